@@ -1,0 +1,26 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The rows dialect; see RowsOps.td. Internal to codegen.
+
+#ifndef RESID_CODEGEN_ROWS_ROWSDIALECT_H
+#define RESID_CODEGEN_ROWS_ROWSDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "codegen/rows/RowsDialect.h.inc"
+
+#include "codegen/rows/RowsEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "codegen/rows/RowsTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "codegen/rows/RowsOps.h.inc"
+
+#endif // RESID_CODEGEN_ROWS_ROWSDIALECT_H

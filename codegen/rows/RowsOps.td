@@ -1,0 +1,180 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The rows dialect: what one kernel does for each row, before anything is said about a target. Internal to codegen; the
+// CPU and the GPU emitters start from the same rows.kernel.
+
+#ifndef RESID_CODEGEN_ROWS_OPS
+#define RESID_CODEGEN_ROWS_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Rows_Dialect : Dialect {
+  let name = "rows";
+  let cppNamespace = "::mlir::resid::rows";
+  let summary = "row programs: what one kernel does for each row";
+  let useDefaultTypePrinterParser = 1;
+}
+
+class Rows_Op<string mnemonic, list<Trait> traits = []> : Op<Rows_Dialect, mnemonic, traits>;
+
+def Rows_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
+def Rows_Tensor : RankedTensorOf<[F16, BF16, F32, F64]>;
+
+def Rows_RowType : TypeDef<Rows_Dialect, "Row"> {
+  let mnemonic = "row";
+  let summary = "one operand of a kernel as a single row sees it";
+  let description = [{
+    Either the elements along the columns (the operand's map uses the column dimensions), or one element for the whole
+    row (it does not). The element type is the storage type.
+  }];
+  let parameters = (ins "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $elementType `>`";
+}
+
+//===------------------------------------------- on whole tensors -------------------------------------------------===//
+
+def Rows_LayerStatisticsOp : Rows_Op<"layer_statistics", [Pure, AllTypesMatch<["scale", "k", "e", "rstd"]>]> {
+  let summary = "row statistics of a layer norm, in the fixed order of sums";
+  let description = [{
+    For x of shape R×C (C: the last `norm_rank` dimensions, flattened, n elements) the four results of shape R are, in
+    the arithmetic type (f32, or f64 for f64):
+    scale (1, or the power of two that brings max|x| into [1,2) where the row is finite and k or q is not, or epsilon is 0
+    and q < 2⁻¹⁰⁰; the other results are then those of x·scale and epsilon·scale²), k = S(x)/n, e = S(x-k)/n,
+    rstd = 1/sqrt(var+epsilon). With d = x-k and q = S(d²)/n: var = fma(-e,e,q) where q is finite and e² ≤ q/4, else
+    S((d-e)²)/n. So x̂ = ((x·scale - k) - e)·rstd.
+  }];
+  let arguments = (ins Rows_Tensor:$x, F64Attr:$epsilon, I64Attr:$norm_rank);
+  let results = (outs Rows_Tensor:$scale, Rows_Tensor:$k, Rows_Tensor:$e, Rows_Tensor:$rstd);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($scale)";
+}
+
+def Rows_RMSStatisticsOp : Rows_Op<"rms_statistics", [Pure, AllTypesMatch<["scale", "rstd"]>]> {
+  let summary = "row statistics of an RMS norm, in the fixed order of sums";
+  let description = [{
+    q = S(x²)/n, rstd = 1/sqrt(q+epsilon); scale as for layer_statistics (q takes the place of k and q).
+    x̂ = (x·scale)·rstd.
+  }];
+  let arguments = (ins Rows_Tensor:$x, F64Attr:$epsilon, I64Attr:$norm_rank);
+  let results = (outs Rows_Tensor:$scale, Rows_Tensor:$rstd);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($scale)";
+}
+
+def Rows_RandomHalvesOp : Rows_Op<"random_halves", [Pure]> {
+  let summary = "the 16-bit random numbers of a dropout site, one per element";
+  let description = [{
+    Element (row, col), rows flattened, is half col mod 8 (low half of a word first) of
+    Philox4x32-10(key = seed, counter = (col div 8, row + origin_row, site, step)). `site` already holds the site's origin.
+    `dims` are the sizes of the dynamic dimensions of the result, in order.
+  }];
+  let arguments = (ins I64:$seed, I64:$step, I64:$origin_row, I64:$site, Variadic<Index>:$dims);
+  let results = (outs RankedTensorOf<[I16]>:$result);
+  let assemblyFormat = [{
+    `seed` $seed `step` $step `origin_row` $origin_row `site` $site `dims` `(` $dims `)` attr-dict `:` type($result)
+  }];
+}
+
+def Rows_RequireOp : Rows_Op<"require"> {
+  let summary = "a run-time condition of the function: where it is false, the call answers the status";
+  let description = [{
+    Execution goes on (memory stays safe), but the function returns `status` (a resid_status, the first that failed).
+  }];
+  let arguments = (ins I1:$condition, I32Attr:$status);
+  let assemblyFormat = "$condition `status` $status attr-dict";
+}
+
+//===------------------------------------------- one kernel -------------------------------------------------------===//
+
+def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+    SingleBlockImplicitTerminator<"::mlir::resid::rows::YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "one row program over all rows";
+  let description = [{
+    `row_dims` and `column_dims` are the sizes of the row and column dimensions. Each operand in `inputs` and `inits`
+    (tensors, then memrefs after bufferization) has a map in `indexing_maps` from (row dims…, column dims…) to its own
+    dimensions: every result is a row dimension, a column dimension, or the constant 0 (a broadcast static 1); the column
+    dimensions appear all, last and in order, or not at all. Results are the inits' new values (none on memrefs).
+
+    The body runs once per row. Its block arguments are the linear row index (index) and one !rows.row per operand,
+    inputs first. Scalars from above may be used. Rows are independent of each other. Inside, per-row scalar code
+    (arith, math, scf.if) surrounds rows.phase ops, which run over the columns.
+  }];
+  let arguments = (ins Variadic<Index>:$row_dims, Variadic<Index>:$column_dims, Variadic<AnyShaped>:$inputs,
+                       Variadic<AnyShaped>:$inits, AffineMapArrayAttr:$indexing_maps);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `rows` `(` $row_dims `)` `columns` `(` $column_dims `)`
+    `ins` `(` ($inputs^ `:` type($inputs))? `)` `outs` `(` $inits `:` type($inits) `)`
+    attr-dict-with-keyword (`->` type($results)^)? $body
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+    /// The body's argument that stands for operand `i` of inputs followed by inits.
+    ::mlir::BlockArgument getRowArgument(unsigned i) { return getBody().getArgument(1 + i); }
+  }];
+}
+
+def Rows_Sum : I32EnumAttrCase<"Sum", 0, "sum">;
+def Rows_SumOfSquares : I32EnumAttrCase<"SumOfSquares", 1, "sum_of_squares">;
+def Rows_Max : I32EnumAttrCase<"Max", 2, "max">;
+def Rows_ReductionKind : I32EnumAttr<"ReductionKind", "how a phase reduces a value along the row",
+    [Rows_Sum, Rows_SumOfSquares, Rows_Max]> {
+  let cppNamespace = "::mlir::resid::rows";
+}
+def Rows_ReductionKindArray : TypedArrayAttrBase<Rows_ReductionKind, "kinds of reductions">;
+
+// Printed as a list of keywords, `[sum, sum_of_squares]`.
+def Rows_PhaseOp : Rows_Op<"phase", [SingleBlockImplicitTerminator<"::mlir::resid::rows::YieldOp">,
+    RecursiveMemoryEffects]> {
+  let summary = "one pass over the columns of the row";
+  let description = [{
+    The body runs once per (flattened) column; its argument is the column. It yields one value per reduction; results are
+    the reduced values: `sum` S(v), `sum_of_squares` S(v²) with v² added by one fused multiply-add, both in the fixed
+    order of sums (64 lanes by column mod 64; lanes start at +0; after every 1,024 columns and at the end the lanes are
+    added to a second set of 64; then lane l += lane l+32, l+16, 8, 4, 2, 1); `max` the largest v, NaN if any is
+    (v ≥ 0; 0 for no columns). Columns are independent of each other: column j touches element j of each row only, and
+    loads of several columns may happen before their stores.
+  }];
+  let arguments = (ins Rows_ReductionKindArray:$kinds);
+  let results = (outs Variadic<Rows_Float>:$reduced);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "custom<ReductionKinds>($kinds) attr-dict-with-keyword (`:` type($reduced)^)? $body";
+  let hasVerifier = 1;
+}
+
+def Rows_LoadOp : Rows_Op<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "reads the element of a row at a column, or its only element";
+  let arguments = (ins Rows_RowType:$row, Optional<Index>:$column);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$row (`[` $column^ `]`)? attr-dict `:` type($row) `->` type($result)";
+}
+
+def Rows_StoreOp : Rows_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes the element of a row at a column, or its only element";
+  let arguments = (ins AnyType:$value, Rows_RowType:$row, Optional<Index>:$column);
+  let assemblyFormat = "$value `,` $row (`[` $column^ `]`)? attr-dict `:` type($value) `,` type($row)";
+}
+
+def Rows_RandomHalfOp : Rows_Op<"random_half", [Pure]> {
+  let summary = "the 16-bit random number of a column, in [0, 65536)";
+  let description = [{
+    Inside a phase. Half column mod 8 of Philox4x32-10(key = seed, counter = (column div 8, row, site, step)); the low 32
+    bits of row, site and step count. The emitter makes one generator call per eight columns.
+  }];
+  let arguments = (ins Index:$column, I64:$seed, I64:$step, I64:$row, I64:$site);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$column `seed` $seed `step` $step `row` $row `site` $site attr-dict";
+}
+
+def Rows_YieldOp : Rows_Op<"yield", [Pure, Terminator, ParentOneOf<["KernelOp", "PhaseOp"]>]> {
+  let summary = "ends the body of a kernel (no operands) or of a phase (one operand per reduction)";
+  let arguments = (ins Variadic<Rows_Float>:$values);
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+#endif

@@ -1,0 +1,50 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The parts of the ops' text that assemblyFormat cannot state: types follow the textual order of their clauses, and
+// result types are written only where they cannot be derived.
+
+#ifndef RESID_DIALECT_ASSEMBLY_H
+#define RESID_DIALECT_ASSEMBLY_H
+
+#include "dialect/ResidDialect.h"
+#include <optional>
+
+namespace mlir::resid {
+
+/// An optional operand as the parser sees it: absent when its clause was not written.
+using OptionalOperand = std::optional<OpAsmParser::UnresolvedOperand>;
+
+/// `Tx (, Tgate)? (-> Tresult)?`; x and f have one type, the result defaults to it.
+ParseResult parseAddTypes(OpAsmParser &parser, OptionalOperand &gateOperand, Type &x, Type &f, Type &gate,
+                          Type &result);
+void printAddTypes(OpAsmPrinter &printer, Operation *op, Value gateOperand, Type x, Type f, Type gate, Type result);
+
+/// `Tx (, Tgamma)? (, Tbeta)? (-> Tresult (, Tstatistic)*)?`; the result defaults to x's type.
+ParseResult parseNormTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x,
+                           Type &gamma, Type &beta, Type &result, SmallVectorImpl<Type> &statistics);
+void printNormTypes(OpAsmPrinter &printer, Operation *op, Value gammaOperand, Value betaOperand, Type x, Type gamma,
+                    Type beta, Type result, TypeRange statistics);
+
+/// `Tx, Talpha (, Tgamma)? (, Tbeta)? (-> Tresult)?`.
+ParseResult parseDyTTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x,
+                          Type &alpha, Type &gamma, Type &beta, Type &result);
+void printDyTTypes(OpAsmPrinter &printer, Operation *op, Value gammaOperand, Value betaOperand, Type x, Type alpha,
+                   Type gamma, Type beta, Type result);
+
+/// `Tx (, Tbias)? (, Tgate)? (, Talpha)? (, Tgamma)? (, Tbeta)? (-> Tnormalized, Tsum (, Tstatistic)*)?`; x and f have
+/// one type, the results default to it.
+ParseResult parseAddNormTypes(OpAsmParser &parser, OptionalOperand &biasOperand, OptionalOperand &gateOperand,
+                              OptionalOperand &alphaOperand, OptionalOperand &gammaOperand,
+                              OptionalOperand &betaOperand, Type &x, Type &f, Type &bias, Type &gate, Type &alpha,
+                              Type &gamma, Type &beta, Type &normalized, Type &sum, SmallVectorImpl<Type> &statistics);
+void printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value biasOperand, Value gateOperand, Value alphaOperand,
+                       Value gammaOperand, Value betaOperand, Type x, Type f, Type bias, Type gate, Type alpha,
+                       Type gamma, Type beta, Type normalized, Type sum, TypeRange statistics);
+
+/// The norm kind as a bare keyword.
+ParseResult parseKeyword(OpAsmParser &parser, NormKindAttr &kind);
+void printKeyword(OpAsmPrinter &printer, Operation *op, NormKindAttr kind);
+
+} // namespace mlir::resid
+
+#endif // RESID_DIALECT_ASSEMBLY_H

@@ -1,0 +1,8 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// All op families in one TableGen run.
+
+include "dialect/Residual.td"
+include "dialect/Norm.td"
+include "dialect/Dropout.td"
+include "dialect/Fused.td"

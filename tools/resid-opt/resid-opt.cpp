@@ -1,0 +1,19 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// resid-opt: runs single passes and pipelines on a file, with everything that users of mlir-opt know.
+
+#include "codegen/rows/RowsDialect.h"
+#include "dialect/ResidDialect.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::registerAllPasses();
+  registry.insert<mlir::resid::ResidDialect, mlir::resid::rows::RowsDialect>();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "resid optimizer driver\n", registry));
+}
