@@ -3,12 +3,19 @@
 // Verifiers, folds and helpers of the family Dropout.
 
 #include "dialect/ResidDialect.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::resid;
 
-#include <cmath>
+int64_t resid::getDropoutThreshold(double p) { return std::llround(p * 65536.0); }
 
-int64_t DropoutOp::getThreshold() { return std::llround(getP().convertToDouble() * 65536.0); }
+double resid::getDropoutScale(int64_t threshold) {
+  if (threshold == dropoutDropsAll)
+    return 0.0;
+  return 65536.0 / static_cast<double>(dropoutDropsAll - threshold);
+}
+
+int64_t DropoutOp::getThreshold() { return getDropoutThreshold(getP().convertToDouble()); }
 
 LogicalResult DropoutOp::verify() { return success(); }

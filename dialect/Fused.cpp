@@ -13,4 +13,14 @@ int64_t AddNormOp::getNormalizedRank() {
   return getNormRank();
 }
 
+bool AddNormOp::hasDropout() { return static_cast<bool>(getSeed()); }
+
+int64_t AddNormOp::getThreshold() { return hasDropout() ? getDropoutThreshold(getP()->convertToDouble()) : 0; }
+
+Value AddNormOp::getMean() { return getStatistics().size() == 3 ? getStatistics()[0] : Value(); }
+
+Value AddNormOp::getMeanCorrection() { return getStatistics().size() == 3 ? getStatistics()[1] : Value(); }
+
+Value AddNormOp::getRstd() { return getStatistics().empty() ? Value() : getStatistics().back(); }
+
 LogicalResult AddNormOp::verify() { return success(); }

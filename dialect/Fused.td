@@ -40,6 +40,14 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments]> {
   let extraClassDeclaration = [{
     /// How many trailing dimensions are normalised: gamma's rank, else norm_rank.
     int64_t getNormalizedRank();
+    /// Whether the dropout clause is there.
+    bool hasDropout();
+    /// T = round(p·65536), half away from zero: 0 is the identity, 65536 drops all. 0 without a dropout clause.
+    int64_t getThreshold();
+    /// The row statistics; null where they were not asked for, or where this kind of norm has none.
+    Value getMean();
+    Value getMeanCorrection();
+    Value getRstd();
   }];
 }
 

@@ -25,6 +25,10 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments]> {
   let extraClassDeclaration = [{
     /// How many trailing dimensions are normalised: gamma's rank, else norm_rank.
     int64_t getNormalizedRank();
+    /// The row statistics; null where they were not asked for.
+    Value getMean() { return getStatistics().empty() ? Value() : getStatistics()[0]; }
+    Value getMeanCorrection() { return getStatistics().empty() ? Value() : getStatistics()[1]; }
+    Value getRstd() { return getStatistics().empty() ? Value() : getStatistics()[2]; }
   }];
 }
 
@@ -46,6 +50,8 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments]> {
   let extraClassDeclaration = [{
     /// How many trailing dimensions are normalised: gamma's rank, else norm_rank.
     int64_t getNormalizedRank();
+    /// One over the root mean square of each row; null where it was not asked for.
+    Value getRstd() { return getStatistics().empty() ? Value() : getStatistics().front(); }
   }];
 }
 

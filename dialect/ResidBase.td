@@ -20,6 +20,7 @@ def Resid_Dialect : Dialect {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let hasConstantMaterializer = 1;
+  let useDefaultAttributePrinterParser = 1;
 }
 
 def Resid_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;

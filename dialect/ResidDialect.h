@@ -5,6 +5,8 @@
 #ifndef RESID_DIALECT_RESIDDIALECT_H
 #define RESID_DIALECT_RESIDDIALECT_H
 
+#include "dialect/DropoutScheme.h"
+#include "dialect/Shapes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

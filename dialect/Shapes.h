@@ -1,0 +1,27 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Shape and type rules that the op families share, and the checks of them that verifiers call. Owns no op.
+
+#ifndef RESID_DIALECT_SHAPES_H
+#define RESID_DIALECT_SHAPES_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
+
+namespace mlir::resid {
+
+/// The type that arithmetic on elements of this type is done in: f64 for f64, f32 for f16, bf16 and f32.
+FloatType getArithmeticType(Type elementType);
+
+/// A float attribute as the arithmetic of this element type sees it: rounded once, to nearest even.
+llvm::APFloat roundToArithmetic(const llvm::APFloat &value, Type elementType);
+
+/// The type of a row statistic: x's shape without its last normalizedRank dimensions, in the arithmetic type.
+RankedTensorType getStatisticsType(RankedTensorType x, int64_t normalizedRank);
+
+/// The product of a tensor's static non-zero dimensions times its element size stays within 2^47 bytes.
+bool fitsByteLimit(Type tensor);
+
+} // namespace mlir::resid
+
+#endif // RESID_DIALECT_SHAPES_H
