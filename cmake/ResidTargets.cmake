@@ -1,4 +1,5 @@
-# Target helpers: every library and tool of the compiler is made by one of these functions.
+# Target helpers: every library and tool of the compiler is made by one of these functions. The global properties
+# RESID_LIBRARIES and RESID_TOOLS list what they made; the tests build and link all of it.
 
 # resid_tablegen(<name> <file.td> <output> <generator flags…> ...): see the calls in dialect/CMakeLists.txt.
 # Usage: resid_tablegen(TARGET <t> SOURCE <file.td> OUTPUTS <out1> "<flags1>" <out2> "<flags2>" …)
@@ -33,6 +34,7 @@ function(resid_add_library name)
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   resid_use_precompiled_headers(${name})
+  set_property(GLOBAL APPEND PROPERTY RESID_LIBRARIES ${name})
 endfunction()
 
 # resid_add_tool(<name> SOURCES … LINK …): an executable in bin/.
@@ -42,6 +44,7 @@ function(resid_add_tool name)
   resid_configure_target(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+  set_property(GLOBAL APPEND PROPERTY RESID_TOOLS ${name})
 endfunction()
 
 # Precompiled headers pay with clang (2 s instead of 5 s a file) and cost with gcc.

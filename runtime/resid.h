@@ -1,0 +1,88 @@
+/* Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The binary interface between generated kernels, the application and the runtime library. Every generated header carries
+ * this text, so an application needs no other file to call a kernel. Does not own: threads and memory, which the
+ * application lends through resid_ctx (resid_runtime.h offers ready ones). */
+#ifndef RESID_ABI_H
+#define RESID_ABI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef RESID_API
+#if defined(__GNUC__) || defined(__clang__)
+#define RESID_API __attribute__((visibility("default")))
+#else
+#define RESID_API
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of everything in this block. A kernel answers RESID_VERSION to a context of another version. */
+#define RESID_ABI_VERSION 1
+
+/* What a call came to. RESID_OK is 0 and every error is negative; values never change their meaning. On an error before
+ * the work began (all but RESID_OOM, RESID_LAUNCH, RESID_INTERNAL and a RESID_BAD_VALUE found on the way) no output was
+ * written. */
+typedef int32_t resid_status;
+enum {
+  RESID_OK = 0,           /* done */
+  RESID_BAD_POINTER = -1, /* a pointer is NULL although its array has elements */
+  RESID_BAD_SHAPE = -2,   /* a size is negative, too large, or disagrees with another one; a row stride is too small */
+  RESID_BAD_DTYPE = -3,   /* an array of another element type than the function takes */
+  RESID_BAD_VALUE = -4,   /* a scalar argument out of its range */
+  RESID_ALIAS = -5,       /* an output overlaps an array that it must not overlap */
+  RESID_UNSUPPORTED = -6, /* this machine lacks what the object was compiled for */
+  RESID_OOM = -7,         /* no memory: the alloc hook answered NULL, or there is no hook and scratch is needed */
+  RESID_NO_DEVICE = -8,   /* no device, or no driver for it */
+  RESID_LAUNCH = -9,      /* the device refused to run the kernel */
+  RESID_VERSION = -10,    /* resid_ctx.abi_version (or a driver's version) is not the one expected */
+  RESID_INTERNAL = -11    /* a mistake in resid itself */
+};
+
+/* What the application lends to a call. A NULL context means all members NULL: one thread, no scratch memory. Kernels
+ * keep no pointer to it after they return, and any number of calls may share one context at the same time if its hooks
+ * allow that. */
+typedef struct resid_ctx {
+  uint32_t abi_version; /* RESID_ABI_VERSION */
+  uint32_t reserved;    /* 0 */
+  void *user;           /* handed to every hook, never read by a kernel */
+
+  /* Calls fn(arg, i) once for every i in [0, n), in any order and on any threads, and returns when all n calls have
+   * returned. n depends on the shapes of the call alone, so results do not depend on the number of threads. NULL: the
+   * calling thread does all the work. */
+  void (*parallel_for)(void *user, int64_t n, void (*fn)(void *arg, int64_t i), void *arg);
+
+  /* Scratch memory of `bytes` bytes at a multiple of `alignment` (a power of two), or NULL; the kernel gives it back
+   * through `free` before it returns. NULL hooks: RESID_OOM exactly where a kernel needs scratch (its
+   * <name>_scratch_bytes says how much). */
+  void *(*alloc)(void *user, size_t bytes, size_t alignment);
+  void (*free)(void *user, void *ptr);
+
+  void *stream; /* CUstream of objects compiled for cuda; unused by CPU objects */
+
+  /* Receives messages: level 0 error, 1 warning, 2 note. May be NULL. */
+  void (*log)(void *user, int32_t level, const char *text);
+} resid_ctx;
+
+/* What <name>_info() says about a compiled function. The strings live as long as the object is loaded. */
+typedef struct resid_info {
+  uint32_t abi_version;  /* RESID_ABI_VERSION of the object */
+  const char *target;    /* the target triple */
+  const char *cpu;       /* the CPU (or chip) it was compiled for */
+  const char *signature; /* the MLIR function type */
+} resid_info;
+
+/* The name of a status, such as "RESID_BAD_SHAPE", with a short explanation; never NULL, for unknown values too. The
+ * string is constant. In the runtime library. */
+RESID_API const char *resid_status_string(resid_status status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RESID_ABI_H */

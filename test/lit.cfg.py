@@ -1,0 +1,63 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# How lit runs the text and value tests: where tools are found, what a test may ask for and what it may name.
+# The facts of the build come from lit.site.cfg.py in the build folder.
+#
+# Tools (those of the build, then LLVM's) stand on PATH: a RUN line names them plainly.
+# Features: one per tool that the build has (resid-opt, residc, resid-run), x86_64 or aarch64, and x86-64-v3,
+# x86-64-v4 where this machine can run such code.
+# Substitutions: %llvm_bin %cc %cxx %python %source_dir %include_dir %runtime_dir %examples_dir
+
+import os
+import platform
+
+import lit.formats
+
+config.name = "resid"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["unit", "Inputs", "lit.cfg.py"]
+config.test_source_root = os.path.join(config.source_dir, "test")
+config.test_exec_root = os.path.join(config.build_dir, "test")
+
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.build_dir, "bin"), config.llvm_bin, config.environment.get("PATH", "")]
+)
+
+config.available_features.update(tool for tool in config.tools if tool)
+config.available_features.add(platform.machine())
+
+X86_LEVELS = {
+    "x86-64-v3": ["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"],
+    "x86-64-v4": ["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"]
+    + ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"],
+}
+
+
+def cpu_flags():
+    """The feature names that the kernel reports for the first processor; empty where it does not say."""
+    try:
+        with open("/proc/cpuinfo") as cpuinfo:
+            for line in cpuinfo:
+                if line.startswith("flags"):
+                    return set(line.split(":", 1)[1].split())
+    except OSError:
+        pass
+    return set()
+
+
+available = cpu_flags()
+for level, needed in X86_LEVELS.items():
+    if available.issuperset(needed):
+        config.available_features.add(level)
+
+config.substitutions += [
+    ("%llvm_bin", config.llvm_bin),
+    ("%cc", config.c_compiler),
+    ("%cxx", config.cxx_compiler),
+    ("%python", config.python),
+    ("%source_dir", config.source_dir),
+    ("%include_dir", os.path.join(config.source_dir, "runtime")),
+    ("%runtime_dir", config.runtime_dir),
+    ("%examples_dir", os.path.join(config.source_dir, "examples")),
+]
