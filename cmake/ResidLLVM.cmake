@@ -1,15 +1,13 @@
 # Finds LLVM and MLIR 22 (shared libraries only) and their CMake helpers.
 # Owns: which LLVM is used and what is said when it is missing. Does not own: targets of resid.
 
-set(RESID_LLVM_PREFIX "/usr/lib/llvm-22" CACHE PATH "Installation prefix of LLVM and MLIR 22")
-
 find_package(MLIR CONFIG QUIET
   HINTS "${RESID_LLVM_PREFIX}/lib/cmake/mlir" "$ENV{RESID_LLVM_PREFIX}/lib/cmake/mlir")
 if(NOT MLIR_FOUND OR NOT LLVM_VERSION_MAJOR EQUAL 22)
   message(FATAL_ERROR
     "resid needs LLVM and MLIR 22 with their development files, and they were not found under "
     "'${RESID_LLVM_PREFIX}'.\n"
-    "On Debian 12:  apt-get install llvm-22-dev libmlir-22-dev mlir-22-tools\n"
+    "On Debian 12:  apt-get install llvm-22-dev libmlir-22-dev mlir-22-tools   (or: make setup)\n"
     "Elsewhere:     configure with -DRESID_LLVM_PREFIX=<prefix of LLVM 22> or -DMLIR_DIR=<prefix>/lib/cmake/mlir")
 endif()
 foreach(required MLIR LLVM mlir-tblgen)

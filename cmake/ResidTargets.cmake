@@ -22,6 +22,11 @@ function(resid_configure_target target)
   target_compile_definitions(${target} PUBLIC ${RESID_LLVM_DEFINITIONS})
   # The packaged LLVM is built without exceptions and with run-time type information.
   target_compile_options(${target} PRIVATE -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
+  # The package's LLVM was built without asserts. Ours may still be on, as long as no class of LLVM changes its layout:
+  # llvm::Statistic (and mlir::Pass::Statistic) would, so resid uses none.
+  if(RESID_ASSERTS)
+    target_compile_options(${target} PRIVATE -UNDEBUG)
+  endif()
 endfunction()
 
 # resid_add_library(<name> SOURCES … [DEPENDS tablegen-targets…] [LINK libraries…])

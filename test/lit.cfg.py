@@ -6,7 +6,7 @@
 # Tools (those of the build, then LLVM's) stand on PATH: a RUN line names them plainly.
 # Features: one per tool that the build has (resid-opt, residc, resid-run), x86_64 or aarch64, and x86-64-v3,
 # x86-64-v4 where this machine can run such code.
-# Substitutions: %llvm_bin %cc %cxx %python %source_dir %include_dir %runtime_dir %examples_dir
+# Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %python %source_dir %include_dir %runtime_dir %examples_dir
 
 import os
 import platform
@@ -14,7 +14,7 @@ import platform
 import lit.formats
 
 config.name = "resid"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["unit", "Inputs", "lit.cfg.py"]
 config.test_source_root = os.path.join(config.source_dir, "test")
@@ -52,6 +52,7 @@ for level, needed in X86_LEVELS.items():
         config.available_features.add(level)
 
 config.substitutions += [
+    ("%tools", " ".join(os.path.join(config.build_dir, "bin", tool) for tool in config.tools if tool)),
     ("%llvm_bin", config.llvm_bin),
     ("%cc", config.c_compiler),
     ("%cxx", config.cxx_compiler),

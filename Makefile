@@ -1,0 +1,31 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The two commands of the README, and little else: everything is done by CMake in build/.
+#   make demo    sets up, builds, compiles examples/post_norm_block, links it into a C program, runs it on real data
+#   make check   sets up, builds, runs all tests
+#   make         builds the tools        make setup   installs missing packages (or says which)        make clean
+
+BUILD ?= build
+export CLICOLOR = 0
+
+.PHONY: all demo check setup configure clean
+
+all: configure
+	cmake --build $(BUILD)
+
+demo: configure
+	cmake --build $(BUILD) --target residc resid_runtime
+	$(MAKE) --no-print-directory -C examples/post_norm_block run RESIDC=$(abspath $(BUILD))/bin/residc \
+	  RUNTIME=$(abspath $(BUILD))/lib INCLUDE=$(CURDIR)/runtime OUT=$(abspath $(BUILD))/demo
+
+check: configure
+	cmake --build $(BUILD) --target check-resid
+
+setup:
+	@cmake/setup-packages.sh
+
+configure: setup
+	@test -f $(BUILD)/build.ninja || cmake --preset release -B $(BUILD)
+
+clean:
+	rm -rf $(BUILD)
