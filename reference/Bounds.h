@@ -1,0 +1,64 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table of accuracy bounds by which compiled results are judged against the evaluator (docs: numerics). Only formulas.
+
+#ifndef RESID_REFERENCE_BOUNDS_H
+#define RESID_REFERENCE_BOUNDS_H
+
+#include "reference/Numbers.h"
+#include <algorithm>
+#include <cmath>
+
+namespace mlir::resid::reference::bounds {
+
+// | what                          | bound                                              | from
+// |-------------------------------|----------------------------------------------------|------------------------------------
+// | add, add_bias, dropout, casts | bit-equal                                          | their arithmetic is fixed
+// | layer and RMS norm, f32       | 5e-7·max(1, |γ|·max(1, |x̂|) + |β|)                 | a bound on x̂ carried through fma
+// | layer and RMS norm, f64       | 1e-13 times the same factor                        | as above
+// | dynamic tanh, f32             | 1e-6·max(1, |γ| + |β|)                             | |tanh| ≤ 1
+// | dynamic tanh, f64             | 1e-13 times the same factor                        | as above
+// | 16-bit results                | max(one ulp of the result, the f32 bound)          | a value beside a rounding boundary
+// | narrow_affine, 16 bits        | the same plus |γ|·(one ulp of x̂)                   | x̂ itself may round the other way
+// | rstd                          | 5e-7·rstd (f64: 1e-13·rstd)                        | the bound on x̂ = d·rstd at |x̂| = 1
+// | mean, mean_correction         | ulp(mean) + 5e-7/rstd (f64: 1e-13/rstd)            | the bound on x̂ times the deviation
+// | everything else               | --rtol, --atol                                     | a norm after a norm amplifies an ulp
+
+/// The relative accuracy of a normalised value in the arithmetic type.
+inline double normAccuracy(FloatKind arithmetic) { return arithmetic == FloatKind::F64 ? 1e-13 : 5e-7; }
+inline double tanhAccuracy(FloatKind arithmetic) { return arithmetic == FloatKind::F64 ? 1e-13 : 1e-6; }
+
+inline bool isNarrow(FloatKind kind) { return kind == FloatKind::F16 || kind == FloatKind::BF16; }
+
+/// What a normalised value is made of.
+struct Normalized {
+  double value, xhat, gamma, beta;
+};
+
+/// The larger of the bound in the arithmetic type and, in 16 bits, one unit in the last place of the result.
+inline double storedBound(FloatKind result, bool narrowAffine, const Normalized &n, double arithmeticBound) {
+  if (!isNarrow(result))
+    return arithmeticBound;
+  double bound = std::max(unitInLastPlace(result, n.value), arithmeticBound);
+  return narrowAffine ? bound + std::fabs(n.gamma) * unitInLastPlace(result, n.xhat) : bound;
+}
+
+inline double norm(FloatKind arithmetic, FloatKind result, bool narrowAffine, const Normalized &n) {
+  double factor = std::max(1.0, std::fabs(n.gamma) * std::max(1.0, std::fabs(n.xhat)) + std::fabs(n.beta));
+  return storedBound(result, narrowAffine, n, normAccuracy(arithmetic) * factor);
+}
+
+inline double dyt(FloatKind arithmetic, FloatKind result, bool narrowAffine, const Normalized &n) {
+  double factor = std::max(1.0, std::fabs(n.gamma) + std::fabs(n.beta));
+  return storedBound(result, narrowAffine, n, tanhAccuracy(arithmetic) * factor);
+}
+
+inline double rstd(FloatKind arithmetic, double rstd) { return normAccuracy(arithmetic) * std::fabs(rstd); }
+
+inline double mean(FloatKind arithmetic, double mean, double rstd) {
+  return unitInLastPlace(arithmetic, mean) + normAccuracy(arithmetic) / rstd;
+}
+
+} // namespace mlir::resid::reference::bounds
+
+#endif

@@ -1,0 +1,119 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The state of one evaluation and its op handlers, each family in a file of its own. Internal to the evaluator.
+
+#ifndef RESID_REFERENCE_INTERPRETER_H
+#define RESID_REFERENCE_INTERPRETER_H
+
+#include "dialect/ResidDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "reference/Evaluator.h"
+#include "reference/ScalarProgram.h"
+
+namespace mlir::resid::reference {
+
+/// What layer_norm, rms_norm, dyt and the tail of add_norm have in common.
+struct NormParameters {
+  NormKind kind = NormKind::Layer;
+  /// Null where absent; alpha only for dyt.
+  Array alpha, gamma, beta;
+  double epsilon = 0.0;
+  int64_t normalizedRank = 1;
+  bool zeroCenteredGamma = false, narrowAffine = false;
+};
+
+/// What a dropout says besides its input.
+struct DropoutParameters {
+  double p = 0.0;
+  int64_t seed = 0, step = 0, site = 0, originRow = 0, originSite = 0;
+};
+
+class Interpreter {
+public:
+  Interpreter(ModuleOp module, const EvaluationOptions &options) : module(module), options(options) {}
+
+  FailureOr<SmallVector<Array>> call(func::FuncOp function, ArrayRef<Array> arguments);
+
+private:
+  using Results = FailureOr<SmallVector<Array>>;
+  using Frame = DenseMap<Value, Array>;
+
+  // Control flow (Evaluator.cpp).
+  Results runBlock(Block &block, ArrayRef<Array> arguments);
+  LogicalResult run(Operation &op);
+  Results dispatch(Operation &op);
+  Results evaluateFor(scf::ForOp op);
+  Results evaluateIf(scf::IfOp op);
+  Results evaluateCall(func::CallOp op);
+  Results evaluateConstant(Operation &op);
+  Results evaluateScalarOp(Operation &op);
+  LogicalResult checkResult(Operation &op, OpResult result, Array &value);
+
+  // Residual.cpp, Norm.cpp: null results for ops of other families.
+  Results evaluateResid(Operation &op);
+  FailureOr<Array> add(Operation *op, const Array &x, const Array &f, const Array &gate, double skipScale,
+                       double branchScale, Type resultType);
+  FailureOr<Array> addBias(Operation *op, const Array &f, const Array &bias);
+  FailureOr<Array> dropout(Operation *op, const Array &x, const DropoutParameters &parameters);
+  Results norm(Operation *op, const Array &x, const NormParameters &parameters, TypeRange resultTypes);
+  Results evaluateAddNorm(AddNormOp op);
+
+  // TensorOps.cpp, Linalg.cpp.
+  Results evaluateTensorOp(Operation &op);
+  Results evaluateConcat(tensor::ConcatOp op);
+  Results evaluatePad(tensor::PadOp op);
+  Results evaluateGenerate(tensor::GenerateOp op);
+  Results evaluateExtractSlice(tensor::ExtractSliceOp op);
+  Results evaluateInsertSlice(tensor::InsertSliceOp op);
+  Results evaluateExpandShape(tensor::ExpandShapeOp op);
+  Results evaluateCollapseShape(tensor::CollapseShapeOp op);
+  FailureOr<int64_t> linearOffset(Operation *op, const Array &array, ValueRange indices);
+  Results evaluateLinalg(linalg::LinalgOp op);
+  Results evaluateSoftmax(linalg::SoftmaxOp op);
+
+  const Array &get(Value value) const { return frame->find(value)->second; }
+  /// The value of an optional operand, a null array where it is absent.
+  Array getOptional(Value value) const { return value ? get(value) : Array(); }
+  int64_t getInteger(OpFoldResult value) const;
+  SmallVector<int64_t> getIntegers(ArrayRef<OpFoldResult> values) const;
+  /// The sizes of a result type whose dynamic ones are `dynamic`; a negative size is diagnosed.
+  FailureOr<SmallVector<int64_t>> getSizes(Operation *op, RankedTensorType type, ValueRange dynamic) const;
+
+  bool isExactMode() const { return options.mode == Mode::ExactType; }
+  double round(FloatKind kind, double value) const { return isExactMode() ? roundTo(kind, value) : value; }
+  InFlightDiagnostic unsupported(Operation *op);
+
+  ModuleOp module;
+  const EvaluationOptions &options;
+  Frame *frame = nullptr;
+  int depth = 0;
+};
+
+/// Accuracy of everything that is judged by tolerances.
+std::shared_ptr<const Accuracy> getToleranceAccuracy();
+
+/// Whether the compiled value of one of these may differ from the evaluator's.
+inline bool isAnyTainted(ArrayRef<Array> arrays) {
+  return llvm::any_of(arrays, [](const Array &array) { return array && array.getAccuracy(); });
+}
+
+/// A sum in twice the precision of double (Knuth's two-sum with a running correction): plain sums of 65,536 terms at a
+/// mean of 1e6 standard deviations would not be good enough to judge float64 norms by.
+class CompensatedSum {
+public:
+  void add(double value) {
+    double sum = high + value;
+    double added = sum - high;
+    low += (high - (sum - added)) + (value - added);
+    high = sum;
+  }
+  /// Infinities and NaNs stand in the high part alone.
+  double value() const { return std::isfinite(high) ? high + low : high; }
+  double high = 0.0, low = 0.0;
+};
+
+} // namespace mlir::resid::reference
+
+#endif

@@ -1,0 +1,192 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Structured linalg ops by their definition: indexing maps, iterators and body. Every named op comes with the three.
+
+#include "reference/Interpreter.h"
+
+namespace mlir::resid::reference {
+
+namespace {
+
+/// Whether an expression is a sum of dimensions times constants, so that offsets can be stepped along.
+bool isLinear(AffineExpr expression) {
+  bool linear = true;
+  expression.walk([&](AffineExpr part) {
+    AffineExprKind kind = part.getKind();
+    linear &= kind != AffineExprKind::Mod && kind != AffineExprKind::FloorDiv && kind != AffineExprKind::CeilDiv;
+  });
+  return linear;
+}
+
+/// How one operand is walked through.
+struct OperandWalk {
+  Array array;
+  AffineMap map;
+  SmallVector<int64_t> strides;
+  /// The offset's step per loop, and the offset at the loops' origin. Empty steps: the map is applied at each point.
+  SmallVector<int64_t> steps;
+  int64_t origin = 0, offset = 0;
+
+  int64_t offsetAt(ArrayRef<int64_t> point) const {
+    int64_t result = 0;
+    for (auto [index, stride] : llvm::zip_equal(map.compose(point), strides))
+      result += index * stride;
+    return result;
+  }
+};
+
+/// The loops' sizes from the operands' shapes; operands whose sizes disagree are diagnosed.
+FailureOr<SmallVector<int64_t>> getLoopSizes(linalg::LinalgOp op, ArrayRef<OperandWalk> walks) {
+  SmallVector<int64_t> sizes(op.getNumLoops(), -1);
+  for (const OperandWalk &walk : walks) {
+    for (auto [d, expression] : llvm::enumerate(walk.map.getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(expression);
+      if (!dim)
+        continue;
+      int64_t &size = sizes[dim.getPosition()], found = walk.array.getShape()[d];
+      if (size != -1 && size != found)
+        return op->emitOpError() << "expected operands to agree on the size of loop " << dim.getPosition()
+                                 << " but got " << size << " and " << found;
+      size = found;
+    }
+  }
+  for (auto [loop, size] : llvm::enumerate(sizes))
+    if (size == -1)
+      return op->emitOpError() << "expected an operand that gives the size of loop " << loop;
+  return sizes;
+}
+
+/// Maps that are no plain dimension (a convolution's d0 + d1) must stay inside of their operand.
+LogicalResult checkInside(linalg::LinalgOp op, ArrayRef<OperandWalk> walks, ArrayRef<int64_t> sizes) {
+  if (llvm::is_contained(sizes, 0))
+    return success();
+  SmallVector<int64_t> last = llvm::map_to_vector(sizes, [](int64_t size) { return size - 1; });
+  for (const OperandWalk &walk : walks)
+    for (auto [index, size] : llvm::zip_equal(walk.map.compose(last), walk.array.getShape()))
+      if (index < 0 || index >= size)
+        return op->emitOpError() << "expected indices below " << size << " but got " << index;
+  return success();
+}
+
+void prepare(OperandWalk &walk, int64_t loops) {
+  walk.strides = walk.array.getStrides();
+  if (!llvm::all_of(walk.map.getResults(), isLinear))
+    return;
+  SmallVector<int64_t> point(loops, 0);
+  walk.origin = walk.offset = walk.offsetAt(point);
+  for (int64_t loop = 0; loop != loops; ++loop) {
+    point[loop] = 1;
+    walk.steps.push_back(walk.offsetAt(point) - walk.origin);
+    point[loop] = 0;
+  }
+}
+
+/// Steps the innermost loop, and those around it as they run over.
+void advance(MutableArrayRef<OperandWalk> walks, ArrayRef<int64_t> sizes, MutableArrayRef<int64_t> point) {
+  for (int64_t d = static_cast<int64_t>(point.size()) - 1; d >= 0; --d) {
+    bool over = ++point[d] == sizes[d];
+    for (OperandWalk &walk : walks)
+      if (!walk.steps.empty())
+        walk.offset += over ? -walk.steps[d] * (sizes[d] - 1) : walk.steps[d];
+    if (!over)
+      break;
+    point[d] = 0;
+  }
+  for (OperandWalk &walk : walks)
+    if (walk.steps.empty() && !point.empty())
+      walk.offset = walk.offsetAt(point);
+}
+
+/// Where operands' elements go to and yielded values come from.
+struct Port {
+  size_t walk;
+  unsigned reg;
+};
+
+void runLoops(const ScalarProgram &program, Machine &machine, MutableArrayRef<OperandWalk> walks,
+              ArrayRef<int64_t> sizes, ArrayRef<Port> loads, ArrayRef<Port> stores) {
+  SmallVector<int64_t> point(sizes.size(), 0);
+  machine.loopIndices = point;
+  int64_t count = 1;
+  for (int64_t size : sizes)
+    count *= size;
+  for (int64_t i = 0; i != count; ++i) {
+    for (Port port : loads) {
+      const OperandWalk &walk = walks[port.walk];
+      if (walk.array.isFloat())
+        machine.registers[port.reg].number = walk.array.floats()[walk.offset];
+      else
+        machine.registers[port.reg].integer = walk.array.integers()[walk.offset];
+    }
+    program.run(machine);
+    for (Port port : stores) {
+      OperandWalk &walk = walks[port.walk];
+      if (walk.array.isFloat())
+        walk.array.mutableFloats()[walk.offset] = machine.registers[port.reg].number;
+      else
+        walk.array.mutableIntegers()[walk.offset] = machine.registers[port.reg].integer;
+    }
+    advance(walks, sizes, point);
+  }
+}
+
+} // namespace
+
+Interpreter::Results Interpreter::evaluateLinalg(linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics())
+    return LogicalResult(unsupported(op));
+  FailureOr<ScalarProgram> program = ScalarProgram::compile(
+      *op.getBlock(), options.mode, [&](Value value) -> const Array & { return get(value); });
+  if (failed(program))
+    return failure();
+  std::vector<OperandWalk> walks;
+  SmallVector<Port> loads, stores;
+  for (auto [operand, map] : llvm::zip_equal(op->getOpOperands(), op.getIndexingMapsArray())) {
+    BlockArgument argument = op.getMatchingBlockArgument(&operand);
+    if (argument && !argument.use_empty())
+      loads.push_back({walks.size(), argument.getArgNumber()});
+    walks.push_back({get(operand.get()), map, {}, {}, 0, 0});
+    prepare(walks.back(), op.getNumLoops());
+  }
+  size_t firstResult = op.getNumDpsInputs();
+  for (auto [i, reg] : llvm::enumerate(program->yielded()))
+    stores.push_back({firstResult + i, reg});
+  FailureOr<SmallVector<int64_t>> sizes = getLoopSizes(op, walks);
+  if (failed(sizes) || failed(checkInside(op, walks, *sizes)))
+    return failure();
+  Machine machine = program->start();
+  runLoops(*program, machine, walks, *sizes, loads, stores);
+  if (machine.fault)
+    return op->emitOpError() << "meets " << machine.fault;
+  // The order in which a reduction adds is nobody's promise outside of the norms.
+  bool exact = program->isExact() && !program->isTainted() && op.getNumReductionLoops() == 0;
+  SmallVector<Array> results;
+  for (OperandWalk &walk : MutableArrayRef<OperandWalk>(walks).drop_front(firstResult)) {
+    walk.array.setAccuracy(exact ? nullptr : getToleranceAccuracy());
+    results.push_back(walk.array);
+  }
+  return results;
+}
+
+Interpreter::Results Interpreter::evaluateSoftmax(linalg::SoftmaxOp op) {
+  const Array &input = get(op.getInput());
+  Array result = Array::zeros(op.getOutput().getType(), input.getShape());
+  int64_t axis = op.getDimension(), length = input.getShape()[axis], stride = input.getStrides()[axis];
+  FloatKind kind = input.floatKind();
+  double *out = result.mutableFloats().data();
+  for (int64_t i = 0, e = input.size(); i != e; ++i) {
+    if ((i / stride) % length != 0)
+      continue;
+    double largest = input.floats()[i], sum = 0.0;
+    for (int64_t k = 1; k != length; ++k)
+      largest = std::max(largest, input.floats()[i + k * stride]);
+    for (int64_t k = 0; k != length; ++k)
+      sum += out[i + k * stride] = std::exp(input.floats()[i + k * stride] - largest);
+    for (int64_t k = 0; k != length; ++k)
+      out[i + k * stride] = round(kind, out[i + k * stride] / sum);
+  }
+  result.setAccuracy(getToleranceAccuracy());
+  return SmallVector<Array>{result};
+}
+
+} // namespace mlir::resid::reference

@@ -1,0 +1,183 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Family Norm: layer norm, RMS norm and dynamic tanh in float64, with the bounds of their results.
+
+#include "reference/Bounds.h"
+#include "reference/Interpreter.h"
+
+namespace mlir::resid::reference {
+
+namespace {
+
+/// Statistics of one row, of the row as it stands (not of its scaled copy).
+struct RowStatistics {
+  /// The mean as an unevaluated sum; 0 for RMS norm.
+  double meanHigh = 0.0, meanLow = 0.0;
+  double rstd = 0.0;
+  /// Elements times `scale` are normalised; rstd belongs to them divided by `scale`.
+  double scale = 1.0;
+};
+
+/// The power of two that keeps squares inside of the range of double. Rows of other types than f64 never need it. The
+/// power that a subnormal row calls for would itself overflow; 2^1000 does as well.
+double getRowScale(const double *row, int64_t width, double epsilon) {
+  double largest = 0.0;
+  for (int64_t i = 0; i != width; ++i)
+    largest = std::max(largest, std::fabs(row[i]));
+  bool finite = std::isfinite(largest);
+  bool tiny = epsilon == 0.0 && largest > 0.0 && largest < 0x1p-300;
+  return finite && (largest > 0x1p500 || tiny) ? std::ldexp(1.0, std::min(-std::ilogb(largest), 1000)) : 1.0;
+}
+
+RowStatistics getLayerStatistics(const double *row, int64_t width, double epsilon) {
+  RowStatistics statistics;
+  double scale = statistics.scale = getRowScale(row, width, epsilon);
+  double count = static_cast<double>(width);
+  CompensatedSum sum;
+  for (int64_t i = 0; i != width; ++i)
+    sum.add(row[i] * scale);
+  double mean = sum.value() / count;
+  // The remainder of the division, so that mean + rest is the mean in twice the precision.
+  double rest = (std::fma(-mean, count, sum.high) + sum.low) / count;
+  CompensatedSum squares;
+  for (int64_t i = 0; i != width; ++i) {
+    double deviation = (row[i] * scale - mean) - rest;
+    squares.add(deviation * deviation);
+  }
+  statistics.rstd = 1.0 / std::sqrt(squares.value() / count + epsilon * scale * scale);
+  statistics.meanHigh = mean;
+  statistics.meanLow = rest;
+  return statistics;
+}
+
+RowStatistics getRMSStatistics(const double *row, int64_t width, double epsilon) {
+  RowStatistics statistics;
+  double scale = statistics.scale = getRowScale(row, width, epsilon);
+  CompensatedSum squares;
+  for (int64_t i = 0; i != width; ++i)
+    squares.add(row[i] * scale * (row[i] * scale));
+  statistics.rstd = 1.0 / std::sqrt(squares.value() / static_cast<double>(width) + epsilon * scale * scale);
+  return statistics;
+}
+
+/// Everything about one norm that does not change from row to row.
+struct NormContext {
+  NormKind kind;
+  FloatKind arithmetic, result;
+  bool exact, track, narrowAffine;
+  double epsilon, alpha;
+  /// γ (γ' = 1+γ where zero-centred) and β for each column; 1 and 0 where absent.
+  std::vector<double> gamma, beta;
+
+  double round(FloatKind kind, double value) const { return exact ? roundTo(kind, value) : value; }
+};
+
+struct RowOutputs {
+  double *value, *bound;
+};
+
+void normalizeRow(const NormContext &context, const double *row, const RowStatistics &statistics, RowOutputs out) {
+  for (size_t i = 0, e = context.gamma.size(); i != e; ++i) {
+    double xhat = context.kind == NormKind::DyT
+                      ? std::tanh(context.alpha * row[i])
+                      : ((row[i] * statistics.scale - statistics.meanHigh) - statistics.meanLow) * statistics.rstd;
+    if (context.narrowAffine)
+      xhat = context.round(context.result, xhat);
+    // β = 0 must not turn a product of -0 into +0.
+    double product = xhat * context.gamma[i];
+    double value = context.beta.empty() ? product : product + context.beta[i];
+    out.value[i] = context.round(context.result, value);
+    if (!context.track)
+      continue;
+    bounds::Normalized normalized{value, xhat, context.gamma[i], context.beta.empty() ? 0.0 : context.beta[i]};
+    auto bound = context.kind == NormKind::DyT ? bounds::dyt : bounds::norm;
+    out.bound[i] = bound(context.arithmetic, context.result, context.narrowAffine, normalized);
+  }
+}
+
+/// Writes the statistics results of one row and their bounds: mean, mean_correction, rstd, or rstd alone.
+void storeStatistics(const NormContext &context, const RowStatistics &statistics, MutableArrayRef<Array> results,
+                     MutableArrayRef<Accuracy> accuracies, int64_t row) {
+  if (results.empty())
+    return;
+  FloatKind kind = context.arithmetic;
+  double rstd = statistics.rstd * statistics.scale;
+  results.back().mutableFloats()[row] = context.round(kind, rstd);
+  accuracies.back().bounds[row] = bounds::rstd(kind, rstd);
+  if (results.size() == 1)
+    return;
+  double high = statistics.meanHigh / statistics.scale, low = statistics.meanLow / statistics.scale;
+  double mean = context.round(kind, high + low);
+  results[0].mutableFloats()[row] = mean;
+  results[1].mutableFloats()[row] = context.round(kind, (high - mean) + low);
+  accuracies[0].bounds[row] = accuracies[1].bounds[row] = bounds::mean(kind, mean, rstd);
+}
+
+LogicalResult fillParameters(Operation *op, const NormParameters &parameters, int64_t width, NormContext &context) {
+  context.gamma.assign(width, 1.0);
+  if (parameters.gamma) {
+    if (parameters.gamma.size() != width)
+      return op->emitOpError() << "expected gamma of " << width << " elements but got " << parameters.gamma.size();
+    ArrayRef<double> gamma = parameters.gamma.floats();
+    for (int64_t i = 0; i != width; ++i)
+      context.gamma[i] =
+          parameters.zeroCenteredGamma ? context.round(context.arithmetic, 1.0 + gamma[i]) : gamma[i];
+  }
+  if (parameters.beta) {
+    if (parameters.beta.size() != width)
+      return op->emitOpError() << "expected beta of " << width << " elements but got " << parameters.beta.size();
+    context.beta.assign(parameters.beta.floats().begin(), parameters.beta.floats().end());
+  }
+  return success();
+}
+
+} // namespace
+
+Interpreter::Results Interpreter::norm(Operation *op, const Array &x, const NormParameters &parameters,
+                                       TypeRange resultTypes) {
+  ArrayRef<int64_t> leading = x.getShape().drop_back(parameters.normalizedRank);
+  int64_t width = 1, rows = 1;
+  for (int64_t dim : x.getShape().take_back(parameters.normalizedRank))
+    width *= dim;
+  for (int64_t dim : leading)
+    rows *= dim;
+  SmallVector<Array> results{Array::zeros(resultTypes.front(), x.getShape())};
+  for (Type type : resultTypes.drop_front())
+    results.push_back(Array::zeros(type, leading));
+
+  NormContext context;
+  context.kind = parameters.kind;
+  context.arithmetic = getArithmeticKind(x.floatKind());
+  context.result = results.front().floatKind();
+  context.exact = isExactMode();
+  context.track = options.trackAccuracy;
+  context.narrowAffine = parameters.narrowAffine;
+  context.epsilon = round(context.arithmetic, parameters.epsilon);
+  context.alpha = parameters.alpha ? parameters.alpha.asFloat() : 1.0;
+  if (failed(fillParameters(op, parameters, width, context)))
+    return failure();
+
+  SmallVector<Accuracy> accuracies(results.size(), Accuracy{Accuracy::Bounded, {}});
+  for (auto [accuracy, result] : llvm::zip_equal(accuracies, results))
+    accuracy.bounds.resize(options.trackAccuracy || &result != &results.front() ? result.size() : 0);
+  double *values = results.front().mutableFloats().data(), *rowBounds = accuracies.front().bounds.data();
+  for (int64_t row = 0; row != rows; ++row) {
+    const double *elements = x.floats().data() + row * width;
+    RowStatistics statistics;
+    if (context.kind == NormKind::Layer)
+      statistics = getLayerStatistics(elements, width, context.epsilon);
+    else if (context.kind == NormKind::RMS)
+      statistics = getRMSStatistics(elements, width, context.epsilon);
+    normalizeRow(context, elements, statistics, {values + row * width, rowBounds + (context.track ? row * width : 0)});
+    storeStatistics(context, statistics, MutableArrayRef<Array>(results).drop_front(),
+                    MutableArrayRef<Accuracy>(accuracies).drop_front(), row);
+  }
+  bool tainted = isAnyTainted({x, parameters.alpha, parameters.gamma, parameters.beta});
+  for (auto [accuracy, result] : llvm::zip_equal(accuracies, results))
+    result.setAccuracy(tainted                 ? getToleranceAccuracy()
+                       : options.trackAccuracy ? std::make_shared<const Accuracy>(std::move(accuracy))
+                                               : nullptr);
+  return results;
+}
+
+} // namespace mlir::resid::reference

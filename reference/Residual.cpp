@@ -1,0 +1,240 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Family Residual and dropout: add, add_bias, dropout, computed in the arithmetic type and bit-equal to compiled code; and
+// add_norm by its definition, the expansion.
+
+#include "dialect/ResidDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "reference/Interpreter.h"
+#include "reference/Philox.h"
+
+namespace mlir::resid::reference {
+
+/// For each dimension of `shape` the stride with which NumPy broadcasting walks through `array`: 0 along a dimension of
+/// size 1. `staticShape` says which of them are static, since only these broadcast.
+static FailureOr<SmallVector<int64_t>> getBroadcastStrides(Operation *op, StringRef what, const Array &array,
+                                                           ArrayRef<int64_t> shape, ArrayRef<int64_t> staticShape) {
+  SmallVector<int64_t> strides(shape.size(), 0);
+  SmallVector<int64_t> own = array.getStrides();
+  size_t lead = shape.size() - array.getRank();
+  for (auto [i, dim] : llvm::enumerate(array.getShape())) {
+    if (staticShape[i] == 1)
+      continue;
+    if (dim != shape[lead + i])
+      return op->emitOpError() << "expected " << what << " to have size " << shape[lead + i] << " in dimension " << i
+                               << " but got " << dim;
+    strides[lead + i] = own[i];
+  }
+  return strides;
+}
+
+/// Calls `body(element, offset)` for all elements of `shape` in row-major order, `offset` following `strides`.
+template <typename Body> static void forEachOffset(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Body body) {
+  int64_t count = 1;
+  for (int64_t dim : shape)
+    count *= dim;
+  SmallVector<int64_t> index(shape.size(), 0);
+  int64_t offset = 0;
+  for (int64_t element = 0; element != count; ++element) {
+    body(element, offset);
+    for (int64_t d = static_cast<int64_t>(shape.size()) - 1; d >= 0; --d) {
+      offset += strides[d];
+      if (++index[d] < shape[d])
+        break;
+      offset -= strides[d] * shape[d];
+      index[d] = 0;
+    }
+  }
+}
+
+/// skip·x + u with one rounding; a double fma rounded to f32 would round twice.
+static double fusedMultiplyAdd(FloatKind arithmetic, bool exact, double a, double b, double c) {
+  if (exact && arithmetic == FloatKind::F32)
+    return std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c));
+  return std::fma(a, b, c);
+}
+
+static LogicalResult checkSameShape(Operation *op, const Array &x, const Array &f) {
+  if (x.getShape() == f.getShape())
+    return success();
+  return op->emitOpError() << "expected x and f of one shape but got " << describe(x) << " and " << describe(f);
+}
+
+FailureOr<Array> Interpreter::add(Operation *op, const Array &x, const Array &f, const Array &gate, double skipScale,
+                                  double branchScale, Type resultType) {
+  if (failed(checkSameShape(op, x, f)))
+    return failure();
+  FloatKind arithmetic = getArithmeticKind(x.floatKind());
+  Array result = Array::zeros(resultType, x.getShape());
+  FloatKind stored = result.floatKind();
+  double skip = round(arithmetic, skipScale), branch = round(arithmetic, branchScale);
+  SmallVector<int64_t> strides(x.getRank(), 0);
+  if (gate) {
+    Value operand = isa<AddOp>(op) ? cast<AddOp>(op).getGate() : cast<AddNormOp>(op).getGate();
+    FailureOr<SmallVector<int64_t>> found = getBroadcastStrides(
+        op, "gate", gate, x.getShape(), cast<RankedTensorType>(operand.getType()).getShape());
+    if (failed(found))
+      return failure();
+    strides = *found;
+  }
+  const double *xs = x.floats().data(), *fs = f.floats().data(), *gates = gate ? gate.floats().data() : nullptr;
+  double *out = result.mutableFloats().data();
+  forEachOffset(x.getShape(), strides, [&](int64_t i, int64_t offset) {
+    double u = gates ? round(arithmetic, gates[offset] * fs[i]) : fs[i];
+    u = branch == 1.0 ? u : round(arithmetic, branch * u);
+    double y = skip == 1.0 ? round(arithmetic, xs[i] + u)
+                           : fusedMultiplyAdd(arithmetic, isExactMode(), skip, xs[i], u);
+    out[i] = round(stored, y);
+  });
+  return result;
+}
+
+FailureOr<Array> Interpreter::addBias(Operation *op, const Array &f, const Array &bias) {
+  int64_t width = f.getShape().back();
+  if (bias.size() != width)
+    return op->emitOpError() << "expected bias to have size " << width << " but got " << bias.size();
+  FloatKind stored = f.floatKind(), arithmetic = getArithmeticKind(stored);
+  Array result = Array::zeros(RankedTensorType::get(f.getShape(), f.getElementType()), f.getShape());
+  const double *fs = f.floats().data(), *biases = bias.floats().data();
+  double *out = result.mutableFloats().data();
+  for (int64_t i = 0, e = f.size(); i != e; ++i)
+    out[i] = round(stored, round(arithmetic, fs[i] + biases[i % width]));
+  return result;
+}
+
+/// Rows, sites and steps are unsigned 32-bit words of the counter.
+static LogicalResult checkWord(Operation *op, StringRef what, int64_t value) {
+  if (value >= 0 && value <= int64_t(0xffffffff))
+    return success();
+  return op->emitOpError() << "expected a " << what << " from 0 to 4294967295 but got " << value;
+}
+
+FailureOr<Array> Interpreter::dropout(Operation *op, const Array &x, const DropoutParameters &parameters) {
+  int64_t threshold = static_cast<int64_t>(std::round(parameters.p * 65536.0));
+  if (threshold == 0)
+    return x;
+  int64_t width = x.getShape().back(), rows = width ? x.size() / width : 0;
+  int64_t site = parameters.site, lastRow = parameters.originRow;
+  if (llvm::AddOverflow(site, parameters.originSite, site) ||
+      llvm::AddOverflow(lastRow, std::max<int64_t>(rows - 1, 0), lastRow))
+    return op->emitOpError("expected row and site from 0 to 4294967295 but their sum overflows");
+  if (failed(checkWord(op, "row", parameters.originRow)) || failed(checkWord(op, "row", lastRow)) ||
+      failed(checkWord(op, "site", site)) || failed(checkWord(op, "step", parameters.step)))
+    return failure();
+  FloatKind stored = x.floatKind(), arithmetic = getArithmeticKind(stored);
+  double scale = threshold == 65536 ? 1.0 : round(arithmetic, 65536.0 / static_cast<double>(65536 - threshold));
+  uint64_t seed = static_cast<uint64_t>(parameters.seed);
+  std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  Array result = Array::zeros(RankedTensorType::get(x.getShape(), x.getElementType()), x.getShape());
+  const double *xs = x.floats().data();
+  double *out = result.mutableFloats().data();
+  for (int64_t row = 0; row != rows; ++row) {
+    for (int64_t block = 0; block < width; block += 8) {
+      std::array<uint32_t, 4> words =
+          philox4x32({static_cast<uint32_t>(block / 8), static_cast<uint32_t>(parameters.originRow + row),
+                      static_cast<uint32_t>(site), static_cast<uint32_t>(parameters.step)},
+                     key);
+      for (int64_t j = 0; j != std::min<int64_t>(8, width - block); ++j) {
+        int64_t half = (words[j / 2] >> (16 * (j % 2))) & 0xffff, i = row * width + block + j;
+        out[i] = half >= threshold ? round(stored, round(arithmetic, xs[i] * scale)) : 0.0;
+      }
+    }
+  }
+  return result;
+}
+
+static NormParameters getNormParameters(AddNormOp op) {
+  NormParameters parameters;
+  parameters.kind = op.getKind();
+  if (op.getEpsilon())
+    parameters.epsilon = op.getEpsilon()->convertToDouble();
+  parameters.zeroCenteredGamma = op.getZeroCenteredGamma();
+  parameters.narrowAffine = op.getNarrowAffine();
+  parameters.normalizedRank = op.getNormalizedRank();
+  return parameters;
+}
+
+Interpreter::Results Interpreter::evaluateAddNorm(AddNormOp op) {
+  FailureOr<Array> branch = get(op.getF());
+  if (op.getBias())
+    branch = addBias(op, *branch, get(op.getBias()));
+  if (succeeded(branch) && op.getSeed()) {
+    DropoutParameters parameters{op.getP() ? op.getP()->convertToDouble() : 0.0, get(op.getSeed()).asInteger(),
+                                 get(op.getStep()).asInteger(), static_cast<int64_t>(op.getSite().value_or(0))};
+    if (op.getOriginRow()) {
+      parameters.originRow = get(op.getOriginRow()).asInteger();
+      parameters.originSite = get(op.getOriginSite()).asInteger();
+    }
+    branch = dropout(op, *branch, parameters);
+  }
+  if (failed(branch))
+    return failure();
+  FailureOr<Array> sum =
+      add(op, get(op.getX()), *branch, getOptional(op.getGate()), op.getSkipScale().convertToDouble(),
+          op.getBranchScale().convertToDouble(), op.getSum().getType());
+  if (failed(sum))
+    return failure();
+  NormParameters parameters = getNormParameters(op);
+  parameters.alpha = getOptional(op.getAlpha());
+  parameters.gamma = getOptional(op.getGamma());
+  parameters.beta = getOptional(op.getBeta());
+  SmallVector<Type> types{op.getNormalized().getType()};
+  llvm::append_range(types, op.getStatistics().getTypes());
+  Results results = norm(op, *sum, parameters, types);
+  if (succeeded(results))
+    results->insert(results->begin() + 1, *sum);
+  return results;
+}
+
+/// One array as the results of an op.
+static FailureOr<SmallVector<Array>> single(FailureOr<Array> array) {
+  if (failed(array))
+    return failure();
+  return SmallVector<Array>{*array};
+}
+
+template <typename Op> static NormParameters getParametersOf(Op op) {
+  NormParameters parameters;
+  parameters.kind = std::is_same_v<Op, LayerNormOp> ? NormKind::Layer
+                    : std::is_same_v<Op, RMSNormOp> ? NormKind::RMS
+                                                    : NormKind::DyT;
+  parameters.zeroCenteredGamma = op.getZeroCenteredGamma();
+  parameters.narrowAffine = op.getNarrowAffine();
+  if constexpr (!std::is_same_v<Op, DyTOp>) {
+    parameters.epsilon = op.getEpsilon().convertToDouble();
+    parameters.normalizedRank = op.getNormalizedRank();
+  }
+  return parameters;
+}
+
+Interpreter::Results Interpreter::evaluateResid(Operation &op) {
+  auto evaluateNormOp = [&](auto normOp) {
+    NormParameters parameters = getParametersOf(normOp);
+    parameters.gamma = getOptional(normOp.getGamma());
+    parameters.beta = getOptional(normOp.getBeta());
+    if constexpr (std::is_same_v<decltype(normOp), DyTOp>)
+      parameters.alpha = get(normOp.getAlpha());
+    return norm(&op, get(normOp.getX()), parameters, op.getResultTypes());
+  };
+  return llvm::TypeSwitch<Operation *, Results>(&op)
+      .Case([&](AddOp addOp) {
+        return single(add(addOp, get(addOp.getX()), get(addOp.getF()), getOptional(addOp.getGate()),
+                          addOp.getSkipScale().convertToDouble(), addOp.getBranchScale().convertToDouble(),
+                          addOp.getType()));
+      })
+      .Case([&](AddBiasOp bias) { return single(addBias(bias, get(bias.getF()), get(bias.getBias()))); })
+      .Case([&](DropoutOp dropoutOp) {
+        DropoutParameters parameters{dropoutOp.getP().convertToDouble(), get(dropoutOp.getSeed()).asInteger(),
+                                     get(dropoutOp.getStep()).asInteger(), static_cast<int64_t>(dropoutOp.getSite())};
+        if (dropoutOp.getOriginRow()) {
+          parameters.originRow = get(dropoutOp.getOriginRow()).asInteger();
+          parameters.originSite = get(dropoutOp.getOriginSite()).asInteger();
+        }
+        return single(dropout(dropoutOp, get(dropoutOp.getX()), parameters));
+      })
+      .Case<LayerNormOp, RMSNormOp, DyTOp>(evaluateNormOp)
+      .Case([&](AddNormOp addNorm) { return evaluateAddNorm(addNorm); })
+      .Default([&](Operation *) -> Results { return LogicalResult(unsupported(&op)); });
+}
+
+} // namespace mlir::resid::reference

@@ -1,0 +1,357 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What each scalar op of arith and math computes. Owns no control flow and no tensors.
+
+#include "reference/ScalarProgram.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+#include <cstring>
+
+namespace mlir::resid::reference {
+
+namespace {
+
+//===-- Floats ------------------------------------------------------------------------------------------------------===//
+// f16, bf16 and f32 are computed in double and rounded: for + - * / and sqrt the double rounding is innocuous, since
+// double has more than twice their precision and two bits more.
+
+void runUnary(const Instruction &in, Machine &m) {
+  m.registers[in.result].number = in.round(in.unary(m.registers[in.operands[0]].number));
+}
+void runBinary(const Instruction &in, Machine &m) {
+  m.registers[in.result].number =
+      in.round(in.binary(m.registers[in.operands[0]].number, m.registers[in.operands[1]].number));
+}
+void runClassify(const Instruction &in, Machine &m) {
+  m.registers[in.result].integer = in.classify(m.registers[in.operands[0]].number);
+}
+void runFma(const Instruction &in, Machine &m) {
+  double a = m.registers[in.operands[0]].number, b = m.registers[in.operands[1]].number;
+  double c = m.registers[in.operands[2]].number;
+  // A double fma rounded to f32 would round twice.
+  if (in.rounds && in.kind == FloatKind::F32)
+    m.registers[in.result].number = std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c));
+  else
+    m.registers[in.result].number = in.round(std::fma(a, b, c));
+}
+
+double maximum(double a, double b) {
+  if (std::isnan(a) || std::isnan(b))
+    return std::nan("");
+  if (a == b)
+    return std::signbit(a) ? b : a;
+  return a > b ? a : b;
+}
+double minimum(double a, double b) { return -maximum(-a, -b); }
+double maxNumber(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : maximum(a, b); }
+double minNumber(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : minimum(a, b); }
+
+bool compareFloats(arith::CmpFPredicate predicate, double a, double b) {
+  using P = arith::CmpFPredicate;
+  bool unordered = std::isnan(a) || std::isnan(b);
+  switch (predicate) {
+  case P::AlwaysFalse: return false;
+  case P::OEQ: return a == b;
+  case P::OGT: return a > b;
+  case P::OGE: return a >= b;
+  case P::OLT: return a < b;
+  case P::OLE: return a <= b;
+  case P::ONE: return !unordered && a != b;
+  case P::ORD: return !unordered;
+  case P::UEQ: return unordered || a == b;
+  case P::UGT: return !(a <= b);
+  case P::UGE: return !(a < b);
+  case P::ULT: return !(a >= b);
+  case P::ULE: return !(a > b);
+  case P::UNE: return a != b;
+  case P::UNO: return unordered;
+  case P::AlwaysTrue: return true;
+  }
+  llvm_unreachable("all predicates are handled");
+}
+void runCompareFloats(const Instruction &in, Machine &m) {
+  m.registers[in.result].integer =
+      compareFloats(static_cast<arith::CmpFPredicate>(in.immediate), m.registers[in.operands[0]].number,
+                    m.registers[in.operands[1]].number);
+}
+
+//===-- Integers ----------------------------------------------------------------------------------------------------===//
+
+uint64_t toUnsigned(int64_t value, unsigned width) {
+  return width == 64 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(value) & ((uint64_t(1) << width) - 1);
+}
+/// The signed reading; an i1 is stored as 0 or 1 and read as 0 or -1.
+int64_t toSigned(int64_t value, unsigned width) { return width == 1 ? -value : value; }
+int64_t wrap(int64_t value, unsigned width) {
+  return width == 1 ? value & 1 : width == 64 ? value : llvm::SignExtend64(static_cast<uint64_t>(value), width);
+}
+/// -2^63 / -1 and its like overflow.
+bool divides(int64_t a, int64_t b, const char *&fault) {
+  if (b == 0)
+    fault = "division by zero";
+  else if (b == -1 && a == std::numeric_limits<int64_t>::min())
+    fault = "overflow in a division";
+  return !fault;
+}
+void runInteger(const Instruction &in, Machine &m) {
+  int64_t value = in.integer(m.registers[in.operands[0]].integer, m.registers[in.operands[1]].integer, in.operandWidth,
+                             m.fault);
+  m.registers[in.result].integer = wrap(value, in.resultWidth);
+}
+
+bool compareIntegers(arith::CmpIPredicate predicate, int64_t a, int64_t b, unsigned width) {
+  using P = arith::CmpIPredicate;
+  int64_t sa = toSigned(a, width), sb = toSigned(b, width);
+  uint64_t ua = toUnsigned(a, width), ub = toUnsigned(b, width);
+  switch (predicate) {
+  case P::eq: return a == b;
+  case P::ne: return a != b;
+  case P::slt: return sa < sb;
+  case P::sle: return sa <= sb;
+  case P::sgt: return sa > sb;
+  case P::sge: return sa >= sb;
+  case P::ult: return ua < ub;
+  case P::ule: return ua <= ub;
+  case P::ugt: return ua > ub;
+  case P::uge: return ua >= ub;
+  }
+  llvm_unreachable("all predicates are handled");
+}
+void runCompareIntegers(const Instruction &in, Machine &m) {
+  m.registers[in.result].integer =
+      compareIntegers(static_cast<arith::CmpIPredicate>(in.immediate), m.registers[in.operands[0]].integer,
+                      m.registers[in.operands[1]].integer, in.operandWidth);
+}
+
+//===-- Casts and moves ---------------------------------------------------------------------------------------------===//
+
+void runSelect(const Instruction &in, Machine &m) {
+  m.registers[in.result] = m.registers[in.operands[m.registers[in.operands[0]].integer ? 1 : 2]];
+}
+void runRound(const Instruction &in, Machine &m) {
+  m.registers[in.result].number = in.round(m.registers[in.operands[0]].number);
+}
+void runSignedToFloat(const Instruction &in, Machine &m) {
+  int64_t value = toSigned(m.registers[in.operands[0]].integer, in.operandWidth);
+  // From 64 bits straight to f32, since by way of double it would round twice.
+  bool direct = in.rounds && in.kind == FloatKind::F32;
+  m.registers[in.result].number = direct ? static_cast<float>(value) : in.round(static_cast<double>(value));
+}
+void runUnsignedToFloat(const Instruction &in, Machine &m) {
+  uint64_t value = toUnsigned(m.registers[in.operands[0]].integer, in.operandWidth);
+  bool direct = in.rounds && in.kind == FloatKind::F32;
+  m.registers[in.result].number = direct ? static_cast<float>(value) : in.round(static_cast<double>(value));
+}
+void runFloatToInteger(const Instruction &in, Machine &m) {
+  double value = std::trunc(m.registers[in.operands[0]].number);
+  bool isSigned = in.immediate;
+  double limit = std::ldexp(1.0, static_cast<int>(in.resultWidth) - (isSigned ? 1 : 0));
+  if (!(value < limit && value >= (isSigned ? -limit : 0.0))) {
+    m.fault = "a float that its integer type cannot hold";
+    return;
+  }
+  m.registers[in.result].integer =
+      wrap(isSigned ? static_cast<int64_t>(value) : static_cast<int64_t>(static_cast<uint64_t>(value)), in.resultWidth);
+}
+void runIntegerCast(const Instruction &in, Machine &m) {
+  int64_t value = m.registers[in.operands[0]].integer;
+  value = in.immediate ? toSigned(value, in.operandWidth) : static_cast<int64_t>(toUnsigned(value, in.operandWidth));
+  m.registers[in.result].integer = wrap(value, in.resultWidth);
+}
+void runFloatBits(const Instruction &in, Machine &m) {
+  m.registers[in.result].integer =
+      wrap(static_cast<int64_t>(encodeFloat(in.kind, m.registers[in.operands[0]].number)), in.resultWidth);
+}
+void runBitsToFloat(const Instruction &in, Machine &m) {
+  m.registers[in.result].number =
+      decodeFloat(in.kind, toUnsigned(m.registers[in.operands[0]].integer, in.operandWidth));
+}
+void runMove(const Instruction &in, Machine &m) { m.registers[in.result] = m.registers[in.operands[0]]; }
+void runLoopIndex(const Instruction &in, Machine &m) { m.registers[in.result].integer = m.loopIndices[in.immediate]; }
+
+//===-- Selection ---------------------------------------------------------------------------------------------------===//
+
+unsigned widthOf(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
+
+using Binary = double (*)(double, double);
+using Unary = double (*)(double);
+using Integer = int64_t (*)(int64_t, int64_t, unsigned, const char *&);
+
+Binary getExactBinary(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Binary>(op)
+      .Case([](arith::AddFOp) { return [](double a, double b) { return a + b; }; })
+      .Case([](arith::SubFOp) { return [](double a, double b) { return a - b; }; })
+      .Case([](arith::MulFOp) { return [](double a, double b) { return a * b; }; })
+      .Case([](arith::DivFOp) { return [](double a, double b) { return a / b; }; })
+      .Case([](arith::RemFOp) { return [](double a, double b) { return std::fmod(a, b); }; })
+      .Case([](arith::MaximumFOp) { return maximum; })
+      .Case([](arith::MinimumFOp) { return minimum; })
+      .Case([](arith::MaxNumFOp) { return maxNumber; })
+      .Case([](arith::MinNumFOp) { return minNumber; })
+      .Case([](math::CopySignOp) { return [](double a, double b) { return std::copysign(a, b); }; })
+      .Default(Binary(nullptr));
+}
+
+Unary getExactUnary(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Unary>(op)
+      .Case([](arith::NegFOp) { return [](double a) { return -a; }; })
+      .Case([](math::AbsFOp) { return [](double a) { return std::fabs(a); }; })
+      .Case([](math::CeilOp) { return [](double a) { return std::ceil(a); }; })
+      .Case([](math::FloorOp) { return [](double a) { return std::floor(a); }; })
+      .Case([](math::RoundOp) { return [](double a) { return std::round(a); }; })
+      .Case([](math::RoundEvenOp) { return [](double a) { return std::nearbyint(a); }; })
+      .Case([](math::TruncOp) { return [](double a) { return std::trunc(a); }; })
+      .Case([](math::SqrtOp) { return [](double a) { return std::sqrt(a); }; })
+      .Default(Unary(nullptr));
+}
+
+/// Computed in float64 and rounded once; compiled code has polynomials of its own.
+Unary getTranscendental(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Unary>(op)
+      .Case([](math::ExpOp) { return [](double a) { return std::exp(a); }; })
+      .Case([](math::Exp2Op) { return [](double a) { return std::exp2(a); }; })
+      .Case([](math::ExpM1Op) { return [](double a) { return std::expm1(a); }; })
+      .Case([](math::LogOp) { return [](double a) { return std::log(a); }; })
+      .Case([](math::Log2Op) { return [](double a) { return std::log2(a); }; })
+      .Case([](math::Log10Op) { return [](double a) { return std::log10(a); }; })
+      .Case([](math::Log1pOp) { return [](double a) { return std::log1p(a); }; })
+      .Case([](math::RsqrtOp) { return [](double a) { return 1.0 / std::sqrt(a); }; })
+      .Case([](math::CbrtOp) { return [](double a) { return std::cbrt(a); }; })
+      .Case([](math::SinOp) { return [](double a) { return std::sin(a); }; })
+      .Case([](math::CosOp) { return [](double a) { return std::cos(a); }; })
+      .Case([](math::TanOp) { return [](double a) { return std::tan(a); }; })
+      .Case([](math::AsinOp) { return [](double a) { return std::asin(a); }; })
+      .Case([](math::AcosOp) { return [](double a) { return std::acos(a); }; })
+      .Case([](math::AtanOp) { return [](double a) { return std::atan(a); }; })
+      .Case([](math::SinhOp) { return [](double a) { return std::sinh(a); }; })
+      .Case([](math::CoshOp) { return [](double a) { return std::cosh(a); }; })
+      .Case([](math::TanhOp) { return [](double a) { return std::tanh(a); }; })
+      .Case([](math::ErfOp) { return [](double a) { return std::erf(a); }; })
+      .Case([](math::ErfcOp) { return [](double a) { return std::erfc(a); }; })
+      .Default(Unary(nullptr));
+}
+
+Binary getInexactBinary(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Binary>(op)
+      .Case([](math::PowFOp) { return [](double a, double b) { return std::pow(a, b); }; })
+      .Case([](math::Atan2Op) { return [](double a, double b) { return std::atan2(a, b); }; })
+      .Default(Binary(nullptr));
+}
+
+Integer getIntegerArithmetic(Operation *op) {
+#define RESID_INTEGER(expression)                                                                                      \
+  [](int64_t a, int64_t b, unsigned width, const char *&fault) -> int64_t { return expression; }
+  return llvm::TypeSwitch<Operation *, Integer>(op)
+      .Case([](arith::AddIOp) { return RESID_INTEGER(int64_t(uint64_t(a) + uint64_t(b))); })
+      .Case([](arith::SubIOp) { return RESID_INTEGER(int64_t(uint64_t(a) - uint64_t(b))); })
+      .Case([](arith::MulIOp) { return RESID_INTEGER(int64_t(uint64_t(a) * uint64_t(b))); })
+      .Case([](arith::AndIOp) { return RESID_INTEGER(a & b); })
+      .Case([](arith::OrIOp) { return RESID_INTEGER(a | b); })
+      .Case([](arith::XOrIOp) { return RESID_INTEGER(a ^ b); })
+      .Case([](arith::MaxSIOp) { return RESID_INTEGER(toSigned(a, width) > toSigned(b, width) ? a : b); })
+      .Case([](arith::MinSIOp) { return RESID_INTEGER(toSigned(a, width) < toSigned(b, width) ? a : b); })
+      .Case([](arith::MaxUIOp) { return RESID_INTEGER(toUnsigned(a, width) > toUnsigned(b, width) ? a : b); })
+      .Case([](arith::MinUIOp) { return RESID_INTEGER(toUnsigned(a, width) < toUnsigned(b, width) ? a : b); })
+      .Case([](arith::DivSIOp) { return RESID_INTEGER(divides(a, b, fault) ? a / b : 0); })
+      .Case([](arith::RemSIOp) { return RESID_INTEGER(divides(a, b, fault) ? a % b : 0); })
+      .Case([](arith::FloorDivSIOp) {
+        return RESID_INTEGER(divides(a, b, fault) ? a / b - (a % b != 0 && (a < 0) != (b < 0)) : 0);
+      })
+      .Case([](arith::CeilDivSIOp) {
+        return RESID_INTEGER(divides(a, b, fault) ? a / b + (a % b != 0 && (a < 0) == (b < 0)) : 0);
+      })
+      .Case([](arith::DivUIOp) {
+        return RESID_INTEGER(divides(0, b, fault) ? int64_t(toUnsigned(a, width) / toUnsigned(b, width)) : 0);
+      })
+      .Case([](arith::RemUIOp) {
+        return RESID_INTEGER(divides(0, b, fault) ? int64_t(toUnsigned(a, width) % toUnsigned(b, width)) : 0);
+      })
+      .Default(Integer(nullptr));
+#undef RESID_INTEGER
+}
+
+Integer getShift(Operation *op) {
+#define RESID_SHIFT(expression)                                                                                        \
+  [](int64_t a, int64_t b, unsigned width, const char *&fault) -> int64_t {                                            \
+    if (toUnsigned(b, width) >= width)                                                                                 \
+      fault = "a shift by the width of the type or more";                                                              \
+    return fault ? 0 : expression;                                                                                     \
+  }
+  return llvm::TypeSwitch<Operation *, Integer>(op)
+      .Case([](arith::ShLIOp) { return RESID_SHIFT(int64_t(uint64_t(a) << b)); })
+      .Case([](arith::ShRSIOp) { return RESID_SHIFT(a >> b); })
+      .Case([](arith::ShRUIOp) { return RESID_SHIFT(int64_t(toUnsigned(a, width) >> b)); })
+      .Default(Integer(nullptr));
+#undef RESID_SHIFT
+}
+
+/// Casts, comparisons and the other ops with a shape of their own.
+void selectSpecial(Operation *op, Instruction &in) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](math::FmaOp) { in.execute = runFma; })
+      .Case([&](arith::SelectOp) { in.execute = runSelect; })
+      .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { in.execute = runRound; })
+      .Case([&](arith::SIToFPOp) { in.execute = runSignedToFloat; })
+      .Case([&](arith::UIToFPOp) { in.execute = runUnsignedToFloat; })
+      .Case([&](arith::FPToSIOp) { in.execute = runFloatToInteger, in.immediate = 1; })
+      .Case([&](arith::FPToUIOp) { in.execute = runFloatToInteger, in.immediate = 0; })
+      .Case<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>([&](auto) { in.execute = runIntegerCast, in.immediate = 1; })
+      .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto) { in.execute = runIntegerCast, in.immediate = 0; })
+      .Case([&](arith::CmpFOp cmp) {
+        in.execute = runCompareFloats, in.immediate = static_cast<int64_t>(cmp.getPredicate());
+      })
+      .Case([&](arith::CmpIOp cmp) {
+        in.execute = runCompareIntegers, in.immediate = static_cast<int64_t>(cmp.getPredicate());
+      })
+      .Case([&](math::IsNaNOp) { in.execute = runClassify, in.classify = [](double a) { return std::isnan(a); }; })
+      .Case([&](math::IsInfOp) { in.execute = runClassify, in.classify = [](double a) { return std::isinf(a); }; })
+      .Case([&](math::IsFiniteOp) { in.execute = runClassify, in.classify = [](double a) { return std::isfinite(a); }; })
+      .Case([&](linalg::IndexOp index) {
+        in.execute = runLoopIndex, in.immediate = static_cast<int64_t>(index.getDim());
+      })
+      .Case([&](arith::BitcastOp cast) {
+        bool fromFloat = isa<FloatType>(getElementTypeOrSelf(cast.getIn()));
+        bool toFloat = isa<FloatType>(getElementTypeOrSelf(cast.getOut()));
+        if (fromFloat != toFloat)
+          in.execute = fromFloat ? runFloatBits : runBitsToFloat;
+        else if (getElementTypeOrSelf(cast.getIn()) == getElementTypeOrSelf(cast.getOut()))
+          in.execute = runMove;
+      });
+}
+
+} // namespace
+
+LogicalResult selectInstruction(Operation *op, Mode mode, Instruction &in) {
+  if (op->getNumResults() != 1 || op->getNumOperands() > in.operands.size())
+    return failure();
+  Type result = getElementTypeOrSelf(op->getResult(0));
+  Type operand = op->getNumOperands() ? getElementTypeOrSelf(op->getOperand(0)) : result;
+  auto isScalar = [](Type type) { return getFloatKind(type) || type.isIntOrIndex(); };
+  if (!isScalar(result) || !isScalar(operand))
+    return failure();
+  in.rounds = mode == Mode::ExactType;
+  if (auto kind = getFloatKind(result) ? getFloatKind(result) : getFloatKind(operand))
+    in.kind = *kind;
+  in.operandWidth = widthOf(operand);
+  in.resultWidth = widthOf(result);
+  if (Binary exactBinary = getExactBinary(op))
+    in.execute = runBinary, in.binary = exactBinary;
+  else if (Unary exactUnary = getExactUnary(op))
+    in.execute = runUnary, in.unary = exactUnary;
+  else if (Unary transcendental = getTranscendental(op))
+    in.execute = runUnary, in.unary = transcendental, in.exact = false;
+  else if (Binary inexact = getInexactBinary(op))
+    in.execute = runBinary, in.binary = inexact, in.exact = false;
+  else if (Integer arithmetic = getIntegerArithmetic(op))
+    in.execute = runInteger, in.integer = arithmetic;
+  else if (Integer shift = getShift(op))
+    in.execute = runInteger, in.integer = shift;
+  else
+    selectSpecial(op, in);
+  return success(in.execute != nullptr);
+}
+
+} // namespace mlir::resid::reference

@@ -1,0 +1,126 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Scalar ops applied to whole arrays, and blocks of them as programs. What an op computes stands in ScalarOps.cpp.
+
+#include "reference/ScalarProgram.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::resid::reference {
+
+static Scalar load(const Array &array, int64_t index) {
+  Scalar value;
+  if (array.isFloat())
+    value.number = array.floats()[index];
+  else
+    value.integer = array.integers()[index];
+  return value;
+}
+
+/// tensor.extract with indices in registers.
+static void runExtract(const Instruction &in, Machine &m) {
+  SmallVector<int64_t> strides = in.array.getStrides();
+  int64_t offset = 0;
+  for (auto [stride, dim, reg] : llvm::zip_equal(strides, in.array.getShape(), in.indices)) {
+    int64_t index = m.registers[reg].integer;
+    if (index < 0 || index >= dim) {
+      m.fault = "an index outside of the tensor";
+      return;
+    }
+    offset += index * stride;
+  }
+  m.registers[in.result] = load(in.array, offset);
+}
+
+unsigned ScalarProgram::getRegister(Value value) {
+  auto [entry, isNew] = assigned.try_emplace(value, static_cast<unsigned>(initial.size()));
+  if (!isNew)
+    return entry->second;
+  const Array &array = lookup(value);
+  tainted |= array.getAccuracy() != nullptr;
+  initial.push_back(load(array, 0));
+  return entry->second;
+}
+
+LogicalResult ScalarProgram::add(Operation &op, Mode mode) {
+  if (op.hasTrait<OpTrait::IsTerminator>()) {
+    for (Value operand : op.getOperands())
+      yields.push_back(getRegister(operand));
+    return success();
+  }
+  Instruction in;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    Array value = Array::fromAttribute(constant.getValue());
+    if (!value || value.isTensor())
+      return op.emitOpError("is not supported by the reference evaluator inside of a body");
+    assigned[constant] = initial.size();
+    initial.push_back(load(value, 0));
+    return success();
+  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    in.execute = runExtract;
+    in.array = lookup(extract.getTensor());
+    tainted |= in.array.getAccuracy() != nullptr;
+    for (Value index : extract.getIndices())
+      in.indices.push_back(getRegister(index));
+  } else {
+    if (op.getNumRegions() || failed(selectInstruction(&op, mode, in)))
+      return op.emitOpError("is not supported by the reference evaluator inside of a body");
+    for (auto [reg, operand] : llvm::zip(in.operands, op.getOperands()))
+      reg = getRegister(operand);
+  }
+  exact &= in.exact;
+  in.result = initial.size();
+  assigned[op.getResult(0)] = in.result;
+  initial.push_back(Scalar{0.0});
+  instructions.push_back(std::move(in));
+  return success();
+}
+
+FailureOr<ScalarProgram> ScalarProgram::compile(Block &block, Mode mode,
+                                                llvm::function_ref<const Array &(Value)> lookup) {
+  ScalarProgram program;
+  program.lookup = lookup;
+  for (BlockArgument argument : block.getArguments()) {
+    program.assigned[argument] = program.initial.size();
+    program.initial.push_back(Scalar{0.0});
+  }
+  for (Operation &op : block)
+    if (failed(program.add(op, mode)))
+      return failure();
+  program.lookup = nullptr;
+  return program;
+}
+
+Machine ScalarProgram::start() const {
+  Machine machine;
+  machine.registers = initial;
+  return machine;
+}
+
+FailureOr<Array> evaluateElementwise(Operation *op, const Instruction &instruction, ArrayRef<Array> operands,
+                                     ArrayRef<int64_t> shape) {
+  Array result = Array::zeros(op->getResult(0).getType(), shape);
+  Instruction in = instruction;
+  Machine machine;
+  machine.registers.resize(4);
+  in.operands = {0, 1, 2};
+  in.result = 3;
+  double *floats = result.isFloat() ? result.mutableFloats().data() : nullptr;
+  int64_t *integers = result.isFloat() ? nullptr : result.mutableIntegers().data();
+  for (int64_t i = 0, e = result.size(); i != e; ++i) {
+    // A scalar beside tensors is the condition of a select.
+    for (size_t k = 0; k != operands.size(); ++k)
+      machine.registers[k] = load(operands[k], operands[k].isTensor() ? i : 0);
+    in.execute(in, machine);
+    if (floats)
+      floats[i] = machine.registers[3].number;
+    else
+      integers[i] = machine.registers[3].integer;
+  }
+  if (machine.fault)
+    return op->emitOpError() << "meets " << machine.fault;
+  return result;
+}
+
+} // namespace mlir::resid::reference

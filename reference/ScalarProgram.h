@@ -1,0 +1,99 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Scalar operations (arith, math) as instructions on registers, and the bodies of linalg ops as straight lists of them.
+
+#ifndef RESID_REFERENCE_SCALARPROGRAM_H
+#define RESID_REFERENCE_SCALARPROGRAM_H
+
+#include "reference/Evaluator.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <array>
+
+namespace mlir::resid::reference {
+
+/// One register: a float of any kind as a double, or an integer in the form of wrapInteger.
+union Scalar {
+  double number;
+  int64_t integer;
+};
+
+/// What a running program sees besides its registers.
+struct Machine {
+  std::vector<Scalar> registers;
+  ArrayRef<int64_t> loopIndices;
+  /// Why the program went wrong, null while it did not.
+  const char *fault = nullptr;
+};
+
+struct Instruction {
+  using Execute = void (*)(const Instruction &, Machine &);
+  Execute execute = nullptr;
+  std::array<unsigned, 3> operands = {0, 0, 0};
+  unsigned result = 0;
+  /// The float kind of the result (of the operand where the result is no float).
+  FloatKind kind = FloatKind::F64;
+  /// Whether the result is rounded to `kind`: always in exact-type mode, never in wide mode.
+  bool rounds = true;
+  /// Whether the result is a function of the operands to the last bit (no polynomial, no reordering).
+  bool exact = true;
+  /// Bits of an integer operand and result; an index has 64.
+  unsigned operandWidth = 64, resultWidth = 64;
+  /// A comparison's predicate or a loop's number.
+  int64_t immediate = 0;
+  /// The function that `execute` applies; which member depends on it.
+  union {
+    double (*unary)(double);
+    double (*binary)(double, double);
+    bool (*classify)(double);
+    int64_t (*integer)(int64_t, int64_t, unsigned width, const char *&fault);
+  };
+  /// tensor.extract: what is indexed, and the registers of its indices.
+  Array array;
+  SmallVector<unsigned, 4> indices;
+
+  Instruction() : unary(nullptr) {}
+  double round(double value) const { return rounds ? roundTo(kind, value) : value; }
+};
+
+/// Fills in all but the registers; fails (without a diagnostic) where `op` is no supported scalar operation.
+LogicalResult selectInstruction(Operation *op, Mode mode, Instruction &instruction);
+
+/// A block of scalar operations. Registers 0 … n-1 hold the block's arguments.
+class ScalarProgram {
+public:
+  /// `lookup` gives values from above the block. Unsupported ops are diagnosed.
+  static FailureOr<ScalarProgram> compile(Block &block, Mode mode, llvm::function_ref<const Array &(Value)> lookup);
+
+  Machine start() const;
+  /// Runs once; the arguments have been written to the first registers.
+  void run(Machine &machine) const {
+    for (const Instruction &instruction : instructions)
+      instruction.execute(instruction, machine);
+  }
+  /// The registers that the terminator yields.
+  ArrayRef<unsigned> yielded() const { return yields; }
+  /// Whether results are bit-equal to compiled code as far as this program is concerned.
+  bool isExact() const { return exact; }
+  /// Whether a captured value was not exact itself.
+  bool isTainted() const { return tainted; }
+
+private:
+  LogicalResult add(Operation &op, Mode mode);
+  unsigned getRegister(Value value);
+
+  llvm::function_ref<const Array &(Value)> lookup;
+  std::vector<Instruction> instructions;
+  std::vector<Scalar> initial;
+  DenseMap<Value, unsigned> assigned;
+  SmallVector<unsigned, 4> yields;
+  bool exact = true, tainted = false;
+};
+
+/// An op of arith or math applied to scalars, or element by element to tensors of one shape.
+FailureOr<Array> evaluateElementwise(Operation *op, const Instruction &instruction, ArrayRef<Array> operands,
+                                     ArrayRef<int64_t> shape);
+
+} // namespace mlir::resid::reference
+
+#endif

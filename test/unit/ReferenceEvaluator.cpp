@@ -1,0 +1,425 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The reference evaluator: known answers, worked numbers, adversarial rows, rounding points and refusals.
+
+#include "reference/Evaluator.h"
+#include "reference/Philox.h"
+
+#include "dialect/ResidDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::resid::reference;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+class ReferenceTest : public ::testing::Test {
+protected:
+  ReferenceTest() {
+    context.loadDialect<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+                        resid::ResidDialect, scf::SCFDialect, tensor::TensorDialect>();
+    context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) { message += diagnostic.str(); });
+  }
+
+  Array tensor(StringRef type, ArrayRef<int64_t> shape, ArrayRef<double> values) {
+    Array array = Array::zeros(parseType(type, &context), shape);
+    for (int64_t i = 0; i != array.size(); ++i)
+      array.mutableFloats()[i] = values[i % values.size()];
+    return array;
+  }
+  Array integer(int64_t value) { return Array::scalar(IntegerType::get(&context, 64), value); }
+
+  /// The results of @f, none where the text or the evaluation is refused (then `message` says why).
+  SmallVector<Array> run(StringRef text, ArrayRef<Array> arguments, EvaluationOptions options = {}) {
+    module = parseSourceString<ModuleOp>(text, &context);
+    if (!module)
+      return {};
+    auto results = evaluate(module->lookupSymbol<func::FuncOp>("f"), arguments, options);
+    return succeeded(results) ? *results : SmallVector<Array>();
+  }
+  std::vector<double> floats(StringRef text, ArrayRef<Array> arguments, EvaluationOptions options = {}) {
+    SmallVector<Array> results = run(text, arguments, options);
+    return results.empty() ? std::vector<double>() : results.front().floats().vec();
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  std::string message;
+};
+
+void expectNear(ArrayRef<double> found, ArrayRef<double> expected, double tolerance) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i != found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], tolerance) << "element " << i;
+}
+
+//===-- Numbers and Philox ------------------------------------------------------------------------------------------===//
+
+TEST(Philox, GivesThePublishedAnswers) {
+  using Words = std::array<uint32_t, 4>;
+  EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}), (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(Numbers, KeepsEvery16BitPattern) {
+  for (FloatKind kind : {FloatKind::F16, FloatKind::BF16})
+    for (uint64_t bits = 0; bits != 65536; ++bits) {
+      double value = decodeFloat(kind, bits);
+      if (std::isnan(value))
+        continue;
+      EXPECT_EQ(encodeFloat(kind, value), bits);
+      EXPECT_EQ(roundTo(kind, value), value);
+    }
+}
+
+/// Rounding is to the nearest neighbour, and to the even one in the middle, subnormals included.
+TEST(Numbers, RoundsHalfwayCasesToEven) {
+  for (FloatKind kind : {FloatKind::F16, FloatKind::BF16})
+    for (uint64_t bits = 0; std::isfinite(decodeFloat(kind, bits + 1)); ++bits) {
+      double low = decodeFloat(kind, bits), high = decodeFloat(kind, bits + 1), middle = (low + high) / 2;
+      EXPECT_EQ(encodeFloat(kind, middle), bits + (bits & 1));
+      EXPECT_EQ(encodeFloat(kind, -middle), (bits + (bits & 1)) | 0x8000);
+      EXPECT_EQ(encodeFloat(kind, std::nextafter(middle, 0.0)), bits);
+      EXPECT_EQ(encodeFloat(kind, std::nextafter(middle, infinity)), bits + 1);
+    }
+}
+
+TEST(Numbers, OverflowsToInfinityAndKeepsSigns) {
+  EXPECT_EQ(roundTo(FloatKind::F16, 65519.9), 65504.0);
+  EXPECT_EQ(roundTo(FloatKind::F16, 65520.0), infinity);
+  EXPECT_EQ(roundTo(FloatKind::BF16, 1e300), infinity);
+  EXPECT_EQ(roundTo(FloatKind::BF16, -infinity), -infinity);
+  EXPECT_TRUE(std::signbit(roundTo(FloatKind::F16, -1e-300)));
+  EXPECT_EQ(encodeFloat(FloatKind::F16, nan), 0x7e00u);
+  EXPECT_EQ(encodeFloat(FloatKind::BF16, nan), 0x7fc0u);
+  EXPECT_EQ(encodeFloat(FloatKind::F32, 1.0), 0x3f800000u);
+}
+
+//===-- Worked numbers ----------------------------------------------------------------------------------------------===//
+
+TEST_F(ReferenceTest, GateThenLayerNorm) {
+  const char *text = R"(func.func @f(%x: tensor<1x4xf32>, %f: tensor<1x4xf32>, %g: tensor<1x4xf32>)
+      -> (tensor<1x4xf32>, tensor<1x4xf32>) {
+    %s = resid.add %x, %f gate(%g) : tensor<1x4xf32>, tensor<1x4xf32>
+    %y = resid.layer_norm %s {epsilon = 1.0e-5} : tensor<1x4xf32>
+    return %s, %y : tensor<1x4xf32>, tensor<1x4xf32>
+  })";
+  float kept = 1.0f / 0.9f;
+  auto f32 = [](float value) { return static_cast<double>(value); };
+  SmallVector<Array> results =
+      run(text, {tensor("tensor<1x4xf32>", {1, 4}, {1, 2, 3, 4}),
+                 tensor("tensor<1x4xf32>", {1, 4}, {f32(0.5f), f32(-0.3f), f32(0.8f), f32(0.2f)}),
+                 tensor("tensor<1x4xf32>", {1, 4}, {kept, 0, kept, kept})});
+  ASSERT_EQ(results.size(), 2u) << message;
+  expectNear(results[0].floats(), {1.5556, 2, 3.8889, 4.2222}, 1e-4);
+  expectNear(results[1].floats(), {-1.178, -0.793, 0.841, 1.130}, 1e-3);
+}
+
+const char *dropoutText = R"(func.func @f(%x: tensor<?x8xf32>, %seed: i64, %step: i64) -> tensor<?x8xf32> {
+    %y = resid.dropout %x seed(%seed, %step) {p = 0.5, site = 3} : tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  })";
+
+/// The mask follows from the definition alone: counter (col div 8, row, site, step), low halves first.
+TEST_F(ReferenceTest, DropoutFollowsTheCounter) {
+  uint64_t seed = 0x0123456789abcdef;
+  std::vector<double> y = floats(dropoutText, {tensor("tensor<?x8xf32>", {3, 8}, {nan}), integer(seed), integer(7)});
+  ASSERT_EQ(y.size(), 24u) << message;
+  for (uint32_t row = 0; row != 3; ++row) {
+    auto words = philox4x32({0, row, 3, 7}, {0x89abcdef, 0x01234567});
+    for (int col = 0; col != 8; ++col) {
+      bool kept = ((words[col / 2] >> (col % 2 ? 16 : 0)) & 0xffff) >= 32768;
+      double value = y[row * 8 + col];
+      EXPECT_EQ(std::isnan(value), kept);
+      EXPECT_TRUE(kept || (value == 0.0 && !std::signbit(value))) << "a dropped NaN must be +0";
+    }
+  }
+}
+
+TEST_F(ReferenceTest, DropoutRefusesWordsOutsideOf32Bits) {
+  Array x = tensor("tensor<?x8xf32>", {1, 8}, {1});
+  EXPECT_TRUE(run(dropoutText, {x, integer(1), integer(-1)}).empty());
+  EXPECT_NE(message.find("expected a step from 0 to 4294967295 but got -1"), std::string::npos) << message;
+  EXPECT_TRUE(run(dropoutText, {x, integer(1), integer(int64_t(1) << 32)}).empty());
+  EXPECT_FALSE(run(dropoutText, {x, integer(1), integer((int64_t(1) << 32) - 1)}).empty());
+}
+
+TEST_F(ReferenceTest, DropoutOriginShiftsRowsAndSites) {
+  const char *text = R"(func.func @f(%x: tensor<?x8xf32>, %seed: i64, %r: i64, %s: i64) -> tensor<?x8xf32> {
+    %y = resid.dropout %x seed(%seed, %seed) origin(%r, %s) {p = 0.25, site = 1} : tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  })";
+  Array whole = tensor("tensor<?x8xf32>", {5, 8}, {1}), part = tensor("tensor<?x8xf32>", {2, 8}, {1});
+  std::vector<double> all = floats(text, {whole, integer(9), integer(0), integer(4)});
+  std::vector<double> shard = floats(text, {part, integer(9), integer(3), integer(4)});
+  ASSERT_EQ(shard.size(), 16u) << message;
+  EXPECT_EQ(std::vector<double>(all.begin() + 24, all.end()), shard);
+  EXPECT_TRUE(run(text, {part, integer(9), integer(0xffffffff), integer(4)}).empty()) << "the second row is 2^32";
+  EXPECT_TRUE(run(text, {part, integer(9), integer(0), integer(-2)}).empty());
+}
+
+//===-- Adversarial rows --------------------------------------------------------------------------------------------===//
+
+const char *normText = R"(func.func @f(%x: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+    %y, %m, %c, %r = resid.layer_norm %x {epsilon = 1.0e-5}
+        : tensor<?x?xf32> -> tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+    return %y, %m, %c, %r : tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  })";
+
+/// x = mean ± 1 has deviation 1 exactly, whatever the mean.
+TEST_F(ReferenceTest, LayerNormAtLargeMeans) {
+  for (double mean : {2e3, 1e6, 16777214.0}) {
+    SmallVector<Array> results = run(normText, {tensor("tensor<?x?xf32>", {1, 768}, {mean - 1, mean + 1})});
+    ASSERT_EQ(results.size(), 4u) << message;
+    double expected = 1.0 / std::sqrt(1.0 + static_cast<float>(1e-5));
+    for (int64_t i = 0; i != 768; ++i)
+      EXPECT_EQ(results[0].floats()[i], static_cast<float>(i % 2 ? expected : -expected));
+    EXPECT_EQ(results[1].floats()[0], mean);
+    EXPECT_EQ(results[2].floats()[0], 0.0);
+  }
+}
+
+/// The mean of 1e6 and 1e6+0.0625 is not an f32: its rest stands in mean_correction.
+TEST_F(ReferenceTest, MeanCorrectionHoldsTheRest) {
+  SmallVector<Array> results = run(normText, {tensor("tensor<?x?xf32>", {1, 2}, {1e6, 1e6 + 0.0625})});
+  ASSERT_EQ(results.size(), 4u) << message;
+  EXPECT_EQ(results[1].floats()[0] + results[2].floats()[0], 1e6 + 0.03125);
+  EXPECT_NE(results[2].floats()[0], 0.0);
+}
+
+TEST_F(ReferenceTest, LayerNormOfConstantRowsIsZero) {
+  for (double value : {0.1f, 1e30f, 1e-42f, -3.0f})
+    for (double y : floats(normText, {tensor("tensor<?x?xf32>", {1, 65536}, {static_cast<float>(value)})}))
+      EXPECT_EQ(y, 0.0);
+}
+
+TEST_F(ReferenceTest, NaNAndInfinitySpoilTheirOwnRowOnly) {
+  for (double bad : {nan, infinity, -infinity}) {
+    std::vector<double> y = floats(normText, {tensor("tensor<?x?xf32>", {3, 3}, {1, 2, 3, 4, bad, 6, 1, 2, 3})});
+    ASSERT_EQ(y.size(), 9u);
+    for (int i = 0; i != 9; ++i)
+      EXPECT_EQ(std::isnan(y[i]), i / 3 == 1);
+  }
+}
+
+TEST_F(ReferenceTest, RMSNormOfAnInfinity) {
+  std::vector<double> y = floats(R"(func.func @f(%x: tensor<1x3xf32>) -> tensor<1x3xf32> {
+    %y = resid.rms_norm %x {epsilon = 1.0e-6} : tensor<1x3xf32>
+    return %y : tensor<1x3xf32>
+  })", {tensor("tensor<1x3xf32>", {1, 3}, {-1, infinity, 2})});
+  ASSERT_EQ(y.size(), 3u) << message;
+  EXPECT_TRUE(y[0] == 0.0 && std::signbit(y[0]) && std::isnan(y[1]) && y[2] == 0.0);
+}
+
+TEST_F(ReferenceTest, EmptyShapes) {
+  SmallVector<Array> results = run(normText, {tensor("tensor<?x?xf32>", {2, 0}, {1})});
+  ASSERT_EQ(results.size(), 4u) << message;
+  EXPECT_EQ(results[0].size(), 0);
+  EXPECT_TRUE(std::isnan(results[1].floats()[0]) && std::isnan(results[3].floats()[1])) << "width 0 has no statistics";
+  EXPECT_EQ(run(normText, {tensor("tensor<?x?xf32>", {0, 4}, {1})}).size(), 4u);
+}
+
+/// Rows whose squares leave the range of double, and float64 accuracy at a mean of 1e6 deviations.
+TEST_F(ReferenceTest, DoubleRowsOfAllSizes) {
+  const char *text = R"(func.func @f(%x: tensor<?x?xf64>) -> tensor<?x?xf64> {
+    %y = resid.layer_norm %x {epsilon = 0.0} : tensor<?x?xf64>
+    return %y : tensor<?x?xf64>
+  })";
+  for (double size : {1e300, 1.0, 1e-200, 1e-310}) {
+    std::vector<double> y = floats(text, {tensor("tensor<?x?xf64>", {1, 4}, {-size, size, size, -size})});
+    ASSERT_EQ(y.size(), 4u) << message;
+    expectNear(y, {-1, 1, 1, -1}, 1e-12);
+  }
+  std::vector<double> row(65536);
+  for (size_t i = 0; i != row.size(); ++i)
+    row[i] = 1e6 + (i % 2 ? 1.0 : -1.0);
+  for (double y : floats(text, {tensor("tensor<?x?xf64>", {1, 65536}, row)}))
+    ASSERT_NEAR(std::fabs(y), 1.0, 1e-14);
+}
+
+//===-- Rounding points ---------------------------------------------------------------------------------------------===//
+
+/// bf16: 1 + 2^-8 lies halfway and rounds to 1; a wide result or the wide mode keeps it.
+TEST_F(ReferenceTest, SumsRoundOnceToTheirType) {
+  auto text = [](StringRef result) {
+    return ("func.func @f(%x: tensor<1xbf16>) -> tensor<1x" + result +
+            "> {\n %y = resid.add %x, %x {branch_scale = 0.00390625} : tensor<1xbf16> -> tensor<1x" + result +
+            ">\n return %y : tensor<1x" + result + ">\n}")
+        .str();
+  };
+  Array one = tensor("tensor<1xbf16>", {1}, {1});
+  EXPECT_EQ(floats(text("bf16"), {one}), std::vector<double>{1.0}) << message;
+  EXPECT_EQ(floats(text("f32"), {one}), std::vector<double>{1.00390625}) << message;
+  EvaluationOptions wide;
+  wide.mode = Mode::Wide;
+  EXPECT_EQ(floats("func.func @f(%x: tensor<1xbf16>) -> tensor<1xf32> {\n"
+                   " %y = resid.add %x, %x {branch_scale = 0.00390625} : tensor<1xbf16>\n"
+                   " %w = arith.extf %y : tensor<1xbf16> to tensor<1xf32>\n return %w : tensor<1xf32>\n}",
+                   {one}, wide),
+            std::vector<double>{1.00390625});
+}
+
+/// f32: skip·x + u is one fma; a product rounded first would cancel to 0.
+TEST_F(ReferenceTest, SkipScaleIsFused) {
+  float third = 1.0f / 3.0f;
+  std::vector<double> y = floats(R"(func.func @f(%x: tensor<1xf32>, %f: tensor<1xf32>) -> tensor<1xf32> {
+    %y = resid.add %x, %f {skip_scale = 3.0} : tensor<1xf32>
+    return %y : tensor<1xf32>
+  })", {tensor("tensor<1xf32>", {1}, {third}), tensor("tensor<1xf32>", {1}, {-1})});
+  ASSERT_EQ(y.size(), 1u) << message;
+  EXPECT_EQ(y[0], std::fma(3.0f, third, -1.0f));
+  EXPECT_NE(y[0], 0.0);
+}
+
+TEST_F(ReferenceTest, NarrowAffineRoundsTheNormalisedValueFirst) {
+  auto run16 = [&](StringRef attribute) {
+    return floats(("func.func @f(%x: tensor<1x2xbf16>, %g: tensor<2xbf16>) -> tensor<1x2xbf16> {\n"
+                   " %y = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-6" + attribute +
+                   "} : tensor<1x2xbf16>, tensor<2xbf16>\n return %y : tensor<1x2xbf16>\n}").str(),
+                  {tensor("tensor<1x2xbf16>", {1, 2}, {1, 2}), tensor("tensor<2xbf16>", {2}, {1.1015625})});
+  };
+  double rms = 1.0 / std::sqrt(2.5 + static_cast<float>(1e-6));
+  auto bf16 = [](double value) { return roundTo(FloatKind::BF16, value); };
+  EXPECT_EQ(run16(""), (std::vector<double>{bf16(rms * 1.1015625), bf16(2 * rms * 1.1015625)})) << message;
+  EXPECT_EQ(run16(", narrow_affine"),
+            (std::vector<double>{bf16(bf16(rms) * 1.1015625), bf16(bf16(2 * rms) * 1.1015625)}));
+}
+
+TEST_F(ReferenceTest, AddNormIsItsExpansion) {
+  const char *fused = R"(func.func @f(%x: tensor<2x5xbf16>, %f: tensor<2x5xbf16>, %b: tensor<5xf32>, %w: tensor<2x1xf32>,
+      %g: tensor<5xf32>, %s: i64) -> (tensor<2x5xbf16>, tensor<2x5xbf16>) {
+    %n, %sum = resid.add_norm layer %x, %f bias(%b) dropout(%s, %s) gate(%w) gamma(%g)
+      {epsilon = 1.0e-5, p = 0.3, site = 2, skip_scale = 1.5, branch_scale = 0.7, zero_centered_gamma}
+      : tensor<2x5xbf16>, tensor<5xf32>, tensor<2x1xf32>, tensor<5xf32>
+    return %n, %sum : tensor<2x5xbf16>, tensor<2x5xbf16>
+  })";
+  const char *flat = R"(func.func @f(%x: tensor<2x5xbf16>, %f: tensor<2x5xbf16>, %b: tensor<5xf32>, %w: tensor<2x1xf32>,
+      %g: tensor<5xf32>, %s: i64) -> (tensor<2x5xbf16>, tensor<2x5xbf16>) {
+    %0 = resid.add_bias %f, %b : tensor<2x5xbf16>, tensor<5xf32>
+    %1 = resid.dropout %0 seed(%s, %s) {p = 0.3, site = 2} : tensor<2x5xbf16>
+    %2 = resid.add %x, %1 gate(%w) {skip_scale = 1.5, branch_scale = 0.7} : tensor<2x5xbf16>, tensor<2x1xf32>
+    %3 = resid.layer_norm %2 gamma(%g) {epsilon = 1.0e-5, zero_centered_gamma} : tensor<2x5xbf16>, tensor<5xf32>
+    return %3, %2 : tensor<2x5xbf16>, tensor<2x5xbf16>
+  })";
+  std::vector<Array> arguments = {tensor("tensor<2x5xbf16>", {2, 5}, {1, -2, 0.5, 3, 0.25, 7, -1}),
+                                  tensor("tensor<2x5xbf16>", {2, 5}, {0.75, 1.5, -0.125}),
+                                  tensor("tensor<5xf32>", {5}, {0.5, 0.25, -1}),
+                                  tensor("tensor<2x1xf32>", {2, 1}, {0.5, 2}),
+                                  tensor("tensor<5xf32>", {5}, {0.25, -0.5}), integer(11)};
+  SmallVector<Array> a = run(fused, arguments), b = run(flat, arguments);
+  ASSERT_TRUE(a.size() == 2 && b.size() == 2) << message;
+  EXPECT_EQ(a[0].floats(), b[0].floats());
+  EXPECT_EQ(a[1].floats(), b[1].floats());
+}
+
+//===-- Programs around resid ops -----------------------------------------------------------------------------------===//
+
+TEST_F(ReferenceTest, LoopsCallsAndMatmul) {
+  std::vector<double> y = floats(R"(
+    func.func private @branch(%h: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> tensor<2x2xf32> {
+      %zero = arith.constant 0.0 : f32
+      %empty = tensor.empty() : tensor<2x2xf32>
+      %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x2xf32>) -> tensor<2x2xf32>
+      %f = linalg.matmul ins(%h, %w : tensor<2x2xf32>, tensor<2x2xf32>) outs(%init : tensor<2x2xf32>) -> tensor<2x2xf32>
+      return %f : tensor<2x2xf32>
+    }
+    func.func @f(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> tensor<2x2xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%h = %x) -> tensor<2x2xf32> {
+        %f = func.call @branch(%h, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+        %s = resid.add %h, %f : tensor<2x2xf32>
+        scf.yield %s : tensor<2x2xf32>
+      }
+      return %r : tensor<2x2xf32>
+    })", {tensor("tensor<2x2xf32>", {2, 2}, {1, 2, 3, 4}), tensor("tensor<2x2xf32>", {2, 2}, {0, 1, 1, 0})});
+  // x·(I + P)³ = 4·x·(I + P) with the exchange P.
+  EXPECT_EQ(y, (std::vector<double>{12, 12, 28, 28})) << message;
+}
+
+TEST_F(ReferenceTest, GenericWithIndexAndTransposedMap) {
+  std::vector<double> y = floats(R"(func.func @f(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+    %e = tensor.empty() : tensor<3x2xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>],
+                         iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<2x3xf32>) outs(%e : tensor<3x2xf32>) {
+      ^bb0(%a: f32, %o: f32):
+        %i = linalg.index 0 : index
+        %k = arith.index_cast %i : index to i64
+        %v = arith.sitofp %k : i64 to f32
+        %s = arith.addf %a, %v : f32
+        linalg.yield %s : f32
+    } -> tensor<3x2xf32>
+    return %r : tensor<3x2xf32>
+  })", {tensor("tensor<2x3xf32>", {2, 3}, {0, 10, 20, 30, 40, 50})});
+  EXPECT_EQ(y, (std::vector<double>{0, 30, 11, 41, 22, 52})) << message;
+}
+
+TEST_F(ReferenceTest, SlicesPadsAndConcatenations) {
+  std::vector<double> y = floats(R"(func.func @f(%x: tensor<4xf32>) -> tensor<7xf32> {
+    %zero = arith.constant -1.0 : f32
+    %s = tensor.extract_slice %x[1] [2] [2] : tensor<4xf32> to tensor<2xf32>
+    %p = tensor.pad %s low[1] high[0] { ^bb0(%i: index): tensor.yield %zero : f32 } : tensor<2xf32> to tensor<3xf32>
+    %t = tensor.insert_slice %s into %x[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
+    %c = tensor.concat dim(0) %p, %t : (tensor<3xf32>, tensor<4xf32>) -> tensor<7xf32>
+    return %c : tensor<7xf32>
+  })", {tensor("tensor<4xf32>", {4}, {0, 1, 2, 3})});
+  EXPECT_EQ(y, (std::vector<double>{-1, 1, 3, 0, 1, 1, 3})) << message;
+}
+
+TEST_F(ReferenceTest, UnknownOpsAreNamed) {
+  bool unsupported = false;
+  EvaluationOptions options;
+  options.unsupported = &unsupported;
+  EXPECT_TRUE(run(R"(func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %y = tensor.bitcast %x : tensor<2xf32> to tensor<2xi32>
+    %z = tensor.bitcast %y : tensor<2xi32> to tensor<2xf32>
+    return %z : tensor<2xf32>
+  })", {tensor("tensor<2xf32>", {2}, {1})}, options).empty());
+  EXPECT_TRUE(unsupported);
+  EXPECT_NE(message.find("'tensor.bitcast' op is not supported by the reference evaluator"), std::string::npos);
+}
+
+TEST_F(ReferenceTest, DynamicSizesThatDisagree) {
+  EXPECT_TRUE(run(R"(func.func @f(%x: tensor<?xf32>, %f: tensor<?xf32>) -> tensor<?xf32> {
+    %y = resid.add %x, %f : tensor<?xf32>
+    return %y : tensor<?xf32>
+  })", {tensor("tensor<?xf32>", {2}, {1}), tensor("tensor<?xf32>", {1}, {1})}).empty());
+  EXPECT_NE(message.find("expected x and f of one shape but got 2xf32 and 1xf32"), std::string::npos) << message;
+}
+
+//===-- Accuracy ----------------------------------------------------------------------------------------------------===//
+
+TEST_F(ReferenceTest, AccuracyFollowsTheDefiningOp) {
+  EvaluationOptions options;
+  options.trackAccuracy = true;
+  SmallVector<Array> results = run(R"(func.func @f(%x: tensor<1x2xf32>, %g: tensor<2xf32>)
+      -> (tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>) {
+    %s = resid.add %x, %x : tensor<1x2xf32>
+    %y = resid.layer_norm %s gamma(%g) {epsilon = 1.0e-5} : tensor<1x2xf32>, tensor<2xf32>
+    %z = resid.layer_norm %y {epsilon = 1.0e-5} : tensor<1x2xf32>
+    return %s, %y, %z : tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>
+  })", {tensor("tensor<1x2xf32>", {1, 2}, {-1, 1}), tensor("tensor<2xf32>", {2}, {8, 0.5})}, options);
+  ASSERT_EQ(results.size(), 3u) << message;
+  EXPECT_FALSE(results[0].getAccuracy()) << "sums are bit-equal";
+  ASSERT_TRUE(results[1].getAccuracy() && results[1].getAccuracy()->kind == Accuracy::Bounded);
+  expectNear(results[1].getAccuracy()->bounds, {4e-6, 5e-7}, 1e-12);
+  EXPECT_EQ(results[2].getAccuracy()->kind, Accuracy::Tolerance) << "a norm after a norm";
+}
+
+} // namespace
