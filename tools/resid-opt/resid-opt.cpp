@@ -2,6 +2,7 @@
 //
 // resid-opt: runs single passes and pipelines on a file, with everything that users of mlir-opt know.
 
+#include "codegen/cpu/Passes.h"
 #include "codegen/rows/RowsDialect.h"
 #include "dialect/ResidDialect.h"
 #include "mlir/InitAllDialects.h"
@@ -14,6 +15,7 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
+  mlir::resid::cpu::registerCPUPassesAndPipelines();
   registry.insert<mlir::resid::ResidDialect, mlir::resid::rows::RowsDialect>();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "resid optimizer driver\n", registry));
 }

@@ -1,0 +1,105 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which passes run in which order, from tensors to the LLVM dialect, and their registration.
+
+#include "codegen/cpu/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+static void addCleanup(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+void cpu::buildBufferizationPipeline(OpPassManager &manager) {
+  manager.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  options.allowReturnAllocsFromLoops = true;
+  manager.addPass(bufferization::createOneShotBufferizePass(options));
+  addCleanup(manager);
+  manager.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
+  manager.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
+  addCleanup(manager);
+}
+
+/// User code on bf16 and f16 computes in f32 and rounds after each operation; then no conversion is a library call.
+static void addFloatLowering(OpPassManager &manager, const cpu::CPUTarget &target) {
+  arith::ArithEmulateUnsupportedFloatsOptions emulation;
+  emulation.sourceTypeStrs = {"bf16", "f16"};
+  manager.addPass(arith::createArithEmulateUnsupportedFloats(emulation));
+  manager.addPass(math::createMathExtendToSupportedTypes());
+  cpu::ExpandMathOptions mathOptions;
+  mathOptions.hasFMA = target.hasFMA;
+  manager.addPass(cpu::createExpandMath(mathOptions));
+  cpu::ExpandNarrowFloatsOptions floatOptions;
+  floatOptions.hasF16C = target.hasF16C;
+  manager.addPass(cpu::createExpandNarrowFloats(floatOptions));
+  addCleanup(manager);
+}
+
+static void addConversionToLLVM(OpPassManager &manager) {
+  manager.addPass(createConvertVectorToSCFPass());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createConvertVectorToLLVMPass());
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
+  manager.addPass(createConvertFuncToLLVMPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  manager.addPass(createConvertIndexToLLVMPass());
+  manager.addPass(createUBToLLVMConversionPass());
+  addCleanup(manager);
+  manager.addPass(createReconcileUnrealizedCastsPass());
+  manager.addPass(cpu::createMoveLoopAnnotations());
+  manager.addPass(cpu::createFinishLLVMModule());
+}
+
+void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &target) {
+  manager.addNestedPass<func::FuncOp>(createLowerRequire());
+  LowerKernelsOptions kernelOptions;
+  kernelOptions.vectorBits = target.vectorBits;
+  manager.addPass(createLowerKernels(kernelOptions));
+  manager.addPass(createLowerCopies());
+  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  manager.addNestedPass<func::FuncOp>(createForallToForLoopPass());
+  manager.addPass(memref::createFoldMemRefAliasOpsPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
+  addFloatLowering(manager, target);
+  manager.addPass(arith::createArithExpandOpsPass());
+  addConversionToLLVM(manager);
+}
+
+namespace {
+struct CPUTargetOptions : public PassPipelineOptions<CPUTargetOptions> {
+  Option<bool> hasFMA{*this, "fma", llvm::cl::desc("the target has a fused multiply-add"), llvm::cl::init(true)};
+  Option<bool> hasF16C{*this, "f16c", llvm::cl::desc("the target converts between f16 and f32"), llvm::cl::init(true)};
+  Option<unsigned> vectorBits{*this, "vector-bits", llvm::cl::desc("width of the vector registers"),
+                              llvm::cl::init(256)};
+};
+} // namespace
+
+void cpu::registerCPUPassesAndPipelines() {
+  registerResidCPUPasses();
+  PassPipelineRegistration<>("resid-bufferize", "tensors to memrefs; kernels write into the destinations themselves",
+                             buildBufferizationPipeline);
+  PassPipelineRegistration<CPUTargetOptions>(
+      "resid-lower-to-cpu", "bufferized functions to the LLVM dialect, without library calls",
+      [](OpPassManager &manager, const CPUTargetOptions &options) {
+        buildCPULoweringPipeline(manager, {options.hasFMA, options.hasF16C, options.vectorBits});
+      });
+}

@@ -1,0 +1,21 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the lowering to CPU code has to know about the processor. Plain data: it neither asks the machine nor uses LLVM.
+
+#ifndef RESID_CODEGEN_CPU_CPUTARGET_H
+#define RESID_CODEGEN_CPU_CPUTARGET_H
+
+namespace mlir::resid::cpu {
+
+struct CPUTarget {
+  /// Fused multiply-add in hardware; without it math.fma becomes a multiplication and an addition (and other bits).
+  bool hasFMA = true;
+  /// Conversions between f16 and f32 in hardware; without them they are integer arithmetic.
+  bool hasF16C = true;
+  /// Width of the vector registers that loops are vectorised for.
+  unsigned vectorBits = 256;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CPUTARGET_H

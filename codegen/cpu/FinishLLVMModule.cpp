@@ -1,0 +1,57 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The last check before the translation to LLVM IR: only LLVM operations, no undefined function, private ones internal.
+
+#include "codegen/cpu/Passes.h"
+
+namespace mlir::resid::cpu {
+#define GEN_PASS_DEF_FINISHLLVMMODULE
+#include "codegen/cpu/Passes.h.inc"
+} // namespace mlir::resid::cpu
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace {
+
+/// The functions that generated objects may import.
+bool isAllowedImport(StringRef name) { return name == "memcpy" || name == "memset" || name == "memmove"; }
+
+LogicalResult checkOperations(ModuleOp module) {
+  WalkResult result = module.walk([&](Operation *op) {
+    if (op == module.getOperation() || isa<LLVM::LLVMDialect>(op->getDialect()))
+      return WalkResult::advance();
+    op->emitOpError("is not available on CPU targets here: expected LLVM operations only after lowering");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult finishFunction(LLVM::LLVMFuncOp function, ModuleOp module) {
+  if (!function.isExternal()) {
+    if (function.isPrivate())
+      function.setLinkage(LLVM::Linkage::Internal);
+    return success();
+  }
+  std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function, module);
+  if (uses && uses->empty()) {
+    function.erase();
+    return success();
+  }
+  if (isAllowedImport(function.getName()))
+    return success();
+  return function.emitOpError("expected no call into a library, but got calls of '") << function.getName() << "'";
+}
+
+struct FinishLLVMModule : public cpu::impl::FinishLLVMModuleBase<FinishLLVMModule> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(checkOperations(module)))
+      return signalPassFailure();
+    for (auto function : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>()))
+      if (failed(finishFunction(function, module)))
+        signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,65 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loops with the annotations that make LLVM vectorise them, as scf.for.
+
+#include "codegen/cpu/LaneLoops.h"
+
+#include "codegen/cpu/RowAddressing.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+static scf::ForOp createLoop(OpBuilder &builder, Location loc, Value low, Value high, Value step,
+                             function_ref<void(Value)> body) {
+  auto emitBody = [&](OpBuilder &, Location, Value index, ValueRange) {
+    body(index);
+    scf::YieldOp::create(builder, loc);
+  };
+  return scf::ForOp::create(builder, loc, low, high, step, ValueRange(), emitBody);
+}
+
+void LaneLoops::emitLoop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {
+  MLIRContext *context = builder.getContext();
+  scf::ForOp loop = createLoop(builder, loc, low, high, constantI64(builder, loc, step), body);
+  auto unroll = LLVM::LoopUnrollAttr::get(context, builder.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  auto annotation = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+  loop->setDiscardableAttr(LLVM::LoopAnnotationAttr::name, annotation);
+}
+
+LLVM::LoopAnnotationAttr LaneLoops::annotateLanes(unsigned lanes) {
+  MLIRContext *context = builder.getContext();
+  // A width without "enable" is a wish and no demand: LLVM warns about demands that it does not meet.
+  auto vectorize = LLVM::LoopVectorizeAttr::get(context, {}, {}, {}, builder.getI32IntegerAttr(lanes), {}, {}, {});
+  auto interleave = LLVM::LoopInterleaveAttr::get(context, builder.getI32IntegerAttr(1));
+  return LLVM::LoopAnnotationAttr::get(context, {}, vectorize, interleave, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+                                       group);
+}
+
+void LaneLoops::emitLanes(Value count, function_ref<void(Value)> body, unsigned lanes) {
+  group = LLVM::AccessGroupAttr::get(builder.getContext(),
+                                     DistinctAttr::create(UnitAttr::get(builder.getContext())));
+  Value zero = constantI64(builder, loc, 0), one = constantI64(builder, loc, 1);
+  scf::ForOp loop = createLoop(builder, loc, zero, count, one, body);
+  loop->setDiscardableAttr(LLVM::LoopAnnotationAttr::name, annotateLanes(lanes ? lanes : vectorLanes));
+  group = {};
+}
+
+Value LaneLoops::address(Type type, Value pointer, Value index) {
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), type, pointer, ValueRange(index),
+                             LLVM::GEPNoWrapFlags::inbounds);
+}
+
+Value LaneLoops::load(Type type, Value pointer, Value index) {
+  auto load = LLVM::LoadOp::create(builder, loc, type, address(type, pointer, index), /*alignment=*/1);
+  if (group)
+    load.setAccessGroupsAttr(builder.getArrayAttr(group));
+  return load;
+}
+
+void LaneLoops::store(Value value, Value pointer, Value index) {
+  auto store = LLVM::StoreOp::create(builder, loc, value, address(value.getType(), pointer, index), /*alignment=*/1);
+  if (group)
+    store.setAccessGroupsAttr(builder.getArrayAttr(group));
+}

@@ -1,0 +1,92 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The passes that turn bufferized functions into LLVM-dialect code for CPUs.
+
+#ifndef RESID_CODEGEN_CPU_PASSES
+#define RESID_CODEGEN_CPU_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def LowerRequire : Pass<"resid-lower-require", "::mlir::func::FuncOp"> {
+  let summary = "turn rows.require into a store to the function's status cell";
+  let description = [{
+    The status cell is the function's last argument, a `memref<i32>` that starts as 0. Where the condition is false and
+    no status has been stored yet, the status is stored. A rows.require in a function without such an argument is an
+    error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "outline each rows.kernel into a function over a range of rows, in loops over 64 lanes";
+  let description = [{
+    Each rows.kernel on memrefs becomes a private function over the rows [lo, hi), which gets bare pointers, strides and
+    scalars, and a call of it. A phase becomes loops: blocks of 1,024 columns, chunks of 64, and a loop over the 64
+    lanes of a chunk, which carries what LLVM needs in order to vectorise it: the lanes touch different elements.
+
+    Where the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context; with its parallel_for
+    hook the rows are cut into tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.
+
+    Bit-exact: sums are taken in the fixed order, nothing is contracted or reassociated. Does not fire on kernels on
+    tensors or on operands whose columns are not contiguous: these are errors.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
+           "width in bits of the vector registers that the lane loops are vectorised for">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def ExpandMath : Pass<"resid-expand-math"> {
+  let summary = "replace math functions by arithmetic that needs no library";
+  let description = [{
+    exp, tanh and erf of f32 and f64 become polynomials (relative error below 2e-7 and 1e-15), rsqrt becomes 1/sqrt; other functions of f32
+    are expanded by the upstream approximations. What would still be a call into a mathematical library is an error that
+    names the operation. Without `fma`, math.fma becomes a multiplication and an addition.
+  }];
+  let options = [
+    Option<"hasFMA", "fma", "bool", /*default=*/"true", "the target has a fused multiply-add">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ExpandNarrowFloats : Pass<"resid-expand-narrow-floats"> {
+  let summary = "replace conversions from and to bf16 and f16 by integer arithmetic";
+  let description = [{
+    Round to nearest even, once, from f32 as from f64 (rounded to odd in between); subnormals, infinities and NaN (which
+    stays a NaN) included. With `f16c`, f32 ⇄ f16 is left to the hardware.
+  }];
+  let options = [
+    Option<"hasF16C", "f16c", "bool", /*default=*/"true", "the target converts between f16 and f32">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def MoveLoopAnnotations : Pass<"resid-move-loop-annotations"> {
+  let summary = "make loop annotations that survived the conversion of scf.for part of the branches";
+  let description = [{
+    The upstream conversions carry `llvm.loop_annotation` of an scf.for along to the branch of the latch as a discardable
+    attribute, which the translation to LLVM IR ignores. This pass makes it the branch's own.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def FinishLLVMModule : Pass<"resid-finish-llvm-module", "::mlir::ModuleOp"> {
+  let summary = "check that only LLVM operations are left and make private functions internal";
+  let description = [{
+    An operation of another dialect, or a call of a function that nothing defines, is an error with its name.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def LowerCopies : Pass<"resid-lower-copies"> {
+  let summary = "turn memref.copy between buffers that are not contiguous into linalg";
+  let description = [{
+    Upstream lowers such a copy to a call into a run-time library; as a linalg.generic it becomes loops. Copies between
+    contiguous buffers stay and become memcpy.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+#endif
