@@ -1,7 +1,8 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Calls a generated kernel from C++ with threads of the application's own: a resid_ctx is a struct of function pointers,
-// so any thread pool serves, and the runtime library is not needed. Shows what bad arguments are answered with.
+// Calls a generated kernel from C++ with threads of the application's own: a resid_ctx is a struct of function
+// pointers, so any thread pool serves, and the runtime library is not needed. Shows what bad arguments are answered
+// with.
 
 #include "gated_pre_norm.h"
 
@@ -41,8 +42,8 @@ struct Arrays {
   std::vector<float> x, branch, gate, gamma, normed, sum;
 
   Arrays(int64_t rows, int64_t width)
-      : rows(rows), width(width), x(rows * width), branch(rows * width), gate(width), gamma(width), normed(rows * width),
-        sum(rows * width) {
+      : rows(rows), width(width), x(rows * width), branch(rows * width), gate(width), gamma(width),
+        normed(rows * width), sum(rows * width) {
     for (size_t i = 0; i < x.size(); ++i) {
       x[i] = std::sin(0.37f * i) * 3;
       branch[i] = std::cos(0.11f * i);
@@ -54,8 +55,8 @@ struct Arrays {
   }
 
   resid_status call(const resid_ctx *ctx) {
-    return gated_pre_norm(ctx, x.data(), rows, width, branch.data(), rows, width, gate.data(), width, gamma.data(), width,
-                          normed.data(), sum.data());
+    return gated_pre_norm(ctx, x.data(), rows, width, branch.data(), rows, width, gate.data(), width, gamma.data(),
+                          width, normed.data(), sum.data());
   }
 };
 

@@ -36,7 +36,8 @@ static float *new_array(int64_t count) {
   return array;
 }
 
-// The largest share of its allowed error that an element of `normed` has. docs/numerics.md: 5e-7·max(1, |γ|·max(1,|x̂|)+|β|).
+// The largest share of its allowed error that an element of `normed` has. docs/numerics.md: 5e-7·max(1,
+// |γ|·max(1,|x̂|)+|β|).
 static double worst_share(const float *normed, const float *reference, const float *gamma, const float *beta,
                           int64_t count) {
   double worst = 0;
@@ -64,10 +65,9 @@ static void check_sublayer(const resid_ctx *ctx, const char *folder, const char 
   int64_t count = counts[0], rows = count / WIDTH;
   float *normed = new_array(count), *sum = new_array(count);
   // Seed and step stay in the signature of the inference form, and are ignored.
-  resid_status status =
-      strcmp(sublayer, "block2_mlp") == 0
-          ? inference_last_post_norm_block(ctx, x, rows, branch, rows, gamma, beta, 0, 0, normed, sum)
-          : inference_post_norm_block(ctx, x, rows, branch, rows, gamma, beta, 0, 0, normed, sum);
+  resid_status status = strcmp(sublayer, "block2_mlp") == 0
+                            ? inference_last_post_norm_block(ctx, x, rows, branch, rows, gamma, beta, 0, 0, normed, sum)
+                            : inference_post_norm_block(ctx, x, rows, branch, rows, gamma, beta, 0, 0, normed, sum);
   require_ok(status, sublayer);
   int same = memcmp(sum, arrays[4], (size_t)count * sizeof(float)) == 0;
   double share = worst_share(normed, arrays[5], gamma, beta, count);

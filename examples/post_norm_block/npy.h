@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The elements of folder/name, malloc'ed, and their number. Ends the program with a message where the file is not as expected.
+// The elements of folder/name, malloc'ed, and their number. Ends the program with a message where the file is not as
+// expected.
 static float *read_npy(const char *folder, const char *name, int64_t *count) {
   char path[1024];
   snprintf(path, sizeof(path), "%s/%s.npy", folder, name);
