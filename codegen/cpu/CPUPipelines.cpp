@@ -41,7 +41,9 @@ static void addFloatLowering(OpPassManager &manager, const cpu::CPUTarget &targe
   arith::ArithEmulateUnsupportedFloatsOptions emulation;
   emulation.sourceTypeStrs = {"bf16", "f16"};
   manager.addPass(arith::createArithEmulateUnsupportedFloats(emulation));
+  manager.addPass(cpu::createKeepRoundings());
   manager.addPass(math::createMathExtendToSupportedTypes());
+  manager.addPass(cpu::createKeepRoundings());
   cpu::ExpandMathOptions mathOptions;
   mathOptions.hasFMA = target.hasFMA;
   manager.addPass(cpu::createExpandMath(mathOptions));

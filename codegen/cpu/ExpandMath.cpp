@@ -55,8 +55,8 @@ bool isInstruction(Operation *op, bool hasFMA) {
   if (isa<math::FmaOp>(op))
     return hasFMA;
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp, math::CtPopOp,
-             math::CountTrailingZerosOp, math::FloorOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp, math::IsNormalOp,
-             math::RoundEvenOp, math::RoundOp, math::SqrtOp, math::TruncOp>(op);
+             math::CountTrailingZerosOp, math::FloorOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
+             math::IsNormalOp, math::RoundEvenOp, math::RoundOp, math::SqrtOp, math::TruncOp>(op);
 }
 
 bool isApproximatedUpstream(StringRef name) {
@@ -72,13 +72,13 @@ struct ExpandMath : public cpu::impl::ExpandMathBase<ExpandMath> {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     patterns.add<ExpandFunction<math::ExpOp, cpu::emitExp>, ExpandFunction<math::TanhOp, cpu::emitTanh>,
-                 ExpandFunction<math::ErfOp, cpu::emitErf>,
-                 ExpandFunction<math::RsqrtOp, emitReciprocalSquareRoot>>(context, /*benefit=*/2);
+                 ExpandFunction<math::ErfOp, cpu::emitErf>, ExpandFunction<math::RsqrtOp, emitReciprocalSquareRoot>>(
+        context, /*benefit=*/2);
     if (!hasFMA)
       patterns.add<SplitFMA>(context);
     populateMathPolynomialApproximationPatterns(patterns, isApproximatedUpstream);
-    math::populateExpansionPatterns(patterns, {"acosh", "asinh", "atanh", "clampf", "cosh", "exp2", "fpowi", "powf",
-                                               "sinh", "tan"});
+    math::populateExpansionPatterns(
+        patterns, {"acosh", "asinh", "atanh", "clampf", "cosh", "exp2", "fpowi", "powf", "sinh", "tan"});
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))) || failed(checkNoCallIsLeft()))
       signalPassFailure();
   }

@@ -105,7 +105,8 @@ Value truncateToOddF32(const BitArithmetic &a, Value wide) {
   Value nearest = a.make<arith::TruncFOp>(a.f32(), wide);
   Value back = a.make<arith::ExtFOp>(wide.getType(), nearest);
   Value isInexact = a.make<arith::CmpFOp>(arith::CmpFPredicate::ONE, back, wide);
-  Value isAbove = a.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, a.make<math::AbsFOp>(back), a.make<math::AbsFOp>(wide));
+  Value isAbove =
+      a.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, a.make<math::AbsFOp>(back), a.make<math::AbsFOp>(wide));
   Value bits = a.cast(a.i32(), nearest);
   Value isEven = a.compare(arith::CmpIPredicate::eq, a.make<arith::AndIOp>(bits, a.bits(1)), a.bits(0));
   Value neighbour = a.make<arith::AddIOp>(bits, a.choose(isAbove, a.bits(0xFFFFFFFF), a.bits(1)));
@@ -148,7 +149,8 @@ struct ExpandTruncation : public OpRewritePattern<arith::TruncFOp> {
     if (to.isF16() && hasF16C)
       rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), wide);
     else
-      rewriter.replaceOp(op, to.isBF16() ? truncateToBF16(a, wide, op.getType()) : truncateToF16(a, wide, op.getType()));
+      rewriter.replaceOp(op,
+                         to.isBF16() ? truncateToBF16(a, wide, op.getType()) : truncateToF16(a, wide, op.getType()));
     return success();
   }
   bool hasF16C;

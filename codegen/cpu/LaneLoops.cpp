@@ -24,7 +24,8 @@ void LaneLoops::emitLoop(Value low, Value high, int64_t step, function_ref<void(
   MLIRContext *context = builder.getContext();
   scf::ForOp loop = createLoop(builder, loc, low, high, constantI64(builder, loc, step), body);
   auto unroll = LLVM::LoopUnrollAttr::get(context, builder.getBoolAttr(true), {}, {}, {}, {}, {}, {});
-  auto annotation = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+  auto annotation =
+      LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
   loop->setDiscardableAttr(LLVM::LoopAnnotationAttr::name, annotation);
 }
 
@@ -38,8 +39,7 @@ LLVM::LoopAnnotationAttr LaneLoops::annotateLanes(unsigned lanes) {
 }
 
 void LaneLoops::emitLanes(Value count, function_ref<void(Value)> body, unsigned lanes) {
-  group = LLVM::AccessGroupAttr::get(builder.getContext(),
-                                     DistinctAttr::create(UnitAttr::get(builder.getContext())));
+  group = LLVM::AccessGroupAttr::get(builder.getContext(), DistinctAttr::create(UnitAttr::get(builder.getContext())));
   Value zero = constantI64(builder, loc, 0), one = constantI64(builder, loc, 1);
   scf::ForOp loop = createLoop(builder, loc, zero, count, one, body);
   loop->setDiscardableAttr(LLVM::LoopAnnotationAttr::name, annotateLanes(lanes ? lanes : vectorLanes));

@@ -57,9 +57,7 @@ private:
   func::FuncOp rowFunction;
 };
 
-bool isConstant(Value value) {
-  return matchPattern(value, m_Constant());
-}
+bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
 
 LogicalResult KernelOutliner::run() {
   if (!enclosing)

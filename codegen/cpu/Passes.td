@@ -41,14 +41,15 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
 def ExpandMath : Pass<"resid-expand-math"> {
   let summary = "replace math functions by arithmetic that needs no library";
   let description = [{
-    exp, tanh and erf of f32 and f64 become polynomials (relative error below 2e-7 and 1e-15), rsqrt becomes 1/sqrt; other functions of f32
-    are expanded by the upstream approximations. What would still be a call into a mathematical library is an error that
-    names the operation. Without `fma`, math.fma becomes a multiplication and an addition.
+    exp, tanh and erf of f32 and f64 become polynomials (relative error below 4e-7 and 1e-15), rsqrt becomes 1/sqrt;
+    other functions of f32 are expanded by the upstream approximations. What would still be a call into a mathematical
+    library is an error that names the operation. Without `fma`, math.fma becomes a multiplication and an addition.
   }];
   let options = [
     Option<"hasFMA", "fma", "bool", /*default=*/"true", "the target has a fused multiply-add">,
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def ExpandNarrowFloats : Pass<"resid-expand-narrow-floats"> {
@@ -63,11 +64,20 @@ def ExpandNarrowFloats : Pass<"resid-expand-narrow-floats"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def KeepRoundings : Pass<"resid-keep-roundings"> {
+  let summary = "remove the fast-math flags of arith.extf and arith.truncf";
+  let description = [{
+    The upstream emulation of narrow types marks its conversions `contract`, with which a rounding followed by the
+    extension back is folded away. Each operation on a narrow type rounds, so the flags go before anything folds.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def MoveLoopAnnotations : Pass<"resid-move-loop-annotations"> {
   let summary = "make loop annotations that survived the conversion of scf.for part of the branches";
   let description = [{
-    The upstream conversions carry `llvm.loop_annotation` of an scf.for along to the branch of the latch as a discardable
-    attribute, which the translation to LLVM IR ignores. This pass makes it the branch's own.
+    The upstream conversions carry `llvm.loop_annotation` of an scf.for along to the branch of the latch as a
+    discardable attribute, which the translation to LLVM IR ignores. This pass makes it the branch's own.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -23,15 +23,11 @@ struct WordArithmetic {
   Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), value); }
   Value low(Value wide) { return arith::AndIOp::create(builder, loc, wide, constant(0xFFFFFFFF)); }
   Value high(Value wide) { return arith::ShRUIOp::create(builder, loc, wide, constant(32)); }
-  Value multiply(Value word, int64_t factor) {
-    return arith::MulIOp::create(builder, loc, word, constant(factor));
-  }
+  Value multiply(Value word, int64_t factor) { return arith::MulIOp::create(builder, loc, word, constant(factor)); }
   Value xorThree(Value a, Value b, Value c) {
     return arith::XOrIOp::create(builder, loc, arith::XOrIOp::create(builder, loc, a, b), c);
   }
-  Value bump(Value key, int64_t weyl) {
-    return low(arith::AddIOp::create(builder, loc, key, constant(weyl)));
-  }
+  Value bump(Value key, int64_t weyl) { return low(arith::AddIOp::create(builder, loc, key, constant(weyl))); }
 };
 
 } // namespace
@@ -61,7 +57,8 @@ Value cpu::emitPhiloxHalf(OpBuilder &builder, Location loc, ArrayRef<Value> coun
   Type i32 = builder.getI32Type();
   auto constant = [&](int64_t value) { return arith::ConstantIntOp::create(builder, loc, i32, value); };
   Value index = arith::TruncIOp::create(builder, loc, i32, column);
-  Value pair = arith::AndIOp::create(builder, loc, arith::ShRUIOp::create(builder, loc, index, constant(1)), constant(3));
+  Value pair =
+      arith::AndIOp::create(builder, loc, arith::ShRUIOp::create(builder, loc, index, constant(1)), constant(3));
   Value word = output[0];
   for (int i = 1; i < 4; ++i) {
     Value isWord = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, pair, constant(i));

@@ -23,7 +23,8 @@ Value cpu::castToI64(OpBuilder &builder, Location loc, Value value) {
 }
 
 bool KernelAddresses::needsRowIndices() const {
-  return rowDims.size() > 1 && llvm::any_of(operands, [](const OperandAddress &operand) { return !operand.strides.empty(); });
+  return rowDims.size() > 1 &&
+         llvm::any_of(operands, [](const OperandAddress &operand) { return !operand.strides.empty(); });
 }
 
 void KernelAddresses::forEachValue(function_ref<void(Value &)> visit) {

@@ -103,7 +103,8 @@ void RowFunctionEmitter::emitStore(rows::StoreOp store) {
 
 SmallVector<Value, 4> RowFunctionEmitter::counterOf(rows::RandomHalfOp half, Value call) {
   Location loc = half.getLoc();
-  Value row = mapping.lookup(half.getRow()), site = mapping.lookup(half.getSite()), step = mapping.lookup(half.getStep());
+  Value row = mapping.lookup(half.getRow()), site = mapping.lookup(half.getSite()),
+        step = mapping.lookup(half.getStep());
   SmallVector<Value, 4> counter;
   for (Value word : {call, row, site, step})
     counter.push_back(arith::TruncIOp::create(builder, loc, builder.getI32Type(), word));

@@ -10,8 +10,8 @@
 
 namespace mlir::resid::cpu {
 
-/// Emits the rows [low, high) (i64) of `kernel` at the builder's position. `addresses` and `mapping` (for values from above
-/// the kernel) hold values that are visible there; stack memory is taken in `entry`.
+/// Emits the rows [low, high) (i64) of `kernel` at the builder's position. `addresses` and `mapping` (for values from
+/// above the kernel) hold values that are visible there; stack memory is taken in `entry`.
 class RowFunctionEmitter {
 public:
   RowFunctionEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
@@ -27,7 +27,8 @@ private:
     Type type;
     Value total, lanes, tail;
   };
-  /// Where a column of the phase at hand is: the original argument, and column (i64) = first column of the chunk + lane.
+  /// Where a column of the phase at hand is: the original argument, and column (i64) = first column of the chunk +
+  /// lane.
   struct Position {
     Value argument, column, lane;
   };

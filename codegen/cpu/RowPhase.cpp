@@ -53,7 +53,8 @@ static rows::ReductionKind getCombiningKind(rows::ReductionKind kind) {
 
 void RowFunctionEmitter::prepareReductions(rows::PhaseOp phase) {
   reductions.clear();
-  for (auto [kind, result] : llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getResults())) {
+  for (auto [kind, result] :
+       llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getResults())) {
     Reduction reduction{kind.getValue(), result.getType(), {}, {}, {}};
     for (Value *buffer : {&reduction.total, &reduction.lanes, &reduction.tail})
       *buffer = allocateLanes(builder, phase.getLoc(), entry, reduction.type);
@@ -65,9 +66,8 @@ void RowFunctionEmitter::prepareReductions(rows::PhaseOp phase) {
 void RowFunctionEmitter::prepareRandomHalves(rows::PhaseOp phase) {
   randomHalves.clear();
   phase.walk([&](rows::RandomHalfOp half) {
-    bool isInvariant = llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()}, [&](Value value) {
-      return !phase.getBody().isAncestor(value.getParentRegion());
-    });
+    bool isInvariant = llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()},
+                                    [&](Value value) { return !phase.getBody().isAncestor(value.getParentRegion()); });
     if (isInvariant && half.getColumn() == phase.getBody().getArgument(0))
       randomHalves.push_back({half, allocateLanes(builder, phase.getLoc(), entry, builder.getI16Type())});
   });
@@ -80,14 +80,17 @@ void RowFunctionEmitter::fillRandomHalves(Value first) {
     rows::RandomHalfOp op = half;
     Value target = buffer;
     Value firstCall = arith::ShRUIOp::create(builder, loc, first, constantI64(builder, loc, 3));
-    loops->emitLanes(constantI64(builder, loc, calls), [&](Value call) {
-      SmallVector<Value, 4> counter = counterOf(op, arith::AddIOp::create(builder, loc, firstCall, call));
-      SmallVector<Value, 4> words = emitPhilox(builder, loc, counter, mapping.lookup(op.getSeed()));
-      Value base = arith::MulIOp::create(builder, loc, call, constantI64(builder, loc, wordsPerCall));
-      // Both platforms are little-endian: the low half of a word is the element before its high half.
-      for (auto [i, word] : llvm::enumerate(words))
-        loops->store(word, target, arith::AddIOp::create(builder, loc, base, constantI64(builder, loc, i)));
-    }, calls);
+    loops->emitLanes(
+        constantI64(builder, loc, calls),
+        [&](Value call) {
+          SmallVector<Value, 4> counter = counterOf(op, arith::AddIOp::create(builder, loc, firstCall, call));
+          SmallVector<Value, 4> words = emitPhilox(builder, loc, counter, mapping.lookup(op.getSeed()));
+          Value base = arith::MulIOp::create(builder, loc, call, constantI64(builder, loc, wordsPerCall));
+          // Both platforms are little-endian: the low half of a word is the element before its high half.
+          for (auto [i, word] : llvm::enumerate(words))
+            loops->store(word, target, arith::AddIOp::create(builder, loc, base, constantI64(builder, loc, i)));
+        },
+        calls);
   }
 }
 
@@ -99,7 +102,8 @@ void RowFunctionEmitter::emitChunk(rows::PhaseOp phase, Value first, Value count
   loops->emitLanes(count, [&](Value lane) {
     Value column = arith::AddIOp::create(builder, loc, first, lane);
     position = Position{body.getArgument(0), column, lane};
-    mapping.map(body.getArgument(0), arith::IndexCastOp::create(builder, loc, builder.getIndexType(), column).getResult());
+    mapping.map(body.getArgument(0),
+                arith::IndexCastOp::create(builder, loc, builder.getIndexType(), column).getResult());
     emitBlock(body);
     SmallVector<Value> values;
     for (Value value : body.getTerminator()->getOperands())

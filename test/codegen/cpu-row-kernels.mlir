@@ -6,7 +6,7 @@
 // RUN: llc -O3 -mcpu=native -filetype=obj -relocation-model=pic %t.bc -o %t.o
 // RUN: %cc -O1 -ffp-contract=off -I%S/Inputs %S/Inputs/cpu-row-kernels.c %t.o -lm -o %t.exe
 // RUN: %t.exe | FileCheck %s --check-prefix=VALUES
-// VALUES: all the same bits
+// VALUES: all as expected
 
 // Without optimisation, and for narrow and wide registers: the same.
 // RUN: resid-opt %s --resid-lower-to-cpu="vector-bits=512" | mlir-translate --mlir-to-llvmir -o %t.wide.ll

@@ -11,7 +11,8 @@ void dropout(MEMREF2(float), int64_t, int64_t, int64_t, int64_t, MEMREF2(float))
 
 static const int64_t widths[] = {0, 1, 5, 63, 64, 65, 100, 768, 1000, 1023, 1024, 1025, 1088, 2048, 2500};
 enum { kWidths = sizeof widths / sizeof *widths, kRows = 3, kLargest = 2500 };
-static float x[kRows * kLargest + 1], f[kRows * kLargest + 1], y[kRows * kLargest + 1], gamma_[kLargest], beta[kLargest];
+static float x[kRows * kLargest + 1], f[kRows * kLargest + 1], y[kRows * kLargest + 1], gamma_[kLargest],
+    beta[kLargest];
 static float sum[kLargest], centred[kLargest];
 
 static void model_layer_norm(const float *xr, const float *fr, int64_t n, float *out) {
@@ -89,8 +90,8 @@ static void check_broadcasts(int64_t n) {
   static float full[kA * kB * 40];
   for (int64_t i = 0; i < kA * kB * n; ++i)
     full[i] = (float)random_number();
-  broadcasts(CUBE(a, kA, kB, n), VECTOR(perBatch, kA), CUBE(perRow, kA, kB, 1), CUBE(full, kA, kB, n),
-             out, out, 0, kA, kB, n, kB * 50, 50, 1);
+  broadcasts(CUBE(a, kA, kB, n), VECTOR(perBatch, kA), CUBE(perRow, kA, kB, 1), CUBE(full, kA, kB, n), out, out, 0, kA,
+             kB, n, kB * 50, 50, 1);
   for (int i = 0; i < kA * kB; ++i)
     for (int64_t j = 0; j < n; ++j) {
       float expected = a[i * n + j] * perBatch[i / kB] + perRow[i] + full[i * n + j];

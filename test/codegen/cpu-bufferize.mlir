@@ -1,0 +1,51 @@
+// Results are computed in the destinations themselves; what is only between two operations needs one buffer.
+// RUN: resid-opt %s --resid-bufferize | FileCheck %s
+
+#id = affine_map<(r, c) -> (r, c)>
+
+// CHECK-LABEL: func.func private @twice__impl(
+// CHECK-SAME:      %[[X:.*]]: memref<?x?xf32>, %[[OUT:.*]]: memref<?x?xf32>)
+// CHECK-NOT:     memref.copy
+// CHECK-NOT:     memref.alloc
+// CHECK:         linalg.generic {{.*}} ins(%[[X]] : memref<?x?xf32>) outs(%[[OUT]] : memref<?x?xf32>)
+// CHECK-NOT:     memref.copy
+// CHECK:         return
+func.func private @twice__impl(%x: memref<?x?xf32>, %out: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = bufferization.to_tensor %x restrict : memref<?x?xf32> to tensor<?x?xf32>
+  %rows = tensor.dim %t, %c0 : tensor<?x?xf32>
+  %cols = tensor.dim %t, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%rows, %cols) : tensor<?x?xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%t : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %s = arith.addf %v, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?xf32>
+  bufferization.materialize_in_destination %y in restrict writable %out : (tensor<?x?xf32>, memref<?x?xf32>) -> ()
+  return
+}
+
+// A temporary inside a loop whose size the loop does not change is taken once, before it.
+// CHECK-LABEL: func.func private @loop__impl(
+// CHECK:         memref.alloc
+// CHECK:         scf.for
+// CHECK-NOT:     memref.alloc
+// CHECK:         return
+func.func private @loop__impl(%x: memref<4x8xf32>, %w: memref<8x8xf32>, %n: index, %out: memref<4x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %t = bufferization.to_tensor %x restrict : memref<4x8xf32> to tensor<4x8xf32>
+  %m = bufferization.to_tensor %w restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %t) -> tensor<4x8xf32> {
+    %e = tensor.empty() : tensor<4x8xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %p = linalg.matmul ins(%a, %m : tensor<4x8xf32>, tensor<8x8xf32>) outs(%f : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %s = linalg.add ins(%a, %p : tensor<4x8xf32>, tensor<4x8xf32>) outs(%a : tensor<4x8xf32>) -> tensor<4x8xf32>
+    scf.yield %s : tensor<4x8xf32>
+  }
+  bufferization.materialize_in_destination %r in restrict writable %out : (tensor<4x8xf32>, memref<4x8xf32>) -> ()
+  return
+}

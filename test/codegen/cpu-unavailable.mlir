@@ -1,0 +1,36 @@
+// What would need a library is an error that names the operation.
+// RUN: resid-opt %s --resid-lower-to-cpu --split-input-file --verify-diagnostics
+
+func.func @sine(%x: f64) -> f64 {
+  // expected-error @below {{'math.sin' op on 'f64' is not available on CPU targets}}
+  %y = math.sin %x : f64
+  return %y : f64
+}
+
+// -----
+
+func.func @remainder(%x: f32) -> f32 {
+  // expected-error @below {{'arith.remf' op on 'f32' is not available on CPU targets}}
+  %y = arith.remf %x, %x : f32
+  return %y : f32
+}
+
+// -----
+
+// expected-error @below {{expected no call into a library, but got calls of 'malloc'}}
+module {
+func.func @temporary(%n: index, %v: f32, %i: index) -> f32 {
+  %m = memref.alloc(%n) : memref<?xf32>
+  memref.store %v, %m[%i] : memref<?xf32>
+  %y = memref.load %m[%i] : memref<?xf32>
+  return %y : f32
+}
+}
+
+// -----
+
+func.func @left_over(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{is not available on CPU targets here: expected LLVM operations only after lowering}}
+  %y = tensor.empty() : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
