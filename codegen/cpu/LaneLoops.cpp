@@ -63,3 +63,8 @@ void LaneLoops::store(Value value, Value pointer, Value index) {
   if (group)
     store.setAccessGroupsAttr(builder.getArrayAttr(group));
 }
+
+Value LaneLoops::loadVector(VectorType type, Value pointer, int64_t first) {
+  Value start = address(type.getElementType(), pointer, constantI64(builder, loc, first));
+  return LLVM::LoadOp::create(builder, loc, type, start, /*alignment=*/1);
+}

@@ -29,6 +29,9 @@ public:
   /// independent of those of other lanes.
   Value load(Type type, Value pointer, Value index);
   void store(Value value, Value pointer, Value index);
+  /// The elements at `pointer` from number `first` on, as many as the vector has.
+  Value loadVector(VectorType type, Value pointer, int64_t first);
+  unsigned getVectorLanes() const { return vectorLanes; }
 
 private:
   Value address(Type type, Value pointer, Value index);

@@ -179,19 +179,29 @@ void RowFunctionEmitter::emitColumnBlock(rows::PhaseOp phase, Value first) {
     });
 }
 
-/// lane l += lane l+32, l+16, l+8, l+4, l+2, l+1.
+/// The elements [first, first + count) of a vector.
+static Value extractPart(OpBuilder &builder, Location loc, Value vector, int32_t first, int32_t count) {
+  auto mask = llvm::to_vector(llvm::seq<int32_t>(first, first + count));
+  return LLVM::ShuffleVectorOp::create(builder, loc, vector, vector, mask);
+}
+
+/// lane l += lane l+32, l+16, l+8, l+4, l+2, l+1. On whole registers, so that LLVM need not keep the lanes in memory.
 Value RowFunctionEmitter::reduceTotal(const Reduction &reduction) {
   Location loc = reduction.total.getLoc();
-  for (int64_t distance = kLanes / 2; distance > 0; distance /= 2) {
-    Value offset = constantI64(builder, loc, distance);
-    loops->emitLanes(offset, [&](Value lane) {
-      Value low = loops->load(reduction.type, reduction.total, lane);
-      Value other = arith::AddIOp::create(builder, loc, lane, offset);
-      Value high = loops->load(reduction.type, reduction.total, other);
-      loops->store(combine(getCombiningKind(reduction.kind), low, high), reduction.total, lane);
-    });
+  rows::ReductionKind kind = getCombiningKind(reduction.kind);
+  int64_t width = std::min<int64_t>(loops->getVectorLanes(), kLanes);
+  SmallVector<Value> parts;
+  for (int64_t first = 0; first < kLanes; first += width)
+    parts.push_back(loops->loadVector(VectorType::get(width, reduction.type), reduction.total, first));
+  for (; parts.size() > 1; parts.truncate(parts.size() / 2))
+    for (size_t i = 0; i < parts.size() / 2; ++i)
+      parts[i] = combine(kind, parts[i], parts[i + parts.size() / 2]);
+  Value vector = parts.front();
+  for (int64_t count = width / 2; count > 0; count /= 2) {
+    Value low = extractPart(builder, loc, vector, 0, count), high = extractPart(builder, loc, vector, count, count);
+    vector = combine(kind, low, high);
   }
-  return loops->load(reduction.type, reduction.total, constantI64(builder, loc, 0));
+  return LLVM::ExtractElementOp::create(builder, loc, vector, constantI64(builder, loc, 0));
 }
 
 void RowFunctionEmitter::emitPhase(rows::PhaseOp phase) {

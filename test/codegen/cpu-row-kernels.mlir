@@ -165,3 +165,62 @@ func.func @dropout(%x: memref<?x?xf32>, %seed: i64, %step: i64, %origin: i64, %s
   }
   return
 }
+
+// The row is not the kernel's: columns of two dimensions, where the generator counts along the last.
+func.func @dropout_two_columns(%x: memref<?x?xf32>, %last: index, %seed: i64, %y: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c0_i64 = arith.constant 0 : i64
+  %rows = memref.dim %x, %c0 : memref<?x?xf32>
+  %cols = memref.dim %x, %c1 : memref<?x?xf32>
+  %per_row = arith.divui %cols, %last : index
+  rows.kernel rows(%rows) columns(%cols) ins(%x : memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      attributes {indexing_maps = [#full, #full]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>, %yr: !rows.row<f32>):
+    %threshold = arith.constant 32768 : i32
+    %zero = arith.constant 0.0 : f32
+    %first = arith.muli %r, %per_row : index
+    rows.phase [] {
+    ^bb0(%j: index):
+      %v = rows.load %xr[%j] : !rows.row<f32> -> f32
+      %column = arith.remui %j, %last : index
+      %above = arith.divui %j, %last : index
+      %row = arith.addi %first, %above : index
+      %row_i64 = arith.index_cast %row : index to i64
+      %h = rows.random_half %column seed %seed step %c0_i64 row %row_i64 site %c0_i64
+      %keep = arith.cmpi uge, %h, %threshold : i32
+      %o = arith.select %keep, %v, %zero : f32
+      rows.store %o, %yr[%j] : f32, !rows.row<f32>
+    }
+  }
+  return
+}
+
+// With a context: in tasks, through its hook.
+func.func @square_in_tasks(%ctx: !llvm.ptr, %x: memref<?x?xf32>, %scale: f32, %y: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = memref.dim %x, %c0 : memref<?x?xf32>
+  %cols = memref.dim %x, %c1 : memref<?x?xf32>
+  rows.kernel rows(%rows) columns(%cols) ins(%x : memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      attributes {indexing_maps = [#full, #full]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>, %yr: !rows.row<f32>):
+    %i = arith.index_cast %r : index to i64
+    %f = arith.sitofp %i : i64 to f32
+    rows.phase [] {
+    ^bb0(%j: index):
+      %v = rows.load %xr[%j] : !rows.row<f32> -> f32
+      %o = math.fma %v, %scale, %f : f32
+      rows.store %o, %yr[%j] : f32, !rows.row<f32>
+    }
+  }
+  return
+}
+
+// Copies: between dense buffers, and out of a part of one.
+func.func @copies(%x: memref<?x?xf32>, %part: memref<?x?xf32, strided<[?, 1], offset: ?>>, %y: memref<?x?xf32>,
+                  %z: memref<?x?xf32>) {
+  memref.copy %x, %y : memref<?x?xf32> to memref<?x?xf32>
+  memref.copy %part, %z : memref<?x?xf32, strided<[?, 1], offset: ?>> to memref<?x?xf32>
+  return
+}

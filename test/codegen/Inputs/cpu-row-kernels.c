@@ -8,6 +8,9 @@ void add_layer_norm(MEMREF2(float), MEMREF2(float), MEMREF1(float), MEMREF1(floa
 void sums_f64(MEMREF2(double), MEMREF1(double), MEMREF1(double), MEMREF1(double));
 void broadcasts(MEMREF3(float), MEMREF1(float), MEMREF3(float), MEMREF3(float), MEMREF3(float));
 void dropout(MEMREF2(float), int64_t, int64_t, int64_t, int64_t, MEMREF2(float));
+void dropout_two_columns(MEMREF2(float), int64_t, int64_t, MEMREF2(float));
+void square_in_tasks(const void *, MEMREF2(float), float, MEMREF2(float));
+void copies(MEMREF2(float), MEMREF2(float), MEMREF2(float), MEMREF2(float));
 
 static const int64_t widths[] = {0, 1, 5, 63, 64, 65, 100, 768, 1000, 1023, 1024, 1025, 1088, 2048, 2500};
 enum { kWidths = sizeof widths / sizeof *widths, kRows = 3, kLargest = 2500 };
@@ -110,6 +113,60 @@ static void check_dropout(int64_t n) {
   }
 }
 
+static void check_dropout_two_columns(void) {
+  enum { kLast = 13, kPerRow = 7, kWidth = kLast * kPerRow };
+  for (int i = 0; i < 2 * kWidth; ++i)
+    x[i] = (float)random_number();
+  dropout_two_columns(MATRIX(x, 2, kWidth), kLast, 99, MATRIX(y, 2, kWidth));
+  for (int i = 0; i < 2 * kWidth; ++i) {
+    float expected = philox_half(99, i % kLast, i / kLast, 0, 0) >= 32768 ? x[i] : 0.0f;
+    expect(same_f32(y[i], expected), "dropout with two column dimensions", i, 0);
+  }
+}
+
+// The head of resid_ctx; tasks are run from the last to the first.
+typedef struct {
+  uint32_t abi_version, reserved;
+  void *user;
+  void (*parallel_for)(void *, int64_t, void (*)(void *, int64_t), void *);
+} Context;
+static int64_t tasks_seen;
+static void run_backwards(void *user, int64_t n, void (*task)(void *, int64_t), void *argument) {
+  *(int64_t *)user = n;
+  while (n-- > 0)
+    task(argument, n);
+}
+
+static void check_tasks(int64_t rows, int64_t n, int64_t expected_tasks) {
+  float *in = malloc(rows * n * 4 + 1), *out = malloc(rows * n * 4 + 1);
+  Context context = {1, 0, &tasks_seen, run_backwards}, serial = {1, 0, &tasks_seen, 0};
+  const void *contexts[] = {&context, &serial, 0};
+  for (int64_t i = 0; i < rows * n; ++i)
+    in[i] = (float)random_number();
+  for (int k = 0; k < 3; ++k) {
+    tasks_seen = 0;
+    memset(out, 0, rows * n * 4);
+    square_in_tasks(contexts[k], MATRIX(in, rows, n), 3.0f, MATRIX(out, rows, n));
+    expect(tasks_seen == (k == 0 ? expected_tasks : 0), "number of tasks", rows, tasks_seen);
+    for (int64_t i = 0; i < rows * n; ++i)
+      expect(same_f32(out[i], fmaf(in[i], 3.0f, (float)(i / n))), "tasks", rows, i);
+  }
+  free(in);
+  free(out);
+}
+
+static void check_copies(void) {
+  float big[6 * 9], dense[4 * 5], copied[4 * 5], cut[4 * 5];
+  for (int i = 0; i < 6 * 9; ++i)
+    big[i] = (float)i;
+  for (int i = 0; i < 4 * 5; ++i)
+    dense[i] = (float)-i;
+  copies(MATRIX(dense, 4, 5), big, big, 12, 4, 5, 9, 1, MATRIX(copied, 4, 5), MATRIX(cut, 4, 5));
+  expect(!memcmp(dense, copied, sizeof dense), "dense copy", 0, 0);
+  for (int i = 0; i < 4 * 5; ++i)
+    expect(cut[i] == big[12 + i / 5 * 9 + i % 5], "copy of a part", i, 0);
+}
+
 int main(void) {
   for (int i = 0; i < kWidths; ++i) {
     check_layer_norm(widths[i]);
@@ -119,5 +176,12 @@ int main(void) {
   check_sums(65, 1);
   check_broadcasts(1);
   check_broadcasts(40);
+  check_dropout_two_columns();
+  check_tasks(100, 1024, 4); // 32 rows a task
+  check_tasks(32, 1024, 0);  // one task: a plain call
+  check_tasks(3, 40000, 3);  // rows beyond a task's size
+  check_tasks(0, 64, 0);
+  check_tasks(7, 0, 0);
+  check_copies();
   return finish();
 }
