@@ -1,0 +1,88 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Translation, optimisation and code emission; see Object.h.
+
+#include "codegen/emit/Object.h"
+
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::emit;
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  // The lane loops carry their own unrolling; unrolling further spills rows that are forwarded through registers.
+  tuning.LoopUnrolling = true;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+std::unique_ptr<llvm::Module> emit::translateAndOptimize(ModuleOp module, TargetDescription &target,
+                                                         llvm::LLVMContext &context) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<llvm::Module> translated = translateModuleToLLVMIR(module, context, "resid");
+  if (!translated) {
+    module.emitError("could not be translated to LLVM IR");
+    return nullptr;
+  }
+  translated->setSourceFileName("resid");
+  translated->setTargetTriple(llvm::Triple(target.triple));
+  translated->setDataLayout(target.machine->createDataLayout());
+  translated->setPICLevel(llvm::PICLevel::BigPIC);
+  optimize(*translated, *target.machine);
+  return translated;
+}
+
+LogicalResult emit::writeCode(llvm::Module &module, TargetDescription &target, CodeKind kind,
+                              SmallVectorImpl<char> &bytes) {
+  llvm::raw_svector_ostream stream(bytes);
+  if (kind == CodeKind::LLVM) {
+    module.print(stream, nullptr);
+    return success();
+  }
+  llvm::legacy::PassManager manager;
+  auto fileType = kind == CodeKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  if (target.machine->addPassesToEmitFile(manager, stream, nullptr, fileType))
+    return failure();
+  manager.run(module);
+  return success();
+}
+
+llvm::Expected<std::vector<std::string>> emit::findForbiddenImports(llvm::ArrayRef<char> object) {
+  auto file = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "resid"));
+  if (!file)
+    return file.takeError();
+  std::vector<std::string> forbidden;
+  for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
+    auto flags = symbol.getFlags();
+    auto name = symbol.getName();
+    if (!flags)
+      return flags.takeError();
+    if (!name)
+      return name.takeError();
+    bool allowed = *name == "memcpy" || *name == "memset" || *name == "memmove" || name->empty();
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !allowed)
+      forbidden.push_back(name->str());
+  }
+  return forbidden;
+}

@@ -1,0 +1,30 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// LLVM-dialect module to optimised LLVM IR, and that to text or an object. Does not own which functions are exported.
+
+#ifndef RESID_CODEGEN_EMIT_OBJECT_H
+#define RESID_CODEGEN_EMIT_OBJECT_H
+
+#include "codegen/emit/Target.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Module.h"
+
+namespace mlir::resid::emit {
+
+/// What is written: machine code, its text, or optimised LLVM IR.
+enum class CodeKind { Object, Assembly, LLVM };
+
+/// Translates the LLVM-dialect `module` and optimises it for `target` (O3, no fast-math, no contraction). Null after an
+/// error was reported at the module.
+std::unique_ptr<llvm::Module> translateAndOptimize(ModuleOp module, TargetDescription &target, llvm::LLVMContext &context);
+
+/// Writes `module` as `kind`. The bytes depend on the module and the target alone.
+LogicalResult writeCode(llvm::Module &module, TargetDescription &target, CodeKind kind, SmallVectorImpl<char> &bytes);
+
+/// Names of undefined symbols of an object that kernels must not import (all but memcpy, memset, memmove).
+llvm::Expected<std::vector<std::string>> findForbiddenImports(llvm::ArrayRef<char> object);
+
+} // namespace mlir::resid::emit
+
+#endif // RESID_CODEGEN_EMIT_OBJECT_H

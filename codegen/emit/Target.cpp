@@ -1,0 +1,94 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Triple and CPU name to an LLVM target machine; see Target.h.
+
+#include "codegen/emit/Target.h"
+
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/TargetParser/Triple.h"
+#include <mutex>
+
+using namespace llvm;
+using namespace mlir::resid;
+using namespace mlir::resid::emit;
+
+bool TargetDescription::hasFeature(StringRef feature) const {
+  return machine->getMCSubtargetInfo()->checkFeatures(("+" + feature).str());
+}
+
+/// Only the back ends that resid emits code for, so that start-up stays short.
+static void initializeBackEnds() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeAArch64AsmParser();
+  });
+}
+
+static std::string hostFeatures() {
+  SubtargetFeatures features;
+  for (const auto &[name, enabled] : sys::getHostCPUFeatures())
+    features.AddFeature(name, enabled);
+  return features.getString();
+}
+
+static unsigned vectorBits(const TargetDescription &target, const Triple &triple) {
+  if (!triple.isX86())
+    return 128;
+  // Where LLVM itself prefers the half width (some server CPUs clock down), so do we.
+  if (target.hasFeature("avx512f") && !target.hasFeature("prefer-256-bit"))
+    return 512;
+  return target.hasFeature("avx") ? 256 : 128;
+}
+
+static Error unknownCPU(StringRef mcpu, const Triple &triple) {
+  StringRef examples = triple.isX86() ? "x86-64-v2, x86-64-v3, x86-64-v4, skylake-avx512, znver4" : "generic, cortex-a76, neoverse-v1";
+  return createStringError("expected a CPU of " + triple.getArchName() + " such as native, " + examples + ", but got '" +
+                           mcpu + "'");
+}
+
+Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef mcpu) {
+  initializeBackEnds();
+  TargetDescription target;
+  Triple host(sys::getDefaultTargetTriple());
+  Triple triple(tripleName.empty() ? host : Triple(Triple::normalize(tripleName)));
+  target.triple = triple.str();
+  std::string message;
+  const Target *backEnd = TargetRegistry::lookupTarget(triple, message);
+  if (!backEnd || !(triple.getArch() == Triple::x86_64 || triple.getArch() == Triple::aarch64))
+    return createStringError("expected a triple of x86_64 or aarch64, but got '" + target.triple + "'");
+  target.cpu = mcpu.str();
+  if (mcpu == "native") {
+    if (triple.getArch() != host.getArch())
+      return createStringError("expected a CPU name for the triple '" + target.triple +
+                               "', but got 'native', which is this machine's");
+    target.cpu = sys::getHostCPUName().str();
+    target.features = hostFeatures();
+  }
+  std::unique_ptr<MCSubtargetInfo> probe(backEnd->createMCSubtargetInfo(triple, "", ""));
+  if (!probe->isCPUStringValid(target.cpu))
+    return unknownCPU(mcpu, triple);
+
+  TargetOptions options;
+  // A multiplication and an addition stay two roundings unless the program says fma.
+  options.AllowFPOpFusion = FPOpFusion::Strict;
+  target.machine.reset(backEnd->createTargetMachine(triple, target.cpu, target.features, options, Reloc::PIC_,
+                                                    std::nullopt, CodeGenOptLevel::Aggressive));
+  bool aarch64 = triple.getArch() == Triple::aarch64;
+  target.facts.hasFMA = aarch64 || target.hasFeature("fma");
+  target.facts.hasF16C = aarch64 || target.hasFeature("f16c");
+  target.facts.vectorBits = vectorBits(target, triple);
+  return target;
+}

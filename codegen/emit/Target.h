@@ -1,0 +1,36 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which machine is compiled for: triple and CPU name to LLVM's description of it. Does not own what the lowering asks
+// about a CPU (codegen/cpu/CPUTarget.h); it fills that in.
+
+#ifndef RESID_CODEGEN_EMIT_TARGET_H
+#define RESID_CODEGEN_EMIT_TARGET_H
+
+#include "codegen/cpu/CPUTarget.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mlir::resid::emit {
+
+/// A machine, resolved: `native` has become a name and a list of features.
+struct TargetDescription {
+  std::string triple;
+  std::string cpu;
+  std::string features;
+  cpu::CPUTarget facts;
+  std::unique_ptr<llvm::TargetMachine> machine;
+
+  /// Whether the CPU has a feature by LLVM's name, such as "avx512f".
+  bool hasFeature(llvm::StringRef feature) const;
+};
+
+/// Resolves `mcpu` ("native" or a name LLVM knows) for `triple` (empty: this machine's). The error text names what is
+/// valid where `mcpu` or `triple` is not.
+llvm::Expected<TargetDescription> resolveTarget(llvm::StringRef triple, llvm::StringRef mcpu);
+
+} // namespace mlir::resid::emit
+
+#endif // RESID_CODEGEN_EMIT_TARGET_H
