@@ -2,8 +2,8 @@
 #
 # Writes random chains of bias, dropout, gated add and norm in three forms that must have the same bits: one function of
 # separate ops (which the compiler may fuse), one function with resid.add_norm, and one function per op.
-# Usage: random_programs.py <element type> <count> <seed> <folder>. Writes there: programs.mlir; programs.inc, the calls for
-# run_programs.cpp; programs.args, for each program its flat entry and the resid-run arguments, one program a line.
+# Usage: random_programs.py <element type> <count> <seed> <folder>. Writes there: programs.mlir, all forms; programs.inc, the
+# calls for run_programs.cpp; for each program pN alone pN.mlir, its first form, and pN.args, arguments for resid-run.
 
 import pathlib
 import random
@@ -178,15 +178,20 @@ def branch_steps(p):
     return steps
 
 
-def functions(p):
-    steps, value, body, text = branch_steps(p), "%f", [], ""
-    for suffix, op, extra, scalars, result in steps:
-        single = Tensor(result, p.element, p.dims, p.dynamic)
-        text += function(f"{p.name}_{suffix}", [p.f] + extra, scalars, [op(p, "%f")], [single])
+def flat_function(p):
+    value, body = "%f", []
+    for _, op, _, _, result in branch_steps(p):
         body.append(op(p, value))
         value = f"%{result}"
     body += [add_op(p, value), norm_op(p, "%sum")]
-    text += function(p.name, p.tensors(), p.scalars(), body, p.results())
+    return function(p.name, p.tensors(), p.scalars(), body, p.results())
+
+
+def functions(p):
+    text = flat_function(p)
+    for suffix, op, extra, scalars, result in branch_steps(p):
+        single = Tensor(result, p.element, p.dims, p.dynamic)
+        text += function(f"{p.name}_{suffix}", [p.f] + extra, scalars, [op(p, "%f")], [single])
     text += function(f"{p.name}_fused", p.tensors(), p.scalars(), [add_norm_op(p)], p.results())
     gate = [p.gate] if p.gate else []
     text += function(f"{p.name}_add", [p.x, p.f] + gate, [], [add_op(p, "%f")], [p.sum()])
@@ -270,11 +275,10 @@ def main():
     table = "static const std::vector<Program> programs = {\n" + "".join(map(table_entry, programs)) + "};\n"
     (folder / "programs.inc").write_text("".join(map(cpp, programs)) + table)
     scalars = {"seed": "81985529216486895", "step": "5", "row": "1000", "site": "2"}
-    lines = []
     for p in programs:
-        arguments = [tensor.quick(i + 1) for i, tensor in enumerate(p.tensors())] + [scalars[name] for name in p.scalars()]
-        lines.append(" ".join([p.name] + arguments))
-    (folder / "programs.args").write_text("\n".join(lines) + "\n")
+        (folder / f"{p.name}.mlir").write_text(flat_function(p))
+        values = [tensor.quick(i + 1) for i, tensor in enumerate(p.tensors())] + [scalars[name] for name in p.scalars()]
+        (folder / f"{p.name}.args").write_text(" ".join(f"--arg={value}" for value in values) + "\n")
 
 
 main()
