@@ -1,0 +1,25 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reading inputs and writing outputs so that a failed or killed run leaves old files as they were; "-" is standard input
+// or output. Does not own what is read or written.
+
+#ifndef RESID_TOOLS_COMMON_FILES_H
+#define RESID_TOOLS_COMMON_FILES_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
+
+namespace mlir::resid::tools {
+
+/// The whole file, or standard input. The error text has the form "cannot read 'F': reason".
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef path);
+
+/// Writes the whole file under a temporary name beside it and renames it, so that `path` is the old or the new file,
+/// never half of one. The error text has the form "cannot write 'F': reason". Devices such as /dev/null are written directly.
+llvm::Error writeOutput(llvm::StringRef path, llvm::StringRef contents);
+
+} // namespace mlir::resid::tools
+
+#endif // RESID_TOOLS_COMMON_FILES_H
