@@ -50,6 +50,7 @@ private:
   void emitTail(rows::PhaseOp phase, Value first, Value end);
   void emitChunk(rows::PhaseOp phase, Value first, Value count,
                  function_ref<void(Value lane, ArrayRef<Value> values)> consume);
+  Value allocateLanes(Location loc, Type type);
   void prepareReductions(rows::PhaseOp phase);
   void prepareRandomHalves(rows::PhaseOp phase);
   void fillRandomHalves(Value first);
@@ -63,6 +64,7 @@ private:
   unsigned vectorBits;
   DenseMap<Value, Value> rowPointers;
   SmallVector<Reduction> reductions;
+  SmallVector<Value> phaseBuffers;
   SmallVector<std::pair<rows::RandomHalfOp, Value>> randomHalves;
   std::optional<Position> position;
   std::optional<LaneLoops> loops;

@@ -12,14 +12,21 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
-/// A buffer for one element per lane on the stack. Where all loops over it get unrolled, LLVM keeps it in registers.
-static Value allocateLanes(OpBuilder &builder, Location loc, Block *entry, Type type) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(entry);
+/// A buffer for one element per lane on the stack, until the phase ends. Where all loops over it get unrolled, LLVM
+/// keeps it in registers; else buffers of different phases share their place.
+Value RowFunctionEmitter::allocateLanes(Location loc, Type type) {
   auto array = LLVM::LLVMArrayType::get(type, kLanes);
-  Value one = constantI64(builder, loc, 1);
-  return LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), array, one,
-                                /*alignment=*/64);
+  Value buffer;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(entry);
+    Value one = constantI64(builder, loc, 1);
+    buffer = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), array, one,
+                                    /*alignment=*/64);
+  }
+  LLVM::LifetimeStartOp::create(builder, loc, buffer);
+  phaseBuffers.push_back(buffer);
+  return buffer;
 }
 
 /// The widest arithmetic of the phase decides how many lanes a register holds.
@@ -57,7 +64,7 @@ void RowFunctionEmitter::prepareReductions(rows::PhaseOp phase) {
        llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getResults())) {
     Reduction reduction{kind.getValue(), result.getType(), {}, {}, {}};
     for (Value *buffer : {&reduction.total, &reduction.lanes, &reduction.tail})
-      *buffer = allocateLanes(builder, phase.getLoc(), entry, reduction.type);
+      *buffer = allocateLanes(phase.getLoc(), reduction.type);
     reductions.push_back(reduction);
   }
 }
@@ -69,7 +76,7 @@ void RowFunctionEmitter::prepareRandomHalves(rows::PhaseOp phase) {
     bool isInvariant = llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()},
                                     [&](Value value) { return !phase.getBody().isAncestor(value.getParentRegion()); });
     if (isInvariant && half.getColumn() == phase.getBody().getArgument(0))
-      randomHalves.push_back({half, allocateLanes(builder, phase.getLoc(), entry, builder.getI16Type())});
+      randomHalves.push_back({half, allocateLanes(phase.getLoc(), builder.getI16Type())});
   });
 }
 
@@ -222,6 +229,9 @@ void RowFunctionEmitter::emitPhase(rows::PhaseOp phase) {
   }
   for (auto [reduction, result] : llvm::zip_equal(reductions, phase.getResults()))
     mapping.map(result, reduceTotal(reduction));
+  for (Value buffer : phaseBuffers)
+    LLVM::LifetimeEndOp::create(builder, loc, buffer);
+  phaseBuffers.clear();
   loops.emplace(*outer);
 }
 
