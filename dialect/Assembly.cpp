@@ -91,9 +91,9 @@ ParseResult resid::parseAddNormTypes(OpAsmParser &parser, OptionalOperand &biasO
                                      Type &alpha, Type &gamma, Type &beta, Type &normalized, Type &sum,
                                      SmallVectorImpl<Type> &statistics) {
   SmallVector<Type> results;
-  if (parser.parseType(x) || parseClauseType(parser, biasOperand, bias) ||
-      parseClauseType(parser, gateOperand, gate) || parseClauseType(parser, alphaOperand, alpha) ||
-      parseClauseType(parser, gammaOperand, gamma) || parseClauseType(parser, betaOperand, beta))
+  if (parser.parseType(x) || parseClauseType(parser, biasOperand, bias) || parseClauseType(parser, gateOperand, gate) ||
+      parseClauseType(parser, alphaOperand, alpha) || parseClauseType(parser, gammaOperand, gamma) ||
+      parseClauseType(parser, betaOperand, beta))
     return failure();
   SMLoc location = parser.getCurrentLocation();
   if (parseArrowTypes(parser, results))

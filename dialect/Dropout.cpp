@@ -1,8 +1,9 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Verifiers, folds and helpers of the family Dropout.
+// Builders, verifier, fold and numbers of the family Dropout.
 
 #include "dialect/ResidDialect.h"
+#include "dialect/Verification.h"
 #include <cmath>
 
 using namespace mlir;
@@ -18,4 +19,28 @@ double resid::getDropoutScale(int64_t threshold) {
 
 int64_t DropoutOp::getThreshold() { return getDropoutThreshold(getP().convertToDouble()); }
 
-LogicalResult DropoutOp::verify() { return success(); }
+void DropoutOp::build(OpBuilder &builder, OperationState &state, Value x, Value seed, Value step, double p,
+                      int64_t site, Value originRow, Value originSite) {
+  build(builder, state, x.getType(), x, seed, step, originRow, originSite, builder.getF64FloatAttr(p),
+        builder.getI64IntegerAttr(site));
+}
+
+LogicalResult DropoutOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getX().getType());
+  return success();
+}
+
+LogicalResult DropoutOp::verify() {
+  return failure(failed(verifyProbability(*this, getP())) ||                     // dropout.C3
+                 failed(verifySite(*this, getSite())) ||                         // dropout.C4
+                 failed(verifyOrigin(*this, getOriginRow(), getOriginSite())) || // dropout.C5
+                 failed(verifyRandomPositions(*this, getX().getType())));        // dropout.C6
+}
+
+OpFoldResult DropoutOp::fold(FoldAdaptor) {
+  // T = 0 keeps every element and scales by 65536/65536. T = 65536 is zeros only in training, which is not known here.
+  if (getThreshold() == 0)
+    return getX();
+  return {};
+}

@@ -1,6 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The numbers of the dropout scheme that follow from p alone. Does not own the mask: that is made where ops are lowered.
+// The numbers of the dropout scheme that follow from p alone. Does not own the mask: that is made where ops are
+// lowered.
 
 #ifndef RESID_DIALECT_DROPOUTSCHEME_H
 #define RESID_DIALECT_DROPOUTSCHEME_H

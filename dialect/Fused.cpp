@@ -1,11 +1,16 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Verifiers, folds and helpers of the family Fused.
+// Builders, verifier, canonical forms and helpers of the family Fused.
 
-#include "dialect/ResidDialect.h"
+#include "dialect/Canonical.h"
+#include "dialect/Verification.h"
 
 using namespace mlir;
 using namespace mlir::resid;
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
 
 int64_t AddNormOp::getNormalizedRank() {
   if (getGamma())
@@ -23,4 +28,140 @@ Value AddNormOp::getMeanCorrection() { return getStatistics().size() == 3 ? getS
 
 Value AddNormOp::getRstd() { return getStatistics().empty() ? Value() : getStatistics().back(); }
 
-LogicalResult AddNormOp::verify() { return success(); }
+void AddNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getNormalized(), "normalized");
+  setName(getSum(), "sum");
+  if (getMean()) {
+    setName(getMean(), "mean");
+    setName(getMeanCorrection(), "mean_correction");
+  }
+  if (getRstd())
+    setName(getRstd(), "rstd");
+}
+
+void AddNormOp::build(OpBuilder &builder, OperationState &state, NormKind kind, Value x, Value f, Value gamma,
+                      Value beta, double epsilon) {
+  assert(kind != NormKind::DyT && "dyt has an alpha and no epsilon");
+  FloatAttr one = builder.getF64FloatAttr(1.0);
+  build(builder, state, x.getType(), x.getType(), /*statistics=*/TypeRange(),
+        NormKindAttr::get(builder.getContext(), kind), x, f, /*bias=*/Value(), /*seed=*/Value(), /*step=*/Value(),
+        /*origin_row=*/Value(), /*origin_site=*/Value(), /*gate=*/Value(), /*alpha=*/Value(), gamma, beta,
+        builder.getF64FloatAttr(epsilon), /*p=*/FloatAttr(), /*site=*/IntegerAttr(), /*skip_scale=*/one,
+        /*branch_scale=*/one, builder.getI64IntegerAttr(1), /*zero_centered_gamma=*/UnitAttr(),
+        /*narrow_affine=*/UnitAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// Verifier
+//===----------------------------------------------------------------------===//
+
+/// x, f, both results and the element types of the parameters.
+static LogicalResult verifyTypes(AddNormOp op) {
+  RankedTensorType x = op.getX().getType();
+  RankedTensorType sum = op.getSum().getType();
+  return failure(failed(verifyBranchType(op, x, op.getF().getType())) ||                              // add_norm.C2
+                 failed(verifySumType(op, x, sum, "sum")) ||                                          // add_norm.C3
+                 failed(verifyNormalizedType(op, sum, op.getNormalized().getType(), "normalized")) || // add_norm.C4
+                 failed(verifyParameterType(op, x, op.getBias(), "bias")) ||                          // add_norm.C5
+                 failed(verifyParameterType(op, x, op.getGate(), "gate")) ||                          // add_norm.C5
+                 failed(verifyParameterType(op, x, op.getAlpha(), "alpha")) ||                        // add_norm.C5
+                 failed(verifyParameterType(op, x, op.getGamma(), "gamma")) ||                        // add_norm.C5
+                 failed(verifyParameterType(op, x, op.getBeta(), "beta")));                           // add_norm.C5
+}
+
+/// The dropout clause and its attributes.
+static LogicalResult verifyDropout(AddNormOp op) {
+  bool seed = static_cast<bool>(op.getSeed()), step = static_cast<bool>(op.getStep());
+  bool p = op.getP().has_value(), site = op.getSite().has_value();
+  if (seed != step || seed != p || seed != site) { // add_norm.C7
+    InFlightDiagnostic diagnostic = op.emitOpError("expected seed, step, p and site together but got only ");
+    SmallVector<StringRef> given;
+    for (auto [present, name] : {std::pair(seed, "seed"), {step, "step"}, {p, "p"}, {site, "site"}})
+      if (present)
+        given.push_back(name);
+    return diagnostic << llvm::join(given, " and ");
+  }
+  if (failed(verifyOrigin(op, op.getOriginRow(), op.getOriginSite()))) // add_norm.C10
+    return failure();
+  if (op.getOriginRow() && !seed) // add_norm.C10
+    return op.emitOpError("expected a dropout clause beside origin but got none");
+  if (!seed)
+    return success();
+  return failure(failed(verifyProbability(op, *op.getP())) ||             // add_norm.C8
+                 failed(verifySite(op, *op.getSite())) ||                 // add_norm.C9
+                 failed(verifyRandomPositions(op, op.getX().getType()))); // add_norm.C11
+}
+
+/// What the kind of norm asks for: alpha or epsilon, and how many dimensions are normalised.
+static LogicalResult verifyKind(AddNormOp op) {
+  RankedTensorType x = op.getX().getType();
+  bool isDyT = op.getKind() == NormKind::DyT;
+  StringRef kind = stringifyNormKind(op.getKind());
+  if (isDyT != static_cast<bool>(op.getAlpha())) // add_norm.C14
+    return op.emitOpError("expected ") << (isDyT ? "an" : "no") << " alpha for " << kind << " but got "
+                                       << (isDyT ? "none" : "one");
+  if (isDyT == op.getEpsilon().has_value()) // add_norm.C15
+    return op.emitOpError("expected ") << (isDyT ? "no" : "an") << " epsilon for " << kind << " but got "
+                                       << (isDyT ? "one" : "none");
+  if (failed(verifyParameterShape(op, x, op.getAlpha(), /*rank=*/0, "alpha"))) // add_norm.C14
+    return failure();
+  if (op.getEpsilon() && failed(verifyEpsilon(op, x.getElementType(), *op.getEpsilon()))) // add_norm.C15
+    return failure();
+  if (!op.getGamma() && isDyT)
+    return verifyNormRankAttribute(op, op.getNormRank(), 1);       // add_norm.C17
+  if (failed(verifyNormalizedRank(op, x, op.getNormalizedRank()))) // add_norm.C16
+    return failure();
+  return op.getGamma() ? verifyNormRankAttribute(op, op.getNormRank(), op.getNormalizedRank()) // add_norm.C17
+                       : success();
+}
+
+LogicalResult AddNormOp::verify() {
+  RankedTensorType x = getX().getType();
+  Type element = x.getElementType();
+  size_t statistics = getKind() == NormKind::Layer ? 3 : getKind() == NormKind::RMS ? 1 : 0;
+  if (failed(verifyTypes(*this)) || failed(verifyDropout(*this)) || failed(verifyKind(*this)))
+    return failure();
+  return failure(failed(verifyParameterShape(*this, x, getBias(), /*rank=*/1, "bias")) || // add_norm.C6
+                 failed(verifyGateShape(*this, x, getGate())) ||                          // add_norm.C12
+                 failed(verifyScale(*this, element, getSkipScale(), "skip_scale")) ||     // add_norm.C13
+                 failed(verifyScale(*this, element, getBranchScale(), "branch_scale")) || // add_norm.C13
+                 failed(verifyTrailingShape(*this, x, getGamma(), "gamma")) ||            // add_norm.C18
+                 failed(verifyBeta(*this, x, getGamma(), getBeta())) ||                   // add_norm.C19
+                 failed(verifyGammaAttributes(*this, getGamma(), getZeroCenteredGamma(),  // add_norm.C20
+                                              getNarrowAffine())) ||
+                 failed(verifyStatistics(*this, getSum().getType(), getNormalizedRank(), // add_norm.C21
+                                         getStatistics().getTypes(), statistics)));
+}
+
+//===----------------------------------------------------------------------===//
+// Canonical forms
+//===----------------------------------------------------------------------===//
+
+/// Dropout with T = 0 is the identity, as DropoutOp::fold.
+static bool leaveOutDropout(AddNormOp op, PatternRewriter &rewriter) {
+  if (!op.hasDropout() || op.getThreshold() != 0)
+    return false;
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getSeedMutable().clear();
+    op.getStepMutable().clear();
+    op.getOriginRowMutable().clear();
+    op.getOriginSiteMutable().clear();
+    op.removePAttr();
+    op.removeSiteAttr();
+  });
+  return true;
+}
+
+/// 1·f = f for every f, as AddOp::canonicalize.
+static bool leaveOutGate(AddNormOp op, PatternRewriter &rewriter) {
+  if (!isIdentityGate(op.getGate(), op.getX().getType()))
+    return false;
+  rewriter.modifyOpInPlace(op, [&] { op.getGateMutable().clear(); });
+  return true;
+}
+
+LogicalResult AddNormOp::canonicalize(AddNormOp op, PatternRewriter &rewriter) {
+  bool changed = leaveOutDropout(op, rewriter);
+  changed |= leaveOutGate(op, rewriter);
+  return success(succeeded(leaveOutStatistics(op, rewriter)) || changed);
+}

@@ -14,20 +14,94 @@ def Resid_NormKind : I32EnumAttr<"NormKind", "kind of a norm", [
 }
 def Resid_NormKindAttr : EnumAttr<Resid_Dialect, Resid_NormKind, "norm_kind">;
 
-def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments]> {
+def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
+                               DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "branch bias, dropout, gate and scales, residual add and norm in one op";
   let description = [{
-    Defined as its own expansion: add_bias, dropout, add, norm, each of which rounds to storage once.
+    The chain that follows each branch of a Transformer in one op: branch bias, dropout, gate and scales, residual add,
+    norm.
+
+    **Formula.** The op is defined as its own expansion, each step as in its own op, absent clauses left out:
+    ```
+    b          = add_bias f, bias
+    d          = dropout b seed(seed, step) origin(origin_row, origin_site) {p, site}
+    sum        = add x, d gate(gate) {skip_scale, branch_scale}
+    normalized = layer_norm | rms_norm | dyt sum alpha(alpha) gamma(gamma) beta(beta) {epsilon, …}
+    ```
+
+    **Operands and results.**
+    - the kind of norm, a keyword: `layer`, `rms` or `dyt`.
+    - `x`, the stream: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic. `f`, the branch: the type of `x`.
+    - `bias`, optional: `[D]`. `gate`, optional: as in `resid.add`.
+    - `seed`, `step` with the attributes `p` and `site`, and `origin_row`, `origin_site`: as in `resid.dropout`.
+    - `alpha` (dyt), `gamma`, `beta`, `epsilon` (layer, rms), `norm_rank`, `zero_centered_gamma`, `narrow_affine`: as in
+      the op of the norm.
+    - `normalized`: the shape of `x`, of the sum's element type or a narrower one.
+    - `sum`: the shape of `x`, of its element type or a wider one. A result without uses is not stored.
+    - statistics, where they are asked for: `mean`, `mean_correction`, `rstd` (layer) or `rstd` (rms).
+
+    Result types are written where they differ from that of `x` or statistics are asked for: `-> Tnormalized, Tsum, …`.
+
+    **Constraints.**
+    - `add_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `x`,
+      `f`, `normalized` and `sum` have rank 1 or more.
+    - `add_norm.C2`: `f` has the type of `x`.
+    - `add_norm.C3`: the sum has the shape of `x`, and its element type or, for f16 and bf16, f32.
+    - `add_norm.C4`: `normalized` has the shape of the sum, and its element type or a narrower one.
+    - `add_norm.C5`: bias, gate, alpha, gamma and beta are of f64 only where `x` is.
+    - `add_norm.C6`: bias has rank 1, and its size agrees with the last dimension of `x`.
+    - `add_norm.C7`: `seed`, `step`, `p` and `site` are given together.
+    - `add_norm.C8`: `p` is in [0, 1].
+    - `add_norm.C9`: `site` is in [0, 2^32).
+    - `add_norm.C10`: `origin_row` and `origin_site` are given together, and only with a seed.
+    - `add_norm.C11`: beside a seed, the static sizes amount to at most 2^32 rows and 2^35 columns.
+    - `add_norm.C12`: the gate broadcasts as in `add.C5`.
+    - `add_norm.C13`: both scales are finite in the arithmetic type.
+    - `add_norm.C14`: alpha is given exactly where the kind is dyt, and has rank 0.
+    - `add_norm.C15`: epsilon is given exactly where the kind is layer or rms; it is finite and not negative in the
+      arithmetic type, and a non-zero epsilon is not zero there.
+    - `add_norm.C16`: between 1 and all dimensions of `x` are normalised.
+    - `add_norm.C17`: `norm_rank` is not written or is the rank of gamma, where gamma is given or the kind is dyt.
+    - `add_norm.C18`: each dimension of gamma agrees with that of `x`: both equal, or one of them dynamic.
+    - `add_norm.C19`: beta is given only with gamma, has its rank, and agrees with `x` in the same way.
+    - `add_norm.C20`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
+    - `add_norm.C21`: there are no statistics, or three for layer and one for rms, each of the statistics' type.
+
+    **Not allowed.** The order of the chain is fixed: a norm on the branch, or dropout after the add, are written with
+    the single ops.
+
+    **Gradient.** That of the expansion: with dn the gradient through the norm, `dsum' = dn + dsum`,
+    `dx = skip_scale·dsum'`, and bias, gate and branch as in `resid.add`, `resid.dropout` and `resid.add_bias`.
+
+    **Rounding.** Every step of the expansion rounds to its result's type once: bias and dropout to the type of `f`, the
+    add to the type of the sum, before the statistics are taken, and the norm to the type of `normalized`. Fusing and
+    expanding change no bit.
+
+    **Example.**
+    ```mlir
+    func.func @add_norm(%x: tensor<?x768xf32>, %f: tensor<?x768xf32>, %bias: tensor<768xf32>, %gate: tensor<768xf32>,
+                        %gamma: tensor<768xf32>, %beta: tensor<768xf32>, %alpha: tensor<f32>,
+                        %seed: i64, %step: i64, %row: i64, %layer: i64)
+        -> (tensor<?x768xf32>, tensor<?x768xf32>, tensor<?xf32>) {
+      %n, %s = resid.add_norm layer %x, %f bias(%bias) dropout(%seed, %step) origin(%row, %layer) gate(%gate)
+               gamma(%gamma) beta(%beta) {epsilon = 1.0e-5, p = 0.1, site = 3}
+               : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>, tensor<768xf32>, tensor<768xf32>
+      %m, %t = resid.add_norm dyt %s, %n alpha(%alpha) gamma(%gamma) : tensor<?x768xf32>, tensor<f32>, tensor<768xf32>
+      %o, %u, %rstd = resid.add_norm rms %t, %m {epsilon = 1.0e-6}
+               : tensor<?x768xf32> -> tensor<?x768xf32>, tensor<?x768xf32>, tensor<?xf32>
+      return %o, %u, %rstd : tensor<?x768xf32>, tensor<?x768xf32>, tensor<?xf32>
+    }
+    ```
   }];
-  let arguments = (ins Resid_NormKindAttr:$kind, Resid_Tensor:$x, Resid_Tensor:$f, Optional<Resid_Tensor>:$bias,
+  let arguments = (ins Resid_NormKindAttr:$kind, Resid_Rows:$x, Resid_Rows:$f, Optional<Resid_Tensor>:$bias,
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
                        Optional<Resid_Tensor>:$gate, Optional<Resid_Tensor>:$alpha, Optional<Resid_Tensor>:$gamma,
-                       Optional<Resid_Tensor>:$beta,
+                       Optional<Resid_Tensor>:$beta, // add_norm.C1
                        OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$p, OptionalAttr<I64Attr>:$site,
                        DefaultValuedAttr<F64Attr, "1.0">:$skip_scale, DefaultValuedAttr<F64Attr, "1.0">:$branch_scale,
                        DefaultValuedAttr<I64Attr, "1">:$norm_rank, UnitAttr:$zero_centered_gamma,
                        UnitAttr:$narrow_affine);
-  let results = (outs Resid_Tensor:$normalized, Resid_Tensor:$sum, Variadic<Resid_Statistics>:$statistics);
+  let results = (outs Resid_Rows:$normalized, Resid_Rows:$sum, Variadic<Resid_Statistics>:$statistics); // add_norm.C1
   let assemblyFormat = [{
     custom<Keyword>($kind) $x `,` $f (`bias` `(` $bias^ `)`)? (`dropout` `(` $seed^ `,` $step `)`)?
     (`origin` `(` $origin_row^ `,` $origin_site `)`)? (`gate` `(` $gate^ `)`)? (`alpha` `(` $alpha^ `)`)?
@@ -36,6 +110,12 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments]> {
                          type($x), type($f), type($bias), type($gate), type($alpha), type($gamma), type($beta),
                          type($normalized), type($sum), type($statistics))
   }];
+  let builders = [
+    // Layer or RMS norm of x + f; the results have the type of x.
+    OpBuilder<(ins "::mlir::resid::NormKind":$kind, "::mlir::Value":$x, "::mlir::Value":$f,
+                   CArg<"::mlir::Value", "{}">:$gamma, CArg<"::mlir::Value", "{}">:$beta,
+                   CArg<"double", "1.0e-5">:$epsilon)>];
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// How many trailing dimensions are normalised: gamma's rank, else norm_rank.

@@ -1,8 +1,9 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Verifiers, folds and helpers of the family Norm.
+// Builders, verifiers, canonical forms and helpers of the family Norm.
 
-#include "dialect/ResidDialect.h"
+#include "dialect/Canonical.h"
+#include "dialect/Verification.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -14,12 +15,114 @@ template <typename NormOp> static int64_t normalizedRank(NormOp op) {
   return op.getNormRank();
 }
 
+/// The result types of a norm of x: x's own, and count statistics.
+static SmallVector<Type> resultTypes(Value x, int64_t rank, size_t count) {
+  SmallVector<Type> types(1, x.getType());
+  types.append(count, getStatisticsType(cast<RankedTensorType>(x.getType()), rank));
+  return types;
+}
+
+template <typename NormOp>
+static void buildNorm(OpBuilder &builder, OperationState &state, Value x, Value gamma, Value beta, double epsilon,
+                      size_t statistics) {
+  int64_t rank = gamma ? cast<RankedTensorType>(gamma.getType()).getRank() : 1;
+  SmallVector<Type> types = resultTypes(x, rank, statistics);
+  NormOp::build(builder, state, types.front(), ArrayRef<Type>(types).drop_front(), x, gamma, beta,
+                builder.getF64FloatAttr(epsilon), builder.getI64IntegerAttr(1), /*zero_centered_gamma=*/UnitAttr(),
+                /*narrow_affine=*/UnitAttr());
+}
+
+/// Layer and RMS norm obey the same numbered constraints, except for how many statistics there are.
+template <typename NormOp> static LogicalResult verifyNorm(NormOp op, size_t statistics) {
+  RankedTensorType x = op.getX().getType();
+  int64_t rank = op.getNormalizedRank();
+  if (failed(verifyNormalizedType(op, x, op.getResult().getType(), "result")) || // layer_norm.C2, rms_norm.C2
+      failed(verifyEpsilon(op, x.getElementType(), op.getEpsilon())) ||          // layer_norm.C3, rms_norm.C3
+      failed(verifyNormalizedRank(op, x, rank)))                                 // layer_norm.C4, rms_norm.C4
+    return failure();
+  if (op.getGamma() && failed(verifyNormRankAttribute(op, op.getNormRank(), rank))) // layer_norm.C5, rms_norm.C5
+    return failure();
+  return failure(
+      failed(verifyTrailingShape(op, x, op.getGamma(), "gamma")) ||              // layer_norm.C6, rms_norm.C6
+      failed(verifyBeta(op, x, op.getGamma(), op.getBeta())) ||                  // layer_norm.C7, rms_norm.C7
+      failed(verifyParameterType(op, x, op.getGamma(), "gamma")) ||              // layer_norm.C8, rms_norm.C8
+      failed(verifyParameterType(op, x, op.getBeta(), "beta")) ||                // layer_norm.C8, rms_norm.C8
+      failed(verifyGammaAttributes(op, op.getGamma(), op.getZeroCenteredGamma(), // layer_norm.C9, rms_norm.C9
+                                   op.getNarrowAffine())) ||
+      failed(verifyStatistics(op, x, rank, op.getStatistics().getTypes(), statistics))); // layer_norm.C10, rms_norm.C10
+}
+
+//===----------------------------------------------------------------------===//
+// LayerNormOp
+//===----------------------------------------------------------------------===//
+
 int64_t LayerNormOp::getNormalizedRank() { return normalizedRank(*this); }
+
+void LayerNormOp::build(OpBuilder &builder, OperationState &state, Value x, Value gamma, Value beta, double epsilon,
+                        bool withStatistics) {
+  buildNorm<LayerNormOp>(builder, state, x, gamma, beta, epsilon, withStatistics ? 3 : 0);
+}
+
+void LayerNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  if (getStatistics().size() != 3)
+    return;
+  setName(getResult(), "normalized");
+  setName(getMean(), "mean");
+  setName(getMeanCorrection(), "mean_correction");
+  setName(getRstd(), "rstd");
+}
+
+LogicalResult LayerNormOp::verify() { return verifyNorm(*this, 3); }
+
+LogicalResult LayerNormOp::canonicalize(LayerNormOp op, PatternRewriter &rewriter) {
+  return leaveOutStatistics(op, rewriter);
+}
+
+//===----------------------------------------------------------------------===//
+// RMSNormOp
+//===----------------------------------------------------------------------===//
 
 int64_t RMSNormOp::getNormalizedRank() { return normalizedRank(*this); }
 
-LogicalResult LayerNormOp::verify() { return success(); }
+void RMSNormOp::build(OpBuilder &builder, OperationState &state, Value x, Value gamma, Value beta, double epsilon,
+                      bool withStatistics) {
+  buildNorm<RMSNormOp>(builder, state, x, gamma, beta, epsilon, withStatistics ? 1 : 0);
+}
 
-LogicalResult RMSNormOp::verify() { return success(); }
+void RMSNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  if (getStatistics().size() != 1)
+    return;
+  setName(getResult(), "normalized");
+  setName(getRstd(), "rstd");
+}
 
-LogicalResult DyTOp::verify() { return success(); }
+LogicalResult RMSNormOp::verify() { return verifyNorm(*this, 1); }
+
+LogicalResult RMSNormOp::canonicalize(RMSNormOp op, PatternRewriter &rewriter) {
+  return leaveOutStatistics(op, rewriter);
+}
+
+//===----------------------------------------------------------------------===//
+// DyTOp
+//===----------------------------------------------------------------------===//
+
+void DyTOp::build(OpBuilder &builder, OperationState &state, Value x, Value alpha, Value gamma, Value beta) {
+  build(builder, state, x.getType(), x, alpha, gamma, beta, /*zero_centered_gamma=*/UnitAttr(),
+        /*narrow_affine=*/UnitAttr());
+}
+
+LogicalResult DyTOp::verify() {
+  RankedTensorType x = getX().getType();
+  if (failed(verifyNormalizedType(*this, x, getResult().getType(), "result")) || // dyt.C2
+      failed(verifyParameterShape(*this, x, getAlpha(), /*rank=*/0, "alpha")))   // dyt.C3
+    return failure();
+  if (getGamma() &&
+      failed(verifyNormalizedRank(*this, x, cast<RankedTensorType>(getGamma().getType()).getRank()))) // dyt.C4
+    return failure();
+  return failure(failed(verifyTrailingShape(*this, x, getGamma(), "gamma")) ||                                 // dyt.C5
+                 failed(verifyBeta(*this, x, getGamma(), getBeta())) ||                                        // dyt.C6
+                 failed(verifyParameterType(*this, x, getAlpha(), "alpha")) ||                                 // dyt.C7
+                 failed(verifyParameterType(*this, x, getGamma(), "gamma")) ||                                 // dyt.C7
+                 failed(verifyParameterType(*this, x, getBeta(), "beta")) ||                                   // dyt.C7
+                 failed(verifyGammaAttributes(*this, getGamma(), getZeroCenteredGamma(), getNarrowAffine()))); // dyt.C8
+}

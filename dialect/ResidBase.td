@@ -7,6 +7,8 @@
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Resid_Dialect : Dialect {
@@ -23,9 +25,17 @@ def Resid_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
 }
 
-def Resid_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
-def Resid_Tensor : RankedTensorOf<[F16, BF16, F32, F64]>;
-def Resid_Statistics : RankedTensorOf<[F32, F64]>;
+// C1 of every op: which tensors there are. The byte limit keeps every size and stride of a tensor far from overflow.
+class Resid_TensorOf<list<Type> elementTypes, string description, list<Pred> more = []>
+    : Type<And<!listconcat([RankedTensorOf<elementTypes>.predicate,
+                            CPred<"!::llvm::cast<::mlir::RankedTensorType>($_self).getEncoding()">,
+                            CPred<"::mlir::resid::fitsByteLimit($_self)">], more)>,
+           description # ", without an encoding and of at most 2^47 bytes", "::mlir::RankedTensorType">;
+
+def Resid_Tensor : Resid_TensorOf<[F16, BF16, F32, F64], "ranked tensor of f16, bf16, f32 or f64">;
+def Resid_Rows : Resid_TensorOf<[F16, BF16, F32, F64], "ranked tensor of f16, bf16, f32 or f64, of rank 1 or more",
+                                [CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getRank() >= 1">]>;
+def Resid_Statistics : Resid_TensorOf<[F32, F64], "ranked tensor of f32 or f64">;
 
 class Resid_Op<string mnemonic, list<Trait> traits = []> : Op<Resid_Dialect, mnemonic, !listconcat(traits, [Pure])>;
 

@@ -1,6 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The resid dialect: one include for all of its ops. Shapes, formulas and constraints stand in the .td file of each family.
+// The resid dialect: one include for all of its ops. Shapes, formulas and constraints stand in the .td file of each
+// family.
 
 #ifndef RESID_DIALECT_RESIDDIALECT_H
 #define RESID_DIALECT_RESIDDIALECT_H
@@ -12,6 +13,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

@@ -1,12 +1,67 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Verifiers, folds and helpers of the family Residual.
+// Builders, verifiers and canonical forms of the family Residual.
 
-#include "dialect/ResidDialect.h"
+#include "dialect/Canonical.h"
+#include "dialect/Verification.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
-LogicalResult AddOp::verify() { return success(); }
+//===----------------------------------------------------------------------===//
+// AddOp
+//===----------------------------------------------------------------------===//
 
-LogicalResult AddBiasOp::verify() { return success(); }
+void AddOp::build(OpBuilder &builder, OperationState &state, Value x, Value f, Value gate, double skipScale,
+                  double branchScale) {
+  build(builder, state, x.getType(), x, f, gate, builder.getF64FloatAttr(skipScale),
+        builder.getF64FloatAttr(branchScale));
+}
+
+LogicalResult AddOp::verify() {
+  RankedTensorType x = getX().getType();
+  Type element = x.getElementType();
+  return failure(failed(verifyBranchType(*this, x, getF().getType())) ||                 // add.C2
+                 failed(verifySumType(*this, x, getResult().getType(), "result")) ||     // add.C3
+                 failed(verifyParameterType(*this, x, getGate(), "gate")) ||             // add.C4
+                 failed(verifyGateShape(*this, x, getGate())) ||                         // add.C5
+                 failed(verifyScale(*this, element, getSkipScale(), "skip_scale")) ||    // add.C6
+                 failed(verifyScale(*this, element, getBranchScale(), "branch_scale"))); // add.C6
+}
+
+bool resid::isIdentityGate(Value gate, RankedTensorType x) {
+  if (!gate || !matchPattern(gate, m_OneFloat()))
+    return false;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(gate.getType()).getShape();
+  return llvm::all_of_zip(shape, x.getShape().take_back(shape.size()),
+                          [](int64_t gateSize, int64_t size) { return gateSize == 1 || !ShapedType::isDynamic(size); });
+}
+
+LogicalResult AddOp::canonicalize(AddOp op, PatternRewriter &rewriter) {
+  // 1·f = f for every f, NaN and -0 included.
+  if (!isIdentityGate(op.getGate(), op.getX().getType()))
+    return rewriter.notifyMatchFailure(op, "the gate is absent, not a constant 1, or checks a dynamic size");
+  rewriter.modifyOpInPlace(op, [&] { op.getGateMutable().clear(); });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// AddBiasOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult AddBiasOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getF().getType());
+  return success();
+}
+
+LogicalResult AddBiasOp::verify() {
+  RankedTensorType f = getF().getType();
+  RankedTensorType bias = getBias().getType();
+  if (failed(verifyParameterShape(*this, f, getBias(), /*rank=*/1, "bias"))) // add_bias.C3
+    return failure();
+  if (bias.getElementType().isF64() && !f.getElementType().isF64()) // add_bias.C4
+    return emitOpError("expected bias of f16, bf16 or f32 beside f of ") << f.getElementType() << ", but got " << bias;
+  return success();
+}

@@ -10,25 +10,103 @@ include "dialect/ResidBase.td"
 def Resid_AddOp : Resid_Op<"add"> {
   let summary = "adds a branch to the residual stream";
   let description = [{
-    y = skip_scale·x + branch_scale·(gate ⊙ f).
+    Adds the output of a branch to the residual stream, scaled and gated where asked.
+
+    **Formula.** `y = skip_scale·x + branch_scale·(gate ⊙ f)`
+
+    **Operands and results.**
+    - `x`, the stream: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
+    - `f`, the branch: the type of `x`.
+    - `gate`, optional: `tensor<f32>` scales the whole branch (ReZero), `[D]` each feature (LayerScale), `[…, 1]` each
+      row, `[B, 1, 1]` each sample (drop path), and the shape of `x` each element (gated residual).
+    - `skip_scale`, `branch_scale`: float attributes, 1 where they are not written.
+    - result: the shape of `x`. A wider element type (`-> tensor<…xf32>`) keeps a wide stream.
+
+    **Constraints.**
+    - `add.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `x`, `f`
+      and the result have rank 1 or more.
+    - `add.C2`: `f` has the type of `x`.
+    - `add.C3`: the result has the shape of `x`, and its element type or, for f16 and bf16, f32.
+    - `add.C4`: the gate is of f64 only where `x` is.
+    - `add.C5`: the gate has at most the rank of `x`; aligned at the last dimension, each of its dimensions is a static
+      1, which broadcasts, or agrees with that of `x`: both equal, or one of them dynamic.
+    - `add.C6`: both scales are finite in the arithmetic type.
+
+    **Not allowed.** A dynamic gate dimension never broadcasts: where it differs from that of `x` at run time, that is
+    a shape error. `x` and `f` do not broadcast. A narrow branch on a wide stream is written with `arith.extf`.
+
+    **Gradient.** `dx = skip_scale·dy`, `df = branch_scale·(gate ⊙ dy)`, and `dgate = branch_scale·(f ⊙ dy)` summed over
+    the dimensions along which the gate broadcasts.
+
+    **Rounding.** Operands are widened to the arithmetic type, the scales rounded to it once. Then `u = gate·f`,
+    `u = branch_scale·u`, and `y = x + u`, or `y = fma(skip_scale, x, u)` where `skip_scale` is not 1; factors that are
+    absent or 1 are left out. `y` is rounded once, to the result's type. Adding zeros is not folded away, since
+    `-0 + +0` is `+0`; a gate that is a constant 1 is.
+
+    **Example.**
+    ```mlir
+    func.func @layer_scale(%x: tensor<4x16x512xbf16>, %f: tensor<4x16x512xbf16>, %gate: tensor<512xf32>)
+        -> (tensor<4x16x512xbf16>, tensor<4x16x512xf32>) {
+      %y = resid.add %x, %f gate(%gate) {branch_scale = 0.5} : tensor<4x16x512xbf16>, tensor<512xf32>
+      %wide = resid.add %x, %f : tensor<4x16x512xbf16> -> tensor<4x16x512xf32>
+      return %y, %wide : tensor<4x16x512xbf16>, tensor<4x16x512xf32>
+    }
+    ```
   }];
-  let arguments = (ins Resid_Tensor:$x, Resid_Tensor:$f, Optional<Resid_Tensor>:$gate,
+  let arguments = (ins Resid_Rows:$x, Resid_Rows:$f, Optional<Resid_Tensor>:$gate, // add.C1
                        DefaultValuedAttr<F64Attr, "1.0">:$skip_scale, DefaultValuedAttr<F64Attr, "1.0">:$branch_scale);
-  let results = (outs Resid_Tensor:$result);
+  let results = (outs Resid_Rows:$result); // add.C1
   let assemblyFormat = [{
     $x `,` $f (`gate` `(` $gate^ `)`)? attr-dict `:`
     custom<AddTypes>(ref($gate), type($x), type($f), type($gate), type($result))
   }];
+  let builders = [
+    // The result has the type of x.
+    OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$f, CArg<"::mlir::Value", "{}">:$gate,
+                   CArg<"double", "1.0">:$skipScale, CArg<"double", "1.0">:$branchScale)>];
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
 }
 
-def Resid_AddBiasOp : Resid_Op<"add_bias", [AllTypesMatch<["f", "result"]>]> {
+// add_bias.C2: the inferred result type.
+def Resid_AddBiasOp : Resid_Op<"add_bias", [InferTypeOpAdaptor]> {
   let summary = "adds a bias along the feature axis";
   let description = [{
-    y = f + b, b of the feature shape.
+    Adds one number per feature to every row of a branch.
+
+    **Formula.** `y[…, j] = f[…, j] + bias[j]`
+
+    **Operands and results.**
+    - `f`: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
+    - `bias`: `[D]`, any of these float types.
+    - result: the type of `f`.
+
+    **Constraints.**
+    - `add_bias.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `f`
+      and the result have rank 1 or more.
+    - `add_bias.C2`: the result has the type of `f`.
+    - `add_bias.C3`: `bias` has rank 1, and its size agrees with the last dimension of `f`: both equal, or one of them
+      dynamic.
+    - `add_bias.C4`: `bias` is of f64 only where `f` is.
+
+    **Not allowed.** The bias never broadcasts along the feature axis: one number for all features is a constant of
+    shape `[D]`.
+
+    **Gradient.** `df = dy`; `dbias` is `dy` summed over the rows.
+
+    **Rounding.** Both are widened to the arithmetic type and added; the sum is rounded once, to the type of `f`. A bias
+    of zeros is not folded away, since `-0 + +0` is `+0`.
+
+    **Example.**
+    ```mlir
+    func.func @branch_bias(%f: tensor<?x768xbf16>, %bias: tensor<768xf32>) -> tensor<?x768xbf16> {
+      %y = resid.add_bias %f, %bias : tensor<?x768xbf16>, tensor<768xf32>
+      return %y : tensor<?x768xbf16>
+    }
+    ```
   }];
-  let arguments = (ins Resid_Tensor:$f, Resid_Tensor:$bias);
-  let results = (outs Resid_Tensor:$result);
+  let arguments = (ins Resid_Rows:$f, Resid_Tensor:$bias); // add_bias.C1
+  let results = (outs Resid_Rows:$result);                 // add_bias.C1
   let assemblyFormat = "$f `,` $bias attr-dict `:` type($f) `,` type($bias)";
   let hasVerifier = 1;
 }

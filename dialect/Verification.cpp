@@ -1,0 +1,204 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Shared checks of verifiers; see Verification.h.
+
+#include "dialect/Verification.h"
+#include "dialect/Shapes.h"
+#include "llvm/ADT/SmallString.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+static std::string printShape(ArrayRef<int64_t> shape) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "[";
+  llvm::interleaveComma(shape, stream, [&](int64_t size) {
+    if (ShapedType::isDynamic(size))
+      stream << "?";
+    else
+      stream << size;
+  });
+  stream << "]";
+  return text;
+}
+
+static std::string printFloat(const llvm::APFloat &value) {
+  SmallString<24> text;
+  value.toString(text);
+  return std::string(text);
+}
+
+/// Two sizes that may be the same at run time.
+static bool agree(int64_t first, int64_t second) {
+  return first == second || ShapedType::isDynamic(first) || ShapedType::isDynamic(second);
+}
+
+LogicalResult resid::verifyBranchType(Operation *op, RankedTensorType x, RankedTensorType f) {
+  if (f == x)
+    return success();
+  return op->emitOpError("expected f of the type of x, ") << x << ", but got " << f;
+}
+
+LogicalResult resid::verifySumType(Operation *op, RankedTensorType x, RankedTensorType sum, StringRef name) {
+  Type element = sum.getElementType();
+  bool widens = element.isF32() && x.getElementTypeBitWidth() < 32;
+  if (sum.getShape() == x.getShape() && (element == x.getElementType() || widens))
+    return success();
+  return op->emitOpError("expected ") << name << " of shape " << printShape(x.getShape()) << " and of "
+                                      << x.getElementType() << (x.getElementTypeBitWidth() < 32 ? " or 'f32'" : "")
+                                      << ", but got " << sum;
+}
+
+LogicalResult resid::verifyNormalizedType(Operation *op, RankedTensorType x, RankedTensorType normalized,
+                                          StringRef name) {
+  bool narrows = normalized.getElementTypeBitWidth() < x.getElementTypeBitWidth();
+  if (normalized.getShape() == x.getShape() && (normalized.getElementType() == x.getElementType() || narrows))
+    return success();
+  return op->emitOpError("expected ") << name << " of shape " << printShape(x.getShape()) << " and of "
+                                      << x.getElementType() << " or a narrower type, but got " << normalized;
+}
+
+LogicalResult resid::verifyParameterType(Operation *op, RankedTensorType x, Value parameter, StringRef name) {
+  if (!parameter)
+    return success();
+  auto type = cast<RankedTensorType>(parameter.getType());
+  if (!type.getElementType().isF64() || x.getElementType().isF64())
+    return success();
+  return op->emitOpError("expected ") << name << " of f16, bf16 or f32 beside x of " << x.getElementType()
+                                      << ", but got " << type;
+}
+
+LogicalResult resid::verifyTrailingShape(Operation *op, RankedTensorType x, Value parameter, StringRef name) {
+  if (!parameter)
+    return success();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(parameter.getType()).getShape();
+  if (static_cast<int64_t>(shape.size()) > x.getRank())
+    return op->emitOpError("expected ") << name << " of rank at most " << x.getRank() << ", that of x, but got rank "
+                                        << shape.size();
+  ArrayRef<int64_t> trailing = x.getShape().take_back(shape.size());
+  if (llvm::all_of_zip(shape, trailing, agree))
+    return success();
+  return op->emitOpError("expected ") << name << " of shape " << printShape(trailing)
+                                      << ", the last dimensions of x, but got " << printShape(shape);
+}
+
+LogicalResult resid::verifyParameterShape(Operation *op, RankedTensorType x, Value parameter, int64_t rank,
+                                          StringRef name) {
+  if (!parameter)
+    return success();
+  auto type = cast<RankedTensorType>(parameter.getType());
+  if (type.getRank() != rank)
+    return op->emitOpError("expected ") << name << " of rank " << rank << " but got " << type;
+  return verifyTrailingShape(op, x, parameter, name);
+}
+
+LogicalResult resid::verifyGateShape(Operation *op, RankedTensorType x, Value gate) {
+  if (!gate)
+    return success();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(gate.getType()).getShape();
+  bool broadcasts = static_cast<int64_t>(shape.size()) <= x.getRank() &&
+                    llvm::all_of_zip(shape, x.getShape().take_back(shape.size()), [](int64_t gateSize, int64_t size) {
+                      return gateSize == 1 || agree(gateSize, size);
+                    });
+  if (broadcasts)
+    return success();
+  return op->emitOpError("expected a gate that broadcasts to shape ")
+         << printShape(x.getShape()) << " but got " << printShape(shape);
+}
+
+LogicalResult resid::verifyScale(Operation *op, Type elementType, const llvm::APFloat &scale, StringRef name) {
+  if (roundToArithmetic(scale, elementType).isFinite())
+    return success();
+  return op->emitOpError("expected ") << name << " to be finite in " << getArithmeticType(elementType) << " but got "
+                                      << printFloat(scale);
+}
+
+LogicalResult resid::verifyEpsilon(Operation *op, Type elementType, const llvm::APFloat &epsilon) {
+  llvm::APFloat rounded = roundToArithmetic(epsilon, elementType);
+  // -0 compares equal to 0 but would print as a negative number; it is refused with the negative ones.
+  if (!rounded.isFinite() || epsilon.isNegative())
+    return op->emitOpError("expected epsilon to be finite and not negative in ")
+           << getArithmeticType(elementType) << " but got " << printFloat(epsilon);
+  if (rounded.isZero() && !epsilon.isZero())
+    return op->emitOpError("expected epsilon to be 0 or to stay above 0 in ")
+           << getArithmeticType(elementType) << " but got " << printFloat(epsilon);
+  return success();
+}
+
+LogicalResult resid::verifyProbability(Operation *op, const llvm::APFloat &p) {
+  double value = p.convertToDouble();
+  if (value >= 0.0 && value <= 1.0)
+    return success();
+  return op->emitOpError("expected p in [0, 1] but got ") << printFloat(p);
+}
+
+LogicalResult resid::verifySite(Operation *op, int64_t site) {
+  if (site >= 0 && site < (int64_t(1) << 32))
+    return success();
+  return op->emitOpError("expected site in [0, 4294967296) but got ") << site;
+}
+
+LogicalResult resid::verifyOrigin(Operation *op, Value row, Value site) {
+  if (static_cast<bool>(row) == static_cast<bool>(site))
+    return success();
+  return op->emitOpError("expected origin_row and origin_site together but got only ")
+         << (row ? "origin_row" : "origin_site");
+}
+
+LogicalResult resid::verifyRandomPositions(Operation *op, RankedTensorType x) {
+  constexpr int64_t maximalRows = int64_t(1) << 32, maximalColumns = int64_t(1) << 35;
+  int64_t columns = x.getShape().back();
+  if (!ShapedType::isDynamic(columns) && columns > maximalColumns)
+    return op->emitOpError("expected at most ") << maximalColumns << " columns under dropout but got " << columns;
+  // Cannot overflow: the type constraint bounds the product of the static non-zero sizes.
+  int64_t rows = 1;
+  for (int64_t size : x.getShape().drop_back())
+    rows *= ShapedType::isDynamic(size) ? 1 : size;
+  if (rows > maximalRows)
+    return op->emitOpError("expected at most ") << maximalRows << " rows under dropout but got " << rows;
+  return success();
+}
+
+LogicalResult resid::verifyNormalizedRank(Operation *op, RankedTensorType x, int64_t normalizedRank) {
+  if (normalizedRank >= 1 && normalizedRank <= x.getRank())
+    return success();
+  return op->emitOpError("expected between 1 and ")
+         << x.getRank() << " normalised dimensions but got " << normalizedRank;
+}
+
+LogicalResult resid::verifyNormRankAttribute(Operation *op, int64_t normRank, int64_t normalizedRank) {
+  if (normRank == 1 || normRank == normalizedRank)
+    return success();
+  return op->emitOpError("expected norm_rank to be left out or to be ") << normalizedRank << " but got " << normRank;
+}
+
+LogicalResult resid::verifyBeta(Operation *op, RankedTensorType x, Value gamma, Value beta) {
+  if (!beta)
+    return success();
+  if (!gamma)
+    return op->emitOpError("expected gamma beside beta but got none");
+  return verifyParameterShape(op, x, beta, cast<RankedTensorType>(gamma.getType()).getRank(), "beta");
+}
+
+LogicalResult resid::verifyGammaAttributes(Operation *op, Value gamma, bool zeroCenteredGamma, bool narrowAffine) {
+  if (gamma || (!zeroCenteredGamma && !narrowAffine))
+    return success();
+  return op->emitOpError("expected gamma beside ")
+         << (zeroCenteredGamma ? "zero_centered_gamma" : "narrow_affine") << " but got none";
+}
+
+LogicalResult resid::verifyStatistics(Operation *op, RankedTensorType x, int64_t normalizedRank, TypeRange statistics,
+                                      size_t count) {
+  if (!statistics.empty() && statistics.size() != count) {
+    InFlightDiagnostic diagnostic = op->emitOpError("expected no statistics");
+    if (count)
+      diagnostic << " or " << count;
+    return diagnostic << " but got " << statistics.size();
+  }
+  RankedTensorType expected = getStatisticsType(x, normalizedRank);
+  for (Type type : statistics)
+    if (type != expected)
+      return op->emitOpError("expected statistics of type ") << expected << " but got " << type;
+  return success();
+}

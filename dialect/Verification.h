@@ -1,0 +1,71 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The checks that verifiers of several families share. Each reports on the op what was expected and what was found;
+// which numbered constraint it is stands beside the call. Type constraints (C1 of every op) stand in ResidBase.td.
+
+#ifndef RESID_DIALECT_VERIFICATION_H
+#define RESID_DIALECT_VERIFICATION_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+
+namespace mlir::resid {
+
+/// f has the type of x.
+LogicalResult verifyBranchType(Operation *op, RankedTensorType x, RankedTensorType f);
+
+/// The sum has the shape of x and its element type or, for f16 and bf16, f32.
+LogicalResult verifySumType(Operation *op, RankedTensorType x, RankedTensorType sum, StringRef name);
+
+/// The normalised value has the shape of x and its element type or a narrower one.
+LogicalResult verifyNormalizedType(Operation *op, RankedTensorType x, RankedTensorType normalized, StringRef name);
+
+/// A parameter is of f64 only where x is. An absent one passes, here and below.
+LogicalResult verifyParameterType(Operation *op, RankedTensorType x, Value parameter, StringRef name);
+
+/// A parameter of rank k agrees with the last k dimensions of x, size by size: equal, or one of them dynamic.
+LogicalResult verifyTrailingShape(Operation *op, RankedTensorType x, Value parameter, StringRef name);
+
+/// As verifyTrailingShape, of the given rank.
+LogicalResult verifyParameterShape(Operation *op, RankedTensorType x, Value parameter, int64_t rank, StringRef name);
+
+/// As verifyTrailingShape, but a static 1 broadcasts.
+LogicalResult verifyGateShape(Operation *op, RankedTensorType x, Value gate);
+
+/// A scale is finite in the arithmetic type.
+LogicalResult verifyScale(Operation *op, Type elementType, const llvm::APFloat &scale, StringRef name);
+
+/// epsilon is finite and not negative in the arithmetic type, and zero there only if it is zero.
+LogicalResult verifyEpsilon(Operation *op, Type elementType, const llvm::APFloat &epsilon);
+
+/// p is in [0, 1].
+LogicalResult verifyProbability(Operation *op, const llvm::APFloat &p);
+
+/// site is in [0, 2^32).
+LogicalResult verifySite(Operation *op, int64_t site);
+
+/// Both parts of the origin are given, or none.
+LogicalResult verifyOrigin(Operation *op, Value row, Value site);
+
+/// The static sizes fit the 32-bit counters of the generator: 2^32 rows, and 2^32 groups of eight columns.
+LogicalResult verifyRandomPositions(Operation *op, RankedTensorType x);
+
+/// Between 1 and all dimensions of x are normalised.
+LogicalResult verifyNormalizedRank(Operation *op, RankedTensorType x, int64_t normalizedRank);
+
+/// norm_rank is 1, as where it is not written, or the rank given by gamma.
+LogicalResult verifyNormRankAttribute(Operation *op, int64_t normRank, int64_t normalizedRank);
+
+/// beta is given only with gamma, has its rank, and agrees with the last dimensions of x.
+LogicalResult verifyBeta(Operation *op, RankedTensorType x, Value gamma, Value beta);
+
+/// The attributes that say how gamma is applied are given only with gamma.
+LogicalResult verifyGammaAttributes(Operation *op, Value gamma, bool zeroCenteredGamma, bool narrowAffine);
+
+/// There are no statistics, or count of them, each of the statistics' type. Requires a valid normalizedRank.
+LogicalResult verifyStatistics(Operation *op, RankedTensorType x, int64_t normalizedRank, TypeRange statistics,
+                               size_t count);
+
+} // namespace mlir::resid
+
+#endif // RESID_DIALECT_VERIFICATION_H
