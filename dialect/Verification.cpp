@@ -4,7 +4,10 @@
 
 #include "dialect/Verification.h"
 #include "dialect/Shapes.h"
-#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+#include <cstdlib>
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -23,10 +26,13 @@ static std::string printShape(ArrayRef<int64_t> shape) {
   return text;
 }
 
+/// The shorter of two spellings that give the value back.
 static std::string printFloat(const llvm::APFloat &value) {
-  SmallString<24> text;
-  value.toString(text);
-  return std::string(text);
+  double number = value.convertToDouble();
+  std::string text = llvm::formatv("{0}", llvm::format("%.15g", number));
+  if (std::isfinite(number) && std::strtod(text.c_str(), nullptr) != number)
+    text = llvm::formatv("{0}", llvm::format("%.17g", number));
+  return text;
 }
 
 /// Two sizes that may be the same at run time.

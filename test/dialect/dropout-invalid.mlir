@@ -34,7 +34,7 @@ func.func @dropout.C3_negative(%x: tensor<4x8xf32>, %s: i64) {
 // -----
 
 func.func @dropout.C3_not_a_number(%x: tensor<4x8xf32>, %s: i64) {
-  // expected-error @+1 {{expected p in [0, 1] but got NaN}}
+  // expected-error @+1 {{expected p in [0, 1] but got nan}}
   %y = resid.dropout %x seed(%s, %s) {p = 0x7FF8000000000000 : f64, site = 0} : tensor<4x8xf32>
   return
 }
