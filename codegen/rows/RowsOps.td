@@ -48,6 +48,7 @@ def Rows_LayerStatisticsOp : Rows_Op<"layer_statistics", [Pure, AllTypesMatch<["
     S((d-e)²)/n. So x̂ = ((x·scale - k) - e)·rstd.
   }];
   let arguments = (ins Rows_Tensor:$x, F64Attr:$epsilon, I64Attr:$norm_rank);
+  let hasVerifier = 1;
   let results = (outs Rows_Tensor:$scale, Rows_Tensor:$k, Rows_Tensor:$e, Rows_Tensor:$rstd);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($scale)";
 }
@@ -59,6 +60,7 @@ def Rows_RMSStatisticsOp : Rows_Op<"rms_statistics", [Pure, AllTypesMatch<["scal
     x̂ = (x·scale)·rstd.
   }];
   let arguments = (ins Rows_Tensor:$x, F64Attr:$epsilon, I64Attr:$norm_rank);
+  let hasVerifier = 1;
   let results = (outs Rows_Tensor:$scale, Rows_Tensor:$rstd);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($scale)";
 }
@@ -67,11 +69,13 @@ def Rows_RandomHalvesOp : Rows_Op<"random_halves", [Pure]> {
   let summary = "the 16-bit random numbers of a dropout site, one per element";
   let description = [{
     Element (row, col), rows flattened, is half col mod 8 (low half of a word first) of
-    Philox4x32-10(key = seed, counter = (col div 8, row + origin_row, site, step)). `site` already holds the site's origin.
-    `dims` are the sizes of the dynamic dimensions of the result, in order.
+    Philox4x32-10(key = seed, counter = (col div 8, row + origin_row, site, step)), in [0, 65536). `site` already holds the
+    site's origin. `dims` are the sizes of the dynamic dimensions of the result, in order. Never a buffer: every kernel
+    that uses the numbers makes them anew.
   }];
   let arguments = (ins I64:$seed, I64:$step, I64:$origin_row, I64:$site, Variadic<Index>:$dims);
-  let results = (outs RankedTensorOf<[I16]>:$result);
+  let results = (outs RankedTensorOf<[I32]>:$result);
+  let hasVerifier = 1;
   let assemblyFormat = [{
     `seed` $seed `step` $step `origin_row` $origin_row `site` $site `dims` `(` $dims `)` attr-dict `:` type($result)
   }];
@@ -98,8 +102,12 @@ def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyl
     dimensions appear all, last and in order, or not at all. Results are the inits' new values (none on memrefs).
 
     The body runs once per row. Its block arguments are the linear row index (index) and one !rows.row per operand,
-    inputs first. Scalars from above may be used. Rows are independent of each other. Inside, per-row scalar code
-    (arith, math, scf.if) surrounds rows.phase ops, which run over the columns.
+    inputs first. Scalars from above may be used. Rows are independent of each other: an init's map uses every row
+    dimension. Inside, per-row scalar code (arith, math, scf.if) surrounds rows.phase ops, which run over the columns.
+
+    The row of an init holds nothing until it is stored to; a row that is stored to in one phase may be loaded in later
+    ones. An init's buffer may be exactly an input's (same type), so a store to an init in a phase is followed by no phase
+    that loads an input of that type along the columns; within a phase a column is loaded before it is stored.
   }];
   let arguments = (ins Variadic<Index>:$row_dims, Variadic<Index>:$column_dims, Variadic<AnyShaped>:$inputs,
                        Variadic<AnyShaped>:$inits, AffineMapArrayAttr:$indexing_maps);
@@ -111,10 +119,17 @@ def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyl
     attr-dict-with-keyword (`->` type($results)^)? $body
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
     /// The body's argument that stands for operand `i` of inputs followed by inits.
     ::mlir::BlockArgument getRowArgument(unsigned i) { return getBody().getArgument(1 + i); }
+    /// The map of operand `i` of inputs followed by inits.
+    ::mlir::AffineMap getIndexingMap(unsigned i) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getIndexingMaps()[i]).getValue();
+    }
+    /// Whether operand `i` has one element per column, and not one for the whole row.
+    bool isAlongColumns(unsigned i);
   }];
 }
 
@@ -142,20 +157,22 @@ def Rows_PhaseOp : Rows_Op<"phase", [SingleBlockImplicitTerminator<"::mlir::resi
   let arguments = (ins Rows_ReductionKindArray:$kinds);
   let results = (outs Variadic<Rows_Float>:$reduced);
   let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
   let assemblyFormat = "custom<ReductionKinds>($kinds) attr-dict-with-keyword (`:` type($reduced)^)? $body";
-  let hasVerifier = 1;
 }
 
 def Rows_LoadOp : Rows_Op<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "reads the element of a row at a column, or its only element";
   let arguments = (ins Rows_RowType:$row, Optional<Index>:$column);
   let results = (outs AnyType:$result);
+  let hasVerifier = 1;
   let assemblyFormat = "$row (`[` $column^ `]`)? attr-dict `:` type($row) `->` type($result)";
 }
 
 def Rows_StoreOp : Rows_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes the element of a row at a column, or its only element";
   let arguments = (ins AnyType:$value, Rows_RowType:$row, Optional<Index>:$column);
+  let hasVerifier = 1;
   let assemblyFormat = "$value `,` $row (`[` $column^ `]`)? attr-dict `:` type($value) `,` type($row)";
 }
 
@@ -167,6 +184,7 @@ def Rows_RandomHalfOp : Rows_Op<"random_half", [Pure]> {
   }];
   let arguments = (ins Index:$column, I64:$seed, I64:$step, I64:$row, I64:$site);
   let results = (outs I32:$result);
+  let hasVerifier = 1;
   let assemblyFormat = "$column `seed` $seed `step` $step `row` $row `site` $site attr-dict";
 }
 

@@ -3,7 +3,8 @@
 // resid-opt: runs single passes and pipelines on a file, with everything that users of mlir-opt know.
 
 #include "codegen/cpu/Passes.h"
-#include "codegen/rows/RowsDialect.h"
+#include "codegen/linalg/Passes.h"
+#include "codegen/rows/Passes.h"
 #include "dialect/ResidDialect.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -15,7 +16,9 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
+  mlir::resid::registerRowKernelPasses();
   mlir::resid::cpu::registerCPUPassesAndPipelines();
   registry.insert<mlir::resid::ResidDialect, mlir::resid::rows::RowsDialect>();
+  mlir::resid::rows::registerRowsBufferization(registry);
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "resid optimizer driver\n", registry));
 }

@@ -1,0 +1,107 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lowering of the family Dropout: mask and scale from random halves, and the run-time conditions on step, site and row.
+
+#include "codegen/linalg/Elementwise.h"
+#include "codegen/linalg/Patterns.h"
+#include "codegen/rows/RowsDialect.h"
+#include "dialect/DropoutScheme.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+static constexpr int64_t wordLimit = int64_t(1) << 32;
+static constexpr int32_t badValue = -4;
+
+static Value createI64(ImplicitLocOpBuilder &builder, int64_t value) {
+  return arith::ConstantIntOp::create(builder, value, 64);
+}
+
+/// Requires 0 ≤ value < limit: one unsigned comparison, since a negative value is a large unsigned one.
+static void requireBelow(ImplicitLocOpBuilder &builder, Value value, int64_t limit) {
+  Value inside = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, value, createI64(builder, limit));
+  rows::RequireOp::create(builder, inside, builder.getI32IntegerAttr(badValue));
+}
+
+/// The number of rows of x (its leading dimensions, flattened), as i64.
+static Value createRowCount(ImplicitLocOpBuilder &builder, ArrayRef<OpFoldResult> sizes) {
+  Value count = createI64(builder, 1);
+  for (OpFoldResult size : sizes.drop_back()) {
+    Value index = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size);
+    Value extent = arith::IndexCastOp::create(builder, builder.getI64Type(), index);
+    count = arith::MulIOp::create(builder, count, extent);
+  }
+  return count;
+}
+
+/// Step, site and every row must fit the generator's 32-bit counter words.
+static void requireCounters(ImplicitLocOpBuilder &builder, const DropoutSite &site, Value row, Value siteWord,
+                            ArrayRef<OpFoldResult> sizes) {
+  requireBelow(builder, site.step, wordLimit);
+  if (site.originSite)
+    requireBelow(builder, siteWord, wordLimit);
+  if (site.originRow)
+    requireBelow(builder, row, wordLimit);
+  // With both addends below 2^47 the sum cannot wrap; one past the last row may be 2^32 itself.
+  bool rowsKnown = llvm::all_of(sizes.drop_back(), [](OpFoldResult size) { return isa<Attribute>(size); });
+  if (site.originRow || !rowsKnown)
+    requireBelow(builder, arith::AddIOp::create(builder, row, createRowCount(builder, sizes)), wordLimit + 1);
+}
+
+Value resid::lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutSite &site) {
+  // p so small that nothing is dropped: the identity, as the op's fold has it.
+  if (site.threshold == 0)
+    return x;
+  auto type = cast<RankedTensorType>(x.getType());
+  FloatType arithmetic = getArithmeticType(type.getElementType());
+  SmallVector<OpFoldResult> sizes = getSizes(builder, x);
+  Value row = site.originRow ? site.originRow : createI64(builder, 0);
+  Value siteWord = createI64(builder, site.site);
+  if (site.originSite)
+    siteWord = arith::AddIOp::create(builder, siteWord, site.originSite);
+  requireCounters(builder, site, row, siteWord, sizes);
+
+  AffineMap identity = getIdentityMap(builder.getContext(), type.getRank());
+  if (site.threshold == dropoutDropsAll) {
+    auto zeros = [&](ImplicitLocOpBuilder &inner, ValueRange) -> SmallVector<Value> {
+      return {createConstant(inner, arithmetic, 0.0)};
+    };
+    return createElementwise(builder, {}, sizes, type, arithmetic, zeros).front();
+  }
+
+  SmallVector<Value> dims;
+  for (auto [size, known] : llvm::zip_equal(sizes, type.getShape()))
+    if (ShapedType::isDynamic(known))
+      dims.push_back(getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size));
+  Value halves = rows::RandomHalvesOp::create(builder, type.clone(builder.getI32Type()), site.seed, site.step, row,
+                                              siteWord, dims);
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+    Value threshold = arith::ConstantIntOp::create(inner, site.threshold, 32);
+    Value keep = arith::CmpIOp::create(inner, arith::CmpIPredicate::uge, elements[1], threshold);
+    Value scale = createConstant(inner, arithmetic, getDropoutScale(site.threshold));
+    Value kept = arith::MulFOp::create(inner, elements[0], scale);
+    return {arith::SelectOp::create(inner, keep, kept, createConstant(inner, arithmetic, 0.0))};
+  };
+  return createElementwise(builder, {{x, identity}, {halves, identity}}, sizes, type, arithmetic, body).front();
+}
+
+namespace {
+struct LowerDropout : OpConversionPattern<DropoutOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(DropoutOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    DropoutSite site{adaptor.getSeed(),
+                     adaptor.getStep(),
+                     adaptor.getOriginRow(),
+                     adaptor.getOriginSite(),
+                     static_cast<int64_t>(op.getSite()),
+                     op.getThreshold()};
+    rewriter.replaceOp(op, lowerDropout(builder, adaptor.getX(), site));
+    return success();
+  }
+};
+} // namespace
+
+void resid::populateDropoutToLinalg(RewritePatternSet &patterns) { patterns.add<LowerDropout>(patterns.getContext()); }

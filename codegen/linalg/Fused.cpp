@@ -1,0 +1,58 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lowering of the family Fused: an add_norm is its own expansion, made of the other families' formulas.
+
+#include "codegen/linalg/Patterns.h"
+#include "dialect/DropoutScheme.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// The branch as it reaches the residual add: bias, then dropout.
+static Value lowerBranch(ImplicitLocOpBuilder &builder, AddNormOp op, AddNormOp::Adaptor adaptor) {
+  Value branch = adaptor.getF();
+  if (adaptor.getBias())
+    branch = lowerAddBias(builder, branch, adaptor.getBias());
+  if (!adaptor.getSeed())
+    return branch;
+  DropoutSite site{adaptor.getSeed(),
+                   adaptor.getStep(),
+                   adaptor.getOriginRow(),
+                   adaptor.getOriginSite(),
+                   static_cast<int64_t>(op.getSite().value_or(0)),
+                   getDropoutThreshold(op.getP()->convertToDouble())};
+  return lowerDropout(builder, branch, site);
+}
+
+namespace {
+struct LowerAddNorm : OpConversionPattern<AddNormOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(AddNormOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Value branch = lowerBranch(builder, op, adaptor);
+    Value sum = lowerAdd(builder, adaptor.getX(), branch, adaptor.getGate(), op.getSkipScale(), op.getBranchScale(),
+                         op.getSum().getType());
+    NormParameters norm{adaptor.getGamma(), adaptor.getBeta(), op.getNormalizedRank(), op.getZeroCenteredGamma(),
+                        op.getNarrowAffine()};
+    Type resultType = op.getNormalized().getType();
+    bool withStatistics = !op.getStatistics().empty();
+    SmallVector<Value> results;
+    switch (op.getKind()) {
+    case NormKind::Layer:
+      results = lowerLayerNorm(builder, sum, norm, *op.getEpsilon(), resultType, withStatistics);
+      break;
+    case NormKind::RMS:
+      results = lowerRMSNorm(builder, sum, norm, *op.getEpsilon(), resultType, withStatistics);
+      break;
+    case NormKind::DyT:
+      results = {lowerDyT(builder, sum, adaptor.getAlpha(), norm, resultType)};
+      break;
+    }
+    results.insert(results.begin() + 1, sum);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+} // namespace
+
+void resid::populateFusedToLinalg(RewritePatternSet &patterns) { patterns.add<LowerAddNorm>(patterns.getContext()); }

@@ -1,0 +1,34 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The pass that leaves the resid dialect.
+
+#ifndef RESID_CODEGEN_LINALG_PASSES
+#define RESID_CODEGEN_LINALG_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ResidToLinalg : Pass<"resid-to-linalg"> {
+  let summary = "lower resid ops to elementwise linalg and row statistics on tensors";
+  let description = [{
+    Rewrites every resid op into elementwise `linalg.generic`, with the conversions between storage and arithmetic type
+    written out, `rows.layer_statistics` and `rows.rms_statistics` for the sums of a norm, `rows.random_halves` for the
+    random numbers of a dropout site, and `rows.require` for the run-time conditions on step, site and row. An `add_norm`
+    becomes what its expansion becomes.
+
+    Class: bit-exact. Each op rounds its results to storage once, as the op's definition says.
+
+    Before:
+    ```mlir
+    %s = resid.add %x, %f : tensor<?x768xbf16>
+    ```
+    After:
+    ```mlir
+    %s = linalg.generic … ins(%x, %f) { extf, extf, addf, truncf }
+    ```
+    Every resid op is illegal afterwards: one that has no lowering is an error that names it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::resid::rows::RowsDialect", "::mlir::tensor::TensorDialect"];
+}
+
+#endif

@@ -1,0 +1,69 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes the body of a row kernel from its plan: values of the group become scalars at the place that needs them. Does
+// not own the plan (RowProgram) or the formulas of the statistics (Statistics).
+
+#ifndef RESID_CODEGEN_ROWS_KERNELBUILDER_H
+#define RESID_CODEGEN_ROWS_KERNELBUILDER_H
+
+#include "codegen/rows/RowProgram.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::resid::rows {
+
+class KernelBuilder {
+public:
+  KernelBuilder(const RowProgram &program, OpBuilder &builder, Location location);
+
+  /// Builds the kernel at the builder's place; its results stand for the program's outputs. Fails with a diagnostic
+  /// where a size is known nowhere outside of the group.
+  FailureOr<KernelOp> build();
+
+  /// The values that one phase reduces, from the element of the statistics' operand.
+  using PhaseBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &builder, Value x)>;
+  /// Adds a phase at the builder's place that runs over the operand of a statistics op, and does the stores that the
+  /// plan puts there. `type` is that of the reduced values.
+  ValueRange addPhase(ImplicitLocOpBuilder &builder, unsigned phase, ArrayRef<ReductionKind> kinds, Type type,
+                      PhaseBody body);
+
+private:
+  using Memo = DenseMap<std::pair<Value, AffineMap>, Value>;
+  /// Where scalars go: those of the row before the current phase, those of a column into it.
+  struct Place {
+    ImplicitLocOpBuilder *row;
+    ImplicitLocOpBuilder *column;
+    Value columnIndex;
+    unsigned phase;
+    Memo *columnMemo;
+  };
+
+  FailureOr<SmallVector<Value>> getSizes(ImplicitLocOpBuilder &builder);
+  FailureOr<KernelOp> createKernel();
+  void addLastPhase();
+  void storeRowOutputs();
+  void storeColumns(Place &place);
+  Value getElement(const Access &access, Place &place);
+  Value computeElement(const Access &access, Place &place);
+  Value evaluate(Value scalar, Operation *generic, AffineMap domain, Place &place);
+  Value createRandomHalf(RandomHalvesOp halves, Place &place);
+  Value load(unsigned operand, Place &place);
+  Value *find(Value value, AffineMap map, Place &place);
+  bool isColumnScalar(Value value, const Place &place) const;
+
+  const RowProgram &program;
+  ImplicitLocOpBuilder outer;
+  ImplicitLocOpBuilder rowBuilder;
+  KernelOp kernel;
+  Value width;
+  Memo rowMemo;
+  DenseMap<Value, Value> statisticsResults;
+};
+
+/// The formulas of a statistics op as phases and per-row scalars; one value per result. `phase` is the number of its
+/// first phase, `width` the number of columns in the arithmetic type.
+SmallVector<Value> expandStatistics(Operation *statistics, KernelBuilder &kernel, ImplicitLocOpBuilder &builder,
+                                    unsigned phase, Value width);
+
+} // namespace mlir::resid::rows
+
+#endif // RESID_CODEGEN_ROWS_KERNELBUILDER_H

@@ -1,0 +1,130 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Row-wise ops and their accesses; see RowAccess.h.
+
+#include "codegen/rows/RowAccess.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::rows;
+
+AffineMap RowSpace::getIdentity(MLIRContext *context) const {
+  return AffineMap::getMultiDimIdentityMap(getRank(), context);
+}
+
+AffineMap RowSpace::getRows(MLIRContext *context) const { return getIdentity(context).getMajorSubMap(getNumRows()); }
+
+bool RowSpace::usesColumns(AffineMap map) const {
+  return llvm::any_of(llvm::seq(getNumRows(), getRank()), [&](unsigned dim) { return map.isFunctionOfDim(dim); });
+}
+
+bool RowSpace::fits(AffineMap map) const {
+  unsigned rows = getNumRows(), next = rows;
+  for (AffineExpr result : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    bool isColumn = dim && dim.getPosition() >= rows;
+    if (isColumn ? dim.getPosition() != next : next != rows)
+      return false;
+    next += isColumn;
+  }
+  return next == rows || next == getRank();
+}
+
+bool rows::isStatistics(Operation *op) { return isa_and_present<LayerStatisticsOp, RMSStatisticsOp>(op); }
+
+/// Scalar ops of a body: arith and math, without regions, on scalars.
+static bool isScalarBody(Block &body) {
+  return llvm::all_of(body.without_terminator(), [](Operation &op) {
+    bool isScalar = llvm::none_of(op.getResultTypes(), [](Type type) { return isa<ShapedType>(type); });
+    return isScalar && op.getNumRegions() == 0 && isa<arith::ArithDialect, math::MathDialect>(op.getDialect());
+  });
+}
+
+/// Whether every result is a dimension or the constant 0, and no dimension is used twice.
+static bool isProjection(AffineMap map) { return map.isProjectedPermutation(/*allowZeroInResults=*/true); }
+
+bool rows::isElementwise(Operation *op) {
+  auto generic = dyn_cast_if_present<linalg::GenericOp>(op);
+  if (!generic || !generic.hasPureTensorSemantics() || generic.getNumParallelLoops() != generic.getNumLoops())
+    return false;
+  if (!llvm::all_of(generic.getIndexingMapsArray(), isProjection) || !isScalarBody(*generic.getBody()))
+    return false;
+  return llvm::all_of(generic.getDpsInitsMutable(),
+                      [&](OpOperand &init) { return generic.getMatchingIndexingMap(&init).isIdentity(); }) &&
+         llvm::all_of(generic.getInputs().getTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+}
+
+bool rows::isRowWise(Operation *op) { return isStatistics(op) || isElementwise(op); }
+
+SmallVector<int64_t> rows::getLoopShape(Operation *op) {
+  if (isStatistics(op))
+    return llvm::to_vector(cast<RankedTensorType>(op->getOperand(0).getType()).getShape());
+  return cast<linalg::GenericOp>(op).getStaticLoopRanges();
+}
+
+SmallVector<Access> rows::getReads(Operation *op) {
+  if (isStatistics(op)) {
+    Value x = op->getOperand(0);
+    return {{x, AffineMap::getMultiDimIdentityMap(cast<RankedTensorType>(x.getType()).getRank(), op->getContext())}};
+  }
+  auto generic = cast<linalg::GenericOp>(op);
+  SmallVector<Access> reads;
+  for (OpOperand &operand : generic->getOpOperands())
+    if (!generic.getMatchingBlockArgument(&operand).use_empty())
+      reads.push_back({operand.get(), generic.getMatchingIndexingMap(&operand)});
+  return reads;
+}
+
+bool rows::isExpensive(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic)
+    return true;
+  bool usesRandom = llvm::any_of(generic.getInputs(),
+                                 [](Value input) { return isa_and_present<RandomHalvesOp>(input.getDefiningOp()); });
+  return usesRandom || llvm::any_of(*generic.getBody(), [](Operation &inner) {
+           bool isMath = isa<math::MathDialect>(inner.getDialect()) && !isa<math::FmaOp, math::AbsFOp>(inner);
+           return isMath || isa<arith::DivFOp, arith::RemFOp>(inner);
+         });
+}
+
+/// Whether the map gives the leading dimensions in order, at least one: how row statistics are read.
+static bool isLeading(AffineMap map) {
+  return map.getNumResults() != 0 &&
+         map ==
+             AffineMap::getMultiDimIdentityMap(map.getNumDims(), map.getContext()).getMajorSubMap(map.getNumResults());
+}
+
+/// A chain of cheap elementwise ops on parameters: nothing that depends on a row's statistics.
+static bool isParameterChain(Value tensor) {
+  Operation *producer = tensor.getDefiningOp();
+  if (isStatistics(producer))
+    return false;
+  if (!isElementwise(producer))
+    return true;
+  return !isExpensive(producer) &&
+         llvm::all_of(getReads(producer), [](const Access &read) { return isParameterChain(read.tensor); });
+}
+
+bool rows::isInlined(const Access &access) {
+  Operation *producer = access.tensor.getDefiningOp();
+  if (!producer)
+    return false;
+  if (isa<RandomHalvesOp, linalg::FillOp>(producer) ||
+      matchPattern(access.tensor, m_Constant<SplatElementsAttr>(nullptr)))
+    return true;
+  return isElementwise(producer) && !isLeading(access.map) && isParameterChain(access.tensor);
+}
+
+void rows::visitLeaves(const Access &access, function_ref<void(const Access &)> visit) {
+  Operation *producer = access.tensor.getDefiningOp();
+  if (!isInlined(access) || isa<RandomHalvesOp>(producer))
+    return visit(access);
+  if (!isElementwise(producer))
+    return;
+  for (const Access &read : getReads(producer))
+    visitLeaves({read.tensor, read.map.compose(access.map)}, visit);
+}

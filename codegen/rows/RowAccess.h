@@ -1,0 +1,66 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a row-wise op on tensors reads and writes, element by element. Owns the question whether an op is row-wise at
+// all; does not own which ops share a kernel (RowGroups) or when a value is computed (RowProgram).
+
+#ifndef RESID_CODEGEN_ROWS_ROWACCESS_H
+#define RESID_CODEGEN_ROWS_ROWACCESS_H
+
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/AffineMap.h"
+#include <optional>
+
+namespace mlir::resid::rows {
+
+/// An element of `tensor` as seen from an iteration space: the map leads from the space's dimensions to the tensor's.
+struct Access {
+  Value tensor;
+  AffineMap map;
+  bool operator==(const Access &other) const { return tensor == other.tensor && map == other.map; }
+};
+
+/// The dimensions that a kernel runs over: rows, then columns. Unknown sizes are dynamic.
+struct RowSpace {
+  SmallVector<int64_t> shape;
+  unsigned columns = 1;
+
+  unsigned getRank() const { return shape.size(); }
+  unsigned getNumRows() const { return shape.size() - columns; }
+  /// The map to all dimensions, and to the row dimensions.
+  AffineMap getIdentity(MLIRContext *context) const;
+  AffineMap getRows(MLIRContext *context) const;
+  /// Whether the map uses the columns all, last and in order, or not at all; all other results are rows or 0.
+  bool fits(AffineMap map) const;
+  bool usesColumns(AffineMap map) const;
+};
+
+bool isStatistics(Operation *op);
+
+/// A linalg.generic on tensors that computes each element of its results from one element of each operand by scalar
+/// arith and math ops.
+bool isElementwise(Operation *op);
+
+/// Elementwise or statistics: what a kernel is made of.
+bool isRowWise(Operation *op);
+
+/// The loop sizes of a row-wise op.
+SmallVector<int64_t> getLoopShape(Operation *op);
+
+/// What a row-wise op reads, in terms of its loops; an init only where its old value is used.
+SmallVector<Access> getReads(Operation *op);
+
+/// Whether the access is computed in place, from scalars or parameters, instead of being read from a tensor: random
+/// numbers, splats, and cheap elementwise ops on less than a row per row (a cast of gamma).
+bool isInlined(const Access &access);
+
+/// Calls `visit` for each tensor that has to be read for `access`, seen through inlined producers. Random numbers are
+/// visited like tensors.
+void visitLeaves(const Access &access, function_ref<void(const Access &)> visit);
+
+/// Whether computing the elementwise op again costs more than reading its value back.
+bool isExpensive(Operation *op);
+
+} // namespace mlir::resid::rows
+
+#endif // RESID_CODEGEN_ROWS_ROWACCESS_H

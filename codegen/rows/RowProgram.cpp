@@ -1,0 +1,300 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Planning of row kernels; see RowProgram.h.
+
+#include "codegen/rows/RowProgram.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::resid::rows;
+
+RowProgram::RowProgram(const RowGroup &group) : group(group) {
+  collectOutputs();
+  collectStatistics();
+  plan();
+}
+
+void RowProgram::collectOutputs() {
+  MLIRContext *context = group.members.front()->getContext();
+  for (Operation *member : group.members) {
+    bool onRows = group.rowLevel.contains(member) || isStatistics(member);
+    AffineMap map = onRows ? group.space.getRows(context) : group.space.getIdentity(context);
+    for (Value result : member->getResults()) {
+      bool escapes = llvm::any_of(result.getUsers(), [&](Operation *user) { return !isMember(user); });
+      if (escapes)
+        outputs.push_back({result, map, /*phase=*/0, group.space.usesColumns(map)});
+    }
+  }
+}
+
+/// The statistics ops that the outputs need, in block order, which is an order of dependence.
+void RowProgram::collectStatistics() {
+  SetVector<Operation *> live;
+  for (const RowOutput &output : outputs)
+    live.insert(output.value.getDefiningOp());
+  for (unsigned next = 0; next < live.size(); ++next)
+    for (const Access &read : getReads(live[next]))
+      if (isMember(read.tensor.getDefiningOp()))
+        live.insert(read.tensor.getDefiningOp());
+  for (Operation *member : group.members)
+    if (live.contains(member) && isStatistics(member))
+      statistics.push_back(member);
+  for (RowOutput &output : outputs)
+    output.phase = getLastPhase();
+}
+
+//===------------------------------------------- what a phase needs -----------------------------------------------===//
+
+std::optional<unsigned> RowProgram::getRowOf(Value value, unsigned phase) const {
+  auto found = kept.find(value);
+  if (found == kept.end() || found->second.phase >= phase)
+    return std::nullopt;
+  return found->second.output;
+}
+
+SmallVector<std::pair<Value, unsigned>> RowProgram::getStores(unsigned phase) const {
+  SmallVector<std::pair<Value, unsigned>> stores;
+  for (auto [position, output] : llvm::enumerate(outputs)) {
+    for (Operation *statistic : statistics) {
+      Value x = statistic->getOperand(0);
+      auto found = kept.find(x);
+      if (found == kept.end() || found->second.output != position || found->second.phase != phase || x == output.value)
+        continue;
+      if (!llvm::is_contained(stores, std::pair<Value, unsigned>(x, position)))
+        stores.push_back({x, position});
+    }
+    if (output.alongColumns && output.phase == phase)
+      stores.push_back({output.value, position});
+  }
+  return stores;
+}
+
+void RowProgram::recordInput(const Access &access, unsigned phase) {
+  auto found = llvm::find(inputs, access);
+  unsigned position = found - inputs.begin();
+  if (found == inputs.end())
+    inputs.push_back(access);
+  if (group.space.usesColumns(access.map) && !llvm::is_contained(phases[phase].reads, position))
+    phases[phase].reads.push_back(position);
+}
+
+void RowProgram::demand(const Access &access, unsigned phase) {
+  if (std::optional<unsigned> row = getRowOf(access.tensor, phase)) {
+    if (!llvm::is_contained(phases[phase].readsBack, *row))
+      phases[phase].readsBack.push_back(*row);
+    return;
+  }
+  Operation *producer = access.tensor.getDefiningOp();
+  if (isStatistics(producer) && isMember(producer))
+    return;
+  bool isComputed = isMember(producer) && !isInlined(access);
+  if (!isComputed)
+    return visitLeaves(access, [&](const Access &leaf) {
+      bool isTensor = !isa_and_present<RandomHalvesOp>(leaf.tensor.getDefiningOp());
+      if (isMember(leaf.tensor.getDefiningOp()))
+        demand(leaf, phase);
+      else if (isTensor)
+        recordInput(leaf, phase);
+    });
+  if (llvm::is_contained(phases[phase].computes, access.tensor))
+    return;
+  phases[phase].computes.push_back(access.tensor);
+  for (const Access &read : getReads(producer))
+    demand({read.tensor, read.map.compose(access.map)}, phase);
+}
+
+void RowProgram::simulate() {
+  phases.assign(getLastPhase() + 1, RowPhase());
+  inputs.clear();
+  AffineMap identity = group.space.getIdentity(group.members.front()->getContext());
+  for (unsigned phase = 0; phase <= getLastPhase(); ++phase) {
+    if (phase < getLastPhase())
+      demand({statistics[phase / 2]->getOperand(0), identity}, phase);
+    for (auto [value, position] : getStores(phase))
+      demand({value, identity}, phase);
+  }
+  // Values with one element per row are computed between and after the phases.
+  for (const RowOutput &output : outputs)
+    if (!output.alongColumns)
+      demand({output.value, output.map}, getLastPhase());
+}
+
+void RowProgram::visitShapes(function_ref<void(const Access &)> visit) const {
+  for (Operation *member : group.members) {
+    for (const Access &read : getReads(member))
+      visitLeaves({read.tensor, read.map.compose(getDomain(member))}, [&](const Access &leaf) {
+        if (!isMember(leaf.tensor.getDefiningOp()))
+          visit(leaf);
+      });
+    if (auto generic = dyn_cast<linalg::GenericOp>(member))
+      for (Value init : generic.getOutputs())
+        if (!isMember(init.getDefiningOp()))
+          visit({init, getDomain(member)});
+  }
+}
+
+//===------------------------------------------- where values are kept --------------------------------------------===//
+
+/// Whether the caller may pass one buffer for both: an input that is read element by element where the output is
+/// written, of the same type as far as known. Parameters alias nothing.
+bool RowProgram::mayShareBuffer(const Access &input, const RowOutput &output) const {
+  auto from = cast<RankedTensorType>(input.tensor.getType()), to = cast<RankedTensorType>(output.value.getType());
+  if (from.getElementType() != to.getElementType() || from.getRank() != to.getRank())
+    return false;
+  return llvm::all_of(llvm::zip(from.getShape(), to.getShape()), [](auto sizes) {
+    auto [a, b] = sizes;
+    return a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b);
+  });
+}
+
+/// After a store to an output, no later phase may read an input that the output's buffer could be.
+bool RowProgram::isLegal() const {
+  for (auto [value, place] : kept)
+    for (unsigned phase = place.phase + 1; phase < phases.size(); ++phase)
+      for (unsigned input : phases[phase].reads)
+        if (mayShareBuffer(inputs[input], outputs[place.output]))
+          return false;
+  return true;
+}
+
+bool RowProgram::tryKeep(Value value, KeptValue place) {
+  kept[value] = place;
+  RowOutput &output = outputs[place.output];
+  unsigned previous = output.phase;
+  if (output.value == value)
+    output.phase = place.phase;
+  simulate();
+  if (isLegal())
+    return true;
+  kept.erase(value);
+  output.phase = previous;
+  simulate();
+  return false;
+}
+
+/// A value is kept where computing it again takes random numbers, a division or a math function, or reads more rows of
+/// inputs than reading it back would.
+bool RowProgram::isWorthKeeping(Value value) const {
+  SetVector<Value> chain;
+  DenseSet<Value> rowsRead;
+  chain.insert(value);
+  for (unsigned next = 0; next < chain.size(); ++next) {
+    Operation *producer = chain[next].getDefiningOp();
+    if (!isMember(producer)) {
+      rowsRead.insert(chain[next]);
+      continue;
+    }
+    if (isStatistics(producer) || group.rowLevel.contains(producer))
+      continue;
+    if (isExpensive(producer))
+      return true;
+    for (const Access &read : getReads(producer))
+      if (read.map.isIdentity() && !isInlined(read))
+        chain.insert(read.tensor);
+  }
+  return rowsRead.size() > 1;
+}
+
+void RowProgram::keepStatisticsOperand(unsigned statistic) {
+  Value x = statistics[statistic]->getOperand(0);
+  if (!isMember(x.getDefiningOp()))
+    return;
+  KeptValue place{0, 2 * statistic};
+  // Two statistics of one value: it is kept from the first on.
+  if (auto found = kept.find(x); found != kept.end()) {
+    KeptValue before = found->second;
+    if (!tryKeep(x, {before.output, place.phase}))
+      tryKeep(x, before);
+    return;
+  }
+  for (auto [position, output] : llvm::enumerate(outputs))
+    if (output.value == x) {
+      tryKeep(x, {static_cast<unsigned>(position), place.phase});
+      return;
+    }
+  if (!isWorthKeeping(x))
+    return;
+  Type type = getElementTypeOrSelf(x.getType());
+  for (auto [position, output] : llvm::enumerate(outputs)) {
+    bool taken = llvm::any_of(kept, [&, here = position](const auto &entry) { return entry.second.output == here; });
+    if (!output.alongColumns || taken || getElementTypeOrSelf(output.value.getType()) != type)
+      continue;
+    if (tryKeep(x, {static_cast<unsigned>(position), place.phase}))
+      return;
+  }
+}
+
+/// Stores an output in the first phase that computes it anyway, unless another value stands in its row.
+void RowProgram::storeEarly(RowOutput &output) {
+  unsigned position = &output - outputs.begin();
+  bool taken = llvm::any_of(kept, [&](const auto &entry) { return entry.second.output == position; });
+  if (!output.alongColumns || taken)
+    return;
+  // Odd phases run conditionally or more than once; only the first pass over an operand stores.
+  for (unsigned phase = 0; phase < getLastPhase(); phase += 2)
+    if (llvm::is_contained(phases[phase].computes, output.value) && tryKeep(output.value, {position, phase}))
+      return;
+}
+
+void RowProgram::plan() {
+  simulate();
+  // From the last on: what is kept late is read by fewer phases, and frees the earlier ones from reading inputs.
+  for (unsigned statistic = statistics.size(); statistic > 0; --statistic)
+    keepStatisticsOperand(statistic - 1);
+  for (RowOutput &output : outputs)
+    storeEarly(output);
+}
+
+//===------------------------------------------- report -----------------------------------------------------------===//
+
+static void printPositions(raw_ostream &stream, StringRef what, StringRef prefix, ArrayRef<unsigned> positions) {
+  if (positions.empty())
+    return;
+  stream << "; " << what << " ";
+  llvm::interleaveComma(positions, stream, [&](unsigned position) { stream << prefix << position; });
+}
+
+static void printSizes(raw_ostream &stream, ArrayRef<int64_t> sizes) {
+  stream << "[";
+  llvm::interleaveComma(sizes, stream, [&](int64_t size) {
+    if (ShapedType::isDynamic(size))
+      stream << "?";
+    else
+      stream << size;
+  });
+  stream << "]";
+}
+
+void RowProgram::print(raw_ostream &stream) const {
+  ArrayRef<int64_t> shape = group.space.shape;
+  stream << "row program: rows ";
+  printSizes(stream, shape.drop_back(group.space.columns));
+  stream << " columns ";
+  printSizes(stream, shape.take_back(group.space.columns));
+  stream << "\n";
+  for (auto [position, input] : llvm::enumerate(inputs))
+    stream << "  in" << position << ": " << input.tensor.getType()
+           << (group.space.usesColumns(input.map) ? (input.map.isIdentity() ? "" : ", shared by rows")
+                                                  : ", one per row")
+           << "\n";
+  for (auto [position, output] : llvm::enumerate(outputs))
+    stream << "  out" << position << ": " << output.value.getType() << (output.alongColumns ? "" : ", one per row")
+           << "\n";
+  for (auto [position, phase] : llvm::enumerate(phases)) {
+    bool isLast = position == getLastPhase();
+    SmallVector<unsigned> writes, keeps;
+    for (auto [value, output] : getStores(position))
+      (value == outputs[output].value ? writes : keeps).push_back(output);
+    stream << "  phase " << position << ": ";
+    if (isLast)
+      stream << "results";
+    else
+      stream << statistics[position / 2]->getName().stripDialect() << (position % 2 ? ", further sums" : ", first sum");
+    printPositions(stream, "reads", "in", phase.reads);
+    printPositions(stream, "reads back", "out", phase.readsBack);
+    printPositions(stream, "keeps its operand in", "out", keeps);
+    printPositions(stream, "writes", "out", writes);
+    stream << "\n";
+  }
+}

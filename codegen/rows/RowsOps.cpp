@@ -1,0 +1,174 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Verifiers and helpers of the rows dialect's ops.
+
+#include "codegen/rows/RowsDialect.h"
+
+using namespace mlir;
+using namespace mlir::resid::rows;
+
+//===------------------------------------------- on whole tensors -------------------------------------------------===//
+
+static Type getArithmeticType(Type elementType) {
+  return elementType.isF64() ? elementType : Float32Type::get(elementType.getContext());
+}
+
+/// The results of a statistics op have x's shape without the normalised dimensions, in the arithmetic type.
+static LogicalResult verifyStatistics(Operation *op, Value x, int64_t normRank, Type result) {
+  auto type = cast<RankedTensorType>(x.getType());
+  if (normRank < 1 || normRank > type.getRank())
+    return op->emitOpError() << "expected norm_rank between 1 and x's rank " << type.getRank() << " but got "
+                             << normRank;
+  auto expected = RankedTensorType::get(type.getShape().drop_back(normRank), getArithmeticType(type.getElementType()));
+  if (result != expected)
+    return op->emitOpError() << "expected results of type " << expected << " but got " << result;
+  return success();
+}
+
+LogicalResult LayerStatisticsOp::verify() {
+  return verifyStatistics(*this, getX(), getNormRank(), getScale().getType());
+}
+
+LogicalResult RMSStatisticsOp::verify() { return verifyStatistics(*this, getX(), getNormRank(), getScale().getType()); }
+
+LogicalResult RandomHalvesOp::verify() {
+  auto type = cast<RankedTensorType>(getResult().getType());
+  if (type.getRank() == 0)
+    return emitOpError("expected a result with at least one dimension but got ") << type;
+  if (static_cast<size_t>(type.getNumDynamicDims()) != getDims().size())
+    return emitOpError("expected one size per dynamic dimension of the result, ")
+           << type.getNumDynamicDims() << ", but got " << getDims().size();
+  return success();
+}
+
+//===------------------------------------------- one kernel -------------------------------------------------------===//
+
+bool KernelOp::isAlongColumns(unsigned i) {
+  unsigned rows = getRowDims().size();
+  return llvm::any_of(getIndexingMap(i).getResults(), [&](AffineExpr result) {
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    return dim && dim.getPosition() >= rows;
+  });
+}
+
+/// Checks one map: dimensions or the constant 0; the columns all, last and in order, or not at all.
+static LogicalResult verifyMap(KernelOp kernel, unsigned operand, AffineMap map, ShapedType type) {
+  unsigned rows = kernel.getRowDims().size(), columns = kernel.getColumnDims().size();
+  if (map.getNumDims() != rows + columns || map.getNumSymbols() != 0)
+    return kernel.emitOpError("expected a map over ")
+           << rows + columns << " dimensions for operand " << operand << " but got " << AffineMapAttr::get(map);
+  if (!type.hasRank() || map.getNumResults() != type.getRank())
+    return kernel.emitOpError("expected a map with one result per dimension of ")
+           << type << " but got " << AffineMapAttr::get(map);
+  unsigned nextColumn = rows;
+  for (auto [position, result] : llvm::enumerate(map.getResults())) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(result)) {
+      if (constant.getValue() != 0 || type.getDimSize(position) != 1 || nextColumn != rows)
+        return kernel.emitOpError(
+                   "expected constants in maps to be 0, for dimensions of size 1 before the columns, but "
+                   "got ")
+               << AffineMapAttr::get(map) << " for " << type;
+      continue;
+    }
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    if (!dim)
+      return kernel.emitOpError("expected map results to be dimensions or 0 but got ") << AffineMapAttr::get(map);
+    if (dim.getPosition() >= rows ? dim.getPosition() != nextColumn++ : nextColumn != rows)
+      return kernel.emitOpError("expected the columns all, last and in order, or not at all, but got ")
+             << AffineMapAttr::get(map);
+  }
+  if (nextColumn != rows && nextColumn != rows + columns)
+    return kernel.emitOpError("expected the columns all, last and in order, or not at all, but got ")
+           << AffineMapAttr::get(map);
+  return success();
+}
+
+/// Rows are independent of each other: no two of them write one element.
+static LogicalResult verifyInitMap(KernelOp kernel, AffineMap map) {
+  for (unsigned row = 0, rows = kernel.getRowDims().size(); row < rows; ++row)
+    if (!map.isFunctionOfDim(row))
+      return kernel.emitOpError("expected the map of an init to use every row dimension but got ")
+             << AffineMapAttr::get(map);
+  return success();
+}
+
+LogicalResult KernelOp::verify() {
+  unsigned numInputs = getInputs().size(), numInits = getInits().size();
+  if (getIndexingMaps().size() != numInputs + numInits)
+    return emitOpError("expected one map per input and init, ")
+           << numInputs + numInits << ", but got " << getIndexingMaps().size();
+  unsigned tensorInits = 0;
+  for (unsigned i = 0; i < numInputs + numInits; ++i) {
+    auto type = cast<ShapedType>((i < numInputs ? getInputs()[i] : getInits()[i - numInputs]).getType());
+    AffineMap map = getIndexingMap(i);
+    if (failed(verifyMap(*this, i, map, type)) || (i >= numInputs && failed(verifyInitMap(*this, map))))
+      return failure();
+    tensorInits += i >= numInputs && isa<TensorType>(type);
+  }
+  if (tensorInits != 0 && tensorInits != numInits)
+    return emitOpError("expected the inits to be all tensors or all buffers but got ")
+           << tensorInits << " tensors of " << numInits;
+  if (getResults().size() != tensorInits)
+    return emitOpError("expected one result per tensor among the inits, ")
+           << tensorInits << ", but got " << getResults().size();
+  return success();
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  Block &body = getBody().front();
+  SmallVector<Value> operands(getInputs());
+  llvm::append_range(operands, getInits());
+  if (body.getNumArguments() != 1 + operands.size() || !body.getArgument(0).getType().isIndex())
+    return emitOpError("expected the body to take the row index and one row per operand");
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    auto expected = RowType::get(getContext(), cast<ShapedType>(operand.getType()).getElementType());
+    BlockArgument row = body.getArgument(1 + i);
+    if (row.getType() != expected)
+      return emitOpError("expected row ") << i << " to be " << expected << " but got " << row.getType();
+    for (Operation *user : row.getUsers()) {
+      bool hasColumn = user->getNumOperands() > (isa<StoreOp>(user) ? 2u : 1u);
+      if (hasColumn != isAlongColumns(i))
+        return user->emitOpError("expected a column exactly where the operand's map uses the columns");
+    }
+  }
+  if (body.getTerminator()->getNumOperands() != 0)
+    return emitOpError("expected a body that yields nothing");
+  return success();
+}
+
+LogicalResult PhaseOp::verifyRegions() {
+  if (!(*this)->getParentOfType<KernelOp>() || (*this)->getParentOfType<PhaseOp>())
+    return emitOpError("expected to stand inside a kernel and outside of other phases");
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
+    return emitOpError("expected the body to take the column");
+  if (getKinds().size() != getReduced().size())
+    return emitOpError("expected one result per reduction, ")
+           << getKinds().size() << ", but got " << getReduced().size();
+  if (body.getTerminator()->getOperandTypes() != getReduced().getTypes())
+    return emitOpError("expected the body to yield one value per reduction, of the results' types");
+  for (Type type : getReduced().getTypes())
+    if (!type.isF32() && !type.isF64())
+      return emitOpError("expected reductions in f32 or f64 but got ") << type;
+  return success();
+}
+
+/// A column is the argument of the phase that the op stands in.
+static LogicalResult verifyColumn(Operation *op, Value column) {
+  auto phase = op->getParentOfType<PhaseOp>();
+  if (!phase || column != phase.getBody().getArgument(0))
+    return op->emitOpError("expected the column to be that of the surrounding phase");
+  return success();
+}
+
+static LogicalResult verifyAccess(Operation *op, RowType row, Type element, Value column) {
+  if (row.getElementType() != element)
+    return op->emitOpError("expected an element of type ") << row.getElementType() << " but got " << element;
+  return column ? verifyColumn(op, column) : success();
+}
+
+LogicalResult LoadOp::verify() { return verifyAccess(*this, getRow().getType(), getResult().getType(), getColumn()); }
+
+LogicalResult StoreOp::verify() { return verifyAccess(*this, getRow().getType(), getValue().getType(), getColumn()); }
+
+LogicalResult RandomHalfOp::verify() { return verifyColumn(*this, getColumn()); }
