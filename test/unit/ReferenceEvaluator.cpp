@@ -150,6 +150,22 @@ TEST_F(ReferenceTest, DropoutFollowsTheCounter) {
   }
 }
 
+/// Over 10⁶ elements the kept share and the mean are within four standard errors of 1-p and of the input's mean.
+TEST_F(ReferenceTest, DropoutKeepsTheShareAndTheMean) {
+  std::vector<double> y = floats(R"(func.func @f(%x: tensor<1000x1000xf32>, %seed: i64) -> tensor<1000x1000xf32> {
+    %y = resid.dropout %x seed(%seed, %seed) {p = 0.1, site = 0} : tensor<1000x1000xf32>
+    return %y : tensor<1000x1000xf32>
+  })", {tensor("tensor<1000x1000xf32>", {1000, 1000}, {1}), integer(42)});
+  ASSERT_EQ(y.size(), 1000000u) << message;
+  double kept = 0, sum = 0, p = 6554.0 / 65536.0;
+  for (double value : y) {
+    kept += value != 0.0;
+    sum += value;
+  }
+  EXPECT_NEAR(kept / 1e6, 1 - p, 4 * std::sqrt(p * (1 - p) / 1e6));
+  EXPECT_NEAR(sum / 1e6, 1.0, 4 * std::sqrt(p / (1 - p) / 1e6));
+}
+
 TEST_F(ReferenceTest, DropoutRefusesWordsOutsideOf32Bits) {
   Array x = tensor("tensor<?x8xf32>", {1, 8}, {1});
   EXPECT_TRUE(run(dropoutText, {x, integer(1), integer(-1)}).empty());

@@ -1,0 +1,76 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// resid-run's arguments, outputs and exit codes, on the evaluator.
+//
+// Help and version:
+// RUN: resid-run --help | FileCheck %s --check-prefix=HELP
+// RUN: resid-run --version | FileCheck %s --check-prefix=VERSION
+// HELP: usage: resid-run IN.mlir
+// HELP: examples:
+// VERSION: resid-run {{[0-9]+\.[0-9]+\.[0-9]+}}
+//
+// What is written can be read back, in every type, and a second run gives the same bytes:
+// RUN: resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=random:1 --arg=f16[2]=random:2 --arg=i32[2]=-5 \
+// RUN:   --arg=i1[3]=true,false,1 --arg=-7 --out=%t.0.npy --out=%t.1.npy --out=%t.2.npy --out=%t.3.npy
+// RUN: resid-run %s --backend=reference --entry=identity --arg=%t.0.npy --arg=%t.1.npy --arg=%t.2.npy --arg=%t.3.npy \
+// RUN:   --arg=-7 --out=%t.4.npy --out=%t.5.npy --out=%t.6.npy | FileCheck %s --check-prefix=REST
+// RUN: cmp %t.0.npy %t.4.npy
+// RUN: cmp %t.1.npy %t.5.npy
+// RUN: cmp %t.2.npy %t.6.npy
+// REST: out3: 3xi1, min 0, max 1, first 1 0 1
+// REST-NEXT: out4: index -7
+//
+// Checks and times:
+// RUN: resid-run %s --backend=reference --entry=norm --arg=f32[4x8]=random:1 --check --repeat=3 | FileCheck %s --check-prefix=CHECK
+// CHECK: out0: ok, largest error 0 at [0, 0], bound there
+// CHECK: median of 3: {{.*}} us, {{.*}} GB/s of 256 compulsory bytes
+//
+// Exit 2, wrong flags or argument count:
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run 2>&1 | FileCheck %s --check-prefix=NOINPUT
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --nonsense=1 2>&1 | FileCheck %s --check-prefix=FLAG
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --backend=tpu 2>&1 | FileCheck %s --check-prefix=BACKEND
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=missing 2>&1 | FileCheck %s --check-prefix=ENTRY
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[1x1]=1 --out=a.npy --out=b.npy 2>&1 | FileCheck %s --check-prefix=OUTS
+// NOINPUT: resid-run: error: expected an input file, see --help
+// FLAG: resid-run: error: unknown flag '--nonsense', see --help
+// BACKEND: resid-run: error: --backend: expected 'cpu' or 'reference' but got 'tpu'
+// ENTRY: resid-run: error: --entry: expected a public function but got 'missing'; {{.*}} has 'identity', 'norm', 'sum'
+// COUNT: resid-run: error: 'norm' takes 1 arguments but got 0
+// OUTS: resid-run: error: 'norm' has 1 results but got 2 times --out
+//
+// Exit 1, wrong arguments:
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f64[4x8]=1 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f32[4]=1 2>&1 | FileCheck %s --check-prefix=RANK
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=%t.1.npy 2>&1 | FileCheck %s --check-prefix=FILETYPE
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=sum --arg=f32[2x3]=1 --arg=f32[3x3]=1 2>&1 | FileCheck %s --check-prefix=SHAPES
+// TYPE: argument 0 ('x') of type tensor<?x?xf32>: expected an array of its type but got 'f64[4x8]=1'
+// RANK: argument 0 ('x') of type tensor<?x?xf32>: expected an array of its shape but got [4]
+// FILETYPE: argument 0 ('x') of type tensor<?x?xf32>: expected elements of its type but {{.*}} has '<f2'
+// SHAPES: resid-run.mlir:[[#]]:{{[0-9]+}}: error: 'resid.add' op expected x and f of one shape but got 2x3xf32 and 3x3xf32
+//
+// Exit 3, files; an old output stays as it was:
+// RUN: %python %S/Inputs/expect_exit.py 3 resid-run %t.missing.mlir 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: %python %S/Inputs/expect_exit.py 3 resid-run %s --backend=reference --entry=norm --arg=%s 2>&1 | FileCheck %s --check-prefix=NOTNPY
+// RUN: %python %S/Inputs/expect_exit.py 3 resid-run %s --backend=reference --entry=norm --arg=f32[1x1]=1 --out=%t.no/y.npy 2>&1 | FileCheck %s --check-prefix=UNWRITABLE
+// RUN: echo old > %t.old.npy
+// RUN: not resid-run %s --backend=reference --entry=sum --arg=f32[2x3]=1 --arg=f32[3x3]=1 --out=%t.old.npy
+// RUN: grep old %t.old.npy
+// MISSING: resid-run: error: cannot read '{{.*}}.missing.mlir'
+// NOTNPY: resid-run.mlir: expected a .npy file but got one that starts with
+// UNWRITABLE: resid-run: error: cannot write
+
+func.func @identity(%a: tensor<2x3xbf16>, %b: tensor<?xf16>, %c: tensor<2xi32>, %d: tensor<3xi1>, %e: index)
+    -> (tensor<2x3xbf16>, tensor<?xf16>, tensor<2xi32>, tensor<3xi1>, index) {
+  return %a, %b, %c, %d, %e : tensor<2x3xbf16>, tensor<?xf16>, tensor<2xi32>, tensor<3xi1>, index
+}
+
+func.func @norm(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %y = resid.layer_norm %x {epsilon = 1.0e-5} : tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+func.func @sum(%x: tensor<?x?xf32>, %f: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %y = resid.add %x, %f : tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}

@@ -1,0 +1,238 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The values of --arg: quick forms, scalars and .npy files.
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "tools/common/Files.h"
+#include "tools/npy/Npy.h"
+#include "tools/resid-run/Arrays.h"
+#include <cmath>
+
+namespace mlir::resid::run {
+
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+/// The largest array in bytes.
+static constexpr int64_t maxBytes = int64_t(1) << 47;
+
+unsigned getElementBytes(Type type) {
+  return type.isIndex() ? 8 : static_cast<unsigned>(llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
+}
+
+int64_t getByteSize(const Array &array) { return array.size() * getElementBytes(array.getElementType()); }
+
+void encode(const Array &array, char *bytes) {
+  unsigned width = getElementBytes(array.getElementType());
+  for (int64_t i = 0, e = array.size(); i != e; ++i) {
+    uint64_t bits = array.isFloat() ? reference::encodeFloat(array.floatKind(), array.floats()[i])
+                                    : static_cast<uint64_t>(array.integers()[i]);
+    for (unsigned byte = 0; byte != width; ++byte)
+      *bytes++ = static_cast<char>(bits >> (8 * byte));
+  }
+}
+
+void decode(const char *bytes, Array &array) {
+  unsigned width = getElementBytes(array.getElementType());
+  double *floats = array.isFloat() ? array.mutableFloats().data() : nullptr;
+  int64_t *integers = array.isFloat() ? nullptr : array.mutableIntegers().data();
+  for (int64_t i = 0, e = array.size(); i != e; ++i) {
+    uint64_t bits = 0;
+    for (unsigned byte = 0; byte != width; ++byte)
+      bits |= static_cast<uint64_t>(static_cast<uint8_t>(*bytes++)) << (8 * byte);
+    if (floats)
+      floats[i] = reference::decodeFloat(array.floatKind(), bits);
+    else
+      integers[i] = reference::wrapInteger(array.getElementType(), static_cast<int64_t>(bits));
+  }
+}
+
+namespace {
+
+std::string print(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// One argument's place and type, for messages.
+struct Argument {
+  std::string name;
+  Type type;
+  StringRef text;
+
+  Error error(tools::ExitCode code, const llvm::Twine &what) const {
+    return makeError(code, "argument " + name + " of type " + print(type) + ": " + what);
+  }
+  Error expected(const llvm::Twine &what) const {
+    return error(tools::ExitProgram, "expected " + what + " but got '" + text + "'");
+  }
+};
+
+Expected<Array> makeArray(const Argument &argument, ArrayRef<int64_t> shape) {
+  auto tensor = dyn_cast<RankedTensorType>(argument.type);
+  bool fits = static_cast<size_t>(tensor ? tensor.getRank() : 0) == shape.size();
+  int64_t bytes = getElementBytes(getElementTypeOrSelf(argument.type));
+  bool isEmpty = llvm::is_contained(shape, 0);
+  for (size_t i = 0; fits && i != shape.size(); ++i) {
+    fits = tensor.isDynamicDim(i) || tensor.getDimSize(i) == shape[i];
+    if (!isEmpty && (llvm::MulOverflow(bytes, shape[i], bytes) || bytes > maxBytes))
+      return argument.error(tools::ExitProgram, "expected at most 2^47 bytes");
+  }
+  if (!fits) {
+    std::string found = llvm::join(llvm::map_range(shape, [](int64_t dim) { return std::to_string(dim); }), "x");
+    return argument.error(tools::ExitProgram, "expected an array of its shape but got [" + found + "]");
+  }
+  return Array::zeros(argument.type, shape);
+}
+
+/// A number in the text form of floats, integers and booleans.
+Error parseValue(const Argument &argument, StringRef text, Array &array, int64_t position) {
+  if (array.isFloat()) {
+    double value = 0;
+    if (text.getAsDouble(value))
+      return argument.expected("a number");
+    array.mutableFloats()[position] = reference::roundTo(array.floatKind(), value);
+    return Error::success();
+  }
+  int64_t value = text == "true";
+  unsigned width = getElementBytes(array.getElementType()) * 8;
+  if (array.getElementType().isInteger(1)) {
+    if (text != "true" && text != "false" && text != "0" && text != "1")
+      return argument.expected("true or false");
+    value |= text == "1";
+  } else if (uint64_t bits = 0; text.getAsInteger(0, value)) {
+    // 64-bit seeds are often written without a sign.
+    if (width != 64 || text.getAsInteger(0, bits))
+      return argument.expected("an integer");
+    value = static_cast<int64_t>(bits);
+  }
+  if (width < 64 && !llvm::isIntN(width, value) && !llvm::isUIntN(width, static_cast<uint64_t>(value)))
+    return argument.expected("an integer of " + llvm::Twine(width) + " bits");
+  array.mutableIntegers()[position] = reference::wrapInteger(array.getElementType(), value);
+  return Error::success();
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): small, and good enough for inputs.
+uint64_t nextRandom(uint64_t &state) {
+  uint64_t z = state += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+/// Normal values by Box and Muller; small integers for integer arrays.
+void fillRandom(Array &array, uint64_t state) {
+  auto uniform = [&] { return static_cast<double>((nextRandom(state) >> 11) + 1) * 0x1p-53; };
+  for (int64_t i = 0, e = array.size(); i != e; ++i) {
+    if (!array.isFloat()) {
+      array.mutableIntegers()[i] =
+          reference::wrapInteger(array.getElementType(), static_cast<int64_t>(nextRandom(state) % 128));
+      continue;
+    }
+    double radius = std::sqrt(-2.0 * std::log(uniform()));
+    array.mutableFloats()[i] = reference::roundTo(array.floatKind(), radius * std::cos(6.283185307179586 * uniform()));
+  }
+}
+
+Error fillQuick(const Argument &argument, StringRef value, Array &array) {
+  if (value.consume_front("random:")) {
+    uint64_t seed = 0;
+    if (value.getAsInteger(10, seed))
+      return argument.expected("a seed after 'random:'");
+    fillRandom(array, seed);
+    return Error::success();
+  }
+  SmallVector<StringRef> values;
+  value.split(values, ',');
+  if (values.size() != 1 && static_cast<int64_t>(values.size()) != array.size())
+    return argument.error(tools::ExitProgram, "expected 1 or " + llvm::Twine(array.size()) + " values but got " +
+                                            llvm::Twine(values.size()));
+  if (values.size() == 1) {
+    Array one = Array::zeros(array.getElementType());
+    if (Error error = parseValue(argument, value.trim(), one, 0))
+      return error;
+    if (array.isFloat())
+      llvm::fill(array.mutableFloats(), one.asFloat());
+    else
+      llvm::fill(array.mutableIntegers(), one.asInteger());
+    return Error::success();
+  }
+  for (auto [i, text] : llvm::enumerate(values))
+    if (Error error = parseValue(argument, text.trim(), array, i))
+      return error;
+  return Error::success();
+}
+
+/// TYPE[4x512]=VALUE
+Expected<Array> readQuick(const Argument &argument) {
+  auto [head, value] = argument.text.split("]=");
+  auto [type, sizes] = head.split('[');
+  if (type != print(getElementTypeOrSelf(argument.type)) || !isa<RankedTensorType>(argument.type))
+    return argument.expected("an array of its type");
+  SmallVector<int64_t> shape;
+  SmallVector<StringRef> parts;
+  if (!sizes.empty())
+    sizes.split(parts, 'x');
+  for (StringRef part : parts)
+    if (part.getAsInteger(10, shape.emplace_back()) || shape.back() < 0)
+      return argument.expected("sizes such as 4x512");
+  Expected<Array> array = makeArray(argument, shape);
+  if (!array)
+    return array.takeError();
+  if (Error error = fillQuick(argument, value, *array))
+    return std::move(error);
+  return array;
+}
+
+/// Whether NumPy's type is how `type` is stored; bfloat16 has no type of its own there.
+bool fitsStorage(const npy::View &view, Type type) {
+  if (view.itemBytes != getElementBytes(type))
+    return false;
+  if (type.isBF16())
+    return view.kind == 'u' || view.kind == 'V';
+  if (isa<FloatType>(type))
+    return view.kind == 'f';
+  return type.isInteger(1) ? view.kind == 'b' : view.kind == 'i' || view.kind == 'u';
+}
+
+Expected<Array> readFile(const Argument &argument) {
+  auto buffer = tools::readInput(argument.text);
+  if (!buffer)
+    return argument.error(tools::ExitFile, llvm::toString(buffer.takeError()));
+  Expected<npy::View> view = npy::parse((*buffer)->getBuffer());
+  if (!view)
+    return argument.error(tools::ExitFile, argument.text + ": " + llvm::toString(view.takeError()));
+  if (!fitsStorage(*view, getElementTypeOrSelf(argument.type)))
+    return argument.error(tools::ExitProgram, "expected elements of its type but " + argument.text + " has '" +
+                                            view->describe() + "'");
+  Expected<Array> array = makeArray(argument, view->shape);
+  if (array)
+    decode(view->data.data(), *array);
+  return array;
+}
+
+} // namespace
+
+Expected<Array> readArgument(func::FuncOp function, unsigned index, StringRef text) {
+  auto name = function.getArgAttrOfType<StringAttr>(index, "resid.name");
+  Argument argument{std::to_string(index) + (name ? " ('" + name.str() + "')" : ""), function.getArgumentTypes()[index], text};
+  Type element = getElementTypeOrSelf(argument.type);
+  bool isTensor = isa<RankedTensorType>(argument.type);
+  bool isStorable = reference::getFloatKind(element) || element.isIndex() ||
+                    (element.isSignlessInteger() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, element.getIntOrFloatBitWidth()));
+  if (!isStorable || (!isTensor && argument.type != element))
+    return argument.error(tools::ExitUnavailable, "arguments of this type are not supported");
+  if (text.contains("]=") && text.take_until([](char c) { return c == '['; }).find_if_not(llvm::isAlnum) == StringRef::npos)
+    return readQuick(argument);
+  if (isTensor || text.ends_with(".npy"))
+    return readFile(argument);
+  Array scalar = Array::zeros(argument.type);
+  if (Error error = parseValue(argument, text, scalar, 0))
+    return std::move(error);
+  return scalar;
+}
+
+} // namespace mlir::resid::run

@@ -1,0 +1,37 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Arrays in and out: --arg values, .npy files, and the summary of results. Computes nothing.
+
+#ifndef RESID_TOOLS_RESID_RUN_ARRAYS_H
+#define RESID_TOOLS_RESID_RUN_ARRAYS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "reference/Array.h"
+#include "tools/resid-run/Options.h"
+
+namespace mlir::resid::run {
+
+using reference::Array;
+
+/// Bytes of one element as stored: 1 for i1.
+unsigned getElementBytes(Type elementType);
+/// Bytes of all elements.
+int64_t getByteSize(const Array &array);
+
+/// The elements in storage form (little-endian, i1 as one byte), into `bytes` of getByteSize(array).
+void encode(const Array &array, char *bytes);
+/// The inverse of `encode`.
+void decode(const char *bytes, Array &array);
+
+/// The array that `text` (the value of an --arg) gives to argument `index` of `function`.
+llvm::Expected<Array> readArgument(func::FuncOp function, unsigned index, llvm::StringRef text);
+
+/// Writes all results that have a file, each of which appears whole or not at all.
+llvm::Error writeResults(llvm::ArrayRef<Array> results, llvm::ArrayRef<std::string> files);
+
+/// "out0: 4x512xf32, min -3.2, max 3.1, first 0.5 0.25 …"
+void printSummary(llvm::raw_ostream &os, unsigned index, const Array &array);
+
+} // namespace mlir::resid::run
+
+#endif

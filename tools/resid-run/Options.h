@@ -1,0 +1,50 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The flags of resid-run, its help text, and errors that carry an exit code. Runs nothing.
+
+#ifndef RESID_TOOLS_RESID_RUN_OPTIONS_H
+#define RESID_TOOLS_RESID_RUN_OPTIONS_H
+
+#include "llvm/Support/Error.h"
+#include "tools/common/ExitCodes.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::resid::run {
+
+/// An error that ends the tool with `code`. An empty message: a diagnostic has been printed.
+class RunError : public llvm::ErrorInfo<RunError> {
+public:
+  static char ID;
+  RunError(tools::ExitCode code, std::string message) : code(code), message(std::move(message)) {}
+  void log(llvm::raw_ostream &os) const override { os << message; }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+
+  const tools::ExitCode code;
+  const std::string message;
+};
+
+llvm::Error makeError(tools::ExitCode code, const llvm::Twine &message);
+
+struct Options {
+  std::string input, entry, mcpu = "native";
+  std::vector<std::string> arguments, outputs;
+  enum { CPU, Reference } backend = CPU;
+  enum { NoCheck, CheckExactType, CheckWide } check = NoCheck;
+  /// Absent: a default that depends on the program's types.
+  std::optional<double> rtol, atol;
+  /// 0: run once, without timing.
+  unsigned repeat = 0;
+  /// 0: as many as there are processors.
+  unsigned threads = 1;
+  bool help = false, version = false;
+};
+
+llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments);
+
+extern const char *const helpText;
+
+} // namespace mlir::resid::run
+
+#endif

@@ -1,0 +1,184 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// resid-run: compiles a function in memory and runs it on arrays. Owns the order of the steps; flags, arrays, backends and
+// the comparison have files of their own.
+
+#include "dialect/ResidDialect.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "reference/Evaluator.h"
+#include "tools/common/Files.h"
+#include "tools/common/Parse.h"
+#include "tools/resid-run/Backend.h"
+#include "tools/resid-run/Check.h"
+#include <chrono>
+#include <new>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace mlir::resid::run;
+using llvm::Error;
+using llvm::Expected;
+
+static void registerDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect, math::MathDialect, resid::ResidDialect,
+                  scf::SCFDialect, tensor::TensorDialect>();
+}
+
+static Expected<OwningOpRef<ModuleOp>> parseProgram(const Options &options, llvm::SourceMgr &sources,
+                                                    MLIRContext &context) {
+  auto buffer = resid::tools::readInput(options.input);
+  if (!buffer)
+    return makeError(resid::tools::ExitFile, llvm::toString(buffer.takeError()));
+  OwningOpRef<ModuleOp> module = resid::tools::parseModule(std::move(*buffer), sources, context);
+  if (!module)
+    return makeError(resid::tools::ExitProgram, "");
+  return module;
+}
+
+static Expected<func::FuncOp> findEntry(const Options &options, ModuleOp module) {
+  SmallVector<func::FuncOp> found;
+  std::string names;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal() || !function.isPublic())
+      continue;
+    if (options.entry == function.getName())
+      return function;
+    found.push_back(function);
+    names += (names.empty() ? "'" : ", '") + function.getName().str() + "'";
+  }
+  if (options.entry.empty() && found.size() == 1)
+    return found.front();
+  std::string what = options.entry.empty() ? "--entry: expected the name of a public function"
+                                           : "--entry: expected a public function but got '" + options.entry + "'";
+  return makeError(resid::tools::ExitUsage, what + "; " + options.input + " has " + (names.empty() ? "none" : names));
+}
+
+static Expected<std::vector<Array>> readArguments(const Options &options, func::FuncOp entry) {
+  if (options.arguments.size() != entry.getNumArguments())
+    return makeError(resid::tools::ExitUsage, "'" + entry.getName() + "' takes " + Twine(entry.getNumArguments()) +
+                                     " arguments but got " + Twine(options.arguments.size()));
+  if (options.outputs.size() > entry.getNumResults())
+    return makeError(resid::tools::ExitUsage, "'" + entry.getName() + "' has " + Twine(entry.getNumResults()) +
+                                     " results but got " + Twine(options.outputs.size()) + " times --out");
+  std::vector<Array> arguments;
+  for (auto [index, text] : llvm::enumerate(options.arguments)) {
+    Expected<Array> argument = readArgument(entry, index, text);
+    if (!argument)
+      return argument.takeError();
+    arguments.push_back(std::move(*argument));
+  }
+  return arguments;
+}
+
+/// Prints one line per result; an error where one is beyond its bound.
+static Error check(const Options &options, func::FuncOp entry, ArrayRef<Array> arguments, ArrayRef<Array> results) {
+  bool unsupported = false, ok = true, wide = options.check == Options::CheckWide;
+  resid::reference::EvaluationOptions evaluation{
+      wide ? resid::reference::Mode::Wide : resid::reference::Mode::ExactType, !wide, &unsupported};
+  FailureOr<SmallVector<Array>> expected = resid::reference::evaluate(entry, arguments, evaluation);
+  if (failed(expected))
+    return makeError(unsupported ? resid::tools::ExitUnavailable : resid::tools::ExitProgram, "");
+  Tolerances tolerances = getTolerances(options, entry);
+  for (auto [i, found] : llvm::enumerate(results))
+    ok &= checkResult(llvm::outs(), i, found, (*expected)[i], wide, tolerances);
+  return ok ? Error::success() : makeError(resid::tools::ExitProgram, "the check failed");
+}
+
+/// Runs again and again; compulsory bytes are those of all tensors, each read or written once.
+static Error measure(const Options &options, Backend &backend, ArrayRef<Array> arguments, ArrayRef<Array> results) {
+  std::vector<double> seconds;
+  for (unsigned i = 0; i != options.repeat; ++i) {
+    auto start = std::chrono::steady_clock::now();
+    if (Error error = backend.run())
+      return error;
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  llvm::sort(seconds);
+  double median = seconds[seconds.size() / 2];
+  int64_t bytes = 0;
+  for (ArrayRef<Array> arrays : {arguments, results})
+    for (const Array &array : arrays)
+      bytes += array.isTensor() ? getByteSize(array) : 0;
+  llvm::outs() << llvm::format("median of %u: %.3f us, %.2f GB/s of %lld compulsory bytes\n", options.repeat,
+                               median * 1e6, static_cast<double>(bytes) / median * 1e-9, static_cast<long long>(bytes));
+  return Error::success();
+}
+
+static Error runProgram(const Options &options) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  // Messages name the place; the op in generic form behind them helps nobody.
+  context.printOpOnDiagnostic(false);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  Expected<OwningOpRef<ModuleOp>> module = parseProgram(options, sources, context);
+  if (!module)
+    return module.takeError();
+  Expected<func::FuncOp> entry = findEntry(options, **module);
+  if (!entry)
+    return entry.takeError();
+  Expected<std::vector<Array>> arguments = readArguments(options, *entry);
+  if (!arguments)
+    return arguments.takeError();
+  if (options.backend == Options::CPU)
+    return makeError(resid::tools::ExitUnavailable, "--backend: 'cpu' is not available in this build");
+  std::unique_ptr<Backend> backend = makeReferenceBackend(*entry, *arguments);
+  if (Error error = backend->run())
+    return error;
+  std::vector<Array> results = backend->getResults();
+  if (options.check != Options::NoCheck)
+    if (Error error = check(options, *entry, *arguments, results))
+      return error;
+  if (options.repeat)
+    if (Error error = measure(options, *backend, *arguments, results))
+      return error;
+  for (size_t i = options.outputs.size(); i != results.size(); ++i)
+    printSummary(llvm::outs(), i, results[i]);
+  return writeResults(results, options.outputs);
+}
+
+/// Reports `error` and gives its exit code.
+static int report(Error error) {
+  int code = resid::tools::ExitDone;
+  llvm::handleAllErrors(std::move(error), [&](const RunError &runError) {
+    code = runError.code;
+    if (!runError.message.empty())
+      llvm::errs() << "resid-run: error: " << runError.message << '\n';
+  });
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return code;
+  llvm::errs() << "resid-run: error: cannot write to the standard output: " << llvm::outs().error().message() << '\n';
+  llvm::outs().clear_error();
+  return resid::tools::ExitFile;
+}
+
+/// Nothing is allocated any more, and nothing may be.
+static void reportOutOfMemory() {
+  static const char text[] = "resid-run: error: out of memory\n";
+  (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+  _exit(resid::tools::ExitMemory);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  std::set_new_handler(reportOutOfMemory);
+  Expected<Options> options = parseOptions(ArrayRef<const char *>(argv, argc).drop_front());
+  if (!options)
+    return report(options.takeError());
+  if (options->help)
+    llvm::outs() << helpText;
+  else if (options->version)
+    llvm::outs() << "resid-run " RESID_VERSION "\n";
+  else
+    return report(runProgram(*options));
+  return report(Error::success());
+}
