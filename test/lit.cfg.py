@@ -24,6 +24,10 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.build_dir, "bin"), config.llvm_bin, config.environment.get("PATH", "")]
 )
 
+if config.sanitized:
+    # LLVM's own libraries are not instrumented: what they allocate, and leave to the end of the process, is not judged.
+    config.environment["ASAN_OPTIONS"] = "allocator_may_return_null=1:detect_leaks=0:detect_container_overflow=0"
+
 config.available_features.update(tool for tool in config.tools if tool)
 config.available_features.add(platform.machine())
 
