@@ -1,0 +1,51 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The passes that give functions their C interface.
+
+#ifndef RESID_CODEGEN_EMIT_PASSES
+#define RESID_CODEGEN_EMIT_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def PrepareEntries : Pass<"resid-prepare-entries", "::mlir::ModuleOp"> {
+  let summary = "rewrite public functions on tensors into destination form";
+  let description = [{
+    Each public function F becomes a private function F__impl with the arguments: the caller's context (`!llvm.ptr`), one
+    argument per argument of F (a memref for a tensor), one memref per result, and the status cell (`memref<i32>`). Its
+    attribute `resid.signature` says how F looks from C: names, which run-time sizes must be equal, and where each size of
+    a result comes from. C names come from the argument attribute `resid.name`, else they are argN.
+
+    Calls must have been inlined. A result whose size does not follow from the arguments' sizes is an error.
+  }];
+  let options = [Option<"prefix", "prefix", "std::string", /*default=*/"\"\"", "what the C names of functions begin with">];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def PlanScratch : Pass<"resid-plan-scratch", "::mlir::ModuleOp"> {
+  let summary = "lay all temporaries of a call into one block of scratch memory";
+  let description = [{
+    For functions with a `resid.signature`, after bufferization. Each memref.alloc becomes a view into the argument
+    `%scratch : memref<?xi8>`, which is added before the status cell; views start at multiples of 64 bytes and do not
+    overlap. A private function F__scratch computes the number of bytes from the run-time sizes of F; it answers
+    RESID_BAD_SHAPE where the number overflows. Small static buffers go to the stack. A temporary whose size does not
+    follow from the arguments' sizes is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def BuildEntries : Pass<"resid-build-entries", "::mlir::ModuleOp"> {
+  let summary = "make the C functions that check their arguments and call the implementations";
+  let description = [{
+    For each function F__impl with a `resid.signature`, after bufferization: the exported function F, which checks context,
+    pointers, sizes, overlaps and the processor (in this order), takes scratch memory, calls F__impl and answers the
+    status; and F_scratch_bytes. An output may be exactly an input's buffer where the implementation is a single
+    rows.kernel that reads that input with the output's rows and columns.
+  }];
+  let options = [ListOption<"cpuFeatures", "cpu-features", "std::string",
+                            "features that the processor must have; see codegen/emit/CPUFeatures.h">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+}
+
+#endif

@@ -1,0 +1,88 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Functions on tensors to functions with destinations.
+
+#include "codegen/emit/Passes.h"
+#include "codegen/emit/Signature.h"
+
+namespace mlir::resid::emit {
+#define GEN_PASS_DEF_PREPAREENTRIES
+#include "codegen/emit/Passes.h.inc"
+} // namespace mlir::resid::emit
+
+using namespace mlir;
+using namespace mlir::resid::emit;
+
+static Type toBufferType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? MemRefType::get(tensor.getShape(), tensor.getElementType()) : type;
+}
+
+static FunctionType getImplementationType(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  SmallVector<Type> types = {LLVM::LLVMPointerType::get(context)};
+  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+    types.push_back(toBufferType(type));
+  types.push_back(MemRefType::get({}, IntegerType::get(context, 32)));
+  return FunctionType::get(context, types, {});
+}
+
+/// Moves the body of `function` into a new private function after it.
+static void rewriteFunction(func::FuncOp function, const KernelSignature &signature) {
+  OpBuilder builder(function);
+  Location loc = function.getLoc();
+  auto implementation = func::FuncOp::create(builder, loc, signature.symbol + kImplementationSuffix.str(),
+                                             getImplementationType(function));
+  implementation.setPrivate();
+  implementation->setAttr(kSignatureAttribute, signature.toAttribute(function.getContext()));
+  Block *entry = implementation.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+
+  SmallVector<Value> replacements;
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    Value argument = entry->getArgument(1 + index);
+    replacements.push_back(isa<TensorType>(type) ? bufferization::ToTensorOp::create(builder, loc, type, argument,
+                                                                                    /*restrict=*/true)
+                                                 : argument);
+  }
+  Operation *terminator = function.getBody().front().getTerminator();
+  Block *body = &function.getBody().front();
+  for (auto [argument, replacement] : llvm::zip_equal(body->getArguments(), replacements))
+    argument.replaceAllUsesWith(replacement);
+  entry->getOperations().splice(entry->end(), body->getOperations());
+
+  builder.setInsertionPoint(terminator);
+  for (auto [index, result] : llvm::enumerate(terminator->getOperands()))
+    bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), /*result=*/Type(), result,
+                                                      entry->getArgument(1 + function.getNumArguments() + index),
+                                                      /*restrict=*/true, /*writable=*/true);
+  func::ReturnOp::create(builder, terminator->getLoc());
+  terminator->erase();
+  function.erase();
+}
+
+namespace {
+struct PrepareEntries : resid::emit::impl::PrepareEntriesBase<PrepareEntries> {
+  using PrepareEntriesBase::PrepareEntriesBase;
+
+  void runOnOperation() override {
+    SmallVector<std::pair<func::FuncOp, KernelSignature>> functions;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!function.isPublic())
+        continue;
+      if (function.isExternal()) {
+        function.emitError() << "expected a body of function '" << function.getSymName() << "'";
+        return signalPassFailure();
+      }
+      if (failed(verifyInterfaceTypes(function)))
+        return signalPassFailure();
+      FailureOr<KernelSignature> signature = computeSignature(function, prefix);
+      if (failed(signature))
+        return signalPassFailure();
+      functions.push_back({function, std::move(*signature)});
+    }
+    for (auto &[function, signature] : functions)
+      rewriteFunction(function, signature);
+  }
+};
+} // namespace

@@ -1,0 +1,268 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Signatures as attributes, and the C names and types of MLIR values.
+
+#include "codegen/emit/Signature.h"
+
+#include "codegen/emit/DimensionClasses.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::resid::emit;
+
+//===------------------------------------------- types -------------------------------------------------------------===//
+
+llvm::StringRef mlir::resid::emit::getCTypeName(Type type) {
+  if (type.isF16() || type.isBF16())
+    return "uint16_t";
+  if (type.isF32())
+    return "float";
+  if (type.isF64())
+    return "double";
+  if (type.isIndex())
+    return "int64_t";
+  if (!type.isSignlessInteger())
+    return "";
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return "bool";
+  case 8:
+    return "int8_t";
+  case 16:
+    return "int16_t";
+  case 32:
+    return "int32_t";
+  case 64:
+    return "int64_t";
+  default:
+    return "";
+  }
+}
+
+int64_t KernelValue::getElementBytes() const {
+  Type element = getElementType();
+  return element.isIndex() ? 8 : std::max(8u, element.getIntOrFloatBitWidth()) / 8;
+}
+
+static bool hasArrayForm(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && !tensor.getEncoding() && !getCTypeName(tensor.getElementType()).empty();
+}
+
+LogicalResult mlir::resid::emit::verifyInterfaceTypes(func::FuncOp function) {
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (!hasArrayForm(type) && getCTypeName(type).empty())
+      return function.emitError() << "argument " << index << " of type " << type
+                                  << " is not available in C: expected a scalar or a ranked tensor of f16, bf16, f32, "
+                                     "f64, index, i1, i8, i16, i32 or i64";
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
+    if (!hasArrayForm(type))
+      return function.emitError() << "result " << index << " of type " << type
+                                  << " is not available in C: expected a ranked tensor of f16, bf16, f32, f64, index, "
+                                     "i1, i8, i16, i32 or i64";
+  for (unsigned index = 0, end = function.getNumArguments(); index < end; ++index)
+    if (function.getArgAttr(index, "resid.strided"))
+      return function.emitError() << "argument " << index << " is 'resid.strided', which is not available";
+  for (unsigned index = 0, end = function.getNumResults(); index < end; ++index)
+    if (function.getResultAttr(index, "resid.strided"))
+      return function.emitError() << "result " << index << " is 'resid.strided', which is not available";
+  return success();
+}
+
+//===------------------------------------------- names -------------------------------------------------------------===//
+
+/// Keywords of C11 and C++11, the names that generated parameters and declarations use themselves, and the functions that
+/// objects import.
+static bool isReserved(llvm::StringRef name) {
+  static const llvm::StringSet<> reserved = {
+      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+      "char16_t", "char32_t", "class", "compl", "const", "const_cast", "constexpr", "continue", "decltype", "default",
+      "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for",
+      "friend", "goto", "if", "inline", "int", "long", "main", "mutable", "namespace", "new", "noexcept", "not",
+      "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
+      "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch",
+      "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "union",
+      "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "_Alignas", "_Alignof",
+      "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Static_assert", "_Thread_local", "ctx",
+      "int8_t", "int16_t", "int32_t", "int64_t", "uint16_t", "uint32_t", "size_t", "NULL", "errno", "unix", "linux",
+      "memcpy", "memmove", "memset", "resid_ctx", "resid_info", "resid_status", "resid_status_string"};
+  return reserved.contains(name);
+}
+
+std::string mlir::resid::emit::makeIdentifier(llvm::StringRef name) {
+  std::string identifier;
+  for (char c : name)
+    identifier += llvm::isAlnum(c) ? c : '_';
+  if (identifier.empty() || llvm::isDigit(identifier.front()))
+    identifier.insert(identifier.begin(), '_');
+  return isReserved(identifier) ? identifier + "_" : identifier;
+}
+
+namespace {
+/// Hands out parameter names, each once.
+class ParameterNames {
+public:
+  std::string take(llvm::StringRef wanted) {
+    std::string name = makeIdentifier(wanted);
+    while (!taken.insert(name).second)
+      name += "_";
+    return name;
+  }
+
+private:
+  llvm::StringSet<> taken;
+};
+} // namespace
+
+static FailureOr<std::string> computeSymbol(func::FuncOp function, llvm::StringRef prefix) {
+  std::string name = (prefix + function.getSymName()).str();
+  std::string identifier = makeIdentifier(name);
+  if (identifier != name && identifier != name + "_")
+    return function.emitError() << "expected a function name that is a C identifier, but got '" << name << "'";
+  return identifier;
+}
+
+//===------------------------------------------- signatures --------------------------------------------------------===//
+
+bool KernelSignature::mayShareBuffer(unsigned result, unsigned argument) const {
+  return llvm::is_contained(inPlace, std::make_pair(result, argument));
+}
+
+static void addArguments(func::FuncOp function, KernelSignature &signature, ParameterNames &names) {
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    auto given = function.getArgAttrOfType<StringAttr>(index, kNameAttribute);
+    std::string wanted = given && !given.getValue().empty() ? given.getValue().str() : "arg" + std::to_string(index);
+    KernelValue value{names.take(wanted), type, {}};
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    for (int64_t dimension = 0; tensor && dimension < tensor.getRank(); ++dimension) {
+      if (!tensor.isDynamicDim(dimension)) {
+        value.shape.push_back(tensor.getDimSize(dimension));
+        continue;
+      }
+      unsigned own = signature.sizes.size();
+      std::string name = names.take(value.name + "_dim" + std::to_string(dimension));
+      signature.sizes.push_back({name, unsigned(index), unsigned(dimension), own, -1});
+      value.shape.push_back(-1 - int64_t(own));
+    }
+    signature.arguments.push_back(std::move(value));
+  }
+}
+
+/// Which sizes must be equal to earlier ones or to constants.
+static void addConstraints(func::FuncOp function, KernelSignature &signature, DimensionClasses &classes) {
+  for (auto [index, size] : llvm::enumerate(signature.sizes)) {
+    Value array = function.getArgument(size.argument);
+    size.fixed = classes.getStaticSize(array, size.dimension).value_or(-1);
+    for (unsigned earlier = 0; earlier < index; ++earlier) {
+      const SizeParameter &other = signature.sizes[earlier];
+      if (!classes.areEqual(array, size.dimension, function.getArgument(other.argument), other.dimension))
+        continue;
+      size.sameAs = earlier;
+      break;
+    }
+  }
+}
+
+static LogicalResult addResults(func::FuncOp function, KernelSignature &signature, DimensionClasses &classes,
+                                ParameterNames &names) {
+  Operation *terminator = function.getBody().front().getTerminator();
+  for (auto [index, operand] : llvm::enumerate(terminator->getOperands())) {
+    auto tensor = cast<RankedTensorType>(operand.getType());
+    KernelValue value{names.take("out" + std::to_string(index)), tensor, {}};
+    for (int64_t dimension = 0; dimension < tensor.getRank(); ++dimension) {
+      std::optional<int64_t> size = classes.getStaticSize(operand, dimension);
+      for (unsigned parameter = 0; !size && parameter < signature.sizes.size(); ++parameter)
+        if (classes.areEqual(operand, dimension, function.getArgument(signature.sizes[parameter].argument),
+                             signature.sizes[parameter].dimension))
+          size = -1 - int64_t(parameter);
+      if (!size)
+        return function.emitError() << "dimension " << dimension << " of result " << index
+                                    << " does not follow from the sizes of the arguments";
+      value.shape.push_back(*size);
+    }
+    signature.results.push_back(std::move(value));
+  }
+  return success();
+}
+
+FailureOr<KernelSignature> mlir::resid::emit::computeSignature(func::FuncOp function, llvm::StringRef prefix) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitError() << "expected one block in function '" << function.getSymName() << "', but got "
+                                << function.getBody().getBlocks().size();
+  KernelSignature signature;
+  FailureOr<std::string> symbol = computeSymbol(function, prefix);
+  if (failed(symbol))
+    return failure();
+  signature.symbol = *symbol;
+  llvm::raw_string_ostream(signature.typeText) << function.getFunctionType();
+
+  ParameterNames names;
+  addArguments(function, signature, names);
+  DimensionClasses classes(function);
+  addConstraints(function, signature, classes);
+  if (failed(addResults(function, signature, classes, names)))
+    return failure();
+  return signature;
+}
+
+//===------------------------------------------- attributes --------------------------------------------------------===//
+
+static DictionaryAttr toAttribute(Builder &builder, const KernelValue &value) {
+  SmallVector<NamedAttribute> entries = {builder.getNamedAttr("name", builder.getStringAttr(value.name)),
+                                         builder.getNamedAttr("type", TypeAttr::get(value.type))};
+  if (value.isArray())
+    entries.push_back(builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(value.shape)));
+  return builder.getDictionaryAttr(entries);
+}
+
+static KernelValue valueFromAttribute(DictionaryAttr attribute) {
+  KernelValue value{attribute.getAs<StringAttr>("name").str(), attribute.getAs<TypeAttr>("type").getValue(), {}};
+  if (auto shape = attribute.getAs<DenseI64ArrayAttr>("shape"))
+    value.shape.assign(shape.asArrayRef().begin(), shape.asArrayRef().end());
+  return value;
+}
+
+DictionaryAttr KernelSignature::toAttribute(MLIRContext *context) const {
+  Builder builder(context);
+  auto valuesToAttribute = [&](ArrayRef<KernelValue> values) {
+    return builder.getArrayAttr(llvm::map_to_vector(
+        values, [&](const KernelValue &value) -> Attribute { return ::toAttribute(builder, value); }));
+  };
+  SmallVector<Attribute> sizeList, inPlaceList;
+  for (const SizeParameter &size : sizes)
+    sizeList.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", builder.getStringAttr(size.name)),
+         builder.getNamedAttr("argument", builder.getI64IntegerAttr(size.argument)),
+         builder.getNamedAttr("dimension", builder.getI64IntegerAttr(size.dimension)),
+         builder.getNamedAttr("same_as", builder.getI64IntegerAttr(size.sameAs)),
+         builder.getNamedAttr("fixed", builder.getI64IntegerAttr(size.fixed))}));
+  for (auto [result, argument] : inPlace)
+    inPlaceList.push_back(builder.getDenseI64ArrayAttr({int64_t(result), int64_t(argument)}));
+  return builder.getDictionaryAttr({builder.getNamedAttr("symbol", builder.getStringAttr(symbol)),
+                                    builder.getNamedAttr("type", builder.getStringAttr(typeText)),
+                                    builder.getNamedAttr("arguments", valuesToAttribute(arguments)),
+                                    builder.getNamedAttr("results", valuesToAttribute(results)),
+                                    builder.getNamedAttr("sizes", builder.getArrayAttr(sizeList)),
+                                    builder.getNamedAttr("in_place", builder.getArrayAttr(inPlaceList))});
+}
+
+KernelSignature KernelSignature::fromAttribute(DictionaryAttr attribute) {
+  KernelSignature signature;
+  signature.symbol = attribute.getAs<StringAttr>("symbol").str();
+  signature.typeText = attribute.getAs<StringAttr>("type").str();
+  for (auto value : attribute.getAs<ArrayAttr>("arguments").getAsRange<DictionaryAttr>())
+    signature.arguments.push_back(valueFromAttribute(value));
+  for (auto value : attribute.getAs<ArrayAttr>("results").getAsRange<DictionaryAttr>())
+    signature.results.push_back(valueFromAttribute(value));
+  for (auto size : attribute.getAs<ArrayAttr>("sizes").getAsRange<DictionaryAttr>()) {
+    auto integer = [&](llvm::StringRef name) { return size.getAs<IntegerAttr>(name).getInt(); };
+    signature.sizes.push_back({size.getAs<StringAttr>("name").str(), unsigned(integer("argument")),
+                               unsigned(integer("dimension")), unsigned(integer("same_as")), integer("fixed")});
+  }
+  for (auto pair : attribute.getAs<ArrayAttr>("in_place").getAsRange<DenseI64ArrayAttr>())
+    signature.inPlace.push_back({unsigned(pair[0]), unsigned(pair[1])});
+  return signature;
+}

@@ -1,0 +1,78 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a compiled function looks like from C: names, types, run-time sizes and which buffers may be shared. Plain data,
+// also as an attribute, so that it can travel with the function through the pipeline. Does not own: how it is derived.
+
+#ifndef RESID_CODEGEN_EMIT_SIGNATURE_H
+#define RESID_CODEGEN_EMIT_SIGNATURE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include <string>
+#include <vector>
+
+namespace mlir::resid::emit {
+
+/// The name of the attribute that carries a KernelSignature on a function.
+constexpr llvm::StringLiteral kSignatureAttribute = "resid.signature";
+/// The name of the argument attribute that gives an argument its C name.
+constexpr llvm::StringLiteral kNameAttribute = "resid.name";
+/// The largest number of bytes of one array: 2^47.
+constexpr int64_t kByteLimit = int64_t(1) << 47;
+
+/// One run-time size among the C parameters, such as x_dim0.
+struct SizeParameter {
+  std::string name;
+  unsigned argument = 0;
+  unsigned dimension = 0;
+  /// The first size parameter that must be equal to this one; its own index if there is none before it.
+  unsigned sameAs = 0;
+  /// What the size must be, if only one value is possible; else -1.
+  int64_t fixed = -1;
+};
+
+/// An argument or a result. Arrays have a pointer in C, scalars are passed by value.
+struct KernelValue {
+  std::string name;
+  Type type;
+  /// Of an array, per dimension: the static size, or -1 - i where i is the size parameter that gives it.
+  SmallVector<int64_t> shape;
+
+  bool isArray() const { return isa<RankedTensorType>(type); }
+  Type getElementType() const { return getElementTypeOrSelf(type); }
+  /// Bytes of one element in memory.
+  int64_t getElementBytes() const;
+};
+
+/// The C function of one func.func.
+struct KernelSignature {
+  std::string symbol;
+  /// The MLIR function type as text.
+  std::string typeText;
+  std::vector<KernelValue> arguments;
+  std::vector<KernelValue> results;
+  std::vector<SizeParameter> sizes;
+  /// (result, argument): the result's buffer may be exactly the argument's.
+  std::vector<std::pair<unsigned, unsigned>> inPlace;
+
+  bool mayShareBuffer(unsigned result, unsigned argument) const;
+  DictionaryAttr toAttribute(MLIRContext *context) const;
+  static KernelSignature fromAttribute(DictionaryAttr attribute);
+};
+
+/// The C type of a scalar, or of an array's elements; empty where C has none.
+llvm::StringRef getCTypeName(Type type);
+
+/// Whether functions of this type can have a C interface; if not, emits an error that names the first type which cannot.
+LogicalResult verifyInterfaceTypes(func::FuncOp function);
+
+/// The signature of a function on tensors without calls; names carry `prefix`. Emits an error and fails if a result's
+/// size does not follow from the arguments, or if a name cannot be used.
+FailureOr<KernelSignature> computeSignature(func::FuncOp function, llvm::StringRef prefix);
+
+/// `name` as a C and C++ identifier that no keyword takes.
+std::string makeIdentifier(llvm::StringRef name);
+
+} // namespace mlir::resid::emit
+
+#endif // RESID_CODEGEN_EMIT_SIGNATURE_H
