@@ -6,9 +6,9 @@
 #ifndef RESID_REFERENCE_ARRAY_H
 #define RESID_REFERENCE_ARRAY_H
 
-#include "reference/Numbers.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "reference/Numbers.h"
 #include "llvm/ADT/SmallVector.h"
 #include <memory>
 #include <vector>

@@ -1,6 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The table of accuracy bounds by which compiled results are judged against the evaluator (docs: numerics). Only formulas.
+// The table of accuracy bounds by which compiled results are judged against the evaluator (docs: numerics). Only
+// formulas.
 
 #ifndef RESID_REFERENCE_BOUNDS_H
 #define RESID_REFERENCE_BOUNDS_H
@@ -11,18 +12,20 @@
 
 namespace mlir::resid::reference::bounds {
 
-// | what                          | bound                                              | from
-// |-------------------------------|----------------------------------------------------|------------------------------------
-// | add, add_bias, dropout, casts | bit-equal                                          | their arithmetic is fixed
-// | layer and RMS norm, f32       | 5e-7·max(1, |γ|·max(1, |x̂|) + |β|)                 | a bound on x̂ carried through fma
-// | layer and RMS norm, f64       | 1e-13 times the same factor                        | as above
-// | dynamic tanh, f32             | 1e-6·max(1, |γ| + |β|)                             | |tanh| ≤ 1
-// | dynamic tanh, f64             | 1e-13 times the same factor                        | as above
-// | 16-bit results                | max(one ulp of the result, the f32 bound)          | a value beside a rounding boundary
-// | narrow_affine, 16 bits        | the same plus |γ|·(one ulp of x̂)                   | x̂ itself may round the other way
-// | rstd                          | 5e-7·rstd (f64: 1e-13·rstd)                        | the bound on x̂ = d·rstd at |x̂| = 1
-// | mean, mean_correction         | ulp(mean) + 5e-7/rstd (f64: 1e-13/rstd)            | the bound on x̂ times the deviation
-// | everything else               | --rtol, --atol                                     | a norm after a norm amplifies an ulp
+// clang-format off
+// | what                          | bound                                      | from
+// |-------------------------------|--------------------------------------------|-----------------------------------------
+// | add, add_bias, dropout, casts | bit-equal                                  | their arithmetic is fixed
+// | layer and RMS norm, f32       | 5e-7·max(1, |γ|·max(1, |x̂|) + |β|)         | a bound on x̂ carried through fma
+// | layer and RMS norm, f64       | 1e-13 times the same factor                | as above
+// | dynamic tanh, f32             | 1e-6·max(1, |γ| + |β|)                     | |tanh| ≤ 1
+// | dynamic tanh, f64             | 1e-13 times the same factor                | as above
+// | 16-bit results                | max(1 ulp of the result, the f32 bound)    | a value beside a rounding boundary
+// | narrow_affine, 16 bits        | the same plus |γ|·(1 ulp of x̂)             | x̂ itself may round the other way
+// | rstd                          | 5e-7·rstd (f64: 1e-13·rstd)                | the bound on x̂ = d·rstd at |x̂| = 1
+// | mean, mean_correction         | ulp(mean) + 5e-7/rstd (f64: 1e-13/rstd)    | the bound on x̂ times the deviation
+// | everything else               | --rtol, --atol                             | a norm after a norm amplifies an ulp
+// clang-format on
 
 /// The relative accuracy of a normalised value in the arithmetic type.
 inline double normAccuracy(FloatKind arithmetic) { return arithmetic == FloatKind::F64 ? 1e-13 : 5e-7; }

@@ -3,8 +3,8 @@
 // The evaluator's entry, control flow and the dispatch of ops to their families.
 
 #include "reference/Evaluator.h"
-#include "reference/Interpreter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "reference/Interpreter.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -150,8 +150,8 @@ LogicalResult Interpreter::run(Operation &op) {
     return failure();
   // Norms set accuracies of their own, calls and regions hand on those of what they return, and reshapes move nothing.
   // Whatever else came from an inexact value is judged by tolerances.
-  bool handsOn = isa<func::CallOp, scf::ForOp, scf::IfOp, tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                     tensor::DimOp, tensor::RankOp>(op);
+  bool handsOn = isa<func::CallOp, scf::ForOp, scf::IfOp, tensor::CastOp, tensor::ExpandShapeOp,
+                     tensor::CollapseShapeOp, tensor::DimOp, tensor::RankOp>(op);
   bool tainted = !handsOn && llvm::any_of(op.getOperands(), [&](Value v) { return get(v).getAccuracy() != nullptr; });
   for (auto [result, value] : llvm::zip_equal(op.getResults(), *results)) {
     if (failed(checkResult(op, result, value)))
@@ -174,7 +174,8 @@ Interpreter::Results Interpreter::runBlock(Block &block, ArrayRef<Array> argumen
 
 Interpreter::Results Interpreter::call(func::FuncOp function, ArrayRef<Array> arguments) {
   if (!function.getBody().hasOneBlock())
-    return LogicalResult(function.emitOpError("expected one block; branches are not supported by the reference evaluator"));
+    return LogicalResult(
+        function.emitOpError("expected one block; branches are not supported by the reference evaluator"));
   Frame own;
   Frame *caller = std::exchange(frame, &own);
   ++depth;
@@ -182,7 +183,8 @@ Interpreter::Results Interpreter::call(func::FuncOp function, ArrayRef<Array> ar
   return runBlock(function.getBody().front(), arguments);
 }
 
-/// The arguments must fit the signature, and equal values of it may not be assumed: dynamic sizes are checked by the ops.
+/// The arguments must fit the signature, and equal values of it may not be assumed: dynamic sizes are checked by the
+/// ops.
 static LogicalResult checkArguments(func::FuncOp function, ArrayRef<Array> arguments) {
   if (function.getNumArguments() != arguments.size())
     return function.emitOpError() << "expected " << function.getNumArguments() << " arguments but got "

@@ -1,18 +1,19 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The reference evaluator: runs a function of resid, func, scf, arith, math, tensor and linalg ops in plain float64 loops.
-// The one oracle of the project; shares no code with any lowering.
+// The reference evaluator: runs a function of resid, func, scf, arith, math, tensor and linalg ops in plain float64
+// loops. The one oracle of the project; shares no code with any lowering.
 
 #ifndef RESID_REFERENCE_EVALUATOR_H
 #define RESID_REFERENCE_EVALUATOR_H
 
-#include "reference/Array.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "reference/Array.h"
 
 namespace mlir::resid::reference {
 
 enum class Mode {
-  /// Rounds to storage where the semantics say so. add, add_bias, dropout, casts and user arithmetic are computed in their
+  /// Rounds to storage where the semantics say so. add, add_bias, dropout, casts and user arithmetic are computed in
+  /// their
   /// arithmetic type (bit-equal to compiled code); norms, statistics and transcendental functions in float64.
   ExactType,
   /// Rounds nothing until the results are returned.
@@ -27,8 +28,8 @@ struct EvaluationOptions {
   bool *unsupported = nullptr;
 };
 
-/// The results of `function` on `arguments`. Failures (wrong arguments, an op that is not supported, a row, site or step
-/// outside of 32 bits, shapes that disagree) are reported as diagnostics that name the op and its place.
+/// The results of `function` on `arguments`. Failures (wrong arguments, an op that is not supported, a row, site or
+/// step outside of 32 bits, shapes that disagree) are reported as diagnostics that name the op and its place.
 FailureOr<SmallVector<Array>> evaluate(func::FuncOp function, ArrayRef<Array> arguments,
                                        const EvaluationOptions &options = {});
 

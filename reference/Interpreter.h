@@ -62,6 +62,9 @@ private:
 
   // TensorOps.cpp, Linalg.cpp.
   Results evaluateTensorOp(Operation &op);
+  Results evaluateSplat(tensor::SplatOp op);
+  Results evaluateExtract(tensor::ExtractOp op);
+  Results evaluateInsert(tensor::InsertOp op);
   Results evaluateConcat(tensor::ConcatOp op);
   Results evaluatePad(tensor::PadOp op);
   Results evaluateGenerate(tensor::GenerateOp op);

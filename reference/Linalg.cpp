@@ -135,8 +135,8 @@ void runLoops(const ScalarProgram &program, Machine &machine, MutableArrayRef<Op
 Interpreter::Results Interpreter::evaluateLinalg(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics())
     return LogicalResult(unsupported(op));
-  FailureOr<ScalarProgram> program = ScalarProgram::compile(
-      *op.getBlock(), options.mode, [&](Value value) -> const Array & { return get(value); });
+  FailureOr<ScalarProgram> program =
+      ScalarProgram::compile(*op.getBlock(), options.mode, [&](Value value) -> const Array & { return get(value); });
   if (failed(program))
     return failure();
   std::vector<OperandWalk> walks;

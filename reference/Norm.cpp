@@ -120,8 +120,7 @@ LogicalResult fillParameters(Operation *op, const NormParameters &parameters, in
       return op->emitOpError() << "expected gamma of " << width << " elements but got " << parameters.gamma.size();
     ArrayRef<double> gamma = parameters.gamma.floats();
     for (int64_t i = 0; i != width; ++i)
-      context.gamma[i] =
-          parameters.zeroCenteredGamma ? context.round(context.arithmetic, 1.0 + gamma[i]) : gamma[i];
+      context.gamma[i] = parameters.zeroCenteredGamma ? context.round(context.arithmetic, 1.0 + gamma[i]) : gamma[i];
   }
   if (parameters.beta) {
     if (parameters.beta.size() != width)

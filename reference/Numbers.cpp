@@ -122,7 +122,8 @@ double decodeFloat(FloatKind kind, uint64_t bits) {
   if (field == 2 * format.maxExponent + 1)
     return mantissa ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
   uint64_t significand = field == 0 ? mantissa : mantissa | hidden;
-  return sign * static_cast<double>(significand) * powerOfTwo(std::max(field, 1) - 1 + format.minExponent - mantissaBits);
+  return sign * static_cast<double>(significand) *
+         powerOfTwo(std::max(field, 1) - 1 + format.minExponent - mantissaBits);
 }
 
 } // namespace mlir::resid::reference

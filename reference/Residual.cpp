@@ -1,12 +1,12 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Family Residual and dropout: add, add_bias, dropout, computed in the arithmetic type and bit-equal to compiled code; and
-// add_norm by its definition, the expansion.
+// Family Residual and dropout: add, add_bias, dropout, computed in the arithmetic type and bit-equal to compiled code;
+// and add_norm by its definition, the expansion.
 
 #include "dialect/ResidDialect.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "reference/Interpreter.h"
 #include "reference/Philox.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::resid::reference {
 
@@ -71,8 +71,8 @@ FailureOr<Array> Interpreter::add(Operation *op, const Array &x, const Array &f,
   SmallVector<int64_t> strides(x.getRank(), 0);
   if (gate) {
     Value operand = isa<AddOp>(op) ? cast<AddOp>(op).getGate() : cast<AddNormOp>(op).getGate();
-    FailureOr<SmallVector<int64_t>> found = getBroadcastStrides(
-        op, "gate", gate, x.getShape(), cast<RankedTensorType>(operand.getType()).getShape());
+    FailureOr<SmallVector<int64_t>> found =
+        getBroadcastStrides(op, "gate", gate, x.getShape(), cast<RankedTensorType>(operand.getType()).getShape());
     if (failed(found))
       return failure();
     strides = *found;
@@ -82,8 +82,7 @@ FailureOr<Array> Interpreter::add(Operation *op, const Array &x, const Array &f,
   forEachOffset(x.getShape(), strides, [&](int64_t i, int64_t offset) {
     double u = gates ? round(arithmetic, gates[offset] * fs[i]) : fs[i];
     u = branch == 1.0 ? u : round(arithmetic, branch * u);
-    double y = skip == 1.0 ? round(arithmetic, xs[i] + u)
-                           : fusedMultiplyAdd(arithmetic, isExactMode(), skip, xs[i], u);
+    double y = skip == 1.0 ? round(arithmetic, xs[i] + u) : fusedMultiplyAdd(arithmetic, isExactMode(), skip, xs[i], u);
     out[i] = round(stored, y);
   });
   return result;

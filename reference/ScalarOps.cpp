@@ -2,10 +2,10 @@
 //
 // What each scalar op of arith and math computes. Owns no control flow and no tensors.
 
-#include "reference/ScalarProgram.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "reference/ScalarProgram.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 #include <cstring>
@@ -14,7 +14,8 @@ namespace mlir::resid::reference {
 
 namespace {
 
-//===-- Floats ------------------------------------------------------------------------------------------------------===//
+//===-- Floats
+//------------------------------------------------------------------------------------------------------===//
 // f16, bf16 and f32 are computed in double and rounded: for + - * / and sqrt the double rounding is innocuous, since
 // double has more than twice their precision and two bits more.
 
@@ -53,22 +54,38 @@ bool compareFloats(arith::CmpFPredicate predicate, double a, double b) {
   using P = arith::CmpFPredicate;
   bool unordered = std::isnan(a) || std::isnan(b);
   switch (predicate) {
-  case P::AlwaysFalse: return false;
-  case P::OEQ: return a == b;
-  case P::OGT: return a > b;
-  case P::OGE: return a >= b;
-  case P::OLT: return a < b;
-  case P::OLE: return a <= b;
-  case P::ONE: return !unordered && a != b;
-  case P::ORD: return !unordered;
-  case P::UEQ: return unordered || a == b;
-  case P::UGT: return !(a <= b);
-  case P::UGE: return !(a < b);
-  case P::ULT: return !(a >= b);
-  case P::ULE: return !(a > b);
-  case P::UNE: return a != b;
-  case P::UNO: return unordered;
-  case P::AlwaysTrue: return true;
+  case P::AlwaysFalse:
+    return false;
+  case P::OEQ:
+    return a == b;
+  case P::OGT:
+    return a > b;
+  case P::OGE:
+    return a >= b;
+  case P::OLT:
+    return a < b;
+  case P::OLE:
+    return a <= b;
+  case P::ONE:
+    return !unordered && a != b;
+  case P::ORD:
+    return !unordered;
+  case P::UEQ:
+    return unordered || a == b;
+  case P::UGT:
+    return !(a <= b);
+  case P::UGE:
+    return !(a < b);
+  case P::ULT:
+    return !(a >= b);
+  case P::ULE:
+    return !(a > b);
+  case P::UNE:
+    return a != b;
+  case P::UNO:
+    return unordered;
+  case P::AlwaysTrue:
+    return true;
   }
   llvm_unreachable("all predicates are handled");
 }
@@ -78,7 +95,8 @@ void runCompareFloats(const Instruction &in, Machine &m) {
                     m.registers[in.operands[1]].number);
 }
 
-//===-- Integers ----------------------------------------------------------------------------------------------------===//
+//===-- Integers
+//----------------------------------------------------------------------------------------------------===//
 
 uint64_t toUnsigned(int64_t value, unsigned width) {
   return width == 64 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(value) & ((uint64_t(1) << width) - 1);
@@ -97,8 +115,8 @@ bool divides(int64_t a, int64_t b, const char *&fault) {
   return !fault;
 }
 void runInteger(const Instruction &in, Machine &m) {
-  int64_t value = in.integer(m.registers[in.operands[0]].integer, m.registers[in.operands[1]].integer, in.operandWidth,
-                             m.fault);
+  int64_t value =
+      in.integer(m.registers[in.operands[0]].integer, m.registers[in.operands[1]].integer, in.operandWidth, m.fault);
   m.registers[in.result].integer = wrap(value, in.resultWidth);
 }
 
@@ -107,16 +125,26 @@ bool compareIntegers(arith::CmpIPredicate predicate, int64_t a, int64_t b, unsig
   int64_t sa = toSigned(a, width), sb = toSigned(b, width);
   uint64_t ua = toUnsigned(a, width), ub = toUnsigned(b, width);
   switch (predicate) {
-  case P::eq: return a == b;
-  case P::ne: return a != b;
-  case P::slt: return sa < sb;
-  case P::sle: return sa <= sb;
-  case P::sgt: return sa > sb;
-  case P::sge: return sa >= sb;
-  case P::ult: return ua < ub;
-  case P::ule: return ua <= ub;
-  case P::ugt: return ua > ub;
-  case P::uge: return ua >= ub;
+  case P::eq:
+    return a == b;
+  case P::ne:
+    return a != b;
+  case P::slt:
+    return sa < sb;
+  case P::sle:
+    return sa <= sb;
+  case P::sgt:
+    return sa > sb;
+  case P::sge:
+    return sa >= sb;
+  case P::ult:
+    return ua < ub;
+  case P::ule:
+    return ua <= ub;
+  case P::ugt:
+    return ua > ub;
+  case P::uge:
+    return ua >= ub;
   }
   llvm_unreachable("all predicates are handled");
 }
@@ -126,7 +154,8 @@ void runCompareIntegers(const Instruction &in, Machine &m) {
                       m.registers[in.operands[1]].integer, in.operandWidth);
 }
 
-//===-- Casts and moves ---------------------------------------------------------------------------------------------===//
+//===-- Casts and moves
+//---------------------------------------------------------------------------------------------===//
 
 void runSelect(const Instruction &in, Machine &m) {
   m.registers[in.result] = m.registers[in.operands[m.registers[in.operands[0]].integer ? 1 : 2]];
@@ -172,7 +201,8 @@ void runBitsToFloat(const Instruction &in, Machine &m) {
 void runMove(const Instruction &in, Machine &m) { m.registers[in.result] = m.registers[in.operands[0]]; }
 void runLoopIndex(const Instruction &in, Machine &m) { m.registers[in.result].integer = m.loopIndices[in.immediate]; }
 
-//===-- Selection ---------------------------------------------------------------------------------------------------===//
+//===-- Selection
+//---------------------------------------------------------------------------------------------------===//
 
 unsigned widthOf(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
 
@@ -298,7 +328,8 @@ void selectSpecial(Operation *op, Instruction &in) {
       .Case([&](arith::UIToFPOp) { in.execute = runUnsignedToFloat; })
       .Case([&](arith::FPToSIOp) { in.execute = runFloatToInteger, in.immediate = 1; })
       .Case([&](arith::FPToUIOp) { in.execute = runFloatToInteger, in.immediate = 0; })
-      .Case<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>([&](auto) { in.execute = runIntegerCast, in.immediate = 1; })
+      .Case<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>(
+          [&](auto) { in.execute = runIntegerCast, in.immediate = 1; })
       .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto) { in.execute = runIntegerCast, in.immediate = 0; })
       .Case([&](arith::CmpFOp cmp) {
         in.execute = runCompareFloats, in.immediate = static_cast<int64_t>(cmp.getPredicate());
@@ -308,7 +339,8 @@ void selectSpecial(Operation *op, Instruction &in) {
       })
       .Case([&](math::IsNaNOp) { in.execute = runClassify, in.classify = [](double a) { return std::isnan(a); }; })
       .Case([&](math::IsInfOp) { in.execute = runClassify, in.classify = [](double a) { return std::isinf(a); }; })
-      .Case([&](math::IsFiniteOp) { in.execute = runClassify, in.classify = [](double a) { return std::isfinite(a); }; })
+      .Case(
+          [&](math::IsFiniteOp) { in.execute = runClassify, in.classify = [](double a) { return std::isfinite(a); }; })
       .Case([&](linalg::IndexOp index) {
         in.execute = runLoopIndex, in.immediate = static_cast<int64_t>(index.getDim());
       })

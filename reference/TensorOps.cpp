@@ -2,8 +2,8 @@
 //
 // The tensor dialect: making, moving and reshaping elements. Computes nothing.
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "reference/Interpreter.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::resid::reference {
 
@@ -76,6 +76,36 @@ FailureOr<int64_t> Interpreter::linearOffset(Operation *op, const Array &array, 
     offset += index * stride;
   }
   return offset;
+}
+
+Interpreter::Results Interpreter::evaluateSplat(tensor::SplatOp op) {
+  FailureOr<SmallVector<int64_t>> shape = getSizes(op, op.getType(), op.getDynamicSizes());
+  if (failed(shape))
+    return failure();
+  Array result = Array::zeros(op.getType(), *shape);
+  for (int64_t i = 0, e = result.size(); i != e; ++i)
+    copyElement(get(op.getInput()), 0, result, i);
+  return SmallVector<Array>{result};
+}
+
+Interpreter::Results Interpreter::evaluateExtract(tensor::ExtractOp op) {
+  const Array &source = get(op.getTensor());
+  FailureOr<int64_t> offset = linearOffset(op, source, op.getIndices());
+  if (failed(offset))
+    return failure();
+  Array result = Array::zeros(op.getType());
+  copyElement(source, *offset, result, 0);
+  return SmallVector<Array>{result};
+}
+
+Interpreter::Results Interpreter::evaluateInsert(tensor::InsertOp op) {
+  Array result = get(op.getDest());
+  result.setAccuracy(nullptr);
+  FailureOr<int64_t> offset = linearOffset(op, result, op.getIndices());
+  if (failed(offset))
+    return failure();
+  copyElement(get(op.getScalar()), 0, result, *offset);
+  return SmallVector<Array>{result};
 }
 
 Interpreter::Results Interpreter::evaluateExtractSlice(tensor::ExtractSliceOp op) {
@@ -169,8 +199,8 @@ Interpreter::Results Interpreter::evaluatePad(tensor::PadOp op) {
 
 Interpreter::Results Interpreter::evaluateGenerate(tensor::GenerateOp op) {
   FailureOr<SmallVector<int64_t>> shape = getSizes(op, op.getType(), op.getDynamicExtents());
-  FailureOr<ScalarProgram> program = ScalarProgram::compile(
-      op.getBody().front(), options.mode, [&](Value value) -> const Array & { return get(value); });
+  FailureOr<ScalarProgram> program = ScalarProgram::compile(op.getBody().front(), options.mode,
+                                                            [&](Value value) -> const Array & { return get(value); });
   if (failed(shape) || failed(program))
     return failure();
   Array result = Array::zeros(op.getType(), *shape);
@@ -202,15 +232,7 @@ Interpreter::Results Interpreter::evaluateTensorOp(Operation &op) {
           return failure();
         return single(Array::zeros(empty.getType(), *shape));
       })
-      .Case([&](tensor::SplatOp splat) -> Results {
-        FailureOr<SmallVector<int64_t>> shape = getSizes(splat, splat.getType(), splat.getDynamicSizes());
-        if (failed(shape))
-          return failure();
-        Array result = Array::zeros(splat.getType(), *shape);
-        for (int64_t i = 0, e = result.size(); i != e; ++i)
-          copyElement(get(splat.getInput()), 0, result, i);
-        return single(result);
-      })
+      .Case([&](tensor::SplatOp splat) { return evaluateSplat(splat); })
       .Case([&](tensor::DimOp dim) -> Results {
         const Array &source = get(dim.getSource());
         int64_t index = get(dim.getIndex()).asInteger();
@@ -222,24 +244,8 @@ Interpreter::Results Interpreter::evaluateTensorOp(Operation &op) {
         return single(Array::scalar(rank.getType(), get(rank.getTensor()).getRank()));
       })
       .Case([&](tensor::CastOp cast) -> Results { return single(get(cast.getSource())); })
-      .Case([&](tensor::ExtractOp extract) -> Results {
-        const Array &source = get(extract.getTensor());
-        FailureOr<int64_t> offset = linearOffset(extract, source, extract.getIndices());
-        if (failed(offset))
-          return failure();
-        Array result = Array::zeros(extract.getType());
-        copyElement(source, *offset, result, 0);
-        return single(result);
-      })
-      .Case([&](tensor::InsertOp insert) -> Results {
-        Array result = get(insert.getDest());
-        result.setAccuracy(nullptr);
-        FailureOr<int64_t> offset = linearOffset(insert, result, insert.getIndices());
-        if (failed(offset))
-          return failure();
-        copyElement(get(insert.getScalar()), 0, result, *offset);
-        return single(result);
-      })
+      .Case([&](tensor::ExtractOp extract) { return evaluateExtract(extract); })
+      .Case([&](tensor::InsertOp insert) { return evaluateInsert(insert); })
       .Case([&](tensor::FromElementsOp from) -> Results {
         Array result = Array::zeros(from.getType(), from.getType().getShape());
         for (auto [i, element] : llvm::enumerate(from.getElements()))

@@ -6,12 +6,12 @@
 #include "reference/Philox.h"
 
 #include "dialect/ResidDialect.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 #include <cmath>
@@ -65,7 +65,8 @@ void expectNear(ArrayRef<double> found, ArrayRef<double> expected, double tolera
     EXPECT_NEAR(found[i], expected[i], tolerance) << "element " << i;
 }
 
-//===-- Numbers and Philox ------------------------------------------------------------------------------------------===//
+//===-- Numbers and Philox
+//------------------------------------------------------------------------------------------===//
 
 TEST(Philox, GivesThePublishedAnswers) {
   using Words = std::array<uint32_t, 4>;
@@ -109,7 +110,8 @@ TEST(Numbers, OverflowsToInfinityAndKeepsSigns) {
   EXPECT_EQ(encodeFloat(FloatKind::F32, 1.0), 0x3f800000u);
 }
 
-//===-- Worked numbers ----------------------------------------------------------------------------------------------===//
+//===-- Worked numbers
+//----------------------------------------------------------------------------------------------===//
 
 TEST_F(ReferenceTest, GateThenLayerNorm) {
   const char *text = R"(func.func @f(%x: tensor<1x4xf32>, %f: tensor<1x4xf32>, %g: tensor<1x4xf32>)
@@ -155,7 +157,8 @@ TEST_F(ReferenceTest, DropoutKeepsTheShareAndTheMean) {
   std::vector<double> y = floats(R"(func.func @f(%x: tensor<1000x1000xf32>, %seed: i64) -> tensor<1000x1000xf32> {
     %y = resid.dropout %x seed(%seed, %seed) {p = 0.1, site = 0} : tensor<1000x1000xf32>
     return %y : tensor<1000x1000xf32>
-  })", {tensor("tensor<1000x1000xf32>", {1000, 1000}, {1}), integer(42)});
+  })",
+                                 {tensor("tensor<1000x1000xf32>", {1000, 1000}, {1}), integer(42)});
   ASSERT_EQ(y.size(), 1000000u) << message;
   double kept = 0, sum = 0, p = 6554.0 / 65536.0;
   for (double value : y) {
@@ -188,9 +191,11 @@ TEST_F(ReferenceTest, DropoutOriginShiftsRowsAndSites) {
   EXPECT_TRUE(run(text, {part, integer(9), integer(0), integer(-2)}).empty());
 }
 
-//===-- Adversarial rows --------------------------------------------------------------------------------------------===//
+//===-- Adversarial rows
+//--------------------------------------------------------------------------------------------===//
 
-const char *normText = R"(func.func @f(%x: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+const char *normText =
+    R"(func.func @f(%x: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
     %y, %m, %c, %r = resid.layer_norm %x {epsilon = 1.0e-5}
         : tensor<?x?xf32> -> tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
     return %y, %m, %c, %r : tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
@@ -236,7 +241,8 @@ TEST_F(ReferenceTest, RMSNormOfAnInfinity) {
   std::vector<double> y = floats(R"(func.func @f(%x: tensor<1x3xf32>) -> tensor<1x3xf32> {
     %y = resid.rms_norm %x {epsilon = 1.0e-6} : tensor<1x3xf32>
     return %y : tensor<1x3xf32>
-  })", {tensor("tensor<1x3xf32>", {1, 3}, {-1, infinity, 2})});
+  })",
+                                 {tensor("tensor<1x3xf32>", {1, 3}, {-1, infinity, 2})});
   ASSERT_EQ(y.size(), 3u) << message;
   EXPECT_TRUE(y[0] == 0.0 && std::signbit(y[0]) && std::isnan(y[1]) && y[2] == 0.0);
 }
@@ -267,7 +273,8 @@ TEST_F(ReferenceTest, DoubleRowsOfAllSizes) {
     ASSERT_NEAR(std::fabs(y), 1.0, 1e-14);
 }
 
-//===-- Rounding points ---------------------------------------------------------------------------------------------===//
+//===-- Rounding points
+//---------------------------------------------------------------------------------------------===//
 
 /// bf16: 1 + 2^-8 lies halfway and rounds to 1; a wide result or the wide mode keeps it.
 TEST_F(ReferenceTest, SumsRoundOnceToTheirType) {
@@ -295,7 +302,8 @@ TEST_F(ReferenceTest, SkipScaleIsFused) {
   std::vector<double> y = floats(R"(func.func @f(%x: tensor<1xf32>, %f: tensor<1xf32>) -> tensor<1xf32> {
     %y = resid.add %x, %f {skip_scale = 3.0} : tensor<1xf32>
     return %y : tensor<1xf32>
-  })", {tensor("tensor<1xf32>", {1}, {third}), tensor("tensor<1xf32>", {1}, {-1})});
+  })",
+                                 {tensor("tensor<1xf32>", {1}, {third}), tensor("tensor<1xf32>", {1}, {-1})});
   ASSERT_EQ(y.size(), 1u) << message;
   EXPECT_EQ(y[0], std::fma(3.0f, third, -1.0f));
   EXPECT_NE(y[0], 0.0);
@@ -304,8 +312,9 @@ TEST_F(ReferenceTest, SkipScaleIsFused) {
 TEST_F(ReferenceTest, NarrowAffineRoundsTheNormalisedValueFirst) {
   auto run16 = [&](StringRef attribute) {
     return floats(("func.func @f(%x: tensor<1x2xbf16>, %g: tensor<2xbf16>) -> tensor<1x2xbf16> {\n"
-                   " %y = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-6" + attribute +
-                   "} : tensor<1x2xbf16>, tensor<2xbf16>\n return %y : tensor<1x2xbf16>\n}").str(),
+                   " %y = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-6" +
+                   attribute + "} : tensor<1x2xbf16>, tensor<2xbf16>\n return %y : tensor<1x2xbf16>\n}")
+                      .str(),
                   {tensor("tensor<1x2xbf16>", {1, 2}, {1, 2}), tensor("tensor<2xbf16>", {2}, {1.1015625})});
   };
   double rms = 1.0 / std::sqrt(2.5 + static_cast<float>(1e-6));
@@ -316,7 +325,8 @@ TEST_F(ReferenceTest, NarrowAffineRoundsTheNormalisedValueFirst) {
 }
 
 TEST_F(ReferenceTest, AddNormIsItsExpansion) {
-  const char *fused = R"(func.func @f(%x: tensor<2x5xbf16>, %f: tensor<2x5xbf16>, %b: tensor<5xf32>, %w: tensor<2x1xf32>,
+  const char *fused =
+      R"(func.func @f(%x: tensor<2x5xbf16>, %f: tensor<2x5xbf16>, %b: tensor<5xf32>, %w: tensor<2x1xf32>,
       %g: tensor<5xf32>, %s: i64) -> (tensor<2x5xbf16>, tensor<2x5xbf16>) {
     %n, %sum = resid.add_norm layer %x, %f bias(%b) dropout(%s, %s) gate(%w) gamma(%g)
       {epsilon = 1.0e-5, p = 0.3, site = 2, skip_scale = 1.5, branch_scale = 0.7, zero_centered_gamma}
@@ -335,17 +345,20 @@ TEST_F(ReferenceTest, AddNormIsItsExpansion) {
                                   tensor("tensor<2x5xbf16>", {2, 5}, {0.75, 1.5, -0.125}),
                                   tensor("tensor<5xf32>", {5}, {0.5, 0.25, -1}),
                                   tensor("tensor<2x1xf32>", {2, 1}, {0.5, 2}),
-                                  tensor("tensor<5xf32>", {5}, {0.25, -0.5}), integer(11)};
+                                  tensor("tensor<5xf32>", {5}, {0.25, -0.5}),
+                                  integer(11)};
   SmallVector<Array> a = run(fused, arguments), b = run(flat, arguments);
   ASSERT_TRUE(a.size() == 2 && b.size() == 2) << message;
   EXPECT_EQ(a[0].floats(), b[0].floats());
   EXPECT_EQ(a[1].floats(), b[1].floats());
 }
 
-//===-- Programs around resid ops -----------------------------------------------------------------------------------===//
+//===-- Programs around resid ops
+//-----------------------------------------------------------------------------------===//
 
 TEST_F(ReferenceTest, LoopsCallsAndMatmul) {
-  std::vector<double> y = floats(R"(
+  std::vector<double> y =
+      floats(R"(
     func.func private @branch(%h: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> tensor<2x2xf32> {
       %zero = arith.constant 0.0 : f32
       %empty = tensor.empty() : tensor<2x2xf32>
@@ -363,7 +376,8 @@ TEST_F(ReferenceTest, LoopsCallsAndMatmul) {
         scf.yield %s : tensor<2x2xf32>
       }
       return %r : tensor<2x2xf32>
-    })", {tensor("tensor<2x2xf32>", {2, 2}, {1, 2, 3, 4}), tensor("tensor<2x2xf32>", {2, 2}, {0, 1, 1, 0})});
+    })",
+             {tensor("tensor<2x2xf32>", {2, 2}, {1, 2, 3, 4}), tensor("tensor<2x2xf32>", {2, 2}, {0, 1, 1, 0})});
   // x·(I + P)³ = 4·x·(I + P) with the exchange P.
   EXPECT_EQ(y, (std::vector<double>{12, 12, 28, 28})) << message;
 }
@@ -382,7 +396,8 @@ TEST_F(ReferenceTest, GenericWithIndexAndTransposedMap) {
         linalg.yield %s : f32
     } -> tensor<3x2xf32>
     return %r : tensor<3x2xf32>
-  })", {tensor("tensor<2x3xf32>", {2, 3}, {0, 10, 20, 30, 40, 50})});
+  })",
+                                 {tensor("tensor<2x3xf32>", {2, 3}, {0, 10, 20, 30, 40, 50})});
   EXPECT_EQ(y, (std::vector<double>{0, 30, 11, 41, 22, 52})) << message;
 }
 
@@ -394,7 +409,8 @@ TEST_F(ReferenceTest, SlicesPadsAndConcatenations) {
     %t = tensor.insert_slice %s into %x[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
     %c = tensor.concat dim(0) %p, %t : (tensor<3xf32>, tensor<4xf32>) -> tensor<7xf32>
     return %c : tensor<7xf32>
-  })", {tensor("tensor<4xf32>", {4}, {0, 1, 2, 3})});
+  })",
+                                 {tensor("tensor<4xf32>", {4}, {0, 1, 2, 3})});
   EXPECT_EQ(y, (std::vector<double>{-1, 1, 3, 0, 1, 1, 3})) << message;
 }
 
@@ -406,7 +422,9 @@ TEST_F(ReferenceTest, UnknownOpsAreNamed) {
     %y = tensor.bitcast %x : tensor<2xf32> to tensor<2xi32>
     %z = tensor.bitcast %y : tensor<2xi32> to tensor<2xf32>
     return %z : tensor<2xf32>
-  })", {tensor("tensor<2xf32>", {2}, {1})}, options).empty());
+  })",
+                  {tensor("tensor<2xf32>", {2}, {1})}, options)
+                  .empty());
   EXPECT_TRUE(unsupported);
   EXPECT_NE(message.find("'tensor.bitcast' op is not supported by the reference evaluator"), std::string::npos);
 }
@@ -415,22 +433,27 @@ TEST_F(ReferenceTest, DynamicSizesThatDisagree) {
   EXPECT_TRUE(run(R"(func.func @f(%x: tensor<?xf32>, %f: tensor<?xf32>) -> tensor<?xf32> {
     %y = resid.add %x, %f : tensor<?xf32>
     return %y : tensor<?xf32>
-  })", {tensor("tensor<?xf32>", {2}, {1}), tensor("tensor<?xf32>", {1}, {1})}).empty());
+  })",
+                  {tensor("tensor<?xf32>", {2}, {1}), tensor("tensor<?xf32>", {1}, {1})})
+                  .empty());
   EXPECT_NE(message.find("expected x and f of one shape but got 2xf32 and 1xf32"), std::string::npos) << message;
 }
 
-//===-- Accuracy ----------------------------------------------------------------------------------------------------===//
+//===-- Accuracy
+//----------------------------------------------------------------------------------------------------===//
 
 TEST_F(ReferenceTest, AccuracyFollowsTheDefiningOp) {
   EvaluationOptions options;
   options.trackAccuracy = true;
-  SmallVector<Array> results = run(R"(func.func @f(%x: tensor<1x2xf32>, %g: tensor<2xf32>)
+  SmallVector<Array> results =
+      run(R"(func.func @f(%x: tensor<1x2xf32>, %g: tensor<2xf32>)
       -> (tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>) {
     %s = resid.add %x, %x : tensor<1x2xf32>
     %y = resid.layer_norm %s gamma(%g) {epsilon = 1.0e-5} : tensor<1x2xf32>, tensor<2xf32>
     %z = resid.layer_norm %y {epsilon = 1.0e-5} : tensor<1x2xf32>
     return %s, %y, %z : tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>
-  })", {tensor("tensor<1x2xf32>", {1, 2}, {-1, 1}), tensor("tensor<2xf32>", {2}, {8, 0.5})}, options);
+  })",
+          {tensor("tensor<1x2xf32>", {1, 2}, {-1, 1}), tensor("tensor<2xf32>", {2}, {8, 0.5})}, options);
   ASSERT_EQ(results.size(), 3u) << message;
   EXPECT_FALSE(results[0].getAccuracy()) << "sums are bit-equal";
   ASSERT_TRUE(results[1].getAccuracy() && results[1].getAccuracy()->kind == Accuracy::Bounded);

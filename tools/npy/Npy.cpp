@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reading and writing .npy headers. The header is a Python dictionary literal of three known keys; nothing else of Python
-// is understood.
+// Reading and writing .npy headers. The header is a Python dictionary literal of three known keys; nothing else of
+// Python is understood.
 
 #include "tools/npy/Npy.h"
 #include "llvm/ADT/StringExtras.h"
@@ -109,8 +109,9 @@ private:
     if (!text)
       return text.takeError();
     unsigned bytes = 0;
-    bool known = text->size() >= 3 && StringRef("<>|=").contains((*text)[0]) && StringRef("fiubV").contains((*text)[1]) &&
-                 !text->drop_front(2).getAsInteger(10, bytes) && bytes >= 1 && bytes <= 16;
+    bool known = text->size() >= 3 && StringRef("<>|=").contains((*text)[0]) &&
+                 StringRef("fiubV").contains((*text)[1]) && !text->drop_front(2).getAsInteger(10, bytes) &&
+                 bytes >= 1 && bytes <= 16;
     if (!known)
       return makeError("expected an element type such as '<f4' but got %s", quote(*text).c_str());
     view.kind = (*text)[1];

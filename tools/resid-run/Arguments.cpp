@@ -2,11 +2,11 @@
 //
 // The values of --arg: quick forms, scalars and .npy files.
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MathExtras.h"
 #include "tools/common/Files.h"
 #include "tools/npy/Npy.h"
 #include "tools/resid-run/Arrays.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 namespace mlir::resid::run {
@@ -149,7 +149,7 @@ Error fillQuick(const Argument &argument, StringRef value, Array &array) {
   value.split(values, ',');
   if (values.size() != 1 && static_cast<int64_t>(values.size()) != array.size())
     return argument.error(tools::ExitProgram, "expected 1 or " + llvm::Twine(array.size()) + " values but got " +
-                                            llvm::Twine(values.size()));
+                                                  llvm::Twine(values.size()));
   if (values.size() == 1) {
     Array one = Array::zeros(array.getElementType());
     if (Error error = parseValue(argument, value.trim(), one, 0))
@@ -206,8 +206,8 @@ Expected<Array> readFile(const Argument &argument) {
   if (!view)
     return argument.error(tools::ExitFile, argument.text + ": " + llvm::toString(view.takeError()));
   if (!fitsStorage(*view, getElementTypeOrSelf(argument.type)))
-    return argument.error(tools::ExitProgram, "expected elements of its type but " + argument.text + " has '" +
-                                            view->describe() + "'");
+    return argument.error(tools::ExitProgram,
+                          "expected elements of its type but " + argument.text + " has '" + view->describe() + "'");
   Expected<Array> array = makeArray(argument, view->shape);
   if (array)
     decode(view->data.data(), *array);
@@ -218,14 +218,17 @@ Expected<Array> readFile(const Argument &argument) {
 
 Expected<Array> readArgument(func::FuncOp function, unsigned index, StringRef text) {
   auto name = function.getArgAttrOfType<StringAttr>(index, "resid.name");
-  Argument argument{std::to_string(index) + (name ? " ('" + name.str() + "')" : ""), function.getArgumentTypes()[index], text};
+  Argument argument{std::to_string(index) + (name ? " ('" + name.str() + "')" : ""), function.getArgumentTypes()[index],
+                    text};
   Type element = getElementTypeOrSelf(argument.type);
   bool isTensor = isa<RankedTensorType>(argument.type);
-  bool isStorable = reference::getFloatKind(element) || element.isIndex() ||
-                    (element.isSignlessInteger() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, element.getIntOrFloatBitWidth()));
+  bool isStorable =
+      reference::getFloatKind(element) || element.isIndex() ||
+      (element.isSignlessInteger() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, element.getIntOrFloatBitWidth()));
   if (!isStorable || (!isTensor && argument.type != element))
     return argument.error(tools::ExitUnavailable, "arguments of this type are not supported");
-  if (text.contains("]=") && text.take_until([](char c) { return c == '['; }).find_if_not(llvm::isAlnum) == StringRef::npos)
+  if (text.contains("]=") &&
+      text.take_until([](char c) { return c == '['; }).find_if_not(llvm::isAlnum) == StringRef::npos)
     return readQuick(argument);
   if (isTensor || text.ends_with(".npy"))
     return readFile(argument);

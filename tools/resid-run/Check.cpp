@@ -3,9 +3,9 @@
 // Comparison of results with the evaluator's. The bounds themselves stand in reference/Bounds.h.
 
 #include "tools/resid-run/Check.h"
+#include "reference/Bounds.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-#include "reference/Bounds.h"
 #include <cmath>
 
 namespace mlir::resid::run {
@@ -82,7 +82,8 @@ Comparison compareFloats(const Array &found, const Array &expected, bool wide, c
                        : tolerances.atol + tolerances.rtol * std::fabs(b);
     // The bound of an infinity or NaN says nothing: it has to be the same, or one step of overflow away.
     bool special = !std::isfinite(b) || std::isnan(bound);
-    bound = special ? reference::unitInLastPlace(found.floatKind(), reference::overflowValue(found.floatKind()) / 2) : bound;
+    bound = special ? reference::unitInLastPlace(found.floatKind(), reference::overflowValue(found.floatKind()) / 2)
+                    : bound;
     comparison.add(i, getDistance(found.floatKind(), a, b), bound);
   }
   return comparison;

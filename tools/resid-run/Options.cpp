@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Parsing of resid-run's flags. By hand, since LLVM's flag parser brings the flags of every library that is linked and an
-// exit code of its own.
+// Parsing of resid-run's flags. By hand, since LLVM's flag parser brings the flags of every library that is linked and
+// an exit code of its own.
 
 #include "tools/resid-run/Options.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -16,7 +16,9 @@ using llvm::StringRef;
 
 char RunError::ID;
 
-Error makeError(tools::ExitCode code, const llvm::Twine &message) { return llvm::make_error<RunError>(code, message.str()); }
+Error makeError(tools::ExitCode code, const llvm::Twine &message) {
+  return llvm::make_error<RunError>(code, message.str());
+}
 
 const char *const helpText = R"(resid-run: compiles a function in memory and runs it on arrays
 
@@ -56,7 +58,8 @@ namespace {
 
 template <typename Number> Error parseCount(StringRef flag, StringRef value, Number limit, Number &result) {
   if (value.getAsInteger(10, result) || result > limit)
-    return makeError(tools::ExitUsage, flag + ": expected a number from 0 to " + llvm::Twine(limit) + " but got '" + value + "'");
+    return makeError(tools::ExitUsage,
+                     flag + ": expected a number from 0 to " + llvm::Twine(limit) + " but got '" + value + "'");
   return Error::success();
 }
 

@@ -5,8 +5,8 @@
 #ifndef RESID_TOOLS_RESID_RUN_OPTIONS_H
 #define RESID_TOOLS_RESID_RUN_OPTIONS_H
 
-#include "llvm/Support/Error.h"
 #include "tools/common/ExitCodes.h"
+#include "llvm/Support/Error.h"
 #include <optional>
 #include <string>
 #include <vector>

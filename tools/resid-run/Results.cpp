@@ -2,12 +2,12 @@
 //
 // Results: .npy files that appear whole or not at all, and summaries.
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
 #include "tools/common/Files.h"
 #include "tools/npy/Npy.h"
 #include "tools/resid-run/Arrays.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
 namespace mlir::resid::run {

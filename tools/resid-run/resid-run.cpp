@@ -1,12 +1,9 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// resid-run: compiles a function in memory and runs it on arrays. Owns the order of the steps; flags, arrays, backends and
-// the comparison have files of their own.
+// resid-run: compiles a function in memory and runs it on arrays. Owns the order of the steps; flags, arrays, backends
+// and the comparison have files of their own.
 
 #include "dialect/ResidDialect.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/SourceMgr.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -17,6 +14,9 @@
 #include "tools/common/Parse.h"
 #include "tools/resid-run/Backend.h"
 #include "tools/resid-run/Check.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
 #include <chrono>
 #include <new>
 #include <unistd.h>
@@ -63,10 +63,10 @@ static Expected<func::FuncOp> findEntry(const Options &options, ModuleOp module)
 static Expected<std::vector<Array>> readArguments(const Options &options, func::FuncOp entry) {
   if (options.arguments.size() != entry.getNumArguments())
     return makeError(resid::tools::ExitUsage, "'" + entry.getName() + "' takes " + Twine(entry.getNumArguments()) +
-                                     " arguments but got " + Twine(options.arguments.size()));
+                                                  " arguments but got " + Twine(options.arguments.size()));
   if (options.outputs.size() > entry.getNumResults())
     return makeError(resid::tools::ExitUsage, "'" + entry.getName() + "' has " + Twine(entry.getNumResults()) +
-                                     " results but got " + Twine(options.outputs.size()) + " times --out");
+                                                  " results but got " + Twine(options.outputs.size()) + " times --out");
   std::vector<Array> arguments;
   for (auto [index, text] : llvm::enumerate(options.arguments)) {
     Expected<Array> argument = readArgument(entry, index, text);
