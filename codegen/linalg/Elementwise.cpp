@@ -32,12 +32,13 @@ AffineMap resid::getIdentityMap(MLIRContext *context, int64_t rank) {
   return AffineMap::getMultiDimIdentityMap(rank, context);
 }
 
+// Upstream's getMajorSubMap and getMinorSubMap give a null map where no result is left.
 AffineMap resid::getRowMap(MLIRContext *context, int64_t rank, int64_t columns) {
-  return getIdentityMap(context, rank).getMajorSubMap(rank - columns);
+  return AffineMap::get(rank, 0, getIdentityMap(context, rank).getResults().drop_back(columns), context);
 }
 
 AffineMap resid::getColumnMap(MLIRContext *context, int64_t rank, int64_t columns) {
-  return getIdentityMap(context, rank).getMinorSubMap(columns);
+  return AffineMap::get(rank, 0, getIdentityMap(context, rank).getResults().take_back(columns), context);
 }
 
 AffineMap resid::getBroadcastMap(RankedTensorType type, ArrayRef<int64_t> shape) {

@@ -16,7 +16,9 @@ AffineMap RowSpace::getIdentity(MLIRContext *context) const {
   return AffineMap::getMultiDimIdentityMap(getRank(), context);
 }
 
-AffineMap RowSpace::getRows(MLIRContext *context) const { return getIdentity(context).getMajorSubMap(getNumRows()); }
+AffineMap RowSpace::getRows(MLIRContext *context) const {
+  return AffineMap::get(getRank(), 0, getIdentity(context).getResults().take_front(getNumRows()), context);
+}
 
 bool RowSpace::usesColumns(AffineMap map) const {
   return llvm::any_of(llvm::seq(getNumRows(), getRank()), [&](unsigned dim) { return map.isFunctionOfDim(dim); });
@@ -93,9 +95,11 @@ bool rows::isExpensive(Operation *op) {
 
 /// Whether the map gives the leading dimensions in order, at least one: how row statistics are read.
 static bool isLeading(AffineMap map) {
-  return map.getNumResults() != 0 &&
-         map ==
-             AffineMap::getMultiDimIdentityMap(map.getNumDims(), map.getContext()).getMajorSubMap(map.getNumResults());
+  auto isDimAtItsPlace = [](auto indexed) {
+    auto dim = dyn_cast<AffineDimExpr>(indexed.value());
+    return dim && dim.getPosition() == indexed.index();
+  };
+  return map.getNumResults() != 0 && llvm::all_of(llvm::enumerate(map.getResults()), isDimAtItsPlace);
 }
 
 /// A chain of cheap elementwise ops on parameters: nothing that depends on a row's statistics.
