@@ -224,3 +224,33 @@ func.func @copies(%x: memref<?x?xf32>, %part: memref<?x?xf32, strided<[?, 1], of
   memref.copy %part, %z : memref<?x?xf32, strided<[?, 1], offset: ?>> to memref<?x?xf32>
   return
 }
+
+// Two column dimensions, a parameter along both, and a scalar for all rows; per-row values stored beside.
+#rows3 = affine_map<(r, b, c) -> (r, b, c)>
+#both = affine_map<(r, b, c) -> (b, c)>
+#scalar = affine_map<(r, b, c) -> ()>
+#perrow = affine_map<(r, b, c) -> (r)>
+func.func @two_columns(%x: memref<?x?x?xf32>, %g: memref<?x?xf32>, %a: memref<f32>, %sum: memref<?xf32>, %y: memref<?x?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %r = memref.dim %x, %c0 : memref<?x?x?xf32>
+  %b = memref.dim %x, %c1 : memref<?x?x?xf32>
+  %c = memref.dim %x, %c2 : memref<?x?x?xf32>
+  rows.kernel rows(%r) columns(%b, %c) ins(%x, %g, %a : memref<?x?x?xf32>, memref<?x?xf32>, memref<f32>)
+      outs(%sum, %y : memref<?xf32>, memref<?x?x?xf32>) attributes {indexing_maps = [#rows3, #both, #scalar, #perrow, #rows3]} {
+  ^bb0(%i: index, %xr: !rows.row<f32>, %gr: !rows.row<f32>, %ar: !rows.row<f32>, %sr: !rows.row<f32>, %yr: !rows.row<f32>):
+    %alpha = rows.load %ar : !rows.row<f32> -> f32
+    %s = rows.phase [sum] : f32 {
+    ^bb0(%j: index):
+      %v = rows.load %xr[%j] : !rows.row<f32> -> f32
+      %w = rows.load %gr[%j] : !rows.row<f32> -> f32
+      %0 = arith.mulf %v, %w : f32
+      %1 = arith.mulf %0, %alpha : f32
+      rows.store %1, %yr[%j] : f32, !rows.row<f32>
+      rows.yield %1 : f32
+    }
+    rows.store %s, %sr : f32, !rows.row<f32>
+  }
+  return
+}

@@ -10,6 +10,7 @@ void broadcasts(MEMREF3(float), MEMREF1(float), MEMREF3(float), MEMREF3(float), 
 void dropout(MEMREF2(float), int64_t, int64_t, int64_t, int64_t, MEMREF2(float));
 void dropout_two_columns(MEMREF2(float), int64_t, int64_t, MEMREF2(float));
 void square_in_tasks(const void *, MEMREF2(float), float, MEMREF2(float));
+void two_columns(MEMREF3(float), MEMREF2(float), float *, float *, int64_t, MEMREF1(float), MEMREF3(float));
 void copies(MEMREF2(float), MEMREF2(float), MEMREF2(float), MEMREF2(float));
 
 static const int64_t widths[] = {0, 1, 5, 63, 64, 65, 100, 768, 1000, 1023, 1024, 1025, 1088, 2048, 2500};
@@ -155,6 +156,23 @@ static void check_tasks(int64_t rows, int64_t n, int64_t expected_tasks) {
   free(out);
 }
 
+static void check_two_columns(void) {
+  enum { kB = 9, kC = 31, kWidth = kB * kC };
+  float alpha = 0.75f, sums[2], row[kWidth];
+  for (int i = 0; i < 2 * kWidth; ++i)
+    x[i] = (float)random_number();
+  for (int i = 0; i < kWidth; ++i)
+    gamma_[i] = (float)random_number();
+  two_columns(CUBE(x, 2, kB, kC), MATRIX(gamma_, kB, kC), &alpha, &alpha, 0, VECTOR(sums, 2), CUBE(y, 2, kB, kC));
+  for (int r = 0; r < 2; ++r) {
+    for (int j = 0; j < kWidth; ++j) {
+      row[j] = x[r * kWidth + j] * gamma_[j] * alpha;
+      expect(same_f32(y[r * kWidth + j], row[j]), "two column dimensions", r, j);
+    }
+    expect(same_f32(sums[r], ordered_sum_f32(row, kWidth, 0)), "sum over two column dimensions", r, 0);
+  }
+}
+
 static void check_copies(void) {
   float big[6 * 9], dense[4 * 5], copied[4 * 5], cut[4 * 5];
   for (int i = 0; i < 6 * 9; ++i)
@@ -182,6 +200,7 @@ int main(void) {
   check_tasks(3, 40000, 3);  // rows beyond a task's size
   check_tasks(0, 64, 0);
   check_tasks(7, 0, 0);
+  check_two_columns();
   check_copies();
   return finish();
 }
