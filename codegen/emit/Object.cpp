@@ -4,6 +4,7 @@
 
 #include "codegen/emit/Object.h"
 
+#include "codegen/emit/Exports.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -36,6 +37,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 }
 
 std::unique_ptr<llvm::Module> emit::translateAndOptimize(ModuleOp module, TargetDescription &target,
+                                                         ArrayRef<KernelSignature> kernels, bool packedEntries,
                                                          llvm::LLVMContext &context) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
@@ -48,6 +50,7 @@ std::unique_ptr<llvm::Module> emit::translateAndOptimize(ModuleOp module, Target
   translated->setTargetTriple(llvm::Triple(target.triple));
   translated->setDataLayout(target.machine->createDataLayout());
   translated->setPICLevel(llvm::PICLevel::BigPIC);
+  finishExports(*translated, target, kernels, packedEntries);
   optimize(*translated, *target.machine);
   return translated;
 }

@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_EMIT_OBJECT_H
 #define RESID_CODEGEN_EMIT_OBJECT_H
 
+#include "codegen/emit/Signature.h"
 #include "codegen/emit/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
@@ -15,9 +16,11 @@ namespace mlir::resid::emit {
 /// What is written: machine code, its text, or optimised LLVM IR.
 enum class CodeKind { Object, Assembly, LLVM };
 
-/// Translates the LLVM-dialect `module` and optimises it for `target` (O3, no fast-math, no contraction). Null after an
-/// error was reported at the module.
-std::unique_ptr<llvm::Module> translateAndOptimize(ModuleOp module, TargetDescription &target, llvm::LLVMContext &context);
+/// Translates the LLVM-dialect `module` with the entries of `kernels`, decides what is exported (Exports.h) and optimises it
+/// for `target` (O3, no fast-math, no contraction). Null after an error was reported at the module.
+std::unique_ptr<llvm::Module> translateAndOptimize(ModuleOp module, TargetDescription &target,
+                                                   ArrayRef<KernelSignature> kernels, bool packedEntries,
+                                                   llvm::LLVMContext &context);
 
 /// Writes `module` as `kind`. The bytes depend on the module and the target alone.
 LogicalResult writeCode(llvm::Module &module, TargetDescription &target, CodeKind kind, SmallVectorImpl<char> &bytes);

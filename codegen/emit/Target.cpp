@@ -4,6 +4,7 @@
 
 #include "codegen/emit/Target.h"
 
+#include "codegen/emit/CPUFeatures.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -18,6 +19,15 @@ using namespace mlir::resid::emit;
 
 bool TargetDescription::hasFeature(StringRef feature) const {
   return machine->getMCSubtargetInfo()->checkFeatures(("+" + feature).str());
+}
+
+std::vector<std::string> TargetDescription::getRequiredFeatures() const {
+  std::vector<std::string> required;
+  if (Triple(triple).isX86())
+    for (const std::string &feature : getCheckableFeatures())
+      if (hasFeature(feature))
+        required.push_back(feature);
+  return required;
 }
 
 /// Only the back ends that resid emits code for, so that start-up stays short.

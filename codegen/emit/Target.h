@@ -25,6 +25,8 @@ struct TargetDescription {
 
   /// Whether the CPU has a feature by LLVM's name, such as "avx512f".
   bool hasFeature(llvm::StringRef feature) const;
+  /// The features that code for this CPU may use and that are asked for at run time (codegen/emit/CPUFeatures.h).
+  std::vector<std::string> getRequiredFeatures() const;
 };
 
 /// Resolves `mcpu` ("native" or a name LLVM knows) for `triple` (empty: this machine's). The error text names what is

@@ -1,0 +1,414 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C functions around implementations: checks, scratch memory, call.
+
+#include "codegen/emit/CPUFeatures.h"
+#include "codegen/emit/Passes.h"
+#include "codegen/emit/SizeCode.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::resid::emit {
+#define GEN_PASS_DEF_BUILDENTRIES
+#include "codegen/emit/Passes.h.inc"
+} // namespace mlir::resid::emit
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::emit;
+
+// The values of resid_status and the places of the members of resid_ctx that the checks use; see runtime/resid.h.
+enum Status : int32_t {
+  BadPointer = -1,
+  BadShape = -2,
+  Alias = -5,
+  Unsupported = -6,
+  OutOfMemory = -7,
+  Version = -10,
+};
+enum ContextOffset : int32_t { AbiVersion = 0, User = 8, Alloc = 24, Free = 32 };
+static constexpr int32_t kAbiVersion = 1;
+static constexpr int64_t kScratchAlignment = 64;
+
+//===------------------------------------------- which buffers may be shared ---------------------------------------===//
+
+/// The only kernel of the function, if nothing else in it touches arrays.
+static rows::KernelOp findOnlyKernel(func::FuncOp function) {
+  rows::KernelOp kernel;
+  for (Operation &op : function.getBody().front()) {
+    if (auto next = dyn_cast<rows::KernelOp>(op)) {
+      if (kernel)
+        return nullptr;
+      kernel = next;
+      continue;
+    }
+    if (!isa<rows::RequireOp, func::ReturnOp>(op) && !isMemoryEffectFree(&op))
+      return nullptr;
+  }
+  return kernel;
+}
+
+static Value skipCasts(Value buffer) {
+  while (auto cast = buffer.getDefiningOp<memref::CastOp>())
+    buffer = cast.getSource();
+  return buffer;
+}
+
+/// Fills signature.inPlace. A kernel reads a row of an input whole before its first store to an output that may be the
+/// same row; so the input must have the output's type and be read at the output's own rows and columns only.
+static void findSharedBuffers(func::FuncOp function, KernelSignature &signature) {
+  rows::KernelOp kernel = findOnlyKernel(function);
+  if (!kernel)
+    return;
+  SmallVector<AffineMap> maps = llvm::to_vector(kernel.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  auto mapsOf = [&](Value buffer) {
+    SmallVector<AffineMap> found;
+    for (auto [index, operand] : llvm::enumerate(llvm::concat<Value>(llvm::to_vector(kernel.getInputs()),
+                                                                     llvm::to_vector(kernel.getInits()))))
+      if (skipCasts(operand) == buffer)
+        found.push_back(maps[index]);
+    return found;
+  };
+  /// All uses of the buffer are the kernel's (through casts), or ask for its sizes.
+  auto isUsedByKernelOnly = [&](Value buffer) {
+    return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+      return user == kernel || isa<memref::DimOp>(user) ||
+             (isa<memref::CastOp>(user) && llvm::all_of(user->getUsers(), [&](Operation *next) {
+                return next == kernel || isa<memref::DimOp>(next);
+              }));
+    });
+  };
+  for (auto [result, output] : llvm::enumerate(signature.results)) {
+    Value destination = function.getArgument(1 + signature.arguments.size() + result);
+    SmallVector<AffineMap> destinationMaps = mapsOf(destination);
+    for (auto [argument, input] : llvm::enumerate(signature.arguments)) {
+      Value source = function.getArgument(1 + argument);
+      if (!input.isArray() || input.getElementType() != output.getElementType() || input.shape.size() != output.shape.size())
+        continue;
+      SmallVector<AffineMap> sourceMaps = mapsOf(source);
+      bool same = destinationMaps.size() == 1 && !sourceMaps.empty() &&
+                  llvm::all_of(sourceMaps, [&](AffineMap map) { return map == destinationMaps.front(); });
+      if (same && isUsedByKernelOnly(source) && isUsedByKernelOnly(destination))
+        signature.inPlace.push_back({unsigned(result), unsigned(argument)});
+    }
+  }
+}
+
+//===------------------------------------------- one entry ---------------------------------------------------------===//
+
+namespace {
+
+/// Builds F and F_scratch_bytes for one implementation.
+class EntryBuilder {
+public:
+  EntryBuilder(func::FuncOp implementation, const KernelSignature &signature, func::FuncOp cpuCheck)
+      : implementation(implementation), signature(signature), cpuCheck(cpuCheck), builder(implementation),
+        loc(implementation.getLoc()), pointerType(LLVM::LLVMPointerType::get(implementation.getContext())) {}
+
+  void buildEntry();
+  void buildScratchBytes();
+
+private:
+  struct Parameter {
+    Value value;             // pointer or scalar
+    const KernelValue *type; // what it stands for
+  };
+
+  FunctionType getEntryType();
+  void collectParameters();
+  /// Leaves the function with `status` where `condition` is true.
+  void leaveIf(Value condition, Value status);
+  void leaveIf(Value condition, Status status) { leaveIf(condition, constant32(status)); }
+  void checkContext();
+  void checkPointers(SizeCode &code);
+  void checkOverlaps(SizeCode &code);
+  void checkOverlap(SizeCode &code, const Parameter &output, const Parameter &other, bool mayBeEqual);
+  void checkProcessor();
+  void callWithoutScratch(SizeCode &code);
+  void callWithScratch(SizeCode &code);
+  /// Calls the implementation and gives the status.
+  Value emitCall(SizeCode &code, Value scratch, Value scratchBytes);
+  Value emitBuffer(SizeCode &code, Type type, Value pointer, ArrayRef<Value> sizes);
+  Value emitArgument(SizeCode &code, const Parameter &parameter);
+
+  Value constant32(int32_t value) { return arith::ConstantIntOp::create(builder, loc, value, 32); }
+  Value isNull(Value pointer) {
+    Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
+    return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, pointer, null);
+  }
+  Value toInteger(Value pointer) { return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointer); }
+  Value loadFromContext(Type type, ContextOffset offset) {
+    Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), context,
+                                        ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+    return LLVM::LoadOp::create(builder, loc, type, address);
+  }
+  Block *addBlock() { return entry.addBlock(); }
+
+  func::FuncOp implementation;
+  const KernelSignature &signature;
+  func::FuncOp cpuCheck;
+  OpBuilder builder;
+  Location loc;
+  Type pointerType;
+
+  func::FuncOp entry;
+  Block *leave = nullptr;
+  Value context;
+  SmallVector<Parameter> arguments, results;
+  SmallVector<Value> sizes;
+};
+
+} // namespace
+
+/// The type by which C passes a scalar: 16-bit floats as their bits.
+static Type getScalarType(Type type) {
+  if (type.isIndex())
+    return IntegerType::get(type.getContext(), 64);
+  if (type.isF16() || type.isBF16())
+    return IntegerType::get(type.getContext(), 16);
+  return type;
+}
+
+FunctionType EntryBuilder::getEntryType() {
+  SmallVector<Type> types = {pointerType};
+  for (const KernelValue &value : signature.arguments) {
+    types.push_back(value.isArray() ? pointerType : getScalarType(value.type));
+    types.append(llvm::count_if(value.shape, [](int64_t code) { return code < 0; }), builder.getI64Type());
+  }
+  types.append(signature.results.size(), pointerType);
+  return builder.getFunctionType(types, {builder.getI32Type()});
+}
+
+void EntryBuilder::collectParameters() {
+  auto next = entry.getArguments().begin();
+  context = *next++;
+  for (const KernelValue &value : signature.arguments) {
+    arguments.push_back({*next++, &value});
+    for (int64_t code : value.shape)
+      if (code < 0)
+        sizes.push_back(*next++);
+  }
+  for (const KernelValue &value : signature.results)
+    results.push_back({*next++, &value});
+}
+
+void EntryBuilder::leaveIf(Value condition, Value status) {
+  Block *next = addBlock();
+  cf::CondBranchOp::create(builder, loc, condition, leave, ValueRange{status}, next, ValueRange{});
+  builder.setInsertionPointToStart(next);
+}
+
+void EntryBuilder::checkContext() {
+  Block *check = addBlock(), *next = addBlock();
+  cf::CondBranchOp::create(builder, loc, isNull(context), next, ValueRange{}, check, ValueRange{});
+  builder.setInsertionPointToStart(check);
+  Value version = loadFromContext(builder.getI32Type(), AbiVersion);
+  Value wrong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, version, constant32(kAbiVersion));
+  cf::CondBranchOp::create(builder, loc, wrong, leave, ValueRange{constant32(Version)}, next, ValueRange{});
+  builder.setInsertionPointToStart(next);
+}
+
+void EntryBuilder::checkPointers(SizeCode &code) {
+  Value fault = code.truth(false);
+  for (const Parameter &parameter : llvm::concat<const Parameter>(arguments, results)) {
+    if (!parameter.type->isArray())
+      continue;
+    Value hasElements = arith::XOrIOp::create(builder, loc, code.isEmpty(*parameter.type), code.truth(true));
+    fault = code.either(fault, code.both(isNull(parameter.value), hasElements));
+  }
+  leaveIf(fault, BadPointer);
+}
+
+void EntryBuilder::checkOverlap(SizeCode &code, const Parameter &output, const Parameter &other, bool mayBeEqual) {
+  Value outputStart = toInteger(output.value), otherStart = toInteger(other.value);
+  Value outputBytes = code.bytes(*output.type), otherBytes = code.bytes(*other.type);
+  Value outputEnd = arith::AddIOp::create(builder, loc, outputStart, outputBytes);
+  Value otherEnd = arith::AddIOp::create(builder, loc, otherStart, otherBytes);
+  Value overlap = code.both(code.compare(arith::CmpIPredicate::ult, outputStart, otherEnd),
+                            code.compare(arith::CmpIPredicate::ult, otherStart, outputEnd));
+  // An empty array overlaps nothing, wherever its pointer is.
+  overlap = code.both(overlap, code.compare(arith::CmpIPredicate::ne, outputBytes, code.constant(0)));
+  overlap = code.both(overlap, code.compare(arith::CmpIPredicate::ne, otherBytes, code.constant(0)));
+  if (mayBeEqual)
+    overlap = code.both(overlap, code.compare(arith::CmpIPredicate::ne, outputStart, otherStart));
+  leaveIf(overlap, Alias);
+}
+
+void EntryBuilder::checkOverlaps(SizeCode &code) {
+  for (auto [index, output] : llvm::enumerate(results)) {
+    for (auto [argument, input] : llvm::enumerate(arguments))
+      if (input.type->isArray())
+        checkOverlap(code, output, input, signature.mayShareBuffer(index, argument));
+    for (unsigned earlier = 0; earlier < index; ++earlier)
+      checkOverlap(code, output, results[earlier], /*mayBeEqual=*/false);
+  }
+}
+
+void EntryBuilder::checkProcessor() {
+  if (!cpuCheck)
+    return;
+  Value supported = func::CallOp::create(builder, loc, cpuCheck).getResult(0);
+  Value lacking = arith::XOrIOp::create(builder, loc, supported, arith::ConstantIntOp::create(builder, loc, 1, 1));
+  leaveIf(lacking, Unsupported);
+}
+
+/// A contiguous memref's descriptor.
+Value EntryBuilder::emitBuffer(SizeCode &code, Type type, Value pointer, ArrayRef<Value> bufferSizes) {
+  MLIRContext *mlirContext = builder.getContext();
+  Type i64 = builder.getI64Type();
+  SmallVector<Type> fields = {pointerType, pointerType, i64};
+  if (!bufferSizes.empty())
+    fields.append(2, LLVM::LLVMArrayType::get(i64, bufferSizes.size()));
+  Value descriptor = LLVM::PoisonOp::create(builder, loc, LLVM::LLVMStructType::getLiteral(mlirContext, fields));
+  auto set = [&](Value value, ArrayRef<int64_t> position) {
+    descriptor = LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
+  };
+  set(pointer, {0});
+  set(pointer, {1});
+  set(code.constant(0), {2});
+  Value stride = code.constant(1);
+  for (int64_t dimension = bufferSizes.size() - 1; dimension >= 0; --dimension) {
+    set(bufferSizes[dimension], {3, dimension});
+    set(stride, {4, dimension});
+    stride = arith::MulIOp::create(builder, loc, stride, bufferSizes[dimension]);
+  }
+  return UnrealizedConversionCastOp::create(builder, loc, type, descriptor).getResult(0);
+}
+
+Value EntryBuilder::emitArgument(SizeCode &code, const Parameter &parameter) {
+  Type type = parameter.type->type;
+  if (parameter.type->isArray()) {
+    auto tensor = cast<RankedTensorType>(type);
+    SmallVector<Value> bufferSizes =
+        llvm::map_to_vector(parameter.type->shape, [&](int64_t size) { return code.dimension(size); });
+    return emitBuffer(code, MemRefType::get(tensor.getShape(), tensor.getElementType()), parameter.value, bufferSizes);
+  }
+  if (type.isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, parameter.value);
+  if (type != parameter.value.getType())
+    return arith::BitcastOp::create(builder, loc, type, parameter.value);
+  return parameter.value;
+}
+
+Value EntryBuilder::emitCall(SizeCode &code, Value scratch, Value scratchBytes) {
+  SmallVector<Value> operands = {context};
+  for (const Parameter &parameter : llvm::concat<const Parameter>(arguments, results))
+    operands.push_back(emitArgument(code, parameter));
+  if (scratch)
+    operands.push_back(emitBuffer(code, MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()), scratch,
+                                  {scratchBytes}));
+  OpBuilder atEntry = OpBuilder::atBlockBegin(&entry.getBody().front());
+  Value one = arith::ConstantIntOp::create(atEntry, loc, 1, 64);
+  Value status = LLVM::AllocaOp::create(atEntry, loc, pointerType, builder.getI32Type(), one, /*alignment=*/4);
+  LLVM::StoreOp::create(builder, loc, constant32(0), status);
+  operands.push_back(emitBuffer(code, MemRefType::get({}, builder.getI32Type()), status, {}));
+  func::CallOp::create(builder, loc, implementation, operands);
+  return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), status);
+}
+
+void EntryBuilder::callWithoutScratch(SizeCode &code) {
+  cf::BranchOp::create(builder, loc, leave, ValueRange{emitCall(code, nullptr, nullptr)});
+}
+
+/// Memory comes from the context's hooks and goes back before the function returns; no bytes need no hooks.
+void EntryBuilder::callWithScratch(SizeCode &code) {
+  auto sizeFunction = implementation->getAttrOfType<FlatSymbolRefAttr>(kScratchAttribute);
+  Type i64 = builder.getI64Type();
+  Value bytes =
+      func::CallOp::create(builder, loc, sizeFunction.getValue(), TypeRange{i64}, ValueRange(sizes)).getResult(0);
+  Value wrong = code.compare(arith::CmpIPredicate::slt, bytes, code.constant(0));
+  leaveIf(wrong, arith::TruncIOp::create(builder, loc, builder.getI32Type(), bytes));
+
+  Block *allocate = addBlock(), *call = addBlock(), *release = addBlock();
+  Value scratch = call->addArgument(pointerType, loc);
+  Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
+  Value none = code.compare(arith::CmpIPredicate::eq, bytes, code.constant(0));
+  cf::CondBranchOp::create(builder, loc, none, call, ValueRange{null}, allocate, ValueRange{});
+
+  builder.setInsertionPointToStart(allocate);
+  leaveIf(isNull(context), OutOfMemory);
+  Value alloc = loadFromContext(pointerType, Alloc), free = loadFromContext(pointerType, Free);
+  leaveIf(code.either(isNull(alloc), isNull(free)), OutOfMemory);
+  Value user = loadFromContext(pointerType, User);
+  auto allocType = LLVM::LLVMFunctionType::get(pointerType, {pointerType, i64, i64});
+  Value memory = LLVM::CallOp::create(builder, loc, allocType,
+                                      ValueRange{alloc, user, bytes, code.constant(kScratchAlignment)})
+                     .getResult();
+  leaveIf(isNull(memory), OutOfMemory);
+  cf::BranchOp::create(builder, loc, call, ValueRange{memory});
+
+  builder.setInsertionPointToStart(call);
+  Value status = emitCall(code, scratch, bytes);
+  cf::CondBranchOp::create(builder, loc, isNull(scratch), leave, ValueRange{status}, release, ValueRange{});
+  builder.setInsertionPointToStart(release);
+  auto freeType = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointerType, pointerType});
+  LLVM::CallOp::create(builder, loc, freeType,
+                       ValueRange{loadFromContext(pointerType, Free), loadFromContext(pointerType, User), scratch});
+  cf::BranchOp::create(builder, loc, leave, ValueRange{status});
+}
+
+void EntryBuilder::buildEntry() {
+  entry = func::FuncOp::create(builder, loc, signature.symbol, getEntryType());
+  entry->setAttr(kSignatureAttribute, signature.toAttribute(builder.getContext()));
+  Block *first = entry.addEntryBlock();
+  leave = addBlock();
+  Value status = leave->addArgument(builder.getI32Type(), loc);
+  collectParameters();
+  builder.setInsertionPointToStart(leave);
+  func::ReturnOp::create(builder, loc, status);
+
+  builder.setInsertionPointToStart(first);
+  SizeCode code(builder, loc, signature, sizes);
+  checkContext();
+  checkPointers(code);
+  leaveIf(code.faults(), BadShape);
+  checkOverlaps(code);
+  checkProcessor();
+  if (implementation->hasAttr(kScratchAttribute))
+    callWithScratch(code);
+  else
+    callWithoutScratch(code);
+}
+
+void EntryBuilder::buildScratchBytes() {
+  builder.setInsertionPoint(implementation);
+  SmallVector<Type> types(signature.sizes.size(), builder.getI64Type());
+  auto function = func::FuncOp::create(builder, loc, signature.symbol + "_scratch_bytes",
+                                       builder.getFunctionType(types, {builder.getI64Type()}));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  if (auto sizeFunction = implementation->getAttrOfType<FlatSymbolRefAttr>(kScratchAttribute)) {
+    auto call = func::CallOp::create(builder, loc, sizeFunction.getValue(), TypeRange{builder.getI64Type()},
+                                     ValueRange(function.getArguments()));
+    func::ReturnOp::create(builder, loc, call.getResults());
+    return;
+  }
+  SizeCode code(builder, loc, signature, function.getArguments());
+  Value bytes = arith::SelectOp::create(builder, loc, code.faults(), code.constant(BadShape), code.constant(0));
+  func::ReturnOp::create(builder, loc, bytes);
+}
+
+namespace {
+struct BuildEntries : resid::emit::impl::BuildEntriesBase<BuildEntries> {
+  using BuildEntriesBase::BuildEntriesBase;
+
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> implementations;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr(kSignatureAttribute))
+        implementations.push_back(function);
+    if (implementations.empty())
+      return;
+    std::vector<std::string> features(cpuFeatures.begin(), cpuFeatures.end());
+    func::FuncOp cpuCheck = buildCPUCheck(getOperation(), features);
+    for (func::FuncOp implementation : implementations) {
+      auto attribute = implementation->getAttrOfType<DictionaryAttr>(kSignatureAttribute);
+      KernelSignature signature = KernelSignature::fromAttribute(attribute);
+      findSharedBuffers(implementation, signature);
+      EntryBuilder entryBuilder(implementation, signature, cpuCheck);
+      entryBuilder.buildEntry();
+      entryBuilder.buildScratchBytes();
+      implementation->removeAttr(kSignatureAttribute);
+    }
+  }
+};
+} // namespace

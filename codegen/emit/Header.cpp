@@ -1,0 +1,136 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Declarations and their comments; see Header.h.
+
+#include "codegen/emit/Header.h"
+
+#include "codegen/emit/SharedDeclarations.inc"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::resid::emit;
+
+static std::string describeSize(const KernelSignature &signature, int64_t code) {
+  return code >= 0 ? std::to_string(code) : signature.sizes[-1 - code].name;
+}
+
+static std::string describeArray(const KernelSignature &signature, const KernelValue &array) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << array.getElementType() << " [";
+  llvm::interleaveComma(array.shape, stream, [&](int64_t code) { stream << describeSize(signature, code); });
+  stream << "]";
+  return text;
+}
+
+static std::string describeSharing(const KernelSignature &signature, unsigned result) {
+  SmallVector<std::string> names;
+  for (auto [index, argument] : llvm::enumerate(signature.arguments))
+    if (signature.mayShareBuffer(result, index))
+      names.push_back(argument.name);
+  if (names.empty())
+    return "; must not overlap an input";
+  return "; may be exactly the buffer of " + llvm::join(names, " or ");
+}
+
+static bool is16BitFloat(const KernelValue &value) {
+  return value.getElementType().isF16() || value.getElementType().isBF16();
+}
+
+static void writeConstraints(llvm::raw_ostream &stream, const KernelSignature &signature) {
+  for (auto [index, size] : llvm::enumerate(signature.sizes)) {
+    if (size.fixed >= 0)
+      stream << " *   " << size.name << " must be " << size.fixed << "\n";
+    else if (size.sameAs != index)
+      stream << " *   " << size.name << " must be equal to " << signature.sizes[size.sameAs].name << "\n";
+  }
+}
+
+static void writeComment(llvm::raw_ostream &stream, const KernelSignature &signature) {
+  stream << "/* " << signature.symbol << ": " << signature.typeText << "\n *\n";
+  stream << " *   ctx: threads and memory, or NULL\n";
+  for (const KernelValue &argument : signature.arguments) {
+    stream << " *   " << argument.name << ": ";
+    if (argument.isArray())
+      stream << describeArray(signature, argument) << ", read\n";
+    else
+      stream << argument.type << "\n";
+  }
+  for (auto [index, result] : llvm::enumerate(signature.results))
+    stream << " *   " << result.name << ": " << describeArray(signature, result) << ", written"
+           << describeSharing(signature, index) << "\n";
+  writeConstraints(stream, signature);
+  if (llvm::any_of(signature.arguments, is16BitFloat) || llvm::any_of(signature.results, is16BitFloat))
+    stream << " *   f16 and bf16 are passed as their 16 bits\n";
+  stream << " *\n"
+         << " * Sizes are in elements, arrays are contiguous and row-major, of any alignment.\n"
+         << " * Answers RESID_OK, or RESID_BAD_POINTER (NULL for an array that has elements), RESID_BAD_SHAPE (a size that\n"
+         << " * is negative, disagrees, or makes an array of more than 2^47 bytes), RESID_ALIAS (an output overlaps another\n"
+         << " * array, unless it says so above), RESID_BAD_VALUE, RESID_UNSUPPORTED (the processor), RESID_VERSION (ctx) or\n"
+         << " * RESID_OOM (scratch memory). May be called from several threads at once. */\n";
+}
+
+static std::string elementTypeName(const KernelValue &value) { return getCTypeName(value.getElementType()).str(); }
+
+static SmallVector<std::string> getSizeParameters(const KernelSignature &signature) {
+  return llvm::map_to_vector(signature.sizes, [](const SizeParameter &size) { return "int64_t " + size.name; });
+}
+
+static SmallVector<std::string> getParameters(const KernelSignature &signature) {
+  SmallVector<std::string> parameters = {"const resid_ctx *ctx"};
+  for (const KernelValue &argument : signature.arguments) {
+    parameters.push_back(argument.isArray() ? "const " + elementTypeName(argument) + " *" + argument.name
+                                            : elementTypeName(argument) + " " + argument.name);
+    for (int64_t code : argument.shape)
+      if (code < 0)
+        parameters.push_back("int64_t " + signature.sizes[-1 - code].name);
+  }
+  for (const KernelValue &result : signature.results)
+    parameters.push_back(elementTypeName(result) + " *" + result.name);
+  return parameters;
+}
+
+/// A declaration, wrapped at 100 columns.
+static void writeDeclaration(llvm::raw_ostream &stream, StringRef start, ArrayRef<std::string> parameters) {
+  std::string line = start.str() + "(";
+  std::string indent(line.size() > 60 ? 4 : line.size(), ' ');
+  for (auto [index, parameter] : llvm::enumerate(parameters)) {
+    std::string next = parameter + (index + 1 == parameters.size() ? "" : ",");
+    if (index > 0 && line.size() + 1 + next.size() > 100) {
+      stream << line << "\n";
+      line = indent + next;
+      continue;
+    }
+    line += (index > 0 ? " " : "") + next;
+  }
+  stream << line << (parameters.empty() ? "void" : "") << ");\n";
+}
+
+static void writeFunction(llvm::raw_ostream &stream, const KernelSignature &signature) {
+  const std::string &name = signature.symbol;
+  writeComment(stream, signature);
+  writeDeclaration(stream, "RESID_API resid_status " + name, getParameters(signature));
+  stream << "\n/* What " << name << " was compiled for. Never NULL. */\n";
+  writeDeclaration(stream, "RESID_API const resid_info *" + name + "_info", {});
+  stream << "\n/* Bytes of scratch memory that one call of " << name
+         << " takes from ctx->alloc, at any number of threads;\n"
+            " * RESID_BAD_SHAPE for sizes that it refuses. */\n";
+  writeDeclaration(stream, "RESID_API int64_t " + name + "_scratch_bytes", getSizeParameters(signature));
+  stream << "\n";
+}
+
+std::string mlir::resid::emit::writeHeader(ArrayRef<KernelSignature> kernels) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  std::string guard = "RESID_KERNELS";
+  for (const KernelSignature &signature : kernels)
+    guard += "_" + signature.symbol;
+  guard += "_H";
+  stream << "/* Made by residc. */\n#ifndef " << guard << "\n#define " << guard << "\n\n" << kSharedDeclarations << "\n";
+  stream << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  for (const KernelSignature &signature : kernels)
+    writeFunction(stream, signature);
+  stream << "#ifdef __cplusplus\n}\n#endif\n\n#endif /* " << guard << " */\n";
+  return text;
+}

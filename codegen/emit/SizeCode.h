@@ -1,0 +1,48 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sizes and byte counts of a kernel's arrays as i64 values, from its size parameters.
+
+#ifndef RESID_CODEGEN_EMIT_SIZECODE_H
+#define RESID_CODEGEN_EMIT_SIZECODE_H
+
+#include "codegen/emit/Signature.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::resid::emit {
+
+class SizeCode {
+public:
+  /// `sizes`: one i64 value per size parameter.
+  SizeCode(OpBuilder &builder, Location loc, const KernelSignature &signature, ValueRange sizes)
+      : builder(builder), loc(loc), signature(signature), sizes(sizes) {}
+
+  Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
+  Value truth(bool value) { return arith::ConstantIntOp::create(builder, loc, value, 1); }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  }
+  Value either(Value a, Value b) { return arith::OrIOp::create(builder, loc, a, b); }
+  Value both(Value a, Value b) { return arith::AndIOp::create(builder, loc, a, b); }
+
+  /// The size of one dimension, as KernelValue::shape encodes it.
+  Value dimension(int64_t code);
+  /// Whether the array has no elements.
+  Value isEmpty(const KernelValue &array);
+  /// The bytes of the array; only where faults() is false.
+  Value bytes(const KernelValue &array);
+  /// Whether the sizes are wrong: negative, in disagreement, or more than 2^47 bytes in one array.
+  Value faults();
+  /// Sets `fault` where value · factor (both at least 0) is beyond the limit of bytes, and gives the product.
+  Value multiplyChecked(Value value, Value factor, Value &fault);
+
+private:
+  OpBuilder &builder;
+  Location loc;
+  const KernelSignature &signature;
+  ValueRange sizes;
+};
+
+} // namespace mlir::resid::emit
+
+#endif // RESID_CODEGEN_EMIT_SIZECODE_H
