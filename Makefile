@@ -3,12 +3,13 @@
 # The two commands of the README, and little else: everything is done by CMake in build/.
 #   make demo    sets up, builds, compiles examples/post_norm_block, links it into a C program, runs it on real data
 #   make check   sets up, builds, runs all tests
+#   make bench   sets up, builds, measures the compiled add + layer norm beside a hand-written one
 #   make         builds the tools        make setup   installs missing packages (or says which)        make clean
 
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all demo check setup configure clean
+.PHONY: all demo check bench setup configure clean
 
 all: configure
 	cmake --build $(BUILD)
@@ -20,6 +21,10 @@ demo: configure
 
 check: configure
 	cmake --build $(BUILD) --target check-resid
+
+bench: configure
+	cmake -B $(BUILD) -DRESID_BUILD_BENCHMARKS=ON
+	cmake --build $(BUILD) --target scalar-path-benchmark
 
 setup:
 	@cmake/setup-packages.sh

@@ -1,0 +1,79 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Writes rows on which norms go wrong elsewhere, and one program per element type and norm that takes them.
+# Usage: adversarial_rows.py <folder>. Writes there rows-<width>.npy, parameters-<width>.npy and <norm>-<type>.mlir.
+
+import math
+import pathlib
+import random
+import sys
+
+import npy
+
+WIDTHS = [1, 2, 120, 768, 65536]
+TYPES = ["f16", "bf16", "f32", "f64"]
+NORMS = {
+    "layer": "resid.layer_norm %s gamma(%gt) beta(%gt) {{epsilon = 1.0e-5}} : {T}, {G}, {G}",
+    "layer_without_epsilon": "resid.layer_norm %s {{epsilon = 0.0}} : {T}",
+    "rms": "resid.rms_norm %s gamma(%gt) {{epsilon = 1.0e-6}} : {T}, {G}",
+    "dyt": "resid.dyt %s alpha(%alpha) gamma(%gt) beta(%gt) : {T}, tensor<{A}>, {G}, {G}",
+}
+
+
+def rows(width):
+    rng = random.Random(width)
+    normal = lambda mean, deviation: [rng.gauss(mean, deviation) for _ in range(width)]
+    spoiled = lambda value: normal(0, 1)[:-1] + [value]
+    found = [
+        normal(0, 1),
+        normal(2e3, 1),
+        normal(1e4, 1),
+        normal(1e6, 1),
+        [0.1] * width,
+        [0.0] * width,
+        normal(0, 1e30),
+        [3e38 * (-1) ** i for i in range(width)],
+        normal(0, 1e-41),
+        normal(0, 1e-25),
+        spoiled(math.nan),
+        spoiled(math.inf),
+        spoiled(-math.inf),
+        normal(0, 1),
+    ]
+    # The longest rows cost the evaluator most: the ordinary one, the large means and the one of large numbers stand for all.
+    return found if width < 10000 else found[:4] + found[6:7]
+
+
+def conversion(name, operand, element, shape):
+    op = "extf" if element == "f64" else "truncf"
+    return f"  {name} = arith.{op} {operand} : tensor<{shape}xf32> to tensor<{shape}x{element}>\n"
+
+
+def program(norm, element):
+    """x (as rows) and parameters come as f32 and are converted, so that one set of files serves all types."""
+    tensor, parameter, arithmetic = f"tensor<?x?x{element}>", f"tensor<?x{element}>", "f64" if element == "f64" else "f32"
+    names = ("%s", "%gt") if element == "f32" else ("%x", "%g")
+    text = f"func.func @main({names[0]}: tensor<?x?xf32>, {names[1]}: tensor<?xf32>) -> {tensor} {{\n"
+    if element != "f32":
+        text += conversion("%s", "%x", element, "?x?") + conversion("%gt", "%g", element, "?")
+    text += f"  %alpha = arith.constant dense<0.5> : tensor<{arithmetic}>\n" if norm == "dyt" else ""
+    op = NORMS[norm].format(T=tensor, G=parameter, A=arithmetic)
+    return text + f"  %y = {op}\n  return %y : {tensor}\n}}\n"
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for width in WIDTHS:
+        table = rows(width)
+        npy.write(folder / f"rows-{width}.npy", (len(table), width), [value for row in table for value in row])
+        rng = random.Random(-width)
+        npy.write(folder / f"parameters-{width}.npy", (width,), [rng.gauss(1, 0.5) for _ in range(width)])
+    npy.write(folder / "rows-none.npy", (0, 16), [])
+    npy.write(folder / "parameters-none.npy", (16,), [1.0] * 16)
+    for norm in NORMS:
+        for element in TYPES:
+            (folder / f"{norm}-{element}.mlir").write_text(program(norm, element))
+
+
+main()
