@@ -120,7 +120,7 @@ void RowFunctionEmitter::emitRandomHalf(rows::RandomHalfOp half) {
     mapping.map(half.getResult(), arith::ExtUIOp::create(builder, loc, builder.getI32Type(), number).getResult());
     return;
   }
-  // A column that is not the phase's own (columns of several dimensions): one generator call per element.
+  // The row, site, step or seed changes along the columns: one generator call per element.
   Value column = columnOf(half.getColumn());
   Value call = arith::ShRUIOp::create(builder, loc, column, constantI64(builder, loc, 3));
   SmallVector<Value, 4> counter = counterOf(half, call);

@@ -69,13 +69,14 @@ void RowFunctionEmitter::prepareReductions(rows::PhaseOp phase) {
   }
 }
 
-/// Numbers that depend on the phase's column alone are made eight at a time, before the lanes of a chunk need them.
+/// Where only the column changes from number to number, they are made eight at a time, before the lanes of a chunk need
+/// them.
 void RowFunctionEmitter::prepareRandomHalves(rows::PhaseOp phase) {
   randomHalves.clear();
   phase.walk([&](rows::RandomHalfOp half) {
     bool isInvariant = llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()},
                                     [&](Value value) { return !phase.getBody().isAncestor(value.getParentRegion()); });
-    if (isInvariant && half.getColumn() == phase.getBody().getArgument(0))
+    if (isInvariant)
       randomHalves.push_back({half, allocateLanes(phase.getLoc(), builder.getI16Type())});
   });
 }

@@ -8,7 +8,7 @@ void add_layer_norm(MEMREF2(float), MEMREF2(float), MEMREF1(float), MEMREF1(floa
 void sums_f64(MEMREF2(double), MEMREF1(double), MEMREF1(double), MEMREF1(double));
 void broadcasts(MEMREF3(float), MEMREF1(float), MEMREF3(float), MEMREF3(float), MEMREF3(float));
 void dropout(MEMREF2(float), int64_t, int64_t, int64_t, int64_t, MEMREF2(float));
-void dropout_two_columns(MEMREF2(float), int64_t, int64_t, MEMREF2(float));
+void dropout_moving_rows(MEMREF2(float), int64_t, int64_t, MEMREF2(float));
 void square_in_tasks(const void *, MEMREF2(float), float, MEMREF2(float));
 void two_columns(MEMREF3(float), MEMREF2(float), float *, float *, int64_t, MEMREF1(float), MEMREF3(float));
 void copies(MEMREF2(float), MEMREF2(float), MEMREF2(float), MEMREF2(float));
@@ -114,14 +114,14 @@ static void check_dropout(int64_t n) {
   }
 }
 
-static void check_dropout_two_columns(void) {
+static void check_dropout_moving_rows(void) {
   enum { kLast = 13, kPerRow = 7, kWidth = kLast * kPerRow };
   for (int i = 0; i < 2 * kWidth; ++i)
     x[i] = (float)random_number();
-  dropout_two_columns(MATRIX(x, 2, kWidth), kLast, 99, MATRIX(y, 2, kWidth));
+  dropout_moving_rows(MATRIX(x, 2, kWidth), kLast, 99, MATRIX(y, 2, kWidth));
   for (int i = 0; i < 2 * kWidth; ++i) {
-    float expected = philox_half(99, i % kLast, i / kLast, 0, 0) >= 32768 ? x[i] : 0.0f;
-    expect(same_f32(y[i], expected), "dropout with two column dimensions", i, 0);
+    float expected = philox_half(99, i % kWidth, i / kLast, 0, 0) >= 32768 ? x[i] : 0.0f;
+    expect(same_f32(y[i], expected), "dropout with moving rows", i, 0);
   }
 }
 
@@ -194,7 +194,7 @@ int main(void) {
   check_sums(65, 1);
   check_broadcasts(1);
   check_broadcasts(40);
-  check_dropout_two_columns();
+  check_dropout_moving_rows();
   check_tasks(100, 1024, 4); // 32 rows a task
   check_tasks(32, 1024, 0);  // one task: a plain call
   check_tasks(3, 40000, 3);  // rows beyond a task's size
