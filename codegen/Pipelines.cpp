@@ -1,0 +1,157 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stages in order; see Pipelines.h.
+
+#include "codegen/Pipelines.h"
+
+#include "codegen/cpu/Passes.h"
+#include "codegen/emit/Passes.h"
+#include "codegen/linalg/Passes.h"
+#include "codegen/rows/Passes.h"
+#include "dialect/ResidDialect.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/InlinerInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/Transforms/AllInterfaces.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/TensorTilingInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+void resid::registerCompilerDialects(DialectRegistry &registry) {
+  registry.insert<ResidDialect, rows::RowsDialect, arith::ArithDialect, bufferization::BufferizationDialect,
+                  cf::ControlFlowDialect, func::FuncDialect, index::IndexDialect, linalg::LinalgDialect,
+                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
+                  ub::UBDialect, vector::VectorDialect>();
+  func::registerInlinerExtension(registry);
+  LLVM::registerInlinerInterface(registry);
+  linalg::registerAllDialectInterfaceImplementations(registry);
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
+  cf::registerBufferizableOpInterfaceExternalModels(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerInferTypeOpInterfaceExternalModels(registry);
+  tensor::registerSubsetOpInterfaceExternalModels(registry);
+  tensor::registerTilingInterfaceExternalModels(registry);
+  rows::registerRowsBufferization(registry);
+}
+
+/// Runs the passes that `build` adds. A module that no longer verifies is a mistake of the stage, not of the user.
+static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOptions &options, StringRef name,
+                                              CompileFailure reason, function_ref<void(OpPassManager &)> build) {
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  manager.enableVerifier(true);
+  TimingScope scope = options.timing ? options.timing->nest(name) : TimingScope();
+  manager.enableTiming(scope);
+  build(manager);
+  if (failed(manager.run(module)))
+    return failed(verify(module)) ? CompileFailure::Internal : reason;
+  if (options.afterStage)
+    options.afterStage(name, module);
+  return std::nullopt;
+}
+
+std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const CompileOptions &options) {
+  auto failure = runStage(module, options, "inline", CompileFailure::Program, [](OpPassManager &manager) {
+    manager.addPass(createInlinerPass());
+    manager.addPass(createSymbolDCEPass());
+  });
+  if (failure)
+    return failure;
+  return runStage(module, options, "resid", CompileFailure::Program, [&](OpPassManager &manager) {
+    ResidPassOptions passOptions;
+    passOptions.mode = options.mode;
+    buildResidPassPipeline(manager, passOptions);
+  });
+}
+
+static std::optional<CompileFailure> prepareEntries(ModuleOp module, const CompileOptions &options) {
+  return runStage(module, options, "entries", CompileFailure::Unavailable, [&](OpPassManager &manager) {
+    emit::PrepareEntriesOptions entryOptions;
+    entryOptions.prefix = options.prefix;
+    manager.addPass(emit::createPrepareEntries(entryOptions));
+  });
+}
+
+/// The signatures that the functions carry as attributes, in the order of the module.
+static std::vector<emit::KernelSignature> collectSignatures(ModuleOp module) {
+  std::vector<emit::KernelSignature> signatures;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (auto attribute = function->getAttrOfType<DictionaryAttr>(emit::kSignatureAttribute))
+      signatures.push_back(emit::KernelSignature::fromAttribute(attribute));
+  return signatures;
+}
+
+/// From functions with destinations to functions on buffers with C entries around them.
+static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const CompileOptions &options,
+                                                    const emit::TargetDescription &target) {
+  auto unavailable = CompileFailure::Unavailable;
+  if (auto failure = prepareEntries(module, options))
+    return failure;
+  if (auto failure = runStage(module, options, "row-kernels", unavailable, buildRowKernelPipeline))
+    return failure;
+  if (auto failure = runStage(module, options, "buffers", unavailable, cpu::buildBufferizationPipeline))
+    return failure;
+  return runStage(module, options, "scratch-and-checks", unavailable, [&](OpPassManager &manager) {
+    manager.addPass(emit::createPlanScratch());
+    emit::BuildEntriesOptions entryOptions;
+    entryOptions.cpuFeatures = target.getRequiredFeatures();
+    manager.addPass(emit::createBuildEntries(entryOptions));
+  });
+}
+
+std::optional<CompileFailure> resid::compileSignatures(ModuleOp module, const CompileOptions &options,
+                                                       const emit::TargetDescription &target,
+                                                       std::vector<emit::KernelSignature> &signatures) {
+  if (auto failure = lowerToBuffers(module, options, target))
+    return failure;
+  signatures = collectSignatures(module);
+  return std::nullopt;
+}
+
+std::optional<CompileFailure> resid::compileToCode(ModuleOp module, const CompileOptions &options,
+                                                   emit::TargetDescription &target, CompiledModule &result) {
+  if (auto failure = compileSignatures(module, options, target, result.signatures))
+    return failure;
+  if (auto failure = runStage(module, options, "llvm-dialect", CompileFailure::Unavailable,
+                              [&](OpPassManager &manager) { cpu::buildCPULoweringPipeline(manager, target.facts); }))
+    return failure;
+  TimingScope scope = options.timing ? options.timing->nest("optimize") : TimingScope();
+  result.context = std::make_unique<llvm::LLVMContext>();
+  result.code = emit::translateAndOptimize(module, target, result.signatures, options.packedEntries, *result.context);
+  return result.code ? std::nullopt : std::optional(CompileFailure::Internal);
+}
+
+std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled, emit::TargetDescription &target,
+                                                   emit::CodeKind kind, SmallVectorImpl<char> &bytes) {
+  if (failed(emit::writeCode(*compiled.code, target, kind, bytes)))
+    return CompileFailure::Internal;
+  if (kind != emit::CodeKind::Object)
+    return std::nullopt;
+  llvm::Expected<std::vector<std::string>> imports = emit::findForbiddenImports(bytes);
+  if (!imports) {
+    llvm::errs() << "residc: error: " << llvm::toString(imports.takeError()) << "\n";
+    return CompileFailure::Internal;
+  }
+  if (imports->empty())
+    return std::nullopt;
+  llvm::errs() << "residc: error: expected code that needs no library, but on the CPU '" << target.cpu << "' it calls "
+               << llvm::join(*imports, ", ") << "\n";
+  return CompileFailure::Unavailable;
+}

@@ -1,0 +1,68 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The order of all stages from a parsed module to code: the one place that knows it. Does not own any stage, nor flags
+// and files (tools/).
+
+#ifndef RESID_CODEGEN_PIPELINES_H
+#define RESID_CODEGEN_PIPELINES_H
+
+#include "codegen/emit/Object.h"
+#include "codegen/emit/Signature.h"
+#include "codegen/emit/Target.h"
+#include "passes/Passes.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Support/Timing.h"
+#include "llvm/IR/LLVMContext.h"
+#include <functional>
+
+namespace mlir::resid {
+
+struct CompileOptions {
+  ProgramMode mode = ProgramMode::Training;
+  /// Prepended literally to every exported name.
+  std::string prefix;
+  /// Each exported F also gets `void F__packed(void **args)`: args[i] points at the i-th C argument, the last one at a
+  /// resid_status that receives the answer. For callers that learn a signature at run time.
+  bool packedEntries = false;
+  /// Called after each stage with its name, if set.
+  std::function<void(llvm::StringRef stage, ModuleOp module)> afterStage;
+  /// Where time goes, if set.
+  TimingScope *timing = nullptr;
+};
+
+/// Why a compilation ended early; the reason was reported as a diagnostic.
+enum class CompileFailure {
+  Program,     // the program is wrong
+  Unavailable, // valid, but not available on this target
+  Internal,    // a stage broke its own rules
+};
+
+/// Code of one module, optimised, in LLVM IR. The context outlives the module it owns.
+struct CompiledModule {
+  std::vector<emit::KernelSignature> signatures;
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> code;
+};
+
+/// The dialects of programs and of every stage, with the interfaces the stages need.
+void registerCompilerDialects(DialectRegistry &registry);
+
+/// The passes from resid to resid, in place. Nothing if all went well.
+std::optional<CompileFailure> runResidStages(ModuleOp module, const CompileOptions &options);
+
+/// Signatures of the public functions, after runResidStages; for headers without code. `module` is lowered on the way.
+std::optional<CompileFailure> compileSignatures(ModuleOp module, const CompileOptions &options,
+                                                const emit::TargetDescription &target,
+                                                std::vector<emit::KernelSignature> &signatures);
+
+/// Everything after runResidStages (compileSignatures included): `module` ends in the LLVM dialect, `result` holds its code.
+std::optional<CompileFailure> compileToCode(ModuleOp module, const CompileOptions &options,
+                                            emit::TargetDescription &target, CompiledModule &result);
+
+/// Code as bytes; an object that would need a library is refused as unavailable.
+std::optional<CompileFailure> writeCompiled(CompiledModule &compiled, emit::TargetDescription &target,
+                                            emit::CodeKind kind, llvm::SmallVectorImpl<char> &bytes);
+
+} // namespace mlir::resid
+
+#endif // RESID_CODEGEN_PIPELINES_H

@@ -1,0 +1,33 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The flags of residc and its help text. Compiles nothing.
+
+#ifndef RESID_TOOLS_RESIDC_OPTIONS_H
+#define RESID_TOOLS_RESIDC_OPTIONS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace mlir::resid::tools {
+
+/// What residc writes to its main output.
+enum class EmitKind { Object, Assembly, LLVM, MLIR, Header };
+
+struct ResidcOptions {
+  std::string input, output, header, depfile, dumpStages;
+  std::string triple, mcpu = "native", prefix;
+  EmitKind emit = EmitKind::Object;
+  bool inference = false, time = false, warningsAreErrors = false;
+  bool help = false, version = false;
+};
+
+extern const char *const residcHelp;
+
+/// Parses the command line without the program's name. An error is a message for exit 2, or for exit 4 where what was
+/// asked for is known but not available (std::errc::not_supported).
+llvm::Expected<ResidcOptions> parseResidcOptions(llvm::ArrayRef<const char *> arguments);
+
+} // namespace mlir::resid::tools
+
+#endif // RESID_TOOLS_RESIDC_OPTIONS_H

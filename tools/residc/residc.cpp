@@ -1,0 +1,230 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// residc: from a file in MLIR to an object, a header, or what lies between. Parses flags, calls the pipelines, writes
+// files; everything is computed before the first file is touched.
+
+#include "codegen/Pipelines.h"
+#include "codegen/emit/Header.h"
+#include "mlir/IR/Diagnostics.h"
+#include "tools/common/ExitCodes.h"
+#include "tools/common/Files.h"
+#include "tools/common/Parse.h"
+#include "tools/residc/Options.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/xxhash.h"
+#include <unistd.h>
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::tools;
+
+namespace {
+
+/// One run of the compiler, from options to the files to write.
+class Compiler {
+public:
+  Compiler(const ResidcOptions &options, TimingScope &timing) : options(options), timing(timing) {}
+
+  ExitCode run(std::unique_ptr<llvm::MemoryBuffer> input);
+
+private:
+  ExitCode compile(ModuleOp module);
+  ExitCode emitCode(ModuleOp module, const CompileOptions &compileOptions);
+  ExitCode writeFiles();
+  void dumpStage(StringRef stage, ModuleOp module);
+
+  const ResidcOptions &options;
+  TimingScope &timing;
+  /// (path, contents), in the order they are written.
+  std::vector<std::pair<std::string, std::string>> files;
+  llvm::Error dumpError = llvm::Error::success();
+  unsigned stages = 0;
+};
+
+ExitCode report(const llvm::Twine &message, ExitCode code) {
+  llvm::errs() << "residc: error: " << message << "\n";
+  return code;
+}
+
+ExitCode toExitCode(CompileFailure failure) {
+  switch (failure) {
+  case CompileFailure::Program:
+    return ExitProgram;
+  case CompileFailure::Unavailable:
+    return ExitUnavailable;
+  case CompileFailure::Internal:
+    return ExitInternal;
+  }
+  llvm_unreachable("unknown failure");
+}
+
+std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  stream << "\n";
+  return text;
+}
+
+void Compiler::dumpStage(StringRef stage, ModuleOp module) {
+  SmallString<128> path(options.dumpStages);
+  llvm::sys::path::append(path, llvm::Twine(stages / 10) + llvm::Twine(stages % 10) + "-" + stage + ".mlir");
+  ++stages;
+  dumpError = llvm::joinErrors(std::move(dumpError), writeOutput(path, print(module)));
+}
+
+ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOptions) {
+  llvm::Expected<emit::TargetDescription> target = emit::resolveTarget(options.triple, options.mcpu);
+  if (!target)
+    return report(llvm::toString(target.takeError()), ExitUsage);
+  CompiledModule compiled;
+  std::string code;
+  if (options.emit == EmitKind::Header) {
+    if (auto failure = compileSignatures(module, compileOptions, *target, compiled.signatures))
+      return toExitCode(*failure);
+  } else {
+    if (auto failure = compileToCode(module, compileOptions, *target, compiled))
+      return toExitCode(*failure);
+    TimingScope scope = timing.nest("write code");
+    auto kind = options.emit == EmitKind::Object     ? emit::CodeKind::Object
+                : options.emit == EmitKind::Assembly ? emit::CodeKind::Assembly
+                                                     : emit::CodeKind::LLVM;
+    SmallVector<char> bytes;
+    if (auto failure = writeCompiled(compiled, *target, kind, bytes))
+      return toExitCode(*failure);
+    code.assign(bytes.begin(), bytes.end());
+  }
+  std::string header = emit::writeHeader(compiled.signatures);
+  if (!options.header.empty())
+    files.emplace_back(options.header, header);
+  files.emplace_back(options.output, options.emit == EmitKind::Header ? header : code);
+  return ExitDone;
+}
+
+ExitCode Compiler::compile(ModuleOp module) {
+  CompileOptions compileOptions;
+  compileOptions.mode = options.inference ? ProgramMode::Inference : ProgramMode::Training;
+  compileOptions.prefix = options.prefix;
+  compileOptions.timing = &timing;
+  if (!options.dumpStages.empty()) {
+    if (std::error_code code = llvm::sys::fs::create_directories(options.dumpStages))
+      return report("cannot make the folder '" + options.dumpStages + "': " + code.message(), ExitFile);
+    compileOptions.afterStage = [this](StringRef stage, ModuleOp module) { dumpStage(stage, module); };
+  }
+  if (auto failure = runResidStages(module, compileOptions))
+    return toExitCode(*failure);
+  if (options.emit != EmitKind::MLIR)
+    return emitCode(module, compileOptions);
+  if (!options.header.empty())
+    return report("expected no --header with --emit=mlir, but got '" + options.header + "'", ExitUsage);
+  files.emplace_back(options.output, print(module));
+  return ExitDone;
+}
+
+/// A path as make and ninja read it.
+std::string escapePath(StringRef path) {
+  std::string text;
+  for (char c : path)
+    text += c == ' ' || c == '#' || c == '\\' ? std::string("\\") + c : c == '$' ? "$$" : std::string(1, c);
+  return text;
+}
+
+ExitCode Compiler::writeFiles() {
+  if (!options.depfile.empty())
+    files.emplace_back(options.depfile, escapePath(options.output) + ": " + escapePath(options.input) + "\n");
+  for (const auto &[path, contents] : files)
+    if (llvm::Error error = writeOutput(path, contents))
+      return report(llvm::toString(std::move(error)), ExitFile);
+  return ExitDone;
+}
+
+ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
+  DialectRegistry registry;
+  registerCompilerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  llvm::SourceMgr sourceManager;
+  SourceMgrDiagnosticHandler printer(sourceManager, &context);
+  bool warned = false;
+  ScopedDiagnosticHandler counter(&context, [&](Diagnostic &diagnostic) {
+    warned |= diagnostic.getSeverity() == DiagnosticSeverity::Warning;
+    return failure(); // let the printer have it
+  });
+  TimingScope parsing = timing.nest("parse");
+  OwningOpRef<ModuleOp> module = parseModule(std::move(input), sourceManager, context);
+  parsing.stop();
+  if (!module)
+    return ExitProgram;
+  ExitCode code = compile(*module);
+  if (dumpError)
+    return report(llvm::toString(std::move(dumpError)), ExitFile);
+  if (code != ExitDone)
+    return code;
+  if (warned && options.warningsAreErrors)
+    return report("warnings were given, and --werror makes them errors", ExitProgram);
+  return writeFiles();
+}
+
+/// Keeps the program that residc failed on, and says how to run it again.
+ExitCode reportInternalError(const ResidcOptions &options, StringRef program, ArrayRef<const char *> arguments) {
+  std::string path = "resid-crash-" + llvm::utohexstr(llvm::xxh3_64bits(program)) + ".mlir";
+  std::string rerun = "residc";
+  for (StringRef argument : arguments)
+    rerun += " " + (argument == options.input ? path : argument.str());
+  if (llvm::Error error = writeOutput(path, program))
+    llvm::errs() << "residc: error: " << llvm::toString(std::move(error)) << "\n";
+  return report("internal error; please report it with the file '" + path + "', which reproduces it:\n  " + rerun,
+                ExitInternal);
+}
+
+[[noreturn]] void exitOutOfMemory(void *, const char *, bool) {
+  static constexpr char message[] = "residc: error: out of memory\n";
+  (void)!write(2, message, sizeof(message) - 1);
+  _exit(ExitMemory);
+}
+
+ExitCode runResidc(const ResidcOptions &options, ArrayRef<const char *> arguments) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(options.input);
+  if (!input)
+    return report(llvm::toString(input.takeError()), ExitFile);
+  std::string program = (*input)->getBuffer().str();
+  DefaultTimingManager timingManager;
+  timingManager.setEnabled(options.time);
+  TimingScope timing = timingManager.getRootScope();
+  ExitCode code = ExitInternal;
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext recovery;
+  bool survived = recovery.RunSafely([&] { code = Compiler(options, timing).run(std::move(*input)); });
+  timing.stop();
+  return survived && code != ExitInternal ? code : reportInternalError(options, program, arguments);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::install_bad_alloc_error_handler(exitOutOfMemory);
+  ArrayRef<const char *> arguments(argv + 1, argc - 1);
+  llvm::Expected<ResidcOptions> options = parseResidcOptions(arguments);
+  if (!options) {
+    ExitCode code = ExitUsage;
+    llvm::handleAllErrors(options.takeError(), [&](const llvm::StringError &error) {
+      if (error.convertToErrorCode() == std::errc::not_supported)
+        code = ExitUnavailable;
+      report(error.getMessage(), code);
+    });
+    return code;
+  }
+  if (options->help) {
+    llvm::outs() << residcHelp;
+    return ExitDone;
+  }
+  if (options->version) {
+    llvm::outs() << "residc " RESID_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+    return ExitDone;
+  }
+  return runResidc(*options, arguments);
+}
