@@ -10,12 +10,15 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "passes/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
+  mlir::resid::registerResidPasses();
+  mlir::resid::registerResidPipelines();
   mlir::resid::registerRowKernelPasses();
   mlir::resid::cpu::registerCPUPassesAndPipelines();
   registry.insert<mlir::resid::ResidDialect, mlir::resid::rows::RowsDialect>();

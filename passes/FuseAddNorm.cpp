@@ -1,0 +1,103 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// resid-fuse-add-norm: rewrites the chains that AddNormChain finds. What is a chain, and why, stands there.
+
+#include "passes/AddNormChain.h"
+#include "passes/Passes.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::resid {
+#define GEN_PASS_DEF_FUSEADDNORM
+#include "passes/Passes.h.inc"
+} // namespace mlir::resid
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// The names of the fused ops in the order in which they run.
+static std::string getFusedNames(const AddNormChain &chain) {
+  std::string names;
+  for (Operation *op : {chain.bias ? chain.bias.getOperation() : nullptr,
+                        chain.dropout ? chain.dropout.getOperation() : nullptr, chain.add.getOperation(), chain.norm})
+    if (op)
+      names += (names.empty() ? "" : ", ") + op->getName().getStringRef().str();
+  return names;
+}
+
+static Location getFusedLocation(const AddNormChain &chain) {
+  SmallVector<Location> locations;
+  if (chain.bias)
+    locations.push_back(chain.bias.getLoc());
+  if (chain.dropout)
+    locations.push_back(chain.dropout.getLoc());
+  locations.append({chain.add.getLoc(), chain.norm->getLoc()});
+  return FusedLoc::get(chain.norm->getContext(), locations);
+}
+
+/// Makes the fused op before `chain.place`; the chain itself stays.
+static AddNormOp createAddNorm(OpBuilder &builder, AddNormChain &chain) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(chain.place);
+  DropoutOp dropout = chain.dropout;
+  const NormParts &parts = chain.parts;
+  auto unit = [&](bool set) { return set ? builder.getUnitAttr() : UnitAttr(); };
+  return AddNormOp::create(
+      builder, getFusedLocation(chain), chain.norm->getResult(0).getType(), chain.add.getType(),
+      chain.norm->getResultTypes().drop_front(), NormKindAttr::get(builder.getContext(), parts.kind), chain.skip,
+      chain.branch, chain.bias ? chain.bias.getBias() : Value(), dropout ? dropout.getSeed() : Value(),
+      dropout ? dropout.getStep() : Value(), dropout ? dropout.getOriginRow() : Value(),
+      dropout ? dropout.getOriginSite() : Value(), chain.add.getGate(), parts.alpha, parts.gamma, parts.beta,
+      parts.epsilon, dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(),
+      chain.add.getSkipScaleAttr(), chain.add.getBranchScaleAttr(), parts.normRank, unit(parts.zeroCenteredGamma),
+      unit(parts.narrowAffine));
+}
+
+namespace {
+template <typename NormOp>
+struct FuseNorm : OpRewritePattern<NormOp> {
+  FuseNorm(MLIRContext *context, bool report) : OpRewritePattern<NormOp>(context), report(report) {}
+
+  LogicalResult matchAndRewrite(NormOp norm, PatternRewriter &rewriter) const override {
+    SmallVector<FusionRefusal> refusals;
+    std::optional<AddNormChain> chain = findAddNormChain(norm, refusals);
+    if (!chain)
+      return rewriter.notifyMatchFailure(norm, refusals.empty() ? "expected a norm that reads a residual sum"
+                                                                : refusals.front().reason);
+    if (report)
+      norm.emitRemark() << "fused into resid.add_norm (bit-exact): " << getFusedNames(*chain);
+    AddNormOp fused = createAddNorm(rewriter, *chain);
+    SmallVector<Value> normResults = {fused.getNormalized()};
+    llvm::append_range(normResults, fused.getStatistics());
+    rewriter.replaceOp(norm, normResults);
+    rewriter.replaceOp(chain->add, fused.getSum());
+    if (chain->dropout)
+      rewriter.eraseOp(chain->dropout);
+    if (chain->bias)
+      rewriter.eraseOp(chain->bias);
+    return success();
+  }
+
+  bool report;
+};
+
+struct FuseAddNorm : resid::impl::FuseAddNormBase<FuseAddNorm> {
+  using FuseAddNormBase::FuseAddNormBase;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<FuseNorm<LayerNormOp>, FuseNorm<RMSNormOp>, FuseNorm<DyTOp>>(&getContext(), report.getValue());
+    // Fusion alone: what else could be simplified is the canonicalizer's.
+    GreedyRewriteConfig config;
+    config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
+        GreedySimplifyRegionLevel::Disabled);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config))) {
+      getOperation()->emitError("expected fusion of add and norm to come to an end, but it did not");
+      return signalPassFailure();
+    }
+    if (report)
+      emitFusionRefusals(collectFusionRefusals(getOperation()));
+  }
+};
+} // namespace
