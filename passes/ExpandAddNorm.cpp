@@ -33,7 +33,7 @@ static Value createSum(OpBuilder &builder, AddNormOp op) {
 static Operation *createNorm(OpBuilder &builder, AddNormOp op, Value sum) {
   Location loc = op.getLoc();
   Type type = op.getNormalized().getType();
-  TypeRange statistics = op.getStatistics().getTypes();
+  TypeRange statistics(op.getStatistics());
   switch (op.getKind()) {
   case NormKind::Layer:
     return LayerNormOp::create(builder, loc, type, statistics, sum, op.getGamma(), op.getBeta(), op.getEpsilonAttr(),

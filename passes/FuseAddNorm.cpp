@@ -16,23 +16,24 @@ namespace mlir::resid {
 using namespace mlir;
 using namespace mlir::resid;
 
-/// The names of the fused ops in the order in which they run.
+/// The ops of the chain in the order in which they run.
+static SmallVector<Operation *> getOps(const AddNormChain &chain) {
+  SmallVector<Operation *> ops = {chain.bias, chain.dropout, chain.add, chain.norm};
+  llvm::erase(ops, nullptr);
+  return ops;
+}
+
 static std::string getFusedNames(const AddNormChain &chain) {
   std::string names;
-  for (Operation *op : {chain.bias ? chain.bias.getOperation() : nullptr,
-                        chain.dropout ? chain.dropout.getOperation() : nullptr, chain.add.getOperation(), chain.norm})
-    if (op)
-      names += (names.empty() ? "" : ", ") + op->getName().getStringRef().str();
+  for (Operation *op : getOps(chain))
+    names += (names.empty() ? "" : ", ") + op->getName().getStringRef().str();
   return names;
 }
 
 static Location getFusedLocation(const AddNormChain &chain) {
   SmallVector<Location> locations;
-  if (chain.bias)
-    locations.push_back(chain.bias.getLoc());
-  if (chain.dropout)
-    locations.push_back(chain.dropout.getLoc());
-  locations.append({chain.add.getLoc(), chain.norm->getLoc()});
+  for (Operation *op : getOps(chain))
+    locations.push_back(op->getLoc());
   return FusedLoc::get(chain.norm->getContext(), locations);
 }
 
@@ -45,7 +46,7 @@ static AddNormOp createAddNorm(OpBuilder &builder, AddNormChain &chain) {
   auto unit = [&](bool set) { return set ? builder.getUnitAttr() : UnitAttr(); };
   return AddNormOp::create(
       builder, getFusedLocation(chain), chain.norm->getResult(0).getType(), chain.add.getType(),
-      chain.norm->getResultTypes().drop_front(), NormKindAttr::get(builder.getContext(), parts.kind), chain.skip,
+      TypeRange(chain.norm->getResultTypes()).drop_front(), NormKindAttr::get(builder.getContext(), parts.kind), chain.skip,
       chain.branch, chain.bias ? chain.bias.getBias() : Value(), dropout ? dropout.getSeed() : Value(),
       dropout ? dropout.getStep() : Value(), dropout ? dropout.getOriginRow() : Value(),
       dropout ? dropout.getOriginSite() : Value(), chain.add.getGate(), parts.alpha, parts.gamma, parts.beta,
@@ -63,8 +64,9 @@ struct FuseNorm : OpRewritePattern<NormOp> {
     SmallVector<FusionRefusal> refusals;
     std::optional<AddNormChain> chain = findAddNormChain(norm, refusals);
     if (!chain)
-      return rewriter.notifyMatchFailure(norm, refusals.empty() ? "expected a norm that reads a residual sum"
-                                                                : refusals.front().reason);
+      return rewriter.notifyMatchFailure(norm.getOperation(),
+                                         Twine(refusals.empty() ? StringRef("expected a norm that reads a residual sum")
+                                                                : StringRef(refusals.front().reason)));
     if (report)
       norm.emitRemark() << "fused into resid.add_norm (bit-exact): " << getFusedNames(*chain);
     AddNormOp fused = createAddNorm(rewriter, *chain);
@@ -88,10 +90,12 @@ struct FuseAddNorm : resid::impl::FuseAddNormBase<FuseAddNorm> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FuseNorm<LayerNormOp>, FuseNorm<RMSNormOp>, FuseNorm<DyTOp>>(&getContext(), report.getValue());
-    // Fusion alone: what else could be simplified is the canonicalizer's.
+    // Fusion alone: what else could be simplified is the canonicalizer's. Top-down, so that the first norm of a sum is fused.
     GreedyRewriteConfig config;
-    config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
-        GreedySimplifyRegionLevel::Disabled);
+    config.setUseTopDownTraversal(true)
+        .enableFolding(false)
+        .enableConstantCSE(false)
+        .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config))) {
       getOperation()->emitError("expected fusion of add and norm to come to an end, but it did not");
       return signalPassFailure();

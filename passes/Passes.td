@@ -13,11 +13,10 @@ class ReportOption : Option<"report", "report", "bool", /*default=*/"false",
 def FuseAddNorm : Pass<"resid-fuse-add-norm"> {
   let summary = "fuses residual add and norm, with the branch's bias and dropout, into resid.add_norm";
   let description = [{
-    Rewrites the chain `[resid.add_bias] -> [resid.dropout] -> resid.add -> norm`, the norm being `resid.layer_norm`,
-    `resid.rms_norm` or `resid.dyt`, into one `resid.add_norm`.
+    Class: **bit-exact**.
 
-    Class: **bit-exact**. `resid.add_norm` is defined as this chain, and every value in it is still rounded to its
-    storage type once.
+    Rewrites the chain `[resid.add_bias] -> [resid.dropout] -> resid.add -> norm`, the norm being `resid.layer_norm`,
+    `resid.rms_norm` or `resid.dyt`, into one `resid.add_norm`, which is defined as this chain.
 
     Before and after:
     ```mlir
@@ -53,21 +52,22 @@ def FuseAddNorm : Pass<"resid-fuse-add-norm"> {
       narrow type any more;
     - a bias or dropout on the skip operand of an add with gate or scales, which does not commute.
 
-    Effect on rounding: none.
+    Effect on rounding: none; every value of the chain is still rounded to its storage type once.
 
     `resid-expand-add-norm` is the inverse: expanding what was fused gives the chain back, standing together in its order
     and with the branch as second operand, and fusing what was expanded gives the fused op back.
   }];
-  let options = [ReportOption];
+  let options = [ReportOption<>];
 }
 
 def ExpandAddNorm : Pass<"resid-expand-add-norm"> {
   let summary = "expands resid.add_norm into bias, dropout, residual add and norm";
   let description = [{
+    Class: **bit-exact**.
+
     Rewrites `resid.add_norm` into `resid.add_bias`, `resid.dropout`, `resid.add` and `resid.layer_norm`,
     `resid.rms_norm` or `resid.dyt`; bias and dropout only where the op has those clauses.
-
-    Class: **bit-exact**. The expansion is the op's definition.
+    The expansion is the op's definition.
 
     Before and after:
     ```mlir
@@ -83,16 +83,17 @@ def ExpandAddNorm : Pass<"resid-expand-add-norm"> {
     Effect on rounding: none.
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect"];
-  let options = [ReportOption];
+  let options = [ReportOption<>];
 }
 
 def Inference : Pass<"resid-inference"> {
   let summary = "removes dropout";
   let description = [{
-    Replaces `resid.dropout` by its operand and removes the dropout clause of `resid.add_norm`.
+    Class: **changes the function**.
 
-    Class: **changes the function**: a program for training becomes the one for inference, in which dropout is the
-    identity by definition. What is left of the program keeps its bits.
+    Replaces `resid.dropout` by its operand and removes the dropout clause of `resid.add_norm`: a program for training
+    becomes the one for inference, in which dropout is the identity by definition. What is left of the program keeps its
+    bits.
 
     Before and after:
     ```mlir
@@ -107,7 +108,7 @@ def Inference : Pass<"resid-inference"> {
 
     Effect on rounding: the rounding of the dropout's result disappears with it.
   }];
-  let options = [ReportOption];
+  let options = [ReportOption<>];
 }
 
 #endif
