@@ -111,7 +111,7 @@ static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const Compi
   return runStage(module, options, "scratch-and-checks", unavailable, [&](OpPassManager &manager) {
     manager.addPass(emit::createPlanScratch());
     emit::BuildEntriesOptions entryOptions;
-    entryOptions.cpuFeatures = target.getRequiredFeatures();
+    entryOptions.cpuFeatures = llvm::to_vector(target.getRequiredFeatures());
     manager.addPass(emit::createBuildEntries(entryOptions));
   });
 }
