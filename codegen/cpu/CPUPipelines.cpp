@@ -24,6 +24,7 @@ static void addCleanup(OpPassManager &manager) {
 }
 
 void cpu::buildBufferizationPipeline(OpPassManager &manager) {
+  manager.addPass(createDecomposeAggregates());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;

@@ -17,14 +17,17 @@ namespace {
 /// The functions that generated objects may import.
 bool isAllowedImport(StringRef name) { return name == "memcpy" || name == "memset" || name == "memmove"; }
 
+/// Casts between types that a left-over operation needs are reported only where they are all that is left.
 LogicalResult checkOperations(ModuleOp module) {
-  WalkResult result = module.walk([&](Operation *op) {
-    if (op == module.getOperation() || isa<LLVM::LLVMDialect>(op->getDialect()))
-      return WalkResult::advance();
-    op->emitOpError("is not available on CPU targets here: expected LLVM operations only after lowering");
-    return WalkResult::interrupt();
+  Operation *leftOver = nullptr;
+  module.walk([&](Operation *op) {
+    bool isLLVM = op == module.getOperation() || isa_and_present<LLVM::LLVMDialect>(op->getDialect());
+    if (!isLLVM && (!leftOver || isa<UnrealizedConversionCastOp>(leftOver)))
+      leftOver = op;
   });
-  return failure(result.wasInterrupted());
+  if (!leftOver)
+    return success();
+  return leftOver->emitOpError("is not available on CPU targets here: expected LLVM operations only after lowering");
 }
 
 LogicalResult finishFunction(LLVM::LLVMFuncOp function, ModuleOp module) {

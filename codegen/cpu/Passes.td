@@ -7,6 +7,15 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DecomposeAggregates : Pass<"resid-decompose-aggregates"> {
+  let summary = "take apart linalg.softmax into the operations that define it";
+  let description = [{
+    Upstream has no loops for linalg.softmax itself; its parts (maximum, exponentials, sum, quotient) have.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def LowerRequire : Pass<"resid-lower-require", "::mlir::func::FuncOp"> {
   let summary = "turn rows.require into a store to the function's status cell";
   let description = [{

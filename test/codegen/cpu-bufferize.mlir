@@ -49,3 +49,16 @@ func.func private @loop__impl(%x: memref<4x8xf32>, %w: memref<8x8xf32>, %n: inde
   bufferization.materialize_in_destination %r in restrict writable %out : (tensor<4x8xf32>, memref<4x8xf32>) -> ()
   return
 }
+
+// CHECK-LABEL: func.func private @softmax__impl(
+// CHECK-NOT:     linalg.softmax
+// CHECK:         math.exp
+// CHECK-NOT:     linalg.softmax
+// CHECK:         return
+func.func private @softmax__impl(%x: memref<4x8xf32>, %out: memref<4x8xf32>) {
+  %t = bufferization.to_tensor %x restrict : memref<4x8xf32> to tensor<4x8xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %y = linalg.softmax dimension(1) ins(%t : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  bufferization.materialize_in_destination %y in restrict writable %out : (tensor<4x8xf32>, memref<4x8xf32>) -> ()
+  return
+}

@@ -34,3 +34,12 @@ func.func @left_over(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = tensor.empty() : tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// The operation is named, not the casts around it.
+func.func @of_another_kind(%x: memref<4xf32>, %n: index) {
+  // expected-error @below {{'linalg.softmax' op is not available on CPU targets here}}
+  linalg.softmax dimension(0) ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
+  return
+}
