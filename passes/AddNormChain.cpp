@@ -32,8 +32,9 @@ std::optional<NormParts> resid::getNormParts(Operation *op) {
     return getStatisticsNormParts(NormKind::RMS, rms);
   if (auto dyt = dyn_cast<DyTOp>(op)) {
     int64_t rank = dyt.getGamma() ? cast<RankedTensorType>(dyt.getGamma().getType()).getRank() : 1;
-    return NormParts{NormKind::DyT,  dyt.getX(),  dyt.getAlpha(), dyt.getGamma(), dyt.getBeta(), FloatAttr(),
-                     IntegerAttr(), dyt.getZeroCenteredGamma(), dyt.getNarrowAffine(), rank};
+    return NormParts{NormKind::DyT,         dyt.getX(),  dyt.getAlpha(), dyt.getGamma(),
+                     dyt.getBeta(),         FloatAttr(), IntegerAttr(),  dyt.getZeroCenteredGamma(),
+                     dyt.getNarrowAffine(), rank};
   }
   return std::nullopt;
 }
@@ -64,8 +65,7 @@ static Value getConvertedValue(Value value) {
 }
 
 /// The op of kind ProducerOp that makes `value`, if `reader` is all that needs it and runs exactly as often.
-template <typename ProducerOp>
-static ProducerOp takeProducer(Value value, Operation *reader, Refusals &refusals) {
+template <typename ProducerOp> static ProducerOp takeProducer(Value value, Operation *reader, Refusals &refusals) {
   auto producer = value.getDefiningOp<ProducerOp>();
   if (!producer)
     return nullptr;
@@ -93,10 +93,10 @@ static void refuseConvertedProducer(Value value, Refusals &refusals) {
   Operation *producer = converted ? converted.getDefiningOp() : nullptr;
   if (!isBiasOrDropout(producer))
     return;
-  refusals.push_back({producer, ("not fused: expected no " + value.getDefiningOp()->getName().getStringRef() + " after " +
-                                 producer->getName().getStringRef() + "; fusing would not round its result to " +
-                                 "its own type")
-                                    .str()});
+  refusals.push_back(
+      {producer, ("not fused: expected no " + value.getDefiningOp()->getName().getStringRef() + " after " +
+                  producer->getName().getStringRef() + "; fusing would not round its result to " + "its own type")
+                     .str()});
 }
 
 /// Goes from `value`, read by `reader`, towards the start of the branch: bias, with no dropout after it.
@@ -122,14 +122,12 @@ static Branch takeBranch(Value value, Operation *reader, Refusals &refusals) {
 }
 
 /// In y = x + f, and only there, the operands may change places without changing a bit.
-template <typename SumOp>
-static bool commutes(SumOp op) {
+template <typename SumOp> static bool commutes(SumOp op) {
   return !op.getGate() && op.getSkipScale().convertToDouble() == 1.0 && op.getBranchScale().convertToDouble() == 1.0;
 }
 
 /// Takes the branch from f, else from x where the sum commutes; `skip` becomes the other operand.
-template <typename SumOp>
-static Branch takeEitherBranch(SumOp op, Value &skip, Refusals &refusals) {
+template <typename SumOp> static Branch takeEitherBranch(SumOp op, Value &skip, Refusals &refusals) {
   skip = op.getX();
   Branch branch = takeBranch(op.getF(), op, refusals);
   if (!branch.isEmpty() || op.getX() == op.getF())
@@ -143,10 +141,11 @@ static Branch takeEitherBranch(SumOp op, Value &skip, Refusals &refusals) {
   }
   Operation *producer = op.getX().getDefiningOp();
   if (isBiasOrDropout(producer))
-    refusals.push_back({producer, ("not fused: expected " + producer->getName().getStringRef() +
-                                   " on the branch operand, but got it on the skip operand; with a gate or scales the " +
-                                   "operands do not commute")
-                                      .str()});
+    refusals.push_back(
+        {producer, ("not fused: expected " + producer->getName().getStringRef() +
+                    " on the branch operand, but got it on the skip operand; with a gate or scales the " +
+                    "operands do not commute")
+                       .str()});
   return branch;
 }
 
@@ -157,10 +156,10 @@ static Branch takeEitherBranch(SumOp op, Value &skip, Refusals &refusals) {
 /// The residual add that `norm` reads, in its own block.
 static AddOp takeSum(Operation *norm, Value sum, Refusals &refusals) {
   if (Value converted = getConvertedValue(sum); converted && converted.getDefiningOp<AddOp>()) {
-    refusals.push_back({norm, ("not fused: expected the norm to read the sum itself, but got " +
-                               sum.getDefiningOp()->getName().getStringRef() +
-                               " between them; fusing would round the sum elsewhere")
-                                  .str()});
+    refusals.push_back(
+        {norm, ("not fused: expected the norm to read the sum itself, but got " +
+                sum.getDefiningOp()->getName().getStringRef() + " between them; fusing would round the sum elsewhere")
+                   .str()});
     return nullptr;
   }
   if (auto fused = sum.getDefiningOp<AddNormOp>(); fused && sum == fused.getSum()) {
@@ -182,9 +181,9 @@ static bool refusesRank(AddOp add, Operation *norm, const NormParts &parts, Refu
   bool hasDropout = add.getF().getDefiningOp<DropoutOp>() || (commutes(add) && add.getX().getDefiningOp<DropoutOp>());
   if (parts.rank == 1 || !hasDropout)
     return false;
-  refusals.push_back({norm, ("not fused: expected a norm over 1 dimension beside dropout, but got one over " +
-                             Twine(parts.rank))
-                                .str()});
+  refusals.push_back(
+      {norm,
+       ("not fused: expected a norm over 1 dimension beside dropout, but got one over " + Twine(parts.rank)).str()});
   return true;
 }
 
@@ -205,7 +204,8 @@ static Operation *findPlace(AddOp add, Operation *norm, const NormParts &parts, 
   Operation *place = norm;
   for (OpOperand &use : add.getResult().getUses()) {
     if (use.getOwner() == norm && use.getOperandNumber() != 0) {
-      refusals.push_back({norm, "not fused: expected parameters that do not depend on the sum, but got the sum itself"});
+      refusals.push_back(
+          {norm, "not fused: expected parameters that do not depend on the sum, but got the sum itself"});
       return nullptr;
     }
     // A reader in a later block comes after the norm in any case.

@@ -14,9 +14,9 @@ namespace mlir::resid {
 
 /// Why a norm was not fused, or why the fused chain starts no earlier.
 struct FusionRefusal {
-  Operation *op;                ///< where it stops
-  std::string reason;           ///< lower case, no full stop
-  Operation *reader = nullptr;  ///< the reader of the sum that stands in the way, if that is the reason
+  Operation *op;               ///< where it stops
+  std::string reason;          ///< lower case, no full stop
+  Operation *reader = nullptr; ///< the reader of the sum that stands in the way, if that is the reason
 };
 
 /// What the three norm ops have in common; absent operands are null.
@@ -46,8 +46,8 @@ struct AddNormChain {
   Operation *place;
 };
 
-/// The longest chain that ends in `norm`. Where there is none, or a longer one exists but must not be fused, the reasons
-/// are appended to `refusals`; a norm of something else than a sum is no chain and needs no reason.
+/// The longest chain that ends in `norm`. Where there is none, or a longer one exists but must not be fused, the
+/// reasons are appended to `refusals`; a norm of something else than a sum is no chain and needs no reason.
 std::optional<AddNormChain> findAddNormChain(Operation *norm, SmallVectorImpl<FusionRefusal> &refusals);
 
 /// Every refusal in a program that has been through resid-fuse-add-norm, in the order of the program.

@@ -46,8 +46,8 @@ static AddNormOp createAddNorm(OpBuilder &builder, AddNormChain &chain) {
   auto unit = [&](bool set) { return set ? builder.getUnitAttr() : UnitAttr(); };
   return AddNormOp::create(
       builder, getFusedLocation(chain), chain.norm->getResult(0).getType(), chain.add.getType(),
-      TypeRange(chain.norm->getResultTypes()).drop_front(), NormKindAttr::get(builder.getContext(), parts.kind), chain.skip,
-      chain.branch, chain.bias ? chain.bias.getBias() : Value(), dropout ? dropout.getSeed() : Value(),
+      TypeRange(chain.norm->getResultTypes()).drop_front(), NormKindAttr::get(builder.getContext(), parts.kind),
+      chain.skip, chain.branch, chain.bias ? chain.bias.getBias() : Value(), dropout ? dropout.getSeed() : Value(),
       dropout ? dropout.getStep() : Value(), dropout ? dropout.getOriginRow() : Value(),
       dropout ? dropout.getOriginSite() : Value(), chain.add.getGate(), parts.alpha, parts.gamma, parts.beta,
       parts.epsilon, dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(),
@@ -56,8 +56,7 @@ static AddNormOp createAddNorm(OpBuilder &builder, AddNormChain &chain) {
 }
 
 namespace {
-template <typename NormOp>
-struct FuseNorm : OpRewritePattern<NormOp> {
+template <typename NormOp> struct FuseNorm : OpRewritePattern<NormOp> {
   FuseNorm(MLIRContext *context, bool report) : OpRewritePattern<NormOp>(context), report(report) {}
 
   LogicalResult matchAndRewrite(NormOp norm, PatternRewriter &rewriter) const override {
@@ -90,12 +89,11 @@ struct FuseAddNorm : resid::impl::FuseAddNormBase<FuseAddNorm> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FuseNorm<LayerNormOp>, FuseNorm<RMSNormOp>, FuseNorm<DyTOp>>(&getContext(), report.getValue());
-    // Fusion alone: what else could be simplified is the canonicalizer's. Top-down, so that the first norm of a sum is fused.
+    // Fusion alone: what else could be simplified is the canonicalizer's. Top-down, so that the first norm of a sum is
+    // fused.
     GreedyRewriteConfig config;
-    config.setUseTopDownTraversal(true)
-        .enableFolding(false)
-        .enableConstantCSE(false)
-        .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    config.setUseTopDownTraversal(true).enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
+        GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config))) {
       getOperation()->emitError("expected fusion of add and norm to come to an end, but it did not");
       return signalPassFailure();

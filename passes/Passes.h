@@ -1,6 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The passes from resid to resid, their registration and the pipeline made of them. What each pass does stands in Passes.td.
+// The passes from resid to resid, their registration and the pipeline made of them. What each pass does stands in
+// Passes.td.
 
 #ifndef RESID_PASSES_PASSES_H
 #define RESID_PASSES_PASSES_H

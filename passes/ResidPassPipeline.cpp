@@ -32,9 +32,9 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
 } // namespace
 
 void resid::registerResidPipelines() {
-  PassPipelineRegistration<PipelineOptions>(
-      "resid-passes", "the passes from resid to resid that every program goes through",
-      [](OpPassManager &manager, const PipelineOptions &options) {
-        buildResidPassPipeline(manager, {options.mode, options.report});
-      });
+  PassPipelineRegistration<PipelineOptions>("resid-passes",
+                                            "the passes from resid to resid that every program goes through",
+                                            [](OpPassManager &manager, const PipelineOptions &options) {
+                                              buildResidPassPipeline(manager, {options.mode, options.report});
+                                            });
 }

@@ -12,8 +12,8 @@ func.func @all_clauses(%x: tensor<2x8xbf16>, %f: tensor<2x8xbf16>, %b: tensor<8x
   // CHECK-NEXT: %[[BIASED:.*]] = resid.add_bias %[[F]], %[[B]] : tensor<2x8xbf16>, tensor<8xf32>
   // CHECK-NEXT: %[[D:.*]] = resid.dropout %[[BIASED]] seed(%[[S]], %[[T]]) origin(%[[R]], %[[I]]) {p = {{.*}}, site = 3{{.*}}} : tensor<2x8xbf16>
   // CHECK-NEXT: %[[SUM:.*]] = resid.add %[[X]], %[[D]] gate(%[[W]]) {branch_scale = {{5[.]0*e-01.*}}, skip_scale = {{1[.]2.*}}} : tensor<2x8xbf16>, tensor<8xbf16> -> tensor<2x8xf32>
-  // CHECK-NEXT: %[[N:.*]], %[[ST:.*]]:3 = resid.layer_norm %[[SUM]] gamma(%[[G]]) beta(%[[BE]]) {{.*}} : tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32> -> tensor<2x8xbf16>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
-  // CHECK-NEXT: return %[[N]], %[[SUM]], %[[ST]]#0, %[[ST]]#1, %[[ST]]#2
+  // CHECK-NEXT: %[[N:.*]], %[[MEAN:.*]], %[[CORRECTION:.*]], %[[RSTD:.*]] = resid.layer_norm %[[SUM]] gamma(%[[G]]) beta(%[[BE]]) {{.*}} : tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32> -> tensor<2x8xbf16>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+  // CHECK-NEXT: return %[[N]], %[[SUM]], %[[MEAN]], %[[CORRECTION]], %[[RSTD]]
   %n, %s, %mean, %correction, %rstd = resid.add_norm layer %x, %f bias(%b) dropout(%seed, %step) origin(%r, %i) gate(%w) gamma(%g) beta(%be)
       {epsilon = 1.0e-5, p = 0.1, site = 3, skip_scale = 1.2, branch_scale = 0.5}
       : tensor<2x8xbf16>, tensor<8xf32>, tensor<8xbf16>, tensor<8xf32>, tensor<8xf32>

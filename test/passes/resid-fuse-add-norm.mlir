@@ -70,11 +70,11 @@ func.func @branches_on_both_operands(%x: tensor<2x8xf32>, %f: tensor<2x8xf32>, %
 // CHECK-LABEL: func.func @wide_stream_narrow_norm_statistics(
 func.func @wide_stream_narrow_norm_statistics(%x: tensor<?x768xbf16>, %f: tensor<?x768xbf16>, %g: tensor<768xf32>)
     -> (tensor<?x768xbf16>, tensor<?x768xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
-  // CHECK-NEXT: %[[N:.*]], %[[S:.*]], %[[ST:.*]]:3 = resid.add_norm layer
+  // CHECK-NEXT: %[[N:.*]], %[[S:.*]], %[[MEAN:.*]], %[[CORRECTION:.*]], %[[RSTD:.*]] = resid.add_norm layer
   // CHECK-SAME: narrow_affine
   // CHECK-SAME: zero_centered_gamma
   // CHECK-SAME: : tensor<?x768xbf16>, tensor<768xf32> -> tensor<?x768xbf16>, tensor<?x768xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
-  // CHECK-NEXT: return %[[N]], %[[S]], %[[ST]]#0, %[[ST]]#1, %[[ST]]#2
+  // CHECK-NEXT: return %[[N]], %[[S]], %[[MEAN]], %[[CORRECTION]], %[[RSTD]]
   %s = resid.add %x, %f : tensor<?x768xbf16> -> tensor<?x768xf32>
   %n, %mean, %correction, %rstd = resid.layer_norm %s gamma(%g) {epsilon = 1.0e-5, zero_centered_gamma, narrow_affine}
       : tensor<?x768xf32>, tensor<768xf32> -> tensor<?x768xbf16>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
