@@ -1,0 +1,96 @@
+// Every clause, type and shape that verifies, in the pretty form, the generic form and bytecode.
+// RUN: resid-opt %s | FileCheck %s
+// RUN: resid-opt %s --mlir-print-op-generic | resid-opt | FileCheck %s
+// RUN: resid-opt %s --emit-bytecode | resid-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @add_gates
+func.func @add_gates(%x: tensor<4x16x512xf32>, %f: tensor<4x16x512xf32>, %scalar: tensor<f32>, %feature: tensor<512xf16>,
+                     %row: tensor<4x16x1xf32>, %sample: tensor<4x1x1xbf16>, %full: tensor<4x16x512xf32>, %dynamic: tensor<?x512xf32>) {
+  // CHECK: resid.add %arg0, %arg1 gate(%arg2) : tensor<4x16x512xf32>, tensor<f32>
+  %0 = resid.add %x, %f gate(%scalar) : tensor<4x16x512xf32>, tensor<f32>
+  // CHECK: resid.add %arg0, %arg1 gate(%arg3) : tensor<4x16x512xf32>, tensor<512xf16>
+  %1 = resid.add %x, %f gate(%feature) : tensor<4x16x512xf32>, tensor<512xf16>
+  // CHECK: resid.add %arg0, %arg1 gate(%arg4) : tensor<4x16x512xf32>, tensor<4x16x1xf32>
+  %2 = resid.add %x, %f gate(%row) : tensor<4x16x512xf32>, tensor<4x16x1xf32>
+  // CHECK: resid.add %arg0, %arg1 gate(%arg5) : tensor<4x16x512xf32>, tensor<4x1x1xbf16>
+  %3 = resid.add %x, %f gate(%sample) : tensor<4x16x512xf32>, tensor<4x1x1xbf16>
+  // CHECK: resid.add %arg0, %arg1 gate(%arg6) {branch_scale = 2.000000e+00 : f64, skip_scale = 1.200000e+00 : f64} : tensor<4x16x512xf32>, tensor<4x16x512xf32>
+  %4 = resid.add %x, %f gate(%full) {skip_scale = 1.2, branch_scale = 2.0} : tensor<4x16x512xf32>, tensor<4x16x512xf32>
+  // CHECK: resid.add %arg0, %arg1 gate(%arg7) : tensor<4x16x512xf32>, tensor<?x512xf32>
+  %5 = resid.add %x, %f gate(%dynamic) : tensor<4x16x512xf32>, tensor<?x512xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @add_types
+func.func @add_types(%h: tensor<?x?xf16>, %b: tensor<3xbf16>, %d: tensor<2x3xf64>, %g: tensor<3xf64>, %z: tensor<0x5xf32>, %gate: tensor<3xf32>) {
+  // CHECK: resid.add %arg0, %arg0 : tensor<?x?xf16>{{$}}
+  %0 = resid.add %h, %h : tensor<?x?xf16>
+  // CHECK: resid.add %arg0, %arg0 gate(%arg5) : tensor<?x?xf16>, tensor<3xf32> -> tensor<?x?xf32>
+  %1 = resid.add %h, %h gate(%gate) : tensor<?x?xf16>, tensor<3xf32> -> tensor<?x?xf32>
+  // CHECK: resid.add %arg1, %arg1 : tensor<3xbf16> -> tensor<3xf32>
+  %2 = resid.add %b, %b : tensor<3xbf16> -> tensor<3xf32>
+  // CHECK: resid.add %arg2, %arg2 gate(%arg3) : tensor<2x3xf64>, tensor<3xf64>
+  %3 = resid.add %d, %d gate(%g) : tensor<2x3xf64>, tensor<3xf64>
+  // CHECK: resid.add %arg4, %arg4 : tensor<0x5xf32>
+  %4 = resid.add %z, %z : tensor<0x5xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @add_bias
+func.func @add_bias(%f: tensor<?x?xbf16>, %b: tensor<768xf32>, %one: tensor<8xf64>, %d: tensor<?xf64>) {
+  // CHECK: resid.add_bias %arg0, %arg1 : tensor<?x?xbf16>, tensor<768xf32>
+  %0 = resid.add_bias %f, %b : tensor<?x?xbf16>, tensor<768xf32>
+  // CHECK: resid.add_bias %arg2, %arg3 : tensor<8xf64>, tensor<?xf64>
+  %1 = resid.add_bias %one, %d : tensor<8xf64>, tensor<?xf64>
+  return
+}
+
+// CHECK-LABEL: func.func @dropout
+func.func @dropout(%x: tensor<2x?x8xf16>, %seed: i64, %step: i64, %row: i64, %site: i64) {
+  // CHECK: resid.dropout %arg0 seed(%arg1, %arg2) {p = 0.000000e+00 : f64, site = 4294967295 : i64} : tensor<2x?x8xf16>
+  %0 = resid.dropout %x seed(%seed, %step) {p = 0.0, site = 4294967295} : tensor<2x?x8xf16>
+  // CHECK: resid.dropout %arg0 seed(%arg1, %arg2) origin(%arg3, %arg4) {p = 1.000000e+00 : f64, site = 1 : i64} : tensor<2x?x8xf16>
+  %1 = resid.dropout %x seed(%seed, %step) origin(%row, %site) {p = 1.0, site = 1} : tensor<2x?x8xf16>
+  return
+}
+
+// CHECK-LABEL: func.func @norms
+func.func @norms(%x: tensor<2x3x4xf32>, %g2: tensor<3x4xbf16>, %b2: tensor<?x4xf16>, %d: tensor<4xf64>, %g: tensor<4xf32>) {
+  // CHECK: %{{.*}} = resid.layer_norm %arg0 {epsilon = 0.000000e+00 : f64, norm_rank = 3 : i64} : tensor<2x3x4xf32>{{$}}
+  %0 = resid.layer_norm %x {epsilon = 0.0, norm_rank = 3} : tensor<2x3x4xf32>
+  // CHECK: resid.layer_norm %arg0 gamma(%arg1) beta(%arg2) {epsilon = 1.000000e-05 : f64, zero_centered_gamma} : tensor<2x3x4xf32>, tensor<3x4xbf16>, tensor<?x4xf16> -> tensor<2x3x4xbf16>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+  %1:4 = resid.layer_norm %x gamma(%g2) beta(%b2) {epsilon = 1.0e-5, zero_centered_gamma} : tensor<2x3x4xf32>, tensor<3x4xbf16>, tensor<?x4xf16> -> tensor<2x3x4xbf16>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+  // CHECK: resid.layer_norm %arg3 gamma(%arg4) {epsilon = 1.000000e-05 : f64, narrow_affine} : tensor<4xf64>, tensor<4xf32> -> tensor<4xf16>
+  %2 = resid.layer_norm %d gamma(%g) {epsilon = 1.0e-5, narrow_affine} : tensor<4xf64>, tensor<4xf32> -> tensor<4xf16>
+  // CHECK: %{{normalized.*}}, %{{rstd.*}} = resid.rms_norm %arg3 {epsilon = 1.000000e-05 : f64} : tensor<4xf64> -> tensor<4xf64>, tensor<f64>
+  %3:2 = resid.rms_norm %d {epsilon = 1.0e-5} : tensor<4xf64> -> tensor<4xf64>, tensor<f64>
+  // CHECK: resid.rms_norm %arg0 gamma(%arg1) beta(%arg2) {epsilon = 1.000000e-05 : f64, norm_rank = 2 : i64} : tensor<2x3x4xf32>, tensor<3x4xbf16>, tensor<?x4xf16>{{$}}
+  %4 = resid.rms_norm %x gamma(%g2) beta(%b2) {epsilon = 1.0e-5, norm_rank = 2} : tensor<2x3x4xf32>, tensor<3x4xbf16>, tensor<?x4xf16>
+  return
+}
+
+// CHECK-LABEL: func.func @dyt
+func.func @dyt(%x: tensor<2x3x4xf32>, %a: tensor<f16>, %g: tensor<3x4xf32>, %b: tensor<3x4xf32>) {
+  // CHECK: resid.dyt %arg0 alpha(%arg1) : tensor<2x3x4xf32>, tensor<f16>{{$}}
+  %0 = resid.dyt %x alpha(%a) : tensor<2x3x4xf32>, tensor<f16>
+  // CHECK: resid.dyt %arg0 alpha(%arg1) gamma(%arg2) beta(%arg3) {narrow_affine, zero_centered_gamma} : tensor<2x3x4xf32>, tensor<f16>, tensor<3x4xf32>, tensor<3x4xf32> -> tensor<2x3x4xbf16>
+  %1 = resid.dyt %x alpha(%a) gamma(%g) beta(%b) {narrow_affine, zero_centered_gamma} : tensor<2x3x4xf32>, tensor<f16>, tensor<3x4xf32>, tensor<3x4xf32> -> tensor<2x3x4xbf16>
+  return
+}
+
+// CHECK-LABEL: func.func @add_norm
+func.func @add_norm(%x: tensor<?x8xbf16>, %f: tensor<?x8xbf16>, %bias: tensor<8xbf16>, %seed: i64, %step: i64, %gate: tensor<?x1xf32>,
+                    %g: tensor<8xf32>, %b: tensor<8xf32>, %a: tensor<f32>) {
+  // CHECK: resid.add_norm rms %arg0, %arg1 {epsilon = 1.000000e-05 : f64} : tensor<?x8xbf16>{{$}}
+  %0:2 = resid.add_norm rms %x, %f {epsilon = 1.0e-5} : tensor<?x8xbf16>
+  // CHECK: resid.add_norm layer %arg0, %arg1 {epsilon = 1.000000e-05 : f64, norm_rank = 2 : i64} : tensor<?x8xbf16>{{$}}
+  %1:2 = resid.add_norm layer %x, %f {epsilon = 1.0e-5, norm_rank = 2} : tensor<?x8xbf16>
+  // CHECK: resid.add_norm layer %arg0, %arg1 bias(%arg2) dropout(%arg3, %arg4) gate(%arg5) gamma(%arg6) beta(%arg7) {branch_scale = 2.000000e+00 : f64, epsilon = 1.000000e-05 : f64, narrow_affine, p = 5.000000e-01 : f64, site = 7 : i64, skip_scale = 5.000000e-01 : f64, zero_centered_gamma} : tensor<?x8xbf16>, tensor<8xbf16>, tensor<?x1xf32>, tensor<8xf32>, tensor<8xf32> -> tensor<?x8xbf16>, tensor<?x8xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  %n, %s, %mean, %corr, %rstd = resid.add_norm layer %x, %f bias(%bias) dropout(%seed, %step) gate(%gate) gamma(%g) beta(%b)
+    {epsilon = 1.0e-5, p = 0.5, site = 7, skip_scale = 0.5, branch_scale = 2.0, zero_centered_gamma, narrow_affine}
+    : tensor<?x8xbf16>, tensor<8xbf16>, tensor<?x1xf32>, tensor<8xf32>, tensor<8xf32>
+    -> tensor<?x8xbf16>, tensor<?x8xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  // CHECK: resid.add_norm dyt %arg0, %arg1 alpha(%arg8) : tensor<?x8xbf16>, tensor<f32> -> tensor<?x8xf32>, tensor<?x8xf32>
+  %2:2 = resid.add_norm dyt %x, %f alpha(%a) : tensor<?x8xbf16>, tensor<f32> -> tensor<?x8xf32>, tensor<?x8xf32>
+  return
+}
