@@ -77,6 +77,7 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
   kernelOptions.vectorBits = target.vectorBits;
   manager.addPass(createLowerKernels(kernelOptions));
   manager.addPass(createLowerCopies());
+  manager.addPass(createOrderLoops());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addNestedPass<func::FuncOp>(createForallToForLoopPass());
   manager.addPass(memref::createFoldMemRefAliasOpsPass());

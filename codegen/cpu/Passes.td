@@ -99,6 +99,17 @@ def FinishLLVMModule : Pass<"resid-finish-llvm-module", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def OrderLoops : Pass<"resid-order-loops"> {
+  let summary = "let contractions run along contiguous elements";
+  let description = [{
+    A linalg operation on buffers with reductions, whose output and an input are contiguous along one parallel loop that
+    strides through no operand, gets that loop innermost: `out[i,j] += a[i,k]·b[k,j]` runs over j inside of k, and
+    vectorises. Bit-exact: each element of the output takes its terms in the same order as before. Does not fire where
+    such a loop does not exist, as with a transposed right side.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def LowerCopies : Pass<"resid-lower-copies"> {
   let summary = "turn memref.copy between buffers that are not contiguous into linalg";
   let description = [{
