@@ -70,10 +70,6 @@ struct PrepareEntries : resid::emit::impl::PrepareEntriesBase<PrepareEntries> {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function.isPublic())
         continue;
-      if (function.isExternal()) {
-        function.emitError() << "expected a body of function '" << function.getSymName() << "'";
-        return signalPassFailure();
-      }
       if (failed(verifyInterfaceTypes(function)))
         return signalPassFailure();
       FailureOr<KernelSignature> signature = computeSignature(function, prefix);

@@ -32,8 +32,7 @@ static const char *skipText(const char *place, const char *end) {
   return place;
 }
 
-/// Reports nesting beyond the limit, zero bytes and elided weights, which would parse to a module that means nothing.
-static LogicalResult checkText(llvm::SourceMgr &sourceManager, MLIRContext &context) {
+LogicalResult tools::checkNesting(llvm::SourceMgr &sourceManager, MLIRContext &context) {
   StringRef text = sourceManager.getMemoryBuffer(sourceManager.getMainFileID())->getBuffer();
   auto error = [&](const char *place) { return emitError(locationOf(sourceManager, place, context)); };
   unsigned depth = 0;
@@ -55,9 +54,15 @@ static LogicalResult checkText(llvm::SourceMgr &sourceManager, MLIRContext &cont
       --depth;
     }
   }
+  return success();
+}
+
+/// Elided weights would parse to a module that means nothing.
+static LogicalResult checkWeights(llvm::SourceMgr &sourceManager, MLIRContext &context) {
+  StringRef text = sourceManager.getMemoryBuffer(sourceManager.getMainFileID())->getBuffer();
   size_t elided = text.find("__elided__");
   if (elided != StringRef::npos)
-    return error(text.data() + elided) << "expected the values of a constant, but got '__elided__': the file was "
+    return emitError(locationOf(sourceManager, text.data() + elided, context)) << "expected the values of a constant, but got '__elided__': the file was "
                                           "printed without its weights";
   return success();
 }
@@ -91,7 +96,7 @@ OwningOpRef<ModuleOp> tools::parseModule(std::unique_ptr<llvm::MemoryBuffer> buf
   sourceManager.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   if (bytecode)
     return parseSourceFile<ModuleOp>(sourceManager, &context);
-  if (failed(checkText(sourceManager, context)))
+  if (failed(checkNesting(sourceManager, context)) || failed(checkWeights(sourceManager, context)))
     return nullptr;
   Location location = locationOf(sourceManager, sourceManager.getMemoryBuffer(1)->getBufferStart(), context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(location);

@@ -17,6 +17,9 @@ namespace mlir::resid::tools {
 /// Brackets may nest this deep; the upstream parser recurses and would overflow its stack on hostile input.
 constexpr unsigned maxNesting = 256;
 
+/// Reports the first bracket in the text that nests deeper than maxNesting, and zero bytes.
+LogicalResult checkNesting(llvm::SourceMgr &sourceManager, MLIRContext &context);
+
 /// Parses and verifies `buffer`, which `sourceManager` takes over. Arguments of functions without the attribute
 /// `resid.name` get the name they have in the text. Null after an error was reported (`file:line:col: error: …`).
 OwningOpRef<ModuleOp> parseModule(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::SourceMgr &sourceManager,

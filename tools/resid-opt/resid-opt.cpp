@@ -1,27 +1,103 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// resid-opt: runs single passes and pipelines on a file, with everything that users of mlir-opt know.
+// resid-opt: runs single passes and pipelines on a file, with everything that users of mlir-opt know, and with the exit
+// codes and the care for old outputs that all tools of resid share.
 
 #include "codegen/cpu/Passes.h"
+#include "codegen/emit/Passes.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/rows/Passes.h"
 #include "dialect/ResidDialect.h"
+#include "passes/Passes.h"
+#include "tools/common/ExitCodes.h"
+#include "tools/common/Files.h"
+#include "tools/common/Parse.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "passes/Passes.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+static constexpr unsigned stackBytes = 256 << 20;
+
+static llvm::cl::opt<std::string> inputFile(llvm::cl::Positional, llvm::cl::desc("<input file>"), llvm::cl::init("-"));
+static llvm::cl::opt<std::string> outputFile("o", llvm::cl::desc("Output file"), llvm::cl::value_desc("file"),
+                                             llvm::cl::init("-"));
+
+static int report(int code, const llvm::Twine &message) {
+  llvm::errs() << "resid-opt: error: " << message << "\n";
+  return code;
+}
+
+static void registerEverything(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerAllPasses();
+  registerResidPasses();
+  registerResidPipelines();
+  registerRowKernelPasses();
+  cpu::registerCPUPassesAndPipelines();
+  emit::registerResidEmitPasses();
+  registry.insert<ResidDialect, rows::RowsDialect>();
+  rows::registerRowsBufferization(registry);
+}
+
+/// Reads, runs, and writes only what is complete.
+static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry) {
+  MLIRContext probe(MLIRContext::Threading::DISABLED);
+  PassManager pipeline(&probe);
+  if (failed(config.setupPassPipeline(pipeline)))
+    return tools::ExitUsage;
+  auto input = tools::readInput(inputFile);
+  if (!input)
+    return report(tools::ExitFile, llvm::toString(input.takeError()));
+
+  llvm::SourceMgr sourceManager;
+  sourceManager.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBuffer((*input)->getBuffer(), (*input)->getBufferIdentifier()), llvm::SMLoc());
+  {
+    SourceMgrDiagnosticHandler handler(sourceManager, &probe);
+    bool bytecode = (*input)->getBuffer().starts_with("ML\xefR");
+    if (!bytecode && failed(tools::checkNesting(sourceManager, probe)))
+      return tools::ExitProgram;
+  }
+  std::string output;
+  llvm::raw_string_ostream stream(output);
+  if (failed(MlirOptMain(stream, std::move(*input), registry, config)))
+    return tools::ExitProgram;
+  if (llvm::Error error = tools::writeOutput(outputFile, output))
+    return report(tools::ExitFile, llvm::toString(std::move(error)));
+  return tools::ExitDone;
+}
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
-  mlir::registerAllPasses();
-  mlir::resid::registerResidPasses();
-  mlir::resid::registerResidPipelines();
-  mlir::resid::registerRowKernelPasses();
-  mlir::resid::cpu::registerCPUPassesAndPipelines();
-  registry.insert<mlir::resid::ResidDialect, mlir::resid::rows::RowsDialect>();
-  mlir::resid::rows::registerRowsBufferization(registry);
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "resid optimizer driver\n", registry));
+  llvm::InitLLVM initializer(argc, argv);
+  DialectRegistry registry;
+  registerEverything(registry);
+  std::string help = registerCLIOptions("resid optimizer driver\n", registry);
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (!llvm::cl::ParseCommandLineOptions(argc, argv, help, &stream)) {
+    llvm::errs() << message;
+    return tools::ExitUsage;
+  }
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return asMainReturnCode(MlirOptMain(argc, argv, inputFile, outputFile, registry));
+
+  // On a thread of its own for a larger stack, and so that a crash has an exit code.
+  int code = tools::ExitInternal;
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext recovery;
+  recovery.DumpStackAndCleanupOnFailure = true;
+  if (!recovery.RunSafelyOnThread([&] { code = runOnFile(config, registry); }, stackBytes))
+    return report(tools::ExitInternal, "internal error; --mlir-pass-pipeline-crash-reproducer=FILE writes what leads to it");
+  return code;
 }

@@ -1,0 +1,65 @@
+// RUN: resid-opt %s --allow-unregistered-dialect --resid-build-entries=cpu-features=avx2,avx512f | FileCheck %s
+
+#shape = {arguments = [{name = "x", shape = array<i64: -1>, type = tensor<?xf32>}, {name = "scale", type = bf16},
+                       {name = "n", type = index}], in_place = [],
+          results = [{name = "out0", shape = array<i64: -1>, type = tensor<?xf32>}],
+          sizes = [{argument = 0 : i64, dimension = 0 : i64, fixed = -1 : i64, name = "x_dim0", same_as = 0 : i64}],
+          symbol = "f", type = ""}
+
+// The checks in their order: context, pointers, sizes, overlap, processor; then the call and its status.
+// CHECK-LABEL: func.func @f(
+// CHECK-SAME:    %[[CTX:[a-z0-9]+]]: !llvm.ptr, %[[X:[a-z0-9]+]]: !llvm.ptr, %[[DIM:[a-z0-9]+]]: i64, %[[SCALE:[a-z0-9]+]]: i16, %[[N:[a-z0-9]+]]: i64, %[[OUT:[a-z0-9]+]]: !llvm.ptr) -> i32
+// CHECK:         %[[STATUS:.*]] = llvm.alloca
+// CHECK:         llvm.icmp "eq" %[[CTX]]
+// CHECK:         llvm.load {{.*}} -> i32
+// CHECK:         %c-10_i32 = arith.constant -10
+// CHECK:         %c-1_i32 = arith.constant -1
+// CHECK:         arith.cmpi slt, %[[DIM]], %{{.*}} : i64
+// CHECK:         arith.mului_extended
+// CHECK:         %c-2_i32 = arith.constant -2
+// CHECK:         llvm.ptrtoint %[[OUT]]
+// CHECK:         llvm.ptrtoint %[[X]]
+// CHECK:         %c-5_i32 = arith.constant -5
+// CHECK:         call @resid_cpu_supported()
+// CHECK:         %c-6_i32 = arith.constant -6
+// CHECK:         arith.bitcast %[[SCALE]] : i16 to bf16
+// CHECK:         arith.index_cast %[[N]] : i64 to index
+// CHECK:         call @f__impl(%[[CTX]],
+// CHECK:         llvm.load %[[STATUS]]
+// CHECK-LABEL: func.func @f_scratch_bytes(%{{.*}}: i64) -> i64
+// CHECK-LABEL: func.func private @f__impl
+// CHECK-NOT:     resid.signature
+func.func private @f__impl(%ctx: !llvm.ptr, %x: memref<?xf32>, %scale: bf16, %n: index, %out: memref<?xf32>, %status: memref<i32>)
+    attributes {resid.signature = #shape} {
+  memref.copy %x, %out : memref<?xf32> to memref<?xf32>
+  return
+}
+
+// Scratch memory: sizes refused, none needed, no context, no hooks, no memory.
+// CHECK-LABEL: func.func @g(
+// CHECK:         %[[BYTES:.*]] = call @g__scratch
+// CHECK:         arith.constant -7
+// CHECK:         call @g__impl
+// CHECK:         llvm.call %{{.*}} : !llvm.ptr, (!llvm.ptr, !llvm.ptr) -> ()
+// CHECK:         llvm.call %{{.*}}(%{{.*}}, %[[BYTES]], %{{.*}}) : !llvm.ptr, (!llvm.ptr, i64, i64) -> !llvm.ptr
+// CHECK-LABEL: func.func @g_scratch_bytes
+// CHECK:         call @g__scratch
+#scratch = {arguments = [], in_place = [], results = [], sizes = [], symbol = "g", type = ""}
+func.func private @g__scratch() -> i64 {
+  %c64 = arith.constant 64 : i64
+  return %c64 : i64
+}
+func.func private @g__impl(%ctx: !llvm.ptr, %scratch: memref<?xi8>, %status: memref<i32>)
+    attributes {resid.signature = #scratch, resid.scratch = @g__scratch} {
+  return
+}
+
+// The processor is asked once; AVX-512 needs the system to keep its registers (0xe6 = 230 of XCR0), and bit 27 of leaf 1.
+// CHECK-LABEL: func.func private @resid_cpu_supported() -> i1
+// CHECK:         llvm.load %{{.*}} atomic monotonic
+// CHECK:         llvm.inline_asm has_side_effects "cpuid"
+// CHECK:         llvm.mlir.constant(134217728 : i32)
+// CHECK:         llvm.mlir.constant(65568 : i32)
+// CHECK:         llvm.inline_asm has_side_effects "xgetbv"
+// CHECK:         llvm.mlir.constant(230 : i32)
+// CHECK:         llvm.store %{{.*}} atomic monotonic

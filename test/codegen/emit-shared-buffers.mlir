@@ -1,0 +1,33 @@
+// RUN: resid-opt %s --resid-prepare-entries --resid-row-kernels --resid-bufferize --resid-plan-scratch --resid-build-entries | FileCheck %s
+
+// Which output may be exactly which input: same type, same rows and columns, one kernel.
+
+// CHECK: func.func @chain({{.*}}in_place = [array<i64: 0, 0>, array<i64: 0, 1>, array<i64: 1, 0>, array<i64: 1, 1>]
+func.func @chain(%x: tensor<?x8xf32>, %f: tensor<?x8xf32>, %gamma: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %s = resid.add %x, %f : tensor<?x8xf32>
+  %n = resid.rms_norm %s gamma(%gamma) {epsilon = 1.0e-6} : tensor<?x8xf32>, tensor<8xf32>
+  return %n, %s : tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// Another element type, and a parameter that happens to have the stream's shape.
+// CHECK: func.func @wider({{.*}}in_place = []
+func.func @wider(%x: tensor<?x8xbf16>, %f: tensor<?x8xbf16>) -> tensor<?x8xf32> {
+  %s = resid.add %x, %f : tensor<?x8xbf16> -> tensor<?x8xf32>
+  return %s : tensor<?x8xf32>
+}
+// CHECK: func.func @parameter({{.*}}in_place = [array<i64: 0, 0>]
+func.func @parameter(%x: tensor<1x8xf32>, %bias: tensor<8xf32>) -> tensor<1x8xf32> {
+  %s = resid.add_bias %x, %bias : tensor<1x8xf32>, tensor<8xf32>
+  return %s : tensor<1x8xf32>
+}
+
+// A matmul reads its input again and again.
+// CHECK: func.func @branch({{.*}}in_place = []
+func.func @branch(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<8x8xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %f = linalg.matmul ins(%x, %w : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s = resid.add %x, %f : tensor<8x8xf32>
+  return %s : tensor<8x8xf32>
+}
