@@ -1,12 +1,13 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The pass from resid to linalg, and the pipeline from resid ops to row kernels, both on tensors.
+// The passes from resid to linalg and around it, and the pipeline from resid ops to row kernels, both on tensors.
 
 #ifndef RESID_CODEGEN_LINALG_PASSES_H
 #define RESID_CODEGEN_LINALG_PASSES_H
 
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -22,7 +23,7 @@ namespace mlir::resid {
 /// stays as it is. Ends with a check: afterwards no resid op and no op on whole tensors of the rows dialect is left.
 void buildRowKernelPipeline(OpPassManager &pm);
 
-/// Makes resid-to-linalg, resid-form-kernels and the pipeline resid-row-kernels known by name.
+/// Makes the passes named above and the pipeline resid-row-kernels known by name.
 void registerRowKernelPasses();
 
 } // namespace mlir::resid

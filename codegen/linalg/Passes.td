@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The pass that leaves the resid dialect.
+// The pass that leaves the resid dialect, and the one that prepares loops for buffers.
 
 #ifndef RESID_CODEGEN_LINALG_PASSES
 #define RESID_CODEGEN_LINALG_PASSES
@@ -29,6 +29,25 @@ def ResidToLinalg : Pass<"resid-to-linalg"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::resid::rows::RowsDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CarryLoopTensors : Pass<"resid-carry-loop-tensors"> {
+  let summary = "keep each tensor that a loop carries in one buffer";
+  let description = [{
+    Writes what an `scf.for` yields into the tensor that the iteration was given, so that bufferization keeps one buffer
+    for all iterations where it would otherwise make a new one in each.
+
+    Class: bit-exact. Before:
+    ```mlir
+    scf.for … iter_args(%h = %x) { … scf.yield %y }
+    ```
+    After:
+    ```mlir
+    scf.for … iter_args(%h = %x) { … %z = bufferization.materialize_in_destination %y in %h … scf.yield %z }
+    ```
+    Where an iteration reads the old value after the new one is made, bufferization adds a copy.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
 #endif

@@ -21,6 +21,7 @@ void resid::buildRowKernelPipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(rows::createFormKernels());
+  pm.addPass(createCarryLoopTensors());
   // No common subexpressions from here on: each result of a kernel starts from an empty tensor of its own.
   pm.addPass(createCanonicalizerPass());
 }

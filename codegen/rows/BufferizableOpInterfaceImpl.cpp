@@ -31,6 +31,19 @@ struct KernelInterface : DstBufferizableOpInterfaceExternalModel<KernelInterface
     return !kernel.isDpsInit(&operand) || isReadFirst(kernel, operand);
   }
 
+  /// A row program keeps to the rule that an init's buffer may be exactly an input's, where both are the same element
+  /// of every row and column.
+  bool isNotConflicting(Operation *op, OpOperand *read, OpOperand *write, const AnalysisState &state) const {
+    auto kernel = cast<KernelOp>(op);
+    if (read->getOwner() != op || write->getOwner() != op || kernel.isDpsInit(read) || !kernel.isDpsInit(write))
+      return false;
+    unsigned first = kernel.getRowDims().size() + kernel.getColumnDims().size();
+    return read->get().getType() == write->get().getType() &&
+           kernel.getIndexingMap(read->getOperandNumber() - first) ==
+               kernel.getIndexingMap(write->getOperandNumber() - first) &&
+           state.areEquivalentBufferizedValues(read->get(), write->get());
+  }
+
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
                           BufferizationState &state) const {
     auto kernel = cast<KernelOp>(op);

@@ -1,0 +1,58 @@
+// A tensor that a loop carries stays in one buffer, and a kernel writes its rows over those it has read.
+// RUN: resid-opt --resid-carry-loop-tensors %s | FileCheck %s --check-prefix=TENSORS
+// RUN: resid-opt --resid-row-kernels --resid-bufferize %s | FileCheck %s
+
+// TENSORS-LABEL: @layers
+// TENSORS: scf.for {{.+}} iter_args(%[[H:.+]] = %{{.+}})
+// TENSORS: %[[Y:.+]] = resid.rms_norm
+// TENSORS: %[[NEXT:.+]] = bufferization.materialize_in_destination %[[Y]] in %[[H]]
+// TENSORS: scf.yield %[[NEXT]]
+
+// CHECK-LABEL: @layers
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: scf.for
+// CHECK-NOT: memref.copy
+// CHECK: rows.kernel {{.+}} ins(%[[H:.+]] : memref<?x8xf32>) outs(%[[H]] : memref<?x8xf32>)
+// CHECK-NOT: memref.copy
+// CHECK: memref.copy %[[H]]
+// CHECK-NOT: memref.copy
+func.func private @layers(%xm: memref<?x8xf32>, %n: index, %om: memref<?x8xf32>) {
+  %x = bufferization.to_tensor %xm restrict : memref<?x8xf32> to tensor<?x8xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%h = %x) -> tensor<?x8xf32> {
+    %y = resid.rms_norm %h {epsilon = 1.0e-5} : tensor<?x8xf32>
+    scf.yield %y : tensor<?x8xf32>
+  }
+  bufferization.materialize_in_destination %r in restrict writable %om : (tensor<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// The old value is needed after the norm is made, so the norm gets a buffer of its own, and the product too; the sum
+// goes over the old value.
+// CHECK-LABEL: @old_value_needed
+// CHECK: memref.copy %arg0, %[[H:.+]] :
+// CHECK: scf.for
+// CHECK-NOT: memref.copy
+// CHECK: rows.kernel {{.+}} ins(%[[H]] : memref<8x8xf32>) outs(%[[Y:.+]] : memref<8x8xf32>)
+// CHECK: linalg.matmul ins(%[[H]], %[[Y]] : memref<8x8xf32>, memref<8x8xf32>) outs(%[[M:.+]] : memref<8x8xf32>)
+// CHECK: rows.kernel {{.+}} ins(%[[H]], %[[M]] : memref<8x8xf32>, memref<8x8xf32>) outs(%[[H]] : memref<8x8xf32>)
+// CHECK-NOT: memref.copy
+// CHECK: memref.copy %[[H]], %arg2
+func.func private @old_value_needed(%xm: memref<8x8xf32>, %n: index, %om: memref<8x8xf32>) {
+  %x = bufferization.to_tensor %xm restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%h = %x) -> tensor<8x8xf32> {
+    %y = resid.rms_norm %h {epsilon = 1.0e-5} : tensor<8x8xf32>
+    %e = tensor.empty() : tensor<8x8xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %m = linalg.matmul ins(%h, %y : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %s = resid.add %h, %m : tensor<8x8xf32>
+    scf.yield %s : tensor<8x8xf32>
+  }
+  bufferization.materialize_in_destination %r in restrict writable %om : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
+  return
+}
