@@ -22,6 +22,11 @@ public:
 /// Evaluates on each run. `function` and `arguments` outlive the backend.
 std::unique_ptr<Backend> makeReferenceBackend(func::FuncOp function, llvm::ArrayRef<Array> arguments);
 
+/// Compiles `function` with the default pipeline for --mcpu and runs it on --threads. Arrays whose sizes disagree are
+/// an error here.
+llvm::Expected<std::unique_ptr<Backend>> makeCPUBackend(func::FuncOp function, llvm::ArrayRef<Array> arguments,
+                                                        const Options &options);
+
 } // namespace mlir::resid::run
 
 #endif

@@ -3,12 +3,7 @@
 // resid-run: compiles a function in memory and runs it on arrays. Owns the order of the steps; flags, arrays, backends
 // and the comparison have files of their own.
 
-#include "dialect/ResidDialect.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "codegen/Pipelines.h"
 #include "reference/Evaluator.h"
 #include "tools/common/Files.h"
 #include "tools/common/Parse.h"
@@ -25,11 +20,6 @@ using namespace mlir;
 using namespace mlir::resid::run;
 using llvm::Error;
 using llvm::Expected;
-
-static void registerDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect, math::MathDialect, resid::ResidDialect,
-                  scf::SCFDialect, tensor::TensorDialect>();
-}
 
 static Expected<OwningOpRef<ModuleOp>> parseProgram(const Options &options, llvm::SourceMgr &sources,
                                                     MLIRContext &context) {
@@ -111,9 +101,16 @@ static Error measure(const Options &options, Backend &backend, ArrayRef<Array> a
   return Error::success();
 }
 
+static Expected<std::unique_ptr<Backend>> makeBackend(const Options &options, func::FuncOp entry,
+                                                      ArrayRef<Array> arguments) {
+  if (options.backend == Options::CPU)
+    return makeCPUBackend(entry, arguments, options);
+  return makeReferenceBackend(entry, arguments);
+}
+
 static Error runProgram(const Options &options) {
   DialectRegistry registry;
-  registerDialects(registry);
+  resid::registerCompilerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   // Messages name the place; the op in generic form behind them helps nobody.
   context.printOpOnDiagnostic(false);
@@ -128,17 +125,17 @@ static Error runProgram(const Options &options) {
   Expected<std::vector<Array>> arguments = readArguments(options, *entry);
   if (!arguments)
     return arguments.takeError();
-  if (options.backend == Options::CPU)
-    return makeError(resid::tools::ExitUnavailable, "--backend: 'cpu' is not available in this build");
-  std::unique_ptr<Backend> backend = makeReferenceBackend(*entry, *arguments);
-  if (Error error = backend->run())
+  Expected<std::unique_ptr<Backend>> backend = makeBackend(options, *entry, *arguments);
+  if (!backend)
+    return backend.takeError();
+  if (Error error = (*backend)->run())
     return error;
-  std::vector<Array> results = backend->getResults();
+  std::vector<Array> results = (*backend)->getResults();
   if (options.check != Options::NoCheck)
     if (Error error = check(options, *entry, *arguments, results))
       return error;
   if (options.repeat)
-    if (Error error = measure(options, *backend, *arguments, results))
+    if (Error error = measure(options, **backend, *arguments, results))
       return error;
   for (size_t i = options.outputs.size(); i != results.size(); ++i)
     printSummary(llvm::outs(), i, results[i]);
@@ -148,12 +145,13 @@ static Error runProgram(const Options &options) {
 /// Reports `error` and gives its exit code.
 static int report(Error error) {
   int code = resid::tools::ExitDone;
+  // What was printed before the error shall stand before it.
+  llvm::outs().flush();
   llvm::handleAllErrors(std::move(error), [&](const RunError &runError) {
     code = runError.code;
     if (!runError.message.empty())
       llvm::errs() << "resid-run: error: " << runError.message << '\n';
   });
-  llvm::outs().flush();
   if (!llvm::outs().has_error())
     return code;
   llvm::errs() << "resid-run: error: cannot write to the standard output: " << llvm::outs().error().message() << '\n';
@@ -177,7 +175,7 @@ int main(int argc, char **argv) {
   if (options->help)
     llvm::outs() << helpText;
   else if (options->version)
-    llvm::outs() << "resid-run " RESID_VERSION "\n";
+    llvm::outs() << "resid-run " RESID_TOOL_VERSION "\n";
   else
     return report(runProgram(*options));
   return report(Error::success());
