@@ -205,3 +205,35 @@ func.func @unused_results(%x: tensor<?x8xf32>, %f: tensor<?x8xf32>) -> tensor<?x
   %n, %s = resid.add_norm rms %x, %f {epsilon = 1.0e-5} : tensor<?x8xf32>
   return %s : tensor<?x8xf32>
 }
+
+// -----
+
+// The residual add reads nothing of the norm's kernel but x, and that through the matmul too late.
+// CHECK-LABEL: func.func @branch_of_the_norm
+// CHECK: %[[N:.+]] = rows.kernel
+// CHECK: %[[M:.+]] = linalg.matmul ins(%[[N]], %arg1
+// CHECK: rows.kernel {{.+}} ins(%arg0, %[[M]] :
+func.func @branch_of_the_norm(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %n = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<8x8xf32>
+  %m = linalg.matmul ins(%n, %w : tensor<8x8xf32>, tensor<8x8xf32>) outs(%z : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %y = resid.add %x, %m : tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}
+
+// -----
+
+// One value per row and head does not fit a norm over heads and features.
+// CHECK-LABEL: func.func @factor_per_head
+// CHECK: rows.kernel rows(%c2, %c4) columns(%c8)
+// CHECK: rows.kernel rows(%c2) columns(%c4, %c8)
+func.func @factor_per_head(%x: tensor<2x4x8xf32>, %r: tensor<2x4xf32>) -> tensor<2x4x8xf32> {
+  %e = tensor.empty() : tensor<2x4x8xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, h, j) -> (i, h, j)>, affine_map<(i, h, j) -> (i, h)>, affine_map<(i, h, j) -> (i, h, j)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %r : tensor<2x4x8xf32>, tensor<2x4xf32>) outs(%e : tensor<2x4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<2x4x8xf32>
+  %y = resid.layer_norm %s {epsilon = 1.0e-5, norm_rank = 2 : i64} : tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}
