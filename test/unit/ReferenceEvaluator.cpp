@@ -15,6 +15,7 @@
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 using namespace mlir;
@@ -149,6 +150,21 @@ TEST_F(ReferenceTest, DropoutFollowsTheCounter) {
       EXPECT_EQ(std::isnan(value), kept);
       EXPECT_TRUE(kept || (value == 0.0 && !std::signbit(value))) << "a dropped NaN must be +0";
     }
+  }
+}
+
+/// A half that is exactly the threshold is kept, and one below it is dropped.
+TEST_F(ReferenceTest, DropoutKeepsTheThresholdItself) {
+  uint32_t half = philox4x32({0, 0, 0, 1}, {1, 0})[0] & 0xffff;
+  for (uint32_t threshold : {half, half + 1}) {
+    char exact[32];
+    std::snprintf(exact, sizeof(exact), "%.17e", threshold / 65536.0);
+    std::string text = std::string("func.func @f(%x: tensor<1x1xf64>, %s: i64) -> tensor<1x1xf64> {\n"
+                                   "  %y = resid.dropout %x seed(%s, %s) {p = ") +
+                       exact + ", site = 0} : tensor<1x1xf64>\n  return %y : tensor<1x1xf64>\n}";
+    std::vector<double> y = floats(text, {tensor("tensor<1x1xf64>", {1, 1}, {1}), integer(1)});
+    ASSERT_EQ(y.size(), 1u) << message;
+    EXPECT_EQ(y[0], threshold == half ? 65536.0 / (65536.0 - threshold) : 0.0);
   }
 }
 

@@ -6,9 +6,11 @@
 #include "codegen/Pipelines.h"
 #include "reference/Evaluator.h"
 #include "tools/common/Files.h"
+#include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "tools/resid-run/Backend.h"
 #include "tools/resid-run/Check.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
@@ -20,17 +22,6 @@ using namespace mlir;
 using namespace mlir::resid::run;
 using llvm::Error;
 using llvm::Expected;
-
-static Expected<OwningOpRef<ModuleOp>> parseProgram(const Options &options, llvm::SourceMgr &sources,
-                                                    MLIRContext &context) {
-  auto buffer = resid::tools::readInput(options.input);
-  if (!buffer)
-    return makeError(resid::tools::ExitFile, llvm::toString(buffer.takeError()));
-  OwningOpRef<ModuleOp> module = resid::tools::parseModule(std::move(*buffer), sources, context);
-  if (!module)
-    return makeError(resid::tools::ExitProgram, "");
-  return module;
-}
 
 static Expected<func::FuncOp> findEntry(const Options &options, ModuleOp module) {
   SmallVector<func::FuncOp> found;
@@ -108,7 +99,7 @@ static Expected<std::unique_ptr<Backend>> makeBackend(const Options &options, fu
   return makeReferenceBackend(entry, arguments);
 }
 
-static Error runProgram(const Options &options) {
+static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuffer> input) {
   DialectRegistry registry;
   resid::registerCompilerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -116,10 +107,10 @@ static Error runProgram(const Options &options) {
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
-  Expected<OwningOpRef<ModuleOp>> module = parseProgram(options, sources, context);
+  OwningOpRef<ModuleOp> module = resid::tools::parseModule(std::move(input), sources, context);
   if (!module)
-    return module.takeError();
-  Expected<func::FuncOp> entry = findEntry(options, **module);
+    return makeError(resid::tools::ExitProgram, "");
+  Expected<func::FuncOp> entry = findEntry(options, *module);
   if (!entry)
     return entry.takeError();
   Expected<std::vector<Array>> arguments = readArguments(options, *entry);
@@ -166,10 +157,26 @@ static void reportOutOfMemory() {
   _exit(resid::tools::ExitMemory);
 }
 
+/// Runs so that a crash of the compiler, or of what it compiled, leaves a reproducer.
+static int runSafely(const Options &options, ArrayRef<const char *> arguments) {
+  auto input = resid::tools::readInput(options.input);
+  if (!input)
+    return report(makeError(resid::tools::ExitFile, llvm::toString(input.takeError())));
+  std::string program = (*input)->getBuffer().str();
+  int code = resid::tools::ExitInternal;
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext recovery;
+  bool survived = recovery.RunSafely([&] { code = report(runProgram(options, std::move(*input))); });
+  if (survived && code != resid::tools::ExitInternal)
+    return code;
+  return resid::tools::reportInternalError("resid-run", options.input, program, arguments);
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   std::set_new_handler(reportOutOfMemory);
-  Expected<Options> options = parseOptions(ArrayRef<const char *>(argv, argc).drop_front());
+  ArrayRef<const char *> arguments = ArrayRef<const char *>(argv, argc).drop_front();
+  Expected<Options> options = parseOptions(arguments);
   if (!options)
     return report(options.takeError());
   if (options->help)
@@ -177,6 +184,6 @@ int main(int argc, char **argv) {
   else if (options->version)
     llvm::outs() << "resid-run " RESID_TOOL_VERSION "\n";
   else
-    return report(runProgram(*options));
+    return runSafely(*options, arguments);
   return report(Error::success());
 }

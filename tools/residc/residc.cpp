@@ -8,6 +8,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/Files.h"
+#include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "tools/residc/Options.h"
 #include "llvm/Support/CrashRecoveryContext.h"
@@ -16,7 +17,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/xxhash.h"
 #include <unistd.h>
 
 using namespace mlir;
@@ -169,18 +169,6 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
   return writeFiles();
 }
 
-/// Keeps the program that residc failed on, and says how to run it again.
-ExitCode reportInternalError(const ResidcOptions &options, StringRef program, ArrayRef<const char *> arguments) {
-  std::string path = "resid-crash-" + llvm::utohexstr(llvm::xxh3_64bits(program)) + ".mlir";
-  std::string rerun = "residc";
-  for (StringRef argument : arguments)
-    rerun += " " + (argument == options.input ? path : argument.str());
-  if (llvm::Error error = writeOutput(path, program))
-    llvm::errs() << "residc: error: " << llvm::toString(std::move(error)) << "\n";
-  return report("internal error; please report it with the file '" + path + "', which reproduces it:\n  " + rerun,
-                ExitInternal);
-}
-
 [[noreturn]] void exitOutOfMemory(void *, const char *, bool) {
   static constexpr char message[] = "residc: error: out of memory\n";
   (void)!write(2, message, sizeof(message) - 1);
@@ -200,7 +188,9 @@ ExitCode runResidc(const ResidcOptions &options, ArrayRef<const char *> argument
   llvm::CrashRecoveryContext recovery;
   bool survived = recovery.RunSafely([&] { code = Compiler(options, timing).run(std::move(*input)); });
   timing.stop();
-  return survived && code != ExitInternal ? code : reportInternalError(options, program, arguments);
+  if (survived && code != ExitInternal)
+    return code;
+  return reportInternalError("residc", options.input, program, arguments);
 }
 
 } // namespace
