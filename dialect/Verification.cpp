@@ -86,7 +86,7 @@ LogicalResult resid::verifyTrailingShape(Operation *op, RankedTensorType x, Valu
   if (llvm::all_of_zip(shape, trailing, agree))
     return success();
   return op->emitOpError("expected ") << name << " of shape " << printShape(trailing)
-                                      << ", the last dimensions of x, but got " << printShape(shape);
+                                      << ", that of the last dimensions, but got " << printShape(shape);
 }
 
 LogicalResult resid::verifyParameterShape(Operation *op, RankedTensorType x, Value parameter, int64_t rank,

@@ -18,7 +18,7 @@ func.func @add_bias.C2_result_type(%f: tensor<4x8xbf16>, %b: tensor<8xf32>) {
 // -----
 
 func.func @add_bias.C3_size(%f: tensor<4x8xf32>, %b: tensor<4xf32>) {
-  // expected-error @+1 {{expected bias of shape [8], the last dimensions of x, but got [4]}}
+  // expected-error @+1 {{expected bias of shape [8], that of the last dimensions, but got [4]}}
   %y = resid.add_bias %f, %b : tensor<4x8xf32>, tensor<4xf32>
   return
 }
@@ -26,7 +26,7 @@ func.func @add_bias.C3_size(%f: tensor<4x8xf32>, %b: tensor<4xf32>) {
 // -----
 
 func.func @add_bias.C3_does_not_broadcast(%f: tensor<4x8xf32>, %b: tensor<1xf32>) {
-  // expected-error @+1 {{expected bias of shape [8], the last dimensions of x, but got [1]}}
+  // expected-error @+1 {{expected bias of shape [8], that of the last dimensions, but got [1]}}
   %y = resid.add_bias %f, %b : tensor<4x8xf32>, tensor<1xf32>
   return
 }

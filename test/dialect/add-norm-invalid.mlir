@@ -73,7 +73,7 @@ func.func @add_norm.C5_f64_beta(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %g: te
 // -----
 
 func.func @add_norm.C6_bias_size(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %b: tensor<1xf32>) {
-  // expected-error @+1 {{expected bias of shape [8], the last dimensions of x, but got [1]}}
+  // expected-error @+1 {{expected bias of shape [8], that of the last dimensions, but got [1]}}
   %n, %s = resid.add_norm rms %x, %f bias(%b) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<1xf32>
   return
 }
@@ -249,7 +249,7 @@ func.func @add_norm.C17_norm_rank_for_dyt(%x: tensor<4x8xf32>, %f: tensor<4x8xf3
 // -----
 
 func.func @add_norm.C18_gamma_size(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %g: tensor<4xf32>) {
-  // expected-error @+1 {{expected gamma of shape [8], the last dimensions of x, but got [4]}}
+  // expected-error @+1 {{expected gamma of shape [8], that of the last dimensions, but got [4]}}
   %n, %s = resid.add_norm rms %x, %f gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<4xf32>
   return
 }
@@ -265,7 +265,7 @@ func.func @add_norm.C19_beta_without_gamma(%x: tensor<4x8xf32>, %f: tensor<4x8xf
 // -----
 
 func.func @add_norm.C19_beta_size(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %g: tensor<8xf32>, %b: tensor<9xf32>) {
-  // expected-error @+1 {{expected beta of shape [8], the last dimensions of x, but got [9]}}
+  // expected-error @+1 {{expected beta of shape [8], that of the last dimensions, but got [9]}}
   %n, %s = resid.add_norm rms %x, %f gamma(%g) beta(%b) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>, tensor<9xf32>
   return
 }

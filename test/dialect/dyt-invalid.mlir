@@ -41,7 +41,7 @@ func.func @dyt.C4_gamma_above_the_rank(%x: tensor<4x8xf32>, %a: tensor<f32>, %g:
 // -----
 
 func.func @dyt.C5_gamma_size(%x: tensor<4x8xf32>, %a: tensor<f32>, %g: tensor<4xf32>) {
-  // expected-error @+1 {{expected gamma of shape [8], the last dimensions of x, but got [4]}}
+  // expected-error @+1 {{expected gamma of shape [8], that of the last dimensions, but got [4]}}
   %y = resid.dyt %x alpha(%a) gamma(%g) : tensor<4x8xf32>, tensor<f32>, tensor<4xf32>
   return
 }

@@ -108,7 +108,7 @@ func.func @rms_norm.C5_norm_rank_beside_gamma(%x: tensor<4x8xf32>, %g: tensor<8x
 // -----
 
 func.func @rms_norm.C6_gamma_size(%x: tensor<4x8xf32>, %g: tensor<4xf32>) {
-  // expected-error @+1 {{expected gamma of shape [8], the last dimensions of x, but got [4]}}
+  // expected-error @+1 {{expected gamma of shape [8], that of the last dimensions, but got [4]}}
   %y = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<4xf32>
   return
 }
@@ -116,7 +116,7 @@ func.func @rms_norm.C6_gamma_size(%x: tensor<4x8xf32>, %g: tensor<4xf32>) {
 // -----
 
 func.func @rms_norm.C6_gamma_does_not_broadcast(%x: tensor<4x8xf32>, %g: tensor<1x8xf32>) {
-  // expected-error @+1 {{expected gamma of shape [4, 8], the last dimensions of x, but got [1, 8]}}
+  // expected-error @+1 {{expected gamma of shape [4, 8], that of the last dimensions, but got [1, 8]}}
   %y = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<1x8xf32>
   return
 }
@@ -140,7 +140,7 @@ func.func @rms_norm.C7_beta_rank(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %b: ten
 // -----
 
 func.func @rms_norm.C7_beta_size(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %b: tensor<9xf32>) {
-  // expected-error @+1 {{expected beta of shape [8], the last dimensions of x, but got [9]}}
+  // expected-error @+1 {{expected beta of shape [8], that of the last dimensions, but got [9]}}
   %y = resid.rms_norm %x gamma(%g) beta(%b) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>, tensor<9xf32>
   return
 }
