@@ -289,6 +289,33 @@ TEST_F(ReferenceTest, DoubleRowsOfAllSizes) {
     ASSERT_NEAR(std::fabs(y), 1.0, 1e-14);
 }
 
+/// The mean 1e6 + 1/3 is not a double; what its rounding loses is not lost to the result.
+TEST_F(ReferenceTest, DoubleMeansBetweenDoubles) {
+  std::vector<double> y = floats(R"(func.func @f(%x: tensor<1x3xf64>) -> tensor<1x3xf64> {
+    %y = resid.layer_norm %x {epsilon = 0.0} : tensor<1x3xf64>
+    return %y : tensor<1x3xf64>
+  })",
+                                 {tensor("tensor<1x3xf64>", {1, 3}, {1e6, 1e6, 1e6 + 1})});
+  expectNear(y, {-std::sqrt(0.5), -std::sqrt(0.5), std::sqrt(2.0)}, 1e-14);
+}
+
+/// NumPy broadcasting, where a size of 1 that is only known at run time does not broadcast.
+TEST_F(ReferenceTest, GatesBroadcastStaticOnesOnly) {
+  auto text = [](const std::string &gate) {
+    return "func.func @f(%x: tensor<2x3xf32>, %g: " + gate +
+           ") -> tensor<2x3xf32> {\n  %y = resid.add %x, %x gate(%g) : tensor<2x3xf32>, " + gate +
+           "\n  return %y : tensor<2x3xf32>\n}";
+  };
+  Array x = tensor("tensor<2x3xf32>", {2, 3}, {1});
+  EXPECT_EQ(floats(text("tensor<f32>"), {x, tensor("tensor<f32>", {}, {2})}), std::vector<double>(6, 3.0)) << message;
+  EXPECT_EQ(floats(text("tensor<3xf32>"), {x, tensor("tensor<3xf32>", {3}, {0, 1, 2})}),
+            (std::vector<double>{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(floats(text("tensor<2x1xf32>"), {x, tensor("tensor<2x1xf32>", {2, 1}, {0, 1})}),
+            (std::vector<double>{1, 1, 1, 2, 2, 2}));
+  EXPECT_TRUE(run(text("tensor<?xf32>"), {x, tensor("tensor<?xf32>", {1}, {1})}).empty());
+  EXPECT_NE(message.find("expected gate to have size 3 in dimension 0 but got 1"), std::string::npos) << message;
+}
+
 //===-- Rounding points
 //---------------------------------------------------------------------------------------------===//
 
