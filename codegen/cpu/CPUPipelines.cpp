@@ -26,6 +26,8 @@ static void addCleanup(OpPassManager &manager) {
 void cpu::buildBufferizationPipeline(OpPassManager &manager) {
   manager.addPass(createDecomposeAggregates());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
+  // The type of an empty tensor's buffer would be unknown where branches of a condition meet: any strides.
+  manager.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
   options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;

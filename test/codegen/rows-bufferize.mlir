@@ -31,3 +31,22 @@ func.func @between_two_kernels(%fm: memref<2x4x8xf32>, %bm: memref<8xf32>, %ym: 
   bufferization.materialize_in_destination %y in restrict writable %ym : (tensor<2x4x8xf32>, memref<2x4x8xf32>) -> ()
   return
 }
+
+// Branches of a condition meet in contiguous buffers.
+// CHECK-LABEL: func.func @branches
+// CHECK: scf.if %{{.+}} -> (memref<?x8xf32>)
+// CHECK-NOT: strided
+// CHECK: rows.kernel
+func.func @branches(%xm: memref<?x8xf32>, %c: i1, %ym: memref<?x8xf32>) {
+  %x = bufferization.to_tensor %xm restrict : memref<?x8xf32> to tensor<?x8xf32>
+  %r = scf.if %c -> tensor<?x8xf32> {
+    %y = resid.layer_norm %x {epsilon = 1.0e-5} : tensor<?x8xf32>
+    scf.yield %y : tensor<?x8xf32>
+  } else {
+    %y = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<?x8xf32>
+    scf.yield %y : tensor<?x8xf32>
+  }
+  %z = resid.add %x, %r : tensor<?x8xf32>
+  bufferization.materialize_in_destination %z in restrict writable %ym : (tensor<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
