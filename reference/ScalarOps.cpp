@@ -219,8 +219,6 @@ Binary getExactBinary(Operation *op) {
       .Case([](arith::RemFOp) { return [](double a, double b) { return std::fmod(a, b); }; })
       .Case([](arith::MaximumFOp) { return maximum; })
       .Case([](arith::MinimumFOp) { return minimum; })
-      .Case([](arith::MaxNumFOp) { return maxNumber; })
-      .Case([](arith::MinNumFOp) { return minNumber; })
       .Case([](math::CopySignOp) { return [](double a, double b) { return std::copysign(a, b); }; })
       .Default(Binary(nullptr));
 }
@@ -264,8 +262,11 @@ Unary getTranscendental(Operation *op) {
       .Default(Unary(nullptr));
 }
 
+/// maxnumf and minnumf may give either of +0 and -0.
 Binary getInexactBinary(Operation *op) {
   return llvm::TypeSwitch<Operation *, Binary>(op)
+      .Case([](arith::MaxNumFOp) { return maxNumber; })
+      .Case([](arith::MinNumFOp) { return minNumber; })
       .Case([](math::PowFOp) { return [](double a, double b) { return std::pow(a, b); }; })
       .Case([](math::Atan2Op) { return [](double a, double b) { return std::atan2(a, b); }; })
       .Default(Binary(nullptr));
