@@ -29,6 +29,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -69,8 +70,7 @@ static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOpti
 
 std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const CompileOptions &options) {
   auto failure = runStage(module, options, "inline", CompileFailure::Program, [](OpPassManager &manager) {
-    manager.addPass(createInlinerPass());
-    manager.addPass(createSymbolDCEPass());
+    manager.addPass(emit::createInlineCalls());
   });
   if (failure)
     return failure;
@@ -82,7 +82,10 @@ std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const Compi
 }
 
 static std::optional<CompileFailure> prepareEntries(ModuleOp module, const CompileOptions &options) {
-  return runStage(module, options, "entries", CompileFailure::Unavailable, [&](OpPassManager &manager) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic() && failed(emit::verifyInterfaceTypes(function)))
+      return CompileFailure::Unavailable;
+  return runStage(module, options, "entries", CompileFailure::Program, [&](OpPassManager &manager) {
     emit::PrepareEntriesOptions entryOptions;
     entryOptions.prefix = options.prefix;
     manager.addPass(emit::createPrepareEntries(entryOptions));
@@ -140,11 +143,16 @@ std::optional<CompileFailure> resid::compileToCode(ModuleOp module, const Compil
 
 std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled, emit::TargetDescription &target,
                                                    emit::CodeKind kind, SmallVectorImpl<char> &bytes) {
-  if (failed(emit::writeCode(*compiled.code, target, kind, bytes)))
+  // Which calls LLVM makes shows in an object only, so one is made for the other kinds too.
+  SmallVector<char> object;
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*compiled.code);
+  if (failed(emit::writeCode(*copy, target, emit::CodeKind::Object, object)))
     return CompileFailure::Internal;
-  if (kind != emit::CodeKind::Object)
-    return std::nullopt;
-  llvm::Expected<std::vector<std::string>> imports = emit::findForbiddenImports(bytes);
+  if (kind == emit::CodeKind::Object)
+    bytes.assign(object.begin(), object.end());
+  else if (failed(emit::writeCode(*compiled.code, target, kind, bytes)))
+    return CompileFailure::Internal;
+  llvm::Expected<std::vector<std::string>> imports = emit::findForbiddenImports(object);
   if (!imports) {
     llvm::errs() << "residc: error: " << llvm::toString(imports.takeError()) << "\n";
     return CompileFailure::Internal;

@@ -7,6 +7,15 @@
 
 include "mlir/Pass/PassBase.td"
 
+def InlineCalls : Pass<"resid-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "replace calls by the bodies of their callees, and drop private functions";
+  let description = [{
+    Compiled functions have no calls, so that rows can be fused across them. All calls that public functions lead to are
+    replaced, whatever the callee's size. Recursion, a callee without a body or of several blocks, and a call of a function
+    value are errors.
+  }];
+}
+
 def PrepareEntries : Pass<"resid-prepare-entries", "::mlir::ModuleOp"> {
   let summary = "rewrite public functions on tensors into destination form";
   let description = [{
@@ -29,7 +38,7 @@ def PlanScratch : Pass<"resid-plan-scratch", "::mlir::ModuleOp"> {
     `%scratch : memref<?xi8>`, which is added before the status cell; views start at multiples of 64 bytes and do not
     overlap. A private function F__scratch computes the number of bytes from the run-time sizes of F; it answers
     RESID_BAD_SHAPE where the number overflows. Small static buffers go to the stack. A temporary whose size does not
-    follow from the arguments' sizes is an error.
+    follow from the arguments' sizes, or that a loop carries to its next iteration, is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }

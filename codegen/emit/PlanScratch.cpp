@@ -4,6 +4,7 @@
 
 #include "codegen/emit/Passes.h"
 #include "codegen/emit/SizeCode.h"
+#include "dialect/Shapes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -126,6 +127,8 @@ LogicalResult ScratchPlanner::collect() {
     MemRefType type = alloc.getType();
     if (!type.getLayout().isIdentity())
       return alloc.emitError() << "a temporary of type " << type << " is not available: expected a contiguous layout";
+    if (!resid::fitsByteLimit(RankedTensorType::get(type.getShape(), type.getElementType())))
+      return alloc.emitError() << "expected a temporary of at most 2^47 bytes, but got " << type;
     if (isCarriedByLoop(alloc))
       return alloc.emitError("a temporary that a loop carries to its next iteration is not available");
     int64_t bytes = type.hasStaticShape() ? type.getNumElements() * elementBytes(type) : kByteLimit;

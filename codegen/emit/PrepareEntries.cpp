@@ -4,6 +4,7 @@
 
 #include "codegen/emit/Passes.h"
 #include "codegen/emit/Signature.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::resid::emit {
 #define GEN_PASS_DEF_PREPAREENTRIES
@@ -25,6 +26,17 @@ static FunctionType getImplementationType(func::FuncOp function) {
     types.push_back(toBufferType(type));
   types.push_back(MemRefType::get({}, IntegerType::get(context, 32)));
   return FunctionType::get(context, types, {});
+}
+
+/// The results in the order in which they are computed. Bufferization may place a value in the destination of another that
+/// is computed from it; so the former must have left for its own destination before the latter arrives.
+static SmallVector<unsigned> orderResults(Operation *terminator) {
+  SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, terminator->getNumOperands()));
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    Operation *first = terminator->getOperand(a).getDefiningOp(), *second = terminator->getOperand(b).getDefiningOp();
+    return second && (!first || (first != second && first->isBeforeInBlock(second)));
+  });
+  return order;
 }
 
 /// Moves the body of `function` into a new private function after it.
@@ -52,8 +64,9 @@ static void rewriteFunction(func::FuncOp function, const KernelSignature &signat
   entry->getOperations().splice(entry->end(), body->getOperations());
 
   builder.setInsertionPoint(terminator);
-  for (auto [index, result] : llvm::enumerate(terminator->getOperands()))
-    bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), /*result=*/Type(), result,
+  for (unsigned index : orderResults(terminator))
+    bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), /*result=*/Type(),
+                                                      terminator->getOperand(index),
                                                       entry->getArgument(1 + function.getNumArguments() + index),
                                                       /*restrict=*/true, /*writable=*/true);
   func::ReturnOp::create(builder, terminator->getLoc());
@@ -67,6 +80,7 @@ struct PrepareEntries : resid::emit::impl::PrepareEntriesBase<PrepareEntries> {
 
   void runOnOperation() override {
     SmallVector<std::pair<func::FuncOp, KernelSignature>> functions;
+    llvm::StringSet<> exported;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function.isPublic())
         continue;
@@ -75,6 +89,12 @@ struct PrepareEntries : resid::emit::impl::PrepareEntriesBase<PrepareEntries> {
       FailureOr<KernelSignature> signature = computeSignature(function, prefix);
       if (failed(signature))
         return signalPassFailure();
+      for (StringRef suffix : {"", "_info", "_scratch_bytes"})
+        if (!exported.insert(signature->symbol + suffix.str()).second) {
+          function.emitError() << "expected names that differ, but '" << signature->symbol + suffix.str()
+                               << "' is exported for another function too";
+          return signalPassFailure();
+        }
       functions.push_back({function, std::move(*signature)});
     }
     for (auto &[function, signature] : functions)

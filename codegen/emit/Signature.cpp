@@ -5,12 +5,14 @@
 #include "codegen/emit/Signature.h"
 
 #include "codegen/emit/DimensionClasses.h"
+#include "dialect/Shapes.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace mlir::resid;
 using namespace mlir::resid::emit;
 
 //===------------------------------------------- types -------------------------------------------------------------===//
@@ -188,7 +190,17 @@ static LogicalResult addResults(func::FuncOp function, KernelSignature &signatur
   return success();
 }
 
+/// A static shape beyond the limit would overflow the sizes of views and copies.
+static LogicalResult verifyByteLimit(func::FuncOp function) {
+  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+    if (isa<RankedTensorType>(type) && !fitsByteLimit(type))
+      return function.emitError() << "expected arrays of at most 2^47 bytes, but got " << type;
+  return success();
+}
+
 FailureOr<KernelSignature> mlir::resid::emit::computeSignature(func::FuncOp function, llvm::StringRef prefix) {
+  if (failed(verifyByteLimit(function)))
+    return failure();
   if (!function.getBody().hasOneBlock())
     return function.emitError() << "expected one block in function '" << function.getSymName() << "', but got "
                                 << function.getBody().getBlocks().size();

@@ -64,7 +64,9 @@ static unsigned vectorBits(const TargetDescription &target, const Triple &triple
 }
 
 static Error unknownCPU(StringRef mcpu, const Triple &triple) {
-  StringRef examples = triple.isX86() ? "x86-64-v2, x86-64-v3, x86-64-v4, skylake-avx512, znver4" : "generic, cortex-a76, neoverse-v1";
+  if (!triple.isX86())
+    return createStringError("expected the CPU 'generic' of " + triple.getArchName() + ", but got '" + mcpu + "'");
+  StringRef examples = "x86-64-v2, x86-64-v3, x86-64-v4, skylake-avx512, znver4";
   return createStringError("expected a CPU of " + triple.getArchName() + " such as native, " + examples + ", but got '" +
                            mcpu + "'");
 }
@@ -78,7 +80,8 @@ Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef 
   std::string message;
   const Target *backEnd = TargetRegistry::lookupTarget(triple, message);
   if (!backEnd || !(triple.getArch() == Triple::x86_64 || triple.getArch() == Triple::aarch64))
-    return createStringError("expected a triple of x86_64 or aarch64, but got '" + target.triple + "'");
+    return createStringError(std::make_error_code(std::errc::not_supported),
+                             "expected a triple of x86_64 or aarch64, but got '" + target.triple + "'");
   target.cpu = mcpu.str();
   if (mcpu == "native") {
     if (triple.getArch() != host.getArch())
@@ -88,7 +91,8 @@ Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef 
     target.features = hostFeatures();
   }
   std::unique_ptr<MCSubtargetInfo> probe(backEnd->createMCSubtargetInfo(triple, "", ""));
-  if (!probe->isCPUStringValid(target.cpu))
+  // Objects for other CPUs of aarch64 could not say whether they may run: nothing here asks such a processor.
+  if (!probe->isCPUStringValid(target.cpu) || (triple.isAArch64() && target.cpu != "generic"))
     return unknownCPU(mcpu, triple);
 
   TargetOptions options;

@@ -66,6 +66,20 @@ func.func @branch(%x: tensor<?x?xf32>, %w: tensor<?x?xf32>, %n: index) -> tensor
 
 // -----
 
+// What is computed first goes to its destination first, whatever the order of the results.
+// CHECK-LABEL: @k_order__impl
+// CHECK:         %[[FIRST:.*]] = arith.addf
+// CHECK:         %[[SECOND:.*]] = arith.mulf
+// CHECK:         materialize_in_destination %[[FIRST]] in restrict writable %arg3
+// CHECK:         materialize_in_destination %[[SECOND]] in restrict writable %arg2
+func.func @order(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %first = arith.addf %x, %x : tensor<4xf32>
+  %second = arith.mulf %first, %first : tensor<4xf32>
+  return %second, %first : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
 // CHECK-NOT: @k_helper
 // CHECK-LABEL: @k_empty__impl
 func.func @empty() {

@@ -6,6 +6,7 @@
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -51,30 +52,81 @@ static Error writeStandardOutput(StringRef contents) {
   return code ? fileError("write", "<stdout>", code) : Error::success();
 }
 
-Error tools::writeOutput(StringRef path, StringRef contents) {
+namespace {
+
+/// One file on its way: under a temporary name until commit().
+class PendingFile {
+public:
+  PendingFile(StringRef path, StringRef contents) : path(path), contents(contents) {}
+  PendingFile(PendingFile &&other)
+      : path(other.path), contents(other.contents), target(std::move(other.target)),
+        temporary(std::exchange(other.temporary, {})) {}
+  ~PendingFile() {
+    if (!temporary.empty())
+      removeTemporary();
+  }
+
+  Error write();
+  Error commit();
+
+private:
+  void removeTemporary() {
+    sys::fs::remove(temporary);
+    sys::DontRemoveFileOnSignal(temporary);
+    temporary.clear();
+  }
+
+  StringRef path, contents;
+  std::string target, temporary;
+};
+
+} // namespace
+
+/// What has no temporary name (standard output, devices) is written in commit().
+Error PendingFile::write() {
+  sys::fs::file_status status;
+  if (path == "-" || (!sys::fs::status(path, status) && sys::fs::exists(status) && !sys::fs::is_regular_file(status)))
+    return path != "-" && sys::fs::is_directory(status)
+               ? fileError("write", path, std::make_error_code(std::errc::is_a_directory))
+               : Error::success();
+  // A symbolic link keeps pointing at its file. Fails for a new file, which then keeps its own name.
+  SmallString<256> real, name;
+  target = sys::fs::real_path(path, real) ? path.str() : real.str().str();
+  int descriptor;
+  unsigned mode = sys::fs::all_read | sys::fs::all_write;
+  if (std::error_code code = sys::fs::createUniqueFile(target + ".%%%%%%%%.part", descriptor, name, sys::fs::OF_None,
+                                                       static_cast<sys::fs::perms>(mode)))
+    return fileError("write", path, code);
+  temporary = name.str().str();
+  sys::RemoveFileOnSignal(temporary);
+  if (std::error_code code = writeAndClose(descriptor, contents))
+    return fileError("write", path, code);
+  return Error::success();
+}
+
+Error PendingFile::commit() {
   if (path == "-")
     return writeStandardOutput(contents);
-  sys::fs::file_status status;
-  if (!sys::fs::status(path, status) && sys::fs::exists(status) && !sys::fs::is_regular_file(status)) {
-    if (sys::fs::is_directory(status))
-      return fileError("write", path, std::make_error_code(std::errc::is_a_directory));
+  if (temporary.empty())
     return writeDirectly(path, contents);
-  }
-  SmallString<256> target(path);
-  sys::fs::real_path(path, target); // a symbolic link keeps pointing at its file; fails harmlessly for a new file
-  if (target.empty())
-    target = path;
-  int descriptor;
-  SmallString<256> temporary;
-  unsigned mode = sys::fs::all_read | sys::fs::all_write;
-  if (std::error_code code = sys::fs::createUniqueFile(target + ".%%%%%%%%.part", descriptor, temporary,
-                                                       sys::fs::OF_None, static_cast<sys::fs::perms>(mode)))
+  if (std::error_code code = sys::fs::rename(temporary, target))
     return fileError("write", path, code);
-  std::error_code code = writeAndClose(descriptor, contents);
-  if (!code)
-    code = sys::fs::rename(temporary, target);
-  if (!code)
-    return Error::success();
-  sys::fs::remove(temporary);
-  return fileError("write", path, code);
+  sys::DontRemoveFileOnSignal(temporary);
+  temporary.clear();
+  return Error::success();
 }
+
+Error tools::writeOutputs(ArrayRef<std::pair<std::string, std::string>> files) {
+  std::vector<PendingFile> pending;
+  for (const auto &[path, contents] : files) {
+    pending.emplace_back(path, contents);
+    if (Error error = pending.back().write())
+      return error;
+  }
+  for (PendingFile &file : pending)
+    if (Error error = file.commit())
+      return error;
+  return Error::success();
+}
+
+Error tools::writeOutput(StringRef path, StringRef contents) { return writeOutputs({{path.str(), contents.str()}}); }

@@ -6,6 +6,7 @@
 #ifndef RESID_TOOLS_COMMON_FILES_H
 #define RESID_TOOLS_COMMON_FILES_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -19,6 +20,10 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef pa
 /// Writes the whole file under a temporary name beside it and renames it, so that `path` is the old or the new file,
 /// never half of one. The error text has the form "cannot write 'F': reason". Devices such as /dev/null are written directly.
 llvm::Error writeOutput(llvm::StringRef path, llvm::StringRef contents);
+
+/// writeOutput for several files (path, contents): none takes its place before all are written, so that a failure leaves all
+/// of the old ones.
+llvm::Error writeOutputs(llvm::ArrayRef<std::pair<std::string, std::string>> files);
 
 } // namespace mlir::resid::tools
 

@@ -17,6 +17,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ErrorHandling.h"
+#include <new>
 #include <unistd.h>
 
 using namespace mlir;
@@ -51,6 +52,17 @@ ExitCode report(const llvm::Twine &message, ExitCode code) {
   return code;
 }
 
+/// Wrong flags, or what is known but not available.
+ExitCode reportError(llvm::Error flagError) {
+  ExitCode code = ExitUsage;
+  llvm::handleAllErrors(std::move(flagError), [&](const llvm::StringError &error) {
+    if (error.convertToErrorCode() == std::errc::not_supported)
+      code = ExitUnavailable;
+    report(error.getMessage(), code);
+  });
+  return code;
+}
+
 ExitCode toExitCode(CompileFailure failure) {
   switch (failure) {
   case CompileFailure::Program:
@@ -81,7 +93,7 @@ void Compiler::dumpStage(StringRef stage, ModuleOp module) {
 ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOptions) {
   llvm::Expected<emit::TargetDescription> target = emit::resolveTarget(options.triple, options.mcpu);
   if (!target)
-    return report(llvm::toString(target.takeError()), ExitUsage);
+    return reportError(target.takeError());
   CompiledModule compiled;
   std::string code;
   if (options.emit == EmitKind::Header) {
@@ -137,9 +149,8 @@ std::string escapePath(StringRef path) {
 ExitCode Compiler::writeFiles() {
   if (!options.depfile.empty())
     files.emplace_back(options.depfile, escapePath(options.output) + ": " + escapePath(options.input) + "\n");
-  for (const auto &[path, contents] : files)
-    if (llvm::Error error = writeOutput(path, contents))
-      return report(llvm::toString(std::move(error)), ExitFile);
+  if (llvm::Error error = writeOutputs(files))
+    return report(llvm::toString(std::move(error)), ExitFile);
   return ExitDone;
 }
 
@@ -147,6 +158,7 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
   DialectRegistry registry;
   registerCompilerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sourceManager;
   SourceMgrDiagnosticHandler printer(sourceManager, &context);
   bool warned = false;
@@ -169,7 +181,10 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
   return writeFiles();
 }
 
-[[noreturn]] void exitOutOfMemory(void *, const char *, bool) {
+/// For code that nests as deeply as the limits allow.
+constexpr unsigned stackBytes = 256 << 20;
+
+[[noreturn]] void exitOutOfMemory() {
   static constexpr char message[] = "residc: error: out of memory\n";
   (void)!write(2, message, sizeof(message) - 1);
   _exit(ExitMemory);
@@ -186,7 +201,8 @@ ExitCode runResidc(const ResidcOptions &options, ArrayRef<const char *> argument
   ExitCode code = ExitInternal;
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext recovery;
-  bool survived = recovery.RunSafely([&] { code = Compiler(options, timing).run(std::move(*input)); });
+  bool survived = recovery.RunSafelyOnThread(
+      [&] { code = Compiler(options, timing).run(std::move(*input)); }, stackBytes);
   timing.stop();
   if (survived && code != ExitInternal)
     return code;
@@ -196,18 +212,12 @@ ExitCode runResidc(const ResidcOptions &options, ArrayRef<const char *> argument
 } // namespace
 
 int main(int argc, char **argv) {
-  llvm::install_bad_alloc_error_handler(exitOutOfMemory);
+  std::set_new_handler(exitOutOfMemory);
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { exitOutOfMemory(); });
   ArrayRef<const char *> arguments(argv + 1, argc - 1);
   llvm::Expected<ResidcOptions> options = parseResidcOptions(arguments);
-  if (!options) {
-    ExitCode code = ExitUsage;
-    llvm::handleAllErrors(options.takeError(), [&](const llvm::StringError &error) {
-      if (error.convertToErrorCode() == std::errc::not_supported)
-        code = ExitUnavailable;
-      report(error.getMessage(), code);
-    });
-    return code;
-  }
+  if (!options)
+    return reportError(options.takeError());
   if (options->help) {
     llvm::outs() << residcHelp;
     return ExitDone;
