@@ -32,9 +32,11 @@ static FunctionType getImplementationType(func::FuncOp function) {
 /// is computed from it; so the former must have left for its own destination before the latter arrives.
 static SmallVector<unsigned> orderResults(Operation *terminator) {
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, terminator->getNumOperands()));
-  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+  llvm::sort(order, [&](unsigned a, unsigned b) {
     Operation *first = terminator->getOperand(a).getDefiningOp(), *second = terminator->getOperand(b).getDefiningOp();
-    return second && (!first || (first != second && first->isBeforeInBlock(second)));
+    if (first == second)
+      return a < b;
+    return second && (!first || first->isBeforeInBlock(second));
   });
   return order;
 }

@@ -62,11 +62,6 @@ static void check(int64_t n) {
   if (nested(&ctx, x, ROWS, g, n, y) != RESID_OK)
     ++failures;
   expect_same(expected, y, "nested");
-
-  if (trade(&ctx, x, ROWS, first, ROWS, n, y, z) != RESID_OK)
-    ++failures;
-  expect_same(n % 2 == 0 ? x : first, y, "the first of two that trade places");
-  expect_same(n % 2 == 0 ? first : x, z, "the second of two that trade places");
 }
 
 int main(void) {

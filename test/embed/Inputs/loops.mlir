@@ -44,12 +44,3 @@ func.func @nested(%x: tensor<?x70xf32>, %g: tensor<70xf32>, %n: index) -> tensor
   }
   return %y : tensor<?x70xf32>
 }
-
-func.func @trade(%x: tensor<?x70xf32>, %f: tensor<?x70xf32>, %n: index) -> (tensor<?x70xf32>, tensor<?x70xf32>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %y, %z = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %f) -> (tensor<?x70xf32>, tensor<?x70xf32>) {
-    scf.yield %b, %a : tensor<?x70xf32>, tensor<?x70xf32>
-  }
-  return %y, %z : tensor<?x70xf32>, tensor<?x70xf32>
-}
