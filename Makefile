@@ -4,12 +4,13 @@
 #   make demo    sets up, builds, compiles examples/post_norm_block, links it into a C program, runs it on real data
 #   make check   sets up, builds, runs all tests
 #   make bench   sets up, builds, measures the compiled add + layer norm beside a hand-written one
+#   make accuracy  sets up, builds, prints the largest error per op and type beside its bound (docs/accuracy.md)
 #   make         builds the tools        make setup   installs missing packages (or says which)        make clean
 
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all demo check bench setup configure clean
+.PHONY: all demo check bench accuracy setup configure clean
 
 all: configure
 	cmake --build $(BUILD)
@@ -25,6 +26,10 @@ check: configure
 bench: configure
 	cmake -B $(BUILD) -DRESID_BUILD_BENCHMARKS=ON
 	cmake --build $(BUILD) --target scalar-path-benchmark
+
+accuracy: configure
+	cmake --build $(BUILD) --target resid-run
+	@python3 benchmarks/accuracy.py $(BUILD)/bin $(BUILD)/accuracy
 
 setup:
 	@cmake/setup-packages.sh
