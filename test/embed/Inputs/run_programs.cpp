@@ -101,6 +101,15 @@ using Results = std::vector<std::string>;
 
 int failures = 0;
 
+/// FNV-1a over the results of all programs: objects for different processors print the same.
+uint64_t resultHash = 14695981039346656037u;
+
+void hashResults(const Results &results) {
+  for (const std::string &result : results)
+    for (unsigned char byte : result)
+      resultHash = (resultHash ^ byte) * 1099511628211u;
+}
+
 void fail(const Program &program, const char *form, const std::string &what) {
   printf("%s, %s: %s\n", program.name, form, what.c_str());
   ++failures;
@@ -155,6 +164,7 @@ struct Context {
 
 void check(const Program &program, const resid_ctx *two, const resid_ctx *seven) {
   Results expected = run(program, program.separate, "one by one", nullptr, Placement::Start);
+  hashResults(expected);
   auto compare = [&](Call call, const char *form, const resid_ctx *ctx, Placement placement) {
     expectSame(program, form, expected, run(program, call, form, ctx, placement));
   };
@@ -175,6 +185,7 @@ int main() {
   Context two(2), seven(7);
   for (const Program &program : programs)
     check(program, &two.ctx, &seven.ctx);
-  printf("%zu programs, %d failures\n", programs.size(), failures);
+  printf("%zu programs, %d failures, results %016llx\n", programs.size(), failures,
+         static_cast<unsigned long long>(resultHash));
   return failures == 0 && !programs.empty() ? 0 : 1;
 }
