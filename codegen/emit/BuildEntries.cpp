@@ -4,9 +4,8 @@
 
 #include "codegen/emit/CPUFeatures.h"
 #include "codegen/emit/Passes.h"
+#include "codegen/emit/SharedBuffers.h"
 #include "codegen/emit/SizeCode.h"
-#include "codegen/rows/RowsDialect.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::resid::emit {
 #define GEN_PASS_DEF_BUILDENTRIES
@@ -29,72 +28,6 @@ enum Status : int32_t {
 enum ContextOffset : int32_t { AbiVersion = 0, User = 8, Alloc = 24, Free = 32 };
 static constexpr int32_t kAbiVersion = 1;
 static constexpr int64_t kScratchAlignment = 64;
-
-//===------------------------------------------- which buffers may be shared ---------------------------------------===//
-
-/// The only kernel of the function, if nothing else in it touches arrays.
-static rows::KernelOp findOnlyKernel(func::FuncOp function) {
-  rows::KernelOp kernel;
-  for (Operation &op : function.getBody().front()) {
-    if (auto next = dyn_cast<rows::KernelOp>(op)) {
-      if (kernel)
-        return nullptr;
-      kernel = next;
-      continue;
-    }
-    if (!isa<rows::RequireOp, func::ReturnOp>(op) && !isMemoryEffectFree(&op))
-      return nullptr;
-  }
-  return kernel;
-}
-
-static Value skipCasts(Value buffer) {
-  while (auto cast = buffer.getDefiningOp<memref::CastOp>())
-    buffer = cast.getSource();
-  return buffer;
-}
-
-/// Fills signature.inPlace. A kernel reads a row of an input whole before its first store to an output that may be the
-/// same row; so the input must have the output's type and be read at the output's own rows and columns only.
-static void findSharedBuffers(func::FuncOp function, KernelSignature &signature) {
-  rows::KernelOp kernel = findOnlyKernel(function);
-  if (!kernel)
-    return;
-  SmallVector<AffineMap> maps = llvm::to_vector(kernel.getIndexingMaps().getAsValueRange<AffineMapAttr>());
-  auto mapsOf = [&](Value buffer) {
-    SmallVector<AffineMap> found;
-    for (auto [index, operand] : llvm::enumerate(llvm::concat<Value>(llvm::to_vector(kernel.getInputs()),
-                                                                     llvm::to_vector(kernel.getInits()))))
-      if (skipCasts(operand) == buffer)
-        found.push_back(maps[index]);
-    return found;
-  };
-  /// All uses of the buffer are the kernel's (through casts), or ask for its sizes.
-  auto isUsedByKernelOnly = [&](Value buffer) {
-    return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
-      return user == kernel || isa<memref::DimOp>(user) ||
-             (isa<memref::CastOp>(user) && llvm::all_of(user->getUsers(), [&](Operation *next) {
-                return next == kernel || isa<memref::DimOp>(next);
-              }));
-    });
-  };
-  for (auto [result, output] : llvm::enumerate(signature.results)) {
-    Value destination = function.getArgument(1 + signature.arguments.size() + result);
-    SmallVector<AffineMap> destinationMaps = mapsOf(destination);
-    for (auto [argument, input] : llvm::enumerate(signature.arguments)) {
-      Value source = function.getArgument(1 + argument);
-      if (!input.isArray() || input.getElementType() != output.getElementType() || input.shape.size() != output.shape.size())
-        continue;
-      SmallVector<AffineMap> sourceMaps = mapsOf(source);
-      bool same = destinationMaps.size() == 1 && !sourceMaps.empty() &&
-                  llvm::all_of(sourceMaps, [&](AffineMap map) { return map == destinationMaps.front(); });
-      if (same && isUsedByKernelOnly(source) && isUsedByKernelOnly(destination))
-        signature.inPlace.push_back({unsigned(result), unsigned(argument)});
-    }
-  }
-}
-
-//===------------------------------------------- one entry ---------------------------------------------------------===//
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include "passes/Passes.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/Files.h"
+#include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -49,8 +50,8 @@ static void registerEverything(DialectRegistry &registry) {
   rows::registerRowsBufferization(registry);
 }
 
-/// Reads, runs, and writes only what is complete.
-static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry) {
+/// Reads, runs, and writes only what is complete. `program` receives the text.
+static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry, std::string &program) {
   MLIRContext probe(MLIRContext::Threading::DISABLED);
   PassManager pipeline(&probe);
   if (failed(config.setupPassPipeline(pipeline)))
@@ -59,6 +60,7 @@ static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry)
   if (!input)
     return report(tools::ExitFile, llvm::toString(input.takeError()));
 
+  program = (*input)->getBuffer().str();
   llvm::SourceMgr sourceManager;
   sourceManager.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBuffer((*input)->getBuffer(), (*input)->getBufferIdentifier()), llvm::SMLoc());
@@ -94,10 +96,11 @@ int main(int argc, char **argv) {
 
   // On a thread of its own for a larger stack, and so that a crash has an exit code.
   int code = tools::ExitInternal;
+  std::string program;
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext recovery;
   recovery.DumpStackAndCleanupOnFailure = true;
-  if (!recovery.RunSafelyOnThread([&] { code = runOnFile(config, registry); }, stackBytes))
-    return report(tools::ExitInternal, "internal error; --mlir-pass-pipeline-crash-reproducer=FILE writes what leads to it");
-  return code;
+  if (recovery.RunSafelyOnThread([&] { code = runOnFile(config, registry, program); }, stackBytes))
+    return code;
+  return tools::reportInternalError("resid-opt", inputFile, program, ArrayRef<const char *>(argv + 1, argc - 1));
 }
