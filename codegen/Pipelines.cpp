@@ -69,9 +69,8 @@ static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOpti
 }
 
 std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const CompileOptions &options) {
-  auto failure = runStage(module, options, "inline", CompileFailure::Program, [](OpPassManager &manager) {
-    manager.addPass(emit::createInlineCalls());
-  });
+  auto failure = runStage(module, options, "inline", CompileFailure::Program,
+                          [](OpPassManager &manager) { manager.addPass(emit::createInlineCalls()); });
   if (failure)
     return failure;
   return runStage(module, options, "resid", CompileFailure::Program, [&](OpPassManager &manager) {

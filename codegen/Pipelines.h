@@ -9,9 +9,9 @@
 #include "codegen/emit/Object.h"
 #include "codegen/emit/Signature.h"
 #include "codegen/emit/Target.h"
-#include "passes/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/Timing.h"
+#include "passes/Passes.h"
 #include "llvm/IR/LLVMContext.h"
 #include <functional>
 
@@ -55,7 +55,8 @@ std::optional<CompileFailure> compileSignatures(ModuleOp module, const CompileOp
                                                 const emit::TargetDescription &target,
                                                 std::vector<emit::KernelSignature> &signatures);
 
-/// Everything after runResidStages (compileSignatures included): `module` ends in the LLVM dialect, `result` holds its code.
+/// Everything after runResidStages (compileSignatures included): `module` ends in the LLVM dialect, `result` holds its
+/// code.
 std::optional<CompileFailure> compileToCode(ModuleOp module, const CompileOptions &options,
                                             emit::TargetDescription &target, CompiledModule &result);
 

@@ -228,8 +228,8 @@ Value EntryBuilder::emitCall(SizeCode &code, Value scratch, Value scratchBytes) 
   for (const Parameter &parameter : llvm::concat<const Parameter>(arguments, results))
     operands.push_back(emitArgument(code, parameter));
   if (scratch)
-    operands.push_back(emitBuffer(code, MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()), scratch,
-                                  {scratchBytes}));
+    operands.push_back(
+        emitBuffer(code, MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()), scratch, {scratchBytes}));
   OpBuilder atEntry = OpBuilder::atBlockBegin(&entry.getBody().front());
   Value one = arith::ConstantIntOp::create(atEntry, loc, 1, 64);
   Value status = LLVM::AllocaOp::create(atEntry, loc, pointerType, builder.getI32Type(), one, /*alignment=*/4);
@@ -264,9 +264,9 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
   leaveIf(code.either(isNull(alloc), isNull(free)), OutOfMemory);
   Value user = loadFromContext(pointerType, User);
   auto allocType = LLVM::LLVMFunctionType::get(pointerType, {pointerType, i64, i64});
-  Value memory = LLVM::CallOp::create(builder, loc, allocType,
-                                      ValueRange{alloc, user, bytes, code.constant(kScratchAlignment)})
-                     .getResult();
+  Value memory =
+      LLVM::CallOp::create(builder, loc, allocType, ValueRange{alloc, user, bytes, code.constant(kScratchAlignment)})
+          .getResult();
   leaveIf(isNull(memory), OutOfMemory);
   cf::BranchOp::create(builder, loc, call, ValueRange{memory});
 
@@ -274,7 +274,8 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
   Value status = emitCall(code, scratch, bytes);
   cf::CondBranchOp::create(builder, loc, isNull(scratch), leave, ValueRange{status}, release, ValueRange{});
   builder.setInsertionPointToStart(release);
-  auto freeType = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointerType, pointerType});
+  auto freeType =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointerType, pointerType});
   LLVM::CallOp::create(builder, loc, freeType,
                        ValueRange{loadFromContext(pointerType, Free), loadFromContext(pointerType, User), scratch});
   cf::BranchOp::create(builder, loc, leave, ValueRange{status});

@@ -120,8 +120,8 @@ Value CPUCheckBuilder::instruction(StringRef name, StringRef constraints, ValueR
   SmallVector<Type> types(results, builder.getI32Type());
   Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
   auto all = LLVM::InlineAsmOp::create(builder, loc, type, operands, name, constraints, /*has_side_effects=*/true,
-                                        /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-                                        /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
+                                       /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+                                       /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
   return LLVM::ExtractValueOp::create(builder, loc, all->getResult(0), ArrayRef<int64_t>{int64_t(result)});
 }
 
@@ -140,7 +140,8 @@ Value CPUCheckBuilder::hasFeatures(ArrayRef<std::string> features, uint32_t &sav
     auto [leaf, subleaf, reg] = place;
     // A leaf beyond the last answers as some other leaf does, so the number of the last one is asked first.
     Value last = cpuid(leaf & 0x80000000u, 0, EAX);
-    Value here = both(compare(LLVM::ICmpPredicate::uge, last, constant(leaf)), hasBits(cpuid(leaf, subleaf, reg), mask));
+    Value here =
+        both(compare(LLVM::ICmpPredicate::uge, last, constant(leaf)), hasBits(cpuid(leaf, subleaf, reg), mask));
     if (subleaf > 0)
       here = both(here, compare(LLVM::ICmpPredicate::uge, cpuid(leaf, 0, EAX), constant(subleaf)));
     good = good ? both(good, here) : here;
@@ -148,8 +149,8 @@ Value CPUCheckBuilder::hasFeatures(ArrayRef<std::string> features, uint32_t &sav
   return good;
 }
 
-/// The state is 0 before the processor was asked, 1 where it has the features and 2 where it does not. Threads may race to
-/// store it: all store the same.
+/// The state is 0 before the processor was asked, 1 where it has the features and 2 where it does not. Threads may race
+/// to store it: all store the same.
 void CPUCheckBuilder::build(func::FuncOp function, LLVM::GlobalOp state, ArrayRef<std::string> features) {
   Block *entry = function.addEntryBlock();
   Block *ask = function.addBlock(), *askState = function.addBlock(), *store = function.addBlock();
@@ -161,8 +162,8 @@ void CPUCheckBuilder::build(func::FuncOp function, LLVM::GlobalOp state, ArrayRe
   Value address = LLVM::AddressOfOp::create(builder, loc, state);
   Value stored = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), address, /*alignment=*/4, false, false, false,
                                       false, LLVM::AtomicOrdering::monotonic);
-  cf::CondBranchOp::create(builder, loc, compare(LLVM::ICmpPredicate::eq, stored, constant(0)), ask, ValueRange{}, answer,
-                           ValueRange{stored});
+  cf::CondBranchOp::create(builder, loc, compare(LLVM::ICmpPredicate::eq, stored, constant(0)), ask, ValueRange{},
+                           answer, ValueRange{stored});
 
   builder.setInsertionPointToStart(ask);
   uint32_t savedState = 0;
@@ -193,8 +194,7 @@ func::FuncOp mlir::resid::emit::buildCPUCheck(ModuleOp module, ArrayRef<std::str
   Location loc = module.getLoc();
   auto state = LLVM::GlobalOp::create(builder, loc, builder.getI32Type(), /*isConstant=*/false, LLVM::Linkage::Internal,
                                       "resid_cpu_state", builder.getI32IntegerAttr(0), /*alignment=*/4);
-  auto function =
-      func::FuncOp::create(builder, loc, kCPUCheckName, builder.getFunctionType({}, {builder.getI1Type()}));
+  auto function = func::FuncOp::create(builder, loc, kCPUCheckName, builder.getFunctionType({}, {builder.getI1Type()}));
   function.setPrivate();
   CPUCheckBuilder(builder, loc).build(function, state, features);
   return function;

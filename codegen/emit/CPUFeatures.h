@@ -19,9 +19,9 @@ constexpr llvm::StringLiteral kCPUCheckName = "resid_cpu_supported";
 /// The names (LLVM's) of the features that can be asked for: all that LLVM uses in code without being told to.
 std::vector<std::string> getCheckableFeatures();
 
-/// Adds the function `resid_cpu_supported : () -> i1` to the module: whether the processor has all of `features` and the
-/// operating system keeps their registers. It asks once per loaded object. Null where there is nothing to ask; features
-/// must be checkable.
+/// Adds the function `resid_cpu_supported : () -> i1` to the module: whether the processor has all of `features` and
+/// the operating system keeps their registers. It asks once per loaded object. Null where there is nothing to ask;
+/// features must be checkable.
 func::FuncOp buildCPUCheck(ModuleOp module, ArrayRef<std::string> features);
 
 } // namespace mlir::resid::emit

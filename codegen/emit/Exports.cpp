@@ -21,8 +21,8 @@ static void addInfoFunction(llvm::Module &module, const TargetDescription &targe
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
   auto text = [&](StringRef value) { return builder.CreateGlobalString(value); };
   auto *type = llvm::StructType::get(context, {i32, pointer, pointer, pointer});
-  auto *value = llvm::ConstantStruct::get(type, {llvm::ConstantInt::get(i32, 1), text(target.triple), text(target.cpu),
-                                                 text(kernel.typeText)});
+  auto *value = llvm::ConstantStruct::get(
+      type, {llvm::ConstantInt::get(i32, 1), text(target.triple), text(target.cpu), text(kernel.typeText)});
   auto *info = new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage, value);
   builder.CreateRet(info);
 }
@@ -58,8 +58,8 @@ void mlir::resid::emit::finishExports(llvm::Module &module, const TargetDescript
       addPackedFunction(module, entry);
       exported.push_back(module.getFunction(kernel.symbol + "__packed"));
     }
-    exported.append({entry, module.getFunction(kernel.symbol + "_info"),
-                     module.getFunction(kernel.symbol + "_scratch_bytes")});
+    exported.append(
+        {entry, module.getFunction(kernel.symbol + "_info"), module.getFunction(kernel.symbol + "_scratch_bytes")});
   }
   bool isX86 = llvm::Triple(target.triple).isX86();
   for (llvm::Function &function : module) {

@@ -12,11 +12,12 @@
 
 namespace mlir::resid::emit {
 
-/// Adds `F_info` for each kernel; makes everything internal but F, F_info and F_scratch_bytes, and compiles these (and the
-/// check of the processor) for the baseline of the architecture, so that they can answer on any processor.
-/// With `packed` also adds `F__packed(void **args)`, for calls in memory: args[i] points at the i-th C argument, the last
+/// Adds `F_info` for each kernel; makes everything internal but F, F_info and F_scratch_bytes, and compiles these (and
+/// the check of the processor) for the baseline of the architecture, so that they can answer on any processor. With
+/// `packed` also adds `F__packed(void **args)`, for calls in memory: args[i] points at the i-th C argument, the last
 /// one at a resid_status that receives the answer.
-void finishExports(llvm::Module &module, const TargetDescription &target, ArrayRef<KernelSignature> kernels, bool packed);
+void finishExports(llvm::Module &module, const TargetDescription &target, ArrayRef<KernelSignature> kernels,
+                   bool packed);
 
 } // namespace mlir::resid::emit
 

@@ -65,9 +65,12 @@ static void writeComment(llvm::raw_ostream &stream, const KernelSignature &signa
     stream << " *   f16 and bf16 are passed as their 16 bits\n";
   stream << " *\n"
          << " * Sizes are in elements, arrays are contiguous and row-major, of any alignment.\n"
-         << " * Answers RESID_OK, or RESID_BAD_POINTER (NULL for an array that has elements), RESID_BAD_SHAPE (a size that\n"
-         << " * is negative, disagrees, or makes an array of more than 2^47 bytes), RESID_ALIAS (an output overlaps another\n"
-         << " * array, unless it says so above), RESID_BAD_VALUE, RESID_UNSUPPORTED (the processor), RESID_VERSION (ctx) or\n"
+         << " * Answers RESID_OK, or RESID_BAD_POINTER (NULL for an array that has elements), RESID_BAD_SHAPE (a size "
+            "that\n"
+         << " * is negative, disagrees, or makes an array of more than 2^47 bytes), RESID_ALIAS (an output overlaps "
+            "another\n"
+         << " * array, unless it says so above), RESID_BAD_VALUE, RESID_UNSUPPORTED (the processor), RESID_VERSION "
+            "(ctx) or\n"
          << " * RESID_OOM (scratch memory). May be called from several threads at once. */\n";
 }
 
@@ -127,7 +130,8 @@ std::string mlir::resid::emit::writeHeader(ArrayRef<KernelSignature> kernels) {
   for (const KernelSignature &signature : kernels)
     guard += "_" + signature.symbol;
   guard += "_H";
-  stream << "/* Made by residc. */\n#ifndef " << guard << "\n#define " << guard << "\n\n" << kSharedDeclarations << "\n";
+  stream << "/* Made by residc. */\n#ifndef " << guard << "\n#define " << guard << "\n\n"
+         << kSharedDeclarations << "\n";
   stream << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   for (const KernelSignature &signature : kernels)
     writeFunction(stream, signature);

@@ -16,8 +16,8 @@ namespace mlir::resid::emit {
 /// What is written: machine code, its text, or optimised LLVM IR.
 enum class CodeKind { Object, Assembly, LLVM };
 
-/// Translates the LLVM-dialect `module` with the entries of `kernels`, decides what is exported (Exports.h) and optimises it
-/// for `target` (O3, no fast-math, no contraction). Null after an error was reported at the module.
+/// Translates the LLVM-dialect `module` with the entries of `kernels`, decides what is exported (Exports.h) and
+/// optimises it for `target` (O3, no fast-math, no contraction). Null after an error was reported at the module.
 std::unique_ptr<llvm::Module> translateAndOptimize(ModuleOp module, TargetDescription &target,
                                                    ArrayRef<KernelSignature> kernels, bool packedEntries,
                                                    llvm::LLVMContext &context);

@@ -28,8 +28,8 @@ static FunctionType getImplementationType(func::FuncOp function) {
   return FunctionType::get(context, types, {});
 }
 
-/// The results in the order in which they are computed. Bufferization may place a value in the destination of another that
-/// is computed from it; so the former must have left for its own destination before the latter arrives.
+/// The results in the order in which they are computed. Bufferization may place a value in the destination of another
+/// that is computed from it; so the former must have left for its own destination before the latter arrives.
 static SmallVector<unsigned> orderResults(Operation *terminator) {
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, terminator->getNumOperands()));
   llvm::sort(order, [&](unsigned a, unsigned b) {
@@ -56,7 +56,7 @@ static void rewriteFunction(func::FuncOp function, const KernelSignature &signat
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     Value argument = entry->getArgument(1 + index);
     replacements.push_back(isa<TensorType>(type) ? bufferization::ToTensorOp::create(builder, loc, type, argument,
-                                                                                    /*restrict=*/true)
+                                                                                     /*restrict=*/true)
                                                  : argument);
   }
   Operation *terminator = function.getBody().front().getTerminator();

@@ -43,8 +43,8 @@ void mlir::resid::emit::findSharedBuffers(func::FuncOp function, KernelSignature
   SmallVector<AffineMap> maps = llvm::to_vector(kernel.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   auto mapsOf = [&](Value buffer) {
     SmallVector<AffineMap> found;
-    for (auto [index, operand] : llvm::enumerate(llvm::concat<Value>(llvm::to_vector(kernel.getInputs()),
-                                                                     llvm::to_vector(kernel.getInits()))))
+    for (auto [index, operand] :
+         llvm::enumerate(llvm::concat<Value>(llvm::to_vector(kernel.getInputs()), llvm::to_vector(kernel.getInits()))))
       if (skipCasts(operand) == buffer)
         found.push_back(maps[index]);
     return found;
@@ -63,7 +63,8 @@ void mlir::resid::emit::findSharedBuffers(func::FuncOp function, KernelSignature
     SmallVector<AffineMap> destinationMaps = mapsOf(destination);
     for (auto [argument, input] : llvm::enumerate(signature.arguments)) {
       Value source = function.getArgument(1 + argument);
-      if (!input.isArray() || input.getElementType() != output.getElementType() || input.shape.size() != output.shape.size())
+      if (!input.isArray() || input.getElementType() != output.getElementType() ||
+          input.shape.size() != output.shape.size())
         continue;
       SmallVector<AffineMap> sourceMaps = mapsOf(source);
       bool same = destinationMaps.size() == 1 && !sourceMaps.empty() &&

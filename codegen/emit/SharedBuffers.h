@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which outputs of a bufferized function may be exactly an input's buffer. Does not own the order of loads and stores that
-// makes it so (codegen/cpu).
+// Which outputs of a bufferized function may be exactly an input's buffer. Does not own the order of loads and stores
+// that makes it so (codegen/cpu).
 
 #ifndef RESID_CODEGEN_EMIT_SHAREDBUFFERS_H
 #define RESID_CODEGEN_EMIT_SHAREDBUFFERS_H

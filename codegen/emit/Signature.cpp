@@ -15,7 +15,8 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::emit;
 
-//===------------------------------------------- types -------------------------------------------------------------===//
+//===------------------------------------------- types
+//-------------------------------------------------------------===//
 
 llvm::StringRef mlir::resid::emit::getCTypeName(Type type) {
   if (type.isF16() || type.isBF16())
@@ -74,23 +75,29 @@ LogicalResult mlir::resid::emit::verifyInterfaceTypes(func::FuncOp function) {
   return success();
 }
 
-//===------------------------------------------- names -------------------------------------------------------------===//
+//===------------------------------------------- names
+//-------------------------------------------------------------===//
 
-/// Keywords of C11 and C++11, the names that generated parameters and declarations use themselves, and the functions that
-/// objects import.
+/// Keywords of C11 and C++11, the names that generated parameters and declarations use themselves, and the functions
+/// that objects import.
 static bool isReserved(llvm::StringRef name) {
-  static const llvm::StringSet<> reserved = {
-      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
-      "char16_t", "char32_t", "class", "compl", "const", "const_cast", "constexpr", "continue", "decltype", "default",
-      "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for",
-      "friend", "goto", "if", "inline", "int", "long", "main", "mutable", "namespace", "new", "noexcept", "not",
-      "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
-      "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch",
-      "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "union",
-      "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "_Alignas", "_Alignof",
-      "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Static_assert", "_Thread_local", "ctx",
-      "int8_t", "int16_t", "int32_t", "int64_t", "uint16_t", "uint32_t", "size_t", "NULL", "errno", "unix", "linux",
-      "memcpy", "memmove", "memset", "resid_ctx", "resid_info", "resid_status", "resid_status_string"};
+  static constexpr llvm::StringLiteral words =
+      "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class "
+      "compl const const_cast constexpr continue decltype default delete do double dynamic_cast else enum "
+      "explicit export extern false float for friend goto if inline int long main mutable namespace new "
+      "noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast "
+      "restrict return short signed sizeof static static_assert static_cast struct switch template this "
+      "thread_local throw true try typedef typeid typename typeof union unsigned using virtual void "
+      "volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary "
+      "_Noreturn _Static_assert _Thread_local ctx int8_t int16_t int32_t int64_t uint16_t uint32_t size_t "
+      "NULL errno unix linux memcpy memmove memset resid_ctx resid_info resid_status resid_status_string";
+  static const llvm::StringSet<> reserved = [] {
+    SmallVector<llvm::StringRef> list;
+    llvm::SplitString(words, list);
+    llvm::StringSet<> set;
+    set.insert(list.begin(), list.end());
+    return set;
+  }();
   return reserved.contains(name);
 }
 
@@ -127,7 +134,8 @@ static FailureOr<std::string> computeSymbol(func::FuncOp function, llvm::StringR
   return identifier;
 }
 
-//===------------------------------------------- signatures --------------------------------------------------------===//
+//===------------------------------------------- signatures
+//--------------------------------------------------------===//
 
 bool KernelSignature::mayShareBuffer(unsigned result, unsigned argument) const {
   return llvm::is_contained(inPlace, std::make_pair(result, argument));
@@ -220,7 +228,8 @@ FailureOr<KernelSignature> mlir::resid::emit::computeSignature(func::FuncOp func
   return signature;
 }
 
-//===------------------------------------------- attributes --------------------------------------------------------===//
+//===------------------------------------------- attributes
+//--------------------------------------------------------===//
 
 static DictionaryAttr toAttribute(Builder &builder, const KernelValue &value) {
   SmallVector<NamedAttribute> entries = {builder.getNamedAttr("name", builder.getStringAttr(value.name)),
@@ -245,12 +254,12 @@ DictionaryAttr KernelSignature::toAttribute(MLIRContext *context) const {
   };
   SmallVector<Attribute> sizeList, inPlaceList;
   for (const SizeParameter &size : sizes)
-    sizeList.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("name", builder.getStringAttr(size.name)),
-         builder.getNamedAttr("argument", builder.getI64IntegerAttr(size.argument)),
-         builder.getNamedAttr("dimension", builder.getI64IntegerAttr(size.dimension)),
-         builder.getNamedAttr("same_as", builder.getI64IntegerAttr(size.sameAs)),
-         builder.getNamedAttr("fixed", builder.getI64IntegerAttr(size.fixed))}));
+    sizeList.push_back(
+        builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(size.name)),
+                                   builder.getNamedAttr("argument", builder.getI64IntegerAttr(size.argument)),
+                                   builder.getNamedAttr("dimension", builder.getI64IntegerAttr(size.dimension)),
+                                   builder.getNamedAttr("same_as", builder.getI64IntegerAttr(size.sameAs)),
+                                   builder.getNamedAttr("fixed", builder.getI64IntegerAttr(size.fixed))}));
   for (auto [result, argument] : inPlace)
     inPlaceList.push_back(builder.getDenseI64ArrayAttr({int64_t(result), int64_t(argument)}));
   return builder.getDictionaryAttr({builder.getNamedAttr("symbol", builder.getStringAttr(symbol)),

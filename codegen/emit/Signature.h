@@ -63,7 +63,8 @@ struct KernelSignature {
 /// The C type of a scalar, or of an array's elements; empty where C has none.
 llvm::StringRef getCTypeName(Type type);
 
-/// Whether functions of this type can have a C interface; if not, emits an error that names the first type which cannot.
+/// Whether functions of this type can have a C interface; if not, emits an error that names the first type which
+/// cannot.
 LogicalResult verifyInterfaceTypes(func::FuncOp function);
 
 /// The signature of a function on tensors without calls; names carry `prefix`. Emits an error and fails if a result's

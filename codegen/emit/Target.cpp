@@ -67,8 +67,8 @@ static Error unknownCPU(StringRef mcpu, const Triple &triple) {
   if (!triple.isX86())
     return createStringError("expected the CPU 'generic' of " + triple.getArchName() + ", but got '" + mcpu + "'");
   StringRef examples = "x86-64-v2, x86-64-v3, x86-64-v4, skylake-avx512, znver4";
-  return createStringError("expected a CPU of " + triple.getArchName() + " such as native, " + examples + ", but got '" +
-                           mcpu + "'");
+  return createStringError("expected a CPU of " + triple.getArchName() + " such as native, " + examples +
+                           ", but got '" + mcpu + "'");
 }
 
 Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef mcpu) {

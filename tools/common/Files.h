@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reading inputs and writing outputs so that a failed or killed run leaves old files as they were; "-" is standard input
-// or output. Does not own what is read or written.
+// Reading inputs and writing outputs so that a failed or killed run leaves old files as they were; "-" is standard
+// input or output. Does not own what is read or written.
 
 #ifndef RESID_TOOLS_COMMON_FILES_H
 #define RESID_TOOLS_COMMON_FILES_H
@@ -18,11 +18,12 @@ namespace mlir::resid::tools {
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef path);
 
 /// Writes the whole file under a temporary name beside it and renames it, so that `path` is the old or the new file,
-/// never half of one. The error text has the form "cannot write 'F': reason". Devices such as /dev/null are written directly.
+/// never half of one. The error text has the form "cannot write 'F': reason". Devices such as /dev/null are written
+/// directly.
 llvm::Error writeOutput(llvm::StringRef path, llvm::StringRef contents);
 
-/// writeOutput for several files (path, contents): none takes its place before all are written, so that a failure leaves all
-/// of the old ones.
+/// writeOutput for several files (path, contents): none takes its place before all are written, so that a failure
+/// leaves all of the old ones.
 llvm::Error writeOutputs(llvm::ArrayRef<std::pair<std::string, std::string>> files);
 
 } // namespace mlir::resid::tools

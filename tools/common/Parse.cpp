@@ -49,7 +49,8 @@ LogicalResult tools::checkNesting(llvm::SourceMgr &sourceManager, MLIRContext &c
     bool arrow = c == '>' && place != text.begin() && place[-1] == '-';
     if (c == '(' || c == '[' || c == '{' || c == '<') {
       if (++depth > tools::maxNesting)
-        return error(place) << "expected brackets to nest at most " << tools::maxNesting << " deep, but they nest deeper";
+        return error(place) << "expected brackets to nest at most " << tools::maxNesting
+                            << " deep, but they nest deeper";
     } else if ((c == ')' || c == ']' || c == '}' || (c == '>' && !arrow)) && depth > 0) {
       --depth;
     }
@@ -62,14 +63,16 @@ static LogicalResult checkWeights(llvm::SourceMgr &sourceManager, MLIRContext &c
   StringRef text = sourceManager.getMemoryBuffer(sourceManager.getMainFileID())->getBuffer();
   size_t elided = text.find("__elided__");
   if (elided != StringRef::npos)
-    return emitError(locationOf(sourceManager, text.data() + elided, context)) << "expected the values of a constant, but got '__elided__': the file was "
-                                          "printed without its weights";
+    return emitError(locationOf(sourceManager, text.data() + elided, context))
+           << "expected the values of a constant, but got '__elided__': the file was "
+              "printed without its weights";
   return success();
 }
 
 /// The name as written, without the sigil: `%x` gives `x`; a number gives nothing.
 static StringRef writtenName(const AsmParserState::SMDefinition &definition) {
-  StringRef text(definition.loc.Start.getPointer(), definition.loc.End.getPointer() - definition.loc.Start.getPointer());
+  StringRef text(definition.loc.Start.getPointer(),
+                 definition.loc.End.getPointer() - definition.loc.Start.getPointer());
   text.consume_front("%");
   return text.empty() || llvm::isDigit(text.front()) ? StringRef() : text;
 }

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From text to a verified module: the checks before parsing that keep bad input from harming the parser, and the argument
-// names of the source, which become names in C.
+// From text to a verified module: the checks before parsing that keep bad input from harming the parser, and the
+// argument names of the source, which become names in C.
 
 #ifndef RESID_TOOLS_COMMON_PARSE_H
 #define RESID_TOOLS_COMMON_PARSE_H

@@ -14,7 +14,8 @@
 using namespace llvm;
 using namespace mlir::resid::tools;
 
-const char *const mlir::resid::tools::residcHelp = R"(residc: compiles residual blocks, written in MLIR, to fused kernels
+const char *const mlir::resid::tools::residcHelp =
+    R"(residc: compiles residual blocks, written in MLIR, to fused kernels
 
 usage: residc IN.mlir [-o OUT] [flags]        '-' is standard input or output
 
@@ -77,8 +78,8 @@ static Error setTarget(StringRef value) {
 }
 
 static Error setPrefix(ResidcOptions &options, StringRef value) {
-  bool valid = !value.empty() && !isDigit(value.front()) &&
-               all_of(value, [](char c) { return isAlnum(c) || c == '_'; });
+  bool valid =
+      !value.empty() && !isDigit(value.front()) && all_of(value, [](char c) { return isAlnum(c) || c == '_'; });
   options.prefix = value.str();
   return valid ? Error::success() : usageError("expected --prefix to begin a C name, but got '" + value + "'");
 }
@@ -140,7 +141,8 @@ static Error completeOutput(ResidcOptions &options, std::optional<EmitKind> emit
   StringRef suffix = sys::path::extension(options.output);
   if (!emit && !options.output.empty() && options.output != "-") {
     if (suffix == ".ptx" || suffix == ".svg")
-      return unavailable("output '" + options.output + "': " + suffix.drop_front() + " is not available in this version");
+      return unavailable("output '" + options.output + "': " + suffix.drop_front() +
+                         " is not available in this version");
     for (EmitKind kind : {EmitKind::Object, EmitKind::Assembly, EmitKind::LLVM, EmitKind::MLIR, EmitKind::Header})
       if (suffix == suffixOf(kind))
         emit = kind;

@@ -11,12 +11,12 @@
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "tools/residc/Options.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Config/llvm-config.h"
-#include "llvm/Support/ErrorHandling.h"
 #include <new>
 #include <unistd.h>
 
@@ -201,8 +201,8 @@ ExitCode runResidc(const ResidcOptions &options, ArrayRef<const char *> argument
   ExitCode code = ExitInternal;
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext recovery;
-  bool survived = recovery.RunSafelyOnThread(
-      [&] { code = Compiler(options, timing).run(std::move(*input)); }, stackBytes);
+  bool survived =
+      recovery.RunSafelyOnThread([&] { code = Compiler(options, timing).run(std::move(*input)); }, stackBytes);
   timing.stop();
   if (survived && code != ExitInternal)
     return code;
