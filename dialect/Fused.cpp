@@ -4,6 +4,7 @@
 
 #include "dialect/Canonical.h"
 #include "dialect/Verification.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;

@@ -4,6 +4,7 @@
 // the scaled complement exp(x^2)·erfc(x).
 
 #include "codegen/cpu/MathFunctions.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -3,6 +3,7 @@
 // Text to module; see Parse.h.
 
 #include "tools/common/Parse.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
