@@ -12,33 +12,6 @@ using namespace mlir::resid;
 
 using Refusals = SmallVectorImpl<FusionRefusal>;
 
-template <typename NormOp> static NormParts getStatisticsNormParts(NormKind kind, NormOp op) {
-  return {kind,
-          op.getX(),
-          Value(),
-          op.getGamma(),
-          op.getBeta(),
-          op.getEpsilonAttr(),
-          op.getNormRankAttr(),
-          op.getZeroCenteredGamma(),
-          op.getNarrowAffine(),
-          op.getNormalizedRank()};
-}
-
-std::optional<NormParts> resid::getNormParts(Operation *op) {
-  if (auto layer = dyn_cast<LayerNormOp>(op))
-    return getStatisticsNormParts(NormKind::Layer, layer);
-  if (auto rms = dyn_cast<RMSNormOp>(op))
-    return getStatisticsNormParts(NormKind::RMS, rms);
-  if (auto dyt = dyn_cast<DyTOp>(op)) {
-    int64_t rank = dyt.getGamma() ? cast<RankedTensorType>(dyt.getGamma().getType()).getRank() : 1;
-    return NormParts{NormKind::DyT,         dyt.getX(),  dyt.getAlpha(), dyt.getGamma(),
-                     dyt.getBeta(),         FloatAttr(), IntegerAttr(),  dyt.getZeroCenteredGamma(),
-                     dyt.getNarrowAffine(), rank};
-  }
-  return std::nullopt;
-}
-
 //===----------------------------------------------------------------------===//
 // The branch: bias and dropout
 //===----------------------------------------------------------------------===//

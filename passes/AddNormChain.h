@@ -6,7 +6,7 @@
 #ifndef RESID_PASSES_ADDNORMCHAIN_H
 #define RESID_PASSES_ADDNORMCHAIN_H
 
-#include "dialect/ResidDialect.h"
+#include "passes/NormParts.h"
 #include <optional>
 #include <string>
 
@@ -18,20 +18,6 @@ struct FusionRefusal {
   std::string reason;          ///< lower case, no full stop
   Operation *reader = nullptr; ///< the reader of the sum that stands in the way, if that is the reason
 };
-
-/// What the three norm ops have in common; absent operands are null.
-struct NormParts {
-  NormKind kind;
-  Value x, alpha, gamma, beta;
-  FloatAttr epsilon;
-  IntegerAttr normRank;
-  bool zeroCenteredGamma, narrowAffine;
-  /// How many trailing dimensions are normalised.
-  int64_t rank;
-};
-
-/// The parts of `op` if it is a layer norm, an RMS norm or a dynamic tanh.
-std::optional<NormParts> getNormParts(Operation *op);
 
 /// A chain that can be fused; `bias` and `dropout` are null where the chain has none.
 struct AddNormChain {

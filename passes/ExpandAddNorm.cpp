@@ -2,7 +2,7 @@
 //
 // resid-expand-add-norm: resid.add_norm as the ops it is defined by.
 
-#include "dialect/ResidDialect.h"
+#include "passes/NormParts.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -29,23 +29,10 @@ static Value createSum(OpBuilder &builder, AddNormOp op) {
                        op.getBranchScaleAttr());
 }
 
-/// The norm of `sum`: the normalised value, then the statistics.
-static Operation *createNorm(OpBuilder &builder, AddNormOp op, Value sum) {
-  Location loc = op.getLoc();
-  Type type = op.getNormalized().getType();
-  TypeRange statistics(op.getStatistics());
-  switch (op.getKind()) {
-  case NormKind::Layer:
-    return LayerNormOp::create(builder, loc, type, statistics, sum, op.getGamma(), op.getBeta(), op.getEpsilonAttr(),
-                               op.getNormRankAttr(), op.getZeroCenteredGammaAttr(), op.getNarrowAffineAttr());
-  case NormKind::RMS:
-    return RMSNormOp::create(builder, loc, type, statistics, sum, op.getGamma(), op.getBeta(), op.getEpsilonAttr(),
-                             op.getNormRankAttr(), op.getZeroCenteredGammaAttr(), op.getNarrowAffineAttr());
-  case NormKind::DyT:
-    return DyTOp::create(builder, loc, type, sum, op.getAlpha(), op.getGamma(), op.getBeta(),
-                         op.getZeroCenteredGammaAttr(), op.getNarrowAffineAttr());
-  }
-  llvm_unreachable("a norm kind without an op");
+static NormParts getParts(AddNormOp op) {
+  return {op.getKind(),         op.getSum(),           op.getAlpha(),        op.getGamma(),
+          op.getBeta(),         op.getEpsilonAttr(),   op.getNormRankAttr(), op.getZeroCenteredGamma(),
+          op.getNarrowAffine(), op.getNormalizedRank()};
 }
 
 namespace {
@@ -56,7 +43,8 @@ struct Expand : OpRewritePattern<AddNormOp> {
     if (report)
       op.emitRemark() << "expanded (bit-exact)";
     Value sum = createSum(rewriter, op);
-    Operation *norm = createNorm(rewriter, op, sum);
+    Operation *norm = createNorm(rewriter, op.getLoc(), getParts(op), sum, op.getNormalized().getType(),
+                                 TypeRange(op.getStatistics()));
     SmallVector<Value> results = {norm->getResult(0), sum};
     llvm::append_range(results, norm->getResults().drop_front());
     rewriter.replaceOp(op, results);

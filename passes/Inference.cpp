@@ -30,10 +30,10 @@ struct RemoveDropout : OpRewritePattern<DropoutOp> {
   bool report;
 };
 
-struct RemoveDropoutClause : OpRewritePattern<AddNormOp> {
-  RemoveDropoutClause(MLIRContext *context, bool report) : OpRewritePattern(context), report(report) {}
+template <typename OpTy> struct RemoveDropoutClause : OpRewritePattern<OpTy> {
+  RemoveDropoutClause(MLIRContext *context, bool report) : OpRewritePattern<OpTy>(context), report(report) {}
 
-  LogicalResult matchAndRewrite(AddNormOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     if (!op.hasDropout())
       return rewriter.notifyMatchFailure(op, "expected a dropout clause");
     if (report)
@@ -57,7 +57,8 @@ struct Inference : resid::impl::InferenceBase<Inference> {
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<RemoveDropout, RemoveDropoutClause>(&getContext(), report.getValue());
+    patterns.add<RemoveDropout, RemoveDropoutClause<AddNormOp>, RemoveDropoutClause<BlockOp>>(&getContext(),
+                                                                                              report.getValue());
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
         GreedySimplifyRegionLevel::Disabled);

@@ -86,12 +86,42 @@ def ExpandAddNorm : Pass<"resid-expand-add-norm"> {
   let options = [ReportOption<>];
 }
 
+def ExpandBlocks : Pass<"resid-expand-blocks"> {
+  let summary = "expands resid.block into flat ops";
+  let description = [{
+    Class: **bit-exact**.
+
+    Rewrites `resid.block` into the norms of its placement, the ops of its branch, `resid.dropout` where the block has
+    that clause, and `resid.add` with its gate and scales. The expansion is the op's definition.
+
+    Before and after:
+    ```mlir
+    %y = resid.block pre %x norm(rms gamma %g : tensor<512xf32> epsilon = 1.0e-6) : tensor<4x512xf32> {
+    ^bb0(%h: tensor<4x512xf32>):
+      %f = func.call @attention(%h) : (tensor<4x512xf32>) -> tensor<4x512xf32>
+      resid.yield %f : tensor<4x512xf32>
+    }
+
+    %h = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-6} : tensor<4x512xf32>, tensor<512xf32>
+    %f = func.call @attention(%h) : (tensor<4x512xf32>) -> tensor<4x512xf32>
+    %y = resid.add %x, %f : tensor<4x512xf32>
+    ```
+
+    Fires on every `resid.block`, also on blocks inside the branch of another.
+
+    Effect on rounding: none.
+  }];
+  let dependentDialects = ["::mlir::resid::ResidDialect"];
+  let options = [ReportOption<>];
+}
+
 def Inference : Pass<"resid-inference"> {
   let summary = "removes dropout";
   let description = [{
     Class: **changes the function**.
 
-    Replaces `resid.dropout` by its operand and removes the dropout clause of `resid.add_norm`: a program for training
+    Replaces `resid.dropout` by its operand and removes the dropout clause of `resid.add_norm` and
+    `resid.block`: a program for training
     becomes the one for inference, in which dropout is the identity by definition. What is left of the program keeps its
     bits.
 

@@ -14,6 +14,7 @@ using namespace mlir::resid;
 void resid::buildResidPassPipeline(OpPassManager &manager, const ResidPassOptions &options) {
   if (options.mode == ProgramMode::Inference)
     manager.addPass(createInference(InferenceOptions{options.report}));
+  manager.addPass(createExpandBlocks(ExpandBlocksOptions{options.report}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createFuseAddNorm(FuseAddNormOptions{options.report}));

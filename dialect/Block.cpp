@@ -1,0 +1,106 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Verifier of the family Block.
+
+#include "dialect/Placement.h"
+#include "dialect/Verification.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// The epsilon, the parameters and the rank of one norm.
+static LogicalResult verifyNorm(BlockOp op, const BlockNorm &norm) {
+  RankedTensorType x = op.getX().getType();
+  NormAttr attribute = norm.attribute;
+  bool isDyT = attribute.getKind() == NormKind::DyT;
+  FloatAttr epsilon = attribute.getEpsilon();
+  if (isDyT == static_cast<bool>(epsilon)) // block.C4
+    return op.emitOpError("expected ") << (isDyT ? "no" : "an") << " epsilon for "
+                                       << stringifyNormKind(attribute.getKind()) << " but got "
+                                       << (isDyT ? "one" : "none");
+  if (epsilon && !epsilon.getType().isF64()) // block.C4
+    return op.emitOpError("expected epsilon of f64 but got ") << epsilon;
+  if (epsilon && failed(verifyEpsilon(op, x.getElementType(), epsilon.getValue()))) // block.C4
+    return failure();
+  if (failed(verifyParameterShape(op, x, norm.alpha, /*rank=*/0, "alpha")) || // block.C5
+      failed(verifyNormalizedRank(op, x, norm.getRank())))                    // block.C5
+    return failure();
+  if ((norm.gamma || isDyT) && // block.C5
+      failed(verifyNormRankAttribute(op, attribute.getNormRank(), norm.gamma ? norm.getRank() : 1)))
+    return failure();
+  return failure(failed(verifyTrailingShape(op, x, norm.gamma, "gamma")) || // block.C5
+                 failed(verifyBeta(op, x, norm.gamma, norm.beta)) ||        // block.C5
+                 failed(verifyGammaAttributes(op, norm.gamma, static_cast<bool>(attribute.getZeroCenteredGamma()),
+                                              /*narrowAffine=*/false)) ||   // block.C6
+                 failed(verifyParameterType(op, x, norm.alpha, "alpha")) || // block.C9
+                 failed(verifyParameterType(op, x, norm.gamma, "gamma")) || // block.C9
+                 failed(verifyParameterType(op, x, norm.beta, "beta")));    // block.C9
+}
+
+/// How many norms there are, and each of them.
+static LogicalResult verifyNorms(BlockOp op) {
+  size_t expected = getPlacementRule(op.getPlacement()).positions.size();
+  if (op.getNorms().size() != expected) // block.C2
+    return op.emitOpError("expected ") << expected << (expected == 1 ? " norm" : " norms") << " for placement "
+                                       << stringifyPlacement(op.getPlacement()) << " but got " << op.getNorms().size();
+  size_t parameters = 0;
+  for (NormAttr norm : op.getNorms().getAsRange<NormAttr>())
+    parameters += getParameterCount(norm);
+  if (op.getNormParameters().size() != parameters) // block.C3
+    return op.emitOpError("expected ") << parameters << " norm parameters but got " << op.getNormParameters().size();
+  bool hasGamma = false;
+  for (const BlockNorm &norm : getNorms(op)) {
+    if (failed(verifyNorm(op, norm)))
+      return failure();
+    hasGamma |= static_cast<bool>(norm.gamma);
+  }
+  if (op.getNarrowAffine() && !hasGamma) // block.C6
+    return op.emitOpError("expected gamma beside narrow_affine but got none");
+  return success();
+}
+
+/// The dropout clause, which the generic form could state in part.
+static LogicalResult verifyDropout(BlockOp op) {
+  bool seed = op.hasDropout();
+  if (seed != static_cast<bool>(op.getStep()) || seed != op.getP().has_value() || seed != op.getSite().has_value())
+    return op.emitOpError("expected seed, step, p and site together but got some of them only"); // block.C7
+  if (failed(verifyOrigin(op, op.getOriginRow(), op.getOriginSite())))                           // block.C7
+    return failure();
+  if (op.getOriginRow() && !seed) // block.C7
+    return op.emitOpError("expected a dropout clause beside origin but got none");
+  if (!seed)
+    return success();
+  return failure(failed(verifyProbability(op, *op.getP())) || failed(verifySite(op, *op.getSite())) ||
+                 failed(verifyRandomPositions(op, op.getX().getType()))); // block.C7
+}
+
+LogicalResult BlockOp::verify() {
+  RankedTensorType x = getX().getType();
+  Type element = x.getElementType();
+  return failure(failed(verifyNorms(*this)) || failed(verifyDropout(*this)) ||
+                 failed(verifyGateShape(*this, x, getGate())) ||                          // block.C8
+                 failed(verifyScale(*this, element, getSkipScale(), "skip_scale")) ||     // block.C8
+                 failed(verifyScale(*this, element, getBranchScale(), "branch_scale")) || // block.C8
+                 failed(verifyParameterType(*this, x, getGate(), "gate")));               // block.C9
+}
+
+LogicalResult BlockOp::verifyRegions() {
+  RankedTensorType x = getX().getType();
+  Block &branch = getBranch().front();
+  if (branch.getNumArguments() != 1) // block.C10
+    return emitOpError("expected a branch with 1 argument but got ") << branch.getNumArguments();
+  auto input = dyn_cast<RankedTensorType>(branch.getArgument(0).getType());
+  bool mayNarrow = getNormAt(*this, NormPosition::BeforeBranch).has_value();
+  bool narrows = input && mayNarrow && isa<FloatType>(input.getElementType()) &&
+                 input.getElementTypeBitWidth() < x.getElementTypeBitWidth();
+  if (!input || input.getShape() != x.getShape() || input.getEncoding() ||
+      (input.getElementType() != x.getElementType() && !narrows)) // block.C10
+    return emitOpError("expected a branch that takes ")
+           << x << (mayNarrow ? " or a narrower element type" : "") << " but got " << branch.getArgument(0).getType();
+  auto yield = dyn_cast<YieldOp>(branch.getTerminator());
+  if (!yield) // block.C11
+    return emitOpError("expected a branch that ends in resid.yield but got ") << branch.getTerminator()->getName();
+  if (yield.getBranch().getType() != x) // block.C11
+    return emitOpError("expected a branch that yields ") << x << " but got " << yield.getBranch().getType();
+  return success();
+}

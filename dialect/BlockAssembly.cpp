@@ -1,0 +1,203 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The text of resid.block: placement, stream, one clause per norm, dropout, gate, scales, type, branch.
+
+#include "dialect/Assembly.h"
+#include "dialect/Placement.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace {
+/// The operands of a clause as far as they are parsed.
+struct Parameters {
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  SmallVector<Type> types;
+};
+
+/// The dropout clause; `operands` are seed and step, then the origin where it is given.
+struct Dropout {
+  FloatAttr p;
+  IntegerAttr site;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+};
+} // namespace
+
+/// The attributes that clauses state; they cannot be written among the others.
+static constexpr StringLiteral clauseAttributes[] = {"placement", "norms", "p", "site", "operandSegmentSizes"};
+
+//===----------------------------------------------------------------------===//
+// Parsing
+//===----------------------------------------------------------------------===//
+
+static ParseResult parsePlacement(OpAsmParser &parser, OperationState &state) {
+  StringRef keyword;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<Placement> placement = symbolizePlacement(keyword);
+  if (!placement)
+    return parser.emitError(location, "expected the placement 'post', 'pre', 'branch_post', 'peri', 'post_shifted' or "
+                                      "'none', but got '")
+           << keyword << "'";
+  state.addAttribute("placement", PlacementAttr::get(parser.getContext(), *placement));
+  return success();
+}
+
+/// `%value : type`
+static ParseResult parseParameter(OpAsmParser &parser, Parameters &parameters) {
+  return failure(parser.parseOperand(parameters.operands.emplace_back()) ||
+                 parser.parseColonType(parameters.types.emplace_back()));
+}
+
+/// `(kind (alpha p)? (gamma p)? (beta p)? (epsilon = e)? zero_centered_gamma? (norm_rank = k)?)`
+static ParseResult parseNorm(OpAsmParser &parser, SmallVectorImpl<Attribute> &norms, Parameters &parameters) {
+  Builder &builder = parser.getBuilder();
+  NormKindAttr kind;
+  if (parser.parseLParen() || parseKeyword(parser, kind))
+    return failure();
+  bool isDyT = kind.getValue() == NormKind::DyT;
+  if (isDyT && (parser.parseKeyword("alpha") || parseParameter(parser, parameters)))
+    return failure();
+  UnitAttr given[2];
+  for (auto [name, attribute] : {std::pair("gamma", &given[0]), std::pair("beta", &given[1])}) {
+    if (failed(parser.parseOptionalKeyword(name)))
+      continue;
+    *attribute = builder.getUnitAttr();
+    if (parseParameter(parser, parameters))
+      return failure();
+  }
+  FloatAttr epsilonAttribute;
+  if (!isDyT) {
+    double epsilon;
+    if (parser.parseKeyword("epsilon") || parser.parseEqual() || parser.parseFloat(epsilon))
+      return failure();
+    epsilonAttribute = builder.getF64FloatAttr(epsilon);
+  }
+  UnitAttr zeroCentered;
+  if (succeeded(parser.parseOptionalKeyword("zero_centered_gamma")))
+    zeroCentered = builder.getUnitAttr();
+  int64_t rank = 1;
+  if (succeeded(parser.parseOptionalKeyword("norm_rank")) && (parser.parseEqual() || parser.parseInteger(rank)))
+    return failure();
+  norms.push_back(
+      NormAttr::get(parser.getContext(), kind.getValue(), epsilonAttribute, given[0], given[1], zeroCentered, rank));
+  return parser.parseRParen();
+}
+
+/// `(p, site n, seed %s, step %t (, origin %row %site)?)`
+static ParseResult parseDropout(OpAsmParser &parser, Dropout &dropout) {
+  double p;
+  int64_t site;
+  if (parser.parseLParen() || parser.parseFloat(p) || parser.parseComma() || parser.parseKeyword("site") ||
+      parser.parseInteger(site) || parser.parseComma() || parser.parseKeyword("seed") ||
+      parser.parseOperand(dropout.operands.emplace_back()) || parser.parseComma() || parser.parseKeyword("step") ||
+      parser.parseOperand(dropout.operands.emplace_back()))
+    return failure();
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("origin") || parser.parseOperand(dropout.operands.emplace_back()) ||
+       parser.parseOperand(dropout.operands.emplace_back())))
+    return failure();
+  dropout.p = parser.getBuilder().getF64FloatAttr(p);
+  dropout.site = parser.getBuilder().getI64IntegerAttr(site);
+  return parser.parseRParen();
+}
+
+/// The attributes of no clause: scales, narrow_affine, and what others have attached.
+static ParseResult parseAttributes(OpAsmParser &parser, OperationState &state) {
+  NamedAttrList attributes;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDict(attributes))
+    return failure();
+  for (StringRef name : clauseAttributes)
+    if (attributes.get(name))
+      return parser.emitError(location, "expected '") << name << "' in its clause but got it among the attributes";
+  state.attributes.append(attributes.begin(), attributes.end());
+  return BlockOp::verifyInherentAttrs(state.name, state.attributes, [&] { return parser.emitError(location); });
+}
+
+ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
+  OpAsmParser::UnresolvedOperand x;
+  SmallVector<Attribute> norms;
+  Parameters parameters, gate;
+  Dropout dropout;
+  if (parsePlacement(parser, state) || parser.parseOperand(x))
+    return failure();
+  while (succeeded(parser.parseOptionalKeyword("norm")))
+    if (parseNorm(parser, norms, parameters))
+      return failure();
+  if (succeeded(parser.parseOptionalKeyword("dropout")) && parseDropout(parser, dropout))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("gate")) &&
+      (parser.parseLParen() || parseParameter(parser, gate) || parser.parseRParen()))
+    return failure();
+  Builder &builder = parser.getBuilder();
+  state.addAttribute("norms", builder.getArrayAttr(norms));
+  Type type;
+  SMLoc location = parser.getCurrentLocation();
+  if (parseAttributes(parser, state) || parser.parseColonType(type) || parser.parseRegion(*state.addRegion()))
+    return failure();
+  if (dropout.p) {
+    state.addAttribute("p", dropout.p);
+    state.addAttribute("site", dropout.site);
+  }
+  int32_t parameterCount = parameters.operands.size(), gateCount = gate.operands.size();
+  int32_t seedCount = !dropout.operands.empty(), originCount = dropout.operands.size() > 2;
+  state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr({1, parameterCount, seedCount, seedCount,
+                                                                          originCount, originCount, gateCount}));
+  state.addTypes(type);
+  return failure(parser.resolveOperand(x, type, state.operands) ||
+                 parser.resolveOperands(parameters.operands, parameters.types, location, state.operands) ||
+                 parser.resolveOperands(dropout.operands, builder.getI64Type(), state.operands) ||
+                 parser.resolveOperands(gate.operands, gate.types, location, state.operands));
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+static void printParameter(OpAsmPrinter &printer, StringRef name, Value value) {
+  if (value)
+    printer << " " << name << " " << value << " : " << value.getType();
+}
+
+static void printNorm(OpAsmPrinter &printer, const BlockNorm &norm) {
+  NormAttr attribute = norm.attribute;
+  printer << " norm(" << stringifyNormKind(attribute.getKind());
+  printParameter(printer, "alpha", norm.alpha);
+  printParameter(printer, "gamma", norm.gamma);
+  printParameter(printer, "beta", norm.beta);
+  if (attribute.getEpsilon())
+    printer << " epsilon = " << attribute.getEpsilon().getValue();
+  if (attribute.getZeroCenteredGamma())
+    printer << " zero_centered_gamma";
+  if (attribute.getNormRank() != 1)
+    printer << " norm_rank = " << attribute.getNormRank();
+  printer << ")";
+}
+
+static void printDropout(OpAsmPrinter &printer, BlockOp op) {
+  printer << " dropout(" << *op.getP() << ", site " << *op.getSite() << ", seed " << op.getSeed() << ", step "
+          << op.getStep();
+  if (op.getOriginRow())
+    printer << ", origin " << op.getOriginRow() << " " << op.getOriginSite();
+  printer << ")";
+}
+
+void BlockOp::print(OpAsmPrinter &printer) {
+  printer << " " << stringifyPlacement(getPlacement()) << " " << getX();
+  for (const BlockNorm &norm : resid::getNorms(*this))
+    printNorm(printer, norm);
+  if (hasDropout())
+    printDropout(printer, *this);
+  if (getGate())
+    printer << " gate(" << getGate() << " : " << getGate().getType() << ")";
+  SmallVector<StringRef> left(std::begin(clauseAttributes), std::end(clauseAttributes));
+  if (getSkipScale().isExactlyValue(1.0))
+    left.push_back("skip_scale");
+  if (getBranchScale().isExactlyValue(1.0))
+    left.push_back("branch_scale");
+  printer.printOptionalAttrDict((*this)->getAttrs(), left);
+  printer << " : " << getX().getType() << " ";
+  printer.printRegion(getBranch());
+}
