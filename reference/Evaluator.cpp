@@ -150,7 +150,7 @@ LogicalResult Interpreter::run(Operation &op) {
     return failure();
   // Norms set accuracies of their own, calls and regions hand on those of what they return, and reshapes move nothing.
   // Whatever else came from an inexact value is judged by tolerances.
-  bool handsOn = isa<func::CallOp, scf::ForOp, scf::IfOp, tensor::CastOp, tensor::ExpandShapeOp,
+  bool handsOn = isa<BlockOp, func::CallOp, scf::ForOp, scf::IfOp, tensor::CastOp, tensor::ExpandShapeOp,
                      tensor::CollapseShapeOp, tensor::DimOp, tensor::RankOp>(op);
   bool tainted = !handsOn && llvm::any_of(op.getOperands(), [&](Value v) { return get(v).getAccuracy() != nullptr; });
   for (auto [result, value] : llvm::zip_equal(op.getResults(), *results)) {

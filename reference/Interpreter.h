@@ -56,9 +56,18 @@ private:
   FailureOr<Array> add(Operation *op, const Array &x, const Array &f, const Array &gate, double skipScale,
                        double branchScale, Type resultType);
   FailureOr<Array> addBias(Operation *op, const Array &f, const Array &bias);
+  /// The values of the operands, origin's null where absent, beside the attributes.
+  DropoutParameters getDropoutParameters(double p, uint64_t site, Value seed, Value step, Value originRow,
+                                         Value originSite) const;
   FailureOr<Array> dropout(Operation *op, const Array &x, const DropoutParameters &parameters);
   Results norm(Operation *op, const Array &x, const NormParameters &parameters, TypeRange resultTypes);
   Results evaluateAddNorm(AddNormOp op);
+
+  // Block.cpp: the parts of a sub-layer, which hand a failure on, and what its placement makes of them.
+  FailureOr<Array> evaluateNormOf(BlockOp op, unsigned index, FailureOr<Array> x, Type resultType);
+  FailureOr<Array> evaluateBranchOf(BlockOp op, FailureOr<Array> input);
+  FailureOr<Array> evaluateResidualOf(BlockOp op, FailureOr<Array> x, FailureOr<Array> f);
+  FailureOr<Array> evaluatePlacement(BlockOp op);
 
   // TensorOps.cpp, Linalg.cpp.
   Results evaluateTensorOp(Operation &op);

@@ -70,7 +70,8 @@ FailureOr<Array> Interpreter::add(Operation *op, const Array &x, const Array &f,
   double skip = round(arithmetic, skipScale), branch = round(arithmetic, branchScale);
   SmallVector<int64_t> strides(x.getRank(), 0);
   if (gate) {
-    Value operand = isa<AddOp>(op) ? cast<AddOp>(op).getGate() : cast<AddNormOp>(op).getGate();
+    Value operand = llvm::TypeSwitch<Operation *, Value>(op).Case<AddOp, AddNormOp, BlockOp>(
+        [](auto withGate) { return withGate.getGate(); });
     FailureOr<SmallVector<int64_t>> found =
         getBroadcastStrides(op, "gate", gate, x.getShape(), cast<RankedTensorType>(operand.getType()).getShape());
     if (failed(found))
@@ -106,6 +107,16 @@ static LogicalResult checkWord(Operation *op, StringRef what, int64_t value) {
   if (value >= 0 && value <= int64_t(0xffffffff))
     return success();
   return op->emitOpError() << "expected a " << what << " from 0 to 4294967295 but got " << value;
+}
+
+DropoutParameters Interpreter::getDropoutParameters(double p, uint64_t site, Value seed, Value step, Value originRow,
+                                                    Value originSite) const {
+  DropoutParameters parameters{p, get(seed).asInteger(), get(step).asInteger(), static_cast<int64_t>(site)};
+  if (originRow) {
+    parameters.originRow = get(originRow).asInteger();
+    parameters.originSite = get(originSite).asInteger();
+  }
+  return parameters;
 }
 
 FailureOr<Array> Interpreter::dropout(Operation *op, const Array &x, const DropoutParameters &parameters) {
@@ -157,15 +168,10 @@ Interpreter::Results Interpreter::evaluateAddNorm(AddNormOp op) {
   FailureOr<Array> branch = get(op.getF());
   if (op.getBias())
     branch = addBias(op, *branch, get(op.getBias()));
-  if (succeeded(branch) && op.getSeed()) {
-    DropoutParameters parameters{op.getP() ? op.getP()->convertToDouble() : 0.0, get(op.getSeed()).asInteger(),
-                                 get(op.getStep()).asInteger(), static_cast<int64_t>(op.getSite().value_or(0))};
-    if (op.getOriginRow()) {
-      parameters.originRow = get(op.getOriginRow()).asInteger();
-      parameters.originSite = get(op.getOriginSite()).asInteger();
-    }
-    branch = dropout(op, *branch, parameters);
-  }
+  if (succeeded(branch) && op.getSeed())
+    branch = dropout(op, *branch,
+                     getDropoutParameters(op.getP() ? op.getP()->convertToDouble() : 0.0, op.getSite().value_or(0),
+                                          op.getSeed(), op.getStep(), op.getOriginRow(), op.getOriginSite()));
   if (failed(branch))
     return failure();
   FailureOr<Array> sum =
@@ -202,6 +208,8 @@ template <typename Op> static NormParameters getParametersOf(Op op) {
   if constexpr (!std::is_same_v<Op, DyTOp>) {
     parameters.epsilon = op.getEpsilon().convertToDouble();
     parameters.normalizedRank = op.getNormalizedRank();
+  } else if (op.getGamma()) {
+    parameters.normalizedRank = cast<RankedTensorType>(op.getGamma().getType()).getRank();
   }
   return parameters;
 }
@@ -223,16 +231,14 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
       })
       .Case([&](AddBiasOp bias) { return single(addBias(bias, get(bias.getF()), get(bias.getBias()))); })
       .Case([&](DropoutOp dropoutOp) {
-        DropoutParameters parameters{dropoutOp.getP().convertToDouble(), get(dropoutOp.getSeed()).asInteger(),
-                                     get(dropoutOp.getStep()).asInteger(), static_cast<int64_t>(dropoutOp.getSite())};
-        if (dropoutOp.getOriginRow()) {
-          parameters.originRow = get(dropoutOp.getOriginRow()).asInteger();
-          parameters.originSite = get(dropoutOp.getOriginSite()).asInteger();
-        }
+        DropoutParameters parameters =
+            getDropoutParameters(dropoutOp.getP().convertToDouble(), dropoutOp.getSite(), dropoutOp.getSeed(),
+                                 dropoutOp.getStep(), dropoutOp.getOriginRow(), dropoutOp.getOriginSite());
         return single(dropout(dropoutOp, get(dropoutOp.getX()), parameters));
       })
       .Case<LayerNormOp, RMSNormOp, DyTOp>(evaluateNormOp)
       .Case([&](AddNormOp addNorm) { return evaluateAddNorm(addNorm); })
+      .Case([&](BlockOp block) { return single(evaluatePlacement(block)); })
       .Default([&](Operation *) -> Results { return LogicalResult(unsupported(&op)); });
 }
 
