@@ -55,16 +55,21 @@ FailureOr<SmallVector<Value>> KernelBuilder::getSizes(ImplicitLocOpBuilder &buil
   return sizes;
 }
 
-/// The number of columns as a float of the statistics' type; null where there are no statistics.
-static Value createWidth(ImplicitLocOpBuilder &builder, ValueRange columns, const RowProgram &program) {
-  if (program.getStatistics().empty())
-    return Value();
-  auto type = cast<FloatType>(getElementTypeOrSelf(program.getStatistics().front()->getResult(0).getType()));
-  Value count = columns.front();
-  for (Value size : columns.drop_front())
-    count = arith::MulIOp::create(builder, count, size);
-  Value integer = arith::IndexCastOp::create(builder, builder.getI64Type(), count);
-  return arith::SIToFPOp::create(builder, type, integer);
+/// The number of columns as a float of each type that statistics have.
+static DenseMap<Type, Value> createWidths(ImplicitLocOpBuilder &builder, ValueRange columns,
+                                          const RowProgram &program) {
+  DenseMap<Type, Value> widths;
+  for (Operation *statistics : program.getStatistics()) {
+    Value &width = widths[getElementTypeOrSelf(statistics->getResult(0).getType())];
+    if (width)
+      continue;
+    Value count = columns.front();
+    for (Value size : columns.drop_front())
+      count = arith::MulIOp::create(builder, count, size);
+    Value integer = arith::IndexCastOp::create(builder, builder.getI64Type(), count);
+    width = arith::SIToFPOp::create(builder, getElementTypeOrSelf(statistics->getResult(0).getType()), integer);
+  }
+  return widths;
 }
 
 FailureOr<KernelOp> KernelBuilder::createKernel() {
@@ -73,7 +78,7 @@ FailureOr<KernelOp> KernelBuilder::createKernel() {
     return failure();
   ValueRange rows = ValueRange(*sizes).take_front(program.getSpace().getNumRows());
   ValueRange columns = ValueRange(*sizes).drop_front(rows.size());
-  width = createWidth(outer, columns, program);
+  widths = createWidths(outer, columns, program);
   SmallVector<Value> inputs, inits;
   SmallVector<AffineMap> maps;
   SmallVector<Type> argumentTypes{outer.getIndexType()};
@@ -107,6 +112,7 @@ FailureOr<KernelOp> KernelBuilder::build() {
   kernel = *created;
   rowBuilder.setInsertionPointToEnd(&kernel.getBody().front());
   for (auto [position, statistics] : llvm::enumerate(program.getStatistics())) {
+    Value width = widths.lookup(getElementTypeOrSelf(statistics->getResult(0).getType()));
     SmallVector<Value> results = expandStatistics(statistics, *this, rowBuilder, 2 * position, width);
     for (auto [result, value] : llvm::zip_equal(statistics->getResults(), results))
       statisticsResults[result] = value;

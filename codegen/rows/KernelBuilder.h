@@ -54,7 +54,7 @@ private:
   ImplicitLocOpBuilder outer;
   ImplicitLocOpBuilder rowBuilder;
   KernelOp kernel;
-  Value width;
+  DenseMap<Type, Value> widths;
   Memo rowMemo;
   DenseMap<Value, Value> statisticsResults;
 };

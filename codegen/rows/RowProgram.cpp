@@ -158,6 +158,11 @@ bool RowProgram::isLegal() const {
   return true;
 }
 
+/// Whether some value is kept in the output's row.
+bool RowProgram::isTaken(unsigned output) const {
+  return llvm::any_of(kept, [&](const auto &entry) { return entry.second.output == output; });
+}
+
 bool RowProgram::tryKeep(Value value, KeptValue place) {
   kept[value] = place;
   RowOutput &output = outputs[place.output];
@@ -210,15 +215,16 @@ void RowProgram::keepStatisticsOperand(unsigned statistic) {
   }
   for (auto [position, output] : llvm::enumerate(outputs))
     if (output.value == x) {
-      tryKeep(x, {static_cast<unsigned>(position), place.phase});
+      // A later operand that stands in this row would overwrite a value stored early; then it is stored last.
+      if (!isTaken(position))
+        tryKeep(x, {static_cast<unsigned>(position), place.phase});
       return;
     }
   if (!isWorthKeeping(x))
     return;
   Type type = getElementTypeOrSelf(x.getType());
   for (auto [position, output] : llvm::enumerate(outputs)) {
-    bool taken = llvm::any_of(kept, [&, here = position](const auto &entry) { return entry.second.output == here; });
-    if (!output.alongColumns || taken || getElementTypeOrSelf(output.value.getType()) != type)
+    if (!output.alongColumns || isTaken(position) || getElementTypeOrSelf(output.value.getType()) != type)
       continue;
     if (tryKeep(x, {static_cast<unsigned>(position), place.phase}))
       return;
@@ -228,8 +234,7 @@ void RowProgram::keepStatisticsOperand(unsigned statistic) {
 /// Stores an output in the first phase that computes it anyway, unless another value stands in its row.
 void RowProgram::storeEarly(RowOutput &output) {
   unsigned position = &output - outputs.begin();
-  bool taken = llvm::any_of(kept, [&](const auto &entry) { return entry.second.output == position; });
-  if (!output.alongColumns || taken)
+  if (!output.alongColumns || isTaken(position))
     return;
   // Odd phases run conditionally or more than once; only the first pass over an operand stores.
   for (unsigned phase = 0; phase < getLastPhase(); phase += 2)

@@ -66,6 +66,7 @@ private:
   void plan();
   void keepStatisticsOperand(unsigned statistic);
   void storeEarly(RowOutput &output);
+  bool isTaken(unsigned output) const;
   bool tryKeep(Value value, KeptValue place);
   bool isWorthKeeping(Value value) const;
   /// Fills `phases` from what is kept where.

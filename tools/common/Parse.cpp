@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -33,12 +34,17 @@ static const char *skipText(const char *place, const char *end) {
   return place;
 }
 
-LogicalResult tools::checkNesting(llvm::SourceMgr &sourceManager, MLIRContext &context) {
+/// Reports zero bytes, and nesting beyond the limit.
+static LogicalResult checkNesting(llvm::SourceMgr &sourceManager, MLIRContext &context) {
   StringRef text = sourceManager.getMemoryBuffer(sourceManager.getMainFileID())->getBuffer();
   auto error = [&](const char *place) { return emitError(locationOf(sourceManager, place, context)); };
-  unsigned depth = 0;
+  unsigned depth = 0, signs = 0;
   for (const char *place = text.begin(), *end = text.end(); place < end; ++place) {
     char c = *place;
+    // Signs in front of each other nest in the parser as brackets do.
+    signs = c == '-' ? signs + 1 : llvm::isSpace(c) ? signs : 0;
+    if (signs > tools::maxNesting)
+      return error(place) << "expected at most " << tools::maxNesting << " signs in front of each other, but got more";
     if (c == '\0')
       return error(place) << "expected text, but got a zero byte";
     if (c == '"' || (c == '/' && place + 1 != end && place[1] == '/')) {
@@ -68,6 +74,10 @@ static LogicalResult checkWeights(llvm::SourceMgr &sourceManager, MLIRContext &c
            << "expected the values of a constant, but got '__elided__': the file was "
               "printed without its weights";
   return success();
+}
+
+LogicalResult tools::checkText(llvm::SourceMgr &sourceManager, MLIRContext &context) {
+  return failure(failed(checkNesting(sourceManager, context)) || failed(checkWeights(sourceManager, context)));
 }
 
 /// The name as written, without the sigil: `%x` gives `x`; a number gives nothing.
@@ -100,7 +110,7 @@ OwningOpRef<ModuleOp> tools::parseModule(std::unique_ptr<llvm::MemoryBuffer> buf
   sourceManager.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   if (bytecode)
     return parseSourceFile<ModuleOp>(sourceManager, &context);
-  if (failed(checkNesting(sourceManager, context)) || failed(checkWeights(sourceManager, context)))
+  if (failed(checkText(sourceManager, context)))
     return nullptr;
   Location location = locationOf(sourceManager, sourceManager.getMemoryBuffer(1)->getBufferStart(), context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(location);

@@ -17,8 +17,12 @@ namespace mlir::resid::tools {
 /// Brackets may nest this deep; the upstream parser recurses and would overflow its stack on hostile input.
 constexpr unsigned maxNesting = 256;
 
-/// Reports the first bracket in the text that nests deeper than maxNesting, and zero bytes.
-LogicalResult checkNesting(llvm::SourceMgr &sourceManager, MLIRContext &context);
+/// The stack that tools parse and compile on: what still recurses in the upstream parser (chains of aliases) fits.
+constexpr unsigned stackBytes = 256 << 20;
+
+/// Reports what must not reach the parser: zero bytes, brackets or signs that nest deeper than maxNesting, and elided
+/// weights, which would parse to a program that means nothing.
+LogicalResult checkText(llvm::SourceMgr &sourceManager, MLIRContext &context);
 
 /// Parses and verifies `buffer`, which `sourceManager` takes over. Arguments of functions without the attribute
 /// `resid.name` get the name they have in the text. Null after an error was reported (`file:line:col: error: …`).

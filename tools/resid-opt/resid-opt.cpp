@@ -26,8 +26,6 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-static constexpr unsigned stackBytes = 256 << 20;
-
 static llvm::cl::opt<std::string> inputFile(llvm::cl::Positional, llvm::cl::desc("<input file>"), llvm::cl::init("-"));
 static llvm::cl::opt<std::string> outputFile("o", llvm::cl::desc("Output file"), llvm::cl::value_desc("file"),
                                              llvm::cl::init("-"));
@@ -67,7 +65,7 @@ static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry,
   {
     SourceMgrDiagnosticHandler handler(sourceManager, &probe);
     bool bytecode = (*input)->getBuffer().starts_with("ML\xefR");
-    if (!bytecode && failed(tools::checkNesting(sourceManager, probe)))
+    if (!bytecode && failed(tools::checkText(sourceManager, probe)))
       return tools::ExitProgram;
   }
   std::string output;
@@ -100,7 +98,7 @@ int main(int argc, char **argv) {
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext recovery;
   recovery.DumpStackAndCleanupOnFailure = true;
-  if (recovery.RunSafelyOnThread([&] { code = runOnFile(config, registry, program); }, stackBytes))
+  if (recovery.RunSafelyOnThread([&] { code = runOnFile(config, registry, program); }, resid::tools::stackBytes))
     return code;
   return tools::reportInternalError("resid-opt", inputFile, program, ArrayRef<const char *>(argv + 1, argc - 1));
 }

@@ -166,7 +166,8 @@ static int runSafely(const Options &options, ArrayRef<const char *> arguments) {
   int code = resid::tools::ExitInternal;
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext recovery;
-  bool survived = recovery.RunSafely([&] { code = report(runProgram(options, std::move(*input))); });
+  bool survived = recovery.RunSafelyOnThread(
+      [&] { code = report(runProgram(options, std::move(*input))); }, resid::tools::stackBytes);
   if (survived && code != resid::tools::ExitInternal)
     return code;
   return resid::tools::reportInternalError("resid-run", options.input, program, arguments);

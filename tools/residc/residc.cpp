@@ -181,9 +181,6 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
   return writeFiles();
 }
 
-/// For code that nests as deeply as the limits allow.
-constexpr unsigned stackBytes = 256 << 20;
-
 [[noreturn]] void exitOutOfMemory() {
   static constexpr char message[] = "residc: error: out of memory\n";
   (void)!write(2, message, sizeof(message) - 1);
