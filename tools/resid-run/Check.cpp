@@ -81,9 +81,10 @@ Comparison compareFloats(const Array &found, const Array &expected, bool wide, c
                        ? accuracy->bounds[i]
                        : tolerances.atol + tolerances.rtol * std::fabs(b);
     // The bound of an infinity or NaN says nothing: it has to be the same, or one step of overflow away.
-    bool special = !std::isfinite(b) || std::isnan(bound);
-    bound = special ? reference::unitInLastPlace(found.floatKind(), reference::overflowValue(found.floatKind()) / 2)
-                    : bound;
+    if (!std::isfinite(b))
+      bound = reference::unitInLastPlace(found.floatKind(), reference::overflowValue(found.floatKind()) / 2);
+    else if (std::isnan(bound))
+      bound = tolerances.atol + tolerances.rtol * std::fabs(b);
     comparison.add(i, getDistance(found.floatKind(), a, b), bound);
   }
   return comparison;
