@@ -21,6 +21,16 @@ int64_t getDropoutThreshold(double p);
 /// since nothing is kept.
 double getDropoutScale(int64_t threshold);
 
+/// Takes the dropout clause off an op that has one (resid.add_norm, resid.block).
+template <typename OpTy> void removeDropoutClause(OpTy op) {
+  op.getSeedMutable().clear();
+  op.getStepMutable().clear();
+  op.getOriginRowMutable().clear();
+  op.getOriginSiteMutable().clear();
+  op.removePAttr();
+  op.removeSiteAttr();
+}
+
 } // namespace mlir::resid
 
 #endif // RESID_DIALECT_DROPOUTSCHEME_H

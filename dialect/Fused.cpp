@@ -142,14 +142,7 @@ LogicalResult AddNormOp::verify() {
 static bool leaveOutDropout(AddNormOp op, PatternRewriter &rewriter) {
   if (!op.hasDropout() || op.getThreshold() != 0)
     return false;
-  rewriter.modifyOpInPlace(op, [&] {
-    op.getSeedMutable().clear();
-    op.getStepMutable().clear();
-    op.getOriginRowMutable().clear();
-    op.getOriginSiteMutable().clear();
-    op.removePAttr();
-    op.removeSiteAttr();
-  });
+  rewriter.modifyOpInPlace(op, [&] { removeDropoutClause(op); });
   return true;
 }
 

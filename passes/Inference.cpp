@@ -2,6 +2,7 @@
 //
 // resid-inference: the program without dropout.
 
+#include "dialect/DropoutScheme.h"
 #include "dialect/ResidDialect.h"
 #include "passes/Passes.h"
 
@@ -38,14 +39,7 @@ template <typename OpTy> struct RemoveDropoutClause : OpRewritePattern<OpTy> {
       return rewriter.notifyMatchFailure(op, "expected a dropout clause");
     if (report)
       op.emitRemark() << "removed dropout (changes the function)";
-    rewriter.modifyOpInPlace(op, [&] {
-      op.getSeedMutable().clear();
-      op.getStepMutable().clear();
-      op.getOriginRowMutable().clear();
-      op.getOriginSiteMutable().clear();
-      op.removePAttr();
-      op.removeSiteAttr();
-    });
+    rewriter.modifyOpInPlace(op, [&] { removeDropoutClause(op); });
     return success();
   }
 
