@@ -9,6 +9,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::resid::emit {
 #define GEN_PASS_DEF_PLANSCRATCH
@@ -63,13 +64,42 @@ private:
     auto type = dyn_cast<MemRefType>(dim.getSource().getType());
     if (!index || !type || *index < 0 || *index >= type.getRank())
       return nullptr;
-    if (!type.isDynamicDim(*index))
-      return arith::ConstantIndexOp::create(builder, dim.getLoc(), type.getDimSize(*index));
-    if (auto argument = dyn_cast<BlockArgument>(dim.getSource()))
-      return isa<func::FuncOp>(argument.getOwner()->getParentOp()) ? argumentSize(argument, *index) : Value();
-    if (auto alloc = dim.getSource().getDefiningOp<memref::AllocOp>())
-      return clone(alloc.getDynamicSizes()[type.getDynamicDimIndex(*index)]);
-    return nullptr;
+    return cloneBufferSize(dim.getSource(), *index);
+  }
+
+  Value cloneBufferSize(Value buffer, int64_t index) {
+    auto type = cast<MemRefType>(buffer.getType());
+    if (!type.isDynamicDim(index))
+      return arith::ConstantIndexOp::create(builder, buffer.getLoc(), type.getDimSize(index));
+    if (auto argument = dyn_cast<BlockArgument>(buffer))
+      return isa<func::FuncOp>(argument.getOwner()->getParentOp()) ? argumentSize(argument, index) : Value();
+    return TypeSwitch<Operation *, Value>(buffer.getDefiningOp())
+        .Case([&](memref::AllocOp op) { return clone(op.getDynamicSizes()[type.getDynamicDimIndex(index)]); })
+        .Case([&](memref::CastOp op) {
+          return isa<MemRefType>(op.getSource().getType()) ? cloneBufferSize(op.getSource(), index) : Value();
+        })
+        .Case([&](memref::ExpandShapeOp op) { return clone(op.getOutputShape()[type.getDynamicDimIndex(index)]); })
+        .Case([&](memref::CollapseShapeOp op) { return cloneProduct(op, index); })
+        .Case([&](memref::SubViewOp op) {
+          SmallVector<OpFoldResult> sizes = op.getMixedSizes();
+          llvm::SmallBitVector dropped = op.getDroppedDims();
+          for (int64_t d = 0; d <= index; ++d)
+            index += dropped.test(d);
+          return clone(cast<Value>(sizes[index]));
+        })
+        .Default([](Operation *) { return Value(); });
+  }
+
+  /// The size of a collapsed dimension: the product of those that it was made of.
+  Value cloneProduct(memref::CollapseShapeOp op, int64_t index) {
+    Value product;
+    for (int64_t source : op.getReassociationIndices()[index]) {
+      Value size = cloneBufferSize(op.getSrc(), source);
+      if (!size)
+        return nullptr;
+      product = product ? arith::MulIOp::create(builder, op.getLoc(), product, size) : size;
+    }
+    return product;
   }
 
   OpBuilder &builder;
@@ -190,8 +220,10 @@ LogicalResult ScratchPlanner::buildSizeFunction() {
   };
   SizeCloner cloner(builder, argumentSize);
   FailureOr<Value> total = emitTotal(builder, loc, cloner, code);
-  if (failed(total))
+  if (failed(total)) {
+    sizeFunction.erase();
     return failure();
+  }
   func::ReturnOp::create(builder, loc, *total);
   return success();
 }

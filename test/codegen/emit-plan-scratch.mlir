@@ -55,3 +55,38 @@ func.func private @unknown__impl(%ctx: !llvm.ptr, %n: index, %status: memref<i32
   "test.use"(%a) : (memref<?xf32>) -> ()
   return
 }
+
+// -----
+
+// Sizes are followed through views: of a collapsed dimension the product, of an expanded one the given size, of a slice the
+// size among those that it keeps.
+// CHECK-LABEL: func.func private @views__impl(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<2x?x?xf32>
+// CHECK:         %[[DIM1:.*]] = memref.dim %[[X]], %c1
+// CHECK:         %[[ROWS:.*]] = arith.muli %[[DIM1]], %c2 : index
+// CHECK:         memref.view %{{.*}}[%{{.*}}][%[[ROWS]]] : memref<?xi8> to memref<?x3xf32>
+// CHECK:         %[[DIM2:.*]] = memref.dim %[[X]], %c2
+// CHECK:         memref.view %{{.*}}[%{{.*}}][%[[DIM2]]] : memref<?xi8> to memref<?xf32>
+// CHECK:         memref.view %{{.*}}[%{{.*}}][%[[ROWS]]] : memref<?xi8> to memref<?x5xf32>
+#views = {arguments = [{name = "x", shape = array<i64: 2, -1, -2>, type = tensor<2x?x?xf32>}], in_place = [], results = [],
+          sizes = [{argument = 0 : i64, dimension = 1 : i64, fixed = -1 : i64, name = "x_dim1", same_as = 0 : i64},
+                   {argument = 0 : i64, dimension = 2 : i64, fixed = -1 : i64, name = "x_dim2", same_as = 1 : i64}],
+          symbol = "views", type = ""}
+func.func private @views__impl(%ctx: !llvm.ptr, %x: memref<2x?x?xf32>, %status: memref<i32>) attributes {resid.signature = #views} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %rows = memref.collapse_shape %x [[0, 1], [2]] : memref<2x?x?xf32> into memref<?x?xf32>
+  %row_count = memref.dim %rows, %c0 : memref<?x?xf32>
+  %a = memref.alloc(%row_count) : memref<?x3xf32>
+  %columns = memref.dim %x, %c2 : memref<2x?x?xf32>
+  %slice = memref.subview %x[0, 0, 0] [1, 1, %columns] [1, 1, 1] : memref<2x?x?xf32> to memref<1x?xf32, strided<[?, 1]>>
+  %slice_size = memref.dim %slice, %c1 : memref<1x?xf32, strided<[?, 1]>>
+  %b = memref.alloc(%slice_size) : memref<?xf32>
+  %expanded = memref.expand_shape %a [[0, 1], [2]] output_shape [1, %row_count, 3] : memref<?x3xf32> into memref<1x?x3xf32>
+  %cast = memref.cast %expanded : memref<1x?x3xf32> to memref<?x?x3xf32>
+  %cast_size = memref.dim %cast, %c1 : memref<?x?x3xf32>
+  %c = memref.alloc(%cast_size) : memref<?x5xf32>
+  "test.use"(%a, %b, %c) : (memref<?x3xf32>, memref<?xf32>, memref<?x5xf32>) -> ()
+  return
+}
