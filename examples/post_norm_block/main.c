@@ -4,8 +4,8 @@
 // against a float64 reference, then in training, where dropout must not depend on the number of threads.
 // Usage: post_norm_block <folder of examples/data/ocr>. Exit code 1 where a check fails.
 
+#include "../data/npy.h"
 #include "inference.h"
-#include "npy.h"
 #include "resid_runtime.h"
 #include "training.h"
 

@@ -68,6 +68,15 @@ def within_bound(result, reference, gamma, beta):
         expect(abs(a - b) <= bound, f"element {i} within {bound} of {b} but got {a}")
 
 
+def close(result, reference, tolerance):
+    """Each |error| at most the tolerance."""
+    y, expected = npy.read(result)[1], npy.read(reference)[1]
+    expect(len(y) == len(expected), f"{len(expected)} elements but got {len(y)}")
+    worst = max(range(len(y)), key=lambda i: math.inf if math.isnan(y[i]) else abs(y[i] - expected[i]))
+    error = abs(y[worst] - expected[worst])
+    expect(error <= float(tolerance), f"element {worst} within {tolerance} of {expected[worst]} but got {y[worst]}")
+
+
 def expect(condition, what):
     if not condition:
         raise SystemExit(f"expected {what}")
