@@ -17,26 +17,13 @@ namespace mlir::resid {
 using namespace mlir;
 using namespace mlir::resid;
 
-static NormParts getParts(OpBuilder &builder, const BlockNorm &norm, bool narrowAffine) {
-  NormAttr attribute = norm.attribute;
-  return {attribute.getKind(),
-          Value(),
-          norm.alpha,
-          norm.gamma,
-          norm.beta,
-          attribute.getEpsilon(),
-          builder.getI64IntegerAttr(attribute.getNormRank()),
-          static_cast<bool>(attribute.getZeroCenteredGamma()),
-          narrowAffine && norm.gamma,
-          norm.getRank()};
-}
-
 /// The norm of `value` if the block has one at `position`, else `value`.
 static Value normalizeAt(OpBuilder &builder, BlockOp op, NormPosition position, Value value, Type type) {
-  std::optional<BlockNorm> norm = getNormAt(op, position);
-  if (!norm)
-    return value;
-  return createNorm(builder, op.getLoc(), getParts(builder, *norm, op.getNarrowAffine()), value, type)->getResult(0);
+  ArrayRef<NormPosition> positions = getPlacementRule(op.getPlacement()).positions;
+  for (auto [norm, place] : llvm::zip_equal(getBlockNorms(op), positions))
+    if (place == position)
+      return createNorm(builder, op.getLoc(), norm, value, type)->getResult(0);
+  return value;
 }
 
 /// Moves the branch before the block, fed with `input`, and returns what it yields.
