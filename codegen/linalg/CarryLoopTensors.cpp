@@ -13,12 +13,23 @@ namespace mlir::resid {
 
 using namespace mlir;
 
+/// Whether `value` is what inner loops carried on from `start`, and nothing else reads the start: these loops write
+/// into its buffer themselves.
+static bool isCarriedByInnerLoops(Value value, Value start) {
+  while (auto inner = value.getDefiningOp<scf::ForOp>()) {
+    value = inner.getTiedLoopInit(cast<OpResult>(value))->get();
+    if (!value.hasOneUse())
+      return false;
+  }
+  return value == start;
+}
+
 /// Writes each tensor that the loop hands on into the tensor it was handed.
 static void carryInPlace(scf::ForOp loop) {
   Operation *yield = loop.getBody()->getTerminator();
   OpBuilder builder(yield);
   for (auto [next, carried] : llvm::zip_equal(yield->getOpOperands(), loop.getRegionIterArgs())) {
-    if (!isa<RankedTensorType>(carried.getType()) || next.get() == carried)
+    if (!isa<RankedTensorType>(carried.getType()) || isCarriedByInnerLoops(next.get(), carried))
       continue;
     auto written = bufferization::MaterializeInDestinationOp::create(builder, loop.getLoc(), carried.getType(),
                                                                      next.get(), carried);

@@ -56,3 +56,33 @@ func.func private @old_value_needed(%xm: memref<8x8xf32>, %n: index, %om: memref
   bufferization.materialize_in_destination %r in restrict writable %om : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
   return
 }
+
+// What an inner loop carries on is in the buffer already.
+// TENSORS-LABEL: @inner_loop
+// TENSORS: materialize_in_destination
+// TENSORS: scf.yield
+// TENSORS-NOT: materialize_in_destination
+// TENSORS: scf.yield
+
+// CHECK-LABEL: @inner_loop
+// CHECK: memref.copy %arg0, %[[H:.+]] :
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NOT: memref.copy
+// CHECK: rows.kernel {{.+}} ins(%[[H]] : memref<8x8xf32>) outs(%[[H]] : memref<8x8xf32>)
+// CHECK-NOT: memref.copy
+// CHECK: memref.copy %[[H]], %arg2
+func.func private @inner_loop(%xm: memref<8x8xf32>, %n: index, %om: memref<8x8xf32>) {
+  %x = bufferization.to_tensor %xm restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%h = %x) -> tensor<8x8xf32> {
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%k = %h) -> tensor<8x8xf32> {
+      %y = resid.rms_norm %k {epsilon = 1.0e-5} : tensor<8x8xf32>
+      scf.yield %y : tensor<8x8xf32>
+    }
+    scf.yield %s : tensor<8x8xf32>
+  }
+  bufferization.materialize_in_destination %r in restrict writable %om : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
+  return
+}
