@@ -141,4 +141,77 @@ def Inference : Pass<"resid-inference"> {
   let options = [ReportOption<>];
 }
 
+def RotatePreNorm : Pass<"resid-rotate-pre-norm"> {
+  let summary = "rotates loops over pre-norm layers, so that add and norm stand together";
+  let description = [{
+    Class: **bit-exact**.
+
+    In a `scf.for` over pre-norm layers an iteration is `[N f B +]`: norm, branch, what acts on the branch (bias,
+    dropout, gate, scales), residual add. The add that makes the stream and the norm that reads it stand in
+    different iterations, so `resid-fuse-add-norm` cannot join them. This pass makes the iteration `[B + N] f`: the
+    first `N f` is peeled before the loop, the last `B +` after it, and the loop carries the stream before the add
+    and the branch. The leading part uses what the iteration before used: its site and origin, its gate, scales and
+    bias, slices of stacked parameters with the counter of that iteration.
+
+    Before and after:
+    ```mlir
+    %y = scf.for %i = %c0 to %c6 step %c1 iter_args(%x = %x0) -> (tensor<?x512xf32>) {
+      %gamma = tensor.extract_slice %gammas[%i, 0] [1, 512] [1, 1] : tensor<6x512xf32> to tensor<512xf32>
+      %h = resid.rms_norm %x gamma(%gamma) {epsilon = 1.0e-6} : tensor<?x512xf32>, tensor<512xf32>
+      %f = func.call @mlp(%h, %i) : (tensor<?x512xf32>, index) -> tensor<?x512xf32>
+      %layer = arith.index_cast %i : index to i64
+      %d = resid.dropout %f seed(%seed, %step) origin(%zero, %layer) {p = 0.1, site = 0} : tensor<?x512xf32>
+      %s = resid.add %x, %d : tensor<?x512xf32>
+      scf.yield %s : tensor<?x512xf32>
+    }
+
+    %gamma0 = tensor.extract_slice %gammas[0, 0] [1, 512] [1, 1] : tensor<6x512xf32> to tensor<512xf32>
+    %h0 = resid.rms_norm %x0 gamma(%gamma0) {epsilon = 1.0e-6} : tensor<?x512xf32>, tensor<512xf32>
+    %f0 = func.call @mlp(%h0, %c0) : (tensor<?x512xf32>, index) -> tensor<?x512xf32>
+    %skip, %branch = scf.for %i = %c1 to %c6 step %c1 iter_args(%x = %x0, %f = %f0)
+        -> (tensor<?x512xf32>, tensor<?x512xf32>) {
+      %previous = arith.subi %i, %c1 : index
+      %layer = arith.index_cast %previous : index to i64
+      %d = resid.dropout %f seed(%seed, %step) origin(%zero, %layer) {p = 0.1, site = 0} : tensor<?x512xf32>
+      %s = resid.add %x, %d : tensor<?x512xf32>
+      %gamma = tensor.extract_slice %gammas[%i, 0] [1, 512] [1, 1] : tensor<6x512xf32> to tensor<512xf32>
+      %h = resid.rms_norm %s gamma(%gamma) {epsilon = 1.0e-6} : tensor<?x512xf32>, tensor<512xf32>
+      %g = func.call @mlp(%h, %i) : (tensor<?x512xf32>, index) -> tensor<?x512xf32>
+      scf.yield %s, %g : tensor<?x512xf32>, tensor<?x512xf32>
+    }
+    %layer5 = arith.index_cast %c5 : index to i64
+    %d5 = resid.dropout %branch seed(%seed, %step) origin(%zero, %layer5) {p = 0.1, site = 0} : tensor<?x512xf32>
+    %y = resid.add %skip, %d5 : tensor<?x512xf32>
+    ```
+    - A body of several sub-layers, attention and MLP say, rotates at the iteration's boundary: the last add meets the
+      first norm. Inside the body add and norm stand together already.
+    - A narrow branch, `%e = arith.extf %f` before the add, is carried narrow.
+    - A parameter of the leading part that depends on more than the loop's counter and values from above, a gate made
+      from the stream say, is carried with the branch.
+    - Other carried values stay as they are. Of nested loops the inner one is rotated first.
+    - Ops with side effects, calls say, run in the order and as often as before.
+
+    With `report` a remark gives the reason where a loop looks like one over layers and is not rotated.
+
+    Does not fire
+    - where the loop is not known to run at least once: by constant bounds, or by what is known of the ranges of
+      integers;
+    - where another op than a norm is the first to read the stream in an iteration (`none`, `branch_post`), or another
+      op than `resid.add` makes what the iteration hands on (`post`, where add and norm stand together already);
+    - where the last sum is read in its own iteration too: returned by another carried value, or tapped;
+    - where the loop carries two such streams;
+    - beside dropout where the norm covers more than the last dimension: `resid-fuse-add-norm` would not fuse them;
+    - on `resid.block`: `resid-expand-blocks` makes flat ops of it first.
+
+    Effect on rounding: none; every op works on the operands it had.
+
+    It is no part of `resid-passes`. Rotated, the loop carries one tensor more. Where the branch mixes rows
+    (attention, a matrix product) that costs nothing, and one pass over the stream per layer is saved; where the whole
+    layer works row by row, it would have been one kernel without rotation, and is slower with it (on a CPU, 2048 x
+    2048 in f32, 28 ms instead of 8 for twelve layers).
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let options = [ReportOption<>];
+}
+
 #endif
