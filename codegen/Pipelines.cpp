@@ -80,6 +80,14 @@ std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const Compi
   });
 }
 
+std::optional<CompileFailure> resid::runDrawingStages(ModuleOp module, const CompileOptions &options) {
+  return runStage(module, options, "drawing", CompileFailure::Program, [&](OpPassManager &manager) {
+    if (options.mode == ProgramMode::Inference)
+      manager.addPass(createInference());
+    manager.addPass(createExpandAddNorm());
+  });
+}
+
 static std::optional<CompileFailure> prepareEntries(ModuleOp module, const CompileOptions &options) {
   for (auto function : module.getOps<func::FuncOp>())
     if (function.isPublic() && failed(emit::verifyInterfaceTypes(function)))

@@ -50,6 +50,10 @@ void registerCompilerDialects(DialectRegistry &registry);
 /// The passes from resid to resid, in place. Nothing if all went well.
 std::optional<CompileFailure> runResidStages(ModuleOp module, const CompileOptions &options);
 
+/// What comes before a drawing of the program, in place and instead of runResidStages: in inference dropout goes,
+/// fused ops are expanded. Calls and blocks stay as they are written.
+std::optional<CompileFailure> runDrawingStages(ModuleOp module, const CompileOptions &options);
+
 /// Signatures of the public functions, after runResidStages; for headers without code. `module` is lowered on the way.
 std::optional<CompileFailure> compileSignatures(ModuleOp module, const CompileOptions &options,
                                                 const emit::TargetDescription &target,

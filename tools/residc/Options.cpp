@@ -20,7 +20,8 @@ const char *const mlir::resid::tools::residcHelp =
 usage: residc IN.mlir [-o OUT] [flags]        '-' is standard input or output
 
   -o OUT                 output; default: IN with the suffix of what is emitted
-  --emit=KIND            obj | asm | llvm | mlir | header; default: by OUT's suffix (.o .s .ll .mlir .h), else obj
+  --emit=KIND            obj | asm | llvm | mlir | svg | header; default: by OUT's suffix (.o .s .ll .mlir .svg .h),
+                         else obj; svg draws the residual streams
   --header=FILE          also write the C header of the functions
   --depfile=FILE         also write a dependency file for make and ninja
   --mcpu=NAME            CPU to compile for: native (default), x86-64-v3, x86-64-v4, znver4, …
@@ -36,6 +37,7 @@ usage: residc IN.mlir [-o OUT] [flags]        '-' is standard input or output
 examples:
   residc block.mlir -o block.o --header=block.h
   residc block.mlir --emit=asm -o - --mcpu=x86-64-v4
+  residc block.mlir -o block.svg
   residc block.mlir --mode=inference --prefix=inference_ -o inference.o --header=inference.h
 
 exit codes: 0 done, 1 the program is wrong, 2 wrong flags, 3 a file cannot be read or written, 4 valid but not available
@@ -51,17 +53,18 @@ static Error unavailable(const Twine &message) {
 }
 
 static Error setEmit(std::optional<EmitKind> &kind, StringRef value) {
-  if (value == "ptx" || value == "svg")
-    return unavailable("--emit=" + value + " is not available in this version");
+  if (value == "ptx")
+    return unavailable("--emit=ptx is not available in this version");
   kind = StringSwitch<std::optional<EmitKind>>(value)
              .Case("obj", EmitKind::Object)
              .Case("asm", EmitKind::Assembly)
              .Case("llvm", EmitKind::LLVM)
              .Case("mlir", EmitKind::MLIR)
+             .Case("svg", EmitKind::SVG)
              .Case("header", EmitKind::Header)
              .Default(std::nullopt);
   return kind ? Error::success()
-              : usageError("expected --emit=obj, asm, llvm, mlir or header, but got '" + value + "'");
+              : usageError("expected --emit=obj, asm, llvm, mlir, svg or header, but got '" + value + "'");
 }
 
 static Error setMode(ResidcOptions &options, StringRef value) {
@@ -130,6 +133,8 @@ static StringRef suffixOf(EmitKind kind) {
     return ".ll";
   case EmitKind::MLIR:
     return ".mlir";
+  case EmitKind::SVG:
+    return ".svg";
   case EmitKind::Header:
     return ".h";
   }
@@ -140,14 +145,14 @@ static StringRef suffixOf(EmitKind kind) {
 static Error completeOutput(ResidcOptions &options, std::optional<EmitKind> emit) {
   StringRef suffix = sys::path::extension(options.output);
   if (!emit && !options.output.empty() && options.output != "-") {
-    if (suffix == ".ptx" || suffix == ".svg")
-      return unavailable("output '" + options.output + "': " + suffix.drop_front() +
-                         " is not available in this version");
-    for (EmitKind kind : {EmitKind::Object, EmitKind::Assembly, EmitKind::LLVM, EmitKind::MLIR, EmitKind::Header})
+    if (suffix == ".ptx")
+      return unavailable("output '" + options.output + "': ptx is not available in this version");
+    for (EmitKind kind :
+         {EmitKind::Object, EmitKind::Assembly, EmitKind::LLVM, EmitKind::MLIR, EmitKind::SVG, EmitKind::Header})
       if (suffix == suffixOf(kind))
         emit = kind;
     if (!emit)
-      return usageError("expected an output that ends in .o, .s, .ll, .mlir or .h, or --emit, but got '" +
+      return usageError("expected an output that ends in .o, .s, .ll, .mlir, .svg or .h, or --emit, but got '" +
                         options.output + "'");
   }
   options.emit = emit.value_or(EmitKind::Object);

@@ -12,7 +12,7 @@
 namespace mlir::resid::tools {
 
 /// What residc writes to its main output.
-enum class EmitKind { Object, Assembly, LLVM, MLIR, Header };
+enum class EmitKind { Object, Assembly, LLVM, MLIR, SVG, Header };
 
 struct ResidcOptions {
   std::string input, output, header, depfile, dumpStages;

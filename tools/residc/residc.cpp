@@ -5,6 +5,7 @@
 
 #include "codegen/Pipelines.h"
 #include "codegen/emit/Header.h"
+#include "diagram/Diagram.h"
 #include "mlir/IR/Diagnostics.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/Files.h"
@@ -83,6 +84,13 @@ std::string print(ModuleOp module) {
   return text;
 }
 
+std::string draw(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  drawStreams(module, stream);
+  return text;
+}
+
 void Compiler::dumpStage(StringRef stage, ModuleOp module) {
   SmallString<128> path(options.dumpStages);
   llvm::sys::path::append(path, llvm::Twine(stages / 10) + llvm::Twine(stages % 10) + "-" + stage + ".mlir");
@@ -128,13 +136,16 @@ ExitCode Compiler::compile(ModuleOp module) {
       return report("cannot make the folder '" + options.dumpStages + "': " + code.message(), ExitFile);
     compileOptions.afterStage = [this](StringRef stage, ModuleOp module) { dumpStage(stage, module); };
   }
-  if (auto failure = runResidStages(module, compileOptions))
+  bool isDrawing = options.emit == EmitKind::SVG;
+  if (auto failure = isDrawing ? runDrawingStages(module, compileOptions) : runResidStages(module, compileOptions))
     return toExitCode(*failure);
-  if (options.emit != EmitKind::MLIR)
+  if (options.emit != EmitKind::MLIR && !isDrawing)
     return emitCode(module, compileOptions);
   if (!options.header.empty())
-    return report("expected no --header with --emit=mlir, but got '" + options.header + "'", ExitUsage);
-  files.emplace_back(options.output, print(module));
+    return report(llvm::Twine("expected no --header with --emit=") + (isDrawing ? "svg" : "mlir") + ", but got '" +
+                      options.header + "'",
+                  ExitUsage);
+  files.emplace_back(options.output, isDrawing ? draw(module) : print(module));
   return ExitDone;
 }
 

@@ -13,12 +13,14 @@ ALLOWED = {
     "passes/": ["passes/", "dialect/"],
     "codegen/": ["codegen/", "dialect/", "runtime/resid.h"],
     "codegen/Pipelines": ["codegen/", "passes/", "dialect/"],
+    "diagram/": ["diagram/", "passes/", "dialect/"],
     "reference/": ["reference/", "dialect/"],
     "runtime/": ["runtime/"],
-    "tools/": ["tools/", "codegen/", "passes/", "dialect/", "reference/", "runtime/"],
+    "tools/": ["tools/", "codegen/", "diagram/", "passes/", "dialect/", "reference/", "runtime/"],
     "benchmarks/": ["benchmarks/", "runtime/"],
 }
-LAYERS = ("dialect/", "passes/", "codegen/", "reference/", "runtime/", "tools/", "test/", "benchmarks/", "examples/")
+LAYERS = ("dialect/", "passes/", "codegen/", "diagram/", "reference/", "runtime/", "tools/", "test/", "benchmarks/",
+          "examples/")
 INCLUDE = re.compile(r'^\s*(?:#\s*)?include\s*["<]([^">]+)[">]')
 
 

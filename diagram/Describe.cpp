@@ -1,0 +1,176 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The labels; see Describe.h.
+
+#include "diagram/Describe.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::diagram;
+
+static std::string withoutDialect(Operation *op) { return op->getName().stripDialect().str(); }
+
+/// The value that `op` hands on in another shape, type or part, if that is all it does.
+static Value getOrigin(Operation *op) {
+  if (isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp, tensor::ReshapeOp,
+          arith::ExtFOp, arith::TruncFOp, arith::IndexCastOp>(op))
+    return op->getOperand(0);
+  return Value();
+}
+
+static std::string nameOfArgument(BlockArgument argument) {
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (!function)
+    return isa<IndexType>(argument.getType()) ? "i" : "carried";
+  if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "resid.name"))
+    return name.str();
+  return ("arg" + Twine(argument.getArgNumber())).str();
+}
+
+static std::string nameOfConstant(Operation *op) {
+  IntegerAttr integer;
+  if (!matchPattern(op, m_Constant(&integer)))
+    return "constant";
+  return llvm::toString(integer.getValue(), 10, /*Signed=*/true);
+}
+
+std::string diagram::nameOf(Value value) {
+  bool sliced = false;
+  while (Operation *op = value.getDefiningOp()) {
+    Value origin = getOrigin(op);
+    if (isa<arith::MulIOp, arith::AddIOp>(op))
+      return nameOf(op->getOperand(0)) + (isa<arith::MulIOp>(op) ? "·" : "+") + nameOf(op->getOperand(1));
+    if (!origin)
+      return op->hasTrait<OpTrait::ConstantLike>() ? nameOfConstant(op) : describeOp(op);
+    sliced |= isa<tensor::ExtractSliceOp>(op);
+    value = origin;
+  }
+  return nameOfArgument(cast<BlockArgument>(value)) + (sliced ? "[i]" : "");
+}
+
+/// What the body of a linalg.generic or linalg.map computes: its functions, else its arithmetic, without casts.
+static std::string describeBody(linalg::LinalgOp op) {
+  llvm::SetVector<StringRef> functions, arithmetic;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    StringRef dialect = inner.getName().getDialectNamespace();
+    if (dialect == "math")
+      functions.insert(inner.getName().stripDialect());
+    else if (!isa<CastOpInterface>(inner) && !inner.hasTrait<OpTrait::ConstantLike>())
+      arithmetic.insert(inner.getName().stripDialect());
+  }
+  const auto &names = functions.empty() ? arithmetic : functions;
+  return names.empty() ? "copy" : llvm::join(names, "·");
+}
+
+std::string diagram::describeOp(Operation *op) {
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return "@" + call.getCallee().str();
+  if (isa<linalg::GenericOp, linalg::MapOp>(op))
+    return describeBody(cast<linalg::LinalgOp>(op));
+  return withoutDialect(op);
+}
+
+/// Ops that say where values lie or how they are written, not what is computed.
+static bool isBookkeeping(Operation *op) {
+  return getOrigin(op) || op->hasTrait<OpTrait::ConstantLike>() || op->hasTrait<OpTrait::IsTerminator>() ||
+         isa<tensor::EmptyOp, tensor::DimOp, linalg::FillOp, tensor::InsertSliceOp>(op) ||
+         llvm::all_of(op->getResultTypes(), [](Type type) { return type.isIndex(); });
+}
+
+std::string diagram::describeOps(ArrayRef<Operation *> ops) {
+  llvm::MapVector<StringRef, unsigned> counts;
+  std::vector<std::string> names;
+  names.reserve(ops.size());
+  for (Operation *op : ops) {
+    if (isBookkeeping(op))
+      continue;
+    names.push_back(describeOp(op));
+    ++counts[names.back()];
+  }
+  if (counts.empty())
+    return "identity";
+  return llvm::join(llvm::map_range(counts,
+                                    [](const auto &entry) {
+                                      std::string times = entry.second == 1 ? "" : " ×" + std::to_string(entry.second);
+                                      return entry.first.str() + times;
+                                    }),
+                    ", ");
+}
+
+std::string diagram::describeType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (!tensor) {
+    stream << type;
+    return text;
+  }
+  for (int64_t size : tensor.getShape())
+    (ShapedType::isDynamic(size) ? stream << "?" : stream << size) << " × ";
+  StringRef sizes = StringRef(text).drop_back(tensor.getRank() ? StringRef("× ").size() : 0);
+  std::string result = sizes.str();
+  llvm::raw_string_ostream(result) << tensor.getElementType();
+  return result;
+}
+
+std::string diagram::describeNumber(const APFloat &number) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", number.convertToDouble());
+  return text;
+}
+
+static std::string joinNames(ValueRange values) {
+  return llvm::join(llvm::map_range(values, [](Value value) { return nameOf(value); }), ", ");
+}
+
+Part diagram::describeNorm(NormKind kind, ValueRange parameters, bool zeroCentered) {
+  StringRef title = kind == NormKind::Layer ? "LayerNorm" : kind == NormKind::RMS ? "RMSNorm" : "DyT";
+  return {PartKind::Norm, title.str() + (zeroCentered ? " (1+γ)" : ""), joinNames(parameters)};
+}
+
+Part diagram::describeDropout(const APFloat &p, uint64_t site, Value originRow, Value originSite) {
+  std::string details = "site " + std::to_string(site);
+  if (originRow)
+    details += ", origin " + nameOf(originRow) + " " + nameOf(originSite);
+  return {PartKind::Dropout, "dropout " + describeNumber(p), details};
+}
+
+/// The dropout that draws a gate of ones and zeros per sample, behind casts and scales by constants.
+static DropoutOp findDropPath(Value gate) {
+  while (Operation *op = gate.getDefiningOp()) {
+    if (auto dropout = dyn_cast<DropoutOp>(op))
+      return dropout;
+    gate = getOrigin(op);
+    if (!gate)
+      return nullptr;
+  }
+  return nullptr;
+}
+
+std::optional<Part> diagram::describeBranchScale(Value gate, const APFloat &scale) {
+  std::string factor = scale.isExactlyValue(1.0) ? "" : "× " + describeNumber(scale);
+  if (!gate)
+    return factor.empty() ? std::nullopt : std::optional(Part{PartKind::Scale, factor});
+  if (!factor.empty())
+    factor += " · ";
+  if (DropoutOp dropout = findDropPath(gate))
+    return Part{PartKind::Scale, factor + "drop path " + describeNumber(dropout.getP()),
+                "site " + std::to_string(dropout.getSite())};
+  return Part{PartKind::Scale, factor + "gate", nameOf(gate)};
+}
+
+std::optional<Part> diagram::describeSkipScale(const APFloat &scale) {
+  if (scale.isExactlyValue(1.0))
+    return std::nullopt;
+  return Part{PartKind::Scale, "× " + describeNumber(scale)};
+}

@@ -1,0 +1,164 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Residual adds to parts; see SubLayers.h.
+
+#include "diagram/SubLayers.h"
+
+#include "diagram/Describe.h"
+#include "dialect/Placement.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "passes/Dependence.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::diagram;
+
+/// The operands that are there.
+static SmallVector<Value> present(std::initializer_list<Value> values) {
+  SmallVector<Value> found;
+  llvm::copy_if(values, std::back_inserter(found), [](Value value) { return static_cast<bool>(value); });
+  return found;
+}
+
+std::optional<Part> diagram::readNorm(Operation *op) {
+  std::optional<NormParts> parts = getNormParts(op);
+  if (!parts)
+    return std::nullopt;
+  return describeNorm(parts->kind, present({parts->alpha, parts->gamma, parts->beta}), parts->zeroCenteredGamma);
+}
+
+static std::optional<Part> readNormAt(BlockOp block, NormPosition position) {
+  std::optional<BlockNorm> norm = getNormAt(block, position);
+  if (!norm)
+    return std::nullopt;
+  return describeNorm(norm->attribute.getKind(), present({norm->alpha, norm->gamma, norm->beta}),
+                      static_cast<bool>(norm->attribute.getZeroCenteredGamma()));
+}
+
+static void append(std::vector<Part> &parts, const std::optional<Part> &part) {
+  if (part)
+    parts.push_back(*part);
+}
+
+/// Whether a value comes out of a stream.
+static bool isOfStream(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && (isa<BlockOp, AddOp, scf::ForOp>(op) || getNormParts(op));
+}
+
+/// Whether a captured value is what a branch attends to, not a parameter: it is of a stream, or it has the rank and the
+/// first and last size of this stream and so is another sequence of the same batch and width.
+static bool isMemory(Value value, RankedTensorType stream) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return isOfStream(value) ||
+         (type && type.getRank() == stream.getRank() && type.getRank() > 1 &&
+          type.getShape().front() == stream.getShape().front() && type.getShape().back() == stream.getShape().back());
+}
+
+/// The branch's own box, and what it attends to: the tensors it reads from above are either parameters or memory.
+static void describeBranch(ArrayRef<Operation *> ops, ArrayRef<Value> captured, RankedTensorType stream,
+                           SubLayer &layer) {
+  std::vector<std::string> parameters, memories;
+  for (Value value : captured) {
+    if (!isa<TensorType>(value.getType()))
+      continue;
+    std::vector<std::string> &names = isMemory(value, stream) ? memories : parameters;
+    std::string name = isOfStream(value) ? "memory" : nameOf(value);
+    if (!llvm::is_contained(names, name))
+      names.push_back(name);
+  }
+  layer.memory = llvm::join(memories, ", ");
+  layer.branch.push_back({PartKind::Branch, describeOps(ops), llvm::join(parameters, ", ")});
+}
+
+SubLayer diagram::readSubLayer(BlockOp block) {
+  SubLayer layer;
+  layer.placement = stringifyPlacement(block.getPlacement()).str();
+  layer.beforeSubLayer = readNormAt(block, NormPosition::BeforeSubLayer);
+  append(layer.branch, readNormAt(block, NormPosition::BeforeBranch));
+  Block &body = block.getBranch().front();
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(block.getBranch(), captured);
+  SmallVector<Operation *> ops;
+  for (Operation &op : body)
+    ops.push_back(&op);
+  describeBranch(ops, captured.getArrayRef(), block.getX().getType(), layer);
+  Value output = body.getTerminator()->getOperand(0);
+  layer.readsStream = dependsOn(output, body.getArgument(0)) || dependsOn(output, block.getX());
+  append(layer.branch, readNormAt(block, NormPosition::AfterBranch));
+  if (block.hasDropout())
+    layer.branch.push_back(
+        describeDropout(*block.getP(), *block.getSite(), block.getOriginRow(), block.getOriginSite()));
+  append(layer.branch, describeBranchScale(block.getGate(), block.getBranchScale()));
+  layer.skipScale = describeSkipScale(block.getSkipScale());
+  layer.afterAdd = readNormAt(block, NormPosition::AfterAdd);
+  return layer;
+}
+
+/// The ops of the stream's block that make `value` from `stream`, in order.
+static SmallVector<Operation *> getBranchOps(const Ancestry &ancestry, Value stream) {
+  SmallVector<Operation *> ops;
+  llvm::copy_if(ancestry.ops, std::back_inserter(ops),
+                [&](Operation *op) { return op->getBlock() == stream.getParentBlock(); });
+  llvm::sort(ops, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
+  llvm::DenseSet<Value> dependent = {stream};
+  llvm::erase_if(ops, [&](Operation *op) {
+    llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), read);
+    if (llvm::none_of(read, [&](Value value) { return dependent.contains(value); }))
+      return true;
+    dependent.insert_range(op->getResults());
+    return false;
+  });
+  return ops;
+}
+
+/// The values that `ops` read and do not make.
+static SmallVector<Value> getInputs(ArrayRef<Operation *> ops, Value stream) {
+  llvm::SetVector<Value> inputs;
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands())
+      if (operand != stream && !llvm::is_contained(ops, operand.getDefiningOp()))
+        inputs.insert(operand);
+  return inputs.takeVector();
+}
+
+/// The box of a flat branch that ends in `value`: the ops that make it from `stream`, or where it comes from. Bias and
+/// dropout at its end are not in it.
+static void readFlatBranch(Value value, Value stream, llvm::SetVector<Operation *> &branchOps, SubLayer &layer) {
+  Ancestry ancestry = findAncestry(value, stream);
+  layer.readsStream = ancestry.dependsOnSource;
+  SmallVector<Operation *> ops = getBranchOps(ancestry, stream);
+  if (ops.empty()) {
+    layer.branch.push_back({PartKind::Source, nameOf(value)});
+    return;
+  }
+  branchOps.insert_range(ops);
+  describeBranch(ops, getInputs(ops, stream), cast<RankedTensorType>(stream.getType()), layer);
+}
+
+SubLayer diagram::readSubLayer(AddOp add, Value stream, llvm::SetVector<Operation *> &branchOps) {
+  SubLayer layer;
+  Value value = stream == add.getX() ? add.getF() : add.getX();
+  auto dropout = value.getDefiningOp<DropoutOp>();
+  if (dropout) {
+    branchOps.insert(dropout);
+    value = dropout.getX();
+  }
+  auto bias = value.getDefiningOp<AddBiasOp>();
+  if (bias) {
+    branchOps.insert(bias);
+    value = bias.getF();
+  }
+  readFlatBranch(value, stream, branchOps, layer);
+  if (bias)
+    layer.branch.push_back({PartKind::Scale, "+ bias", nameOf(bias.getBias())});
+  if (dropout)
+    layer.branch.push_back(
+        describeDropout(dropout.getP(), dropout.getSite(), dropout.getOriginRow(), dropout.getOriginSite()));
+  append(layer.branch, describeBranchScale(add.getGate(), add.getBranchScale()));
+  layer.skipScale = describeSkipScale(add.getSkipScale());
+  return layer;
+}
