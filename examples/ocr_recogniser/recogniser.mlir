@@ -6,9 +6,83 @@
 !stream = tensor<?x120xf32>
 !vector = tensor<120xf32>
 !qkv = tensor<?x360xf32>
+!qkv_w = tensor<120x360xf32>
+!qkv_b = tensor<360xf32>
+!proj_w = tensor<120x120xf32>
 !heads = tensor<?x8x15xf32>
 !scores = tensor<8x?x?xf32>
 !hidden = tensor<?x240xf32>
+!fc1_w = tensor<120x240xf32>
+!fc1_b = tensor<240xf32>
+!fc2_w = tensor<240x120xf32>
+
+func.func @recogniser(
+    %text: tensor<1x?x120xf32>,
+    %block1_norm1_gamma: !vector, %block1_norm1_beta: !vector,
+    %block1_qkv_weight: !qkv_w, %block1_qkv_bias: !qkv_b, %block1_proj_weight: !proj_w, %block1_proj_bias: !vector,
+    %block1_norm2_gamma: !vector, %block1_norm2_beta: !vector,
+    %block1_fc1_weight: !fc1_w, %block1_fc1_bias: !fc1_b, %block1_fc2_weight: !fc2_w, %block1_fc2_bias: !vector,
+    %block2_norm1_gamma: !vector, %block2_norm1_beta: !vector,
+    %block2_qkv_weight: !qkv_w, %block2_qkv_bias: !qkv_b, %block2_proj_weight: !proj_w, %block2_proj_bias: !vector,
+    %block2_norm2_gamma: !vector, %block2_norm2_beta: !vector,
+    %block2_fc1_weight: !fc1_w, %block2_fc1_bias: !fc1_b, %block2_fc2_weight: !fc2_w, %block2_fc2_bias: !vector,
+    %final_norm_gamma: !vector, %final_norm_beta: !vector) -> tensor<1x?x120xf32> {
+  %c1 = arith.constant 1 : index
+  %tokens = tensor.dim %text, %c1 : tensor<1x?x120xf32>
+  %x0 = tensor.collapse_shape %text [[0, 1], [2]] : tensor<1x?x120xf32> into !stream
+
+  %a1 = resid.block pre %x0
+      norm(layer gamma %block1_norm1_gamma : !vector beta %block1_norm1_beta : !vector epsilon = 1.0e-5) : !stream {
+  ^bb0(%h: !stream):
+    %f = func.call @attention(%h, %block1_qkv_weight, %block1_qkv_bias, %block1_proj_weight, %block1_proj_bias)
+        : (!stream, !qkv_w, !qkv_b, !proj_w, !vector) -> !stream
+    resid.yield %f : !stream
+  }
+  %x1 = resid.block pre %a1
+      norm(layer gamma %block1_norm2_gamma : !vector beta %block1_norm2_beta : !vector epsilon = 1.0e-5) : !stream {
+  ^bb0(%h: !stream):
+    %f = func.call @mlp(%h, %block1_fc1_weight, %block1_fc1_bias, %block1_fc2_weight, %block1_fc2_bias)
+        : (!stream, !fc1_w, !fc1_b, !fc2_w, !vector) -> !stream
+    resid.yield %f : !stream
+  }
+
+  %a2 = resid.block pre %x1
+      norm(layer gamma %block2_norm1_gamma : !vector beta %block2_norm1_beta : !vector epsilon = 1.0e-5) : !stream {
+  ^bb0(%h: !stream):
+    %f = func.call @attention(%h, %block2_qkv_weight, %block2_qkv_bias, %block2_proj_weight, %block2_proj_bias)
+        : (!stream, !qkv_w, !qkv_b, !proj_w, !vector) -> !stream
+    resid.yield %f : !stream
+  }
+  %x2 = resid.block pre %a2
+      norm(layer gamma %block2_norm2_gamma : !vector beta %block2_norm2_beta : !vector epsilon = 1.0e-5) : !stream {
+  ^bb0(%h: !stream):
+    %f = func.call @mlp(%h, %block2_fc1_weight, %block2_fc1_bias, %block2_fc2_weight, %block2_fc2_bias)
+        : (!stream, !fc1_w, !fc1_b, !fc2_w, !vector) -> !stream
+    resid.yield %f : !stream
+  }
+
+  %y = resid.layer_norm %x2 gamma(%final_norm_gamma) beta(%final_norm_beta) {epsilon = 1.0e-6}
+      : !stream, !vector, !vector
+  %result = tensor.expand_shape %y [[0, 1], [2]] output_shape [1, %tokens, 120] : !stream into tensor<1x?x120xf32>
+  return %result : tensor<1x?x120xf32>
+}
+
+func.func private @attention(%h: !stream, %qkv_weight: !qkv_w, %qkv_bias: !qkv_b, %proj_weight: !proj_w,
+                             %proj_bias: !vector) -> !stream {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %tokens = tensor.dim %h, %c0 : !stream
+  %qkv_empty = tensor.empty(%tokens) : !qkv
+  %qkv_start = linalg.fill ins(%zero : f32) outs(%qkv_empty : !qkv) -> !qkv
+  %qkv_product = linalg.matmul ins(%h, %qkv_weight : !stream, !qkv_w) outs(%qkv_start : !qkv) -> !qkv
+  %qkv = resid.add_bias %qkv_product, %qkv_bias : !qkv, !qkv_b
+  %heads = call @attend(%qkv) : (!qkv) -> !stream
+  %empty = tensor.empty(%tokens) : !stream
+  %start = linalg.fill ins(%zero : f32) outs(%empty : !stream) -> !stream
+  %product = linalg.matmul ins(%heads, %proj_weight : !stream, !proj_w) outs(%start : !stream) -> !stream
+  %f = resid.add_bias %product, %proj_bias : !stream, !vector
+  return %f : !stream
+}
 
 // Attention of 8 heads of width 15 over all tokens, from query, key and value side by side to the heads side by side.
 func.func private @attend(%qkv: !qkv) -> !stream {
@@ -23,11 +97,10 @@ func.func private @attend(%qkv: !qkv) -> !stream {
 
   // The query times 1/sqrt(15), as the model has it.
   %scaled_empty = tensor.empty(%tokens) : !heads
-  %scaled = linalg.map ins(%q : !heads) outs(%scaled_empty : !heads)
-    (%element: f32, %init: f32) {
-      %product = arith.mulf %element, %scale : f32
-      linalg.yield %product : f32
-    }
+  %scaled = linalg.map ins(%q : !heads) outs(%scaled_empty : !heads) (%element: f32, %init: f32) {
+    %product = arith.mulf %element, %scale : f32
+    linalg.yield %product : f32
+  }
 
   // Of each head, query i with key j; then softmax over the keys.
   %scores_empty = tensor.empty(%tokens, %tokens) : !scores
@@ -47,99 +120,27 @@ func.func private @attend(%qkv: !qkv) -> !stream {
   return %joined : !stream
 }
 
-func.func private @silu(%z: !hidden) -> !hidden {
-  %c0 = arith.constant 0 : index
-  %tokens = tensor.dim %z, %c0 : !hidden
-  %empty = tensor.empty(%tokens) : !hidden
-  %y = linalg.map ins(%z : !hidden) outs(%empty : !hidden)
-    (%element: f32, %init: f32) {
-      %one = arith.constant 1.0 : f32
-      %negated = arith.negf %element : f32
-      %exponential = math.exp %negated : f32
-      %denominator = arith.addf %one, %exponential : f32
-      %quotient = arith.divf %element, %denominator : f32
-      linalg.yield %quotient : f32
-    }
-  return %y : !hidden
-}
-
-// The attention, then the MLP, each a sub-layer that reads the norm of the stream and adds its result to the stream.
-func.func private @transformer_block(
-    %x: !stream,
-    %norm1_gamma: !vector, %norm1_beta: !vector,
-    %qkv_weight: tensor<120x360xf32>, %qkv_bias: tensor<360xf32>,
-    %proj_weight: tensor<120x120xf32>, %proj_bias: !vector,
-    %norm2_gamma: !vector, %norm2_beta: !vector,
-    %fc1_weight: tensor<120x240xf32>, %fc1_bias: tensor<240xf32>,
-    %fc2_weight: tensor<240x120xf32>, %fc2_bias: !vector) -> !stream {
-  // What the products are added to.
+func.func private @mlp(%h: !stream, %fc1_weight: !fc1_w, %fc1_bias: !fc1_b, %fc2_weight: !fc2_w,
+                       %fc2_bias: !vector) -> !stream {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
-  %tokens = tensor.dim %x, %c0 : !stream
-  %empty120 = tensor.empty(%tokens) : !stream
-  %zero120 = linalg.fill ins(%zero : f32) outs(%empty120 : !stream) -> !stream
-  %empty240 = tensor.empty(%tokens) : !hidden
-  %zero240 = linalg.fill ins(%zero : f32) outs(%empty240 : !hidden) -> !hidden
-  %empty360 = tensor.empty(%tokens) : !qkv
-  %zero360 = linalg.fill ins(%zero : f32) outs(%empty360 : !qkv) -> !qkv
-
-  %attended = resid.block pre %x
-      norm(layer gamma %norm1_gamma : !vector beta %norm1_beta : !vector epsilon = 1.0e-5) : !stream {
-  ^bb0(%h: !stream):
-    %qkv_product = linalg.matmul ins(%h, %qkv_weight : !stream, tensor<120x360xf32>) outs(%zero360 : !qkv) -> !qkv
-    %qkv = resid.add_bias %qkv_product, %qkv_bias : !qkv, tensor<360xf32>
-    %heads = func.call @attend(%qkv) : (!qkv) -> !stream
-    %proj = linalg.matmul ins(%heads, %proj_weight : !stream, tensor<120x120xf32>) outs(%zero120 : !stream) -> !stream
-    %f = resid.add_bias %proj, %proj_bias : !stream, !vector
-    resid.yield %f : !stream
+  %tokens = tensor.dim %h, %c0 : !stream
+  %hidden_empty = tensor.empty(%tokens) : !hidden
+  %hidden_start = linalg.fill ins(%zero : f32) outs(%hidden_empty : !hidden) -> !hidden
+  %hidden = linalg.matmul ins(%h, %fc1_weight : !stream, !fc1_w) outs(%hidden_start : !hidden) -> !hidden
+  %z = resid.add_bias %hidden, %fc1_bias : !hidden, !fc1_b
+  // SiLU: z/(1 + exp(-z))
+  %silu = linalg.map ins(%z : !hidden) outs(%hidden_empty : !hidden) (%v: f32, %init: f32) {
+    %one = arith.constant 1.0 : f32
+    %negated = arith.negf %v : f32
+    %exponential = math.exp %negated : f32
+    %denominator = arith.addf %one, %exponential : f32
+    %quotient = arith.divf %v, %denominator : f32
+    linalg.yield %quotient : f32
   }
-  %y = resid.block pre %attended
-      norm(layer gamma %norm2_gamma : !vector beta %norm2_beta : !vector epsilon = 1.0e-5) : !stream {
-  ^bb0(%h: !stream):
-    %fc1 = linalg.matmul ins(%h, %fc1_weight : !stream, tensor<120x240xf32>) outs(%zero240 : !hidden) -> !hidden
-    %z = resid.add_bias %fc1, %fc1_bias : !hidden, tensor<240xf32>
-    %activated = func.call @silu(%z) : (!hidden) -> !hidden
-    %fc2 = linalg.matmul ins(%activated, %fc2_weight : !hidden, tensor<240x120xf32>) outs(%zero120 : !stream) -> !stream
-    %f = resid.add_bias %fc2, %fc2_bias : !stream, !vector
-    resid.yield %f : !stream
-  }
-  return %y : !stream
-}
-
-func.func @recogniser(
-    %text: tensor<1x?x120xf32>,
-    %block1_norm1_gamma: !vector, %block1_norm1_beta: !vector,
-    %block1_qkv_weight: tensor<120x360xf32>, %block1_qkv_bias: tensor<360xf32>,
-    %block1_proj_weight: tensor<120x120xf32>, %block1_proj_bias: !vector,
-    %block1_norm2_gamma: !vector, %block1_norm2_beta: !vector,
-    %block1_fc1_weight: tensor<120x240xf32>, %block1_fc1_bias: tensor<240xf32>,
-    %block1_fc2_weight: tensor<240x120xf32>, %block1_fc2_bias: !vector,
-    %block2_norm1_gamma: !vector, %block2_norm1_beta: !vector,
-    %block2_qkv_weight: tensor<120x360xf32>, %block2_qkv_bias: tensor<360xf32>,
-    %block2_proj_weight: tensor<120x120xf32>, %block2_proj_bias: !vector,
-    %block2_norm2_gamma: !vector, %block2_norm2_beta: !vector,
-    %block2_fc1_weight: tensor<120x240xf32>, %block2_fc1_bias: tensor<240xf32>,
-    %block2_fc2_weight: tensor<240x120xf32>, %block2_fc2_bias: !vector,
-    %final_norm_gamma: !vector, %final_norm_beta: !vector) -> tensor<1x?x120xf32> {
-  %c1 = arith.constant 1 : index
-  %tokens = tensor.dim %text, %c1 : tensor<1x?x120xf32>
-  %x0 = tensor.collapse_shape %text [[0, 1], [2]] : tensor<1x?x120xf32> into !stream
-  %x1 = call @transformer_block(
-      %x0, %block1_norm1_gamma, %block1_norm1_beta, %block1_qkv_weight, %block1_qkv_bias,
-      %block1_proj_weight, %block1_proj_bias, %block1_norm2_gamma, %block1_norm2_beta,
-      %block1_fc1_weight, %block1_fc1_bias, %block1_fc2_weight, %block1_fc2_bias)
-      : (!stream, !vector, !vector, tensor<120x360xf32>, tensor<360xf32>,
-         tensor<120x120xf32>, !vector, !vector, !vector,
-         tensor<120x240xf32>, tensor<240xf32>, tensor<240x120xf32>, !vector) -> !stream
-  %x2 = call @transformer_block(
-      %x1, %block2_norm1_gamma, %block2_norm1_beta, %block2_qkv_weight, %block2_qkv_bias,
-      %block2_proj_weight, %block2_proj_bias, %block2_norm2_gamma, %block2_norm2_beta,
-      %block2_fc1_weight, %block2_fc1_bias, %block2_fc2_weight, %block2_fc2_bias)
-      : (!stream, !vector, !vector, tensor<120x360xf32>, tensor<360xf32>,
-         tensor<120x120xf32>, !vector, !vector, !vector,
-         tensor<120x240xf32>, tensor<240xf32>, tensor<240x120xf32>, !vector) -> !stream
-  %y = resid.layer_norm %x2 gamma(%final_norm_gamma) beta(%final_norm_beta) {epsilon = 1.0e-6}
-      : !stream, !vector, !vector
-  %result = tensor.expand_shape %y [[0, 1], [2]] output_shape [1, %tokens, 120] : !stream into tensor<1x?x120xf32>
-  return %result : tensor<1x?x120xf32>
+  %empty = tensor.empty(%tokens) : !stream
+  %start = linalg.fill ins(%zero : f32) outs(%empty : !stream) -> !stream
+  %product = linalg.matmul ins(%silu, %fc2_weight : !hidden, !fc2_w) outs(%start : !stream) -> !stream
+  %f = resid.add_bias %product, %fc2_bias : !stream, !vector
+  return %f : !stream
 }

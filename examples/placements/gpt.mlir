@@ -83,7 +83,7 @@ func.func private @attend(%x: !stream, %i: index, %qkv: !qkv, %out: !out) -> !st
   %q = call @project(%x, %i, %c0, %qkv) : (!stream, index, index, !qkv) -> !heads
   %k = call @project(%x, %i, %c1, %qkv) : (!stream, index, index, !qkv) -> !heads
   %v = call @project(%x, %i, %c2, %qkv) : (!stream, index, index, !qkv) -> !heads
-  %mask = call @causal_mask(%x) : (!stream) -> !scores
+  %mask = call @causal_mask(%tokens) : (index) -> !scores
   %scores = linalg.contract indexing_maps = #to_scores ins(%q, %k : !heads, !heads) outs(%mask : !scores) -> !scores
   %shares = linalg.softmax dimension(2) ins(%scores : !scores) outs(%mask : !scores) -> !scores
   %heads_empty = tensor.empty(%tokens) : !heads
@@ -99,12 +99,10 @@ func.func private @attend(%x: !stream, %i: index, %qkv: !qkv, %out: !out) -> !st
 }
 
 // 0, and -inf where a key is later than the query: the scores are added to it.
-func.func private @causal_mask(%tokens: !stream) -> !scores {
+func.func private @causal_mask(%tokens: index) -> !scores {
   %zero = arith.constant 0.0 : f32
   %minus_infinity = arith.constant 0xFF800000 : f32
-  %c0 = arith.constant 0 : index
-  %n = tensor.dim %tokens, %c0 : !stream
-  %empty = tensor.empty(%n, %n) : !scores
+  %empty = tensor.empty(%tokens, %tokens) : !scores
   %mask = linalg.generic {indexing_maps = [affine_map<(head, q, k) -> (head, q, k)>],
                           iterator_types = ["parallel", "parallel", "parallel"]} outs(%empty : !scores) {
   ^bb0(%init: f32):

@@ -28,7 +28,8 @@ func.func @encoder(
   %c3 = arith.constant 3 : index
   %c4 = arith.constant 4 : index
   %c5 = arith.constant 5 : index
-  %all = call @no_mask(%x, %x) : (!stream, !stream) -> !scores
+  %tokens = tensor.dim %x, %c0 : !stream
+  %all = call @no_mask(%tokens, %tokens) : (index, index) -> !scores
 
   %x1 = resid.block post %x norm(layer gamma %gamma0 : !vector beta %beta0 : !vector epsilon = 1.0e-5)
       dropout(0.1, site 0, seed %seed, step %step) : !stream {
@@ -117,8 +118,10 @@ func.func @decoder_layer(
     %seed: i64, %step: i64) -> !stream {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %causal = call @causal_mask(%x) : (!stream) -> !scores
-  %all = call @no_mask(%x, %memory) : (!stream, !stream) -> !scores
+  %tokens = tensor.dim %x, %c0 : !stream
+  %memory_tokens = tensor.dim %memory, %c0 : !stream
+  %causal = call @causal_mask(%tokens) : (index) -> !scores
+  %all = call @no_mask(%tokens, %memory_tokens) : (index, index) -> !scores
 
   %x1 = resid.block post %x norm(layer gamma %gamma0 : !vector beta %beta0 : !vector epsilon = 1.0e-5)
       dropout(0.1, site 0, seed %seed, step %step) : !stream {
@@ -211,23 +214,18 @@ func.func private @mlp(%x: !stream, %i: index, %fc1: !fc1, %fc2: !fc2) -> !strea
   return %f : !stream
 }
 
-func.func private @no_mask(%queries: !stream, %keys: !stream) -> !scores {
+func.func private @no_mask(%queries: index, %keys: index) -> !scores {
   %zero = arith.constant 0.0 : f32
-  %c0 = arith.constant 0 : index
-  %n = tensor.dim %queries, %c0 : !stream
-  %m = tensor.dim %keys, %c0 : !stream
-  %empty = tensor.empty(%n, %m) : !scores
+  %empty = tensor.empty(%queries, %keys) : !scores
   %mask = linalg.fill ins(%zero : f32) outs(%empty : !scores) -> !scores
   return %mask : !scores
 }
 
 // No token looks at a later one.
-func.func private @causal_mask(%tokens: !stream) -> !scores {
+func.func private @causal_mask(%tokens: index) -> !scores {
   %zero = arith.constant 0.0 : f32
   %minus_infinity = arith.constant 0xFF800000 : f32
-  %c0 = arith.constant 0 : index
-  %n = tensor.dim %tokens, %c0 : !stream
-  %empty = tensor.empty(%n, %n) : !scores
+  %empty = tensor.empty(%tokens, %tokens) : !scores
   %mask = linalg.generic {indexing_maps = [affine_map<(head, q, k) -> (head, q, k)>],
                           iterator_types = ["parallel", "parallel", "parallel"]} outs(%empty : !scores) {
   ^bb0(%init: f32):

@@ -1,14 +1,15 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The MLP sub-layer of a vision transformer with drop path (stochastic depth): in training, each image of the batch leaves
-// the sub-layer out with probability 0.2. The gate is one number per image, 0 or 1/0.8, drawn by dropout of ones.
+// The MLP sub-layer of a vision transformer with drop path (stochastic depth): in training, each image of the batch
+// leaves the sub-layer out with probability 0.2. The gate is a number per image, 0 or 1/0.8, drawn by dropout of ones.
 
 !images = tensor<?x?x32xf32>
 !hidden = tensor<?x?x64xf32>
 !gate = tensor<?x1x1xf32>
 !vector = tensor<32xf32>
 
-#linear = [affine_map<(b, t, o, c) -> (b, t, c)>, affine_map<(b, t, o, c) -> (c, o)>, affine_map<(b, t, o, c) -> (b, t, o)>]
+#linear = [affine_map<(b, t, o, c) -> (b, t, c)>, affine_map<(b, t, o, c) -> (c, o)>,
+           affine_map<(b, t, o, c) -> (b, t, o)>]
 
 func.func @mlp_sublayer(%x: !images, %gamma: !vector, %beta: !vector, %fc1: tensor<32x64xf32>, %fc2: tensor<64x32xf32>,
                         %seed: i64, %step: i64) -> !images {
