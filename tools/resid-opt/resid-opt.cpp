@@ -30,6 +30,11 @@ static llvm::cl::opt<std::string> inputFile(llvm::cl::Positional, llvm::cl::desc
 static llvm::cl::opt<std::string> outputFile("o", llvm::cl::desc("Output file"), llvm::cl::value_desc("file"),
                                              llvm::cl::init("-"));
 
+static llvm::cl::opt<bool>
+    keepArgumentNames("keep-argument-names",
+                      llvm::cl::desc("Keep the names that arguments have in the file as the attribute resid.name, "
+                                     "from which C headers and manifests have theirs"));
+
 static int report(int code, const llvm::Twine &message) {
   llvm::errs() << "resid-opt: error: " << message << "\n";
   return code;
@@ -48,12 +53,33 @@ static void registerEverything(DialectRegistry &registry) {
   rows::registerRowsBufferization(registry);
 }
 
+/// The program with the names of its arguments as attributes, each operation at the place that it has in the file; null
+/// after an error was reported.
+static std::unique_ptr<llvm::MemoryBuffer> recordArgumentNames(std::unique_ptr<llvm::MemoryBuffer> input,
+                                                               const MlirOptMainConfig &config,
+                                                               const DialectRegistry &registry) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
+  llvm::SourceMgr sourceManager;
+  SourceMgrDiagnosticHandler handler(sourceManager, &context);
+  OwningOpRef<ModuleOp> module = tools::parseModule(std::move(input), sourceManager, context);
+  if (!module)
+    return nullptr;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, OpPrintingFlags().enableDebugInfo());
+  // Under another name, so that diagnostics show lines of the file itself.
+  return llvm::MemoryBuffer::getMemBufferCopy(text, "<with argument names>");
+}
+
 /// Reads, runs, and writes only what is complete. `program` receives the text.
 static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry, std::string &program) {
   MLIRContext probe(MLIRContext::Threading::DISABLED);
   PassManager pipeline(&probe);
   if (failed(config.setupPassPipeline(pipeline)))
     return tools::ExitUsage;
+  if (keepArgumentNames && !config.inputSplitMarker().empty())
+    return report(tools::ExitUsage, "expected one program with --keep-argument-names, but got --split-input-file");
   auto input = tools::readInput(inputFile);
   if (!input)
     return report(tools::ExitFile, llvm::toString(input.takeError()));
@@ -68,6 +94,8 @@ static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry,
     if (!bytecode && failed(tools::checkText(sourceManager, probe)))
       return tools::ExitProgram;
   }
+  if (keepArgumentNames && !(*input = recordArgumentNames(std::move(*input), config, registry)))
+    return tools::ExitProgram;
   std::string output;
   llvm::raw_string_ostream stream(output);
   if (failed(MlirOptMain(stream, std::move(*input), registry, config)))
