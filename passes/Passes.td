@@ -115,6 +115,62 @@ def ExpandBlocks : Pass<"resid-expand-blocks"> {
   let options = [ReportOption<>];
 }
 
+def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
+  let summary = "folds gamma and beta of a norm into the linear layers that read it";
+  let description = [{
+    Class: **exact in real arithmetic**.
+
+    (γ ⊙ x̂ + β)·W + b = x̂·(diag(γ)·W) + (b + β·W): where nothing but linear layers reads a norm, its gamma and beta
+    become part of their weights and biases, and the norm is left without parameters. A layer without bias gets one
+    where there is a beta, as `resid.add_bias`.
+
+    Before and after:
+    ```mlir
+    func.func @before(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>, %beta: tensor<512xf32>, %w: tensor<512x2048xf32>,
+                      %zeros: tensor<4x2048xf32>) -> tensor<4x2048xf32> {
+      %n = resid.layer_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5} : tensor<4x512xf32>, tensor<512xf32>, tensor<512xf32>
+      %y = linalg.matmul ins(%n, %w : tensor<4x512xf32>, tensor<512x2048xf32>) outs(%zeros : tensor<4x2048xf32>) -> tensor<4x2048xf32>
+      return %y : tensor<4x2048xf32>
+    }
+
+    // %w and %w_bias are made by @after_prepare from the old %w, %gamma and %beta.
+    func.func @after(%x: tensor<4x512xf32>, %w: tensor<512x2048xf32> {resid.prepared = 1 : i64}, %zeros: tensor<4x2048xf32>,
+                     %w_bias: tensor<2048xf32> {resid.prepared = 0 : i64}) -> tensor<4x2048xf32> {
+      %n = resid.layer_norm %x {epsilon = 1.0e-5} : tensor<4x512xf32>
+      %m = linalg.matmul ins(%n, %w : tensor<4x512xf32>, tensor<512x2048xf32>) outs(%zeros : tensor<4x2048xf32>) -> tensor<4x2048xf32>
+      %y = resid.add_bias %m, %w_bias : tensor<4x2048xf32>, tensor<2048xf32>
+      return %y : tensor<4x2048xf32>
+    }
+    ```
+    - The norm is `resid.layer_norm`, `resid.rms_norm`, `resid.dyt`, or one of a `resid.block`: right before its branch
+      (`pre`, the first of `peri`), or the last of a `post` block whose result is read by linear layers alone.
+    - A linear layer is `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract` or `linalg.generic` of that form, with
+      any indexing maps that sum over the feature axis of the norm; casts of the element type and reshapes that keep the
+      feature axis may stand before it. Several layers may read one norm (query, key and value).
+    - Its bias is that of `resid.add_bias`, of an elementwise sum with one vector for all rows, or the contraction's start.
+    - `zero_centered_gamma` folds 1+γ. `narrow_affine` folds too, and with it goes the rounding before γ; where
+      another norm of the block has a gamma, it stays for that.
+    - Constant weights become new constants. Where a weight or a parameter is an argument of the function, the new weight is
+      made by `@F_prepare`, see [prepared weights](prepare.md).
+    - A weight that something else reads as well stays as it is, and the layer gets a copy of its own.
+
+    Refuses, with the place and the reason
+    - a norm whose value anything but a linear layer reads: the residual add, the function's result;
+    - a norm over several dimensions;
+    - parameters, weights or a bias that are neither constants nor arguments of the function;
+    - a beta where the layer's output features are not its last axis;
+    - arguments of a function that is called, or whose `@F_prepare` would need a name that is taken.
+
+    Does not look into `resid.add_norm`: expand it first.
+
+    Effect on rounding: γ and β are no longer rounded per row, x̂ and the new weights are rounded instead, each once to
+    its type. Weights are computed in f32 (f64 beside f64); constants in double.
+  }];
+  let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [ReportOption<>];
+}
+
 def Inference : Pass<"resid-inference"> {
   let summary = "removes dropout";
   let description = [{
