@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Diagnostics.h"
+#include "passes/Sums.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -92,11 +93,6 @@ static Branch takeBranch(Value value, Operation *reader, Refusals &refusals) {
   }
   branch.bias = takeBias(branch.value, reader, refusals);
   return branch;
-}
-
-/// In y = x + f, and only there, the operands may change places without changing a bit.
-template <typename SumOp> static bool commutes(SumOp op) {
-  return !op.getGate() && op.getSkipScale().convertToDouble() == 1.0 && op.getBranchScale().convertToDouble() == 1.0;
 }
 
 /// Takes the branch from f, else from x where the sum commutes; `skip` becomes the other operand.

@@ -168,6 +168,62 @@ def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+def FormBlocks : Pass<"resid-form-blocks"> {
+  let summary = "raises flat residual sub-layers to resid.block";
+  let description = [{
+    Class: **bit-exact**.
+
+    Rewrites each `resid.add` whose branch is computed from its stream into a `resid.block`, with the norms around it and
+    the dropout on the branch. It is the inverse of `resid-expand-blocks`: expanding what was formed gives the same ops.
+
+    Before and after:
+    ```mlir
+    %h = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-6} : tensor<4x512xf32>, tensor<512xf32>
+    %f = func.call @attention(%h) : (tensor<4x512xf32>) -> tensor<4x512xf32>
+    %y = resid.add %x, %f : tensor<4x512xf32>
+
+    %y = resid.block pre %x norm(rms gamma %g : tensor<512xf32> epsilon = 1.0e-6) : tensor<4x512xf32> {
+    ^bb0(%h: tensor<4x512xf32>):
+      %f = func.call @attention(%h) : (tensor<4x512xf32>) -> tensor<4x512xf32>
+      resid.yield %f : tensor<4x512xf32>
+    }
+    ```
+    - Stream and branch: the branch is the operand that is computed from the other one. In a plain `resid.add` (no gate,
+      both scales 1) it may be either operand, since x + f = f + x in every bit.
+    - The branch's region gets all ops, of whatever dialect, between the stream and the branch's output that depend on the
+      stream's elements. Everything else (weights, an encoder's memory, constants, a gate that is drawn for a drop path) is
+      captured or stays an operand. What depends on the stream's sizes alone, the `tensor.empty` of a result, say, moves
+      along where nothing else needs it.
+    - Sub-layers are found in every block of a function: in loops, in regions, in the branch of another block; a sub-layer
+      inside of another one's branch becomes a block inside of its region.
+    - `resid.add_norm` is expanded first (`resid-expand-add-norm`).
+
+    The placement is read off where the norms stand:
+    - a norm that is all of the branch that reads the stream: `pre`; the last op of the branch: `branch_post`; both: `peri`.
+      The norm after the last of such sub-layers stays where it is, as the final norm.
+    - a norm between two sub-layers without these could be the end of the first (`post`) or the beginning of the second
+      (`post_shifted`): the bits are the same, and the chain of sub-layers decides. It reads as `post` where its last sum
+      is read by a norm alone; a norm before the first sub-layer is then the embedding's. It reads as `post_shifted` where
+      a raw sum leaves the chain and every sub-layer begins with a norm that nothing else reads; the first of several may
+      do without and becomes `none`. In any other chain each sub-layer is `post` where a norm follows.
+    - sub-layers without norms that follow each other directly are `none`; a norm after the last of them is a final norm.
+
+    Does not fire, and gives the reason with `report`, where
+    - the sum is wider than the stream, since a block's result has the stream's type;
+    - the branch does not depend on the stream, or, with a gate or scales, is the first operand;
+    - a part of the branch lies in another block of the program than the add;
+    - a value of the branch is read outside of it (a norm that two branches share, parallel branches, an auxiliary head), or
+      by a gate, a norm's parameter or the seed, step or origin of the dropout;
+    - the branch reads the stream beside the norm of it, or the norm after the branch reads another type than it makes;
+    - the statistics of one of the norms are read;
+    - `narrow_affine` stands on one of two norms with gamma;
+    - between two sub-layers a norm follows on a sum that is read elsewhere too, or makes another type: that is `post`, but
+      no block;
+    - the branch has effects (a `func.call`) and other ops with effects stand between it and the end of the sub-layer.
+
+    Effect on rounding: none.
+  }];
+  let dependentDialects = ["::mlir::resid::ResidDialect"];
   let options = [ReportOption<>];
 }
 
