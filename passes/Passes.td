@@ -168,6 +168,9 @@ def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [ReportOption<>];
+}
+
 def FormBlocks : Pass<"resid-form-blocks"> {
   let summary = "raises flat residual sub-layers to resid.block";
   let description = [{
