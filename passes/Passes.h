@@ -10,6 +10,13 @@
 
 namespace mlir::resid {
 
+/// Which norm a sub-layer has after a conversion of the norm placement: the one it had, or its neighbour's. Auto shifts
+/// where that is bit-exact and keeps elsewhere.
+enum class NormMapping { Auto, Keep, Shift };
+
+/// Where a final norm comes from that a placement wants and a program does not have: new arguments, or nowhere.
+enum class FinalNormSource { Arguments, Identity };
+
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
 
