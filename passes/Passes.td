@@ -417,4 +417,90 @@ def RotatePreNorm : Pass<"resid-rotate-pre-norm"> {
   let options = [ReportOption<>];
 }
 
+def CenterStream : Pass<"resid-center-stream", "::mlir::ModuleOp"> {
+  let summary = "turns pre-LayerNorm into pre-RMSNorm by centring what writes to the stream";
+  let description = [{
+    Class: **exact in real arithmetic**. Inference only: training trajectories differ.
+
+    A layer norm subtracts the mean of each row first. Where all that reads the stream are layer norms, the mean of
+    its rows matters to nobody, and everything that writes to the stream may as well write rows of mean zero; then
+    subtracting the mean does nothing, and each layer norm is an RMS norm with the same epsilon, gamma and beta. With
+    P = I - 11ᵀ/D:
+    - the stream that enters the stack is centred in the program, x·P = x - mean(x);
+    - the last linear layer of each branch, y = h·W + b, becomes h·(W·P) + b·P: the mean over the output features
+      leaves each row of the weight and the bias;
+    - the norms of the blocks, the final norm, and the norm of a head that reads the stream in the middle become RMS
+      norms.
+
+    Before and after:
+    ```mlir
+    func.func @before(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>, %beta: tensor<512xf32>, %w: tensor<512x512xf32>)
+        -> tensor<4x512xf32> {
+      %zeros = arith.constant dense<0.0> : tensor<4x512xf32>
+      %y = resid.block pre %x norm(layer gamma %gamma : tensor<512xf32> epsilon = 1.0e-5) : tensor<4x512xf32> {
+      ^bb0(%h: tensor<4x512xf32>):
+        %f = linalg.matmul ins(%h, %w : tensor<4x512xf32>, tensor<512x512xf32>) outs(%zeros : tensor<4x512xf32>)
+            -> tensor<4x512xf32>
+        resid.yield %f : tensor<4x512xf32>
+      }
+      %z = resid.layer_norm %y gamma(%gamma) beta(%beta) {epsilon = 1.0e-5}
+          : tensor<4x512xf32>, tensor<512xf32>, tensor<512xf32>
+      return %z : tensor<4x512xf32>
+    }
+
+    // %w is made by @after_prepare from the old %w.
+    func.func @after(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>, %beta: tensor<512xf32>,
+                     %w: tensor<512x512xf32> {resid.prepared = 0 : i64}) -> tensor<4x512xf32> {
+      %zeros = arith.constant dense<0.0> : tensor<4x512xf32>
+      %n, %mean, %correction, %rstd = resid.layer_norm %x {epsilon = 1.0e-5}
+          : tensor<4x512xf32> -> tensor<4x512xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+      %e = tensor.empty() : tensor<4x512xf32>
+      %c = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
+                                            affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                           iterator_types = ["parallel", "parallel"]}
+          ins(%x, %mean, %correction : tensor<4x512xf32>, tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4x512xf32>) {
+      ^bb0(%a: f32, %m: f32, %r: f32, %o: f32):
+        %d = arith.subf %a, %m : f32
+        %s = arith.subf %d, %r : f32
+        linalg.yield %s : f32
+      } -> tensor<4x512xf32>
+      %y = resid.block pre %c norm(rms gamma %gamma : tensor<512xf32> epsilon = 1.0e-5) : tensor<4x512xf32> {
+      ^bb0(%h: tensor<4x512xf32>):
+        %f = linalg.matmul ins(%h, %w : tensor<4x512xf32>, tensor<512x512xf32>) outs(%zeros : tensor<4x512xf32>)
+            -> tensor<4x512xf32>
+        resid.yield %f : tensor<4x512xf32>
+      }
+      %z = resid.rms_norm %y gamma(%gamma) beta(%beta) {epsilon = 1.0e-5}
+          : tensor<4x512xf32>, tensor<512xf32>, tensor<512xf32>
+      return %z : tensor<4x512xf32>
+    }
+    ```
+    - Works on stacks of `resid.block`, also on those that a `scf.for` carries; `resid-form-blocks` makes blocks of
+      flat ops.
+    - Skip and branch scales, and a gate of one number or one number per row (ReZero, drop path), stay as they are.
+    - In `peri` blocks the norm after the branch is the last that writes: a layer norm without gamma is centred
+      already.
+    - Which linear layers are found, and how weights that are arguments are [prepared](prepare.md), is as in
+      `resid-fold-norm-affine`. Where a weight is a slice of the weights of all layers (`tensor.extract_slice` with the
+      counter of a loop), those are centred.
+    - A weight that something else reads as well, a tied embedding say, stays as it is, and the writer gets a copy of
+      its own.
+    - `resid-fold-norm-affine` afterwards finds the RMS norms.
+
+    Refuses, with the place and the reason
+    - dropout between branch and stream, since it drops single elements: `resid-inference` removes it;
+    - a gate per feature (LayerScale) or per element: `resid-fold-layer-scale` folds the former;
+    - where anything but a layer norm over the last dimension reads the stream: a branch in `post`, `branch_post` or
+      `none`, a head, the function's result, a norm of another kind, one whose statistics are used;
+    - where something else than a linear layer writes to the stream: another op, a norm with gamma after the branch;
+    - weights and biases that are neither constants nor arguments of the function.
+
+    Effect on rounding: stream and weights are rounded where their mean is gone. In a narrow stream (bf16) the
+    rounding of each sum leaves a mean of its own, which layer norms would take out and RMS norms keep.
+  }];
+  let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [ReportOption<>];
+}
+
 #endif
