@@ -80,10 +80,10 @@ BranchSlice resid::findBranchSlice(Block *block, Value stream, Value output) {
   return slice;
 }
 
-SmallVector<Operation *> BranchSlice::getOwnSizeOps() const {
+SmallVector<Operation *> resid::findOwnOps(ArrayRef<Operation *> candidates, ArrayRef<Operation *> ops) {
   llvm::DenseSet<Operation *> inside(ops.begin(), ops.end());
   SmallVector<Operation *> own;
-  for (Operation *op : llvm::reverse(sizeOps)) {
+  for (Operation *op : llvm::reverse(candidates)) {
     bool isOwn = isMemoryEffectFree(op) && llvm::all_of(op->getUsers(), [&](Operation *user) {
                    return inside.contains(op->getBlock()->findAncestorOpInBlock(*user));
                  });

@@ -22,13 +22,13 @@ struct BranchSlice {
   SmallVector<Operation *> sizeOps;
   /// Whether the value is the stream, or computed from its elements.
   bool isDependent = false;
-
-  /// Those of `sizeOps` that serve only `ops`, in the order of the program.
-  SmallVector<Operation *> getOwnSizeOps() const;
 };
 
 /// How `output` depends on `stream` by ops of `block`.
 BranchSlice findBranchSlice(Block *block, Value stream, Value output);
+
+/// Those of `candidates`, which stand in the order of the program in one block, that serve nothing but `ops`.
+SmallVector<Operation *> findOwnOps(ArrayRef<Operation *> candidates, ArrayRef<Operation *> ops);
 
 /// Whether `value` is computed from `stream`, by whichever ops in whichever blocks. Goes through no loop's carried
 /// value.

@@ -82,15 +82,13 @@ static void moveBranch(RewriterBase &rewriter, const SubLayer &layer, BlockOp bl
     rewriter.moveOpBefore(op, body, body->end());
   rewriter.setInsertionPointToEnd(body);
   YieldOp::create(rewriter, block.getLoc(), output);
-  auto replaceInside = [&](Value value) {
+  // Beside a norm of the stream, the branch reads the stream's sizes at most, which the argument has too.
+  bool keepsType = skip.getType() == input.getType();
+  for (Value value : {input, skip})
     rewriter.replaceUsesWithIf(value, body->getArgument(0), [&](OpOperand &use) {
-      return block.getBranch().isAncestor(use.getOwner()->getParentRegion());
+      return block.getBranch().isAncestor(use.getOwner()->getParentRegion()) &&
+             (value == input || keepsType || isa<tensor::DimOp>(use.getOwner()));
     });
-  };
-  replaceInside(input);
-  // Beside a norm of the stream, the branch reads the stream's sizes at most.
-  if (skip.getType() == input.getType())
-    replaceInside(skip);
 }
 
 /// Ops outside that ask for the sizes of a value inside ask the stream instead, which has the same.

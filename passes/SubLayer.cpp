@@ -40,10 +40,16 @@ Operation *SubLayer::getLast() const {
 }
 
 SmallVector<Operation *> SubLayer::getBranchOps() const {
+  auto inOrder = [](Operation *first, Operation *second) { return first->isBeforeInBlock(second); };
   BranchSlice slice = findBranchSlice(add->getBlock(), getBranchInput(), getBranchOutput());
-  SmallVector<Operation *> ops(slice.ops.begin(), slice.ops.end());
-  llvm::append_range(ops, slice.getOwnSizeOps());
-  llvm::sort(ops, [](Operation *first, Operation *second) { return first->isBeforeInBlock(second); });
+  SmallVector<Operation *> ops = slice.ops.takeVector(), sizeOps = std::move(slice.sizeOps);
+  // The sizes of the stream are those of its norm.
+  if (getBranchInput() != getSkip())
+    llvm::append_range(sizeOps, findBranchSlice(add->getBlock(), getSkip(), getBranchOutput()).sizeOps);
+  llvm::sort(sizeOps, inOrder);
+  sizeOps.erase(llvm::unique(sizeOps), sizeOps.end());
+  llvm::append_range(ops, findOwnOps(sizeOps, ops));
+  llvm::sort(ops, inOrder);
   return ops;
 }
 

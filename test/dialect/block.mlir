@@ -72,3 +72,17 @@ func.func @none(%x: tensor<2x8xf32>, %w: tensor<f32>) -> tensor<2x8xf32> {
   }
   return %y : tensor<2x8xf32>
 }
+
+// Drop path: one number per sample, drawn by dropout of ones, gates the whole branch of that sample.
+// CHECK-LABEL: func.func @drop_path(
+func.func @drop_path(%x: tensor<?x16x32xf32>, %g: tensor<32xf32>, %ones: tensor<?x1x1xf32>, %seed: i64, %step: i64) -> tensor<?x16x32xf32> {
+  // CHECK-NEXT: %[[PATH:.*]] = resid.dropout %{{.*}} seed(%{{.*}}, %{{.*}}) {p = 2.000000e-01 : f64, site = 0 : i64} : tensor<?x1x1xf32>
+  // CHECK-NEXT: resid.block pre %{{.*}} norm(rms gamma %{{.*}} : tensor<32xf32> epsilon = 9.9999999999999995E-7) gate(%[[PATH]] : tensor<?x1x1xf32>) : tensor<?x16x32xf32> {
+  %path = resid.dropout %ones seed(%seed, %step) {p = 0.2, site = 0} : tensor<?x1x1xf32>
+  %y = resid.block pre %x norm(rms gamma %g : tensor<32xf32> epsilon = 1.0e-6) gate(%path : tensor<?x1x1xf32>) : tensor<?x16x32xf32> {
+  ^bb0(%h: tensor<?x16x32xf32>):
+    %f = math.absf %h : tensor<?x16x32xf32>
+    resid.yield %f : tensor<?x16x32xf32>
+  }
+  return %y : tensor<?x16x32xf32>
+}

@@ -352,6 +352,25 @@ func.func @sizes(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> (tensor<?x8xf32>, 
   return %y2, %rows1, %rows2 : tensor<?x8xf32>, index, index
 }
 
+// Sizes of the stream that only the branch needs move along behind the norm of it, also where that is narrower.
+// CHECK-LABEL: func.func @sizes_behind_a_norm(
+// CHECK-NEXT: %{{.*}} = arith.constant 0 : index
+// CHECK-NEXT: resid.block pre
+// CHECK-NEXT: ^bb0(%[[H:.*]]: tensor<?x8xbf16>):
+// CHECK-NEXT: %[[ROWS:.*]] = tensor.dim %[[H]]
+// CHECK-NEXT: %[[EMPTY:.*]] = tensor.empty(%[[ROWS]]) : tensor<?x8xf32>
+// CHECK-NEXT: %[[F:.*]] = linalg.copy ins(%[[H]] : {{.*}}) outs(%[[EMPTY]]
+// CHECK-NEXT: resid.yield %[[F]]
+func.func @sizes_behind_a_norm(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %empty = tensor.empty(%rows) : tensor<?x8xf32>
+  %n = resid.rms_norm %x {epsilon = 1.0e-6} : tensor<?x8xf32> -> tensor<?x8xbf16>
+  %f = linalg.copy ins(%n : tensor<?x8xbf16>) outs(%empty : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %y = resid.add %x, %f : tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
 // Beside blocks that are there already, and inside of one.
 // CHECK-LABEL: func.func @beside_blocks(
 // CHECK: %[[Y:.*]] = resid.block pre
