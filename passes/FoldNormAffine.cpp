@@ -3,7 +3,7 @@
 // resid-fold-norm-affine: gamma and beta of a norm become part of the linear layers that read it.
 
 #include "passes/LinearLayers.h"
-#include "passes/NormParts.h"
+#include "passes/NormSites.h"
 #include "passes/Passes.h"
 #include "passes/Prepare.h"
 
@@ -15,66 +15,30 @@ namespace mlir::resid {
 using namespace mlir;
 using namespace mlir::resid;
 
-namespace {
-/// A norm with a gamma, as an op or in a block.
-struct AffineNorm {
-  Operation *op;
-  /// Which of the block's norms it is; 0 for an op.
-  size_t index;
-  NormParts parts;
-  /// What reads the normalised value can be found here; null where it goes into the block's own add.
-  Value value;
-};
-} // namespace
-
-/// The value of the norm that stands at `position`, if anything but the block itself can read it.
-static Value getNormalized(BlockOp block, NormPosition position) {
+/// What linear layers may read of a norm; null where its value goes into the block's own add.
+static Value getNormalized(const NormSite &norm) {
+  auto block = dyn_cast<BlockOp>(norm.op);
+  if (!block)
+    return norm.op->getResult(0);
+  NormPosition position = getPlacementRule(block.getPlacement()).positions[norm.index];
   if (position == NormPosition::BeforeBranch)
     return block.getBranch().getArgument(0);
   return position == NormPosition::AfterAdd ? Value(block.getResult()) : Value();
 }
 
-static SmallVector<AffineNorm> collectNorms(func::FuncOp function) {
-  SmallVector<AffineNorm> norms;
-  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (auto block = dyn_cast<BlockOp>(op)) {
-      ArrayRef<NormPosition> positions = getPlacementRule(block.getPlacement()).positions;
-      for (auto [index, parts] : llvm::enumerate(getBlockNorms(block)))
-        norms.push_back({op, index, parts, getNormalized(block, positions[index])});
-    } else if (std::optional<NormParts> parts = getNormParts(op)) {
-      norms.push_back({op, 0, *parts, op->getResult(0)});
-    }
-  });
-  llvm::erase_if(norms, [](const AffineNorm &norm) { return !norm.parts.gamma; });
-  return norms;
-}
-
-/// The norm without gamma and beta.
-static void removeAffine(const AffineNorm &norm) {
-  auto strip = [](NormParts parts) {
-    parts.gamma = parts.beta = Value();
-    parts.zeroCenteredGamma = parts.narrowAffine = false;
-    return parts;
-  };
-  if (auto block = dyn_cast<BlockOp>(norm.op)) {
-    SmallVector<NormParts> norms = getBlockNorms(block);
-    norms[norm.index] = strip(norms[norm.index]);
-    setNorms(block, block.getPlacement(), norms);
-    return;
-  }
-  OpBuilder builder(norm.op);
-  Operation *plain = createNorm(builder, norm.op->getLoc(), strip(norm.parts), norm.parts.x,
-                                norm.op->getResult(0).getType(), TypeRange(norm.op->getResultTypes()).drop_front());
-  plain->setDiscardableAttrs(norm.op->getDiscardableAttrDictionary());
-  norm.op->replaceAllUsesWith(plain);
-  norm.op->erase();
+static void removeAffine(NormSite &norm) {
+  NormParts plain = norm.parts;
+  plain.gamma = plain.beta = Value();
+  plain.zeroCenteredGamma = plain.narrowAffine = false;
+  replaceNorm(norm, plain);
 }
 
 namespace {
 /// Folds one norm into the layers that read it.
 class AffineFolder {
 public:
-  AffineFolder(const AffineNorm &norm, Preparation &preparation) : norm(norm), preparation(preparation) {}
+  AffineFolder(NormSite &norm, Preparation &preparation)
+      : norm(norm), value(getNormalized(norm)), preparation(preparation) {}
 
   /// Folds, or says where and why not.
   LogicalResult fold(LinearRefusal &refusal);
@@ -86,7 +50,8 @@ private:
   void foldGamma(LinearLayer &layer);
   void foldBeta(LinearLayer &layer);
 
-  const AffineNorm &norm;
+  NormSite &norm;
+  Value value;
   Preparation &preparation;
   SmallVector<LinearLayer> layers;
   /// What became of a weight, so that layers that share one share the new one too.
@@ -97,7 +62,7 @@ private:
 std::optional<std::string> AffineFolder::refuseNorm() {
   if (norm.parts.rank != 1)
     return "expected a norm over 1 dimension, but got one over " + std::to_string(norm.parts.rank);
-  if (!norm.value)
+  if (!value)
     return "expected linear layers as the only readers, but got the residual add of the block";
   return std::nullopt;
 }
@@ -156,7 +121,7 @@ LogicalResult AffineFolder::fold(LinearRefusal &refusal) {
   };
   if (std::optional<std::string> reason = refuseNorm())
     return refuse(norm.op, *reason);
-  if (failed(findReadingLayers(norm.value, layers, refusal)))
+  if (failed(findReadingLayers(value, layers, refusal)))
     return failure();
   for (const LinearLayer &layer : layers)
     if (std::optional<std::string> reason = refuseLayer(layer))
@@ -177,13 +142,14 @@ struct FoldNormAffine : resid::impl::FoldNormAffineBase<FoldNormAffine> {
   void runOnOperation() override {
     for (func::FuncOp function : getFunctionsToPrepare(getOperation())) {
       Preparation preparation(function);
-      for (const AffineNorm &norm : collectNorms(function))
-        foldNorm(norm, preparation);
+      for (NormSite &norm : collectNormSites(function))
+        if (norm.parts.gamma)
+          foldNorm(norm, preparation);
       preparation.finish();
     }
   }
 
-  void foldNorm(const AffineNorm &norm, Preparation &preparation) {
+  void foldNorm(NormSite &norm, Preparation &preparation) {
     Location loc = norm.op->getLoc();
     AffineFolder folder(norm, preparation);
     LinearRefusal refusal;

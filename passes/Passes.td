@@ -203,6 +203,114 @@ def ExpandBlocks : Pass<"resid-expand-blocks"> {
   let options = [ReportOption<>];
 }
 
+def FoldDeepNorm : Pass<"resid-fold-deepnorm", "::mlir::ModuleOp"> {
+  let summary = "folds skip_scale before a norm into branch_scale and epsilon";
+  let description = [{
+    Class: **exact in real arithmetic**.
+
+    DeepNorm is plain post-norm in other numbers: N(a·x + B(f)) = N'(x + B(f)/a) for a > 0, where N' has epsilon/a² in
+    place of epsilon; for `resid.dyt`, alpha·a in place of alpha.
+
+    Before and after:
+    ```mlir
+    func.func @before(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>) -> tensor<4x512xf32> {
+      %y = resid.block post %x norm(rms gamma %gamma : tensor<512xf32> epsilon = 4.0e-6) {skip_scale = 2.0} : tensor<4x512xf32> {
+      ^bb0(%h: tensor<4x512xf32>):
+        %f = math.tanh %h : tensor<4x512xf32>
+        resid.yield %f : tensor<4x512xf32>
+      }
+      return %y : tensor<4x512xf32>
+    }
+
+    func.func @after(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>) -> tensor<4x512xf32> {
+      %y = resid.block post %x norm(rms gamma %gamma : tensor<512xf32> epsilon = 1.0e-6) {branch_scale = 0.5} : tensor<4x512xf32> {
+      ^bb0(%h: tensor<4x512xf32>):
+        %f = math.tanh %h : tensor<4x512xf32>
+        resid.yield %f : tensor<4x512xf32>
+      }
+      return %y : tensor<4x512xf32>
+    }
+    ```
+    - Fires on a `post` block whose `skip_scale` is not 1, and wherever else a norm is all that reads the sum a·x + B(f): a
+      `resid.add`, or a block without a norm after its add, read by a norm op or by a `post_shifted` block.
+    - gamma, beta, gate and dropout stay as they are.
+    - A constant alpha becomes a new constant; for one that is an argument of the function, `@F_prepare` computes
+      alpha·a, see [prepared weights](prepare.md).
+
+    Refuses, with the reason
+    - a `skip_scale` that is not positive;
+    - a sum that anything but the norm reads, and a norm whose statistics are read, since they scale with a;
+    - an epsilon/a² or branch_scale/a that would be infinite in the arithmetic type, or 0 where it was not;
+    - an alpha that is neither a constant nor an argument of the function, or the argument of a function that is called.
+
+    Does not look into `resid.add_norm`: expand it first.
+
+    Effect on rounding: x is no longer multiplied by a, and the branch is multiplied by branch_scale/a; both scales and
+    epsilon are computed in double and rounded to the arithmetic type like written ones.
+  }];
+  let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [ReportOption<>];
+}
+
+def FoldLayerScale : Pass<"resid-fold-layer-scale", "::mlir::ModuleOp"> {
+  let summary = "folds the gate and branch_scale of a branch into the linear layer that ends it";
+  let description = [{
+    Class: **exact in real arithmetic**.
+
+    s·(g ⊙ (u·W + b)) = u·(W·diag(s·g)) + s·g ⊙ b: where a branch ends in a linear layer, a gate per feature (LayerScale), a
+    gate of one number (ReZero) and `branch_scale` become part of its weight and bias.
+
+    Before and after:
+    ```mlir
+    func.func @before(%x: tensor<4x512xf32>, %u: tensor<4x2048xf32>, %w: tensor<2048x512xf32>, %b: tensor<512xf32>,
+                      %gate: tensor<512xf32>) -> tensor<4x512xf32> {
+      %zeros = arith.constant dense<0.0> : tensor<4x512xf32>
+      %m = linalg.matmul ins(%u, %w : tensor<4x2048xf32>, tensor<2048x512xf32>) outs(%zeros : tensor<4x512xf32>) -> tensor<4x512xf32>
+      %f = resid.add_bias %m, %b : tensor<4x512xf32>, tensor<512xf32>
+      %y = resid.add %x, %f gate(%gate) : tensor<4x512xf32>, tensor<512xf32>
+      return %y : tensor<4x512xf32>
+    }
+
+    // %w and %b are made by @after_prepare from the old %w, %b and %gate.
+    func.func @after(%x: tensor<4x512xf32>, %u: tensor<4x2048xf32>, %w: tensor<2048x512xf32> {resid.prepared = 0 : i64},
+                     %b: tensor<512xf32> {resid.prepared = 1 : i64}) -> tensor<4x512xf32> {
+      %zeros = arith.constant dense<0.0> : tensor<4x512xf32>
+      %m = linalg.matmul ins(%u, %w : tensor<4x2048xf32>, tensor<2048x512xf32>) outs(%zeros : tensor<4x512xf32>) -> tensor<4x512xf32>
+      %f = resid.add_bias %m, %b : tensor<4x512xf32>, tensor<512xf32>
+      %y = resid.add %x, %f : tensor<4x512xf32>
+      return %y : tensor<4x512xf32>
+    }
+    ```
+    - Fires on `resid.add` and on `resid.block`. Linear layers are those of `resid-fold-norm-affine`; here the output
+      features are their last axis, and they start from zeros or from a bias.
+    - Dropout may stand between layer and gate: its mask does not depend on what it masks, and its scale is a number, so it
+      commutes with a gate per feature.
+    - Casts of the element type and reshapes that keep the feature axis may stand there too.
+    - Constant weights become new constants; else `@F_prepare` makes them, see [prepared weights](prepare.md).
+    - A weight that something else reads as well stays as it is, and the layer gets a copy of its own.
+
+    `skip_scale` is on the other side of the add and stays; where a norm follows, `resid-fold-deepnorm` turns it into a
+    `branch_scale` first.
+
+    Refuses, with the place and the reason
+    - a gate per row or element, drop path among them: it is no weight;
+    - anything but a linear layer right before the gate, dropout aside: an activation, the norm of `branch_post` and `peri`;
+    - a layer whose result, or a step after it, has another reader, and one that accumulates onto anything but zeros or a
+      bias;
+    - weights, bias or gate that are neither constants nor arguments of the function, and arguments of a function that is
+      called.
+
+    Does not look into `resid.add_norm`: expand it first.
+
+    Effect on rounding: the branch is no longer multiplied by gate and scale; weight and bias are, and are rounded
+    once to their types.
+  }];
+  let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [ReportOption<>];
+}
+
 def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
   let summary = "folds gamma and beta of a norm into the linear layers that read it";
   let description = [{
