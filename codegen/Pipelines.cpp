@@ -68,10 +68,21 @@ static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOpti
   return std::nullopt;
 }
 
+/// The conversion that is asked for. What became of the parameters stays in the module as its manifest.
+static std::optional<CompileFailure> convertPlacement(ModuleOp module, const CompileOptions &options) {
+  if (!options.conversion)
+    return std::nullopt;
+  return runStage(module, options, "placement", CompileFailure::Program, [&](OpPassManager &manager) {
+    manager.addPass(createFormBlocks());
+    manager.addPass(createConvertNormPlacement(*options.conversion));
+  });
+}
+
 std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const CompileOptions &options) {
-  auto failure = runStage(module, options, "inline", CompileFailure::Program,
-                          [](OpPassManager &manager) { manager.addPass(emit::createInlineCalls()); });
-  if (failure)
+  if (auto failure = runStage(module, options, "inline", CompileFailure::Program,
+                              [](OpPassManager &manager) { manager.addPass(emit::createInlineCalls()); }))
+    return failure;
+  if (auto failure = convertPlacement(module, options))
     return failure;
   return runStage(module, options, "resid", CompileFailure::Program, [&](OpPassManager &manager) {
     ResidPassOptions passOptions;
@@ -81,6 +92,8 @@ std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const Compi
 }
 
 std::optional<CompileFailure> resid::runDrawingStages(ModuleOp module, const CompileOptions &options) {
+  if (auto failure = convertPlacement(module, options))
+    return failure;
   return runStage(module, options, "drawing", CompileFailure::Program, [&](OpPassManager &manager) {
     if (options.mode == ProgramMode::Inference)
       manager.addPass(createInference());

@@ -19,6 +19,8 @@ namespace mlir::resid {
 
 struct CompileOptions {
   ProgramMode mode = ProgramMode::Training;
+  /// Gives the stacks of the program another norm placement first, if set; blocks are formed for that of what is flat.
+  std::optional<ConvertNormPlacementOptions> conversion;
   /// Prepended literally to every exported name.
   std::string prefix;
   /// Each exported F also gets `void F__packed(void **args)`: args[i] points at the i-th C argument, the last one at a
@@ -47,11 +49,11 @@ struct CompiledModule {
 /// The dialects of programs and of every stage, with the interfaces the stages need.
 void registerCompilerDialects(DialectRegistry &registry);
 
-/// The passes from resid to resid, in place. Nothing if all went well.
+/// The passes from resid to resid, in place, a conversion first. Nothing if all went well.
 std::optional<CompileFailure> runResidStages(ModuleOp module, const CompileOptions &options);
 
-/// What comes before a drawing of the program, in place and instead of runResidStages: in inference dropout goes,
-/// fused ops are expanded. Calls and blocks stay as they are written.
+/// What comes before a drawing of the program, in place and instead of runResidStages: a conversion, in inference
+/// dropout goes, fused ops are expanded. Calls and blocks stay as they are written.
 std::optional<CompileFailure> runDrawingStages(ModuleOp module, const CompileOptions &options);
 
 /// Signatures of the public functions, after runResidStages; for headers without code. `module` is lowered on the way.

@@ -4,6 +4,7 @@
 
 #include "tools/residc/Options.h"
 
+#include "dialect/ResidDialect.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -12,6 +13,7 @@
 #include <optional>
 
 using namespace llvm;
+using namespace mlir::resid;
 using namespace mlir::resid::tools;
 
 const char *const mlir::resid::tools::residcHelp =
@@ -29,6 +31,11 @@ usage: residc IN.mlir [-o OUT] [flags]        '-' is standard input or output
   --target=cpu           kind of machine (default)
   --prefix=NAME          put NAME before every exported function
   --mode=MODE            training (default) | inference: dropout is gone, seed and step stay in the signature, ignored
+  --placement=P          convert the norm placement: post | pre | branch_post | peri | post_shifted | none
+  --params=HOW           keep | shift: each sub-layer keeps its norm, or it moves to the next one or back; default: shift
+                         between post and post_shifted, where that is bit-exact, else keep
+  --final-norm=WHAT      args (default) | identity: what a final norm is that the placement wants and IN does not have
+  --manifest=FILE        write as JSON what became of each norm parameter
   --dump-stages=DIR      write the program after each stage to DIR
   --time                 say on standard error where the time goes
   --werror               warnings are errors
@@ -38,6 +45,7 @@ examples:
   residc block.mlir -o block.o --header=block.h
   residc block.mlir --emit=asm -o - --mcpu=x86-64-v4
   residc block.mlir -o block.svg
+  residc post.mlir --placement=pre --manifest=pre.json -o pre.o --header=pre.h
   residc block.mlir --mode=inference --prefix=inference_ -o inference.o --header=inference.h
 
 exit codes: 0 done, 1 the program is wrong, 2 wrong flags, 3 a file cannot be read or written, 4 valid but not available
@@ -87,6 +95,37 @@ static Error setPrefix(ResidcOptions &options, StringRef value) {
   return valid ? Error::success() : usageError("expected --prefix to begin a C name, but got '" + value + "'");
 }
 
+static Error setPlacement(ResidcOptions &options, StringRef value) {
+  options.conversion.to = value.str();
+  return symbolizePlacement(value)
+             ? Error::success()
+             : usageError("expected --placement=post, pre, branch_post, peri, post_shifted or none, but got '" + value +
+                          "'");
+}
+
+static Error setParams(ResidcOptions &options, StringRef value) {
+  if (value != "keep" && value != "shift")
+    return usageError("expected --params=keep or shift, but got '" + value + "'");
+  options.conversion.params = value == "keep" ? NormMapping::Keep : NormMapping::Shift;
+  return Error::success();
+}
+
+static Error setFinalNorm(ResidcOptions &options, StringRef value) {
+  if (value != "args" && value != "identity")
+    return usageError("expected --final-norm=args or identity, but got '" + value + "'");
+  options.conversion.finalNorm = value == "args" ? FinalNormSource::Arguments : FinalNormSource::Identity;
+  return Error::success();
+}
+
+/// What says how to convert a placement says nothing where none is asked for.
+static Error checkConversion(const ResidcOptions &options, ArrayRef<const char *> arguments) {
+  for (StringRef argument : arguments)
+    for (StringRef flag : {"--params", "--final-norm", "--manifest"})
+      if (options.conversion.to.empty() && argument.starts_with((flag + "=").str()))
+        return usageError("expected --placement beside " + flag + ", but got none");
+  return Error::success();
+}
+
 /// A flag that takes a value, by `--name=value`.
 static Error setValue(ResidcOptions &options, std::optional<EmitKind> &emit, StringRef name, StringRef value) {
   auto text = [&](std::string &place) {
@@ -101,9 +140,16 @@ static Error setValue(ResidcOptions &options, std::optional<EmitKind> &emit, Str
     return setTarget(value);
   if (name == "prefix")
     return setPrefix(options, value);
+  if (name == "placement")
+    return setPlacement(options, value);
+  if (name == "params")
+    return setParams(options, value);
+  if (name == "final-norm")
+    return setFinalNorm(options, value);
   std::string *place = StringSwitch<std::string *>(name)
                            .Case("header", &options.header)
                            .Case("depfile", &options.depfile)
+                           .Case("manifest", &options.manifest)
                            .Case("mcpu", &options.mcpu)
                            .Case("mtriple", &options.triple)
                            .Case("dump-stages", &options.dumpStages)
@@ -193,6 +239,8 @@ Expected<ResidcOptions> mlir::resid::tools::parseResidcOptions(ArrayRef<const ch
     return options;
   if (options.input.empty())
     return usageError("expected an input file, but got none; residc --help shows examples");
+  if (Error error = checkConversion(options, arguments))
+    return std::move(error);
   if (Error error = completeOutput(options, emit))
     return std::move(error);
   return options;

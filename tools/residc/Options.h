@@ -5,6 +5,7 @@
 #ifndef RESID_TOOLS_RESIDC_OPTIONS_H
 #define RESID_TOOLS_RESIDC_OPTIONS_H
 
+#include "passes/Passes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -15,9 +16,11 @@ namespace mlir::resid::tools {
 enum class EmitKind { Object, Assembly, LLVM, MLIR, SVG, Header };
 
 struct ResidcOptions {
-  std::string input, output, header, depfile, dumpStages;
+  std::string input, output, header, depfile, dumpStages, manifest;
   std::string triple, mcpu = "native", prefix;
   EmitKind emit = EmitKind::Object;
+  /// The norm placement to convert to and how; none where `to` is empty.
+  ConvertNormPlacementOptions conversion;
   bool inference = false, time = false, warningsAreErrors = false;
   bool help = false, version = false;
 };

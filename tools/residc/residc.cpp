@@ -7,6 +7,7 @@
 #include "codegen/emit/Header.h"
 #include "diagram/Diagram.h"
 #include "mlir/IR/Diagnostics.h"
+#include "passes/Manifest.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
@@ -37,6 +38,7 @@ public:
 private:
   ExitCode compile(ModuleOp module);
   ExitCode emitCode(ModuleOp module, const CompileOptions &compileOptions);
+  void takeManifest(ModuleOp module);
   ExitCode writeFiles();
   void dumpStage(StringRef stage, ModuleOp module);
 
@@ -126,11 +128,24 @@ ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOption
   return ExitDone;
 }
 
+/// The record of a conversion is a file of its own, and no part of what is compiled.
+void Compiler::takeManifest(ModuleOp module) {
+  if (!options.manifest.empty()) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printManifest(module, stream);
+    files.emplace_back(options.manifest, text);
+  }
+  module->removeAttr(kManifestAttribute);
+}
+
 ExitCode Compiler::compile(ModuleOp module) {
   CompileOptions compileOptions;
   compileOptions.mode = options.inference ? ProgramMode::Inference : ProgramMode::Training;
   compileOptions.prefix = options.prefix;
   compileOptions.timing = &timing;
+  if (!options.conversion.to.empty())
+    compileOptions.conversion = options.conversion;
   if (!options.dumpStages.empty()) {
     if (std::error_code code = llvm::sys::fs::create_directories(options.dumpStages))
       return report("cannot make the folder '" + options.dumpStages + "': " + code.message(), ExitFile);
@@ -139,6 +154,7 @@ ExitCode Compiler::compile(ModuleOp module) {
   bool isDrawing = options.emit == EmitKind::SVG;
   if (auto failure = isDrawing ? runDrawingStages(module, compileOptions) : runResidStages(module, compileOptions))
     return toExitCode(*failure);
+  takeManifest(module);
   if (options.emit != EmitKind::MLIR && !isDrawing)
     return emitCode(module, compileOptions);
   if (!options.header.empty())
