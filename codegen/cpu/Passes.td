@@ -16,6 +16,20 @@ def DecomposeAggregates : Pass<"resid-decompose-aggregates"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def TrackDestinations : Pass<"resid-track-destinations"> {
+  let summary = "write results through tensors of their buffers, so that bufferization knows what lies there";
+  let description = [{
+    A result is written to a buffer by `bufferization.materialize_in_destination`, at the end of the function. Eliminating
+    empty tensors computes values in that buffer before, and the analysis of bufferization does not see that the write at
+    the end overwrites whatever lies there: two results that start from one tensor may then come out the same. Written to
+    the buffer's tensor first, the conflict shows, and one of them gets a buffer of its own.
+
+    A `linalg.fill` is done again for each reader, so that layers which start from the same zeros need no copies.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def LowerRequire : Pass<"resid-lower-require", "::mlir::func::FuncOp"> {
   let summary = "turn rows.require into a store to the function's status cell";
   let description = [{

@@ -1,0 +1,63 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// resid-track-destinations: buffers that results are written to, as tensors that the analysis of bufferization follows.
+
+#include "codegen/cpu/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::resid::cpu {
+#define GEN_PASS_DEF_TRACKDESTINATIONS
+#include "codegen/cpu/Passes.h.inc"
+} // namespace mlir::resid::cpu
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// Writes into the tensor of a buffer first, and that into the buffer, which is no copy then.
+static void writeThroughTensor(bufferization::MaterializeInDestinationOp op) {
+  OpBuilder builder(op.getContext());
+  Location loc = op.getLoc();
+  // As early as can be, so that what becomes the result can be computed there.
+  builder.setInsertionPointAfterValue(op.getDest());
+  auto tensor = bufferization::ToTensorOp::create(builder, loc, op.getSource().getType(), op.getDest(),
+                                                  /*restrict=*/true, /*writable=*/true);
+  builder.setInsertionPoint(op);
+  auto written = bufferization::MaterializeInDestinationOp::create(builder, loc, tensor.getType(), op.getSource(),
+                                                                   tensor.getResult());
+  op.getSourceMutable().assign(written.getResult());
+  op.setRestrict(false);
+}
+
+/// Gives each reader of a fill one of its own: in place, one of them would need a copy of what the others overwrite.
+static void fillForEachReader(linalg::FillOp fill) {
+  auto empty = fill.getDpsInits().front().getDefiningOp<tensor::EmptyOp>();
+  if (!empty || fill->use_empty())
+    return;
+  OpBuilder builder(fill);
+  for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(fill->getUses()))) {
+    IRMapping mapping;
+    builder.clone(*empty, mapping);
+    use.set(builder.clone(*fill, mapping)->getResult(0));
+  }
+}
+
+namespace {
+struct TrackDestinations : public cpu::impl::TrackDestinationsBase<TrackDestinations> {
+  void runOnOperation() override {
+    SmallVector<Operation *> work;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<linalg::FillOp, bufferization::MaterializeInDestinationOp>(op))
+        work.push_back(op);
+    });
+    for (Operation *op : work)
+      if (auto fill = dyn_cast<linalg::FillOp>(op); fill && fill.hasPureTensorSemantics())
+        fillForEachReader(fill);
+      else if (auto write = dyn_cast<bufferization::MaterializeInDestinationOp>(op);
+               write && isa<MemRefType>(write.getDest().getType()) && write.getRestrict())
+        writeThroughTensor(write);
+  }
+};
+} // namespace
