@@ -403,9 +403,12 @@ def FormBlocks : Pass<"resid-form-blocks"> {
     - a norm between two sub-layers without these could be the end of the first (`post`) or the beginning of the second
       (`post_shifted`): the bits are the same, and the chain of sub-layers decides. It reads as `post` where its last sum
       is read by a norm alone; a norm before the first sub-layer is then the embedding's. It reads as `post_shifted` where
-      a raw sum leaves the chain and every sub-layer begins with a norm that nothing else reads; the first of several may
-      do without and becomes `none`. In any other chain each sub-layer is `post` where a norm follows.
-    - sub-layers without norms that follow each other directly are `none`; a norm after the last of them is a final norm.
+      a raw sum leaves the chain and every sub-layer begins with a norm that nothing else reads (the first of several may
+      do without and becomes `none`), and where a sum in between is read elsewhere too and every sub-layer begins with a
+      norm; a norm at the end is then the final norm. In any other chain each sub-layer is `post` where a norm follows.
+      So a `post_shifted` stack with a final norm, read by nothing else, comes back as `post` behind an embedding's norm.
+    - sub-layers without norms that follow each other directly are `none`; a norm after the last of them is a final norm,
+      but at the end of a loop's body, or behind a sub-layer that is `post`, it ends the last one.
 
     Does not fire, and gives the reason with `report`, where
     - the sum is wider than the stream, since a block's result has the stream's type;

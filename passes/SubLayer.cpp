@@ -5,6 +5,7 @@
 #include "passes/SubLayer.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "passes/BranchSlice.h"
 #include "passes/NormParts.h"
 #include "passes/Sums.h"
@@ -58,6 +59,27 @@ const SubLayer *SubLayers::getBySum(Value value) const {
   return found == byAdd.end() ? nullptr : &layers[found->second];
 }
 
+Operation *resid::getSkipNorm(const SubLayer &layer) {
+  Operation *norm = layer.getSkip().getDefiningOp();
+  if (!norm || norm->getBlock() != AddOp(layer.add)->getBlock() || !getNormParts(norm))
+    return nullptr;
+  return norm->getResult(0) == layer.getSkip() ? norm : nullptr;
+}
+
+const SubLayer *SubLayers::getPrevious(const SubLayer &layer) const {
+  Operation *norm = getSkipNorm(layer);
+  return getBySum(norm ? getNormParts(norm)->x : layer.getSkip());
+}
+
+bool SubLayers::followsRawSums(const SubLayer &layer) const {
+  if (isa<LoopLikeOpInterface>(AddOp(layer.add)->getParentOp()) || !getBySum(layer.getSkip()))
+    return false;
+  const SubLayer *previous = getPrevious(layer);
+  while (previous && previous->isBare() && !getSkipNorm(*previous))
+    previous = getPrevious(*previous);
+  return !previous || !previous->isBare() || !getPrevious(*previous);
+}
+
 std::string resid::describeTypes(StringRef what, Type expected, Type found) {
   std::string text;
   llvm::raw_string_ostream(text) << "expected " << what << " '" << expected << "' but got '" << found << "'";
@@ -75,8 +97,7 @@ bool resid::hasReadStatistics(Operation *norm) {
 static bool belongsToSum(Operation *norm, const SubLayers &earlier) {
   Value sum = getNormParts(norm)->x;
   const SubLayer *inner = earlier.getBySum(sum);
-  return inner && sum.hasOneUse() && keepsType(norm) && !inner->getNorm(NormPosition::BeforeBranch) &&
-         !inner->getNorm(NormPosition::AfterBranch) && !earlier.getBySum(inner->getSkip());
+  return inner && sum.hasOneUse() && keepsType(norm) && inner->isBare() && !earlier.followsRawSums(*inner);
 }
 
 namespace {

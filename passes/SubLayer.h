@@ -29,6 +29,8 @@ struct SubLayer {
   Operation *&getNorm(NormPosition position) { return norms[static_cast<size_t>(position)]; }
   Operation *getNorm(NormPosition position) const { return norms[static_cast<size_t>(position)]; }
   Value getSum() const { return AddOp(add).getResult(); }
+  /// Whether there are no norms around the branch, so that there could be one before the sub-layer or after the add.
+  bool isBare() const { return !getNorm(NormPosition::BeforeBranch) && !getNorm(NormPosition::AfterBranch); }
   /// The operand of the add that skips the branch.
   Value getSkip() const;
   /// The other operand of the add.
@@ -61,7 +63,16 @@ struct SubLayers {
 
   /// The sub-layer whose sum `value` is, or null.
   const SubLayer *getBySum(Value value) const;
+  /// The sub-layer from whose sum comes what skips the branch of `layer`, itself or its norm, which must be in the same
+  /// block; else null.
+  const SubLayer *getPrevious(const SubLayer &layer) const;
+  /// Whether sub-layers without norms between them lead up to `layer`, so that a norm of its sum is the norm after all
+  /// of them. In a loop there is no such norm: it would come after each iteration.
+  bool followsRawSums(const SubLayer &layer) const;
 };
+
+/// The norm of the add's block that makes what skips the branch, or null.
+Operation *getSkipNorm(const SubLayer &layer);
 
 /// The sub-layer that ends in `add`, by its branch and the norms around that; a norm after the add and one whose value
 /// skips the branch are left to the chain. `earlier`: the sub-layers with adds before this one.
@@ -70,9 +81,6 @@ std::optional<SubLayer> findSubLayer(AddOp add, const SubLayers &earlier, SmallV
 /// All sub-layers of a block in the order of their adds; one inside of another's branch stands before that. Refusals
 /// are in the order of the program too.
 SmallVector<SubLayer> findSubLayers(Block &block, SmallVectorImpl<SubLayerRefusal> &refusals);
-
-/// Why the residual adds that a program still has are no sub-layers.
-SmallVector<SubLayerRefusal> collectSubLayerRefusals(Operation *root);
 
 /// Emits each refusal as a remark at its add.
 void emitSubLayerRefusals(ArrayRef<SubLayerRefusal> refusals);

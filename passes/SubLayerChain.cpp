@@ -9,7 +9,6 @@
 #include "passes/NormParts.h"
 #include "passes/Stacks.h"
 #include "passes/SubLayer.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -31,7 +30,7 @@ public:
   ChainReader(SubLayers &found, SmallVectorImpl<SubLayerRefusal> &refusals)
       : found(found), refusals(refusals), next(found.layers.size()), refused(found.layers.size()) {
     for (size_t i = 0; i < found.layers.size(); ++i)
-      if (const SubLayer *previous = getPrevious(found.layers[i]))
+      if (const SubLayer *previous = found.getPrevious(found.layers[i]))
         next[previous - found.layers.begin()] = i; // the outermost, which comes last
   }
 
@@ -39,10 +38,6 @@ public:
   SmallVector<SubLayer> read();
 
 private:
-  const SubLayer *getPrevious(const SubLayer &layer) const;
-  Operation *getLinkNorm(const SubLayer &layer) const;
-  bool isBare(size_t i) const;
-  bool isAfterFinalSum(size_t i) const;
   Tail getTail(size_t i) const;
   Operation *getHead(size_t i) const;
   void readRun(ArrayRef<size_t> run);
@@ -56,38 +51,17 @@ private:
 };
 } // namespace
 
-/// The norm of this block that makes what skips the branch, or null.
-Operation *ChainReader::getLinkNorm(const SubLayer &layer) const {
-  Operation *norm = layer.getSkip().getDefiningOp();
-  if (!norm || norm->getBlock() != layer.add->getBlock() || !getNormParts(norm))
-    return nullptr;
-  return norm->getResult(0) == layer.getSkip() ? norm : nullptr;
-}
-
-const SubLayer *ChainReader::getPrevious(const SubLayer &layer) const {
-  Operation *norm = getLinkNorm(layer);
-  return found.getBySum(norm ? getNormParts(norm)->x : layer.getSkip());
-}
-
-/// A sub-layer with norms around its branch has no other.
-bool ChainReader::isBare(size_t i) const {
-  const SubLayer &layer = found.layers[i];
-  return !layer.getNorm(NormPosition::BeforeBranch) && !layer.getNorm(NormPosition::AfterBranch);
-}
-
-/// The last of several sub-layers with no norm before it: a norm of its sum is the norm after all of them.
-bool ChainReader::isAfterFinalSum(size_t i) const { return !next[i] && found.getBySum(found.layers[i].getSkip()); }
-
 Tail ChainReader::getTail(size_t i) const {
   Value sum = found.layers[i].getSum();
   SmallVector<OpOperand *> readers = getReaders(sum);
   Tail tail;
   if (next[i])
-    tail.norm = getLinkNorm(found.layers[*next[i]]);
+    tail.norm = getSkipNorm(found.layers[*next[i]]);
   else if (readers.size() == 1 && readers.front()->getOwner()->getBlock() == sum.getParentBlock())
     tail.norm = readers.front()->getOwner();
   std::optional<NormParts> parts = tail.norm ? getNormParts(tail.norm) : std::nullopt;
-  if (!parts || parts->x != sum || found.norms.contains(tail.norm) || isAfterFinalSum(i))
+  if (!parts || parts->x != sum || found.norms.contains(tail.norm) ||
+      (!next[i] && found.followsRawSums(found.layers[i])))
     return {};
   auto other = llvm::find_if(readers, [&](OpOperand *reader) { return reader->getOwner() != tail.norm; });
   tail.isNeeded = next[i].has_value();
@@ -110,7 +84,7 @@ Tail ChainReader::getTail(size_t i) const {
 /// The norm whose value skips the branch, if it can be the first part of the sub-layer: nothing else reads it.
 Operation *ChainReader::getHead(size_t i) const {
   const SubLayer &layer = found.layers[i];
-  Operation *norm = getLinkNorm(layer);
+  Operation *norm = getSkipNorm(layer);
   if (!norm || found.norms.contains(norm) || !keepsType(norm) || hasReadStatistics(norm) ||
       AddOp(layer.add).getGate() == layer.getSkip())
     return nullptr;
@@ -125,14 +99,16 @@ Operation *ChainReader::getHead(size_t i) const {
   return isAlone ? norm : nullptr;
 }
 
-/// Whether a run of sub-layers reads as post_shifted: a raw sum leaves it, and each begins with a norm, but for the
-/// first of several, which may do without.
+/// Whether a run of sub-layers reads as post_shifted: each begins with a norm, and a raw sum leaves the last one, or
+/// one in between is read elsewhere too. Where a raw sum leaves, the first of several may do without a norm.
 bool ChainReader::isShifted(ArrayRef<size_t> run) const {
-  Tail tail = getTail(run.back());
-  if (tail.fits() || tail.isNeeded)
+  auto hasHead = [&](size_t i) { return getHead(i) != nullptr; };
+  if (!llvm::all_of(run.drop_front(), hasHead))
     return false;
-  ArrayRef<size_t> others = run.size() > 1 ? run.drop_front() : run;
-  return llvm::all_of(others, [&](size_t i) { return getHead(i) != nullptr; });
+  auto isNoPost = [&](size_t i) { return getTail(i).isNeeded && !getTail(i).fits(); };
+  if (hasHead(run.front()))
+    return !getTail(run.back()).fits() || llvm::any_of(run, isNoPost);
+  return run.size() > 1 && !getTail(run.back()).fits() && !isNoPost(run.back());
 }
 
 /// Takes the norm after the add, or refuses where it would be wrong to leave it.
@@ -167,7 +143,7 @@ SmallVector<SubLayer> ChainReader::read() {
   llvm::DenseSet<size_t> done;
   for (size_t first = 0; first < found.layers.size(); ++first) {
     SmallVector<size_t> run;
-    for (std::optional<size_t> i = first; i && isBare(*i) && done.insert(*i).second; i = next[*i])
+    for (std::optional<size_t> i = first; i && found.layers[*i].isBare() && done.insert(*i).second; i = next[*i])
       run.push_back(*i);
     if (!run.empty())
       readRun(run);
@@ -205,7 +181,7 @@ static bool keepsOrderOfEffects(const SubLayer &layer, SmallVectorImpl<SubLayerR
 }
 
 //===----------------------------------------------------------------------===//
-// Blocks and programs
+// All of a block
 //===----------------------------------------------------------------------===//
 
 SmallVector<SubLayer> resid::findSubLayers(Block &block, SmallVectorImpl<SubLayerRefusal> &refusals) {
@@ -227,15 +203,6 @@ SmallVector<SubLayer> resid::findSubLayers(Block &block, SmallVectorImpl<SubLaye
     return first.op->isBeforeInBlock(second.op);
   });
   return layers;
-}
-
-SmallVector<SubLayerRefusal> resid::collectSubLayerRefusals(Operation *root) {
-  SmallVector<SubLayerRefusal> refusals;
-  llvm::SetVector<Block *> blocks;
-  root->walk([&](AddOp add) { blocks.insert(add->getBlock()); });
-  for (Block *block : blocks)
-    findSubLayers(*block, refusals);
-  return refusals;
 }
 
 void resid::emitSubLayerRefusals(ArrayRef<SubLayerRefusal> refusals) {

@@ -76,6 +76,57 @@ func.func @shifted_after_none(%x: tensor<2x8xf32>, %g1: tensor<8xf32>, %g2: tens
   return %s3, %s1 : tensor<2x8xf32>, tensor<2x8xf32>
 }
 
+// A norm before and a norm behind would read as post, but a raw sum between is read elsewhere: the last norm is a final one.
+// CHECK-LABEL: func.func @shifted_with_tap(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<2x8xf32>, %[[G0:[^:]*]]: tensor<8xf32>, %[[G1:[^:]*]]: tensor<8xf32>, %[[G2:[^:]*]]: tensor<8xf32>
+// CHECK-NEXT: %[[Y1:.*]] = resid.block post_shifted %[[X]] norm(rms gamma %[[G0]]
+// CHECK: %[[Y2:.*]] = resid.block post_shifted %[[Y1]] norm(rms gamma %[[G1]]
+// CHECK: %[[N:.*]] = resid.rms_norm %[[Y2]] gamma(%[[G2]])
+// CHECK: return %[[N]], %[[Y1]]
+func.func @shifted_with_tap(%x: tensor<2x8xf32>, %g0: tensor<8xf32>, %g1: tensor<8xf32>, %g2: tensor<8xf32>)
+    -> (tensor<2x8xf32>, tensor<2x8xf32>) {
+  %h0 = resid.rms_norm %x gamma(%g0) {epsilon = 1.0e-6} : tensor<2x8xf32>, tensor<8xf32>
+  %f1 = math.absf %h0 : tensor<2x8xf32>
+  %s1 = resid.add %h0, %f1 : tensor<2x8xf32>
+  %h1 = resid.rms_norm %s1 gamma(%g1) {epsilon = 1.0e-6} : tensor<2x8xf32>, tensor<8xf32>
+  %f2 = math.tanh %h1 : tensor<2x8xf32>
+  %s2 = resid.add %h1, %f2 : tensor<2x8xf32>
+  %n = resid.rms_norm %s2 gamma(%g2) {epsilon = 1.0e-6} : tensor<2x8xf32>, tensor<8xf32>
+  return %n, %s1 : tensor<2x8xf32>, tensor<2x8xf32>
+}
+
+// Between post-norm sub-layers one without: the last norm ends the last sub-layer. So it does at the end of a loop's body,
+// where a final norm would come after every iteration.
+// CHECK-LABEL: func.func @none_between(
+// CHECK: resid.block post
+// CHECK: resid.block none
+// CHECK: resid.block post
+// CHECK: scf.for
+// CHECK: resid.block none
+// CHECK: %[[Y:.*]] = resid.block post
+// CHECK: scf.yield %[[Y]]
+func.func @none_between(%x: tensor<2x8xf32>, %n: index) -> tensor<2x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f1 = math.absf %x : tensor<2x8xf32>
+  %s1 = resid.add %x, %f1 : tensor<2x8xf32>
+  %h1 = resid.rms_norm %s1 {epsilon = 1.0e-6} : tensor<2x8xf32>
+  %f2 = math.tanh %h1 : tensor<2x8xf32>
+  %s2 = resid.add %h1, %f2 : tensor<2x8xf32>
+  %f3 = math.exp %s2 : tensor<2x8xf32>
+  %s3 = resid.add %s2, %f3 : tensor<2x8xf32>
+  %h3 = resid.rms_norm %s3 {epsilon = 1.0e-6} : tensor<2x8xf32>
+  %y = scf.for %k = %c0 to %n step %c1 iter_args(%h = %h3) -> tensor<2x8xf32> {
+    %f = math.tanh %h : tensor<2x8xf32>
+    %s = resid.add %h, %f : tensor<2x8xf32>
+    %g = math.exp %s : tensor<2x8xf32>
+    %t = resid.add %s, %g : tensor<2x8xf32>
+    %m = resid.rms_norm %t {epsilon = 1.0e-6} : tensor<2x8xf32>
+    scf.yield %m : tensor<2x8xf32>
+  }
+  return %y : tensor<2x8xf32>
+}
+
 // A raw sum leaves the chain, but one of its norms is read elsewhere too: that is the end of the sub-layer before it.
 // CHECK-LABEL: func.func @post_then_none(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<2x8xf32>, %[[G1:[^:]*]]: tensor<8xf32>
