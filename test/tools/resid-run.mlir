@@ -25,6 +25,16 @@
 // CHECK: out0: ok, largest error 0 at [0, 0], bound there
 // CHECK: median of 3: {{.*}} us, {{.*}} GB/s of 256 compulsory bytes
 //
+// Random values may be scaled; a power of two moves no bit of them.
+// RUN: resid-run %s --backend=reference --entry=sum --arg=f32[1x2]=random:7*0.5 --arg=f32[1x2]=random:7*0.5 --out=%t.halves.npy
+// RUN: resid-run %s --backend=reference --entry=sum --arg=f32[1x2]=random:7 --arg=f32[1x2]=0 --out=%t.whole.npy
+// RUN: cmp %t.halves.npy %t.whole.npy
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f32[4x8]=random:1*x 2>&1 | FileCheck %s --check-prefix=SCALE
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=random:1*2 \
+// RUN:   --arg=i1[3]=1 --arg=-7 2>&1 | FileCheck %s --check-prefix=SCALEINT
+// SCALE: argument 0 ('x') of type tensor<?x?xf32>: expected a finite scale of floats after 'random:SEED*' but got 'f32[4x8]=random:1*x'
+// SCALEINT: argument 2 ('c') of type tensor<2xi32>: expected a finite scale of floats after 'random:SEED*' but got 'i32[2]=random:1*2'
+//
 // Exit 2, wrong flags or argument count:
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run 2>&1 | FileCheck %s --check-prefix=NOINPUT
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --nonsense=1 2>&1 | FileCheck %s --check-prefix=FLAG

@@ -123,8 +123,8 @@ uint64_t nextRandom(uint64_t &state) {
   return z ^ (z >> 31);
 }
 
-/// Normal values by Box and Muller; small integers for integer arrays.
-void fillRandom(Array &array, uint64_t state) {
+/// Normal values by Box and Muller, times `scale`; small integers for integer arrays.
+void fillRandom(Array &array, uint64_t state, double scale) {
   auto uniform = [&] { return static_cast<double>((nextRandom(state) >> 11) + 1) * 0x1p-53; };
   for (int64_t i = 0, e = array.size(); i != e; ++i) {
     if (!array.isFloat()) {
@@ -133,16 +133,22 @@ void fillRandom(Array &array, uint64_t state) {
       continue;
     }
     double radius = std::sqrt(-2.0 * std::log(uniform()));
-    array.mutableFloats()[i] = reference::roundTo(array.floatKind(), radius * std::cos(6.283185307179586 * uniform()));
+    array.mutableFloats()[i] =
+        reference::roundTo(array.floatKind(), scale * radius * std::cos(6.283185307179586 * uniform()));
   }
 }
 
 Error fillQuick(const Argument &argument, StringRef value, Array &array) {
   if (value.consume_front("random:")) {
     uint64_t seed = 0;
-    if (value.getAsInteger(10, seed))
+    auto [seedText, scaleText] = value.split('*');
+    double scale = 1.0;
+    if (seedText.getAsInteger(10, seed))
       return argument.expected("a seed after 'random:'");
-    fillRandom(array, seed);
+    bool isScaled = seedText.size() != value.size();
+    if (isScaled && (!array.isFloat() || scaleText.getAsDouble(scale) || !std::isfinite(scale)))
+      return argument.expected("a finite scale of floats after 'random:SEED*'");
+    fillRandom(array, seed, scale);
     return Error::success();
   }
   SmallVector<StringRef> values;

@@ -29,6 +29,7 @@ usage: resid-run IN.mlir [--entry=F] --arg=ARRAY ... [--out=FILE.npy ...] [flags
   --arg=ARRAY          one per argument, in order:
                          x.npy                   a NumPy file (bfloat16 as <u2 or |V2)
                          f32[4x512]=random:1     normal values from seed 1
+                         f32[4x512]=random:1*0.1 the same times 0.1
                          f32[4x512]=0.5          one value everywhere
                          f32[2x2]=1,2,3,4        all values
                          3, 0.5, true            a scalar
