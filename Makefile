@@ -5,12 +5,13 @@
 #   make check   sets up, builds, runs all tests
 #   make bench   sets up, builds, measures the compiled add + layer norm beside a hand-written one
 #   make accuracy  sets up, builds, prints the largest error per op and type beside its bound (docs/accuracy.md)
+#   make fuzz    sets up, builds, 100,000 random programs through random orders of rewrites, 1,000 of them compiled (docs/fuzz.md)
 #   make         builds the tools        make setup   installs missing packages (or says which)        make clean
 
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all demo check bench accuracy setup configure clean
+.PHONY: all demo check fuzz bench accuracy setup configure clean
 
 all: configure
 	cmake --build $(BUILD)
@@ -22,6 +23,12 @@ demo: configure
 
 check: configure
 	cmake --build $(BUILD) --target check-resid
+
+FUZZ ?= --seed=1000000 --programs=100000 --compile-every=100
+
+fuzz: configure
+	cmake --build $(BUILD) --target resid-random-programs
+	$(BUILD)/bin/resid-random-programs $(FUZZ) --out=$(BUILD)/random-program.mlir
 
 bench: configure
 	cmake -B $(BUILD) -DRESID_BUILD_BENCHMARKS=ON

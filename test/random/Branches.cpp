@@ -1,0 +1,200 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Branches: what stands between the norm of a sub-layer and its add; see Parts.h.
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "test/random/Parts.h"
+#include <cmath>
+
+namespace mlir::resid::random {
+
+/// The sizes at run time that a tensor.empty needs: dimension i is that of `x`, the last one is dimension `column` of
+/// `weight`.
+static Value makeEmpty(Scope &scope, RankedTensorType type, Value x, Value weight, int64_t column) {
+  OpBuilder &b = scope.builder;
+  SmallVector<Value> sizes;
+  for (int64_t i = 0, e = type.getRank(); i != e; ++i)
+    if (type.isDynamicDim(i))
+      sizes.push_back(i + 1 == e ? tensor::DimOp::create(b, scope.loc(), weight, column)
+                                 : tensor::DimOp::create(b, scope.loc(), x, i));
+  return tensor::EmptyOp::create(b, scope.loc(), type, sizes);
+}
+
+static Value makeZeros(Scope &scope, Value empty) {
+  auto type = cast<RankedTensorType>(empty.getType());
+  auto zero = arith::ConstantOp::create(scope.builder, scope.loc(), scope.builder.getZeroAttr(type.getElementType()));
+  return linalg::FillOp::create(scope.builder, scope.loc(), ValueRange{zero}, ValueRange{empty}).getResult(0);
+}
+
+/// The maps of y[…, j] += x[…, k]·w[k, j], or ·w[j, k].
+static SmallVector<AffineMap> getMaps(MLIRContext *context, int64_t rank, bool isTransposed) {
+  SmallVector<AffineExpr> input, output;
+  for (int64_t i = 0; i + 1 < rank; ++i)
+    input.push_back(getAffineDimExpr(i, context));
+  output = input;
+  AffineExpr j = getAffineDimExpr(rank - 1, context), k = getAffineDimExpr(rank, context);
+  input.push_back(k);
+  output.push_back(j);
+  SmallVector<AffineExpr> weight = isTransposed ? SmallVector<AffineExpr>{j, k} : SmallVector<AffineExpr>{k, j};
+  return {AffineMap::get(rank + 1, 0, input, context), AffineMap::get(rank + 1, 0, weight, context),
+          AffineMap::get(rank + 1, 0, output, context)};
+}
+
+/// x·W in one of the forms that linear layers are written in, from the last dimension of `x` to `out`.
+static Stream drawContraction(Scope &scope, const Stream &x, Dim out) {
+  OpBuilder &b = scope.builder;
+  bool isTransposed = scope.random.chance(0.4), isNamed = x.getRank() == 2 && scope.random.chance(0.8);
+  Dim in = x.dims.back();
+  double scale = 0.8 / std::sqrt(static_cast<double>(std::max<int64_t>(in.size, 1)));
+  Value weight = scope.weight(isTransposed ? Dims{out, in} : Dims{in, out}, x.getElement(), scale);
+  Dims dims = x.dims;
+  dims.back() = out;
+  RankedTensorType type = random::getType(dims, x.getElement());
+  Value zeros = makeZeros(scope, makeEmpty(scope, type, x.value, weight, isTransposed ? 0 : 1));
+  SmallVector<AffineMap> maps = getMaps(b.getContext(), x.getRank(), isTransposed);
+  if (isNamed) {
+    SmallVector<NamedAttribute> attributes;
+    if (isTransposed)
+      attributes.push_back(b.getNamedAttr("indexing_maps", b.getAffineMapArrayAttr(maps)));
+    auto matmul = linalg::MatmulOp::create(b, scope.loc(), TypeRange{type}, ValueRange{x.value, weight},
+                                           ValueRange{zeros}, attributes);
+    return {matmul.getResult(0), dims};
+  }
+  SmallVector<utils::IteratorType> iterators(x.getRank(), utils::IteratorType::parallel);
+  iterators.push_back(utils::IteratorType::reduction);
+  auto generic =
+      linalg::GenericOp::create(b, scope.loc(), TypeRange{type}, ValueRange{x.value, weight}, ValueRange{zeros}, maps,
+                                iterators, [](OpBuilder &inner, Location loc, ValueRange values) {
+                                  Value product = arith::MulFOp::create(inner, loc, values[0], values[1]);
+                                  Value sum = arith::AddFOp::create(inner, loc, values[2], product);
+                                  linalg::YieldOp::create(inner, loc, sum);
+                                });
+  return {generic.getResult(0), dims};
+}
+
+static Stream drawLinear(Scope &scope, const Stream &x, Dim out) {
+  Stream y = drawContraction(scope, x, out);
+  if (!scope.random.chance(0.5))
+    return y;
+  Value bias = scope.weight({out}, drawParameterType(scope.random, x.getElement()));
+  return y.with(AddBiasOp::create(scope.builder, scope.loc(), y.value, bias));
+}
+
+static Value drawActivation(Scope &scope, Value x) {
+  OpBuilder &b = scope.builder;
+  switch (scope.random.below(6)) {
+  case 0:
+    return math::TanhOp::create(b, scope.loc(), x);
+  case 1:
+    return math::AbsFOp::create(b, scope.loc(), x);
+  case 2:
+    return math::ErfOp::create(b, scope.loc(), x);
+  case 3:
+    return arith::NegFOp::create(b, scope.loc(), x);
+  case 4:
+    return math::SqrtOp::create(b, scope.loc(), math::AbsFOp::create(b, scope.loc(), x));
+  default:
+    return math::ExpOp::create(b, scope.loc(),
+                               arith::NegFOp::create(b, scope.loc(), math::AbsFOp::create(b, scope.loc(), x)));
+  }
+}
+
+/// x·y + x element by element as one linalg.generic, y being a value of the same type.
+static Value drawGeneric(Scope &scope, const Stream &x) {
+  OpBuilder &b = scope.builder;
+  Value y = scope.weight(x.dims, x.getElement());
+  Value empty = makeEmpty(scope, x.getType(), x.value, x.value, x.getRank() - 1);
+  SmallVector<AffineMap> maps(3, b.getMultiDimIdentityMap(x.getRank()));
+  SmallVector<utils::IteratorType> iterators(x.getRank(), utils::IteratorType::parallel);
+  return linalg::GenericOp::create(b, scope.loc(), TypeRange{x.getType()}, ValueRange{x.value, y}, ValueRange{empty},
+                                   maps, iterators,
+                                   [](OpBuilder &inner, Location loc, ValueRange values) {
+                                     Value product = arith::MulFOp::create(inner, loc, values[0], values[1]);
+                                     Value sum = arith::AddFOp::create(inner, loc, product, values[0]);
+                                     linalg::YieldOp::create(inner, loc, sum);
+                                   })
+      .getResult(0);
+}
+
+/// A call of a function that does to `x` what a branch may do.
+static Value drawCall(Scope &scope, Style &style, const Stream &x, unsigned depth) {
+  auto module = scope.builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  CalleeScope callee(scope, makeCallee(module));
+  Stream inner = x.with(callee.pass(x.value));
+  return callee.finish(drawBranchOps(callee, style, inner, depth + 1));
+}
+
+/// Adds or multiplies by a value from above: the memory of a cross-attention, another stream, a weight.
+static Value drawCapture(Scope &scope, const Stream &x) {
+  Value other = scope.random.chance(0.7) ? scope.noted(x.getType()) : Value();
+  if (!other)
+    other = scope.weight(x.dims, x.getElement());
+  if (scope.random.chance(0.7))
+    return arith::AddFOp::create(scope.builder, scope.loc(), x.value, other);
+  return arith::MulFOp::create(scope.builder, scope.loc(), x.value, other);
+}
+
+static Value drawDropoutOp(Scope &scope, Style &style, const Stream &x) {
+  DropoutParts d = drawDropout(scope, style);
+  if (!d.seed)
+    return x.value;
+  return DropoutOp::create(scope.builder, scope.loc(), x.value.getType(), x.value, d.seed, d.step, d.originRow,
+                           d.originSite, d.p, d.site);
+}
+
+static Value drawBranchOp(Scope &scope, Style &style, const Stream &x, unsigned depth) {
+  switch (scope.random.below(style.isLinear ? 3 : 13)) {
+  case 0:
+  case 1:
+    return drawLinear(scope, x, x.dims.back()).value;
+  case 2: { // two layers
+    Dim inner{scope.random.between(1, 9), scope.random.chance(0.2)};
+    Stream hidden = drawLinear(scope, x, inner);
+    return drawLinear(scope, hidden.with(drawActivation(scope, hidden.value)), x.dims.back()).value;
+  }
+  case 3:
+    return drawGeneric(scope, x);
+  case 4:
+    return depth < 2 ? drawCall(scope, style, x, depth) : drawActivation(scope, x.value);
+  case 5:
+    return drawCapture(scope, x);
+  case 6:
+    return AddBiasOp::create(scope.builder, scope.loc(), x.value,
+                             scope.weight({x.dims.back()}, drawParameterType(scope.random, x.getElement())));
+  case 7:
+    return drawDropoutOp(scope, style, x);
+  case 8:
+    return scope.random.chance(0.3) ? drawFlatNorm(scope, style, x).value : drawActivation(scope, x.value);
+  case 9:
+    return depth < 1 && scope.random.chance(0.3) ? drawBlock(scope, style, x, depth + 1).value
+                                                 : drawActivation(scope, x.value);
+  default:
+    return drawActivation(scope, x.value);
+  }
+}
+
+Value drawBranchOps(Scope &scope, Style &style, const Stream &h, unsigned depth) {
+  Stream current = h;
+  for (int64_t count = scope.random.pick<int64_t>({1, 1, 2, 3}); count != 0; --count)
+    current.value = drawBranchOp(scope, style, current, depth);
+  return current.value;
+}
+
+Value drawBranch(Scope &scope, Style &style, const Stream &h, RankedTensorType result, unsigned depth) {
+  Random &random = scope.random;
+  if (random.chance(0.02))
+    return h.getType() == result ? h.value : arith::ExtFOp::create(scope.builder, scope.loc(), result, h.value);
+  Stream current = h;
+  if (h.getType() == result && random.chance(style.narrow))
+    if (Type element = drawNarrowerType(random, h.getElement()); element != h.getElement())
+      current.value = arith::TruncFOp::create(scope.builder, scope.loc(), random::getType(h.dims, element), h.value);
+  current.value = drawBranchOps(scope, style, current, depth);
+  if (current.getType() == result)
+    return current.value;
+  return arith::ExtFOp::create(scope.builder, scope.loc(), result, current.value);
+}
+
+} // namespace mlir::resid::random

@@ -1,0 +1,49 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table of rewrites; see PassTable.h.
+
+#include "test/random/PassTable.h"
+#include "dialect/ResidDialect.h"
+#include "test/random/Program.h"
+
+namespace mlir::resid::random {
+
+/// Shifting norms keeps the bits between post and post_shifted, but from and to pre it makes another function.
+static bool canShift(ModuleOp module) {
+  bool found = false, isPre = false;
+  module.walk([&](BlockOp block) {
+    found = true;
+    isPre |= block.getPlacement() == Placement::Pre;
+  });
+  return found && !isPre;
+}
+
+llvm::ArrayRef<PassEntry> getPassTable() {
+  static constexpr PassEntry table[] = {
+      {"canonicalize", "canonicalize", RewriteClass::BitExact},
+      {"cse", "cse", RewriteClass::BitExact},
+      {"expand-blocks", "resid-expand-blocks", RewriteClass::BitExact},
+      {"fuse-add-norm", "resid-fuse-add-norm", RewriteClass::BitExact},
+      {"expand-add-norm", "resid-expand-add-norm", RewriteClass::BitExact},
+      {"form-blocks", "resid-form-blocks", RewriteClass::BitExact},
+      {"expand-and-form", "resid-expand-blocks,resid-form-blocks", RewriteClass::BitExact},
+      {"convert-to-post-shifted", "resid-convert-norm-placement{to=post_shifted params=shift}", RewriteClass::BitExact,
+       /*mayRefuse=*/true, canShift},
+      {"convert-to-post", "resid-convert-norm-placement{to=post params=shift}", RewriteClass::BitExact,
+       /*mayRefuse=*/true, canShift},
+      {"rotate-pre-norm", "resid-rotate-pre-norm", RewriteClass::BitExact},
+      {"rotate-for-fusion", "resid-expand-blocks,resid-rotate-pre-norm,resid-fuse-add-norm", RewriteClass::BitExact},
+      {"fold-norm-affine", "resid-fold-norm-affine", RewriteClass::Exact, /*mayRefuse=*/false, isDoubleOnly},
+      {"resid-passes", "resid-passes", RewriteClass::BitExact},
+      // No rewrite that keeps anything where there is dropout: it shows that this program can find one.
+      {"inference", "resid-inference", RewriteClass::BitExact, /*mayRefuse=*/false, nullptr, /*isDrawn=*/false},
+  };
+  return table;
+}
+
+const PassEntry *findPass(llvm::StringRef name) {
+  const PassEntry *found = llvm::find_if(getPassTable(), [&](const PassEntry &entry) { return entry.name == name; });
+  return found == getPassTable().end() ? nullptr : found;
+}
+
+} // namespace mlir::resid::random
