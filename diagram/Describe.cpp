@@ -44,18 +44,27 @@ static std::string nameOfConstant(Operation *op) {
   return llvm::toString(integer.getValue(), 10, /*Signed=*/true);
 }
 
+/// `·2` for a product with a constant on its right; empty for anything else.
+static std::string describeFactor(Operation *op) {
+  Operation *factor = isa<arith::MulIOp>(op) ? op->getOperand(1).getDefiningOp() : nullptr;
+  return factor && factor->hasTrait<OpTrait::ConstantLike>() ? "·" + nameOfConstant(factor) : "";
+}
+
 std::string diagram::nameOf(Value value) {
-  bool sliced = false;
+  std::string suffix;
   while (Operation *op = value.getDefiningOp()) {
     Value origin = getOrigin(op);
-    if (isa<arith::MulIOp, arith::AddIOp>(op))
-      return nameOf(op->getOperand(0)) + (isa<arith::MulIOp>(op) ? "·" : "+") + nameOf(op->getOperand(1));
+    if (std::string factor = describeFactor(op); !factor.empty() && suffix.empty()) {
+      suffix = factor;
+      origin = op->getOperand(0);
+    }
     if (!origin)
-      return op->hasTrait<OpTrait::ConstantLike>() ? nameOfConstant(op) : describeOp(op);
-    sliced |= isa<tensor::ExtractSliceOp>(op);
+      return op->hasTrait<OpTrait::ConstantLike>() ? nameOfConstant(op) : describeOp(op) + suffix;
+    if (isa<tensor::ExtractSliceOp>(op))
+      suffix = "[i]";
     value = origin;
   }
-  return nameOfArgument(cast<BlockArgument>(value)) + (sliced ? "[i]" : "");
+  return nameOfArgument(cast<BlockArgument>(value)) + suffix;
 }
 
 /// What the body of a linalg.generic or linalg.map computes: its functions, else its arithmetic, without casts.
