@@ -78,6 +78,13 @@ static std::optional<CompileFailure> convertPlacement(ModuleOp module, const Com
   });
 }
 
+std::optional<CompileFailure> resid::checkProgram(ModuleOp module, const CompileOptions &options) {
+  CompileOptions checkOptions;
+  checkOptions.timing = options.timing; // the program stays as it is, so there is no stage to be looked at
+  return runStage(module, checkOptions, "check", CompileFailure::Internal,
+                  [](OpPassManager &manager) { manager.addPass(createCheckStream()); });
+}
+
 std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const CompileOptions &options) {
   if (auto failure = runStage(module, options, "inline", CompileFailure::Program,
                               [](OpPassManager &manager) { manager.addPass(emit::createInlineCalls()); }))
@@ -97,7 +104,7 @@ std::optional<CompileFailure> resid::runDrawingStages(ModuleOp module, const Com
   return runStage(module, options, "drawing", CompileFailure::Program, [&](OpPassManager &manager) {
     if (options.mode == ProgramMode::Inference)
       manager.addPass(createInference());
-    manager.addPass(createExpandAddNorm());
+    manager.addPass(createFormBlocks());
   });
 }
 

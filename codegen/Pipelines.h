@@ -49,11 +49,14 @@ struct CompiledModule {
 /// The dialects of programs and of every stage, with the interfaces the stages need.
 void registerCompilerDialects(DialectRegistry &registry);
 
+/// Warns about mistakes around the residual stream (resid-check-stream) in a program as it is written.
+std::optional<CompileFailure> checkProgram(ModuleOp module, const CompileOptions &options);
+
 /// The passes from resid to resid, in place, a conversion first. Nothing if all went well.
 std::optional<CompileFailure> runResidStages(ModuleOp module, const CompileOptions &options);
 
 /// What comes before a drawing of the program, in place and instead of runResidStages: a conversion, in inference
-/// dropout goes, fused ops are expanded. Calls and blocks stay as they are written.
+/// dropout goes, flat and fused sub-layers become blocks where they can. Calls stay as they are written.
 std::optional<CompileFailure> runDrawingStages(ModuleOp module, const CompileOptions &options);
 
 /// Signatures of the public functions, after runResidStages; for headers without code. `module` is lowered on the way.

@@ -138,13 +138,10 @@ std::string diagram::describeNumber(const APFloat &number) {
   return text;
 }
 
-static std::string joinNames(ValueRange values) {
-  return llvm::join(llvm::map_range(values, [](Value value) { return nameOf(value); }), ", ");
-}
-
-Part diagram::describeNorm(NormKind kind, ValueRange parameters, bool zeroCentered) {
-  StringRef title = kind == NormKind::Layer ? "LayerNorm" : kind == NormKind::RMS ? "RMSNorm" : "DyT";
-  return {PartKind::Norm, title.str() + (zeroCentered ? " (1+γ)" : ""), joinNames(parameters)};
+Part diagram::describeNorm(const NormParts &norm) {
+  std::string title = norm.kind == NormKind::Layer ? "LayerNorm" : norm.kind == NormKind::RMS ? "RMSNorm" : "DyT";
+  std::string names = llvm::join(llvm::map_range(norm.getParameters(), nameOf), ", ");
+  return {PartKind::Norm, title + (norm.zeroCenteredGamma ? " (1+γ)" : ""), names};
 }
 
 Part diagram::describeDropout(const APFloat &p, uint64_t site, Value originRow, Value originSite) {

@@ -26,7 +26,7 @@ std::string describeType(Type type);
 /// A number as short as it can be.
 std::string describeNumber(const APFloat &number);
 
-Part describeNorm(NormKind kind, ValueRange parameters, bool zeroCentered);
+Part describeNorm(const NormParts &norm);
 
 Part describeDropout(const APFloat &p, uint64_t site, Value originRow, Value originSite);
 

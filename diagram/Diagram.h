@@ -11,7 +11,7 @@
 namespace mlir::resid {
 
 /// Writes the residual streams of the public functions of `module` as one SVG image. Sees blocks, residual adds and
-/// norms; fused ops have to be expanded before.
+/// norms; fused ops have to be expanded before, and flat sub-layers look better as blocks.
 void drawStreams(ModuleOp module, llvm::raw_ostream &stream);
 
 } // namespace mlir::resid

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Stacks.h"
+#include "passes/Sums.h"
 #include "llvm/ADT/DenseSet.h"
 #include <numeric>
 
@@ -60,8 +61,7 @@ Value StreamReader::getStream(Operation *op) const {
   auto add = dyn_cast<AddOp>(op);
   if (!add)
     return Value();
-  bool commutes = !add.getGate() && add.getSkipScale().isExactlyValue(1.0) && add.getBranchScale().isExactlyValue(1.0);
-  return commutes && getLength(add.getF()) > getLength(add.getX()) ? add.getF() : add.getX();
+  return commutes(add) && getLength(add.getF()) > getLength(add.getX()) ? add.getF() : add.getX();
 }
 
 /// The value before `value` on its stream, within the region; null if `value` is where a stream enters.

@@ -15,26 +15,17 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::diagram;
 
-/// The operands that are there.
-static SmallVector<Value> present(std::initializer_list<Value> values) {
-  SmallVector<Value> found;
-  llvm::copy_if(values, std::back_inserter(found), [](Value value) { return static_cast<bool>(value); });
-  return found;
-}
-
 std::optional<Part> diagram::readNorm(Operation *op) {
-  std::optional<NormParts> parts = getNormParts(op);
-  if (!parts)
-    return std::nullopt;
-  return describeNorm(parts->kind, present({parts->alpha, parts->gamma, parts->beta}), parts->zeroCenteredGamma);
+  std::optional<NormParts> norm = getNormParts(op);
+  return norm ? std::optional(describeNorm(*norm)) : std::nullopt;
 }
 
 static std::optional<Part> readNormAt(BlockOp block, NormPosition position) {
-  std::optional<BlockNorm> norm = getNormAt(block, position);
-  if (!norm)
-    return std::nullopt;
-  return describeNorm(norm->attribute.getKind(), present({norm->alpha, norm->gamma, norm->beta}),
-                      static_cast<bool>(norm->attribute.getZeroCenteredGamma()));
+  SmallVector<NormParts> norms = getBlockNorms(block);
+  for (auto [norm, place] : llvm::zip_equal(norms, getPlacementRule(block.getPlacement()).positions))
+    if (place == position)
+      return describeNorm(norm);
+  return std::nullopt;
 }
 
 static void append(std::vector<Part> &parts, const std::optional<Part> &part) {

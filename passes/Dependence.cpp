@@ -11,7 +11,7 @@ using namespace mlir::resid;
 
 /// Whether `op`, or the op around it, stands before `source` in the source's block.
 static bool standsBefore(Operation *op, Value source) {
-  Operation *definition = source.getDefiningOp();
+  Operation *definition = source ? source.getDefiningOp() : nullptr;
   Operation *ancestor = definition ? definition->getBlock()->findAncestorOpInBlock(*op) : nullptr;
   return ancestor && ancestor != definition && ancestor->isBeforeInBlock(definition);
 }

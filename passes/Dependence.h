@@ -20,9 +20,9 @@ struct Ancestry {
   llvm::SetVector<Operation *> ops;
 };
 
-/// Walks from `value` through operands, and through what regions read from above, until `source` and the values of
-/// `barriers`, which may be empty. Ops that stand before `source` in its block cannot depend on it and are met only
-/// where `everything` is asked for.
+/// Walks from `value` through operands, and through what regions read from above, until `source`, which may be null,
+/// and the values of `barriers`. Ops that stand before `source` in its block cannot depend on it and are met only where
+/// `everything` is asked for.
 Ancestry findAncestry(Value value, Value source, ValueRange barriers = {}, bool everything = false);
 
 /// Whether `value` is computed from `source` by a path that avoids `barriers`.

@@ -151,6 +151,8 @@ ExitCode Compiler::compile(ModuleOp module) {
       return report("cannot make the folder '" + options.dumpStages + "': " + code.message(), ExitFile);
     compileOptions.afterStage = [this](StringRef stage, ModuleOp module) { dumpStage(stage, module); };
   }
+  if (auto failure = checkProgram(module, compileOptions))
+    return toExitCode(*failure);
   bool isDrawing = options.emit == EmitKind::SVG;
   if (auto failure = isDrawing ? runDrawingStages(module, compileOptions) : runResidStages(module, compileOptions))
     return toExitCode(*failure);

@@ -50,7 +50,8 @@ func.func @flat(%x: !T, %wq: !W, %g2: !V, %g3: !V, %b: !V, %seed: i64, %step: i6
   %f2 = func.call @attend(%n2, %n2, %wq) : (!T, !T, !W) -> !T
   %b2 = resid.add_bias %f2, %b : !T, !V
   %s2 = resid.add %s, %b2 : !T
-  return %s2 : !T
+  %r = resid.rms_norm %s2 gamma(%g2) {epsilon = 1.0e-5} : !T, !V
+  return %r : !T
 }
 func.func @no_stream(%x: !T) -> !T {
   return %x : !T
