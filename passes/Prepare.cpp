@@ -82,10 +82,11 @@ struct Recorder : OpBuilder::Listener {
 } // namespace
 
 void Preparation::setInsertionPoint(OpBuilder &builder) {
-  Block &body = function.getBody().front();
-  if (!firstOther)
-    firstOther = &body.front();
-  builder.setInsertionPoint(firstOther);
+  // No other op is a place to hold on to: the rewrite may have erased it.
+  if (ops.empty())
+    builder.setInsertionPointToStart(&function.getBody().front());
+  else
+    builder.setInsertionPointAfter(ops.back());
 }
 
 Value Preparation::compute(const WeightFormula &formula, Value replaces, StringRef name) {
@@ -295,5 +296,4 @@ void Preparation::finish() {
   }
   ops.clear();
   results.clear();
-  firstOther = nullptr;
 }

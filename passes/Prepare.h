@@ -76,7 +76,6 @@ private:
   func::FuncOp function;
   SetVector<Operation *> ops;
   SmallVector<Result> results;
-  Operation *firstOther = nullptr;
 };
 
 } // namespace mlir::resid
