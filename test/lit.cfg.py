@@ -16,7 +16,7 @@ import lit.formats
 config.name = "resid"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["unit", "Inputs", "lit.cfg.py"]
+config.excludes = ["unit", "Inputs", "cases", "lit.cfg.py"]
 config.test_source_root = os.path.join(config.source_dir, "test")
 config.test_exec_root = os.path.join(config.build_dir, "test")
 

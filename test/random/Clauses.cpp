@@ -6,7 +6,21 @@
 
 namespace mlir::resid::random {
 
+/// Layers as rewrites of weights want them, which a draw of all parts seldom gives.
+static Style drawFoldableStyle(Random &random) {
+  Style style;
+  style.placement = random.pick({Placement::Pre, Placement::Pre, Placement::Peri, Placement::Post});
+  style.kind = random.chance(0.7) ? NormKind::Layer : NormKind::RMS;
+  style.scales = random.pick({0.0, 0.5});
+  style.gate = random.pick({0.0, 0.0, 0.4});
+  style.odd = random.pick({0.0, 0.0, 0.05});
+  style.isLinear = style.hasFinalNorm = true;
+  return style;
+}
+
 Style drawStyle(Random &random) {
+  if (random.chance(0.2))
+    return drawFoldableStyle(random);
   Style style;
   if (random.chance(0.75))
     style.placement =
@@ -39,7 +53,7 @@ Type drawNarrowerType(Random &random, Type element) {
 NormParts drawNorm(Scope &scope, const Style &style, const Stream &x) {
   Random &random = scope.random;
   NormParts parts{};
-  parts.kind = style.kind && random.chance(0.9) ? *style.kind : static_cast<NormKind>(random.below(3));
+  parts.kind = style.kind && !random.chance(style.odd) ? *style.kind : static_cast<NormKind>(random.below(3));
   parts.rank = x.getRank() > 1 && random.chance(0.08) ? random.between(2, x.getRank()) : 1;
   ArrayRef<Dim> last = ArrayRef<Dim>(x.dims).take_back(parts.rank);
   Type element = drawParameterType(random, x.getElement());

@@ -16,8 +16,12 @@ struct Style {
   std::optional<Placement> placement;
   std::optional<NormKind> kind;
   double dropout = 0.0, gate = 0.0, scales = 0.0, narrow = 0.0, taps = 0.0;
+  /// How likely a sub-layer has another placement or norm all the same.
+  double odd = 0.07;
   /// Branches are linear functions that weights can be folded into.
   bool isLinear = false;
+  /// Nothing but norms reads the stream: the last block is followed by a norm.
+  bool hasFinalNorm = false;
   /// The site of the next dropout.
   int64_t site = 0;
 };

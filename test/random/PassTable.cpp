@@ -34,6 +34,11 @@ llvm::ArrayRef<PassEntry> getPassTable() {
       {"rotate-pre-norm", "resid-rotate-pre-norm", RewriteClass::BitExact},
       {"rotate-for-fusion", "resid-expand-blocks,resid-rotate-pre-norm,resid-fuse-add-norm", RewriteClass::BitExact},
       {"fold-norm-affine", "resid-fold-norm-affine", RewriteClass::Exact, /*mayRefuse=*/false, isDoubleOnly},
+      {"fold-deepnorm", "resid-fold-deepnorm", RewriteClass::Exact, /*mayRefuse=*/false, isDoubleOnly},
+      {"fold-layer-scale", "resid-fold-layer-scale", RewriteClass::Exact, /*mayRefuse=*/false, isDoubleOnly},
+      {"center-stream", "resid-center-stream", RewriteClass::Exact, /*mayRefuse=*/false, isDoubleOnly},
+      {"form-and-center", "resid-form-blocks,resid-center-stream,resid-fold-norm-affine", RewriteClass::Exact,
+       /*mayRefuse=*/false, isDoubleOnly},
       {"resid-passes", "resid-passes", RewriteClass::BitExact},
       // No rewrite that keeps anything where there is dropout: it shows that this program can find one.
       {"inference", "resid-inference", RewriteClass::BitExact, /*mayRefuse=*/false, nullptr, /*isDrawn=*/false},

@@ -48,7 +48,7 @@ Stream drawBlock(Scope &scope, Style &style, const Stream &x, unsigned depth) {
   Random &random = scope.random;
   OpBuilder &b = scope.builder;
   Placement placement =
-      style.placement && random.chance(0.95) ? *style.placement : static_cast<Placement>(random.below(6));
+      style.placement && !random.chance(style.odd) ? *style.placement : static_cast<Placement>(random.below(6));
   NormClauses norms;
   for (size_t i = getPlacementRule(placement).positions.size(); i != 0; --i)
     norms.add(b, drawNorm(scope, style, x));
@@ -82,7 +82,7 @@ Stream drawStack(Scope &scope, Style &style, Stream x, int64_t depth, SmallVecto
       taps.push_back(random.chance(0.6) ? x.value : drawFlatNorm(scope, style, x).value);
   }
   bool wantsFinalNorm = style.placement && getPlacementRule(*style.placement).wantsFinalNorm;
-  if (!random.chance(wantsFinalNorm ? 0.7 : 0.25))
+  if (!style.hasFinalNorm && !random.chance(wantsFinalNorm ? 0.7 : 0.25))
     return x;
   if (random.chance(style.taps))
     taps.push_back(x.value);
