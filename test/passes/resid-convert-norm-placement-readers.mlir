@@ -1,4 +1,8 @@
 // RUN: resid-opt %s -resid-convert-norm-placement="to=peri" | FileCheck %s
+// RUN: not resid-opt %s -resid-convert-norm-placement="to=sandwich" 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: not resid-opt %s -resid-convert-norm-placement 2>&1 | FileCheck %s --check-prefix=MISSING
+// WRONG: error: expected to=post, pre, branch_post, peri, post_shifted or none, but got 'sandwich'
+// MISSING: error: expected to=post, pre, branch_post, peri, post_shifted or none, but got ''
 // Between placements that leave the stream raw, who reads it in the middle reads what it read before.
 
 // CHECK-LABEL: func.func @auxiliary_head(

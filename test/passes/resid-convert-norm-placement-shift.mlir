@@ -99,16 +99,19 @@ func.func @final_norm_behind_post(%x: tensor<2x8xf32>, %g0: tensor<8xf32>, %gf: 
 
 // Who reads the stream in the middle reads one norm of it, and the end of the stream is the final norm's for everybody.
 // CHECK-LABEL: func.func @auxiliary_heads(
-// CHECK-SAME: %[[X:[^:]*]]: tensor<2x8xf32>, %[[G0:[^:]*]]: tensor<8xf32>, %[[G1:[^:]*]]: tensor<8xf32>
+// CHECK-SAME: %[[X:[^:]*]]: tensor<2x8xf32>, %[[G0:[^:]*]]: tensor<8xf32>, %[[G1:[^:]*]]: tensor<8xf32>, %[[G2:[^:]*]]: tensor<8xf32>
 // CHECK: %[[S0:.*]] = resid.block none %[[X]] :
-// CHECK: %[[M:.*]] = resid.rms_norm %[[S0]] gamma(%[[G0]])
-// CHECK-NEXT: %[[H0:.*]] = math.exp %[[M]]
+// CHECK: %[[M0:.*]] = resid.rms_norm %[[S0]] gamma(%[[G0]])
+// CHECK-NEXT: %[[H0:.*]] = math.exp %[[M0]]
 // CHECK-NEXT: %[[S1:.*]] = resid.block post_shifted %[[S0]] norm(rms gamma %[[G0]]
-// CHECK: math.absf %[[M]]
-// CHECK: %[[Y:.*]] = resid.rms_norm %[[S1]] gamma(%[[G1]])
-// CHECK-NEXT: %[[H1:.*]] = math.exp %[[Y]]
-// CHECK-NEXT: return %[[H0]], %[[H1]], %[[Y]]
-func.func @auxiliary_heads(%x: tensor<2x8xf32>, %g0: tensor<8xf32>, %g1: tensor<8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>) {
+// CHECK: math.absf %[[M0]]
+// CHECK: %[[M1:.*]] = resid.rms_norm %[[S1]] gamma(%[[G1]])
+// CHECK: %[[S2:.*]] = resid.block post_shifted %[[S1]] norm(rms gamma %[[G1]]
+// CHECK: %[[Y:.*]] = resid.rms_norm %[[S2]] gamma(%[[G2]])
+// CHECK-NEXT: %[[H2:.*]] = math.exp %[[Y]]
+// CHECK-NEXT: return %[[H0]], %[[M1]], %[[H2]], %[[Y]]
+func.func @auxiliary_heads(%x: tensor<2x8xf32>, %g0: tensor<8xf32>, %g1: tensor<8xf32>, %g2: tensor<8xf32>)
+    -> (tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>) {
   %y0 = resid.block post %x norm(rms gamma %g0 : tensor<8xf32> epsilon = 1.0e-6) : tensor<2x8xf32> {
   ^bb0(%h: tensor<2x8xf32>):
     %f = math.absf %h : tensor<2x8xf32>
@@ -121,8 +124,12 @@ func.func @auxiliary_heads(%x: tensor<2x8xf32>, %g0: tensor<8xf32>, %g1: tensor<
     %m = arith.mulf %f, %h : tensor<2x8xf32>
     resid.yield %m : tensor<2x8xf32>
   }
-  %h1 = math.exp %y1 : tensor<2x8xf32>
-  return %h0, %h1, %y1 : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>
+  %y2 = resid.block post %y1 norm(rms gamma %g2 : tensor<8xf32> epsilon = 1.0e-6) : tensor<2x8xf32> {
+  ^bb0(%h: tensor<2x8xf32>):
+    resid.yield %h : tensor<2x8xf32>
+  }
+  %h2 = math.exp %y2 : tensor<2x8xf32>
+  return %h0, %y1, %h2, %y2 : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>
 }
 
 // One norm's parameters in two sub-layers, and narrow_affine, which holds for the norms of one block: it goes with its norm.
