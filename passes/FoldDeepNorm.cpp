@@ -3,7 +3,7 @@
 // resid-fold-deepnorm: the factor on the stream before a norm becomes part of the branch's factor and of the norm.
 
 #include "dialect/Shapes.h"
-#include "passes/NormSites.h"
+#include "passes/FoldRecord.h"
 #include "passes/Passes.h"
 #include "passes/Prepare.h"
 #include "passes/Stacks.h"
@@ -106,6 +106,7 @@ struct FoldDeepNorm : resid::impl::FoldDeepNormBase<FoldDeepNorm> {
   void runOnOperation() override {
     for (func::FuncOp function : getFunctionsToPrepare(getOperation())) {
       Preparation preparation(function);
+      FoldRecord record(function);
       // Collected first: a fold replaces ops.
       SmallVector<Operation *> sums;
       function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -114,14 +115,15 @@ struct FoldDeepNorm : resid::impl::FoldDeepNormBase<FoldDeepNorm> {
       });
       for (Operation *op : sums)
         if (auto add = dyn_cast<AddOp>(op))
-          foldSum(add, preparation);
+          foldSum(add, preparation, record);
         else
-          foldSum(cast<BlockOp>(op), preparation);
+          foldSum(cast<BlockOp>(op), preparation, record);
+      record.finish();
       preparation.finish();
     }
   }
 
-  template <typename SumOp> void foldSum(SumOp sum, Preparation &preparation) {
+  template <typename SumOp> void foldSum(SumOp sum, Preparation &preparation, FoldRecord &record) {
     DeepNormFolder<SumOp> folder(sum, preparation);
     std::string reason;
     std::optional<NormSite> norm = folder.findNorm(reason);
@@ -137,6 +139,7 @@ struct FoldDeepNorm : resid::impl::FoldDeepNormBase<FoldDeepNorm> {
     if (report)
       sum.emitRemark() << "folded (exact in real arithmetic): skip_scale " << print(folder.getSkip())
                        << " into branch_scale and " << (norm->parts.kind == NormKind::DyT ? "alpha" : "epsilon");
+    record.addNormParameter(*norm, norm->parts.alpha, /*staysInNorm=*/true);
     folder.fold(*norm);
   }
 };

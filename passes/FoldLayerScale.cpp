@@ -2,8 +2,8 @@
 //
 // resid-fold-layer-scale: gate and branch_scale of a residual add become part of the projection that ends the branch.
 
+#include "passes/FoldRecord.h"
 #include "passes/LinearLayers.h"
-#include "passes/NormSites.h"
 #include "passes/Passes.h"
 #include "passes/Prepare.h"
 #include "passes/Stacks.h"
@@ -116,6 +116,7 @@ struct FoldLayerScale : resid::impl::FoldLayerScaleBase<FoldLayerScale> {
   void runOnOperation() override {
     for (func::FuncOp function : getFunctionsToPrepare(getOperation())) {
       Preparation preparation(function);
+      FoldRecord record(function);
       // Collected first: a fold replaces ops.
       SmallVector<Operation *> sums;
       function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -124,19 +125,22 @@ struct FoldLayerScale : resid::impl::FoldLayerScaleBase<FoldLayerScale> {
       });
       for (Operation *op : sums)
         if (auto add = dyn_cast<AddOp>(op))
-          foldSum(add, preparation);
+          foldSum(add, preparation, record);
         else
-          foldSum(cast<BlockOp>(op), preparation);
+          foldSum(cast<BlockOp>(op), preparation, record);
+      record.finish();
       preparation.finish();
     }
   }
 
-  template <typename SumOp> void foldSum(SumOp sum, Preparation &preparation) {
+  template <typename SumOp> void foldSum(SumOp sum, Preparation &preparation, FoldRecord &record) {
     bool hasGate = static_cast<bool>(sum.getGate()), hasScale = sum.getBranchScale().convertToDouble() != 1.0;
     if (!hasGate && !hasScale)
       return;
     LinearRefusal refusal;
+    Value gate = sum.getGate();
     if (succeeded(LayerScaleFolder<SumOp>(sum, preparation).fold(refusal))) {
+      record.addParameter(gate);
       if (report)
         sum.emitRemark() << "folded (exact in real arithmetic): "
                          << (hasGate && hasScale ? "gate and branch_scale"

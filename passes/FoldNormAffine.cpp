@@ -2,8 +2,9 @@
 //
 // resid-fold-norm-affine: gamma and beta of a norm become part of the linear layers that read it.
 
+#include "dialect/Shapes.h"
+#include "passes/FoldRecord.h"
 #include "passes/LinearLayers.h"
-#include "passes/NormSites.h"
 #include "passes/Passes.h"
 #include "passes/Prepare.h"
 
@@ -106,8 +107,8 @@ void AffineFolder::foldBeta(LinearLayer &layer) {
     return;
   }
   Value output = layer.result;
-  Type type = getElementTypeOrSelf(norm.parts.beta.getType()), outputType = getElementTypeOrSelf(output.getType());
-  Value bias = preparation.compute({{product}, 1, cast<FloatType>(type.isF64() ? outputType : type)}, Value(), name);
+  FloatType type = getArithmeticType(getElementTypeOrSelf(output.getType()));
+  Value bias = preparation.compute({{product}, 1, type}, Value(), name);
   OpBuilder builder(layer.contraction);
   builder.setInsertionPointAfter(layer.contraction);
   auto sum = AddBiasOp::create(builder, layer.contraction.getLoc(), output, bias);
@@ -142,19 +143,24 @@ struct FoldNormAffine : resid::impl::FoldNormAffineBase<FoldNormAffine> {
   void runOnOperation() override {
     for (func::FuncOp function : getFunctionsToPrepare(getOperation())) {
       Preparation preparation(function);
+      FoldRecord record(function);
       for (NormSite &norm : collectNormSites(function))
         if (norm.parts.gamma)
-          foldNorm(norm, preparation);
+          foldNorm(norm, preparation, record);
+      record.finish();
       preparation.finish();
     }
   }
 
-  void foldNorm(NormSite &norm, Preparation &preparation) {
+  void foldNorm(NormSite &norm, Preparation &preparation, FoldRecord &record) {
     Location loc = norm.op->getLoc();
     AffineFolder folder(norm, preparation);
     LinearRefusal refusal;
+    NormSite before = norm;
     bool hasBeta = static_cast<bool>(norm.parts.beta);
     if (succeeded(folder.fold(refusal))) {
+      record.addNormParameter(before, before.parts.gamma, /*staysInNorm=*/false);
+      record.addNormParameter(before, before.parts.beta, /*staysInNorm=*/false);
       if (report)
         emitRemark(loc) << "folded (exact in real arithmetic): " << (hasBeta ? "gamma and beta" : "gamma") << " into "
                         << folder.getLayerCount() << (folder.getLayerCount() == 1 ? " linear layer" : " linear layers");
