@@ -43,41 +43,50 @@ static unsigned getLoop(AffineMap map, int64_t axis) { return cast<AffineDimExpr
 
 static bool runsAlong(AffineMap map, unsigned loop) { return map.isFunctionOfDim(loop); }
 
-/// The operand that reads the weight itself, and which axes of what the contraction reads are repeated: those that
-/// linalg.broadcast adds.
-static OpOperand *lookThroughBroadcast(OpOperand *weight, SmallVectorImpl<int64_t> &repeated) {
-  auto broadcast = weight->get().getDefiningOp<linalg::BroadcastOp>();
-  if (!broadcast || !hasOneReader(weight->get()))
-    return weight;
-  llvm::append_range(repeated, broadcast.getDimensions());
-  return &broadcast.getInputMutable();
+/// The operand that reads the stored weight, if what the contraction reads is that cast, transposed or repeated for it
+/// alone. `axes` has the stored axis for each axis that the contraction reads, or -1 for one that linalg.broadcast
+/// adds.
+static OpOperand *findStoredWeight(OpOperand *read, SmallVectorImpl<int64_t> &axes) {
+  llvm::append_range(axes, llvm::seq<int64_t>(0, getRank(read->get())));
+  for (; hasOneReader(read->get()); read = &read->get().getDefiningOp()->getOpOperand(0)) {
+    Operation *op = read->get().getDefiningOp();
+    if (auto transpose = dyn_cast_or_null<linalg::TransposeOp>(op)) {
+      for (int64_t &axis : axes)
+        axis = axis < 0 ? axis : transpose.getPermutation()[axis];
+    } else if (auto broadcast = dyn_cast_or_null<linalg::BroadcastOp>(op)) {
+      ArrayRef<int64_t> added = broadcast.getDimensions();
+      for (int64_t &axis : axes)
+        axis = llvm::is_contained(added, axis) ? -1 : axis - llvm::count_if(added, [&](int64_t i) { return i < axis; });
+    } else if (!isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(op)) {
+      return read;
+    }
+  }
+  return read;
 }
 
 /// Fills in the axes of the weight. Fails where a loop over rows runs along the weight too, so that rows do not share
 /// it.
-static LogicalResult readAxes(LinearLayer &layer, OpOperand *read, ArrayRef<int64_t> repeated) {
+static LogicalResult readAxes(LinearLayer &layer, OpOperand *read, ArrayRef<int64_t> storedAxes) {
   linalg::LinalgOp op = layer.contraction;
   AffineMap input = op.getMatchingIndexingMap(layer.input);
   AffineMap weight = op.getMatchingIndexingMap(read);
   AffineMap output = op.getIndexingMapsArray().back();
   SmallVector<std::pair<int64_t, int64_t>> outputs;
-  int64_t axis = 0;
-  for (int64_t i = 0, rank = weight.getNumResults(); i < rank; ++i) {
+  for (auto [i, storedAxis] : llvm::enumerate(storedAxes)) {
     unsigned loop = getLoop(weight, i);
-    if (llvm::is_contained(repeated, i))
+    if (storedAxis < 0)
       continue;
     bool isRead = runsAlong(input, loop), isWritten = runsAlong(output, loop);
     if (isRead == isWritten)
       return failure();
     if (isRead)
-      layer.inputAxes.push_back(axis);
+      layer.inputAxes.push_back(storedAxis);
     else
-      outputs.push_back({*output.getResultPosition(getAffineDimExpr(loop, op.getContext())), axis});
-    ++axis;
+      outputs.push_back({*output.getResultPosition(getAffineDimExpr(loop, op.getContext())), storedAxis});
   }
   llvm::sort(outputs);
-  for (auto [position, outputAxis] : outputs)
-    layer.outputAxes.push_back(outputAxis);
+  for (auto [position, storedAxis] : outputs)
+    layer.outputAxes.push_back(storedAxis);
   return success(!layer.inputAxes.empty());
 }
 
@@ -88,9 +97,9 @@ static FailureOr<LinearLayer> readContraction(OpOperand *input) {
       !isa<FloatType>(cast<RankedTensorType>(op->getResult(0).getType()).getElementType()))
     return failure();
   OpOperand *read = op.getDpsInputOperand(input == op.getDpsInputOperand(0) ? 1 : 0);
-  SmallVector<int64_t> repeated;
-  LinearLayer layer{op, input, lookThroughBroadcast(read, repeated), {}, {}, {}, op->getResult(0)};
-  if (failed(readAxes(layer, read, repeated)))
+  SmallVector<int64_t> storedAxes;
+  LinearLayer layer{op, input, findStoredWeight(read, storedAxes), {}, {}, {}, op->getResult(0)};
+  if (failed(readAxes(layer, read, storedAxes)))
     return failure();
   AffineMap output = op.getIndexingMapsArray().back();
   unsigned last = getLoop(output, output.getNumResults() - 1);

@@ -22,7 +22,7 @@ struct LinearLayer {
   linalg::LinalgOp contraction;
   /// Where the rows are read.
   OpOperand *input;
-  /// Where the weight is read: by the contraction, or by the linalg.broadcast before it.
+  /// Where the weight is read: by the contraction, or by the cast, linalg.transpose or linalg.broadcast before it.
   OpOperand *weight;
   /// The axes of the weight that are summed over, and those that are features of the output, in the order of the
   /// output.

@@ -384,7 +384,8 @@ def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
       (`pre`, the first of `peri`), or the last of a `post` block whose result is read by linear layers alone.
     - A linear layer is `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract` or `linalg.generic` of that form, with
       any indexing maps that sum over the feature axis of the norm; casts of the element type and reshapes that keep the
-      feature axis may stand before it. Several layers may read one norm (query, key and value).
+      feature axis may stand before it, casts, `linalg.transpose` and `linalg.broadcast` that nothing else reads before its
+      weight. Several layers may read one norm (query, key and value).
     - Its bias is that of `resid.add_bias`, of an elementwise sum with one vector for all rows, or the contraction's start.
     - `zero_centered_gamma` folds 1+γ. `narrow_affine` folds too, and with it goes the rounding before γ; where
       another norm of the block has a gamma, it stays for that.

@@ -61,6 +61,31 @@ func.func @narrow_weight(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %w: tensor<8x6x
 
 // -----
 
+// A weight that is widened for the layer alone is the narrow one; its transpose, which is read elsewhere too, is no weight.
+// CHECK-LABEL: func.func @widened_weight(
+// CHECK-SAME: %[[W:[^:]*]]: tensor<8x6xbf16> {resid.prepared = 0 : i64}
+// CHECK: arith.extf %[[W]] : tensor<8x6xbf16> to tensor<8x6xf32>
+func.func @widened_weight(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %w: tensor<8x6xbf16>, %zeros: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  // expected-remark @below {{folded (exact in real arithmetic): gamma into 1 linear layer}}
+  %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
+  %wide = arith.extf %w : tensor<8x6xbf16> to tensor<8x6xf32>
+  %y = linalg.matmul ins(%n, %wide : tensor<4x8xf32>, tensor<8x6xf32>) outs(%zeros : tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
+// CHECK-LABEL: func.func @transpose_read_elsewhere(
+// CHECK: resid.rms_norm %{{.*}} gamma(
+func.func @transpose_read_elsewhere(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %w: tensor<6x8xf32>, %zeros: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<8x6xf32>) {
+  // expected-remark @below {{not folded: expected weights that are constants or arguments of the function, but got the result of linalg.transpose}}
+  %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
+  %e = tensor.empty() : tensor<8x6xf32>
+  %wt = linalg.transpose ins(%w : tensor<6x8xf32>) outs(%e : tensor<8x6xf32>) permutation = [1, 0]
+  // expected-note @below {{here}}
+  %y = linalg.matmul ins(%n, %wt : tensor<4x8xf32>, tensor<8x6xf32>) outs(%zeros : tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %y, %wt : tensor<4x6xf32>, tensor<8x6xf32>
+}
+
+// -----
+
 // The statistics do not depend on gamma and stay. A gamma that another norm reads stays an argument too.
 // CHECK-LABEL: func.func @statistics_and_shared_gamma(
 // CHECK-SAME: %{{[^:]*}}: tensor<4x8xf32>, %[[G:[^:]*]]: tensor<8xf32> {resid.prepare_input = 0 : i64}, %{{[^:]*}}: tensor<8x6xf32> {resid.prepared = 0 : i64}

@@ -85,6 +85,18 @@ func.func @repeated_weight(%x: tensor<2x3x8xf64>, %gamma: tensor<8xf64>, %beta: 
   return %y : tensor<2x3x6xf64>
 }
 
+// A weight that is stored transposed and repeated per sample, steps that nothing else reads.
+func.func @stored_otherwise(%x: tensor<2x3x8xf64>, %gamma: tensor<8xf64>, %beta: tensor<8xf64>, %w: tensor<6x8xf64>, %zeros: tensor<2x3x6xf64>) -> tensor<2x3x6xf64> {
+  %n = resid.layer_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5} : tensor<2x3x8xf64>, tensor<8xf64>, tensor<8xf64>
+  %e = tensor.empty() : tensor<8x6xf64>
+  %wt = linalg.transpose ins(%w : tensor<6x8xf64>) outs(%e : tensor<8x6xf64>) permutation = [1, 0]
+  %e2 = tensor.empty() : tensor<8x2x6xf64>
+  %ws = linalg.broadcast ins(%wt : tensor<8x6xf64>) outs(%e2 : tensor<8x2x6xf64>) dimensions = [1]
+  %y = linalg.contract indexing_maps = [affine_map<(s, m, n, k) -> (s, m, k)>, affine_map<(s, m, n, k) -> (k, s, n)>, affine_map<(s, m, n, k) -> (s, m, n)>]
+      ins(%n, %ws : tensor<2x3x8xf64>, tensor<8x2x6xf64>) outs(%zeros : tensor<2x3x6xf64>) -> tensor<2x3x6xf64>
+  return %y : tensor<2x3x6xf64>
+}
+
 // Query, key and value of a pre-norm block; two of them share a weight, which the head reads too and keeps as it is.
 func.func @query_key_value(%x: tensor<?x8xf64>, %gamma: tensor<8xf64>, %beta: tensor<8xf64>, %wq: tensor<8x8xf64>, %wk: tensor<8x8xf64>, %bk: tensor<8xf64>, %zeros: tensor<?x8xf64>) -> tensor<?x8xf64> {
   %y = resid.block pre %x norm(layer gamma %gamma : tensor<8xf64> beta %beta : tensor<8xf64> epsilon = 1.0e-5) : tensor<?x8xf64> {
