@@ -8,8 +8,7 @@
 #include "dialect/Placement.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "passes/Dependence.h"
-#include "llvm/ADT/DenseSet.h"
+#include "passes/BranchSlice.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -77,7 +76,7 @@ SubLayer diagram::readSubLayer(BlockOp block) {
     ops.push_back(&op);
   describeBranch(ops, captured.getArrayRef(), block.getX().getType(), layer);
   Value output = body.getTerminator()->getOperand(0);
-  layer.readsStream = dependsOn(output, body.getArgument(0)) || dependsOn(output, block.getX());
+  layer.readsStream = isComputedFrom(output, body.getArgument(0)) || isComputedFrom(output, block.getX());
   append(layer.branch, readNormAt(block, NormPosition::AfterBranch));
   if (block.hasDropout())
     layer.branch.push_back(
@@ -86,24 +85,6 @@ SubLayer diagram::readSubLayer(BlockOp block) {
   layer.skipScale = describeSkipScale(block.getSkipScale());
   layer.afterAdd = readNormAt(block, NormPosition::AfterAdd);
   return layer;
-}
-
-/// The ops of the stream's block that make `value` from `stream`, in order.
-static SmallVector<Operation *> getBranchOps(const Ancestry &ancestry, Value stream) {
-  SmallVector<Operation *> ops;
-  llvm::copy_if(ancestry.ops, std::back_inserter(ops),
-                [&](Operation *op) { return op->getBlock() == stream.getParentBlock(); });
-  llvm::sort(ops, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
-  llvm::DenseSet<Value> dependent = {stream};
-  llvm::erase_if(ops, [&](Operation *op) {
-    llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
-    getUsedValuesDefinedAbove(op->getRegions(), read);
-    if (llvm::none_of(read, [&](Value value) { return dependent.contains(value); }))
-      return true;
-    dependent.insert_range(op->getResults());
-    return false;
-  });
-  return ops;
 }
 
 /// The values that `ops` read and do not make.
@@ -118,10 +99,11 @@ static SmallVector<Value> getInputs(ArrayRef<Operation *> ops, Value stream) {
 
 /// The box of a flat branch that ends in `value`: the ops that make it from `stream`, or where it comes from. Bias and
 /// dropout at its end are not in it.
-static void readFlatBranch(Value value, Value stream, llvm::SetVector<Operation *> &branchOps, SubLayer &layer) {
-  Ancestry ancestry = findAncestry(value, stream);
-  layer.readsStream = ancestry.dependsOnSource;
-  SmallVector<Operation *> ops = getBranchOps(ancestry, stream);
+static void readFlatBranch(AddOp add, Value value, Value stream, llvm::SetVector<Operation *> &branchOps,
+                           SubLayer &layer) {
+  BranchSlice slice = findBranchSlice(add->getBlock(), stream, value);
+  ArrayRef<Operation *> ops = slice.ops.getArrayRef();
+  layer.readsStream = slice.isDependent;
   if (ops.empty()) {
     layer.branch.push_back({PartKind::Source, nameOf(value)});
     return;
@@ -143,7 +125,7 @@ SubLayer diagram::readSubLayer(AddOp add, Value stream, llvm::SetVector<Operatio
     branchOps.insert(bias);
     value = bias.getF();
   }
-  readFlatBranch(value, stream, branchOps, layer);
+  readFlatBranch(add, value, stream, branchOps, layer);
   if (bias)
     layer.branch.push_back({PartKind::Scale, "+ bias", nameOf(bias.getBias())});
   if (dropout)

@@ -19,8 +19,7 @@ bool resid::readsSizesOnly(OpOperand &use) {
   return linalgOp && linalgOp.isDpsInit(&use) && !linalgOp.payloadUsesValueFromOperand(&use);
 }
 
-/// Calls `visit` on every operand of `op`, and of what its regions hold, that is defined outside of `op`.
-static void forEachRead(Operation *op, function_ref<void(OpOperand &)> visit) {
+void resid::forEachRead(Operation *op, function_ref<void(OpOperand &)> visit) {
   op->walk([&](Operation *nested) {
     for (OpOperand &operand : nested->getOpOperands())
       if (!op->isAncestor(operand.get().getParentRegion()->getParentOp()))

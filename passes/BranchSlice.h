@@ -37,6 +37,9 @@ bool isComputedFrom(Value value, Value stream);
 /// Whether `use` needs the sizes of its value only: tensor.dim, or an init of linalg that is overwritten.
 bool readsSizesOnly(OpOperand &use);
 
+/// Calls `visit` on every operand of `op`, and of what its regions hold, that is defined outside of `op`.
+void forEachRead(Operation *op, llvm::function_ref<void(OpOperand &)> visit);
+
 } // namespace mlir::resid
 
 #endif // RESID_PASSES_BRANCHSLICE_H

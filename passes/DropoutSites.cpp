@@ -6,7 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/Dependence.h"
+#include "passes/Ancestry.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -99,7 +99,7 @@ std::optional<SiteUse> SiteUse::seenFrom(func::CallOp call) const {
 static bool varies(const LinearValue &value, LoopLikeOpInterface loop) {
   if (value.isConstant())
     return false;
-  return llvm::any_of(findAncestry(value.base, Value()).arguments, [&](Value argument) {
+  return llvm::any_of(findAncestry(value.base).arguments, [&](Value argument) {
     return llvm::is_contained(loop.getLoopRegions(), argument.getParentRegion());
   });
 }

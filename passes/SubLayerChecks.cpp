@@ -5,7 +5,8 @@
 #include "dialect/Placement.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "passes/Dependence.h"
+#include "passes/Ancestry.h"
+#include "passes/BranchSlice.h"
 #include "passes/NormParts.h"
 #include "passes/StreamAbove.h"
 #include "passes/StreamChecks.h"
@@ -42,7 +43,7 @@ static SmallVector<SubLayer> getSubLayers(Operation *op) {
 
 /// Whether the branch reads the stream, as its argument or as the value itself.
 static bool readsSkip(const SubLayer &layer) {
-  return dependsOn(layer.output, layer.skip) || (layer.argument && dependsOn(layer.output, layer.argument));
+  return isComputedFrom(layer.output, layer.skip) || (layer.argument && isComputedFrom(layer.output, layer.argument));
 }
 
 //===----------------------------------------------------------------------===//
@@ -56,7 +57,7 @@ static bool hasNormOnSkipPath(const SubLayer &layer) {
   Operation *norm = normalized.getDefiningOp();
   std::optional<NormParts> parts = norm ? getNormParts(norm) : std::nullopt;
   return parts && norm->getResult(0) == normalized && skipCasts(layer.output) != skipCasts(parts->x) &&
-         !readsSkip(layer) && !dependsOn(layer.output, normalized) && dependsOn(layer.output, parts->x, normalized);
+         !readsSkip(layer) && !isComputedFrom(layer.output, normalized) && isComputedFrom(layer.output, parts->x);
 }
 
 static void warnNormOnSkipPath(const SubLayer &layer) {
@@ -71,14 +72,6 @@ static void warnNormOnSkipPath(const SubLayer &layer) {
 //===----------------------------------------------------------------------===//
 // A branch that does not depend on the stream
 //===----------------------------------------------------------------------===//
-
-/// Whether a walk up from a branch met one of the values.
-static bool meets(const Ancestry &ancestry, ArrayRef<Value> values) {
-  return llvm::any_of(values, [&](Value value) {
-    Operation *op = value.getDefiningOp();
-    return op ? ancestry.ops.contains(op) : ancestry.arguments.contains(value);
-  });
-}
 
 /// Whether a loop carries one of the arguments from iteration to iteration: what is in it, nobody has followed.
 static bool isCarried(const Ancestry &ancestry) {
@@ -116,9 +109,10 @@ static bool isIndependent(const SubLayer &layer) {
     return false;
   if (!op || readsSkip(layer))
     return false;
-  Ancestry ancestry = findAncestry(output, layer.skip, {}, /*everything=*/true);
+  Ancestry ancestry = findAncestry(output);
+  auto isMet = [&](Value value) { return ancestry.contains(value); };
   return (layer.argument || computes(ancestry)) && !isCarried(ancestry) &&
-         !meets(ancestry, findStreamAbove(layer.skip));
+         llvm::none_of(findStreamAbove(layer.skip), isMet);
 }
 
 static void checkSubLayer(Operation *op) {
@@ -168,7 +162,7 @@ static Operation *findAddBefore(DropoutOp dropout) {
 static bool isEmbedding(Operation *op, DropoutOp dropout) {
   auto add = dyn_cast<AddOp>(op);
   return add && entersSubLayer(dropout) && !comesOutOfSubLayer(add.getX()) && !comesOutOfSubLayer(add.getF()) &&
-         !dependsOn(add.getF(), add.getX()) && !dependsOn(add.getX(), add.getF());
+         !isComputedFrom(add.getF(), add.getX()) && !isComputedFrom(add.getX(), add.getF());
 }
 
 static void checkDropoutPlace(DropoutOp dropout) {

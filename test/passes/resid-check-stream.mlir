@@ -239,6 +239,23 @@ func.func @block_without_its_stream(%x: tensor<4x8xf32>, %memory: tensor<4x8xf32
   return %y : tensor<4x8xf32>
 }
 
+// The sizes of the stream are not the stream.
+func.func @block_with_its_streams_size(%x: tensor<?x8xf32>, %memory: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf32> {
+  // expected-warning @+2 {{the branch of this residual add does not depend on the stream}}
+  // expected-note @+1 {{mend: compute the branch}}
+  %y = resid.block post %x norm(rms epsilon = 1.0e-5) : tensor<?x8xf32> {
+  ^bb0(%h: tensor<?x8xf32>):
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tensor.dim %h, %c0 : tensor<?x8xf32>
+    %empty = tensor.empty(%n) : tensor<?x8xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x8xf32>) -> tensor<?x8xf32>
+    %f = linalg.matmul ins(%memory, %w : tensor<?x8xf32>, tensor<8x8xf32>) outs(%start : tensor<?x8xf32>) -> tensor<?x8xf32>
+    resid.yield %f : tensor<?x8xf32>
+  }
+  return %y : tensor<?x8xf32>
+}
+
 func.func @block_with_memory(%x: tensor<4x8xf32>, %memory: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %y = resid.block post %x norm(rms epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
