@@ -1,7 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Arguments for the functions of examples/placements: FUNCTION.args holds the flags of resid-run, vectors/NUMBER.npy are
-# norm parameters for arguments that a conversion adds. No two arrays are equal.
+# Arguments for the functions of examples/placements: FOLDER/FUNCTION/NAME.npy, and FUNCTION.args, the flags of resid-run.
+# vectors/NUMBER.npy are norm parameters for arguments that a conversion adds. No two arrays of a function are equal.
 # Usage: write_placement_arguments.py FOLDER
 
 import math
@@ -13,17 +13,10 @@ import npy
 
 folder = os.path.abspath(sys.argv[1])
 rng = random.Random(3)
-os.makedirs(f"{folder}/vectors")
-files = 0
 
 
 def array(shape, scale, mean=0.0):
-    """The flag for a new array of normal values."""
-    global files
-    files += 1
-    path = f"{folder}/{files}.npy"
-    npy.write(path, shape, [rng.gauss(mean, scale) for _ in range(math.prod(shape))])
-    return f"--arg={path}"
+    return shape, [rng.gauss(mean, scale) for _ in range(math.prod(shape))]
 
 
 def gamma(*shape):
@@ -35,29 +28,35 @@ def beta(*shape):
 
 
 def weights(attentions, mlps):
-    return [
-        array((attentions, 3, 32, 4, 8), 32**-0.5),
-        array((attentions, 4, 8, 32), 32**-0.5),
-        array((mlps, 32, 64), 32**-0.5),
-        array((mlps, 64, 32), 64**-0.5),
-    ]
+    return {
+        "qkv": array((attentions, 3, 32, 4, 8), 32**-0.5),
+        "out": array((attentions, 4, 8, 32), 32**-0.5),
+        "fc1": array((mlps, 32, 64), 32**-0.5),
+        "fc2": array((mlps, 64, 32), 64**-0.5),
+    }
 
 
 def norms(count):
-    return [make(32) for _ in range(count) for make in (gamma, beta)]
+    return {f"{name}{i}": make(32) for i in range(count) for name, make in (("gamma", gamma), ("beta", beta))}
 
 
-def write(function, *flags):
+def write(function, arrays):
+    """Arguments in the order of the function, seed and step last."""
+    os.makedirs(f"{folder}/{function}")
     with open(f"{folder}/{function}.args", "w") as file:
-        file.write("\n".join(flags) + "\n")
+        for name, (shape, values) in arrays.items():
+            npy.write(f"{folder}/{function}/{name}.npy", shape, values)
+            file.write(f"--arg={folder}/{function}/{name}.npy\n")
+        file.write("--arg=42\n--arg=7\n")
 
 
-SEED, STEP = "--arg=42", "--arg=7"
-x = array((7, 32), 1.0)
-write("encoder", x, *weights(6, 6), *norms(12), SEED, STEP)
-write("decoder_layer", x, array((5, 32), 1.0), *weights(2, 1), *norms(3), SEED, STEP)
-write("gpt", x, *weights(6, 6), gamma(6, 2, 32), beta(6, 2, 32), *norms(1), SEED, STEP)
-write("mlp_sublayer", array((9, 5, 32), 1.0), *norms(1), array((32, 64), 32**-0.5), array((64, 32), 0.125), SEED, STEP)
+stream = array((7, 32), 1.0)
+write("encoder", {"x": stream, **weights(6, 6), **norms(12)})
+write("decoder_layer", {"x": stream, "memory": array((5, 32), 1.0), **weights(2, 1), **norms(3)})
+stacked = {"gammas": gamma(6, 2, 32), "betas": beta(6, 2, 32), "final_gamma": gamma(32), "final_beta": beta(32)}
+write("gpt", {"x": stream, **weights(6, 6), **stacked})
+mlp = {"fc1": array((32, 64), 32**-0.5), "fc2": array((64, 32), 64**-0.5)}
+write("mlp_sublayer", {"x": array((9, 5, 32), 1.0), "gamma": gamma(32), "beta": beta(32), **mlp})
+os.makedirs(f"{folder}/vectors")
 for number in range(32):
-    values = [rng.gauss(1.0 - number % 2, 0.2) for _ in range(32)]
-    npy.write(f"{folder}/vectors/{number:02}.npy", (32,), values)
+    npy.write(f"{folder}/vectors/{number:02}.npy", *(beta if number % 2 else gamma)(32))
