@@ -73,7 +73,7 @@ static std::optional<CompileFailure> convertPlacement(ModuleOp module, const Com
   if (!options.conversion)
     return std::nullopt;
   return runStage(module, options, "placement", CompileFailure::Program, [&](OpPassManager &manager) {
-    manager.addPass(createFormBlocks());
+    manager.addPass(createFormBlocks(FormBlocksOptions{/*report=*/false, /*complete=*/true}));
     manager.addPass(createConvertNormPlacement(*options.conversion));
   });
 }
@@ -104,7 +104,7 @@ std::optional<CompileFailure> resid::runDrawingStages(ModuleOp module, const Com
   return runStage(module, options, "drawing", CompileFailure::Program, [&](OpPassManager &manager) {
     if (options.mode == ProgramMode::Inference)
       manager.addPass(createInference());
-    manager.addPass(createFormBlocks());
+    manager.addPass(createFormBlocks(FormBlocksOptions{/*report=*/false, /*complete=*/true}));
   });
 }
 

@@ -125,8 +125,7 @@ struct FormBlocks : resid::impl::FormBlocksBase<FormBlocks> {
     for (Block *block : blocks) {
       SmallVector<SubLayerRefusal> refusals;
       SmallVector<SubLayer> layers = findSubLayers(*block, refusals);
-      if (report)
-        emitSubLayerRefusals(refusals);
+      reportRefusals(refusals);
       for (SubLayer &layer : layers) {
         if (report)
           layer.add.emitRemark() << "formed (bit-exact): " << stringifyPlacement(getPlacement(layer));
@@ -136,6 +135,16 @@ struct FormBlocks : resid::impl::FormBlocksBase<FormBlocks> {
   }
 
 private:
+  void reportRefusals(ArrayRef<SubLayerRefusal> refusals) {
+    for (const SubLayerRefusal &refusal : refusals) {
+      bool isError = complete && refusal.isSubLayer;
+      if (isError)
+        signalPassFailure();
+      if (isError || report)
+        reportRefusal(refusal, isError ? DiagnosticSeverity::Error : DiagnosticSeverity::Remark);
+    }
+  }
+
   /// A fused chain is an add and a norm like any other.
   LogicalResult expandAddNorms() {
     bool isThere = getOperation()->walk([](AddNormOp) { return WalkResult::interrupt(); }).wasInterrupted();

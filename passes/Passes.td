@@ -453,7 +453,7 @@ def FormBlocks : Pass<"resid-form-blocks"> {
     - sub-layers without norms that follow each other directly are `none`; a norm after the last of them is a final norm,
       but at the end of a loop's body, or behind a sub-layer that is `post`, it ends the last one.
 
-    Does not fire, and gives the reason with `report`, where
+    Does not fire, and gives the reason with `report`, or as an error with `complete`, where
     - the sum is wider than the stream, since a block's result has the stream's type;
     - the branch does not depend on the stream, or, with a gate or scales, is the first operand;
     - a part of the branch lies in another block of the program than the add;
@@ -469,7 +469,9 @@ def FormBlocks : Pass<"resid-form-blocks"> {
     Effect on rounding: none.
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect"];
-  let options = [ReportOption<>];
+  let options = [ReportOption<>, Option<"complete", "complete", "bool", /*default=*/"false",
+                                        "an error where a residual sub-layer does not become a block; a sum of values that "
+                                        "do not depend on each other is none">];
 }
 
 def Inference : Pass<"resid-inference"> {

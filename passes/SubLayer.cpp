@@ -117,7 +117,7 @@ public:
 
 private:
   bool refuse(const Twine &reason, Operation *other = nullptr, StringRef otherIs = "") {
-    refusals.push_back({add, ("not formed: " + reason).str(), other, otherIs.str()});
+    refusals.push_back({add, reason.str(), other, otherIs.str()});
     return false;
   }
 
@@ -165,7 +165,9 @@ bool Matcher::refuseStream() {
   if (isFirst || (commutes(add) && isComputedFrom(add.getX(), add.getF())))
     return refuse("expected the branch in the block of the residual add, but got a part of it in another block",
                   (isFirst ? add.getF() : add.getX()).getDefiningOp(), "the branch");
-  return refuse("expected a branch that depends on the stream, but got one that does not");
+  refuse("expected a branch that depends on the stream, but got one that does not");
+  refusals.back().isSubLayer = false;
+  return false;
 }
 
 /// Takes `norm` as a part of the sub-layer, if a block can state it there.

@@ -8,6 +8,7 @@
 #define RESID_PASSES_SUBLAYER_H
 
 #include "dialect/Placement.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include <array>
@@ -46,12 +47,13 @@ struct SubLayer {
   SmallVector<Operation *> getBranchOps() const;
 };
 
-/// Why a residual add is no sub-layer.
+/// Why a residual add is no sub-layer that a block can state.
 struct SubLayerRefusal {
   Operation *op; ///< the residual add
   std::string reason;
   Operation *other = nullptr; ///< what stands in the way, if it is another op
   std::string otherIs;        ///< what that op is
+  bool isSubLayer = true; ///< whether one operand of the add depends on the other: if not, it is a sum like any other
 };
 
 /// The sub-layers found so far in one block, in the order of their adds.
@@ -82,8 +84,8 @@ std::optional<SubLayer> findSubLayer(AddOp add, const SubLayers &earlier, SmallV
 /// are in the order of the program too.
 SmallVector<SubLayer> findSubLayers(Block &block, SmallVectorImpl<SubLayerRefusal> &refusals);
 
-/// Emits each refusal as a remark at its add.
-void emitSubLayerRefusals(ArrayRef<SubLayerRefusal> refusals);
+/// Reports a refusal at its add.
+void reportRefusal(const SubLayerRefusal &refusal, DiagnosticSeverity severity);
 
 /// "expected WHAT 'T' but got 'U'", as diagnostics write types.
 std::string describeTypes(StringRef what, Type expected, Type found);

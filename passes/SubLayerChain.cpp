@@ -4,7 +4,6 @@
 // (post_shifted). The bits are the same; which reading it is, the whole chain decides. See SubLayer.h.
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/NormParts.h"
 #include "passes/Stacks.h"
@@ -119,8 +118,8 @@ void ChainReader::readTail(size_t i) {
     layer.getNorm(NormPosition::AfterAdd) = tail.norm;
     found.norms.insert(tail.norm);
   } else if (tail.isNeeded) {
-    refusals.push_back({layer.add, "not formed: " + tail.obstacle, tail.other,
-                        tail.other == tail.norm ? "the norm" : "the other reader"});
+    refusals.push_back(
+        {layer.add, tail.obstacle, tail.other, tail.other == tail.norm ? "the norm" : "the other reader"});
     refused[i] = true;
   }
 }
@@ -170,7 +169,7 @@ static bool keepsOrderOfEffects(const SubLayer &layer, SmallVectorImpl<SubLayerR
     if (inside.contains(op) || isMemoryEffectFree(op))
       continue;
     refusals.push_back({layer.add,
-                        ("not formed: expected no effects of other ops between those of the branch and the end of the "
+                        ("expected no effects of other ops between those of the branch and the end of the "
                          "sub-layer, but got " +
                          op->getName().getStringRef())
                             .str(),
@@ -205,10 +204,10 @@ SmallVector<SubLayer> resid::findSubLayers(Block &block, SmallVectorImpl<SubLaye
   return layers;
 }
 
-void resid::emitSubLayerRefusals(ArrayRef<SubLayerRefusal> refusals) {
-  for (const SubLayerRefusal &refusal : refusals) {
-    InFlightDiagnostic remark = refusal.op->emitRemark() << refusal.reason;
-    if (refusal.other)
-      remark.attachNote(refusal.other->getLoc()) << refusal.otherIs << " is here";
-  }
+void resid::reportRefusal(const SubLayerRefusal &refusal, DiagnosticSeverity severity) {
+  InFlightDiagnostic report =
+      severity == DiagnosticSeverity::Error ? refusal.op->emitOpError() : refusal.op->emitRemark();
+  report << "not formed: " << refusal.reason;
+  if (refusal.other)
+    report.attachNote(refusal.other->getLoc()) << refusal.otherIs << " is here";
 }
