@@ -19,7 +19,7 @@ inline constexpr int streamX = 92, branchX = streamX + 154;
 inline constexpr int columnWidth = branchX + boxWidth / 2 + 12;
 /// What a column with memories has beside that.
 inline constexpr int memoryWidth = 96, memoryGap = 20;
-inline constexpr unsigned memoryLength = 14;
+inline constexpr unsigned memoryLength = 11;
 
 inline constexpr int gap = 14;
 inline constexpr int sumRadius = 9;

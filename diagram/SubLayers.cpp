@@ -7,6 +7,7 @@
 #include "diagram/Describe.h"
 #include "dialect/Placement.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/BranchSlice.h"
 
@@ -42,8 +43,9 @@ static bool isOfStream(Value value) {
 /// first and last size of this stream and so is another sequence of the same batch and width.
 static bool isMemory(Value value, RankedTensorType stream) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
+  bool isConstant = matchPattern(value, m_Constant());
   return isOfStream(value) ||
-         (type && type.getRank() == stream.getRank() && type.getRank() > 1 &&
+         (type && !isConstant && type.getRank() == stream.getRank() && type.getRank() > 1 &&
           type.getShape().front() == stream.getShape().front() && type.getShape().back() == stream.getShape().back());
 }
 
