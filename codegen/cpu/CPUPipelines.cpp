@@ -74,13 +74,16 @@ static void addConversionToLLVM(OpPassManager &manager) {
   manager.addPass(cpu::createFinishLLVMModule());
 }
 
-void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &target) {
-  manager.addNestedPass<func::FuncOp>(createLowerRequire());
-  LowerKernelsOptions kernelOptions;
+/// `schedule` as text, which the pass reads: a mistake in it is then a diagnostic.
+static void addCPULowering(OpPassManager &manager, const cpu::CPUTarget &target, const std::string &schedule) {
+  manager.addNestedPass<func::FuncOp>(cpu::createLowerRequire());
+  cpu::LowerKernelsOptions kernelOptions;
   kernelOptions.vectorBits = target.vectorBits;
-  manager.addPass(createLowerKernels(kernelOptions));
-  manager.addPass(createLowerCopies());
-  manager.addPass(createOrderLoops());
+  kernelOptions.maskedBits = target.maskedBits;
+  kernelOptions.schedule = schedule;
+  manager.addPass(cpu::createLowerKernels(kernelOptions));
+  manager.addPass(cpu::createLowerCopies());
+  manager.addPass(cpu::createOrderLoops());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addNestedPass<func::FuncOp>(createForallToForLoopPass());
   manager.addPass(memref::createFoldMemRefAliasOpsPass());
@@ -91,12 +94,19 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
   addConversionToLLVM(manager);
 }
 
+void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &target) {
+  addCPULowering(manager, target, printSchedule(target.schedule));
+}
+
 namespace {
 struct CPUTargetOptions : public PassPipelineOptions<CPUTargetOptions> {
   Option<bool> hasFMA{*this, "fma", llvm::cl::desc("the target has a fused multiply-add"), llvm::cl::init(true)};
   Option<bool> hasF16C{*this, "f16c", llvm::cl::desc("the target converts between f16 and f32"), llvm::cl::init(true)};
   Option<unsigned> vectorBits{*this, "vector-bits", llvm::cl::desc("width of the vector registers"),
                               llvm::cl::init(256)};
+  Option<unsigned> maskedBits{*this, "masked-bits", llvm::cl::desc("narrowest elements that memory takes under a mask"),
+                              llvm::cl::init(0)};
+  Option<std::string> schedule{*this, "schedule", llvm::cl::desc("settings as key=value,key=value")};
 };
 } // namespace
 
@@ -107,6 +117,7 @@ void cpu::registerCPUPassesAndPipelines() {
   PassPipelineRegistration<CPUTargetOptions>(
       "resid-lower-to-cpu", "bufferized functions to the LLVM dialect, without library calls",
       [](OpPassManager &manager, const CPUTargetOptions &options) {
-        buildCPULoweringPipeline(manager, {options.hasFMA, options.hasF16C, options.vectorBits});
+        cpu::CPUTarget target{options.hasFMA, options.hasF16C, options.vectorBits, options.maskedBits, {}};
+        addCPULowering(manager, target, options.schedule);
       });
 }

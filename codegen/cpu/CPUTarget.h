@@ -5,6 +5,8 @@
 #ifndef RESID_CODEGEN_CPU_CPUTARGET_H
 #define RESID_CODEGEN_CPU_CPUTARGET_H
 
+#include "codegen/cpu/Schedule.h"
+
 namespace mlir::resid::cpu {
 
 struct CPUTarget {
@@ -12,8 +14,12 @@ struct CPUTarget {
   bool hasFMA = true;
   /// Conversions between f16 and f32 in hardware; without them they are integer arithmetic.
   bool hasF16C = true;
-  /// Width of the vector registers that loops are vectorised for.
+  /// Width of the vector registers that vectors are made for.
   unsigned vectorBits = 256;
+  /// The narrowest elements of which single ones of a vector can be read and written in memory, in bits; 0: none.
+  unsigned maskedBits = 0;
+  /// Not of the processor, but how it is to be used.
+  Schedule schedule;
 };
 
 } // namespace mlir::resid::cpu

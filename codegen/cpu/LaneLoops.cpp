@@ -20,13 +20,27 @@ static scf::ForOp createLoop(OpBuilder &builder, Location loc, Value low, Value 
   return scf::ForOp::create(builder, loc, low, high, step, ValueRange(), emitBody);
 }
 
-void LaneLoops::emitLoop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {
+/// Says that the loop stays as it is: it is neither to be unrolled nor, being on vectors or around loops, vectorised.
+static void keepRolled(OpBuilder &builder, scf::ForOp loop) {
   MLIRContext *context = builder.getContext();
-  scf::ForOp loop = createLoop(builder, loc, low, high, constantI64(builder, loc, step), body);
   auto unroll = LLVM::LoopUnrollAttr::get(context, builder.getBoolAttr(true), {}, {}, {}, {}, {}, {});
   auto annotation =
       LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
   loop->setDiscardableAttr(LLVM::LoopAnnotationAttr::name, annotation);
+}
+
+void LaneLoops::emitLoop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {
+  keepRolled(builder, createLoop(builder, loc, low, high, constantI64(builder, loc, step), body));
+}
+
+SmallVector<Value> LaneLoops::emitLoop(Value low, Value high, int64_t step, ValueRange first,
+                                       function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto emitBody = [&](OpBuilder &, Location, Value index, ValueRange carried) {
+    scf::YieldOp::create(builder, loc, body(index, carried));
+  };
+  auto loop = scf::ForOp::create(builder, loc, low, high, constantI64(builder, loc, step), first, emitBody);
+  keepRolled(builder, loop);
+  return SmallVector<Value>(loop.getResults());
 }
 
 LLVM::LoopAnnotationAttr LaneLoops::annotateLanes(unsigned lanes) {

@@ -4,7 +4,8 @@
 // caller's parallel_for hook.
 
 #include "codegen/cpu/Passes.h"
-#include "codegen/cpu/RowFunction.h"
+#include "codegen/cpu/ScalarRows.h"
+#include "codegen/cpu/VectorRows.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::resid::cpu {
@@ -25,9 +26,9 @@ constexpr int64_t kUserOffset = 8, kParallelForOffset = 16;
 
 class KernelOutliner {
 public:
-  KernelOutliner(rows::KernelOp kernel, SymbolTable &symbols, unsigned vectorBits)
-      : kernel(kernel), enclosing(kernel->getParentOfType<func::FuncOp>()), symbols(symbols), vectorBits(vectorBits),
-        builder(kernel), loc(kernel.getLoc()) {}
+  KernelOutliner(rows::KernelOp kernel, SymbolTable &symbols, const CPUTarget &target)
+      : kernel(kernel), enclosing(kernel->getParentOfType<func::FuncOp>()), symbols(symbols), target(target),
+        path(target.schedule.path), builder(kernel), loc(kernel.getLoc()) {}
 
   LogicalResult run();
 
@@ -47,7 +48,8 @@ private:
   rows::KernelOp kernel;
   func::FuncOp enclosing;
   SymbolTable &symbols;
-  unsigned vectorBits;
+  const CPUTarget &target;
+  RowPath path;
   OpBuilder builder;
   Location loc;
   KernelAddresses addresses;
@@ -66,6 +68,11 @@ LogicalResult KernelOutliner::run() {
   if (failed(computed))
     return failure();
   addresses = *computed;
+  if (path == RowPath::Vector)
+    if (std::optional<std::string> obstacle = findVectorObstacle(kernel)) {
+      kernel.emitRemark() << "takes the scalar path (bit-exact): " << *obstacle;
+      path = RowPath::Scalar;
+    }
   if (failed(collectCaptures()))
     return failure();
   outline();
@@ -123,8 +130,11 @@ void KernelOutliner::outline() {
     mapping.map(capture, bindCapture(capture, isConstant(capture) ? Value() : entry->getArgument(next++)));
   KernelAddresses inner = addresses;
   inner.forEachValue([&](Value &value) { value = mapping.lookup(value); });
-  RowFunctionEmitter emitter(builder, entry, inner, mapping, vectorBits);
-  emitter.emitRows(kernel, entry->getArgument(next), entry->getArgument(next + 1));
+  Value low = entry->getArgument(next), high = entry->getArgument(next + 1);
+  if (path == RowPath::Scalar)
+    ScalarRowEmitter(builder, entry, inner, mapping, target.vectorBits).emitRows(kernel, low, high);
+  else
+    VectorRowEmitter(builder, entry, inner, mapping, target).emitRows(kernel, low, high);
   func::ReturnOp::create(builder, loc);
 }
 
@@ -232,8 +242,17 @@ struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
     SymbolTable symbols(getOperation());
     SmallVector<rows::KernelOp> kernels;
     getOperation().walk([&](rows::KernelOp kernel) { kernels.push_back(kernel); });
+    llvm::Expected<Schedule> parsed = parseSchedule(schedule);
+    if (!parsed) {
+      getOperation().emitError(llvm::toString(parsed.takeError()));
+      return signalPassFailure();
+    }
+    CPUTarget target;
+    target.schedule = *parsed;
+    target.vectorBits = vectorBits;
+    target.maskedBits = maskedBits;
     for (rows::KernelOp kernel : kernels)
-      if (failed(KernelOutliner(kernel, symbols, vectorBits).run()))
+      if (failed(KernelOutliner(kernel, symbols, target).run()))
         return signalPassFailure();
   }
 };

@@ -41,11 +41,18 @@ def LowerRequire : Pass<"resid-lower-require", "::mlir::func::FuncOp"> {
 }
 
 def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
-  let summary = "outline each rows.kernel into a function over a range of rows, in loops over 64 lanes";
+  let summary = "outline each rows.kernel into a function over a range of rows, in loops over vectors of columns";
   let description = [{
     Each rows.kernel on memrefs becomes a private function over the rows [lo, hi), which gets bare pointers, strides and
-    scalars, and a call of it. A phase becomes loops: blocks of 1,024 columns, chunks of 64, and a loop over the 64
-    lanes of a chunk, which carries what LLVM needs in order to vectorise it: the lanes touch different elements.
+    scalars, and a call of it. There are two paths with the same bits.
+
+    The vector path makes each phase a loop over steps of a few vectors; the accumulators of the 64 lanes are values that
+    the loop carries, the last columns are masked. Where 64 lanes do not fit into four registers, blocks of 1,024 columns
+    are swept several times, each time over some of the lanes.
+
+    The scalar path makes each phase blocks of 1,024 columns, chunks of 64, and a loop over the 64 lanes of a chunk, which
+    carries what LLVM needs in order to vectorise it: the lanes touch different elements. It is the second opinion, and
+    runs where the vector path cannot take a kernel; a remark says which and why.
 
     Where the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context; with its parallel_for
     hook the rows are cut into tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.
@@ -55,10 +62,15 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
-           "width in bits of the vector registers that the lane loops are vectorised for">,
+           "width in bits of the vector registers">,
+    Option<"maskedBits", "masked-bits", "unsigned", /*default=*/"0",
+           "width of the narrowest elements that the target reads and writes under a mask (0: none)">,
+    Option<"schedule", "schedule", "std::string", /*default=*/"",
+           "settings that override the choices made here, as key=value,key=value">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def ExpandMath : Pass<"resid-expand-math"> {

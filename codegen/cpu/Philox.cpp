@@ -5,6 +5,8 @@
 #include "codegen/cpu/Philox.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -15,41 +17,100 @@ constexpr int64_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
 constexpr int64_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
 constexpr int kRounds = 10;
 
-/// Words are kept in i64 values whose upper halves are zero: one multiplication then gives both halves of a product.
+/// Words are kept in i64 values: one multiplication then gives both halves of a product. Upper halves are garbage
+/// unless said otherwise; what reads a word's bits beyond the lower half takes `low` first.
 struct WordArithmetic {
   OpBuilder &builder;
   Location loc;
+  /// i64, or a vector of i64 for several counters at a time.
+  Type type;
 
-  Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), value); }
+  Value constant(int64_t value) {
+    TypedAttr attribute = builder.getI64IntegerAttr(value);
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      attribute = DenseElementsAttr::get(shaped, ArrayRef<Attribute>(attribute));
+    return arith::ConstantOp::create(builder, loc, attribute);
+  }
   Value low(Value wide) { return arith::AndIOp::create(builder, loc, wide, constant(0xFFFFFFFF)); }
   Value high(Value wide) { return arith::ShRUIOp::create(builder, loc, wide, constant(32)); }
-  Value multiply(Value word, int64_t factor) { return arith::MulIOp::create(builder, loc, word, constant(factor)); }
+  /// Of the lower half: a pattern that the back end knows as the multiplication of 32-bit words.
+  Value multiply(Value word, int64_t factor) {
+    return arith::MulIOp::create(builder, loc, low(word), constant(factor));
+  }
   Value xorThree(Value a, Value b, Value c) {
     return arith::XOrIOp::create(builder, loc, arith::XOrIOp::create(builder, loc, a, b), c);
   }
-  Value bump(Value key, int64_t weyl) { return low(arith::AddIOp::create(builder, loc, key, constant(weyl))); }
+  Value splat(Value scalar) {
+    return isa<VectorType>(type) ? Value(vector::BroadcastOp::create(builder, loc, type, scalar)) : scalar;
+  }
+
+  /// The generator on a state of four words, with the key's halves in `seed` (i64).
+  void run(SmallVector<Value, 4> &state, Value seed);
 };
+
+void WordArithmetic::run(SmallVector<Value, 4> &state, Value seed) {
+  WordArithmetic scalar{builder, loc, builder.getI64Type()};
+  Value key0 = scalar.low(seed), key1 = scalar.high(seed);
+  auto bump = [&](Value key, int64_t weyl) {
+    return scalar.low(arith::AddIOp::create(builder, loc, key, scalar.constant(weyl)));
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    if (round > 0) {
+      key0 = bump(key0, kWeyl0);
+      key1 = bump(key1, kWeyl1);
+    }
+    Value product0 = multiply(state[0], kMultiplier0), product1 = multiply(state[2], kMultiplier1);
+    state = {xorThree(high(product1), state[1], splat(key0)), product1, xorThree(high(product0), state[3], splat(key1)),
+             product0};
+  }
+}
 
 } // namespace
 
 SmallVector<Value, 4> cpu::emitPhilox(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed) {
-  WordArithmetic words{builder, loc};
+  WordArithmetic words{builder, loc, builder.getI64Type()};
   SmallVector<Value, 4> state;
   for (Value word : counter)
     state.push_back(arith::ExtUIOp::create(builder, loc, builder.getI64Type(), word));
-  Value key0 = words.low(seed), key1 = words.high(seed);
-  for (int round = 0; round < kRounds; ++round) {
-    if (round > 0) {
-      key0 = words.bump(key0, kWeyl0);
-      key1 = words.bump(key1, kWeyl1);
-    }
-    Value product0 = words.multiply(state[0], kMultiplier0), product1 = words.multiply(state[2], kMultiplier1);
-    state = {words.xorThree(words.high(product1), state[1], key0), words.low(product1),
-             words.xorThree(words.high(product0), state[3], key1), words.low(product0)};
-  }
+  words.run(state, seed);
   for (Value &word : state)
     word = arith::TruncIOp::create(builder, loc, builder.getI32Type(), word);
   return state;
+}
+
+/// The order of counters in the lanes: lane 2i has counter i, lane 2i+1 has counter count/2 + i. Then pairs of words
+/// need no shuffle beyond one interleaving of neighbours to come out in order.
+static SmallVector<int64_t> getLaneCounters(int64_t count) {
+  SmallVector<int64_t> counters;
+  for (int64_t lane = 0; lane < count; ++lane)
+    counters.push_back(lane / 2 + (lane % 2) * (count / 2));
+  return counters;
+}
+
+std::pair<Value, Value> cpu::emitPhiloxColumns(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed,
+                                               int64_t count) {
+  auto type = VectorType::get(count, builder.getI64Type());
+  WordArithmetic words{builder, loc, type};
+  SmallVector<Value, 4> state;
+  for (Value word : counter)
+    state.push_back(words.splat(word));
+  auto lanes = DenseElementsAttr::get(type, ArrayRef<int64_t>(getLaneCounters(count)));
+  state[0] = arith::AddIOp::create(builder, loc, state[0], arith::ConstantOp::create(builder, loc, lanes));
+  words.run(state, seed);
+  auto pack = [&](Value low, Value high) {
+    Value shifted = arith::ShLIOp::create(builder, loc, high, words.constant(32));
+    return arith::OrIOp::create(builder, loc, words.low(low), shifted);
+  };
+  Value first = pack(state[0], state[1]), second = pack(state[2], state[3]);
+  auto halves = VectorType::get(4 * count, builder.getI16Type());
+  auto interleave = [&](int64_t offset) -> Value {
+    SmallVector<int32_t> mask;
+    for (int64_t lane = offset; lane < count; lane += 2)
+      mask.append({static_cast<int32_t>(lane), static_cast<int32_t>(count + lane)});
+    Value mixed = LLVM::ShuffleVectorOp::create(builder, loc, first, second, mask);
+    return LLVM::BitcastOp::create(builder, loc, halves, mixed);
+  };
+  return {interleave(0), interleave(1)};
 }
 
 Value cpu::emitPhiloxHalf(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed, Value column) {

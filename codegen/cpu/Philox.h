@@ -13,6 +13,11 @@ namespace mlir::resid::cpu {
 /// `counter`: four i32 words. `seed`: i64, low word first. Gives four i32 words.
 SmallVector<Value, 4> emitPhilox(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed);
 
+/// The halves for 8·count columns in order, as i16: those of the first 4·count columns, then those of the rest.
+/// `counter`: four i64 words whose lower halves count, the first one of the columns div 8. `count` is even.
+std::pair<Value, Value> emitPhiloxColumns(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed,
+                                          int64_t count);
+
 /// Half number `column` mod 8 of the generator's output for `counter`, as i32: for a single column (i64).
 Value emitPhiloxHalf(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed, Value column);
 

@@ -63,6 +63,14 @@ static unsigned vectorBits(const TargetDescription &target, const Triple &triple
   return target.hasFeature("avx") ? 256 : 128;
 }
 
+static unsigned maskedBits(const TargetDescription &target, const Triple &triple) {
+  if (!triple.isX86())
+    return 0;
+  if (target.hasFeature("avx512bw") && target.hasFeature("avx512vl"))
+    return 16;
+  return target.hasFeature("avx") ? 32 : 0;
+}
+
 static Error unknownCPU(StringRef mcpu, const Triple &triple) {
   if (!triple.isX86())
     return createStringError("expected the CPU 'generic' of " + triple.getArchName() + ", but got '" + mcpu + "'");
@@ -104,5 +112,6 @@ Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef 
   target.facts.hasFMA = aarch64 || target.hasFeature("fma");
   target.facts.hasF16C = aarch64 || target.hasFeature("f16c");
   target.facts.vectorBits = vectorBits(target, triple);
+  target.facts.maskedBits = maskedBits(target, triple);
   return target;
 }

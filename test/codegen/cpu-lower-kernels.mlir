@@ -1,5 +1,7 @@
 // The outlined function, its loops, and the tasks of a kernel whose function has a context.
 // RUN: resid-opt %s --resid-lower-kernels --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: resid-opt %s --resid-lower-kernels="vector-bits=512 masked-bits=16" --split-input-file --verify-diagnostics \
+// RUN:   | FileCheck %s --check-prefix=MASKED
 
 #full = affine_map<(r, c) -> (r, c)>
 
@@ -8,12 +10,25 @@
 // CHECK-SAME:      %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %[[SCALE:.*]]: f32, %[[LOW:.*]]: i64, %[[HIGH:.*]]: i64)
 // CHECK-SAME:      passthrough = ["noinline"]
 // CHECK:         scf.for %{{.*}} = %[[LOW]] to %[[HIGH]]
-// The lanes of a chunk: independent, a register wide.
-// CHECK:             scf.for %{{.*}} = %{{.*}} to %c64_i64
-// CHECK:               llvm.load %{{.*}} {access_groups = [#[[GROUP:.*]]], alignment = 1 : i64} : !llvm.ptr -> f32
-// CHECK:               arith.mulf %{{.*}}, %[[SCALE]]
-// CHECK:               llvm.store %{{.*}} {access_groups = [#[[GROUP]]], alignment = 1 : i64} : f32, !llvm.ptr
+// A step: four registers of columns, all loads before the stores; then the columns that are left, fewer than a step.
+// CHECK:             %[[FACTOR:.*]] = vector.broadcast %[[SCALE]] : f32 to vector<8xf32>
+// CHECK:             scf.for %{{.*}} step %c32_i64
+// CHECK-COUNT-4:       llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> vector<8xf32>
+// CHECK-COUNT-4:       arith.mulf %{{.*}}, %[[FACTOR]] : vector<8xf32>
+// CHECK-COUNT-4:       llvm.store %{{.*}} {alignment = 1 : i64} : vector<8xf32>, !llvm.ptr
 // CHECK:             } {llvm.loop_annotation = #{{.*}}}
+// CHECK:             scf.if
+// Without masked access to memory, they go through the stack.
+// CHECK:               scf.for %{{.*}} step %c1_i64
+// CHECK:                 llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> f32
+// CHECK-NOT:           llvm.intr.masked
+// MASKED-LABEL: func.func private @scale__rows(
+// MASKED:            scf.for %{{.*}} step %c64_i64
+// MASKED:            scf.if
+// MASKED-COUNT-4:      llvm.intr.masked.load %{{.*}} {alignment = 1 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+// MASKED-COUNT-4:      llvm.intr.masked.store
+// MASKED:            return
+
 // CHECK-LABEL: func.func @scale(
 // CHECK:         call @scale__rows(
 // CHECK-NOT:     rows.
@@ -89,4 +104,70 @@ func.func @on_tensors(%x: tensor<?x?xf32>, %rows: index, %cols: index) -> tensor
   ^bb0(%r: index, %xr: !rows.row<f32>):
   }
   return %y : tensor<?x?xf32>
+}
+
+// -----
+
+#full = affine_map<(r, c) -> (r, c)>
+
+// What the vector path cannot take runs on the scalar path, and says so.
+// CHECK-LABEL: func.func private @numbered__rows(
+// CHECK-NOT:     vector<
+func.func @numbered(%x: memref<?x?xf32>, %rows: index, %cols: index, %y: memref<?x?xf32>) {
+  // expected-remark @below {{takes the scalar path (bit-exact): the body computes with the column itself}}
+  rows.kernel rows(%rows) columns(%cols) ins(%x : memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      attributes {indexing_maps = [#full, #full]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>, %yr: !rows.row<f32>):
+    rows.phase [] {
+    ^bb0(%j: index):
+      %i = arith.index_cast %j : index to i64
+      %o = arith.sitofp %i : i64 to f32
+      rows.store %o, %yr[%j] : f32, !rows.row<f32>
+    }
+  }
+  return
+}
+
+// -----
+
+#full = affine_map<(r, c) -> (r, c)>
+
+// An absent column would divide by what is not there.
+func.func @divides(%x: memref<?x?xf32>, %rows: index, %cols: index, %y: memref<?x?xf32>) {
+  // expected-remark @below {{takes the scalar path (bit-exact): 'arith.divsi' must not run for columns that are absent}}
+  rows.kernel rows(%rows) columns(%cols) ins(%x : memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      attributes {indexing_maps = [#full, #full]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>, %yr: !rows.row<f32>):
+    %ten = arith.constant 10 : i32
+    rows.phase [] {
+    ^bb0(%j: index):
+      %v = rows.load %xr[%j] : !rows.row<f32> -> f32
+      %i = arith.fptosi %v : f32 to i32
+      %d = arith.divsi %ten, %i : i32
+      %o = arith.sitofp %d : i32 to f32
+      rows.store %o, %yr[%j] : f32, !rows.row<f32>
+    }
+  }
+  return
+}
+
+// -----
+
+#full = affine_map<(r, c) -> (r, c)>
+
+func.func @row_of_numbers_changes(%x: memref<?x?xf32>, %rows: index, %cols: index, %seed: i64, %y: memref<?x?xf32>) {
+  // expected-remark @below {{takes the scalar path (bit-exact): the generator's row, site, step or seed changes along the columns}}
+  rows.kernel rows(%rows) columns(%cols) ins(%x : memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      attributes {indexing_maps = [#full, #full]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>, %yr: !rows.row<f32>):
+    rows.phase [] {
+    ^bb0(%j: index):
+      %v = rows.load %xr[%j] : !rows.row<f32> -> f32
+      %row = arith.fptosi %v : f32 to i64
+      %h = rows.random_half %j seed %seed step %seed row %row site %seed
+      %o = arith.uitofp %h : i32 to f32
+      rows.store %o, %yr[%j] : f32, !rows.row<f32>
+    }
+  }
+  return
 }

@@ -14,6 +14,20 @@
 // RUN: %cc -O1 -ffp-contract=off -I%S/Inputs %S/Inputs/cpu-row-kernels.c %t.wide.o -lm -o %t.wide.exe
 // RUN: %t.wide.exe | FileCheck %s --check-prefix=VALUES
 
+// The scalar path: the same.
+// RUN: resid-opt %s --resid-lower-to-cpu="schedule=path=scalar" | mlir-translate --mlir-to-llvmir | opt -O3 -mcpu=native \
+// RUN:   | llc -O3 -mcpu=native -filetype=obj -relocation-model=pic -o %t.scalar.o
+// RUN: %cc -O1 -ffp-contract=off -I%S/Inputs %S/Inputs/cpu-row-kernels.c %t.scalar.o -lm -o %t.scalar.exe
+// RUN: %t.scalar.exe | FileCheck %s --check-prefix=VALUES
+
+// The narrowest registers, in two ways of taking the last columns: the same.
+// RUN: for masked in 0 32; do \
+// RUN:   resid-opt %s --resid-lower-to-cpu="vector-bits=128 masked-bits=$masked" | mlir-translate --mlir-to-llvmir \
+// RUN:     | llc -O1 -mcpu=native -filetype=obj -relocation-model=pic -o %t.narrow.o && \
+// RUN:   %cc -O1 -ffp-contract=off -I%S/Inputs %S/Inputs/cpu-row-kernels.c %t.narrow.o -lm -o %t.narrow.exe && \
+// RUN:   %t.narrow.exe || exit 1; done | FileCheck %s --check-prefixes=VALUES,AGAIN
+// AGAIN: all as expected
+
 #full = affine_map<(r, c) -> (r, c)>
 #col = affine_map<(r, c) -> (c)>
 func.func @add_layer_norm(%x: memref<?x?xf32>, %f: memref<?x?xf32>, %g: memref<?xf32>, %b: memref<?xf32>, %y: memref<?x?xf32>) {

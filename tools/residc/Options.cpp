@@ -36,6 +36,7 @@ usage: residc IN.mlir [-o OUT] [flags]        '-' is standard input or output
                          between post and post_shifted, where that is bit-exact, else keep
   --final-norm=WHAT      args (default) | identity: what a final norm is that the placement wants and IN does not have
   --manifest=FILE        write as JSON what became of each norm parameter
+  --schedule=KEY=VALUE,… how row kernels run where several ways give the same bits (docs/tools.md): path=vector|scalar
   --dump-stages=DIR      write the program after each stage to DIR
   --time                 say on standard error where the time goes
   --werror               warnings are errors
@@ -88,6 +89,14 @@ static Error setTarget(StringRef value) {
   return value == "cpu" ? Error::success() : usageError("expected --target=cpu, but got '" + value + "'");
 }
 
+static Error setSchedule(ResidcOptions &options, StringRef value) {
+  Expected<mlir::resid::cpu::Schedule> schedule = mlir::resid::cpu::parseSchedule(value);
+  if (!schedule)
+    return usageError("--schedule: " + toString(schedule.takeError()));
+  options.schedule = *schedule;
+  return Error::success();
+}
+
 static Error setPrefix(ResidcOptions &options, StringRef value) {
   bool valid =
       !value.empty() && !isDigit(value.front()) && all_of(value, [](char c) { return isAlnum(c) || c == '_'; });
@@ -138,6 +147,8 @@ static Error setValue(ResidcOptions &options, std::optional<EmitKind> &emit, Str
     return setMode(options, value);
   if (name == "target")
     return setTarget(value);
+  if (name == "schedule")
+    return setSchedule(options, value);
   if (name == "prefix")
     return setPrefix(options, value);
   if (name == "placement")

@@ -5,6 +5,7 @@
 #ifndef RESID_TOOLS_RESIDC_OPTIONS_H
 #define RESID_TOOLS_RESIDC_OPTIONS_H
 
+#include "codegen/cpu/Schedule.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -21,6 +22,7 @@ struct ResidcOptions {
   EmitKind emit = EmitKind::Object;
   /// The norm placement to convert to and how; none where `to` is empty.
   ConvertNormPlacementOptions conversion;
+  cpu::Schedule schedule;
   bool inference = false, time = false, warningsAreErrors = false;
   bool help = false, version = false;
 };

@@ -104,6 +104,7 @@ ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOption
   llvm::Expected<emit::TargetDescription> target = emit::resolveTarget(options.triple, options.mcpu);
   if (!target)
     return reportError(target.takeError());
+  target->facts.schedule = options.schedule;
   CompiledModule compiled;
   std::string code;
   if (options.emit == EmitKind::Header) {

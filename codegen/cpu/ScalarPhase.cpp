@@ -3,9 +3,8 @@
 // Emits one phase of a row: blocks of 1,024 columns, chunks of 64 and the lanes of a chunk, sums in the fixed order.
 
 #include "codegen/cpu/Philox.h"
-#include "codegen/cpu/RowFunction.h"
+#include "codegen/cpu/ScalarRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -14,7 +13,7 @@ using namespace mlir::resid::cpu;
 
 /// A buffer for one element per lane on the stack, until the phase ends. Where all loops over it get unrolled, LLVM
 /// keeps it in registers; else buffers of different phases share their place.
-Value RowFunctionEmitter::allocateLanes(Location loc, Type type) {
+Value ScalarRowEmitter::allocateLanes(Location loc, Type type) {
   auto array = LLVM::LLVMArrayType::get(type, kLanes);
   Value buffer;
   {
@@ -29,36 +28,7 @@ Value RowFunctionEmitter::allocateLanes(Location loc, Type type) {
   return buffer;
 }
 
-/// The widest arithmetic of the phase decides how many lanes a register holds.
-static unsigned getWidestFloat(rows::PhaseOp phase) {
-  unsigned widest = 32;
-  phase.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      if (isa<FloatType>(type))
-        widest = std::max(widest, type.getIntOrFloatBitWidth());
-  });
-  return widest;
-}
-
-Value RowFunctionEmitter::combine(rows::ReductionKind kind, Value accumulator, Value value) {
-  Location loc = value.getLoc();
-  switch (kind) {
-  case rows::ReductionKind::Sum:
-    return arith::AddFOp::create(builder, loc, accumulator, value);
-  case rows::ReductionKind::SumOfSquares:
-    return math::FmaOp::create(builder, loc, value, value, accumulator);
-  case rows::ReductionKind::Max:
-    return arith::MaximumFOp::create(builder, loc, accumulator, value);
-  }
-  llvm_unreachable("unknown kind of reduction");
-}
-
-/// How partial results are added up, once squares have been taken.
-static rows::ReductionKind getCombiningKind(rows::ReductionKind kind) {
-  return kind == rows::ReductionKind::SumOfSquares ? rows::ReductionKind::Sum : kind;
-}
-
-void RowFunctionEmitter::prepareReductions(rows::PhaseOp phase) {
+void ScalarRowEmitter::prepareReductions(rows::PhaseOp phase) {
   reductions.clear();
   for (auto [kind, result] :
        llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getResults())) {
@@ -71,7 +41,7 @@ void RowFunctionEmitter::prepareReductions(rows::PhaseOp phase) {
 
 /// Where only the column changes from number to number, they are made eight at a time, before the lanes of a chunk need
 /// them.
-void RowFunctionEmitter::prepareRandomHalves(rows::PhaseOp phase) {
+void ScalarRowEmitter::prepareRandomHalves(rows::PhaseOp phase) {
   randomHalves.clear();
   phase.walk([&](rows::RandomHalfOp half) {
     bool isInvariant = llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()},
@@ -81,7 +51,7 @@ void RowFunctionEmitter::prepareRandomHalves(rows::PhaseOp phase) {
   });
 }
 
-void RowFunctionEmitter::fillRandomHalves(Value first) {
+void ScalarRowEmitter::fillRandomHalves(Value first) {
   constexpr int64_t columnsPerCall = 8, wordsPerCall = 4, calls = kLanes / columnsPerCall;
   for (auto &[half, buffer] : randomHalves) {
     Location loc = half.getLoc();
@@ -102,8 +72,8 @@ void RowFunctionEmitter::fillRandomHalves(Value first) {
   }
 }
 
-void RowFunctionEmitter::emitChunk(rows::PhaseOp phase, Value first, Value count,
-                                   function_ref<void(Value, ArrayRef<Value>)> consume) {
+void ScalarRowEmitter::emitChunk(rows::PhaseOp phase, Value first, Value count,
+                                 function_ref<void(Value, ArrayRef<Value>)> consume) {
   Location loc = phase.getLoc();
   Block &body = phase.getBody().front();
   fillRandomHalves(first);
@@ -121,12 +91,12 @@ void RowFunctionEmitter::emitChunk(rows::PhaseOp phase, Value first, Value count
   });
 }
 
-void RowFunctionEmitter::emitFullChunks(rows::PhaseOp phase, Value first, Value end) {
+void ScalarRowEmitter::emitFullChunks(rows::PhaseOp phase, Value first, Value end) {
   loops->emitLoop(first, end, kLanes, [&](Value chunk) {
     emitChunk(phase, chunk, constantI64(builder, phase.getLoc(), kLanes), [&](Value lane, ArrayRef<Value> values) {
       for (auto [reduction, value] : llvm::zip_equal(reductions, values)) {
         Value accumulator = loops->load(reduction.type, reduction.lanes, lane);
-        loops->store(combine(reduction.kind, accumulator, value), reduction.lanes, lane);
+        loops->store(combine(builder, reduction.kind, accumulator, value), reduction.lanes, lane);
       }
     });
   });
@@ -135,7 +105,7 @@ void RowFunctionEmitter::emitFullChunks(rows::PhaseOp phase, Value first, Value 
 /// The last columns, fewer than 64. Their values go through a buffer, so that the accumulators' lanes are only ever
 /// visited by loops of constant length and stay in registers. The zeros of absent elements change no bit: a lane is
 /// never -0.
-void RowFunctionEmitter::emitTail(rows::PhaseOp phase, Value first, Value end) {
+void ScalarRowEmitter::emitTail(rows::PhaseOp phase, Value first, Value end) {
   Location loc = phase.getLoc();
   Value lanes = constantI64(builder, loc, kLanes);
   Value count = arith::SubIOp::create(builder, loc, end, first);
@@ -152,7 +122,7 @@ void RowFunctionEmitter::emitTail(rows::PhaseOp phase, Value first, Value end) {
       loops->emitLanes(lanes, [&](Value lane) {
         Value value = loops->load(reduction.type, reduction.tail, lane);
         Value accumulator = loops->load(reduction.type, reduction.lanes, lane);
-        loops->store(combine(reduction.kind, accumulator, value), reduction.lanes, lane);
+        loops->store(combine(builder, reduction.kind, accumulator, value), reduction.lanes, lane);
       });
     scf::YieldOp::create(builder, loc);
   };
@@ -160,14 +130,7 @@ void RowFunctionEmitter::emitTail(rows::PhaseOp phase, Value first, Value end) {
   scf::IfOp::create(builder, loc, isNeeded, emitBody);
 }
 
-/// The end of the full chunks of the columns [first, end).
-static Value computeFullEnd(OpBuilder &builder, Location loc, Value first, Value end) {
-  Value count = arith::SubIOp::create(builder, loc, end, first);
-  Value full = arith::AndIOp::create(builder, loc, count, constantI64(builder, loc, -kLanes));
-  return arith::AddIOp::create(builder, loc, first, full);
-}
-
-void RowFunctionEmitter::emitColumnBlock(rows::PhaseOp phase, Value first) {
+void ScalarRowEmitter::emitColumnBlock(rows::PhaseOp phase, Value first) {
   Location loc = phase.getLoc();
   Value lanes = constantI64(builder, loc, kLanes);
   Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, kBlockColumns));
@@ -183,38 +146,21 @@ void RowFunctionEmitter::emitColumnBlock(rows::PhaseOp phase, Value first) {
     loops->emitLanes(lanes, [&](Value lane) {
       Value total = loops->load(reduction.type, reduction.total, lane);
       Value value = loops->load(reduction.type, reduction.lanes, lane);
-      loops->store(combine(getCombiningKind(reduction.kind), total, value), reduction.total, lane);
+      loops->store(combine(builder, getCombiningKind(reduction.kind), total, value), reduction.total, lane);
     });
 }
 
-/// The elements [first, first + count) of a vector.
-static Value extractPart(OpBuilder &builder, Location loc, Value vector, int32_t first, int32_t count) {
-  auto mask = llvm::to_vector(llvm::seq<int32_t>(first, first + count));
-  return LLVM::ShuffleVectorOp::create(builder, loc, vector, vector, mask);
-}
-
-/// lane l += lane l+32, l+16, l+8, l+4, l+2, l+1. On whole registers, so that LLVM need not keep the lanes in memory.
-Value RowFunctionEmitter::reduceTotal(const Reduction &reduction) {
-  Location loc = reduction.total.getLoc();
-  rows::ReductionKind kind = getCombiningKind(reduction.kind);
+/// The lanes of a total, read from their buffer in vectors.
+Value ScalarRowEmitter::reduceTotal(const Reduction &reduction) {
   int64_t width = std::min<int64_t>(loops->getVectorLanes(), kLanes);
   SmallVector<Value> parts;
   for (int64_t first = 0; first < kLanes; first += width)
     parts.push_back(loops->loadVector(VectorType::get(width, reduction.type), reduction.total, first));
-  for (; parts.size() > 1; parts.truncate(parts.size() / 2))
-    for (size_t i = 0; i < parts.size() / 2; ++i)
-      parts[i] = combine(kind, parts[i], parts[i + parts.size() / 2]);
-  Value vector = parts.front();
-  for (int64_t count = width / 2; count > 0; count /= 2) {
-    Value low = extractPart(builder, loc, vector, 0, count), high = extractPart(builder, loc, vector, count, count);
-    vector = combine(kind, low, high);
-  }
-  return LLVM::ExtractElementOp::create(builder, loc, vector, constantI64(builder, loc, 0));
+  return reduceLanes(builder, reduction.total.getLoc(), reduction.kind, parts);
 }
 
-void RowFunctionEmitter::emitPhase(rows::PhaseOp phase) {
+void ScalarRowEmitter::emitPhase(rows::PhaseOp phase) {
   Location loc = phase.getLoc();
-  std::optional<LaneLoops> outer = loops;
   loops.emplace(builder, loc, std::max(vectorBits / getWidestFloat(phase), 2u));
   prepareReductions(phase);
   prepareRandomHalves(phase);
@@ -233,13 +179,50 @@ void RowFunctionEmitter::emitPhase(rows::PhaseOp phase) {
   for (Value buffer : phaseBuffers)
     LLVM::LifetimeEndOp::create(builder, loc, buffer);
   phaseBuffers.clear();
-  loops.emplace(*outer);
+  loops.reset();
 }
 
-void RowFunctionEmitter::emitElementwisePhase(rows::PhaseOp phase) {
+void ScalarRowEmitter::emitElementwisePhase(rows::PhaseOp phase) {
   Location loc = phase.getLoc();
   Value zero = constantI64(builder, loc, 0);
   Value fullEnd = computeFullEnd(builder, loc, zero, addresses.width);
   emitFullChunks(phase, zero, fullEnd);
   emitTail(phase, fullEnd, addresses.width);
+}
+
+//===------------------------------------------- columns ----------------------------------------------------------===//
+
+Value ScalarRowEmitter::columnOf(Value column) {
+  Location loc = column.getLoc();
+  if (position && column == position->argument)
+    return position->column;
+  return castToI64(builder, loc, mapping.lookup(column));
+}
+
+void ScalarRowEmitter::emitColumnOperation(Operation *op) {
+  if (auto load = dyn_cast<rows::LoadOp>(op)) {
+    Value element = loops->load(load.getType(), getRowPointer(load.getRow()), columnOf(load.getColumn()));
+    mapping.map(load.getResult(), element);
+  } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
+    Value element = mapping.lookup(store.getValue());
+    loops->store(element, getRowPointer(store.getRow()), columnOf(store.getColumn()));
+  } else {
+    emitRandomHalf(cast<rows::RandomHalfOp>(op));
+  }
+}
+
+void ScalarRowEmitter::emitRandomHalf(rows::RandomHalfOp half) {
+  Location loc = half.getLoc();
+  for (auto &[prepared, buffer] : randomHalves) {
+    if (prepared != half)
+      continue;
+    Value number = loops->load(builder.getI16Type(), buffer, position->lane);
+    mapping.map(half.getResult(), arith::ExtUIOp::create(builder, loc, builder.getI32Type(), number).getResult());
+    return;
+  }
+  // The row, site, step or seed changes along the columns: one generator call per element.
+  Value column = columnOf(half.getColumn());
+  Value call = arith::ShRUIOp::create(builder, loc, column, constantI64(builder, loc, 3));
+  SmallVector<Value, 4> counter = counterOf(half, call);
+  mapping.map(half.getResult(), emitPhiloxHalf(builder, loc, counter, mapping.lookup(half.getSeed()), column));
 }

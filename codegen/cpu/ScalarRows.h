@@ -1,24 +1,20 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The body of a function over a range of rows, in scalar loops of 64 lanes. Not: its arguments and who calls it.
+// The scalar path: phases as loops over 64 lanes of scalar code, which LLVM vectorises. The second opinion beside the
+// vector path, and what runs where that cannot take a kernel.
 
-#ifndef RESID_CODEGEN_CPU_ROWFUNCTION_H
-#define RESID_CODEGEN_CPU_ROWFUNCTION_H
+#ifndef RESID_CODEGEN_CPU_SCALARROWS_H
+#define RESID_CODEGEN_CPU_SCALARROWS_H
 
-#include "codegen/cpu/LaneLoops.h"
-#include "codegen/cpu/RowAddressing.h"
+#include "codegen/cpu/RowEmitter.h"
 
 namespace mlir::resid::cpu {
 
-/// Emits the rows [low, high) (i64) of `kernel` at the builder's position. `addresses` and `mapping` (for values from
-/// above the kernel) hold values that are visible there; stack memory is taken in `entry`.
-class RowFunctionEmitter {
+class ScalarRowEmitter : public RowEmitter {
 public:
-  RowFunctionEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
-                     unsigned vectorBits)
-      : builder(builder), entry(entry), addresses(addresses), mapping(mapping), vectorBits(vectorBits) {}
-
-  void emitRows(rows::KernelOp kernel, Value low, Value high);
+  ScalarRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
+                   unsigned vectorBits)
+      : RowEmitter(builder, entry, addresses, mapping), vectorBits(vectorBits) {}
 
 private:
   /// One reduction of the phase at hand: buffers of 64 elements each.
@@ -33,17 +29,11 @@ private:
     Value argument, column, lane;
   };
 
-  void computeRowPointers(rows::KernelOp kernel, Value row);
-  void emitBlock(Block &block);
-  void emitOperation(Operation *op);
-  void emitWithRegions(Operation *op);
-  void emitLoad(rows::LoadOp load);
-  void emitStore(rows::StoreOp store);
+  void emitPhase(rows::PhaseOp phase) override;
+  void emitColumnOperation(Operation *op) override;
   void emitRandomHalf(rows::RandomHalfOp half);
   Value columnOf(Value column);
-  SmallVector<Value, 4> counterOf(rows::RandomHalfOp half, Value column);
 
-  void emitPhase(rows::PhaseOp phase);
   void emitElementwisePhase(rows::PhaseOp phase);
   void emitColumnBlock(rows::PhaseOp phase, Value first);
   void emitFullChunks(rows::PhaseOp phase, Value first, Value end);
@@ -55,14 +45,8 @@ private:
   void prepareRandomHalves(rows::PhaseOp phase);
   void fillRandomHalves(Value first);
   Value reduceTotal(const Reduction &reduction);
-  Value combine(rows::ReductionKind kind, Value accumulator, Value value);
 
-  OpBuilder &builder;
-  Block *entry;
-  const KernelAddresses &addresses;
-  IRMapping mapping;
   unsigned vectorBits;
-  DenseMap<Value, Value> rowPointers;
   SmallVector<Reduction> reductions;
   SmallVector<Value> phaseBuffers;
   SmallVector<std::pair<rows::RandomHalfOp, Value>> randomHalves;
@@ -72,4 +56,4 @@ private:
 
 } // namespace mlir::resid::cpu
 
-#endif // RESID_CODEGEN_CPU_ROWFUNCTION_H
+#endif // RESID_CODEGEN_CPU_SCALARROWS_H

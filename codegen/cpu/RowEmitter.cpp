@@ -1,0 +1,165 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits the rows of a kernel: the row loop and the operations of one row; and what both paths do to reduce lanes.
+
+#include "codegen/cpu/RowEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+void RowEmitter::emitRows(rows::KernelOp kernel, Value low, Value high) {
+  Location loc = kernel.getLoc();
+  LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(low, high, 1, [&](Value row) {
+    Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), row);
+    mapping.map(kernel.getBody().getArgument(0), index);
+    computeRowPointers(kernel, row);
+    beginRow(kernel, row, high);
+    emitBlock(kernel.getBody().front());
+  });
+}
+
+/// The indices of the row dimensions, from the last (fastest) to the first.
+static SmallVector<Value> delinearize(OpBuilder &builder, Location loc, Value row, ArrayRef<Value> dims) {
+  SmallVector<Value> indices(dims.size());
+  for (unsigned i = dims.size(); i-- > 1;) {
+    indices[i] = arith::RemUIOp::create(builder, loc, row, dims[i]);
+    row = arith::DivUIOp::create(builder, loc, row, dims[i]);
+  }
+  if (!indices.empty())
+    indices[0] = row;
+  return indices;
+}
+
+void RowEmitter::computeRowPointers(rows::KernelOp kernel, Value row) {
+  Location loc = kernel.getLoc();
+  SmallVector<Value> indices(addresses.rowDims.size(), row);
+  if (addresses.needsRowIndices())
+    indices = delinearize(builder, loc, row, addresses.rowDims);
+  for (auto [i, operand] : llvm::enumerate(addresses.operands)) {
+    Value offset = constantI64(builder, loc, 0);
+    if (operand.linearStride)
+      offset = arith::MulIOp::create(builder, loc, row, operand.linearStride);
+    for (auto [dimension, stride] : operand.strides) {
+      Value step = arith::MulIOp::create(builder, loc, indices[dimension], stride);
+      offset = arith::AddIOp::create(builder, loc, offset, step);
+    }
+    rowPointers[kernel.getRowArgument(i)] =
+        LLVM::GEPOp::create(builder, loc, operand.pointer.getType(), operand.elementType, operand.pointer,
+                            ValueRange(offset), LLVM::GEPNoWrapFlags::inbounds);
+  }
+}
+
+void RowEmitter::emitBlock(Block &block) {
+  for (Operation &op : block)
+    emitOperation(&op);
+}
+
+void RowEmitter::emitOperation(Operation *op) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](rows::PhaseOp phase) { emitPhase(phase); })
+      .Case([&](rows::LoadOp load) { load.getColumn() ? emitColumnOperation(load) : emitRowLoad(load); })
+      .Case([&](rows::StoreOp store) { store.getColumn() ? emitColumnOperation(store) : emitRowStore(store); })
+      .Case([&](rows::RandomHalfOp half) { emitColumnOperation(half); })
+      .Case([](rows::YieldOp) {})
+      .Default([&](Operation *other) { emitWithRegions(other); });
+}
+
+void RowEmitter::emitWithRegions(Operation *op) {
+  Operation *copy = op->cloneWithoutRegions(mapping);
+  builder.insert(copy);
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), copy->getRegions())) {
+    for (Block &block : from) {
+      OpBuilder::InsertionGuard guard(builder);
+      Block *newBlock = builder.createBlock(&to, to.end());
+      for (BlockArgument argument : block.getArguments())
+        mapping.map(argument, newBlock->addArgument(argument.getType(), argument.getLoc()));
+      emitBlock(block);
+    }
+  }
+}
+
+SmallVector<Value, 4> RowEmitter::counterOf(rows::RandomHalfOp half, Value call) {
+  Location loc = half.getLoc();
+  Value row = mapping.lookup(half.getRow()), site = mapping.lookup(half.getSite()),
+        step = mapping.lookup(half.getStep());
+  SmallVector<Value, 4> counter;
+  for (Value word : {call, row, site, step})
+    counter.push_back(arith::TruncIOp::create(builder, loc, builder.getI32Type(), word));
+  return counter;
+}
+
+void RowEmitter::emitRowLoad(rows::LoadOp load) {
+  Value pointer = getRowPointer(load.getRow());
+  mapping.map(load.getResult(),
+              LLVM::LoadOp::create(builder, load.getLoc(), load.getType(), pointer, /*alignment=*/1).getResult());
+}
+
+void RowEmitter::emitRowStore(rows::StoreOp store) {
+  LLVM::StoreOp::create(builder, store.getLoc(), mapping.lookup(store.getValue()), getRowPointer(store.getRow()),
+                        /*alignment=*/1);
+}
+
+//===------------------------------------------- reductions -------------------------------------------------------===//
+
+unsigned cpu::getWidestFloat(rows::PhaseOp phase) {
+  unsigned widest = 32;
+  phase.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (isa<FloatType>(type))
+        widest = std::max(widest, type.getIntOrFloatBitWidth());
+  });
+  return widest;
+}
+
+Value cpu::combine(OpBuilder &builder, rows::ReductionKind kind, Value accumulator, Value value) {
+  Location loc = value.getLoc();
+  switch (kind) {
+  case rows::ReductionKind::Sum:
+    return arith::AddFOp::create(builder, loc, accumulator, value);
+  case rows::ReductionKind::SumOfSquares:
+    return math::FmaOp::create(builder, loc, value, value, accumulator);
+  case rows::ReductionKind::Max:
+    return arith::MaximumFOp::create(builder, loc, accumulator, value);
+  }
+  llvm_unreachable("unknown kind of reduction");
+}
+
+rows::ReductionKind cpu::getCombiningKind(rows::ReductionKind kind) {
+  return kind == rows::ReductionKind::SumOfSquares ? rows::ReductionKind::Sum : kind;
+}
+
+Value cpu::computeFullEnd(OpBuilder &builder, Location loc, Value first, Value end) {
+  Value count = arith::SubIOp::create(builder, loc, end, first);
+  Value full = arith::AndIOp::create(builder, loc, count, constantI64(builder, loc, -kLanes));
+  return arith::AddIOp::create(builder, loc, first, full);
+}
+
+Value cpu::extractLanes(OpBuilder &builder, Location loc, Value vector, int32_t first, int32_t count) {
+  auto mask = llvm::to_vector(llvm::seq<int32_t>(first, first + count));
+  return LLVM::ShuffleVectorOp::create(builder, loc, vector, vector, mask);
+}
+
+Value cpu::concatenate(OpBuilder &builder, Location loc, Value low, Value high) {
+  int64_t count = 2 * cast<VectorType>(low.getType()).getNumElements();
+  auto mask = llvm::to_vector(llvm::seq<int32_t>(0, count));
+  return LLVM::ShuffleVectorOp::create(builder, loc, low, high, mask);
+}
+
+Value cpu::reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, SmallVector<Value> parts) {
+  kind = getCombiningKind(kind);
+  for (; parts.size() > 1; parts.truncate(parts.size() / 2))
+    for (size_t i = 0; i < parts.size() / 2; ++i)
+      parts[i] = combine(builder, kind, parts[i], parts[i + parts.size() / 2]);
+  Value vector = parts.front();
+  for (int64_t count = cast<VectorType>(vector.getType()).getNumElements() / 2; count > 0; count /= 2) {
+    Value low = extractLanes(builder, loc, vector, 0, count), high = extractLanes(builder, loc, vector, count, count);
+    vector = combine(builder, kind, low, high);
+  }
+  return LLVM::ExtractElementOp::create(builder, loc, vector, constantI64(builder, loc, 0));
+}

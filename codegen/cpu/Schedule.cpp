@@ -1,0 +1,69 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The text form of schedules.
+
+#include "codegen/cpu/Schedule.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+namespace {
+
+/// One key: its values by name, in the order of the numbers they stand for, and where it is kept.
+struct Key {
+  StringRef name;
+  ArrayRef<StringRef> values;
+  unsigned (*get)(const Schedule &schedule);
+  void (*set)(Schedule &schedule, unsigned value);
+};
+
+template <auto member> constexpr Key makeKey(StringRef name, ArrayRef<StringRef> values) {
+  using Value = std::decay_t<decltype(std::declval<Schedule>().*member)>;
+  return {name, values, [](const Schedule &schedule) { return static_cast<unsigned>(schedule.*member); },
+          [](Schedule &schedule, unsigned value) { schedule.*member = static_cast<Value>(value); }};
+}
+
+constexpr StringRef kPaths[] = {"vector", "scalar"};
+const Key kKeys[] = {
+    makeKey<&Schedule::path>("path", kPaths),
+};
+
+} // namespace
+
+/// The parts as `a, b or c`.
+static std::string listNames(ArrayRef<StringRef> names) {
+  if (names.size() == 1)
+    return names.front().str();
+  return join(names.drop_back(), ", ") + " or " + names.back().str();
+}
+
+Expected<Schedule> cpu::parseSchedule(StringRef text) {
+  Schedule schedule;
+  SmallVector<StringRef> settings;
+  if (!text.empty())
+    text.split(settings, ',');
+  for (StringRef setting : settings) {
+    auto [name, value] = setting.split('=');
+    const Key *key = find_if(kKeys, [&](const Key &candidate) { return candidate.name == name; });
+    if (key == std::end(kKeys)) {
+      SmallVector<StringRef> names = map_to_vector(kKeys, [](const Key &each) { return each.name; });
+      return createStringError("expected a key of the schedule, " + listNames(names) + ", but got '" + name + "'");
+    }
+    const StringRef *place = find(key->values, value);
+    if (place == key->values.end())
+      return createStringError("expected " + name + "=" + listNames(key->values) + ", but got '" + value + "'");
+    key->set(schedule, place - key->values.begin());
+  }
+  return schedule;
+}
+
+std::string cpu::printSchedule(const Schedule &schedule) {
+  auto settings =
+      map_to_vector(kKeys, [&](const Key &key) { return (key.name + "=" + key.values[key.get(schedule)]).str(); });
+  return join(settings, ",");
+}

@@ -1,0 +1,32 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a row kernel is run on a CPU where several ways give the same bits: what `--schedule=` sets. Plain data and its
+// text form.
+
+#ifndef RESID_CODEGEN_CPU_SCHEDULE_H
+#define RESID_CODEGEN_CPU_SCHEDULE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace mlir::resid::cpu {
+
+/// How the columns of a row are run through.
+enum class RowPath {
+  Vector, // explicit vectors
+  Scalar, // scalar loops that LLVM vectorises
+};
+
+struct Schedule {
+  RowPath path = RowPath::Vector;
+};
+
+/// Reads `key=value,key=value`; the empty text changes nothing. An error names the keys or values there are.
+llvm::Expected<Schedule> parseSchedule(llvm::StringRef text);
+/// All keys with their present values, in the form that parseSchedule reads.
+std::string printSchedule(const Schedule &schedule);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_SCHEDULE_H

@@ -1,0 +1,87 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The body of a phase on several vectors of columns at a time. Not: which columns those are (VectorRows.h).
+
+#ifndef RESID_CODEGEN_CPU_VECTORBODY_H
+#define RESID_CODEGEN_CPU_VECTORBODY_H
+
+#include "codegen/cpu/CPUTarget.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include <functional>
+
+namespace mlir::resid::cpu {
+
+/// One row of memory that a value is written to.
+struct RowTarget {
+  Value pointer;
+  /// Written past the cache: pointer and columns of full steps are then aligned to whole vectors.
+  bool nonTemporal = false;
+};
+
+/// Where the rows that a phase loads from and stores to lie.
+struct RowPlaces {
+  std::function<Value(rows::LoadOp)> source;
+  std::function<SmallVector<RowTarget>(rows::StoreOp)> targets;
+};
+
+/// Emits a phase's body on `parts` vectors of `lanes` columns. Made before the loops over the columns: what the body
+/// uses from above is spread over vectors there.
+class VectorBody {
+public:
+  using Parts = SmallVector<Value, 4>;
+
+  /// `buffers` is shared by all phases of a function.
+  VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, const IRMapping &mapping, const RowPlaces &places,
+             const CPUTarget &target, DenseMap<Type, Value> &buffers);
+
+  int64_t getLanes() const { return lanes; }
+  int64_t getParts() const { return parts; }
+  /// Columns per step.
+  int64_t getColumns() const { return lanes * parts; }
+
+  /// The columns from `column` (i64) on: all, or the first `present` of them where that is given (it may be negative or
+  /// too large). Gives the yielded values. What a value is in lanes that are not present is not said.
+  SmallVector<Parts> emit(Value column, Value present = {});
+  /// Per part, which lanes were present in the last step with `present`.
+  const Parts &getMasks() const { return masks; }
+
+private:
+  Parts evaluate(Value value);
+  void emitOperation(Operation *op);
+  void emitElementwise(Operation *op);
+  void emitLoad(rows::LoadOp load);
+  void emitStore(rows::StoreOp store);
+  void emitRandomHalf(rows::RandomHalfOp half);
+  void createMasks();
+
+  Type getMemoryType(Type element) const;
+  Value address(Value pointer, Type element, int64_t part);
+  bool hasMaskedAccess(Type element) const;
+  Parts loadThroughBuffer(Value pointer, Type element);
+  void storeThroughBuffer(const Parts &values, Value pointer, Type element);
+  void copyPresent(Type element, Value from, Value to);
+  void storeWide(const Parts &values, const RowTarget &row);
+  Value getBuffer(Type element);
+
+  OpBuilder &builder;
+  Location loc;
+  Block *entry;
+  rows::PhaseOp phase;
+  const IRMapping &mapping;
+  const RowPlaces &places;
+  const CPUTarget &target;
+  /// Stack memory by type, for what goes element by element.
+  DenseMap<Type, Value> &buffers;
+  int64_t lanes, parts;
+  /// Values from above, and constants of the body, on a vector.
+  DenseMap<Value, Value> spread;
+  DenseMap<Value, Parts> values;
+  Value column, present;
+  Parts masks;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_VECTORBODY_H

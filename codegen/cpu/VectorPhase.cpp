@@ -1,0 +1,155 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits one phase of a row on the vector path. A step is a few vectors of columns. Where a step is a chunk of 64 lanes,
+// a block of 1,024 columns is one loop over its chunks; where registers are narrower, the block is swept several times,
+// each time over the same lanes of every chunk, so that the accumulators always stay in registers.
+
+#include "codegen/cpu/VectorRows.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+//===------------------------------------------- what the path takes ----------------------------------------------===//
+
+/// A random number is made for whole vectors of columns: only the column may change along the row.
+static bool isRowInvariant(rows::RandomHalfOp half) {
+  Region *phase = half->getParentRegion();
+  return llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()},
+                      [&](Value value) { return !phase->isAncestor(value.getParentRegion()); });
+}
+
+std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
+  std::optional<std::string> obstacle;
+  kernel.walk([&](rows::PhaseOp phase) {
+    for (Operation &op : phase.getBody().front().without_terminator()) {
+      if (isa<rows::LoadOp, rows::StoreOp>(op))
+        continue;
+      auto half = dyn_cast<rows::RandomHalfOp>(op);
+      if (half && !isRowInvariant(half))
+        obstacle = "the generator's row, site, step or seed changes along the columns";
+      else if (llvm::is_contained(op.getOperands(), phase.getBody().getArgument(0)) && !half)
+        obstacle = "the body computes with the column itself";
+      else if (!half && !OpTrait::hasElementwiseMappableTraits(&op) && !op.hasTrait<OpTrait::ConstantLike>())
+        obstacle = "'" + op.getName().getStringRef().str() + "' has no form on vectors";
+      else if (!isSpeculatable(&op))
+        obstacle = "'" + op.getName().getStringRef().str() + "' must not run for columns that are absent";
+    }
+  });
+  return obstacle;
+}
+
+//===------------------------------------------- the emitter ------------------------------------------------------===//
+
+VectorRowEmitter::VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses,
+                                   const IRMapping &mapping, const CPUTarget &target)
+    : RowEmitter(builder, entry, addresses, mapping), target(target) {
+  places.source = [this](rows::LoadOp load) { return getRowPointer(load.getRow()); };
+  places.targets = [this](rows::StoreOp store) { return SmallVector<RowTarget>{{getRowPointer(store.getRow())}}; };
+}
+
+void VectorRowEmitter::emitColumnOperation(Operation *op) {
+  llvm_unreachable("column operations stand in phases, which VectorBody emits");
+}
+
+void VectorRowEmitter::emitPhase(rows::PhaseOp phase) {
+  Location loc = phase.getLoc();
+  VectorBody body(builder, entry, phase, mapping, places, target, buffers);
+  if (phase.getReduced().empty())
+    return emitElementwise(body, loc);
+  Accumulators allTotals = emitBlocks(phase, body);
+  ArrayRef<Value> totals = allTotals;
+  int64_t partsOfLanes = kLanes / body.getLanes();
+  for (auto [kind, result] :
+       llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getReduced())) {
+    SmallVector<Value> parts(totals.take_front(partsOfLanes));
+    totals = totals.drop_front(partsOfLanes);
+    mapping.map(result, reduceLanes(builder, loc, kind.getValue(), std::move(parts)));
+  }
+}
+
+void VectorRowEmitter::emitElementwise(VectorBody &body, Location loc) {
+  Value zero = constantI64(builder, loc, 0), width = addresses.width;
+  Value full = arith::AndIOp::create(builder, loc, width, constantI64(builder, loc, -body.getColumns()));
+  LaneLoops(builder, loc, 1).emitLoop(zero, full, body.getColumns(), [&](Value column) { body.emit(column); });
+  Value hasTail = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, full, width);
+  auto tail = scf::IfOp::create(builder, loc, hasTail, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(tail.thenBlock());
+  body.emit(full, arith::SubIOp::create(builder, loc, width, full));
+}
+
+//===------------------------------------------- reductions -------------------------------------------------------===//
+
+VectorRowEmitter::Accumulators VectorRowEmitter::createZeros(rows::PhaseOp phase, int64_t lanes, int64_t parts) {
+  Accumulators zeros;
+  for (Type type : phase.getReduced().getTypes()) {
+    Value zero = arith::ConstantOp::create(builder, phase.getLoc(), builder.getZeroAttr(VectorType::get(lanes, type)));
+    zeros.append(parts, zero);
+  }
+  return zeros;
+}
+
+/// The totals of all blocks: per reduction, the vectors that make up its 64 lanes.
+VectorRowEmitter::Accumulators VectorRowEmitter::emitBlocks(rows::PhaseOp phase, VectorBody &body) {
+  Location loc = phase.getLoc();
+  Accumulators zeros = createZeros(phase, body.getLanes(), kLanes / body.getLanes());
+  LaneLoops loops(builder, loc, 1);
+  Value zero = constantI64(builder, loc, 0);
+  return loops.emitLoop(zero, addresses.width, kBlockColumns, zeros, [&](Value first, ValueRange carried) {
+    Accumulators totals(carried);
+    Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, kBlockColumns));
+    Value end = arith::MinSIOp::create(builder, loc, next, addresses.width);
+    for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
+      emitSweep(phase, body, first, end, lane, totals);
+    return totals;
+  });
+}
+
+/// Adds what the lanes from `lane` on, as many as a step has, collect in the columns [first, end) to the totals.
+void VectorRowEmitter::emitSweep(rows::PhaseOp phase, VectorBody &body, Value first, Value end, int64_t lane,
+                                 Accumulators &totals) {
+  Location loc = phase.getLoc();
+  LaneLoops loops(builder, loc, 1);
+  Value fullEnd = computeFullEnd(builder, loc, first, end), offset = constantI64(builder, loc, lane);
+  Accumulators zeros = createZeros(phase, body.getLanes(), body.getParts());
+  Accumulators sums = loops.emitLoop(first, fullEnd, kLanes, zeros, [&](Value chunk, ValueRange carried) {
+    return emitChunk(phase, body, arith::AddIOp::create(builder, loc, chunk, offset), {}, carried);
+  });
+  Value column = arith::AddIOp::create(builder, loc, fullEnd, offset);
+  Value hasTail = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, end);
+  auto tail = scf::IfOp::create(builder, loc, ValueRange(sums).getTypes(), hasTail, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(tail.thenBlock());
+    Value present = arith::SubIOp::create(builder, loc, end, column);
+    scf::YieldOp::create(builder, loc, emitChunk(phase, body, column, present, sums));
+    builder.setInsertionPointToStart(tail.elseBlock());
+    scf::YieldOp::create(builder, loc, sums);
+  }
+  int64_t parts = body.getParts(), partsOfLanes = kLanes / body.getLanes(), firstPart = lane / body.getLanes();
+  for (auto [i, kind] : llvm::enumerate(phase.getKinds().getAsRange<rows::ReductionKindAttr>()))
+    for (int64_t part = 0; part < parts; ++part) {
+      Value &total = totals[i * partsOfLanes + firstPart + part];
+      total = combine(builder, getCombiningKind(kind.getValue()), total, tail.getResult(i * parts + part));
+    }
+}
+
+/// One step; absent columns add nothing.
+VectorRowEmitter::Accumulators VectorRowEmitter::emitChunk(rows::PhaseOp phase, VectorBody &body, Value column,
+                                                           Value present, ValueRange accumulators) {
+  SmallVector<Parts> values = body.emit(column, present);
+  Accumulators next;
+  for (auto [kind, parts] : llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), values))
+    for (auto [part, value] : llvm::enumerate(parts)) {
+      Value accumulator = accumulators[next.size()];
+      Value combined = combine(builder, kind.getValue(), accumulator, value);
+      if (present)
+        combined = arith::SelectOp::create(builder, phase.getLoc(), body.getMasks()[part], combined, accumulator);
+      next.push_back(combined);
+    }
+  return next;
+}

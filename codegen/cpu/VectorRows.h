@@ -1,0 +1,44 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The vector path: phases as loops over explicit vectors, with the accumulators of the ordered sums as loop-carried
+// values. The same bits as the scalar path (ScalarRows.h).
+
+#ifndef RESID_CODEGEN_CPU_VECTORROWS_H
+#define RESID_CODEGEN_CPU_VECTORROWS_H
+
+#include "codegen/cpu/RowEmitter.h"
+#include "codegen/cpu/VectorBody.h"
+#include <string>
+
+namespace mlir::resid::cpu {
+
+/// Why the vector path cannot take a kernel, as the end of a sentence; nothing where it can.
+std::optional<std::string> findVectorObstacle(rows::KernelOp kernel);
+
+class VectorRowEmitter : public RowEmitter {
+public:
+  VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
+                   const CPUTarget &target);
+
+private:
+  using Parts = VectorBody::Parts;
+  /// One value per reduction and part of the lanes.
+  using Accumulators = SmallVector<Value>;
+
+  void emitPhase(rows::PhaseOp phase) override;
+  void emitColumnOperation(Operation *op) override;
+
+  void emitElementwise(VectorBody &body, Location loc);
+  Accumulators emitBlocks(rows::PhaseOp phase, VectorBody &body);
+  void emitSweep(rows::PhaseOp phase, VectorBody &body, Value first, Value end, int64_t lane, Accumulators &totals);
+  Accumulators emitChunk(rows::PhaseOp phase, VectorBody &body, Value column, Value present, ValueRange accumulators);
+  Accumulators createZeros(rows::PhaseOp phase, int64_t lanes, int64_t parts);
+
+  const CPUTarget &target;
+  RowPlaces places;
+  DenseMap<Type, Value> buffers;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_VECTORROWS_H
