@@ -3,7 +3,8 @@
 # The two commands of the README, and little else: everything is done by CMake in build/.
 #   make demo    sets up, builds, compiles examples/post_norm_block, links it into a C program, runs it on real data
 #   make check   sets up, builds, runs all tests
-#   make bench   sets up, builds, measures the compiled add + layer norm beside a hand-written one
+#   make bench   sets up, builds, measures kernels beside the machine's limits, hand-written code and peers into build/benchmarks
+#                (docs/benchmarks.md); bench-quick: less of it; bench-peers: installs the peers; bench-docs: results into the docs
 #   make accuracy  sets up, builds, prints the largest error per op and type beside its bound (docs/accuracy.md)
 #   make fuzz    sets up, builds, 100,000 random programs through random orders of rewrites, 1,000 of them compiled (docs/fuzz.md)
 #   make         builds the tools        make setup   installs missing packages (or says which)        make clean
@@ -11,7 +12,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all demo check fuzz bench accuracy setup configure clean
+.PHONY: all demo check fuzz bench bench-quick bench-peers bench-docs accuracy setup configure clean
 
 all: configure
 	cmake --build $(BUILD)
@@ -30,9 +31,17 @@ fuzz: configure
 	cmake --build $(BUILD) --target resid-random-programs
 	$(BUILD)/bin/resid-random-programs $(FUZZ) --out=$(BUILD)/random-program.mlir
 
-bench: configure
+bench bench-quick: configure
 	cmake -B $(BUILD) -DRESID_BUILD_BENCHMARKS=ON
-	cmake --build $(BUILD) --target scalar-path-benchmark
+	cmake --build $(BUILD) --target $@
+
+bench-peers: configure
+	benchmarks/install-peers.sh $(BUILD)/peers
+	cmake -B $(BUILD) -DRESID_BUILD_BENCHMARKS=ON
+	cmake --build $(BUILD) --target bench-prepare-peers
+
+bench-docs:
+	@python3 benchmarks/bench.py --build $(BUILD) --update-docs
 
 accuracy: configure
 	cmake --build $(BUILD) --target resid-run

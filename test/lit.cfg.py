@@ -5,8 +5,9 @@
 #
 # Tools (those of the build, then LLVM's) stand on PATH: a RUN line names them plainly.
 # Features: one per tool that the build has (resid-opt, residc, resid-run), x86_64 or aarch64, and x86-64-v3,
-# x86-64-v4 where this machine can run such code.
-# Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %python %source_dir %include_dir %runtime_dir %examples_dir
+# x86-64-v4 where this machine can run such code; benchmarks where their library is built and Python can load it.
+# Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %python %source_dir %build_dir %include_dir %runtime_dir
+# %examples_dir
 
 import os
 import platform
@@ -55,6 +56,9 @@ for level, needed in X86_LEVELS.items():
     if available.issuperset(needed):
         config.available_features.add(level)
 
+if os.path.exists(os.path.join(config.runtime_dir, "libresid-benchmarks.so")) and not config.sanitized:
+    config.available_features.add("benchmarks")
+
 config.substitutions += [
     ("%tools", " ".join(os.path.join(config.build_dir, "bin", tool) for tool in config.tools if tool)),
     ("%llvm_bin", config.llvm_bin),
@@ -62,6 +66,7 @@ config.substitutions += [
     ("%cxx", config.cxx_compiler),
     ("%python", config.python),
     ("%source_dir", config.source_dir),
+    ("%build_dir", config.build_dir),
     ("%include_dir", os.path.join(config.source_dir, "runtime")),
     ("%runtime_dir", config.runtime_dir),
     ("%examples_dir", os.path.join(config.source_dir, "examples")),

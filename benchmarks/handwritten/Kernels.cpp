@@ -1,0 +1,94 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C functions of the hand-written kernels, all of one form:
+//   int32_t hand_<kernel>_<type>_<stores>(const resid_ctx *ctx, const void *x, const void *f, const void *gamma,
+//       const void *beta, void *y, void *s, int64_t rows, int64_t width, int64_t seed, int64_t step)
+// They answer 0, or RESID_BAD_SHAPE where the width is not one they take. Rows are cut into the tasks that compiled
+// kernels have.
+
+#include "benchmarks/handwritten/RowKernel.h"
+#include "runtime/resid.h"
+
+using namespace resid::handwritten;
+
+namespace {
+
+/// As in compiled kernels.
+constexpr int64_t kTaskElements = 32768;
+
+template <typename Traits> struct Tasks {
+  Arrays<typename Traits::Type::Element> arrays;
+  Philox philox;
+  int64_t rows, taskRows;
+
+  void run(int64_t task) {
+    int64_t first = task * taskRows, last = first + taskRows < rows ? first + taskRows : rows;
+    RowKernel<Traits>(arrays, philox).run(first, last);
+  }
+};
+
+template <typename Traits>
+int32_t runKernel(const resid_ctx *context, const void *x, const void *f, const void *gamma, const void *beta, void *y,
+                  void *s, int64_t rows, int64_t width, int64_t seed, int64_t step) {
+  using Element = typename Traits::Type::Element;
+  if (rows < 0 || width < 1 || width > kLargestWidth)
+    return RESID_BAD_SHAPE;
+  int64_t taskRows = (kTaskElements + width - 1) / width, count = (rows + taskRows - 1) / taskRows;
+  Tasks<Traits> tasks{{static_cast<const Element *>(x), static_cast<const Element *>(f),
+                       static_cast<const Element *>(gamma), static_cast<const Element *>(beta),
+                       static_cast<Element *>(y), static_cast<Element *>(s), width},
+                      Philox(static_cast<uint64_t>(seed), 0, static_cast<uint32_t>(step)),
+                      rows,
+                      taskRows};
+  auto run = [](void *argument, int64_t task) { static_cast<Tasks<Traits> *>(argument)->run(task); };
+  if (context && context->parallel_for && count > 1) {
+    context->parallel_for(context->user, count, run, &tasks);
+    return RESID_OK;
+  }
+  tasks.taskRows = rows;
+  tasks.run(0);
+  return RESID_OK;
+}
+
+} // namespace
+
+#define RESID_KERNEL(NAME, ...)                                                                                        \
+  extern "C" RESID_API int32_t hand_##NAME(const resid_ctx *ctx, const void *x, const void *f, const void *gamma,      \
+                                           const void *beta, void *y, void *s, int64_t rows, int64_t width,            \
+                                           int64_t seed, int64_t step) {                                               \
+    return runKernel<KernelTraits<__VA_ARGS__>>(ctx, x, f, gamma, beta, y, s, rows, width, seed, step);                \
+  }
+#define RESID_STORES(NAME, ...)                                                                                        \
+  RESID_KERNEL(NAME##_plain, __VA_ARGS__, Stores::Plain)                                                               \
+  RESID_KERNEL(NAME##_streamed, __VA_ARGS__, Stores::Streamed)                                                         \
+  RESID_KERNEL(NAME##_streamed_ahead, __VA_ARGS__, Stores::StreamedAhead)
+#define RESID_TYPES(NAME, ...)                                                                                         \
+  RESID_STORES(NAME##_f32, F32, __VA_ARGS__)                                                                           \
+  RESID_STORES(NAME##_bf16, BF16, __VA_ARGS__)
+
+RESID_TYPES(add_layer_norm, Norm::Layer, true, false)
+RESID_TYPES(add_rms_norm, Norm::RMS, true, false)
+RESID_TYPES(dropout_add_layer_norm, Norm::Layer, true, true)
+RESID_TYPES(layer_norm, Norm::Layer, false, false)
+RESID_TYPES(rms_norm, Norm::RMS, false, false)
+
+/// The random numbers alone, for rows times width elements, without memory: what they are is folded into `*sink`.
+extern "C" RESID_API int32_t hand_philox(int64_t rows, int64_t width, int64_t seed, int64_t step, uint64_t *sink) {
+  Philox philox(static_cast<uint64_t>(seed), 0, static_cast<uint32_t>(step));
+  __m512i folded = _mm512_setzero_si512();
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < width; column += kChunk) {
+      __m512i halves[2];
+      philox.generate(row, column, halves);
+      folded = _mm512_ternarylogic_epi64(folded, halves[0], halves[1], 0x96);
+    }
+  *sink = static_cast<uint64_t>(_mm512_reduce_add_epi64(folded));
+  return RESID_OK;
+}
+
+/// Whether this processor runs the functions above.
+extern "C" RESID_API int32_t hand_is_supported() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("bmi2");
+}

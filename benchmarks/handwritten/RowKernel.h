@@ -1,0 +1,299 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Residual add, dropout and norms of one row in AVX-512 intrinsics, with the operations and the order of sums of
+// docs/numerics.md, so with the bits of compiled code. One template for all: what is computed, on which type, and how
+// the row moves. Finite rows only: rows whose squares overflow are not done again in another scale.
+
+#ifndef RESID_BENCHMARKS_HANDWRITTEN_ROWKERNEL_H
+#define RESID_BENCHMARKS_HANDWRITTEN_ROWKERNEL_H
+
+#include "benchmarks/handwritten/Philox.h"
+
+namespace resid::handwritten {
+
+enum class Norm { Layer, RMS };
+
+/// How results are stored: into the cache; past it, from a copy of the row in scratch memory; the same with prefetches
+/// of what comes next.
+enum class Stores { Plain, Streamed, StreamedAhead };
+
+/// y = norm(s); with `add`, s = x + f, or s = x + dropout(f).
+template <typename TypeT, Norm normKind, bool hasAdd, bool hasDropout, Stores storesKind> struct KernelTraits {
+  using Type = TypeT;
+  static constexpr Norm norm = normKind;
+  static constexpr bool add = hasAdd, dropout = hasDropout;
+  static constexpr bool streams = storesKind != Stores::Plain, prefetches = storesKind == Stores::StreamedAhead;
+};
+
+constexpr int64_t kBlock = 1024, kLargestWidth = 16384;
+constexpr float kEpsilon = 1e-5f;
+constexpr double kDropoutProbability = 0.1;
+
+/// The arrays of a call: rows times width, but gamma and beta of one row.
+template <typename Element> struct Arrays {
+  const Element *x, *f, *gamma, *beta;
+  Element *y, *s;
+  int64_t width;
+};
+
+RESID_INLINE Chunk zeroChunk() {
+  return {{_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()}};
+}
+
+RESID_INLINE void addTo(Chunk &total, const Chunk &chunk) {
+  for (int i = 0; i < kParts; ++i)
+    total.part[i] = _mm512_add_ps(total.part[i], chunk.part[i]);
+}
+
+RESID_INLINE void addSquares(Chunk &total, const Chunk &chunk) {
+  for (int i = 0; i < kParts; ++i)
+    total.part[i] = _mm512_fmadd_ps(chunk.part[i], chunk.part[i], total.part[i]);
+}
+
+RESID_INLINE Chunk subtract(const Chunk &chunk, __m512 value) {
+  Chunk result;
+  for (int i = 0; i < kParts; ++i)
+    result.part[i] = _mm512_sub_ps(chunk.part[i], value);
+  return result;
+}
+
+RESID_INLINE Chunk clearAbsent(const Chunk &chunk, const Presence &there) {
+  Chunk result;
+  for (int i = 0; i < kParts; ++i)
+    result.part[i] = _mm512_maskz_mov_ps(there.part[i], chunk.part[i]);
+  return result;
+}
+
+/// Lines of an array that are read soon.
+template <int level, typename Element> RESID_INLINE void prefetchChunk(const Element *from) {
+  for (unsigned offset = 0; offset < kChunk * sizeof(Element); offset += 64)
+    __builtin_prefetch(reinterpret_cast<const char *>(from) + offset, 0, level);
+}
+
+template <typename Traits> class RowKernel {
+  using Type = typename Traits::Type;
+  using Element = typename Type::Element;
+
+public:
+  RowKernel(const Arrays<Element> &arrays, const Philox &philox)
+      : arrays(arrays), philox(philox), width(arrays.width), tail(Type::presence(arrays.width % kChunk)) {}
+
+  void run(int64_t first, int64_t last) {
+    for (int64_t row = first; row < last; ++row) {
+      int64_t start = row * width;
+      Statistics statistics;
+      if constexpr (Traits::norm == Norm::Layer)
+        statistics = layerStatistics(row, start);
+      else
+        statistics = rmsStatistics(row, start);
+      storeRow(start, statistics);
+    }
+    if constexpr (Traits::streams)
+      _mm_sfence();
+  }
+
+private:
+  struct Statistics {
+    float mean = 0, correction = 0, factor = 0;
+  };
+
+  /// Calls body(sums, column, presence or nothing) for all chunks of the row; the sums are ordered as S(t) is.
+  template <int count, typename Body>
+  __attribute__((always_inline)) void sumRow(float (&result)[count], const Body &body) {
+    Chunk totals[count], sums[count];
+    for (Chunk &total : totals)
+      total = zeroChunk();
+    for (int64_t block = 0; block < width; block += kBlock) {
+      for (Chunk &sum : sums)
+        sum = zeroChunk();
+      int64_t end = block + kBlock < width ? block + kBlock : width, column = block;
+#pragma clang loop unroll(disable)
+      for (; column + kChunk <= end; column += kChunk)
+        body(sums, column, All());
+      if (column < end)
+        body(sums, column, tail);
+      for (int i = 0; i < count; ++i)
+        addTo(totals[i], sums[i]);
+    }
+    for (int i = 0; i < count; ++i)
+      result[i] = Type::reduce(totals[i]);
+  }
+
+  /// Stands for a chunk of which all columns are there.
+  struct All {};
+  RESID_INLINE typename Type::Packed load(const Element *from, All) { return Type::loadPacked(from); }
+  RESID_INLINE typename Type::Packed load(const Element *from, const Presence &there) {
+    return Type::loadPacked(from, there);
+  }
+  RESID_INLINE void store(Element *to, const typename Type::Packed &packed, All) { Type::storePacked(to, packed); }
+  RESID_INLINE void store(Element *to, const typename Type::Packed &packed, const Presence &there) {
+    Type::storePacked(to, packed, there);
+  }
+  RESID_INLINE Chunk clear(const Chunk &chunk, All) { return chunk; }
+  RESID_INLINE Chunk clear(const Chunk &chunk, const Presence &there) { return clearAbsent(chunk, there); }
+
+  /// Where the row that the norm sees can be read again after the first phase, from its first column on.
+  __attribute__((always_inline)) const Element *rowAgain(int64_t start) const {
+    if constexpr (!Traits::add)
+      return arrays.x + start;
+    return Traits::streams ? scratch : arrays.s + start;
+  }
+
+  template <typename Part>
+  __attribute__((always_inline)) Chunk loadInput(int64_t row, int64_t start, int64_t column, const Part &there) {
+    int64_t at = start + column;
+    if constexpr (Traits::prefetches) {
+      constexpr int64_t ahead = 2048 / sizeof(Element);
+      prefetchChunk<3>(arrays.x + at + ahead);
+      if constexpr (Traits::add)
+        prefetchChunk<3>(arrays.f + at + ahead);
+    }
+    Chunk x = Type::unpack(load(arrays.x + at, there));
+    if constexpr (!Traits::add)
+      return x;
+    Chunk f = Type::unpack(load(arrays.f + at, there));
+    if constexpr (Traits::dropout)
+      f = drop(f, row, column);
+    addTo(x, f);
+    typename Type::Packed sum = Type::pack(x);
+    store(Traits::streams ? scratch + column : arrays.s + at, sum, there);
+    return Type::unpack(sum);
+  }
+
+  __attribute__((always_inline)) Chunk drop(const Chunk &f, int64_t row, int64_t column) const {
+    constexpr uint32_t threshold = static_cast<uint32_t>(kDropoutProbability * 65536 + 0.5);
+    const __m512 scale = _mm512_set1_ps(65536.0f / static_cast<float>(65536 - threshold));
+    __m512i halves[2];
+    philox.generate(row, column, halves);
+    __mmask16 kept[kParts];
+    Type::keep(halves, threshold, kept);
+    Chunk result;
+    for (int i = 0; i < kParts; ++i)
+      result.part[i] = _mm512_maskz_mul_ps(kept[i], f.part[i], scale);
+    return Type::unpack(Type::pack(result));
+  }
+
+  /// The next row's inputs, while this row is worked on: the first array in one phase, the second in another.
+  __attribute__((always_inline)) void prefetchNext(const Element *array, int64_t start, int64_t column) const {
+    if constexpr (Traits::prefetches)
+      prefetchChunk<2>(array + start + width + column);
+  }
+
+  __attribute__((always_inline)) Statistics layerStatistics(int64_t row, int64_t start) {
+    float n = static_cast<float>(width), sum[1], centred[2];
+    sumRow(
+        sum, [&](Chunk * sums, int64_t column, const auto &there)
+                 __attribute__((always_inline)) { addTo(sums[0], loadInput(row, start, column, there)); });
+    Statistics statistics;
+    statistics.mean = sum[0] / n;
+    const __m512 mean = _mm512_set1_ps(statistics.mean);
+    const Element *again = rowAgain(start);
+    sumRow(
+        centred, [&](Chunk * sums, int64_t column, const auto &there) __attribute__((always_inline)) {
+          prefetchNext(arrays.x, start, column);
+          Chunk d = clear(subtract(Type::unpack(load(again + column, there)), mean), there);
+          addTo(sums[0], d);
+          addSquares(sums[1], d);
+        });
+    float e = centred[0] / n, q = centred[1] / n;
+    float variance = __builtin_fmaf(-e, e, q);
+    if (__builtin_expect(!(__builtin_fabsf(q) < __builtin_inff() && e * e <= q * 0.25f), 0))
+      variance = sumCentredSquares(again, statistics.mean, e) / n;
+    statistics.correction = e;
+    statistics.factor = 1.0f / __builtin_sqrtf(variance + kEpsilon);
+    return statistics;
+  }
+
+  /// The rare case in which the correction of the mean is large.
+  __attribute__((noinline)) float sumCentredSquares(const Element *again, float mean, float correction) {
+    float squares[1];
+    sumRow(
+        squares, [&](Chunk * sums, int64_t column, const auto &there) __attribute__((always_inline)) {
+          Chunk d = subtract(Type::unpack(load(again + column, there)), _mm512_set1_ps(mean));
+          addSquares(sums[0], clear(subtract(d, _mm512_set1_ps(correction)), there));
+        });
+    return squares[0];
+  }
+
+  __attribute__((always_inline)) Statistics rmsStatistics(int64_t row, int64_t start) {
+    float squares[1];
+    sumRow(
+        squares, [&](Chunk * sums, int64_t column, const auto &there)
+                     __attribute__((always_inline)) { addSquares(sums[0], loadInput(row, start, column, there)); });
+    Statistics statistics;
+    statistics.factor = 1.0f / __builtin_sqrtf(squares[0] / static_cast<float>(width) + kEpsilon);
+    return statistics;
+  }
+
+  template <typename Part>
+  __attribute__((always_inline)) typename Type::Packed normalize(const typename Type::Packed &packed, int64_t column,
+                                                                 const Statistics &statistics, const Part &there) {
+    Chunk value = Type::unpack(packed), gamma = Type::unpack(load(arrays.gamma + column, there)), beta;
+    if constexpr (Traits::norm == Norm::Layer)
+      beta = Type::unpack(load(arrays.beta + column, there));
+    const __m512 factor = _mm512_set1_ps(statistics.factor);
+    for (int i = 0; i < kParts; ++i) {
+      if constexpr (Traits::norm == Norm::Layer) {
+        __m512 d = _mm512_sub_ps(value.part[i], _mm512_set1_ps(statistics.mean));
+        __m512 normalized = _mm512_mul_ps(_mm512_sub_ps(d, _mm512_set1_ps(statistics.correction)), factor);
+        value.part[i] = _mm512_fmadd_ps(normalized, gamma.part[i], beta.part[i]);
+      } else {
+        value.part[i] = _mm512_mul_ps(_mm512_mul_ps(value.part[i], factor), gamma.part[i]);
+      }
+    }
+    return Type::pack(value);
+  }
+
+  template <typename Part>
+  __attribute__((always_inline)) void storeChunk(int64_t start, int64_t column, const Statistics &statistics,
+                                                 const Part &there) {
+    typename Type::Packed packed = load(rowAgain(start) + column, there);
+    typename Type::Packed result = normalize(packed, column, statistics, there);
+    store(arrays.y + start + column, result, there);
+    if constexpr (Traits::add && Traits::streams)
+      store(arrays.s + start + column, packed, there);
+  }
+
+  __attribute__((always_inline)) void streamChunk(int64_t start, int64_t column, const Statistics &statistics) {
+    typename Type::Packed packed = Type::loadPacked(rowAgain(start) + column);
+    Type::streamPacked(arrays.y + start + column, normalize(packed, column, statistics, All()));
+    if constexpr (Traits::add)
+      Type::streamPacked(arrays.s + start + column, packed);
+  }
+
+  /// The last phase. Streamed rows begin with what stands before the first whole line of memory.
+  __attribute__((always_inline)) void storeRow(int64_t start, const Statistics &statistics) {
+    int64_t column = 0;
+    if constexpr (Traits::streams) {
+      column = columnsBeforeLine(arrays.y + start);
+      if (column)
+        storeChunk(start, 0, statistics, Type::presence(column));
+    }
+#pragma clang loop unroll(disable)
+    for (; column + kChunk <= width; column += kChunk) {
+      prefetchNext(Traits::add ? arrays.f : arrays.x, start, column);
+      if constexpr (Traits::streams)
+        streamChunk(start, column, statistics);
+      else
+        storeChunk(start, column, statistics, All());
+    }
+    if (column < width)
+      storeChunk(start, column, statistics, Type::presence(width - column));
+  }
+
+  int64_t columnsBeforeLine(const Element *row) const {
+    auto bytes = static_cast<int64_t>(-reinterpret_cast<intptr_t>(row) & 63);
+    int64_t columns = bytes / static_cast<int64_t>(sizeof(Element));
+    return columns < width ? columns : width;
+  }
+
+  Arrays<Element> arrays;
+  Philox philox;
+  int64_t width;
+  Presence tail;
+  alignas(64) Element scratch[Traits::add && Traits::streams ? kLargestWidth : 1];
+};
+
+} // namespace resid::handwritten
+
+#endif // RESID_BENCHMARKS_HANDWRITTEN_ROWKERNEL_H

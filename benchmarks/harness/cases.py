@@ -1,0 +1,90 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What is measured: kernels, shapes, types, threads; and the text of a kernel for one type and width.
+
+import dataclasses
+import pathlib
+import re
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "kernels"
+
+# Element types with their size in bytes.
+SIZES = {"f32": 4, "bf16": 2}
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """A function of kernels/: its arguments and results in order, by the names of the harness's arrays."""
+    name: str
+    title: str
+    arguments: tuple
+    results: tuple
+    parts: tuple = ()  # unfused: the kernels that do the same, each with the arrays it works on
+
+    @property
+    def streams(self):
+        """How many arrays of rows are read, and how many written."""
+        return sum(name in ROW_ARRAYS for name in self.arguments), len(self.results)
+
+    def compulsory_bytes(self, case):
+        rows = sum(self.streams) * case.elements
+        parameters = sum(name in ("gamma", "beta") for name in self.arguments) * case.width
+        return (rows + parameters) * SIZES[case.type]
+
+
+ROW_ARRAYS = ("x", "f", "y", "s", "t")
+LAYER_PART = ("layer_norm", ("s", "gamma", "beta"), ("y",))
+RMS_PART = ("rms_norm", ("s", "gamma"), ("y",))
+
+KERNELS = (
+    Kernel("add_layer_norm", "add + layer norm", ("x", "f", "gamma", "beta"), ("y", "s"),
+           (("add", ("x", "f"), ("s",)), LAYER_PART)),
+    Kernel("add_rms_norm", "add + RMS norm", ("x", "f", "gamma"), ("y", "s"), (("add", ("x", "f"), ("s",)), RMS_PART)),
+    Kernel("dropout_add_layer_norm", "dropout + add + layer norm", ("x", "f", "gamma", "beta", "seed", "step"),
+           ("y", "s"), (("dropout", ("f", "seed", "step"), ("t",)), ("add", ("x", "t"), ("s",)), LAYER_PART)),
+    Kernel("layer_norm", "layer norm", ("x", "gamma", "beta"), ("y",)),
+    Kernel("rms_norm", "RMS norm", ("x", "gamma"), ("y",)),
+)
+# Compiled as well: halves of the unfused forms.
+PARTS = ("add", "dropout")
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    kernel: Kernel
+    type: str
+    rows: int
+    width: int
+    threads: int
+
+    @property
+    def elements(self):
+        return self.rows * self.width
+
+    @property
+    def shape(self):
+        return f"{self.rows}x{self.width}"
+
+    @property
+    def bytes(self):
+        return self.kernel.compulsory_bytes(self)
+
+
+def function_name(kernel, element, width):
+    """The exported name of a kernel for one type and width; width None: any."""
+    return f"{kernel}_{element}_{width or 'any'}"
+
+
+def specialize(kernel, element, width):
+    """The text of kernels/<kernel>.mlir for one type and width."""
+    text = (FOLDER / f"{kernel}.mlir").read_text()
+    text = text.replace(f"@{kernel}(", f"@{function_name(kernel, element, width)}(")
+    if width:
+        text = text.replace("<?x?xf32>", f"<?x{width}xf32>").replace("<?xf32>", f"<{width}xf32>")
+    text = re.sub(r"xf32>", f"x{element}>", text)
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("//"))
+
+
+SHAPES = ((32, 768), (4096, 768), (16384, 1024), (2048, 4096), (1024, 8192), (4097, 769))
+QUICK_SHAPES = ((32, 768), (4096, 768), (2048, 4096))
+SMOKE_SHAPES = ((3, 64), (2, 1089))

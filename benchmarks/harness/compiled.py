@@ -1,0 +1,118 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The kernels as residc compiles them: one object per set of flags, linked into a shared library.
+
+import ctypes
+import dataclasses
+import statistics
+import subprocess
+import time
+
+from . import cases
+
+
+@dataclasses.dataclass(frozen=True)
+class Path:
+    """A way to compile the kernels that is measured for itself."""
+    name: str
+    title: str
+    flags: tuple
+    fixed_width: bool = True
+
+
+PATHS = (
+    Path("resid", "resid", ()),
+    Path("resid-any-width", "resid, width at run time", (), fixed_width=False),
+    Path("resid-scalar", "resid, scalar path", ("--schedule=path=scalar",)),
+)
+
+
+# The values of scalar arguments.
+SCALARS = {"seed": 0x123456789ABCDEF, "step": 3}
+
+
+class Unavailable(Exception):
+    """Something that is not measured, with the reason."""
+
+
+def program(path, widths):
+    texts = []
+    for kernel in [kernel.name for kernel in cases.KERNELS] + list(cases.PARTS):
+        for element in cases.SIZES:
+            for width in sorted(set(widths)) if path.fixed_width else [None]:
+                texts.append(cases.specialize(kernel, element, width))
+    return "\n".join(texts)
+
+
+def compile_path(path, widths, residc, compiler, folder):
+    """A library with all kernels compiled that way. Unavailable where residc does not take the flags."""
+    source, object_file = folder / f"{path.name}.mlir", folder / f"{path.name}.o"
+    source.write_text(program(path, widths))
+    command = [residc, source, "-o", object_file, "--mcpu=native", *path.flags]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode == 2:
+        raise Unavailable(f"this residc does not take {' '.join(path.flags)}")
+    if run.returncode != 0:
+        raise SystemExit(f"bench: {' '.join(map(str, command))} exited with {run.returncode}:\n{run.stderr}")
+    library = folder / f"{path.name}.so"
+    subprocess.run([*compiler, "-shared", "-o", library, object_file], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def arguments_of(arrays, case, arguments, results, fixed_width, context):
+    """What a compiled function is called with: see docs/embedding.md."""
+    values = [context]
+    for name in arguments:
+        if name in SCALARS:
+            values.append(SCALARS[name])
+            continue
+        values.append(arrays[name])
+        if name in cases.ROW_ARRAYS:
+            values.append(case.rows)
+        if not fixed_width:
+            values.append(case.width)
+    return values + [arrays[name] for name in results]
+
+
+def median_seconds(command, runs):
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        subprocess.run(command, check=True)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def layers_program(count):
+    """Pre-norm layers of two blocks each, with linear layers in the branches; all weights are arguments."""
+    stream, matrix, vector = "tensor<?x768xf32>", "tensor<768x768xf32>", "tensor<768xf32>"
+    arguments, body, current = [f"%x: {stream}"], [], "%x"
+    for block in range(2 * count):
+        arguments += [f"%w{block}: {matrix}", f"%g{block}: {vector}", f"%b{block}: {vector}"]
+        norm = f"layer gamma %g{block} : {vector} beta %b{block} : {vector} epsilon = 1.0e-5"
+        body.append(f"""  %y{block} = resid.block pre {current} norm({norm}) : {stream} {{
+  ^bb0(%h: {stream}):
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %rows = tensor.dim %h, %c0 : {stream}
+    %empty = tensor.empty(%rows) : {stream}
+    %start = linalg.fill ins(%zero : f32) outs(%empty : {stream}) -> {stream}
+    %f = linalg.matmul ins(%h, %w{block} : {stream}, {matrix}) outs(%start : {stream}) -> {stream}
+    %biased = resid.add_bias %f, %b{block} : {stream}, {vector}
+    resid.yield %biased : {stream}
+  }}""")
+        current = f"%y{block}"
+    return (f"func.func @layers({', '.join(arguments)}) -> {stream} {{\n" + "\n".join(body) +
+            f"\n  return {current} : {stream}\n}}\n")
+
+
+def compile_times(residc, folder, runs, layers=12):
+    """(what, seconds of the whole process) for one kernel and for layers of blocks."""
+    source = folder / "layers.mlir"
+    source.write_text(layers_program(layers))
+    kernel = folder / "one-kernel.mlir"
+    kernel.write_text(cases.specialize("add_layer_norm", "f32", 768))
+    target = folder / "timed.o"
+    programs = (("one kernel (f32 add + layer norm, width 768)", kernel),
+                (f"{layers} layers of blocks ({2 * layers} blocks)", source))
+    return [(what, median_seconds([residc, program, "-o", target], runs)) for what, program in programs]

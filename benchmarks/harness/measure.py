@@ -1,0 +1,101 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Samples of all variants of a case, by turns, so that a change of clock or of neighbours meets all of them.
+
+import dataclasses
+import resource
+import statistics
+import time
+
+from . import cases
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """How much is measured: tries of so many samples of about so many nanoseconds."""
+    tries: int = 3
+    samples: int = 15
+    sample_nanoseconds: float = 1.5e6
+    runs_of_compiler: int = 5
+
+
+@dataclasses.dataclass
+class Record:
+    """The samples of one variant of one case, one list per try, in nanoseconds of one call."""
+    case: cases.Case
+    name: str
+    title: str
+    group: str
+    tries: list = dataclasses.field(default_factory=list)
+
+    @property
+    def samples(self):
+        return [sample for samples in self.tries for sample in samples]
+
+    @property
+    def median(self):
+        return statistics.median(self.samples)
+
+    def median_of(self, attempt):
+        return statistics.median(self.tries[attempt])
+
+    def quartiles(self):
+        if len(self.samples) < 2:
+            return self.samples[0], self.samples[0]
+        first, _, third = statistics.quantiles(self.samples, n=4, method="inclusive")
+        return first, third
+
+    def gigabytes(self, nanoseconds=None):
+        """Compulsory bytes per nanosecond: each array read once or written once."""
+        return self.case.bytes / (nanoseconds or self.median)
+
+
+def check(variants, case, arrays):
+    """Ends the run where two variants that promise the same bits differ."""
+    size, first = cases.SIZES[case.type], None
+    for variant in variants:
+        if not variant.is_exact:
+            continue
+        arrays.spoil(case.kernel.results, case.elements, size)
+        variant.time(1)
+        if first is None:
+            first = variant
+            arrays.keep_expected(case.kernel.results, case.elements, size)
+        for name in case.kernel.results:
+            place = arrays.first_difference(name, case.elements, size)
+            if place:
+                row, column = divmod(place - 1, case.width)
+                raise SystemExit(f"bench: {case.kernel.title}, {case.type} {case.shape}, threads: {case.threads}: expected "
+                                 f"the bits of '{first.title}' from '{variant.title}', but {name} differs first at "
+                                 f"[{row}, {column}]")
+
+
+def sample(variant, repeats, attempts=4):
+    """One sample. Taken again, a few times, where the system gave the processor to somebody else meanwhile."""
+    for attempt in range(attempts):
+        before = resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
+        result = variant.time(repeats)
+        if resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw == before:
+            break
+    return result
+
+
+def measure(variants, case, plan, records):
+    """One try: appends to the records of this case, which it makes the first time."""
+    repeats = {}
+    for variant in variants:
+        # The first call of all warms up; where memory is the limit there is nothing more to warm.
+        variant.time(1)
+        repeats[variant.name] = max(1, round(plan.sample_nanoseconds / sample(variant, 1)))
+    samples = {variant.name: [] for variant in variants}
+    for turn in range(plan.samples):
+        start = turn % len(variants)
+        for variant in variants[start:] + variants[:start]:
+            if repeats[variant.name] > 1:
+                variant.time(1)
+            samples[variant.name].append(sample(variant, repeats[variant.name]))
+            if variant.settle:
+                time.sleep(variant.settle)
+    for variant in variants:
+        record = records.setdefault((case, variant.name), Record(case, variant.name, variant.title, variant.group))
+        record.tries.append(samples[variant.name])

@@ -1,0 +1,102 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The native side through ctypes: timed calls, arrays in staggered large pages, contexts with threads.
+
+import ctypes
+
+MOST_ARGUMENTS = 16
+LARGE_PAGE = 2 << 20
+# Between the starts of two arrays beside whole large pages: arrays at equal offsets share the sets of every cache.
+STAGGER = 169 * 64
+
+
+class Call(ctypes.Structure):
+    _fields_ = [("function", ctypes.c_void_p), ("count", ctypes.c_int64),
+                ("arguments", ctypes.c_int64 * MOST_ARGUMENTS)]
+
+
+class Native:
+    """libresid-benchmarks.so"""
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(str(path))
+        for name, result, arguments in (
+                ("bench_time", ctypes.c_double, [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]),
+                ("bench_clock", ctypes.c_double, []),
+                ("bench_allocate", ctypes.c_void_p, [ctypes.c_int64]),
+                ("bench_fill", None, [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_double]),
+                ("bench_context", ctypes.c_void_p, [ctypes.c_int32]),
+                ("bench_compare", ctypes.c_int64, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]),
+                ("hand_is_supported", ctypes.c_int32, [])):
+            function = getattr(self.library, name)
+            function.restype, function.argtypes = result, arguments
+        self.contexts = {}
+
+    def context(self, threads):
+        """The address of a resid_ctx with so many threads; 0 for one thread."""
+        if threads not in self.contexts:
+            self.contexts[threads] = self.library.bench_context(threads) or 0
+        return self.contexts[threads]
+
+
+def address_of(library, name):
+    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+
+
+def make_call(function, arguments):
+    assert len(arguments) <= MOST_ARGUMENTS
+    return Call(function, len(arguments), (ctypes.c_int64 * MOST_ARGUMENTS)(*arguments))
+
+
+class Sequence:
+    """Calls that are made one after the other."""
+
+    def __init__(self, native, calls):
+        self.native, self.length = native, len(calls)
+        self.calls = (Call * len(calls))(*calls)
+
+    def time(self, repeats):
+        """Nanoseconds of one repetition."""
+        result = self.native.library.bench_time(ctypes.addressof(self.calls), self.length, repeats)
+        if result < 0:
+            raise RuntimeError(f"a kernel answered status {int(result)}")
+        return result
+
+
+class Arrays:
+    """The arrays of all cases, in one block of memory: the same addresses for all variants of a case."""
+    ROWS = ("x", "f", "y", "s", "t", "expected_y", "expected_s")
+    PARAMETERS = ("gamma", "beta")
+
+    def __init__(self, native, row_bytes, parameter_bytes):
+        self.native = native
+        self.capacity = {name: row_bytes for name in self.ROWS} | {name: parameter_bytes for name in self.PARAMETERS}
+        sizes = [(size + 2 * LARGE_PAGE - 1) // LARGE_PAGE * LARGE_PAGE for size in self.capacity.values()]
+        base = native.library.bench_allocate(sum(sizes))
+        if not base:
+            raise MemoryError(f"expected {sum(sizes)} bytes for the arrays, but the system has none")
+        self.addresses = {}
+        for index, (name, size) in enumerate(zip(self.capacity, sizes)):
+            self.addresses[name] = base + index * STAGGER
+            base += size
+
+    def __getitem__(self, name):
+        return self.addresses[name]
+
+    def fill(self, case, size):
+        for seed, name in enumerate(("x", "f", "gamma", "beta")):
+            count = case.width if name in self.PARAMETERS else case.elements
+            self.native.library.bench_fill(self[name], count, size, seed + 1, 0.25)
+
+    def spoil(self, names, count, size):
+        """Overwrites results with what no kernel computes."""
+        for name in names:
+            ctypes.memset(self[name], 0xEE, count * size)
+
+    def keep_expected(self, names, count, size):
+        for name in names:
+            ctypes.memmove(self[f"expected_{name}"], self[name], count * size)
+
+    def first_difference(self, name, count, size):
+        """1 + the place of the first element that is not as expected, or 0."""
+        return self.native.library.bench_compare(self[name], self[f"expected_{name}"], count, size)

@@ -1,0 +1,91 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The ways to do a case's work, as a table: each is a name and something that times it. What is missing on this machine
+# says why.
+
+import dataclasses
+import typing
+
+from . import cases, compiled
+from .compiled import Unavailable
+from .native import Sequence, address_of, make_call
+
+HAND_STORES = (("plain", "hand-written, plain stores"), ("streamed", "hand-written, non-temporal stores"),
+               ("streamed_ahead", "hand-written, non-temporal stores and prefetch"))
+LIMIT_STORES = (("plain", "limit, plain stores"), ("streamed", "limit, non-temporal stores"))
+STREAM_STEP = 256  # bytes that the limits work on at a time
+
+
+@dataclasses.dataclass
+class Variant:
+    name: str
+    title: str
+    group: str  # limit, hand, resid, unfused, peer
+    time: typing.Callable[[int], float]  # repeats -> nanoseconds of one
+    is_exact: bool = False  # has the bits of docs/numerics.md
+    settle: float = 0.0  # seconds to wait after it: its threads go on spinning
+
+
+class Providers:
+    """All ways of one process; asks each for its variants of a case."""
+
+    def __init__(self, native, arrays, libraries, peers):
+        self.native, self.arrays, self.libraries, self.peers = native, arrays, libraries, peers
+        self.reasons = {}
+
+    def variants(self, case):
+        found = []
+        if self.native.library.hand_is_supported():
+            found += [*self.limits(case), *self.hand_written(case)]
+        else:
+            self.skip("limits and hand-written kernels", "this processor lacks AVX-512 with bf16")
+        found += self.compiled(case)
+        for peer in self.peers:
+            try:
+                found += peer.variants(case, self.arrays)
+            except Unavailable as reason:
+                self.skip(f"{peer.title}: {case.kernel.title}, {case.type}", str(reason))
+        return found
+
+    def skip(self, what, reason):
+        """Says once why something is not measured."""
+        if what not in self.reasons:
+            self.reasons[what] = reason
+            print(f"skipped: {what}: {reason}", flush=True)
+
+    def limits(self, case):
+        reads, writes = case.kernel.streams
+        size = case.elements * cases.SIZES[case.type] // STREAM_STEP * STREAM_STEP
+        a = self.arrays
+        for stores, title in LIMIT_STORES:
+            function = address_of(self.native.library, f"stream_{reads}r{writes}w_{stores}")
+            arguments = [self.native.context(case.threads), a["x"], a["f"], a["y"], a["s"], size]
+            time = Sequence(self.native, [make_call(function, arguments)]).time
+            yield Variant(f"limit-{stores}", title, "limit", time)
+
+    def hand_written(self, case):
+        a = self.arrays
+        arguments = [self.native.context(case.threads), *(a[name] for name in ("x", "f", "gamma", "beta", "y", "s")),
+                     case.rows, case.width, *(compiled.SCALARS[name] for name in ("seed", "step"))]
+        for stores, title in HAND_STORES:
+            function = address_of(self.native.library, f"hand_{case.kernel.name}_{case.type}_{stores}")
+            yield Variant(f"hand-{stores.replace('_', '-')}", title, "hand",
+                          Sequence(self.native, [make_call(function, arguments)]).time, is_exact=True)
+
+    def compiled(self, case):
+        for path, library in self.libraries:
+            whole = [(case.kernel.name, case.kernel.arguments, case.kernel.results)]
+            yield Variant(path.name, path.title, "resid", self.sequence(case, path, library, whole), is_exact=True)
+        path, library = self.libraries[0]
+        if case.kernel.parts:
+            yield Variant("resid-unfused", "resid, op by op", "unfused",
+                          self.sequence(case, path, library, case.kernel.parts), is_exact=True)
+
+    def sequence(self, case, path, library, parts):
+        width = case.width if path.fixed_width else None
+        calls = []
+        for name, arguments, results in parts:
+            values = compiled.arguments_of(self.arrays, case, arguments, results, path.fixed_width,
+                                           self.native.context(case.threads))
+            calls.append(make_call(address_of(library, cases.function_name(name, case.type, width)), values))
+        return Sequence(self.native, calls).time

@@ -1,0 +1,69 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Reads what a run of the benchmarks wrote: the table has every variant of every case with positive times, the tables in
+# Markdown are rectangular, the pictures are XML with curves inside of the picture.
+# Usage: check_results.py <folder>
+
+import csv
+import pathlib
+import sys
+import xml.etree.ElementTree
+
+SVG = "{http://www.w3.org/2000/svg}"
+KERNELS = {"add_layer_norm": 7, "dropout_add_layer_norm": 7, "layer_norm": 6}  # with the least number of variants
+
+
+def check_csv(path):
+    rows = list(csv.DictReader(path.open()))
+    for kernel, least in KERNELS.items():
+        for element in ("f32", "bf16"):
+            for rows_, width in (("3", "64"), ("2", "1089")):
+                for threads in ("1", "2"):
+                    case = {"kernel": kernel, "type": element, "rows": rows_, "width": width, "threads": threads}
+                    found = [row for row in rows if case.items() <= row.items()]
+                    names = [row["variant"] for row in found]
+                    assert len(found) >= least and len(set(names)) == len(names), (kernel, element, width, names)
+                    assert {"resid", "limit-plain", "hand-streamed"} <= set(names), names
+                    assert ("resid-unfused" in names) == (kernel != "layer_norm"), names
+    for row in rows:
+        assert float(row["median_ns"]) > 0 and float(row["gigabytes_per_second"]) > 0, row
+        assert float(row["first_quartile_ns"]) <= float(row["median_ns"]) <= float(row["third_quartile_ns"]), row
+        assert None not in row and None not in row.values(), row
+
+
+def check_markdown(path):
+    tables, width = 0, 0
+    for line in path.read_text().splitlines():
+        if not line.startswith("|"):
+            width = 0
+            continue
+        cells = line.count("|") - 1
+        tables += width == 0
+        assert width in (0, cells), line
+        width = cells
+    assert tables == 2 + len(KERNELS) * 2 * 2, tables
+
+
+def check_pictures(folder):
+    pictures = sorted(path.name for path in folder.glob("*.svg"))
+    assert pictures == sorted(f"{kernel}-{threads}t.svg" for kernel in KERNELS for threads in (1, 2)), pictures
+    for name in pictures:
+        root = xml.etree.ElementTree.parse(folder / name).getroot()
+        text = [element.text for element in root.iter(f"{SVG}text")]
+        assert root.tag == f"{SVG}svg", root.tag
+        assert {"f32", "bf16", "64", "the machine's limit for these streams"} <= set(text), text
+        width, height = float(root.get("width")), float(root.get("height"))
+        circles = list(root.iter(f"{SVG}circle"))
+        assert len(circles) >= 2 * 2 * 3, len(circles)
+        for circle in circles:
+            assert 0 < float(circle.get("cx")) < width and 0 < float(circle.get("cy")) < height, circle.attrib
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    check_csv(folder / "results.csv")
+    check_markdown(folder / "results.md")
+    check_pictures(folder)
+
+
+main()
