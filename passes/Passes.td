@@ -392,6 +392,7 @@ def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
     - Constant weights become new constants. Where a weight or a parameter is an argument of the function, the new weight is
       made by `@F_prepare`, see [prepared weights](prepare.md).
     - A weight that something else reads as well stays as it is, and the layer gets a copy of its own.
+    - In a loop over layers, weights and parameters may be slices of stacks, by one number.
 
     Refuses, with the place and the reason
     - a norm whose value anything but a linear layer reads: the residual add, the function's result;

@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/WeightSlices.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -41,8 +42,12 @@ static bool isArgument(Value value, func::FuncOp function) {
 }
 
 std::optional<std::string> Preparation::refuse(ArrayRef<Value> weights) {
+  if (std::optional<std::string> reason = refuseSlices(weights))
+    return reason;
   bool allConstant = true;
   for (Value weight : weights) {
+    if (std::optional<WeightSlice> slice = getWeightSlice(weight))
+      weight = slice->stack;
     if (!weight || getConstantWeight(weight))
       continue;
     allConstant = false;
@@ -89,7 +94,20 @@ void Preparation::setInsertionPoint(OpBuilder &builder) {
     builder.setInsertionPointAfter(ops.back());
 }
 
+Value Preparation::computeSlice(const WeightFormula &formula, Value replaces, StringRef name) {
+  SmallVector<WeightSlice> layers = getWeightSlices(formula);
+  std::optional<WeightSlice> replaced = getWeightSlice(replaces);
+  Value stack = compute(stackFormula(formula), replaced ? replaced->stack : Value(), name);
+  for (const WeightSlice &layer : layers)
+    slices.insert(layer.op);
+  tensor::ExtractSliceOp slice = createSlice(stack, layers.front().number);
+  slices.insert(slice);
+  return slice;
+}
+
 Value Preparation::compute(const WeightFormula &formula, Value replaces, StringRef name) {
+  if (!getWeightSlices(formula).empty())
+    return computeSlice(formula, replaces, name);
   OpBuilder builder(function.getContext());
   setInsertionPoint(builder);
   if (DenseFPElementsAttr elements = foldFormula(formula)) {
@@ -110,6 +128,8 @@ Value Preparation::compute(const WeightFormula &formula, Value replaces, StringR
 }
 
 std::string Preparation::getName(Value weight, StringRef otherwise) {
+  if (std::optional<WeightSlice> slice = getWeightSlice(weight))
+    weight = slice->stack;
   auto argument = dyn_cast_or_null<BlockArgument>(weight);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
   auto name =
@@ -129,6 +149,10 @@ bool Preparation::isReadOutside(Value value) {
 }
 
 void Preparation::eraseDeadOps() {
+  for (Operation *slice : llvm::reverse(slices))
+    if (slice->use_empty())
+      slice->erase();
+  slices.clear();
   SmallVector<Operation *> all(ops.takeVector()), kept;
   for (Operation *op : llvm::reverse(all)) {
     if (!op->use_empty()) {

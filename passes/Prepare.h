@@ -37,8 +37,9 @@ public:
   /// value passes.
   std::optional<std::string> refuse(ArrayRef<Value> weights);
 
-  /// The result of the formula, available everywhere in the function: a constant where all weights are constant. If
-  /// they are not, and `replaces`, which may be null, is an argument that nothing reads any more when the rewrite is
+  /// The result of the formula, available everywhere in the function: a constant where all weights are constant. Where
+  /// weights are slices of stacks, one per layer, it is a slice of the transformed stack, available with their number.
+  /// If they are not, and `replaces`, which may be null, is an argument that nothing reads any more when the rewrite is
   /// finished, the result takes its place in the signature; else it becomes a new argument at the end, with the name
   /// `name` or one that begins so.
   Value compute(const WeightFormula &formula, Value replaces, StringRef name);
@@ -59,6 +60,7 @@ private:
 
   /// Where the ops of `compute` stand: before everything else of the function.
   void setInsertionPoint(OpBuilder &builder);
+  Value computeSlice(const WeightFormula &formula, Value replaces, StringRef name);
   void eraseDeadOps();
   bool isOwn(Operation *op) const { return ops.contains(op); }
   Operation *getTopLevelOp(Operation *op);
@@ -76,6 +78,8 @@ private:
   func::FuncOp function;
   SetVector<Operation *> ops;
   SmallVector<Result> results;
+  /// Slices that were transformed or made: nothing but these may keep a stack from being replaced.
+  SetVector<Operation *> slices;
 };
 
 } // namespace mlir::resid

@@ -194,6 +194,75 @@ func.func @carried_gamma(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %w: tensor<8x6x
 
 // -----
 
+// The stack of weights is scaled by the stack of gammas, layer by layer.
+// CHECK-LABEL: func.func @stacked(
+// CHECK-SAME: %[[WS:[^:]*]]: tensor<3x8x8xf32> {resid.prepared = 0 : i64}
+// CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[H:.*]] = %
+// CHECK: %[[W:.*]] = tensor.extract_slice %[[WS]][%[[I]], 0, 0] [1, 8, 8] [1, 1, 1] : tensor<3x8x8xf32> to tensor<8x8xf32>
+// CHECK: resid.rms_norm %[[H]] {epsilon
+// CHECK: linalg.matmul ins(%{{.*}}, %[[W]]
+// CHECK-LABEL: func.func @stacked_prepare(
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]}
+func.func @stacked(%x: tensor<4x8xf32>, %gs: tensor<3x8xf32>, %ws: tensor<3x8x8xf32>, %zeros: tensor<4x8xf32>, %count: index) -> tensor<4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %count step %c1 iter_args(%h = %x) -> tensor<4x8xf32> {
+    %g = tensor.extract_slice %gs[%i, 0] [1, 8] [1, 1] : tensor<3x8xf32> to tensor<8xf32>
+    // expected-remark @below {{folded (exact in real arithmetic): gamma into 1 linear layer}}
+    %n = resid.rms_norm %h gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
+    %w = tensor.extract_slice %ws[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<3x8x8xf32> to tensor<8x8xf32>
+    %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
+    scf.yield %y : tensor<4x8xf32>
+  }
+  return %r : tensor<4x8xf32>
+}
+
+// -----
+
+// gamma of one layer, the weight of another.
+// CHECK-LABEL: func.func @slices_of_two_layers(
+// CHECK: resid.rms_norm %{{.*}} gamma(
+func.func @slices_of_two_layers(%x: tensor<4x8xf32>, %gs: tensor<3x8xf32>, %ws: tensor<3x8x8xf32>, %zeros: tensor<4x8xf32>, %i: index, %j: index) -> tensor<4x8xf32> {
+  %g = tensor.extract_slice %gs[%i, 0] [1, 8] [1, 1] : tensor<3x8xf32> to tensor<8xf32>
+  // expected-remark @below {{not folded: expected weights of one layer, but got slices by different numbers}}
+  %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
+  %w = tensor.extract_slice %ws[%j, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<3x8x8xf32> to tensor<8x8xf32>
+  // expected-note @below {{here}}
+  %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// The last gamma belongs to no layer.
+// CHECK-LABEL: func.func @more_gammas(
+// CHECK: resid.rms_norm %{{.*}} gamma(
+func.func @more_gammas(%x: tensor<4x8xf32>, %gs: tensor<4x8xf32>, %ws: tensor<3x8x8xf32>, %zeros: tensor<4x8xf32>, %i: index) -> tensor<4x8xf32> {
+  %g = tensor.extract_slice %gs[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
+  // expected-remark @below {{not folded: expected stacks of as many layers, but got 4 and 3}}
+  %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
+  %w = tensor.extract_slice %ws[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<3x8x8xf32> to tensor<8x8xf32>
+  // expected-note @below {{here}}
+  %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// A slice by a number that is known now is no layer of a loop.
+// CHECK-LABEL: func.func @slice_by_a_constant(
+// CHECK: resid.rms_norm %{{.*}} gamma(
+func.func @slice_by_a_constant(%x: tensor<4x8xf32>, %gs: tensor<3x8xf32>, %w: tensor<8x8xf32>, %zeros: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %g = tensor.extract_slice %gs[1, 0] [1, 8] [1, 1] : tensor<3x8xf32> to tensor<8xf32>
+  // expected-remark @below {{not folded: expected weights that are constants or arguments of the function, but got the result of tensor.extract_slice}}
+  %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
+  // expected-note @below {{here}}
+  %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @beta_beside_features_first
 // CHECK: resid.layer_norm %{{.*}} gamma(
 func.func @beta_beside_features_first(%x: tensor<5x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>, %w: tensor<6x8xf32>, %zeros: tensor<6x5xf32>) -> tensor<6x5xf32> {
