@@ -101,6 +101,8 @@ Value Preparation::computeSlice(const WeightFormula &formula, Value replaces, St
   for (const WeightSlice &layer : layers)
     slices.insert(layer.op);
   tensor::ExtractSliceOp slice = createSlice(stack, layers.front().number);
+  for (Value size : slice.getSizes())
+    slices.insert(size.getDefiningOp());
   slices.insert(slice);
   return slice;
 }

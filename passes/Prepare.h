@@ -78,7 +78,7 @@ private:
   func::FuncOp function;
   SetVector<Operation *> ops;
   SmallVector<Result> results;
-  /// Slices that were transformed or made: nothing but these may keep a stack from being replaced.
+  /// Slices that were transformed or made, with what asks for their sizes: they alone keep no stack from being replaced.
   SetVector<Operation *> slices;
 };
 

@@ -75,7 +75,7 @@ tensor::ExtractSliceOp resid::createSlice(Value stack, Value number) {
   auto type = cast<RankedTensorType>(stack.getType());
   SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0));
   SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
-  SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(stack.getContext(), type.getShape());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, number.getLoc(), stack);
   offsets.front() = number;
   sizes.front() = builder.getIndexAttr(1);
   auto layer = RankedTensorType::get(type.getShape().drop_front(), type.getElementType());

@@ -63,3 +63,20 @@ func.func @constants(%x: tensor<4x2xf64>, %bs: tensor<2x2xf64>) -> tensor<4x2xf6
   }
   return %y : tensor<4x2xf64>
 }
+
+// One weight for all layers, of sizes that are known at run time, and a gate of each layer: a stack of weights.
+func.func @dynamic_weight(%x: tensor<4x?xf64>, %w: tensor<?x?xf64>, %b: tensor<?xf64>, %gates: tensor<3xf64>, %zeros: tensor<4x?xf64>) -> tensor<4x?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f64
+  %y = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %x) -> tensor<4x?xf64> {
+    %start = linalg.fill ins(%zero : f64) outs(%zeros : tensor<4x?xf64>) -> tensor<4x?xf64>
+    %gate = tensor.extract_slice %gates[%i] [1] [1] : tensor<3xf64> to tensor<f64>
+    %m = linalg.matmul ins(%s, %w : tensor<4x?xf64>, tensor<?x?xf64>) outs(%start : tensor<4x?xf64>) -> tensor<4x?xf64>
+    %f = resid.add_bias %m, %b : tensor<4x?xf64>, tensor<?xf64>
+    %r = resid.add %s, %f gate(%gate) {skip_scale = 0.5} : tensor<4x?xf64>, tensor<f64>
+    scf.yield %r : tensor<4x?xf64>
+  }
+  return %y : tensor<4x?xf64>
+}
