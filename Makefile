@@ -31,17 +31,22 @@ fuzz: configure
 	cmake --build $(BUILD) --target resid-random-programs
 	$(BUILD)/bin/resid-random-programs $(FUZZ) --out=$(BUILD)/random-program.mlir
 
+PEERS ?= $(BUILD)/peers
+RUN_BENCH = python3 benchmarks/bench.py --build=$(BUILD) --peers=$(PEERS)
+
 bench bench-quick: configure
 	cmake -B $(BUILD) -DRESID_BUILD_BENCHMARKS=ON
-	cmake --build $(BUILD) --target $@
+	cmake --build $(BUILD) --target residc resid-benchmarks
+	$(RUN_BENCH) $(if $(filter bench-quick,$@),--quick)
 
 bench-peers: configure
-	benchmarks/install-peers.sh $(BUILD)/peers
+	benchmarks/install-peers.sh $(PEERS)
 	cmake -B $(BUILD) -DRESID_BUILD_BENCHMARKS=ON
-	cmake --build $(BUILD) --target bench-prepare-peers
+	cmake --build $(BUILD) --target residc resid-benchmarks
+	$(RUN_BENCH) --prepare-peers
 
 bench-docs:
-	@python3 benchmarks/bench.py --build $(BUILD) --update-docs
+	$(RUN_BENCH) --update-docs
 
 accuracy: configure
 	cmake --build $(BUILD) --target resid-run

@@ -45,6 +45,7 @@ def parse_arguments():
 
 def enter_peers(folder):
     """Peers live in an environment of their own: go on with its interpreter, in this process."""
+    os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")  # large pages for what peers allocate
     python = folder / "bin" / "python"
     if python.exists() and pathlib.Path(sys.prefix).resolve() != folder.resolve():
         os.execv(python, [str(python), *sys.argv])
@@ -69,7 +70,7 @@ def make_providers(options, shapes, threads):
     folder = options.out / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
     libraries = compile_kernels(options, shapes, folder)
-    return variants.Providers(side, arrays, libraries, peers.find(side, options, threads))
+    return variants.Providers(side, arrays, libraries, peers.find(side, options))
 
 
 def measure_cases(providers, plan, chosen):
@@ -101,8 +102,9 @@ def write_results(options, results, numbers, machine_line, reasons):
     pictures = plots.write_plots(results, options.out, lambda case: case in beyond or not beyond)
     command = "make bench" if options.mode == "full" else f"bench.py --{options.mode}"
     skipped = "\n".join(f"- {what}: {reason}" for what, reason in reasons.items())
+    amount = f"{results.tries} tries of {results.samples_per_try} samples"
     text = "\n\n".join([
-        f"Measured on: {machine_line}. Command: `{command}`; {results.tries} tries of {results.samples_per_try} samples.",
+        f"Measured on: {machine_line}. Command: `{command}`; {amount}.",
         "### Bars", bars.markdown(results, cache), "### Calls, random numbers, compiling", singles.markdown(numbers),
         "### Pictures", "\n".join(f"![{path.stem}](benchmarks/{path.name})" for path in pictures),
         report.markdown(results) + (f"\nNot measured:\n\n{skipped}" if skipped else "")])
@@ -131,10 +133,9 @@ def main():
     providers = make_providers(options, shapes, threads)
     chosen = choose_cases(options, shapes, threads)
     if options.mode == "prepare-peers":
-        for case in chosen:
-            for variant in providers.variants(case):
-                if variant.group == "peer":
-                    variant.time(1)
+        for number, case in enumerate(chosen):
+            print(f"preparing {number + 1} of {len(chosen)}", flush=True)
+            providers.variants(case)
         return None
     machine_line = machine.describe(providers.native.library.bench_clock())
     results = measure_cases(providers, plan, chosen)

@@ -84,7 +84,7 @@ def median_seconds(command, runs):
 
 
 def layers_program(count):
-    """Pre-norm layers of two blocks each, with linear layers in the branches; all weights are arguments."""
+    """Pre-norm layers of two blocks each, with linear layers in the branches, and a norm; weights are arguments."""
     stream, matrix, vector = "tensor<?x768xf32>", "tensor<768x768xf32>", "tensor<768xf32>"
     arguments, body, current = [f"%x: {stream}"], [], "%x"
     for block in range(2 * count):
@@ -102,8 +102,10 @@ def layers_program(count):
     resid.yield %biased : {stream}
   }}""")
         current = f"%y{block}"
-    return (f"func.func @layers({', '.join(arguments)}) -> {stream} {{\n" + "\n".join(body) +
-            f"\n  return {current} : {stream}\n}}\n")
+    types = f"{stream}, {vector}, {vector}"
+    body.append(f"""  %n = resid.layer_norm {current} gamma(%g0) beta(%b0) {{epsilon = 1.0e-5}} : {types}
+  return %n : {stream}""")
+    return f"func.func @layers({', '.join(arguments)}) -> {stream} {{\n" + "\n".join(body) + "\n}\n"
 
 
 def compile_times(residc, folder, runs, layers=12):

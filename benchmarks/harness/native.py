@@ -27,6 +27,7 @@ class Native:
                 ("bench_fill", None, [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_double]),
                 ("bench_context", ctypes.c_void_p, [ctypes.c_int32]),
                 ("bench_compare", ctypes.c_int64, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]),
+                ("bench_distance", ctypes.c_double, [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 2),
                 ("hand_is_supported", ctypes.c_int32, [])):
             function = getattr(self.library, name)
             function.restype, function.argtypes = result, arguments
@@ -100,3 +101,7 @@ class Arrays:
     def first_difference(self, name, count, size):
         """1 + the place of the first element that is not as expected, or 0."""
         return self.native.library.bench_compare(self[name], self[f"expected_{name}"], count, size)
+
+    def distance(self, name, count, size):
+        """The largest distance from what is expected; infinite where one of the two is not a number."""
+        return self.native.library.bench_distance(self[name], self[f"expected_{name}"], count, size)

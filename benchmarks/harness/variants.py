@@ -13,6 +13,7 @@ from .native import Sequence, address_of, make_call
 HAND_STORES = (("plain", "hand-written, plain stores"), ("streamed", "hand-written, non-temporal stores"),
                ("streamed_ahead", "hand-written, non-temporal stores and prefetch"))
 LIMIT_STORES = (("plain", "limit, plain stores"), ("streamed", "limit, non-temporal stores"))
+EPSILON, DROPOUT = 1e-5, 0.1  # as in kernels/
 STREAM_STEP = 256  # bytes that the limits work on at a time
 
 
@@ -23,6 +24,7 @@ class Variant:
     group: str  # limit, hand, resid, unfused, peer
     time: typing.Callable[[int], float]  # repeats -> nanoseconds of one
     is_exact: bool = False  # has the bits of docs/numerics.md
+    is_close: bool = False  # computes the same up to rounding, into the same arrays
     settle: float = 0.0  # seconds to wait after it: its threads go on spinning
 
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <sys/mman.h>
 #include <utility>
@@ -48,6 +49,17 @@ uint16_t roundToBF16(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
   return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+float loadNumber(const void *array, int64_t index, int64_t size) {
+  uint32_t bits = 0;
+  if (size == 2)
+    bits = static_cast<uint32_t>(static_cast<const uint16_t *>(array)[index]) << 16;
+  else
+    std::memcpy(&bits, static_cast<const char *>(array) + 4 * index, 4);
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
 }
 
 } // namespace
@@ -106,6 +118,17 @@ RESID_API const resid_ctx *bench_context(int32_t threads) {
   auto *context = new resid_ctx;
   resid_ctx_init(context, pool);
   return context;
+}
+
+/// The largest distance of two numbers at one place; infinite where it is none.
+RESID_API double bench_distance(const void *left, const void *right, int64_t count, int64_t size) {
+  double largest = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    double distance = std::fabs(static_cast<double>(loadNumber(left, i, size)) - loadNumber(right, i, size));
+    if (!(distance <= largest))
+      largest = std::isfinite(distance) ? distance : INFINITY;
+  }
+  return largest;
 }
 
 /// 0 where `count` numbers of that size have the same bits, else 1 + the place of the first that has not. All NaNs

@@ -1,6 +1,31 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Libraries that do the same work. Each is a class with a title and variants(case, arrays); what is not installed says so.
+# Libraries that do the same work, each with a title and variants(case, arrays). What is not installed, and what a
+# library does not have, is Unavailable with the reason.
 
-def find(native, options, threads):
-    return []
+import importlib
+
+from ..compiled import Unavailable
+
+# Module and class of each.
+PEERS = (("pytorch", "PyTorch"), ("pytorch", "PyTorchCompiled"), ("onnx_runtime", "ONNXRuntime"), ("onednn", "OneDNN"))
+# How long a peer's idle threads go on spinning, generously: with more threads than one they would take the processor
+# from whoever comes next.
+SETTLE_SECONDS = 0.01
+
+
+def settle_time(case):
+    return SETTLE_SECONDS if case.threads > 1 else 0.0
+
+
+def find(native, options):
+    """The installed peers."""
+    found = []
+    for module, name in PEERS:
+        peer = getattr(importlib.import_module(f".{module}", __name__), name)
+        try:
+            found.append(peer(native, options))
+            print(f"peer: {found[-1].title}", flush=True)
+        except Unavailable as reason:
+            print(f"skipped: {name}: {reason}", flush=True)
+    return found

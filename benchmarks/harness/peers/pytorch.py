@@ -1,0 +1,149 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# PyTorch on the harness's arrays: eager ops, and torch.compile for the very shape of a case.
+
+import ctypes
+import os
+import time
+import types
+
+from . import Unavailable, settle_time
+from .. import cases
+from ..variants import EPSILON, DROPOUT, Variant
+
+
+def load(options):
+    # What it compiles is kept, so that only the first run pays.
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str((options.peers / "inductor").resolve()))
+    try:
+        import torch
+    except ImportError as error:
+        raise Unavailable(f"not installed ({error})") from error
+    return torch
+
+
+def keep_freed_memory():
+    """Lets the C library reuse large blocks instead of returning them, so that no call pays for fresh pages."""
+    M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
+    libc = ctypes.CDLL(None)
+    libc.mallopt(M_MMAP_MAX, 0)
+    libc.mallopt(M_TRIM_THRESHOLD, ctypes.c_int(2**31 - 1))
+
+
+def eager_function(torch, case, t):
+    """Results go into the harness's arrays where an op has an out form, else into memory that the allocator reuses."""
+    norm, shape = torch.nn.functional, (case.width,)
+    if case.kernel.name == "layer_norm":
+        return lambda: norm.layer_norm(t["x"], shape, t["gamma"], t["beta"], EPSILON)
+    if case.kernel.name == "rms_norm":
+        return lambda: norm.rms_norm(t["x"], shape, t["gamma"], EPSILON)
+    if case.kernel.name == "add_rms_norm":
+        return lambda: norm.rms_norm(torch.add(t["x"], t["f"], out=t["s"]), shape, t["gamma"], EPSILON)
+    if case.kernel.name == "add_layer_norm":
+        return lambda: norm.layer_norm(torch.add(t["x"], t["f"], out=t["s"]), shape, t["gamma"], t["beta"], EPSILON)
+    assert case.kernel.name == "dropout_add_layer_norm"
+
+    def run():
+        dropped = norm.dropout(t["f"], DROPOUT, training=True)
+        norm.layer_norm(torch.add(t["x"], dropped, out=t["s"]), shape, t["gamma"], t["beta"], EPSILON)
+    return run
+
+
+def compiled_source(torch):
+    """Kernel -> a function of arrays that writes its results in place, for torch.compile."""
+    norm = torch.nn.functional
+
+    def layer_norm(x, gamma, beta, y):
+        y.copy_(norm.layer_norm(x, x.shape[-1:], gamma, beta, EPSILON))
+
+    def rms_norm(x, gamma, y):
+        y.copy_(norm.rms_norm(x, x.shape[-1:], gamma, EPSILON))
+
+    def add_layer_norm(x, f, gamma, beta, y, s):
+        total = x + f
+        s.copy_(total)
+        y.copy_(norm.layer_norm(total, x.shape[-1:], gamma, beta, EPSILON))
+
+    def add_rms_norm(x, f, gamma, y, s):
+        total = x + f
+        s.copy_(total)
+        y.copy_(norm.rms_norm(total, x.shape[-1:], gamma, EPSILON))
+
+    def dropout_add_layer_norm(x, f, gamma, beta, y, s):
+        total = x + norm.dropout(f, DROPOUT, training=True)
+        s.copy_(total)
+        y.copy_(norm.layer_norm(total, x.shape[-1:], gamma, beta, EPSILON))
+
+    return {function.__name__: function for function in
+            (layer_norm, rms_norm, add_layer_norm, add_rms_norm, dropout_add_layer_norm)}
+
+
+def timed(function):
+    def run(repeats):
+        start = time.perf_counter_ns()
+        for _ in range(repeats):
+            function()
+        return (time.perf_counter_ns() - start) / repeats
+    return run
+
+
+def make_tensors(torch, case, arrays):
+    """The harness's arrays, not copies."""
+    kind, size = getattr(torch, {"f32": "float32", "bf16": "bfloat16"}[case.type]), cases.SIZES[case.type]
+    found = {}
+    for name in ("x", "f", "gamma", "beta", "y", "s"):
+        shape = (case.width,) if name in arrays.PARAMETERS else (case.rows, case.width)
+        count = shape[0] if len(shape) == 1 else case.elements
+        memory = (ctypes.c_byte * (count * size)).from_address(arrays[name])
+        found[name] = torch.frombuffer(memory, dtype=kind).view(shape)
+    return found
+
+
+class PyTorch:
+    def __init__(self, native, options):
+        self.torch = load(options)
+        keep_freed_memory()
+        self.torch.autograd.grad_mode.inference_mode(True).__enter__()
+        self.title = f"PyTorch {self.torch.__version__}"
+
+    def variants(self, case, arrays):
+        self.torch.set_num_threads(case.threads)
+        run = timed(eager_function(self.torch, case, make_tensors(self.torch, case, arrays)))
+        return [Variant("pytorch", "PyTorch", "peer", run, settle=settle_time(case))]
+
+
+class PyTorchCompiled:
+    def __init__(self, native, options):
+        self.torch = load(options)
+        self.title = f"torch.compile of PyTorch {self.torch.__version__}"
+        self.sources = compiled_source(self.torch)
+        self.compiled, self.failure = {}, None
+
+    def compile(self, case):
+        """A function of its own for each case: many shapes in one would slow down the search for the right one."""
+        if case not in self.compiled:
+            source = self.sources[case.kernel.name]
+            own = types.FunctionType(source.__code__.replace(co_name=f"{source.__name__}_{len(self.compiled)}"),
+                                     source.__globals__, closure=source.__closure__)
+            self.compiled[case] = self.torch.compile(own, dynamic=False)
+        return self.compiled[case]
+
+    def variants(self, case, arrays):
+        self.torch.set_num_threads(case.threads)
+        tensors, compiled = make_tensors(self.torch, case, arrays), self.compile(case)
+        arguments = [tensors[name] for name in (*case.kernel.arguments, *case.kernel.results) if name in tensors]
+        self.first_call(compiled, arguments)
+        run = timed(lambda: compiled(*arguments))
+        has_own_masks = "dropout" in case.kernel.name
+        return [Variant("pytorch-compiled", "PyTorch, compiled", "peer", run, is_close=not has_own_masks,
+                        settle=settle_time(case))]
+
+    def first_call(self, compiled, arguments):
+        """The call that compiles; where that fails (no C++ compiler) it fails for all cases."""
+        if self.failure is None:
+            try:
+                compiled(*arguments)
+            except Exception as error:  # whatever the compiler stack of PyTorch throws
+                self.failure = str(error).strip().splitlines()[0]
+        if self.failure is not None:
+            raise Unavailable(self.failure)
