@@ -124,6 +124,7 @@ private:
   bool matchType();
   bool matchStream();
   bool refuseStream();
+  bool refuseIndependent();
   bool matchAfterBranch();
   bool matchBeforeBranch();
   bool matchNorm(Operation *norm, NormPosition position);
@@ -148,6 +149,9 @@ bool Matcher::matchStream() {
   slice = findBranchSlice(add->getBlock(), add.getX(), add.getF());
   if (slice.isDependent)
     return true;
+  // A sum as the first operand is the stream, whatever it was computed from: in (x + a) + a nothing branches off a.
+  if (add.getX().getDefiningOp<AddOp>())
+    return isComputedFrom(add.getF(), add.getX()) ? refuseStream() : refuseIndependent();
   BranchSlice swapped = findBranchSlice(add->getBlock(), add.getF(), add.getX());
   if (!swapped.isDependent)
     return refuseStream();
@@ -165,6 +169,10 @@ bool Matcher::refuseStream() {
   if (isFirst || (commutes(add) && isComputedFrom(add.getX(), add.getF())))
     return refuse("expected the branch in the block of the residual add, but got a part of it in another block",
                   (isFirst ? add.getF() : add.getX()).getDefiningOp(), "the branch");
+  return refuseIndependent();
+}
+
+bool Matcher::refuseIndependent() {
   refuse("expected a branch that depends on the stream, but got one that does not");
   refusals.back().isSubLayer = false;
   return false;

@@ -32,6 +32,21 @@ func.func @independent_branch(%x: tensor<2x8xf32>, %memory: tensor<2x8xf32>) -> 
 
 // -----
 
+// One value added again and again: a sum as the first operand is the stream, which does not branch off the second.
+// CHECK-LABEL: func.func @same_branch_again(
+// CHECK-COUNT-3: resid.add %
+func.func @same_branch_again(%x: tensor<2x8xf32>, %a: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  // expected-remark @+1 {{not formed: expected a branch that depends on the stream, but got one that does not}}
+  %s = resid.add %x, %a : tensor<2x8xf32>
+  // expected-remark @+1 {{not formed: expected a branch that depends on the stream, but got one that does not}}
+  %t = resid.add %s, %a : tensor<2x8xf32>
+  // expected-remark @+1 {{not formed: expected a branch that depends on the stream, but got one that does not}}
+  %u = resid.add %t, %a : tensor<2x8xf32>
+  return %u : tensor<2x8xf32>
+}
+
+// -----
+
 // The size of the stream is no dependence on it.
 // CHECK-LABEL: func.func @branch_of_sizes(
 // CHECK: resid.add %
