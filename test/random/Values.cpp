@@ -6,6 +6,7 @@
 #include "test/random/Random.h"
 #include "tools/resid-run/Arrays.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
@@ -163,7 +164,7 @@ std::optional<std::string> compareBounded(const Results &before, const Results &
     for (int64_t i = 0, e = a.isFloat() ? a.size() : 0; i != e; ++i) {
       double x = a.floats()[i], y = b.floats()[i];
       if (std::isfinite(x) && !(std::fabs(x - y) <= bound(r, i)))
-        return describe(r, i, x, y) + ", allowed " + std::to_string(bound(r, i));
+        return describe(r, i, x, y) + llvm::formatv(", allowed {0:e3}", bound(r, i)).str();
     }
   return std::nullopt;
 }
