@@ -55,8 +55,8 @@ private:
   Value value;
   Preparation &preparation;
   SmallVector<LinearLayer> layers;
-  /// What became of a weight, so that layers that share one share the new one too.
-  DenseMap<Value, Value> scaled;
+  /// What became of a weight by its axis of input features, so that layers that share one share the new one too.
+  DenseMap<std::pair<Value, int64_t>, Value> scaled;
 };
 } // namespace
 
@@ -80,7 +80,7 @@ std::optional<std::string> AffineFolder::refuseLayer(const LinearLayer &layer) {
 /// W becomes diag(γ)·W.
 void AffineFolder::foldGamma(LinearLayer &layer) {
   Value weight = layer.weight->get();
-  Value &result = scaled[weight];
+  Value &result = scaled[{weight, layer.inputAxes.front()}];
   if (!result) {
     auto type = cast<RankedTensorType>(weight.getType());
     WeightFactor gamma{norm.parts.gamma, {layer.inputAxes.front()}, norm.parts.zeroCenteredGamma};
