@@ -25,7 +25,7 @@ demo: configure
 check: configure
 	cmake --build $(BUILD) --target check-resid
 
-FUZZ ?= --seed=1000000 --programs=100000 --compile-every=100 --compile-ops=60
+FUZZ ?= --seed=1000000 --programs=100000 --compile-every=100 --compile-ops=40
 
 fuzz: configure
 	cmake --build $(BUILD) --target resid-random-programs

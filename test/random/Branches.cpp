@@ -5,83 +5,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "test/random/Parts.h"
-#include <cmath>
 
 namespace mlir::resid::random {
-
-/// The sizes at run time that a tensor.empty needs: dimension i is that of `x`, the last one is dimension `column` of
-/// `weight`.
-static Value makeEmpty(Scope &scope, RankedTensorType type, Value x, Value weight, int64_t column) {
-  OpBuilder &b = scope.builder;
-  SmallVector<Value> sizes;
-  for (int64_t i = 0, e = type.getRank(); i != e; ++i)
-    if (type.isDynamicDim(i))
-      sizes.push_back(i + 1 == e ? tensor::DimOp::create(b, scope.loc(), weight, column)
-                                 : tensor::DimOp::create(b, scope.loc(), x, i));
-  return tensor::EmptyOp::create(b, scope.loc(), type, sizes);
-}
-
-static Value makeZeros(Scope &scope, Value empty) {
-  auto type = cast<RankedTensorType>(empty.getType());
-  auto zero = arith::ConstantOp::create(scope.builder, scope.loc(), scope.builder.getZeroAttr(type.getElementType()));
-  return linalg::FillOp::create(scope.builder, scope.loc(), ValueRange{zero}, ValueRange{empty}).getResult(0);
-}
-
-/// The maps of y[…, j] += x[…, k]·w[k, j], or ·w[j, k].
-static SmallVector<AffineMap> getMaps(MLIRContext *context, int64_t rank, bool isTransposed) {
-  SmallVector<AffineExpr> input, output;
-  for (int64_t i = 0; i + 1 < rank; ++i)
-    input.push_back(getAffineDimExpr(i, context));
-  output = input;
-  AffineExpr j = getAffineDimExpr(rank - 1, context), k = getAffineDimExpr(rank, context);
-  input.push_back(k);
-  output.push_back(j);
-  SmallVector<AffineExpr> weight = isTransposed ? SmallVector<AffineExpr>{j, k} : SmallVector<AffineExpr>{k, j};
-  return {AffineMap::get(rank + 1, 0, input, context), AffineMap::get(rank + 1, 0, weight, context),
-          AffineMap::get(rank + 1, 0, output, context)};
-}
-
-/// x·W in one of the forms that linear layers are written in, from the last dimension of `x` to `out`.
-static Stream drawContraction(Scope &scope, const Stream &x, Dim out) {
-  OpBuilder &b = scope.builder;
-  bool isTransposed = scope.random.chance(0.4), isNamed = x.getRank() == 2 && scope.random.chance(0.8);
-  Dim in = x.dims.back();
-  double scale = 0.8 / std::sqrt(static_cast<double>(std::max<int64_t>(in.size, 1)));
-  Value weight = scope.weight(isTransposed ? Dims{out, in} : Dims{in, out}, x.getElement(), scale);
-  Dims dims = x.dims;
-  dims.back() = out;
-  RankedTensorType type = random::getType(dims, x.getElement());
-  Value zeros = makeZeros(scope, makeEmpty(scope, type, x.value, weight, isTransposed ? 0 : 1));
-  SmallVector<AffineMap> maps = getMaps(b.getContext(), x.getRank(), isTransposed);
-  if (isNamed) {
-    SmallVector<NamedAttribute> attributes;
-    if (isTransposed)
-      attributes.push_back(b.getNamedAttr("indexing_maps", b.getAffineMapArrayAttr(maps)));
-    auto matmul = linalg::MatmulOp::create(b, scope.loc(), TypeRange{type}, ValueRange{x.value, weight},
-                                           ValueRange{zeros}, attributes);
-    return {matmul.getResult(0), dims};
-  }
-  SmallVector<utils::IteratorType> iterators(x.getRank(), utils::IteratorType::parallel);
-  iterators.push_back(utils::IteratorType::reduction);
-  auto generic =
-      linalg::GenericOp::create(b, scope.loc(), TypeRange{type}, ValueRange{x.value, weight}, ValueRange{zeros}, maps,
-                                iterators, [](OpBuilder &inner, Location loc, ValueRange values) {
-                                  Value product = arith::MulFOp::create(inner, loc, values[0], values[1]);
-                                  Value sum = arith::AddFOp::create(inner, loc, values[2], product);
-                                  linalg::YieldOp::create(inner, loc, sum);
-                                });
-  return {generic.getResult(0), dims};
-}
-
-static Stream drawLinear(Scope &scope, const Stream &x, Dim out) {
-  Stream y = drawContraction(scope, x, out);
-  if (!scope.random.chance(0.5))
-    return y;
-  Value bias = scope.weight({out}, drawParameterType(scope.random, x.getElement()));
-  return y.with(AddBiasOp::create(scope.builder, scope.loc(), y.value, bias));
-}
 
 static Value drawActivation(Scope &scope, Value x) {
   OpBuilder &b = scope.builder;
@@ -106,7 +32,7 @@ static Value drawActivation(Scope &scope, Value x) {
 static Value drawGeneric(Scope &scope, const Stream &x) {
   OpBuilder &b = scope.builder;
   Value y = scope.weight(x.dims, x.getElement());
-  Value empty = makeEmpty(scope, x.getType(), x.value, x.value, x.getRank() - 1);
+  Value empty = makeEmptyLike(scope, x);
   SmallVector<AffineMap> maps(3, b.getMultiDimIdentityMap(x.getRank()));
   SmallVector<utils::IteratorType> iterators(x.getRank(), utils::IteratorType::parallel);
   return linalg::GenericOp::create(b, scope.loc(), TypeRange{x.getType()}, ValueRange{x.value, y}, ValueRange{empty},
@@ -150,7 +76,11 @@ static Value drawBranchOp(Scope &scope, Style &style, const Stream &x, unsigned 
   case 0:
   case 1:
     return drawLinear(scope, x, x.dims.back()).value;
-  case 2: { // two layers
+  case 2: { // two layers, one after the other or beside each other
+    if (scope.random.chance(0.3)) {
+      Value a = drawLinear(scope, x, x.dims.back()).value, b = drawLinear(scope, x, x.dims.back()).value;
+      return arith::AddFOp::create(scope.builder, scope.loc(), a, b);
+    }
     Dim inner{scope.random.between(1, 9), scope.random.chance(0.2)};
     Stream hidden = drawLinear(scope, x, inner);
     return drawLinear(scope, hidden.with(drawActivation(scope, hidden.value)), x.dims.back()).value;

@@ -32,6 +32,7 @@ Style drawStyle(Random &random) {
   style.scales = random.pick({0.0, 0.0, 0.5});
   style.narrow = random.pick({0.0, 0.0, 0.3});
   style.taps = random.pick({0.0, 0.0, 0.2});
+  style.odd = random.pick({0.0, 0.07});
   style.isLinear = random.chance(0.3);
   return style;
 }

@@ -48,6 +48,13 @@ struct DropoutParts {
 };
 DropoutParts drawDropout(Scope &scope, Style &style);
 
+// Linear layers (Linear.cpp).
+
+/// A tensor.empty with the sizes of `x`.
+Value makeEmptyLike(Scope &scope, const Stream &x);
+/// x·W, or x·W + b, from the last dimension of `x` to `out`, in one of the forms that programs write it in.
+Stream drawLinear(Scope &scope, const Stream &x, Dim out);
+
 // Branches (Branches.cpp).
 
 /// One to a few ops on `h`: a value of its sizes and element type.

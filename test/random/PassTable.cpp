@@ -18,6 +18,30 @@ static bool canShift(ModuleOp module) {
   return found && !isPre;
 }
 
+/// All blocks have this placement, and none narrows what its branch takes.
+template <Placement placement> static bool isPlain(ModuleOp module) {
+  bool found = false;
+  bool hasOther = module
+                      .walk([&](BlockOp block) {
+                        found = true;
+                        bool isSame = block.getPlacement() == placement &&
+                                      block.getBranch().getArgument(0).getType() == block.getX().getType();
+                        return isSame ? WalkResult::advance() : WalkResult::interrupt();
+                      })
+                      .wasInterrupted();
+  return found && !hasOther;
+}
+
+/// The same, and no norm stands outside of blocks, where it could be taken for a final norm.
+template <Placement placement> static bool isBare(ModuleOp module) {
+  bool hasNorm = module
+                     .walk([](Operation *op) {
+                       return isa<LayerNormOp, RMSNormOp, DyTOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                     })
+                     .wasInterrupted();
+  return !hasNorm && isPlain<placement>(module);
+}
+
 llvm::ArrayRef<PassEntry> getPassTable() {
   static constexpr PassEntry table[] = {
       {"canonicalize", "canonicalize", RewriteClass::BitExact},
@@ -31,6 +55,18 @@ llvm::ArrayRef<PassEntry> getPassTable() {
        /*mayRefuse=*/true, canShift},
       {"convert-to-post", "resid-convert-norm-placement{to=post params=shift}", RewriteClass::BitExact,
        /*mayRefuse=*/true, canShift},
+      // There and back, where nothing has to be made up on the way.
+      {"shift-to-pre-and-back",
+       "resid-convert-norm-placement{to=pre params=shift},resid-convert-norm-placement{to=post params=shift}",
+       RewriteClass::BitExact, /*mayRefuse=*/true, isPlain<Placement::Post>},
+      {"keep-to-pre-and-back",
+       "resid-convert-norm-placement{to=pre params=keep final-norm=identity},"
+       "resid-convert-norm-placement{to=post params=keep}",
+       RewriteClass::BitExact, /*mayRefuse=*/true, isBare<Placement::Post>},
+      {"keep-to-branch-post-and-back",
+       "resid-convert-norm-placement{to=branch_post params=keep final-norm=identity},"
+       "resid-convert-norm-placement{to=pre params=keep final-norm=identity}",
+       RewriteClass::BitExact, /*mayRefuse=*/true, isPlain<Placement::Pre>},
       {"rotate-pre-norm", "resid-rotate-pre-norm", RewriteClass::BitExact},
       {"rotate-for-fusion", "resid-expand-blocks,resid-rotate-pre-norm,resid-fuse-add-norm", RewriteClass::BitExact},
       {"fold-norm-affine", "resid-fold-norm-affine", RewriteClass::Exact, /*mayRefuse=*/false, isDoubleOnly},

@@ -157,13 +157,13 @@ void Driver::printProgress() {
 }
 
 void Driver::printSummary() {
-  llvm::outs() << llvm::left_justify("rewrite", 28) << llvm::left_justify("class", 12) << llvm::right_justify("runs", 9)
+  llvm::outs() << llvm::left_justify("rewrite", 32) << llvm::left_justify("class", 12) << llvm::right_justify("runs", 9)
                << llvm::right_justify("changed", 9) << llvm::right_justify("refused", 9) << '\n';
   for (const PassEntry &entry : getPassTable()) {
     if (!entry.isDrawn && !counts.passes.count(&entry))
       continue;
     PassCounts c = counts.passes.lookup(&entry);
-    llvm::outs() << llvm::left_justify(entry.name, 28)
+    llvm::outs() << llvm::left_justify(entry.name, 32)
                  << llvm::left_justify(entry.keeps == RewriteClass::BitExact ? "bit-exact" : "exact", 12)
                  << llvm::right_justify(std::to_string(c.runs), 9) << llvm::right_justify(std::to_string(c.changed), 9)
                  << llvm::right_justify(std::to_string(c.refused), 9) << '\n';
