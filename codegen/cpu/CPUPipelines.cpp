@@ -80,6 +80,8 @@ static void addCPULowering(OpPassManager &manager, const cpu::CPUTarget &target,
   cpu::LowerKernelsOptions kernelOptions;
   kernelOptions.vectorBits = target.vectorBits;
   kernelOptions.maskedBits = target.maskedBits;
+  kernelOptions.hasPackedBF16 = target.hasPackedBF16;
+  kernelOptions.isX86 = target.isX86;
   kernelOptions.schedule = schedule;
   manager.addPass(cpu::createLowerKernels(kernelOptions));
   manager.addPass(cpu::createLowerCopies());
@@ -106,6 +108,9 @@ struct CPUTargetOptions : public PassPipelineOptions<CPUTargetOptions> {
                               llvm::cl::init(256)};
   Option<unsigned> maskedBits{*this, "masked-bits", llvm::cl::desc("narrowest elements that memory takes under a mask"),
                               llvm::cl::init(0)};
+  Option<bool> hasPackedBF16{*this, "packed-bf16", llvm::cl::desc("the target has vcvtne2ps2bf16"),
+                             llvm::cl::init(false)};
+  Option<bool> isX86{*this, "x86", llvm::cl::desc("the target is an x86-64"), llvm::cl::init(false)};
   Option<std::string> schedule{*this, "schedule", llvm::cl::desc("settings as key=value,key=value")};
 };
 } // namespace
@@ -114,10 +119,16 @@ void cpu::registerCPUPassesAndPipelines() {
   registerResidCPUPasses();
   PassPipelineRegistration<>("resid-bufferize", "tensors to memrefs; kernels write into the destinations themselves",
                              buildBufferizationPipeline);
-  PassPipelineRegistration<CPUTargetOptions>(
-      "resid-lower-to-cpu", "bufferized functions to the LLVM dialect, without library calls",
-      [](OpPassManager &manager, const CPUTargetOptions &options) {
-        cpu::CPUTarget target{options.hasFMA, options.hasF16C, options.vectorBits, options.maskedBits, {}};
-        addCPULowering(manager, target, options.schedule);
-      });
+  PassPipelineRegistration<CPUTargetOptions>("resid-lower-to-cpu",
+                                             "bufferized functions to the LLVM dialect, without library calls",
+                                             [](OpPassManager &manager, const CPUTargetOptions &options) {
+                                               cpu::CPUTarget target{options.hasFMA,
+                                                                     options.hasF16C,
+                                                                     options.vectorBits,
+                                                                     options.maskedBits,
+                                                                     options.hasPackedBF16,
+                                                                     options.isX86,
+                                                                     {}};
+                                               addCPULowering(manager, target, options.schedule);
+                                             });
 }

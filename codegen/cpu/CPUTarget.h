@@ -18,6 +18,10 @@ struct CPUTarget {
   unsigned vectorBits = 256;
   /// The narrowest elements of which single ones of a vector can be read and written in memory, in bits; 0: none.
   unsigned maskedBits = 0;
+  /// The processor rounds pairs of vectors of f32 to one vector of bf16, taking subnormal numbers for zeros.
+  bool hasPackedBF16 = false;
+  /// Stores past the cache and the instruction that asks for the cache's size are there.
+  bool isX86 = false;
   /// Not of the processor, but how it is to be used.
   Schedule schedule;
 };

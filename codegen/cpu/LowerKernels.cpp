@@ -5,6 +5,7 @@
 
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/ScalarRows.h"
+#include "codegen/cpu/StoreChoice.h"
 #include "codegen/cpu/VectorRows.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -34,11 +35,11 @@ public:
 
 private:
   LogicalResult collectCaptures();
-  void outline();
+  func::FuncOp outline(const Twine &suffix, const StreamedRows *stream);
   Value bindCapture(Value capture, Value argument);
   Value getContext();
   void emitCalls();
-  void callRows(OpBuilder &at, ValueRange arguments, Value low, Value high);
+  void callRows(OpBuilder &at, ValueRange arguments, Value stream, Value low, Value high);
   func::FuncOp createFunction(const Twine &suffix, TypeRange argumentTypes);
   func::FuncOp emitTaskFunction(LLVM::LLVMStructType record);
   void callParallelFor(Value context, Value hook, Value tasks, Value taskRows);
@@ -57,6 +58,10 @@ private:
   SetVector<Value> captures;
   SmallVector<Value> arguments;
   func::FuncOp rowFunction;
+  /// Where rows may be written past the cache: what writes them so, and whether (i1) this call does.
+  std::optional<StreamedRows> streamedRows;
+  func::FuncOp streamFunction;
+  Value useStream;
 };
 
 bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
@@ -75,7 +80,11 @@ LogicalResult KernelOutliner::run() {
     }
   if (failed(collectCaptures()))
     return failure();
-  outline();
+  rowFunction = outline("__rows", /*stream=*/nullptr);
+  if (target.isX86 && path == RowPath::Vector && target.schedule.stores != StoreKind::Plain)
+    streamedRows = StreamedRows::plan(kernel);
+  if (streamedRows)
+    streamFunction = outline("__stream", &*streamedRows);
   emitCalls();
   kernel.erase();
   return success();
@@ -114,13 +123,14 @@ Value KernelOutliner::bindCapture(Value capture, Value argument) {
   return argument;
 }
 
-void KernelOutliner::outline() {
+/// The kernel as a function over a range of rows, plain or, with `stream`, past the cache.
+func::FuncOp KernelOutliner::outline(const Twine &suffix, const StreamedRows *stream) {
   SmallVector<Type> types(ValueRange(arguments).getTypes());
   types.append(2, builder.getI64Type());
-  rowFunction = createFunction("__rows", types);
-  // One copy serves the plain call and the tasks.
-  rowFunction->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
-  Block *entry = &rowFunction.getBody().front();
+  func::FuncOp function = createFunction(suffix, types);
+  // One copy serves the plain call and the tasks. Short copies of the last columns are not to become calls.
+  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "no-builtins"}));
+  Block *entry = &function.getBody().front();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(entry);
 
@@ -134,14 +144,28 @@ void KernelOutliner::outline() {
   if (path == RowPath::Scalar)
     ScalarRowEmitter(builder, entry, inner, mapping, target.vectorBits).emitRows(kernel, low, high);
   else
-    VectorRowEmitter(builder, entry, inner, mapping, target).emitRows(kernel, low, high);
+    VectorRowEmitter(builder, entry, inner, mapping, target, stream).emitRows(kernel, low, high);
+  if (stream) // Other threads may read what was written once this function has returned.
+    LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
   func::ReturnOp::create(builder, loc);
+  return function;
 }
 
-void KernelOutliner::callRows(OpBuilder &at, ValueRange values, Value low, Value high) {
+/// Calls the function for rows as `stream` (null: never) says.
+void KernelOutliner::callRows(OpBuilder &at, ValueRange values, Value stream, Value low, Value high) {
   SmallVector<Value> operands(values);
   operands.append({low, high});
-  func::CallOp::create(at, loc, rowFunction, operands);
+  if (!stream) {
+    func::CallOp::create(at, loc, rowFunction, operands);
+    return;
+  }
+  auto emitCall = [&](func::FuncOp function) {
+    return [=](OpBuilder &inner, Location) {
+      func::CallOp::create(inner, loc, function, operands);
+      scf::YieldOp::create(inner, loc);
+    };
+  };
+  scf::IfOp::create(at, loc, stream, emitCall(streamFunction), emitCall(rowFunction));
 }
 
 Value KernelOutliner::getContext() {
@@ -175,8 +199,12 @@ Value KernelOutliner::loadHook(Value context, Value tasks) {
 void KernelOutliner::emitCalls() {
   Value zero = constantI64(builder, loc, 0), one = constantI64(builder, loc, 1);
   Value context = getContext();
+  if (streamedRows) {
+    auto module = enclosing->getParentOfType<ModuleOp>();
+    useStream = emitStoreChoice(builder, module, kernel, addresses, *streamedRows, target.schedule);
+  }
   if (!context)
-    return callRows(builder, arguments, zero, addresses.rows);
+    return callRows(builder, arguments, useStream, zero, addresses.rows);
   Value width = builder.createOrFold<arith::MaxSIOp>(loc, addresses.width, one);
   Value fitting = builder.createOrFold<arith::CeilDivSIOp>(loc, constantI64(builder, loc, kTaskElements), width);
   Value taskRows = builder.createOrFold<arith::MaxSIOp>(loc, fitting, one);
@@ -189,12 +217,15 @@ void KernelOutliner::emitCalls() {
   builder.setInsertionPointToStart(branch.thenBlock());
   callParallelFor(context, hook, tasks, taskRows);
   builder.setInsertionPointToStart(branch.elseBlock());
-  callRows(builder, arguments, zero, addresses.rows);
+  callRows(builder, arguments, useStream, zero, addresses.rows);
 }
 
-/// The tasks' record: the row function's arguments, then the number of rows of a task and of all.
+/// The tasks' record: the row function's arguments, whether rows are written past the cache where that may be, then the
+/// number of rows of a task and of all.
 void KernelOutliner::callParallelFor(Value context, Value hook, Value tasks, Value taskRows) {
   SmallVector<Value> fields(arguments);
+  if (useStream)
+    fields.push_back(useStream);
   fields.append({taskRows, addresses.rows});
   SmallVector<Type> types(ValueRange(fields).getTypes());
   auto record = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
@@ -230,7 +261,8 @@ func::FuncOp KernelOutliner::emitTaskFunction(LLVM::LLVMStructType record) {
   Value allRows = fields.pop_back_val(), taskRows = fields.pop_back_val();
   Value low = arith::MulIOp::create(builder, loc, task.getArgument(1), taskRows);
   Value high = arith::AddIOp::create(builder, loc, low, taskRows);
-  callRows(builder, fields, low, arith::MinSIOp::create(builder, loc, high, allRows));
+  Value stream = useStream ? fields.pop_back_val() : Value();
+  callRows(builder, fields, stream, low, arith::MinSIOp::create(builder, loc, high, allRows));
   func::ReturnOp::create(builder, loc);
   return task;
 }
@@ -251,6 +283,8 @@ struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
     target.schedule = *parsed;
     target.vectorBits = vectorBits;
     target.maskedBits = maskedBits;
+    target.hasPackedBF16 = hasPackedBF16;
+    target.isX86 = isX86;
     for (rows::KernelOp kernel : kernels)
       if (failed(KernelOutliner(kernel, symbols, target).run()))
         return signalPassFailure();

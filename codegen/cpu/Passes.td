@@ -54,6 +54,11 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
     carries what LLVM needs in order to vectorise it: the lanes touch different elements. It is the second opinion, and
     runs where the vector path cannot take a kernel; a remark says which and why.
 
+    On x86-64 the vector path has a second function per kernel, `…__stream`: it writes rows by non-temporal stores, keeps what
+    later phases read in scratch rows on the stack (48 KiB at most), and ends with a store fence. Each call chooses once:
+    what is written must exceed a quarter of the last-level cache (which the processor is asked for once) and overwrite
+    no input, and bases and rows must be aligned to 64 bytes.
+
     Where the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context; with its parallel_for
     hook the rows are cut into tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.
 
@@ -65,6 +70,10 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
            "width in bits of the vector registers">,
     Option<"maskedBits", "masked-bits", "unsigned", /*default=*/"0",
            "width of the narrowest elements that the target reads and writes under a mask (0: none)">,
+    Option<"hasPackedBF16", "packed-bf16", "bool", /*default=*/"false",
+           "the target has vcvtne2ps2bf16 (AVX-512 BF16)">,
+    Option<"isX86", "x86", "bool", /*default=*/"false",
+           "the target is an x86-64: rows may be written by non-temporal stores">,
     Option<"schedule", "schedule", "std::string", /*default=*/"",
            "settings that override the choices made here, as key=value,key=value">,
   ];

@@ -29,8 +29,10 @@ template <auto member> constexpr Key makeKey(StringRef name, ArrayRef<StringRef>
 }
 
 constexpr StringRef kPaths[] = {"vector", "scalar"};
+constexpr StringRef kStores[] = {"auto", "plain", "nontemporal"};
 const Key kKeys[] = {
     makeKey<&Schedule::path>("path", kPaths),
+    makeKey<&Schedule::stores>("stores", kStores),
 };
 
 } // namespace

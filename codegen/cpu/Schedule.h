@@ -18,8 +18,16 @@ enum class RowPath {
   Scalar, // scalar loops that LLVM vectorises
 };
 
+/// How rows are written.
+enum class StoreKind {
+  Auto,        // chosen in every call
+  Plain,       // through the cache
+  NonTemporal, // past the cache wherever addresses are aligned for it
+};
+
 struct Schedule {
   RowPath path = RowPath::Vector;
+  StoreKind stores = StoreKind::Auto;
 };
 
 /// Reads `key=value,key=value`; the empty text changes nothing. An error names the keys or values there are.

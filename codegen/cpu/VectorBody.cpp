@@ -9,9 +9,9 @@
 #include "codegen/cpu/RowEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -69,7 +69,7 @@ void VectorBody::emitOperation(Operation *op) {
     return emitStore(store);
   if (auto half = dyn_cast<rows::RandomHalfOp>(op))
     return emitRandomHalf(half);
-  emitElementwise(op);
+  isPackedConversion(op) ? emitPackedConversion(op) : emitElementwise(op);
 }
 
 void VectorBody::emitElementwise(Operation *op) {
@@ -93,6 +93,72 @@ void VectorBody::emitElementwise(Operation *op) {
     Operation *wide = builder.create(state);
     for (auto [from, to] : llvm::zip_equal(op->getResults(), wide->getResults()))
       values[from].push_back(to);
+  }
+}
+
+//===------------------------------------------- conversions to bf16 ---------------------------------------------===//
+
+bool VectorBody::isPackedConversion(Operation *op) const {
+  auto truncation = dyn_cast<arith::TruncFOp>(op);
+  return truncation && target.hasPackedBF16 && truncation.getType().isBF16() && truncation.getIn().getType().isF32() &&
+         target.vectorBits >= 256;
+}
+
+/// Whether (i1) some lane of some part is a subnormal number.
+Value VectorBody::isAnySubnormal(const Parts &wide) {
+  auto maskType = VectorType::get(lanes, builder.getI1Type());
+  auto bitsType = builder.getIntegerType(lanes);
+  auto name = builder.getStringAttr("llvm.x86.avx512.fpclass.ps." + std::to_string(target.vectorBits));
+  // The class of subnormal numbers in the instruction's table.
+  Value subnormal = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), builder.getI32IntegerAttr(0x20));
+  Value any;
+  for (Value part : wide) {
+    Value mask = LLVM::CallIntrinsicOp::create(builder, loc, maskType, name, ValueRange{part, subnormal}).getResult(0);
+    any = any ? Value(arith::OrIOp::create(builder, loc, any, mask)) : mask;
+  }
+  Value bits = LLVM::BitcastOp::create(builder, loc, bitsType, any);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(bitsType, 0));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bits, zero);
+}
+
+Value VectorBody::packPair(Value low, Value high) {
+  auto name = builder.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16." + std::to_string(target.vectorBits));
+  auto type = VectorType::get(2 * lanes, builder.getBF16Type());
+  return LLVM::CallIntrinsicOp::create(builder, loc, type, name, ValueRange{high, low}).getResult(0);
+}
+
+/// Two parts per instruction. It takes subnormal numbers for zeros, so where there is one, integers do the work.
+void VectorBody::emitPackedConversion(Operation *op) {
+  Parts wide = evaluate(op->getOperand(0));
+  auto half = VectorType::get(lanes, builder.getI16Type()), pair = VectorType::get(2 * lanes, builder.getI16Type());
+  SmallVector<Type> types(parts / 2, pair);
+  auto emitBranch = [&](function_ref<Value(Value, Value)> convert) {
+    SmallVector<Value> results;
+    for (int64_t part = 0; part < parts; part += 2)
+      results.push_back(convert(wide[part], wide[part + 1]));
+    scf::YieldOp::create(builder, loc, results);
+  };
+  auto convertByIntegers = [&](Value low, Value high) {
+    for (Value *part : {&low, &high}) {
+      Value narrow = arith::TruncFOp::create(builder, loc, VectorType::get(lanes, builder.getBF16Type()), *part);
+      *part = arith::BitcastOp::create(builder, loc, half, narrow);
+    }
+    return concatenate(builder, loc, low, high);
+  };
+  auto choice = scf::IfOp::create(builder, loc, types, isAnySubnormal(wide), /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(choice.thenBlock());
+    emitBranch(convertByIntegers);
+    builder.setInsertionPointToStart(choice.elseBlock());
+    emitBranch([&](Value low, Value high) -> Value {
+      return LLVM::BitcastOp::create(builder, loc, pair, packPair(low, high));
+    });
+  }
+  Parts &narrow = values[op->getResult(0)];
+  for (int64_t part = 0; part < parts; ++part) {
+    Value bits = extractLanes(builder, loc, choice.getResult(part / 2), part % 2 * lanes, lanes);
+    narrow.push_back(arith::BitcastOp::create(builder, loc, VectorType::get(lanes, builder.getBF16Type()), bits));
   }
 }
 

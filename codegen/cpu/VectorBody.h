@@ -51,6 +51,10 @@ private:
   Parts evaluate(Value value);
   void emitOperation(Operation *op);
   void emitElementwise(Operation *op);
+  bool isPackedConversion(Operation *op) const;
+  void emitPackedConversion(Operation *op);
+  Value isAnySubnormal(const Parts &wide);
+  Value packPair(Value low, Value high);
   void emitLoad(rows::LoadOp load);
   void emitStore(rows::StoreOp store);
   void emitRandomHalf(rows::RandomHalfOp half);

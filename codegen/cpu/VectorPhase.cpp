@@ -45,10 +45,39 @@ std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
 //===------------------------------------------- the emitter ------------------------------------------------------===//
 
 VectorRowEmitter::VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses,
-                                   const IRMapping &mapping, const CPUTarget &target)
-    : RowEmitter(builder, entry, addresses, mapping), target(target) {
-  places.source = [this](rows::LoadOp load) { return getRowPointer(load.getRow()); };
-  places.targets = [this](rows::StoreOp store) { return SmallVector<RowTarget>{{getRowPointer(store.getRow())}}; };
+                                   const IRMapping &mapping, const CPUTarget &target, const StreamedRows *stream)
+    : RowEmitter(builder, entry, addresses, mapping), target(target), stream(stream) {
+  if (stream)
+    allocateScratch();
+  places.source = [this](rows::LoadOp load) {
+    Value kept = scratch.lookup(load.getRow());
+    return kept ? kept : getRowPointer(load.getRow());
+  };
+  places.targets = [this](rows::StoreOp store) { return getTargets(store); };
+}
+
+void VectorRowEmitter::allocateScratch() {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(entry);
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  for (BlockArgument row : stream->getKept()) {
+    Type element = cast<rows::RowType>(row.getType()).getElementType();
+    auto type = LLVM::LLVMArrayType::get(element, stream->getCapacity());
+    scratch[row] = LLVM::AllocaOp::create(builder, row.getLoc(), pointerType, type,
+                                          constantI64(builder, row.getLoc(), 1), kLineBytes);
+  }
+}
+
+SmallVector<RowTarget> VectorRowEmitter::getTargets(rows::StoreOp store) {
+  Value pointer = getRowPointer(store.getRow());
+  if (!stream)
+    return {{pointer, /*nonTemporal=*/false}};
+  SmallVector<RowTarget> targets;
+  if (stream->isReadLater(store))
+    targets.push_back({scratch.lookup(store.getRow()), /*nonTemporal=*/false});
+  if (stream->isLast(store))
+    targets.push_back({pointer, /*nonTemporal=*/true});
+  return targets;
 }
 
 void VectorRowEmitter::emitColumnOperation(Operation *op) {

@@ -7,6 +7,7 @@
 #define RESID_CODEGEN_CPU_VECTORROWS_H
 
 #include "codegen/cpu/RowEmitter.h"
+#include "codegen/cpu/StreamedRows.h"
 #include "codegen/cpu/VectorBody.h"
 #include <string>
 
@@ -17,8 +18,9 @@ std::optional<std::string> findVectorObstacle(rows::KernelOp kernel);
 
 class VectorRowEmitter : public RowEmitter {
 public:
+  /// With `stream`, rows are written past the cache as that says; their bases and strides must be aligned so.
   VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
-                   const CPUTarget &target);
+                   const CPUTarget &target, const StreamedRows *stream);
 
 private:
   using Parts = VectorBody::Parts;
@@ -34,7 +36,13 @@ private:
   Accumulators emitChunk(rows::PhaseOp phase, VectorBody &body, Value column, Value present, ValueRange accumulators);
   Accumulators createZeros(rows::PhaseOp phase, int64_t lanes, int64_t parts);
 
+  void allocateScratch();
+  SmallVector<RowTarget> getTargets(rows::StoreOp store);
+
   const CPUTarget &target;
+  const StreamedRows *stream;
+  /// The scratch rows of rows that are kept.
+  DenseMap<Value, Value> scratch;
   RowPlaces places;
   DenseMap<Type, Value> buffers;
 };

@@ -113,5 +113,8 @@ Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef 
   target.facts.hasF16C = aarch64 || target.hasFeature("f16c");
   target.facts.vectorBits = vectorBits(target, triple);
   target.facts.maskedBits = maskedBits(target, triple);
+  target.facts.hasPackedBF16 = triple.isX86() && target.hasFeature("avx512bf16") && target.hasFeature("avx512dq") &&
+                               target.hasFeature("avx512vl");
+  target.facts.isX86 = triple.isX86();
   return target;
 }

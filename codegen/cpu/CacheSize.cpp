@@ -1,0 +1,132 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// CPUID leaves 4 (Intel) and 0x8000001D (AMD): one sub-leaf per cache, from the first level on, both of one form.
+
+#include "codegen/cpu/CacheSize.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+static constexpr llvm::StringLiteral kFunctionName = "resid_last_cache_bytes";
+static constexpr int64_t kUnknownBytes = int64_t(32) << 20;
+/// No processor has more caches on the way to memory, instruction caches included.
+static constexpr int64_t kMostCaches = 8;
+
+namespace {
+
+enum Register { EAX, EBX, ECX, EDX };
+
+struct CacheQuery {
+  OpBuilder &builder;
+  Location loc;
+
+  Value constant(int64_t value) {
+    return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+  }
+  SmallVector<Value> cpuid(Value leaf, Value subleaf);
+  /// Bits [low, low + count) of a register.
+  Value field(Value word, unsigned low, unsigned count) {
+    Value shifted = arith::ShRUIOp::create(builder, loc, word, constant(low));
+    return arith::AndIOp::create(builder, loc, shifted, constant((int64_t(1) << count) - 1));
+  }
+  /// A field that counts from 1, as i64.
+  Value factor(Value word, unsigned low, unsigned count) {
+    Value wide = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), field(word, low, count));
+    return arith::AddIOp::create(builder, loc, wide, constant64(1));
+  }
+  Value constant64(int64_t value) { return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value)); }
+  Value chooseLeaf();
+  Value emitLargest();
+};
+
+} // namespace
+
+SmallVector<Value> CacheQuery::cpuid(Value leaf, Value subleaf) {
+  SmallVector<Type> types(4, builder.getI32Type());
+  Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
+  auto all = LLVM::InlineAsmOp::create(builder, loc, type, ValueRange{leaf, subleaf}, "cpuid",
+                                       "={ax},={bx},={cx},={dx},{ax},{cx}", /*has_side_effects=*/true,
+                                       /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+                                       /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
+  SmallVector<Value> registers;
+  for (int64_t i = 0; i < 4; ++i)
+    registers.push_back(LLVM::ExtractValueOp::create(builder, loc, all->getResult(0), ArrayRef<int64_t>{i}));
+  return registers;
+}
+
+/// The leaf of caches that the processor has: AMD's where its sub-leaves are announced (bit 22 of 0x80000001), else
+/// Intel's, else one that describes no cache.
+Value CacheQuery::chooseLeaf() {
+  Value none = constant(0), extended = constant(0x80000000);
+  auto isAtLeast = [&](Value last, int64_t leaf) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, last, constant(leaf));
+  };
+  Value hasIntel = isAtLeast(cpuid(none, none)[EAX], 4);
+  Value hasAMD = isAtLeast(cpuid(extended, none)[EAX], 0x8000001D);
+  Value announced = field(cpuid(constant(0x80000001), none)[ECX], 22, 1);
+  Value isAnnounced = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, announced, none);
+  hasAMD = arith::AndIOp::create(builder, loc, hasAMD, isAnnounced);
+  Value intel = arith::SelectOp::create(builder, loc, hasIntel, constant(4), extended);
+  return arith::SelectOp::create(builder, loc, hasAMD, constant(0x8000001D), intel);
+}
+
+/// The largest cache that keeps data; a sub-leaf of type 0 describes none, and so do those after it.
+Value CacheQuery::emitLargest() {
+  Value leaf = chooseLeaf();
+  Value isCacheLeaf = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, leaf, constant(0x80000000));
+  Value known = arith::SelectOp::create(builder, loc, isCacheLeaf, constant64(kMostCaches), constant64(0));
+  auto body = [&](OpBuilder &, Location, Value index, ValueRange carried) {
+    Value subleaf = arith::TruncIOp::create(builder, loc, builder.getI32Type(), index);
+    SmallVector<Value> words = cpuid(leaf, subleaf);
+    Value type = field(words[EAX], 0, 5);
+    Value bytes = arith::MulIOp::create(builder, loc, factor(words[EBX], 22, 10), factor(words[EBX], 12, 10));
+    bytes = arith::MulIOp::create(builder, loc, bytes, factor(words[EBX], 0, 12));
+    bytes = arith::MulIOp::create(builder, loc, bytes, factor(words[ECX], 0, 32));
+    // 1: data, 3: both; 0: no cache, 2: instructions.
+    Value isData = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, field(type, 0, 1), constant(0));
+    Value counted = arith::SelectOp::create(builder, loc, isData, bytes, constant64(0));
+    scf::YieldOp::create(builder, loc, arith::MaxUIOp::create(builder, loc, carried.front(), counted).getResult());
+  };
+  auto loop = scf::ForOp::create(builder, loc, constant64(0), known, constant64(1), ValueRange(constant64(0)), body);
+  Value isUnknown = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, loop.getResult(0), constant64(0));
+  return arith::SelectOp::create(builder, loc, isUnknown, constant64(kUnknownBytes), loop.getResult(0));
+}
+
+/// The answer is kept in a global, 0 before the processor was asked. Threads may race to store it: all store the same.
+static void buildFunction(func::FuncOp function, LLVM::GlobalOp global) {
+  OpBuilder builder = OpBuilder::atBlockBegin(function.addEntryBlock());
+  Location loc = function.getLoc();
+  CacheQuery query{builder, loc};
+  Value address = LLVM::AddressOfOp::create(builder, loc, global);
+  Value stored = LLVM::LoadOp::create(builder, loc, builder.getI64Type(), address, /*alignment=*/8, false, false, false,
+                                      false, LLVM::AtomicOrdering::monotonic);
+  Value isNew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, stored, query.constant64(0));
+  auto choice = scf::IfOp::create(builder, loc, builder.getI64Type(), isNew, /*withElseRegion=*/true);
+  func::ReturnOp::create(builder, loc, choice.getResult(0));
+  builder.setInsertionPointToStart(choice.thenBlock());
+  Value bytes = query.emitLargest();
+  LLVM::StoreOp::create(builder, loc, bytes, address, /*alignment=*/8, false, false, false,
+                        LLVM::AtomicOrdering::monotonic);
+  scf::YieldOp::create(builder, loc, bytes);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, stored);
+}
+
+Value cpu::emitLastCacheBytes(OpBuilder &builder, Location loc, ModuleOp module) {
+  auto function = module.lookupSymbol<func::FuncOp>(kFunctionName);
+  if (!function) {
+    OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
+    auto global = LLVM::GlobalOp::create(atEnd, loc, atEnd.getI64Type(), /*isConstant=*/false, LLVM::Linkage::Internal,
+                                         "resid_last_cache_state", atEnd.getI64IntegerAttr(0), /*alignment=*/8);
+    function = func::FuncOp::create(atEnd, loc, kFunctionName, atEnd.getFunctionType({}, {atEnd.getI64Type()}));
+    function.setPrivate();
+    function->setAttr("passthrough", atEnd.getStrArrayAttr({"noinline"}));
+    buildFunction(function, global);
+  }
+  return func::CallOp::create(builder, loc, function).getResult(0);
+}

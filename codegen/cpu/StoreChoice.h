@@ -1,0 +1,23 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits the choice, once per call, between plain and non-temporal stores. Not: what is stored where (StreamedRows.h).
+
+#ifndef RESID_CODEGEN_CPU_STORECHOICE_H
+#define RESID_CODEGEN_CPU_STORECHOICE_H
+
+#include "codegen/cpu/RowAddressing.h"
+#include "codegen/cpu/Schedule.h"
+#include "codegen/cpu/StreamedRows.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::resid::cpu {
+
+/// Whether (i1) a call writes its rows past the cache: where bases and rows are aligned to cache lines, scratch rows
+/// have room and, unless the schedule asks for it, what is written neither fits into the last-level cache nor
+/// overwrites an input.
+Value emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel, const KernelAddresses &addresses,
+                      const StreamedRows &rows, const Schedule &schedule);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_STORECHOICE_H

@@ -1,0 +1,48 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which rows of a kernel can be written past the cache, and what then has to be kept on the stack because later phases
+// read it. Not: the choice at run time (StoreChoice.h).
+
+#ifndef RESID_CODEGEN_CPU_STREAMEDROWS_H
+#define RESID_CODEGEN_CPU_STREAMEDROWS_H
+
+#include "codegen/rows/RowsDialect.h"
+
+namespace mlir::resid::cpu {
+
+/// Stack memory that a function may use for rows; the rest of the 64 KiB that kernels may use is for registers.
+constexpr int64_t kScratchBytes = 48 * 1024;
+/// Addresses and rows that are written past the cache are aligned to cache lines.
+constexpr int64_t kLineBytes = 64;
+
+/// The rows that a kernel stores to along the columns. What was written past the cache must not be read again, so a row
+/// that later phases read lives in a scratch row on the stack; the store to memory is its last one.
+class StreamedRows {
+public:
+  /// The plan for a kernel; none where nothing is stored along the columns, where a store depends on a condition, or
+  /// where rows of the known width do not fit onto the stack.
+  static std::optional<StreamedRows> plan(rows::KernelOp kernel);
+
+  /// Positions, in inputs followed by inits, of the operands that are written past the cache.
+  ArrayRef<unsigned> getOperands() const { return operands; }
+  /// The rows that need a scratch row.
+  ArrayRef<BlockArgument> getKept() const { return kept; }
+  bool isKept(Value row) const { return llvm::is_contained(kept, row); }
+  /// Whether no later store goes to the same row.
+  bool isLast(rows::StoreOp store) const { return last.contains(store); }
+  /// Whether a later phase reads what is stored.
+  bool isReadLater(rows::StoreOp store) const { return readLater.contains(store); }
+  /// Columns that the scratch rows have room for, a multiple of 64. Rows may be wider where the width is known at run
+  /// time only.
+  int64_t getCapacity() const { return capacity; }
+
+private:
+  SmallVector<unsigned> operands;
+  SmallVector<BlockArgument> kept;
+  DenseSet<Operation *> last, readLater;
+  int64_t capacity = 0;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_STREAMEDROWS_H

@@ -1,0 +1,59 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Reads x86-64 assembly of row functions (`…__rows`, `…__stream`) and says, per function, what a change of compiler or
+# emitter could lose without changing a bit: calls; in the innermost loops on vectors, stores to the stack and horizontal
+# steps; how many horizontal reductions there are, and how many non-temporal stores. Usage: check_loops.py FILE.s
+
+import re
+import sys
+
+FUNCTION = re.compile(r"^([\w.$]+__(?:rows|stream)):")
+LABEL = re.compile(r"^(\.L\w+):")
+JUMP = re.compile(r"^\s+j\w+\s+(\.L\w+)")
+STACK_STORE = re.compile(r"^\s+v?mov\w+\s+%[xyz]mm\d+, -?\d*\(%r[sb]p")
+HORIZONTAL = re.compile(r"^\s+(vextractf(64x4|32x8|128)|vextractf32x4|vhadd)")
+HALVES_512 = re.compile(r"^\s+vextractf(64x4|32x8)\s+\$1, %zmm\d+, %ymm")
+
+
+def functions(lines):
+    name, body = None, []
+    for line in lines:
+        start = FUNCTION.match(line)
+        if start:
+            name, body = start.group(1), []
+        elif name and (line.startswith("\t.cfi_endproc") or line.startswith(".Lfunc_end")):
+            yield name, body
+            name = None
+        elif name:
+            body.append(line)
+
+
+def innermost_loops(body):
+    """The lines from a label to a jump back to it that hold no other such loop."""
+    places = {match.group(1): i for i, line in enumerate(body) if (match := LABEL.match(line))}
+    loops = [(places[jump.group(1)], i) for i, line in enumerate(body)
+             if (jump := JUMP.match(line)) and places.get(jump.group(1), len(body)) < i]
+    return [(low, high) for low, high in loops
+            if not any((low, high) != (a, b) and low <= a and b <= high for a, b in loops)]
+
+
+def count(pattern, lines):
+    return sum(bool(pattern.match(line)) for line in lines)
+
+
+def main():
+    with open(sys.argv[1]) as file:
+        lines = file.read().splitlines()
+    for name, body in functions(lines):
+        loops = [body[low:high] for low, high in innermost_loops(body)]
+        vector = [loop for loop in loops if any("mm" in line for line in loop)]
+        print(f"{name}: {sum('call' in line for line in body)} calls, {len(vector)} vector loops with "
+              f"{sum(count(STACK_STORE, loop) for loop in vector)} stores to the stack and "
+              f"{sum(count(HORIZONTAL, loop) for loop in vector)} horizontal steps, "
+              f"{count(HALVES_512, body)} reductions, "
+              f"{sum('vmovnt' in line for line in body)} non-temporal stores, "
+              f"{sum('sfence' in line for line in body)} fences")
+
+
+if __name__ == "__main__":
+    main()
