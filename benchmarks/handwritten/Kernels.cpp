@@ -17,13 +17,15 @@ namespace {
 constexpr int64_t kTaskElements = 32768;
 
 template <typename Traits> struct Tasks {
-  Arrays<typename Traits::Type::Element> arrays;
-  Philox philox;
+  using Element = typename Traits::Type::Element;
+  Arrays<Element> arrays;
+  const Philox *philox;
   int64_t rows, taskRows;
 
   void run(int64_t task) {
     int64_t first = task * taskRows, last = first + taskRows < rows ? first + taskRows : rows;
-    RowKernel<Traits>(arrays, philox).run(first, last);
+    alignas(64) Element scratch[Traits::add && Traits::streams ? kLargestWidth : 1];
+    RowKernel<Traits>(arrays, philox, scratch).run(first, last);
   }
 };
 
@@ -37,9 +39,12 @@ int32_t runKernel(const resid_ctx *context, const void *x, const void *f, const 
   Tasks<Traits> tasks{{static_cast<const Element *>(x), static_cast<const Element *>(f),
                        static_cast<const Element *>(gamma), static_cast<const Element *>(beta),
                        static_cast<Element *>(y), static_cast<Element *>(s), width},
-                      Philox(static_cast<uint64_t>(seed), 0, static_cast<uint32_t>(step)),
+                      nullptr,
                       rows,
                       taskRows};
+  Philox philox(static_cast<uint64_t>(seed), 0, static_cast<uint32_t>(step));
+  if (Traits::dropout)
+    tasks.philox = &philox;
   auto run = [](void *argument, int64_t task) { static_cast<Tasks<Traits> *>(argument)->run(task); };
   if (context && context->parallel_for && count > 1) {
     context->parallel_for(context->user, count, run, &tasks);

@@ -75,10 +75,13 @@ template <typename Traits> class RowKernel {
   using Element = typename Type::Element;
 
 public:
-  RowKernel(const Arrays<Element> &arrays, const Philox &philox)
-      : arrays(arrays), philox(philox), width(arrays.width), tail(Type::presence(arrays.width % kChunk)) {}
+  /// Scratch memory is of one row; `philox` is looked at with dropout only.
+  RowKernel(const Arrays<Element> &arrays, const Philox *philox, Element *scratch)
+      : arrays(arrays), philox(philox), scratch(scratch), width(arrays.width),
+        tail(Type::presence(arrays.width % kChunk)) {}
 
-  void run(int64_t first, int64_t last) {
+  /// Inlined with all of its parts, save for the rare one, so that pointers and sizes live in registers.
+  __attribute__((always_inline)) void run(int64_t first, int64_t last) {
     for (int64_t row = first; row < last; ++row) {
       int64_t start = row * width;
       Statistics statistics;
@@ -99,7 +102,7 @@ private:
 
   /// Calls body(sums, column, presence or nothing) for all chunks of the row; the sums are ordered as S(t) is.
   template <int count, typename Body>
-  __attribute__((always_inline)) void sumRow(float (&result)[count], const Body &body) {
+  RESID_INLINE void sumRow(int64_t width, const Presence &tail, float (&result)[count], const Body &body) {
     Chunk totals[count], sums[count];
     for (Chunk &total : totals)
       total = zeroChunk();
@@ -164,7 +167,7 @@ private:
     constexpr uint32_t threshold = static_cast<uint32_t>(kDropoutProbability * 65536 + 0.5);
     const __m512 scale = _mm512_set1_ps(65536.0f / static_cast<float>(65536 - threshold));
     __m512i halves[2];
-    philox.generate(row, column, halves);
+    philox->generate(row, column, halves);
     __mmask16 kept[kParts];
     Type::keep(halves, threshold, kept);
     Chunk result;
@@ -181,45 +184,45 @@ private:
 
   __attribute__((always_inline)) Statistics layerStatistics(int64_t row, int64_t start) {
     float n = static_cast<float>(width), sum[1], centred[2];
-    sumRow(
-        sum, [&](Chunk * sums, int64_t column, const auto &there)
-                 __attribute__((always_inline)) { addTo(sums[0], loadInput(row, start, column, there)); });
+    sumRow(width, tail, sum, [&](Chunk *sums, int64_t column, const auto &there) {
+      addTo(sums[0], loadInput(row, start, column, there));
+    });
     Statistics statistics;
     statistics.mean = sum[0] / n;
     const __m512 mean = _mm512_set1_ps(statistics.mean);
     const Element *again = rowAgain(start);
-    sumRow(
-        centred, [&](Chunk * sums, int64_t column, const auto &there) __attribute__((always_inline)) {
-          prefetchNext(arrays.x, start, column);
-          Chunk d = clear(subtract(Type::unpack(load(again + column, there)), mean), there);
-          addTo(sums[0], d);
-          addSquares(sums[1], d);
-        });
+    sumRow(width, tail, centred, [&](Chunk *sums, int64_t column, const auto &there) {
+      prefetchNext(arrays.x, start, column);
+      Chunk d = clear(subtract(Type::unpack(load(again + column, there)), mean), there);
+      addTo(sums[0], d);
+      addSquares(sums[1], d);
+    });
     float e = centred[0] / n, q = centred[1] / n;
     float variance = __builtin_fmaf(-e, e, q);
     if (__builtin_expect(!(__builtin_fabsf(q) < __builtin_inff() && e * e <= q * 0.25f), 0))
-      variance = sumCentredSquares(again, statistics.mean, e) / n;
+      variance = sumCentredSquares(again, width, statistics.mean, e) / n;
     statistics.correction = e;
     statistics.factor = 1.0f / __builtin_sqrtf(variance + kEpsilon);
     return statistics;
   }
 
   /// The rare case in which the correction of the mean is large.
-  __attribute__((noinline)) float sumCentredSquares(const Element *again, float mean, float correction) {
+  __attribute__((noinline)) static float sumCentredSquares(const Element *again, int64_t width, float mean,
+                                                           float correction) {
     float squares[1];
-    sumRow(
-        squares, [&](Chunk * sums, int64_t column, const auto &there) __attribute__((always_inline)) {
-          Chunk d = subtract(Type::unpack(load(again + column, there)), _mm512_set1_ps(mean));
-          addSquares(sums[0], clear(subtract(d, _mm512_set1_ps(correction)), there));
-        });
+    const Presence tail = Type::presence(width % kChunk);
+    sumRow(width, tail, squares, [&](Chunk *sums, int64_t column, const auto &there) {
+      Chunk d = subtract(Type::unpack(load(again + column, there)), _mm512_set1_ps(mean));
+      addSquares(sums[0], clear(subtract(d, _mm512_set1_ps(correction)), there));
+    });
     return squares[0];
   }
 
   __attribute__((always_inline)) Statistics rmsStatistics(int64_t row, int64_t start) {
     float squares[1];
-    sumRow(
-        squares, [&](Chunk * sums, int64_t column, const auto &there)
-                     __attribute__((always_inline)) { addSquares(sums[0], loadInput(row, start, column, there)); });
+    sumRow(width, tail, squares, [&](Chunk *sums, int64_t column, const auto &there) {
+      addSquares(sums[0], loadInput(row, start, column, there));
+    });
     Statistics statistics;
     statistics.factor = 1.0f / __builtin_sqrtf(squares[0] / static_cast<float>(width) + kEpsilon);
     return statistics;
@@ -281,17 +284,17 @@ private:
       storeChunk(start, column, statistics, Type::presence(width - column));
   }
 
-  int64_t columnsBeforeLine(const Element *row) const {
+  __attribute__((always_inline)) int64_t columnsBeforeLine(const Element *row) const {
     auto bytes = static_cast<int64_t>(-reinterpret_cast<intptr_t>(row) & 63);
     int64_t columns = bytes / static_cast<int64_t>(sizeof(Element));
     return columns < width ? columns : width;
   }
 
   Arrays<Element> arrays;
-  Philox philox;
+  const Philox *philox;
+  Element *scratch;
   int64_t width;
   Presence tail;
-  alignas(64) Element scratch[Traits::add && Traits::streams ? kLargestWidth : 1];
 };
 
 } // namespace resid::handwritten
