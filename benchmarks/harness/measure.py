@@ -85,7 +85,7 @@ def check_result(variant, first, name, case, arrays):
                          f"first at [{row}, {column}]")
 
 
-def sample(variant, repeats, attempts=4):
+def sample(variant, repeats, attempts=3):
     """One sample. Taken again, a few times, where the system gave the processor to somebody else meanwhile."""
     for attempt in range(attempts):
         before = resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw

@@ -21,7 +21,7 @@ class Native:
     def __init__(self, path):
         self.library = ctypes.CDLL(str(path))
         for name, result, arguments in (
-                ("bench_time", ctypes.c_double, [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]),
+                ("bench_time", ctypes.c_double, [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int32]),
                 ("bench_clock", ctypes.c_double, []),
                 ("bench_allocate", ctypes.c_void_p, [ctypes.c_int64]),
                 ("bench_fill", None, [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_double]),
@@ -50,15 +50,16 @@ def make_call(function, arguments):
 
 
 class Sequence:
-    """Calls that are made one after the other."""
+    """Calls that are made one after the other. Work of one thread is timed by that thread's processor time."""
 
-    def __init__(self, native, calls):
-        self.native, self.length = native, len(calls)
+    def __init__(self, native, calls, threads=1):
+        self.native, self.length, self.own_time = native, len(calls), threads == 1
         self.calls = (Call * len(calls))(*calls)
 
     def time(self, repeats):
         """Nanoseconds of one repetition."""
-        result = self.native.library.bench_time(ctypes.addressof(self.calls), self.length, repeats)
+        result = self.native.library.bench_time(ctypes.addressof(self.calls), self.length, repeats,
+                                                self.own_time)
         if result < 0:
             raise RuntimeError(f"a kernel answered status {int(result)}")
         return result

@@ -62,7 +62,7 @@ class Providers:
         for stores, title in LIMIT_STORES:
             function = address_of(self.native.library, f"stream_{reads}r{writes}w_{stores}")
             arguments = [self.native.context(case.threads), a["x"], a["f"], a["y"], a["s"], size]
-            time = Sequence(self.native, [make_call(function, arguments)]).time
+            time = Sequence(self.native, [make_call(function, arguments)], case.threads).time
             yield Variant(f"limit-{stores}", title, "limit", time)
 
     def hand_written(self, case):
@@ -72,7 +72,7 @@ class Providers:
         for stores, title in HAND_STORES:
             function = address_of(self.native.library, f"hand_{case.kernel.name}_{case.type}_{stores}")
             yield Variant(f"hand-{stores.replace('_', '-')}", title, "hand",
-                          Sequence(self.native, [make_call(function, arguments)]).time, is_exact=True)
+                          Sequence(self.native, [make_call(function, arguments)], case.threads).time, is_exact=True)
 
     def compiled(self, case):
         for path, library in self.libraries:
@@ -90,4 +90,4 @@ class Providers:
             values = compiled.arguments_of(self.arrays, case, arguments, results, path.fixed_width,
                                            self.native.context(case.threads))
             calls.append(make_call(address_of(library, cases.function_name(name, case.type, width)), values))
-        return Sequence(self.native, calls).time
+        return Sequence(self.native, calls, case.threads).time

@@ -4,6 +4,7 @@
 # library does not have, is Unavailable with the reason.
 
 import importlib
+import time
 
 from ..compiled import Unavailable
 
@@ -16,6 +17,18 @@ SETTLE_SECONDS = 0.01
 
 def settle_time(case):
     return SETTLE_SECONDS if case.threads > 1 else 0.0
+
+
+def timed(function, threads):
+    """Times calls from Python, by the clock that native calls are timed by."""
+    clock = time.thread_time_ns if threads == 1 else time.perf_counter_ns
+
+    def run(repeats):
+        start = clock()
+        for _ in range(repeats):
+            function()
+        return (clock() - start) / repeats
+    return run
 
 
 def find(native, options):

@@ -43,5 +43,5 @@ class OneDNN:
         if not self.primitives[case]:
             raise Unavailable("it refuses the primitive")
         call = make_call(address_of(self.library, "onednn_execute"), [self.primitives[case]])
-        return [Variant("onednn", "oneDNN", "peer", Sequence(self.native, [call]).time, is_close=True,
+        return [Variant("onednn", "oneDNN", "peer", Sequence(self.native, [call], case.threads).time, is_close=True,
                         settle=settle_time(case))]

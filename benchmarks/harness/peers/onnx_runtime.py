@@ -2,9 +2,7 @@
 #
 # ONNX Runtime on the harness's arrays: one node per kernel, bound inputs and outputs.
 
-import time
-
-from . import Unavailable, settle_time
+from . import Unavailable, settle_time, timed
 from ..variants import EPSILON, Variant
 
 # Kernel -> (domain, op, inputs, outputs with None for those not asked, attributes)
@@ -62,10 +60,5 @@ class ONNXRuntime:
         if case not in self.sessions:
             self.sessions[case] = self.bound_session(case, arrays)
         session, binding = self.sessions[case]
-
-        def run(repeats):
-            start = time.perf_counter_ns()
-            for _ in range(repeats):
-                session.run_with_iobinding(binding)
-            return (time.perf_counter_ns() - start) / repeats
+        run = timed(lambda: session.run_with_iobinding(binding), case.threads)
         return [Variant("onnx-runtime", "ONNX Runtime", "peer", run, is_close=True, settle=settle_time(case))]

@@ -4,10 +4,9 @@
 
 import ctypes
 import os
-import time
 import types
 
-from . import Unavailable, settle_time
+from . import Unavailable, settle_time, timed
 from .. import cases
 from ..variants import EPSILON, DROPOUT, Variant
 
@@ -78,15 +77,6 @@ def compiled_source(torch):
             (layer_norm, rms_norm, add_layer_norm, add_rms_norm, dropout_add_layer_norm)}
 
 
-def timed(function):
-    def run(repeats):
-        start = time.perf_counter_ns()
-        for _ in range(repeats):
-            function()
-        return (time.perf_counter_ns() - start) / repeats
-    return run
-
-
 def make_tensors(torch, case, arrays):
     """The harness's arrays, not copies."""
     kind, size = getattr(torch, {"f32": "float32", "bf16": "bfloat16"}[case.type]), cases.SIZES[case.type]
@@ -108,7 +98,7 @@ class PyTorch:
 
     def variants(self, case, arrays):
         self.torch.set_num_threads(case.threads)
-        run = timed(eager_function(self.torch, case, make_tensors(self.torch, case, arrays)))
+        run = timed(eager_function(self.torch, case, make_tensors(self.torch, case, arrays)), case.threads)
         return [Variant("pytorch", "PyTorch", "peer", run, settle=settle_time(case))]
 
 
@@ -133,7 +123,7 @@ class PyTorchCompiled:
         tensors, compiled = make_tensors(self.torch, case, arrays), self.compile(case)
         arguments = [tensors[name] for name in (*case.kernel.arguments, *case.kernel.results) if name in tensors]
         self.first_call(compiled, arguments)
-        run = timed(lambda: compiled(*arguments))
+        run = timed(lambda: compiled(*arguments), case.threads)
         has_own_masks = "dropout" in case.kernel.name
         return [Variant("pytorch-compiled", "PyTorch, compiled", "peer", run, is_close=not has_own_masks,
                         settle=settle_time(case))]
