@@ -5,6 +5,7 @@
 
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/ScalarRows.h"
+#include "codegen/cpu/ScheduleTable.h"
 #include "codegen/cpu/StoreChoice.h"
 #include "codegen/cpu/VectorRows.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -144,7 +145,8 @@ func::FuncOp KernelOutliner::outline(const Twine &suffix, const StreamedRows *st
   if (path == RowPath::Scalar)
     ScalarRowEmitter(builder, entry, inner, mapping, target.vectorBits).emitRows(kernel, low, high);
   else
-    VectorRowEmitter(builder, entry, inner, mapping, target, stream).emitRows(kernel, low, high);
+    VectorRowEmitter(builder, entry, inner, mapping, target, stream, stream && usesPrefetch(kernel, target.schedule))
+        .emitRows(kernel, low, high);
   if (stream) // Other threads may read what was written once this function has returned.
     LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
   func::ReturnOp::create(builder, loc);

@@ -19,7 +19,6 @@ void RowEmitter::emitRows(rows::KernelOp kernel, Value low, Value high) {
     Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), row);
     mapping.map(kernel.getBody().getArgument(0), index);
     computeRowPointers(kernel, row);
-    beginRow(kernel, row, high);
     emitBlock(kernel.getBody().front());
   });
 }

@@ -27,8 +27,6 @@ protected:
   virtual void emitPhase(rows::PhaseOp phase) = 0;
   /// A load, store or random number of a column, inside a phase whose block is emitted by emitBlock.
   virtual void emitColumnOperation(Operation *op) = 0;
-  /// What a row needs before its first operation, once its pointers are known.
-  virtual void beginRow(rows::KernelOp kernel, Value row, Value high) {}
 
   void emitBlock(Block &block);
   /// The four words of the generator's counter for a call (i64) of eight columns.

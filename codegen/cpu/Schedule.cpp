@@ -30,9 +30,11 @@ template <auto member> constexpr Key makeKey(StringRef name, ArrayRef<StringRef>
 
 constexpr StringRef kPaths[] = {"vector", "scalar"};
 constexpr StringRef kStores[] = {"auto", "plain", "nontemporal"};
+constexpr StringRef kPrefetches[] = {"auto", "off", "on"};
 const Key kKeys[] = {
     makeKey<&Schedule::path>("path", kPaths),
     makeKey<&Schedule::stores>("stores", kStores),
+    makeKey<&Schedule::prefetch>("prefetch", kPrefetches),
 };
 
 } // namespace

@@ -25,9 +25,17 @@ enum class StoreKind {
   NonTemporal, // past the cache wherever addresses are aligned for it
 };
 
+/// Whether rows that are written past the cache are read ahead of their use.
+enum class PrefetchKind {
+  Auto, // by width and type (ScheduleTable.h)
+  Off,
+  On,
+};
+
 struct Schedule {
   RowPath path = RowPath::Vector;
   StoreKind stores = StoreKind::Auto;
+  PrefetchKind prefetch = PrefetchKind::Auto;
 };
 
 /// Reads `key=value,key=value`; the empty text changes nothing. An error names the keys or values there are.

@@ -7,6 +7,7 @@
 
 #include "codegen/cpu/Philox.h"
 #include "codegen/cpu/RowEmitter.h"
+#include "codegen/cpu/StreamedRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -48,6 +49,8 @@ SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, Value present
   values.clear();
   if (present)
     createMasks();
+  else
+    llvm::for_each(places.prefetches, [&](const Prefetch &prefetch) { emitPrefetch(prefetch); });
   Block &body = phase.getBody().front();
   for (Operation &op : body.without_terminator())
     emitOperation(&op);
@@ -233,6 +236,19 @@ void VectorBody::emitStore(rows::StoreOp store) {
       for (int64_t part = 0; part < parts; ++part)
         LLVM::MaskedStoreOp::create(builder, loc, stored[part], address(row.pointer, memory, part), masks[part],
                                     /*alignment=*/1);
+  }
+}
+
+/// One request per cache line of the step. The address may lie anywhere: what is not there is not fetched.
+void VectorBody::emitPrefetch(const Prefetch &prefetch) {
+  int64_t perLine = kLineBytes * 8 / prefetch.elementType.getIntOrFloatBitWidth();
+  Value start = LLVM::GEPOp::create(builder, loc, prefetch.pointer.getType(), prefetch.elementType, prefetch.pointer,
+                                    ValueRange(column));
+  for (int64_t first = 0; first < getColumns(); first += perLine) {
+    Value line = LLVM::GEPOp::create(builder, loc, start.getType(), prefetch.elementType, start,
+                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(first)});
+    // For reading; locality 3 is the first level, 2 the second; data and not code.
+    LLVM::Prefetch::create(builder, loc, line, /*rw=*/0, /*hint=*/4 - prefetch.level, /*cache=*/1);
   }
 }
 

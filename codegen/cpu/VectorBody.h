@@ -20,10 +20,21 @@ struct RowTarget {
   bool nonTemporal = false;
 };
 
+/// Memory that is fetched into the caches while a phase runs.
+struct Prefetch {
+  /// Where the element that belongs to column 0 lies.
+  Value pointer;
+  Type elementType;
+  /// Levels of the cache from this one on: 1 or 2.
+  unsigned level;
+};
+
 /// Where the rows that a phase loads from and stores to lie.
 struct RowPlaces {
   std::function<Value(rows::LoadOp)> source;
   std::function<SmallVector<RowTarget>(rows::StoreOp)> targets;
+  /// Asked for at each full step.
+  SmallVector<Prefetch> prefetches;
 };
 
 /// Emits a phase's body on `parts` vectors of `lanes` columns. Made before the loops over the columns: what the body
@@ -57,6 +68,7 @@ private:
   Value packPair(Value low, Value high);
   void emitLoad(rows::LoadOp load);
   void emitStore(rows::StoreOp store);
+  void emitPrefetch(const Prefetch &prefetch);
   void emitRandomHalf(rows::RandomHalfOp half);
   void createMasks();
 

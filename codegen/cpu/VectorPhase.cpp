@@ -45,8 +45,9 @@ std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
 //===------------------------------------------- the emitter ------------------------------------------------------===//
 
 VectorRowEmitter::VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses,
-                                   const IRMapping &mapping, const CPUTarget &target, const StreamedRows *stream)
-    : RowEmitter(builder, entry, addresses, mapping), target(target), stream(stream) {
+                                   const IRMapping &mapping, const CPUTarget &target, const StreamedRows *stream,
+                                   bool prefetch)
+    : RowEmitter(builder, entry, addresses, mapping), target(target), stream(stream), prefetch(prefetch) {
   if (stream)
     allocateScratch();
   places.source = [this](rows::LoadOp load) {
@@ -80,12 +81,48 @@ SmallVector<RowTarget> VectorRowEmitter::getTargets(rows::StoreOp store) {
   return targets;
 }
 
+/// How far ahead of its use a row is asked for, into the first level of the cache.
+static constexpr int64_t kPrefetchBytes = 2048;
+
+/// Memory would idle while the later phases of a row work on what the first one has read. So a phase that reads a row
+/// of an input asks for what it reads some steps later; the phases after it, each for some of these inputs, ask for the
+/// next row, into the second level. Rows that are shared by all rows, and the rare phases, are left alone.
+SmallVector<Prefetch> VectorRowEmitter::getPrefetches(rows::PhaseOp phase) {
+  auto kernel = dyn_cast<rows::KernelOp>(phase->getParentOp());
+  if (!prefetch || !kernel)
+    return {};
+  auto phases = llvm::to_vector(kernel.getBody().front().getOps<rows::PhaseOp>());
+  unsigned position = llvm::find(phases, phase) - phases.begin();
+  SmallVector<Prefetch> prefetches;
+  for (unsigned operand = 0; operand < kernel.getInputs().size(); ++operand) {
+    const OperandAddress &address = addresses.operands[operand];
+    BlockArgument row = kernel.getRowArgument(operand);
+    auto reads = [&](rows::PhaseOp candidate) {
+      return llvm::any_of(row.getUsers(), [&](Operation *user) { return user->getParentOp() == candidate; });
+    };
+    unsigned first = llvm::find_if(phases, reads) - phases.begin();
+    if (!kernel.isAlongColumns(operand) || !address.linearStride || first == phases.size())
+      continue;
+    int64_t ahead = kPrefetchBytes * 8 / address.elementType.getIntOrFloatBitWidth();
+    bool isNext = first < position && operand % (phases.size() - 1 - first) == position - 1 - first;
+    Value offset = isNext ? address.linearStride : constantI64(builder, phase.getLoc(), ahead);
+    if (!isNext && first != position)
+      continue;
+    Value start = getRowPointer(row);
+    Value pointer =
+        LLVM::GEPOp::create(builder, phase.getLoc(), start.getType(), address.elementType, start, ValueRange(offset));
+    prefetches.push_back({pointer, address.elementType, isNext ? 2u : 1u});
+  }
+  return prefetches;
+}
+
 void VectorRowEmitter::emitColumnOperation(Operation *op) {
   llvm_unreachable("column operations stand in phases, which VectorBody emits");
 }
 
 void VectorRowEmitter::emitPhase(rows::PhaseOp phase) {
   Location loc = phase.getLoc();
+  places.prefetches = getPrefetches(phase);
   VectorBody body(builder, entry, phase, mapping, places, target, buffers);
   if (phase.getReduced().empty())
     return emitElementwise(body, loc);

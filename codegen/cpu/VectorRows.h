@@ -19,8 +19,9 @@ std::optional<std::string> findVectorObstacle(rows::KernelOp kernel);
 class VectorRowEmitter : public RowEmitter {
 public:
   /// With `stream`, rows are written past the cache as that says; their bases and strides must be aligned so.
+  /// With `prefetch`, what the row and the next one read is asked for ahead of its use.
   VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
-                   const CPUTarget &target, const StreamedRows *stream);
+                   const CPUTarget &target, const StreamedRows *stream, bool prefetch);
 
 private:
   using Parts = VectorBody::Parts;
@@ -38,9 +39,11 @@ private:
 
   void allocateScratch();
   SmallVector<RowTarget> getTargets(rows::StoreOp store);
+  SmallVector<Prefetch> getPrefetches(rows::PhaseOp phase);
 
   const CPUTarget &target;
   const StreamedRows *stream;
+  bool prefetch;
   /// The scratch rows of rows that are kept.
   DenseMap<Value, Value> scratch;
   RowPlaces places;

@@ -37,7 +37,7 @@ usage: residc IN.mlir [-o OUT] [flags]        '-' is standard input or output
   --final-norm=WHAT      args (default) | identity: what a final norm is that the placement wants and IN does not have
   --manifest=FILE        write as JSON what became of each norm parameter
   --schedule=KEY=VALUE,… how row kernels run where several ways give the same bits: path=vector|scalar,
-                         stores=auto|plain|nontemporal (docs/tools.md)
+                         stores=auto|plain|nontemporal, prefetch=auto|off|on (docs/tools.md)
   --dump-stages=DIR      write the program after each stage to DIR
   --time                 say on standard error where the time goes
   --werror               warnings are errors
