@@ -5,6 +5,7 @@
 #include "codegen/Pipelines.h"
 
 #include "codegen/cpu/Passes.h"
+#include "codegen/emit/CPUVariants.h"
 #include "codegen/emit/Passes.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/rows/Passes.h"
@@ -128,9 +129,20 @@ static std::vector<emit::KernelSignature> collectSignatures(ModuleOp module) {
   return signatures;
 }
 
+/// How the entries tell the processors apart.
+static emit::BuildEntriesOptions describeProcessors(ArrayRef<emit::TargetDescription> targets) {
+  emit::BuildEntriesOptions options;
+  if (targets.size() == 1)
+    options.cpuFeatures = llvm::to_vector(targets.front().getRequiredFeatures());
+  else
+    for (const emit::TargetDescription &target : targets)
+      options.variants.push_back(emit::CPUVariant{target.cpu, target.getRequiredFeatures()}.print());
+  return options;
+}
+
 /// From functions with destinations to functions on buffers with C entries around them.
 static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const CompileOptions &options,
-                                                    const emit::TargetDescription &target) {
+                                                    ArrayRef<emit::TargetDescription> targets) {
   auto unavailable = CompileFailure::Unavailable;
   if (auto failure = prepareEntries(module, options))
     return failure;
@@ -140,36 +152,60 @@ static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const Compi
     return failure;
   return runStage(module, options, "scratch-and-checks", unavailable, [&](OpPassManager &manager) {
     manager.addPass(emit::createPlanScratch());
-    emit::BuildEntriesOptions entryOptions;
-    entryOptions.cpuFeatures = llvm::to_vector(target.getRequiredFeatures());
-    manager.addPass(emit::createBuildEntries(entryOptions));
+    manager.addPass(emit::createBuildEntries(describeProcessors(targets)));
   });
 }
 
+static std::optional<CompileFailure> lowerToLLVMDialect(ModuleOp module, const CompileOptions &options, StringRef name,
+                                                        const cpu::CPUTarget &facts) {
+  return runStage(module, options, name, CompileFailure::Unavailable,
+                  [&](OpPassManager &manager) { cpu::buildCPULoweringPipeline(manager, facts); });
+}
+
+/// The implementations for each of several CPUs, in modules of their own; `module` keeps the entries.
+static std::optional<CompileFailure> lowerVariants(ModuleOp module, const CompileOptions &options,
+                                                   ArrayRef<emit::TargetDescription> targets,
+                                                   SmallVectorImpl<OwningOpRef<ModuleOp>> &variants) {
+  OwningOpRef<ModuleOp> implementations = emit::takeImplementations(module);
+  for (const emit::TargetDescription &target : targets) {
+    variants.push_back(implementations->clone());
+    if (auto failure = lowerToLLVMDialect(*variants.back(), options, "llvm-dialect-" + target.cpu, target.facts))
+      return failure;
+  }
+  return std::nullopt;
+}
+
 std::optional<CompileFailure> resid::compileSignatures(ModuleOp module, const CompileOptions &options,
-                                                       const emit::TargetDescription &target,
+                                                       ArrayRef<emit::TargetDescription> targets,
                                                        std::vector<emit::KernelSignature> &signatures) {
-  if (auto failure = lowerToBuffers(module, options, target))
+  if (auto failure = lowerToBuffers(module, options, targets))
     return failure;
   signatures = collectSignatures(module);
   return std::nullopt;
 }
 
 std::optional<CompileFailure> resid::compileToCode(ModuleOp module, const CompileOptions &options,
-                                                   emit::TargetDescription &target, CompiledModule &result) {
-  if (auto failure = compileSignatures(module, options, target, result.signatures))
+                                                   ArrayRef<emit::TargetDescription> targets, CompiledModule &result) {
+  if (auto failure = compileSignatures(module, options, targets, result.signatures))
     return failure;
-  if (auto failure = runStage(module, options, "llvm-dialect", CompileFailure::Unavailable,
-                              [&](OpPassManager &manager) { cpu::buildCPULoweringPipeline(manager, target.facts); }))
+  SmallVector<OwningOpRef<ModuleOp>> variants;
+  if (targets.size() > 1)
+    if (auto failure = lowerVariants(module, options, targets, variants))
+      return failure;
+  // Entries that are left alone hold no kernel: any facts will do.
+  if (auto failure = lowerToLLVMDialect(module, options, "llvm-dialect", targets.front().facts))
     return failure;
   TimingScope scope = options.timing ? options.timing->nest("optimize") : TimingScope();
   result.context = std::make_unique<llvm::LLVMContext>();
-  result.code = emit::translateAndOptimize(module, target, result.signatures, options.packedEntries, *result.context);
+  result.code =
+      emit::translateAndOptimize(module, variants, targets, result.signatures, options.packedEntries, *result.context);
   return result.code ? std::nullopt : std::optional(CompileFailure::Internal);
 }
 
-std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled, emit::TargetDescription &target,
+std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled, ArrayRef<emit::TargetDescription> targets,
                                                    emit::CodeKind kind, SmallVectorImpl<char> &bytes) {
+  // What is compiled for which CPU stands at each function, so any machine of the architecture can write it.
+  const emit::TargetDescription &target = targets.front();
   // Which calls LLVM makes shows in an object only, so one is made for the other kinds too.
   SmallVector<char> object;
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*compiled.code);
@@ -186,7 +222,8 @@ std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled, emi
   }
   if (imports->empty())
     return std::nullopt;
-  llvm::errs() << "residc: error: expected code that needs no library, but on the CPU '" << target.cpu << "' it calls "
+  llvm::errs() << "residc: error: expected code that needs no library, but on the CPU"
+               << (targets.size() > 1 ? "s '" : " '") << llvm::join(emit::getCPUNames(targets), ",") << "' it calls "
                << llvm::join(*imports, ", ") << "\n";
   return CompileFailure::Unavailable;
 }

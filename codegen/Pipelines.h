@@ -61,16 +61,16 @@ std::optional<CompileFailure> runDrawingStages(ModuleOp module, const CompileOpt
 
 /// Signatures of the public functions, after runResidStages; for headers without code. `module` is lowered on the way.
 std::optional<CompileFailure> compileSignatures(ModuleOp module, const CompileOptions &options,
-                                                const emit::TargetDescription &target,
+                                                llvm::ArrayRef<emit::TargetDescription> targets,
                                                 std::vector<emit::KernelSignature> &signatures);
 
 /// Everything after runResidStages (compileSignatures included): `module` ends in the LLVM dialect, `result` holds its
-/// code.
+/// code. For several targets what depends on the CPU is made once for each, and the functions choose at run time.
 std::optional<CompileFailure> compileToCode(ModuleOp module, const CompileOptions &options,
-                                            emit::TargetDescription &target, CompiledModule &result);
+                                            llvm::ArrayRef<emit::TargetDescription> targets, CompiledModule &result);
 
 /// Code as bytes; an object that would need a library is refused as unavailable.
-std::optional<CompileFailure> writeCompiled(CompiledModule &compiled, emit::TargetDescription &target,
+std::optional<CompileFailure> writeCompiled(CompiledModule &compiled, llvm::ArrayRef<emit::TargetDescription> targets,
                                             emit::CodeKind kind, llvm::SmallVectorImpl<char> &bytes);
 
 } // namespace mlir::resid

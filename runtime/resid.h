@@ -73,7 +73,7 @@ typedef struct resid_ctx {
 typedef struct resid_info {
   uint32_t abi_version;  /* RESID_ABI_VERSION of the object */
   const char *target;    /* the target triple */
-  const char *cpu;       /* the CPU (or chip) it was compiled for */
+  const char *cpu;       /* the CPU (or chip) it was compiled for; of several the one that is chosen here */
   const char *signature; /* the MLIR function type */
 } resid_info;
 

@@ -37,6 +37,7 @@ X86_LEVELS = {
     "x86-64-v4": ["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"]
     + ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"],
 }
+X86_LEVELS["znver4"] = X86_LEVELS["x86-64-v4"] + ["avx512_bf16", "sse4a", "gfni", "vaes"]
 
 
 def cpu_flags():

@@ -16,7 +16,7 @@ using namespace mlir::resid;
 namespace {
 
 Value findStatusCell(func::FuncOp function) {
-  if (function.getNumArguments() == 0)
+  if (function.isExternal() || function.getNumArguments() == 0)
     return {};
   Value last = function.getArguments().back();
   auto type = dyn_cast<MemRefType>(last.getType());

@@ -26,6 +26,10 @@ namespace mlir::resid::cpu {
 #define GEN_PASS_REGISTRATION
 #include "codegen/cpu/Passes.h.inc"
 
+/// On a function with a body: it is lowered once per CPU, in modules of their own. On one without: the body for one CPU,
+/// which is linked later.
+constexpr llvm::StringLiteral kPerCPUAttribute = "resid.per_cpu";
+
 /// Tensors to memrefs: functions whose tensors come from bufferization.to_tensor and leave by
 /// bufferization.materialize_in_destination. Kernels write into the destinations themselves.
 void buildBufferizationPipeline(OpPassManager &manager);

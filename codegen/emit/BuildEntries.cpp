@@ -3,6 +3,7 @@
 // The C functions around implementations: checks, scratch memory, call.
 
 #include "codegen/emit/CPUFeatures.h"
+#include "codegen/emit/CPUVariants.h"
 #include "codegen/emit/Passes.h"
 #include "codegen/emit/SharedBuffers.h"
 #include "codegen/emit/SizeCode.h"
@@ -34,9 +35,12 @@ namespace {
 /// Builds F and F_scratch_bytes for one implementation.
 class EntryBuilder {
 public:
-  EntryBuilder(func::FuncOp implementation, const KernelSignature &signature, func::FuncOp cpuCheck)
-      : implementation(implementation), signature(signature), cpuCheck(cpuCheck), builder(implementation),
-        loc(implementation.getLoc()), pointerType(LLVM::LLVMPointerType::get(implementation.getContext())) {}
+  /// `targets`: the functions to choose from by the answer of `cpuChoice`, which may be null where there is but one.
+  EntryBuilder(func::FuncOp implementation, const KernelSignature &signature, func::FuncOp cpuChoice,
+               ArrayRef<func::FuncOp> targets)
+      : implementation(implementation), signature(signature), cpuChoice(cpuChoice), targets(targets),
+        builder(implementation), loc(implementation.getLoc()),
+        pointerType(LLVM::LLVMPointerType::get(implementation.getContext())) {}
 
   void buildEntry();
   void buildScratchBytes();
@@ -56,11 +60,13 @@ private:
   void checkPointers(SizeCode &code);
   void checkOverlaps(SizeCode &code);
   void checkOverlap(SizeCode &code, const Parameter &output, const Parameter &other, bool mayBeEqual);
-  void checkProcessor();
+  void chooseProcessor();
   void callWithoutScratch(SizeCode &code);
   void callWithScratch(SizeCode &code);
   /// Calls the implementation and gives the status.
   Value emitCall(SizeCode &code, Value scratch, Value scratchBytes);
+  /// Calls that of the targets which was chosen.
+  void emitChosenCall(ArrayRef<Value> operands);
   Value emitBuffer(SizeCode &code, Type type, Value pointer, ArrayRef<Value> sizes);
   Value emitArgument(SizeCode &code, const Parameter &parameter);
 
@@ -79,14 +85,15 @@ private:
 
   func::FuncOp implementation;
   const KernelSignature &signature;
-  func::FuncOp cpuCheck;
+  func::FuncOp cpuChoice;
+  ArrayRef<func::FuncOp> targets;
   OpBuilder builder;
   Location loc;
   Type pointerType;
 
   func::FuncOp entry;
   Block *leave = nullptr;
-  Value context;
+  Value context, choice;
   SmallVector<Parameter> arguments, results;
   SmallVector<Value> sizes;
 };
@@ -177,12 +184,12 @@ void EntryBuilder::checkOverlaps(SizeCode &code) {
   }
 }
 
-void EntryBuilder::checkProcessor() {
-  if (!cpuCheck)
+void EntryBuilder::chooseProcessor() {
+  if (!cpuChoice)
     return;
-  Value supported = func::CallOp::create(builder, loc, cpuCheck).getResult(0);
-  Value lacking = arith::XOrIOp::create(builder, loc, supported, arith::ConstantIntOp::create(builder, loc, 1, 1));
-  leaveIf(lacking, Unsupported);
+  choice = func::CallOp::create(builder, loc, cpuChoice).getResult(0);
+  Value none = constant32(targets.size() + 1);
+  leaveIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, choice, none), Unsupported);
 }
 
 /// A contiguous memref's descriptor.
@@ -223,6 +230,29 @@ Value EntryBuilder::emitArgument(SizeCode &code, const Parameter &parameter) {
   return parameter.value;
 }
 
+void EntryBuilder::emitChosenCall(ArrayRef<Value> operands) {
+  if (targets.size() == 1) {
+    func::CallOp::create(builder, loc, targets.front(), operands);
+    return;
+  }
+  Block *join = addBlock();
+  OpBuilder atCase(builder);
+  SmallVector<Block *> cases;
+  SmallVector<int32_t> numbers;
+  for (func::FuncOp target : targets) {
+    cases.push_back(addBlock());
+    numbers.push_back(cases.size());
+    atCase.setInsertionPointToStart(cases.back());
+    func::CallOp::create(atCase, loc, target, operands);
+    cf::BranchOp::create(atCase, loc, join);
+  }
+  // No other number comes here, so the last case needs none.
+  SmallVector<ValueRange> noOperands(cases.size() - 1);
+  cf::SwitchOp::create(builder, loc, choice, cases.back(), ValueRange(), ArrayRef(numbers).drop_back(),
+                       ArrayRef(cases).drop_back(), noOperands);
+  builder.setInsertionPointToStart(join);
+}
+
 Value EntryBuilder::emitCall(SizeCode &code, Value scratch, Value scratchBytes) {
   SmallVector<Value> operands = {context};
   for (const Parameter &parameter : llvm::concat<const Parameter>(arguments, results))
@@ -235,7 +265,7 @@ Value EntryBuilder::emitCall(SizeCode &code, Value scratch, Value scratchBytes) 
   Value status = LLVM::AllocaOp::create(atEntry, loc, pointerType, builder.getI32Type(), one, /*alignment=*/4);
   LLVM::StoreOp::create(builder, loc, constant32(0), status);
   operands.push_back(emitBuffer(code, MemRefType::get({}, builder.getI32Type()), status, {}));
-  func::CallOp::create(builder, loc, implementation, operands);
+  emitChosenCall(operands);
   return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), status);
 }
 
@@ -297,7 +327,7 @@ void EntryBuilder::buildEntry() {
   checkPointers(code);
   leaveIf(code.faults(), BadShape);
   checkOverlaps(code);
-  checkProcessor();
+  chooseProcessor();
   if (implementation->hasAttr(kScratchAttribute))
     callWithScratch(code);
   else
@@ -332,17 +362,31 @@ struct BuildEntries : resid::emit::impl::BuildEntriesBase<BuildEntries> {
         implementations.push_back(function);
     if (implementations.empty())
       return;
-    std::vector<std::string> features(cpuFeatures.begin(), cpuFeatures.end());
-    func::FuncOp cpuCheck = buildCPUCheck(getOperation(), features);
+    SmallVector<CPUVariant> parsed;
+    for (const std::string &text : variants)
+      parsed.push_back(CPUVariant::parse(text));
+    std::vector<std::vector<std::string>> featureSets;
+    for (const CPUVariant &variant : parsed)
+      featureSets.push_back(variant.features);
+    if (parsed.empty())
+      featureSets.emplace_back(cpuFeatures.begin(), cpuFeatures.end());
+    func::FuncOp cpuChoice = buildCPUChoice(getOperation(), featureSets);
     for (func::FuncOp implementation : implementations) {
-      auto attribute = implementation->getAttrOfType<DictionaryAttr>(kSignatureAttribute);
-      KernelSignature signature = KernelSignature::fromAttribute(attribute);
-      findSharedBuffers(implementation, signature);
-      EntryBuilder entryBuilder(implementation, signature, cpuCheck);
-      entryBuilder.buildEntry();
-      entryBuilder.buildScratchBytes();
-      implementation->removeAttr(kSignatureAttribute);
+      SmallVector<func::FuncOp> targets = {implementation};
+      if (!parsed.empty())
+        targets = declareVariants(implementation, parsed);
+      buildFunctions(implementation, cpuChoice, targets);
     }
+  }
+
+  static void buildFunctions(func::FuncOp implementation, func::FuncOp cpuChoice, ArrayRef<func::FuncOp> targets) {
+    auto attribute = implementation->getAttrOfType<DictionaryAttr>(kSignatureAttribute);
+    KernelSignature signature = KernelSignature::fromAttribute(attribute);
+    findSharedBuffers(implementation, signature);
+    EntryBuilder entryBuilder(implementation, signature, cpuChoice, targets);
+    entryBuilder.buildEntry();
+    entryBuilder.buildScratchBytes();
+    implementation->removeAttr(kSignatureAttribute);
   }
 };
 } // namespace

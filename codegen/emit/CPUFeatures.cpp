@@ -84,14 +84,20 @@ std::vector<std::string> mlir::resid::emit::getCheckableFeatures() {
 
 namespace {
 
-/// Builds the body of the check.
-class CPUCheckBuilder {
+/// Builds the body of the choice.
+class CPUChoiceBuilder {
 public:
-  CPUCheckBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+  CPUChoiceBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
 
-  void build(func::FuncOp function, LLVM::GlobalOp state, ArrayRef<std::string> features);
+  void build(func::FuncOp function, LLVM::GlobalOp state, ArrayRef<std::vector<std::string>> featureSets);
 
 private:
+  /// What a set of features needs: an answer of CPUID, and register state that the operating system saves.
+  struct Condition {
+    Value reported;
+    uint32_t savedState = None;
+  };
+
   Value constant(uint32_t value) {
     return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), builder.getI32IntegerAttr(int32_t(value)));
   }
@@ -102,40 +108,49 @@ private:
   Value hasBits(Value word, uint32_t mask) {
     return compare(LLVM::ICmpPredicate::eq, both(word, constant(mask)), constant(mask));
   }
-  /// A register after an instruction with several results.
-  Value instruction(StringRef name, StringRef constraints, ValueRange operands, unsigned results, unsigned result);
-  Value cpuid(uint32_t leaf, uint32_t subleaf, Register reg) {
-    return instruction("cpuid", "={ax},={bx},={cx},={dx},{ax},{cx}", {constant(leaf), constant(subleaf)}, 4, reg);
+  /// The registers after an instruction with several results.
+  Value instruction(StringRef name, StringRef constraints, ValueRange operands, unsigned results);
+  Value extract(Value registers, int64_t index) {
+    return LLVM::ExtractValueOp::create(builder, loc, registers, ArrayRef<int64_t>{index});
   }
-  Value hasFeatures(ArrayRef<std::string> features, uint32_t &savedState);
+  /// Each leaf is asked once, whatever the number of sets: under a hypervisor CPUID takes microseconds.
+  Value cpuid(uint32_t leaf, uint32_t subleaf, Register reg);
+  Condition emitCondition(ArrayRef<std::string> features);
+  /// Ends the current block with branches to `store`, whose argument is XCR0, or 0 where it is not needed or not there.
+  void branchWithSavedState(func::FuncOp function, Block *store, bool isNeeded);
 
   OpBuilder &builder;
   Location loc;
+  std::map<std::pair<uint32_t, uint32_t>, Value> leaves;
 };
 
 } // namespace
 
-Value CPUCheckBuilder::instruction(StringRef name, StringRef constraints, ValueRange operands, unsigned results,
-                                   unsigned result) {
+Value CPUChoiceBuilder::instruction(StringRef name, StringRef constraints, ValueRange operands, unsigned results) {
   SmallVector<Type> types(results, builder.getI32Type());
   Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
   auto all = LLVM::InlineAsmOp::create(builder, loc, type, operands, name, constraints, /*has_side_effects=*/true,
                                        /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
                                        /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
-  return LLVM::ExtractValueOp::create(builder, loc, all->getResult(0), ArrayRef<int64_t>{int64_t(result)});
+  return all->getResult(0);
 }
 
-/// Whether CPUID reports the features, and in `savedState` the register state they need.
-Value CPUCheckBuilder::hasFeatures(ArrayRef<std::string> features, uint32_t &savedState) {
+Value CPUChoiceBuilder::cpuid(uint32_t leaf, uint32_t subleaf, Register reg) {
+  Value &registers = leaves[{leaf, subleaf}];
+  if (!registers)
+    registers = instruction("cpuid", "={ax},={bx},={cx},={dx},{ax},{cx}", {constant(leaf), constant(subleaf)}, 4);
+  return extract(registers, reg);
+}
+
+CPUChoiceBuilder::Condition CPUChoiceBuilder::emitCondition(ArrayRef<std::string> features) {
+  Condition condition;
   std::map<std::tuple<uint32_t, uint32_t, Register>, uint32_t> masks;
   for (const Feature &feature : featureTable)
     if (llvm::is_contained(features, feature.name)) {
       masks[{feature.leaf, feature.subleaf, feature.reg}] |= uint32_t(1) << feature.bit;
-      savedState |= feature.state;
+      condition.savedState |= feature.state;
     }
-  if (savedState)
-    masks[{1, 0, ECX}] |= uint32_t(1) << 27; // XGETBV is there and in use
-  Value good;
+  condition.reported = LLVM::ConstantOp::create(builder, loc, builder.getI1Type(), builder.getBoolAttr(true));
   for (const auto &[place, mask] : masks) {
     auto [leaf, subleaf, reg] = place;
     // A leaf beyond the last answers as some other leaf does, so the number of the last one is asked first.
@@ -144,18 +159,32 @@ Value CPUCheckBuilder::hasFeatures(ArrayRef<std::string> features, uint32_t &sav
         both(compare(LLVM::ICmpPredicate::uge, last, constant(leaf)), hasBits(cpuid(leaf, subleaf, reg), mask));
     if (subleaf > 0)
       here = both(here, compare(LLVM::ICmpPredicate::uge, cpuid(leaf, 0, EAX), constant(subleaf)));
-    good = good ? both(good, here) : here;
+    condition.reported = both(condition.reported, here);
   }
-  return good;
+  return condition;
 }
 
-/// The state is 0 before the processor was asked, 1 where it has the features and 2 where it does not. Threads may race
-/// to store it: all store the same.
-void CPUCheckBuilder::build(func::FuncOp function, LLVM::GlobalOp state, ArrayRef<std::string> features) {
+void CPUChoiceBuilder::branchWithSavedState(func::FuncOp function, Block *store, bool isNeeded) {
+  Value nothing = constant(0);
+  if (!isNeeded) {
+    cf::BranchOp::create(builder, loc, store, ValueRange{nothing});
+    return;
+  }
+  // XGETBV may run only where the operating system has enabled it, which is bit 27.
+  Block *askState = function.addBlock();
+  Value isEnabled = hasBits(cpuid(1, 0, ECX), uint32_t(1) << 27);
+  cf::CondBranchOp::create(builder, loc, isEnabled, askState, ValueRange{}, store, ValueRange{nothing});
+  builder.setInsertionPointToStart(askState);
+  Value saved = extract(instruction("xgetbv", "={ax},={dx},{cx}", {constant(0)}, 2), 0);
+  cf::BranchOp::create(builder, loc, store, ValueRange{saved});
+}
+
+/// The state is 0 before the processor was asked, then the answer. Threads may race to store it: all store the same.
+void CPUChoiceBuilder::build(func::FuncOp function, LLVM::GlobalOp state,
+                             ArrayRef<std::vector<std::string>> featureSets) {
   Block *entry = function.addEntryBlock();
-  Block *ask = function.addBlock(), *askState = function.addBlock(), *store = function.addBlock();
-  Block *answer = function.addBlock();
-  Value known = store->addArgument(builder.getI1Type(), loc);
+  Block *ask = function.addBlock(), *store = function.addBlock(), *answer = function.addBlock();
+  Value saved = store->addArgument(builder.getI32Type(), loc);
   Value number = answer->addArgument(builder.getI32Type(), loc);
 
   builder.setInsertionPointToStart(entry);
@@ -166,36 +195,36 @@ void CPUCheckBuilder::build(func::FuncOp function, LLVM::GlobalOp state, ArrayRe
                            answer, ValueRange{stored});
 
   builder.setInsertionPointToStart(ask);
-  uint32_t savedState = 0;
-  Value good = hasFeatures(features, savedState);
-  cf::CondBranchOp::create(builder, loc, good, askState, ValueRange{}, store, ValueRange{good});
-
-  // Only where CPUID says that XGETBV may be used, or where it is not needed.
-  builder.setInsertionPointToStart(askState);
-  Value saved = good;
-  if (savedState)
-    saved = hasBits(instruction("xgetbv", "={ax},={dx},{cx}", {constant(0)}, 2, 0), savedState);
-  cf::BranchOp::create(builder, loc, store, ValueRange{saved});
+  SmallVector<Condition> conditions;
+  for (const std::vector<std::string> &features : featureSets)
+    conditions.push_back(emitCondition(features));
+  branchWithSavedState(function, store,
+                       llvm::any_of(conditions, [](const Condition &condition) { return condition.savedState; }));
 
   builder.setInsertionPointToStart(store);
-  Value result = LLVM::SelectOp::create(builder, loc, known, constant(1), constant(2));
+  Value result = constant(featureSets.size() + 1);
+  for (int64_t index = featureSets.size() - 1; index >= 0; --index) {
+    Value good = both(conditions[index].reported, hasBits(saved, conditions[index].savedState));
+    result = LLVM::SelectOp::create(builder, loc, good, constant(index + 1), result);
+  }
   LLVM::StoreOp::create(builder, loc, result, address, /*alignment=*/4, false, false, false,
                         LLVM::AtomicOrdering::monotonic);
   cf::BranchOp::create(builder, loc, answer, ValueRange{result});
 
   builder.setInsertionPointToStart(answer);
-  func::ReturnOp::create(builder, loc, compare(LLVM::ICmpPredicate::eq, number, constant(1)));
+  func::ReturnOp::create(builder, loc, number);
 }
 
-func::FuncOp mlir::resid::emit::buildCPUCheck(ModuleOp module, ArrayRef<std::string> features) {
-  if (features.empty())
+func::FuncOp mlir::resid::emit::buildCPUChoice(ModuleOp module, ArrayRef<std::vector<std::string>> featureSets) {
+  if (llvm::all_of(featureSets, [](const std::vector<std::string> &features) { return features.empty(); }))
     return nullptr;
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = module.getLoc();
   auto state = LLVM::GlobalOp::create(builder, loc, builder.getI32Type(), /*isConstant=*/false, LLVM::Linkage::Internal,
                                       "resid_cpu_state", builder.getI32IntegerAttr(0), /*alignment=*/4);
-  auto function = func::FuncOp::create(builder, loc, kCPUCheckName, builder.getFunctionType({}, {builder.getI1Type()}));
+  auto function =
+      func::FuncOp::create(builder, loc, kCPUChoiceName, builder.getFunctionType({}, {builder.getI32Type()}));
   function.setPrivate();
-  CPUCheckBuilder(builder, loc).build(function, state, features);
+  CPUChoiceBuilder(builder, loc).build(function, state, featureSets);
   return function;
 }

@@ -5,26 +5,46 @@
 #include "codegen/emit/Exports.h"
 
 #include "codegen/emit/CPUFeatures.h"
+#include "codegen/emit/CPUVariants.h"
+#include "codegen/emit/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 using namespace mlir::resid::emit;
 
-/// The resid_info of a function; see runtime/resid.h.
-static void addInfoFunction(llvm::Module &module, const TargetDescription &target, const KernelSignature &kernel) {
+/// The function F_info: the resid_info (runtime/resid.h) of the CPU that is chosen; where there are several, the last
+/// one is for a processor that has none of them.
+static void addInfoFunction(llvm::Module &module, ArrayRef<TargetDescription> targets, const KernelSignature &kernel) {
   llvm::LLVMContext &context = module.getContext();
   auto *pointer = llvm::PointerType::getUnqual(context);
   auto *i32 = llvm::Type::getInt32Ty(context);
   auto *function = llvm::Function::Create(llvm::FunctionType::get(pointer, false), llvm::GlobalValue::ExternalLinkage,
                                           kernel.symbol + "_info", module);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
-  auto text = [&](StringRef value) { return builder.CreateGlobalString(value); };
+  auto *triple = builder.CreateGlobalString(targets.front().triple);
+  auto *signature = builder.CreateGlobalString(kernel.typeText);
   auto *type = llvm::StructType::get(context, {i32, pointer, pointer, pointer});
-  auto *value = llvm::ConstantStruct::get(
-      type, {llvm::ConstantInt::get(i32, 1), text(target.triple), text(target.cpu), text(kernel.typeText)});
-  auto *info = new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage, value);
-  builder.CreateRet(info);
+  SmallVector<llvm::Constant *> values;
+  auto add = [&](StringRef cpu) {
+    values.push_back(llvm::ConstantStruct::get(
+        type, {llvm::ConstantInt::get(i32, 1), triple, builder.CreateGlobalString(cpu), signature}));
+  };
+  for (const TargetDescription &target : targets)
+    add(target.cpu);
+  if (targets.size() > 1)
+    add(llvm::join(getCPUNames(targets), ","));
+  auto *tableType = llvm::ArrayType::get(type, values.size());
+  auto *table = new llvm::GlobalVariable(module, tableType, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+                                         llvm::ConstantArray::get(tableType, values));
+  if (targets.size() == 1) {
+    builder.CreateRet(table);
+    return;
+  }
+  llvm::Value *choice = builder.CreateCall(module.getFunction(kCPUChoiceName));
+  llvm::Value *index = builder.CreateZExt(builder.CreateSub(choice, builder.getInt32(1)), builder.getInt64Ty());
+  builder.CreateRet(builder.CreateInBoundsGEP(type, table, index));
 }
 
 static void addPackedFunction(llvm::Module &module, llvm::Function *entry) {
@@ -48,11 +68,26 @@ static void addPackedFunction(llvm::Module &module, llvm::Function *entry) {
   builder.CreateRetVoid();
 }
 
-void mlir::resid::emit::finishExports(llvm::Module &module, const TargetDescription &target,
-                                      ArrayRef<KernelSignature> kernels, bool packed) {
+static void setCPU(llvm::Function &function, StringRef cpu, StringRef features) {
+  function.addFnAttr("target-cpu", cpu);
+  function.addFnAttr("target-features", features);
+}
+
+void mlir::resid::emit::setVariant(llvm::Module &module, const TargetDescription &target) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.setName(getVariantName(function.getName(), target.cpu));
+    setCPU(function, target.cpu, target.features);
+  }
+}
+
+/// Adds the functions beside the entries; gives all that is exported.
+static SmallVector<llvm::Function *> addExports(llvm::Module &module, ArrayRef<TargetDescription> targets,
+                                                ArrayRef<KernelSignature> kernels, bool packed) {
   SmallVector<llvm::Function *> exported;
   for (const KernelSignature &kernel : kernels) {
-    addInfoFunction(module, target, kernel);
+    addInfoFunction(module, targets, kernel);
     llvm::Function *entry = module.getFunction(kernel.symbol);
     if (packed) {
       addPackedFunction(module, entry);
@@ -61,7 +96,17 @@ void mlir::resid::emit::finishExports(llvm::Module &module, const TargetDescript
     exported.append(
         {entry, module.getFunction(kernel.symbol + "_info"), module.getFunction(kernel.symbol + "_scratch_bytes")});
   }
-  bool isX86 = llvm::Triple(target.triple).isX86();
+  return exported;
+}
+
+void mlir::resid::emit::finishExports(llvm::Module &module, ArrayRef<TargetDescription> targets,
+                                      ArrayRef<KernelSignature> kernels, bool packed) {
+  SmallVector<llvm::Function *> exported = addExports(module, targets, kernels, packed);
+  SmallVector<llvm::Function *> baseline = exported;
+  baseline.push_back(module.getFunction(kCPUChoiceName));
+  for (const KernelSignature &kernel : kernels)
+    baseline.push_back(module.getFunction(kernel.symbol + kScratchSuffix.str()));
+  bool isX86 = llvm::Triple(targets.front().triple).isX86();
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
@@ -69,11 +114,18 @@ void mlir::resid::emit::finishExports(llvm::Module &module, const TargetDescript
     function.setLinkage(isExported ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage);
     function.setVisibility(llvm::GlobalValue::DefaultVisibility);
     function.setDoesNotThrow();
-    bool isBaseline = isExported || function.getName() == kCPUCheckName;
-    function.addFnAttr("target-cpu", isBaseline ? (isX86 ? "x86-64" : "generic") : target.cpu);
-    function.addFnAttr("target-features", isBaseline ? "" : target.features);
+    if (llvm::is_contained(baseline, &function))
+      setCPU(function, isX86 ? "x86-64" : "generic", "");
+    else if (!function.hasFnAttribute("target-cpu"))
+      setCPU(function, targets.front().cpu, targets.front().features);
   }
-  for (llvm::GlobalVariable &variable : module.globals())
-    if (!variable.isDeclaration() && !variable.hasLocalLinkage())
+  for (llvm::GlobalVariable &variable : module.globals()) {
+    if (variable.isDeclaration())
+      continue;
+    if (!variable.hasLocalLinkage())
       variable.setLinkage(llvm::GlobalValue::InternalLinkage);
+    // Nobody compares their addresses: equal constants of several CPUs become one.
+    if (variable.isConstant())
+      variable.setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  }
 }

@@ -123,7 +123,18 @@ static void writeFunction(llvm::raw_ostream &stream, const KernelSignature &sign
   stream << "\n";
 }
 
-std::string mlir::resid::emit::writeHeader(ArrayRef<KernelSignature> kernels) {
+/// Which CPUs there is code for, where it is chosen at run time.
+static void writeCPUs(llvm::raw_ostream &stream, ArrayRef<std::string> cpus) {
+  if (cpus.size() < 2)
+    return;
+  stream << "/* For several processors: the first call chooses the first of these that the processor is able to run,\n"
+         << " * and F_info()->cpu names it:\n";
+  for (const std::string &cpu : cpus)
+    stream << " *   " << cpu << "\n";
+  stream << " * On other processors functions answer RESID_UNSUPPORTED. */\n\n";
+}
+
+std::string mlir::resid::emit::writeHeader(ArrayRef<KernelSignature> kernels, ArrayRef<std::string> cpus) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   std::string guard = "RESID_KERNELS";
@@ -132,6 +143,7 @@ std::string mlir::resid::emit::writeHeader(ArrayRef<KernelSignature> kernels) {
   guard += "_H";
   stream << "/* Made by residc. */\n#ifndef " << guard << "\n#define " << guard << "\n\n"
          << kSharedDeclarations << "\n";
+  writeCPUs(stream, cpus);
   stream << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   for (const KernelSignature &signature : kernels)
     writeFunction(stream, signature);

@@ -10,8 +10,8 @@
 namespace mlir::resid::emit {
 
 /// A self-contained header, valid C11 and C++11, that declares all of `kernels` and carries the shared declarations of
-/// runtime/resid.h. Depends on the signatures alone.
-std::string writeHeader(ArrayRef<KernelSignature> kernels);
+/// runtime/resid.h. Where there are several `cpus` (the best first), it says that one is chosen.
+std::string writeHeader(ArrayRef<KernelSignature> kernels, ArrayRef<std::string> cpus);
 
 } // namespace mlir::resid::emit
 

@@ -10,6 +10,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -33,11 +34,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
-std::unique_ptr<llvm::Module> emit::translateAndOptimize(ModuleOp module, TargetDescription &target,
-                                                         ArrayRef<KernelSignature> kernels, bool packedEntries,
-                                                         llvm::LLVMContext &context) {
-  registerBuiltinDialectTranslation(*module.getContext());
-  registerLLVMDialectTranslation(*module.getContext());
+static std::unique_ptr<llvm::Module> translate(ModuleOp module, const TargetDescription &target,
+                                               llvm::LLVMContext &context) {
   std::unique_ptr<llvm::Module> translated = translateModuleToLLVMIR(module, context, "resid");
   if (!translated) {
     module.emitError("could not be translated to LLVM IR");
@@ -47,12 +45,35 @@ std::unique_ptr<llvm::Module> emit::translateAndOptimize(ModuleOp module, Target
   translated->setTargetTriple(llvm::Triple(target.triple));
   translated->setDataLayout(target.machine->createDataLayout());
   translated->setPICLevel(llvm::PICLevel::BigPIC);
-  finishExports(*translated, target, kernels, packedEntries);
-  optimize(*translated, *target.machine);
   return translated;
 }
 
-LogicalResult emit::writeCode(llvm::Module &module, TargetDescription &target, CodeKind kind,
+std::unique_ptr<llvm::Module> emit::translateAndOptimize(ModuleOp module, ArrayRef<OwningOpRef<ModuleOp>> variants,
+                                                         ArrayRef<TargetDescription> targets,
+                                                         ArrayRef<KernelSignature> kernels, bool packedEntries,
+                                                         llvm::LLVMContext &context) {
+  assert(variants.size() == (targets.size() == 1 ? 0 : targets.size()) && "expected one module per CPU");
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<llvm::Module> all = translate(module, targets.front(), context);
+  if (!all)
+    return nullptr;
+  for (const auto &[variant, target] : llvm::zip(variants, targets)) {
+    std::unique_ptr<llvm::Module> translated = translate(*variant, target, context);
+    if (!translated)
+      return nullptr;
+    setVariant(*translated, target);
+    if (llvm::Linker::linkModules(*all, std::move(translated))) {
+      (*variant)->emitError("could not be linked to the entries");
+      return nullptr;
+    }
+  }
+  finishExports(*all, targets, kernels, packedEntries);
+  optimize(*all, *targets.front().machine);
+  return all;
+}
+
+LogicalResult emit::writeCode(llvm::Module &module, const TargetDescription &target, CodeKind kind,
                               SmallVectorImpl<char> &bytes) {
   llvm::raw_svector_ostream stream(bytes);
   if (kind == CodeKind::LLVM) {

@@ -8,6 +8,7 @@
 #include "codegen/emit/Signature.h"
 #include "codegen/emit/Target.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 
@@ -17,13 +18,16 @@ namespace mlir::resid::emit {
 enum class CodeKind { Object, Assembly, LLVM };
 
 /// Translates the LLVM-dialect `module` with the entries of `kernels`, decides what is exported (Exports.h) and
-/// optimises it for `target` (O3, no fast-math, no contraction). Null after an error was reported at the module.
-std::unique_ptr<llvm::Module> translateAndOptimize(ModuleOp module, TargetDescription &target,
+/// optimises it (O3, no fast-math, no contraction). For one of `targets` the module has everything; for several,
+/// `variants` holds the implementations for each, in the same order. Null after an error was reported at a module.
+std::unique_ptr<llvm::Module> translateAndOptimize(ModuleOp module, ArrayRef<OwningOpRef<ModuleOp>> variants,
+                                                   ArrayRef<TargetDescription> targets,
                                                    ArrayRef<KernelSignature> kernels, bool packedEntries,
                                                    llvm::LLVMContext &context);
 
 /// Writes `module` as `kind`. The bytes depend on the module and the target alone.
-LogicalResult writeCode(llvm::Module &module, TargetDescription &target, CodeKind kind, SmallVectorImpl<char> &bytes);
+LogicalResult writeCode(llvm::Module &module, const TargetDescription &target, CodeKind kind,
+                        SmallVectorImpl<char> &bytes);
 
 /// Names of undefined symbols of an object that kernels must not import (all but memcpy, memset, memmove).
 llvm::Expected<std::vector<std::string>> findForbiddenImports(llvm::ArrayRef<char> object);

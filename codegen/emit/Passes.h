@@ -23,6 +23,8 @@ namespace mlir::resid::emit {
 
 /// What the name of a function's implementation ends with.
 constexpr llvm::StringLiteral kImplementationSuffix = "__impl";
+/// What the name of the function that computes a function's scratch bytes ends with.
+constexpr llvm::StringLiteral kScratchSuffix = "__scratch";
 /// The attribute on an implementation that names the function which computes its scratch bytes.
 constexpr llvm::StringLiteral kScratchAttribute = "resid.scratch";
 

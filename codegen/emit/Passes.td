@@ -50,9 +50,14 @@ def BuildEntries : Pass<"resid-build-entries", "::mlir::ModuleOp"> {
     pointers, sizes, overlaps and the processor (in this order), takes scratch memory, calls F__impl and answers the
     status; and F_scratch_bytes. An output may be exactly an input's buffer where the implementation is a single
     rows.kernel that reads that input with the output's rows and columns.
+
+    With `variants`, F calls F__impl.name instead, for the first CPU of the list whose features the processor has. These
+    functions are declared, with the attribute `resid.per_cpu`; their bodies are made from F__impl, one module per CPU.
   }];
   let options = [ListOption<"cpuFeatures", "cpu-features", "std::string",
-                            "features that the processor must have; see codegen/emit/CPUFeatures.h">];
+                            "features that the processor must have; see codegen/emit/CPUFeatures.h">,
+                 ListOption<"variants", "variants", "std::string",
+                            "several CPUs instead, the best first, each as name:feature+feature">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
 }

@@ -204,7 +204,7 @@ LogicalResult ScratchPlanner::buildSizeFunction() {
   OpBuilder builder(function);
   Location loc = function.getLoc();
   SmallVector<Type> types(signature.sizes.size(), builder.getI64Type());
-  auto sizeFunction = func::FuncOp::create(builder, loc, signature.symbol + "__scratch",
+  auto sizeFunction = func::FuncOp::create(builder, loc, signature.symbol + kScratchSuffix.str(),
                                            builder.getFunctionType(types, {builder.getI64Type()}));
   sizeFunction.setPrivate();
   function->setAttr(kScratchAttribute, FlatSymbolRefAttr::get(sizeFunction));

@@ -5,6 +5,7 @@
 #include "codegen/emit/Target.h"
 
 #include "codegen/emit/CPUFeatures.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -117,4 +118,54 @@ Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef 
                                target.hasFeature("avx512vl");
   target.facts.isX86 = triple.isX86();
   return target;
+}
+
+/// What decides between CPUs that a processor both has: more of it is better. A CPU that has all that another has, and
+/// more, always ranks higher.
+static std::pair<unsigned, size_t> capability(const TargetDescription &target) {
+  unsigned registerBits = target.hasFeature("avx512f") ? 512 : target.hasFeature("avx") ? 256 : 128;
+  return {registerBits, target.getRequiredFeatures().size()};
+}
+
+/// A CPU that asks for the same as an earlier one would never be chosen.
+static Error checkDistinct(ArrayRef<TargetDescription> targets) {
+  for (const TargetDescription &target : targets)
+    for (const TargetDescription &earlier : ArrayRef(targets.data(), &target)) {
+      if (target.cpu == earlier.cpu)
+        return createStringError("expected each CPU once, but got '" + target.cpu + "' twice");
+      if (target.getRequiredFeatures() == earlier.getRequiredFeatures())
+        return createStringError("expected CPUs that differ in what they need, but '" + earlier.cpu + "' and '" +
+                                 target.cpu + "' need the same");
+    }
+  return Error::success();
+}
+
+Expected<std::vector<TargetDescription>> emit::resolveTargets(StringRef tripleName, StringRef mcpus) {
+  SmallVector<StringRef> names;
+  mcpus.split(names, ',');
+  if (names.size() > 1 && llvm::is_contained(names, ""))
+    return createStringError("expected names of CPUs between commas, but got '" + mcpus + "'");
+  Triple triple(tripleName.empty() ? sys::getDefaultTargetTriple() : Triple::normalize(tripleName));
+  if (names.size() > 1 && triple.getArch() != Triple::x86_64)
+    return createStringError(std::make_error_code(std::errc::not_supported),
+                             "expected one CPU for the triple '" + triple.str() + "', but got '" + mcpus +
+                                 "': code for several is available on x86_64 only");
+  std::vector<TargetDescription> targets;
+  for (StringRef name : names) {
+    Expected<TargetDescription> target = resolveTarget(tripleName, name);
+    if (!target)
+      return target.takeError();
+    auto isLess = [&](const TargetDescription &other) { return capability(other) < capability(*target); };
+    targets.insert(llvm::find_if(targets, isLess), std::move(*target));
+  }
+  if (Error error = checkDistinct(targets))
+    return std::move(error);
+  return targets;
+}
+
+std::vector<std::string> emit::getCPUNames(ArrayRef<TargetDescription> targets) {
+  std::vector<std::string> names;
+  for (const TargetDescription &target : targets)
+    names.push_back(target.cpu);
+  return names;
 }

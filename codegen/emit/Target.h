@@ -33,6 +33,12 @@ struct TargetDescription {
 /// valid where `mcpu` or `triple` is not.
 llvm::Expected<TargetDescription> resolveTarget(llvm::StringRef triple, llvm::StringRef mcpu);
 
+/// The same for a comma list of CPUs, for x86-64 only: one object for all of them. The most capable comes first: the
+/// one with the widest vector registers, of those the one that asks for more features, of those the first of the list.
+llvm::Expected<std::vector<TargetDescription>> resolveTargets(llvm::StringRef triple, llvm::StringRef mcpus);
+
+std::vector<std::string> getCPUNames(llvm::ArrayRef<TargetDescription> targets);
+
 } // namespace mlir::resid::emit
 
 #endif // RESID_CODEGEN_EMIT_TARGET_H

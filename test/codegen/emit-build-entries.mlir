@@ -20,7 +20,7 @@
 // CHECK:         llvm.ptrtoint %[[OUT]]
 // CHECK:         llvm.ptrtoint %[[X]]
 // CHECK:         %c-5_i32 = arith.constant -5
-// CHECK:         call @resid_cpu_supported()
+// CHECK:         call @resid_cpu_choice()
 // CHECK:         %c-6_i32 = arith.constant -6
 // CHECK:         arith.bitcast %[[SCALE]] : i16 to bf16
 // CHECK:         arith.index_cast %[[N]] : i64 to index
@@ -55,11 +55,37 @@ func.func private @g__impl(%ctx: !llvm.ptr, %scratch: memref<?xi8>, %status: mem
 }
 
 // The processor is asked once; AVX-512 needs the system to keep its registers (0xe6 = 230 of XCR0), and bit 27 of leaf 1.
-// CHECK-LABEL: func.func private @resid_cpu_supported() -> i1
+// CHECK-LABEL: func.func private @resid_cpu_choice() -> i32
 // CHECK:         llvm.load %{{.*}} atomic monotonic
 // CHECK:         llvm.inline_asm has_side_effects "cpuid"
-// CHECK:         llvm.mlir.constant(134217728 : i32)
 // CHECK:         llvm.mlir.constant(65568 : i32)
-// CHECK:         llvm.inline_asm has_side_effects "xgetbv"
+// CHECK:         llvm.mlir.constant(134217728 : i32)
 // CHECK:         llvm.mlir.constant(230 : i32)
 // CHECK:         llvm.store %{{.*}} atomic monotonic
+// CHECK:         llvm.inline_asm has_side_effects "xgetbv"
+
+// Several CPUs: the best first. Whatever their number, each leaf is asked once; the call goes to the one that was chosen.
+// RUN: resid-opt %s --allow-unregistered-dialect --resid-build-entries=variants=best:avx2+avx512f,next:avx2,least:sse3 | FileCheck %s --check-prefix=SEVERAL
+// SEVERAL:       func.func private @f__impl.best({{.*}}) attributes {resid.per_cpu}
+// SEVERAL-LABEL: func.func @f(
+// SEVERAL:         %[[CHOICE:.*]] = call @resid_cpu_choice() : () -> i32
+// SEVERAL:         %[[NONE:.*]] = arith.constant 4 : i32
+// SEVERAL:         arith.cmpi eq, %[[CHOICE]], %[[NONE]]
+// SEVERAL:         switch %[[CHOICE]] : i32, [
+// SEVERAL-NEXT:      default: ^[[LEAST:bb[0-9]+]],
+// SEVERAL-NEXT:      1: ^[[BEST:bb[0-9]+]],
+// SEVERAL-NEXT:      2: ^[[NEXT:bb[0-9]+]]
+// SEVERAL:         ^[[BEST]]:
+// SEVERAL-NEXT:      call @f__impl.best(
+// SEVERAL:         ^[[NEXT]]:
+// SEVERAL-NEXT:      call @f__impl.next(
+// SEVERAL:         ^[[LEAST]]:
+// SEVERAL-NEXT:      call @f__impl.least(
+// SEVERAL-LABEL: func.func private @f__impl(
+// SEVERAL-SAME:    attributes {resid.per_cpu} {
+// SEVERAL-LABEL: func.func private @resid_cpu_choice() -> i32
+// SEVERAL:         llvm.load %{{.*}} atomic monotonic
+// SEVERAL-COUNT-3: llvm.inline_asm has_side_effects "cpuid"
+// SEVERAL-NOT:     "cpuid"
+// SEVERAL:         llvm.store %{{.*}} atomic monotonic
+// SEVERAL:         llvm.inline_asm has_side_effects "xgetbv"

@@ -55,18 +55,18 @@ struct CompiledFunction {
 Expected<CompiledFunction> compile(func::FuncOp function, StringRef mcpu) {
   OwningOpRef<ModuleOp> module(function->getParentOfType<ModuleOp>().clone());
   keepReachable(*module, function.getName());
-  auto target = emit::resolveTarget("", mcpu);
-  if (!target)
-    return makeError(tools::ExitUsage, "--mcpu: " + llvm::toString(target.takeError()));
+  auto targets = emit::resolveTargets("", mcpu);
+  if (!targets)
+    return makeError(tools::ExitUsage, "--mcpu: " + llvm::toString(targets.takeError()));
   CompileOptions options;
   options.packedEntries = true;
   CompiledModule code;
   CompiledFunction result;
   if (auto failure = runResidStages(*module, options))
     return describeFailure(*failure);
-  if (auto failure = compileToCode(*module, options, *target, code))
+  if (auto failure = compileToCode(*module, options, *targets, code))
     return describeFailure(*failure);
-  if (auto failure = writeCompiled(code, *target, emit::CodeKind::Object, result.object))
+  if (auto failure = writeCompiled(code, *targets, emit::CodeKind::Object, result.object))
     return describeFailure(*failure);
   if (code.signatures.size() != 1)
     return makeError(tools::ExitInternal,

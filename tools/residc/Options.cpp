@@ -26,7 +26,8 @@ usage: residc IN.mlir [-o OUT] [flags]        '-' is standard input or output
                          else obj; svg draws the residual streams
   --header=FILE          also write the C header of the functions
   --depfile=FILE         also write a dependency file for make and ninja
-  --mcpu=NAME            CPU to compile for: native (default), x86-64-v3, x86-64-v4, znver4, …
+  --mcpu=NAME,…          CPU to compile for: native (default), x86-64-v3, x86-64-v4, znver4, …; of several (x86-64
+                         only) the first call chooses the best that the processor is able to run
   --mtriple=TRIPLE       machine to compile for; default: this one
   --target=cpu           kind of machine (default)
   --prefix=NAME          put NAME before every exported function
@@ -46,6 +47,7 @@ usage: residc IN.mlir [-o OUT] [flags]        '-' is standard input or output
 examples:
   residc block.mlir -o block.o --header=block.h
   residc block.mlir --emit=asm -o - --mcpu=x86-64-v4
+  residc block.mlir -o block.o --header=block.h --mcpu=x86-64-v2,x86-64-v3,x86-64-v4
   residc block.mlir -o block.svg
   residc post.mlir --placement=pre --manifest=pre.json -o pre.o --header=pre.h
   residc block.mlir --mode=inference --prefix=inference_ -o inference.o --header=inference.h

@@ -101,28 +101,29 @@ void Compiler::dumpStage(StringRef stage, ModuleOp module) {
 }
 
 ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOptions) {
-  llvm::Expected<emit::TargetDescription> target = emit::resolveTarget(options.triple, options.mcpu);
-  if (!target)
-    return reportError(target.takeError());
-  target->facts.schedule = options.schedule;
+  llvm::Expected<std::vector<emit::TargetDescription>> targets = emit::resolveTargets(options.triple, options.mcpu);
+  if (!targets)
+    return reportError(targets.takeError());
+  for (emit::TargetDescription &target : *targets)
+    target.facts.schedule = options.schedule;
   CompiledModule compiled;
   std::string code;
   if (options.emit == EmitKind::Header) {
-    if (auto failure = compileSignatures(module, compileOptions, *target, compiled.signatures))
+    if (auto failure = compileSignatures(module, compileOptions, *targets, compiled.signatures))
       return toExitCode(*failure);
   } else {
-    if (auto failure = compileToCode(module, compileOptions, *target, compiled))
+    if (auto failure = compileToCode(module, compileOptions, *targets, compiled))
       return toExitCode(*failure);
     TimingScope scope = timing.nest("write code");
     auto kind = options.emit == EmitKind::Object     ? emit::CodeKind::Object
                 : options.emit == EmitKind::Assembly ? emit::CodeKind::Assembly
                                                      : emit::CodeKind::LLVM;
     SmallVector<char> bytes;
-    if (auto failure = writeCompiled(compiled, *target, kind, bytes))
+    if (auto failure = writeCompiled(compiled, *targets, kind, bytes))
       return toExitCode(*failure);
     code.assign(bytes.begin(), bytes.end());
   }
-  std::string header = emit::writeHeader(compiled.signatures);
+  std::string header = emit::writeHeader(compiled.signatures, emit::getCPUNames(*targets));
   if (!options.header.empty())
     files.emplace_back(options.header, header);
   files.emplace_back(options.output, options.emit == EmitKind::Header ? header : code);

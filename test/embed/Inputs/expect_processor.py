@@ -17,12 +17,18 @@ NEEDED = {
     "znver4": LEVEL4 | {"avx512_bf16", "sse4a", "gfni", "vaes"},
 }
 
-flags = set()
-for line in open("/proc/cpuinfo", encoding="utf-8"):
-    if line.startswith("flags"):
-        flags = set(line.split(":", 1)[1].split())
-        break
-for cpu, needed in NEEDED.items():
-    expected = "0" if needed <= flags else "-6"
-    found = (pathlib.Path(sys.argv[1]) / f"{cpu}.status").read_text(encoding="utf-8").split()
-    print(f"{cpu}: " + ("right" if found == [expected] * 2 else f"expected {expected} twice but got {found}"))
+
+def read_flags():
+    """The features that the system reports."""
+    with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
+        for line in cpuinfo:
+            if line.startswith("flags"):
+                return set(line.split(":", 1)[1].split())
+    return set()
+
+
+if __name__ == "__main__":
+    for cpu, needed in NEEDED.items():
+        expected = "0" if needed <= read_flags() else "-6"
+        found = (pathlib.Path(sys.argv[1]) / f"{cpu}.status").read_text(encoding="utf-8").split()
+        print(f"{cpu}: " + ("right" if found == [expected] * 2 else f"expected {expected} twice but got {found}"))
