@@ -101,7 +101,7 @@ def write_results(options, results, numbers, machine_line, reasons):
     beyond = [case for case in results.cases if case.bytes > cache / 2 and case.rows > 32]
     pictures = plots.write_plots(results, options.out, lambda case: case in beyond or not beyond)
     command = "make bench" if options.mode == "full" else f"bench.py --{options.mode}"
-    skipped = "\n".join(f"- {what}: {reason}" for what, reason in reasons.items())
+    skipped = "\n".join(f"- {what}: {reason}" for what, reason in reasons)
     amount = f"{results.tries} tries of {results.samples_per_try} samples"
     text = "\n\n".join([
         f"Measured on: {machine_line}. Command: `{command}`; {amount}.",

@@ -33,7 +33,7 @@ class Providers:
 
     def __init__(self, native, arrays, libraries, peers):
         self.native, self.arrays, self.libraries, self.peers = native, arrays, libraries, peers
-        self.reasons = {}
+        self.reasons = []
 
     def variants(self, case):
         found = []
@@ -46,13 +46,13 @@ class Providers:
             try:
                 found += peer.variants(case, self.arrays)
             except Unavailable as reason:
-                self.skip(f"{peer.title}: {case.kernel.title}, {case.type}", str(reason))
+                self.skip(peer.title, str(reason))
         return found
 
     def skip(self, what, reason):
         """Says once why something is not measured."""
-        if what not in self.reasons:
-            self.reasons[what] = reason
+        if (what, reason) not in self.reasons:
+            self.reasons.append((what, reason))
             print(f"skipped: {what}: {reason}", flush=True)
 
     def limits(self, case):

@@ -140,6 +140,8 @@ RESID_API double bench_distance(const void *left, const void *right, int64_t cou
 /// 0 where `count` numbers of that size have the same bits, else 1 + the place of the first that has not. All NaNs
 /// count as the same.
 RESID_API int64_t bench_compare(const void *left, const void *right, int64_t count, int64_t size) {
+  if (!std::memcmp(left, right, static_cast<size_t>(count * size)))
+    return 0;
   for (int64_t i = 0; i < count; ++i) {
     uint32_t a = 0, b = 0;
     std::memcpy(&a, static_cast<const char *>(left) + i * size, static_cast<size_t>(size));

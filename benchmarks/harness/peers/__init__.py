@@ -12,7 +12,7 @@ from ..compiled import Unavailable
 PEERS = (("pytorch", "PyTorch"), ("pytorch", "PyTorchCompiled"), ("onnx_runtime", "ONNXRuntime"), ("onednn", "OneDNN"))
 # How long a peer's idle threads go on spinning, generously: with more threads than one they would take the processor
 # from whoever comes next.
-SETTLE_SECONDS = 0.01
+SETTLE_SECONDS = 0.006
 
 
 def settle_time(case):

@@ -35,7 +35,7 @@ class OneDNN:
 
     def variants(self, case, arrays):
         if case.kernel.name != "layer_norm":
-            raise Unavailable("only layer norm is a primitive of its own")
+            raise Unavailable("of the kernels here only layer norm is a primitive")
         if case not in self.primitives:
             self.primitives[case] = self.library.onednn_create(
                 case.rows, case.width, cases.SIZES[case.type], case.threads,

@@ -54,9 +54,9 @@ class ONNXRuntime:
 
     def variants(self, case, arrays):
         if case.type != "f32":
-            raise Unavailable("its CPU kernels have no bf16")
+            raise Unavailable("bf16 is not in its CPU kernels")
         if case.kernel.name not in NODES:
-            raise Unavailable("no such kernel for inference")
+            raise Unavailable("dropout is not among its kernels for inference")
         if case not in self.sessions:
             self.sessions[case] = self.bound_session(case, arrays)
         session, binding = self.sessions[case]
