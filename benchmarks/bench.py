@@ -100,9 +100,9 @@ def write_results(options, results, numbers, machine_line, reasons):
     # A run of small shapes only (--smoke) still gets its pictures.
     beyond = [case for case in results.cases if case.bytes > cache / 2 and case.rows > 32]
     pictures = plots.write_plots(results, options.out, lambda case: case in beyond or not beyond)
-    command = "make bench" if options.mode == "full" else f"bench.py --{options.mode}"
+    command = "make bench" + (f"-{options.mode}" if options.mode != "full" else "")
     skipped = "\n".join(f"- {what}: {reason}" for what, reason in reasons)
-    amount = f"{results.tries} tries of {results.samples_per_try} samples"
+    amount = f"tries: {results.tries}, samples in each: {results.samples_per_try}"
     text = "\n\n".join([
         f"Measured on: {machine_line}. Command: `{command}`; {amount}.",
         "### Bars", bars.markdown(results, cache), "### Calls, random numbers, compiling", singles.markdown(numbers),
