@@ -29,7 +29,9 @@ struct ScheduleEntry {
 //   f32  3072: 0.61 -> 0.70, 0.67 -> 0.74      bf16  3072: 0.69 -> 0.83, 0.92 -> 0.88
 //   f32  4096: 0.60 -> 0.66, 0.64 -> 0.73      bf16  4096: 0.56 -> 0.83, 0.88 -> 0.87
 //   f32  8192: 0.63 -> 0.62, 0.64 -> 0.68      bf16  8192: 0.61 -> 0.78, 0.69 -> 0.80
-// f16 goes with bf16; f64 has not been measured.
+// f16 goes with bf16; f64 has not been measured. Where random numbers are made, the processor does not get far enough
+// ahead of itself to read memory in time: by hand, dropout + add + layer norm in f32 gains 2.2x at width 768 and 1.8x
+// at 4096.
 static constexpr ScheduleEntry kTable[] = {
     {16, 0, /*prefetch=*/true},
     {32, 0, /*prefetch=*/false},
@@ -61,6 +63,8 @@ static unsigned getInputBits(rows::KernelOp kernel) {
 bool cpu::usesPrefetch(rows::KernelOp kernel, const Schedule &schedule) {
   if (schedule.prefetch != PrefetchKind::Auto)
     return schedule.prefetch == PrefetchKind::On;
+  if (kernel.getBody().walk([](rows::RandomHalfOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    return true;
   // A width that is known at run time only counts as narrow.
   int64_t width = getStaticWidth(kernel).value_or(0);
   bool prefetch = false;
