@@ -32,7 +32,8 @@ fuzz: configure
 	$(BUILD)/bin/resid-random-programs $(FUZZ) --out=$(BUILD)/random-program.mlir
 
 PEERS ?= $(BUILD)/peers
-RUN_BENCH = python3 benchmarks/bench.py --build=$(BUILD) --peers=$(PEERS)
+BENCH_FLAGS ?=
+RUN_BENCH = python3 benchmarks/bench.py --build=$(BUILD) --peers=$(PEERS) $(BENCH_FLAGS)
 
 bench bench-quick: configure
 	cmake -B $(BUILD) -DRESID_BUILD_BENCHMARKS=ON

@@ -6,6 +6,7 @@
 # `make bench` runs it; docs/benchmarks.md says how to read what it writes.
 
 import argparse
+import dataclasses
 import itertools
 import os
 import pathlib
@@ -32,6 +33,7 @@ def parse_arguments():
     parser.add_argument("--cxx", default="c++", help="the compiler of the wrapper around oneDNN")
     parser.add_argument("--peers", type=pathlib.Path, help="a virtual environment with peers (default: BUILD/peers)")
     parser.add_argument("--only", default="", help="measure only kernels whose name contains this")
+    parser.add_argument("--tries", type=int, help="how often everything is measured (default: 3)")
     mode = parser.add_mutually_exclusive_group()
     for name, text in (("quick", "fewer shapes and samples, one thread"), ("smoke", "see that everything runs"),
                        ("prepare-peers", "let peers compile what they will run, and stop"),
@@ -94,9 +96,16 @@ def choose_cases(options, shapes, threads):
             for rows, width in shapes for kernel in cases.KERNELS if options.only in kernel.name]
 
 
+def remove_pictures(folder):
+    """Those of an earlier run, which may have had other cases."""
+    for path in folder.glob("*.svg"):
+        path.unlink()
+
+
 def write_results(options, results, numbers, machine_line, reasons):
     report.write_csv(results, options.out / "results.csv")
     cache = machine.last_level_bytes()
+    remove_pictures(options.out)
     # A run of small shapes only (--smoke) still gets its pictures.
     beyond = [case for case in results.cases if case.bytes > cache / 2 and case.rows > 32]
     pictures = plots.write_plots(results, options.out, lambda case: case in beyond or not beyond)
@@ -118,6 +127,7 @@ def update_docs(options):
     after = rest.split(MARKERS[1])[1]
     page.write_text(f"{before}{MARKERS[0]}\n\n{(options.out / 'results.md').read_text()}\n{MARKERS[1]}{after}")
     folder.mkdir(exist_ok=True)
+    remove_pictures(folder)
     for path in sorted(options.out.glob("*.svg")) + [options.out / "results.csv"]:
         shutil.copy(path, folder)
 
@@ -129,6 +139,7 @@ def main():
     enter_peers(options.peers)
     start = time.monotonic()
     plan, shapes, threads = PLANS.get(options.mode, PLANS["full"])
+    plan = dataclasses.replace(plan, tries=options.tries or plan.tries)
     options.out.mkdir(parents=True, exist_ok=True)
     providers = make_providers(options, shapes, threads)
     chosen = choose_cases(options, shapes, threads)
