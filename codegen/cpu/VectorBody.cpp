@@ -47,6 +47,7 @@ SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, Value present
   column = firstColumn;
   present = presentColumns;
   values.clear();
+  widened.clear();
   if (present)
     createMasks();
   else
@@ -72,6 +73,10 @@ void VectorBody::emitOperation(Operation *op) {
     return emitStore(store);
   if (auto half = dyn_cast<rows::RandomHalfOp>(op))
     return emitRandomHalf(half);
+  if (isa<arith::ExtFOp>(op) && op->getResult(0).getType().isF32() && widened.contains(op->getOperand(0))) {
+    values[op->getResult(0)] = widened.lookup(op->getOperand(0));
+    return;
+  }
   isPackedConversion(op) ? emitPackedConversion(op) : emitElementwise(op);
 }
 
@@ -199,7 +204,40 @@ Value VectorBody::address(Value pointer, Type element, int64_t part) {
                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(part * lanes)}, inbounds);
 }
 
+/// Where one instruction picks 16-bit elements from two registers: AVX-512 with its masks of 16-bit elements.
+bool VectorBody::widensByShuffles(rows::LoadOp load) const {
+  return load.getType().isBF16() && !present && target.vectorBits == 512 && target.isX86 &&
+         hasMaskedAccess(builder.getI16Type()) && lanes == 16;
+}
+
+/// A register of bf16 at a time; each half of it becomes a register of f32, with a zero below every element: one
+/// instruction, where extending and shifting integers are two.
+void VectorBody::emitWideningLoad(rows::LoadOp load) {
+  auto type = VectorType::get(2 * lanes, builder.getI16Type());
+  auto wideType = VectorType::get(lanes, builder.getF32Type());
+  auto narrowType = VectorType::get(lanes, builder.getBF16Type());
+  Value pointer = places.source(load), zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  Parts narrow, wide;
+  Value pair;
+  for (int64_t part = 0; part < parts; ++part) {
+    if (part % 2 == 0)
+      pair = LLVM::LoadOp::create(builder, loc, type, address(pointer, builder.getI16Type(), part), /*alignment=*/1);
+    int64_t first = part % 2 * lanes;
+    SmallVector<int32_t> picks;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      picks.append({static_cast<int32_t>(2 * lanes), static_cast<int32_t>(first + lane)});
+    Value spread = LLVM::ShuffleVectorOp::create(builder, loc, pair, zero, picks);
+    wide.push_back(LLVM::BitcastOp::create(builder, loc, wideType, spread));
+    Value bits = extractLanes(builder, loc, pair, first, lanes);
+    narrow.push_back(arith::BitcastOp::create(builder, loc, narrowType, bits));
+  }
+  values[load.getResult()] = narrow;
+  widened[load.getResult()] = wide;
+}
+
 void VectorBody::emitLoad(rows::LoadOp load) {
+  if (widensByShuffles(load))
+    return emitWideningLoad(load);
   Type element = load.getType(), memory = getMemoryType(element);
   auto type = VectorType::get(lanes, memory);
   Value pointer = places.source(load);

@@ -67,6 +67,8 @@ private:
   Value isAnySubnormal(const Parts &wide);
   Value packPair(Value low, Value high);
   void emitLoad(rows::LoadOp load);
+  bool widensByShuffles(rows::LoadOp load) const;
+  void emitWideningLoad(rows::LoadOp load);
   void emitStore(rows::StoreOp store);
   void emitPrefetch(const Prefetch &prefetch);
   void emitRandomHalf(rows::RandomHalfOp half);
@@ -94,6 +96,8 @@ private:
   /// Values from above, and constants of the body, on a vector.
   DenseMap<Value, Value> spread;
   DenseMap<Value, Parts> values;
+  /// Values of bf16 that were loaded, as f32.
+  DenseMap<Value, Parts> widened;
   Value column, present;
   Parts masks;
 };
