@@ -55,6 +55,23 @@ static LogicalResult verifyPlacements(const Stack &stack, Placement from, bool s
   return success();
 }
 
+/// A stack inside of scf.if, say, on a stream from outside may be one part of a longer one, on some paths only: where
+/// its final norm belongs, a conversion cannot tell. In a branch, or in a loop that does not carry it, it is a stream
+/// of its own.
+static LogicalResult refuseOtherRegions(const Stack &stack) {
+  BlockOp first = stack.blocks.front();
+  Operation *begin = first;
+  if (!stack.loops.empty() && stack.loops.front()->isAncestor(first))
+    begin = stack.loops.front();
+  Value entry = stack.entry;
+  Operation *parent = begin->getParentOp();
+  if (entry.getParentRegion() == begin->getParentRegion() || isa<BlockOp, scf::ForOp>(parent))
+    return success();
+  return begin->emitError()
+         << "not converted: expected sub-layers in the region of their stream, but got them inside of "
+         << parent->getName() << ", while their stream comes from outside";
+}
+
 namespace {
 struct ConvertNormPlacement : resid::impl::ConvertNormPlacementBase<ConvertNormPlacement> {
   using ConvertNormPlacementBase::ConvertNormPlacementBase;
@@ -77,6 +94,8 @@ FailureOr<std::unique_ptr<StackConversion>> ConvertNormPlacement::plan(func::Fun
     return failure();
   if (isDone)
     return std::unique_ptr<StackConversion>();
+  if (failed(refuseOtherRegions(stack)))
+    return failure();
   BlockOp first = stack.blocks.front();
   if (from == Placement::None)
     return first.emitError() << "not converted: expected sub-layers with a norm, whose kind the new ones take, but got "

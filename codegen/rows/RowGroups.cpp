@@ -229,6 +229,12 @@ bool Grouping::isConnected(Operation *op, const RowGroup &group, bool rowLevel) 
   return sharesFull || (readsMember && isStatic(shape) && isStatic(group.space.shape));
 }
 
+/// Norms of one kernel at most. Each phase recomputes what it needs of the norms before it and no row holds, so work
+/// and code grow with the square of their number; beyond this a tensor in between is cheaper.
+constexpr int64_t kMaxStatistics = 4;
+
+static bool hasFewNorms(const RowGroup &group) { return llvm::count_if(group.members, isStatistics) <= kMaxStatistics; }
+
 /// The group that `op` and the candidates would be, if their reads fit one space.
 std::optional<RowGroup> Grouping::unite(Operation *op, ArrayRef<int> candidates, bool rowLevel) const {
   RowGroup united = groups[candidates.front()];
@@ -248,7 +254,7 @@ std::optional<RowGroup> Grouping::unite(Operation *op, ArrayRef<int> candidates,
     for (auto [dim, size] : llvm::enumerate(getLoopShape(member)))
       if (!ShapedType::isDynamic(size))
         united.space.shape[dim] = size;
-  if (!readsFit(united))
+  if (!hasFewNorms(united) || !readsFit(united))
     return std::nullopt;
   return united;
 }

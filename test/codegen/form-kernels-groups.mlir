@@ -237,3 +237,18 @@ func.func @factor_per_head(%x: tensor<2x4x8xf32>, %r: tensor<2x4xf32>) -> tensor
   %y = resid.layer_norm %s {epsilon = 1.0e-5, norm_rank = 2 : i64} : tensor<2x4x8xf32>
   return %y : tensor<2x4x8xf32>
 }
+
+// -----
+
+// Five norms after each other: four in one kernel, which hands their value to another one.
+// CHECK-LABEL: func.func @many_norms
+// CHECK-COUNT-2: rows.kernel
+// CHECK-NOT: rows.kernel
+func.func @many_norms(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %a = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<?x8xf32>
+  %b = resid.rms_norm %a {epsilon = 1.0e-5} : tensor<?x8xf32>
+  %c = resid.rms_norm %b {epsilon = 1.0e-5} : tensor<?x8xf32>
+  %d = resid.rms_norm %c {epsilon = 1.0e-5} : tensor<?x8xf32>
+  %e = resid.rms_norm %d {epsilon = 1.0e-5} : tensor<?x8xf32>
+  return %e : tensor<?x8xf32>
+}

@@ -142,3 +142,26 @@ func.func @size_of_stream(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, index) {
   }
   return %y1, %d : tensor<2x8xf32>, index
 }
+
+// -----
+
+// On one path the stream goes on through a sub-layer, on the other it does not: where would the final norm stand?
+func.func @goes_on_inside_of_a_condition(%x: tensor<2x8xf32>, %more: i1) -> tensor<2x8xf32> {
+  %a = resid.block post %x norm(rms epsilon = 1.0e-5) : tensor<2x8xf32> {
+  ^bb0(%h: tensor<2x8xf32>):
+    %f = math.tanh %h : tensor<2x8xf32>
+    resid.yield %f : tensor<2x8xf32>
+  }
+  %y = scf.if %more -> (tensor<2x8xf32>) {
+    // expected-error @+1 {{not converted: expected sub-layers in the region of their stream, but got them inside of scf.if, while their stream comes from outside}}
+    %b = resid.block post %a norm(rms epsilon = 1.0e-5) : tensor<2x8xf32> {
+    ^bb0(%h: tensor<2x8xf32>):
+      %f = math.tanh %h : tensor<2x8xf32>
+      resid.yield %f : tensor<2x8xf32>
+    }
+    scf.yield %b : tensor<2x8xf32>
+  } else {
+    scf.yield %a : tensor<2x8xf32>
+  }
+  return %y : tensor<2x8xf32>
+}

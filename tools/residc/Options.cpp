@@ -11,6 +11,7 @@
 #include "llvm/Support/Path.h"
 #include <functional>
 #include <optional>
+#include <set>
 
 using namespace llvm;
 using namespace mlir::resid;
@@ -226,6 +227,15 @@ static Error completeOutput(ResidcOptions &options, std::optional<EmitKind> emit
   return Error::success();
 }
 
+/// Two outputs of one name would be one file with the bytes of the last.
+static Error checkOutputs(const ResidcOptions &options) {
+  std::set<StringRef> names;
+  for (StringRef output : {options.output, options.header, options.manifest, options.depfile})
+    if (!output.empty() && !names.insert(output).second)
+      return usageError("expected another name for each output, but got '" + output + "' twice");
+  return Error::success();
+}
+
 Expected<ResidcOptions> mlir::resid::tools::parseResidcOptions(ArrayRef<const char *> arguments) {
   ResidcOptions options;
   std::optional<EmitKind> emit;
@@ -256,6 +266,8 @@ Expected<ResidcOptions> mlir::resid::tools::parseResidcOptions(ArrayRef<const ch
   if (Error error = checkConversion(options, arguments))
     return std::move(error);
   if (Error error = completeOutput(options, emit))
+    return std::move(error);
+  if (Error error = checkOutputs(options))
     return std::move(error);
   return options;
 }
