@@ -109,14 +109,14 @@ void VectorBody::emitElementwise(Operation *op) {
 bool VectorBody::isPackedConversion(Operation *op) const {
   auto truncation = dyn_cast<arith::TruncFOp>(op);
   return truncation && target.hasPackedBF16 && truncation.getType().isBF16() && truncation.getIn().getType().isF32() &&
-         target.vectorBits >= 256;
+         getPackedBits() >= 256;
 }
 
 /// Whether (i1) some lane of some part is a subnormal number.
 Value VectorBody::isAnySubnormal(const Parts &wide) {
   auto maskType = VectorType::get(lanes, builder.getI1Type());
   auto bitsType = builder.getIntegerType(lanes);
-  auto name = builder.getStringAttr("llvm.x86.avx512.fpclass.ps." + std::to_string(target.vectorBits));
+  auto name = builder.getStringAttr("llvm.x86.avx512.fpclass.ps." + std::to_string(getPackedBits()));
   // The class of subnormal numbers in the instruction's table.
   Value subnormal = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), builder.getI32IntegerAttr(0x20));
   Value any;
@@ -130,7 +130,7 @@ Value VectorBody::isAnySubnormal(const Parts &wide) {
 }
 
 Value VectorBody::packPair(Value low, Value high) {
-  auto name = builder.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16." + std::to_string(target.vectorBits));
+  auto name = builder.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16." + std::to_string(getPackedBits()));
   auto type = VectorType::get(2 * lanes, builder.getBF16Type());
   return LLVM::CallIntrinsicOp::create(builder, loc, type, name, ValueRange{high, low}).getResult(0);
 }

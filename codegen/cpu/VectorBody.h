@@ -62,6 +62,8 @@ private:
   Parts evaluate(Value value);
   void emitOperation(Operation *op);
   void emitElementwise(Operation *op);
+  /// The width of a vector of f32: half a register beside f64.
+  unsigned getPackedBits() const { return 32 * lanes; }
   bool isPackedConversion(Operation *op) const;
   void emitPackedConversion(Operation *op);
   Value isAnySubnormal(const Parts &wide);
