@@ -105,7 +105,8 @@ std::optional<CompileFailure> resid::runDrawingStages(ModuleOp module, const Com
   return runStage(module, options, "drawing", CompileFailure::Program, [&](OpPassManager &manager) {
     if (options.mode == ProgramMode::Inference)
       manager.addPass(createInference());
-    manager.addPass(createFormBlocks(FormBlocksOptions{/*report=*/false, /*complete=*/true}));
+    // What is no block, a wide sum say, is drawn as what it is.
+    manager.addPass(createFormBlocks());
   });
 }
 

@@ -4,7 +4,7 @@
 // centred. Which stacks allow it, and why others do not, stands here.
 
 #include "passes/LinearLayers.h"
-#include "passes/NormParts.h"
+#include "passes/NormSites.h"
 #include "passes/Passes.h"
 #include "passes/Prepare.h"
 #include "passes/Stacks.h"
@@ -54,13 +54,12 @@ static LogicalResult checkReader(OpOperand &reader, LinearRefusal &refusal) {
 
 /// How the block reads the stream: through a layer norm before its branch, and in the residual add.
 static LogicalResult checkBlockReads(BlockOp block, LinearRefusal &refusal) {
-  ArrayRef<NormPosition> positions = getPlacementRule(block.getPlacement()).positions;
-  if (!llvm::is_contained(positions, NormPosition::BeforeBranch))
+  std::optional<NormSite> norm = getNormSiteAt(block, NormPosition::BeforeBranch);
+  if (!norm)
     return refuse(refusal, block,
                   "expected the branch to read the stream through a norm, as in pre, but got " +
                       stringifyPlacement(block.getPlacement()));
-  return checkNorm(getBlockNorms(block)[llvm::find(positions, NormPosition::BeforeBranch) - positions.begin()], block,
-                   refusal);
+  return checkNorm(norm->parts, block, refusal);
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,10 +122,8 @@ static LogicalResult planWriter(BlockOp block, Preparation &preparation, Centeri
     llvm::raw_string_ostream(type) << gate.getType();
     return refuse(refusal, block, "expected a gate of one number or one per row, but got " + type);
   }
-  ArrayRef<NormPosition> positions = getPlacementRule(block.getPlacement()).positions;
-  if (llvm::is_contained(positions, NormPosition::AfterBranch)) {
-    size_t index = llvm::find(positions, NormPosition::AfterBranch) - positions.begin();
-    if (isCentered(getBlockNorms(block)[index]))
+  if (std::optional<NormSite> norm = getNormSiteAt(block, NormPosition::AfterBranch)) {
+    if (isCentered(norm->parts))
       return success();
     return refuse(refusal, block, "expected a linear layer to write to the stream, but got a norm after the branch");
   }
@@ -201,15 +198,11 @@ static Value center(OpBuilder &builder, Location loc, Value x) {
       .getResult(0);
 }
 
-/// Replaces a layer norm by the RMS norm with its parameters.
-static void replaceNorm(Operation *op) {
-  NormParts norm = *getNormParts(op);
-  norm.kind = NormKind::RMS;
-  OpBuilder builder(op);
-  Operation *rms = createNorm(builder, op->getLoc(), norm, norm.x, op->getResult(0).getType());
-  rms->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  op->getResult(0).replaceAllUsesWith(rms->getResult(0));
-  op->erase();
+/// Makes the RMS norm with the same parameters of a layer norm.
+static void makeRMS(NormSite norm) {
+  NormParts parts = norm.parts;
+  parts.kind = NormKind::RMS;
+  replaceNorm(norm, parts);
 }
 
 namespace {
@@ -223,7 +216,6 @@ public:
 private:
   void apply(const CenteringPlan &plan);
   void centerWeight(const StoredWeight &weight);
-  void replaceBlockNorm(BlockOp block);
   void emitRefusal(const Stack &stack, const LinearRefusal &refusal);
 
   func::FuncOp function;
@@ -257,13 +249,6 @@ void StreamCenterer::centerWeight(const StoredWeight &weight) {
   weight.read->set(value);
 }
 
-void StreamCenterer::replaceBlockNorm(BlockOp block) {
-  ArrayRef<NormPosition> positions = getPlacementRule(block.getPlacement()).positions;
-  SmallVector<NormParts> parts = getBlockNorms(block);
-  parts[llvm::find(positions, NormPosition::BeforeBranch) - positions.begin()].kind = NormKind::RMS;
-  setNorms(block, block.getPlacement(), parts);
-}
-
 void StreamCenterer::apply(const CenteringPlan &plan) {
   for (const StoredWeight &weight : plan.weights)
     centerWeight(weight);
@@ -275,7 +260,7 @@ void StreamCenterer::apply(const CenteringPlan &plan) {
   for (Operation *slice : slices)
     slice->erase();
   for (BlockOp block : plan.blocks)
-    replaceBlockNorm(block);
+    makeRMS(*getNormSiteAt(block, NormPosition::BeforeBranch));
   Operation *first = plan.entry->getOwner();
   OpBuilder builder(first);
   plan.entry->set(center(builder, first->getLoc(), plan.entry->get()));
@@ -306,7 +291,7 @@ void StreamCenterer::run() {
   }
   preparation.finish();
   for (Operation *norm : norms)
-    replaceNorm(norm);
+    makeRMS({norm, 0, *getNormParts(norm)});
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/Prepare.h"
 #include "passes/Stacks.h"
+#include "passes/Sums.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -107,17 +108,7 @@ struct FoldDeepNorm : resid::impl::FoldDeepNormBase<FoldDeepNorm> {
     for (func::FuncOp function : getFunctionsToPrepare(getOperation())) {
       Preparation preparation(function);
       FoldRecord record(function);
-      // Collected first: a fold replaces ops.
-      SmallVector<Operation *> sums;
-      function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-        if (isa<AddOp, BlockOp>(op))
-          sums.push_back(op);
-      });
-      for (Operation *op : sums)
-        if (auto add = dyn_cast<AddOp>(op))
-          foldSum(add, preparation, record);
-        else
-          foldSum(cast<BlockOp>(op), preparation, record);
+      forEachSum(function, [&](auto sum) { foldSum(sum, preparation, record); });
       record.finish();
       preparation.finish();
     }

@@ -40,6 +40,7 @@ std::optional<NormSite> resid::getNormSiteOf(OpOperand &use) {
 }
 
 void resid::replaceNorm(NormSite &site, const NormParts &parts) {
+  bool isSameKind = site.parts.kind == parts.kind;
   site.parts = parts;
   if (auto block = dyn_cast<BlockOp>(site.op)) {
     SmallVector<NormParts> norms = getBlockNorms(block);
@@ -48,10 +49,12 @@ void resid::replaceNorm(NormSite &site, const NormParts &parts) {
     return;
   }
   OpBuilder builder(site.op);
+  auto statistics = isSameKind ? TypeRange(site.op->getResultTypes()).drop_front() : TypeRange();
   Operation *other = createNorm(builder, site.op->getLoc(), parts, site.op->getOperand(0),
-                                site.op->getResult(0).getType(), TypeRange(site.op->getResultTypes()).drop_front());
+                                site.op->getResult(0).getType(), statistics);
   other->setDiscardableAttrs(site.op->getDiscardableAttrDictionary());
-  site.op->replaceAllUsesWith(other);
+  for (auto [old, now] : llvm::zip(site.op->getResults(), other->getResults()))
+    old.replaceAllUsesWith(now);
   site.op->erase();
   site.op = other;
 }

@@ -26,7 +26,8 @@ std::optional<NormSite> getNormSiteAt(BlockOp block, NormPosition position);
 /// whose stream starts with a norm.
 std::optional<NormSite> getNormSiteOf(OpOperand &use);
 
-/// Gives a norm other parts than it has; x, rank and normalised value are the same. An op is replaced by another.
+/// Gives a norm other parts than it has; x, rank and normalised value are the same. An op is replaced by another;
+/// where the kind changes that has no statistics, and nobody may read those of the old one.
 void replaceNorm(NormSite &site, const NormParts &parts);
 
 } // namespace mlir::resid

@@ -53,7 +53,7 @@ Expected<Schedule> cpu::parseSchedule(StringRef text) {
     text.split(settings, ',');
   for (StringRef setting : settings) {
     auto [name, value] = setting.split('=');
-    const Key *key = find_if(kKeys, [&](const Key &candidate) { return candidate.name == name; });
+    const Key *key = find_if(kKeys, [wanted = name](const Key &candidate) { return candidate.name == wanted; });
     if (key == std::end(kKeys)) {
       SmallVector<StringRef> names = map_to_vector(kKeys, [](const Key &each) { return each.name; });
       return createStringError("expected a key of the schedule, " + listNames(names) + ", but got '" + name + "'");

@@ -21,17 +21,10 @@ struct ScheduleEntry {
 
 } // namespace
 
-// Add + layer norm and add + RMS norm with two results, one thread, results beyond the cache, on a Zen 5 EPYC; part of
-// the speed of moving the same streams, without -> with prefetches (medians; the layer norm, then the RMS norm):
-//   f32   768: 0.85 -> 0.78, 0.84 -> 0.81      bf16   768: 0.76 -> 0.78, 0.90 -> 0.91
-//   f32  1024: 0.83 -> 0.78, 0.85 -> 0.79      bf16  1024: 0.68 -> 0.75, 0.79 -> 0.94
-//   f32  2048: 0.64 -> 0.72, 0.74 -> 0.77      bf16  2048: 0.76 -> 0.80, 0.88 -> 0.90
-//   f32  3072: 0.61 -> 0.70, 0.67 -> 0.74      bf16  3072: 0.69 -> 0.83, 0.92 -> 0.88
-//   f32  4096: 0.60 -> 0.66, 0.64 -> 0.73      bf16  4096: 0.56 -> 0.83, 0.88 -> 0.87
-//   f32  8192: 0.63 -> 0.62, 0.64 -> 0.68      bf16  8192: 0.61 -> 0.78, 0.69 -> 0.80
-// f16 goes with bf16; f64 has not been measured. Where random numbers are made, the processor does not get far enough
-// ahead of itself to read memory in time: by hand, dropout + add + layer norm in f32 gains 2.2x at width 768 and 1.8x
-// at 4096.
+// Chosen by measuring add + layer norm and add + RMS norm beyond the cache with `--schedule=prefetch=off` and `=on`, on
+// a Zen 5 EPYC with one thread: f32 loses by prefetches up to width 1024 and gains from 2048 on, bf16 gains or stays
+// the same at all widths. f16 goes with bf16; f64 has not been measured. Where random numbers are made, the processor
+// does not get far enough ahead of itself to read memory in time, and prefetches gain at every width.
 static constexpr ScheduleEntry kTable[] = {
     {16, 0, /*prefetch=*/true},
     {32, 0, /*prefetch=*/false},
