@@ -76,7 +76,19 @@ namespace {
 struct ConvertNormPlacement : resid::impl::ConvertNormPlacementBase<ConvertNormPlacement> {
   using ConvertNormPlacementBase::ConvertNormPlacementBase;
 
+  /// A placement that is none is a wrong flag, which is said before any program is read.
+  LogicalResult initializeOptions(StringRef options,
+                                  function_ref<LogicalResult(const Twine &)> errorHandler) override {
+    if (failed(Pass::initializeOptions(options, errorHandler)))
+      return failure();
+    return symbolizePlacement(to) ? success() : errorHandler(describeWrongTarget());
+  }
+
   void runOnOperation() override;
+
+  std::string describeWrongTarget() const {
+    return "expected to=post, pre, branch_post, peri, post_shifted or none, but got '" + to + "'";
+  }
 
   /// The conversion of `stack`; null if it has the target's placement already.
   FailureOr<std::unique_ptr<StackConversion>> plan(func::FuncOp function, const Stack &stack, Placement to);
@@ -114,7 +126,7 @@ void ConvertNormPlacement::runOnOperation() {
   ModuleOp module = getOperation();
   std::optional<Placement> target = symbolizePlacement(to);
   if (!target) {
-    module.emitError() << "expected to=post, pre, branch_post, peri, post_shifted or none, but got '" << to << "'";
+    module.emitError() << describeWrongTarget();
     return signalPassFailure();
   }
   // The stacks outlive their conversions; a deque does not move them.

@@ -164,10 +164,14 @@ LogicalResult ShiftNorms::checkFinalNorm() {
     return failure();
   if (takesFinalNorm() || rewriteClass == RewriteClass::BitExact)
     return success();
-  Operation *place = stack.finalNorm ? stack.finalNorm : stack.blocks.back();
-  return place->emitError() << "not converted: expected a final norm that keeps the type and whose statistics nobody "
-                               "reads, which would become the last sub-layer's, but got "
-                            << (stack.finalNorm ? place->getName().getStringRef() : "none");
+  if (!stack.finalNorm) {
+    BlockOp last = stack.blocks.back();
+    return last.emitError() << "not converted: expected a final norm after the last sub-layer, whose norm it would "
+                               "become, but got none";
+  }
+  return stack.finalNorm->emitError() << "not converted: expected a final norm that keeps the type and whose statistics "
+                                         "nobody reads, which would become the last sub-layer's, but got "
+                                      << stack.finalNorm->getName();
 }
 
 /// Whether `tap` reads the stream through the norm of the next sub-layer, so that it can read the stream instead.

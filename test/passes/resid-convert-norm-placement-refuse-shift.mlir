@@ -29,7 +29,7 @@ func.func @loop(%x: tensor<2x8xf32>, %n: index) -> tensor<2x8xf32> {
 // -----
 
 func.func @pre_without_final_norm(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
-  // expected-error @+1 {{not converted: expected a final norm that keeps the type and whose statistics nobody reads, which would become the last sub-layer's, but got none}}
+  // expected-error @+1 {{not converted: expected a final norm after the last sub-layer, whose norm it would become, but got none}}
   %y0 = resid.block pre %x norm(rms epsilon = 1.0e-6) : tensor<2x8xf32> {
   ^bb0(%h: tensor<2x8xf32>):
     resid.yield %h : tensor<2x8xf32>

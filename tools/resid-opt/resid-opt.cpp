@@ -105,6 +105,16 @@ static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry,
   return tools::ExitDone;
 }
 
+/// The command line, with the op left out of messages unless it is asked for: they name its place.
+static SmallVector<const char *> addDefaults(ArrayRef<const char *> arguments) {
+  SmallVector<const char *> all(arguments);
+  StringRef name = "mlir-print-op-on-diagnostic";
+  auto isGiven = [&](StringRef argument) { return argument.ltrim('-').split('=').first == name; };
+  if (llvm::none_of(arguments.drop_front(), isGiven))
+    all.insert(all.begin() + 1, "--mlir-print-op-on-diagnostic=false");
+  return all;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM initializer(argc, argv);
   DialectRegistry registry;
@@ -112,7 +122,8 @@ int main(int argc, char **argv) {
   std::string help = registerCLIOptions("resid optimizer driver\n", registry);
   std::string message;
   llvm::raw_string_ostream stream(message);
-  if (!llvm::cl::ParseCommandLineOptions(argc, argv, help, &stream)) {
+  SmallVector<const char *> all = addDefaults(ArrayRef<const char *>(argv, argc));
+  if (!llvm::cl::ParseCommandLineOptions(all.size(), all.data(), help, &stream)) {
     llvm::errs() << message;
     return tools::ExitUsage;
   }

@@ -130,12 +130,15 @@ static Error setFinalNorm(ResidcOptions &options, StringRef value) {
   return Error::success();
 }
 
-/// What says how to convert a placement says nothing where none is asked for.
+/// What says how to convert a placement says nothing where none is asked for, nor where norms only move.
 static Error checkConversion(const ResidcOptions &options, ArrayRef<const char *> arguments) {
   for (StringRef argument : arguments)
     for (StringRef flag : {"--params", "--final-norm", "--manifest"})
       if (options.conversion.to.empty() && argument.starts_with((flag + "=").str()))
         return usageError("expected --placement beside " + flag + ", but got none");
+  bool namesFinalNorm = any_of(arguments, [](StringRef argument) { return argument.starts_with("--final-norm="); });
+  if (options.conversion.params == NormMapping::Shift && namesFinalNorm)
+    return usageError("expected no --final-norm beside --params=shift, which makes the last norm the final one");
   return Error::success();
 }
 
