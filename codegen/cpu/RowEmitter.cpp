@@ -150,11 +150,21 @@ Value cpu::concatenate(OpBuilder &builder, Location loc, Value low, Value high) 
   return LLVM::ShuffleVectorOp::create(builder, loc, low, high, mask);
 }
 
-Value cpu::reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, SmallVector<Value> parts) {
+Value cpu::reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, SmallVector<Value> parts,
+                       ColumnOrder order) {
   kind = getCombiningKind(kind);
-  for (; parts.size() > 1; parts.truncate(parts.size() / 2))
+  auto addHalf = [&] {
     for (size_t i = 0; i < parts.size() / 2; ++i)
       parts[i] = combine(builder, kind, parts[i], parts[i + parts.size() / 2]);
+    parts.truncate(parts.size() / 2);
+  };
+  // Until two are left, lanes meet that are of one parity.
+  while (parts.size() > 2)
+    addHalf();
+  if (order == ColumnOrder::EvenOdd)
+    std::tie(parts[0], parts[1]) = mergeEvenOdd(builder, loc, parts[0], parts[1]);
+  while (parts.size() > 1)
+    addHalf();
   Value vector = parts.front();
   for (int64_t count = cast<VectorType>(vector.getType()).getNumElements() / 2; count > 0; count /= 2) {
     Value low = extractLanes(builder, loc, vector, 0, count), high = extractLanes(builder, loc, vector, count, count);

@@ -7,6 +7,7 @@
 #ifndef RESID_CODEGEN_CPU_ROWEMITTER_H
 #define RESID_CODEGEN_CPU_ROWEMITTER_H
 
+#include "codegen/cpu/ColumnOrder.h"
 #include "codegen/cpu/LaneLoops.h"
 #include "codegen/cpu/RowAddressing.h"
 
@@ -54,7 +55,8 @@ rows::ReductionKind getCombiningKind(rows::ReductionKind kind);
 Value combine(OpBuilder &builder, rows::ReductionKind kind, Value accumulator, Value value);
 /// The 64 lanes of a sum, in vectors of equal length, added up: lane l += lane l+32, l+16, l+8, l+4, l+2, l+1. On whole
 /// registers, so that LLVM need not keep the lanes in memory.
-Value reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, SmallVector<Value> parts);
+Value reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, SmallVector<Value> parts,
+                  ColumnOrder order = ColumnOrder::Consecutive);
 /// The elements [first, first + count) of a vector.
 Value extractLanes(OpBuilder &builder, Location loc, Value vector, int32_t first, int32_t count);
 /// The elements of two vectors of one type, one after the other.

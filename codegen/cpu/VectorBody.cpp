@@ -1,13 +1,13 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Emits the operations of a phase's body on vectors; see VectorBody.h. Operation by operation over all parts, so that
-// all loads of a step come before its stores, and independent parts hide each other's latency.
+// all loads of a step come before its stores, and independent parts hide each other's latency. Not: memory
+// (VectorMemory.cpp).
 
 #include "codegen/cpu/VectorBody.h"
 
 #include "codegen/cpu/Philox.h"
 #include "codegen/cpu/RowEmitter.h"
-#include "codegen/cpu/StreamedRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -25,7 +25,8 @@ static int64_t chooseParts(int64_t lanes) { return std::max<int64_t>(4, 16 / lan
 VectorBody::VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, const IRMapping &mapping,
                        const RowPlaces &places, const CPUTarget &target, DenseMap<Type, Value> &buffers)
     : builder(builder), loc(phase.getLoc()), entry(entry), phase(phase), mapping(mapping), places(places),
-      target(target), buffers(buffers), lanes(target.vectorBits / getWidestFloat(phase)), parts(chooseParts(lanes)) {
+      target(target), buffers(buffers), lanes(target.vectorBits / getWidestFloat(phase)), parts(chooseParts(lanes)),
+      order(chooseColumnOrder(phase, lanes, target)) {
   SetVector<Value> above;
   phase.walk([&](Operation *op) {
     if (isa<rows::LoadOp, rows::StoreOp, rows::RandomHalfOp>(op))
@@ -48,6 +49,7 @@ SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, Value present
   present = presentColumns;
   values.clear();
   widened.clear();
+  joined.clear();
   if (present)
     createMasks();
   else
@@ -63,7 +65,29 @@ SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, Value present
 
 VectorBody::Parts VectorBody::evaluate(Value value) {
   auto found = values.find(value);
-  return found != values.end() ? found->second : Parts(parts, spread.lookup(value));
+  if (found != values.end())
+    return found->second;
+  if (!joined.contains(value))
+    return Parts(parts, spread.lookup(value));
+  auto type = VectorType::get(lanes, builder.getBF16Type());
+  Parts narrow;
+  for (Value pair : joined.lookup(value)) {
+    Value first = extractLanes(builder, loc, pair, 0, lanes), second = extractLanes(builder, loc, pair, lanes, lanes);
+    auto [even, odd] = separateEvenOdd(builder, loc, first, second);
+    for (Value part : {even, odd})
+      narrow.push_back(arith::BitcastOp::create(builder, loc, type, part));
+  }
+  return values[value] = narrow;
+}
+
+VectorBody::Parts VectorBody::evaluateJoined(Value value) {
+  auto found = joined.find(value);
+  if (found != joined.end())
+    return found->second;
+  Parts narrow = evaluate(value), pairs;
+  for (int64_t part = 0; part < parts; part += 2)
+    pairs.push_back(joinHalves(builder, loc, narrow[part], narrow[part + 1]));
+  return joined[value] = pairs;
 }
 
 void VectorBody::emitOperation(Operation *op) {
@@ -73,11 +97,9 @@ void VectorBody::emitOperation(Operation *op) {
     return emitStore(store);
   if (auto half = dyn_cast<rows::RandomHalfOp>(op))
     return emitRandomHalf(half);
-  if (isa<arith::ExtFOp>(op) && op->getResult(0).getType().isF32() && widened.contains(op->getOperand(0))) {
-    values[op->getResult(0)] = widened.lookup(op->getOperand(0));
-    return;
-  }
-  isPackedConversion(op) ? emitPackedConversion(op) : emitElementwise(op);
+  if (isa<arith::ExtFOp>(op) && op->getResult(0).getType().isF32() && op->getOperand(0).getType().isBF16())
+    return emitWidening(op);
+  isNarrowing(op) ? emitNarrowing(op) : emitElementwise(op);
 }
 
 void VectorBody::emitElementwise(Operation *op) {
@@ -104,13 +126,34 @@ void VectorBody::emitElementwise(Operation *op) {
   }
 }
 
-//===------------------------------------------- conversions to bf16 ---------------------------------------------===//
+//===------------------------------------------- conversions of bf16 ---------------------------------------------===//
 
-bool VectorBody::isPackedConversion(Operation *op) const {
-  auto truncation = dyn_cast<arith::TruncFOp>(op);
-  return truncation && target.hasPackedBF16 && truncation.getType().isBF16() && truncation.getIn().getType().isF32() &&
-         getPackedBits() >= 256;
+/// bf16 to f32. Where even and odd columns are apart, those are the halves of 32-bit words.
+void VectorBody::emitWidening(Operation *op) {
+  Value narrow = op->getOperand(0);
+  if (order == ColumnOrder::EvenOdd) {
+    Parts wide;
+    for (Value pair : evaluateJoined(narrow)) {
+      auto [even, odd] = splitToUpperHalves(builder, loc, pair);
+      for (Value words : {even, odd})
+        wide.push_back(LLVM::BitcastOp::create(builder, loc, VectorType::get(lanes, builder.getF32Type()), words));
+    }
+    values[op->getResult(0)] = wide;
+  } else if (widened.contains(narrow)) {
+    values[op->getResult(0)] = widened.lookup(narrow);
+  } else {
+    emitElementwise(op);
+  }
 }
+
+/// f32 to bf16 by more than one vector at a time.
+bool VectorBody::isNarrowing(Operation *op) const {
+  auto truncation = dyn_cast<arith::TruncFOp>(op);
+  return truncation && truncation.getType().isBF16() && truncation.getIn().getType().isF32() &&
+         (order == ColumnOrder::EvenOdd || hasPackedConversion());
+}
+
+bool VectorBody::hasPackedConversion() const { return target.hasPackedBF16 && getPackedBits() >= 256; }
 
 /// Whether (i1) some lane of some part is a subnormal number.
 Value VectorBody::isAnySubnormal(const Parts &wide) {
@@ -129,43 +172,57 @@ Value VectorBody::isAnySubnormal(const Parts &wide) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bits, zero);
 }
 
-Value VectorBody::packPair(Value low, Value high) {
+/// Two vectors of f32 to one of bf16, as i16, by the instruction for that.
+Value VectorBody::packPair(Value first, Value second) {
   auto name = builder.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16." + std::to_string(getPackedBits()));
-  auto type = VectorType::get(2 * lanes, builder.getBF16Type());
-  return LLVM::CallIntrinsicOp::create(builder, loc, type, name, ValueRange{high, low}).getResult(0);
+  auto type = VectorType::get(2 * lanes, builder.getBF16Type()),
+       bits = VectorType::get(2 * lanes, builder.getI16Type());
+  // The instruction has the later elements first.
+  Value pair = LLVM::CallIntrinsicOp::create(builder, loc, type, name, ValueRange{second, first}).getResult(0);
+  pair = LLVM::BitcastOp::create(builder, loc, bits, pair);
+  return order == ColumnOrder::EvenOdd ? interleaveHalves(builder, loc, pair) : pair;
 }
 
-/// Two parts per instruction. It takes subnormal numbers for zeros, so where there is one, integers do the work.
-void VectorBody::emitPackedConversion(Operation *op) {
-  Parts wide = evaluate(op->getOperand(0));
-  auto half = VectorType::get(lanes, builder.getI16Type()), pair = VectorType::get(2 * lanes, builder.getI16Type());
-  SmallVector<Type> types(parts / 2, pair);
-  auto emitBranch = [&](function_ref<Value(Value, Value)> convert) {
-    SmallVector<Value> results;
+/// The same by integers.
+Value VectorBody::roundPair(Value first, Value second) {
+  auto half = VectorType::get(lanes, builder.getI16Type());
+  for (Value *part : {&first, &second}) {
+    Value narrow = arith::TruncFOp::create(builder, loc, VectorType::get(lanes, builder.getBF16Type()), *part);
+    *part = arith::BitcastOp::create(builder, loc, half, narrow);
+  }
+  return order == ColumnOrder::EvenOdd ? joinHalves(builder, loc, first, second)
+                                       : concatenate(builder, loc, first, second);
+}
+
+/// Two parts at a time. The instruction takes subnormal numbers for zeros, so where there is one, integers do the work.
+VectorBody::Parts VectorBody::narrowPairs(const Parts &wide) {
+  auto convert = [&](Value (VectorBody::*convertPair)(Value, Value)) {
+    Parts pairs;
     for (int64_t part = 0; part < parts; part += 2)
-      results.push_back(convert(wide[part], wide[part + 1]));
-    scf::YieldOp::create(builder, loc, results);
+      pairs.push_back((this->*convertPair)(wide[part], wide[part + 1]));
+    return pairs;
   };
-  auto convertByIntegers = [&](Value low, Value high) {
-    for (Value *part : {&low, &high}) {
-      Value narrow = arith::TruncFOp::create(builder, loc, VectorType::get(lanes, builder.getBF16Type()), *part);
-      *part = arith::BitcastOp::create(builder, loc, half, narrow);
-    }
-    return concatenate(builder, loc, low, high);
-  };
+  if (!hasPackedConversion())
+    return convert(&VectorBody::roundPair);
+  SmallVector<Type> types(parts / 2, VectorType::get(2 * lanes, builder.getI16Type()));
   auto choice = scf::IfOp::create(builder, loc, types, isAnySubnormal(wide), /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(choice.thenBlock());
-    emitBranch(convertByIntegers);
-    builder.setInsertionPointToStart(choice.elseBlock());
-    emitBranch([&](Value low, Value high) -> Value {
-      return LLVM::BitcastOp::create(builder, loc, pair, packPair(low, high));
-    });
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, loc, convert(&VectorBody::roundPair));
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, convert(&VectorBody::packPair));
+  return Parts(choice.getResults());
+}
+
+void VectorBody::emitNarrowing(Operation *op) {
+  Parts pairs = narrowPairs(evaluate(op->getOperand(0)));
+  if (order == ColumnOrder::EvenOdd) {
+    joined[op->getResult(0)] = pairs;
+    return;
   }
   Parts &narrow = values[op->getResult(0)];
   for (int64_t part = 0; part < parts; ++part) {
-    Value bits = extractLanes(builder, loc, choice.getResult(part / 2), part % 2 * lanes, lanes);
+    Value bits = extractLanes(builder, loc, pairs[part / 2], part % 2 * lanes, lanes);
     narrow.push_back(arith::BitcastOp::create(builder, loc, VectorType::get(lanes, builder.getBF16Type()), bits));
   }
 }
@@ -178,207 +235,16 @@ void VectorBody::emitRandomHalf(rows::RandomHalfOp half) {
                                 mapping.lookup(half.getStep())};
   auto [first, second] = emitPhiloxColumns(builder, loc, counter, mapping.lookup(half.getSeed()), getColumns() / 8);
   auto type = VectorType::get(lanes, builder.getI32Type());
-  for (int64_t part = 0; part < parts; ++part) {
-    int64_t start = part * lanes, middle = getColumns() / 2;
-    Value source = start < middle ? first : second;
-    Value halves = extractLanes(builder, loc, source, start % middle, lanes);
-    values[half.getResult()].push_back(arith::ExtUIOp::create(builder, loc, type, halves));
-  }
-}
-
-//===------------------------------------------- memory -----------------------------------------------------------===//
-
-/// 16-bit floats are moved as integers: LLVM has holes in what it does with vectors of bf16, and takes them apart where
-/// the CPU does not know the type.
-Type VectorBody::getMemoryType(Type element) const {
-  return element.getIntOrFloatBitWidth() == 16 ? builder.getI16Type() : element;
-}
-
-Value VectorBody::address(Value pointer, Type element, int64_t part) {
-  // Parts of which no column is present may lie beyond the row's memory.
-  auto inbounds = present ? LLVM::GEPNoWrapFlags::none : LLVM::GEPNoWrapFlags::inbounds;
-  Value start = LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ValueRange(column), inbounds);
-  if (part == 0)
-    return start;
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, start,
-                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(part * lanes)}, inbounds);
-}
-
-/// Where one instruction picks 16-bit elements from two registers: AVX-512 with its masks of 16-bit elements.
-bool VectorBody::widensByShuffles(rows::LoadOp load) const {
-  return load.getType().isBF16() && !present && target.vectorBits == 512 && target.isX86 &&
-         hasMaskedAccess(builder.getI16Type()) && lanes == 16;
-}
-
-/// A register of bf16 at a time; each half of it becomes a register of f32, with a zero below every element: one
-/// instruction, where extending and shifting integers are two.
-void VectorBody::emitWideningLoad(rows::LoadOp load) {
-  auto type = VectorType::get(2 * lanes, builder.getI16Type());
-  auto wideType = VectorType::get(lanes, builder.getF32Type());
-  auto narrowType = VectorType::get(lanes, builder.getBF16Type());
-  Value pointer = places.source(load), zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-  Parts narrow, wide;
-  Value pair;
-  for (int64_t part = 0; part < parts; ++part) {
-    if (part % 2 == 0)
-      pair = LLVM::LoadOp::create(builder, loc, type, address(pointer, builder.getI16Type(), part), /*alignment=*/1);
-    int64_t first = part % 2 * lanes;
-    SmallVector<int32_t> picks;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      picks.append({static_cast<int32_t>(2 * lanes), static_cast<int32_t>(first + lane)});
-    Value spread = LLVM::ShuffleVectorOp::create(builder, loc, pair, zero, picks);
-    wide.push_back(LLVM::BitcastOp::create(builder, loc, wideType, spread));
-    Value bits = extractLanes(builder, loc, pair, first, lanes);
-    narrow.push_back(arith::BitcastOp::create(builder, loc, narrowType, bits));
-  }
-  values[load.getResult()] = narrow;
-  widened[load.getResult()] = wide;
-}
-
-void VectorBody::emitLoad(rows::LoadOp load) {
-  if (widensByShuffles(load))
-    return emitWideningLoad(load);
-  Type element = load.getType(), memory = getMemoryType(element);
-  auto type = VectorType::get(lanes, memory);
-  Value pointer = places.source(load);
-  Parts &loaded = values[load.getResult()];
-  if (present && !hasMaskedAccess(memory)) {
-    loaded = loadThroughBuffer(pointer, memory);
-  } else {
-    Value zero = present ? arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)) : Value();
-    for (int64_t part = 0; part < parts; ++part) {
-      Value start = address(pointer, memory, part);
-      if (present)
-        loaded.push_back(LLVM::MaskedLoadOp::create(builder, loc, type, start, masks[part], zero, /*alignment=*/1));
-      else
-        loaded.push_back(LLVM::LoadOp::create(builder, loc, type, start, /*alignment=*/1));
+  int64_t middle = getColumns() / 2;
+  Parts &wide = values[half.getResult()];
+  for (int64_t start = 0; start < getColumns(); start += 2 * lanes) {
+    Value pair = extractLanes(builder, loc, start < middle ? first : second, start % middle, 2 * lanes);
+    if (order == ColumnOrder::EvenOdd) {
+      auto [even, odd] = splitToLowerHalves(builder, loc, pair);
+      wide.append({even, odd});
+      continue;
     }
+    for (int64_t lane : {int64_t(0), lanes})
+      wide.push_back(arith::ExtUIOp::create(builder, loc, type, extractLanes(builder, loc, pair, lane, lanes)));
   }
-  if (memory != element)
-    for (Value &part : loaded)
-      part = arith::BitcastOp::create(builder, loc, VectorType::get(lanes, element), part);
-}
-
-void VectorBody::emitStore(rows::StoreOp store) {
-  Type element = store.getValue().getType(), memory = getMemoryType(element);
-  Parts stored = evaluate(store.getValue());
-  if (memory != element)
-    for (Value &part : stored)
-      part = arith::BitcastOp::create(builder, loc, VectorType::get(lanes, memory), part);
-  for (const RowTarget &row : places.targets(store)) {
-    if (!present)
-      storeWide(stored, row);
-    else if (!hasMaskedAccess(memory))
-      storeThroughBuffer(stored, row.pointer, memory);
-    else
-      for (int64_t part = 0; part < parts; ++part)
-        LLVM::MaskedStoreOp::create(builder, loc, stored[part], address(row.pointer, memory, part), masks[part],
-                                    /*alignment=*/1);
-  }
-}
-
-/// One request per cache line of the step. The address may lie anywhere: what is not there is not fetched.
-void VectorBody::emitPrefetch(const Prefetch &prefetch) {
-  int64_t perLine = kLineBytes * 8 / prefetch.elementType.getIntOrFloatBitWidth();
-  Value start = LLVM::GEPOp::create(builder, loc, prefetch.pointer.getType(), prefetch.elementType, prefetch.pointer,
-                                    ValueRange(column));
-  for (int64_t first = 0; first < getColumns(); first += perLine) {
-    Value line = LLVM::GEPOp::create(builder, loc, start.getType(), prefetch.elementType, start,
-                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(first)});
-    // For reading; locality 3 is the first level, 2 the second; data and not code.
-    LLVM::Prefetch::create(builder, loc, line, /*rw=*/0, /*hint=*/4 - prefetch.level, /*cache=*/1);
-  }
-}
-
-/// In whole registers: parts of a narrow type are put together first.
-void VectorBody::storeWide(const Parts &stored, const RowTarget &row) {
-  auto type = cast<VectorType>(stored.front().getType());
-  Type element = type.getElementType();
-  int64_t bits = lanes * element.getIntOrFloatBitWidth();
-  int64_t group = std::min<int64_t>(std::max<int64_t>(target.vectorBits / bits, 1), parts);
-  unsigned alignment = row.nonTemporal ? bits * group / 8 : 1;
-  for (int64_t first = 0; first < parts; first += group) {
-    SmallVector<Value> pieces(ArrayRef<Value>(stored).slice(first, group));
-    for (; pieces.size() > 1; pieces.truncate(pieces.size() / 2))
-      for (size_t i = 0; i < pieces.size() / 2; ++i)
-        pieces[i] = concatenate(builder, loc, pieces[2 * i], pieces[2 * i + 1]);
-    LLVM::StoreOp::create(builder, loc, pieces.front(), address(row.pointer, element, first), alignment,
-                          /*isVolatile=*/false, row.nonTemporal);
-  }
-}
-
-//===------------------------------------------- columns that are absent ------------------------------------------===//
-
-/// A number that LLVM knows nothing about. Where it knows that a mask has a single lane, LLVM 22 makes 32 bits of a
-/// masked store of 16-bit lanes that were truncated before, and so writes beyond the row.
-static Value hideNumber(OpBuilder &builder, Location loc, Value number) {
-  return LLVM::InlineAsmOp::create(builder, loc, number.getType(), number, /*asm_string=*/"", "=r,0",
-                                   /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
-                                   /*operand_attrs=*/nullptr)
-      ->getResult(0);
-}
-
-void VectorBody::createMasks() {
-  masks.clear();
-  auto type = VectorType::get(lanes, builder.getI32Type());
-  // Counts beyond a step say no more than a step, and then fit into 32 bits.
-  Value count = arith::MinSIOp::create(builder, loc, present, constantI64(builder, loc, getColumns()));
-  Value narrow = arith::TruncIOp::create(builder, loc, builder.getI32Type(), count);
-  if (hasMaskedAccess(builder.getI16Type()))
-    narrow = hideNumber(builder, loc, narrow);
-  Value limit = vector::BroadcastOp::create(builder, loc, type, narrow);
-  for (int64_t part = 0; part < parts; ++part) {
-    auto numbers = llvm::to_vector(llvm::seq<int32_t>(part * lanes, (part + 1) * lanes));
-    Value lane = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
-    masks.push_back(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lane, limit));
-  }
-}
-
-/// Whether the CPU reads and writes single lanes of a vector in memory.
-bool VectorBody::hasMaskedAccess(Type element) const {
-  return target.maskedBits != 0 && element.getIntOrFloatBitWidth() >= target.maskedBits;
-}
-
-/// Memory on the stack for the columns of a step; zeros at first, later what was there before.
-Value VectorBody::getBuffer(Type element) {
-  Value &known = buffers[VectorType::get(getColumns(), element)];
-  if (known)
-    return known;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(entry);
-  auto type = VectorType::get(getColumns(), element);
-  Value buffer = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), type,
-                                        constantI64(builder, loc, 1), /*alignment=*/64);
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-  LLVM::StoreOp::create(builder, loc, zero, buffer, /*alignment=*/64);
-  return known = buffer;
-}
-
-void VectorBody::copyPresent(Type element, Value from, Value to) {
-  Value columns = constantI64(builder, loc, getColumns());
-  Value count = arith::MinSIOp::create(builder, loc, present, columns);
-  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
-  loops.emitLoop(constantI64(builder, loc, 0), count, 1,
-                 [&](Value i) { loops.store(loops.load(element, from, i), to, i); });
-}
-
-VectorBody::Parts VectorBody::loadThroughBuffer(Value pointer, Type element) {
-  Value buffer = getBuffer(element);
-  copyPresent(element, address(pointer, element, 0), buffer);
-  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
-  Parts loaded;
-  for (int64_t part = 0; part < parts; ++part)
-    loaded.push_back(loops.loadVector(VectorType::get(lanes, element), buffer, part * lanes));
-  return loaded;
-}
-
-void VectorBody::storeThroughBuffer(const Parts &stored, Value pointer, Type element) {
-  Value buffer = getBuffer(element);
-  for (int64_t part = 0; part < parts; ++part) {
-    Value start = LLVM::GEPOp::create(builder, loc, buffer.getType(), element, buffer,
-                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(part * lanes)});
-    LLVM::StoreOp::create(builder, loc, stored[part], start, /*alignment=*/1);
-  }
-  copyPresent(element, buffer, address(pointer, element, 0));
 }

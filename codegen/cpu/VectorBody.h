@@ -6,6 +6,7 @@
 #define RESID_CODEGEN_CPU_VECTORBODY_H
 
 #include "codegen/cpu/CPUTarget.h"
+#include "codegen/cpu/ColumnOrder.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -49,6 +50,7 @@ public:
 
   int64_t getLanes() const { return lanes; }
   int64_t getParts() const { return parts; }
+  ColumnOrder getOrder() const { return order; }
   /// Columns per step.
   int64_t getColumns() const { return lanes * parts; }
 
@@ -60,27 +62,37 @@ public:
 
 private:
   Parts evaluate(Value value);
+  /// bf16 in even-odd order as it is in memory: one vector of i16 for two parts.
+  Parts evaluateJoined(Value value);
   void emitOperation(Operation *op);
   void emitElementwise(Operation *op);
   /// The width of a vector of f32: half a register beside f64.
   unsigned getPackedBits() const { return 32 * lanes; }
-  bool isPackedConversion(Operation *op) const;
-  void emitPackedConversion(Operation *op);
+  void emitWidening(Operation *op);
+  bool isNarrowing(Operation *op) const;
+  bool hasPackedConversion() const;
+  void emitNarrowing(Operation *op);
   Value isAnySubnormal(const Parts &wide);
-  Value packPair(Value low, Value high);
+  Value packPair(Value first, Value second);
+  Value roundPair(Value first, Value second);
+  Parts narrowPairs(const Parts &wide);
+  void emitRandomHalf(rows::RandomHalfOp half);
+
   void emitLoad(rows::LoadOp load);
   bool widensByShuffles(rows::LoadOp load) const;
   void emitWideningLoad(rows::LoadOp load);
   void emitStore(rows::StoreOp store);
   void emitPrefetch(const Prefetch &prefetch);
-  void emitRandomHalf(rows::RandomHalfOp half);
   void createMasks();
+  Value createMask(int64_t first, int64_t step, int64_t length);
 
   Type getMemoryType(Type element) const;
-  Value address(Value pointer, Type element, int64_t part);
+  Value address(Value pointer, Type element, int64_t first);
   bool hasMaskedAccess(Type element) const;
-  Parts loadThroughBuffer(Value pointer, Type element);
-  void storeThroughBuffer(const Parts &values, Value pointer, Type element);
+  Parts loadColumns(Value pointer, VectorType type);
+  Parts arrangeForMemory(Value value);
+  Parts loadThroughBuffer(Value pointer, VectorType type);
+  void storeThroughBuffer(const Parts &values, Value pointer, VectorType type);
   void copyPresent(Type element, Value from, Value to);
   void storeWide(const Parts &values, const RowTarget &row);
   Value getBuffer(Type element);
@@ -95,12 +107,16 @@ private:
   /// Stack memory by type, for what goes element by element.
   DenseMap<Type, Value> &buffers;
   int64_t lanes, parts;
+  ColumnOrder order;
   /// Values from above, and constants of the body, on a vector.
   DenseMap<Value, Value> spread;
-  DenseMap<Value, Parts> values;
-  /// Values of bf16 that were loaded, as f32.
+  /// On parts. A value of bf16 in even-odd order may be in `joined` only.
+  DenseMap<Value, Parts> values, joined;
+  /// Values of bf16 that were loaded in consecutive order, as f32.
   DenseMap<Value, Parts> widened;
   Value column, present;
+  /// How many columns of the step are present (i32), where not all are.
+  Value presentInStep;
   Parts masks;
 };
 

@@ -133,7 +133,7 @@ void VectorRowEmitter::emitPhase(rows::PhaseOp phase) {
        llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getReduced())) {
     SmallVector<Value> parts(totals.take_front(partsOfLanes));
     totals = totals.drop_front(partsOfLanes);
-    mapping.map(result, reduceLanes(builder, loc, kind.getValue(), std::move(parts)));
+    mapping.map(result, reduceLanes(builder, loc, kind.getValue(), std::move(parts), body.getOrder()));
   }
 }
 

@@ -1,8 +1,9 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Reads x86-64 assembly of row functions (`…__rows`, `…__stream`) and says, per function, what a change of compiler or
-# emitter could lose without changing a bit: calls; in the innermost loops on vectors, stores to the stack and horizontal
-# steps; how many horizontal reductions there are, and how many non-temporal stores. Usage: check_loops.py FILE.s
+# emitter could lose without changing a bit: calls; in the innermost loops on vectors, stores to the stack, horizontal
+# steps and shuffles that widen 16-bit elements; how many horizontal reductions there are, and how many non-temporal
+# stores. Usage: check_loops.py FILE.s
 
 import re
 import sys
@@ -12,6 +13,7 @@ LABEL = re.compile(r"^(\.L\w+):")
 JUMP = re.compile(r"^\s+j\w+\s+(\.L\w+)")
 STACK_STORE = re.compile(r"^\s+v?mov\w+\s+%[xyz]mm\d+, -?\d*\(%r[sb]p")
 HORIZONTAL = re.compile(r"^\s+(vextractf(64x4|32x8|128)|vextractf32x4|vhadd)")
+WIDENING = re.compile(r"^\s+v?(pmovzxwd|punpck[lh]wd|permt2w|permi2w)")
 HALVES_512 = re.compile(r"^\s+vextractf(64x4|32x8)\s+\$1, %zmm\d+, %ymm")
 
 
@@ -50,6 +52,7 @@ def main():
         print(f"{name}: {sum('call' in line for line in body)} calls, {len(vector)} vector loops with "
               f"{sum(count(STACK_STORE, loop) for loop in vector)} stores to the stack and "
               f"{sum(count(HORIZONTAL, loop) for loop in vector)} horizontal steps, "
+              f"{sum(count(WIDENING, loop) for loop in vector)} widening shuffles, "
               f"{count(HALVES_512, body)} reductions, "
               f"{sum('vmovnt' in line for line in body)} non-temporal stores, "
               f"{sum('sfence' in line for line in body)} fences")

@@ -82,10 +82,10 @@ struct Arrays {
 
 using Kernel = std::function<resid_status(const resid_ctx *, const Case &, const Arrays &, void *y, void *s)>;
 
-template <typename T, typename Function> Kernel layer(Function *function) {
+template <typename T, typename Parameter, typename Function> Kernel layer(Function *function) {
   return [=](const resid_ctx *ctx, const Case &c, const Arrays &a, void *y, void *s) {
-    return function(ctx, a.x.as<T>(), c.rows, c.width, a.f.as<T>(), c.rows, c.width, a.gamma.as<float>(), c.width,
-                    a.beta.as<float>(), c.width, static_cast<T *>(y), static_cast<T *>(s));
+    return function(ctx, a.x.as<T>(), c.rows, c.width, a.f.as<T>(), c.rows, c.width, a.gamma.as<Parameter>(), c.width,
+                    a.beta.as<Parameter>(), c.width, static_cast<T *>(y), static_cast<T *>(s));
   };
 }
 template <typename Function> Kernel rms(Function *function) {
@@ -94,23 +94,27 @@ template <typename Function> Kernel rms(Function *function) {
                     c.width, static_cast<float *>(y), static_cast<float *>(s));
   };
 }
-template <typename Function> Kernel dropout(Function *function) {
+template <typename T, typename Function> Kernel dropout(Function *function) {
   return [=](const resid_ctx *ctx, const Case &c, const Arrays &a, void *y, void *s) {
-    return function(ctx, a.x.as<float>(), c.rows, c.width, a.f.as<float>(), c.rows, c.width, a.gamma.as<float>(),
-                    c.width, a.beta.as<float>(), c.width, 0x123456789abcdef, 7, static_cast<float *>(y),
-                    static_cast<float *>(s));
+    return function(ctx, a.x.as<T>(), c.rows, c.width, a.f.as<T>(), c.rows, c.width, a.gamma.as<T>(), c.width,
+                    a.beta.as<T>(), c.width, 0x123456789abcdef, 7, static_cast<T *>(y), static_cast<T *>(s));
   };
 }
 
+/// Which arrays are of bf16.
+struct Narrow {
+  bool rows, parameters;
+};
+
 /// Runs the kernel on fresh inputs and gives the bytes of y and s; in place, y lies in x and s in f.
-std::string run(const Kernel &kernel, const Case &c, bool narrow, const resid_ctx *ctx, bool inPlace) {
-  size_t bytes = c.rows * c.width * (narrow ? 2 : 4), parameters = c.width * 4;
+std::string run(const Kernel &kernel, const Case &c, Narrow narrow, const resid_ctx *ctx, bool inPlace) {
+  size_t bytes = c.rows * c.width * (narrow.rows ? 2 : 4), parameters = c.width * (narrow.parameters ? 2 : 4);
   auto make = [&](size_t size) { return Array(size, c.misaligned); };
   Arrays arrays{make(bytes), make(bytes), make(parameters), make(parameters), make(bytes), make(bytes)};
-  fill(arrays.x, c.width, narrow, 1);
-  fill(arrays.f, c.width, narrow, 2);
-  fill(arrays.gamma, 0, false, 3);
-  fill(arrays.beta, 0, false, 4);
+  fill(arrays.x, c.width, narrow.rows, 1);
+  fill(arrays.f, c.width, narrow.rows, 2);
+  fill(arrays.gamma, 0, narrow.parameters, 3);
+  fill(arrays.beta, 0, narrow.parameters, 4);
   const Array &y = inPlace ? arrays.x : arrays.y, &s = inPlace ? arrays.f : arrays.s;
   resid_status status = kernel(ctx, c, arrays, y.bytes(), s.bytes());
   if (status != RESID_OK)
@@ -131,7 +135,7 @@ struct Pool {
 
 struct Family {
   const char *name;
-  bool narrow;
+  Narrow narrow;
   Kernel scalar;
   std::vector<std::pair<const char *, Kernel>> others;
 };
@@ -148,12 +152,12 @@ void unifyNaNs(std::string &bytes, bool narrow) {
 
 void compare(const Family &family, const Case &c, const std::vector<const resid_ctx *> &contexts) {
   std::string expected = run(family.scalar, c, family.narrow, nullptr, false);
-  unifyNaNs(expected, family.narrow);
+  unifyNaNs(expected, family.narrow.rows);
   for (const auto &[name, kernel] : family.others)
     for (const resid_ctx *ctx : contexts)
       for (bool inPlace : {false, true}) {
         std::string found = run(kernel, c, family.narrow, ctx, inPlace);
-        unifyNaNs(found, family.narrow);
+        unifyNaNs(found, family.narrow.rows);
         ++comparisons;
         if (found == expected)
           continue;
@@ -176,10 +180,12 @@ void compare(const Family &family, const Case &c, const std::vector<const resid_
 int main() {
   Pool three(3), many(64);
   std::vector<Family> families = {
-      FAMILY(add_layer, false, layer<float>),
-      FAMILY(add_rms, false, rms),
-      FAMILY(dropout_add_layer, false, dropout),
-      FAMILY(add_layer_bf16, true, layer<uint16_t>),
+      FAMILY(add_layer, (Narrow{false, false}), (layer<float, float>)),
+      FAMILY(add_rms, (Narrow{false, false}), rms),
+      FAMILY(dropout_add_layer, (Narrow{false, false}), dropout<float>),
+      FAMILY(add_layer_bf16, (Narrow{true, true}), (layer<uint16_t, uint16_t>)),
+      FAMILY(add_layer_mixed, (Narrow{true, false}), (layer<uint16_t, float>)),
+      FAMILY(dropout_add_layer_bf16, (Narrow{true, true}), dropout<uint16_t>),
   };
   for (const Family &family : families) {
     for (int64_t width : {0, 1, 17, 63, 64, 65, 96, 770, 1000, 1024, 1025, 1056, 2048, 4097})
