@@ -62,8 +62,12 @@ static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOpti
   TimingScope scope = options.timing ? options.timing->nest(name) : TimingScope();
   manager.enableTiming(scope);
   build(manager);
-  if (failed(manager.run(module)))
-    return failed(verify(module)) ? CompileFailure::Internal : reason;
+  if (failed(manager.run(module))) {
+    if (succeeded(verify(module)))
+      return reason;
+    module.emitError() << "the stage '" << name << "' left a program that does not verify";
+    return CompileFailure::Internal;
+  }
   if (options.afterStage)
     options.afterStage(name, module);
   return std::nullopt;

@@ -5,7 +5,8 @@
 #
 # Tools (those of the build, then LLVM's) stand on PATH: a RUN line names them plainly.
 # Features: one per tool that the build has (resid-opt, residc, resid-run), x86_64 or aarch64, and x86-64-v3,
-# x86-64-v4 where this machine can run such code; benchmarks where their library is built and Python can load it.
+# x86-64-v4 where this machine can run such code; faults in builds without sanitizers; benchmarks where their library is built
+# and Python can load it.
 # Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %python %source_dir %build_dir %include_dir %runtime_dir
 # %examples_dir
 
@@ -59,6 +60,10 @@ for level, needed in X86_LEVELS.items():
 
 if os.path.exists(os.path.join(config.runtime_dir, "libresid-benchmarks.so")) and not config.sanitized:
     config.available_features.add("benchmarks")
+
+# Mistakes to preload; the sanitizers' own libraries would have to come before them.
+if not config.sanitized:
+    config.available_features.add("faults")
 
 config.substitutions += [
     ("%tools", " ".join(os.path.join(config.build_dir, "bin", tool) for tool in config.tools if tool)),

@@ -19,8 +19,6 @@
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/CrashRecoveryContext.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace mlir;
@@ -72,8 +70,8 @@ static std::unique_ptr<llvm::MemoryBuffer> recordArgumentNames(std::unique_ptr<l
   return llvm::MemoryBuffer::getMemBufferCopy(text, "<with argument names>");
 }
 
-/// Reads, runs, and writes only what is complete. `program` receives the text.
-static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry, std::string &program) {
+/// Reads, runs, and writes only what is complete.
+static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry, tools::ToolRun &run) {
   MLIRContext probe(MLIRContext::Threading::DISABLED);
   PassManager pipeline(&probe);
   if (failed(config.setupPassPipeline(pipeline)))
@@ -84,7 +82,7 @@ static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry,
   if (!input)
     return report(tools::ExitFile, llvm::toString(input.takeError()));
 
-  program = (*input)->getBuffer().str();
+  run.setProgram((*input)->getBuffer());
   llvm::SourceMgr sourceManager;
   sourceManager.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBuffer((*input)->getBuffer(), (*input)->getBufferIdentifier()), llvm::SMLoc());
@@ -116,7 +114,7 @@ static SmallVector<const char *> addDefaults(ArrayRef<const char *> arguments) {
 }
 
 int main(int argc, char **argv) {
-  llvm::InitLLVM initializer(argc, argv);
+  tools::startTool("resid-opt");
   DialectRegistry registry;
   registerEverything(registry);
   std::string help = registerCLIOptions("resid optimizer driver\n", registry);
@@ -131,13 +129,10 @@ int main(int argc, char **argv) {
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(MlirOptMain(argc, argv, inputFile, outputFile, registry));
 
-  // On a thread of its own for a larger stack, and so that a crash has an exit code.
-  int code = tools::ExitInternal;
-  std::string program;
-  llvm::CrashRecoveryContext::Enable();
-  llvm::CrashRecoveryContext recovery;
-  recovery.DumpStackAndCleanupOnFailure = true;
-  if (recovery.RunSafelyOnThread([&] { code = runOnFile(config, registry, program); }, resid::tools::stackBytes))
-    return code;
-  return tools::reportInternalError("resid-opt", inputFile, program, ArrayRef<const char *>(argv + 1, argc - 1));
+  // Positions count from the tool's name.
+  std::optional<unsigned> input;
+  if (inputFile.getNumOccurrences())
+    input = inputFile.getPosition() - 1;
+  tools::ToolRun run("resid-opt", ArrayRef<const char *>(all).drop_front(), input);
+  return run.guard([&] { return runOnFile(config, registry, run); });
 }

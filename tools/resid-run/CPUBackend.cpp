@@ -41,7 +41,7 @@ Error describeFailure(CompileFailure failure) {
   case CompileFailure::Unavailable:
     return makeError(tools::ExitUnavailable, "");
   case CompileFailure::Internal:
-    return makeError(tools::ExitInternal, "internal error in the compiler");
+    return makeError(tools::ExitInternal, "a stage broke its own rules");
   }
   llvm_unreachable("all failures are handled");
 }
@@ -70,7 +70,7 @@ Expected<CompiledFunction> compile(func::FuncOp function, StringRef mcpu) {
     return describeFailure(*failure);
   if (code.signatures.size() != 1)
     return makeError(tools::ExitInternal,
-                     "internal error: expected one compiled function but got " + Twine(code.signatures.size()));
+                     "expected one compiled function but got " + Twine(code.signatures.size()));
   result.signature = code.signatures.front();
   return result;
 }

@@ -125,7 +125,8 @@ Error parseFlag(StringRef flag, bool hasValue, StringRef value, Options &options
 
 llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments) {
   Options options;
-  for (StringRef argument : arguments) {
+  for (auto [index, text] : llvm::enumerate(arguments)) {
+    StringRef argument = text;
     if (argument.starts_with("-") && argument != "-") {
       auto [flag, value] = argument.split('=');
       if (Error error = parseFlag(flag, argument.contains('='), value, options))
@@ -135,6 +136,7 @@ llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments) {
     if (!options.input.empty())
       return makeError(tools::ExitUsage, "expected one input but got '" + options.input + "' and '" + argument + "'");
     options.input = argument.str();
+    options.inputIndex = index;
   }
   if (options.input.empty() && !options.help && !options.version)
     return makeError(tools::ExitUsage, "expected an input file, see --help");

@@ -28,6 +28,8 @@ public:
 llvm::Error makeError(tools::ExitCode code, const llvm::Twine &message);
 
 struct Options {
+  /// Where `input` stands on the command line.
+  unsigned inputIndex = 0;
   std::string input, entry, mcpu = "native";
   std::vector<std::string> arguments, outputs;
   enum { CPU, Reference } backend = CPU;

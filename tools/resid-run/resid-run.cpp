@@ -10,13 +10,9 @@
 #include "tools/common/Parse.h"
 #include "tools/resid-run/Backend.h"
 #include "tools/resid-run/Check.h"
-#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
-#include <new>
-#include <unistd.h>
 
 using namespace mlir;
 using namespace mlir::resid::run;
@@ -133,14 +129,16 @@ static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuff
   return writeResults(results, options.outputs);
 }
 
-/// Reports `error` and gives its exit code.
-static int report(Error error) {
+/// Reports `error` and gives its exit code. A mistake in resid is reported by `run`.
+static int report(Error error, const resid::tools::ToolRun *run = nullptr) {
   int code = resid::tools::ExitDone;
   // What was printed before the error shall stand before it.
   llvm::outs().flush();
   llvm::handleAllErrors(std::move(error), [&](const RunError &runError) {
     code = runError.code;
-    if (!runError.message.empty())
+    if (run && code == resid::tools::ExitInternal)
+      run->report(runError.message.c_str());
+    else if (!runError.message.empty())
       llvm::errs() << "resid-run: error: " << runError.message << '\n';
   });
   if (!llvm::outs().has_error())
@@ -150,32 +148,18 @@ static int report(Error error) {
   return resid::tools::ExitFile;
 }
 
-/// Nothing is allocated any more, and nothing may be.
-static void reportOutOfMemory() {
-  static const char text[] = "resid-run: error: out of memory\n";
-  (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
-  _exit(resid::tools::ExitMemory);
-}
-
 /// Runs so that a crash of the compiler, or of what it compiled, leaves a reproducer.
 static int runSafely(const Options &options, ArrayRef<const char *> arguments) {
   auto input = resid::tools::readInput(options.input);
   if (!input)
     return report(makeError(resid::tools::ExitFile, llvm::toString(input.takeError())));
-  std::string program = (*input)->getBuffer().str();
-  int code = resid::tools::ExitInternal;
-  llvm::CrashRecoveryContext::Enable();
-  llvm::CrashRecoveryContext recovery;
-  bool survived = recovery.RunSafelyOnThread(
-      [&] { code = report(runProgram(options, std::move(*input))); }, resid::tools::stackBytes);
-  if (survived && code != resid::tools::ExitInternal)
-    return code;
-  return resid::tools::reportInternalError("resid-run", options.input, program, arguments);
+  resid::tools::ToolRun run("resid-run", arguments, options.inputIndex);
+  run.setProgram((*input)->getBuffer());
+  return run.guard([&] { return report(runProgram(options, std::move(*input)), &run); });
 }
 
 int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  std::set_new_handler(reportOutOfMemory);
+  resid::tools::startTool("resid-run");
   ArrayRef<const char *> arguments = ArrayRef<const char *>(argv, argc).drop_front();
   Expected<Options> options = parseOptions(arguments);
   if (!options)

@@ -260,6 +260,7 @@ Expected<ResidcOptions> mlir::resid::tools::parseResidcOptions(ArrayRef<const ch
       return usageError("expected one input, but got '" + options.input + "' and '" + argument + "'");
     } else {
       options.input = argument.str();
+      options.inputIndex = i;
     }
   }
   if (options.help || options.version)

@@ -17,6 +17,8 @@ namespace mlir::resid::tools {
 enum class EmitKind { Object, Assembly, LLVM, MLIR, SVG, Header };
 
 struct ResidcOptions {
+  /// Where `input` stands on the command line.
+  unsigned inputIndex = 0;
   std::string input, output, header, depfile, dumpStages, manifest;
   std::string triple, mcpu = "native", prefix;
   EmitKind emit = EmitKind::Object;

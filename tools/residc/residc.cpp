@@ -14,13 +14,9 @@
 #include "tools/common/Parse.h"
 #include "tools/residc/Options.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/CrashRecoveryContext.h"
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include <new>
-#include <unistd.h>
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -212,36 +208,24 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
   return writeFiles();
 }
 
-[[noreturn]] void exitOutOfMemory() {
-  static constexpr char message[] = "residc: error: out of memory\n";
-  (void)!write(2, message, sizeof(message) - 1);
-  _exit(ExitMemory);
-}
-
-ExitCode runResidc(const ResidcOptions &options, ArrayRef<const char *> arguments) {
+int runResidc(const ResidcOptions &options, ArrayRef<const char *> arguments) {
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(options.input);
   if (!input)
     return report(llvm::toString(input.takeError()), ExitFile);
-  std::string program = (*input)->getBuffer().str();
+  ToolRun run("residc", arguments, options.inputIndex);
+  run.setProgram((*input)->getBuffer());
   DefaultTimingManager timingManager;
   timingManager.setEnabled(options.time);
   TimingScope timing = timingManager.getRootScope();
-  ExitCode code = ExitInternal;
-  llvm::CrashRecoveryContext::Enable();
-  llvm::CrashRecoveryContext recovery;
-  bool survived =
-      recovery.RunSafelyOnThread([&] { code = Compiler(options, timing).run(std::move(*input)); }, stackBytes);
+  int code = run.guard([&] { return Compiler(options, timing).run(std::move(*input)); });
   timing.stop();
-  if (survived && code != ExitInternal)
-    return code;
-  return reportInternalError("residc", options.input, program, arguments);
+  return code == ExitInternal ? run.report("a stage broke its own rules") : code;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  std::set_new_handler(exitOutOfMemory);
-  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { exitOutOfMemory(); });
+  startTool("residc");
   ArrayRef<const char *> arguments(argv + 1, argc - 1);
   llvm::Expected<ResidcOptions> options = parseResidcOptions(arguments);
   if (!options)
@@ -251,7 +235,7 @@ int main(int argc, char **argv) {
     return ExitDone;
   }
   if (options->version) {
-    llvm::outs() << "residc " RESID_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+    llvm::outs() << "residc " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
     return ExitDone;
   }
   return runResidc(*options, arguments);
