@@ -25,6 +25,7 @@ static void addCleanup(OpPassManager &manager) {
 
 void cpu::buildBufferizationPipeline(OpPassManager &manager) {
   manager.addPass(createDecomposeAggregates());
+  manager.addPass(createPackStrided());
   manager.addPass(createTrackDestinations());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
   // The type of an empty tensor's buffer would be unknown where branches of a condition meet: any strides.

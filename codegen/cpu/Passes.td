@@ -16,6 +16,18 @@ def DecomposeAggregates : Pass<"resid-decompose-aggregates"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PackStrided : Pass<"resid-pack-strided"> {
+  let summary = "copy strided arrays where only contiguous ones will do";
+  let description = [{
+    Buffers with open strides come from arguments and results that are `resid.strided`. Row kernels over the last axis and
+    linalg ops read and write them where they are. What else uses such an argument (a reshape, a loop that carries it, a norm
+    over several axes) gets a contiguous copy, one for all of them; a result that something else makes is copied when it is
+    done. Bit-exact.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def TrackDestinations : Pass<"resid-track-destinations"> {
   let summary = "write results through tensors of their buffers, so that bufferization knows what lies there";
   let description = [{

@@ -5,6 +5,7 @@
 #include "codegen/cpu/RowAddressing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -76,6 +77,17 @@ static bool areTrailingDimensionsContiguous(MemRefType type, unsigned count) {
   return true;
 }
 
+/// Whether the rows of a buffer with open strides, all dimensions but the last flattened, lie evenly apart.
+static bool areRowsEvenlyApart(Value buffer) {
+  while (auto cast = buffer.getDefiningOp<memref::CastOp>())
+    buffer = cast.getSource();
+  if (cast<MemRefType>(buffer.getType()).getRank() == 2)
+    return true;
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+  return function && function.getArgAttr(argument.getArgNumber(), rows::kStridedAttribute);
+}
+
 /// The address of the element (0, …, 0).
 static Value computePointer(OpBuilder &builder, Location loc, Value buffer, memref::ExtractStridedMetadataOp metadata) {
   auto type = cast<MemRefType>(buffer.getType());
@@ -115,10 +127,14 @@ static FailureOr<OperandAddress> computeOperandAddress(OpBuilder &builder, rows:
     address.strides.push_back({*dimensions[i], castToI64(builder, loc, metadata.getStrides()[i])});
   }
   bool coversRows = llvm::equal(rowDimensions, llvm::seq<unsigned>(0, rowRank));
-  if (rowRank > 0 && coversRows && type.getLayout().isIdentity()) {
-    address.strides.clear();
+  if (rowRank == 0 || !coversRows)
+    return address;
+  if (type.getLayout().isIdentity())
     address.linearStride = columnRank == 0 ? constantI64(builder, loc, 1) : shape.width;
-  }
+  else if (columnRank == 1 && areRowsEvenlyApart(buffer))
+    address.linearStride = address.strides.back().second;
+  if (address.linearStride)
+    address.strides.clear();
   return address;
 }
 

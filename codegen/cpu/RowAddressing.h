@@ -14,7 +14,7 @@ namespace mlir::resid::cpu {
 struct OperandAddress {
   Value pointer;
   Type elementType;
-  /// Set where the operand is dense over all row dimensions: the row starts at pointer + linear row index ·
+  /// Set where the rows of all row dimensions lie evenly apart: the row starts at pointer + linear row index ·
   /// linearStride.
   Value linearStride;
   /// Otherwise the row dimensions that move the row, with their strides; empty for an operand shared by all rows.

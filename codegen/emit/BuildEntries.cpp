@@ -2,11 +2,11 @@
 //
 // The C functions around implementations: checks, scratch memory, call.
 
+#include "codegen/emit/ArrayChecks.h"
 #include "codegen/emit/CPUFeatures.h"
 #include "codegen/emit/CPUVariants.h"
 #include "codegen/emit/Passes.h"
 #include "codegen/emit/SharedBuffers.h"
-#include "codegen/emit/SizeCode.h"
 
 namespace mlir::resid::emit {
 #define GEN_PASS_DEF_BUILDENTRIES
@@ -17,15 +17,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::emit;
 
-// The values of resid_status and the places of the members of resid_ctx that the checks use; see runtime/resid.h.
-enum Status : int32_t {
-  BadPointer = -1,
-  BadShape = -2,
-  Alias = -5,
-  Unsupported = -6,
-  OutOfMemory = -7,
-  Version = -10,
-};
+// The places of the members of resid_ctx that are read; see runtime/resid.h.
 enum ContextOffset : int32_t { AbiVersion = 0, User = 8, Alloc = 24, Free = 32 };
 static constexpr int32_t kAbiVersion = 1;
 static constexpr int64_t kScratchAlignment = 64;
@@ -33,33 +25,21 @@ static constexpr int64_t kScratchAlignment = 64;
 namespace {
 
 /// Builds F and F_scratch_bytes for one implementation.
-class EntryBuilder {
+class EntryBuilder : EntryCode {
 public:
   /// `targets`: the functions to choose from by the answer of `cpuChoice`, which may be null where there is but one.
   EntryBuilder(func::FuncOp implementation, const KernelSignature &signature, func::FuncOp cpuChoice,
                ArrayRef<func::FuncOp> targets)
-      : implementation(implementation), signature(signature), cpuChoice(cpuChoice), targets(targets),
-        builder(implementation), loc(implementation.getLoc()),
-        pointerType(LLVM::LLVMPointerType::get(implementation.getContext())) {}
+      : EntryCode(implementation), implementation(implementation), signature(signature), cpuChoice(cpuChoice),
+        targets(targets) {}
 
   void buildEntry();
   void buildScratchBytes();
 
 private:
-  struct Parameter {
-    Value value;             // pointer or scalar
-    const KernelValue *type; // what it stands for
-  };
-
   FunctionType getEntryType();
   void collectParameters();
-  /// Leaves the function with `status` where `condition` is true.
-  void leaveIf(Value condition, Value status);
-  void leaveIf(Value condition, Status status) { leaveIf(condition, constant32(status)); }
   void checkContext();
-  void checkPointers(SizeCode &code);
-  void checkOverlaps(SizeCode &code);
-  void checkOverlap(SizeCode &code, const Parameter &output, const Parameter &other, bool mayBeEqual);
   void chooseProcessor();
   void callWithoutScratch(SizeCode &code);
   void callWithScratch(SizeCode &code);
@@ -67,34 +47,22 @@ private:
   Value emitCall(SizeCode &code, Value scratch, Value scratchBytes);
   /// Calls that of the targets which was chosen.
   void emitChosenCall(ArrayRef<Value> operands);
-  Value emitBuffer(SizeCode &code, Type type, Value pointer, ArrayRef<Value> sizes);
-  Value emitArgument(SizeCode &code, const Parameter &parameter);
+  Value emitBuffer(SizeCode &code, Type type, Value pointer, ArrayRef<Value> sizes,
+                   Value rowStride = nullptr);
+  Value emitArgument(SizeCode &code, const EntryParameter &parameter);
 
-  Value constant32(int32_t value) { return arith::ConstantIntOp::create(builder, loc, value, 32); }
-  Value isNull(Value pointer) {
-    Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
-    return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, pointer, null);
-  }
-  Value toInteger(Value pointer) { return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointer); }
   Value loadFromContext(Type type, ContextOffset offset) {
     Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), context,
                                         ArrayRef<LLVM::GEPArg>{int32_t(offset)});
     return LLVM::LoadOp::create(builder, loc, type, address);
   }
-  Block *addBlock() { return entry.addBlock(); }
 
   func::FuncOp implementation;
   const KernelSignature &signature;
   func::FuncOp cpuChoice;
   ArrayRef<func::FuncOp> targets;
-  OpBuilder builder;
-  Location loc;
-  Type pointerType;
-
-  func::FuncOp entry;
-  Block *leave = nullptr;
   Value context, choice;
-  SmallVector<Parameter> arguments, results;
+  SmallVector<EntryParameter> arguments, results;
   SmallVector<Value> sizes;
 };
 
@@ -114,8 +82,12 @@ FunctionType EntryBuilder::getEntryType() {
   for (const KernelValue &value : signature.arguments) {
     types.push_back(value.isArray() ? pointerType : getScalarType(value.type));
     types.append(llvm::count_if(value.shape, [](int64_t code) { return code < 0; }), builder.getI64Type());
+    types.append(value.isStrided(), builder.getI64Type());
   }
-  types.append(signature.results.size(), pointerType);
+  for (const KernelValue &value : signature.results) {
+    types.push_back(pointerType);
+    types.append(value.isStrided(), builder.getI64Type());
+  }
   return builder.getFunctionType(types, {builder.getI32Type()});
 }
 
@@ -127,15 +99,14 @@ void EntryBuilder::collectParameters() {
     for (int64_t code : value.shape)
       if (code < 0)
         sizes.push_back(*next++);
+    if (value.isStrided())
+      arguments.back().stride = *next++;
   }
-  for (const KernelValue &value : signature.results)
+  for (const KernelValue &value : signature.results) {
     results.push_back({*next++, &value});
-}
-
-void EntryBuilder::leaveIf(Value condition, Value status) {
-  Block *next = addBlock();
-  cf::CondBranchOp::create(builder, loc, condition, leave, ValueRange{status}, next, ValueRange{});
-  builder.setInsertionPointToStart(next);
+    if (value.isStrided())
+      results.back().stride = *next++;
+  }
 }
 
 void EntryBuilder::checkContext() {
@@ -148,42 +119,6 @@ void EntryBuilder::checkContext() {
   builder.setInsertionPointToStart(next);
 }
 
-void EntryBuilder::checkPointers(SizeCode &code) {
-  Value fault = code.truth(false);
-  for (const Parameter &parameter : llvm::concat<const Parameter>(arguments, results)) {
-    if (!parameter.type->isArray())
-      continue;
-    Value hasElements = arith::XOrIOp::create(builder, loc, code.isEmpty(*parameter.type), code.truth(true));
-    fault = code.either(fault, code.both(isNull(parameter.value), hasElements));
-  }
-  leaveIf(fault, BadPointer);
-}
-
-void EntryBuilder::checkOverlap(SizeCode &code, const Parameter &output, const Parameter &other, bool mayBeEqual) {
-  Value outputStart = toInteger(output.value), otherStart = toInteger(other.value);
-  Value outputBytes = code.bytes(*output.type), otherBytes = code.bytes(*other.type);
-  Value outputEnd = arith::AddIOp::create(builder, loc, outputStart, outputBytes);
-  Value otherEnd = arith::AddIOp::create(builder, loc, otherStart, otherBytes);
-  Value overlap = code.both(code.compare(arith::CmpIPredicate::ult, outputStart, otherEnd),
-                            code.compare(arith::CmpIPredicate::ult, otherStart, outputEnd));
-  // An empty array overlaps nothing, wherever its pointer is.
-  overlap = code.both(overlap, code.compare(arith::CmpIPredicate::ne, outputBytes, code.constant(0)));
-  overlap = code.both(overlap, code.compare(arith::CmpIPredicate::ne, otherBytes, code.constant(0)));
-  if (mayBeEqual)
-    overlap = code.both(overlap, code.compare(arith::CmpIPredicate::ne, outputStart, otherStart));
-  leaveIf(overlap, Alias);
-}
-
-void EntryBuilder::checkOverlaps(SizeCode &code) {
-  for (auto [index, output] : llvm::enumerate(results)) {
-    for (auto [argument, input] : llvm::enumerate(arguments))
-      if (input.type->isArray())
-        checkOverlap(code, output, input, signature.mayShareBuffer(index, argument));
-    for (unsigned earlier = 0; earlier < index; ++earlier)
-      checkOverlap(code, output, results[earlier], /*mayBeEqual=*/false);
-  }
-}
-
 void EntryBuilder::chooseProcessor() {
   if (!cpuChoice)
     return;
@@ -192,8 +127,9 @@ void EntryBuilder::chooseProcessor() {
   leaveIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, choice, none), Unsupported);
 }
 
-/// A contiguous memref's descriptor.
-Value EntryBuilder::emitBuffer(SizeCode &code, Type type, Value pointer, ArrayRef<Value> bufferSizes) {
+/// A memref's descriptor: row-major, the rows next to each other or `rowStride` elements apart.
+Value EntryBuilder::emitBuffer(SizeCode &code, Type type, Value pointer, ArrayRef<Value> bufferSizes,
+                               Value rowStride) {
   MLIRContext *mlirContext = builder.getContext();
   Type i64 = builder.getI64Type();
   SmallVector<Type> fields = {pointerType, pointerType, i64};
@@ -210,18 +146,18 @@ Value EntryBuilder::emitBuffer(SizeCode &code, Type type, Value pointer, ArrayRe
   for (int64_t dimension = bufferSizes.size() - 1; dimension >= 0; --dimension) {
     set(bufferSizes[dimension], {3, dimension});
     set(stride, {4, dimension});
-    stride = arith::MulIOp::create(builder, loc, stride, bufferSizes[dimension]);
+    bool isRow = rowStride && dimension + 1 == int64_t(bufferSizes.size());
+    stride = isRow ? rowStride : arith::MulIOp::create(builder, loc, stride, bufferSizes[dimension]);
   }
   return UnrealizedConversionCastOp::create(builder, loc, type, descriptor).getResult(0);
 }
 
-Value EntryBuilder::emitArgument(SizeCode &code, const Parameter &parameter) {
+Value EntryBuilder::emitArgument(SizeCode &code, const EntryParameter &parameter) {
   Type type = parameter.type->type;
   if (parameter.type->isArray()) {
-    auto tensor = cast<RankedTensorType>(type);
     SmallVector<Value> bufferSizes =
         llvm::map_to_vector(parameter.type->shape, [&](int64_t size) { return code.dimension(size); });
-    return emitBuffer(code, MemRefType::get(tensor.getShape(), tensor.getElementType()), parameter.value, bufferSizes);
+    return emitBuffer(code, parameter.type->getBufferType(), parameter.value, bufferSizes, parameter.stride);
   }
   if (type.isIndex())
     return arith::IndexCastOp::create(builder, loc, type, parameter.value);
@@ -255,7 +191,7 @@ void EntryBuilder::emitChosenCall(ArrayRef<Value> operands) {
 
 Value EntryBuilder::emitCall(SizeCode &code, Value scratch, Value scratchBytes) {
   SmallVector<Value> operands = {context};
-  for (const Parameter &parameter : llvm::concat<const Parameter>(arguments, results))
+  for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results))
     operands.push_back(emitArgument(code, parameter));
   if (scratch)
     operands.push_back(
@@ -312,21 +248,12 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
 }
 
 void EntryBuilder::buildEntry() {
-  entry = func::FuncOp::create(builder, loc, signature.symbol, getEntryType());
+  begin(signature.symbol, getEntryType());
   entry->setAttr(kSignatureAttribute, signature.toAttribute(builder.getContext()));
-  Block *first = entry.addEntryBlock();
-  leave = addBlock();
-  Value status = leave->addArgument(builder.getI32Type(), loc);
   collectParameters();
-  builder.setInsertionPointToStart(leave);
-  func::ReturnOp::create(builder, loc, status);
-
-  builder.setInsertionPointToStart(first);
   SizeCode code(builder, loc, signature, sizes);
   checkContext();
-  checkPointers(code);
-  leaveIf(code.faults(), BadShape);
-  checkOverlaps(code);
+  ArrayChecks(*this, code, signature, arguments, results).emit();
   chooseProcessor();
   if (implementation->hasAttr(kScratchAttribute))
     callWithScratch(code);

@@ -21,17 +21,22 @@ static std::string describeArray(const KernelSignature &signature, const KernelV
   stream << array.getElementType() << " [";
   llvm::interleaveComma(array.shape, stream, [&](int64_t code) { stream << describeSize(signature, code); });
   stream << "]";
+  if (array.isStrided())
+    stream << ", rows " << array.stride << " apart";
   return text;
 }
 
 static std::string describeSharing(const KernelSignature &signature, unsigned result) {
   SmallVector<std::string> names;
+  bool hasStrides = signature.results[result].isStrided();
   for (auto [index, argument] : llvm::enumerate(signature.arguments))
-    if (signature.mayShareBuffer(result, index))
+    if (signature.mayShareBuffer(result, index)) {
       names.push_back(argument.name);
+      hasStrides |= argument.isStrided();
+    }
   if (names.empty())
     return "; must not overlap an input";
-  return "; may be exactly the buffer of " + llvm::join(names, " or ");
+  return "; may be exactly the buffer of " + llvm::join(names, " or ") + (hasStrides ? ", with rows as far apart" : "");
 }
 
 static bool is16BitFloat(const KernelValue &value) {
@@ -45,6 +50,23 @@ static void writeConstraints(llvm::raw_ostream &stream, const KernelSignature &s
     else if (size.sameAs != index)
       stream << " *   " << size.name << " must be equal to " << signature.sizes[size.sameAs].name << "\n";
   }
+}
+
+/// What holds for all arrays, and the answers.
+static void writeRules(llvm::raw_ostream &stream, const KernelSignature &signature) {
+  stream << " *\n * Sizes are in elements, arrays are contiguous and row-major, of any alignment.\n";
+  bool hasStrides = llvm::any_of(llvm::concat<const KernelValue>(signature.arguments, signature.results),
+                                 [](const KernelValue &value) { return value.isStrided(); });
+  if (hasStrides)
+    stream << " * Of an array with rows s apart, row r (all dimensions but the last, flattened) begins at element\n"
+           << " * r * s; s is at least the width, and what lies between rows is left alone. Such arrays may take\n"
+           << " * turns in one buffer: with rows equally far apart in bytes, each in columns of its own.\n";
+  stream << " * Answers RESID_OK, or RESID_BAD_POINTER (NULL for an array that has elements), RESID_BAD_SHAPE (a\n"
+         << " * size that is negative, disagrees, or makes an array of more than 2^47 bytes"
+         << (hasStrides ? "; rows that overlap" : "") << "), RESID_ALIAS\n"
+         << " * (an output overlaps another array, unless it says so above), RESID_BAD_VALUE, RESID_UNSUPPORTED\n"
+         << " * (the processor), RESID_VERSION (ctx) or RESID_OOM (scratch memory). May be called from several\n"
+         << " * threads at once. */\n";
 }
 
 static void writeComment(llvm::raw_ostream &stream, const KernelSignature &signature) {
@@ -63,15 +85,7 @@ static void writeComment(llvm::raw_ostream &stream, const KernelSignature &signa
   writeConstraints(stream, signature);
   if (llvm::any_of(signature.arguments, is16BitFloat) || llvm::any_of(signature.results, is16BitFloat))
     stream << " *   f16 and bf16 are passed as their 16 bits\n";
-  stream << " *\n"
-         << " * Sizes are in elements, arrays are contiguous and row-major, of any alignment.\n"
-         << " * Answers RESID_OK, or RESID_BAD_POINTER (NULL for an array that has elements), RESID_BAD_SHAPE (a size "
-            "that\n"
-         << " * is negative, disagrees, or makes an array of more than 2^47 bytes), RESID_ALIAS (an output overlaps "
-            "another\n"
-         << " * array, unless it says so above), RESID_BAD_VALUE, RESID_UNSUPPORTED (the processor), RESID_VERSION "
-            "(ctx) or\n"
-         << " * RESID_OOM (scratch memory). May be called from several threads at once. */\n";
+  writeRules(stream, signature);
 }
 
 static std::string elementTypeName(const KernelValue &value) { return getCTypeName(value.getElementType()).str(); }
@@ -88,9 +102,14 @@ static SmallVector<std::string> getParameters(const KernelSignature &signature) 
     for (int64_t code : argument.shape)
       if (code < 0)
         parameters.push_back("int64_t " + signature.sizes[-1 - code].name);
+    if (argument.isStrided())
+      parameters.push_back("int64_t " + argument.stride);
   }
-  for (const KernelValue &result : signature.results)
+  for (const KernelValue &result : signature.results) {
     parameters.push_back(elementTypeName(result) + " *" + result.name);
+    if (result.isStrided())
+      parameters.push_back("int64_t " + result.stride);
+  }
   return parameters;
 }
 

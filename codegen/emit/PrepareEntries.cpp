@@ -14,16 +14,10 @@ namespace mlir::resid::emit {
 using namespace mlir;
 using namespace mlir::resid::emit;
 
-static Type toBufferType(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor ? MemRefType::get(tensor.getShape(), tensor.getElementType()) : type;
-}
-
-static FunctionType getImplementationType(func::FuncOp function) {
-  MLIRContext *context = function.getContext();
+static FunctionType getImplementationType(MLIRContext *context, const KernelSignature &signature) {
   SmallVector<Type> types = {LLVM::LLVMPointerType::get(context)};
-  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
-    types.push_back(toBufferType(type));
+  for (const KernelValue &value : llvm::concat<const KernelValue>(signature.arguments, signature.results))
+    types.push_back(value.getBufferType());
   types.push_back(MemRefType::get({}, IntegerType::get(context, 32)));
   return FunctionType::get(context, types, {});
 }
@@ -46,10 +40,14 @@ static void rewriteFunction(func::FuncOp function, const KernelSignature &signat
   OpBuilder builder(function);
   Location loc = function.getLoc();
   auto implementation = func::FuncOp::create(builder, loc, signature.symbol + kImplementationSuffix.str(),
-                                             getImplementationType(function));
+                                             getImplementationType(function.getContext(), signature));
   implementation.setPrivate();
   implementation->setAttr(kSignatureAttribute, signature.toAttribute(function.getContext()));
   Block *entry = implementation.addEntryBlock();
+  for (auto [index, value] :
+       llvm::enumerate(llvm::concat<const KernelValue>(signature.arguments, signature.results)))
+    if (value.isStrided())
+      implementation.setArgAttr(1 + index, resid::rows::kStridedAttribute, builder.getUnitAttr());
   builder.setInsertionPointToStart(entry);
 
   SmallVector<Value> replacements;

@@ -66,12 +66,43 @@ LogicalResult mlir::resid::emit::verifyInterfaceTypes(func::FuncOp function) {
       return function.emitError() << "result " << index << " of type " << type
                                   << " is not available in C: expected a ranked tensor of f16, bf16, f32, f64, index, "
                                      "i1, i8, i16, i32 or i64";
-  for (unsigned index = 0, end = function.getNumArguments(); index < end; ++index)
-    if (function.getArgAttr(index, "resid.strided"))
-      return function.emitError() << "argument " << index << " is 'resid.strided', which is not available";
-  for (unsigned index = 0, end = function.getNumResults(); index < end; ++index)
-    if (function.getResultAttr(index, "resid.strided"))
-      return function.emitError() << "result " << index << " is 'resid.strided', which is not available";
+  return success();
+}
+
+Type KernelValue::getBufferType() const {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return type;
+  MemRefLayoutAttrInterface layout;
+  if (isStrided()) {
+    SmallVector<int64_t> strides(tensor.getRank(), ShapedType::kDynamic);
+    strides.back() = 1;
+    layout = StridedLayoutAttr::get(tensor.getContext(), /*offset=*/0, strides);
+  }
+  return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout);
+}
+
+/// Rows lie apart where there are rows: in tensors of two or more dimensions.
+static LogicalResult verifyStrided(func::FuncOp function) {
+  auto verify = [&](Attribute attribute, Type type, llvm::StringRef what, unsigned index) -> LogicalResult {
+    if (!attribute)
+      return success();
+    if (!isa<UnitAttr>(attribute))
+      return function.emitError() << "expected '" << rows::kStridedAttribute << "' without a value on " << what << " "
+                                  << index << ", but got " << attribute;
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && tensor.getRank() >= 2)
+      return success();
+    return function.emitError() << "expected '" << rows::kStridedAttribute
+                                << "' on a tensor of two or more dimensions only, but " << what << " " << index
+                                << " has type " << type;
+  };
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (failed(verify(function.getArgAttr(index, rows::kStridedAttribute), type, "argument", index)))
+      return failure();
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
+    if (failed(verify(function.getResultAttr(index, rows::kStridedAttribute), type, "result", index)))
+      return failure();
   return success();
 }
 
@@ -157,6 +188,8 @@ static void addArguments(func::FuncOp function, KernelSignature &signature, Para
       signature.sizes.push_back({name, unsigned(index), unsigned(dimension), own, -1});
       value.shape.push_back(-1 - int64_t(own));
     }
+    if (function.getArgAttr(index, rows::kStridedAttribute))
+      value.stride = names.take(value.name + "_stride");
     signature.arguments.push_back(std::move(value));
   }
 }
@@ -193,6 +226,8 @@ static LogicalResult addResults(func::FuncOp function, KernelSignature &signatur
                                     << " does not follow from the sizes of the arguments";
       value.shape.push_back(*size);
     }
+    if (function.getResultAttr(index, rows::kStridedAttribute))
+      value.stride = names.take(value.name + "_stride");
     signature.results.push_back(std::move(value));
   }
   return success();
@@ -206,8 +241,26 @@ static LogicalResult verifyByteLimit(func::FuncOp function) {
   return success();
 }
 
+/// The function type; where arrays are strided, with that attribute behind their types, as in a declaration.
+static std::string printType(FunctionType type, const KernelSignature &signature) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto isStrided = [](const KernelValue &value) { return value.isStrided(); };
+  if (llvm::none_of(signature.arguments, isStrided) && llvm::none_of(signature.results, isStrided)) {
+    stream << type;
+    return text;
+  }
+  auto print = [&](const KernelValue &value) { stream << value.type << (value.isStrided() ? " {resid.strided}" : ""); };
+  stream << "(";
+  llvm::interleaveComma(signature.arguments, stream, print);
+  stream << ") -> (";
+  llvm::interleaveComma(signature.results, stream, print);
+  stream << ")";
+  return text;
+}
+
 FailureOr<KernelSignature> mlir::resid::emit::computeSignature(func::FuncOp function, llvm::StringRef prefix) {
-  if (failed(verifyByteLimit(function)))
+  if (failed(verifyStrided(function)) || failed(verifyByteLimit(function)))
     return failure();
   if (!function.getBody().hasOneBlock())
     return function.emitError() << "expected one block in function '" << function.getSymName() << "', but got "
@@ -217,7 +270,6 @@ FailureOr<KernelSignature> mlir::resid::emit::computeSignature(func::FuncOp func
   if (failed(symbol))
     return failure();
   signature.symbol = *symbol;
-  llvm::raw_string_ostream(signature.typeText) << function.getFunctionType();
 
   ParameterNames names;
   addArguments(function, signature, names);
@@ -225,6 +277,7 @@ FailureOr<KernelSignature> mlir::resid::emit::computeSignature(func::FuncOp func
   addConstraints(function, signature, classes);
   if (failed(addResults(function, signature, classes, names)))
     return failure();
+  signature.typeText = printType(function.getFunctionType(), signature);
   return signature;
 }
 
@@ -236,6 +289,8 @@ static DictionaryAttr toAttribute(Builder &builder, const KernelValue &value) {
                                          builder.getNamedAttr("type", TypeAttr::get(value.type))};
   if (value.isArray())
     entries.push_back(builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(value.shape)));
+  if (value.isStrided())
+    entries.push_back(builder.getNamedAttr("stride", builder.getStringAttr(value.stride)));
   return builder.getDictionaryAttr(entries);
 }
 
@@ -243,6 +298,8 @@ static KernelValue valueFromAttribute(DictionaryAttr attribute) {
   KernelValue value{attribute.getAs<StringAttr>("name").str(), attribute.getAs<TypeAttr>("type").getValue(), {}};
   if (auto shape = attribute.getAs<DenseI64ArrayAttr>("shape"))
     value.shape.assign(shape.asArrayRef().begin(), shape.asArrayRef().end());
+  if (auto stride = attribute.getAs<StringAttr>("stride"))
+    value.stride = stride.str();
   return value;
 }
 

@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_EMIT_SIGNATURE_H
 #define RESID_CODEGEN_EMIT_SIGNATURE_H
 
+#include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include <string>
@@ -37,9 +38,14 @@ struct KernelValue {
   Type type;
   /// Of an array, per dimension: the static size, or -1 - i where i is the size parameter that gives it.
   SmallVector<int64_t> shape;
+  /// Of a strided array: the C parameter that says how far apart its rows (all dimensions but the last, flattened) are.
+  std::string stride = {};
 
+  bool isStrided() const { return !stride.empty(); }
   bool isArray() const { return isa<RankedTensorType>(type); }
   Type getElementType() const { return getElementTypeOrSelf(type); }
+  /// How implementations take the value: a scalar as it is, an array as a memref, with open strides where it has one.
+  Type getBufferType() const;
   /// Bytes of one element in memory.
   int64_t getElementBytes() const;
 };

@@ -17,15 +17,46 @@ Value SizeCode::isEmpty(const KernelValue &array) {
   return empty;
 }
 
-Value SizeCode::bytes(const KernelValue &array) {
-  int64_t fixed = array.getElementBytes();
-  for (int64_t code : array.shape)
+Value SizeCode::product(int64_t fixed, ArrayRef<int64_t> shape) {
+  for (int64_t code : shape)
     fixed *= code >= 0 ? code : 1;
   Value product = constant(fixed);
-  for (int64_t code : array.shape)
+  for (int64_t code : shape)
     if (code < 0)
       product = arith::MulIOp::create(builder, loc, product, dimension(code));
   return product;
+}
+
+Value SizeCode::productChecked(int64_t fixed, ArrayRef<int64_t> shape, Value &fault) {
+  for (int64_t code : shape)
+    fixed *= code > 0 ? code : 1;
+  Value product = constant(fixed);
+  for (int64_t code : shape)
+    if (code < 0) {
+      Value factor = arith::MaxSIOp::create(builder, loc, dimension(code), constant(1));
+      product = multiplyChecked(product, factor, fault);
+    }
+  return product;
+}
+
+Value SizeCode::bytes(const KernelValue &array) { return product(array.getElementBytes(), array.shape); }
+
+Value SizeCode::rowBytes(const KernelValue &array) {
+  return product(array.getElementBytes(), ArrayRef(array.shape).take_back());
+}
+
+Value SizeCode::strideBytes(const KernelValue &array, Value stride) {
+  return arith::MulIOp::create(builder, loc, stride, constant(array.getElementBytes()));
+}
+
+Value SizeCode::extent(const KernelValue &array, Value stride) {
+  if (!stride)
+    return bytes(array);
+  Value rows = product(1, ArrayRef(array.shape).drop_back());
+  Value before = arith::MulIOp::create(builder, loc, arith::SubIOp::create(builder, loc, rows, constant(1)),
+                                       strideBytes(array, stride));
+  Value end = arith::AddIOp::create(builder, loc, before, rowBytes(array));
+  return arith::SelectOp::create(builder, loc, isEmpty(array), constant(0), end);
 }
 
 Value SizeCode::multiplyChecked(Value value, Value factor, Value &fault) {
@@ -45,20 +76,15 @@ Value SizeCode::faults() {
     if (parameter.fixed >= 0)
       fault = either(fault, compare(arith::CmpIPredicate::ne, size, constant(parameter.fixed)));
   }
-  // A zero counts as a one, so that the order of dimensions does not matter.
-  auto checkArray = [&](const KernelValue &array) {
-    int64_t fixed = array.getElementBytes();
-    for (int64_t code : array.shape)
-      fixed *= code > 0 ? code : 1;
-    Value product = constant(fixed);
-    for (int64_t code : array.shape)
-      if (code < 0) {
-        Value factor = arith::MaxSIOp::create(builder, loc, dimension(code), constant(1));
-        product = multiplyChecked(product, factor, fault);
-      }
-  };
   for (const KernelValue &value : llvm::concat<const KernelValue>(signature.arguments, signature.results))
     if (value.isArray())
-      checkArray(value);
+      productChecked(value.getElementBytes(), value.shape, fault);
+  return fault;
+}
+
+Value SizeCode::strideFault(const KernelValue &array, Value stride) {
+  Value fault = compare(arith::CmpIPredicate::slt, stride, dimension(array.shape.back()));
+  Value rows = productChecked(array.getElementBytes(), ArrayRef(array.shape).drop_back(), fault);
+  multiplyChecked(rows, stride, fault); // negative ones are beyond the limit as well
   return fault;
 }

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sizes and byte counts of a kernel's arrays as i64 values, from its size parameters.
+// Sizes, byte counts and extents of a kernel's arrays as i64 values, from its size parameters and row strides.
 
 #ifndef RESID_CODEGEN_EMIT_SIZECODE_H
 #define RESID_CODEGEN_EMIT_SIZECODE_H
@@ -29,14 +29,27 @@ public:
   Value dimension(int64_t code);
   /// Whether the array has no elements.
   Value isEmpty(const KernelValue &array);
-  /// The bytes of the array; only where faults() is false.
+  /// The bytes of the array's elements; only where faults() is false.
   Value bytes(const KernelValue &array);
+  /// The bytes of one row of a strided array (its width).
+  Value rowBytes(const KernelValue &array);
+  /// The bytes between two rows of a strided array that begin next to each other.
+  Value strideBytes(const KernelValue &array, Value stride);
+  /// The bytes from the first element to the end of the last; `stride` is null for contiguous arrays.
+  Value extent(const KernelValue &array, Value stride);
   /// Whether the sizes are wrong: negative, in disagreement, or more than 2^47 bytes in one array.
   Value faults();
+  /// Whether the row stride is wrong: less than the width, or such that the rows span more than 2^47 bytes.
+  Value strideFault(const KernelValue &array, Value stride);
   /// Sets `fault` where value · factor (both at least 0) is beyond the limit of bytes, and gives the product.
   Value multiplyChecked(Value value, Value factor, Value &fault);
 
 private:
+  Value product(int64_t fixed, ArrayRef<int64_t> shape);
+  /// Sets `fault` where fixed · sizes is beyond the limit of bytes, and gives the product; a zero counts as a one, so
+  /// that the order of dimensions does not matter.
+  Value productChecked(int64_t fixed, ArrayRef<int64_t> shape, Value &fault);
+
   OpBuilder &builder;
   Location loc;
   const KernelSignature &signature;

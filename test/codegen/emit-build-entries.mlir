@@ -54,6 +54,28 @@ func.func private @g__impl(%ctx: !llvm.ptr, %scratch: memref<?xi8>, %status: mem
   return
 }
 
+// Row strides: checked with the sizes; arrays whose extents overlap may still take turns; and part of the descriptors.
+// CHECK-LABEL: func.func @h(
+// CHECK-SAME:    %{{[a-z0-9]+}}: !llvm.ptr, %[[X:[a-z0-9]+]]: !llvm.ptr, %[[ROWS:[a-z0-9]+]]: i64, %[[XSTRIDE:[a-z0-9]+]]: i64, %[[OUT:[a-z0-9]+]]: !llvm.ptr, %[[STRIDE:[a-z0-9]+]]: i64) -> i32
+// CHECK:         arith.cmpi slt, %[[XSTRIDE]], %c8_i64
+// CHECK:         arith.mului_extended %{{.*}}, %[[XSTRIDE]]
+// CHECK:         arith.cmpi slt, %[[STRIDE]], %c8_i64
+// CHECK:         %c-2_i32 = arith.constant -2
+// CHECK:         arith.remui
+// CHECK:         %c-5_i32{{.*}} = arith.constant -5
+// CHECK:         llvm.insertvalue %[[XSTRIDE]], %{{.*}}[4, 1]
+// CHECK:         %[[OUTER:.*]] = arith.muli %[[XSTRIDE]], %[[ROWS]]
+// CHECK:         llvm.insertvalue %[[OUTER]], %{{.*}}[4, 0]
+// CHECK-LABEL: func.func @h_scratch_bytes(%{{.*}}: i64) -> i64
+#strided = {arguments = [{name = "x", shape = array<i64: 2, -1, 8>, stride = "x_stride", type = tensor<2x?x8xf32>}], in_place = [],
+            results = [{name = "out0", shape = array<i64: 2, -1, 8>, stride = "out0_stride", type = tensor<2x?x8xf32>}],
+            sizes = [{argument = 0 : i64, dimension = 1 : i64, fixed = -1 : i64, name = "x_dim1", same_as = 0 : i64}],
+            symbol = "h", type = ""}
+func.func private @h__impl(%ctx: !llvm.ptr, %x: memref<2x?x8xf32, strided<[?, ?, 1]>>, %out: memref<2x?x8xf32, strided<[?, ?, 1]>>,
+                           %status: memref<i32>) attributes {resid.signature = #strided} {
+  return
+}
+
 // The processor is asked once; AVX-512 needs the system to keep its registers (0xe6 = 230 of XCR0), and bit 27 of leaf 1.
 // CHECK-LABEL: func.func private @resid_cpu_choice() -> i32
 // CHECK:         llvm.load %{{.*}} atomic monotonic

@@ -110,8 +110,42 @@ func.func @scalar_result(%x: f32) -> f32 {
 
 // -----
 
-// expected-error @+1 {{argument 0 is 'resid.strided', which is not available}}
-func.func @strided(%x: tensor<4xf32> {resid.strided}) {
+// Strided arrays: open strides but the last, a parameter after the sizes, the attribute in the type's text.
+// CHECK-LABEL: func.func private @k_strided__impl(
+// CHECK-SAME:    %{{[a-z0-9]+}}: memref<2x?x4xf32, strided<[?, ?, 1]>> {resid.strided}, %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: memref<2x?x4xf32, strided<[?, ?, 1]>> {resid.strided}, %{{[a-z0-9]+}}: memref<2x?x4xf32>,
+// CHECK-SAME:    arguments = [{name = "x", shape = array<i64: 2, -1, 4>, stride = "x_stride", type = tensor<2x?x4xf32>}, {name = "x_stride_", type = i64}]
+// CHECK-SAME:    results = [{name = "out0", shape = array<i64: 2, -1, 4>, stride = "out0_stride", type = tensor<2x?x4xf32>}, {name = "out1", shape = array<i64: 2, -1, 4>, type = tensor<2x?x4xf32>}]
+// CHECK-SAME:    type = "(tensor<2x?x4xf32> {resid.strided}, i64) -> (tensor<2x?x4xf32> {resid.strided}, tensor<2x?x4xf32>)"
+func.func @strided(%x: tensor<2x?x4xf32> {resid.name = "x", resid.strided}, %n: i64 {resid.name = "x_stride"})
+    -> (tensor<2x?x4xf32> {resid.strided}, tensor<2x?x4xf32>) {
+  return %x, %x : tensor<2x?x4xf32>, tensor<2x?x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expected 'resid.strided' on a tensor of two or more dimensions only, but argument 1 has type 'tensor<4xf32>'}}
+func.func @strided_vector(%x: tensor<4x4xf32> {resid.strided}, %y: tensor<4xf32> {resid.strided}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'resid.strided' on a tensor of two or more dimensions only, but argument 0 has type 'i64'}}
+func.func @strided_scalar(%x: i64 {resid.strided}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'resid.strided' on a tensor of two or more dimensions only, but result 0 has type 'tensor<f32>'}}
+func.func @strided_result(%x: tensor<f32>) -> (tensor<f32> {resid.strided}) {
+  return %x : tensor<f32>
+}
+
+// -----
+
+// expected-error @+1 {{expected 'resid.strided' without a value on argument 0, but got 8 : i64}}
+func.func @strided_value(%x: tensor<4x4xf32> {resid.strided = 8}) {
   return
 }
 

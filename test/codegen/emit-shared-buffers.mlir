@@ -21,6 +21,19 @@ func.func @parameter(%x: tensor<1x8xf32>, %bias: tensor<8xf32>) -> tensor<1x8xf3
   return %s : tensor<1x8xf32>
 }
 
+// Strided arrays share buffers by the same rule; whether their strides are equal is asked at run time.
+// CHECK: func.func @strided({{.*}}in_place = [array<i64: 0, 0>, array<i64: 0, 1>]
+func.func @strided(%x: tensor<?x8xf32> {resid.strided}, %f: tensor<?x8xf32>) -> (tensor<?x8xf32> {resid.strided}) {
+  %s = resid.add %x, %f : tensor<?x8xf32>
+  return %s : tensor<?x8xf32>
+}
+// One that is copied first is read before anything is written, but not row by row.
+// CHECK: func.func @packed({{.*}}in_place = []
+func.func @packed(%x: tensor<?x4x8xf32> {resid.strided}) -> tensor<?x4x8xf32> {
+  %n = resid.rms_norm %x {epsilon = 1.0e-6, norm_rank = 2 : i64} : tensor<?x4x8xf32>
+  return %n : tensor<?x4x8xf32>
+}
+
 // A matmul reads its input again and again.
 // CHECK: func.func @branch({{.*}}in_place = []
 func.func @branch(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {

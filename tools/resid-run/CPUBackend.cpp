@@ -102,6 +102,8 @@ public:
 
   Error run() override {
     resid_status status = call->call(entry, context);
+    if (status == RESID_OK && !call->arePaddingsIntact())
+      return makeError(tools::ExitInternal, "internal error: the compiled function wrote between the rows of an array");
     if (status == RESID_OK)
       return Error::success();
     return makeError(getExitCode(status), Twine("the compiled function answered ") + resid_status_string(status));
@@ -132,7 +134,7 @@ Expected<std::unique_ptr<Backend>> makeCPUBackend(func::FuncOp function, llvm::A
   Expected<LoadedObject::PackedFunction> entry = loaded->lookUp(compiled->signature.symbol);
   if (!entry)
     return internal(entry.takeError());
-  auto call = KernelCall::create(std::move(compiled->signature), arguments);
+  auto call = KernelCall::create(std::move(compiled->signature), arguments, options.rowPadding);
   if (!call)
     return call.takeError();
   resid_thread_pool *pool = nullptr;

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The argument list of a compiled function: context; per argument a pointer and its run-time sizes, or a scalar; a
-// pointer per result; the place of the status.
+// The argument list of a compiled function: context; per argument a pointer, its run-time sizes and its row stride, or a
+// scalar; per result a pointer and its row stride; the place of the status.
 
 #include "tools/resid-run/KernelCall.h"
 #include <cstring>
@@ -18,11 +18,55 @@ template <typename Value> void KernelCall::push(Value value) {
   packed.push_back(&slots.back());
 }
 
-Expected<void *> KernelCall::addBuffer(int64_t bytes) {
-  buffers.emplace_back(resid_alloc(nullptr, static_cast<size_t>(bytes), 64));
-  if (!buffers.back())
+/// What lies between rows.
+static constexpr char kPadding = '\x5A';
+
+void KernelCall::Buffer::write(llvm::ArrayRef<char> contiguous) {
+  std::memset(bytes.get(), kPadding, static_cast<size_t>(size()));
+  for (int64_t row = 0; row != rows; ++row)
+    std::memcpy(bytes.get() + row * stride, contiguous.data() + row * rowBytes, static_cast<size_t>(rowBytes));
+}
+
+std::vector<char> KernelCall::Buffer::read() const {
+  std::vector<char> contiguous;
+  for (int64_t row = 0; row != rows; ++row)
+    contiguous.insert(contiguous.end(), bytes.get() + row * stride, bytes.get() + row * stride + rowBytes);
+  return contiguous;
+}
+
+bool KernelCall::arePaddingsIntact() const {
+  if (rowPadding == 0)
+    return true;
+  for (const Buffer &buffer : buffers)
+    for (int64_t row = 0; row != buffer.rows; ++row)
+      for (int64_t byte = buffer.rowBytes; byte != buffer.stride; ++byte)
+        if (buffer.bytes.get()[row * buffer.stride + byte] != kPadding)
+          return false;
+  return true;
+}
+
+Error KernelCall::addBuffer(const Array &array, const emit::KernelValue &value, llvm::ArrayRef<int64_t> sizesOfArray) {
+  Buffer buffer{nullptr, 1, getByteSize(array), getByteSize(array)};
+  int64_t width = value.isStrided() ? array.getShape().back() : 0, stride = width + rowPadding;
+  if (value.isStrided()) {
+    int64_t elementBytes = getElementBytes(array.getElementType());
+    buffer.rows = width == 0 ? 0 : array.size() / width;
+    buffer.rowBytes = width * elementBytes;
+    buffer.stride = stride * elementBytes;
+  }
+  buffer.bytes.reset(static_cast<char *>(resid_alloc(nullptr, static_cast<size_t>(buffer.size()), 64)));
+  if (!buffer.bytes)
     return makeError(tools::ExitMemory, "out of memory");
-  return buffers.back().get();
+  std::vector<char> contiguous(static_cast<size_t>(getByteSize(array)));
+  encode(array, contiguous.data());
+  buffer.write(contiguous);
+  push(buffer.bytes.get());
+  for (int64_t size : sizesOfArray)
+    push(size);
+  if (value.isStrided())
+    push(stride);
+  buffers.push_back(std::move(buffer));
+  return Error::success();
 }
 
 Error KernelCall::readSizes(llvm::ArrayRef<Array> arguments) {
@@ -52,14 +96,12 @@ Error KernelCall::addArguments(llvm::ArrayRef<Array> arguments) {
       push(bits);
       continue;
     }
-    Expected<void *> buffer = addBuffer(getByteSize(array));
-    if (!buffer)
-      return buffer.takeError();
-    encode(array, static_cast<char *>(*buffer));
-    push(*buffer);
+    SmallVector<int64_t> ownSizes;
     for (auto [parameter, size] : llvm::zip_equal(signature.sizes, sizes))
       if (parameter.argument == index)
-        push(size);
+        ownSizes.push_back(size);
+    if (Error error = addBuffer(array, signature.arguments[index], ownSizes))
+      return error;
   }
   return Error::success();
 }
@@ -69,18 +111,15 @@ Error KernelCall::addResults() {
     SmallVector<int64_t> shape = llvm::map_to_vector(
         result.shape, [&](int64_t size) { return size >= 0 ? size : sizes[static_cast<size_t>(-1 - size)]; });
     results.push_back(Array::zeros(result.type, shape));
-    Expected<void *> buffer = addBuffer(getByteSize(results.back()));
-    if (!buffer)
-      return buffer.takeError();
-    resultBytes.push_back(static_cast<const char *>(*buffer));
-    push(*buffer);
+    if (Error error = addBuffer(results.back(), result, {}))
+      return error;
   }
   return Error::success();
 }
 
 Expected<std::unique_ptr<KernelCall>> KernelCall::create(emit::KernelSignature signature,
-                                                         llvm::ArrayRef<Array> arguments) {
-  std::unique_ptr<KernelCall> call(new KernelCall(std::move(signature)));
+                                                         llvm::ArrayRef<Array> arguments, int64_t rowPadding) {
+  std::unique_ptr<KernelCall> call(new KernelCall(std::move(signature), rowPadding));
   if (Error error = call->readSizes(arguments))
     return std::move(error);
   call->push(static_cast<const resid_ctx *>(nullptr));
@@ -103,8 +142,8 @@ resid_status KernelCall::call(LoadedObject::PackedFunction function, const resid
 
 std::vector<Array> KernelCall::getResults() const {
   std::vector<Array> decoded = results;
-  for (auto [array, bytes] : llvm::zip_equal(decoded, resultBytes))
-    decode(bytes, array);
+  for (auto [array, buffer] : llvm::zip_equal(decoded, llvm::ArrayRef(buffers).take_back(decoded.size())))
+    decode(buffer.read().data(), array);
   return decoded;
 }
 

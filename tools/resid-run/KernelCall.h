@@ -16,35 +16,48 @@ namespace mlir::resid::run {
 class KernelCall {
 public:
   /// Copies the arguments into their C form and makes room for the results. Sizes that must agree and do not are an
-  /// error that names them.
+  /// error that names them. The rows of strided arrays get `rowPadding` elements between them.
   static llvm::Expected<std::unique_ptr<KernelCall>> create(emit::KernelSignature signature,
-                                                            llvm::ArrayRef<Array> arguments);
+                                                            llvm::ArrayRef<Array> arguments, int64_t rowPadding);
 
   /// Calls `function` with `context`.
   resid_status call(LoadedObject::PackedFunction function, const resid_ctx &context);
 
   std::vector<Array> getResults() const;
+  /// Whether nothing was written between the rows of strided arrays.
+  bool arePaddingsIntact() const;
 
 private:
   struct Free {
     void operator()(void *pointer) const { resid_free(nullptr, pointer); }
   };
-  using Buffer = std::unique_ptr<void, Free>;
+  /// Bytes in rows that lie evenly apart; what is contiguous is one row.
+  struct Buffer {
+    std::unique_ptr<char, Free> bytes;
+    int64_t rows, rowBytes, stride;
 
-  explicit KernelCall(emit::KernelSignature signature) : signature(std::move(signature)) {}
+    int64_t size() const { return rows * stride; }
+    void write(llvm::ArrayRef<char> contiguous);
+    std::vector<char> read() const;
+  };
+
+  KernelCall(emit::KernelSignature signature, int64_t rowPadding)
+      : signature(std::move(signature)), rowPadding(rowPadding) {}
   llvm::Error readSizes(llvm::ArrayRef<Array> arguments);
   llvm::Error addArguments(llvm::ArrayRef<Array> arguments);
   llvm::Error addResults();
-  /// The address of a new buffer of `bytes` bytes that lives as long as this.
-  llvm::Expected<void *> addBuffer(int64_t bytes);
+  /// Makes a buffer for the array that lives as long as this, and appends what C takes for it: its address, of an
+  /// argument its sizes, the row stride where there is one.
+  llvm::Error addBuffer(const Array &array, const emit::KernelValue &value, llvm::ArrayRef<int64_t> sizesOfArray);
   /// Appends a C argument of at most eight bytes.
   template <typename Value> void push(Value value);
 
   emit::KernelSignature signature;
   std::vector<int64_t> sizes;
   std::vector<Buffer> buffers;
+  int64_t rowPadding;
+  /// Results stand in the last buffers.
   std::vector<Array> results;
-  std::vector<const char *> resultBytes;
   /// The values of the C arguments, and pointers at them; a deque since these must stay where they are.
   std::deque<uint64_t> slots;
   std::vector<void *> packed;

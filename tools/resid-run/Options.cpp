@@ -38,6 +38,8 @@ usage: resid-run IN.mlir [--entry=F] --arg=ARRAY ... [--out=FILE.npy ...] [flags
   --backend=reference  run the reference evaluator instead
   --mcpu=CPU           what to compile for (default: native)
   --threads=N          threads to run on, 0 for all processors (default: 1)
+  --row-padding=N      elements between the rows of arrays that are resid.strided (default: 0); that the function writes
+                       one of them is an internal error
   --check              compare with the reference evaluator, print the largest error of each result and fail beyond
                        the bounds
   --check=wide         compare with the evaluator that rounds nothing on the way, by --rtol and --atol
@@ -114,6 +116,8 @@ Error parseFlag(StringRef flag, bool hasValue, StringRef value, Options &options
     return parseCount(flag, value, 1000000u, options.repeat);
   if (flag == "--threads")
     return parseCount(flag, value, 1024u, options.threads);
+  if (flag == "--row-padding")
+    return parseCount(flag, value, 1u << 20, options.rowPadding);
   if (flag == "--rtol")
     return parseTolerance(flag, value, options.rtol);
   if (flag == "--atol")

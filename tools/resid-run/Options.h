@@ -40,6 +40,8 @@ struct Options {
   unsigned repeat = 0;
   /// 0: as many as there are processors.
   unsigned threads = 1;
+  /// Elements between the rows of arrays that are resid.strided.
+  unsigned rowPadding = 0;
   bool help = false, version = false;
 };
 

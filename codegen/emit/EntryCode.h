@@ -1,0 +1,60 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A C function under construction: blocks of checks, each of which leaves with a status. Does not own what is checked.
+
+#ifndef RESID_CODEGEN_EMIT_ENTRYCODE_H
+#define RESID_CODEGEN_EMIT_ENTRYCODE_H
+
+#include "codegen/emit/Signature.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::resid::emit {
+
+/// The values of resid_status (runtime/resid.h) that checks answer.
+enum Status : int32_t {
+  BadPointer = -1,
+  BadShape = -2,
+  Alias = -5,
+  Unsupported = -6,
+  OutOfMemory = -7,
+  Version = -10,
+};
+
+/// A parameter of a C function as a value in it.
+struct EntryParameter {
+  Value value;             // pointer or scalar
+  const KernelValue *type; // what it stands for
+  Value stride = {};       // of a strided array: the distance of its rows in elements
+};
+
+struct EntryCode {
+  explicit EntryCode(Operation *place)
+      : builder(place), loc(place->getLoc()), pointerType(LLVM::LLVMPointerType::get(place->getContext())) {}
+
+  /// Makes `entry`, a function of this type that answers an i32, and goes to its first block.
+  void begin(StringRef name, FunctionType type);
+  /// Leaves the function with `status` where `condition` is true.
+  void leaveIf(Value condition, Value status);
+  void leaveIf(Value condition, Status status) { leaveIf(condition, constant32(status)); }
+  Block *addBlock() { return entry.addBlock(); }
+
+  Value constant32(int32_t value) { return arith::ConstantIntOp::create(builder, loc, value, 32); }
+  Value isNull(Value pointer) {
+    Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
+    return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, pointer, null);
+  }
+  Value toInteger(Value pointer) { return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointer); }
+
+  OpBuilder builder;
+  Location loc;
+  Type pointerType;
+  func::FuncOp entry;
+  /// Where the function ends; its argument is the status.
+  Block *leave = nullptr;
+};
+
+} // namespace mlir::resid::emit
+
+#endif // RESID_CODEGEN_EMIT_ENTRYCODE_H
