@@ -3,21 +3,16 @@
 // resid-opt: runs single passes and pipelines on a file, with everything that users of mlir-opt know, and with the exit
 // codes and the care for old outputs that all tools of resid share.
 
-#include "codegen/cpu/Passes.h"
-#include "codegen/emit/Passes.h"
-#include "codegen/linalg/Passes.h"
-#include "codegen/rows/Passes.h"
-#include "dialect/ResidDialect.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "passes/Passes.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
+#include "tools/common/Registration.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/WithColor.h"
 
@@ -42,13 +37,8 @@ static void registerEverything(DialectRegistry &registry) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
   registerAllPasses();
-  registerResidPasses();
-  registerResidPipelines();
-  registerRowKernelPasses();
-  cpu::registerCPUPassesAndPipelines();
-  emit::registerResidEmitPasses();
-  registry.insert<ResidDialect, rows::RowsDialect>();
-  rows::registerRowsBufferization(registry);
+  tools::registerPasses();
+  tools::registerDialects(registry);
 }
 
 /// The program with the names of its arguments as attributes, each operation at the place that it has in the file; null

@@ -1,0 +1,92 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# A session of an editor with a language server, in the real protocol (Content-Length, then JSON).
+# Arguments: a program without mistakes, and the server's command line. Prints what the server says, a line each.
+
+import json
+import subprocess
+import sys
+import threading
+
+
+class Server:
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        # It logs there, and would wait where nobody reads.
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+        # A server that says nothing shall not hold the tests.
+        timer = threading.Timer(300, self.process.kill)
+        timer.daemon = True
+        timer.start()
+        self.last_request = 0
+
+    def send(self, method, params, **extra):
+        body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **extra}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
+
+    def receive(self):
+        length = None
+        while (line := self.process.stdout.readline().strip()) or length is None:
+            if not line:
+                sys.exit("the server ended in the middle of the session")
+            name, value = line.decode().split(":")
+            length = int(value) if name == "Content-Length" else length
+        return json.loads(self.process.stdout.read(length))
+
+    def ask(self, method, params):
+        self.last_request += 1
+        self.send(method, params, id=self.last_request)
+        while (message := self.receive()).get("id") != self.last_request:
+            show_diagnostics(message)
+        if "error" in message:
+            sys.exit(f"{method}: {message['error']}")
+        return message["result"]
+
+
+def place(range):
+    return "{}:{}".format(range["start"]["line"] + 1, range["start"]["character"] + 1)
+
+
+def show_diagnostics(message):
+    if message.get("method") == "textDocument/publishDiagnostics":
+        found = message["params"]["diagnostics"]
+        print("diagnostics:", "; ".join(f"{place(d['range'])} {d['message']}" for d in found) or "none")
+
+
+def position_of(text, word):
+    before = text[: text.index(word)]
+    return {"line": before.count("\n"), "character": len(before) - before.rfind("\n") - 1}
+
+
+text = open(sys.argv[1], encoding="utf-8").read()
+document = {"uri": "file:///program.mlir"}
+server = Server(sys.argv[2:])
+capabilities = server.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})["capabilities"]
+print("offers:", ", ".join(sorted(name for name, value in capabilities.items() if value)))
+server.send("initialized", {})
+
+server.send("textDocument/didOpen", {"textDocument": {**document, "languageId": "mlir", "version": 1, "text": text}})
+show_diagnostics(server.receive())
+
+
+def ask_at(method, word):
+    return server.ask(method, {"textDocument": document, "position": position_of(text, word)})
+
+
+for word in ("resid.layer_norm", "%s gamma"):
+    print(f"hover on {word}:", ascii(ask_at("textDocument/hover", word)["contents"]["value"]))
+for word in ("%s gamma", "%x, %d"):
+    print(f"definition of {word}:", place(ask_at("textDocument/definition", word)[0]["range"]))
+
+wrong = text.replace("epsilon = 1.0e-5", "epsilon = -1.0e-5")
+server.send("textDocument/didChange",
+            {"textDocument": {**document, "version": 2}, "contentChanges": [{"text": wrong}]})
+show_diagnostics(server.receive())
+unknown = text.replace("resid.add ", "resid.plus ")
+server.send("textDocument/didChange",
+            {"textDocument": {**document, "version": 3}, "contentChanges": [{"text": unknown}]})
+show_diagnostics(server.receive())
+server.ask("shutdown", None)
+server.send("exit", None)
+print("exit code:", server.process.wait())

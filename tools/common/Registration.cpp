@@ -1,0 +1,27 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Dialects and passes by name; see Registration.h.
+
+#include "tools/common/Registration.h"
+
+#include "codegen/cpu/Passes.h"
+#include "codegen/emit/Passes.h"
+#include "codegen/linalg/Passes.h"
+#include "codegen/rows/Passes.h"
+#include "dialect/ResidDialect.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+void resid::tools::registerDialects(DialectRegistry &registry) {
+  registry.insert<ResidDialect, rows::RowsDialect>();
+  rows::registerRowsBufferization(registry);
+}
+
+void resid::tools::registerPasses() {
+  registerResidPasses();
+  registerResidPipelines();
+  registerRowKernelPasses();
+  cpu::registerCPUPassesAndPipelines();
+  emit::registerResidEmitPasses();
+}
