@@ -4,11 +4,9 @@
 // caller's parallel_for hook.
 
 #include "codegen/cpu/Passes.h"
-#include "codegen/cpu/ScalarRows.h"
-#include "codegen/cpu/ScheduleTable.h"
+#include "codegen/cpu/RowFunctions.h"
 #include "codegen/cpu/StoreChoice.h"
-#include "codegen/cpu/VectorRows.h"
-#include "mlir/Transforms/RegionUtils.h"
+#include <deque>
 
 namespace mlir::resid::cpu {
 #define GEN_PASS_DEF_LOWERKERNELS
@@ -26,139 +24,38 @@ constexpr int64_t kTaskElements = 32768;
 /// Place of parallel_for in resid_ctx: after two 32-bit numbers and the user's pointer, which lies at byte 8.
 constexpr int64_t kUserOffset = 8, kParallelForOffset = 16;
 
-class KernelOutliner {
+/// Calls the functions of a kernel in its place.
+class KernelCaller {
 public:
-  KernelOutliner(rows::KernelOp kernel, SymbolTable &symbols, const CPUTarget &target)
-      : kernel(kernel), enclosing(kernel->getParentOfType<func::FuncOp>()), symbols(symbols), target(target),
-        path(target.schedule.path), builder(kernel), loc(kernel.getLoc()) {}
+  KernelCaller(KernelUse &use, RowFunctions &functions, const Schedule &schedule)
+      : use(use), functions(functions), schedule(schedule), builder(use.kernel), loc(use.kernel.getLoc()) {}
 
-  LogicalResult run();
+  void emitCalls();
 
 private:
-  LogicalResult collectCaptures();
-  func::FuncOp outline(const Twine &suffix, const StreamedRows *stream);
-  Value bindCapture(Value capture, Value argument);
   Value getContext();
-  void emitCalls();
   void callRows(OpBuilder &at, ValueRange arguments, Value stream, Value low, Value high);
-  func::FuncOp createFunction(const Twine &suffix, TypeRange argumentTypes);
   func::FuncOp emitTaskFunction(LLVM::LLVMStructType record);
   void callParallelFor(Value context, Value hook, Value tasks, Value taskRows);
   Value loadHook(Value context, Value tasks);
   Value loadAt(Type type, Value pointer, int64_t offset);
 
-  rows::KernelOp kernel;
-  func::FuncOp enclosing;
-  SymbolTable &symbols;
-  const CPUTarget &target;
-  RowPath path;
+  KernelUse &use;
+  RowFunctions &functions;
+  const Schedule &schedule;
   OpBuilder builder;
   Location loc;
-  KernelAddresses addresses;
-  /// Values of the caller that the row function needs; constants are made again there. Passed: as arguments.
-  SetVector<Value> captures;
   SmallVector<Value> arguments;
-  func::FuncOp rowFunction;
-  /// Where rows may be written past the cache: what writes them so, and whether (i1) this call does.
-  std::optional<StreamedRows> streamedRows;
-  func::FuncOp streamFunction;
+  /// Whether (i1) this call writes rows past the cache, where that may be.
   Value useStream;
 };
 
-bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
-
-LogicalResult KernelOutliner::run() {
-  if (!enclosing)
-    return kernel.emitOpError("expected a function around the kernel");
-  FailureOr<KernelAddresses> computed = computeKernelAddresses(builder, kernel);
-  if (failed(computed))
-    return failure();
-  addresses = *computed;
-  if (path == RowPath::Vector)
-    if (std::optional<std::string> obstacle = findVectorObstacle(kernel)) {
-      kernel.emitRemark() << "takes the scalar path (bit-exact): " << *obstacle;
-      path = RowPath::Scalar;
-    }
-  if (failed(collectCaptures()))
-    return failure();
-  rowFunction = outline("__rows", /*stream=*/nullptr);
-  if (target.isX86 && path == RowPath::Vector && target.schedule.stores != StoreKind::Plain)
-    streamedRows = StreamedRows::plan(kernel);
-  if (streamedRows)
-    streamFunction = outline("__stream", &*streamedRows);
-  emitCalls();
-  kernel.erase();
-  return success();
-}
-
-LogicalResult KernelOutliner::collectCaptures() {
-  addresses.forEachValue([&](Value &value) { captures.insert(value); });
-  getUsedValuesDefinedAbove(kernel.getBody(), captures);
-  for (Value capture : captures) {
-    Type type = capture.getType();
-    if (!type.isIntOrIndexOrFloat() && !isa<LLVM::LLVMPointerType>(type))
-      return kernel.emitOpError("expected only scalars from above, but got ") << type;
-    if (!isConstant(capture))
-      arguments.push_back(type.isIndex() ? castToI64(builder, loc, capture) : capture);
-  }
-  return success();
-}
-
-func::FuncOp KernelOutliner::createFunction(const Twine &suffix, TypeRange argumentTypes) {
-  StringRef base = enclosing.getName();
-  base.consume_back("__impl");
-  auto type = FunctionType::get(builder.getContext(), argumentTypes, {});
-  auto function = func::FuncOp::create(loc, (base + suffix).str(), type);
-  function.setPrivate();
-  symbols.insert(function, enclosing->getIterator());
-  function.addEntryBlock();
-  return function;
-}
-
-/// What stands for `capture` in the row function.
-Value KernelOutliner::bindCapture(Value capture, Value argument) {
-  if (!argument)
-    return builder.clone(*capture.getDefiningOp())->getResult(0);
-  if (capture.getType().isIndex())
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), argument);
-  return argument;
-}
-
-/// The kernel as a function over a range of rows, plain or, with `stream`, past the cache.
-func::FuncOp KernelOutliner::outline(const Twine &suffix, const StreamedRows *stream) {
-  SmallVector<Type> types(ValueRange(arguments).getTypes());
-  types.append(2, builder.getI64Type());
-  func::FuncOp function = createFunction(suffix, types);
-  // One copy serves the plain call and the tasks. Short copies of the last columns are not to become calls.
-  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "no-builtins"}));
-  Block *entry = &function.getBody().front();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(entry);
-
-  IRMapping mapping;
-  unsigned next = 0;
-  for (Value capture : captures)
-    mapping.map(capture, bindCapture(capture, isConstant(capture) ? Value() : entry->getArgument(next++)));
-  KernelAddresses inner = addresses;
-  inner.forEachValue([&](Value &value) { value = mapping.lookup(value); });
-  Value low = entry->getArgument(next), high = entry->getArgument(next + 1);
-  if (path == RowPath::Scalar)
-    ScalarRowEmitter(builder, entry, inner, mapping, target.vectorBits).emitRows(kernel, low, high);
-  else
-    VectorRowEmitter(builder, entry, inner, mapping, target, stream, stream && usesPrefetch(kernel, target.schedule))
-        .emitRows(kernel, low, high);
-  if (stream) // Other threads may read what was written once this function has returned.
-    LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
-  func::ReturnOp::create(builder, loc);
-  return function;
-}
-
 /// Calls the function for rows as `stream` (null: never) says.
-void KernelOutliner::callRows(OpBuilder &at, ValueRange values, Value stream, Value low, Value high) {
+void KernelCaller::callRows(OpBuilder &at, ValueRange values, Value stream, Value low, Value high) {
   SmallVector<Value> operands(values);
   operands.append({low, high});
   if (!stream) {
-    func::CallOp::create(at, loc, rowFunction, operands);
+    func::CallOp::create(at, loc, functions.getRows(), operands);
     return;
   }
   auto emitCall = [&](func::FuncOp function) {
@@ -167,23 +64,23 @@ void KernelOutliner::callRows(OpBuilder &at, ValueRange values, Value stream, Va
       scf::YieldOp::create(inner, loc);
     };
   };
-  scf::IfOp::create(at, loc, stream, emitCall(streamFunction), emitCall(rowFunction));
+  scf::IfOp::create(at, loc, stream, emitCall(functions.getStream()), emitCall(functions.getRows()));
 }
 
-Value KernelOutliner::getContext() {
-  if (enclosing.getNumArguments() == 0 || !isa<LLVM::LLVMPointerType>(enclosing.getArgument(0).getType()))
+Value KernelCaller::getContext() {
+  if (use.enclosing.getNumArguments() == 0 || !isa<LLVM::LLVMPointerType>(use.enclosing.getArgument(0).getType()))
     return {};
-  return enclosing.getArgument(0);
+  return use.enclosing.getArgument(0);
 }
 
-Value KernelOutliner::loadAt(Type type, Value pointer, int64_t offset) {
+Value KernelCaller::loadAt(Type type, Value pointer, int64_t offset) {
   Value address = LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
   return LLVM::LoadOp::create(builder, loc, type, address);
 }
 
 /// The context's parallel_for where there is a context and more than one task, else null.
-Value KernelOutliner::loadHook(Value context, Value tasks) {
+Value KernelCaller::loadHook(Value context, Value tasks) {
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
   Value hasContext = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, context, null);
@@ -198,19 +95,20 @@ Value KernelOutliner::loadHook(Value context, Value tasks) {
   return choice.getResult(0);
 }
 
-void KernelOutliner::emitCalls() {
+void KernelCaller::emitCalls() {
   Value zero = constantI64(builder, loc, 0), one = constantI64(builder, loc, 1);
   Value context = getContext();
-  if (streamedRows) {
-    auto module = enclosing->getParentOfType<ModuleOp>();
-    useStream = emitStoreChoice(builder, module, kernel, addresses, *streamedRows, target.schedule);
+  arguments = functions.getArguments(builder, use);
+  if (const std::optional<StreamedRows> &rows = functions.getStreamedRows()) {
+    auto module = use.enclosing->getParentOfType<ModuleOp>();
+    useStream = emitStoreChoice(builder, module, use.kernel, use.addresses, *rows, schedule);
   }
   if (!context)
-    return callRows(builder, arguments, useStream, zero, addresses.rows);
-  Value width = builder.createOrFold<arith::MaxSIOp>(loc, addresses.width, one);
+    return callRows(builder, arguments, useStream, zero, use.addresses.rows);
+  Value width = builder.createOrFold<arith::MaxSIOp>(loc, use.addresses.width, one);
   Value fitting = builder.createOrFold<arith::CeilDivSIOp>(loc, constantI64(builder, loc, kTaskElements), width);
   Value taskRows = builder.createOrFold<arith::MaxSIOp>(loc, fitting, one);
-  Value tasks = builder.createOrFold<arith::CeilDivSIOp>(loc, addresses.rows, taskRows);
+  Value tasks = builder.createOrFold<arith::CeilDivSIOp>(loc, use.addresses.rows, taskRows);
   Value hook = loadHook(context, tasks);
   Value null = LLVM::ZeroOp::create(builder, loc, hook.getType());
   Value hasHook = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, hook, null);
@@ -219,22 +117,24 @@ void KernelOutliner::emitCalls() {
   builder.setInsertionPointToStart(branch.thenBlock());
   callParallelFor(context, hook, tasks, taskRows);
   builder.setInsertionPointToStart(branch.elseBlock());
-  callRows(builder, arguments, useStream, zero, addresses.rows);
+  callRows(builder, arguments, useStream, zero, use.addresses.rows);
 }
 
 /// The tasks' record: the row function's arguments, whether rows are written past the cache where that may be, then the
 /// number of rows of a task and of all.
-void KernelOutliner::callParallelFor(Value context, Value hook, Value tasks, Value taskRows) {
+void KernelCaller::callParallelFor(Value context, Value hook, Value tasks, Value taskRows) {
   SmallVector<Value> fields(arguments);
   if (useStream)
     fields.push_back(useStream);
-  fields.append({taskRows, addresses.rows});
+  fields.append({taskRows, use.addresses.rows});
   SmallVector<Type> types(ValueRange(fields).getTypes());
   auto record = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
-  func::FuncOp task = emitTaskFunction(record);
+  if (!functions.taskFunction)
+    functions.taskFunction = emitTaskFunction(record);
+  func::FuncOp task = functions.taskFunction;
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
 
-  OpBuilder atEntry = OpBuilder::atBlockBegin(&enclosing.getBody().front());
+  OpBuilder atEntry = OpBuilder::atBlockBegin(&use.enclosing.getBody().front());
   Value memory = LLVM::AllocaOp::create(atEntry, loc, pointerType, record, constantI64(atEntry, loc, 1));
   for (auto [i, field] : llvm::enumerate(fields)) {
     Value address = LLVM::GEPOp::create(builder, loc, pointerType, record, memory,
@@ -249,9 +149,9 @@ void KernelOutliner::callParallelFor(Value context, Value hook, Value tasks, Val
   LLVM::CallOp::create(builder, loc, hookType, ValueRange{hook, user, tasks, taskPointer, memory});
 }
 
-func::FuncOp KernelOutliner::emitTaskFunction(LLVM::LLVMStructType record) {
+func::FuncOp KernelCaller::emitTaskFunction(LLVM::LLVMStructType record) {
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-  func::FuncOp task = createFunction("__task", {pointerType, builder.getI64Type()});
+  func::FuncOp task = functions.createFunction("__task", {pointerType, builder.getI64Type()});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&task.getBody().front());
   SmallVector<Value> fields;
@@ -273,7 +173,6 @@ struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
   using LowerKernelsBase::LowerKernelsBase;
 
   void runOnOperation() override {
-    SymbolTable symbols(getOperation());
     SmallVector<rows::KernelOp> kernels;
     getOperation().walk([&](rows::KernelOp kernel) { kernels.push_back(kernel); });
     llvm::Expected<Schedule> parsed = parseSchedule(schedule);
@@ -287,9 +186,29 @@ struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
     target.maskedBits = maskedBits;
     target.hasPackedBF16 = hasPackedBF16;
     target.isX86 = isX86;
+    if (failed(lower(kernels, target)))
+      return signalPassFailure();
+  }
+
+  LogicalResult lower(ArrayRef<rows::KernelOp> kernels, const CPUTarget &target) {
+    SymbolTable symbols(getOperation());
+    std::deque<RowFunctions> code;
+    std::vector<std::pair<KernelUse, RowFunctions *>> uses;
+    for (rows::KernelOp kernel : kernels) {
+      FailureOr<KernelUse> use = KernelUse::prepare(kernel, target.schedule.path);
+      if (failed(use))
+        return failure();
+      auto shared = llvm::find_if(code, [&](RowFunctions &functions) { return functions.takeIn(*use); });
+      RowFunctions *functions = shared != code.end() ? &*shared : &code.emplace_back(*use, symbols, target);
+      uses.emplace_back(std::move(*use), functions);
+    }
+    for (RowFunctions &functions : code)
+      functions.outline();
+    for (auto &[use, functions] : uses)
+      KernelCaller(use, *functions, target.schedule).emitCalls();
     for (rows::KernelOp kernel : kernels)
-      if (failed(KernelOutliner(kernel, symbols, target).run()))
-        return signalPassFailure();
+      kernel.erase();
+    return success();
   }
 };
 

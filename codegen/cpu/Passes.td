@@ -56,7 +56,8 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "outline each rows.kernel into a function over a range of rows, in loops over vectors of columns";
   let description = [{
     Each rows.kernel on memrefs becomes a private function over the rows [lo, hi), which gets bare pointers, strides and
-    scalars, and a call of it. There are two paths with the same bits.
+    scalars, and a call of it. Kernels of the module with the same code share one function; the numbers of their dropout
+    sites may differ, and are arguments then. There are two paths with the same bits.
 
     The vector path makes each phase a loop over steps of a few vectors; the accumulators of the 64 lanes are values that
     the loop carries, the last columns are masked. Where 64 lanes do not fit into four registers, blocks of 1,024 columns
