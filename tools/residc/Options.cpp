@@ -40,7 +40,7 @@ usage: residc IN.mlir [-o OUT] [flags]        '-' is standard input or output
   --manifest=FILE        write as JSON what became of each norm parameter
   --schedule=KEY=VALUE,… how row kernels run where several ways give the same bits: path=vector|scalar,
                          stores=auto|plain|nontemporal, prefetch=auto|off|on (docs/tools.md)
-  --dump-stages=DIR      write the program after each stage to DIR
+  --dump-stages=DIR      write the program after each stage to DIR: 00-input.mlir, …, its LLVM IR and assembly
   --time                 say on standard error where the time goes
   --werror               warnings are errors
   --help, --version
@@ -51,6 +51,7 @@ examples:
   residc block.mlir -o block.o --header=block.h --mcpu=x86-64-v2,x86-64-v3,x86-64-v4
   residc block.mlir -o block.svg
   residc post.mlir --placement=pre --manifest=pre.json -o pre.o --header=pre.h
+  residc block.mlir -o block.o --dump-stages=stages
   residc block.mlir --mode=inference --prefix=inference_ -o inference.o --header=inference.h
 
 exit codes: 0 done, 1 the program is wrong, 2 wrong flags, 3 a file cannot be read or written, 4 valid but not available

@@ -13,9 +13,8 @@
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "tools/residc/Options.h"
+#include "tools/residc/StageDump.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -27,7 +26,8 @@ namespace {
 /// One run of the compiler, from options to the files to write.
 class Compiler {
 public:
-  Compiler(const ResidcOptions &options, TimingScope &timing) : options(options), timing(timing) {}
+  Compiler(const ResidcOptions &options, TimingScope &timing)
+      : options(options), timing(timing), stages(options.dumpStages) {}
 
   ExitCode run(std::unique_ptr<llvm::MemoryBuffer> input);
 
@@ -36,14 +36,12 @@ private:
   ExitCode emitCode(ModuleOp module, const CompileOptions &compileOptions);
   void takeManifest(ModuleOp module);
   ExitCode writeFiles();
-  void dumpStage(StringRef stage, ModuleOp module);
 
   const ResidcOptions &options;
   TimingScope &timing;
   /// (path, contents), in the order they are written.
   std::vector<std::pair<std::string, std::string>> files;
-  llvm::Error dumpError = llvm::Error::success();
-  unsigned stages = 0;
+  StageDump stages;
 };
 
 ExitCode report(const llvm::Twine &message, ExitCode code) {
@@ -74,26 +72,11 @@ ExitCode toExitCode(CompileFailure failure) {
   llvm_unreachable("unknown failure");
 }
 
-std::string print(ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module.print(stream);
-  stream << "\n";
-  return text;
-}
-
 std::string draw(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   drawStreams(module, stream);
   return text;
-}
-
-void Compiler::dumpStage(StringRef stage, ModuleOp module) {
-  SmallString<128> path(options.dumpStages);
-  llvm::sys::path::append(path, llvm::Twine(stages / 10) + llvm::Twine(stages % 10) + "-" + stage + ".mlir");
-  ++stages;
-  dumpError = llvm::joinErrors(std::move(dumpError), writeOutput(path, print(module)));
 }
 
 ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOptions) {
@@ -110,6 +93,7 @@ ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOption
   } else {
     if (auto failure = compileToCode(module, compileOptions, *targets, compiled))
       return toExitCode(*failure);
+    stages.add(compiled, *targets);
     TimingScope scope = timing.nest("write code");
     auto kind = options.emit == EmitKind::Object     ? emit::CodeKind::Object
                 : options.emit == EmitKind::Assembly ? emit::CodeKind::Assembly
@@ -144,10 +128,12 @@ ExitCode Compiler::compile(ModuleOp module) {
   compileOptions.timing = &timing;
   if (!options.conversion.to.empty())
     compileOptions.conversion = options.conversion;
-  if (!options.dumpStages.empty()) {
-    if (std::error_code code = llvm::sys::fs::create_directories(options.dumpStages))
-      return report("cannot make the folder '" + options.dumpStages + "': " + code.message(), ExitFile);
-    compileOptions.afterStage = [this](StringRef stage, ModuleOp module) { dumpStage(stage, module); };
+  if (stages.isWanted()) {
+    stages.open();
+    if (!stages.getFailure().empty())
+      return ExitFile;
+    stages.add("input", module);
+    compileOptions.afterStage = [this](StringRef stage, ModuleOp module) { stages.add(stage, module); };
   }
   if (auto failure = checkProgram(module, compileOptions))
     return toExitCode(*failure);
@@ -199,8 +185,8 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
   if (!module)
     return ExitProgram;
   ExitCode code = compile(*module);
-  if (dumpError)
-    return report(llvm::toString(std::move(dumpError)), ExitFile);
+  if (!stages.getFailure().empty())
+    return report(stages.getFailure(), ExitFile);
   if (code != ExitDone)
     return code;
   if (warned && options.warningsAreErrors)
