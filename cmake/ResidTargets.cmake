@@ -17,9 +17,12 @@ endfunction()
 
 # resid_configure_target(<t>): include paths and language rules of code that uses MLIR.
 function(resid_configure_target target)
-  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
-  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-  target_compile_definitions(${target} PUBLIC ${RESID_LLVM_DEFINITIONS})
+  # Where resid is installed, its package says all this instead (ResidInstall.cmake, ResidDialect.cmake.in).
+  target_include_directories(${target} PUBLIC
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>")
+  target_include_directories(${target} SYSTEM PUBLIC
+    "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>" "$<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>")
+  target_compile_definitions(${target} PUBLIC "$<BUILD_INTERFACE:${RESID_LLVM_DEFINITIONS}>")
   # The packaged LLVM is built without exceptions and with run-time type information.
   target_compile_options(${target} PRIVATE -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
   # The package's LLVM was built without asserts. Ours may still be on, as long as no class of LLVM changes its layout:
@@ -46,6 +49,7 @@ endfunction()
 function(resid_add_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
+  add_executable(Resid::${name} ALIAS ${name})
   resid_configure_target(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")

@@ -6,12 +6,14 @@
 # Tools (those of the build, then LLVM's) stand on PATH: a RUN line names them plainly.
 # Features: one per tool that the build has (resid-opt, residc, resid-run), x86_64 or aarch64, and x86-64-v3,
 # x86-64-v4 where this machine can run such code; faults in builds without sanitizers; benchmarks where their library is built
-# and Python can load it.
-# Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %python %source_dir %build_dir %include_dir %runtime_dir
+# and Python can load it; package where the build can be installed and linked to by other projects; ninja and make where
+# they are on PATH.
+# Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %cmake %python %source_dir %build_dir %include_dir %runtime_dir
 # %examples_dir
 
 import os
 import platform
+import shutil
 
 import lit.formats
 
@@ -65,11 +67,17 @@ if os.path.exists(os.path.join(config.runtime_dir, "libresid-benchmarks.so")) an
 if not config.sanitized:
     config.available_features.add("faults")
 
+# What is linked to sanitized libraries would have to be sanitized too.
+if config.installs and not config.sanitized:
+    config.available_features.add("package")
+config.available_features.update(tool for tool in ("ninja", "make") if shutil.which(tool))
+
 config.substitutions += [
     ("%tools", " ".join(os.path.join(config.build_dir, "bin", tool) for tool in config.tools if tool)),
     ("%llvm_bin", config.llvm_bin),
     ("%cc", config.c_compiler),
     ("%cxx", config.cxx_compiler),
+    ("%cmake", config.cmake),
     ("%python", config.python),
     ("%source_dir", config.source_dir),
     ("%build_dir", config.build_dir),

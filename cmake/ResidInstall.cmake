@@ -1,0 +1,65 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What `cmake --install` installs, and where: the one place that knows. Included when all targets that it names exist.
+#
+# Components: `runtime` (the shared runtime library: what a machine needs that runs programs linked to it), `tools`,
+# `development` (headers, static library, CMake package, dialect and passes, documentation). Nothing that is installed
+# names the source or the build tree, so the folder may be moved.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(RESID_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Resid")
+set(RESID_DIALECT_INCLUDEDIR "${CMAKE_INSTALL_INCLUDEDIR}/resid")
+
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
+
+# The runtime library.
+install(TARGETS resid_runtime resid_runtime_shared EXPORT ResidRuntimeTargets
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
+install(FILES runtime/resid.h runtime/resid_runtime.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+install(EXPORT ResidRuntimeTargets NAMESPACE Resid:: DESTINATION "${RESID_PACKAGE_DIR}" COMPONENT development)
+
+# The CMake package.
+configure_package_config_file(cmake/ResidConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/ResidConfig.cmake"
+  INSTALL_DESTINATION "${RESID_PACKAGE_DIR}" PATH_VARS RESID_DIALECT_INCLUDEDIR)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/ResidConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/ResidConfig.cmake" "${PROJECT_BINARY_DIR}/cmake/ResidConfigVersion.cmake"
+              cmake/ResidKernels.cmake
+  DESTINATION "${RESID_PACKAGE_DIR}" COMPONENT development)
+
+# Documents, with the folders that they link to.
+install(FILES README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
+install(DIRECTORY docs examples DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development
+  PATTERN "build*" EXCLUDE PATTERN "__pycache__" EXCLUDE)
+
+if(NOT RESID_BUILD_COMPILER)
+  return()
+endif()
+
+# The tools. They need libMLIR.so and libLLVM.so, so the folder of these stays in their search path.
+get_property(tools GLOBAL PROPERTY RESID_TOOLS)
+file(RELATIVE_PATH tools_to_libraries "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
+set_target_properties(${tools} resid-plugin PROPERTIES
+  INSTALL_RPATH "$ORIGIN/${tools_to_libraries}" INSTALL_RPATH_USE_LINK_PATH ON)
+install(TARGETS ${tools} EXPORT ResidToolsTargets RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+install(TARGETS resid-plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT tools)
+install(EXPORT ResidToolsTargets NAMESPACE Resid:: DESTINATION "${RESID_PACKAGE_DIR}" COMPONENT tools)
+
+# The dialect and the passes, for other MLIR tools. Installed headers are those that such a tool includes.
+install(TARGETS ResidDialect ResidPasses EXPORT ResidDialectTargets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+  INCLUDES DESTINATION "${RESID_DIALECT_INCLUDEDIR}")
+install(EXPORT ResidDialectTargets NAMESPACE Resid:: DESTINATION "${RESID_PACKAGE_DIR}" COMPONENT development)
+configure_file(cmake/ResidDialect.cmake.in "${PROJECT_BINARY_DIR}/cmake/ResidDialect.cmake" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/ResidDialect.cmake"
+  DESTINATION "${RESID_PACKAGE_DIR}" COMPONENT development)
+install(FILES dialect/DropoutScheme.h dialect/Placement.h dialect/ResidDialect.h dialect/Shapes.h
+  DESTINATION "${RESID_DIALECT_INCLUDEDIR}/dialect" COMPONENT development)
+install(FILES passes/Passes.h DESTINATION "${RESID_DIALECT_INCLUDEDIR}/passes" COMPONENT development)
+foreach(folder dialect passes)
+  install(DIRECTORY "${folder}/" "${PROJECT_BINARY_DIR}/${folder}/"
+    DESTINATION "${RESID_DIALECT_INCLUDEDIR}/${folder}" COMPONENT development
+    FILES_MATCHING PATTERN "*.td" PATTERN "*.h.inc"
+    PATTERN "CMakeFiles" EXCLUDE PATTERN "*.dir" EXCLUDE PATTERN "docs" EXCLUDE)
+endforeach()
