@@ -6,8 +6,8 @@
 # Tools (those of the build, then LLVM's) stand on PATH: a RUN line names them plainly.
 # Features: one per tool that the build has (resid-opt, residc, resid-run), x86_64 or aarch64, and x86-64-v3,
 # x86-64-v4 where this machine can run such code; faults in builds without sanitizers; benchmarks where their library is built
-# and Python can load it; package where the build can be installed and linked to by other projects; ninja and make where
-# they are on PATH.
+# and Python can load it; package where the build can be installed and linked to by other projects; debug-info where
+# objects name their sources; ninja and make where they are on PATH.
 # Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %cmake %python %source_dir %build_dir %include_dir %runtime_dir
 # %examples_dir
 
@@ -70,6 +70,8 @@ if not config.sanitized:
 # What is linked to sanitized libraries would have to be sanitized too.
 if config.installs and not config.sanitized:
     config.available_features.add("package")
+if config.debug_info:
+    config.available_features.add("debug-info")
 config.available_features.update(tool for tool in ("ninja", "make") if shutil.which(tool))
 
 config.substitutions += [
