@@ -10,7 +10,7 @@
 
 namespace mlir::resid::cpu {
 
-/// Whether a kernel's version that writes past the cache prefetches, as `schedule` says or, by itself, the table.
+/// Whether a kernel's version that writes past the cache prefetches, as `schedule` says or, by itself, what was measured.
 bool usesPrefetch(rows::KernelOp kernel, const Schedule &schedule);
 
 /// The number of columns of a kernel where it is known.

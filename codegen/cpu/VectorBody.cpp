@@ -39,14 +39,19 @@ VectorBody::VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, co
     if (!phase.getBody().isAncestor(store.getValue().getParentRegion()))
       above.insert(store.getValue());
   });
+  llvm::append_range(draws, phase.getBody().front().getOps<rows::RandomHalfOp>());
   for (Value value : above)
     spread[value] =
         vector::BroadcastOp::create(builder, loc, VectorType::get(lanes, value.getType()), mapping.lookup(value));
 }
 
-SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, Value presentColumns) {
+SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, Value presentColumns, ValueRange drawnBefore) {
   column = firstColumn;
   present = presentColumns;
+  SmallVector<Value> drawnNow;
+  if (drawnBefore.empty())
+    drawnNow = draw(column);
+  drawn = drawnBefore.empty() ? ValueRange(drawnNow) : drawnBefore;
   values.clear();
   widened.clear();
   joined.clear();
@@ -229,11 +234,21 @@ void VectorBody::emitNarrowing(Operation *op) {
 
 //===------------------------------------------- random numbers ---------------------------------------------------===//
 
+SmallVector<Value> VectorBody::draw(Value start) {
+  SmallVector<Value> numbers;
+  for (rows::RandomHalfOp half : draws) {
+    Value call = arith::ShRUIOp::create(builder, loc, start, constantI64(builder, loc, 3));
+    SmallVector<Value, 4> counter{call, mapping.lookup(half.getRow()), mapping.lookup(half.getSite()),
+                                  mapping.lookup(half.getStep())};
+    auto [first, second] = emitPhiloxColumns(builder, loc, counter, mapping.lookup(half.getSeed()), getColumns() / 8);
+    numbers.append({first, second});
+  }
+  return numbers;
+}
+
 void VectorBody::emitRandomHalf(rows::RandomHalfOp half) {
-  Value call = arith::ShRUIOp::create(builder, loc, column, constantI64(builder, loc, 3));
-  SmallVector<Value, 4> counter{call, mapping.lookup(half.getRow()), mapping.lookup(half.getSite()),
-                                mapping.lookup(half.getStep())};
-  auto [first, second] = emitPhiloxColumns(builder, loc, counter, mapping.lookup(half.getSeed()), getColumns() / 8);
+  int64_t position = llvm::find(draws, half) - draws.begin();
+  Value first = drawn[2 * position], second = drawn[2 * position + 1];
   auto type = VectorType::get(lanes, builder.getI32Type());
   int64_t middle = getColumns() / 2;
   Parts &wide = values[half.getResult()];

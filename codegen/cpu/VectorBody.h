@@ -55,8 +55,15 @@ public:
   int64_t getColumns() const { return lanes * parts; }
 
   /// The columns from `column` (i64) on: all, or the first `present` of them where that is given (it may be negative or
-  /// too large). Gives the yielded values. What a value is in lanes that are not present is not said.
-  SmallVector<Parts> emit(Value column, Value present = {});
+  /// too large). Gives the yielded values. What a value is in lanes that are not present is not said. `drawn`: what
+  /// `draw` gave for these columns; drawn here where it is empty.
+  SmallVector<Parts> emit(Value column, Value present = {}, ValueRange drawn = {});
+  /// Whether random numbers shall be drawn a step before their use. The generator is one long chain of operations, and
+  /// so is what is done with its numbers; a processor sees them as independent of each other only if they are of
+  /// different steps.
+  bool drawsAhead() const { return !draws.empty() && target.vectorBits >= 512; }
+  /// The random numbers of all columns from `column` (i64) on, two vectors per operation.
+  SmallVector<Value> draw(Value column);
   /// Per part, which lanes were present in the last step with `present`.
   const Parts &getMasks() const { return masks; }
 
@@ -114,6 +121,8 @@ private:
   DenseMap<Value, Parts> values, joined;
   /// Values of bf16 that were loaded in consecutive order, as f32.
   DenseMap<Value, Parts> widened;
+  SmallVector<rows::RandomHalfOp> draws;
+  ValueRange drawn;
   Value column, present;
   /// How many columns of the step are present (i32), where not all are.
   Value presentInStep;

@@ -140,12 +140,35 @@ void VectorRowEmitter::emitPhase(rows::PhaseOp phase) {
 void VectorRowEmitter::emitElementwise(VectorBody &body, Location loc) {
   Value zero = constantI64(builder, loc, 0), width = addresses.width;
   Value full = arith::AndIOp::create(builder, loc, width, constantI64(builder, loc, -body.getColumns()));
-  LaneLoops(builder, loc, 1).emitLoop(zero, full, body.getColumns(), [&](Value column) { body.emit(column); });
+  int64_t step = body.getColumns();
+  SmallVector<Value> first = body.drawsAhead() ? body.draw(zero) : SmallVector<Value>();
+  SmallVector<Value> last =
+      LaneLoops(builder, loc, 1).emitLoop(zero, full, step, first, [&](Value column, ValueRange drawn) {
+        Value following = arith::AddIOp::create(builder, loc, column, constantI64(builder, loc, step));
+        SmallVector<Value> next = drawNext(body, following, width, drawn);
+        body.emit(column, {}, drawn);
+        return next;
+      });
   Value hasTail = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, full, width);
   auto tail = scf::IfOp::create(builder, loc, hasTail, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(tail.thenBlock());
-  body.emit(full, arith::SubIOp::create(builder, loc, width, full));
+  body.emit(full, arith::SubIOp::create(builder, loc, width, full), last);
+}
+
+/// The random numbers for the step from `column` on, if there is one before `end`; none where they are not drawn ahead.
+SmallVector<Value> VectorRowEmitter::drawNext(VectorBody &body, Value column, Value end, ValueRange drawn) {
+  if (drawn.empty())
+    return {};
+  Location loc = column.getLoc();
+  Value isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, end);
+  auto choice = scf::IfOp::create(builder, loc, drawn.getTypes(), isAny, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, loc, body.draw(column));
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, drawn);
+  return choice.getResults();
 }
 
 //===------------------------------------------- reductions -------------------------------------------------------===//
@@ -182,17 +205,27 @@ void VectorRowEmitter::emitSweep(rows::PhaseOp phase, VectorBody &body, Value fi
   LaneLoops loops(builder, loc, 1);
   Value fullEnd = computeFullEnd(builder, loc, first, end), offset = constantI64(builder, loc, lane);
   Accumulators zeros = createZeros(phase, body.getLanes(), body.getParts());
-  Accumulators sums = loops.emitLoop(first, fullEnd, kLanes, zeros, [&](Value chunk, ValueRange carried) {
-    return emitChunk(phase, body, arith::AddIOp::create(builder, loc, chunk, offset), {}, carried);
+  Accumulators carried = zeros;
+  if (body.drawsAhead())
+    carried.append(body.draw(arith::AddIOp::create(builder, loc, first, offset)));
+  carried = loops.emitLoop(first, fullEnd, kLanes, carried, [&](Value chunk, ValueRange values) {
+    Value column = arith::AddIOp::create(builder, loc, chunk, offset);
+    ValueRange drawn = values.drop_front(zeros.size());
+    Value following = arith::AddIOp::create(builder, loc, column, constantI64(builder, loc, kLanes));
+    SmallVector<Value> next = drawNext(body, following, end, drawn);
+    Accumulators sums = emitChunk(phase, body, column, {}, values.take_front(zeros.size()), drawn);
+    sums.append(next);
+    return sums;
   });
+  ValueRange sums = ValueRange(carried).take_front(zeros.size()), drawn = ValueRange(carried).drop_front(zeros.size());
   Value column = arith::AddIOp::create(builder, loc, fullEnd, offset);
   Value hasTail = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, end);
-  auto tail = scf::IfOp::create(builder, loc, ValueRange(sums).getTypes(), hasTail, /*withElseRegion=*/true);
+  auto tail = scf::IfOp::create(builder, loc, sums.getTypes(), hasTail, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(tail.thenBlock());
     Value present = arith::SubIOp::create(builder, loc, end, column);
-    scf::YieldOp::create(builder, loc, emitChunk(phase, body, column, present, sums));
+    scf::YieldOp::create(builder, loc, emitChunk(phase, body, column, present, sums, drawn));
     builder.setInsertionPointToStart(tail.elseBlock());
     scf::YieldOp::create(builder, loc, sums);
   }
@@ -206,8 +239,8 @@ void VectorRowEmitter::emitSweep(rows::PhaseOp phase, VectorBody &body, Value fi
 
 /// One step; absent columns add nothing.
 VectorRowEmitter::Accumulators VectorRowEmitter::emitChunk(rows::PhaseOp phase, VectorBody &body, Value column,
-                                                           Value present, ValueRange accumulators) {
-  SmallVector<Parts> values = body.emit(column, present);
+                                                           Value present, ValueRange accumulators, ValueRange drawn) {
+  SmallVector<Parts> values = body.emit(column, present, drawn);
   Accumulators next;
   for (auto [kind, parts] : llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), values))
     for (auto [part, value] : llvm::enumerate(parts)) {

@@ -34,7 +34,9 @@ private:
   void emitElementwise(VectorBody &body, Location loc);
   Accumulators emitBlocks(rows::PhaseOp phase, VectorBody &body);
   void emitSweep(rows::PhaseOp phase, VectorBody &body, Value first, Value end, int64_t lane, Accumulators &totals);
-  Accumulators emitChunk(rows::PhaseOp phase, VectorBody &body, Value column, Value present, ValueRange accumulators);
+  Accumulators emitChunk(rows::PhaseOp phase, VectorBody &body, Value column, Value present, ValueRange accumulators,
+                         ValueRange drawn);
+  SmallVector<Value> drawNext(VectorBody &body, Value column, Value end, ValueRange drawn);
   Accumulators createZeros(rows::PhaseOp phase, int64_t lanes, int64_t parts);
 
   void allocateScratch();
