@@ -13,6 +13,7 @@
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "tools/common/Registration.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/WithColor.h"
 
@@ -27,6 +28,15 @@ static llvm::cl::opt<bool>
     keepArgumentNames("keep-argument-names",
                       llvm::cl::desc("Keep the names that arguments have in the file as the attribute resid.name, "
                                      "from which C headers and manifests have theirs"));
+
+static const char *const overview = R"(resid-opt: single passes and pipelines on a program in MLIR
+
+examples:
+  resid-opt block.mlir --resid-fuse-add-norm
+  resid-opt post.mlir --resid-form-blocks --resid-convert-norm-placement=to=pre --mlir-timing
+  resid-opt block.mlir --pass-pipeline='builtin.module(resid-passes{mode=inference},canonicalize)' -o passed.mlir
+
+)";
 
 static int report(int code, const llvm::Twine &message) {
   llvm::errs() << "resid-opt: error: " << message << "\n";
@@ -107,7 +117,10 @@ int main(int argc, char **argv) {
   tools::startTool("resid-opt");
   DialectRegistry registry;
   registerEverything(registry);
-  std::string help = registerCLIOptions("resid optimizer driver\n", registry);
+  std::string help = registerCLIOptions(overview, registry);
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &stream) {
+    stream << "resid-opt " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+  });
   std::string message;
   llvm::raw_string_ostream stream(message);
   SmallVector<const char *> all = addDefaults(ArrayRef<const char *>(argv, argc));

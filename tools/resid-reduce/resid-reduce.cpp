@@ -1,0 +1,215 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// resid-reduce: makes a program smaller as long as a test finds it interesting. The pass of upstream's
+// mlir-reduce is not used: it takes out only what has no uses, and fails on some programs.
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Reducer/Tester.h"
+#include "tools/common/Files.h"
+#include "tools/common/InternalError.h"
+#include "tools/common/Parse.h"
+#include "tools/common/Registration.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/Program.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::tools;
+
+static const char *const helpText = R"(resid-reduce: makes a program in MLIR smaller as long as a test finds it interesting
+
+usage: resid-reduce IN.mlir --test=PROGRAM [flags]        '-' is standard input or output
+
+  -o OUT               output (default: standard output)
+  --test=PROGRAM       run on each smaller program, whose file is its last argument; an exit code other than 0 says that
+                       it is interesting still
+  --test-arg=ARGUMENT  an argument of PROGRAM, before the file; as often as needed
+  --passes=PIPELINE    also try what these passes make of it, as in 'resid-expand-blocks,canonicalize'
+  --help, --version
+
+examples:
+  resid-reduce crash.mlir --test=./fails.sh -o small.mlir
+  resid-reduce crash.mlir --test=./fails.sh --passes=resid-expand-add-norm,symbol-dce
+
+where fails.sh may be, for a program that resid-opt fails on with exit code 70:
+  #!/bin/sh
+  resid-opt "$1" --canonicalize; test $? != 70
+
+exit codes: 0 done, 1 the program is wrong or not interesting to begin with, 2 wrong flags, 3 a file cannot be read or
+written, 5 out of memory, 70 a mistake in resid-reduce (with a file that shows it again)
+)";
+
+namespace {
+struct Options {
+  std::string input, output = "-", test, passes;
+  std::vector<std::string> testArguments;
+  unsigned inputIndex = 0;
+};
+} // namespace
+
+static int report(int code, const llvm::Twine &message) {
+  llvm::errs() << "resid-reduce: error: " << message << "\n";
+  return code;
+}
+
+/// An exit code where the options are wrong.
+static std::optional<int> parseOptions(ArrayRef<const char *> arguments, Options &options) {
+  for (unsigned i = 0; i != arguments.size(); ++i) {
+    StringRef argument = arguments[i], value = argument;
+    if (value.consume_front("--test="))
+      options.test = value.str();
+    else if (value.consume_front("--test-arg="))
+      options.testArguments.push_back(value.str());
+    else if (value.consume_front("--passes="))
+      options.passes = value.str();
+    else if (argument == "-o" && i + 1 != arguments.size())
+      options.output = arguments[++i];
+    else if (argument.starts_with("-") && argument != "-")
+      return report(ExitUsage, "unknown flag '" + argument + "'; resid-reduce --help lists all");
+    else if (!options.input.empty())
+      return report(ExitUsage, "expected one input, but got '" + options.input + "' and '" + argument + "'");
+    else
+      options.input = argument.str(), options.inputIndex = i;
+  }
+  if (options.input.empty() || options.test.empty())
+    return report(ExitUsage, options.input.empty() ? "expected an input file, but got none"
+                                                   : "expected --test=PROGRAM, but got none");
+  return std::nullopt;
+}
+
+/// A value of the type of `result` that may take its place: an operand of `op`, or an argument of a block around it.
+static Value findSubstitute(Operation *op, Value result) {
+  for (Value operand : op->getOperands())
+    if (operand.getType() == result.getType())
+      return operand;
+  for (Block *block = op->getBlock(); block; block = block->getParentOp() ? block->getParentOp()->getBlock() : nullptr)
+    for (Value argument : block->getArguments())
+      if (argument.getType() == result.getType())
+        return argument;
+  return Value();
+}
+
+/// Whether `op` could be taken out of its program. What is left may not verify.
+static bool takeOut(Operation *op) {
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return false;
+  for (Value result : op->getResults()) {
+    if (result.use_empty())
+      continue;
+    Value substitute = findSubstitute(op, result);
+    if (!substitute)
+      return false;
+    result.replaceAllUsesWith(substitute);
+  }
+  op->erase();
+  return true;
+}
+
+/// The op `index` of the module in the order of the text; null behind the last one.
+static Operation *findOp(ModuleOp module, unsigned index) {
+  Operation *found = nullptr;
+  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == module.getOperation() || index-- != 0)
+      return WalkResult::advance();
+    found = op;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
+/// Takes out single ops, functions too, until none is left that the test can do without.
+static bool takeOutAll(OwningOpRef<ModuleOp> &module, const Tester &test) {
+  bool isSmaller = false;
+  for (unsigned index = 0;;) {
+    OwningOpRef<ModuleOp> candidate = module->clone();
+    Operation *op = findOp(*candidate, index);
+    if (!op)
+      return isSmaller;
+    if (takeOut(op) && test.isInteresting(*candidate).first == Tester::Interestingness::True) {
+      module = std::move(candidate);
+      isSmaller = true;
+    } else {
+      ++index;
+    }
+  }
+}
+
+/// What passes make of the program, if the test likes it and it is shorter.
+static bool runPasses(OwningOpRef<ModuleOp> &module, const Tester &test, StringRef passes) {
+  OwningOpRef<ModuleOp> candidate = module->clone();
+  PassManager manager(module->getContext(), ModuleOp::getOperationName());
+  if (passes.empty() || failed(parsePassPipeline(passes, manager)) || failed(manager.run(*candidate)))
+    return false;
+  auto [interestingness, size] = test.isInteresting(*candidate);
+  if (interestingness != Tester::Interestingness::True || size >= test.isInteresting(*module).second)
+    return false;
+  module = std::move(candidate);
+  return true;
+}
+
+static void reduce(OwningOpRef<ModuleOp> &module, const Tester &test, StringRef passes) {
+  // What is tried and found wrong is of no interest.
+  ScopedDiagnosticHandler silence(module->getContext(), [](Diagnostic &) { return success(); });
+  bool isSmaller = true;
+  while (isSmaller) {
+    isSmaller = takeOutAll(module, test);
+    isSmaller |= runPasses(module, test, passes);
+  }
+}
+
+static int run(Options &options, ToolRun &toolRun) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(options.input);
+  if (!input)
+    return report(ExitFile, llvm::toString(input.takeError()));
+  toolRun.setProgram((*input)->getBuffer());
+  llvm::ErrorOr<std::string> test = llvm::sys::findProgramByName(options.test);
+  if (!test || !llvm::sys::fs::can_execute(*test))
+    return report(ExitFile, "cannot run '" + options.test + "': no such program");
+  options.test = *test;
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  tools::registerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  PassManager probe(&context, ModuleOp::getOperationName());
+  if (failed(parsePassPipeline(options.passes, probe)))
+    return report(ExitUsage, "expected --passes=PIPELINE, but got '" + options.passes + "'");
+  llvm::SourceMgr sourceManager;
+  SourceMgrDiagnosticHandler handler(sourceManager, &context);
+  OwningOpRef<ModuleOp> module = parseModule(std::move(*input), sourceManager, context);
+  if (!module)
+    return ExitProgram;
+  Tester tester(options.test, options.testArguments);
+  if (tester.isInteresting(*module).first != Tester::Interestingness::True)
+    return report(ExitProgram, "expected a program that the test finds interesting, but it ended with exit code 0");
+  reduce(module, tester, options.passes);
+  std::string text;
+  llvm::raw_string_ostream(text) << *module << "\n";
+  if (llvm::Error error = writeOutput(options.output, text))
+    return report(ExitFile, llvm::toString(std::move(error)));
+  return ExitDone;
+}
+
+int main(int argc, char **argv) {
+  startTool("resid-reduce");
+  ArrayRef<const char *> arguments(argv + 1, argc - 1);
+  if (llvm::is_contained(arguments, StringRef("--help"))) {
+    llvm::outs() << helpText;
+    return ExitDone;
+  }
+  if (llvm::is_contained(arguments, StringRef("--version"))) {
+    llvm::outs() << "resid-reduce " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+    return ExitDone;
+  }
+  registerAllPasses();
+  tools::registerPasses();
+  Options options;
+  if (std::optional<int> code = parseOptions(arguments, options))
+    return *code;
+  ToolRun toolRun("resid-reduce", arguments, options.inputIndex);
+  return toolRun.guard([&] { return run(options, toolRun); });
+}
