@@ -232,6 +232,8 @@ void Faults::end(const char *reason) {
   while (isEnding.test_and_set())
     pause();
   sys::RunInterruptHandlers(); // temporary files go
+  if (hasParserRefused())
+    _exit(ExitProgram); // the error was printed
   if (current)
     current->report(reason);
   _exit(ExitInternal);

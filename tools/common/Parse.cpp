@@ -3,7 +3,6 @@
 // Text to module; see Parse.h.
 
 #include "tools/common/Parse.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
@@ -11,74 +10,10 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
+#include <atomic>
 
 using namespace mlir;
 using namespace mlir::resid;
-
-static Location locationOf(llvm::SourceMgr &sourceManager, const char *place, MLIRContext &context) {
-  unsigned id = sourceManager.getMainFileID();
-  auto [line, column] = sourceManager.getLineAndColumn(llvm::SMLoc::getFromPointer(place), id);
-  return FileLineColLoc::get(&context, sourceManager.getMemoryBuffer(id)->getBufferIdentifier(), line, column);
-}
-
-/// Skips a string literal or a comment that starts at `place`; returns where it ends.
-static const char *skipText(const char *place, const char *end) {
-  if (*place == '"') {
-    for (++place; place != end && *place != '"' && *place != '\n'; ++place)
-      if (*place == '\\' && place + 1 != end)
-        ++place;
-    return place;
-  }
-  while (place != end && *place != '\n')
-    ++place;
-  return place;
-}
-
-/// Reports zero bytes, and nesting beyond the limit.
-static LogicalResult checkNesting(llvm::SourceMgr &sourceManager, MLIRContext &context) {
-  StringRef text = sourceManager.getMemoryBuffer(sourceManager.getMainFileID())->getBuffer();
-  auto error = [&](const char *place) { return emitError(locationOf(sourceManager, place, context)); };
-  unsigned depth = 0, signs = 0;
-  for (const char *place = text.begin(), *end = text.end(); place < end; ++place) {
-    char c = *place;
-    // Signs in front of each other nest in the parser as brackets do.
-    signs = c == '-' ? signs + 1 : llvm::isSpace(c) ? signs : 0;
-    if (signs > tools::maxNesting)
-      return error(place) << "expected at most " << tools::maxNesting << " signs in front of each other, but got more";
-    if (c == '\0')
-      return error(place) << "expected text, but got a zero byte";
-    if (c == '"' || (c == '/' && place + 1 != end && place[1] == '/')) {
-      place = skipText(place, end);
-      if (place == end)
-        break;
-      continue;
-    }
-    bool arrow = c == '>' && place != text.begin() && place[-1] == '-';
-    if (c == '(' || c == '[' || c == '{' || c == '<') {
-      if (++depth > tools::maxNesting)
-        return error(place) << "expected brackets to nest at most " << tools::maxNesting
-                            << " deep, but they nest deeper";
-    } else if ((c == ')' || c == ']' || c == '}' || (c == '>' && !arrow)) && depth > 0) {
-      --depth;
-    }
-  }
-  return success();
-}
-
-/// Elided weights would parse to a module that means nothing.
-static LogicalResult checkWeights(llvm::SourceMgr &sourceManager, MLIRContext &context) {
-  StringRef text = sourceManager.getMemoryBuffer(sourceManager.getMainFileID())->getBuffer();
-  size_t elided = text.find("__elided__");
-  if (elided != StringRef::npos)
-    return emitError(locationOf(sourceManager, text.data() + elided, context))
-           << "expected the values of a constant, but got '__elided__': the file was "
-              "printed without its weights";
-  return success();
-}
-
-LogicalResult tools::checkText(llvm::SourceMgr &sourceManager, MLIRContext &context) {
-  return failure(failed(checkNesting(sourceManager, context)) || failed(checkWeights(sourceManager, context)));
-}
 
 /// The name as written, without the sigil: `%x` gives `x`; a number gives nothing.
 static StringRef writtenName(const AsmParserState::SMDefinition &definition) {
@@ -104,15 +39,40 @@ static void recordArgumentNames(ModuleOp module, const AsmParserState &state) {
   });
 }
 
+static std::atomic<bool> parserRefused = false;
+
+bool tools::hasParserRefused() { return parserRefused; }
+
+namespace {
+
+/// Knows of errors while it lives.
+class ErrorWatcher {
+public:
+  explicit ErrorWatcher(MLIRContext &context)
+      : handler(&context, [](Diagnostic &diagnostic) {
+          parserRefused = parserRefused || diagnostic.getSeverity() == DiagnosticSeverity::Error;
+          return failure(); // others print it
+        }) {
+    parserRefused = false; // a fault may have been survived with it
+  }
+  ~ErrorWatcher() { parserRefused = false; }
+
+private:
+  ScopedDiagnosticHandler handler;
+};
+
+} // namespace
+
 OwningOpRef<ModuleOp> tools::parseModule(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::SourceMgr &sourceManager,
                                          MLIRContext &context) {
+  ErrorWatcher watcher(context);
   bool bytecode = buffer->getBuffer().starts_with("ML\xefR");
   sourceManager.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   if (bytecode)
     return parseSourceFile<ModuleOp>(sourceManager, &context);
   if (failed(checkText(sourceManager, context)))
     return nullptr;
-  Location location = locationOf(sourceManager, sourceManager.getMemoryBuffer(1)->getBufferStart(), context);
+  Location location = getTextLocation(sourceManager, sourceManager.getMemoryBuffer(1)->getBufferStart(), context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(location);
   AsmParserState state;
   if (failed(parseAsmSourceFile(sourceManager, module->getBody(), ParserConfig(&context, /*verifyAfterParse=*/false),

@@ -14,20 +14,32 @@
 
 namespace mlir::resid::tools {
 
-/// Brackets may nest this deep; the upstream parser recurses and would overflow its stack on hostile input.
+/// Brackets may nest this deep, and signs stand in front of each other; the upstream parser recurses and would overflow
+/// its stack on hostile input.
 constexpr unsigned maxNesting = 256;
 
-/// The stack that tools parse and compile on: what still recurses in the upstream parser (chains of aliases) fits.
+/// Values may nest this deep by operators (`a + b + c` nests twice) and by aliases that stand for values with aliases:
+/// what walks over a value recurses as well, and some of it takes time by the square.
+constexpr unsigned maxHeight = 4096;
+
+/// The stack that tools parse and compile on.
 constexpr unsigned stackBytes = 256 << 20;
 
-/// Reports what must not reach the parser: zero bytes, brackets or signs that nest deeper than maxNesting, and elided
-/// weights, which would parse to a program that means nothing.
+/// Reports what must not reach the parser: zero bytes, nesting beyond the limits, aliases that stand for too much, and
+/// elided weights, which would parse to a program that means nothing.
 LogicalResult checkText(llvm::SourceMgr &sourceManager, MLIRContext &context);
+
+/// Where `place`, of the main buffer, stands.
+Location getTextLocation(llvm::SourceMgr &sourceManager, const char *place, MLIRContext &context);
 
 /// Parses and verifies `buffer`, which `sourceManager` takes over. Arguments of functions without the attribute
 /// `resid.name` get the name they have in the text. Null after an error was reported (`file:line:col: error: …`).
 OwningOpRef<ModuleOp> parseModule(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::SourceMgr &sourceManager,
                                   MLIRContext &context);
+
+/// Whether a call of parseModule is under way that has reported an error. Some of the upstream parsers fall over what they
+/// have just refused; the error is the answer then.
+bool hasParserRefused();
 
 } // namespace mlir::resid::tools
 

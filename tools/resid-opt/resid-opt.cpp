@@ -8,6 +8,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "tools/common/Diagnostics.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
@@ -59,7 +60,7 @@ static std::unique_ptr<llvm::MemoryBuffer> recordArgumentNames(std::unique_ptr<l
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
   llvm::SourceMgr sourceManager;
-  SourceMgrDiagnosticHandler handler(sourceManager, &context);
+  tools::DiagnosticPrinter printer(sourceManager, context);
   OwningOpRef<ModuleOp> module = tools::parseModule(std::move(input), sourceManager, context);
   if (!module)
     return nullptr;
@@ -68,6 +69,17 @@ static std::unique_ptr<llvm::MemoryBuffer> recordArgumentNames(std::unique_ptr<l
   module->print(stream, OpPrintingFlags().enableDebugInfo());
   // Under another name, so that diagnostics show lines of the file itself.
   return llvm::MemoryBuffer::getMemBufferCopy(text, "<with argument names>");
+}
+
+/// Whether the program parses and verifies; reports why not. MlirOptMain would print the whole line at fault, however
+/// long, and takes no care of a parser that falls over what it has just refused.
+static bool isValid(const llvm::MemoryBuffer &input, const MlirOptMainConfig &config, const DialectRegistry &registry) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
+  llvm::SourceMgr sourceManager;
+  tools::DiagnosticPrinter printer(sourceManager, context);
+  return static_cast<bool>(
+      tools::parseModule(llvm::MemoryBuffer::getMemBuffer(input.getMemBufferRef()), sourceManager, context));
 }
 
 /// Reads, runs, and writes only what is complete.
@@ -87,11 +99,15 @@ static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry,
   sourceManager.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBuffer((*input)->getBuffer(), (*input)->getBufferIdentifier()), llvm::SMLoc());
   {
-    SourceMgrDiagnosticHandler handler(sourceManager, &probe);
+    tools::DiagnosticPrinter printer(sourceManager, probe);
     bool bytecode = (*input)->getBuffer().starts_with("ML\xefR");
     if (!bytecode && failed(tools::checkText(sourceManager, probe)))
       return tools::ExitProgram;
   }
+  bool isWhole = config.inputSplitMarker().empty() && !config.shouldVerifyDiagnostics() &&
+                 config.shouldVerifyOnParsing() && config.getIrdlFile().empty();
+  if (isWhole && !keepArgumentNames && !isValid(**input, config, registry))
+    return tools::ExitProgram;
   if (keepArgumentNames && !(*input = recordArgumentNames(std::move(*input), config, registry)))
     return tools::ExitProgram;
   std::string output;

@@ -5,6 +5,7 @@
 
 #include "codegen/Pipelines.h"
 #include "reference/Evaluator.h"
+#include "tools/common/Diagnostics.h"
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
@@ -102,7 +103,7 @@ static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuff
   // Messages name the place; the op in generic form behind them helps nobody.
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, &context);
+  resid::tools::DiagnosticPrinter printer(sources, context);
   OwningOpRef<ModuleOp> module = resid::tools::parseModule(std::move(input), sources, context);
   if (!module)
     return makeError(resid::tools::ExitProgram, "");

@@ -8,6 +8,7 @@
 #include "diagram/Diagram.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/Manifest.h"
+#include "tools/common/Diagnostics.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
@@ -173,7 +174,7 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sourceManager;
-  SourceMgrDiagnosticHandler printer(sourceManager, &context);
+  DiagnosticPrinter printer(sourceManager, context);
   bool warned = false;
   ScopedDiagnosticHandler counter(&context, [&](Diagnostic &diagnostic) {
     warned |= diagnostic.getSeverity() == DiagnosticSeverity::Warning;
