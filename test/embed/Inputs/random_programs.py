@@ -178,26 +178,31 @@ def branch_steps(p):
     return steps
 
 
-def flat_function(p):
+def flat_piece(p):
     value, body = "%f", []
     for _, op, _, _, result in branch_steps(p):
         body.append(op(p, value))
         value = f"%{result}"
     body += [add_op(p, value), norm_op(p, "%sum")]
-    return function(p.name, p.tensors(), p.scalars(), body, p.results())
+    return p.name, p.tensors(), p.scalars(), body, p.results()
+
+
+def pieces(p):
+    """All functions of one program, as the arguments of function()."""
+    yield flat_piece(p)
+    for suffix, op, extra, scalars, result in branch_steps(p):
+        single = Tensor(result, p.element, p.dims, p.dynamic)
+        yield f"{p.name}_{suffix}", [p.f] + extra, scalars, [op(p, "%f")], [single]
+    yield f"{p.name}_fused", p.tensors(), p.scalars(), [add_norm_op(p)], p.results()
+    gate = [p.gate] if p.gate else []
+    yield f"{p.name}_add", [p.x, p.f] + gate, [], [add_op(p, "%f")], [p.sum()]
+    parameters = [tensor for tensor in (p.alpha, p.gamma, p.beta) if tensor]
+    normalized = [p.results()[0]] + p.results()[2:]
+    yield f"{p.name}_norm", [p.sum()] + parameters, [], [norm_op(p, "%sum")], normalized
 
 
 def functions(p):
-    text = flat_function(p)
-    for suffix, op, extra, scalars, result in branch_steps(p):
-        single = Tensor(result, p.element, p.dims, p.dynamic)
-        text += function(f"{p.name}_{suffix}", [p.f] + extra, scalars, [op(p, "%f")], [single])
-    text += function(f"{p.name}_fused", p.tensors(), p.scalars(), [add_norm_op(p)], p.results())
-    gate = [p.gate] if p.gate else []
-    text += function(f"{p.name}_add", [p.x, p.f] + gate, [], [add_op(p, "%f")], [p.sum()])
-    parameters = [tensor for tensor in (p.alpha, p.gamma, p.beta) if tensor]
-    normalized = [p.results()[0]] + p.results()[2:]
-    return text + function(f"{p.name}_norm", [p.sum()] + parameters, [], [norm_op(p, "%sum")], normalized)
+    return "".join(function(*piece) for piece in pieces(p))
 
 
 def call(name, tensors, pointers, scalars, outputs):
@@ -276,9 +281,10 @@ def main():
     (folder / "programs.inc").write_text("".join(map(cpp, programs)) + table)
     scalars = {"seed": "81985529216486895", "step": "5", "row": "1000", "site": "2"}
     for p in programs:
-        (folder / f"{p.name}.mlir").write_text(flat_function(p))
+        (folder / f"{p.name}.mlir").write_text(function(*flat_piece(p)))
         values = [tensor.quick(i + 1) for i, tensor in enumerate(p.tensors())] + [scalars[name] for name in p.scalars()]
         (folder / f"{p.name}.args").write_text(" ".join(f"--arg={value}" for value in values) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
