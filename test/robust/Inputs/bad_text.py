@@ -85,6 +85,9 @@ BAD = [
     ("product-past-64-bits",
      function("  %y = resid.add %x, %x : tensor<4294967296x4294967296x4xf32>", "%x: tensor<4294967296x4294967296x4xf32>"), ""),
     ("past-2^47-bytes", function("  %y = resid.add %x, %x : tensor<35184372088833xf32>", "%x: tensor<35184372088833xf32>"), ""),
+    # The upstream parser falls over this one after its message.
+    ("parser-fault", function("  %y = linalg.transpose ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) permutation = ]",
+                              "%x: tensor<4xf32>"), "expected '\\['"),
     ("long-line", "func.func @f() { " + "x" * 100000, "custom op 'xxx"),
     ("long-list", "func.func @f() { %0 = arith.constant dense<[" + "1.0, " * 100000, "expected element literal"),
 ]
