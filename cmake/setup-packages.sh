@@ -14,12 +14,33 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   exit 0
 fi
 
+# What only tests of programs for other processors need; without, they are left out, and the tests say so.
+optional=()
+[ "$(dpkg --print-architecture)" = amd64 ] && optional=(qemu-user libstdc++-12-dev-arm64-cross)
+
+is_missing() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null || true)" != installed ]; }
+
 missing=()
 for package in "${packages[@]}"; do
-  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
-  [ "$state" = installed ] || missing+=("$package")
+  ! is_missing "$package" || missing+=("$package")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
+
+install_optional() {
+  local package
+  for package in ${optional[@]+"${optional[@]}"}; do
+    # No update of the lists for these: that would take its time at every call where they are not to be had.
+    if is_missing "$package" && [ "$(id -u)" -eq 0 ] && [ -n "$(apt-cache madison "$package" 2>/dev/null)" ]; then
+      echo "setup: installing $package, for tests only"
+      DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" </dev/null ||
+        echo "setup: $package could not be installed; some tests are left out" >&2
+    fi
+  done
+}
+
+if [ ${#missing[@]} -eq 0 ]; then
+  install_optional
+  exit 0
+fi
 
 if [ "$(id -u)" -ne 0 ]; then
   echo "setup: these packages are missing; as root, run" >&2
@@ -35,3 +56,4 @@ if ! apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null; 
   echo "setup: (bookworm-security), elsewhere add the packages of apt.llvm.org" >&2
   exit 1
 fi
+install_optional

@@ -148,6 +148,7 @@ static std::vector<emit::KernelSignature> collectSignatures(ModuleOp module) {
 /// How the entries tell the processors apart.
 static emit::BuildEntriesOptions describeProcessors(ArrayRef<emit::TargetDescription> targets) {
   emit::BuildEntriesOptions options;
+  options.isAArch64 = !targets.front().facts.isX86;
   if (targets.size() == 1)
     options.cpuFeatures = llvm::to_vector(targets.front().getRequiredFeatures());
   else

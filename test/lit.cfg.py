@@ -5,15 +5,17 @@
 #
 # Tools (those of the build, then LLVM's) stand on PATH: a RUN line names them plainly.
 # Features: one per tool that the build has (resid-opt, residc, resid-run), x86_64 or aarch64, and x86-64-v3,
-# x86-64-v4 where this machine can run such code; faults in builds without sanitizers; benchmarks where their library is built
+# x86-64-v4 where this machine can run such code; faults in builds without sanitizers; qemu-x86_64 and aarch64-programs where
+# programs for other processors can be made and run here (without, a note says why); benchmarks where their library is built
 # and Python can load it; package where the build can be installed and linked to by other projects; debug-info where
 # objects name their sources; ninja and make where they are on PATH.
 # Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %cmake %python %source_dir %build_dir %include_dir %runtime_dir
-# %examples_dir
+# %examples_dir; %aarch64_cc, %aarch64_cxx (compile and link statically) and %aarch64_run, which -cpu may follow
 
 import os
 import platform
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -60,6 +62,32 @@ for level, needed in X86_LEVELS.items():
     if available.issuperset(needed):
         config.available_features.add(level)
 
+
+def missing_for_aarch64(compiler):
+    """What keeps this machine from compiling, linking and running C++ programs for aarch64; empty where nothing does."""
+    if not os.path.exists(compiler) or not os.path.exists(os.path.join(config.llvm_bin, "ld.lld")):
+        return "clang and lld beside LLVM's tools (clang-22, lld-22)"
+    if not shutil.which("qemu-aarch64"):
+        return "qemu-aarch64 (qemu-user)"
+    for library in ["libc.a", "libgcc.a", "libstdc++.a"]:
+        command = [compiler, "--target=aarch64-linux-gnu", "-print-file-name=" + library]
+        found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        if not os.path.isabs(found):
+            return library + " for aarch64 (libstdc++-12-dev-arm64-cross)"
+    return ""
+
+
+aarch64_compiler = os.path.join(config.llvm_bin, "clang")
+missing = missing_for_aarch64(aarch64_compiler)
+if missing:
+    lit_config.note("programs for aarch64 are not tested: this machine has no " + missing)
+else:
+    config.available_features.add("aarch64-programs")
+if platform.machine() == "x86_64" and shutil.which("qemu-x86_64"):
+    config.available_features.add("qemu-x86_64")
+else:
+    lit_config.note("programs on older x86-64 processors are not tested: this machine has no qemu-x86_64 (qemu-user)")
+
 if os.path.exists(os.path.join(config.runtime_dir, "libresid-benchmarks.so")) and not config.sanitized:
     config.available_features.add("benchmarks")
 
@@ -81,6 +109,9 @@ config.substitutions += [
     ("%cxx", config.cxx_compiler),
     ("%cmake", config.cmake),
     ("%python", config.python),
+    ("%aarch64_cc", aarch64_compiler + " --target=aarch64-linux-gnu -fuse-ld=lld -static"),
+    ("%aarch64_cxx", aarch64_compiler + "++ --target=aarch64-linux-gnu -fuse-ld=lld -static"),
+    ("%aarch64_run", "qemu-aarch64"),
     ("%source_dir", config.source_dir),
     ("%build_dir", config.build_dir),
     ("%include_dir", os.path.join(config.source_dir, "runtime")),

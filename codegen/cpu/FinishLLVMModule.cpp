@@ -15,7 +15,9 @@ using namespace mlir::resid;
 namespace {
 
 /// The functions that generated objects may import.
-bool isAllowedImport(StringRef name) { return name == "memcpy" || name == "memset" || name == "memmove"; }
+bool isAllowedImport(StringRef name) {
+  return name == "memcpy" || name == "memset" || name == "memmove" || name == "getauxval";
+}
 
 /// Casts between types that a left-over operation needs are reported only where they are all that is left.
 LogicalResult checkOperations(ModuleOp module) {

@@ -292,12 +292,13 @@ struct BuildEntries : resid::emit::impl::BuildEntriesBase<BuildEntries> {
     SmallVector<CPUVariant> parsed;
     for (const std::string &text : variants)
       parsed.push_back(CPUVariant::parse(text));
-    std::vector<std::vector<std::string>> featureSets;
+    std::vector<FeatureSet> featureSets;
     for (const CPUVariant &variant : parsed)
       featureSets.push_back(variant.features);
     if (parsed.empty())
       featureSets.emplace_back(cpuFeatures.begin(), cpuFeatures.end());
-    func::FuncOp cpuChoice = buildCPUChoice(getOperation(), featureSets);
+    Architecture architecture = isAArch64 ? Architecture::AArch64 : Architecture::X86;
+    func::FuncOp cpuChoice = buildCPUChoice(getOperation(), architecture, featureSets);
     for (func::FuncOp implementation : implementations) {
       SmallVector<func::FuncOp> targets = {implementation};
       if (!parsed.empty())

@@ -93,6 +93,7 @@ llvm::Expected<std::vector<std::string>> emit::findForbiddenImports(llvm::ArrayR
       llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "resid"));
   if (!file)
     return file.takeError();
+  bool isAArch64 = (*file)->getArch() == llvm::Triple::aarch64;
   std::vector<std::string> forbidden;
   for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
     auto flags = symbol.getFlags();
@@ -101,7 +102,8 @@ llvm::Expected<std::vector<std::string>> emit::findForbiddenImports(llvm::ArrayR
       return flags.takeError();
     if (!name)
       return name.takeError();
-    bool allowed = *name == "memcpy" || *name == "memset" || *name == "memmove" || name->empty();
+    bool allowed = *name == "memcpy" || *name == "memset" || *name == "memmove" || name->empty() ||
+                   (isAArch64 && *name == "getauxval");
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !allowed)
       forbidden.push_back(name->str());
   }

@@ -54,7 +54,9 @@ def BuildEntries : Pass<"resid-build-entries", "::mlir::ModuleOp"> {
     With `variants`, F calls F__impl.name instead, for the first CPU of the list whose features the processor has. These
     functions are declared, with the attribute `resid.per_cpu`; their bodies are made from F__impl, one module per CPU.
   }];
-  let options = [ListOption<"cpuFeatures", "cpu-features", "std::string",
+  let options = [Option<"isAArch64", "aarch64", "bool", "false",
+                        "the processor is an aarch64, which Linux is asked about; else an x86-64, asked by CPUID">,
+                 ListOption<"cpuFeatures", "cpu-features", "std::string",
                             "features that the processor must have; see codegen/emit/CPUFeatures.h">,
                  ListOption<"variants", "variants", "std::string",
                             "several CPUs instead, the best first, each as name:feature+feature">];

@@ -109,8 +109,8 @@ static LogicalResult verifyStrided(func::FuncOp function) {
 //===------------------------------------------- names
 //-------------------------------------------------------------===//
 
-/// Keywords of C11 and C++11, the names that generated parameters and declarations use themselves, and the functions
-/// that objects import.
+/// Keywords of C11 and C++11, the names that generated parameters and declarations use themselves, and what objects
+/// import or define for themselves.
 static bool isReserved(llvm::StringRef name) {
   static constexpr llvm::StringLiteral words =
       "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class "
@@ -121,7 +121,8 @@ static bool isReserved(llvm::StringRef name) {
       "thread_local throw true try typedef typeid typename typeof union unsigned using virtual void "
       "volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary "
       "_Noreturn _Static_assert _Thread_local ctx int8_t int16_t int32_t int64_t uint16_t uint32_t size_t "
-      "NULL errno unix linux memcpy memmove memset resid_ctx resid_info resid_status resid_status_string";
+      "NULL errno unix linux memcpy memmove memset getauxval resid_ctx resid_info resid_status resid_status_string "
+      "resid_cpu_choice resid_cpu_state";
   static const llvm::StringSet<> reserved = [] {
     SmallVector<llvm::StringRef> list;
     llvm::SplitString(words, list);

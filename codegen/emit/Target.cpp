@@ -24,10 +24,9 @@ bool TargetDescription::hasFeature(StringRef feature) const {
 
 std::vector<std::string> TargetDescription::getRequiredFeatures() const {
   std::vector<std::string> required;
-  if (Triple(triple).isX86())
-    for (const std::string &feature : getCheckableFeatures())
-      if (hasFeature(feature))
-        required.push_back(feature);
+  for (const std::string &feature : getCheckableFeatures(facts.isX86 ? Architecture::X86 : Architecture::AArch64))
+    if (hasFeature(feature))
+      required.push_back(feature);
   return required;
 }
 
@@ -72,10 +71,16 @@ static unsigned maskedBits(const TargetDescription &target, const Triple &triple
   return target.hasFeature("avx") ? 32 : 0;
 }
 
+/// Linux with 64-bit pointers: what the entries ask the processor by, and the sizes in their signatures, rest on it.
+static bool isAvailable(const Triple &triple) {
+  bool hasShortPointers = is_contained({Triple::GNUX32, Triple::MuslX32, Triple::GNUILP32}, triple.getEnvironment());
+  bool isKnown = triple.getArch() == Triple::x86_64 || triple.getArch() == Triple::aarch64;
+  return isKnown && triple.isOSLinux() && triple.isOSBinFormatELF() && !hasShortPointers;
+}
+
 static Error unknownCPU(StringRef mcpu, const Triple &triple) {
-  if (!triple.isX86())
-    return createStringError("expected the CPU 'generic' of " + triple.getArchName() + ", but got '" + mcpu + "'");
-  StringRef examples = "x86-64-v2, x86-64-v3, x86-64-v4, skylake-avx512, znver4";
+  StringRef examples = triple.isX86() ? "x86-64-v2, x86-64-v3, x86-64-v4, skylake-avx512, znver4"
+                                      : "generic, cortex-a72, neoverse-n1, neoverse-v2, apple-m1";
   return createStringError("expected a CPU of " + triple.getArchName() + " such as native, " + examples +
                            ", but got '" + mcpu + "'");
 }
@@ -88,20 +93,21 @@ Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef 
   target.triple = triple.str();
   std::string message;
   const Target *backEnd = TargetRegistry::lookupTarget(triple, message);
-  if (!backEnd || !(triple.getArch() == Triple::x86_64 || triple.getArch() == Triple::aarch64))
+  if (!backEnd || !isAvailable(triple))
     return createStringError(std::make_error_code(std::errc::not_supported),
-                             "expected a triple of x86_64 or aarch64, but got '" + target.triple + "'");
+                             "expected a triple of x86_64 or aarch64 with Linux and pointers of 64 bits, but got '" +
+                                 target.triple + "'");
   target.cpu = mcpu.str();
   if (mcpu == "native") {
     if (triple.getArch() != host.getArch())
       return createStringError("expected a CPU name for the triple '" + target.triple +
-                               "', but got 'native', which is this machine's");
+                               "', such as --mcpu=" + (triple.isX86() ? "x86-64-v3" : "generic") +
+                               ", but got 'native', which is this machine's");
     target.cpu = sys::getHostCPUName().str();
     target.features = hostFeatures();
   }
   std::unique_ptr<MCSubtargetInfo> probe(backEnd->createMCSubtargetInfo(triple, "", ""));
-  // Objects for other CPUs of aarch64 could not say whether they may run: nothing here asks such a processor.
-  if (!probe->isCPUStringValid(target.cpu) || (triple.isAArch64() && target.cpu != "generic"))
+  if (!probe->isCPUStringValid(target.cpu))
     return unknownCPU(mcpu, triple);
 
   TargetOptions options;
@@ -147,9 +153,8 @@ Expected<std::vector<TargetDescription>> emit::resolveTargets(StringRef tripleNa
     return createStringError("expected names of CPUs between commas, but got '" + mcpus + "'");
   Triple triple(tripleName.empty() ? sys::getDefaultTargetTriple() : Triple::normalize(tripleName));
   if (names.size() > 1 && triple.getArch() != Triple::x86_64)
-    return createStringError(std::make_error_code(std::errc::not_supported),
-                             "expected one CPU for the triple '" + triple.str() + "', but got '" + mcpus +
-                                 "': code for several is available on x86_64 only");
+    return createStringError("expected one CPU for the triple '" + triple.str() + "', but got '" + mcpus +
+                             "': a list makes code that chooses, for x86_64 only");
   std::vector<TargetDescription> targets;
   for (StringRef name : names) {
     Expected<TargetDescription> target = resolveTarget(tripleName, name);

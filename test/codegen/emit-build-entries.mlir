@@ -82,9 +82,22 @@ func.func private @h__impl(%ctx: !llvm.ptr, %x: memref<2x?x8xf32, strided<[?, ?,
 // CHECK:         llvm.inline_asm has_side_effects "cpuid"
 // CHECK:         llvm.mlir.constant(65568 : i32)
 // CHECK:         llvm.mlir.constant(134217728 : i32)
+// CHECK:         llvm.inline_asm has_side_effects "xgetbv"
 // CHECK:         llvm.mlir.constant(230 : i32)
 // CHECK:         llvm.store %{{.*}} atomic monotonic
-// CHECK:         llvm.inline_asm has_side_effects "xgetbv"
+
+// On aarch64 the system is asked for two words (keys 16 and 26): here for SVE (bit 22) of the first and bf16 (bit 14) of the second.
+// RUN: resid-opt %s --allow-unregistered-dialect --resid-build-entries='aarch64 cpu-features=sve,bf16' | FileCheck %s --check-prefix=ARM
+// ARM:       llvm.func @getauxval(i64) -> i64
+// ARM-LABEL: func.func private @resid_cpu_choice() -> i32
+// ARM-NOT:     llvm.inline_asm
+// ARM:         llvm.mlir.constant(16 : i64)
+// ARM:         llvm.call @getauxval
+// ARM:         llvm.mlir.constant(26 : i64)
+// ARM:         llvm.call @getauxval
+// ARM:         llvm.mlir.constant(4194304 : i64)
+// ARM:         llvm.mlir.constant(16384 : i64)
+// ARM:         llvm.store %{{.*}} atomic monotonic
 
 // Several CPUs: the best first. Whatever their number, each leaf is asked once; the call goes to the one that was chosen.
 // RUN: resid-opt %s --allow-unregistered-dialect --resid-build-entries=variants=best:avx2+avx512f,next:avx2,least:sse3 | FileCheck %s --check-prefix=SEVERAL
@@ -109,5 +122,5 @@ func.func private @h__impl(%ctx: !llvm.ptr, %x: memref<2x?x8xf32, strided<[?, ?,
 // SEVERAL:         llvm.load %{{.*}} atomic monotonic
 // SEVERAL-COUNT-3: llvm.inline_asm has_side_effects "cpuid"
 // SEVERAL-NOT:     "cpuid"
-// SEVERAL:         llvm.store %{{.*}} atomic monotonic
 // SEVERAL:         llvm.inline_asm has_side_effects "xgetbv"
+// SEVERAL:         llvm.store %{{.*}} atomic monotonic

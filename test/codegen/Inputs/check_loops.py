@@ -1,18 +1,20 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Reads x86-64 assembly of row functions (`…__rows`, `…__stream`) and says, per function, what a change of compiler or
-# emitter could lose without changing a bit: calls; in the innermost loops on vectors, stores to the stack, horizontal
-# steps and shuffles that widen 16-bit elements; how many horizontal reductions there are, and how many non-temporal
-# stores. Usage: check_loops.py FILE.s
+# Reads x86-64 or aarch64 assembly of row functions (`…__rows`, `…__stream`) and says, per function, what a change of
+# compiler or emitter could lose without changing a bit: calls; in the innermost loops on vectors, stores to the stack,
+# horizontal steps and shuffles that widen 16-bit elements; how many horizontal reductions there are, and how many
+# non-temporal stores. Usage: check_loops.py FILE.s
 
 import re
 import sys
 
 FUNCTION = re.compile(r"^([\w.$]+__(?:rows|stream)):")
 LABEL = re.compile(r"^(\.L\w+):")
-JUMP = re.compile(r"^\s+j\w+\s+(\.L\w+)")
-STACK_STORE = re.compile(r"^\s+v?mov\w+\s+%[xyz]mm\d+, -?\d*\(%r[sb]p")
-HORIZONTAL = re.compile(r"^\s+(vextractf(64x4|32x8|128)|vextractf32x4|vhadd)")
+JUMP = re.compile(r"^\s+(?:j\w+|b\.\w+|b|cbn?z \w+,|tbn?z \w+, #\d+,)\s+(\.L\w+)")
+CALL = re.compile(r"^\s+(call\w*|blr?)\s")
+VECTOR = re.compile(r"%[xyz]mm|\bq\d|\bv\d+\.|\bz\d+\.")
+STACK_STORE = re.compile(r"^\s+(v?mov\w+\s+%[xyz]mm\d+, -?\d*\(%r[sb]p|st[urp]+\s+[bhsdqz]\d+.*\[(sp|x29))")
+HORIZONTAL = re.compile(r"^\s+(vextractf(64x4|32x8|128)|vextractf32x4|vhadd|faddp|faddv|fadda)")
 WIDENING = re.compile(r"^\s+v?(pmovzxwd|punpck[lh]wd|permt2w|permi2w)")
 HALVES_512 = re.compile(r"^\s+vextractf(64x4|32x8)\s+\$1, %zmm\d+, %ymm")
 
@@ -48,8 +50,8 @@ def main():
         lines = file.read().splitlines()
     for name, body in functions(lines):
         loops = [body[low:high] for low, high in innermost_loops(body)]
-        vector = [loop for loop in loops if any("mm" in line for line in loop)]
-        print(f"{name}: {sum('call' in line for line in body)} calls, {len(vector)} vector loops with "
+        vector = [loop for loop in loops if any(VECTOR.search(line) for line in loop)]
+        print(f"{name}: {count(CALL, body)} calls, {len(vector)} vector loops with "
               f"{sum(count(STACK_STORE, loop) for loop in vector)} stores to the stack and "
               f"{sum(count(HORIZONTAL, loop) for loop in vector)} horizontal steps, "
               f"{sum(count(WIDENING, loop) for loop in vector)} widening shuffles, "
