@@ -246,6 +246,8 @@ void Faults::handleFatal(void *, const char *reason, bool) { end(reason); }
 void Faults::install() {
   // LLVM puts handlers of its own in place when it first has a file to remove. Ours shall stay, so its come first.
   sys::SetInterruptFunction(nullptr);
+  // A file that grows beyond the limit is one that cannot be written.
+  signal(SIGXFSZ, SIG_IGN);
   install_fatal_error_handler(handleFatal);
   struct sigaction action = {};
   action.sa_sigaction = handle;
