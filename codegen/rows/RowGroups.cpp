@@ -4,6 +4,7 @@
 
 #include "codegen/rows/RowGroups.h"
 
+#include "codegen/rows/GroupLimits.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <queue>
 
@@ -32,9 +33,9 @@ public:
   void setGroup(Operation *op, int group) { groupOf[index.lookup(op)] = group; }
   void mergeGroups(int from, int into) { llvm::replace(groupOf, from, into); }
 
-  /// Whether making one node of `op` and `groups` would make a cycle: whether something outside that `op` or a member
-  /// depends on depends on a member in turn.
-  bool wouldCycle(Operation *op, ArrayRef<int> groups) const;
+  /// What stands in the way of making one node of `op` and `groups`: something outside that `op` or a member depends on
+  /// and that depends on a member in turn. Null if nothing does.
+  Operation *findBetween(Operation *op, ArrayRef<int> groups) const;
 
   /// Reorders the block: groups contiguous, otherwise as little as possible changed.
   void sortBlock(Block &block) const;
@@ -79,7 +80,7 @@ void Dependencies::addOperands(unsigned node, Operation *op, Block &block) {
   }
 }
 
-bool Dependencies::wouldCycle(Operation *op, ArrayRef<int> groups) const {
+Operation *Dependencies::findBetween(Operation *op, ArrayRef<int> groups) const {
   auto isInside = [&](unsigned node) { return groupOf[node] >= 0 && llvm::is_contained(groups, groupOf[node]); };
   SmallVector<unsigned> stack;
   auto pushOutside = [&](unsigned node) {
@@ -92,10 +93,10 @@ bool Dependencies::wouldCycle(Operation *op, ArrayRef<int> groups) const {
   DenseSet<unsigned> visited;
   while (!stack.empty()) {
     unsigned node = stack.pop_back_val();
-    if (isInside(node))
-      return true;
     if (!visited.insert(node).second)
       continue;
+    if (llvm::any_of(dependsOn[node], isInside))
+      return ops[node];
     llvm::append_range(stack, dependsOn[node]);
     if (groupOf[node] < 0)
       continue;
@@ -103,7 +104,7 @@ bool Dependencies::wouldCycle(Operation *op, ArrayRef<int> groups) const {
       if (groupOf[other] == groupOf[node])
         stack.push_back(other);
   }
-  return false;
+  return nullptr;
 }
 
 void Dependencies::sortBlock(Block &block) const {
@@ -148,14 +149,22 @@ public:
   SmallVector<RowGroup> run(Block &block);
 
 private:
+  /// Why an op is not in a group; empty where it is.
+  using Reason = std::string;
+
   void assign(Operation *op);
-  bool tryJoin(Operation *op, ArrayRef<int> candidates, bool rowLevel);
-  bool isConnected(Operation *op, const RowGroup &group, bool rowLevel) const;
-  std::optional<RowGroup> unite(Operation *op, ArrayRef<int> candidates, bool rowLevel) const;
+  bool assignToProducers(Operation *op);
+  bool assignToSharers(Operation *op);
+  Reason tryJoin(Operation *op, ArrayRef<int> candidates, bool rowLevel);
+  Reason findGap(Operation *op, const RowGroup &group, bool rowLevel) const;
+  Reason unite(Operation *op, ArrayRef<int> candidates, bool rowLevel, RowGroup &united) const;
   void startGroup(Operation *op);
+  void recordRefusals();
 
   Dependencies dependencies;
   SmallVector<RowGroup> groups;
+  /// (op, the other one, reason); groups may still come together.
+  SmallVector<std::tuple<Operation *, Operation *, Reason>> refusals;
 };
 
 } // namespace
@@ -205,15 +214,16 @@ static bool readsFit(const RowGroup &group) {
   return fit;
 }
 
-/// Whether the group's space is the op's: they share a full tensor (or row, for an op on rows), or all sizes are known.
-bool Grouping::isConnected(Operation *op, const RowGroup &group, bool rowLevel) const {
+/// Why the group's space is not known to be the op's: it is where they share a full tensor (or row, for an op on rows),
+/// or where all sizes are known.
+Grouping::Reason Grouping::findGap(Operation *op, const RowGroup &group, bool rowLevel) const {
   SmallVector<int64_t> shape = getLoopShape(op);
   unsigned rank = rowLevel ? group.space.getNumRows() : group.space.getRank();
   if (shape.size() != rank || (rowLevel && !group.columnsFixed))
-    return false;
+    return ("expected " + Twine(rank) + " dimensions as in its kernel, but got " + Twine(shape.size())).str();
   if (!llvm::all_of(llvm::zip(shape, group.space.shape),
                     [](auto pair) { return agree(std::get<0>(pair), std::get<1>(pair)); }))
-    return false;
+    return "expected the sizes of its kernel, but got others";
   bool readsMember = false, sharesFull = false;
   for (const Access &read : getReads(op)) {
     Operation *producer = read.tensor.getDefiningOp();
@@ -226,55 +236,55 @@ bool Grouping::isConnected(Operation *op, const RowGroup &group, bool rowLevel) 
                   }));
   }
   auto isStatic = [](ArrayRef<int64_t> sizes) { return llvm::none_of(sizes, ShapedType::isDynamic); };
-  return sharesFull || (readsMember && isStatic(shape) && isStatic(group.space.shape));
+  bool isConnected = sharesFull || (readsMember && isStatic(shape) && isStatic(group.space.shape));
+  return isConnected ? "" : "expected to read a tensor of its kernel element by element, but got none";
 }
 
-/// Norms of one kernel at most. Each phase recomputes what it needs of the norms before it and no row holds, so work
-/// and code grow with the square of their number; beyond this a tensor in between is cheaper.
-constexpr int64_t kMaxStatistics = 4;
-
-static bool hasFewNorms(const RowGroup &group) { return llvm::count_if(group.members, isStatistics) <= kMaxStatistics; }
-
-/// The group that `op` and the candidates would be, if their reads fit one space.
-std::optional<RowGroup> Grouping::unite(Operation *op, ArrayRef<int> candidates, bool rowLevel) const {
-  RowGroup united = groups[candidates.front()];
+/// Makes the group that `op` and the candidates would be, if their reads fit one space.
+Grouping::Reason Grouping::unite(Operation *op, ArrayRef<int> candidates, bool rowLevel, RowGroup &united) const {
+  static constexpr char otherColumns[] = "expected the columns of its kernel, but got a norm, or dropout, over others";
+  united = groups[candidates.front()];
   for (int candidate : candidates.drop_front()) {
     const RowGroup &other = groups[candidate];
     llvm::append_range(united.members, other.members);
     united.rowLevel.insert(other.rowLevel.begin(), other.rowLevel.end());
     if (other.columnsFixed && !declareColumns(united, other.space.columns))
-      return std::nullopt;
+      return otherColumns;
   }
   united.members.push_back(op);
   if (rowLevel)
     united.rowLevel.insert(op);
   else if (!declareColumns(united, getDeclaredColumns(op)))
-    return std::nullopt;
+    return otherColumns;
   for (Operation *member : united.members)
     for (auto [dim, size] : llvm::enumerate(getLoopShape(member)))
       if (!ShapedType::isDynamic(size))
         united.space.shape[dim] = size;
-  if (!hasFewNorms(united) || !readsFit(united))
-    return std::nullopt;
-  return united;
+  if (Reason excess = findExcess(united); !excess.empty())
+    return excess;
+  return readsFit(united) ? "" : "expected operands along the rows and columns of its kernel, but got another layout";
 }
 
-bool Grouping::tryJoin(Operation *op, ArrayRef<int> candidates, bool rowLevel) {
-  bool connected = llvm::all_of(candidates, [&](int group) { return isConnected(op, groups[group], rowLevel); });
-  if (!connected || dependencies.wouldCycle(op, candidates))
-    return false;
-  std::optional<RowGroup> united = unite(op, candidates, rowLevel);
-  if (!united)
-    return false;
+Grouping::Reason Grouping::tryJoin(Operation *op, ArrayRef<int> candidates, bool rowLevel) {
+  for (int group : candidates)
+    if (Reason gap = findGap(op, groups[group], rowLevel); !gap.empty())
+      return gap;
+  if (Operation *between = dependencies.findBetween(op, candidates))
+    return ("expected nothing in between, but got " + between->getName().getStringRef() +
+            ", which reads one of them and is read by the other")
+        .str();
+  RowGroup united;
+  if (Reason obstacle = unite(op, candidates, rowLevel, united); !obstacle.empty())
+    return obstacle;
   int into = candidates.front();
   for (int candidate : candidates.drop_front()) {
     dependencies.mergeGroups(candidate, into);
     groups[candidate].members.clear();
   }
-  llvm::sort(united->members, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  groups[into] = std::move(*united);
+  llvm::sort(united.members, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  groups[into] = std::move(united);
   dependencies.setGroup(op, into);
-  return true;
+  return "";
 }
 
 void Grouping::startGroup(Operation *op) {
@@ -290,40 +300,88 @@ void Grouping::startGroup(Operation *op) {
   groups.push_back(std::move(group));
 }
 
-void Grouping::assign(Operation *op) {
-  SmallVector<int> producers, sharers;
+/// Puts the op into the kernel of what it reads: of all of it, else of the last of it that takes it.
+bool Grouping::assignToProducers(Operation *op) {
+  SmallVector<int> producers;
+  SmallVector<Operation *> ops;
   for (const Access &read : getReads(op)) {
     Operation *producer = read.tensor.getDefiningOp();
     int group = producer ? dependencies.getGroup(producer) : -1;
-    if (group >= 0 && !isInlined(read) && !llvm::is_contained(producers, group))
-      producers.push_back(group);
-    for (Operation *user : read.tensor.getUsers()) {
-      int sharer = dependencies.getGroup(user);
-      if (sharer >= 0 && !llvm::is_contained(sharers, sharer))
-        sharers.push_back(sharer);
-    }
+    if (group < 0 || isInlined(read) || llvm::is_contained(producers, group))
+      continue;
+    producers.push_back(group);
+    ops.push_back(producer);
   }
   llvm::sort(producers);
-  llvm::sort(sharers, std::greater<>());
+  if (producers.empty())
+    return false;
+  Reason first;
+  auto joins = [&](ArrayRef<int> candidates, bool rowLevel) {
+    Reason reason = tryJoin(op, candidates, rowLevel);
+    // What the first try says is why not all is one kernel.
+    if (first.empty())
+      first = reason;
+    return reason.empty();
+  };
+  auto refuse = [&] {
+    for (Operation *producer : ops)
+      refusals.push_back({op, producer, first});
+  };
   for (bool rowLevel : {false, true}) {
     if (isStatistics(op) && rowLevel)
       break;
-    if (!producers.empty() && tryJoin(op, producers, rowLevel))
-      return;
+    if (joins(producers, rowLevel))
+      return true;
     for (int group : llvm::reverse(producers))
-      if (producers.size() > 1 && tryJoin(op, group, rowLevel))
-        return;
+      if (producers.size() > 1 && joins(group, rowLevel)) {
+        refuse();
+        return true;
+      }
   }
-  for (int group : sharers)
-    if (tryJoin(op, group, /*rowLevel=*/false))
-      return;
-  startGroup(op);
+  refuse();
+  return false;
+}
+
+/// Puts the op into a kernel that reads a tensor which it reads too, the latest first.
+bool Grouping::assignToSharers(Operation *op) {
+  SmallVector<std::pair<int, Operation *>> sharers;
+  for (const Access &read : getReads(op))
+    for (Operation *user : read.tensor.getUsers())
+      if (int group = dependencies.getGroup(user);
+          group >= 0 && !llvm::is_contained(llvm::make_first_range(sharers), group))
+        sharers.push_back({group, user});
+  llvm::sort(sharers, [](const auto &a, const auto &b) { return a.first > b.first; });
+  for (auto [group, user] : sharers) {
+    // Sharing a parameter is no reason for one kernel.
+    if (!findGap(op, groups[group], /*rowLevel=*/false).empty())
+      continue;
+    Reason reason = tryJoin(op, group, /*rowLevel=*/false);
+    if (reason.empty())
+      return true;
+    refusals.push_back({op, user, reason});
+  }
+  return false;
+}
+
+void Grouping::assign(Operation *op) {
+  if (!assignToProducers(op) && !assignToSharers(op))
+    startGroup(op);
+}
+
+/// Tells the groups what kept their members out of others.
+void Grouping::recordRefusals() {
+  for (auto &[op, other, reason] : refusals) {
+    int group = dependencies.getGroup(op);
+    if (group >= 0 && group != dependencies.getGroup(other))
+      groups[group].refusals.push_back({op->getLoc(), other->getLoc(), reason});
+  }
 }
 
 SmallVector<RowGroup> Grouping::run(Block &block) {
   for (Operation *op : dependencies.getOps())
     if (isRowWise(op))
       assign(op);
+  recordRefusals();
   dependencies.sortBlock(block);
   llvm::erase_if(groups, [](const RowGroup &group) { return group.members.empty(); });
   llvm::sort(groups, [](const RowGroup &a, const RowGroup &b) {

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Which row-wise ops of a block share a kernel, and the order of ops that makes each group contiguous. Does not own
-// what the kernel looks like.
+// what the kernel looks like, nor how large it may be (GroupLimits).
 
 #ifndef RESID_CODEGEN_ROWS_ROWGROUPS_H
 #define RESID_CODEGEN_ROWS_ROWGROUPS_H
@@ -9,6 +9,12 @@
 #include "codegen/rows/RowAccess.h"
 
 namespace mlir::resid::rows {
+
+/// Why an op is not in the kernel of another one, which makes a tensor that it reads or reads one that it reads too.
+struct GroupRefusal {
+  Location op, other;
+  std::string reason; ///< lower case, no full stop
+};
 
 /// Ops that become one kernel, in block order.
 struct RowGroup {
@@ -18,6 +24,8 @@ struct RowGroup {
   SmallVector<Operation *> members;
   /// The members that work on one element per row (their loops are the rows).
   DenseSet<Operation *> rowLevel;
+  /// Of members.
+  SmallVector<GroupRefusal> refusals;
 
   /// The map from the group's space to a member's loops.
   AffineMap getDomain(Operation *member) const;
