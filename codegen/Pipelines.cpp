@@ -102,16 +102,23 @@ std::optional<CompileFailure> resid::checkProgram(ModuleOp module, const Compile
 }
 
 std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const CompileOptions &options) {
+  if (options.report)
+    rows::nameSourceOps(module);
   if (auto failure = runStage(module, options, "inline", CompileFailure::Program,
                               [](OpPassManager &manager) { manager.addPass(emit::createInlineCalls()); }))
     return failure;
   if (auto failure = convertPlacement(module, options))
     return failure;
-  return runStage(module, options, "resid", CompileFailure::Program, [&](OpPassManager &manager) {
+  auto failure = runStage(module, options, "resid", CompileFailure::Program, [&](OpPassManager &manager) {
     ResidPassOptions passOptions;
     passOptions.mode = options.mode;
     buildResidPassPipeline(manager, passOptions);
   });
+  if (options.report && !failure) {
+    rows::nameSourceOps(module);
+    options.report->collectChains(module);
+  }
+  return failure;
 }
 
 std::optional<CompileFailure> resid::runDrawingStages(ModuleOp module, const CompileOptions &options) {
@@ -163,8 +170,11 @@ static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const Compi
   auto unavailable = CompileFailure::Unavailable;
   if (auto failure = prepareEntries(module, options))
     return failure;
-  if (auto failure = runStage(module, options, "row-kernels", unavailable, buildRowKernelPipeline))
+  auto formKernels = [&](OpPassManager &manager) { buildRowKernelPipeline(manager, /*record=*/options.report); };
+  if (auto failure = runStage(module, options, "row-kernels", unavailable, formKernels))
     return failure;
+  if (options.report)
+    options.report->collectKernels(module, targets);
   if (auto failure = runStage(module, options, "buffers", unavailable, cpu::buildBufferizationPipeline))
     return failure;
   return runStage(module, options, "scratch-and-checks", unavailable, [&](OpPassManager &manager) {

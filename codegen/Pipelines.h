@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_PIPELINES_H
 #define RESID_CODEGEN_PIPELINES_H
 
+#include "codegen/KernelReport.h"
 #include "codegen/emit/Object.h"
 #include "codegen/emit/Signature.h"
 #include "codegen/emit/Target.h"
@@ -28,6 +29,8 @@ struct CompileOptions {
   bool packedEntries = false;
   /// Called after each stage with its name, if set.
   std::function<void(llvm::StringRef stage, ModuleOp module)> afterStage;
+  /// Gets what becomes of the program's row-wise ops, if set: in runResidStages and what comes after it.
+  KernelReport *report = nullptr;
   /// Where time goes, if set.
   TimingScope *timing = nullptr;
 };

@@ -195,7 +195,7 @@ struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
     std::deque<RowFunctions> code;
     std::vector<std::pair<KernelUse, RowFunctions *>> uses;
     for (rows::KernelOp kernel : kernels) {
-      FailureOr<KernelUse> use = KernelUse::prepare(kernel, target.schedule.path);
+      FailureOr<KernelUse> use = KernelUse::prepare(kernel, target);
       if (failed(use))
         return failure();
       auto shared = llvm::find_if(code, [&](RowFunctions &functions) { return functions.takeIn(*use); });

@@ -5,7 +5,6 @@
 #include "codegen/cpu/RowFunctions.h"
 
 #include "codegen/cpu/ScalarRows.h"
-#include "codegen/cpu/ScheduleTable.h"
 #include "codegen/cpu/VectorRows.h"
 
 using namespace mlir;
@@ -44,8 +43,8 @@ static SmallVector<Value> collectOuterValues(rows::KernelOp kernel, KernelAddres
   return values;
 }
 
-FailureOr<KernelUse> KernelUse::prepare(rows::KernelOp kernel, RowPath path) {
-  KernelUse use{kernel, kernel->getParentOfType<func::FuncOp>(), {}, path, {}};
+FailureOr<KernelUse> KernelUse::prepare(rows::KernelOp kernel, const CPUTarget &target) {
+  KernelUse use{kernel, kernel->getParentOfType<func::FuncOp>(), {}, planKernel(kernel, target), {}};
   if (!use.enclosing)
     return kernel.emitOpError("expected a function around the kernel");
   OpBuilder builder(kernel);
@@ -53,11 +52,8 @@ FailureOr<KernelUse> KernelUse::prepare(rows::KernelOp kernel, RowPath path) {
   if (failed(addresses))
     return failure();
   use.addresses = *addresses;
-  if (path == RowPath::Vector)
-    if (std::optional<std::string> obstacle = findVectorObstacle(kernel)) {
-      kernel.emitRemark() << "takes the scalar path (bit-exact): " << *obstacle;
-      use.path = RowPath::Scalar;
-    }
+  if (!use.plan.obstacle.empty())
+    kernel.emitRemark() << "takes the scalar path (bit-exact): " << use.plan.obstacle;
   separateSites(kernel);
   use.outerValues = collectOuterValues(kernel, use.addresses);
   for (Value value : use.outerValues)
@@ -98,7 +94,7 @@ static bool isSite(Value constant) {
 
 bool RowFunctions::takeIn(KernelUse &other) {
   ArrayRef<Value> own = first.outerValues, theirs = other.outerValues;
-  if (first.path != other.path || own.size() != theirs.size() ||
+  if (first.plan.path != other.plan.path || own.size() != theirs.size() ||
       !areAddressedAlike(first.addresses, other.addresses) || !haveEqualBodies(first.kernel, other.kernel))
     return false;
   SmallVector<unsigned> sites;
@@ -135,10 +131,8 @@ void RowFunctions::outline() {
   SmallVector<Parameter> parameters = collectParameters();
   llvm::copy_if(parameters, std::back_inserter(arguments), [](const Parameter &one) { return !one.isConstant; });
   rowFunction = outline("__rows", parameters, /*stream=*/nullptr);
-  if (target.isX86 && first.path == RowPath::Vector && target.schedule.stores != StoreKind::Plain)
-    streamedRows = StreamedRows::plan(first.kernel);
-  if (streamedRows)
-    streamFunction = outline("__stream", parameters, &*streamedRows);
+  if (first.plan.streamed)
+    streamFunction = outline("__stream", parameters, &*first.plan.streamed);
 }
 
 func::FuncOp RowFunctions::createFunction(const Twine &suffix, TypeRange argumentTypes) {
@@ -181,11 +175,10 @@ func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> para
   KernelAddresses addresses = first.addresses;
   addresses.forEachValue([&](Value &value) { value = mapping.lookup(value); });
   Value low = entry->getArgument(next), high = entry->getArgument(next + 1);
-  if (first.path == RowPath::Scalar)
+  if (first.plan.path == RowPath::Scalar)
     ScalarRowEmitter(builder, entry, addresses, mapping, target.vectorBits).emitRows(first.kernel, low, high);
   else
-    VectorRowEmitter(builder, entry, addresses, mapping, target, stream,
-                     stream && usesPrefetch(first.kernel, target.schedule))
+    VectorRowEmitter(builder, entry, addresses, mapping, target, stream, stream && first.plan.prefetch)
         .emitRows(first.kernel, low, high);
   if (stream) // Other threads may read what was written once this function has returned.
     LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());

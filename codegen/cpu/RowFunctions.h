@@ -7,8 +7,8 @@
 #define RESID_CODEGEN_CPU_ROWFUNCTIONS_H
 
 #include "codegen/cpu/CPUTarget.h"
+#include "codegen/cpu/KernelPlan.h"
 #include "codegen/cpu/RowAddressing.h"
-#include "codegen/cpu/StreamedRows.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/SmallSet.h"
@@ -20,12 +20,12 @@ struct KernelUse {
   rows::KernelOp kernel;
   func::FuncOp enclosing;
   KernelAddresses addresses;
-  RowPath path;
+  KernelPlan plan;
   /// The scalars from above, one entry per use, in an order that equal kernels share.
   SmallVector<Value> outerValues;
 
   /// Emits what computes addresses before the kernel, and says so where it has to take the scalar path.
-  static FailureOr<KernelUse> prepare(rows::KernelOp kernel, RowPath path);
+  static FailureOr<KernelUse> prepare(rows::KernelOp kernel, const CPUTarget &target);
 };
 
 /// The code of one kernel, or of several that are equal but for the numbers of their dropout sites, which are arguments
@@ -45,7 +45,7 @@ public:
   func::FuncOp getRows() const { return rowFunction; }
   /// Where rows may be written past the cache: what writes them so, and how.
   func::FuncOp getStream() const { return streamFunction; }
-  const std::optional<StreamedRows> &getStreamedRows() const { return streamedRows; }
+  const std::optional<StreamedRows> &getStreamedRows() const { return first.plan.streamed; }
   /// An empty private function, named after the first kernel's and placed before it.
   func::FuncOp createFunction(const Twine &suffix, TypeRange argumentTypes);
 
@@ -69,7 +69,6 @@ private:
   llvm::SmallSet<unsigned, 4> differing;
   SmallVector<Parameter> arguments;
   func::FuncOp rowFunction, streamFunction;
-  std::optional<StreamedRows> streamedRows;
 };
 
 } // namespace mlir::resid::cpu

@@ -21,7 +21,8 @@ namespace mlir::resid {
 
 /// From resid ops and the elementwise ops around them, on tensors, to rows.kernel on tensors. What is not row-wise
 /// stays as it is. Ends with a check: afterwards no resid op and no op on whole tensors of the rows dialect is left.
-void buildRowKernelPipeline(OpPassManager &pm);
+/// With `record`, kernels carry what a report tells about them (codegen/rows/Passes.h).
+void buildRowKernelPipeline(OpPassManager &pm, bool record = false);
 
 /// Makes the passes named above and the pipeline resid-row-kernels known by name.
 void registerRowKernelPasses();

@@ -12,7 +12,7 @@
 
 using namespace mlir;
 
-void resid::buildRowKernelPipeline(OpPassManager &pm) {
+void resid::buildRowKernelPipeline(OpPassManager &pm, bool record) {
   pm.addPass(createResidToLinalg());
   // What users write around resid ops (activations, casts, scales) is row-wise too.
   pm.addPass(createConvertElementwiseToLinalgPass());
@@ -20,7 +20,7 @@ void resid::buildRowKernelPipeline(OpPassManager &pm) {
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(rows::createFormKernels());
+  pm.addPass(rows::createFormKernels(rows::FormKernelsOptions{/*printPrograms=*/false, record}));
   pm.addPass(createCarryLoopTensors());
   // No common subexpressions from here on: each result of a kernel starts from an empty tensor of its own.
   pm.addPass(createCanonicalizerPass());
@@ -29,5 +29,6 @@ void resid::buildRowKernelPipeline(OpPassManager &pm) {
 void resid::registerRowKernelPasses() {
   registerResidToLinalgPasses();
   rows::registerRowsPasses();
-  PassPipelineRegistration<>("resid-row-kernels", "from resid ops to row kernels, on tensors", buildRowKernelPipeline);
+  PassPipelineRegistration<>("resid-row-kernels", "from resid ops to row kernels, on tensors",
+                             [](OpPassManager &pm) { buildRowKernelPipeline(pm); });
 }

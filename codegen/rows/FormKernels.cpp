@@ -51,6 +51,21 @@ static void eraseDeadOps(Block &block) {
       op.erase();
 }
 
+/// Notes at the kernel what a report tells about it.
+static void recordPlan(KernelOp kernel, const RowProgram &program, ArrayRef<GroupRefusal> refusals) {
+  Builder builder(kernel.getContext());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  program.print(stream);
+  kernel->setAttr(kProgramAttribute, builder.getStringAttr(text));
+  SmallVector<Attribute> entries;
+  for (const GroupRefusal &refusal : refusals)
+    entries.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr(kReasonKey, builder.getStringAttr(refusal.reason)),
+         builder.getNamedAttr(kOpKey, refusal.op), builder.getNamedAttr(kOtherKey, refusal.other)}));
+  kernel->setAttr(kRefusalsAttribute, builder.getArrayAttr(entries));
+}
+
 LogicalResult FormKernels::formKernel(const RowGroup &group) {
   Operation *last = group.members.back();
   RowProgram program(group);
@@ -64,6 +79,8 @@ LogicalResult FormKernels::formKernel(const RowGroup &group) {
     FailureOr<KernelOp> kernel = KernelBuilder(program, builder, builder.getFusedLoc(locations)).build();
     if (failed(kernel))
       return failure();
+    if (record)
+      recordPlan(*kernel, program, group.refusals);
     for (auto [output, result] : llvm::zip_equal(program.getOutputs(), kernel->getResults()))
       Value(output.value).replaceUsesWithIf(result, [&](OpOperand &use) { return !program.isMember(use.getOwner()); });
   }

@@ -15,8 +15,8 @@ using namespace mlir::resid::rows;
 static constexpr int64_t kMaxNorms = 4;
 
 /// Scalar operations on an element at most. Passes over basic blocks take time that grows with the square of the block:
-/// chains of 125, 250 and 500 multiplications in bf16 (4 operations each) took 0.7, 2 and 13 seconds to compile. A kernel
-/// of this size computes for longer than a tensor in between takes to be written and read.
+/// chains of 125, 250 and 500 multiplications in bf16 (4 operations each) took 0.7, 2 and 13 seconds to compile. A
+/// kernel of this size computes for longer than a tensor in between takes to be written and read.
 static constexpr int64_t kMaxScalars = 512;
 
 /// Tensors that are read or written at most. Code for so many rows at once grows likewise: 50 and 100 results of one

@@ -19,6 +19,11 @@ namespace mlir::resid::rows {
 #define GEN_PASS_REGISTRATION
 #include "codegen/rows/Passes.h.inc"
 
+/// Attributes of kernels that were formed with `record`: the row program as text, and an array of dictionaries with the
+/// reason and the two locations of each refusal.
+constexpr llvm::StringLiteral kProgramAttribute = "rows.program", kRefusalsAttribute = "rows.refusals";
+constexpr llvm::StringLiteral kReasonKey = "reason", kOpKey = "op", kOtherKey = "other";
+
 /// Lets one-shot bufferization handle rows.kernel.
 void registerRowsBufferization(DialectRegistry &registry);
 

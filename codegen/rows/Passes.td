@@ -23,7 +23,9 @@ def FormKernels : Pass<"resid-form-kernels"> {
     Ops that are not row-wise stay as they are, in an order that keeps their side effects' order.
   }];
   let options = [Option<"printPrograms", "print-programs", "bool", "false",
-                        "print each kernel's phases, what they read, keep and write, to standard error">];
+                        "print each kernel's phases, what they read, keep and write, to standard error">,
+                 Option<"record", "record", "bool", "false",
+                        "note the same at each kernel, with what kept its ops out of others, for a report">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::resid::rows::RowsDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];

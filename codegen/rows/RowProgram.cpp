@@ -4,7 +4,9 @@
 
 #include "codegen/rows/RowProgram.h"
 
+#include "codegen/rows/SourceOps.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid::rows;
@@ -271,6 +273,26 @@ static void printSizes(raw_ostream &stream, ArrayRef<int64_t> sizes) {
   stream << "]";
 }
 
+/// Values that the phase computes though an earlier one has, by the ops they come from where these are known.
+void RowProgram::printComputedAgain(raw_ostream &stream, unsigned phase) const {
+  SmallVector<Operation *> ops;
+  for (Value value : phases[phase].computes) {
+    auto computes = [&](const RowPhase &earlier) { return llvm::is_contained(earlier.computes, value); };
+    if (llvm::any_of(ArrayRef(phases).take_front(phase), computes))
+      ops.push_back(value.getDefiningOp());
+  }
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  SmallVector<std::string> names;
+  for (Operation *op : ops) {
+    SmallVector<SourceOp> sources = getSourceOps(op->getLoc());
+    std::string name = sources.empty() ? op->getName().getStringRef().str() : sources.front().print();
+    if (!llvm::is_contained(names, name))
+      names.push_back(name);
+  }
+  if (!names.empty())
+    stream << "; computes again " << llvm::join(names, ", ");
+}
+
 void RowProgram::print(raw_ostream &stream) const {
   ArrayRef<int64_t> shape = group.space.shape;
   stream << "row program: rows ";
@@ -298,6 +320,7 @@ void RowProgram::print(raw_ostream &stream) const {
       stream << statistics[position / 2]->getName().stripDialect() << (position % 2 ? ", further sums" : ", first sum");
     printPositions(stream, "reads", "in", phase.reads);
     printPositions(stream, "reads back", "out", phase.readsBack);
+    printComputedAgain(stream, position);
     printPositions(stream, "keeps its operand in", "out", keeps);
     printPositions(stream, "writes", "out", writes);
     stream << "\n";

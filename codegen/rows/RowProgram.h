@@ -72,6 +72,7 @@ private:
   /// Fills `phases` from what is kept where.
   void simulate();
   void demand(const Access &access, unsigned phase);
+  void printComputedAgain(raw_ostream &stream, unsigned phase) const;
   bool isLegal() const;
   bool mayShareBuffer(const Access &input, const RowOutput &output) const;
   void recordInput(const Access &access, unsigned phase);

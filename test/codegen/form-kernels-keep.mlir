@@ -34,8 +34,8 @@ func.func @sum_as_a_result(%x: tensor<4x16x512xf32>, %f: tensor<4x16x512xf32>) -
 // No output of the sum's type: it is computed in every phase.
 // CHECK: row program: rows [?] columns [8]
 // CHECK: phase 0: layer_statistics, first sum; reads in0, in1{{$}}
-// CHECK-NEXT: phase 1: layer_statistics, further sums; reads in0, in1{{$}}
-// CHECK-NEXT: phase 2: results; reads in0, in1; writes out0{{$}}
+// CHECK-NEXT: phase 1: layer_statistics, further sums; reads in0, in1; computes again linalg.generic{{$}}
+// CHECK-NEXT: phase 2: results; reads in0, in1; computes again linalg.generic; writes out0{{$}}
 func.func @wide_sum_has_no_row(%x: tensor<?x8xbf16>, %f: tensor<?x8xbf16>) -> tensor<?x8xbf16> {
   %s = resid.add %x, %f : tensor<?x8xbf16> -> tensor<?x8xf32>
   %y = resid.layer_norm %s {epsilon = 1.0e-5} : tensor<?x8xf32> -> tensor<?x8xbf16>
@@ -47,8 +47,8 @@ func.func @wide_sum_has_no_row(%x: tensor<?x8xbf16>, %f: tensor<?x8xbf16>) -> te
 // x is read in the last phase, and the result may be x's own buffer: nothing may be stored there earlier.
 // CHECK: row program: rows [?] columns [8]
 // CHECK: phase 0: layer_statistics, first sum; reads in0, in1{{$}}
-// CHECK-NEXT: phase 1: layer_statistics, further sums; reads in0, in1{{$}}
-// CHECK-NEXT: phase 2: results; reads in0, in1; writes out0{{$}}
+// CHECK-NEXT: phase 1: layer_statistics, further sums; reads in0, in1; computes again linalg.generic{{$}}
+// CHECK-NEXT: phase 2: results; reads in0, in1; computes again linalg.generic; writes out0{{$}}
 func.func @input_read_later_forbids_keeping(%x: tensor<?x8xf32>, %f: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %s = resid.add %x, %f : tensor<?x8xf32>
   %y = resid.layer_norm %s {epsilon = 1.0e-5} : tensor<?x8xf32>
@@ -75,7 +75,7 @@ func.func @input_of_another_type_read_later(%x: tensor<?x8xbf16>, %f: tensor<?x8
 // One input and a cast are read again: cheaper than writing the row and reading it back.
 // CHECK: row program: rows [?] columns [8]
 // CHECK: phase 0: rms_statistics, first sum; reads in0{{$}}
-// CHECK: phase 2: results; reads in0; writes out0{{$}}
+// CHECK: phase 2: results; reads in0; computes again linalg.generic; writes out0{{$}}
 func.func @cheap_values_are_computed_again(%x: tensor<?x8xbf16>) -> tensor<?x8xf32> {
   %s = arith.extf %x : tensor<?x8xbf16> to tensor<?x8xf32>
   %y = resid.rms_norm %s {epsilon = 1.0e-5} : tensor<?x8xf32>
@@ -99,8 +99,8 @@ func.func @costly_values_are_kept(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // Two norms in a row: the first sum may not be kept, since %h is read after it; the second is.
 // CHECK: row program: rows [?] columns [8]
 // CHECK: phase 0: layer_statistics, first sum; reads in0, in1{{$}}
-// CHECK-NEXT: phase 1: layer_statistics, further sums; reads in0, in1{{$}}
-// CHECK-NEXT: phase 2: rms_statistics, first sum; reads in0, in1, in2; keeps its operand in out0{{$}}
+// CHECK-NEXT: phase 1: layer_statistics, further sums; reads in0, in1; computes again linalg.generic{{$}}
+// CHECK-NEXT: phase 2: rms_statistics, first sum; reads in0, in1, in2; computes again linalg.generic; keeps its operand in out0{{$}}
 // CHECK-NEXT: phase 3: rms_statistics, further sums; reads back out0{{$}}
 // CHECK-NEXT: phase 4: results; reads back out0; writes out0{{$}}
 func.func @norm_after_norm(%x: tensor<?x8xf32>, %f: tensor<?x8xf32>, %h: tensor<?x8xf32>) -> tensor<?x8xf32> {

@@ -40,6 +40,8 @@ usage: residc IN.mlir [-o OUT] [flags]        '-' is standard input or output
   --manifest=FILE        write as JSON what became of each norm parameter
   --schedule=KEY=VALUE,… how row kernels run where several ways give the same bits: path=vector|scalar,
                          stores=auto|plain|nontemporal, prefetch=auto|off|on (docs/tools.md)
+  --report[=FILE]        say on standard error, or as JSON in FILE, which kernels there are and why: what was fused and
+                         what not, bytes read and written, schedules
   --dump-stages=DIR      write the program after each stage to DIR: 00-input.mlir, …, its LLVM IR and assembly
   --time                 say on standard error where the time goes
   --werror               warnings are errors
@@ -169,6 +171,7 @@ static Error setValue(ResidcOptions &options, std::optional<EmitKind> &emit, Str
                            .Case("header", &options.header)
                            .Case("depfile", &options.depfile)
                            .Case("manifest", &options.manifest)
+                           .Case("report", &options.reportFile)
                            .Case("mcpu", &options.mcpu)
                            .Case("mtriple", &options.triple)
                            .Case("dump-stages", &options.dumpStages)
@@ -179,6 +182,7 @@ static Error setValue(ResidcOptions &options, std::optional<EmitKind> &emit, Str
 static bool setSwitch(ResidcOptions &options, StringRef flag) {
   bool *place = StringSwitch<bool *>(flag)
                     .Case("--time", &options.time)
+                    .Case("--report", &options.report)
                     .Case("--werror", &options.warningsAreErrors)
                     .Cases({"--help", "-h"}, &options.help)
                     .Case("--version", &options.version)
@@ -234,7 +238,7 @@ static Error completeOutput(ResidcOptions &options, std::optional<EmitKind> emit
 /// Two outputs of one name would be one file with the bytes of the last.
 static Error checkOutputs(const ResidcOptions &options) {
   std::set<StringRef> names;
-  for (StringRef output : {options.output, options.header, options.manifest, options.depfile})
+  for (StringRef output : {options.output, options.header, options.manifest, options.reportFile, options.depfile})
     if (!output.empty() && !names.insert(output).second)
       return usageError("expected another name for each output, but got '" + output + "' twice");
   return Error::success();

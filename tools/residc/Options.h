@@ -25,6 +25,9 @@ struct ResidcOptions {
   /// The norm placement to convert to and how; none where `to` is empty.
   ConvertNormPlacementOptions conversion;
   cpu::Schedule schedule;
+  /// Where the report goes as JSON; as text to standard error if empty.
+  std::string reportFile;
+  bool report = false;
   bool inference = false, time = false, warningsAreErrors = false;
   bool help = false, version = false;
 };

@@ -35,11 +35,16 @@ public:
 private:
   ExitCode compile(ModuleOp module);
   ExitCode emitCode(ModuleOp module, const CompileOptions &compileOptions);
+  llvm::Expected<std::vector<emit::TargetDescription>> resolveTargets();
   void takeManifest(ModuleOp module);
+  ExitCode reportKernels(ModuleOp module, CompileOptions compileOptions);
+  void takeReport();
   ExitCode writeFiles();
 
   const ResidcOptions &options;
   TimingScope &timing;
+  KernelReport kernels;
+  bool hasReport() const { return options.report || !options.reportFile.empty(); }
   /// (path, contents), in the order they are written.
   std::vector<std::pair<std::string, std::string>> files;
   StageDump stages;
@@ -80,12 +85,18 @@ std::string draw(ModuleOp module) {
   return text;
 }
 
-ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOptions) {
+llvm::Expected<std::vector<emit::TargetDescription>> Compiler::resolveTargets() {
   llvm::Expected<std::vector<emit::TargetDescription>> targets = emit::resolveTargets(options.triple, options.mcpu);
+  if (targets)
+    for (emit::TargetDescription &target : *targets)
+      target.facts.schedule = options.schedule;
+  return targets;
+}
+
+ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOptions) {
+  llvm::Expected<std::vector<emit::TargetDescription>> targets = resolveTargets();
   if (!targets)
     return reportError(targets.takeError());
-  for (emit::TargetDescription &target : *targets)
-    target.facts.schedule = options.schedule;
   CompiledModule compiled;
   std::string code;
   if (options.emit == EmitKind::Header) {
@@ -122,6 +133,36 @@ void Compiler::takeManifest(ModuleOp module) {
   module->removeAttr(kManifestAttribute);
 }
 
+/// The report of a program of which no code is wanted, on a copy of what it is before the passes.
+ExitCode Compiler::reportKernels(ModuleOp module, CompileOptions compileOptions) {
+  llvm::Expected<std::vector<emit::TargetDescription>> targets = resolveTargets();
+  if (!targets)
+    return reportError(targets.takeError());
+  compileOptions.report = &kernels;
+  compileOptions.afterStage = nullptr;
+  // What is to be said beside errors is said when the program itself goes through the passes.
+  ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() != DiagnosticSeverity::Error);
+  });
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (auto failure = runResidStages(*copy, compileOptions))
+    return toExitCode(*failure);
+  std::vector<emit::KernelSignature> signatures;
+  auto failure = compileSignatures(*copy, compileOptions, *targets, signatures);
+  return failure ? toExitCode(*failure) : ExitDone;
+}
+
+void Compiler::takeReport() {
+  if (options.report)
+    kernels.printText(llvm::errs());
+  if (options.reportFile.empty())
+    return;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  kernels.printJSON(stream);
+  files.emplace_back(options.reportFile, text);
+}
+
 ExitCode Compiler::compile(ModuleOp module) {
   CompileOptions compileOptions;
   compileOptions.mode = options.inference ? ProgramMode::Inference : ProgramMode::Training;
@@ -139,10 +180,16 @@ ExitCode Compiler::compile(ModuleOp module) {
   if (auto failure = checkProgram(module, compileOptions))
     return toExitCode(*failure);
   bool isDrawing = options.emit == EmitKind::SVG;
+  bool makesCode = options.emit != EmitKind::MLIR && !isDrawing;
+  if (hasReport() && makesCode)
+    compileOptions.report = &kernels;
+  else if (hasReport())
+    if (ExitCode code = reportKernels(module, compileOptions))
+      return code;
   if (auto failure = isDrawing ? runDrawingStages(module, compileOptions) : runResidStages(module, compileOptions))
     return toExitCode(*failure);
   takeManifest(module);
-  if (options.emit != EmitKind::MLIR && !isDrawing)
+  if (makesCode)
     return emitCode(module, compileOptions);
   if (!options.header.empty())
     return report(llvm::Twine("expected no --header with --emit=") + (isDrawing ? "svg" : "mlir") + ", but got '" +
@@ -192,6 +239,8 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
     return code;
   if (warned && options.warningsAreErrors)
     return report("warnings were given, and --werror makes them errors", ExitProgram);
+  if (hasReport())
+    takeReport();
   return writeFiles();
 }
 

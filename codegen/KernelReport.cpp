@@ -1,0 +1,197 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Collecting; see KernelReport.h. How it is printed stands in PrintKernelReport.cpp.
+
+#include "codegen/KernelReport.h"
+
+#include "codegen/cpu/KernelPlan.h"
+#include "codegen/emit/Signature.h"
+#include "codegen/rows/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace {
+
+/// Collects the kernels of one function.
+class FunctionReader {
+public:
+  FunctionReader(func::FuncOp function, emit::KernelSignature signature, ArrayRef<emit::TargetDescription> targets)
+      : function(function), signature(std::move(signature)), targets(targets) {}
+
+  void run(ReportedFunction &result, std::vector<ReportedKernel> &kernels);
+
+private:
+  ReportedKernel read(rows::KernelOp kernel);
+  void readTraffic(rows::KernelOp kernel, ReportedKernel &result);
+  ReportedSchedule readSchedule(rows::KernelOp kernel, const emit::TargetDescription &target, std::string &scalarPath);
+  std::string nameSize(Value size);
+  std::string nameTensor(Value tensor);
+  const emit::KernelValue *findArgument(Value value);
+
+  func::FuncOp function;
+  emit::KernelSignature signature;
+  ArrayRef<emit::TargetDescription> targets;
+  DenseMap<Operation *, std::string> names;
+  /// Tensors that come from elsewhere and that an earlier kernel has read.
+  DenseSet<Value> known;
+  /// Sizes that no argument says.
+  DenseMap<Value, unsigned> otherSizes;
+};
+
+} // namespace
+
+/// The argument of the signature that a tensor or buffer is, if any. The first argument of the function is the context.
+const emit::KernelValue *FunctionReader::findArgument(Value value) {
+  if (auto tensor = value.getDefiningOp<bufferization::ToTensorOp>())
+    value = tensor.getBuffer();
+  auto argument = dyn_cast<BlockArgument>(value);
+  bool isOurs = argument && argument.getOwner() == &function.getBody().front() && argument.getArgNumber() >= 1 &&
+                argument.getArgNumber() - 1 < signature.arguments.size();
+  return isOurs ? &signature.arguments[argument.getArgNumber() - 1] : nullptr;
+}
+
+/// The parameter of the C function that says the size; where none does, a letter.
+std::string FunctionReader::nameSize(Value size) {
+  APInt dim;
+  Operation *op = size.getDefiningOp();
+  if (isa_and_present<memref::DimOp, tensor::DimOp>(op) && matchPattern(op->getOperand(1), m_ConstantInt(&dim)))
+    if (const emit::KernelValue *argument = findArgument(op->getOperand(0)))
+      if (int64_t extent = argument->shape[dim.getZExtValue()]; extent < 0)
+        return signature.sizes[signature.sizes[-1 - extent].sameAs].name;
+  unsigned number = otherSizes.try_emplace(size, otherSizes.size()).first->second;
+  return "size" + std::to_string(number);
+}
+
+std::string FunctionReader::nameTensor(Value tensor) {
+  if (const emit::KernelValue *argument = findArgument(tensor))
+    return argument->name;
+  if (auto result = dyn_cast<OpResult>(tensor); result && isa<rows::KernelOp>(result.getOwner())) {
+    for (OpOperand &use : tensor.getUses())
+      if (isa<bufferization::MaterializeInDestinationOp>(use.getOwner()))
+        if (auto place = dyn_cast<BlockArgument>(use.getOwner()->getOperand(1)))
+          return signature.results[place.getArgNumber() - 1 - signature.arguments.size()].name;
+    return "result " + std::to_string(result.getResultNumber()) + " of " + names.lookup(result.getOwner());
+  }
+  if (Operation *op = tensor.getDefiningOp()) {
+    SmallVector<rows::SourceOp> ops = rows::getSourceOps(op->getLoc());
+    return "result of " + (ops.empty() ? op->getName().getStringRef().str() : ops.front().print());
+  }
+  return "value that a loop carries";
+}
+
+void FunctionReader::readTraffic(rows::KernelOp kernel, ReportedKernel &result) {
+  auto name = [this](Value size) { return nameSize(size); };
+  DenseSet<Value> here;
+  for (rows::OperandTraffic &traffic : rows::measureTraffic(kernel, name)) {
+    Value tensor = traffic.tensor;
+    (traffic.isOutput ? result.written : result.read) += traffic.bytes;
+    // What goes from kernel to kernel only need not go through memory; what comes from elsewhere has to be read once.
+    bool leaves =
+        llvm::any_of(tensor.getUsers(), [](Operation *user) { return !isa<rows::KernelOp, tensor::DimOp>(user); });
+    bool isNew = !tensor.getDefiningOp<rows::KernelOp>() && known.insert(tensor).second;
+    if (traffic.isOutput ? leaves : isNew)
+      result.compulsory += traffic.bytes;
+    std::string type;
+    llvm::raw_string_ostream(type) << tensor.getType();
+    result.operands.push_back({nameTensor(tensor), type, std::move(traffic)});
+  }
+}
+
+ReportedSchedule FunctionReader::readSchedule(rows::KernelOp kernel, const emit::TargetDescription &target,
+                                              std::string &scalarPath) {
+  cpu::KernelPlan plan = cpu::planKernel(kernel, target.facts);
+  ReportedSchedule result;
+  result.cpu = target.cpu;
+  result.vectorBits = target.facts.vectorBits;
+  result.path = plan.path == cpu::RowPath::Vector ? "vector" : "scalar";
+  if (plan.path == cpu::RowPath::Scalar)
+    scalarPath = plan.obstacle.empty() ? "the schedule says so" : plan.obstacle;
+  bool isForced = target.facts.schedule.stores == cpu::StoreKind::NonTemporal;
+  result.stores = !plan.streamed ? "plain" : isForced ? "nontemporal" : "auto";
+  result.storesReason = plan.plainReason;
+  result.prefetch = plan.prefetch ? "on" : "off";
+  if (plan.streamed && !plan.streamed->getKept().empty())
+    result.scratchColumns = plan.streamed->getCapacity();
+  return result;
+}
+
+ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
+  ReportedKernel result;
+  result.function = signature.symbol;
+  result.name = names.lookup(kernel);
+  result.fused = rows::getSourceOps(kernel.getLoc());
+  result.program = kernel->getAttrOfType<StringAttr>(rows::kProgramAttribute).getValue().str();
+  readTraffic(kernel, result);
+  for (const emit::TargetDescription &target : targets)
+    result.schedules.push_back(readSchedule(kernel, target, result.scalarPath));
+  assert(kernel->hasAttr(rows::kRefusalsAttribute) && "kernels must be formed with record");
+  auto refusals = kernel->getAttrOfType<ArrayAttr>(rows::kRefusalsAttribute);
+  for (auto refusal : refusals.getAsRange<DictionaryAttr>()) {
+    auto locate = [&](StringRef key) {
+      SmallVector<rows::SourceOp> ops = rows::getSourceOps(refusal.getAs<LocationAttr>(key));
+      return ops.empty() ? rows::SourceOp{"an op", ""} : ops.front();
+    };
+    std::string reason = refusal.getAs<StringAttr>(rows::kReasonKey).getValue().str();
+    ReportedRefusal entry{locate(rows::kOpKey),
+                          "not in the kernel of " + locate(rows::kOtherKey).print() + ": " + reason};
+    // The parts of an op, a norm's statistics say, are refused alike.
+    auto isSame = [&](const ReportedRefusal &other) { return other.op == entry.op && other.reason == entry.reason; };
+    if (llvm::none_of(result.refusals, isSame))
+      result.refusals.push_back(std::move(entry));
+  }
+  return result;
+}
+
+void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &kernels) {
+  result.name = signature.symbol;
+  unsigned number = 0;
+  function.walk([&](rows::KernelOp kernel) { names[kernel] = signature.symbol + "." + std::to_string(number++); });
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto kernel = dyn_cast<rows::KernelOp>(op)) {
+      kernels.push_back(read(kernel));
+      return WalkResult::skip();
+    }
+    if (isa_and_present<linalg::LinalgDialect>(op->getDialect()) && op->getNumResults() != 0 &&
+        !isa<linalg::FillOp>(op) && !isa<linalg::LinalgOp>(op->getParentOp()))
+      llvm::append_range(result.otherOps, rows::getSourceOps(op->getLoc()));
+    return WalkResult::advance();
+  });
+}
+
+//===------------------------------------------- the whole module -------------------------------------------------===//
+
+void KernelReport::collectChains(ModuleOp module) {
+  for (const FusionRefusal &refusal : collectFusionRefusals(module)) {
+    SmallVector<rows::SourceOp> ops = rows::getSourceOps(refusal.op->getLoc());
+    rows::SourceOp op = ops.empty() ? rows::SourceOp{refusal.op->getName().getStringRef().str(), ""} : ops.front();
+    std::string reason = "resid.add_norm " + refusal.reason;
+    if (refusal.reader)
+      if (SmallVector<rows::SourceOp> readers = rows::getSourceOps(refusal.reader->getLoc()); !readers.empty())
+        reason += ", " + readers.front().print();
+    chains.push_back({refusal.op->getParentOfType<func::FuncOp>().getLoc(), {op, reason}});
+  }
+}
+
+void KernelReport::collectKernels(ModuleOp module, ArrayRef<emit::TargetDescription> targets) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto attribute = function->getAttrOfType<DictionaryAttr>(emit::kSignatureAttribute);
+    if (!attribute || function.isExternal())
+      continue;
+    functions.emplace_back();
+    size_t first = kernels.size();
+    FunctionReader(function, emit::KernelSignature::fromAttribute(attribute), targets).run(functions.back(), kernels);
+    for (const auto &[place, refusal] : chains) {
+      if (place != function.getLoc())
+        continue;
+      auto holder =
+          llvm::find_if(llvm::drop_begin(kernels, first), [&, &op = refusal.op](const ReportedKernel &kernel) {
+            return llvm::is_contained(kernel.fused, op);
+          });
+      (holder == kernels.end() ? functions.back().refusals : holder->refusals).push_back(refusal);
+    }
+  }
+}

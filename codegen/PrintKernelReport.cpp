@@ -1,0 +1,146 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The report as text and as JSON; see KernelReport.h.
+
+#include "codegen/KernelReport.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace json = llvm::json;
+
+//===------------------------------------------- text -------------------------------------------------------------===//
+
+static void printOperand(raw_ostream &stream, const ReportedOperand &operand) {
+  const rows::OperandTraffic &traffic = operand.traffic;
+  stream << "    " << (traffic.isOutput ? "writes " : "reads ") << operand.name << " : " << operand.type << ", "
+         << traffic.bytes.print() << " bytes";
+  // What stands in a row for later phases is stored, and loaded, beside the result itself.
+  if (!traffic.isOutput && traffic.loads > 1)
+    stream << ", in " << traffic.loads << " passes over a row";
+  if (traffic.isOutput && traffic.stores > 1)
+    stream << ", stored " << traffic.stores << " times to its row";
+  if (traffic.isOutput && traffic.loads > 0)
+    stream << ", read back " << traffic.loads << (traffic.loads == 1 ? " time" : " times");
+  stream << "\n";
+}
+
+static void printSchedule(raw_ostream &stream, const ReportedSchedule &schedule) {
+  stream << "    " << schedule.cpu << ": path=" << schedule.path << ", vectors of " << schedule.vectorBits
+         << " bits, stores=" << schedule.stores;
+  if (!schedule.storesReason.empty())
+    stream << " (" << schedule.storesReason << ")";
+  stream << ", prefetch=" << schedule.prefetch;
+  if (schedule.scratchColumns)
+    stream << ", rows of " << schedule.scratchColumns << " columns on the stack";
+  stream << "\n";
+}
+
+static void printRefusals(raw_ostream &stream, ArrayRef<ReportedRefusal> refusals) {
+  for (const ReportedRefusal &refusal : refusals)
+    stream << "    " << refusal.op.print() << ": " << refusal.reason << "\n";
+}
+
+static void printKernel(raw_ostream &stream, const ReportedKernel &kernel) {
+  stream << "  kernel " << kernel.name << "\n";
+  for (const rows::SourceOp &op : kernel.fused)
+    stream << "    " << op.print() << "\n";
+  SmallVector<StringRef> lines;
+  StringRef(kernel.program).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef line : lines)
+    stream << "    " << line << "\n";
+  for (const ReportedOperand &operand : kernel.operands)
+    printOperand(stream, operand);
+  stream << "    bytes: reads " << kernel.read.print() << ", writes " << kernel.written.print() << ", compulsory "
+         << kernel.compulsory.print() << "\n";
+  for (const ReportedSchedule &schedule : kernel.schedules)
+    printSchedule(stream, schedule);
+  if (!kernel.scalarPath.empty())
+    stream << "    scalar path: " << kernel.scalarPath << "\n";
+  printRefusals(stream, kernel.refusals);
+}
+
+void KernelReport::printText(raw_ostream &stream) const {
+  for (const ReportedFunction &function : functions) {
+    auto isOurs = [&](const ReportedKernel &kernel) { return kernel.function == function.name; };
+    auto count = llvm::count_if(kernels, isOurs);
+    stream << "function " << function.name << ": " << count << (count == 1 ? " kernel" : " kernels");
+    auto others = llvm::map_range(function.otherOps, [](const rows::SourceOp &op) { return op.print(); });
+    stream << (others.empty() ? "" : ", beside ") << llvm::join(others, ", ") << "\n";
+    printRefusals(stream, function.refusals);
+    for (const ReportedKernel &kernel : llvm::make_filter_range(kernels, isOurs))
+      printKernel(stream, kernel);
+  }
+}
+
+//===------------------------------------------- JSON -------------------------------------------------------------===//
+
+template <typename T> static json::Array toArray(ArrayRef<T> values, json::Value (*convert)(const T &)) {
+  json::Array array;
+  for (const T &value : values)
+    array.push_back(convert(value));
+  return array;
+}
+
+static json::Value toJSON(const rows::ByteCount &bytes) {
+  if (std::optional<int64_t> number = bytes.getNumber())
+    return *number;
+  return bytes.print();
+}
+
+static json::Value toJSON(const rows::SourceOp &op) { return json::Object{{"op", op.name}, {"place", op.place}}; }
+
+static json::Value toJSON(const ReportedRefusal &refusal) {
+  return json::Object{{"op", refusal.op.name}, {"place", refusal.op.place}, {"reason", refusal.reason}};
+}
+
+static json::Value toJSON(const ReportedSchedule &schedule) {
+  return json::Object{{"cpu", schedule.cpu},
+                      {"path", schedule.path},
+                      {"vector_bits", schedule.vectorBits},
+                      {"stores", schedule.stores},
+                      {"stores_reason", schedule.storesReason.empty() ? json::Value(nullptr) : schedule.storesReason},
+                      {"prefetch", schedule.prefetch},
+                      {"scratch_columns", schedule.scratchColumns}};
+}
+
+static json::Value toJSON(const ReportedOperand &operand) {
+  return json::Object{{"name", operand.name},
+                      {"type", operand.type},
+                      {"kind", operand.traffic.isOutput ? "output" : "input"},
+                      {"bytes", toJSON(operand.traffic.bytes)},
+                      {"loads", operand.traffic.loads},
+                      {"stores", operand.traffic.stores}};
+}
+
+static json::Value toJSON(const ReportedKernel &kernel) {
+  SmallVector<StringRef> lines;
+  StringRef(kernel.program).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  return json::Object{{"name", kernel.name},
+                      {"function", kernel.function},
+                      {"fused", toArray<rows::SourceOp>(kernel.fused, toJSON)},
+                      {"program", json::Array(lines)},
+                      {"operands", toArray<ReportedOperand>(kernel.operands, toJSON)},
+                      {"schedule", toArray<ReportedSchedule>(kernel.schedules, toJSON)},
+                      {"bytes_read", toJSON(kernel.read)},
+                      {"bytes_written", toJSON(kernel.written)},
+                      {"bytes_compulsory", toJSON(kernel.compulsory)},
+                      {"refusals", toArray<ReportedRefusal>(kernel.refusals, toJSON)},
+                      {"scalar_path", kernel.scalarPath.empty() ? json::Value(nullptr) : kernel.scalarPath}};
+}
+
+static json::Value toJSON(const ReportedFunction &function) {
+  return json::Object{{"name", function.name},
+                      {"other_ops", toArray<rows::SourceOp>(function.otherOps, toJSON)},
+                      {"refusals", toArray<ReportedRefusal>(function.refusals, toJSON)}};
+}
+
+void KernelReport::printJSON(raw_ostream &stream) const {
+  json::Object report{{"version", 1},
+                      {"functions", toArray<ReportedFunction>(functions, toJSON)},
+                      {"kernels", toArray<ReportedKernel>(kernels, toJSON)}};
+  stream << llvm::formatv("{0:2}", json::Value(std::move(report))) << "\n";
+}

@@ -1,0 +1,33 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The choices in order; each belongs to a file of its own.
+
+#include "codegen/cpu/KernelPlan.h"
+
+#include "codegen/cpu/ScheduleTable.h"
+#include "codegen/cpu/VectorRows.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
+  KernelPlan plan;
+  plan.path = target.schedule.path;
+  if (plan.path == RowPath::Vector)
+    if (std::optional<std::string> obstacle = findVectorObstacle(kernel)) {
+      plan.obstacle = *obstacle;
+      plan.path = RowPath::Scalar;
+    }
+  if (plan.path == RowPath::Scalar)
+    plan.plainReason = "the scalar path has no other";
+  else if (target.schedule.stores == StoreKind::Plain)
+    plan.plainReason = "the schedule says so";
+  else if (!target.isX86)
+    plan.plainReason = "the CPU is no x86-64";
+  else if (!(plan.streamed = StreamedRows::plan(kernel)))
+    plan.plainReason = "no row is stored along its columns, a store depends on a condition, or rows that later phases "
+                       "read do not fit onto the stack";
+  plan.prefetch = plan.streamed && usesPrefetch(kernel, target.schedule);
+  return plan;
+}

@@ -1,0 +1,29 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How one kernel is run on one CPU: the choices that the emitter follows and the report tells. Emits nothing.
+
+#ifndef RESID_CODEGEN_CPU_KERNELPLAN_H
+#define RESID_CODEGEN_CPU_KERNELPLAN_H
+
+#include "codegen/cpu/CPUTarget.h"
+#include "codegen/cpu/StreamedRows.h"
+#include <string>
+
+namespace mlir::resid::cpu {
+
+struct KernelPlan {
+  RowPath path = RowPath::Vector;
+  /// Why the scalar path is taken though the schedule asks for vectors; empty where it is not.
+  std::string obstacle;
+  /// How rows are written past the cache where a call may do so, else why none does.
+  std::optional<StreamedRows> streamed;
+  std::string plainReason;
+  /// Whether the version that writes past the cache prefetches.
+  bool prefetch = false;
+};
+
+KernelPlan planKernel(rows::KernelOp kernel, const CPUTarget &target);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_KERNELPLAN_H
