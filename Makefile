@@ -7,12 +7,15 @@
 #                (docs/benchmarks.md); bench-quick: less of it; bench-peers: installs the peers; bench-docs: results into the docs
 #   make accuracy  sets up, builds, prints the largest error per op and type beside its bound (docs/accuracy.md)
 #   make fuzz    sets up, builds, 100,000 random programs through random orders of rewrites, 1,000 of them compiled (docs/fuzz.md)
+#                then fuzz-parser: 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
+#   make check-sanitizers  kernels, their callers and the runtime under clang's sanitizers: check-tsan (threads) and more; check-asan: that,
+#                and all tests with every tool built for AddressSanitizer and UndefinedBehaviorSanitizer (docs/robustness.md)
 #   make         builds the tools        make setup   installs missing packages (or says which)        make clean
 
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all demo check fuzz bench bench-quick bench-peers bench-docs accuracy setup configure clean
+.PHONY: all demo check check-sanitizers check-tsan check-asan sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser bench bench-quick bench-peers bench-docs accuracy setup configure clean
 
 all: configure
 	cmake --build $(BUILD)
@@ -27,9 +30,37 @@ check: configure
 
 FUZZ ?= --seed=1000000 --programs=100000 --compile-every=100 --compile-ops=40
 
-fuzz: configure
+fuzz: fuzz-programs fuzz-parser
+
+fuzz-programs: configure
 	cmake --build $(BUILD) --target resid-random-programs
 	$(BUILD)/bin/resid-random-programs $(FUZZ) --out=$(BUILD)/random-program.mlir
+
+# Further flags of libFuzzer are those of both targets.
+FUZZ_PARSER ?= -runs=1000000
+FUZZ_PASSES ?= -runs=250000
+SANITIZED ?= build-asan
+
+fuzz-parser: sanitized
+	cmake --build $(SANITIZED) --target resid-fuzz-parser resid-fuzz-passes
+	test/fuzz/run.sh $(SANITIZED) parser $(FUZZ_PARSER)
+	test/fuzz/run.sh $(SANITIZED) passes $(FUZZ_PASSES)
+
+sanitizer-runtimes:
+	@cmake/setup-packages.sh libclang-rt-22-dev
+
+sanitized: setup sanitizer-runtimes
+	@test -f $(SANITIZED)/build.ninja || cmake --preset asan -B $(SANITIZED)
+
+RUN_SANITIZED_TESTS = lit=$$(sed -n 's/^RESID_LIT:FILEPATH=//p' $(BUILD)/CMakeCache.txt) && \
+  $$lit -sv --param sanitizers=1 -o $(BUILD)/test/sanitizers.json $(BUILD)/test
+
+check-sanitizers check-tsan: configure sanitizer-runtimes
+	cmake --build $(BUILD) --target residc resid_runtime
+	$(RUN_SANITIZED_TESTS) --filter='sanitize/$(if $(filter check-tsan,$@),(kernels-threads|runtime))'
+
+check-asan: check-sanitizers sanitized
+	cmake --build $(SANITIZED) --target check-resid
 
 PEERS ?= $(BUILD)/peers
 BENCH_FLAGS ?=

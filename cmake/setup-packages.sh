@@ -2,11 +2,13 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Makes sure that what resid is built and tested with is there: installs it where this may be done (root on a system with
-# apt-get), else says what to install and stops. Does nothing, quickly, where nothing is missing.
+# apt-get), else says what to install and stops. Does nothing, quickly, where nothing is missing. Arguments are further
+# packages, of targets that few people need.
 set -euo pipefail
 
 packages=(cmake ninja-build make git g++ python3 libgtest-dev
           clang-22 lld-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools)
+packages+=("$@")
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "setup: no dpkg and apt-get here; building with what the system has. Needed: CMake 3.25, Ninja, a C++17 compiler," >&2

@@ -5,13 +5,15 @@
 #
 # Tools (those of the build, then LLVM's) stand on PATH: a RUN line names them plainly.
 # Features: one per tool that the build has (resid-opt, residc, resid-run), x86_64 or aarch64, and x86-64-v3,
-# x86-64-v4 where this machine can run such code; faults in builds without sanitizers; qemu-x86_64 and aarch64-programs where
+# x86-64-v4 where this machine can run such code; faults in builds without sanitizers and sanitized in those with;
+# clang-sanitizers where they are asked for; qemu-x86_64 and aarch64-programs where
 # programs for other processors can be made and run here (without, a note says why); benchmarks where their library is built
 # and Python can load it; package where the build can be installed and linked to by other projects; debug-info where
 # objects name their sources; ninja and make where they are on PATH.
 # Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %cmake %python %source_dir %build_dir %include_dir %runtime_dir
 # %examples_dir; %aarch64_cc, %aarch64_cxx (compile and link statically) and %aarch64_run, which -cpu may follow
 
+import glob
 import os
 import platform
 import shutil
@@ -32,7 +34,12 @@ config.environment["PATH"] = os.pathsep.join(
 
 if config.sanitized:
     # LLVM's own libraries are not instrumented: what they allocate, and leave to the end of the process, is not judged.
-    config.environment["ASAN_OPTIONS"] = "allocator_may_return_null=1:detect_leaks=0:detect_container_overflow=0"
+    # LLVM's allocators poison what they hold back in code of ours, and not where libLLVM hands it out.
+    config.environment["ASAN_OPTIONS"] = (
+        "allocator_may_return_null=1:detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0"
+        ":handle_segv=0:handle_sigbus=0:handle_abort=0:detect_odr_violation=0"
+    )
+    config.available_features.add("sanitized")
 
 config.available_features.update(tool for tool in config.tools if tool)
 config.available_features.add(platform.machine())
@@ -56,6 +63,12 @@ def cpu_flags():
         pass
     return set()
 
+
+# Of --param sanitizers=1 (make check-sanitizers): clang has the run-time libraries of its sanitizers (libclang-rt-22-dev).
+runtimes = os.path.join(os.path.dirname(config.llvm_bin), "lib", "clang", "*", "lib", "*", "libclang_rt.tsan*.a")
+runtimes = glob.glob(runtimes) + glob.glob("/usr/lib/clang/22/lib/*/libclang_rt.tsan*.a")
+if lit_config.params.get("sanitizers") and runtimes and "clang" in os.path.basename(config.cxx_compiler) and not config.sanitized:
+    config.available_features.add("clang-sanitizers")
 
 available = cpu_flags()
 for level, needed in X86_LEVELS.items():

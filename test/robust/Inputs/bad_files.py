@@ -1,0 +1,132 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# bad_files.py FOLDER PROGRAM: files that cannot be read or written, little memory, and kills, for residc, resid-opt and resid-run.
+# Whatever happens, the output is the old one or the new one, whole. Kills come at times spread over a run that writes some
+# megabytes, with a fixed seed; after SIGTERM and SIGINT nothing else is left, after SIGKILL at most a file that ends in .part.
+
+import os
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+TOOLS = ["residc", "resid-opt", "resid-run"]
+KILLS = 12
+failures = checks = 0
+
+
+def command(tool, program, output):
+    out = {"residc": ["--emit=mlir", "-o", output], "resid-opt": ["-o", output], "resid-run": ["--backend=reference", f"--out={output}"]}
+    return [tool, str(program), *map(str, out[tool])]
+
+
+def expect(condition, what):
+    global failures, checks
+    checks += 1
+    if not condition:
+        print(what)
+        failures += 1
+
+
+def start(arguments, before=None):
+    return subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=before)
+
+
+def run(arguments, before=None):
+    process = start(arguments, before)
+    _, messages = process.communicate(timeout=120)
+    return process.returncode, messages.decode(errors="replace")
+
+
+def expect_file_error(tool, program, output, word, before=None):
+    code, messages = run(command(tool, program, output), before)
+    expect(code == 3 and f"{tool}: error: cannot {word} '" in messages, f"{tool} {program} {output}: exit code {code}, {messages}")
+
+
+def limit_file_size():
+    """A write beyond 4 KiB fails, as on a disk that is full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+def check_files(tool, folder, program):
+    old = folder / "old"
+    old.write_text("old")
+    expect_file_error(tool, folder / "missing.mlir", old, "read")
+    expect_file_error(tool, folder, old, "read")
+    expect_file_error(tool, program, folder / "no" / "such" / "folder", "write")
+    expect_file_error(tool, program, folder, "write")
+    expect_file_error(tool, program, "/dev/full", "write")
+    expect_file_error(tool, program, old, "write", limit_file_size)
+    if os.geteuid() != 0:
+        # Root may do everything.
+        locked = folder / "locked"
+        locked.mkdir(mode=0o500, exist_ok=True)
+        expect_file_error(tool, program, locked / "out", "write")
+        unreadable = folder / "unreadable.mlir"
+        unreadable.touch(mode=0)
+        expect_file_error(tool, unreadable, old, "read")
+    expect(old.read_text() == "old", f"{tool}: expected the old output after errors")
+    expect(not list(folder.glob("*.part")), f"{tool}: expected no temporary files after errors")
+
+
+def check_memory(tool, folder, program):
+    """From too little to load the libraries to enough: exit code 5 and words, or the end of the loader, or success."""
+    old, seen = folder / "old", set()
+    for mebibytes in list(range(300, 900, 60)) + [4096]:
+        old.write_text("old")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
+        code, messages = run(command(tool, program, old), limit)
+        loading = code == 127 and "error while loading shared libraries" in messages
+        refused = code == 5 and messages.startswith(f"{tool}: error: out of memory")
+        expect(code == 0 or loading or refused, f"{tool} in {mebibytes} MiB: exit code {code}, {messages[:300]}")
+        expect(code == 0 or old.read_text() == "old", f"{tool} in {mebibytes} MiB: expected the old output")
+        seen.add(code)
+    expect({0, 5} <= seen, f"{tool}: expected runs out of memory and runs with enough, but got the exit codes {seen}")
+    expect(not list(folder.glob("*.part")), f"{tool}: expected no temporary files after running out of memory")
+
+
+def check_kills(tool, folder, program, numbers):
+    output = folder / "output"
+    began = time.monotonic()
+    code, messages = run(command(tool, program, output))
+    seconds = time.monotonic() - began
+    expect(code == 0, f"{tool}: {messages}")
+    new, ends = output.read_bytes(), set()
+    for kill in range(KILLS):
+        how = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT][kill % 3]
+        output.write_text("old")
+        process = start(command(tool, program, output))
+        time.sleep(seconds * numbers.uniform(0.3, 1.0))
+        process.send_signal(how)
+        process.communicate()
+        found = output.read_bytes()
+        expect(found in (b"old", new), f"{tool}: half a file of {len(found)} bytes after {how.name}")
+        expect(process.returncode in (0, -how), f"{tool}: exit code {process.returncode} after {how.name}")
+        left = list(folder.glob("*.part"))
+        expect(how == signal.SIGKILL or not left, f"{tool}: {left} left after {how.name}")
+        for path in left:
+            path.unlink()
+        ends.add(process.returncode)
+    expect(min(ends) < 0, f"{tool}: expected some kills to come in time")
+
+
+def main():
+    folder, program = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    large = folder / "large.mlir"
+    constant = ", ".join(f"{i}.5" for i in range(400000))
+    large.write_text(f"func.func @f() -> tensor<400000xf32> {{\n  %0 = arith.constant dense<[{constant}]> : tensor<400000xf32>\n"
+                     "  return %0 : tensor<400000xf32>\n}\n")
+    for tool in TOOLS:
+        check_files(tool, folder, large)
+        check_memory(tool, folder, program)
+        check_kills(tool, folder, large, random.Random(1))
+    print(f"{checks} checks, {failures} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
