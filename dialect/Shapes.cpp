@@ -28,7 +28,8 @@ RankedTensorType resid::getStatisticsType(RankedTensorType x, int64_t normalized
 bool resid::fitsByteLimit(Type type) {
   constexpr int64_t limit = int64_t(1) << 47;
   auto tensor = cast<RankedTensorType>(type);
-  int64_t bytes = tensor.getElementTypeBitWidth() / 8;
+  Type element = tensor.getElementType();
+  int64_t bytes = element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   for (int64_t size : tensor.getShape()) {
     if (ShapedType::isDynamic(size) || size == 0)
       continue;

@@ -1,14 +1,57 @@
 /* Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The binary interface between generated kernels, the application and the runtime library. Every generated header carries
- * this text, so an application needs no other file to call a kernel. Does not own: threads and memory, which the
- * application lends through resid_ctx (resid_runtime.h offers ready ones). */
+ * The binary interface between generated kernels, the application and the runtime library. Every generated header
+ * carries this text, so an application needs no other file to call a kernel. Does not own: threads and memory, which
+ * the application lends through resid_ctx (resid_runtime.h offers ready ones). */
 #ifndef RESID_ABI_H
 #define RESID_ABI_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Tensors as other libraries hand them over, for the <name>_dl functions: DLPack's header where it is found, else the
+ * part of it that tensors need, under its guard. */
+#if defined(__has_include)
+#if __has_include(<dlpack/dlpack.h>)
+#include <dlpack/dlpack.h>
+#endif
+#endif
+#ifndef DLPACK_DLPACK_H_
+#define DLPACK_DLPACK_H_
+#ifdef __cplusplus
+typedef enum : int32_t {
+#else
+typedef enum {
+#endif
+  kDLCPU = 1,
+  kDLCUDA = 2
+} DLDeviceType;
+typedef enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 } DLDataTypeCode;
+typedef struct {
+  DLDeviceType device_type;
+  int32_t device_id;
+} DLDevice;
+typedef struct {
+  uint8_t code; /* a DLDataTypeCode */
+  uint8_t bits;
+  uint16_t lanes;
+} DLDataType;
+typedef struct {
+  void *data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t *shape;
+  int64_t *strides; /* in elements; NULL: row-major without gaps */
+  uint64_t byte_offset;
+} DLTensor;
+typedef struct DLManagedTensor {
+  DLTensor dl_tensor;
+  void *manager_ctx;
+  void (*deleter)(struct DLManagedTensor *self);
+} DLManagedTensor;
+#endif
 
 #ifndef RESID_API
 #if defined(__GNUC__) || defined(__clang__)
@@ -33,10 +76,10 @@ enum {
   RESID_OK = 0,           /* done */
   RESID_BAD_POINTER = -1, /* a pointer is NULL although its array has elements */
   RESID_BAD_SHAPE = -2,   /* a size is negative, too large, or disagrees with another one; a row stride is too small */
-  RESID_BAD_DTYPE = -3,   /* an array of another element type than the function takes */
+  RESID_BAD_DTYPE = -3,   /* a DLPack tensor of another element type than the function takes */
   RESID_BAD_VALUE = -4,   /* a scalar argument out of its range */
   RESID_ALIAS = -5,       /* an output overlaps an array that it must not overlap */
-  RESID_UNSUPPORTED = -6, /* this machine lacks what the object was compiled for */
+  RESID_UNSUPPORTED = -6, /* this machine lacks what is needed, or a DLPack tensor lies elsewhere or otherwise */
   RESID_OOM = -7,         /* no memory: the alloc hook answered NULL, or there is no hook and scratch is needed */
   RESID_NO_DEVICE = -8,   /* no device, or no driver for it */
   RESID_LAUNCH = -9,      /* the device refused to run the kernel */

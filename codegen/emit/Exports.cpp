@@ -6,6 +6,7 @@
 
 #include "codegen/emit/CPUFeatures.h"
 #include "codegen/emit/CPUVariants.h"
+#include "codegen/emit/DLPackEntry.h"
 #include "codegen/emit/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -86,12 +87,16 @@ void mlir::resid::emit::setVariant(llvm::Module &module, const TargetDescription
 static SmallVector<llvm::Function *> addExports(llvm::Module &module, ArrayRef<TargetDescription> targets,
                                                 ArrayRef<KernelSignature> kernels, bool packed) {
   SmallVector<llvm::Function *> exported;
+  if (!packed)
+    addDLPackEntries(module, kernels);
   for (const KernelSignature &kernel : kernels) {
     addInfoFunction(module, targets, kernel);
     llvm::Function *entry = module.getFunction(kernel.symbol);
     if (packed) {
       addPackedFunction(module, entry);
       exported.push_back(module.getFunction(kernel.symbol + "__packed"));
+    } else {
+      exported.push_back(module.getFunction(kernel.symbol + kDLPackSuffix.str()));
     }
     exported.append(
         {entry, module.getFunction(kernel.symbol + "_info"), module.getFunction(kernel.symbol + "_scratch_bytes")});
@@ -103,7 +108,7 @@ void mlir::resid::emit::finishExports(llvm::Module &module, ArrayRef<TargetDescr
                                       ArrayRef<KernelSignature> kernels, bool packed) {
   SmallVector<llvm::Function *> exported = addExports(module, targets, kernels, packed);
   SmallVector<llvm::Function *> baseline = exported;
-  baseline.push_back(module.getFunction(kCPUChoiceName));
+  baseline.append({module.getFunction(kCPUChoiceName), module.getFunction(kDLPackReadName)});
   for (const KernelSignature &kernel : kernels)
     baseline.push_back(module.getFunction(kernel.symbol + kScratchSuffix.str()));
   bool isX86 = llvm::Triple(targets.front().triple).isX86();

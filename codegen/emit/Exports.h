@@ -15,10 +15,11 @@ namespace mlir::resid::emit {
 /// Compiles all functions of `module` for the CPU of `target`, and puts the CPU's name behind theirs.
 void setVariant(llvm::Module &module, const TargetDescription &target);
 
-/// Adds `F_info` for each kernel; makes everything internal but F, F_info and F_scratch_bytes. What runs before the
-/// processor was asked, or whatever it answers, is compiled for the baseline of the architecture, the rest for the only
-/// one of `targets`; where there are several, setVariant has done it. With `packed` also adds `F__packed(void **args)`,
-/// for calls in memory: args[i] points at the i-th C argument, the last one at a resid_status that receives the answer.
+/// Adds `F_info` and F_dl for each kernel; makes everything internal but these, F and F_scratch_bytes. What runs before
+/// the processor was asked, or whatever it answers, is compiled for the baseline of the architecture, the rest for the
+/// only one of `targets`; where there are several, setVariant has done it. With `packed` adds `F__packed(void **args)`
+/// instead of F_dl, for calls in memory: args[i] points at the i-th C argument, the last one at a resid_status that
+/// receives the answer.
 void finishExports(llvm::Module &module, llvm::ArrayRef<TargetDescription> targets,
                    llvm::ArrayRef<KernelSignature> kernels, bool packed);
 

@@ -133,6 +133,14 @@ static void writeFunction(llvm::raw_ostream &stream, const KernelSignature &sign
   const std::string &name = signature.symbol;
   writeComment(stream, signature);
   writeDeclaration(stream, "RESID_API resid_status " + name, getParameters(signature));
+  stream
+      << "\n/* " << name
+      << " on DLPack tensors on the CPU: its arguments, then its results, n in all; scalars have no\n"
+      << " * dimensions. Answers also RESID_BAD_DTYPE, RESID_BAD_SHAPE (another n, or a tensor of another shape),\n"
+      << " * RESID_UNSUPPORTED (another device, or elements in another order) and RESID_BAD_POINTER (a tensor or its\n"
+      << " * shape is NULL). */\n";
+  writeDeclaration(stream, "RESID_API resid_status " + name + "_dl",
+                   {"const resid_ctx *ctx", "const DLTensor *const *args", "int32_t n"});
   stream << "\n/* What " << name << " was compiled for. Never NULL. */\n";
   writeDeclaration(stream, "RESID_API const resid_info *" + name + "_info", {});
   stream << "\n/* Bytes of scratch memory that one call of " << name

@@ -152,7 +152,6 @@ LogicalResult ScratchPlanner::collect() {
   for (memref::DeallocOp dealloc : deallocations)
     dealloc.erase();
   int64_t onStack = 0;
-  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
   for (memref::AllocOp alloc : all) {
     MemRefType type = alloc.getType();
     if (!type.getLayout().isIdentity())
@@ -167,6 +166,8 @@ LogicalResult ScratchPlanner::collect() {
       continue;
     }
     onStack += bytes;
+    // The block may begin with this allocation.
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
     auto alloca = memref::AllocaOp::create(builder, alloc.getLoc(), type, builder.getI64IntegerAttr(kAlignment));
     alloc.getResult().replaceAllUsesWith(alloca);
     alloc.erase();

@@ -89,7 +89,7 @@ struct PrepareEntries : resid::emit::impl::PrepareEntriesBase<PrepareEntries> {
       FailureOr<KernelSignature> signature = computeSignature(function, prefix);
       if (failed(signature))
         return signalPassFailure();
-      for (StringRef suffix : {"", "_info", "_scratch_bytes"})
+      for (StringRef suffix : {"", "_dl", "_info", "_scratch_bytes"})
         if (!exported.insert(signature->symbol + suffix.str()).second) {
           function.emitError() << "expected names that differ, but '" << signature->symbol + suffix.str()
                                << "' is exported for another function too";

@@ -1,14 +1,14 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Signatures as attributes, and the C names and types of MLIR values.
+// Signatures as attributes, and the C types of MLIR values.
 
 #include "codegen/emit/Signature.h"
 
 #include "codegen/emit/DimensionClasses.h"
+#include "codegen/emit/Names.h"
 #include "dialect/Shapes.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -106,68 +106,16 @@ static LogicalResult verifyStrided(func::FuncOp function) {
   return success();
 }
 
-//===------------------------------------------- names
-//-------------------------------------------------------------===//
-
-/// Keywords of C11 and C++11, the names that generated parameters and declarations use themselves, and what objects
-/// import or define for themselves.
-static bool isReserved(llvm::StringRef name) {
-  static constexpr llvm::StringLiteral words =
-      "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class "
-      "compl const const_cast constexpr continue decltype default delete do double dynamic_cast else enum "
-      "explicit export extern false float for friend goto if inline int long main mutable namespace new "
-      "noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast "
-      "restrict return short signed sizeof static static_assert static_cast struct switch template this "
-      "thread_local throw true try typedef typeid typename typeof union unsigned using virtual void "
-      "volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary "
-      "_Noreturn _Static_assert _Thread_local ctx int8_t int16_t int32_t int64_t uint16_t uint32_t size_t "
-      "NULL errno unix linux memcpy memmove memset getauxval resid_ctx resid_info resid_status resid_status_string "
-      "resid_cpu_choice resid_cpu_state";
-  static const llvm::StringSet<> reserved = [] {
-    SmallVector<llvm::StringRef> list;
-    llvm::SplitString(words, list);
-    llvm::StringSet<> set;
-    set.insert(list.begin(), list.end());
-    return set;
-  }();
-  return reserved.contains(name);
-}
-
-std::string mlir::resid::emit::makeIdentifier(llvm::StringRef name) {
-  std::string identifier;
-  for (char c : name)
-    identifier += llvm::isAlnum(c) ? c : '_';
-  if (identifier.empty() || llvm::isDigit(identifier.front()))
-    identifier.insert(identifier.begin(), '_');
-  return isReserved(identifier) ? identifier + "_" : identifier;
-}
-
-namespace {
-/// Hands out parameter names, each once.
-class ParameterNames {
-public:
-  std::string take(llvm::StringRef wanted) {
-    std::string name = makeIdentifier(wanted);
-    while (!taken.insert(name).second)
-      name += "_";
-    return name;
-  }
-
-private:
-  llvm::StringSet<> taken;
-};
-} // namespace
+//===------------------------------------------- signatures
+//--------------------------------------------------------===//
 
 static FailureOr<std::string> computeSymbol(func::FuncOp function, llvm::StringRef prefix) {
   std::string name = (prefix + function.getSymName()).str();
-  std::string identifier = makeIdentifier(name);
+  std::string identifier = makeFunctionName(name);
   if (identifier != name && identifier != name + "_")
     return function.emitError() << "expected a function name that is a C identifier, but got '" << name << "'";
   return identifier;
 }
-
-//===------------------------------------------- signatures
-//--------------------------------------------------------===//
 
 bool KernelSignature::mayShareBuffer(unsigned result, unsigned argument) const {
   return llvm::is_contained(inPlace, std::make_pair(result, argument));

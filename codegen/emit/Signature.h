@@ -77,9 +77,6 @@ LogicalResult verifyInterfaceTypes(func::FuncOp function);
 /// size does not follow from the arguments, or if a name cannot be used.
 FailureOr<KernelSignature> computeSignature(func::FuncOp function, llvm::StringRef prefix);
 
-/// `name` as a C and C++ identifier that no keyword takes.
-std::string makeIdentifier(llvm::StringRef name);
-
 } // namespace mlir::resid::emit
 
 #endif // RESID_CODEGEN_EMIT_SIGNATURE_H

@@ -1,0 +1,138 @@
+; Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+;
+; What all F_dl functions of an object share: one DLTensor, checked and taken apart. Written in LLVM IR, since an object can
+; have no library; linked into each by DLPackEntry.cpp. Does not own the order of arguments.
+
+; data, device (type and number), number of dimensions, element type (code, bits, lanes), shape, strides, byte offset
+%DLTensor = type { ptr, i32, i32, i32, i32, ptr, ptr, i64 }
+; The first element, the distance of rows, and then the sizes, as many as there are dimensions. The caller puts in the sizes that
+; are known, and -1 for the others.
+%Array = type { ptr, i64, [0 x i64] }
+
+; Fills %array from %tensor and answers a resid_status. `strided`: the dimensions before the last need only be evenly apart.
+define i32 @resid_dl_read(ptr readonly %tensor, i32 %type, i32 %rank, i1 %strided, ptr %array) noinline nounwind {
+entry:
+  %no_tensor = icmp eq ptr %tensor, null
+  br i1 %no_tensor, label %bad_pointer, label %check_device
+
+check_device:
+  %device_at = getelementptr %DLTensor, ptr %tensor, i64 0, i32 1
+  %device = load i32, ptr %device_at
+  %is_cpu = icmp eq i32 %device, 1
+  br i1 %is_cpu, label %check_type, label %unsupported
+
+check_type:
+  %type_at = getelementptr %DLTensor, ptr %tensor, i64 0, i32 4
+  %own_type = load i32, ptr %type_at
+  %is_type = icmp eq i32 %own_type, %type
+  br i1 %is_type, label %check_rank, label %bad_type
+
+check_rank:
+  %rank_at = getelementptr %DLTensor, ptr %tensor, i64 0, i32 3
+  %own_rank = load i32, ptr %rank_at
+  %is_rank = icmp eq i32 %own_rank, %rank
+  br i1 %is_rank, label %take_data, label %bad_shape
+
+take_data:
+  %data = load ptr, ptr %tensor
+  %offset_at = getelementptr %DLTensor, ptr %tensor, i64 0, i32 7
+  %offset = load i64, ptr %offset_at
+  %first = getelementptr i8, ptr %data, i64 %offset
+  ; NULL stays NULL, which the function refuses where there are elements.
+  %no_data = icmp eq ptr %data, null
+  %start = select i1 %no_data, ptr null, ptr %first
+  store ptr %start, ptr %array
+  %row_at = getelementptr %Array, ptr %array, i64 0, i32 1
+  %count = sext i32 %rank to i64
+  %shape_at = getelementptr %DLTensor, ptr %tensor, i64 0, i32 5
+  %shape = load ptr, ptr %shape_at
+  %no_shape = icmp eq ptr %shape, null
+  %has_dims = icmp sgt i64 %count, 0
+  br i1 %has_dims, label %check_shape, label %done
+
+check_shape:
+  br i1 %no_shape, label %bad_pointer, label %sizes
+
+; The sizes, first to last; the last one is what rows are apart if nothing else is said.
+sizes:
+  %d = phi i64 [ 0, %check_shape ], [ %next_d, %take_size ]
+  %was_empty = phi i1 [ false, %check_shape ], [ %is_empty, %take_size ]
+  %size_in = getelementptr i64, ptr %shape, i64 %d
+  %size = load i64, ptr %size_in
+  %size_out = getelementptr %Array, ptr %array, i64 0, i32 2, i64 %d
+  %wanted = load i64, ptr %size_out
+  %is_wanted = icmp eq i64 %size, %wanted
+  %is_any = icmp slt i64 %wanted, 0
+  %is_size = icmp sge i64 %size, 0
+  %is_any_size = and i1 %is_any, %is_size
+  %fits = or i1 %is_wanted, %is_any_size
+  %is_good = and i1 %fits, %is_size
+  br i1 %is_good, label %take_size, label %bad_shape
+
+take_size:
+  store i64 %size, ptr %size_out
+  store i64 %size, ptr %row_at
+  %is_zero = icmp eq i64 %size, 0
+  %is_empty = or i1 %was_empty, %is_zero
+  %next_d = add i64 %d, 1
+  %has_next = icmp slt i64 %next_d, %count
+  br i1 %has_next, label %sizes, label %check_strides
+
+; Where nothing is stored, strides say nothing.
+check_strides:
+  %strides_at = getelementptr %DLTensor, ptr %tensor, i64 0, i32 6
+  %strides = load ptr, ptr %strides_at
+  %no_strides = icmp eq ptr %strides, null
+  %is_row_major = or i1 %no_strides, %is_empty
+  br i1 %is_row_major, label %done, label %steps
+
+; The strides, last to first. A size of 1 takes no step, whatever its stride is; %expected is what a step has to be, and %open
+; whether the distance of rows is still to be found.
+steps:
+  %e = phi i64 [ %count, %check_strides ], [ %axis, %step_done ]
+  %expected = phi i64 [ 1, %check_strides ], [ %next_expected, %step_done ]
+  %open = phi i1 [ %strided, %check_strides ], [ %next_open, %step_done ]
+  %axis = sub i64 %e, 1
+  %axis_size_at = getelementptr i64, ptr %shape, i64 %axis
+  %axis_size = load i64, ptr %axis_size_at
+  %stride_at = getelementptr i64, ptr %strides, i64 %axis
+  %stride = load i64, ptr %stride_at
+  %is_one = icmp eq i64 %axis_size, 1
+  br i1 %is_one, label %step_done, label %check_step
+
+check_step:
+  %is_last = icmp eq i64 %e, %count
+  %is_inner = xor i1 %is_last, true
+  %finds_row = and i1 %open, %is_inner
+  br i1 %finds_row, label %take_row, label %compare_step
+
+take_row:
+  store i64 %stride, ptr %row_at
+  br label %step_taken
+
+compare_step:
+  %is_expected = icmp eq i64 %stride, %expected
+  br i1 %is_expected, label %step_taken, label %unsupported
+
+step_taken:
+  %open_after = phi i1 [ false, %take_row ], [ %open, %compare_step ]
+  %span = mul i64 %stride, %axis_size
+  br label %step_done
+
+step_done:
+  %next_expected = phi i64 [ %expected, %steps ], [ %span, %step_taken ]
+  %next_open = phi i1 [ %open, %steps ], [ %open_after, %step_taken ]
+  %has_more = icmp sgt i64 %axis, 0
+  br i1 %has_more, label %steps, label %done
+
+done:
+  ret i32 0
+bad_pointer:
+  ret i32 -1
+bad_shape:
+  ret i32 -2
+bad_type:
+  ret i32 -3
+unsupported:
+  ret i32 -6
+}

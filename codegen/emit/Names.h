@@ -1,0 +1,33 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Names for C and C++. Does not own which functions of a program would then have one name.
+
+#ifndef RESID_CODEGEN_EMIT_NAMES_H
+#define RESID_CODEGEN_EMIT_NAMES_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
+#include <string>
+
+namespace mlir::resid::emit {
+
+/// `name` as an identifier of C and C++ that no keyword, macro or type of a generated header takes: with a `_` behind
+/// it where one would.
+std::string makeIdentifier(llvm::StringRef name);
+
+/// The same for a function, which does not take the name of a library function or of the runtime's either: the program
+/// that it is linked into would call it instead.
+std::string makeFunctionName(llvm::StringRef name);
+
+/// Hands out parameter names, each once.
+class ParameterNames {
+public:
+  std::string take(llvm::StringRef wanted);
+
+private:
+  llvm::StringSet<> taken;
+};
+
+} // namespace mlir::resid::emit
+
+#endif // RESID_CODEGEN_EMIT_NAMES_H
