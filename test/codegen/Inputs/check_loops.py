@@ -2,8 +2,8 @@
 #
 # Reads x86-64 or aarch64 assembly of row functions (`…__rows`, `…__stream`) and says, per function, what a change of
 # compiler or emitter could lose without changing a bit: calls; in the innermost loops on vectors, stores to the stack,
-# horizontal steps and shuffles that widen 16-bit elements; how many horizontal reductions there are, and how many
-# non-temporal stores. Usage: check_loops.py FILE.s
+# horizontal steps and shuffles that widen 16-bit elements; how many horizontal reductions there are (each halves a
+# widest register), and how many non-temporal stores. Usage: check_loops.py FILE.s
 
 import re
 import sys
@@ -17,6 +17,7 @@ STACK_STORE = re.compile(r"^\s+(v?mov\w+\s+%[xyz]mm\d+, -?\d*\(%r[sb]p|st[urp]+\
 HORIZONTAL = re.compile(r"^\s+(vextractf(64x4|32x8|128)|vextractf32x4|vhadd|faddp|faddv|fadda)")
 WIDENING = re.compile(r"^\s+v?(pmovzxwd|punpck[lh]wd|permt2w|permi2w)")
 HALVES_512 = re.compile(r"^\s+vextractf(64x4|32x8)\s+\$1, %zmm\d+, %ymm")
+HALVES_256 = re.compile(r"^\s+vextractf128\s+\$1, %ymm\d+, %xmm")
 
 
 def functions(lines):
@@ -55,7 +56,7 @@ def main():
               f"{sum(count(STACK_STORE, loop) for loop in vector)} stores to the stack and "
               f"{sum(count(HORIZONTAL, loop) for loop in vector)} horizontal steps, "
               f"{sum(count(WIDENING, loop) for loop in vector)} widening shuffles, "
-              f"{count(HALVES_512, body)} reductions, "
+              f"{count(HALVES_512, body) or count(HALVES_256, body)} reductions, "
               f"{sum('vmovnt' in line for line in body)} non-temporal stores, "
               f"{sum('sfence' in line for line in body)} fences")
 
