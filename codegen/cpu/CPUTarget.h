@@ -6,8 +6,12 @@
 #define RESID_CODEGEN_CPU_CPUTARGET_H
 
 #include "codegen/cpu/Schedule.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace mlir::resid::cpu {
+
+/// A function attribute: its loops work on whole vectors already, so LLVM need not look for a better form.
+inline constexpr llvm::StringLiteral kVectorLoopsAttribute = "resid-vector-loops";
 
 struct CPUTarget {
   /// Fused multiply-add in hardware; without it math.fma becomes a multiplication and an addition (and other bits).

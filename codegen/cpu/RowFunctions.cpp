@@ -159,7 +159,10 @@ func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> para
   types.append(2, builder.getI64Type());
   func::FuncOp function = createFunction(suffix, types);
   // One copy serves the plain call and the tasks. Short copies of the last columns are not to become calls.
-  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "no-builtins"}));
+  SmallVector<StringRef> attributes = {"noinline", "no-builtins"};
+  if (first.path == RowPath::Vector)
+    attributes.push_back(kVectorLoopsAttribute);
+  function->setAttr("passthrough", builder.getStrArrayAttr(attributes));
   Block *entry = &function.getBody().front();
   builder.setInsertionPointToStart(entry);
 

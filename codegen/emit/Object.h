@@ -18,7 +18,7 @@ namespace mlir::resid::emit {
 enum class CodeKind { Object, Assembly, LLVM };
 
 /// Translates the LLVM-dialect `module` with the entries of `kernels`, decides what is exported (Exports.h) and
-/// optimises it (O3, no fast-math, no contraction). For one of `targets` the module has everything; for several,
+/// optimises it (Optimize.h). For one of `targets` the module has everything; for several,
 /// `variants` holds the implementations for each, in the same order. Null after an error was reported at a module.
 std::unique_ptr<llvm::Module> translateAndOptimize(ModuleOp module, ArrayRef<OwningOpRef<ModuleOp>> variants,
                                                    ArrayRef<TargetDescription> targets,
