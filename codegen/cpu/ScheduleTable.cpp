@@ -29,7 +29,8 @@ std::optional<int64_t> cpu::getStaticWidth(rows::KernelOp kernel) {
 //   f16  16384x768  1.34            2048x4096   1.71
 //   f64  4096x768   1.68            2048x4096   1.24
 //
-// RMS norm, bf16 16384x768: 1.16; dropout + add + layer norm, f32 65536x64: 2.7. What prefetches bring depends on how
-// busy the memory is; where it is not, they cost nothing. So there is one answer for every width and type, also for
-// widths that are known at run time only.
+// RMS norm, bf16 16384x768: 1.16; dropout + add + layer norm, f32 65536x64: 2.7. What prefetches bring changes from
+// run to run and between processors: an earlier run on the same kind of processor saw f32 lose a few percent up to
+// width 1024. What they bring is more than that, so there is one answer for every width and type, also for widths that
+// are known at run time only. `make bench BENCH_FLAGS='--only …'` beside a build with another answer measures it again.
 bool cpu::usesPrefetch(rows::KernelOp, const Schedule &schedule) { return schedule.prefetch != PrefetchKind::Off; }

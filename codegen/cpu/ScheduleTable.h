@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which schedule a kernel gets by its width and type, from measurements. Not: what the schedules do (VectorRows.h).
+// Which schedule a kernel gets where nothing else was asked for, from measurements. Not: what the schedules do (VectorRows.h).
 
 #ifndef RESID_CODEGEN_CPU_SCHEDULETABLE_H
 #define RESID_CODEGEN_CPU_SCHEDULETABLE_H
