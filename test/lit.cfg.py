@@ -118,8 +118,8 @@ config.available_features.update(tool for tool in ("ninja", "make") if shutil.wh
 config.substitutions += [
     ("%tools", " ".join(os.path.join(config.build_dir, "bin", tool) for tool in config.tools if tool)),
     ("%llvm_bin", config.llvm_bin),
-    ("%cc", config.c_compiler),
-    ("%cxx", config.cxx_compiler),
+    ("%cc", f"{config.c_compiler} {config.sanitizer_flags}".strip()),
+    ("%cxx", f"{config.cxx_compiler} {config.sanitizer_flags}".strip()),
     ("%cmake", config.cmake),
     ("%python", config.python),
     ("%aarch64_cc", aarch64_compiler + " --target=aarch64-linux-gnu -fuse-ld=lld -static"),

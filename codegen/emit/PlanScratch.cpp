@@ -93,7 +93,8 @@ private:
   /// The size of a collapsed dimension: the product of those that it was made of.
   Value cloneProduct(memref::CollapseShapeOp op, int64_t index) {
     Value product;
-    for (int64_t source : op.getReassociationIndices()[index]) {
+    ReassociationIndices sources = op.getReassociationIndices()[index];
+    for (int64_t source : sources) {
       Value size = cloneBufferSize(op.getSrc(), source);
       if (!size)
         return nullptr;
