@@ -160,7 +160,7 @@ func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> para
   func::FuncOp function = createFunction(suffix, types);
   // One copy serves the plain call and the tasks. Short copies of the last columns are not to become calls.
   SmallVector<StringRef> attributes = {"noinline", "no-builtins"};
-  if (first.path == RowPath::Vector)
+  if (first.plan.path == RowPath::Vector)
     attributes.push_back(kVectorLoopsAttribute);
   function->setAttr("passthrough", builder.getStrArrayAttr(attributes));
   Block *entry = &function.getBody().front();
