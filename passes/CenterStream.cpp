@@ -271,7 +271,7 @@ void StreamCenterer::emitRefusal(const Stack &stack, const LinearRefusal &refusa
   BlockOp first = stack.blocks.front();
   InFlightDiagnostic remark = first.emitRemark() << "not centred: " << refusal.reason;
   if (refusal.op && refusal.op != first)
-    remark.attachNote(refusal.op->getLoc()) << "here";
+    remark.attachNote(refusal.op->getLoc()) << "found here";
 }
 
 void StreamCenterer::run() {

@@ -145,7 +145,7 @@ void ConvertNormPlacement::runOnOperation() {
   if (planned.wasInterrupted())
     return signalPassFailure();
   if (stacks.empty()) {
-    module.emitError() << "not converted: expected resid.block but got none";
+    module.emitError() << "not converted: expected a residual sub-layer (resid.block) but got none";
     return signalPassFailure();
   }
   for (auto [stack, conversion] : llvm::zip_equal(stacks, conversions)) {

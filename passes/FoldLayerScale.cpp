@@ -144,7 +144,7 @@ struct FoldLayerScale : resid::impl::FoldLayerScaleBase<FoldLayerScale> {
       return;
     InFlightDiagnostic remark = sum.emitRemark() << "not folded: " << refusal.reason;
     if (refusal.op && refusal.op != sum.getOperation())
-      remark.attachNote(refusal.op->getLoc()) << "here";
+      remark.attachNote(refusal.op->getLoc()) << "found here";
   }
 };
 } // namespace

@@ -170,7 +170,7 @@ struct FoldNormAffine : resid::impl::FoldNormAffineBase<FoldNormAffine> {
       return;
     InFlightDiagnostic remark = emitRemark(loc) << "not folded: " << refusal.reason;
     if (refusal.op && refusal.op != norm.op)
-      remark.attachNote(refusal.op->getLoc()) << "here";
+      remark.attachNote(refusal.op->getLoc()) << "found here";
   }
 };
 } // namespace

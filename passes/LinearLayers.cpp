@@ -298,6 +298,7 @@ FailureOr<LinearLayer> resid::findWritingLayer(Value value, LinearRefusal &refus
   layer->biases.assign(biases);
   layer->result = result;
   if (!readInit(*layer))
-    return refuse(refusal, op, "expected a linear layer that accumulates onto zeros or a bias, but got another start");
+    return refuse(refusal, op,
+                  "expected a linear layer that accumulates onto zeros or a bias, but got other initial values");
   return layer;
 }

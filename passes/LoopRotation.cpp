@@ -243,7 +243,8 @@ std::optional<LoopRotation> resid::findLoopRotation(scf::ForOp loop, bool runsAt
   if (found.empty())
     return std::nullopt;
   if (found.size() > 1) {
-    refusals.push_back({loop, "not rotated: expected one stream, but got " + std::to_string(found.size())});
+    refusals.push_back({loop, "not rotated: expected a loop that carries one stream, but got " +
+                                  std::to_string(found.size()) + " streams"});
     return std::nullopt;
   }
   if (!runsAtLeastOnce) {

@@ -129,7 +129,7 @@ struct RotatePreNorm : resid::impl::RotatePreNormBase<RotatePreNorm> {
     for (const RotationRefusal &refusal : refusals) {
       InFlightDiagnostic remark = refusal.op->emitRemark() << refusal.reason;
       if (refusal.place)
-        remark.attachNote(refusal.place->getLoc()) << "here";
+        remark.attachNote(refusal.place->getLoc()) << "found here";
     }
   }
 };

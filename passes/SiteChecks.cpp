@@ -63,7 +63,8 @@ static std::string describe(const SiteUse &use) {
 static void warnRepeated(const SiteUse &first, const SiteUse &second) {
   bool isCall = isa<func::CallOp>(second.place);
   InFlightDiagnostic warning = emitWarning(second.place->getLoc())
-                               << describe(second) << " is used a second time in the forward: both masks are the same";
+                               << describe(second)
+                               << " is used a second time in one forward pass: both masks are the same";
   warning.attachNote(first.place->getLoc()) << "the first use is here";
   if (isCall)
     warning.attachNote(second.dropout->getLoc()) << "the dropout is here";

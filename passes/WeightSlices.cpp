@@ -37,9 +37,10 @@ std::optional<std::string> resid::refuseSlices(ArrayRef<Value> weights) {
     if (!first)
       first = slice;
     if (slice->number != first->number)
-      return std::string("expected weights of one layer, but got slices by different numbers");
+      return std::string("expected slices of one layer from all stacks of weights, but got slices by different layer "
+                         "numbers");
     if (countLayers(*slice) != countLayers(*first))
-      return "expected stacks of as many layers, but got " + std::to_string(countLayers(*first)) + " and " +
+      return "expected stacks of equally many layers, but got " + std::to_string(countLayers(*first)) + " and " +
              std::to_string(countLayers(*slice));
   }
   return std::nullopt;

@@ -27,7 +27,7 @@ struct DecomposeAggregates : public cpu::impl::DecomposeAggregatesBase<Decompose
       rewriter.setInsertionPoint(op);
       FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
       if (failed(parts)) {
-        op.emitOpError("is not available on CPU targets: expected a decomposition");
+        op.emitOpError("is not available on CPU targets: expected one that simpler ops can stand for");
         return signalPassFailure();
       }
       rewriter.replaceOp(op, *parts);

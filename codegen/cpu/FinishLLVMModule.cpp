@@ -29,7 +29,7 @@ LogicalResult checkOperations(ModuleOp module) {
   });
   if (!leftOver)
     return success();
-  return leftOver->emitOpError("is not available on CPU targets here: expected LLVM operations only after lowering");
+  return leftOver->emitOpError("is not available on CPU targets: expected an op that has a form in machine code");
 }
 
 LogicalResult finishFunction(LLVM::LLVMFuncOp function, ModuleOp module) {
@@ -45,7 +45,7 @@ LogicalResult finishFunction(LLVM::LLVMFuncOp function, ModuleOp module) {
   }
   if (isAllowedImport(function.getName()) || function->hasAttr(cpu::kPerCPUAttribute))
     return success();
-  return function.emitOpError("expected no call into a library, but got calls of '") << function.getName() << "'";
+  return function.emitError("expected code that needs no library, but it calls '") << function.getName() << "'";
 }
 
 struct FinishLLVMModule : public cpu::impl::FinishLLVMModuleBase<FinishLLVMModule> {

@@ -103,6 +103,20 @@ static Value computePointer(OpBuilder &builder, Location loc, Value buffer, memr
                              LLVM::GEPNoWrapFlags::inbounds);
 }
 
+/// Kernels are made from ops of the user's, at their places: the message speaks of arrays.
+static LogicalResult reportStrides(rows::KernelOp kernel, MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  InFlightDiagnostic error = kernel.emitError("expected arrays whose last dimension is contiguous in memory, but got ");
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return error << "another layout";
+  error << "one with the strides [";
+  llvm::interleaveComma(strides, error, [&](int64_t stride) {
+    ShapedType::isDynamic(stride) ? error << '?' : error << stride;
+  });
+  return error << ']';
+}
+
 static FailureOr<OperandAddress> computeOperandAddress(OpBuilder &builder, rows::KernelOp kernel, Value buffer,
                                                        AffineMap map, const KernelAddresses &shape) {
   Location loc = kernel.getLoc();
@@ -113,7 +127,7 @@ static FailureOr<OperandAddress> computeOperandAddress(OpBuilder &builder, rows:
   SmallVector<std::optional<unsigned>> dimensions = getKernelDimensions(map);
   unsigned columnRank = llvm::count_if(dimensions, [&](auto dim) { return dim && *dim >= rowRank; });
   if (!areTrailingDimensionsContiguous(type, columnRank))
-    return kernel.emitOpError("expected operands whose columns are contiguous, but got ") << type;
+    return reportStrides(kernel, type);
 
   auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
   OperandAddress address;

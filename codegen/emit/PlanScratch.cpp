@@ -155,10 +155,11 @@ LogicalResult ScratchPlanner::collect() {
   int64_t onStack = 0;
   for (memref::AllocOp alloc : all) {
     MemRefType type = alloc.getType();
+    auto tensor = RankedTensorType::get(type.getShape(), type.getElementType());
     if (!type.getLayout().isIdentity())
-      return alloc.emitError() << "a temporary of type " << type << " is not available: expected a contiguous layout";
-    if (!resid::fitsByteLimit(RankedTensorType::get(type.getShape(), type.getElementType())))
-      return alloc.emitError() << "expected a temporary of at most 2^47 bytes, but got " << type;
+      return alloc.emitError() << "a temporary of type " << tensor << " is not available: expected a contiguous layout";
+    if (!resid::fitsByteLimit(tensor))
+      return alloc.emitError() << "expected a temporary of at most 2^47 bytes, but got " << tensor;
     if (isCarriedByLoop(alloc))
       return alloc.emitError("a temporary that a loop carries to its next iteration is not available");
     int64_t bytes = type.hasStaticShape() ? type.getNumElements() * elementBytes(type) : kByteLimit;

@@ -85,7 +85,7 @@ func.func private @f__impl(%ctx: !llvm.ptr, %x: memref<?x1024xf32>, %y: memref<?
 #full = affine_map<(r, c) -> (r, c)>
 
 func.func @not_contiguous(%x: memref<?x?xf32, strided<[?, 2]>>, %rows: index, %cols: index, %y: memref<?x?xf32>) {
-  // expected-error @below {{expected operands whose columns are contiguous, but got 'memref<?x?xf32, strided<[?, 2]>>'}}
+  // expected-error @below {{expected arrays whose last dimension is contiguous in memory, but got one with the strides [?, 2]}}
   rows.kernel rows(%rows) columns(%cols) ins(%x : memref<?x?xf32, strided<[?, 2]>>) outs(%y : memref<?x?xf32>)
       attributes {indexing_maps = [#full, #full]} {
   ^bb0(%r: index, %xr: !rows.row<f32>, %yr: !rows.row<f32>):

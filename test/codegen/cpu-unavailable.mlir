@@ -17,7 +17,7 @@ func.func @remainder(%x: f32) -> f32 {
 
 // -----
 
-// expected-error @below {{expected no call into a library, but got calls of 'malloc'}}
+// expected-error @below {{expected code that needs no library, but it calls 'malloc'}}
 module {
 func.func @temporary(%n: index, %v: f32, %i: index) -> f32 {
   %m = memref.alloc(%n) : memref<?xf32>
@@ -30,7 +30,7 @@ func.func @temporary(%n: index, %v: f32, %i: index) -> f32 {
 // -----
 
 func.func @left_over(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{is not available on CPU targets here: expected LLVM operations only after lowering}}
+  // expected-error @below {{is not available on CPU targets: expected an op that has a form in machine code}}
   %y = tensor.empty() : tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -39,7 +39,7 @@ func.func @left_over(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // The operation is named, not the casts around it.
 func.func @of_another_kind(%x: memref<4xf32>, %n: index) {
-  // expected-error @below {{'linalg.softmax' op is not available on CPU targets here}}
+  // expected-error @below {{'linalg.softmax' op is not available on CPU targets: expected an op that has a form in machine code}}
   linalg.softmax dimension(0) ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
   return
 }

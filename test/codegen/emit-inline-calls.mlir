@@ -81,3 +81,15 @@ func.func @calls_blocks() {
   call @blocks() : () -> ()
   return
 }
+
+// -----
+
+func.func private @one() {
+  return
+}
+func.func @calls_a_value() {
+  %f = constant @one : () -> ()
+  // expected-error @+1 {{a call of a function value is not available: expected a call of a function by name}}
+  call_indirect %f() : () -> ()
+  return
+}

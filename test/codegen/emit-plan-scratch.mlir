@@ -90,3 +90,23 @@ func.func private @views__impl(%ctx: !llvm.ptr, %x: memref<2x?x?xf32>, %status: 
   "test.use"(%a, %b, %c) : (memref<?x3xf32>, memref<?xf32>, memref<?x5xf32>) -> ()
   return
 }
+
+// -----
+
+#layout = {arguments = [], in_place = [], results = [], sizes = [], symbol = "layout", type = ""}
+func.func private @layout__impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes {resid.signature = #layout} {
+  // expected-error @+1 {{a temporary of type 'tensor<4x4xf32>' is not available: expected a contiguous layout}}
+  %a = memref.alloc() : memref<4x4xf32, strided<[8, 1]>>
+  "test.use"(%a) : (memref<4x4xf32, strided<[8, 1]>>) -> ()
+  return
+}
+
+// -----
+
+#large = {arguments = [], in_place = [], results = [], sizes = [], symbol = "large", type = ""}
+func.func private @large__impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes {resid.signature = #large} {
+  // expected-error @+1 {{expected a temporary of at most 2^47 bytes, but got 'tensor<1099511627776x1024xf32>'}}
+  %a = memref.alloc() : memref<1099511627776x1024xf32>
+  "test.use"(%a) : (memref<1099511627776x1024xf32>) -> ()
+  return
+}

@@ -96,14 +96,14 @@ func.func @unknown_size(%n: index) -> tensor<?xf32> {
 
 // -----
 
-// expected-error @+1 {{argument 0 of type 'tensor<*xf32>' is not available in C: expected a scalar or a ranked tensor}}
+// expected-error @+1 {{argument 0 of type 'tensor<*xf32>' is not available in C: expected a scalar or a ranked tensor of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64}}
 func.func @unranked(%x: tensor<*xf32>) {
   return
 }
 
 // -----
 
-// expected-error @+1 {{result 0 of type 'f32' is not available in C: expected a ranked tensor}}
+// expected-error @+1 {{result 0 of type 'f32' is not available in C: expected a ranked tensor of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64}}
 func.func @scalar_result(%x: f32) -> f32 {
   return %x : f32
 }

@@ -277,7 +277,7 @@ func.func @returned(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32>
     %f = linalg.matmul ins(%h, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   return %y : tensor<4x8xf32>
 }
 
@@ -291,7 +291,7 @@ func.func @head(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
     %f = linalg.matmul ins(%h, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %n = math.absf %y : tensor<4x8xf32>
   return %n : tensor<4x8xf32>
 }
@@ -306,7 +306,7 @@ func.func @final_rms(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32
     %f = linalg.matmul ins(%h, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %n = resid.rms_norm %y {epsilon = 1.0e-5} : tensor<4x8xf32>
   return %n : tensor<4x8xf32>
 }
@@ -321,7 +321,7 @@ func.func @final_norm_over_two_dimensions(%x: tensor<4x8xf32>, %w: tensor<8x8xf3
     %f = linalg.matmul ins(%h, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %n = resid.layer_norm %y {epsilon = 1.0e-5, norm_rank = 2} : tensor<4x8xf32>
   return %n : tensor<4x8xf32>
 }
@@ -336,7 +336,7 @@ func.func @statistics(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4xf32>
     %f = linalg.matmul ins(%h, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %m, %n, %c, %r = resid.layer_norm %y {epsilon = 1.0e-5} : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   return %n : tensor<4xf32>
 }
@@ -351,7 +351,7 @@ func.func @stream_as_gamma(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4
     %f = linalg.matmul ins(%h, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %n = resid.layer_norm %x gamma(%y) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<4x8xf32>
   return %n : tensor<4x8xf32>
 }
@@ -373,7 +373,7 @@ func.func @tapped(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
     resid.yield %f : tensor<4x8xf32>
   }
   %m = resid.layer_norm %z {epsilon = 1.0e-5} : tensor<4x8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %n = arith.addf %m, %y : tensor<4x8xf32>
   return %n : tensor<4x8xf32>
 }
@@ -391,7 +391,7 @@ func.func @captured(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32>
   }
   %z = resid.block pre %y norm(layer epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
-    // expected-note @below {{here}}
+    // expected-note @below {{found here}}
     %a = arith.addf %h, %y : tensor<4x8xf32>
     %f = linalg.matmul ins(%a, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
@@ -406,7 +406,7 @@ func.func @writer_is_not_linear(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> ten
   // expected-remark @below {{not centred: expected a linear layer that makes the value, but got math.tanh}}
   %y = resid.block pre %x norm(layer epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
-    // expected-note @below {{here}}
+    // expected-note @below {{found here}}
     %f = math.tanh %h : tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
@@ -421,7 +421,7 @@ func.func @writer_is_a_call(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<
   // expected-remark @below {{not centred: expected a linear layer that makes the value, but got func.call}}
   %y = resid.block pre %x norm(layer epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
-    // expected-note @below {{here}}
+    // expected-note @below {{found here}}
     %f = func.call @mlp(%h) : (tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
@@ -444,10 +444,10 @@ func.func @no_writer(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32
 // -----
 
 func.func @writer_accumulates(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
-  // expected-remark @below {{not centred: expected a linear layer that accumulates onto zeros or a bias, but got another start}}
+  // expected-remark @below {{not centred: expected a linear layer that accumulates onto zeros or a bias, but got other initial values}}
   %y = resid.block pre %x norm(layer epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
-    // expected-note @below {{here}}
+    // expected-note @below {{found here}}
     %f = linalg.matmul ins(%h, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%h : tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
@@ -463,7 +463,7 @@ func.func @computed_weight(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4
   // expected-remark @below {{not centred: expected weights that are constants or arguments of the function, but got the result of math.absf}}
   %y = resid.block pre %x norm(layer epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
-    // expected-note @below {{here}}
+    // expected-note @below {{found here}}
     %f = linalg.matmul ins(%h, %v : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
@@ -479,7 +479,7 @@ func.func @computed_bias(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %c: tensor<8x
   // expected-remark @below {{not centred: expected weights that are constants or arguments of the function, but got the result of math.absf}}
   %y = resid.block pre %x norm(layer epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
-    // expected-note @below {{here}}
+    // expected-note @below {{found here}}
     %m = linalg.matmul ins(%h, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
     %f = resid.add_bias %m, %b : tensor<4x8xf32>, tensor<8xf32>
     resid.yield %f : tensor<4x8xf32>
@@ -497,7 +497,7 @@ func.func @part_of_a_weight(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %v: tensor
   // expected-remark @below {{not centred: expected weights that are constants or arguments of the function, but got the result of tensor.extract_slice}}
   %y = resid.block pre %x norm(layer epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
-    // expected-note @below {{here}}
+    // expected-note @below {{found here}}
     %f = linalg.matmul ins(%h, %s : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
@@ -512,7 +512,7 @@ func.func @called(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
   // expected-remark @below {{not centred: expected a function that nothing calls, since its arguments change, but @called is called; inline the calls first}}
   %y = resid.block pre %x norm(layer epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
-    // expected-note @below {{here}}
+    // expected-note @below {{found here}}
     %f = linalg.matmul ins(%h, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }

@@ -5,7 +5,7 @@ func.func @twice(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %g: tensor<4x8xf32>, 
   // expected-note @+1 {{the first use is here}}
   %d = resid.dropout %f seed(%seed, %step) {p = 0.1, site = 3} : tensor<4x8xf32>
   %s = resid.add %x, %d : tensor<4x8xf32>
-  // expected-warning @+2 {{dropout site 3 is used a second time in the forward: both masks are the same}}
+  // expected-warning @+2 {{dropout site 3 is used a second time in one forward pass: both masks are the same}}
   // expected-note @+1 {{mend: give each dropout a site of its own, or another origin}}
   %e = resid.dropout %g seed(%seed, %step) {p = 0.2, site = 3} : tensor<4x8xf32>
   %t = resid.add %s, %e : tensor<4x8xf32>
@@ -59,7 +59,7 @@ func.func @same_sum(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %seed: i64, %step:
   %s2 = arith.shli %seed, %c2 : i64
   // expected-note @+1 {{the first use is here}}
   %a = resid.dropout %f seed(%s1, %step) {p = 0.1, site = 5} : tensor<4x8xf32>
-  // expected-warning @+2 {{dropout site 3 is used a second time in the forward}}
+  // expected-warning @+2 {{dropout site 3 is used a second time in one forward pass}}
   // expected-note @+1 {{mend}}
   %b = resid.dropout %x seed(%s2, %step) origin(%c0, %c2) {p = 0.1, site = 3} : tensor<4x8xf32>
   %s = arith.addf %a, %b : tensor<4x8xf32>
@@ -76,7 +76,7 @@ func.func @blocks_and_fused(%x: tensor<4x8xf32>, %seed: i64, %step: i64) -> tens
     resid.yield %f : tensor<4x8xf32>
   }
   %f = math.tanh %y : tensor<4x8xf32>
-  // expected-warning @+2 {{dropout site 0 is used a second time in the forward}}
+  // expected-warning @+2 {{dropout site 0 is used a second time in one forward pass}}
   // expected-note @+1 {{mend}}
   %n, %s = resid.add_norm rms %y, %f dropout(%seed, %step) {epsilon = 1.0e-5, p = 0.1, site = 0} : tensor<4x8xf32>
   return %n : tensor<4x8xf32>
@@ -166,7 +166,7 @@ func.func private @layer(%x: tensor<4x8xf32>, %seed: i64, %step: i64) -> tensor<
 func.func private @two_layers(%x: tensor<4x8xf32>, %key: i64, %step: i64) -> tensor<4x8xf32> {
   // expected-note @+1 {{the first use is here}}
   %a = call @layer(%x, %key, %step) : (tensor<4x8xf32>, i64, i64) -> tensor<4x8xf32>
-  // expected-warning @+2 {{dropout site 0 of 'layer' is used a second time in the forward: both masks are the same}}
+  // expected-warning @+2 {{dropout site 0 of 'layer' is used a second time in one forward pass: both masks are the same}}
   // expected-note @+1 {{mend: give the dropout an origin that the callers pass, another one in each call}}
   %b = call @layer(%a, %key, %step) : (tensor<4x8xf32>, i64, i64) -> tensor<4x8xf32>
   return %b : tensor<4x8xf32>
@@ -180,7 +180,7 @@ func.func @calls_and_a_loop(%x: tensor<4x8xf32>, %n: index, %seed: i64, %step: i
   %y = scf.for %i = %c0 to %n step %c1 iter_args(%s = %a) -> tensor<4x8xf32> {
     // expected-warning @+4 {{dropout site 0 of 'layer' is used in every iteration of a loop}}
     // expected-note @+3 {{mend: give the dropout an origin whose site follows the loop's counter}}
-    // expected-warning @+2 {{dropout site 0 of 'layer' is used a second time in the forward}}
+    // expected-warning @+2 {{dropout site 0 of 'layer' is used a second time in one forward pass}}
     // expected-note @+1 {{mend: give the dropout an origin that the callers pass}}
     %b = func.call @layer(%s, %seed, %step) : (tensor<4x8xf32>, i64, i64) -> tensor<4x8xf32>
     scf.yield %b : tensor<4x8xf32>
@@ -228,7 +228,7 @@ func.func private @two_seeds(%x: tensor<4x8xf32>, %a: i64, %b: i64, %step: i64) 
   return %e : tensor<4x8xf32>
 }
 func.func @one_seed(%x: tensor<4x8xf32>, %seed: i64, %step: i64) -> tensor<4x8xf32> {
-  // expected-warning @+3 {{dropout site 0 of 'two_seeds' is used a second time in the forward}}
+  // expected-warning @+3 {{dropout site 0 of 'two_seeds' is used a second time in one forward pass}}
   // expected-note @+2 {{the first use is here}}
   // expected-note @+1 {{mend}}
   %y = call @two_seeds(%x, %seed, %seed, %step) : (tensor<4x8xf32>, i64, i64, i64) -> tensor<4x8xf32>

@@ -172,7 +172,7 @@ func.func @none_in_the_middle(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
 
 // -----
 
-// expected-error @below {{not converted: expected resid.block but got none}}
+// expected-error @below {{not converted: expected a residual sub-layer (resid.block) but got none}}
 module {
   func.func @no_block(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
     return %x : tensor<2x8xf32>

@@ -63,7 +63,7 @@ func.func @narrow_branch(%x: tensor<4x8xf32>, %u: tensor<4x6xbf16>, %w: tensor<6
 func.func @activation(%x: tensor<4x8xf32>, %u: tensor<4x6xf32>, %w: tensor<6x8xf32>, %gate: tensor<8xf32>) -> tensor<4x8xf32> {
   %zeros = arith.constant dense<0.0> : tensor<4x8xf32>
   %m = linalg.matmul ins(%u, %w : tensor<4x6xf32>, tensor<6x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %f = math.tanh %m : tensor<4x8xf32>
   // expected-remark @below {{not folded: expected a linear layer that makes the value, but got math.tanh}}
   %y = resid.add %x, %f gate(%gate) : tensor<4x8xf32>, tensor<8xf32>
@@ -78,7 +78,7 @@ func.func @activation(%x: tensor<4x8xf32>, %u: tensor<4x6xf32>, %w: tensor<6x8xf
 func.func @bias_with_activation(%x: tensor<4x8xf32>, %u: tensor<4x6xf32>, %w: tensor<6x8xf32>, %b: tensor<8xf32>, %gate: tensor<8xf32>) -> tensor<4x8xf32> {
   %zeros = arith.constant dense<0.0> : tensor<4x8xf32>
   %m = linalg.matmul ins(%u, %w : tensor<4x6xf32>, tensor<6x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %f = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]}
       ins(%m, %b : tensor<4x8xf32>, tensor<8xf32>) outs(%zeros : tensor<4x8xf32>) {
   ^bb0(%element: f32, %bias: f32, %out: f32):
@@ -147,7 +147,7 @@ func.func @norm_after_branch(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %gate: te
 // CHECK: gate(
 func.func @layer_read_twice(%x: tensor<4x8xf32>, %u: tensor<4x6xf32>, %w: tensor<6x8xf32>, %gate: tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   %zeros = arith.constant dense<0.0> : tensor<4x8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %f = linalg.matmul ins(%u, %w : tensor<4x6xf32>, tensor<6x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
   // expected-remark @below {{not folded: expected one reader of linalg.matmul, but got 2}}
   %y = resid.add %x, %f gate(%gate) : tensor<4x8xf32>, tensor<8xf32>
@@ -159,9 +159,9 @@ func.func @layer_read_twice(%x: tensor<4x8xf32>, %u: tensor<4x6xf32>, %w: tensor
 // CHECK-LABEL: func.func @accumulates(
 // CHECK: gate(
 func.func @accumulates(%x: tensor<4x8xf32>, %u: tensor<4x6xf32>, %w: tensor<6x8xf32>, %start: tensor<4x8xf32>, %gate: tensor<8xf32>) -> tensor<4x8xf32> {
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %f = linalg.matmul ins(%u, %w : tensor<4x6xf32>, tensor<6x8xf32>) outs(%start : tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-remark @below {{not folded: expected a linear layer that accumulates onto zeros or a bias, but got another start}}
+  // expected-remark @below {{not folded: expected a linear layer that accumulates onto zeros or a bias, but got other initial values}}
   %y = resid.add %x, %f gate(%gate) : tensor<4x8xf32>, tensor<8xf32>
   return %y : tensor<4x8xf32>
 }
@@ -172,7 +172,7 @@ func.func @accumulates(%x: tensor<4x8xf32>, %u: tensor<4x6xf32>, %w: tensor<6x8x
 // CHECK: gate(
 func.func @weight_per_sample(%x: tensor<2x4x8xf32>, %u: tensor<2x4x6xf32>, %w: tensor<2x6x8xf32>, %gate: tensor<8xf32>) -> tensor<2x4x8xf32> {
   %zeros = arith.constant dense<0.0> : tensor<2x4x8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %f = linalg.batch_matmul ins(%u, %w : tensor<2x4x6xf32>, tensor<2x6x8xf32>) outs(%zeros : tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   // expected-remark @below {{not folded: expected a linear layer whose rows share a weight and whose last axis is its output features, but got linalg.batch_matmul}}
   %y = resid.add %x, %f gate(%gate) : tensor<2x4x8xf32>, tensor<8xf32>
@@ -186,7 +186,7 @@ func.func @weight_per_sample(%x: tensor<2x4x8xf32>, %u: tensor<2x4x6xf32>, %w: t
 func.func @computed_gate(%x: tensor<4x8xf32>, %u: tensor<4x6xf32>, %w: tensor<6x8xf32>, %g: tensor<8xf32>) -> tensor<4x8xf32> {
   %gate = math.tanh %g : tensor<8xf32>
   %zeros = arith.constant dense<0.0> : tensor<4x8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %f = linalg.matmul ins(%u, %w : tensor<4x6xf32>, tensor<6x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
   // expected-remark @below {{not folded: expected weights that are constants or arguments of the function, but got the result of math.tanh}}
   %y = resid.add %x, %f gate(%gate) : tensor<4x8xf32>, tensor<8xf32>

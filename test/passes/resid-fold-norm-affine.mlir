@@ -79,7 +79,7 @@ func.func @transpose_read_elsewhere(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %w: 
   %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
   %e = tensor.empty() : tensor<8x6xf32>
   %wt = linalg.transpose ins(%w : tensor<6x8xf32>) outs(%e : tensor<8x6xf32>) permutation = [1, 0]
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %y = linalg.matmul ins(%n, %wt : tensor<4x8xf32>, tensor<8x6xf32>) outs(%zeros : tensor<4x6xf32>) -> tensor<4x6xf32>
   return %y, %wt : tensor<4x6xf32>, tensor<8x6xf32>
 }
@@ -96,7 +96,7 @@ func.func @statistics_and_shared_gamma(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %
   %n, %rstd = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32> -> tensor<4x8xf32>, tensor<4xf32>
   %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x6xf32>) outs(%zeros : tensor<4x6xf32>) -> tensor<4x6xf32>
   // expected-remark @+2 {{not folded: expected linear layers as the only readers, but got func.return}}
-  // expected-note @+2 {{here}}
+  // expected-note @+2 {{found here}}
   %z = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-3} : tensor<4x8xf32>, tensor<8xf32>
   return %y, %rstd, %z : tensor<4x6xf32>, tensor<4xf32>, tensor<4x8xf32>
 }
@@ -109,7 +109,7 @@ func.func @read_by_residual_add(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %w: tens
   // expected-remark @below {{not folded: expected linear layers as the only readers, but got resid.add}}
   %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
   %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %s = resid.add %n, %y : tensor<4x8xf32>
   return %s : tensor<4x8xf32>
 }
@@ -143,7 +143,7 @@ func.func @two_dimensions(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %w: tensor<8
 func.func @sums_over_rows(%x: tensor<8x8xf32>, %g: tensor<8xf32>, %w: tensor<6x8xf32>, %zeros: tensor<6x8xf32>) -> tensor<6x8xf32> {
   // expected-remark @below {{not folded: expected linear layers as the only readers, but got linalg.matmul}}
   %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<8x8xf32>, tensor<8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %y = linalg.matmul ins(%w, %n : tensor<6x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<6x8xf32>) -> tensor<6x8xf32>
   return %y : tensor<6x8xf32>
 }
@@ -156,7 +156,7 @@ func.func @sums_over_rows(%x: tensor<8x8xf32>, %g: tensor<8xf32>, %w: tensor<6x8
 func.func @weight_per_sample(%x: tensor<2x4x8xf32>, %g: tensor<8xf32>, %w: tensor<2x8x6xf32>, %zeros: tensor<2x4x6xf32>) -> tensor<2x4x6xf32> {
   // expected-remark @below {{not folded: expected linear layers as the only readers, but got linalg.batch_matmul}}
   %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<2x4x8xf32>, tensor<8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %y = linalg.batch_matmul ins(%n, %w : tensor<2x4x8xf32>, tensor<2x8x6xf32>) outs(%zeros : tensor<2x4x6xf32>) -> tensor<2x4x6xf32>
   return %y : tensor<2x4x6xf32>
 }
@@ -169,7 +169,7 @@ func.func @computed_weight(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %v: tensor<8x
   // expected-remark @below {{not folded: expected weights that are constants or arguments of the function, but got the result of math.tanh}}
   %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
   %w = math.tanh %v : tensor<8x6xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x6xf32>) outs(%zeros : tensor<4x6xf32>) -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
 }
@@ -184,7 +184,7 @@ func.func @carried_gamma(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %w: tensor<8x6x
   %r, %last = scf.for %i = %c0 to %count step %c1 iter_args(%sum = %zeros, %h = %g) -> (tensor<4x6xf32>, tensor<8xf32>) {
     // expected-remark @below {{not folded: expected weights that are constants or arguments of the function, but got an argument of a region}}
     %n = resid.rms_norm %x gamma(%h) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
-    // expected-note @below {{here}}
+    // expected-note @below {{found here}}
     %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x6xf32>) outs(%sum : tensor<4x6xf32>) -> tensor<4x6xf32>
     %next = math.tanh %h : tensor<8xf32>
     scf.yield %y, %next : tensor<4x6xf32>, tensor<8xf32>
@@ -224,10 +224,10 @@ func.func @stacked(%x: tensor<4x8xf32>, %gs: tensor<3x8xf32>, %ws: tensor<3x8x8x
 // CHECK: resid.rms_norm %{{.*}} gamma(
 func.func @slices_of_two_layers(%x: tensor<4x8xf32>, %gs: tensor<3x8xf32>, %ws: tensor<3x8x8xf32>, %zeros: tensor<4x8xf32>, %i: index, %j: index) -> tensor<4x8xf32> {
   %g = tensor.extract_slice %gs[%i, 0] [1, 8] [1, 1] : tensor<3x8xf32> to tensor<8xf32>
-  // expected-remark @below {{not folded: expected weights of one layer, but got slices by different numbers}}
+  // expected-remark @below {{not folded: expected slices of one layer from all stacks of weights, but got slices by different layer numbers}}
   %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
   %w = tensor.extract_slice %ws[%j, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<3x8x8xf32> to tensor<8x8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
@@ -239,10 +239,10 @@ func.func @slices_of_two_layers(%x: tensor<4x8xf32>, %gs: tensor<3x8xf32>, %ws: 
 // CHECK: resid.rms_norm %{{.*}} gamma(
 func.func @more_gammas(%x: tensor<4x8xf32>, %gs: tensor<4x8xf32>, %ws: tensor<3x8x8xf32>, %zeros: tensor<4x8xf32>, %i: index) -> tensor<4x8xf32> {
   %g = tensor.extract_slice %gs[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
-  // expected-remark @below {{not folded: expected stacks of as many layers, but got 4 and 3}}
+  // expected-remark @below {{not folded: expected stacks of equally many layers, but got 4 and 3}}
   %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
   %w = tensor.extract_slice %ws[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<3x8x8xf32> to tensor<8x8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
@@ -256,7 +256,7 @@ func.func @slice_by_a_constant(%x: tensor<4x8xf32>, %gs: tensor<3x8xf32>, %w: te
   %g = tensor.extract_slice %gs[1, 0] [1, 8] [1, 1] : tensor<3x8xf32> to tensor<8xf32>
   // expected-remark @below {{not folded: expected weights that are constants or arguments of the function, but got the result of tensor.extract_slice}}
   %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%zeros : tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
@@ -268,7 +268,7 @@ func.func @slice_by_a_constant(%x: tensor<4x8xf32>, %gs: tensor<3x8xf32>, %w: te
 func.func @beta_beside_features_first(%x: tensor<5x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>, %w: tensor<6x8xf32>, %zeros: tensor<6x5xf32>) -> tensor<6x5xf32> {
   // expected-remark @below {{not folded: expected output features on the last axis, where beta becomes a bias, but got other axes}}
   %n = resid.layer_norm %x gamma(%g) beta(%b) {epsilon = 1.0e-5} : tensor<5x8xf32>, tensor<8xf32>, tensor<8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
       ins(%w, %n : tensor<6x8xf32>, tensor<5x8xf32>) outs(%zeros : tensor<6x5xf32>) -> tensor<6x5xf32>
   return %y : tensor<6x5xf32>
@@ -281,7 +281,7 @@ func.func @beta_beside_features_first(%x: tensor<5x8xf32>, %g: tensor<8xf32>, %b
 func.func @called(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %w: tensor<8x6xf32>, %zeros: tensor<4x6xf32>) -> tensor<4x6xf32> {
   // expected-remark @below {{not folded: expected a function that nothing calls, since its arguments change, but @called is called; inline the calls first}}
   %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x6xf32>) outs(%zeros : tensor<4x6xf32>) -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
 }
@@ -297,7 +297,7 @@ func.func @caller(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %w: tensor<8x6xf32>, %
 func.func @taken(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %w: tensor<8x6xf32>, %zeros: tensor<4x6xf32>) -> tensor<4x6xf32> {
   // expected-remark @below {{not folded: expected the name @taken_prepare to be free, but the module has such a symbol}}
   %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
-  // expected-note @below {{here}}
+  // expected-note @below {{found here}}
   %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x6xf32>) outs(%zeros : tensor<4x6xf32>) -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
 }

@@ -51,7 +51,7 @@ func.func @norm_is_not_first(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %c6 = arith.constant 6 : index
   // expected-remark @+1 {{not rotated: expected a norm to be the first to read the carried stream, but got math.absf}}
   %y = scf.for %i = %c0 to %c6 step %c1 iter_args(%s = %x) -> (tensor<2x8xf32>) {
-    // expected-note @+1 {{here}}
+    // expected-note @+1 {{found here}}
     %f = math.absf %s : tensor<2x8xf32>
     %h = resid.rms_norm %s {epsilon = 1.0e-5} : tensor<2x8xf32>
     %g = arith.addf %f, %h : tensor<2x8xf32>
@@ -68,7 +68,7 @@ func.func @norm_in_a_region(%x: tensor<2x8xf32>, %c: i1) -> tensor<2x8xf32> {
   %c6 = arith.constant 6 : index
   // expected-remark @+1 {{not rotated: expected a norm to be the first to read the carried stream, but got scf.if}}
   %y = scf.for %i = %c0 to %c6 step %c1 iter_args(%s = %x) -> (tensor<2x8xf32>) {
-    // expected-note @+1 {{here}}
+    // expected-note @+1 {{found here}}
     %f = scf.if %c -> tensor<2x8xf32> {
       %h = resid.rms_norm %s {epsilon = 1.0e-5} : tensor<2x8xf32>
       scf.yield %h : tensor<2x8xf32>
@@ -88,7 +88,7 @@ func.func @stream_as_gamma(%x: tensor<8xf32>, %m: tensor<8xf32>) -> tensor<8xf32
   %c6 = arith.constant 6 : index
   // expected-remark @+1 {{not rotated: expected a norm to be the first to read the carried stream, but got resid.rms_norm}}
   %y = scf.for %i = %c0 to %c6 step %c1 iter_args(%s = %x) -> (tensor<8xf32>) {
-    // expected-note @+1 {{here}}
+    // expected-note @+1 {{found here}}
     %h = resid.rms_norm %m gamma(%s) {epsilon = 1.0e-5} : tensor<8xf32>, tensor<8xf32>
     %t = resid.add %s, %h : tensor<8xf32>
     scf.yield %t : tensor<8xf32>
@@ -117,7 +117,7 @@ func.func @add_is_not_last(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %y = scf.for %i = %c0 to %c6 step %c1 iter_args(%s = %x) -> (tensor<2x8xf32>) {
     %h = resid.rms_norm %s {epsilon = 1.0e-5} : tensor<2x8xf32>
     %t = resid.add %s, %h : tensor<2x8xf32>
-    // expected-note @+1 {{here}}
+    // expected-note @+1 {{found here}}
     %u = math.absf %t : tensor<2x8xf32>
     scf.yield %u : tensor<2x8xf32>
   }
@@ -134,7 +134,7 @@ func.func @streams_change_places(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %y, %z = scf.for %i = %c0 to %c6 step %c1 iter_args(%s = %x, %r = %x) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
     %h = resid.rms_norm %s {epsilon = 1.0e-5} : tensor<2x8xf32>
     %t = resid.add %s, %h : tensor<2x8xf32>
-    // expected-note @+1 {{here}}
+    // expected-note @+1 {{found here}}
     scf.yield %r, %t : tensor<2x8xf32>, tensor<2x8xf32>
   }
   return %y : tensor<2x8xf32>
@@ -149,7 +149,7 @@ func.func @sum_in_another_carried_value(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>
   %y, %z = scf.for %i = %c0 to %c6 step %c1 iter_args(%s = %x, %all = %x) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
     %h = resid.rms_norm %s {epsilon = 1.0e-5} : tensor<2x8xf32>
     %t = resid.add %s, %h : tensor<2x8xf32>
-    // expected-note @+1 {{here}}
+    // expected-note @+1 {{found here}}
     %next = arith.addf %all, %t : tensor<2x8xf32>
     scf.yield %t, %next : tensor<2x8xf32>, tensor<2x8xf32>
   }
@@ -165,7 +165,7 @@ func.func @tapped(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %y = scf.for %i = %c0 to %c6 step %c1 iter_args(%s = %x) -> (tensor<2x8xf32>) {
     %h = resid.rms_norm %s {epsilon = 1.0e-5} : tensor<2x8xf32>
     %t = resid.add %s, %h : tensor<2x8xf32>
-    // expected-note @+1 {{here}}
+    // expected-note @+1 {{found here}}
     func.call @probe(%t) : (tensor<2x8xf32>) -> ()
     scf.yield %t : tensor<2x8xf32>
   }
@@ -177,7 +177,7 @@ func.func @two_streams(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c6 = arith.constant 6 : index
-  // expected-remark @+1 {{not rotated: expected one stream, but got 2}}
+  // expected-remark @+1 {{not rotated: expected a loop that carries one stream, but got 2 streams}}
   %y, %z = scf.for %i = %c0 to %c6 step %c1 iter_args(%s = %x, %r = %x) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
     %h = resid.rms_norm %s {epsilon = 1.0e-5} : tensor<2x8xf32>
     %t = resid.add %s, %h : tensor<2x8xf32>
@@ -195,7 +195,7 @@ func.func @norm_over_two_dimensions(%x: tensor<2x4x8xf32>, %s: i64) -> tensor<2x
   %c6 = arith.constant 6 : index
   // expected-remark @+1 {{not rotated: expected a norm over 1 dimension beside dropout, but got one over 2, which is not fused with the add before it}}
   %y = scf.for %i = %c0 to %c6 step %c1 iter_args(%r = %x) -> (tensor<2x4x8xf32>) {
-    // expected-note @+1 {{here}}
+    // expected-note @+1 {{found here}}
     %h = resid.rms_norm %r {epsilon = 1.0e-5, norm_rank = 2} : tensor<2x4x8xf32>
     %d = resid.dropout %h seed(%s, %s) {p = 0.5, site = 0} : tensor<2x4x8xf32>
     %t = resid.add %r, %d : tensor<2x4x8xf32>
@@ -210,7 +210,7 @@ func.func @block(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %c6 = arith.constant 6 : index
   // expected-remark @+1 {{not rotated: expected flat ops, but got resid.block; resid-expand-blocks makes flat ops of it}}
   %y = scf.for %i = %c0 to %c6 step %c1 iter_args(%s = %x) -> (tensor<2x8xf32>) {
-    // expected-note @+1 {{here}}
+    // expected-note @+1 {{found here}}
     %t = resid.block pre %s norm(rms epsilon = 1.0e-5) : tensor<2x8xf32> {
     ^bb0(%h: tensor<2x8xf32>):
       resid.yield %h : tensor<2x8xf32>

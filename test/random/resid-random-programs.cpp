@@ -271,7 +271,7 @@ int main(int argc, char **argv) {
   Options options;
   for (StringRef flag : ArrayRef<const char *>(argv, argc).drop_front())
     if (!parseFlag(flag, options)) {
-      llvm::errs() << "resid-random-programs: error: cannot make sense of '" << flag << "'; see --help\n";
+      llvm::errs() << "resid-random-programs: error: unknown flag '" << flag << "'; --help lists all\n";
       return 2;
     }
   if (options.help) {

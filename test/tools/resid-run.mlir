@@ -32,8 +32,8 @@
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f32[4x8]=random:1*x 2>&1 | FileCheck %s --check-prefix=SCALE
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=random:1*2 \
 // RUN:   --arg=i1[3]=1 --arg=-7 2>&1 | FileCheck %s --check-prefix=SCALEINT
-// SCALE: argument 0 ('x') of type tensor<?x?xf32>: expected a finite scale of floats after 'random:SEED*' but got 'f32[4x8]=random:1*x'
-// SCALEINT: argument 2 ('c') of type tensor<2xi32>: expected a finite scale of floats after 'random:SEED*' but got 'i32[2]=random:1*2'
+// SCALE: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected a finite scale of floats after 'random:SEED*' but got 'f32[4x8]=random:1*x'
+// SCALEINT: resid-run: error: argument 2 ('c') of type tensor<2xi32>: expected a finite scale of floats after 'random:SEED*' but got 'i32[2]=random:1*2'
 //
 // Exit 2, wrong flags or argument count:
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run 2>&1 | FileCheck %s --check-prefix=NOINPUT
@@ -46,17 +46,37 @@
 // FLAG: resid-run: error: unknown flag '--nonsense', see --help
 // BACKEND: resid-run: error: --backend: expected 'cpu' or 'reference' but got 'tpu'
 // ENTRY: resid-run: error: --entry: expected a public function but got 'missing'; {{.*}} has 'identity', 'norm', 'sum'
-// COUNT: resid-run: error: 'norm' takes 1 arguments but got 0
-// OUTS: resid-run: error: 'norm' has 1 results but got 2 times --out
+// COUNT: resid-run: error: expected one --arg per argument of 'norm', 1, but got 0
+// OUTS: resid-run: error: expected at most one --out per result of 'norm', 1, but got 2
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s %s 2>&1 | FileCheck %s --check-prefix=TWO
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --threads=-1 2>&1 | FileCheck %s --check-prefix=THREADS
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --rtol=tight 2>&1 | FileCheck %s --check-prefix=RTOL
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry 2>&1 | FileCheck %s --check-prefix=NOVALUE
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --entry=sum 2>&1 | FileCheck %s --check-prefix=ONCE
+// TWO: resid-run: error: expected one input but got '{{.*}}' and '{{.*}}'
+// THREADS: resid-run: error: --threads: expected a number from 0 to {{[0-9]+}} but got '-1'
+// RTOL: resid-run: error: --rtol: expected a number of 0 or more but got 'tight'
+// NOVALUE: resid-run: error: --entry: expected a value, as in --entry=…
+// ONCE: resid-run: error: --entry: expected once but got it twice
 //
 // Exit 1, wrong arguments:
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4x8]=x 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4x8]=1,2 2>&1 | FileCheck %s --check-prefix=VALUES
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4y8]=1 2>&1 | FileCheck %s --check-prefix=SIZES
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4x8]=random:x 2>&1 | FileCheck %s --check-prefix=SEED
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[9999999999x9999999999]=1 2>&1 | FileCheck %s --check-prefix=LARGE
+// NUMBER: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected a number but got 'f32[4x8]=x'
+// VALUES: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected 1 or 32 values but got 2
+// SIZES: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected sizes such as 4x512 but got 'f32[4y8]=1'
+// SEED: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected a seed after 'random:' but got 'f32[4x8]=random:x'
+// LARGE: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected at most 2^47 bytes
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f64[4x8]=1 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f32[4]=1 2>&1 | FileCheck %s --check-prefix=RANK
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=%t.1.npy 2>&1 | FileCheck %s --check-prefix=FILETYPE
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=sum --arg=f32[2x3]=1 --arg=f32[3x3]=1 2>&1 | FileCheck %s --check-prefix=SHAPES
-// TYPE: argument 0 ('x') of type tensor<?x?xf32>: expected an array of its type but got 'f64[4x8]=1'
-// RANK: argument 0 ('x') of type tensor<?x?xf32>: expected an array of its shape but got [4]
-// FILETYPE: argument 0 ('x') of type tensor<?x?xf32>: expected elements of its type but {{.*}} has '<f2'
+// TYPE: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected an array of its type but got 'f64[4x8]=1'
+// RANK: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected an array of its shape but got [4]
+// FILETYPE: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected elements of its type but {{.*}} has '<f2'
 // SHAPES: resid-run.mlir:[[#]]:{{[0-9]+}}: error: 'resid.add' op expected x and f of one shape but got 2x3xf32 and 3x3xf32
 //
 // Exit 3, files; an old output stays as it was:
@@ -66,9 +86,9 @@
 // RUN: echo old > %t.old.npy
 // RUN: not resid-run %s --backend=reference --entry=sum --arg=f32[2x3]=1 --arg=f32[3x3]=1 --out=%t.old.npy
 // RUN: grep old %t.old.npy
-// MISSING: resid-run: error: cannot read '{{.*}}.missing.mlir'
-// NOTNPY: resid-run.mlir: expected a .npy file but got one that starts with
-// UNWRITABLE: resid-run: error: cannot write
+// MISSING: resid-run: error: cannot read '{{.*}}.missing.mlir': No such file or directory
+// NOTNPY: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: {{.*}}resid-run.mlir: expected a .npy file but got one that starts with
+// UNWRITABLE: resid-run: error: cannot write '{{.*}}.no/y.npy': No such file or directory
 
 func.func @identity(%a: tensor<2x3xbf16>, %b: tensor<?xf16>, %c: tensor<2xi32>, %d: tensor<3xi1>, %e: index)
     -> (tensor<2x3xbf16>, tensor<?xf16>, tensor<2xi32>, tensor<3xi1>, index) {

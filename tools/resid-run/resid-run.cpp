@@ -40,11 +40,13 @@ static Expected<func::FuncOp> findEntry(const Options &options, ModuleOp module)
 
 static Expected<std::vector<Array>> readArguments(const Options &options, func::FuncOp entry) {
   if (options.arguments.size() != entry.getNumArguments())
-    return makeError(resid::tools::ExitUsage, "'" + entry.getName() + "' takes " + Twine(entry.getNumArguments()) +
-                                                  " arguments but got " + Twine(options.arguments.size()));
+    return makeError(resid::tools::ExitUsage, "expected one --arg per argument of '" + entry.getName() + "', " +
+                                                  Twine(entry.getNumArguments()) + ", but got " +
+                                                  Twine(options.arguments.size()));
   if (options.outputs.size() > entry.getNumResults())
-    return makeError(resid::tools::ExitUsage, "'" + entry.getName() + "' has " + Twine(entry.getNumResults()) +
-                                                  " results but got " + Twine(options.outputs.size()) + " times --out");
+    return makeError(resid::tools::ExitUsage, "expected at most one --out per result of '" + entry.getName() +
+                                                  "', " + Twine(entry.getNumResults()) + ", but got " +
+                                                  Twine(options.outputs.size()));
   std::vector<Array> arguments;
   for (auto [index, text] : llvm::enumerate(options.arguments)) {
     Expected<Array> argument = readArgument(entry, index, text);
