@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The exit codes that every tool keeps to. Documented for users in docs/tools.md.
+// The exit codes that every tool keeps to. Documented for users in docs/errors.md.
 
 #ifndef RESID_TOOLS_COMMON_EXITCODES_H
 #define RESID_TOOLS_COMMON_EXITCODES_H
