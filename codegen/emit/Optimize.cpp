@@ -6,7 +6,6 @@
 
 #include "codegen/cpu/CPUTarget.h"
 #include "llvm/ADT/Any.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -19,12 +18,13 @@
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Vectorize/VectorCombine.h"
 
 using namespace mlir::resid;
 
 /// What is left to do for loops of whole vectors: addresses that are computed more than once, values that do not change
 /// in a loop, blocks that are empty. Neither vectorising nor unrolling could gain anything.
-static llvm::FunctionPassManager buildVectorLoopPipeline() {
+static llvm::FunctionPassManager buildVectorLoopPipeline(bool isX86) {
   llvm::FunctionPassManager manager;
   manager.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   manager.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
@@ -37,27 +37,27 @@ static llvm::FunctionPassManager buildVectorLoopPipeline() {
   manager.addPass(llvm::GVNPass());
   manager.addPass(llvm::InstCombinePass());
   manager.addPass(llvm::SimplifyCFGPass());
+  // On aarch64 random numbers would be multiplied lane by lane otherwise; on x86-64 dropout would need more registers.
+  if (!isX86)
+    manager.addPass(llvm::VectorCombinePass());
   manager.addPass(llvm::ADCEPass());
   return manager;
 }
 
-/// The functions that passes of O3 leave alone.
-using FunctionSet = llvm::SmallPtrSet<const llvm::Function *, 16>;
-
-/// Whether `ir`, which a pass is about to run on, is one of `functions` or a loop in one.
-static bool isWithin(const llvm::Any &ir, const FunctionSet &functions) {
+/// Whether `ir`, which a pass is about to run on, is a function of vector loops or a loop in one.
+static bool isOfVectorLoops(const llvm::Any &ir) {
   if (auto *function = llvm::any_cast<const llvm::Function *>(&ir))
-    return functions.contains(*function);
+    return (*function)->hasFnAttribute(cpu::kVectorLoopsAttribute);
   if (auto *loop = llvm::any_cast<const llvm::Loop *>(&ir))
-    return functions.contains((*loop)->getHeader()->getParent());
+    return (*loop)->getHeader()->getParent()->hasFnAttribute(cpu::kVectorLoopsAttribute);
   return false;
 }
 
 void emit::optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  FunctionSet done;
+  bool cleanedUp = false;
   llvm::PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback(
-      [&](llvm::StringRef, llvm::Any ir) { return !isWithin(ir, done); });
+      [&](llvm::StringRef, llvm::Any ir) { return !cleanedUp || !isOfVectorLoops(ir); });
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -69,12 +69,14 @@ void emit::optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
 
-  llvm::FunctionPassManager vectorLoopPasses = buildVectorLoopPipeline();
+  llvm::FunctionPassManager vectorLoopPasses =
+      buildVectorLoopPipeline(machine.getTargetTriple().isX86());
   for (llvm::Function &function : module)
-    if (function.hasFnAttribute(cpu::kVectorLoopsAttribute)) {
-      function.removeFnAttr(cpu::kVectorLoopsAttribute);
+    if (function.hasFnAttribute(cpu::kVectorLoopsAttribute))
       functions.invalidate(function, vectorLoopPasses.run(function, functions));
-      done.insert(&function);
-    }
+  cleanedUp = true;
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  // Only now: passes replace functions, and their attributes go with them.
+  for (llvm::Function &function : module)
+    function.removeFnAttr(cpu::kVectorLoopsAttribute);
 }

@@ -8,7 +8,7 @@
 // Bare pointers, captured scalars and the range of rows; constants are made again inside.
 // CHECK-LABEL: func.func private @scale__rows(
 // CHECK-SAME:      %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %[[SCALE:.*]]: f32, %[[LOW:.*]]: i64, %[[HIGH:.*]]: i64)
-// CHECK-SAME:      passthrough = ["noinline", "no-builtins"]
+// CHECK-SAME:      passthrough = ["noinline", "no-builtins", "resid-vector-loops"]
 // CHECK:         scf.for %{{.*}} = %[[LOW]] to %[[HIGH]]
 // A step: four registers of columns, all loads before the stores; then the columns that are left, fewer than a step.
 // CHECK:             %[[FACTOR:.*]] = vector.broadcast %[[SCALE]] : f32 to vector<8xf32>
