@@ -101,6 +101,11 @@ if platform.machine() == "x86_64" and shutil.which("qemu-x86_64"):
 else:
     lit_config.note("programs on older x86-64 processors are not tested: this machine has no qemu-x86_64 (qemu-user)")
 
+if subprocess.run([config.python, "-c", "import numpy"], capture_output=True, check=False).returncode == 0:
+    config.available_features.add("numpy")
+else:
+    lit_config.note("the example of Python is not tested: this machine's Python has no NumPy (python3-numpy)")
+
 if os.path.exists(os.path.join(config.runtime_dir, "libresid-benchmarks.so")) and not config.sanitized:
     config.available_features.add("benchmarks")
 
