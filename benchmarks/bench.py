@@ -14,7 +14,7 @@ import shutil
 import sys
 import time
 
-from harness import bars, cases, compiled, machine, measure, native, peers, plots, report, singles, variants
+from harness import bars, cases, compiled, machine, measure, native, peers, plots, report, singles, summary, variants
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARKERS = ("<!-- results: written by make bench-docs -->", "<!-- end of results -->")
@@ -120,16 +120,32 @@ def write_results(options, results, numbers, machine_line, reasons):
     (options.out / "results.md").write_text(text.rstrip() + "\n")
 
 
-def update_docs(options):
-    """Puts the last results between the markers of docs/benchmarks.md, and its pictures beside it."""
-    page, folder = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "benchmarks"
+def put_between_markers(page, text):
     before, rest = page.read_text().split(MARKERS[0])
     after = rest.split(MARKERS[1])[1]
-    page.write_text(f"{before}{MARKERS[0]}\n\n{(options.out / 'results.md').read_text()}\n{MARKERS[1]}{after}")
+    page.write_text(f"{before}{MARKERS[0]}\n\n{text}\n{MARKERS[1]}{after}")
+
+
+def update_docs(options):
+    """Puts the last results into docs/benchmarks.md, its pictures beside it, and a few lines into README.md."""
+    docs = ROOT / "docs"
+    put_between_markers(docs / "benchmarks.md", (options.out / "results.md").read_text())
+    few = summary.markdown(options.out / "results.csv")
+    if few:
+        put_between_markers(ROOT / "README.md", few + "\n")
+    folder = docs / "benchmarks"
     folder.mkdir(exist_ok=True)
     remove_pictures(folder)
     for path in sorted(options.out.glob("*.svg")) + [options.out / "results.csv"]:
         shutil.copy(path, folder)
+
+
+def measure_compiler(options, plan):
+    if options.mode == "prepare-peers":
+        return []
+    folder = options.out / "kernels"
+    folder.mkdir(exist_ok=True)
+    return singles.compile_times(options.build / "bin" / "residc", folder, plan)
 
 
 def main():
@@ -141,6 +157,8 @@ def main():
     plan, shapes, threads = PLANS.get(options.mode, PLANS["full"])
     plan = dataclasses.replace(plan, tries=options.tries or plan.tries)
     options.out.mkdir(parents=True, exist_ok=True)
+    # Before arrays and peers fill the memory, which makes processes start slowly.
+    compiling = measure_compiler(options, plan)
     providers = make_providers(options, shapes, threads)
     chosen = choose_cases(options, shapes, threads)
     if options.mode == "prepare-peers":
@@ -150,8 +168,7 @@ def main():
         return None
     machine_line = machine.describe(providers.native.library.bench_clock())
     results = measure_cases(providers, plan, chosen)
-    numbers = singles.call_overhead(providers, plan) + singles.philox(providers, plan)
-    numbers += singles.compile_times(options.build / "bin" / "residc", options.out / "kernels", plan)
+    numbers = singles.call_overhead(providers, plan) + singles.philox(providers, plan) + compiling
     write_results(options, results, numbers, machine_line, providers.reasons)
     print(f"wrote {options.out}/results.csv, results.md and pictures after {time.monotonic() - start:.0f} s")
     return None
