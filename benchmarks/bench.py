@@ -25,6 +25,16 @@ PLANS = {
 }
 
 
+def parse_shapes(text):
+    try:
+        shapes = [tuple(int(size) for size in shape.split("x")) for shape in text.split(",")]
+    except ValueError:
+        shapes = []
+    if not shapes or any(len(shape) != 2 or min(shape) < 1 for shape in shapes):
+        raise argparse.ArgumentTypeError(f"expected ROWSxWIDTH,… but got '{text}'")
+    return shapes
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description="Measures resid's kernels beside limits, hand-written code and peers.")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the build folder")
@@ -33,6 +43,9 @@ def parse_arguments():
     parser.add_argument("--cxx", default="c++", help="the compiler of the wrapper around oneDNN")
     parser.add_argument("--peers", type=pathlib.Path, help="a virtual environment with peers (default: BUILD/peers)")
     parser.add_argument("--only", default="", help="measure only kernels whose name contains this")
+    parser.add_argument("--shapes", type=parse_shapes, help="other shapes than those of the bars: 4096x768,65536x64")
+    parser.add_argument("--schedule", action="append", default=[],
+                        help="measure also what residc makes with this --schedule, e.g. prefetch=off; several times")
     parser.add_argument("--tries", type=int, help="how often everything is measured (default: 3)")
     mode = parser.add_mutually_exclusive_group()
     for name, text in (("quick", "fewer shapes and samples, one thread"), ("smoke", "see that everything runs"),
@@ -56,7 +69,7 @@ def enter_peers(folder):
 def compile_kernels(options, shapes, folder):
     """All paths that this residc has: (path, library). The first is the one that is judged."""
     widths, libraries = [width for _, width in shapes] + [singles.PHILOX_SHAPE[1], singles.CALL_SHAPE[1]], []
-    for path in compiled.PATHS:
+    for path in [*compiled.PATHS, *map(compiled.scheduled, options.schedule)]:
         try:
             libraries.append((path, compiled.compile_path(path, widths, options.build / "bin" / "residc",
                                                           options.cc.split(), folder)))
@@ -155,7 +168,7 @@ def main():
     enter_peers(options.peers)
     start = time.monotonic()
     plan, shapes, threads = PLANS.get(options.mode, PLANS["full"])
-    plan = dataclasses.replace(plan, tries=options.tries or plan.tries)
+    plan, shapes = dataclasses.replace(plan, tries=options.tries or plan.tries), options.shapes or shapes
     options.out.mkdir(parents=True, exist_ok=True)
     # Before arrays and peers fill the memory, which makes processes start slowly.
     compiling = measure_compiler(options, plan)

@@ -27,6 +27,11 @@ PATHS = (
 )
 
 
+def scheduled(schedule):
+    """What residc makes with another schedule."""
+    return Path(f"resid-{schedule}", f"resid, {schedule}", (f"--schedule={schedule}",))
+
+
 # The values of scalar arguments.
 SCALARS = {"seed": 0x123456789ABCDEF, "step": 3}
 

@@ -21,16 +21,19 @@ std::optional<int64_t> cpu::getStaticWidth(rows::KernelOp kernel) {
   return width;
 }
 
-// On a Zen 5 EPYC, one thread, beyond the cache, objects of `residc --schedule=prefetch=off` and `=on` called by turns:
-// add + layer norm, on against off, medians:
+// What prefetches bring beyond the cache, on a Zen 5 EPYC, one thread: the time without them over the time with them,
+// medians, the two called by turns:
 //
-//   f32  4096x768   1.20 to 1.36    16384x1024  0.99 to 1.35    16384x256  1.01    65536x64   0.98
-//   bf16                                                        32768x256  1.39    131072x64  1.06
-//   f16  16384x768  1.34            2048x4096   1.71
-//   f64  4096x768   1.68            2048x4096   1.24
+//                               4096x768  16384x1024  16384x256  65536x64  2048x4096
+//   f32   add + layer norm          1.07        1.19       1.03      1.15       1.24
+//         dropout + add + norm      2.12        1.82       2.37      2.87       1.67
+//         layer norm                1.13        1.18       0.83      1.03       1.19
+//         RMS norm                  1.22        1.62       0.84      1.05       1.20
+//   bf16  add + layer norm          1.06        1.17       1.02      1.00       1.91
+//         dropout + add + norm      1.00        1.02       0.99      1.00       1.17
+//         layer norm                1.01        1.17       1.00      1.12       1.48
 //
-// RMS norm, bf16 16384x768: 1.16; dropout + add + layer norm, f32 65536x64: 2.7. What prefetches bring changes from
-// run to run and between processors: an earlier run on the same kind of processor saw f32 lose a few percent up to
-// width 1024. What they bring is more than that, so there is one answer for every width and type, also for widths that
-// are known at run time only. `make bench BENCH_FLAGS='--only …'` beside a build with another answer measures it again.
+// by `make bench-quick BENCH_FLAGS='--tries=2 --schedule=prefetch=off --shapes=4096x768,16384x1024,16384x256,65536x64,
+// 2048x4096'`. What they cost somewhere (width 256) changes from run to run and between processors; what they bring is
+// more than that. So there is one answer for every width and type, also for widths that are known at run time only.
 bool cpu::usesPrefetch(rows::KernelOp, const Schedule &schedule) { return schedule.prefetch != PrefetchKind::Off; }
