@@ -13,7 +13,10 @@ LABEL = re.compile(r"^(\.L\w+):")
 JUMP = re.compile(r"^\s+(?:j\w+|b\.\w+|b|cbn?z \w+,|tbn?z \w+, #\d+,)\s+(\.L\w+)")
 CALL = re.compile(r"^\s+(call\w*|blr?)\s")
 VECTOR = re.compile(r"%[xyz]mm|\bq\d|\bv\d+\.|\bz\d+\.")
-STACK_STORE = re.compile(r"^\s+(v?mov\w+\s+%[xyz]mm\d+, -?\d*\(%r[sb]p|st[urp]+\s+[bhsdqz]\d+.*\[(sp|x29))")
+# Not with an index: that is a row. %rbp may be any pointer where it is no frame pointer.
+STACK_STORE = re.compile(r"^\s+(v?mov\w+\s+%[xyz]mm\d+, -?\d*\(%rsp\)|st[urp]+\s+[bhsdqz]\d+.*\[(sp|x29))")
+FRAME_STORE = re.compile(r"^\s+v?mov\w+\s+%[xyz]mm\d+, -?\d*\(%rbp\)")
+FRAME = re.compile(r"^\s+movq\s+%rsp, %rbp")
 HORIZONTAL = re.compile(r"^\s+(vextractf(64x4|32x8|128)|vextractf32x4|vhadd|faddp|faddv|fadda)")
 WIDENING = re.compile(r"^\s+v?(pmovzxwd|punpck[lh]wd|permt2w|permi2w)")
 HALVES_512 = re.compile(r"^\s+vextractf(64x4|32x8)\s+\$1, %zmm\d+, %ymm")
@@ -46,6 +49,11 @@ def count(pattern, lines):
     return sum(bool(pattern.match(line)) for line in lines)
 
 
+def count_stack_stores(body, loops):
+    has_frame = any(FRAME.match(line) for line in body)
+    return sum(count(STACK_STORE, loop) + has_frame * count(FRAME_STORE, loop) for loop in loops)
+
+
 def main():
     with open(sys.argv[1]) as file:
         lines = file.read().splitlines()
@@ -53,7 +61,7 @@ def main():
         loops = [body[low:high] for low, high in innermost_loops(body)]
         vector = [loop for loop in loops if any(VECTOR.search(line) for line in loop)]
         print(f"{name}: {count(CALL, body)} calls, {len(vector)} vector loops with "
-              f"{sum(count(STACK_STORE, loop) for loop in vector)} stores to the stack and "
+              f"{count_stack_stores(body, vector)} stores to the stack and "
               f"{sum(count(HORIZONTAL, loop) for loop in vector)} horizontal steps, "
               f"{sum(count(WIDENING, loop) for loop in vector)} widening shuffles, "
               f"{count(HALVES_512, body) or count(HALVES_256, body)} reductions, "
