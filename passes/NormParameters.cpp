@@ -4,6 +4,7 @@
 
 #include "passes/NormParameters.h"
 
+#include "dialect/FunctionAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/SymbolTable.h"
@@ -13,8 +14,6 @@
 
 using namespace mlir;
 using namespace mlir::resid;
-
-static constexpr StringLiteral nameAttribute = "resid.name";
 
 /// Whether the result is a part of the first operand, or the same elements in another form.
 static bool isPartOfOperand(Operation *op) {
@@ -30,7 +29,7 @@ std::string resid::getParameterName(Value parameter) {
   if (!function)
     return "";
   unsigned number = argument.getArgNumber();
-  if (auto name = function.getArgAttrOfType<StringAttr>(number, nameAttribute))
+  if (auto name = function.getArgAttrOfType<StringAttr>(number, kArgumentNameAttribute))
     return name.str();
   return "arg" + std::to_string(number);
 }
@@ -55,7 +54,7 @@ static LogicalResult refuseCallers(func::FuncOp function) {
 static std::string makeUnique(func::FuncOp function, StringRef name) {
   llvm::StringSet<> taken;
   for (unsigned i = 0, end = function.getNumArguments(); i < end; ++i)
-    if (auto given = function.getArgAttrOfType<StringAttr>(i, nameAttribute))
+    if (auto given = function.getArgAttrOfType<StringAttr>(i, kArgumentNameAttribute))
       taken.insert(given);
   auto isTaken = [&](const std::string &candidate) {
     return llvm::any_of(ArrayRef{"_alpha", "_gamma", "_beta"},
@@ -71,7 +70,7 @@ static Value addArgument(func::FuncOp function, Type type, const Twine &name) {
   Builder builder(function.getContext());
   unsigned number = function.getNumArguments();
   DictionaryAttr attributes =
-      builder.getDictionaryAttr(builder.getNamedAttr(nameAttribute, builder.getStringAttr(name)));
+      builder.getDictionaryAttr(builder.getNamedAttr(kArgumentNameAttribute, builder.getStringAttr(name)));
   [[maybe_unused]] LogicalResult added = function.insertArgument(number, type, attributes, function.getLoc());
   assert(succeeded(added) && "a function takes any argument");
   return function.getArgument(number);

@@ -10,6 +10,7 @@
 #ifndef RESID_PASSES_PREPARE_H
 #define RESID_PASSES_PREPARE_H
 
+#include "dialect/FunctionAttributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/WeightFormula.h"
@@ -18,11 +19,8 @@
 
 namespace mlir::resid {
 
-constexpr llvm::StringLiteral kPreparedAttribute = "resid.prepared";
-constexpr llvm::StringLiteral kPrepareInputAttribute = "resid.prepare_input";
 /// On @F_prepare: the name of F.
 constexpr llvm::StringLiteral kPreparesAttribute = "resid.prepares";
-constexpr llvm::StringLiteral kArgumentNameAttribute = "resid.name";
 
 /// The functions of a module whose weights can be transformed: those with a body that do not prepare another's.
 SmallVector<func::FuncOp> getFunctionsToPrepare(ModuleOp module);

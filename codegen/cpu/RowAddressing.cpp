@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/RowAddressing.h"
 
+#include "dialect/FunctionAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -85,7 +86,7 @@ static bool areRowsEvenlyApart(Value buffer) {
     return true;
   auto argument = dyn_cast<BlockArgument>(buffer);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
-  return function && function.getArgAttr(argument.getArgNumber(), rows::kStridedAttribute);
+  return function && function.getArgAttr(argument.getArgNumber(), kStridedAttribute);
 }
 
 /// The address of the element (0, …, 0).

@@ -4,6 +4,7 @@
 
 #include "codegen/emit/Passes.h"
 #include "codegen/emit/Signature.h"
+#include "dialect/FunctionAttributes.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::resid::emit {
@@ -12,6 +13,7 @@ namespace mlir::resid::emit {
 } // namespace mlir::resid::emit
 
 using namespace mlir;
+using namespace mlir::resid;
 using namespace mlir::resid::emit;
 
 static FunctionType getImplementationType(MLIRContext *context, const KernelSignature &signature) {
@@ -47,7 +49,7 @@ static void rewriteFunction(func::FuncOp function, const KernelSignature &signat
   for (auto [index, value] :
        llvm::enumerate(llvm::concat<const KernelValue>(signature.arguments, signature.results)))
     if (value.isStrided())
-      implementation.setArgAttr(1 + index, resid::rows::kStridedAttribute, builder.getUnitAttr());
+      implementation.setArgAttr(1 + index, kStridedAttribute, builder.getUnitAttr());
   builder.setInsertionPointToStart(entry);
 
   SmallVector<Value> replacements;

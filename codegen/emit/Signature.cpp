@@ -6,6 +6,7 @@
 
 #include "codegen/emit/DimensionClasses.h"
 #include "codegen/emit/Names.h"
+#include "dialect/FunctionAttributes.h"
 #include "dialect/Shapes.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
@@ -82,32 +83,7 @@ Type KernelValue::getBufferType() const {
   return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout);
 }
 
-/// Rows lie apart where there are rows: in tensors of two or more dimensions.
-static LogicalResult verifyStrided(func::FuncOp function) {
-  auto verify = [&](Attribute attribute, Type type, llvm::StringRef what, unsigned index) -> LogicalResult {
-    if (!attribute)
-      return success();
-    if (!isa<UnitAttr>(attribute))
-      return function.emitError() << "expected '" << rows::kStridedAttribute << "' without a value on " << what << " "
-                                  << index << ", but got " << attribute;
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (tensor && tensor.getRank() >= 2)
-      return success();
-    return function.emitError() << "expected '" << rows::kStridedAttribute
-                                << "' on a tensor of two or more dimensions only, but " << what << " " << index
-                                << " has type " << type;
-  };
-  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
-    if (failed(verify(function.getArgAttr(index, rows::kStridedAttribute), type, "argument", index)))
-      return failure();
-  for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
-    if (failed(verify(function.getResultAttr(index, rows::kStridedAttribute), type, "result", index)))
-      return failure();
-  return success();
-}
-
-//===------------------------------------------- signatures
-//--------------------------------------------------------===//
+//===------------------------------------------- signatures --------------------------------------------------------===//
 
 static FailureOr<std::string> computeSymbol(func::FuncOp function, llvm::StringRef prefix) {
   std::string name = (prefix + function.getSymName()).str();
@@ -123,7 +99,7 @@ bool KernelSignature::mayShareBuffer(unsigned result, unsigned argument) const {
 
 static void addArguments(func::FuncOp function, KernelSignature &signature, ParameterNames &names) {
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
-    auto given = function.getArgAttrOfType<StringAttr>(index, kNameAttribute);
+    auto given = function.getArgAttrOfType<StringAttr>(index, kArgumentNameAttribute);
     std::string wanted = given && !given.getValue().empty() ? given.getValue().str() : "arg" + std::to_string(index);
     KernelValue value{names.take(wanted), type, {}};
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -137,7 +113,7 @@ static void addArguments(func::FuncOp function, KernelSignature &signature, Para
       signature.sizes.push_back({name, unsigned(index), unsigned(dimension), own, -1});
       value.shape.push_back(-1 - int64_t(own));
     }
-    if (function.getArgAttr(index, rows::kStridedAttribute))
+    if (function.getArgAttr(index, kStridedAttribute))
       value.stride = names.take(value.name + "_stride");
     signature.arguments.push_back(std::move(value));
   }
@@ -175,7 +151,7 @@ static LogicalResult addResults(func::FuncOp function, KernelSignature &signatur
                                     << " does not follow from the sizes of the arguments";
       value.shape.push_back(*size);
     }
-    if (function.getResultAttr(index, rows::kStridedAttribute))
+    if (function.getResultAttr(index, kStridedAttribute))
       value.stride = names.take(value.name + "_stride");
     signature.results.push_back(std::move(value));
   }
@@ -209,7 +185,7 @@ static std::string printType(FunctionType type, const KernelSignature &signature
 }
 
 FailureOr<KernelSignature> mlir::resid::emit::computeSignature(func::FuncOp function, llvm::StringRef prefix) {
-  if (failed(verifyStrided(function)) || failed(verifyByteLimit(function)))
+  if (failed(verifyByteLimit(function)))
     return failure();
   if (!function.getBody().hasOneBlock())
     return function.emitError() << "expected one block in function '" << function.getSymName() << "', but got "

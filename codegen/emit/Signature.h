@@ -16,8 +16,6 @@ namespace mlir::resid::emit {
 
 /// The name of the attribute that carries a KernelSignature on a function.
 constexpr llvm::StringLiteral kSignatureAttribute = "resid.signature";
-/// The name of the argument attribute that gives an argument its C name.
-constexpr llvm::StringLiteral kNameAttribute = "resid.name";
 /// The largest number of bytes of one array: 2^47.
 constexpr int64_t kByteLimit = int64_t(1) << 47;
 

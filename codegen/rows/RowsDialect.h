@@ -23,10 +23,4 @@
 #define GET_OP_CLASSES
 #include "codegen/rows/RowsOps.h.inc"
 
-namespace mlir::resid::rows {
-/// On an argument (in programs also on a result) of a function: its rows, all dimensions but the last flattened, lie
-/// evenly apart, as far as the caller says.
-constexpr llvm::StringLiteral kStridedAttribute = "resid.strided";
-} // namespace mlir::resid::rows
-
 #endif // RESID_CODEGEN_ROWS_ROWSDIALECT_H

@@ -123,34 +123,6 @@ func.func @strided(%x: tensor<2x?x4xf32> {resid.name = "x", resid.strided}, %n: 
 
 // -----
 
-// expected-error @+1 {{expected 'resid.strided' on a tensor of two or more dimensions only, but argument 1 has type 'tensor<4xf32>'}}
-func.func @strided_vector(%x: tensor<4x4xf32> {resid.strided}, %y: tensor<4xf32> {resid.strided}) {
-  return
-}
-
-// -----
-
-// expected-error @+1 {{expected 'resid.strided' on a tensor of two or more dimensions only, but argument 0 has type 'i64'}}
-func.func @strided_scalar(%x: i64 {resid.strided}) {
-  return
-}
-
-// -----
-
-// expected-error @+1 {{expected 'resid.strided' on a tensor of two or more dimensions only, but result 0 has type 'tensor<f32>'}}
-func.func @strided_result(%x: tensor<f32>) -> (tensor<f32> {resid.strided}) {
-  return %x : tensor<f32>
-}
-
-// -----
-
-// expected-error @+1 {{expected 'resid.strided' without a value on argument 0, but got 8 : i64}}
-func.func @strided_value(%x: tensor<4x4xf32> {resid.strided = 8}) {
-  return
-}
-
-// -----
-
 // expected-error @+1 {{expected a function name that is a C identifier, but got 'k_a-b'}}
 func.func @"a-b"(%x: tensor<4xf32>) {
   return

@@ -63,6 +63,8 @@ def place_of(message):
         return "mlir-opt", ""
     if message.test.startswith(INSIDE) and not message.text.startswith("takes the scalar path"):
         return "inside", ""
+    if stem == "function-attributes-invalid":
+        return "text", ""
     if folder == "dialect":
         return "dialect", "resid." + stem.replace("-invalid", "").replace("-", "_")
     if folder == "passes" and stem.startswith("resid-"):

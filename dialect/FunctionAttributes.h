@@ -1,0 +1,26 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The attributes of the dialect that arguments and results of functions may have: their names. The dialect verifies
+// them; what they mean to C is codegen/emit's, what to transformed weights passes/Prepare's.
+
+#ifndef RESID_DIALECT_FUNCTIONATTRIBUTES_H
+#define RESID_DIALECT_FUNCTIONATTRIBUTES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::resid {
+
+/// On an argument: its name in C, a string.
+constexpr llvm::StringLiteral kArgumentNameAttribute = "resid.name";
+
+/// On an argument (in programs also on a result): its rows, all dimensions but the last flattened, lie evenly apart, as
+/// far as the caller says. Has no value.
+constexpr llvm::StringLiteral kStridedAttribute = "resid.strided";
+
+/// On an argument that @F_prepare makes, or takes as well: which of its results or arguments it is, an i64.
+constexpr llvm::StringLiteral kPreparedAttribute = "resid.prepared";
+constexpr llvm::StringLiteral kPrepareInputAttribute = "resid.prepare_input";
+
+} // namespace mlir::resid
+
+#endif // RESID_DIALECT_FUNCTIONATTRIBUTES_H
