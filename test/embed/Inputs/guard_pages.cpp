@@ -2,8 +2,9 @@
 //
 // Calls the kernels of guard_pages.py at every width around registers, steps and blocks, with each array once right
 // after and once right before a page that may not be touched: one byte too far on either side is a fault, which is
-// reported with its place. All objects of one function must agree in every bit. With EXACT_HEAP, arrays are blocks of
-// the heap of exact size instead, for a program under AddressSanitizer.
+// reported with its place. Of arrays whose rows lie apart each row stands so, and so does scratch memory. All objects of
+// one function must agree in every bit. With EXACT_HEAP, arrays are blocks of the heap of exact size instead, for a
+// program under AddressSanitizer.
 
 #include "headers.inc"
 #include "resid_runtime.h"
@@ -21,12 +22,32 @@
 
 enum class Element { f16, bf16, f32, f64 };
 
+/// What stands for the sizes of a call among the dimensions of an array.
+enum Dimension : int64_t { Rows = -1, Width = -2 };
+
+/// How far apart rows lie where the caller says so, in bytes: whole pages, the last of which may not be touched.
+constexpr size_t kRowDistance = 10 * 4096;
+
+/// An array in as many pieces as rows lie apart; a contiguous one is one piece.
 struct Array {
   Element element;
-  bool hasRows, hasWidth;
+  std::vector<int64_t> dims;
+  bool isStrided;
+
   size_t elementBytes() const { return element == Element::f64 ? 8 : element == Element::f32 ? 4 : 2; }
-  size_t bytes(int64_t rows, int64_t width) const {
-    return elementBytes() * static_cast<size_t>((hasRows ? rows : 1) * (hasWidth ? width : 1));
+  size_t pieces(int64_t rows, int64_t width) const {
+    return isStrided ? count(rows, width, 0, dims.size() - 1) : 1;
+  }
+  size_t pieceBytes(int64_t rows, int64_t width) const {
+    return elementBytes() * count(rows, width, isStrided ? dims.size() - 1 : 0, dims.size());
+  }
+
+private:
+  size_t count(int64_t rows, int64_t width, size_t first, size_t last) const {
+    size_t product = 1;
+    for (size_t i = first; i < last; ++i)
+      product *= static_cast<size_t>(dims[i] == Rows ? rows : dims[i] == Width ? width : dims[i]);
+    return product;
   }
 };
 
@@ -34,6 +55,7 @@ using Call = resid_status (*)(const resid_ctx *, int64_t rows, int64_t width, vo
 
 struct Program {
   const char *name;
+  int64_t fixedRows, fixedWidth; // -1: any
   std::vector<Array> inputs, outputs;
   std::vector<std::pair<const char *, Call>> calls;
 };
@@ -56,23 +78,32 @@ void onFault(int, siginfo_t *info, void *) {
   siglongjmp(afterFault, 1);
 }
 
-/// Room between two pages that fault; an array stands at its start or at its end. Made once, used for every call.
+/// Room between pages that fault, for `pieces` pieces of `most` bytes; each stands at its room's start or end. Made
+/// once, used for every call.
 class Arena {
 public:
-  explicit Arena(size_t most) {
+  Arena(size_t pieces, size_t most) {
 #ifndef EXACT_HEAP
     size_t page = sysconf(_SC_PAGESIZE);
-    body = (most + page - 1) / page * page;
-    base = static_cast<char *>(mmap(nullptr, body + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (base == MAP_FAILED || mprotect(base + page, body, PROT_READ | PROT_WRITE) != 0)
+    body = pieces == 1 ? (most + page - 1) / page * page : kRowDistance - page;
+    if (body < most || kRowDistance % page != 0)
+      abort();
+    size_t total = page + pieces * (body + page);
+    base = static_cast<char *>(mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (base == MAP_FAILED)
       abort();
     base += page;
+    for (size_t i = 0; i < pieces; ++i)
+      if (mprotect(base + i * (body + page), body, PROT_READ | PROT_WRITE) != 0)
+        abort();
 #endif
   }
 
-  char *place(size_t bytes, Place place) {
+  /// Where the first piece stands; others follow kRowDistance apart.
+  char *place(size_t pieces, size_t bytes, Place place) {
+    (void)pieces;
 #ifdef EXACT_HEAP
-    heap.reset(new char[bytes]);
+    heap.reset(new char[pieces == 0 ? 0 : (pieces - 1) * kRowDistance + bytes]);
     return heap.get();
 #else
     return place == Place::Start ? base : base + body - bytes;
@@ -113,6 +144,31 @@ void fill(char *data, const Array &array, size_t bytes, uint64_t seed) {
   }
 }
 
+/// Scratch memory between pages that fault; one call asks for it once.
+struct Scratch {
+  Arena arena;
+  Place place;
+};
+
+void *allocate(void *user, size_t bytes, size_t alignment) {
+  size_t whole = (bytes + alignment - 1) / alignment * alignment;
+#ifdef EXACT_HEAP
+  (void)user;
+  return aligned_alloc(alignment, whole);
+#else
+  auto *scratch = static_cast<Scratch *>(user);
+  return scratch->arena.place(1, whole, scratch->place);
+#endif
+}
+
+void release(void *, void *memory) {
+#ifdef EXACT_HEAP
+  free(memory);
+#else
+  (void)memory;
+#endif
+}
+
 int calls = 0, failures = 0;
 
 struct Size {
@@ -129,11 +185,15 @@ void fail(const Program &program, const char *object, const Size &size, const st
 
 class Tester {
 public:
-  Tester(const Program &program, const resid_ctx *ctx, int64_t maxWidth) : program(program), ctx(ctx) {
-    for (const Array &array : program.inputs)
-      arenas.emplace_back(array.bytes(maxRows, maxWidth) + 1);
-    for (const Array &array : program.outputs)
-      arenas.emplace_back(array.bytes(maxRows, maxWidth) + 1);
+  Tester(const Program &program, int64_t maxWidth)
+      : program(program), scratch{Arena(1, maxRows * kRowDistance), Place::Start} {
+    for (const auto *arrays : {&program.inputs, &program.outputs})
+      for (const Array &array : *arrays)
+        arenas.emplace_back(array.pieces(maxRows, maxWidth), array.pieceBytes(maxRows, maxWidth) + 1);
+    ctx.abi_version = RESID_ABI_VERSION;
+    ctx.user = &scratch;
+    ctx.alloc = allocate;
+    ctx.free = release;
   }
 
   /// All objects at one size; the first gives the bits.
@@ -153,20 +213,21 @@ public:
 private:
   std::string run(const char *object, Call call, const Size &size) {
     std::vector<void *> in, out;
-    for (size_t i = 0; i < program.inputs.size(); ++i) {
-      size_t bytes = program.inputs[i].bytes(size.rows, size.width);
-      in.push_back(arenas[i].place(bytes, size.place));
-      fill(static_cast<char *>(in.back()), program.inputs[i], bytes, 1000 * i);
+    for (const Array &array : program.inputs) {
+      in.push_back(place(array, arenas[in.size()], size));
+      forEachPiece(array, in.back(), size, [&](char *piece, size_t bytes) {
+        fill(piece, array, bytes, 1000 * in.size() + static_cast<size_t>(piece - static_cast<char *>(in.back())));
+      });
     }
-    for (size_t i = 0; i < program.outputs.size(); ++i) {
-      size_t bytes = program.outputs[i].bytes(size.rows, size.width);
-      out.push_back(arenas[in.size() + i].place(bytes, size.place));
-      memset(out.back(), 0xAB, bytes);
+    for (const Array &array : program.outputs) {
+      out.push_back(place(array, arenas[in.size() + out.size()], size));
+      forEachPiece(array, out.back(), size, [](char *piece, size_t bytes) { memset(piece, 0xAB, bytes); });
     }
+    scratch.place = size.place;
     ++calls;
     if (sigsetjmp(afterFault, 1) == 0) {
       catching = 1;
-      resid_status status = call(ctx, size.rows, size.width, in.data(), out.data());
+      resid_status status = call(&ctx, size.rows, size.width, in.data(), out.data());
       catching = 0;
       if (status != RESID_OK)
         fail(program, object, size, resid_status_string(status));
@@ -176,28 +237,43 @@ private:
     }
     std::string results;
     for (size_t i = 0; i < out.size(); ++i)
-      results.append(static_cast<char *>(out[i]), program.outputs[i].bytes(size.rows, size.width));
+      forEachPiece(program.outputs[i], out[i], size,
+                   [&](char *piece, size_t bytes) { results.append(piece, bytes); });
     return results;
+  }
+
+  static char *place(const Array &array, Arena &arena, const Size &size) {
+    return arena.place(array.pieces(size.rows, size.width), array.pieceBytes(size.rows, size.width), size.place);
+  }
+
+  template <typename Visit>
+  static void forEachPiece(const Array &array, void *data, const Size &size, Visit visit) {
+    for (size_t i = 0, count = array.pieces(size.rows, size.width); i < count; ++i)
+      visit(static_cast<char *>(data) + i * kRowDistance, array.pieceBytes(size.rows, size.width));
   }
 
   /// Where the fault is, by the array that it is nearest to.
   std::string describe(const std::vector<void *> &in, const std::vector<void *> &out, const Size &size) const {
+    std::string found = "memory far from its arrays";
     for (size_t i = 0; i < in.size() + out.size(); ++i) {
-      const Array &array = i < in.size() ? program.inputs[i] : program.outputs[i - in.size()];
-      const char *start = static_cast<char *>(i < in.size() ? in[i] : out[i - in.size()]);
-      const char *end = start + array.bytes(size.rows, size.width);
-      std::string name = i < in.size() ? "input " + std::to_string(i) : "output " + std::to_string(i - in.size());
-      if (faultAddress < start && start - faultAddress <= 4096)
-        return std::to_string(start - faultAddress) + " bytes before " + name;
-      if (faultAddress >= end && faultAddress - end < 4096)
-        return std::to_string(faultAddress - end) + " bytes behind " + name;
+      bool isInput = i < in.size();
+      const Array &array = isInput ? program.inputs[i] : program.outputs[i - in.size()];
+      std::string name = isInput ? "input " + std::to_string(i) : "output " + std::to_string(i - in.size());
+      forEachPiece(array, isInput ? in[i] : out[i - in.size()], size, [&](const char *start, size_t bytes) {
+        const char *end = start + bytes;
+        if (faultAddress < start && start - faultAddress <= 4096)
+          found = std::to_string(start - faultAddress) + " bytes before " + name;
+        if (faultAddress >= end && faultAddress - end < 4096)
+          found = std::to_string(faultAddress - end) + " bytes behind " + name;
+      });
     }
-    return "memory far from its arrays";
+    return found;
   }
 
   const Program &program;
-  const resid_ctx *ctx;
   std::vector<Arena> arenas;
+  Scratch scratch;
+  resid_ctx ctx = {};
 };
 
 } // namespace
@@ -214,12 +290,20 @@ int main(int argc, char **argv) {
   int64_t every = argc > 1 ? atoll(argv[1]) : 140;
   std::vector<int64_t> wide = {255, 256, 257, 511, 513, 770, 1023, 1025, 2047, 2049, 4097};
   for (const Program &program : programs) {
-    Tester tester(program, nullptr, wide.back());
-    for (int64_t width = 0; width <= every; ++width)
+    Tester tester(program, wide.back());
+    auto checkWidth = [&](int64_t width) {
       for (int64_t rows : {int64_t(0), int64_t(1), int64_t(2), maxRows})
-        tester.check(rows, width);
-    for (int64_t width : wide)
-      tester.check(3, width);
+        if (program.fixedRows < 0)
+          tester.check(rows, width);
+      if (program.fixedRows >= 0)
+        tester.check(program.fixedRows, width);
+    };
+    if (program.fixedWidth >= 0)
+      checkWidth(program.fixedWidth);
+    for (int64_t width = 0; program.fixedWidth < 0 && width <= every; ++width)
+      checkWidth(width);
+    for (size_t i = 0; program.fixedWidth < 0 && i < wide.size(); ++i)
+      tester.check(3, wide[i]);
   }
   printf("%zu programs, %d calls, %d failures\n", programs.size(), calls, failures);
   return failures == 0 && !programs.empty() ? 0 : 1;

@@ -1,47 +1,91 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Writes the programs of guard_pages.cpp: for one element type every op of the residual stream alone, chained and fused, for every
-# number of rows and every width. Usage: guard_pages.py <element type> <folder> <prefix>…, where each prefix is that of one
-# compiled object. Writes there: programs.mlir, and programs.inc, the table of calls.
+# number of rows and every width; then chains in further forms. Usage: guard_pages.py <element type> <folder> <prefix>…, where each prefix is that of one compiled object. Writes there: programs.mlir, and programs.inc, the table of calls.
 
 import pathlib
 import sys
 
-from random_programs import BYTES, Program, Tensor, call, function, pieces
+from random_programs import BYTES, Program, Tensor, call, flat_piece, function, pieces
 
 # Norm, shape of the gate, and how parameters and sums are stored.
 CHAINS = [("layer", "feature", "f32"), ("rms", "row", "own"), ("dyt", "full", "own"), ("layer", "scalar", "wide")]
 
+# Name, norm, sizes, how many dimensions are normalised, whether there is all that may stand in a chain (else add and norm alone), and
+# whether rows lie apart, with pages in between that may not be touched.
+FORMS = [
+    ("bare", "rms", ["rows", "width"], 1, False, False),
+    ("static_5", "rms", ["rows", 5], 1, True, False),
+    ("static_770", "layer", [2, 770], 1, False, False),
+    ("two_axes", "layer", ["rows", 3, "width"], 2, True, False),
+    ("strided", "layer", ["rows", "width"], 1, True, True),
+    ("strided_two_axes", "rms", ["rows", 3, 13], 2, False, True),
+]
+FORMS_OF = {"f16": FORMS[1:2] + FORMS[4:5], "bf16": FORMS, "f32": FORMS, "f64": []}
+
 
 class Chain(Program):
-    """A program of random_programs.py with everything in it, rows and width left to the caller."""
+    """A program of random_programs.py with all that its form allows in it; rows and width are left to the caller where they are
+    names. In `wide` storage of a narrow type, the sum is f32."""
 
-    def __init__(self, element, kind, gate, storage):
-        self.name, self.element, self.kind = f"{kind}_{gate}", element, kind
+    def __init__(self, name, element, kind, storage, dims, normalized_rank=1, whole=True, strided=False):
+        self.name, self.element, self.kind, self.normalized_rank = name, element, kind, normalized_rank
+        self.whole, self.strided = whole, strided
         wide, narrow = storage == "wide", BYTES[element] == 2
-        own = element if storage == "own" or element == "f64" else "f32"
-        self.dims, self.dynamic = ["rows", "width"], [True, True]
-        self.normalized_rank, self.dropout, self.origin = 1, 0.25, kind == "rms"
+        self.own = element if storage == "own" or element == "f64" else "f32"
+        self.dims, self.dynamic = dims, [isinstance(size, str) for size in dims]
+        self.dropout, self.origin = 0.25 if whole and normalized_rank == 1 else None, kind == "rms"
         self.sum_element = "f32" if wide and narrow else element
         self.result_element = element if wide and narrow else self.sum_element
-        self.narrow_affine = wide and narrow
-        parameter = lambda name: Tensor(name, own, ["width"], [True])
-        self.x, self.f = (Tensor(name, element, self.dims, self.dynamic) for name in ("x", "f"))
-        self.bias, self.gamma, self.beta = parameter("bias"), parameter("gamma"), parameter("beta")
+        self.narrow_affine = whole and wide and narrow
+        self.x, self.f = (self.tensor(name, element, dims) for name in ("x", "f"))
+        self.bias = self.parameter("bias", 1)
+        self.gamma, self.beta = (self.parameter(name, normalized_rank) for name in ("gamma", "beta"))
         self.alpha = Tensor("alpha", self.parameter_f32(), [], []) if kind == "dyt" else None
-        self.gate = {
-            "feature": parameter("gate"),
-            "row": Tensor("gate", own, ["rows", 1], [True, False]),
-            "full": Tensor("gate", own, self.dims, self.dynamic),
-            "scalar": Tensor("gate", own, [], []),
-        }[gate]
-        self.skip, self.branch, self.zero_centered = 1.25, 0.3, False
-        self.statistics = {"layer": 3, "rms": 1, "dyt": 0}[kind]
+        self.gate, self.skip, self.branch, self.zero_centered = None, 1.25, 0.3, False
+        self.statistics = {"layer": 3, "rms": 1, "dyt": 0}[kind] if whole else 0
+
+    def tensor(self, name, element, dims):
+        stride = f"kRowDistance / {BYTES[element]}" if self.strided and len(dims) > 1 else None
+        return Tensor(name, element, dims, [isinstance(size, str) for size in dims], stride)
+
+    def parameter(self, name, rank):
+        if not self.whole:
+            return None
+        dims = self.dims[-rank:]
+        return Tensor(name, self.own, dims, [isinstance(size, str) for size in dims])
+
+    def with_gate(self, gate):
+        dims = {"feature": self.dims[-1:], "row": self.dims[:-1] + [1], "full": self.dims, "scalar": []}[gate]
+        self.gate = self.tensor("gate", self.own, dims)
+        return self
+
+    def sum(self):
+        return self.tensor("sum", self.sum_element, self.dims)
+
+    def results(self):
+        found = super().results()
+        return [self.tensor("normalized", self.result_element, self.dims)] + found[1:]
+
+
+def array(tensor):
+    dims = [{"rows": "Rows", "width": "Width"}.get(size, str(size)) for size in tensor.dims]
+    return f"{{Element::{tensor.element}, {{{', '.join(dims)}}}, {int(tensor.stride is not None)}}}"
 
 
 def arrays(tensors):
-    spec = lambda tensor: f"{{Element::{tensor.element}, {int('rows' in tensor.dims)}, {int('width' in tensor.dims)}}}"
-    return "{" + ", ".join(map(spec, tensors)) + "}"
+    return "{" + ", ".join(map(array, tensors)) + "}"
+
+
+def functions(element):
+    """All functions, as the arguments of function(), each with its chain."""
+    for kind, gate, storage in CHAINS:
+        chain = Chain(f"{kind}_{gate}", element, kind, storage, ["rows", "width"]).with_gate(gate)
+        for piece in pieces(chain):
+            yield chain, piece
+    for name, kind, dims, *form in FORMS_OF[element]:
+        chain = Chain(name, element, kind, "own", dims, *form)
+        yield chain, flat_piece(chain)
 
 
 def wrapper(prefix, name, inputs, scalars, outputs):
@@ -57,13 +101,14 @@ def wrapper(prefix, name, inputs, scalars, outputs):
 def main():
     element, folder, prefixes = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
     folder.mkdir(parents=True, exist_ok=True)
-    found = [piece for chain in CHAINS for piece in pieces(Chain(element, *chain))]
-    (folder / "programs.mlir").write_text("\n".join(function(*piece) for piece in found))
+    found = list(functions(element))
+    (folder / "programs.mlir").write_text("\n".join(function(*piece) for _, piece in found))
     text, table = "", ""
-    for name, inputs, scalars, _, outputs in found:
+    for chain, (name, inputs, scalars, _, outputs) in found:
         text += "".join(wrapper(prefix, name, inputs, scalars, outputs) for prefix in prefixes)
         calls = ", ".join(f'{{"{prefix}", call_{prefix}{name}}}' for prefix in prefixes)
-        table += f'  {{"{name}", {arrays(inputs)}, {arrays(outputs)}, {{{calls}}}}},\n'
+        fixed = [size if isinstance(size, int) else -1 for size in (chain.dims[0], chain.dims[-1])]
+        table += f'  {{"{name}", {fixed[0]}, {fixed[1]}, {arrays(inputs)}, {arrays(outputs)}, {{{calls}}}}},\n'
     text += "static const std::vector<Program> programs = {\n" + table + "};\n"
     headers = "".join(f'#include "{prefix}programs.h"\n' for prefix in prefixes)
     (folder / "headers.inc").write_text(headers)

@@ -15,13 +15,20 @@ WIDTHS = [1, 2, 7, 31, 63, 64, 65, 120, 127, 129, 320, 768, 1000, 1023, 1025, 20
 
 
 class Tensor:
-    """A named tensor argument or result: element type, dimensions, and which of them are dynamic."""
+    """A named tensor argument or result: element type, dimensions, which of them are dynamic, and, where its rows lie apart, how
+    far, as a C expression."""
 
-    def __init__(self, name, element, dims, dynamic):
-        self.name, self.element, self.dims, self.dynamic = name, element, dims, dynamic
+    def __init__(self, name, element, dims, dynamic, stride=None):
+        self.name, self.element, self.dims, self.dynamic, self.stride = name, element, dims, dynamic, stride
 
     def text(self):
         return "tensor<" + "".join("?x" if d else f"{n}x" for n, d in zip(self.dims, self.dynamic)) + self.element + ">"
+
+    def declaration(self):
+        return self.text() + " {resid.strided}" * (self.stride is not None)
+
+    def strides(self):
+        return [] if self.stride is None else [self.stride]
 
     def count(self):
         total = 1
@@ -161,9 +168,10 @@ def add_norm_op(p):
 
 
 def function(name, tensors, scalars, body, results):
-    arguments = [f"%{tensor.name}: {tensor.text()}" for tensor in tensors] + [f"%{scalar}: i64" for scalar in scalars]
+    arguments = [f"%{tensor.name}: {tensor.declaration()}" for tensor in tensors] + [f"%{scalar}: i64" for scalar in scalars]
     returned = ", ".join(f"%{result.name}" for result in results)
-    lines = [f"func.func @{name}({', '.join(arguments)}) -> ({types(*results)}) {{"]
+    declared = ", ".join(result.declaration() for result in results)
+    lines = [f"func.func @{name}({', '.join(arguments)}) -> ({declared}) {{"]
     lines += [f"  {line}" for line in body] + [f"  return {returned} : {types(*results)}", "}"]
     return "\n".join(lines) + "\n"
 
@@ -206,13 +214,14 @@ def functions(p):
 
 
 def call(name, tensors, pointers, scalars, outputs):
-    """A C call: for each tensor its pointer and dynamic sizes, then scalars, then outputs."""
+    """A C call: for each tensor its pointer, dynamic sizes and stride, then scalars, then outputs."""
     values = ["ctx"]
     for tensor, pointer in zip(tensors, pointers):
         values += [f"static_cast<const {C_TYPE[tensor.element]} *>({pointer})"]
-        values += runtime_dims(tensor)
+        values += runtime_dims(tensor) + tensor.strides()
     values += [{"seed": "0x123456789abcdef", "step": "5", "row": "1000", "site": "2"}[scalar] for scalar in scalars]
-    values += [f"static_cast<{C_TYPE[tensor.element]} *>({pointer})" for tensor, pointer in outputs]
+    for tensor, pointer in outputs:
+        values += [f"static_cast<{C_TYPE[tensor.element]} *>({pointer})"] + tensor.strides()
     return f"{name}({', '.join(values)})"
 
 
