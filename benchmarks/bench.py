@@ -44,8 +44,9 @@ def parse_arguments():
     parser.add_argument("--peers", type=pathlib.Path, help="a virtual environment with peers (default: BUILD/peers)")
     parser.add_argument("--only", default="", help="measure only kernels whose name contains this")
     parser.add_argument("--shapes", type=parse_shapes, help="other shapes than those of the bars: 4096x768,65536x64")
-    parser.add_argument("--schedule", action="append", default=[],
-                        help="measure also what residc makes with this --schedule, e.g. prefetch=off; several times")
+    parser.add_argument("--also", action="append", default=[], metavar="FLAG",
+                        help="measure also what residc makes with this flag, e.g. --also=--schedule=prefetch=off or "
+                             "--also=--mcpu=x86-64-v4; several times for several variants")
     parser.add_argument("--tries", type=int, help="how often everything is measured (default: 3)")
     mode = parser.add_mutually_exclusive_group()
     for name, text in (("quick", "fewer shapes and samples, one thread"), ("smoke", "see that everything runs"),
@@ -69,7 +70,7 @@ def enter_peers(folder):
 def compile_kernels(options, shapes, folder):
     """All paths that this residc has: (path, library). The first is the one that is judged."""
     widths, libraries = [width for _, width in shapes] + [singles.PHILOX_SHAPE[1], singles.CALL_SHAPE[1]], []
-    for path in [*compiled.PATHS, *map(compiled.scheduled, options.schedule)]:
+    for path in [*compiled.PATHS, *map(compiled.with_flag, options.also)]:
         try:
             libraries.append((path, compiled.compile_path(path, widths, options.build / "bin" / "residc",
                                                           options.cc.split(), folder)))

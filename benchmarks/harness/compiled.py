@@ -27,9 +27,9 @@ PATHS = (
 )
 
 
-def scheduled(schedule):
-    """What residc makes with another schedule."""
-    return Path(f"resid-{schedule}", f"resid, {schedule}", (f"--schedule={schedule}",))
+def with_flag(flag):
+    """What residc makes with a further flag."""
+    return Path(f"resid{flag}", f"resid, {flag}", (flag,))
 
 
 # The values of scalar arguments.
@@ -53,7 +53,7 @@ def compile_path(path, widths, residc, compiler, folder):
     """A library with all kernels compiled that way. Unavailable where residc does not take the flags."""
     source, object_file = folder / f"{path.name}.mlir", folder / f"{path.name}.o"
     source.write_text(program(path, widths))
-    command = [residc, source, "-o", object_file, "--mcpu=native", *path.flags]
+    command = [residc, source, "-o", object_file, *path.flags]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode == 2:
         raise Unavailable(f"this residc does not take {' '.join(path.flags)}")

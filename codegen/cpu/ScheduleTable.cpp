@@ -33,7 +33,8 @@ std::optional<int64_t> cpu::getStaticWidth(rows::KernelOp kernel) {
 //         dropout + add + norm      1.00        1.02       0.99      1.00       1.17
 //         layer norm                1.01        1.17       1.00      1.12       1.48
 //
-// by `make bench-quick BENCH_FLAGS='--tries=2 --schedule=prefetch=off --shapes=4096x768,16384x1024,16384x256,65536x64,
-// 2048x4096'`. What they cost somewhere (width 256) changes from run to run and between processors; what they bring is
-// more than that. So there is one answer for every width and type, also for widths that are known at run time only.
+// by `make bench-quick BENCH_FLAGS='--tries=2 --also=--schedule=prefetch=off
+// --shapes=4096x768,16384x1024,16384x256,65536x64,2048x4096'`. What they cost somewhere (width 256) changes
+// from run to run and between processors; what they bring is more than that. So there is one answer for every width and
+// type, also for widths that are known at run time only.
 bool cpu::usesPrefetch(rows::KernelOp, const Schedule &schedule) { return schedule.prefetch != PrefetchKind::Off; }

@@ -57,8 +57,9 @@ static std::string hostFeatures() {
 static unsigned vectorBits(const TargetDescription &target, const Triple &triple) {
   if (!triple.isX86())
     return 128;
-  // Where LLVM itself prefers the half width (some server CPUs clock down), so do we.
-  if (target.hasFeature("avx512f") && !target.hasFeature("prefer-256-bit"))
+  // Where LLVM itself prefers the half width for a processor (some server CPUs clock down), so do we. It does for
+  // x86-64-v4 too, but that is a level, which many processors have that do not clock down.
+  if (target.hasFeature("avx512f") && (target.cpu == "x86-64-v4" || !target.hasFeature("prefer-256-bit")))
     return 512;
   return target.hasFeature("avx") ? 256 : 128;
 }
