@@ -8,25 +8,25 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Reducer/Tester.h"
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "tools/common/Registration.h"
+#include "tools/resid-reduce/InterestTest.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/Program.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::tools;
 
-static const char *const helpText = R"(resid-reduce: makes a program in MLIR smaller as long as a test finds it interesting
+static const char *const helpText =
+    R"(resid-reduce: makes a program in MLIR smaller as long as a test finds it interesting
 
 usage: resid-reduce IN.mlir --test=PROGRAM [flags]        '-' is standard input or output
 
   -o OUT               output (default: standard output)
   --test=PROGRAM       run on each smaller program, whose file is its last argument; an exit code other than 0 says that
-                       it is interesting still
+                       it is interesting still, and so does a signal
   --test-arg=ARGUMENT  an argument of PROGRAM, before the file; as often as needed
   --passes=PIPELINE    also try what these passes make of it, as in 'resid-expand-blocks,canonicalize'
   --help, --version
@@ -66,7 +66,9 @@ static std::optional<int> parseOptions(ArrayRef<const char *> arguments, Options
       options.testArguments.push_back(value.str());
     else if (value.consume_front("--passes="))
       options.passes = value.str();
-    else if (argument == "-o" && i + 1 != arguments.size())
+    else if (argument == "-o" && i + 1 == arguments.size())
+      return report(ExitUsage, "expected a file behind '-o', but got none");
+    else if (argument == "-o")
       options.output = arguments[++i];
     else if (argument.starts_with("-") && argument != "-")
       return report(ExitUsage, "unknown flag '" + argument + "'; resid-reduce --help lists all");
@@ -122,14 +124,14 @@ static Operation *findOp(ModuleOp module, unsigned index) {
 }
 
 /// Takes out single ops, functions too, until none is left that the test can do without.
-static bool takeOutAll(OwningOpRef<ModuleOp> &module, const Tester &test) {
+static bool takeOutAll(OwningOpRef<ModuleOp> &module, InterestTest &test) {
   bool isSmaller = false;
   for (unsigned index = 0;;) {
     OwningOpRef<ModuleOp> candidate = module->clone();
     Operation *op = findOp(*candidate, index);
     if (!op)
       return isSmaller;
-    if (takeOut(op) && test.isInteresting(*candidate).first == Tester::Interestingness::True) {
+    if (takeOut(op) && test.isInteresting(*candidate)) {
       module = std::move(candidate);
       isSmaller = true;
     } else {
@@ -138,20 +140,25 @@ static bool takeOutAll(OwningOpRef<ModuleOp> &module, const Tester &test) {
   }
 }
 
+static std::string toText(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << module << "\n";
+  return text;
+}
+
 /// What passes make of the program, if the test likes it and it is shorter.
-static bool runPasses(OwningOpRef<ModuleOp> &module, const Tester &test, StringRef passes) {
+static bool runPasses(OwningOpRef<ModuleOp> &module, InterestTest &test, StringRef passes) {
   OwningOpRef<ModuleOp> candidate = module->clone();
   PassManager manager(module->getContext(), ModuleOp::getOperationName());
   if (passes.empty() || failed(parsePassPipeline(passes, manager)) || failed(manager.run(*candidate)))
     return false;
-  auto [interestingness, size] = test.isInteresting(*candidate);
-  if (interestingness != Tester::Interestingness::True || size >= test.isInteresting(*module).second)
+  if (toText(*candidate).size() >= toText(*module).size() || !test.isInteresting(*candidate))
     return false;
   module = std::move(candidate);
   return true;
 }
 
-static void reduce(OwningOpRef<ModuleOp> &module, const Tester &test, StringRef passes) {
+static void reduce(OwningOpRef<ModuleOp> &module, InterestTest &test, StringRef passes) {
   // What is tried and found wrong is of no interest.
   ScopedDiagnosticHandler silence(module->getContext(), [](Diagnostic &) { return success(); });
   bool isSmaller = true;
@@ -166,10 +173,9 @@ static int run(Options &options, ToolRun &toolRun) {
   if (!input)
     return report(ExitFile, llvm::toString(input.takeError()));
   toolRun.setProgram((*input)->getBuffer());
-  llvm::ErrorOr<std::string> test = llvm::sys::findProgramByName(options.test);
-  if (!test || !llvm::sys::fs::can_execute(*test))
-    return report(ExitFile, "cannot run '" + options.test + "': no such program");
-  options.test = *test;
+  llvm::Expected<InterestTest> test = InterestTest::find(options.test, options.testArguments);
+  if (!test)
+    return report(ExitFile, llvm::toString(test.takeError()));
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
@@ -183,13 +189,14 @@ static int run(Options &options, ToolRun &toolRun) {
   OwningOpRef<ModuleOp> module = parseModule(std::move(*input), sourceManager, context);
   if (!module)
     return ExitProgram;
-  Tester tester(options.test, options.testArguments);
-  if (tester.isInteresting(*module).first != Tester::Interestingness::True)
+  bool isInteresting = test->isInteresting(*module);
+  if (isInteresting)
+    reduce(module, *test, options.passes);
+  if (llvm::Error error = test->takeFailure())
+    return report(ExitFile, llvm::toString(std::move(error)));
+  if (!isInteresting)
     return report(ExitProgram, "expected a program that the test finds interesting, but it ended with exit code 0");
-  reduce(module, tester, options.passes);
-  std::string text;
-  llvm::raw_string_ostream(text) << *module << "\n";
-  if (llvm::Error error = writeOutput(options.output, text))
+  if (llvm::Error error = writeOutput(options.output, toText(*module)))
     return report(ExitFile, llvm::toString(std::move(error)));
   return ExitDone;
 }
