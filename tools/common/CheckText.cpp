@@ -290,8 +290,12 @@ static LogicalResult checkWeights(llvm::SourceMgr &sourceManager, MLIRContext &c
   return success();
 }
 
+LogicalResult tools::checkParsable(llvm::SourceMgr &sourceManager, MLIRContext &context) {
+  return TextChecker(sourceManager, context).run();
+}
+
 LogicalResult tools::checkText(llvm::SourceMgr &sourceManager, MLIRContext &context) {
-  return failure(failed(TextChecker(sourceManager, context).run()) || failed(checkWeights(sourceManager, context)));
+  return failure(failed(checkParsable(sourceManager, context)) || failed(checkWeights(sourceManager, context)));
 }
 
 Location tools::getTextLocation(llvm::SourceMgr &sourceManager, const char *place, MLIRContext &context) {

@@ -25,8 +25,10 @@ constexpr unsigned maxHeight = 4096;
 /// The stack that tools parse and compile on.
 constexpr unsigned stackBytes = 256 << 20;
 
-/// Reports what must not reach the parser: zero bytes, nesting beyond the limits, aliases that stand for too much, and
-/// elided weights, which would parse to a program that means nothing.
+/// Reports what would harm the parser: zero bytes, nesting beyond the limits, and aliases that stand for too much.
+LogicalResult checkParsable(llvm::SourceMgr &sourceManager, MLIRContext &context);
+
+/// Reports that, and elided weights, which would parse to a program that means nothing.
 LogicalResult checkText(llvm::SourceMgr &sourceManager, MLIRContext &context);
 
 /// Where `place`, of the main buffer, stands.

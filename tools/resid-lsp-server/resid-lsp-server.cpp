@@ -1,13 +1,14 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // resid-lsp-server: MLIR's language server with the dialects of resid, for editors. Owns its flags; the protocol is
-// upstream's.
+// upstream's, behind checks of the documents (CheckedInput.h).
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/InternalError.h"
 #include "tools/common/Registration.h"
+#include "tools/resid-lsp-server/CheckedInput.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -41,6 +42,10 @@ static bool isServerFlag(StringRef argument) {
          llvm::is_contained({"lit-test", "pretty", "log=error", "log=info", "log=verbose"}, flag);
 }
 
+static bool hasFlag(ArrayRef<const char *> arguments, StringRef name) {
+  return llvm::any_of(arguments, [&](StringRef argument) { return argument.ltrim('-') == name; });
+}
+
 int main(int argc, char **argv) {
   tools::startTool("resid-lsp-server");
   ArrayRef<const char *> arguments(argv + 1, argc - 1);
@@ -62,7 +67,10 @@ int main(int argc, char **argv) {
   registerAllDialects(registry);
   tools::registerDialects(registry);
   tools::ToolRun run("resid-lsp-server", arguments, std::nullopt);
+  bool isLitTest = hasFlag(arguments, "lit-test");
   return run.guard([&] {
+    tools::CheckedInput input(isLitTest ? llvm::lsp::Delimited : llvm::lsp::Standard,
+                              isLitTest || hasFlag(arguments, "pretty"));
     return succeeded(MlirLspServerMain(argc, argv, registry)) ? tools::ExitDone : tools::ExitProgram;
   });
 }

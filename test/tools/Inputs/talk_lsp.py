@@ -87,6 +87,38 @@ unknown = text.replace("resid.add ", "resid.plus ")
 server.send("textDocument/didChange",
             {"textDocument": {**document, "version": 3}, "contentChanges": [{"text": unknown}]})
 show_diagnostics(server.receive())
+
+
+def change(version, new):
+    server.send("textDocument/didChange",
+                {"textDocument": {**document, "version": version}, "contentChanges": [{"text": new}]})
+    message = server.receive()
+    # A refused document is an empty one for the server, and says that it has no mistakes.
+    if message["params"]["diagnostics"] == [] and new != text:
+        message = server.receive()
+    assert message["params"]["version"] == version
+    show_diagnostics(message)
+
+
+# What would end the parser. Nothing is known about such a document, and the server lives on.
+nested = text + '"test.deep"() {a = ' + "[" * 1000000 + "]" * 1000000 + "} : () -> ()\n"
+zero_byte, signs = text.replace("resid.add ", "resid.\0 "), text.replace("?x768", "?x768, " + "-" * 999)
+for version, hostile in enumerate([nested, zero_byte, signs], 4):
+    change(version, hostile)
+for method in ("hover", "definition", "references", "documentSymbol", "completion", "codeAction"):
+    position = position_of(text, "%s gamma")
+    context = {"diagnostics": [], "includeDeclaration": True, "triggerKind": 1}
+    place_in_text = {"position": position, "range": {"start": position, "end": position}}
+    asked = {"textDocument": document, "context": context, **place_in_text}
+    answer = server.ask("textDocument/" + method, asked)
+    print(f"{method}:", answer.get("items") if isinstance(answer, dict) else answer)
+change(7, text)
+print("definition of %s gamma:", place(ask_at("textDocument/definition", "%s gamma")[0]["range"]))
+server.send("textDocument/didClose", {"textDocument": document})
+show_diagnostics(server.receive())
+server.send("textDocument/didOpen", {"textDocument": {**document, "languageId": "mlir", "version": 8, "text": nested}})
+for _ in range(2):
+    show_diagnostics(server.receive())
 server.ask("shutdown", None)
 server.send("exit", None)
 print("exit code:", server.process.wait())

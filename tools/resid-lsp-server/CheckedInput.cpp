@@ -1,0 +1,113 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A stream in place of stdin that looks into the messages it passes on; see CheckedInput.h.
+
+#include "tools/resid-lsp-server/CheckedInput.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "tools/common/Parse.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace mlir;
+using namespace mlir::resid::tools;
+
+CheckedInput::CheckedInput(lsp::JSONStreamStyle style, bool isPretty)
+    : editor(stdin), style(style), input(editor, style), output(/*In=*/nullptr, outs(), isPretty),
+      context(MLIRContext::Threading::DISABLED) {
+  cookie_io_functions_t functions = {};
+  functions.read = [](void *self, char *buffer, size_t size) -> ssize_t {
+    return static_cast<CheckedInput *>(self)->read(buffer, size);
+  };
+  // A variable in the C library of GNU, as its manual says.
+  stdin = fopencookie(this, "r", functions);
+  if (!stdin)
+    report_bad_alloc_error("a stream");
+}
+
+CheckedInput::~CheckedInput() {
+  fclose(stdin);
+  stdin = editor;
+}
+
+/// Never more than the rest of one message: nothing of the next one is asked for before this one was handled.
+size_t CheckedInput::read(char *buffer, size_t size) {
+  if (done == current.size())
+    fetch();
+  size = std::min(size, current.size() - done);
+  std::copy_n(current.data() + done, size, buffer);
+  done += size;
+  return size;
+}
+
+/// The next message, or nothing at the end of the input.
+void CheckedInput::fetch() {
+  if (refusal.getAsObject())
+    output.notify("textDocument/publishDiagnostics", std::exchange(refusal, nullptr));
+  current.clear();
+  done = 0;
+  std::string message;
+  while (message.empty() && !input.isEndOfInput() && !input.hasError())
+    if (failed(input.readMessage(message)))
+      message.clear();
+  if (message.empty())
+    return;
+  check(message);
+  current = style == lsp::Delimited ? message + "\n// -----\n"
+                                    : "Content-Length: " + std::to_string(message.size()) + "\r\n\r\n" + message;
+}
+
+/// The whole text of a document that is opened or was changed; null in all other messages.
+static json::Value *findText(const json::Object &message, json::Object &params) {
+  std::optional<StringRef> method = message.getString("method");
+  if (method == "textDocument/didOpen") {
+    json::Object *document = params.getObject("textDocument");
+    return document ? document->get("text") : nullptr;
+  }
+  json::Array *changes = method == "textDocument/didChange" ? params.getArray("contentChanges") : nullptr;
+  json::Object *change = changes && changes->size() == 1 ? changes->front().getAsObject() : nullptr;
+  return change ? change->get("text") : nullptr;
+}
+
+/// Empties the document in `message` where it is refused. What is no message of the protocol is left to the server.
+void CheckedInput::check(std::string &message) {
+  Expected<json::Value> value = json::parse(message);
+  if (!value)
+    return consumeError(value.takeError());
+  json::Object *object = value->getAsObject();
+  json::Object *params = object ? object->getObject("params") : nullptr;
+  json::Object *document = params ? params->getObject("textDocument") : nullptr;
+  json::Value *text = document ? findText(*object, *params) : nullptr;
+  if (!text || !text->getAsString())
+    return;
+  json::Array mistakes = findMistakes(*text->getAsString());
+  if (mistakes.empty())
+    return;
+  json::Object published{{"diagnostics", std::move(mistakes)}};
+  for (StringRef key : {"uri", "version"})
+    if (const json::Value *member = document->get(key))
+      published[key] = *member;
+  refusal = std::move(published);
+  *text = "";
+  message.clear();
+  raw_string_ostream(message) << *value;
+}
+
+/// As diagnostics of the protocol, which counts from 0.
+json::Array CheckedInput::findMistakes(StringRef text) {
+  json::Array found;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    auto place = cast<FileLineColLoc>(diagnostic.getLocation());
+    auto position = [&](unsigned column) { return json::Object{{"line", place.getLine() - 1}, {"character", column}}; };
+    json::Object range{{"start", position(place.getColumn() - 1)}, {"end", position(place.getColumn())}};
+    found.push_back(
+        json::Object{{"range", std::move(range)}, {"severity", 1}, {"source", "resid"}, {"message", diagnostic.str()}});
+  });
+  SourceMgr sourceManager;
+  sourceManager.AddNewSourceBuffer(MemoryBuffer::getMemBuffer(text, "", /*RequiresNullTerminator=*/false), SMLoc());
+  LogicalResult result = checkParsable(sourceManager, context);
+  assert(failed(result) == !found.empty() && "expected a message with each refusal");
+  (void)result;
+  return found;
+}
