@@ -1,9 +1,10 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The argument list of a compiled function: context; per argument a pointer, its run-time sizes and its row stride, or a
-// scalar; per result a pointer and its row stride; the place of the status.
+// The argument list of a compiled function: context; per argument a pointer, its run-time sizes and its row stride, or
+// a scalar; per result a pointer and its row stride; the place of the status.
 
 #include "tools/resid-run/KernelCall.h"
+#include <algorithm>
 #include <cstring>
 
 namespace mlir::resid::run {
@@ -24,7 +25,7 @@ static constexpr char kPadding = '\x5A';
 void KernelCall::Buffer::write(llvm::ArrayRef<char> contiguous) {
   std::memset(bytes.get(), kPadding, static_cast<size_t>(size()));
   for (int64_t row = 0; row != rows; ++row)
-    std::memcpy(bytes.get() + row * stride, contiguous.data() + row * rowBytes, static_cast<size_t>(rowBytes));
+    std::copy_n(contiguous.data() + row * rowBytes, rowBytes, bytes.get() + row * stride);
 }
 
 std::vector<char> KernelCall::Buffer::read() const {
