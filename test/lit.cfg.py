@@ -96,8 +96,10 @@ if missing:
     lit_config.note("programs for aarch64 are not tested: this machine has no " + missing)
 else:
     config.available_features.add("aarch64-programs")
-if platform.machine() == "x86_64" and shutil.which("qemu-x86_64"):
+if platform.machine() == "x86_64" and shutil.which("qemu-x86_64") and not config.sanitized:
     config.available_features.add("qemu-x86_64")
+elif config.sanitized:
+    lit_config.note("programs on older x86-64 processors are not tested: qemu-x86_64 has no room for a sanitizer's shadow memory")
 else:
     lit_config.note("programs on older x86-64 processors are not tested: this machine has no qemu-x86_64 (qemu-user)")
 

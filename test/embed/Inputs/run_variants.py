@@ -3,15 +3,17 @@
 # Runs the random programs of each element type as compiled for several CPUs, with each of them chosen by fake_cpuid.c.
 # Results must have the bits of the same programs compiled for one CPU; all CPUs from x86-64-v3 up have the same. CPUs
 # that this machine is not able to run are left out, with a line that says so.
-# Usage: run_variants.py <folder> <test folder> <include folder> <runtime library> <cc> <c++>
+# Usage: run_variants.py <folder> <test folder> <include folder> <runtime library> <cc> <c++>, the last two with their flags
 
 import pathlib
+import shlex
 import subprocess
 import sys
 
 from expect_processor import NEEDED, read_flags
 
-folder, source, include, runtime, cc, cxx = sys.argv[1:]
+folder, source, include, runtime = sys.argv[1:5]
+cc, cxx = map(shlex.split, sys.argv[5:])
 inputs = pathlib.Path(source) / "Inputs"
 
 
@@ -26,12 +28,12 @@ def link(place, *codes):
     """A program that runs the programs of `place` from `codes`."""
     out = codes[0].with_suffix(".run")
     flags = ["-std=c++17", f"-I{place}", f"-I{include}", "-pthread"]
-    run(cxx, *flags, inputs / "run_programs.cpp", *codes, runtime, "-o", out)
+    run(*cxx, *flags, inputs / "run_programs.cpp", *codes, runtime, "-o", out)
     return out
 
 
 fake = pathlib.Path(folder) / "fake_cpuid.o"
-run(cc, "-std=gnu11", "-c", inputs / "fake_cpuid.c", "-o", fake)
+run(*cc, "-std=gnu11", "-c", inputs / "fake_cpuid.c", "-o", fake)
 same = True
 for element in ["f16", "bf16", "f32", "f64"]:
     place = pathlib.Path(folder) / element

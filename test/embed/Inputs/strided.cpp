@@ -8,6 +8,7 @@
 #include "contiguous.h"
 #include "resid_runtime.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -120,7 +121,7 @@ struct Inputs {
       : x(makeNumbers(c.rows * c.width, family.elementBytes, 1)),
         f(makeNumbers(c.rows * c.width, family.elementBytes, 2)), y(x.size(), 0), s(x.size(), 0), gamma(c.width) {
     std::string bytes = makeNumbers(c.width, 4, 3);
-    memcpy(gamma.data(), bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char *>(gamma.data())); // of none, for a width of 0
     if (family.contiguous(c, x.data(), f.data(), gamma.data(), &y[0], &s[0]) != RESID_OK)
       abort();
   }
