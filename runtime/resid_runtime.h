@@ -7,6 +7,10 @@
 
 #include "resid.h"
 
+#if RESID_ABI_VERSION != 1
+#error "expected declarations of resid's ABI version 1, but a header before this one has those of another"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

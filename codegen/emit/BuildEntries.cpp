@@ -7,6 +7,8 @@
 #include "codegen/emit/CPUVariants.h"
 #include "codegen/emit/Passes.h"
 #include "codegen/emit/SharedBuffers.h"
+#include "runtime/resid.h"
+#include <cstddef>
 
 namespace mlir::resid::emit {
 #define GEN_PASS_DEF_BUILDENTRIES
@@ -17,9 +19,14 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::emit;
 
-// The places of the members of resid_ctx that are read; see runtime/resid.h.
-enum ContextOffset : int32_t { AbiVersion = 0, User = 8, Alloc = 24, Free = 32 };
-static constexpr int32_t kAbiVersion = 1;
+/// The places of the members of resid_ctx that are read. All targets lay it out as this machine does: with pointers of
+/// 64 bits.
+enum ContextOffset : int32_t {
+  AbiVersion = offsetof(resid_ctx, abi_version),
+  User = offsetof(resid_ctx, user),
+  Alloc = offsetof(resid_ctx, alloc),
+  Free = offsetof(resid_ctx, free),
+};
 static constexpr int64_t kScratchAlignment = 64;
 
 namespace {
@@ -114,7 +121,7 @@ void EntryBuilder::checkContext() {
   cf::CondBranchOp::create(builder, loc, isNull(context), next, ValueRange{}, check, ValueRange{});
   builder.setInsertionPointToStart(check);
   Value version = loadFromContext(builder.getI32Type(), AbiVersion);
-  Value wrong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, version, constant32(kAbiVersion));
+  Value wrong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, version, constant32(RESID_ABI_VERSION));
   cf::CondBranchOp::create(builder, loc, wrong, leave, ValueRange{constant32(Version)}, next, ValueRange{});
   builder.setInsertionPointToStart(next);
 }

@@ -9,17 +9,18 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "runtime/resid.h"
 
 namespace mlir::resid::emit {
 
-/// The values of resid_status (runtime/resid.h) that checks answer.
-enum Status : int32_t {
-  BadPointer = -1,
-  BadShape = -2,
-  Alias = -5,
-  Unsupported = -6,
-  OutOfMemory = -7,
-  Version = -10,
+/// The values of resid_status that checks answer.
+enum Status : resid_status {
+  BadPointer = RESID_BAD_POINTER,
+  BadShape = RESID_BAD_SHAPE,
+  Alias = RESID_ALIAS,
+  Unsupported = RESID_UNSUPPORTED,
+  OutOfMemory = RESID_OOM,
+  Version = RESID_VERSION,
 };
 
 /// A parameter of a C function as a value in it.

@@ -8,6 +8,7 @@
 #include "codegen/emit/CPUVariants.h"
 #include "codegen/emit/DLPackEntry.h"
 #include "codegen/emit/Passes.h"
+#include "runtime/resid.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/TargetParser/Triple.h"
@@ -30,7 +31,7 @@ static void addInfoFunction(llvm::Module &module, ArrayRef<TargetDescription> ta
   SmallVector<llvm::Constant *> values;
   auto add = [&](StringRef cpu) {
     values.push_back(llvm::ConstantStruct::get(
-        type, {llvm::ConstantInt::get(i32, 1), triple, builder.CreateGlobalString(cpu), signature}));
+        type, {llvm::ConstantInt::get(i32, RESID_ABI_VERSION), triple, builder.CreateGlobalString(cpu), signature}));
   };
   for (const TargetDescription &target : targets)
     add(target.cpu);

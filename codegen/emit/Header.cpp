@@ -5,6 +5,7 @@
 #include "codegen/emit/Header.h"
 
 #include "codegen/emit/SharedDeclarations.inc"
+#include "runtime/resid.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -161,6 +162,14 @@ static void writeCPUs(llvm::raw_ostream &stream, ArrayRef<std::string> cpus) {
   stream << " * On other processors functions answer RESID_UNSUPPORTED. */\n\n";
 }
 
+/// The declarations above are another header's where that was included first.
+static void writeVersionCheck(llvm::raw_ostream &stream) {
+  stream << "#if RESID_ABI_VERSION != " << RESID_ABI_VERSION << "\n"
+         << "#error \"expected declarations of resid's ABI version " << RESID_ABI_VERSION
+         << ", but a header before this one has those of another; make all headers with one version of residc\"\n"
+         << "#endif\n\n";
+}
+
 std::string mlir::resid::emit::writeHeader(ArrayRef<KernelSignature> kernels, ArrayRef<std::string> cpus) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -170,6 +179,7 @@ std::string mlir::resid::emit::writeHeader(ArrayRef<KernelSignature> kernels, Ar
   guard += "_H";
   stream << "/* Made by residc. */\n#ifndef " << guard << "\n#define " << guard << "\n\n"
          << kSharedDeclarations << "\n";
+  writeVersionCheck(stream);
   writeCPUs(stream, cpus);
   stream << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   for (const KernelSignature &signature : kernels)

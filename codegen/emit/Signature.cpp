@@ -16,8 +16,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::emit;
 
-//===------------------------------------------- types
-//-------------------------------------------------------------===//
+//===------------------------------------------- types ------------------------------------------------------------===//
 
 llvm::StringRef mlir::resid::emit::getCTypeName(Type type) {
   if (type.isF16() || type.isBF16())
@@ -83,7 +82,7 @@ Type KernelValue::getBufferType() const {
   return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout);
 }
 
-//===------------------------------------------- signatures --------------------------------------------------------===//
+//===------------------------------------------- signatures -------------------------------------------------------===//
 
 static FailureOr<std::string> computeSymbol(func::FuncOp function, llvm::StringRef prefix) {
   std::string name = (prefix + function.getSymName()).str();
@@ -206,8 +205,7 @@ FailureOr<KernelSignature> mlir::resid::emit::computeSignature(func::FuncOp func
   return signature;
 }
 
-//===------------------------------------------- attributes
-//--------------------------------------------------------===//
+//===------------------------------------------- attributes -------------------------------------------------------===//
 
 static DictionaryAttr toAttribute(Builder &builder, const KernelValue &value) {
   SmallVector<NamedAttribute> entries = {builder.getNamedAttr("name", builder.getStringAttr(value.name)),
