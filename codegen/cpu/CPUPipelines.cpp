@@ -75,15 +75,14 @@ static void addConversionToLLVM(OpPassManager &manager) {
   manager.addPass(cpu::createFinishLLVMModule());
 }
 
-/// `schedule` as text, which the pass reads: a mistake in it is then a diagnostic.
-static void addCPULowering(OpPassManager &manager, const cpu::CPUTarget &target, const std::string &schedule) {
+void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &target) {
   manager.addNestedPass<func::FuncOp>(cpu::createLowerRequire());
   cpu::LowerKernelsOptions kernelOptions;
   kernelOptions.vectorBits = target.vectorBits;
   kernelOptions.maskedBits = target.maskedBits;
   kernelOptions.hasPackedBF16 = target.hasPackedBF16;
   kernelOptions.isX86 = target.isX86;
-  kernelOptions.schedule = schedule;
+  kernelOptions.schedule = printSchedule(target.schedule);
   manager.addPass(cpu::createLowerKernels(kernelOptions));
   manager.addPass(cpu::createLowerCopies());
   manager.addPass(cpu::createOrderLoops());
@@ -95,10 +94,6 @@ static void addCPULowering(OpPassManager &manager, const cpu::CPUTarget &target,
   addFloatLowering(manager, target);
   manager.addPass(arith::createArithExpandOpsPass());
   addConversionToLLVM(manager);
-}
-
-void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &target) {
-  addCPULowering(manager, target, printSchedule(target.schedule));
 }
 
 namespace {
@@ -116,20 +111,25 @@ struct CPUTargetOptions : public PassPipelineOptions<CPUTargetOptions> {
 };
 } // namespace
 
+/// A schedule that is none is a wrong flag.
+static LogicalResult addCPULowering(OpPassManager &manager, StringRef text,
+                                    function_ref<LogicalResult(const Twine &)> errorHandler) {
+  CPUTargetOptions options;
+  if (failed(options.parseFromString(text)))
+    return failure();
+  llvm::Expected<cpu::Schedule> schedule = cpu::parseSchedule(options.schedule);
+  if (!schedule)
+    return errorHandler(llvm::toString(schedule.takeError()));
+  cpu::buildCPULoweringPipeline(manager, {options.hasFMA, options.hasF16C, options.vectorBits, options.maskedBits,
+                                          options.hasPackedBF16, options.isX86, *schedule});
+  return success();
+}
+
 void cpu::registerCPUPassesAndPipelines() {
   registerResidCPUPasses();
   PassPipelineRegistration<>("resid-bufferize", "tensors to memrefs; kernels write into the destinations themselves",
                              buildBufferizationPipeline);
-  PassPipelineRegistration<CPUTargetOptions>("resid-lower-to-cpu",
-                                             "bufferized functions to the LLVM dialect, without library calls",
-                                             [](OpPassManager &manager, const CPUTargetOptions &options) {
-                                               cpu::CPUTarget target{options.hasFMA,
-                                                                     options.hasF16C,
-                                                                     options.vectorBits,
-                                                                     options.maskedBits,
-                                                                     options.hasPackedBF16,
-                                                                     options.isX86,
-                                                                     {}};
-                                               addCPULowering(manager, target, options.schedule);
-                                             });
+  registerPassPipeline(
+      "resid-lower-to-cpu", "bufferized functions to the LLVM dialect, without library calls", addCPULowering,
+      [](function_ref<void(const detail::PassOptions &)> handleOptions) { handleOptions(CPUTargetOptions()); });
 }

@@ -172,6 +172,14 @@ func::FuncOp KernelCaller::emitTaskFunction(LLVM::LLVMStructType record) {
 struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
   using LowerKernelsBase::LowerKernelsBase;
 
+  /// A schedule that is none is a wrong flag, which is said before any program is read.
+  LogicalResult initializeOptions(StringRef options, function_ref<LogicalResult(const Twine &)> errorHandler) override {
+    if (failed(Pass::initializeOptions(options, errorHandler)))
+      return failure();
+    llvm::Expected<Schedule> parsed = parseSchedule(schedule);
+    return parsed ? success() : errorHandler(llvm::toString(parsed.takeError()));
+  }
+
   void runOnOperation() override {
     SmallVector<rows::KernelOp> kernels;
     getOperation().walk([&](rows::KernelOp kernel) { kernels.push_back(kernel); });
