@@ -64,7 +64,7 @@ Interpreter::Results Interpreter::evaluateConstant(Operation &op) {
   if (value)
     return SmallVector<Array>{value};
   if (isa<DenseResourceElementsAttr>(cast<arith::ConstantOp>(op).getValue()))
-    return op.emitOpError("has elided data, expected the bytes of its resource");
+    return op.emitOpError("expected the values of the constant, but the file has no bytes for its resource");
   return LogicalResult(unsupported(&op));
 }
 
@@ -121,7 +121,7 @@ Interpreter::Results Interpreter::evaluateCall(func::CallOp op) {
   if (!callee || callee.isExternal())
     return op.emitOpError() << "expected a function with a body but got '" << op.getCallee() << "'";
   if (depth == maxCallDepth)
-    return op.emitOpError() << "nests deeper than " << maxCallDepth << " calls";
+    return op.emitOpError() << "expected calls to nest at most " << maxCallDepth << " deep, but they nest deeper";
   SmallVector<Array> arguments = llvm::map_to_vector(op.getOperands(), [&](Value v) { return get(v); });
   return call(callee, arguments);
 }
@@ -174,8 +174,8 @@ Interpreter::Results Interpreter::runBlock(Block &block, ArrayRef<Array> argumen
 
 Interpreter::Results Interpreter::call(func::FuncOp function, ArrayRef<Array> arguments) {
   if (!function.getBody().hasOneBlock())
-    return LogicalResult(
-        function.emitOpError("expected one block; branches are not supported by the reference evaluator"));
+    return LogicalResult(function.emitOpError("expected one block, because the evaluator follows no branches, but got ")
+                         << function.getBody().getBlocks().size());
   Frame own;
   Frame *caller = std::exchange(frame, &own);
   ++depth;

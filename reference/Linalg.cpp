@@ -50,9 +50,7 @@ FailureOr<SmallVector<int64_t>> getLoopSizes(linalg::LinalgOp op, ArrayRef<Opera
       size = found;
     }
   }
-  for (auto [loop, size] : llvm::enumerate(sizes))
-    if (size == -1)
-      return op->emitOpError() << "expected an operand that gives the size of loop " << loop;
+  assert(!llvm::is_contained(sizes, -1) && "linalg verifies that the maps of an op say the sizes of its loops");
   return sizes;
 }
 
@@ -64,7 +62,7 @@ LogicalResult checkInside(linalg::LinalgOp op, ArrayRef<OperandWalk> walks, Arra
   for (const OperandWalk &walk : walks)
     for (auto [index, size] : llvm::zip_equal(walk.map.compose(last), walk.array.getShape()))
       if (index < 0 || index >= size)
-        return op->emitOpError() << "expected indices below " << size << " but got " << index;
+        return op->emitOpError() << "expected indices of an operand below " << size << " but got " << index;
   return success();
 }
 

@@ -127,7 +127,7 @@ FailureOr<Array> Interpreter::dropout(Operation *op, const Array &x, const Dropo
   int64_t site = parameters.site, lastRow = parameters.originRow;
   if (llvm::AddOverflow(site, parameters.originSite, site) ||
       llvm::AddOverflow(lastRow, std::max<int64_t>(rows - 1, 0), lastRow))
-    return op->emitOpError("expected row and site from 0 to 4294967295 but their sum overflows");
+    return op->emitOpError("expected row and site from 0 to 4294967295, but with the origin they overflow");
   if (failed(checkWord(op, "row", parameters.originRow)) || failed(checkWord(op, "row", lastRow)) ||
       failed(checkWord(op, "site", site)) || failed(checkWord(op, "step", parameters.step)))
     return failure();

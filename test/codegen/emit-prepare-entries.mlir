@@ -123,6 +123,22 @@ func.func @strided(%x: tensor<2x?x4xf32> {resid.name = "x", resid.strided}, %n: 
 
 // -----
 
+// expected-error @+1 {{expected arrays of at most 2^47 bytes, but got 'tensor<140737488355329xi8>'}}
+func.func @large(%x: tensor<140737488355329xi8>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected one block in function 'blocks', but got 2}}
+func.func @blocks(%x: tensor<4xf32>) {
+  cf.br ^end
+^end:
+  return
+}
+
+// -----
+
 // expected-error @+1 {{expected a function name that is a C identifier, but got 'k_a-b'}}
 func.func @"a-b"(%x: tensor<4xf32>) {
   return

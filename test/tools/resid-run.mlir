@@ -58,6 +58,8 @@
 // RTOL: resid-run: error: --rtol: expected a number of 0 or more but got 'tight'
 // NOVALUE: resid-run: error: --entry: expected a value, as in --entry=…
 // ONCE: resid-run: error: --entry: expected once but got it twice
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --check=narrow 2>&1 | FileCheck %s --check-prefix=WHICHCHECK
+// WHICHCHECK: resid-run: error: --check: expected nothing or 'wide' but got 'narrow'
 //
 // Exit 1, wrong arguments:
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4x8]=x 2>&1 | FileCheck %s --check-prefix=NUMBER
@@ -74,6 +76,15 @@
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f32[4]=1 2>&1 | FileCheck %s --check-prefix=RANK
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=%t.1.npy 2>&1 | FileCheck %s --check-prefix=FILETYPE
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=sum --arg=f32[2x3]=1 --arg=f32[3x3]=1 2>&1 | FileCheck %s --check-prefix=SHAPES
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=1 \
+// RUN:   --arg=i1[3]=2 --arg=-7 2>&1 | FileCheck %s --check-prefix=BOOL
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=0.5 \
+// RUN:   --arg=i1[3]=1 --arg=-7 2>&1 | FileCheck %s --check-prefix=INTEGER
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 \
+// RUN:   --arg=i32[2]=4294967296 --arg=i1[3]=1 --arg=-7 2>&1 | FileCheck %s --check-prefix=BITS
+// BOOL: resid-run: error: argument 3 ('d') of type tensor<3xi1>: expected true or false but got 'i1[3]=2'
+// INTEGER: resid-run: error: argument 2 ('c') of type tensor<2xi32>: expected an integer but got 'i32[2]=0.5'
+// BITS: resid-run: error: argument 2 ('c') of type tensor<2xi32>: expected an integer of 32 bits but got 'i32[2]=4294967296'
 // TYPE: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected an array of its type but got 'f64[4x8]=1'
 // RANK: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected an array of its shape but got [4]
 // FILETYPE: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected elements of its type but {{.*}} has '<f2'

@@ -91,6 +91,15 @@ TEST(Npy, RefusesMalformedFiles) {
             "expected 'descr', 'fortran_order' and 'shape' in the .npy header");
   EXPECT_EQ(errorOf(withHeader("{'descr': '<f4', 'descr': '<f4', }", "")),
             "expected one 'descr' in the .npy header but got two");
+  EXPECT_EQ(errorOf(withHeader("['descr']", "")), "expected '{' in the .npy header but got '['descr']?'");
+  EXPECT_EQ(errorOf(withHeader("{descr: '<f4'}", "")), "expected a string in the .npy header but got 'descr: '<f4'}?'");
+  EXPECT_EQ(errorOf(withHeader("{'fortran_order': 0}", "")), "expected True or False for 'fortran_order' but got '0}?'");
+  EXPECT_EQ(errorOf(withHeader("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x", "abcd")),
+            "expected the end of the .npy header but got 'x'");
+  std::string shape = "(";
+  for (int dimension = 0; dimension < 65; ++dimension)
+    shape += "1, ";
+  EXPECT_EQ(errorOf(dictionary("'<f4'", shape + ")")), "expected at most 64 dimensions in the .npy header but got more");
 }
 
 /// No byte of the header, changed to anything, may lead outside of the buffer.

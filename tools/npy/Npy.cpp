@@ -139,7 +139,7 @@ private:
       if (digits.empty() || digits.getAsInteger(10, size))
         return makeError("expected a size in the .npy header but got %s", quote(rest).c_str());
       if (view.shape.size() == 64)
-        return makeError("expected at most 64 dimensions");
+        return makeError("expected at most 64 dimensions in the .npy header but got more");
       view.shape.push_back(size);
       rest = rest.drop_front(digits.size());
       rest.consume_front("L"); // Python 2 wrote long integers so.

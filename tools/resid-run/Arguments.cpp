@@ -232,7 +232,7 @@ Expected<Array> readArgument(func::FuncOp function, unsigned index, StringRef te
       reference::getFloatKind(element) || element.isIndex() ||
       (element.isSignlessInteger() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, element.getIntOrFloatBitWidth()));
   if (!isStorable || (!isTensor && argument.type != element))
-    return argument.error(tools::ExitUnavailable, "arguments of this type are not supported");
+    return argument.error(tools::ExitUnavailable, "expected a number or an array of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64");
   if (text.contains("]=") &&
       text.take_until([](char c) { return c == '['; }).find_if_not(llvm::isAlnum) == StringRef::npos)
     return readQuick(argument);
