@@ -4,6 +4,7 @@
 
 #include "codegen/emit/SharedBuffers.h"
 
+#include "codegen/rows/RowProgram.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -63,8 +64,8 @@ void mlir::resid::emit::findSharedBuffers(func::FuncOp function, KernelSignature
     SmallVector<AffineMap> destinationMaps = mapsOf(destination);
     for (auto [argument, input] : llvm::enumerate(signature.arguments)) {
       Value source = function.getArgument(1 + argument);
-      if (!input.isArray() || input.getElementType() != output.getElementType() ||
-          input.shape.size() != output.shape.size())
+      if (!input.isArray() ||
+          !rows::mayShareBuffer(cast<ShapedType>(input.type), cast<ShapedType>(output.type)))
         continue;
       SmallVector<AffineMap> sourceMaps = mapsOf(source);
       bool same = destinationMaps.size() == 1 && !sourceMaps.empty() &&

@@ -138,13 +138,10 @@ void RowProgram::visitShapes(function_ref<void(const Access &)> visit) const {
 
 //===------------------------------------------- where values are kept --------------------------------------------===//
 
-/// Whether the caller may pass one buffer for both: an input that is read element by element where the output is
-/// written, of the same type as far as known. Parameters alias nothing.
-bool RowProgram::mayShareBuffer(const Access &input, const RowOutput &output) const {
-  auto from = cast<RankedTensorType>(input.tensor.getType()), to = cast<RankedTensorType>(output.value.getType());
-  if (from.getElementType() != to.getElementType() || from.getRank() != to.getRank())
+bool mlir::resid::rows::mayShareBuffer(ShapedType input, ShapedType output) {
+  if (input.getElementType() != output.getElementType() || input.getRank() != output.getRank())
     return false;
-  return llvm::all_of(llvm::zip(from.getShape(), to.getShape()), [](auto sizes) {
+  return llvm::all_of(llvm::zip(input.getShape(), output.getShape()), [](auto sizes) {
     auto [a, b] = sizes;
     return a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b);
   });
@@ -155,7 +152,8 @@ bool RowProgram::isLegal() const {
   for (auto [value, place] : kept)
     for (unsigned phase = place.phase + 1; phase < phases.size(); ++phase)
       for (unsigned input : phases[phase].reads)
-        if (mayShareBuffer(inputs[input], outputs[place.output]))
+        if (mayShareBuffer(cast<ShapedType>(inputs[input].tensor.getType()),
+                           cast<ShapedType>(outputs[place.output].value.getType())))
           return false;
   return true;
 }

@@ -34,6 +34,11 @@ struct RowPhase {
   SmallVector<Value> computes;
 };
 
+/// Whether a caller could pass one buffer for an input and an output of these types: those of one element type, rank and
+/// size as far as known. After a store to the output no phase reads such an input; so it is also the most that C
+/// functions may allow (codegen/emit/SharedBuffers).
+bool mayShareBuffer(ShapedType input, ShapedType output);
+
 /// Phases are numbered: statistics op i (in order of dependence) has 2i, the first sum over its operand, and 2i+1, all
 /// further passes over it; the last phase, 2·(number of statistics ops), stores what is left.
 class RowProgram {
@@ -74,7 +79,6 @@ private:
   void demand(const Access &access, unsigned phase);
   void printComputedAgain(raw_ostream &stream, unsigned phase) const;
   bool isLegal() const;
-  bool mayShareBuffer(const Access &input, const RowOutput &output) const;
   void recordInput(const Access &access, unsigned phase);
 
   RowGroup group;
