@@ -96,3 +96,181 @@ func.func @column_of_another_phase(%n: index, %x: memref<?x?xf32>, %v: f32) {
   }
   return
 }
+
+// -----
+
+func.func @halves_rank(%s: i64) {
+  // expected-error @+1 {{expected a result with at least one dimension but got 'tensor<i32>'}}
+  %h = rows.random_halves seed %s step %s origin_row %s site %s dims() : tensor<i32>
+  return
+}
+
+// -----
+
+func.func @map_dimensions(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  // expected-error @+1 {{expected a map over 2 dimensions for operand 0 but got affine_map<(d0) -> (d0, d0)>}}
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r) -> (r, r)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+  }
+  return
+}
+
+// -----
+
+func.func @map_results(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  // expected-error @+1 {{expected a map with one result per dimension of 'memref<?x?xf32>' but got affine_map<(d0, d1) -> (d0)>}}
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+  }
+  return
+}
+
+// -----
+
+func.func @map_constant(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  // expected-error @+1 {{expected constants in maps to be 0, for dimensions of size 1 before the columns, but got affine_map<(d0, d1) -> (d0, 1)> for 'memref<?x?xf32>'}}
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, 1)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+  }
+  return
+}
+
+// -----
+
+func.func @map_sum(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  // expected-error @+1 {{expected map results to be dimensions or 0 but got affine_map<(d0, d1) -> (d0 + 1, d1)>}}
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r + 1, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+  }
+  return
+}
+
+// -----
+
+func.func @map_count(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  // expected-error @+1 {{expected one map per input and init, 1, but got 0}}
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = []} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+  }
+  return
+}
+
+// -----
+
+func.func @mixed_inits(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  // expected-error @+1 {{expected the inits to be all tensors or all buffers but got 1 tensors of 2}}
+  rows.kernel rows(%n) columns(%n) ins() outs(%x, %t : memref<?x?xf32>, tensor<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>, %tr: !rows.row<f32>):
+  }
+  return
+}
+
+// -----
+
+func.func @results_missing(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  // expected-error @+1 {{expected one result per tensor among the inits, 1, but got 0}}
+  rows.kernel rows(%n) columns(%n) ins() outs(%t : tensor<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %tr: !rows.row<f32>):
+  }
+  return
+}
+
+// -----
+
+func.func @body_arguments(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  // expected-error @+1 {{expected the body to take the row index and one row per operand}}
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index):
+  }
+  return
+}
+
+// -----
+
+func.func @phase_alone() {
+  // expected-error @+1 {{expected to stand inside a kernel and outside of other phases}}
+  rows.phase [] {
+  ^bb0(%j: index):
+  }
+  return
+}
+
+// -----
+
+func.func @phase_column(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    // expected-error @+1 {{expected the body to take the column}}
+    rows.phase [] {
+    ^bb0(%j: i64):
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @reduction_results(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    // expected-error @+1 {{expected one result per reduction, 2, but got 1}}
+    %s = rows.phase [sum, max] : f32 {
+    ^bb0(%j: index):
+      rows.yield %v : f32
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @reduction_type(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32, %h: f16) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    // expected-error @+1 {{expected reductions in f32 or f64 but got 'f16'}}
+    %s = rows.phase [sum] : f16 {
+    ^bb0(%j: index):
+      rows.yield %h : f16
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @reduction_kind(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    // expected-error @+1 {{custom op 'rows.phase' expected 'sum', 'sum_of_squares' or 'max', but got 'mean'}}
+    %s = rows.phase [mean] : f32 {
+    ^bb0(%j: index):
+      rows.yield %v : f32
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @element(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    rows.phase [] {
+    ^bb0(%j: index):
+      // expected-error @+1 {{expected an element of type 'f32' but got 'f64'}}
+      %e = rows.load %xr[%j] : !rows.row<f32> -> f64
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @body_yields(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: f32) {
+  // expected-error @+1 {{expected a body that yields nothing}}
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    rows.yield %v : f32
+  }
+  return
+}
