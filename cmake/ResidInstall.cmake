@@ -37,7 +37,7 @@ if(NOT RESID_BUILD_COMPILER)
   return()
 endif()
 
-# The tools. All but residc need libMLIR.so and libLLVM.so, so the folder of these stays in their search path.
+# The tools. They need libMLIR.so and libLLVM.so, so the folder of these stays in their search path.
 get_property(tools GLOBAL PROPERTY RESID_TOOLS)
 file(RELATIVE_PATH tools_to_libraries "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
 set_target_properties(${tools} resid-plugin PROPERTIES

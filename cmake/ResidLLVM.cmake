@@ -1,4 +1,4 @@
-# Finds LLVM and MLIR 22 (the shared libraries; the static ones are ResidStaticLLVM.cmake's) and their CMake helpers.
+# Finds LLVM and MLIR 22 (shared libraries only) and their CMake helpers.
 # Owns: which LLVM is used and what is said when it is missing. Does not own: targets of resid.
 
 find_package(MLIR CONFIG QUIET

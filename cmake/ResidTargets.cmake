@@ -1,12 +1,6 @@
 # Target helpers: every library and tool of the compiler is made by one of these functions. The global properties
 # RESID_LIBRARIES and RESID_TOOLS list what they made; the tests build and link all of it.
 
-# LLVM and MLIR: the shared libraries, but for tools that have the static ones in their place (ResidStaticLLVM.cmake).
-set(RESID_LLVM_LIBRARIES)
-foreach(library MLIR LLVM)
-  list(APPEND RESID_LLVM_LIBRARIES "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:RESID_LINKS_STATICALLY>>>:${library}>")
-endforeach()
-
 # resid_tablegen(<name> <file.td> <output> <generator flags…> ...): see the calls in dialect/CMakeLists.txt.
 # Usage: resid_tablegen(TARGET <t> SOURCE <file.td> OUTPUTS <out1> "<flags1>" <out2> "<flags2>" …)
 function(resid_tablegen)
@@ -46,7 +40,7 @@ function(resid_add_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} ${RESID_LLVM_LIBRARIES})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   resid_use_precompiled_headers(${name})
   set_property(GLOBAL APPEND PROPERTY RESID_LIBRARIES ${name})
 endfunction()
@@ -57,7 +51,7 @@ function(resid_add_tool name)
   add_executable(${name} ${ARG_SOURCES})
   add_executable(Resid::${name} ALIAS ${name})
   resid_configure_target(${name})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} ${RESID_LLVM_LIBRARIES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
   set_property(GLOBAL APPEND PROPERTY RESID_TOOLS ${name})
 endfunction()
