@@ -5,6 +5,8 @@
 #include "codegen/cpu/LaneLoops.h"
 
 #include "codegen/cpu/RowAddressing.h"
+#include "codegen/rows/ElementMemory.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -66,14 +68,17 @@ Value LaneLoops::address(Type type, Value pointer, Value index) {
 }
 
 Value LaneLoops::load(Type type, Value pointer, Value index) {
-  auto load = LLVM::LoadOp::create(builder, loc, type, address(type, pointer, index), /*alignment=*/1);
+  Type memory = rows::getMemoryType(type);
+  auto load = LLVM::LoadOp::create(builder, loc, memory, address(memory, pointer, index), /*alignment=*/1);
   if (group)
     load.setAccessGroupsAttr(builder.getArrayAttr(group));
-  return load;
+  return fromMemory(builder, loc, load, type);
 }
 
 void LaneLoops::store(Value value, Value pointer, Value index) {
-  auto store = LLVM::StoreOp::create(builder, loc, value, address(value.getType(), pointer, index), /*alignment=*/1);
+  Type memory = rows::getMemoryType(value.getType());
+  auto store = LLVM::StoreOp::create(builder, loc, toMemory(builder, loc, value, memory),
+                                     address(memory, pointer, index), /*alignment=*/1);
   if (group)
     store.setAccessGroupsAttr(builder.getArrayAttr(group));
 }
@@ -81,4 +86,38 @@ void LaneLoops::store(Value value, Value pointer, Value index) {
 Value LaneLoops::loadVector(VectorType type, Value pointer, int64_t first) {
   Value start = address(type.getElementType(), pointer, constantI64(builder, loc, first));
   return LLVM::LoadOp::create(builder, loc, type, start, /*alignment=*/1);
+}
+
+//===------------------------------------------- types in memory --------------------------------------------------===//
+
+/// `element`, or a vector of it where `value` is a vector.
+static Type withShapeOf(Value value, Type element) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return vector ? vector.clone(element) : element;
+}
+
+Value cpu::fromMemory(OpBuilder &builder, Location loc, Value value, Type element) {
+  Type type = withShapeOf(value, element), memory = getElementTypeOrSelf(value.getType());
+  if (memory == element)
+    return value;
+  if (element.isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, value);
+  if (element.getIntOrFloatBitWidth() == memory.getIntOrFloatBitWidth())
+    return arith::BitcastOp::create(builder, loc, type, value);
+  if (!element.isInteger(1))
+    return arith::TruncIOp::create(builder, loc, type, value);
+  // A comparison is a mask at once, and takes any number but 0 for true, as C does.
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, zero);
+}
+
+Value cpu::toMemory(OpBuilder &builder, Location loc, Value value, Type memory) {
+  Type type = withShapeOf(value, memory), element = getElementTypeOrSelf(value.getType());
+  if (memory == element)
+    return value;
+  if (element.isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, value);
+  if (element.getIntOrFloatBitWidth() == memory.getIntOrFloatBitWidth())
+    return arith::BitcastOp::create(builder, loc, type, value);
+  return arith::ExtUIOp::create(builder, loc, type, value);
 }

@@ -29,7 +29,7 @@ public:
   void emitLanes(Value count, function_ref<void(Value)> body, unsigned lanes = 0);
 
   /// Element `index` (i64) of the elements at `pointer`; no alignment is assumed. Inside emitLanes the access counts as
-  /// independent of those of other lanes.
+  /// independent of those of other lanes. In memory it has the type that rows::getMemoryType says.
   Value load(Type type, Value pointer, Value index);
   void store(Value value, Value pointer, Value index);
   /// The elements at `pointer` from number `first` on, as many as the vector has.
@@ -45,6 +45,11 @@ private:
   unsigned vectorLanes;
   LLVM::AccessGroupAttr group;
 };
+
+/// Elements (single or in a vector) of type `element` out of what they are in memory.
+Value fromMemory(OpBuilder &builder, Location loc, Value value, Type element);
+/// And back, to elements of type `memory`.
+Value toMemory(OpBuilder &builder, Location loc, Value value, Type memory);
 
 } // namespace mlir::resid::cpu
 

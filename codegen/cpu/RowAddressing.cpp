@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/RowAddressing.h"
 
+#include "codegen/rows/ElementMemory.h"
 #include "dialect/FunctionAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -133,7 +134,7 @@ static FailureOr<OperandAddress> computeOperandAddress(OpBuilder &builder, rows:
   auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
   OperandAddress address;
   address.pointer = computePointer(builder, loc, buffer, metadata);
-  address.elementType = type.getElementType();
+  address.elementType = rows::getMemoryType(type.getElementType());
   SmallVector<unsigned> rowDimensions;
   for (unsigned i = 0; i < dimensions.size(); ++i) {
     if (!dimensions[i] || *dimensions[i] >= rowRank)

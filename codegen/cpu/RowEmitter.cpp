@@ -94,14 +94,13 @@ SmallVector<Value, 4> RowEmitter::counterOf(rows::RandomHalfOp half, Value call)
 }
 
 void RowEmitter::emitRowLoad(rows::LoadOp load) {
-  Value pointer = getRowPointer(load.getRow());
-  mapping.map(load.getResult(),
-              LLVM::LoadOp::create(builder, load.getLoc(), load.getType(), pointer, /*alignment=*/1).getResult());
+  Value pointer = getRowPointer(load.getRow()), first = constantI64(builder, load.getLoc(), 0);
+  mapping.map(load.getResult(), LaneLoops(builder, load.getLoc(), 1).load(load.getType(), pointer, first));
 }
 
 void RowEmitter::emitRowStore(rows::StoreOp store) {
-  LLVM::StoreOp::create(builder, store.getLoc(), mapping.lookup(store.getValue()), getRowPointer(store.getRow()),
-                        /*alignment=*/1);
+  Value pointer = getRowPointer(store.getRow()), first = constantI64(builder, store.getLoc(), 0);
+  LaneLoops(builder, store.getLoc(), 1).store(mapping.lookup(store.getValue()), pointer, first);
 }
 
 //===------------------------------------------- reductions -------------------------------------------------------===//

@@ -6,6 +6,7 @@
 
 #include "codegen/cpu/LaneLoops.h"
 #include "codegen/cpu/ScheduleTable.h"
+#include "codegen/rows/ElementMemory.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -51,7 +52,7 @@ std::optional<StreamedRows> StreamedRows::plan(rows::KernelOp kernel) {
       plan.operands.push_back(operand);
     if (isRead) {
       plan.kept.push_back(row);
-      scratchBytes += llvm::divideCeil(cast<rows::RowType>(row.getType()).getElementType().getIntOrFloatBitWidth(), 8);
+      scratchBytes += rows::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
     }
   }
   if (plan.operands.empty())

@@ -6,6 +6,7 @@
 #include "codegen/cpu/RowEmitter.h"
 #include "codegen/cpu/StreamedRows.h"
 #include "codegen/cpu/VectorBody.h"
+#include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -17,7 +18,8 @@ using namespace mlir::resid::cpu;
 /// 16-bit floats are moved as integers: LLVM has holes in what it does with vectors of bf16, and takes them apart where
 /// the CPU does not know the type.
 Type VectorBody::getMemoryType(Type element) const {
-  return element.getIntOrFloatBitWidth() == 16 ? builder.getI16Type() : element;
+  Type memory = rows::getMemoryType(element);
+  return memory.getIntOrFloatBitWidth() == 16 ? builder.getI16Type() : memory;
 }
 
 /// Of the column `first` of the step.
@@ -95,9 +97,8 @@ void VectorBody::emitLoad(rows::LoadOp load) {
   if (order == ColumnOrder::EvenOdd)
     for (int64_t part = 0; part < parts; part += 2)
       std::tie(loaded[part], loaded[part + 1]) = separateEvenOdd(builder, loc, loaded[part], loaded[part + 1]);
-  if (memory != element)
-    for (Value &part : loaded)
-      part = arith::BitcastOp::create(builder, loc, VectorType::get(lanes, element), part);
+  for (Value &part : loaded)
+    part = fromMemory(builder, loc, part, element);
   values[load.getResult()] = loaded;
 }
 
@@ -107,9 +108,8 @@ VectorBody::Parts VectorBody::arrangeForMemory(Value value) {
   if (order == ColumnOrder::EvenOdd && element.isBF16())
     return evaluateJoined(value);
   Parts stored = evaluate(value);
-  if (memory != element)
-    for (Value &part : stored)
-      part = arith::BitcastOp::create(builder, loc, VectorType::get(lanes, memory), part);
+  for (Value &part : stored)
+    part = toMemory(builder, loc, part, memory);
   if (order == ColumnOrder::EvenOdd)
     for (int64_t part = 0; part < parts; part += 2)
       std::tie(stored[part], stored[part + 1]) = mergeEvenOdd(builder, loc, stored[part], stored[part + 1]);

@@ -5,6 +5,7 @@
 // each time over the same lanes of every chunk, so that the accumulators always stay in registers.
 
 #include "codegen/cpu/VectorRows.h"
+#include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -62,7 +63,7 @@ void VectorRowEmitter::allocateScratch() {
   builder.setInsertionPointToStart(entry);
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   for (BlockArgument row : stream->getKept()) {
-    Type element = cast<rows::RowType>(row.getType()).getElementType();
+    Type element = rows::getMemoryType(cast<rows::RowType>(row.getType()).getElementType());
     auto type = LLVM::LLVMArrayType::get(element, stream->getCapacity());
     scratch[row] = LLVM::AllocaOp::create(builder, row.getLoc(), pointerType, type,
                                           constantI64(builder, row.getLoc(), 1), kLineBytes);

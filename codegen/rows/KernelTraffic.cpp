@@ -4,6 +4,7 @@
 
 #include "codegen/rows/KernelTraffic.h"
 
+#include "codegen/rows/ElementMemory.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -44,7 +45,7 @@ static ByteCount countBytes(KernelOp kernel, unsigned operand, function_ref<std:
   SmallVector<Value> space(kernel.getRowDims());
   llvm::append_range(space, kernel.getColumnDims());
   auto row = cast<RowType>(kernel.getRowArgument(operand).getType());
-  int64_t factor = row.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t factor = getElementBytes(row.getElementType());
   std::vector<std::string> sizes;
   for (AffineExpr result : kernel.getIndexingMap(operand).getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(result);
