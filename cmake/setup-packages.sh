@@ -16,9 +16,9 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   exit 0
 fi
 
-# What only tests of programs for other processors need; without, they are left out, and the tests say so.
-optional=()
-[ "$(dpkg --print-architecture)" = amd64 ] && optional=(qemu-user libstdc++-12-dev-arm64-cross)
+# What only tests need, of Python and of programs for other processors; without, they are left out, and the tests say so.
+optional=(python3-numpy)
+[ "$(dpkg --print-architecture)" = amd64 ] && optional+=(qemu-user libstdc++-12-dev-arm64-cross)
 
 is_missing() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null || true)" != installed ]; }
 

@@ -103,7 +103,11 @@ elif config.sanitized:
 else:
     lit_config.note("programs on older x86-64 processors are not tested: this machine has no qemu-x86_64 (qemu-user)")
 
-if subprocess.run([config.python, "-c", "import numpy"], capture_output=True, check=False).returncode == 0:
+# The system's Python may have NumPy where the one that builds has not.
+pythons = [config.python, "/usr/bin/python3"]
+numpy_python = next((python for python in pythons if os.path.exists(python) and subprocess.run(
+    [python, "-c", "import numpy"], capture_output=True, check=False).returncode == 0), None)
+if numpy_python:
     config.available_features.add("numpy")
 else:
     lit_config.note("the example of Python is not tested: this machine's Python has no NumPy (python3-numpy)")
@@ -128,6 +132,7 @@ config.substitutions += [
     ("%cc", f"{config.c_compiler} {config.sanitizer_flags}".strip()),
     ("%cxx", f"{config.cxx_compiler} {config.sanitizer_flags}".strip()),
     ("%cmake", config.cmake),
+    ("%numpy_python", numpy_python or "python-with-numpy-is-missing"),
     ("%python", config.python),
     ("%aarch64_cc", aarch64_compiler + " --target=aarch64-linux-gnu -fuse-ld=lld -static"),
     ("%aarch64_cxx", aarch64_compiler + "++ --target=aarch64-linux-gnu -fuse-ld=lld -static"),
