@@ -52,6 +52,35 @@ static Error writeStandardOutput(StringRef contents) {
   return code ? fileError("write", "<stdout>", code) : Error::success();
 }
 
+std::string tools::resolveOutput(StringRef path) {
+  sys::fs::file_status status;
+  if (path == "-" || (!sys::fs::status(path, status) && sys::fs::exists(status) && !sys::fs::is_regular_file(status)))
+    return path.str();
+  SmallString<256> real;
+  if (!sys::fs::real_path(path, real))
+    return real.str().str();
+  StringRef folder = sys::path::parent_path(path);
+  if (sys::fs::real_path(folder.empty() ? "." : folder, real))
+    return path.str();
+  sys::path::append(real, sys::path::filename(path));
+  return real.str().str();
+}
+
+/// Creates a file of another name beside the target. Not createUniqueFile: that takes every % of the path for a digit.
+static std::error_code createBeside(StringRef target, int &descriptor, std::string &name) {
+  std::error_code code;
+  for (int attempt = 0; attempt < 128; ++attempt) {
+    SmallString<16> digits;
+    sys::fs::createUniquePath("%%%%%%%%", digits, /*MakeAbsolute=*/false);
+    name = (target + "." + digits + ".part").str();
+    unsigned mode = sys::fs::all_read | sys::fs::all_write;
+    code = sys::fs::openFileForWrite(name, descriptor, sys::fs::CD_CreateNew, sys::fs::OF_None, mode);
+    if (code != std::errc::file_exists)
+      return code;
+  }
+  return code;
+}
+
 namespace {
 
 /// One file on its way: under a temporary name until commit().
@@ -90,14 +119,13 @@ Error PendingFile::write() {
                ? fileError("write", path, std::make_error_code(std::errc::is_a_directory))
                : Error::success();
   // A symbolic link keeps pointing at its file. Fails for a new file, which then keeps its own name.
-  SmallString<256> real, name;
+  SmallString<256> real;
   target = sys::fs::real_path(path, real) ? path.str() : real.str().str();
   int descriptor;
-  unsigned mode = sys::fs::all_read | sys::fs::all_write;
-  if (std::error_code code = sys::fs::createUniqueFile(target + ".%%%%%%%%.part", descriptor, name, sys::fs::OF_None,
-                                                       static_cast<sys::fs::perms>(mode)))
+  std::string name;
+  if (std::error_code code = createBeside(target, descriptor, name))
     return fileError("write", path, code);
-  temporary = name.str().str();
+  temporary = std::move(name);
   sys::RemoveFileOnSignal(temporary);
   if (std::error_code code = writeAndClose(descriptor, contents))
     return fileError("write", path, code);

@@ -22,6 +22,10 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef pa
 /// directly.
 llvm::Error writeOutput(llvm::StringRef path, llvm::StringRef contents);
 
+/// The file that a path stands for, by its absolute path without links; of one that is not there yet, its folder's.
+/// Standard output and devices stand for themselves.
+std::string resolveOutput(llvm::StringRef path);
+
 /// writeOutput for several files (path, contents): none takes its place before all are written, so that a failure
 /// leaves all of the old ones.
 llvm::Error writeOutputs(llvm::ArrayRef<std::pair<std::string, std::string>> files);

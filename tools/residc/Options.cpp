@@ -5,13 +5,15 @@
 #include "tools/residc/Options.h"
 
 #include "dialect/ResidDialect.h"
+#include "tools/common/Files.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <functional>
+#include <map>
 #include <optional>
-#include <set>
 
 using namespace llvm;
 using namespace mlir::resid;
@@ -235,12 +237,27 @@ static Error completeOutput(ResidcOptions &options, std::optional<EmitKind> emit
   return Error::success();
 }
 
-/// Two outputs of one name would be one file with the bytes of the last.
+/// Two outputs that are one file, also by links or other spelling, would have the bytes of the last; and an output that
+/// is the input would destroy it.
 static Error checkOutputs(const ResidcOptions &options) {
-  std::set<StringRef> names;
-  for (StringRef output : {options.output, options.header, options.manifest, options.reportFile, options.depfile})
-    if (!output.empty() && !names.insert(output).second)
+  std::string input = options.input == "-" ? "" : resolveOutput(options.input);
+  std::map<std::string, StringRef> known;
+  for (StringRef output : {options.output, options.header, options.manifest, options.reportFile, options.depfile}) {
+    if (output.empty())
+      continue;
+    std::string file = resolveOutput(output);
+    auto [earlier, isNew] = known.try_emplace(file, output);
+    if (output != "-" && sys::fs::exists(output) && !sys::fs::is_regular_file(output))
+      continue;
+    if (file == input)
+      return usageError("expected another file than the input for each output, but got '" + output + "'");
+    if (isNew)
+      continue;
+    if (earlier->second == output)
       return usageError("expected another name for each output, but got '" + output + "' twice");
+    return usageError("expected another file for each output, but '" + earlier->second + "' and '" + output +
+                      "' are one");
+  }
   return Error::success();
 }
 
