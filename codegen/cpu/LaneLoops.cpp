@@ -96,28 +96,30 @@ static Type withShapeOf(Value value, Type element) {
   return vector ? vector.clone(element) : element;
 }
 
-Value cpu::fromMemory(OpBuilder &builder, Location loc, Value value, Type element) {
-  Type type = withShapeOf(value, element), memory = getElementTypeOrSelf(value.getType());
-  if (memory == element)
+/// `value` with elements of type `to` where they have as many bits; else null.
+static Value castAmongEqualSizes(OpBuilder &builder, Location loc, Value value, Type to) {
+  Type from = getElementTypeOrSelf(value.getType()), type = withShapeOf(value, to);
+  if (from == to)
     return value;
-  if (element.isIndex())
+  if (from.isIndex() || to.isIndex())
     return arith::IndexCastOp::create(builder, loc, type, value);
-  if (element.getIntOrFloatBitWidth() == memory.getIntOrFloatBitWidth())
+  if (from.getIntOrFloatBitWidth() == to.getIntOrFloatBitWidth())
     return arith::BitcastOp::create(builder, loc, type, value);
+  return {};
+}
+
+Value cpu::fromMemory(OpBuilder &builder, Location loc, Value value, Type element) {
+  if (Value cast = castAmongEqualSizes(builder, loc, value, element))
+    return cast;
   if (!element.isInteger(1))
-    return arith::TruncIOp::create(builder, loc, type, value);
+    return arith::TruncIOp::create(builder, loc, withShapeOf(value, element), value);
   // A comparison is a mask at once, and takes any number but 0 for true, as C does.
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, zero);
 }
 
 Value cpu::toMemory(OpBuilder &builder, Location loc, Value value, Type memory) {
-  Type type = withShapeOf(value, memory), element = getElementTypeOrSelf(value.getType());
-  if (memory == element)
-    return value;
-  if (element.isIndex())
-    return arith::IndexCastOp::create(builder, loc, type, value);
-  if (element.getIntOrFloatBitWidth() == memory.getIntOrFloatBitWidth())
-    return arith::BitcastOp::create(builder, loc, type, value);
-  return arith::ExtUIOp::create(builder, loc, type, value);
+  if (Value cast = castAmongEqualSizes(builder, loc, value, memory))
+    return cast;
+  return arith::ExtUIOp::create(builder, loc, withShapeOf(value, memory), value);
 }
