@@ -12,7 +12,8 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-static constexpr llvm::StringLiteral kFunctionName = "resid_last_cache_bytes";
+// With a dot, which no function of a program has in its name.
+static constexpr llvm::StringLiteral kFunctionName = "resid.last_cache_bytes", kStateName = "resid.last_cache_state";
 static constexpr int64_t kUnknownBytes = int64_t(32) << 20;
 /// No processor has more caches on the way to memory, instruction caches included.
 static constexpr int64_t kMostCaches = 8;
@@ -122,7 +123,7 @@ Value cpu::emitLastCacheBytes(OpBuilder &builder, Location loc, ModuleOp module)
   if (!function) {
     OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
     auto global = LLVM::GlobalOp::create(atEnd, loc, atEnd.getI64Type(), /*isConstant=*/false, LLVM::Linkage::Internal,
-                                         "resid_last_cache_state", atEnd.getI64IntegerAttr(0), /*alignment=*/8);
+                                         kStateName, atEnd.getI64IntegerAttr(0), /*alignment=*/8);
     function = func::FuncOp::create(atEnd, loc, kFunctionName, atEnd.getFunctionType({}, {atEnd.getI64Type()}));
     function.setPrivate();
     function->setAttr("passthrough", atEnd.getStrArrayAttr({"noinline"}));

@@ -137,7 +137,7 @@ void RowFunctions::outline() {
 
 func::FuncOp RowFunctions::createFunction(const Twine &suffix, TypeRange argumentTypes) {
   StringRef base = first.enclosing.getName();
-  base.consume_back("__impl");
+  base.consume_back(".impl");
   auto type = FunctionType::get(first.enclosing.getContext(), argumentTypes, {});
   auto function = func::FuncOp::create(first.kernel.getLoc(), (base + suffix).str(), type);
   function.setPrivate();

@@ -21,10 +21,12 @@ namespace mlir::resid::emit {
 #define GEN_PASS_REGISTRATION
 #include "codegen/emit/Passes.h.inc"
 
+// Helpers of exported functions have a dot in their names, which C identifiers, and so exported functions, never have.
+
 /// What the name of a function's implementation ends with.
-constexpr llvm::StringLiteral kImplementationSuffix = "__impl";
+constexpr llvm::StringLiteral kImplementationSuffix = ".impl";
 /// What the name of the function that computes a function's scratch bytes ends with.
-constexpr llvm::StringLiteral kScratchSuffix = "__scratch";
+constexpr llvm::StringLiteral kScratchSuffix = ".scratch";
 /// The attribute on an implementation that names the function which computes its scratch bytes.
 constexpr llvm::StringLiteral kScratchAttribute = "resid.scratch";
 

@@ -1,7 +1,7 @@
 // Row kernels write into the destinations of their function: no copy, no temporary.
 // RUN: resid-opt %s --resid-row-kernels --resid-bufferize | FileCheck %s
 
-// CHECK-LABEL: func.func private @pre_norm__impl(
+// CHECK-LABEL: func.func private @pre_norm.impl(
 // CHECK-SAME:      %[[X:.*]]: memref<?x?xbf16>, %[[F:.*]]: memref<?x?xbf16>, %[[GAMMA:.*]]: memref<?xf32>,
 // CHECK-SAME:      %[[OUT0:.*]]: memref<?x?xbf16>, %[[OUT1:.*]]: memref<?x?xbf16>)
 // CHECK-NOT:     memref.copy
@@ -11,7 +11,7 @@
 // CHECK-SAME:      outs(%[[OUT1]], %[[OUT0]] :
 // CHECK-NOT:     memref.copy
 // CHECK:         return
-func.func private @pre_norm__impl(%x: memref<?x?xbf16>, %f: memref<?x?xbf16>, %gamma: memref<?xf32>,
+func.func private @pre_norm.impl(%x: memref<?x?xbf16>, %f: memref<?x?xbf16>, %gamma: memref<?xf32>,
                                   %out0: memref<?x?xbf16>, %out1: memref<?x?xbf16>) {
   %0 = bufferization.to_tensor %x restrict : memref<?x?xbf16> to tensor<?x?xbf16>
   %1 = bufferization.to_tensor %f restrict : memref<?x?xbf16> to tensor<?x?xbf16>
@@ -24,7 +24,7 @@ func.func private @pre_norm__impl(%x: memref<?x?xbf16>, %f: memref<?x?xbf16>, %g
 }
 
 // What lies between a kernel and a matrix product needs a buffer; the results do not.
-// CHECK-LABEL: func.func private @projected__impl(
+// CHECK-LABEL: func.func private @projected.impl(
 // CHECK-SAME:      %[[X:.*]]: memref<?x64xf32>, %[[W:.*]]: memref<64x64xf32>, %[[OUT:.*]]: memref<?x64xf32>)
 // CHECK:         memref.alloc
 // CHECK-NOT:     memref.alloc
@@ -32,7 +32,7 @@ func.func private @pre_norm__impl(%x: memref<?x?xbf16>, %f: memref<?x?xbf16>, %g
 // CHECK:         rows.kernel {{.*}} outs(%[[OUT]] : memref<?x64xf32>)
 // CHECK-NOT:     memref.copy
 // CHECK:         return
-func.func private @projected__impl(%x: memref<?x64xf32>, %w: memref<64x64xf32>, %out: memref<?x64xf32>) {
+func.func private @projected.impl(%x: memref<?x64xf32>, %w: memref<64x64xf32>, %out: memref<?x64xf32>) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
   %0 = bufferization.to_tensor %x restrict : memref<?x64xf32> to tensor<?x64xf32>

@@ -3,14 +3,14 @@
 
 #id = affine_map<(r, c) -> (r, c)>
 
-// CHECK-LABEL: func.func private @twice__impl(
+// CHECK-LABEL: func.func private @twice.impl(
 // CHECK-SAME:      %[[X:.*]]: memref<?x?xf32>, %[[OUT:.*]]: memref<?x?xf32>)
 // CHECK-NOT:     memref.copy
 // CHECK-NOT:     memref.alloc
 // CHECK:         linalg.generic {{.*}} ins(%[[X]] : memref<?x?xf32>) outs(%[[OUT]] : memref<?x?xf32>)
 // CHECK-NOT:     memref.copy
 // CHECK:         return
-func.func private @twice__impl(%x: memref<?x?xf32>, %out: memref<?x?xf32>) {
+func.func private @twice.impl(%x: memref<?x?xf32>, %out: memref<?x?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %t = bufferization.to_tensor %x restrict : memref<?x?xf32> to tensor<?x?xf32>
@@ -28,12 +28,12 @@ func.func private @twice__impl(%x: memref<?x?xf32>, %out: memref<?x?xf32>) {
 }
 
 // A temporary inside a loop whose size the loop does not change is taken once, before it.
-// CHECK-LABEL: func.func private @loop__impl(
+// CHECK-LABEL: func.func private @loop.impl(
 // CHECK:         memref.alloc
 // CHECK:         scf.for
 // CHECK-NOT:     memref.alloc
 // CHECK:         return
-func.func private @loop__impl(%x: memref<4x8xf32>, %w: memref<8x8xf32>, %n: index, %out: memref<4x8xf32>) {
+func.func private @loop.impl(%x: memref<4x8xf32>, %w: memref<8x8xf32>, %n: index, %out: memref<4x8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
@@ -50,12 +50,12 @@ func.func private @loop__impl(%x: memref<4x8xf32>, %w: memref<8x8xf32>, %n: inde
   return
 }
 
-// CHECK-LABEL: func.func private @softmax__impl(
+// CHECK-LABEL: func.func private @softmax.impl(
 // CHECK-NOT:     linalg.softmax
 // CHECK:         math.exp
 // CHECK-NOT:     linalg.softmax
 // CHECK:         return
-func.func private @softmax__impl(%x: memref<4x8xf32>, %out: memref<4x8xf32>) {
+func.func private @softmax.impl(%x: memref<4x8xf32>, %out: memref<4x8xf32>) {
   %t = bufferization.to_tensor %x restrict : memref<4x8xf32> to tensor<4x8xf32>
   %e = tensor.empty() : tensor<4x8xf32>
   %y = linalg.softmax dimension(1) ins(%t : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>

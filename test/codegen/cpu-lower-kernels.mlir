@@ -56,7 +56,7 @@ func.func @scale(%x: memref<?x?xf32>, %s: f32, %rows: index, %cols: index, %y: m
 // CHECK:         %[[NEXT:.*]] = arith.addi %[[LOW]], %[[STEP]] : i64
 // CHECK:         %[[HIGH:.*]] = arith.minsi %[[NEXT]],
 // CHECK:         call @f__rows({{.*}}%[[LOW]], %[[HIGH]])
-// CHECK-LABEL: func.func private @f__impl(
+// CHECK-LABEL: func.func private @f.impl(
 // CHECK-SAME:      %[[CONTEXT:.*]]: !llvm.ptr,
 // A task has at least 32,768 elements: 32 rows of 1,024.
 // CHECK:         arith.ceildivsi %{{.*}}, %c32_i64{{.*}} : i64
@@ -64,7 +64,7 @@ func.func @scale(%x: memref<?x?xf32>, %s: f32, %rows: index, %cols: index, %y: m
 // CHECK:         llvm.call %{{.*}}(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : !llvm.ptr, (!llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> ()
 // CHECK:       } else {
 // CHECK:         func.call @f__rows(
-func.func private @f__impl(%ctx: !llvm.ptr, %x: memref<?x1024xf32>, %y: memref<?x1024xf32>) {
+func.func private @f.impl(%ctx: !llvm.ptr, %x: memref<?x1024xf32>, %y: memref<?x1024xf32>) {
   %c0 = arith.constant 0 : index
   %cols = arith.constant 1024 : index
   %rows = memref.dim %x, %c0 : memref<?x1024xf32>

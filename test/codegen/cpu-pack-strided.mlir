@@ -1,7 +1,7 @@
 // RUN: resid-opt %s --resid-prepare-entries --resid-row-kernels --resid-pack-strided --split-input-file | FileCheck %s
 
 // Row kernels and linalg read and write strided arrays where they are.
-// CHECK-LABEL: @in_place__impl
+// CHECK-LABEL: @in_place.impl
 // CHECK-NOT:     linalg.copy
 func.func @in_place(%x: tensor<4x8xf32> {resid.strided}, %w: tensor<8x8xf32> {resid.strided})
     -> (tensor<4x8xf32> {resid.strided}, tensor<4x8xf32> {resid.strided}) {
@@ -16,7 +16,7 @@ func.func @in_place(%x: tensor<4x8xf32> {resid.strided}, %w: tensor<8x8xf32> {re
 // -----
 
 // A norm over two axes needs its columns next to each other: copied once, computed elsewhere, copied back.
-// CHECK-LABEL: @two_axes__impl
+// CHECK-LABEL: @two_axes.impl
 // CHECK:         %[[X:.*]] = bufferization.to_tensor
 // CHECK:         %[[PACKED:.*]] = linalg.copy ins(%[[X]]
 // CHECK-NOT:     linalg.copy
@@ -33,7 +33,7 @@ func.func @two_axes(%x: tensor<?x4x8xf32> {resid.strided}) -> (tensor<?x4x8xf32>
 // -----
 
 // What a loop carries along has one layout.
-// CHECK-LABEL: @carried__impl
+// CHECK-LABEL: @carried.impl
 // CHECK:         %[[PACKED:.*]] = linalg.copy
 // CHECK:         %[[LOOP:.*]] = scf.for {{.*}}iter_args(%{{.*}} = %[[PACKED]])
 // CHECK:         %[[COPY:.*]] = linalg.copy ins(%[[LOOP]]

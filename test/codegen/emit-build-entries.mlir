@@ -24,12 +24,12 @@
 // CHECK:         %c-6_i32 = arith.constant -6
 // CHECK:         arith.bitcast %[[SCALE]] : i16 to bf16
 // CHECK:         arith.index_cast %[[N]] : i64 to index
-// CHECK:         call @f__impl(%[[CTX]],
+// CHECK:         call @f.impl(%[[CTX]],
 // CHECK:         llvm.load %[[STATUS]]
 // CHECK-LABEL: func.func @f_scratch_bytes(%{{.*}}: i64) -> i64
-// CHECK-LABEL: func.func private @f__impl
+// CHECK-LABEL: func.func private @f.impl
 // CHECK-NOT:     resid.signature
-func.func private @f__impl(%ctx: !llvm.ptr, %x: memref<?xf32>, %scale: bf16, %n: index, %out: memref<?xf32>, %status: memref<i32>)
+func.func private @f.impl(%ctx: !llvm.ptr, %x: memref<?xf32>, %scale: bf16, %n: index, %out: memref<?xf32>, %status: memref<i32>)
     attributes {resid.signature = #shape} {
   memref.copy %x, %out : memref<?xf32> to memref<?xf32>
   return
@@ -37,20 +37,20 @@ func.func private @f__impl(%ctx: !llvm.ptr, %x: memref<?xf32>, %scale: bf16, %n:
 
 // Scratch memory: sizes refused, none needed, no context, no hooks, no memory.
 // CHECK-LABEL: func.func @g(
-// CHECK:         %[[BYTES:.*]] = call @g__scratch
+// CHECK:         %[[BYTES:.*]] = call @g.scratch
 // CHECK:         arith.constant -7
-// CHECK:         call @g__impl
+// CHECK:         call @g.impl
 // CHECK:         llvm.call %{{.*}} : !llvm.ptr, (!llvm.ptr, !llvm.ptr) -> ()
 // CHECK:         llvm.call %{{.*}}(%{{.*}}, %[[BYTES]], %{{.*}}) : !llvm.ptr, (!llvm.ptr, i64, i64) -> !llvm.ptr
 // CHECK-LABEL: func.func @g_scratch_bytes
-// CHECK:         call @g__scratch
+// CHECK:         call @g.scratch
 #scratch = {arguments = [], in_place = [], results = [], sizes = [], symbol = "g", type = ""}
-func.func private @g__scratch() -> i64 {
+func.func private @g.scratch() -> i64 {
   %c64 = arith.constant 64 : i64
   return %c64 : i64
 }
-func.func private @g__impl(%ctx: !llvm.ptr, %scratch: memref<?xi8>, %status: memref<i32>)
-    attributes {resid.signature = #scratch, resid.scratch = @g__scratch} {
+func.func private @g.impl(%ctx: !llvm.ptr, %scratch: memref<?xi8>, %status: memref<i32>)
+    attributes {resid.signature = #scratch, resid.scratch = @g.scratch} {
   return
 }
 
@@ -71,7 +71,7 @@ func.func private @g__impl(%ctx: !llvm.ptr, %scratch: memref<?xi8>, %status: mem
             results = [{name = "out0", shape = array<i64: 2, -1, 8>, stride = "out0_stride", type = tensor<2x?x8xf32>}],
             sizes = [{argument = 0 : i64, dimension = 1 : i64, fixed = -1 : i64, name = "x_dim1", same_as = 0 : i64}],
             symbol = "h", type = ""}
-func.func private @h__impl(%ctx: !llvm.ptr, %x: memref<2x?x8xf32, strided<[?, ?, 1]>>, %out: memref<2x?x8xf32, strided<[?, ?, 1]>>,
+func.func private @h.impl(%ctx: !llvm.ptr, %x: memref<2x?x8xf32, strided<[?, ?, 1]>>, %out: memref<2x?x8xf32, strided<[?, ?, 1]>>,
                            %status: memref<i32>) attributes {resid.signature = #strided} {
   return
 }
@@ -101,7 +101,7 @@ func.func private @h__impl(%ctx: !llvm.ptr, %x: memref<2x?x8xf32, strided<[?, ?,
 
 // Several CPUs: the best first. Whatever their number, each leaf is asked once; the call goes to the one that was chosen.
 // RUN: resid-opt %s --allow-unregistered-dialect --resid-build-entries=variants=best:avx2+avx512f,next:avx2,least:sse3 | FileCheck %s --check-prefix=SEVERAL
-// SEVERAL:       func.func private @f__impl.best({{.*}}) attributes {resid.per_cpu}
+// SEVERAL:       func.func private @f.impl.best({{.*}}) attributes {resid.per_cpu}
 // SEVERAL-LABEL: func.func @f(
 // SEVERAL:         %[[CHOICE:.*]] = call @resid_cpu_choice() : () -> i32
 // SEVERAL:         %[[NONE:.*]] = arith.constant 4 : i32
@@ -111,12 +111,12 @@ func.func private @h__impl(%ctx: !llvm.ptr, %x: memref<2x?x8xf32, strided<[?, ?,
 // SEVERAL-NEXT:      1: ^[[BEST:bb[0-9]+]],
 // SEVERAL-NEXT:      2: ^[[NEXT:bb[0-9]+]]
 // SEVERAL:         ^[[BEST]]:
-// SEVERAL-NEXT:      call @f__impl.best(
+// SEVERAL-NEXT:      call @f.impl.best(
 // SEVERAL:         ^[[NEXT]]:
-// SEVERAL-NEXT:      call @f__impl.next(
+// SEVERAL-NEXT:      call @f.impl.next(
 // SEVERAL:         ^[[LEAST]]:
-// SEVERAL-NEXT:      call @f__impl.least(
-// SEVERAL-LABEL: func.func private @f__impl(
+// SEVERAL-NEXT:      call @f.impl.least(
+// SEVERAL-LABEL: func.func private @f.impl(
 // SEVERAL-SAME:    attributes {resid.per_cpu} {
 // SEVERAL-LABEL: func.func private @resid_cpu_choice() -> i32
 // SEVERAL:         llvm.load %{{.*}} atomic monotonic

@@ -1,13 +1,13 @@
 // RUN: resid-opt %s --allow-unregistered-dialect --resid-plan-scratch --canonicalize --split-input-file --verify-diagnostics | FileCheck %s
 
 // Two temporaries one behind the other, each rounded up to 64 bytes; the block comes before the status cell.
-// CHECK-LABEL: func.func private @two__scratch(%{{.*}}: i64) -> i64
+// CHECK-LABEL: func.func private @two.scratch(%{{.*}}: i64) -> i64
 // CHECK:         arith.mului_extended
 // CHECK:         %[[TOTAL:.*]] = arith.select %{{.*}}, %c-2_i64, %{{.*}} : i64
 // CHECK:         return %[[TOTAL]]
-// CHECK-LABEL: func.func private @two__impl(
+// CHECK-LABEL: func.func private @two.impl(
 // CHECK-SAME:    %{{.*}}: !llvm.ptr, %[[X:[a-z0-9]+]]: memref<?x8xf32>, %{{.*}}: memref<?x8xf32>, %[[SCRATCH:[a-z0-9]+]]: memref<?xi8>, %{{.*}}: memref<i32>)
-// CHECK-SAME:    resid.scratch = @two__scratch
+// CHECK-SAME:    resid.scratch = @two.scratch
 // CHECK:         %[[ROWS:.*]] = memref.dim %[[X]]
 // CHECK:         %[[BYTES:.*]] = arith.muli %[[ROWS]], %c32
 // CHECK:         %[[FIRST:.*]] = memref.view %[[SCRATCH]][%c0][%[[ROWS]]] : memref<?xi8> to memref<?x8xf32>
@@ -20,7 +20,7 @@
         results = [{name = "out0", shape = array<i64: -1, 8>, type = tensor<?x8xf32>}],
         sizes = [{argument = 0 : i64, dimension = 0 : i64, fixed = -1 : i64, name = "x_dim0", same_as = 0 : i64}],
         symbol = "two", type = ""}
-func.func private @two__impl(%ctx: !llvm.ptr, %x: memref<?x8xf32>, %out: memref<?x8xf32>, %status: memref<i32>)
+func.func private @two.impl(%ctx: !llvm.ptr, %x: memref<?x8xf32>, %out: memref<?x8xf32>, %status: memref<i32>)
     attributes {resid.signature = #two} {
   %c0 = arith.constant 0 : index
   %rows = memref.dim %x, %c0 : memref<?x8xf32>
@@ -35,12 +35,12 @@ func.func private @two__impl(%ctx: !llvm.ptr, %x: memref<?x8xf32>, %out: memref<
 // -----
 
 // A small static temporary goes to the stack, so there is no scratch memory.
-// CHECK-NOT:   __scratch
-// CHECK-LABEL: func.func private @small__impl(
+// CHECK-NOT:   .scratch
+// CHECK-LABEL: func.func private @small.impl(
 // CHECK-NOT:     memref<?xi8>
 // CHECK:         memref.alloca() {alignment = 64 : i64} : memref<16xf32>
 #small = {arguments = [], in_place = [], results = [], sizes = [], symbol = "small", type = ""}
-func.func private @small__impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes {resid.signature = #small} {
+func.func private @small.impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes {resid.signature = #small} {
   %a = memref.alloc() : memref<16xf32>
   "test.use"(%a) : (memref<16xf32>) -> ()
   return
@@ -49,7 +49,7 @@ func.func private @small__impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes
 // -----
 
 #unknown = {arguments = [{name = "n", type = index}], in_place = [], results = [], sizes = [], symbol = "unknown", type = ""}
-func.func private @unknown__impl(%ctx: !llvm.ptr, %n: index, %status: memref<i32>) attributes {resid.signature = #unknown} {
+func.func private @unknown.impl(%ctx: !llvm.ptr, %n: index, %status: memref<i32>) attributes {resid.signature = #unknown} {
   // expected-error @+1 {{the size of a temporary does not follow from the sizes of the arguments}}
   %a = memref.alloc(%n) : memref<?xf32>
   "test.use"(%a) : (memref<?xf32>) -> ()
@@ -60,7 +60,7 @@ func.func private @unknown__impl(%ctx: !llvm.ptr, %n: index, %status: memref<i32
 
 // Sizes are followed through views: of a collapsed dimension the product, of an expanded one the given size, of a slice the
 // size among those that it keeps.
-// CHECK-LABEL: func.func private @views__impl(
+// CHECK-LABEL: func.func private @views.impl(
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<2x?x?xf32>
 // CHECK:         %[[DIM1:.*]] = memref.dim %[[X]], %c1
 // CHECK:         %[[ROWS:.*]] = arith.muli %[[DIM1]], %c2 : index
@@ -72,7 +72,7 @@ func.func private @unknown__impl(%ctx: !llvm.ptr, %n: index, %status: memref<i32
           sizes = [{argument = 0 : i64, dimension = 1 : i64, fixed = -1 : i64, name = "x_dim1", same_as = 0 : i64},
                    {argument = 0 : i64, dimension = 2 : i64, fixed = -1 : i64, name = "x_dim2", same_as = 1 : i64}],
           symbol = "views", type = ""}
-func.func private @views__impl(%ctx: !llvm.ptr, %x: memref<2x?x?xf32>, %status: memref<i32>) attributes {resid.signature = #views} {
+func.func private @views.impl(%ctx: !llvm.ptr, %x: memref<2x?x?xf32>, %status: memref<i32>) attributes {resid.signature = #views} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -94,7 +94,7 @@ func.func private @views__impl(%ctx: !llvm.ptr, %x: memref<2x?x?xf32>, %status: 
 // -----
 
 #layout = {arguments = [], in_place = [], results = [], sizes = [], symbol = "layout", type = ""}
-func.func private @layout__impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes {resid.signature = #layout} {
+func.func private @layout.impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes {resid.signature = #layout} {
   // expected-error @+1 {{a temporary of type 'tensor<4x4xf32>' is not available: expected a contiguous layout}}
   %a = memref.alloc() : memref<4x4xf32, strided<[8, 1]>>
   "test.use"(%a) : (memref<4x4xf32, strided<[8, 1]>>) -> ()
@@ -104,7 +104,7 @@ func.func private @layout__impl(%ctx: !llvm.ptr, %status: memref<i32>) attribute
 // -----
 
 #large = {arguments = [], in_place = [], results = [], sizes = [], symbol = "large", type = ""}
-func.func private @large__impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes {resid.signature = #large} {
+func.func private @large.impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes {resid.signature = #large} {
   // expected-error @+1 {{expected a temporary of at most 2^47 bytes, but got 'tensor<1099511627776x1024xf32>'}}
   %a = memref.alloc() : memref<1099511627776x1024xf32>
   "test.use"(%a) : (memref<1099511627776x1024xf32>) -> ()

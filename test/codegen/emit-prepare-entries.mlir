@@ -1,7 +1,7 @@
 // RUN: resid-opt %s --resid-prepare-entries=prefix=k_ --split-input-file --verify-diagnostics | FileCheck %s
 
 // Destination form: context, arguments, results, status cell. Equal sizes are known from the operations.
-// CHECK-LABEL: func.func private @k_add__impl(
+// CHECK-LABEL: func.func private @k_add.impl(
 // CHECK-SAME:    %[[CTX:[a-z0-9]+]]: !llvm.ptr, %[[X:[a-z0-9]+]]: memref<?x8xf32>, %[[F:[a-z0-9]+]]: memref<?x8xf32>, %[[P:[a-z0-9]+]]: i64, %[[OUT:[a-z0-9]+]]: memref<?x8xf32>, %[[STATUS:[a-z0-9]+]]: memref<i32>)
 // CHECK-SAME:    arguments = [{name = "x", shape = array<i64: -1, 8>, type = tensor<?x8xf32>}, {name = "float_", shape = array<i64: -2, 8>, type = tensor<?x8xf32>}, {name = "ctx_", type = i64}]
 // CHECK-SAME:    results = [{name = "out0", shape = array<i64: -1, 8>, type = tensor<?x8xf32>}]
@@ -20,7 +20,7 @@ func.func @add(%x: tensor<?x8xf32> {resid.name = "x"}, %f: tensor<?x8xf32> {resi
 // -----
 
 // A size that a cast or another operand fixes; unrelated sizes stay unrelated.
-// CHECK-LABEL: @k_cast__impl
+// CHECK-LABEL: @k_cast.impl
 // CHECK-SAME:    sizes = [{argument = 0 : i64, dimension = 0 : i64, fixed = 4 : i64, name = "arg0_dim0", same_as = 0 : i64}, {argument = 1 : i64, dimension = 0 : i64, fixed = -1 : i64, name = "arg1_dim0", same_as = 1 : i64}]
 func.func @cast(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<4xf32>, tensor<?xf32>) {
   %c = tensor.cast %x : tensor<?xf32> to tensor<4xf32>
@@ -30,7 +30,7 @@ func.func @cast(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<4xf32>, tensor<
 // -----
 
 // The ops of the stream: the gate and the parameters follow its last axes, statistics its first ones.
-// CHECK-LABEL: @k_stream__impl
+// CHECK-LABEL: @k_stream.impl
 // CHECK-SAME:    results = [{name = "out0", shape = array<i64: -1, -2>, {{.*}}}, {name = "out1", shape = array<i64: -1>
 // CHECK-SAME:    name = "arg1_dim0", same_as = 0
 // CHECK-SAME:    name = "arg1_dim1", same_as = 1
@@ -46,7 +46,7 @@ func.func @stream(%x: tensor<?x?xf32>, %f: tensor<?x?xf32>, %gate: tensor<?x1xf3
 // -----
 
 // Through a matmul, a loop and sizes that tensor.dim asks for.
-// CHECK-LABEL: @k_branch__impl
+// CHECK-LABEL: @k_branch.impl
 // CHECK-SAME:    results = [{name = "out0", shape = array<i64: -1, -4>
 // CHECK-SAME:    name = "arg1_dim0", same_as = 1
 func.func @branch(%x: tensor<?x?xf32>, %w: tensor<?x?xf32>, %n: index) -> tensor<?x?xf32> {
@@ -67,7 +67,7 @@ func.func @branch(%x: tensor<?x?xf32>, %w: tensor<?x?xf32>, %n: index) -> tensor
 // -----
 
 // What is computed first goes to its destination first, whatever the order of the results.
-// CHECK-LABEL: @k_order__impl
+// CHECK-LABEL: @k_order.impl
 // CHECK:         %[[FIRST:.*]] = arith.addf
 // CHECK:         %[[SECOND:.*]] = arith.mulf
 // CHECK:         materialize_in_destination %[[FIRST]] in restrict writable %arg3
@@ -81,7 +81,7 @@ func.func @order(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 // -----
 
 // CHECK-NOT: @k_helper
-// CHECK-LABEL: @k_empty__impl
+// CHECK-LABEL: @k_empty.impl
 func.func @empty() {
   return
 }
@@ -111,7 +111,7 @@ func.func @scalar_result(%x: f32) -> f32 {
 // -----
 
 // Strided arrays: open strides but the last, a parameter after the sizes, the attribute in the type's text.
-// CHECK-LABEL: func.func private @k_strided__impl(
+// CHECK-LABEL: func.func private @k_strided.impl(
 // CHECK-SAME:    %{{[a-z0-9]+}}: memref<2x?x4xf32, strided<[?, ?, 1]>> {resid.strided}, %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: memref<2x?x4xf32, strided<[?, ?, 1]>> {resid.strided}, %{{[a-z0-9]+}}: memref<2x?x4xf32>,
 // CHECK-SAME:    arguments = [{name = "x", shape = array<i64: 2, -1, 4>, stride = "x_stride", type = tensor<2x?x4xf32>}, {name = "x_stride_", type = i64}]
 // CHECK-SAME:    results = [{name = "out0", shape = array<i64: 2, -1, 4>, stride = "out0_stride", type = tensor<2x?x4xf32>}, {name = "out1", shape = array<i64: 2, -1, 4>, type = tensor<2x?x4xf32>}]

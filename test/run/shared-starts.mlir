@@ -39,7 +39,7 @@ func.func @computed(%x: tensor<4x4xf64>, %y: tensor<4x4xf64>) -> (tensor<4x4xf64
 }
 
 // Zeros are filled in twice and nothing is copied.
-// CHECK-LABEL: func.func private @two_layers__impl(
+// CHECK-LABEL: func.func private @two_layers.impl(
 // CHECK-NOT: memref.alloc
 // CHECK-NOT: memref.copy
 // CHECK: linalg.fill
