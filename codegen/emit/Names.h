@@ -15,9 +15,15 @@ namespace mlir::resid::emit {
 /// it where one would.
 std::string makeIdentifier(llvm::StringRef name);
 
-/// The same for a function, which does not take the name of a library function or of the runtime's either: the program
-/// that it is linked into would call it instead.
+/// The same for a function, which does not take a name of the C library or of the runtime either: the program that it is
+/// linked into would call it instead, or has other declarations of the name.
 std::string makeFunctionName(llvm::StringRef name);
+
+/// Whether C's or POSIX's headers declare the name, or define it as a macro in lower case.
+bool isLibraryName(llvm::StringRef name);
+
+/// The words of a text.
+llvm::StringSet<> makeNameSet(llvm::StringRef words);
 
 /// Hands out parameter names, each once.
 class ParameterNames {

@@ -1,14 +1,24 @@
 /* Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Calls every function of names.mlir. Compiled as C11 and as C++11, with library headers before and after. */
+ * Calls every function of names.mlir. Compiled as C and as C++, with library headers before and after; <complex.h> is
+ * C's alone. */
 
+#ifndef __cplusplus
+#include <complex.h>
+#include <stdnoreturn.h>
+#endif
 #include <math.h>
 #include <stdlib.h>
+#include <sys/select.h>
+#include <unistd.h>
 
 #include "names.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
 
 static int failures = 0;
 
@@ -46,6 +56,24 @@ int main(void) {
   CHECK(resid_dl_read_);
   CHECK(resid_cpu_choice_);
   CHECK(__linux___);
+  CHECK(select_);
+  CHECK(connect_);
+  CHECK(signal_);
+  CHECK(index_);
+  CHECK(gamma_);
+  CHECK(y0_);
+  CHECK(stdin_);
+  CHECK(environ_);
+  CHECK(isnan_);
+  CHECK(_start_);
+  CHECK(ptrdiff_t_);
+  CHECK(FILE_);
+  CHECK(gettid_);
+  CHECK(PTRDIFF_MAX_);
+  CHECK(concept_);
+  CHECK(co_await_);
+  CHECK(char8_t_);
+  CHECK(typeof_unqual_);
   CHECK(ordinary);
   /* What the library's names mean is the library's. */
   if (exp(0.0) != 1.0 || memory == NULL)

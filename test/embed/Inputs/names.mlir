@@ -70,3 +70,75 @@ func.func @ordinary(%RESID_API: tensor<?xf32>, %exp: tensor<?xf32>) -> tensor<?x
   %s = resid.add %RESID_API, %exp : tensor<?xf32>
   return %s : tensor<?xf32>
 }
+func.func @select(%I: tensor<?xf32>, %complex: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %I, %complex : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @connect(%complex: tensor<?xf32>, %PTRDIFF_MAX: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %complex, %PTRDIFF_MAX : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @signal(%PTRDIFF_MAX: tensor<?xf32>, %concept: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %PTRDIFF_MAX, %concept : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @index(%concept: tensor<?xf32>, %requires: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %concept, %requires : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @gamma(%requires: tensor<?xf32>, %char8_t: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %requires, %char8_t : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @y0(%char8_t: tensor<?xf32>, %co_yield: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %char8_t, %co_yield : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @stdin(%co_yield: tensor<?xf32>, %noreturn: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %co_yield, %noreturn : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @environ(%noreturn: tensor<?xf32>, %I: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %noreturn, %I : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @isnan(%I: tensor<?xf32>, %complex: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %I, %complex : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @_start(%complex: tensor<?xf32>, %PTRDIFF_MAX: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %complex, %PTRDIFF_MAX : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @ptrdiff_t(%PTRDIFF_MAX: tensor<?xf32>, %concept: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %PTRDIFF_MAX, %concept : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @FILE(%concept: tensor<?xf32>, %requires: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %concept, %requires : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @gettid(%requires: tensor<?xf32>, %char8_t: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %requires, %char8_t : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @PTRDIFF_MAX(%char8_t: tensor<?xf32>, %co_yield: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %char8_t, %co_yield : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @concept(%co_yield: tensor<?xf32>, %noreturn: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %co_yield, %noreturn : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @co_await(%noreturn: tensor<?xf32>, %I: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %noreturn, %I : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @char8_t(%I: tensor<?xf32>, %complex: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %I, %complex : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+func.func @typeof_unqual(%complex: tensor<?xf32>, %PTRDIFF_MAX: tensor<?xf32>) -> tensor<?xf32> {
+  %s = resid.add %complex, %PTRDIFF_MAX : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
