@@ -2,7 +2,7 @@
 //
 // Mistakes for the tools to report: a library to preload, in whose place of mlir::PassManager::run (residc, resid-run)
 // and mlir::MlirOptMain (resid-opt) happens what the environment variable RESID_FAULT names. The tools know nothing of
-// it.
+// it. `segfault-and-abort` fails a second time in a function of the C library that the report of the first one calls.
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -10,6 +10,8 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
 #include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
 #include <string>
 #include <sys/resource.h>
 
@@ -28,7 +30,7 @@ static LogicalResult fail(Operation *module) {
   const char *variable = std::getenv("RESID_FAULT");
   std::string fault = variable ? variable : "";
   volatile int zero = 0;
-  if (fault == "segfault")
+  if (fault == "segfault" || fault == "segfault-and-abort")
     *reinterpret_cast<volatile int *>(zero) = 1;
   if (fault == "segfault-with-files") {
     // LLVM's own handlers come into place, as when outputs are written.
@@ -59,4 +61,11 @@ LogicalResult PassManager::run(Operation *op) { return fail(op); }
 LogicalResult mlir::MlirOptMain(llvm::raw_ostream &, std::unique_ptr<llvm::MemoryBuffer>, DialectRegistry &,
                                 const MlirOptMainConfig &) {
   return fail(nullptr);
+}
+
+extern "C" const char *strerrordesc_np(int number) noexcept {
+  const char *fault = std::getenv("RESID_FAULT");
+  if (fault && std::strcmp(fault, "segfault-and-abort") == 0)
+    std::abort();
+  return reinterpret_cast<const char *(*)(int)>(dlsym(RTLD_NEXT, "strerrordesc_np"))(number);
 }

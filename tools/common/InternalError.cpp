@@ -226,11 +226,18 @@ const char *Faults::describe(int signal, const siginfo_t *info) {
   }
 }
 
-/// Of several threads that fail, the first one speaks.
+/// Of several threads that fail, the first one speaks. Where it fails again while it does, nobody else is to come: the
+/// process ends.
 void Faults::end(const char *reason) {
-  static std::atomic_flag isEnding = ATOMIC_FLAG_INIT;
-  while (isEnding.test_and_set())
-    pause();
+  static std::atomic<pid_t> speaker{0};
+  pid_t first = 0, self = gettid();
+  if (!speaker.compare_exchange_strong(first, self)) {
+    while (first != self)
+      pause();
+    for (const char *text : {toolName, ": internal error: ", reason, " while the one before was reported\n"})
+      print(text);
+    _exit(ExitInternal);
+  }
   sys::RunInterruptHandlers(); // temporary files go
   if (hasParserRefused())
     _exit(ExitProgram); // the error was printed
