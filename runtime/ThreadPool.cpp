@@ -106,11 +106,13 @@ struct resid_thread_pool {
 
 namespace {
 
+/// Linux refuses a set of fewer bits than the machine may have processors; the 1,024 of one cpu_set_t are not enough
+/// for every machine.
 int32_t availableProcessors() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) != 0)
+  cpu_set_t sets[64];
+  if (sched_getaffinity(0, sizeof(sets), sets) != 0)
     return 1;
-  int32_t count = CPU_COUNT(&set);
+  int32_t count = CPU_COUNT_S(sizeof(sets), sets);
   return count < 1 ? 1 : count > RESID_MAX_THREADS ? RESID_MAX_THREADS : count;
 }
 

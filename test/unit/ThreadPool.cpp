@@ -7,13 +7,36 @@
 
 #include "gtest/gtest.h"
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <pthread.h>
+#include <sched.h>
 #include <set>
 #include <string>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
+
+// The processors of a machine that the test makes up; none: those of this one.
+static std::set<size_t> madeUpProcessors;
+
+// In the place of the C library's. As the kernel, it refuses a set that cannot have the last processor in it.
+extern "C" int sched_getaffinity(pid_t thread, size_t bytes, cpu_set_t *set) noexcept {
+  if (madeUpProcessors.empty()) {
+    long written = syscall(SYS_sched_getaffinity, thread, bytes, set);
+    return written < 0 ? -1 : 0;
+  }
+  if (*madeUpProcessors.rbegin() >= bytes * 8) {
+    errno = EINVAL;
+    return -1;
+  }
+  CPU_ZERO_S(bytes, set);
+  for (size_t processor : madeUpProcessors)
+    CPU_SET_S(processor, bytes, set);
+  return 0;
+}
 
 namespace {
 
@@ -124,6 +147,20 @@ TEST(ThreadPool, RefusesBadArguments) {
 TEST(ThreadPool, ZeroThreadsMeansTheProcessors) {
   Pool pool(0);
   EXPECT_GE(resid_thread_pool_size(pool.pool), 1);
+}
+
+TEST(ThreadPool, SeesProcessorsBeyondThoseOfAFixedSet) {
+  madeUpProcessors = {3, 1023, 1024, 5000};
+  {
+    Pool pool(0);
+    EXPECT_EQ(resid_thread_pool_size(pool.pool), 4);
+  }
+  madeUpProcessors = {size_t(1) << 30}; // more than any set that is tried
+  {
+    Pool pool(0);
+    EXPECT_EQ(resid_thread_pool_size(pool.pool), 1);
+  }
+  madeUpProcessors.clear();
 }
 
 // Address space for some of the 64 stacks, but not for all of them: the pool must give back what it got.
