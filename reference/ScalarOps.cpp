@@ -14,8 +14,7 @@ namespace mlir::resid::reference {
 
 namespace {
 
-//===-- Floats
-//------------------------------------------------------------------------------------------------------===//
+//===------------------------------------------- floats -----------------------------------------------------------===//
 // f16, bf16 and f32 are computed in double and rounded: for + - * / and sqrt the double rounding is innocuous, since
 // double has more than twice their precision and two bits more.
 
@@ -95,8 +94,7 @@ void runCompareFloats(const Instruction &in, Machine &m) {
                     m.registers[in.operands[1]].number);
 }
 
-//===-- Integers
-//----------------------------------------------------------------------------------------------------===//
+//===------------------------------------------- integers ---------------------------------------------------------===//
 
 uint64_t toUnsigned(int64_t value, unsigned width) {
   return width == 64 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(value) & ((uint64_t(1) << width) - 1);
@@ -154,8 +152,7 @@ void runCompareIntegers(const Instruction &in, Machine &m) {
                       m.registers[in.operands[1]].integer, in.operandWidth);
 }
 
-//===-- Casts and moves
-//---------------------------------------------------------------------------------------------===//
+//===------------------------------------------- casts and moves --------------------------------------------------===//
 
 void runSelect(const Instruction &in, Machine &m) {
   m.registers[in.result] = m.registers[in.operands[m.registers[in.operands[0]].integer ? 1 : 2]];
@@ -201,8 +198,7 @@ void runBitsToFloat(const Instruction &in, Machine &m) {
 void runMove(const Instruction &in, Machine &m) { m.registers[in.result] = m.registers[in.operands[0]]; }
 void runLoopIndex(const Instruction &in, Machine &m) { m.registers[in.result].integer = m.loopIndices[in.immediate]; }
 
-//===-- Selection
-//---------------------------------------------------------------------------------------------------===//
+//===------------------------------------------- selection --------------------------------------------------------===//
 
 unsigned widthOf(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
 

@@ -81,8 +81,7 @@ void DimensionClasses::uniteWithSize(Dimension dimension, OpFoldResult size) {
     unite(dimension, {dim.getSource(), *index});
 }
 
-//===------------------------------------------- what each operation says
-//------------------------------------------===//
+//===------------------------------------------- what each operation says -----------------------------------------===//
 
 /// The operands of the dialect's ops are aligned with the stream's last axes, statistics with its first.
 void DimensionClasses::visitResidOp(Operation *op) {

@@ -66,8 +66,7 @@ void expectNear(ArrayRef<double> found, ArrayRef<double> expected, double tolera
     EXPECT_NEAR(found[i], expected[i], tolerance) << "element " << i;
 }
 
-//===-- Numbers and Philox
-//------------------------------------------------------------------------------------------===//
+//===------------------------------------------- numbers and philox -----------------------------------------------===//
 
 TEST(Philox, GivesThePublishedAnswers) {
   using Words = std::array<uint32_t, 4>;
@@ -111,8 +110,7 @@ TEST(Numbers, OverflowsToInfinityAndKeepsSigns) {
   EXPECT_EQ(encodeFloat(FloatKind::F32, 1.0), 0x3f800000u);
 }
 
-//===-- Worked numbers
-//----------------------------------------------------------------------------------------------===//
+//===------------------------------------------- worked numbers ---------------------------------------------------===//
 
 TEST_F(ReferenceTest, GateThenLayerNorm) {
   const char *text = R"(func.func @f(%x: tensor<1x4xf32>, %f: tensor<1x4xf32>, %g: tensor<1x4xf32>)
@@ -207,8 +205,7 @@ TEST_F(ReferenceTest, DropoutOriginShiftsRowsAndSites) {
   EXPECT_TRUE(run(text, {part, integer(9), integer(0), integer(-2)}).empty());
 }
 
-//===-- Adversarial rows
-//--------------------------------------------------------------------------------------------===//
+//===------------------------------------------- adversarial rows -------------------------------------------------===//
 
 const char *normText =
     R"(func.func @f(%x: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
@@ -316,8 +313,7 @@ TEST_F(ReferenceTest, GatesBroadcastStaticOnesOnly) {
   EXPECT_NE(message.find("expected gate to have size 3 in dimension 0 but got 1"), std::string::npos) << message;
 }
 
-//===-- Rounding points
-//---------------------------------------------------------------------------------------------===//
+//===------------------------------------------- rounding points --------------------------------------------------===//
 
 /// bf16: 1 + 2^-8 lies halfway and rounds to 1; a wide result or the wide mode keeps it.
 TEST_F(ReferenceTest, SumsRoundOnceToTheirType) {
@@ -396,8 +392,7 @@ TEST_F(ReferenceTest, AddNormIsItsExpansion) {
   EXPECT_EQ(a[1].floats(), b[1].floats());
 }
 
-//===-- Programs around resid ops
-//-----------------------------------------------------------------------------------===//
+//===------------------------------------------- programs around resid ops ----------------------------------------===//
 
 TEST_F(ReferenceTest, LoopsCallsAndMatmul) {
   std::vector<double> y =
@@ -482,8 +477,7 @@ TEST_F(ReferenceTest, DynamicSizesThatDisagree) {
   EXPECT_NE(message.find("expected x and f of one shape but got 2xf32 and 1xf32"), std::string::npos) << message;
 }
 
-//===-- Accuracy
-//----------------------------------------------------------------------------------------------------===//
+//===------------------------------------------- accuracy ---------------------------------------------------------===//
 
 TEST_F(ReferenceTest, AccuracyFollowsTheDefiningOp) {
   EvaluationOptions options;
