@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The runtime's thread pool and hooks: every index exactly once, whoever calls, however nested, and nothing lost when the
-// system gives no memory.
+// The runtime's thread pool and hooks: every index exactly once, whoever calls, however nested, and nothing lost when
+// the system gives no memory.
 
 #include "runtime/resid_runtime.h"
 

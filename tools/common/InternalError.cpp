@@ -89,7 +89,8 @@ void ToolRun::setProgram(StringRef text) {
     if (!input)
       command += " %s";
     llvm::replace(command, '\n', ' ');
-    std::string comment = "\n// resid " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ") failed on this by: " + command;
+    std::string comment =
+        "\n// resid " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ") failed on this by: " + command;
     // A reproducer that is run again stays the same file.
     if (!text.rtrim('\n').ends_with(comment))
       program += comment + "\n";

@@ -16,7 +16,9 @@
 
 static int deleted = 0;
 
-static void count_deleted(DLManagedTensorVersioned *self) { deleted += (self->flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0; }
+static void count_deleted(DLManagedTensorVersioned *self) {
+  deleted += (self->flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0;
+}
 
 int main(void) {
   DLManagedTensorVersioned managed;

@@ -1,6 +1,7 @@
 /* Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * What a program may have in its own tree: a header of DLPack, of a version after the one that generated headers declare. */
+ * What a program may have in its own tree: a header of DLPack, of a version after the one that generated headers
+ * declare. */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 
