@@ -92,7 +92,7 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
   manager.addPass(memref::createExpandStridedMetadataPass());
   manager.addPass(createLowerAffinePass());
   addFloatLowering(manager, target);
-  manager.addPass(arith::createArithExpandOpsPass());
+  manager.addPass(cpu::createExpandDivisions());
   addConversionToLLVM(manager);
 }
 

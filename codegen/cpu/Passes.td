@@ -52,6 +52,16 @@ def LowerRequire : Pass<"resid-lower-require", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def ExpandDivisions : Pass<"resid-expand-divisions"> {
+  let summary = "expand integer divisions that round up or down";
+  let description = [{
+    `arith.ceildivsi`, `arith.ceildivui` and `arith.floordivsi` become divisions that LLVM has, with a correction.
+    Nothing else is expanded: `arith.maximumf` and `arith.minimumf`, which upstream's `arith-expand` compares, order -0
+    before +0 in LLVM as they do in MLIR.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "outline each rows.kernel into a function over a range of rows, in loops over vectors of columns";
   let description = [{

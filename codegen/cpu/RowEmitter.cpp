@@ -115,6 +115,14 @@ unsigned cpu::getWidestFloat(rows::PhaseOp phase) {
   return widest;
 }
 
+/// The larger one, or a NaN if there is one. Not arith.maximumf, which also orders -0 before +0 and is twice as long.
+static Value combineMagnitudes(OpBuilder &builder, Location loc, Value a, Value b) {
+  Value isGreater = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGT, a, b);
+  Value greater = arith::SelectOp::create(builder, loc, isGreater, a, b);
+  Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, b, b);
+  return arith::SelectOp::create(builder, loc, isNaN, b, greater);
+}
+
 Value cpu::combine(OpBuilder &builder, rows::ReductionKind kind, Value accumulator, Value value) {
   Location loc = value.getLoc();
   switch (kind) {
@@ -123,7 +131,7 @@ Value cpu::combine(OpBuilder &builder, rows::ReductionKind kind, Value accumulat
   case rows::ReductionKind::SumOfSquares:
     return math::FmaOp::create(builder, loc, value, value, accumulator);
   case rows::ReductionKind::Max:
-    return arith::MaximumFOp::create(builder, loc, accumulator, value);
+    return combineMagnitudes(builder, loc, accumulator, value);
   }
   llvm_unreachable("unknown kind of reduction");
 }
