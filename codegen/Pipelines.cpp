@@ -6,6 +6,7 @@
 
 #include "codegen/cpu/Passes.h"
 #include "codegen/emit/CPUVariants.h"
+#include "codegen/emit/Optimize.h"
 #include "codegen/emit/Passes.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/rows/Passes.h"
@@ -62,12 +63,16 @@ static constexpr bool kVerifyEachPass = false;
 static constexpr bool kVerifyEachPass = true;
 #endif
 
+static TimingScope nestTiming(const CompileOptions &options, StringRef name) {
+  return options.timing ? options.timing->nest(name) : TimingScope();
+}
+
 /// Runs the passes that `build` adds. A module that no longer verifies is a mistake of the stage, not of the user.
 static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOptions &options, StringRef name,
                                               CompileFailure reason, function_ref<void(OpPassManager &)> build) {
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
   manager.enableVerifier(kVerifyEachPass);
-  TimingScope scope = options.timing ? options.timing->nest(name) : TimingScope();
+  TimingScope scope = nestTiming(options, name);
   manager.enableTiming(scope);
   build(manager);
   bool hasFailed = failed(manager.run(module));
@@ -234,11 +239,15 @@ std::optional<CompileFailure> resid::compileToCode(ModuleOp module, const Compil
   // Entries that are left alone hold no kernel: any facts will do.
   if (auto failure = lowerToLLVMDialect(module, options, "llvm-dialect", targets.front().facts))
     return failure;
-  TimingScope scope = options.timing ? options.timing->nest("optimize") : TimingScope();
+  TimingScope translation = nestTiming(options, "translate");
   result.context = std::make_unique<llvm::LLVMContext>();
-  result.code =
-      emit::translateAndOptimize(module, variants, targets, result.signatures, options.packedEntries, *result.context);
-  return result.code ? std::nullopt : std::optional(CompileFailure::Internal);
+  result.code = emit::translate(module, variants, targets, result.signatures, options.packedEntries, *result.context);
+  translation.stop();
+  if (!result.code)
+    return CompileFailure::Internal;
+  TimingScope optimization = nestTiming(options, "optimize");
+  emit::optimize(*result.code, *targets.front().machine);
+  return std::nullopt;
 }
 
 std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled, ArrayRef<emit::TargetDescription> targets,
@@ -247,10 +256,12 @@ std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled, Arr
   const emit::TargetDescription &target = targets.front();
   // Which calls LLVM makes shows in an object only, so one is made for the other kinds too.
   SmallVector<char> object;
-  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*compiled.code);
-  if (failed(emit::writeCode(*copy, target, emit::CodeKind::Object, object)))
+  std::unique_ptr<llvm::Module> copy;
+  if (kind != emit::CodeKind::Object)
+    copy = llvm::CloneModule(*compiled.code);
+  if (failed(emit::writeCode(copy ? *copy : *compiled.code, target, emit::CodeKind::Object, object)))
     return CompileFailure::Internal;
-  if (kind == emit::CodeKind::Object)
+  if (!copy)
     bytes.assign(object.begin(), object.end());
   else if (failed(emit::writeCode(*compiled.code, target, kind, bytes)))
     return CompileFailure::Internal;

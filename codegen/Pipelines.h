@@ -72,7 +72,8 @@ std::optional<CompileFailure> compileSignatures(ModuleOp module, const CompileOp
 std::optional<CompileFailure> compileToCode(ModuleOp module, const CompileOptions &options,
                                             llvm::ArrayRef<emit::TargetDescription> targets, CompiledModule &result);
 
-/// Code as bytes; an object that would need a library is refused as unavailable.
+/// Code as bytes; an object that would need a library is refused as unavailable. `compiled` is used up: code generation
+/// changes it.
 std::optional<CompileFailure> writeCompiled(CompiledModule &compiled, llvm::ArrayRef<emit::TargetDescription> targets,
                                             emit::CodeKind kind, llvm::SmallVectorImpl<char> &bytes);
 

@@ -1,11 +1,10 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Translation, optimisation and code emission; see Object.h.
+// Translation and code emission; see Object.h.
 
 #include "codegen/emit/Object.h"
 
 #include "codegen/emit/Exports.h"
-#include "codegen/emit/Optimize.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -20,8 +19,8 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::emit;
 
-static std::unique_ptr<llvm::Module> translate(ModuleOp module, const TargetDescription &target,
-                                               llvm::LLVMContext &context) {
+static std::unique_ptr<llvm::Module> translateOne(ModuleOp module, const TargetDescription &target,
+                                                  llvm::LLVMContext &context) {
   std::unique_ptr<llvm::Module> translated = translateModuleToLLVMIR(module, context, "resid");
   if (!translated) {
     module.emitError("could not be translated to LLVM IR");
@@ -34,18 +33,17 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp module, const TargetDesc
   return translated;
 }
 
-std::unique_ptr<llvm::Module> emit::translateAndOptimize(ModuleOp module, ArrayRef<OwningOpRef<ModuleOp>> variants,
-                                                         ArrayRef<TargetDescription> targets,
-                                                         ArrayRef<KernelSignature> kernels, bool packedEntries,
-                                                         llvm::LLVMContext &context) {
+std::unique_ptr<llvm::Module> emit::translate(ModuleOp module, ArrayRef<OwningOpRef<ModuleOp>> variants,
+                                              ArrayRef<TargetDescription> targets, ArrayRef<KernelSignature> kernels,
+                                              bool packedEntries, llvm::LLVMContext &context) {
   assert(variants.size() == (targets.size() == 1 ? 0 : targets.size()) && "expected one module per CPU");
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
-  std::unique_ptr<llvm::Module> all = translate(module, targets.front(), context);
+  std::unique_ptr<llvm::Module> all = translateOne(module, targets.front(), context);
   if (!all)
     return nullptr;
   for (const auto &[variant, target] : llvm::zip(variants, targets)) {
-    std::unique_ptr<llvm::Module> translated = translate(*variant, target, context);
+    std::unique_ptr<llvm::Module> translated = translateOne(*variant, target, context);
     if (!translated)
       return nullptr;
     setVariant(*translated, target);
@@ -55,7 +53,6 @@ std::unique_ptr<llvm::Module> emit::translateAndOptimize(ModuleOp module, ArrayR
     }
   }
   finishExports(*all, targets, kernels, packedEntries);
-  optimize(*all, *targets.front().machine);
   return all;
 }
 

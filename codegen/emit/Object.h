@@ -1,6 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// LLVM-dialect module to optimised LLVM IR, and that to text or an object. Does not own which functions are exported.
+// LLVM-dialect module to LLVM IR, and that to text or an object. Owns neither which functions are exported nor the LLVM
+// passes.
 
 #ifndef RESID_CODEGEN_EMIT_OBJECT_H
 #define RESID_CODEGEN_EMIT_OBJECT_H
@@ -17,13 +18,12 @@ namespace mlir::resid::emit {
 /// What is written: machine code, its text, or optimised LLVM IR.
 enum class CodeKind { Object, Assembly, LLVM };
 
-/// Translates the LLVM-dialect `module` with the entries of `kernels`, decides what is exported (Exports.h) and
-/// optimises it (Optimize.h). For one of `targets` the module has everything; for several,
-/// `variants` holds the implementations for each, in the same order. Null after an error was reported at a module.
-std::unique_ptr<llvm::Module> translateAndOptimize(ModuleOp module, ArrayRef<OwningOpRef<ModuleOp>> variants,
-                                                   ArrayRef<TargetDescription> targets,
-                                                   ArrayRef<KernelSignature> kernels, bool packedEntries,
-                                                   llvm::LLVMContext &context);
+/// Translates the LLVM-dialect `module` with the entries of `kernels` and decides what is exported (Exports.h). For one
+/// of `targets` the module has everything; for several, `variants` holds the implementations for each, in the same
+/// order. Null after an error was reported at a module.
+std::unique_ptr<llvm::Module> translate(ModuleOp module, ArrayRef<OwningOpRef<ModuleOp>> variants,
+                                        ArrayRef<TargetDescription> targets, ArrayRef<KernelSignature> kernels,
+                                        bool packedEntries, llvm::LLVMContext &context);
 
 /// Writes `module` as `kind`. The bytes depend on the module and the target alone.
 LogicalResult writeCode(llvm::Module &module, const TargetDescription &target, CodeKind kind,
