@@ -11,10 +11,12 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <new>
@@ -47,8 +49,32 @@ static void print(StringRef text) {
   _exit(ExitMemory);
 }
 
+//===----------------------------------------------------------------------===//
+// Standard output and standard error
+//===----------------------------------------------------------------------===//
+
+/// Before LLVM's streams end, which would take words that they could not write for a fatal error. A run that failed for
+/// another reason keeps its exit code.
+static void endStreams(int status, void *) {
+  outs().flush();
+  std::error_code failure = outs().error();
+  bool isLost = failure || errs().has_error();
+  outs().clear_error();
+  errs().clear_error();
+  if (status != ExitDone || !isLost)
+    return;
+  if (failure)
+    print(std::string(toolName) + ": error: cannot write '<stdout>': " + failure.message() + "\n");
+  _exit(ExitFile);
+}
+
 void mlir::resid::tools::startTool(const char *name) {
   toolName = name;
+  // A function of the C library of GNU. What is made before it is called ends after it is.
+  outs();
+  errs();
+  if (on_exit(endStreams, nullptr))
+    exitOutOfMemory();
   (void)sys::Process::FixupStandardFileDescriptors();
   std::set_new_handler(exitOutOfMemory);
   install_bad_alloc_error_handler([](void *, const char *, bool) { exitOutOfMemory(); });

@@ -144,11 +144,7 @@ static int report(Error error, const resid::tools::ToolRun *run = nullptr) {
     else if (!runError.message.empty())
       llvm::errs() << "resid-run: error: " << runError.message << '\n';
   });
-  if (!llvm::outs().has_error())
-    return code;
-  llvm::errs() << "resid-run: error: cannot write to the standard output: " << llvm::outs().error().message() << '\n';
-  llvm::outs().clear_error();
-  return resid::tools::ExitFile;
+  return code;
 }
 
 /// Runs so that a crash of the compiler, or of what it compiled, leaves a reproducer.

@@ -1,9 +1,11 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# bad_files.py FOLDER PROGRAM: files that cannot be read or written, little memory, and kills, for residc, resid-opt and resid-run.
-# Whatever happens, the output is the old one or the new one, whole. Kills come at times spread over a run that writes some
-# megabytes, with a fixed seed; after SIGTERM and SIGINT nothing else is left, after SIGKILL at most a file that ends in .part.
+# bad_files.py FOLDER PROGRAM: files that cannot be read or written, disks that are full, little memory, and kills, for residc, resid-opt,
+# resid-run and resid-reduce. Whatever happens, the output is the old one or the new one, whole. Kills come at times spread over a run
+# that writes some megabytes, with a fixed seed; after SIGTERM and SIGINT nothing else is left, after SIGKILL at most a file that ends
+# in .part. With --full, FOLDER is the root of a small file system, and only writing there is tried.
 
+import ctypes
 import os
 import pathlib
 import random
@@ -13,14 +15,17 @@ import subprocess
 import sys
 import time
 
-TOOLS = ["residc", "resid-opt", "resid-run"]
-KILLS = 12
+TOOLS = ["residc", "resid-opt", "resid-run", "resid-reduce"]
+KILLS = 9
 failures = checks = 0
 
 
 def command(tool, program, output):
-    out = {"residc": ["--emit=mlir", "-o", output], "resid-opt": ["-o", output], "resid-run": ["--backend=reference", f"--out={output}"]}
-    return [tool, str(program), *map(str, out[tool])]
+    # Of the programs here, resid-reduce may take out nothing that is long.
+    is_long = ["--test=/bin/sh", "--test-arg=-c", '--test-arg=test $(wc -c < "$0") -lt 100']
+    out = {"residc": ["--emit=mlir", "-o", output], "resid-opt": ["-o", output],
+           "resid-run": ["--backend=reference", f"--out={output}"], "resid-reduce": [*is_long, "-o", output]}
+    return [tool, program, *out[tool]]
 
 
 def expect(condition, what):
@@ -31,14 +36,15 @@ def expect(condition, what):
         failures += 1
 
 
-def start(arguments, before=None):
-    return subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=before)
+def start(arguments, before=None, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE):
+    arguments = [str(argument) for argument in arguments]
+    return subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, preexec_fn=before)
 
 
-def run(arguments, before=None):
-    process = start(arguments, before)
+def run(arguments, before=None, **streams):
+    process = start(arguments, before, **streams)
     _, messages = process.communicate(timeout=120)
-    return process.returncode, messages.decode(errors="replace")
+    return process.returncode, (messages or b"").decode(errors="replace")
 
 
 def expect_file_error(tool, program, output, word, before=None):
@@ -52,6 +58,50 @@ def limit_file_size():
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
+def drop_privileges():
+    """Root may read and write everything, by CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH; others have no need of this."""
+    set_bounding = 24
+    for capability in (1, 2):
+        if os.geteuid() == 0 and ctypes.CDLL(None, use_errno=True).prctl(set_bounding, capability, 0, 0, 0):
+            raise OSError(ctypes.get_errno(), "cannot drop a capability")
+
+
+def check_words(tool, program):
+    """What a tool says to a standard output or error that is full: a run that failed for another reason keeps its exit code."""
+    reports = {"residc": [program, "--report", "--emit=obj", "-o", "/dev/null"], "resid-opt": [program, "--mlir-timing", "-o", "/dev/null"]}
+    output = command(tool, program, "-")[1:] if tool != "resid-run" else [program]
+    for arguments in (["--help"], ["--version"], output):
+        with open("/dev/full", "w") as full:
+            code, messages = run([tool, *arguments], stdout=full)
+        expect(code == 3 and messages.startswith(f"{tool}: error: cannot write '<stdout>': "),
+               f"{tool} {arguments} > /dev/full: exit code {code}, {messages}")
+    for arguments, wanted in (["--nonsense"], 2), (reports.get(tool), 3):
+        if arguments:
+            with open("/dev/full", "w") as full:
+                code, _ = run([tool, *arguments], stderr=full)
+            expect(code == wanted, f"{tool} {arguments} 2> /dev/full: expected exit code {wanted}, but got {code}")
+
+
+def check_full(tool, folder, program):
+    """A file system of 64 KiB, in which the old output has place and the new one has not."""
+    old = folder / "old"
+    old.write_text("old")
+    expect_file_error(tool, program, old, "write")
+    expect_file_error(tool, program, folder / "new", "write")
+    expect(old.read_text() == "old" and list(folder.iterdir()) == [old], f"{tool}: expected the old output alone on a full disk")
+    old.unlink()
+
+
+def fill_disk(folder, program):
+    """Where this user may mount file systems: runs itself in one."""
+    folder.mkdir(exist_ok=True)
+    mount = ["unshare", "--mount", "--map-root-user"] if os.geteuid() else ["unshare", "--mount"]
+    mount += ["sh", "-c", 'mount -t tmpfs -o size=64k none "$1" && shift && exec "$@"', "sh", str(folder)]
+    if subprocess.run([*mount, "true"], capture_output=True).returncode:
+        return print("a full file system is not tested: this user may mount none")
+    expect(not subprocess.run([*mount, sys.executable, __file__, "--full", str(folder), str(program)]).returncode, "a full disk")
+
+
 def check_files(tool, folder, program):
     old = folder / "old"
     old.write_text("old")
@@ -61,14 +111,12 @@ def check_files(tool, folder, program):
     expect_file_error(tool, program, folder, "write")
     expect_file_error(tool, program, "/dev/full", "write")
     expect_file_error(tool, program, old, "write", limit_file_size)
-    if os.geteuid() != 0:
-        # Root may do everything.
-        locked = folder / "locked"
-        locked.mkdir(mode=0o500, exist_ok=True)
-        expect_file_error(tool, program, locked / "out", "write")
-        unreadable = folder / "unreadable.mlir"
-        unreadable.touch(mode=0)
-        expect_file_error(tool, unreadable, old, "read")
+    locked = folder / "locked"
+    locked.mkdir(mode=0o500, exist_ok=True)
+    expect_file_error(tool, program, locked / "out", "write", drop_privileges)
+    unreadable = folder / "unreadable.mlir"
+    unreadable.touch(mode=0)
+    expect_file_error(tool, unreadable, old, "read", drop_privileges)
     expect(old.read_text() == "old", f"{tool}: expected the old output after errors")
     expect(not list(folder.glob("*.part")), f"{tool}: expected no temporary files after errors")
 
@@ -114,14 +162,25 @@ def check_kills(tool, folder, program, numbers):
     expect(min(ends) < 0, f"{tool}: expected some kills to come in time")
 
 
+def write_large(path):
+    constant = ", ".join(f"{i}.5" for i in range(200000))
+    path.write_text(f"func.func @f() -> tensor<200000xf32> {{\n  %0 = arith.constant dense<[{constant}]> : tensor<200000xf32>\n"
+                    "  return %0 : tensor<200000xf32>\n}\n")
+
+
 def main():
-    folder, program = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    is_full = sys.argv[1] == "--full"
+    folder, program = map(pathlib.Path, sys.argv[-2:])
+    if is_full:
+        for tool in TOOLS:
+            check_full(tool, folder, program)
+        return 1 if failures else 0
     folder.mkdir(parents=True, exist_ok=True)
     large = folder / "large.mlir"
-    constant = ", ".join(f"{i}.5" for i in range(400000))
-    large.write_text(f"func.func @f() -> tensor<400000xf32> {{\n  %0 = arith.constant dense<[{constant}]> : tensor<400000xf32>\n"
-                     "  return %0 : tensor<400000xf32>\n}\n")
+    write_large(large)
+    fill_disk(folder / "full", large)
     for tool in TOOLS:
+        check_words(tool, program)
         check_files(tool, folder, large)
         check_memory(tool, folder, program)
         check_kills(tool, folder, large, random.Random(1))
