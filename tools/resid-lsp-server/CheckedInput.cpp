@@ -6,6 +6,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "tools/common/Parse.h"
+#include "tools/resid-lsp-server/TrialParse.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -13,9 +14,9 @@ using namespace llvm;
 using namespace mlir;
 using namespace mlir::resid::tools;
 
-CheckedInput::CheckedInput(lsp::JSONStreamStyle style, bool isPretty)
-    : editor(stdin), style(style), input(editor, style), output(/*In=*/nullptr, outs(), isPretty),
-      context(MLIRContext::Threading::DISABLED) {
+CheckedInput::CheckedInput(const DialectRegistry &registry, lsp::JSONStreamStyle style, bool isPretty)
+    : registry(registry), editor(stdin), style(style), input(editor, style),
+      output(/*In=*/nullptr, outs(), isPretty), context(MLIRContext::Threading::DISABLED) {
   cookie_io_functions_t functions = {};
   functions.read = [](void *self, char *buffer, size_t size) -> ssize_t {
     return static_cast<CheckedInput *>(self)->read(buffer, size);
@@ -94,20 +95,16 @@ void CheckedInput::check(std::string &message) {
   raw_string_ostream(message) << *value;
 }
 
-/// As diagnostics of the protocol, which counts from 0.
+/// What is refused in `text`, as diagnostics of the protocol.
 json::Array CheckedInput::findMistakes(StringRef text) {
   json::Array found;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     auto place = cast<FileLineColLoc>(diagnostic.getLocation());
-    auto position = [&](unsigned column) { return json::Object{{"line", place.getLine() - 1}, {"character", column}}; };
-    json::Object range{{"start", position(place.getColumn() - 1)}, {"end", position(place.getColumn())}};
-    found.push_back(
-        json::Object{{"range", std::move(range)}, {"severity", 1}, {"source", "resid"}, {"message", diagnostic.str()}});
+    found.push_back(makeMistake(place.getLine(), place.getColumn(), diagnostic.str()));
   });
   SourceMgr sourceManager;
   sourceManager.AddNewSourceBuffer(MemoryBuffer::getMemBuffer(text, "", /*RequiresNullTerminator=*/false), SMLoc());
   LogicalResult result = checkParsable(sourceManager, context);
   assert(failed(result) == !found.empty() && "expected a message with each refusal");
-  (void)result;
-  return found;
+  return succeeded(result) ? findFall(text, registry) : std::move(found);
 }

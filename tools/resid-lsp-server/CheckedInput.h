@@ -2,7 +2,7 @@
 //
 // What keeps documents that would end the parser, and the editor's server with it, away from upstream's server. That
 // one reads from stdin and has no hook for documents, so this stands in place of stdin. Does not own what is refused
-// (Parse.h).
+// (Parse.h, TrialParse.h).
 
 #ifndef RESID_TOOLS_RESID_LSP_SERVER_CHECKEDINPUT_H
 #define RESID_TOOLS_RESID_LSP_SERVER_CHECKEDINPUT_H
@@ -20,7 +20,8 @@ namespace mlir::resid::tools {
 /// when it asks for the next one, and is not writing then. While an object lives it owns the variable stdin.
 class CheckedInput {
 public:
-  CheckedInput(llvm::lsp::JSONStreamStyle style, bool isPretty);
+  /// `registry` has the dialects of the server, and outlives this.
+  CheckedInput(const DialectRegistry &registry, llvm::lsp::JSONStreamStyle style, bool isPretty);
   ~CheckedInput();
   CheckedInput(const CheckedInput &) = delete;
   CheckedInput &operator=(const CheckedInput &) = delete;
@@ -31,6 +32,7 @@ private:
   void check(std::string &message);
   llvm::json::Array findMistakes(llvm::StringRef text);
 
+  const DialectRegistry &registry;
   std::FILE *editor;
   llvm::lsp::JSONStreamStyle style;
   llvm::lsp::JSONTransportInputOverFile input;

@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
   tools::ToolRun run("resid-lsp-server", arguments, std::nullopt);
   bool isLitTest = hasFlag(arguments, "lit-test");
   return run.guard([&] {
-    tools::CheckedInput input(isLitTest ? llvm::lsp::Delimited : llvm::lsp::Standard,
+    tools::CheckedInput input(registry, isLitTest ? llvm::lsp::Delimited : llvm::lsp::Standard,
                               isLitTest || hasFlag(arguments, "pretty"));
     return succeeded(MlirLspServerMain(argc, argv, registry)) ? tools::ExitDone : tools::ExitProgram;
   });

@@ -8,6 +8,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "tools/common/Diagnostics.h"
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
@@ -185,7 +186,7 @@ static int run(Options &options, ToolRun &toolRun) {
   if (failed(parsePassPipeline(options.passes, probe)))
     return report(ExitUsage, "expected --passes=PIPELINE, but got '" + options.passes + "'");
   llvm::SourceMgr sourceManager;
-  SourceMgrDiagnosticHandler handler(sourceManager, &context);
+  DiagnosticPrinter printer(sourceManager, context);
   OwningOpRef<ModuleOp> module = parseModule(std::move(*input), sourceManager, context);
   if (!module)
     return ExitProgram;

@@ -109,7 +109,8 @@ GOOD = [
 
 def run(tool, path, output):
     command = {"residc": ["residc", path, "-o", output], "resid-opt": ["resid-opt", path, "-o", output],
-               "resid-run": ["resid-run", path, "--entry=f", f"--out={output}"]}[tool]
+               "resid-run": ["resid-run", path, "--entry=f", f"--out={output}"],
+               "resid-reduce": ["resid-reduce", path, "--test=true", "-o", output]}[tool]
     return subprocess.run(command, capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
 
 
@@ -171,4 +172,5 @@ def main():
     return 1 if failures else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

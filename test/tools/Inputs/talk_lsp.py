@@ -1,47 +1,11 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A session of an editor with a language server, in the real protocol (Content-Length, then JSON).
+# A session of an editor with a language server, in the real protocol.
 # Arguments: a program without mistakes, and the server's command line. Prints what the server says, a line each.
 
-import json
-import subprocess
 import sys
-import threading
 
-
-class Server:
-    def __init__(self, command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        # It logs there, and would wait where nobody reads.
-        threading.Thread(target=self.process.stderr.read, daemon=True).start()
-        # A server that says nothing shall not hold the tests.
-        timer = threading.Timer(300, self.process.kill)
-        timer.daemon = True
-        timer.start()
-        self.last_request = 0
-
-    def send(self, method, params, **extra):
-        body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **extra}).encode()
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        self.process.stdin.flush()
-
-    def receive(self):
-        length = None
-        while (line := self.process.stdout.readline().strip()) or length is None:
-            if not line:
-                sys.exit("the server ended in the middle of the session")
-            name, value = line.decode().split(":")
-            length = int(value) if name == "Content-Length" else length
-        return json.loads(self.process.stdout.read(length))
-
-    def ask(self, method, params):
-        self.last_request += 1
-        self.send(method, params, id=self.last_request)
-        while (message := self.receive()).get("id") != self.last_request:
-            show_diagnostics(message)
-        if "error" in message:
-            sys.exit(f"{method}: {message['error']}")
-        return message["result"]
+from lsp_client import Server
 
 
 def place(range):
@@ -61,7 +25,7 @@ def position_of(text, word):
 
 text = open(sys.argv[1], encoding="utf-8").read()
 document = {"uri": "file:///program.mlir"}
-server = Server(sys.argv[2:])
+server = Server(sys.argv[2:], show_diagnostics)
 capabilities = server.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})["capabilities"]
 print("offers:", ", ".join(sorted(name for name, value in capabilities.items() if value)))
 server.send("initialized", {})
@@ -103,7 +67,9 @@ def change(version, new):
 # What would end the parser. Nothing is known about such a document, and the server lives on.
 nested = text + '"test.deep"() {a = ' + "[" * 1000000 + "]" * 1000000 + "} : () -> ()\n"
 zero_byte, signs = text.replace("resid.add ", "resid.\0 "), text.replace("?x768", "?x768, " + "-" * 999)
-for version, hostile in enumerate([nested, zero_byte, signs], 4):
+type = "tensor<?x768xf32>"
+falling = f"{text}// -----\n" + text.replace("resid.add ", f"linalg.transpose ins(%x : {type}) outs(%x : {type}) permutation = ] ")
+for version, hostile in enumerate([nested, zero_byte, falling, signs], 4):
     change(version, hostile)
 for method in ("hover", "definition", "references", "documentSymbol", "completion", "codeAction"):
     position = position_of(text, "%s gamma")
@@ -112,13 +78,11 @@ for method in ("hover", "definition", "references", "documentSymbol", "completio
     asked = {"textDocument": document, "context": context, **place_in_text}
     answer = server.ask("textDocument/" + method, asked)
     print(f"{method}:", answer.get("items") if isinstance(answer, dict) else answer)
-change(7, text)
+change(8, text)
 print("definition of %s gamma:", place(ask_at("textDocument/definition", "%s gamma")[0]["range"]))
 server.send("textDocument/didClose", {"textDocument": document})
 show_diagnostics(server.receive())
-server.send("textDocument/didOpen", {"textDocument": {**document, "languageId": "mlir", "version": 8, "text": nested}})
+server.send("textDocument/didOpen", {"textDocument": {**document, "languageId": "mlir", "version": 9, "text": nested}})
 for _ in range(2):
     show_diagnostics(server.receive())
-server.ask("shutdown", None)
-server.send("exit", None)
-print("exit code:", server.process.wait())
+print("exit code:", server.end())
