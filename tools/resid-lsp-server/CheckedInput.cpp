@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace mlir::resid::tools;
 
 CheckedInput::CheckedInput(const DialectRegistry &registry, lsp::JSONStreamStyle style, bool isPretty)
-    : registry(registry), editor(stdin), style(style), input(editor, style),
-      output(/*In=*/nullptr, outs(), isPretty), context(MLIRContext::Threading::DISABLED) {
+    : registry(registry), editor(stdin), style(style), input(editor, style), output(/*In=*/nullptr, outs(), isPretty),
+      context(MLIRContext::Threading::DISABLED) {
   cookie_io_functions_t functions = {};
   functions.read = [](void *self, char *buffer, size_t size) -> ssize_t {
     return static_cast<CheckedInput *>(self)->read(buffer, size);
