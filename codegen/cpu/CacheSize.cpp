@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/CacheSize.h"
 
+#include "codegen/cpu/ProcessorQuery.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -11,6 +12,7 @@
 
 using namespace mlir;
 using namespace mlir::resid;
+using namespace mlir::resid::cpu;
 
 // With a dot, which no function of a program has in its name.
 static constexpr llvm::StringLiteral kFunctionName = "resid.last_cache_bytes", kStateName = "resid.last_cache_state";
@@ -20,8 +22,6 @@ static constexpr int64_t kMostCaches = 8;
 
 namespace {
 
-enum Register { EAX, EBX, ECX, EDX };
-
 struct CacheQuery {
   OpBuilder &builder;
   Location loc;
@@ -29,7 +29,9 @@ struct CacheQuery {
   Value constant(int64_t value) {
     return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
   }
-  SmallVector<Value> cpuid(Value leaf, Value subleaf);
+  Value cpuid(Value leaf, Value subleaf, CPUIDRegister which) {
+    return emitRegister(builder, loc, emitCPUID(builder, loc, leaf, subleaf), which);
+  }
   /// Bits [low, low + count) of a register.
   Value field(Value word, unsigned low, unsigned count) {
     Value shifted = arith::ShRUIOp::create(builder, loc, word, constant(low));
@@ -47,19 +49,6 @@ struct CacheQuery {
 
 } // namespace
 
-SmallVector<Value> CacheQuery::cpuid(Value leaf, Value subleaf) {
-  SmallVector<Type> types(4, builder.getI32Type());
-  Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
-  auto all = LLVM::InlineAsmOp::create(builder, loc, type, ValueRange{leaf, subleaf}, "cpuid",
-                                       "={ax},={bx},={cx},={dx},{ax},{cx}", /*has_side_effects=*/true,
-                                       /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-                                       /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
-  SmallVector<Value> registers;
-  for (int64_t i = 0; i < 4; ++i)
-    registers.push_back(LLVM::ExtractValueOp::create(builder, loc, all->getResult(0), ArrayRef<int64_t>{i}));
-  return registers;
-}
-
 /// The leaf of caches that the processor has: AMD's where its sub-leaves are announced (bit 22 of 0x80000001), else
 /// Intel's, else one that describes no cache.
 Value CacheQuery::chooseLeaf() {
@@ -67,9 +56,9 @@ Value CacheQuery::chooseLeaf() {
   auto isAtLeast = [&](Value last, int64_t leaf) -> Value {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, last, constant(leaf));
   };
-  Value hasIntel = isAtLeast(cpuid(none, none)[EAX], 4);
-  Value hasAMD = isAtLeast(cpuid(extended, none)[EAX], 0x8000001D);
-  Value announced = field(cpuid(constant(0x80000001), none)[ECX], 22, 1);
+  Value hasIntel = isAtLeast(cpuid(none, none, EAX), 4);
+  Value hasAMD = isAtLeast(cpuid(extended, none, EAX), 0x8000001D);
+  Value announced = field(cpuid(constant(0x80000001), none, ECX), 22, 1);
   Value isAnnounced = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, announced, none);
   hasAMD = arith::AndIOp::create(builder, loc, hasAMD, isAnnounced);
   Value intel = arith::SelectOp::create(builder, loc, hasIntel, constant(4), extended);
@@ -83,11 +72,12 @@ Value CacheQuery::emitLargest() {
   Value known = arith::SelectOp::create(builder, loc, isCacheLeaf, constant64(kMostCaches), constant64(0));
   auto body = [&](OpBuilder &, Location, Value index, ValueRange carried) {
     Value subleaf = arith::TruncIOp::create(builder, loc, builder.getI32Type(), index);
-    SmallVector<Value> words = cpuid(leaf, subleaf);
-    Value type = field(words[EAX], 0, 5);
-    Value bytes = arith::MulIOp::create(builder, loc, factor(words[EBX], 22, 10), factor(words[EBX], 12, 10));
-    bytes = arith::MulIOp::create(builder, loc, bytes, factor(words[EBX], 0, 12));
-    bytes = arith::MulIOp::create(builder, loc, bytes, factor(words[ECX], 0, 32));
+    Value words = emitCPUID(builder, loc, leaf, subleaf);
+    Value layout = emitRegister(builder, loc, words, EBX), sets = emitRegister(builder, loc, words, ECX);
+    Value type = field(emitRegister(builder, loc, words, EAX), 0, 5);
+    Value bytes = arith::MulIOp::create(builder, loc, factor(layout, 22, 10), factor(layout, 12, 10));
+    bytes = arith::MulIOp::create(builder, loc, bytes, factor(layout, 0, 12));
+    bytes = arith::MulIOp::create(builder, loc, bytes, factor(sets, 0, 32));
     // 1: data, 3: both; 0: no cache, 2: instructions.
     Value isData = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, field(type, 0, 1), constant(0));
     Value counted = arith::SelectOp::create(builder, loc, isData, bytes, constant64(0));

@@ -4,7 +4,7 @@
 
 #include "codegen/cpu/KernelPlan.h"
 
-#include "codegen/cpu/ScheduleTable.h"
+#include "codegen/cpu/PrefetchChoice.h"
 #include "codegen/cpu/VectorRows.h"
 
 using namespace mlir;
@@ -28,6 +28,6 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
   else if (!(plan.streamed = StreamedRows::plan(kernel)))
     plan.plainReason = "no row is stored along its columns, a store depends on a condition, or rows that later phases "
                        "read do not fit onto the stack";
-  plan.prefetch = plan.streamed && usesPrefetch(kernel, target.schedule);
+  plan.prefetch = plan.streamed && usesPrefetch(target.schedule);
   return plan;
 }

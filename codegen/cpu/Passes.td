@@ -80,8 +80,8 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
     On x86-64 the vector path has a second function per kernel, `…__stream`: it writes rows by non-temporal stores, keeps what
     later phases read in scratch rows on the stack (48 KiB at most), and ends with a store fence. Each call chooses once:
     what is written must exceed a quarter of the last-level cache (which the processor is asked for once) and overwrite
-    no input, and bases and rows must be aligned to 64 bytes. By width and type (ScheduleTable.cpp) that function also
-    prefetches its inputs.
+    no input, and bases and rows must be aligned to 64 bytes. That function also prefetches its inputs
+    (PrefetchChoice.cpp).
 
     Where the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context; with its parallel_for
     hook the rows are cut into tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.

@@ -27,7 +27,7 @@ enum class StoreKind {
 
 /// Whether rows that are written past the cache are read ahead of their use.
 enum class PrefetchKind {
-  Auto, // by what was measured (ScheduleTable.h)
+  Auto, // by what was measured (PrefetchChoice.h)
   Off,
   On,
 };

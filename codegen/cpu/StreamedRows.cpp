@@ -5,8 +5,8 @@
 #include "codegen/cpu/StreamedRows.h"
 
 #include "codegen/cpu/LaneLoops.h"
-#include "codegen/cpu/ScheduleTable.h"
 #include "codegen/rows/ElementMemory.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -23,6 +23,18 @@ static SmallVector<Operation *> getAccesses(rows::KernelOp kernel, Value row) {
       accesses.push_back(op);
   });
   return accesses;
+}
+
+/// The number of columns of a kernel where it is known.
+static std::optional<int64_t> getStaticWidth(rows::KernelOp kernel) {
+  int64_t width = 1;
+  for (Value size : kernel.getColumnDims()) {
+    APInt value;
+    if (!matchPattern(size, m_ConstantInt(&value)))
+      return std::nullopt;
+    width *= value.getSExtValue();
+  }
+  return width;
 }
 
 std::optional<StreamedRows> StreamedRows::plan(rows::KernelOp kernel) {

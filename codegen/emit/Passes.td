@@ -19,7 +19,7 @@ def InlineCalls : Pass<"resid-inline-calls", "::mlir::ModuleOp"> {
 def PrepareEntries : Pass<"resid-prepare-entries", "::mlir::ModuleOp"> {
   let summary = "rewrite public functions on tensors into destination form";
   let description = [{
-    Each public function F becomes a private function F__impl with the arguments: the caller's context (`!llvm.ptr`), one
+    Each public function F becomes a private function F.impl with the arguments: the caller's context (`!llvm.ptr`), one
     argument per argument of F (a memref for a tensor), one memref per result, and the status cell (`memref<i32>`). Its
     attribute `resid.signature` says how F looks from C: names, which run-time sizes must be equal, and where each size of
     a result comes from. C names come from the argument attribute `resid.name`, else they are argN.
@@ -36,7 +36,7 @@ def PlanScratch : Pass<"resid-plan-scratch", "::mlir::ModuleOp"> {
   let description = [{
     For functions with a `resid.signature`, after bufferization. Each memref.alloc becomes a view into the argument
     `%scratch : memref<?xi8>`, which is added before the status cell; views start at multiples of 64 bytes and do not
-    overlap. A private function F__scratch computes the number of bytes from the run-time sizes of F; it answers
+    overlap. A private function F.scratch computes the number of bytes from the run-time sizes of F; it answers
     RESID_BAD_SHAPE where the number overflows. Small static buffers go to the stack. A temporary whose size does not
     follow from the arguments' sizes, or that a loop carries to its next iteration, is an error.
   }];
@@ -46,13 +46,13 @@ def PlanScratch : Pass<"resid-plan-scratch", "::mlir::ModuleOp"> {
 def BuildEntries : Pass<"resid-build-entries", "::mlir::ModuleOp"> {
   let summary = "make the C functions that check their arguments and call the implementations";
   let description = [{
-    For each function F__impl with a `resid.signature`, after bufferization: the exported function F, which checks context,
-    pointers, sizes, overlaps and the processor (in this order), takes scratch memory, calls F__impl and answers the
+    For each function F.impl with a `resid.signature`, after bufferization: the exported function F, which checks context,
+    pointers, sizes, overlaps and the processor (in this order), takes scratch memory, calls F.impl and answers the
     status; and F_scratch_bytes. An output may be exactly an input's buffer where the implementation is a single
     rows.kernel that reads that input with the output's rows and columns.
 
-    With `variants`, F calls F__impl.name instead, for the first CPU of the list whose features the processor has. These
-    functions are declared, with the attribute `resid.per_cpu`; their bodies are made from F__impl, one module per CPU.
+    With `variants`, F calls F.impl.name instead, for the first CPU of the list whose features the processor has. These
+    functions are declared, with the attribute `resid.per_cpu`; their bodies are made from F.impl, one module per CPU.
   }];
   let options = [Option<"isAArch64", "aarch64", "bool", "false",
                         "the processor is an aarch64, which Linux is asked about; else an x86-64, asked by CPUID">,

@@ -2,6 +2,7 @@
 //
 // Temporaries of a call into one block of scratch memory.
 
+#include "codegen/emit/EntryCode.h"
 #include "codegen/emit/Passes.h"
 #include "codegen/emit/SizeCode.h"
 #include "dialect/Shapes.h"
@@ -199,8 +200,7 @@ FailureOr<Value> ScratchPlanner::emitTotal(OpBuilder &builder, Location loc, Siz
     Value rounded = arith::AndIOp::create(builder, loc, raised, code.constant(-kAlignment));
     total = arith::AddIOp::create(builder, loc, total, rounded);
   }
-  // RESID_BAD_SHAPE
-  return Value(arith::SelectOp::create(builder, loc, fault, code.constant(-2), total));
+  return Value(arith::SelectOp::create(builder, loc, fault, code.constant(BadShape), total));
 }
 
 LogicalResult ScratchPlanner::buildSizeFunction() {

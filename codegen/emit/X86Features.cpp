@@ -1,19 +1,19 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The CPUID instruction as LLVM-dialect code; the places of the bits are those of Intel's and AMD's manuals.
+// What CPUID answers of each feature; the places of the bits are those of Intel's and AMD's manuals.
 
 #include "codegen/emit/CPUFeatures.h"
 
+#include "codegen/cpu/ProcessorQuery.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <map>
 
 using namespace mlir;
+using namespace mlir::resid::cpu;
 using namespace mlir::resid::emit;
 
 namespace {
-
-enum Register { EAX, EBX, ECX, EDX };
 
 /// Register state that the operating system must save, as bits of XCR0.
 enum SavedState : uint32_t { None = 0, Vectors256 = 0x6, Vectors512 = 0xe6, ExtendedGeneral = 0x80000 };
@@ -21,7 +21,7 @@ enum SavedState : uint32_t { None = 0, Vectors256 = 0x6, Vectors512 = 0xe6, Exte
 struct Feature {
   const char *name;
   uint32_t leaf, subleaf;
-  Register reg;
+  CPUIDRegister reg;
   unsigned bit;
   SavedState state;
 };
@@ -108,13 +108,8 @@ private:
   Value hasBits(Value word, uint32_t mask) {
     return compare(LLVM::ICmpPredicate::eq, both(word, constant(mask)), constant(mask));
   }
-  /// The registers after an instruction with several results.
-  Value instruction(StringRef name, StringRef constraints, ValueRange operands, unsigned results);
-  Value extract(Value registers, int64_t index) {
-    return LLVM::ExtractValueOp::create(builder, loc, registers, ArrayRef<int64_t>{index});
-  }
   /// Each leaf is asked once, whatever the number of sets: under a hypervisor CPUID takes microseconds.
-  Value cpuid(uint32_t leaf, uint32_t subleaf, Register reg);
+  Value cpuid(uint32_t leaf, uint32_t subleaf, CPUIDRegister reg);
   Condition emitCondition(const FeatureSet &features);
   /// XCR0, or 0 where it is not there. Goes on in a new block.
   Value readSavedState(func::FuncOp function);
@@ -126,25 +121,16 @@ private:
 
 } // namespace
 
-Value X86Questions::instruction(StringRef name, StringRef constraints, ValueRange operands, unsigned results) {
-  SmallVector<Type> types(results, builder.getI32Type());
-  Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
-  auto all = LLVM::InlineAsmOp::create(builder, loc, type, operands, name, constraints, /*has_side_effects=*/true,
-                                       /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-                                       /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
-  return all->getResult(0);
-}
-
-Value X86Questions::cpuid(uint32_t leaf, uint32_t subleaf, Register reg) {
+Value X86Questions::cpuid(uint32_t leaf, uint32_t subleaf, CPUIDRegister reg) {
   Value &registers = leaves[{leaf, subleaf}];
   if (!registers)
-    registers = instruction("cpuid", "={ax},={bx},={cx},={dx},{ax},{cx}", {constant(leaf), constant(subleaf)}, 4);
-  return extract(registers, reg);
+    registers = emitCPUID(builder, loc, constant(leaf), constant(subleaf));
+  return emitRegister(builder, loc, registers, reg);
 }
 
 X86Questions::Condition X86Questions::emitCondition(const FeatureSet &features) {
   Condition condition;
-  std::map<std::tuple<uint32_t, uint32_t, Register>, uint32_t> masks;
+  std::map<std::tuple<uint32_t, uint32_t, CPUIDRegister>, uint32_t> masks;
   for (const Feature &feature : featureTable)
     if (llvm::is_contained(features, feature.name)) {
       masks[{feature.leaf, feature.subleaf, feature.reg}] |= uint32_t(1) << feature.bit;
@@ -171,8 +157,7 @@ Value X86Questions::readSavedState(func::FuncOp function) {
   Value isEnabled = hasBits(cpuid(1, 0, ECX), uint32_t(1) << 27);
   cf::CondBranchOp::create(builder, loc, isEnabled, read, ValueRange{}, next, ValueRange{constant(0)});
   builder.setInsertionPointToStart(read);
-  Value registers = instruction("xgetbv", "={ax},={dx},{cx}", {constant(0)}, 2);
-  cf::BranchOp::create(builder, loc, next, ValueRange{extract(registers, 0)});
+  cf::BranchOp::create(builder, loc, next, ValueRange{emitXGETBV(builder, loc, constant(0))});
   builder.setInsertionPointToStart(next);
   return state;
 }

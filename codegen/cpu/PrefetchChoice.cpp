@@ -2,24 +2,9 @@
 //
 // What was measured, and what follows from it.
 
-#include "codegen/cpu/ScheduleTable.h"
+#include "codegen/cpu/PrefetchChoice.h"
 
-#include "mlir/IR/Matchers.h"
-
-using namespace mlir;
 using namespace mlir::resid;
-using namespace mlir::resid::cpu;
-
-std::optional<int64_t> cpu::getStaticWidth(rows::KernelOp kernel) {
-  int64_t width = 1;
-  for (Value size : kernel.getColumnDims()) {
-    APInt value;
-    if (!matchPattern(size, m_ConstantInt(&value)))
-      return std::nullopt;
-    width *= value.getSExtValue();
-  }
-  return width;
-}
 
 // What prefetches bring beyond the cache, on a Zen 5 EPYC, one thread: the time without them over the time with them,
 // medians, the two called by turns:
@@ -37,4 +22,4 @@ std::optional<int64_t> cpu::getStaticWidth(rows::KernelOp kernel) {
 // --shapes=4096x768,16384x1024,16384x256,65536x64,2048x4096'`. What they cost somewhere (width 256) changes
 // from run to run and between processors; what they bring is more than that. So there is one answer for every width and
 // type, also for widths that are known at run time only.
-bool cpu::usesPrefetch(rows::KernelOp, const Schedule &schedule) { return schedule.prefetch != PrefetchKind::Off; }
+bool cpu::usesPrefetch(const Schedule &schedule) { return schedule.prefetch != PrefetchKind::Off; }
