@@ -32,6 +32,20 @@ static void separateSites(rows::KernelOp kernel) {
   });
 }
 
+/// Leaves no rows to go through where rows have no columns and nothing is written once per row.
+static void dropEmptyRows(OpBuilder &builder, rows::KernelOp kernel, KernelAddresses &addresses) {
+  unsigned operands = addresses.operands.size();
+  for (unsigned init = kernel.getInputs().size(); init < operands; ++init)
+    if (!kernel.isAlongColumns(init))
+      return;
+  if (matchPattern(addresses.width, m_NonZero()))
+    return;
+  Location loc = kernel.getLoc();
+  Value none = constantI64(builder, loc, 0);
+  Value isEmpty = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, addresses.width, none);
+  addresses.rows = builder.createOrFold<arith::SelectOp>(loc, isEmpty, none, addresses.rows);
+}
+
 static SmallVector<Value> collectOuterValues(rows::KernelOp kernel, KernelAddresses &addresses) {
   SmallVector<Value> values;
   addresses.forEachValue([&](Value &value) { values.push_back(value); });
@@ -52,6 +66,7 @@ FailureOr<KernelUse> KernelUse::prepare(rows::KernelOp kernel, const CPUTarget &
   if (failed(addresses))
     return failure();
   use.addresses = *addresses;
+  dropEmptyRows(builder, kernel, use.addresses);
   if (!use.plan.obstacle.empty())
     kernel.emitRemark() << "takes the scalar path (bit-exact): " << use.plan.obstacle;
   separateSites(kernel);
