@@ -3,9 +3,11 @@
 // resid-opt: runs single passes and pipelines on a file, with everything that users of mlir-opt know, and with the exit
 // codes and the care for old outputs that all tools of resid share.
 
+#include "mlir/IR/Verifier.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "tools/common/Diagnostics.h"
@@ -17,6 +19,8 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/WithColor.h"
+#include <atomic>
+#include <thread>
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -82,6 +86,41 @@ static bool isValid(const llvm::MemoryBuffer &input, const MlirOptMainConfig &co
       tools::parseModule(llvm::MemoryBuffer::getMemBuffer(input.getMemBufferRef()), sourceManager, context));
 }
 
+namespace {
+
+/// Notices passes that leave behind what does not verify, which no program is to blame for.
+class BrokenProgramWatch : public PassInstrumentation {
+public:
+  explicit BrokenProgramWatch(std::atomic<bool> &isBroken) : isBroken(isBroken) {}
+
+  void runAfterPassFailed(Pass *, Operation *op) override {
+    // What is wrong was said already, by the pass or by the verifier after it. Other threads may still speak.
+    auto isHere = [self = std::this_thread::get_id()](Diagnostic &) {
+      return success(std::this_thread::get_id() == self);
+    };
+    ScopedDiagnosticHandler quiet(op->getContext(), isHere);
+    if (failed(verify(op)))
+      isBroken = true;
+  }
+
+private:
+  std::atomic<bool> &isBroken;
+};
+
+} // namespace
+
+/// `config` with a watch on every pass.
+static MlirOptMainConfig watchPasses(const MlirOptMainConfig &config, std::atomic<bool> &isBroken) {
+  MlirOptMainConfig watched = config;
+  watched.setPassPipelineSetupFn([config, &isBroken](PassManager &manager) -> LogicalResult {
+    if (failed(config.setupPassPipeline(manager)))
+      return failure();
+    manager.addInstrumentation(std::make_unique<BrokenProgramWatch>(isBroken));
+    return success();
+  });
+  return watched;
+}
+
 /// Reads, runs, and writes only what is complete.
 static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry, tools::ToolRun &run) {
   MLIRContext probe(MLIRContext::Threading::DISABLED);
@@ -112,8 +151,9 @@ static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry,
     return tools::ExitProgram;
   std::string output;
   llvm::raw_string_ostream stream(output);
-  if (failed(MlirOptMain(stream, std::move(*input), registry, config)))
-    return tools::ExitProgram;
+  std::atomic<bool> isBroken = false;
+  if (failed(MlirOptMain(stream, std::move(*input), registry, watchPasses(config, isBroken))))
+    return isBroken ? run.report("a pass left a program that does not verify") : tools::ExitProgram;
   if (llvm::Error error = tools::writeOutput(outputFile, output))
     return report(tools::ExitFile, llvm::toString(std::move(error)));
   return tools::ExitDone;
