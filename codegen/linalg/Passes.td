@@ -45,7 +45,8 @@ def CarryLoopTensors : Pass<"resid-carry-loop-tensors"> {
     ```mlir
     scf.for … iter_args(%h = %x) { … %z = bufferization.materialize_in_destination %y in %h … scf.yield %z }
     ```
-    Where an iteration reads the old value after the new one is made, bufferization adds a copy.
+    Where an iteration reads the old value after the new one is made, bufferization adds a copy. Where tensors change
+    places (`scf.yield %b, %a`), one old value is copied here.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }

@@ -86,3 +86,44 @@ func.func private @inner_loop(%xm: memref<8x8xf32>, %n: index, %om: memref<8x8xf
   bufferization.materialize_in_destination %r in restrict writable %om : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
   return
 }
+
+// Where tensors change places, one old value is kept.
+// TENSORS-LABEL: @swap
+// TENSORS: scf.for {{.+}} iter_args(%[[A:.+]] = %{{.+}}, %[[B:.+]] = %{{.+}})
+// TENSORS-NEXT: %[[OLD:.+]] = bufferization.alloc_tensor(){{.*}} copy(%[[A]])
+// TENSORS-NEXT: %[[FIRST:.+]] = bufferization.materialize_in_destination %[[B]] in %[[A]]
+// TENSORS-NEXT: %[[SECOND:.+]] = bufferization.materialize_in_destination %[[OLD]] in %[[B]]
+// TENSORS-NEXT: scf.yield %[[FIRST]], %[[SECOND]]
+// CHECK-LABEL: @swap
+func.func private @swap(%xm: memref<8x8xf32>, %n: index, %om: memref<8x8xf32>) {
+  %x = bufferization.to_tensor %xm restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %y = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<8x8xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %y) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+    scf.yield %b, %a : tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  bufferization.materialize_in_destination %r#0 in restrict writable %om : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
+  return
+}
+
+// The later of two tensors is written first, and no value is kept.
+// TENSORS-LABEL: @follow
+// TENSORS: scf.for {{.+}} iter_args(%[[A:.+]] = %{{.+}}, %[[B:.+]] = %{{.+}})
+// TENSORS-NEXT: %[[Y:.+]] = resid.add
+// TENSORS-NEXT: %[[SECOND:.+]] = bufferization.materialize_in_destination %[[A]] in %[[B]]
+// TENSORS-NEXT: %[[FIRST:.+]] = bufferization.materialize_in_destination %[[Y]] in %[[A]]
+// TENSORS-NEXT: scf.yield %[[FIRST]], %[[SECOND]]
+// CHECK-LABEL: @follow
+func.func private @follow(%xm: memref<8x8xf32>, %n: index, %om: memref<8x8xf32>) {
+  %x = bufferization.to_tensor %xm restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<8x8xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %z) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+    %y = resid.add %a, %b : tensor<8x8xf32>
+    scf.yield %y, %a : tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  bufferization.materialize_in_destination %r#0 in restrict writable %om : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
+  return
+}
