@@ -193,13 +193,13 @@ func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> para
   KernelAddresses addresses = first.addresses;
   addresses.forEachValue([&](Value &value) { value = mapping.lookup(value); });
   Value low = entry->getArgument(next), high = entry->getArgument(next + 1);
-  if (first.plan.path == RowPath::Scalar)
+  if (first.plan.path == RowPath::Scalar) {
     ScalarRowEmitter(builder, entry, addresses, mapping, target.vectorBits).emitRows(first.kernel, low, high);
-  else
-    VectorRowEmitter(builder, entry, addresses, mapping, target, stream, stream && first.plan.prefetch)
-        .emitRows(first.kernel, low, high);
-  if (stream) // Other threads may read what was written once this function has returned.
-    LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
+  } else {
+    VectorRowEmitter rows(builder, entry, addresses, mapping, target, stream, stream && first.plan.prefetch);
+    rows.emitRows(first.kernel, low, high);
+    rows.finish(loc); // Other threads may read what was written once this function has returned.
+  }
   func::ReturnOp::create(builder, loc);
   return function;
 }

@@ -22,7 +22,7 @@ enum class RowPath {
 enum class StoreKind {
   Auto,        // chosen in every call
   Plain,       // through the cache
-  NonTemporal, // past the cache wherever addresses are aligned for it
+  NonTemporal, // past the cache wherever scratch rows have room
 };
 
 /// Whether rows that are written past the cache are read ahead of their use.

@@ -12,9 +12,11 @@
 
 namespace mlir::resid::cpu {
 
-/// Whether (i1) a call writes its rows past the cache: where bases and rows are aligned to cache lines, scratch rows
-/// have room and, unless the schedule asks for it, what is written neither fits into the last-level cache nor
-/// overwrites an input.
+/// Whether (i1) every row of the operands begins at a cache line.
+Value emitAlignment(OpBuilder &builder, Location loc, const KernelAddresses &addresses, ArrayRef<unsigned> operands);
+
+/// Whether (i1) a call writes its rows past the cache: where scratch rows have room and, unless the schedule asks for
+/// it, what is written neither fits into the last-level cache nor overwrites an input.
 Value emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel, const KernelAddresses &addresses,
                       const StreamedRows &rows, const Schedule &schedule);
 

@@ -37,9 +37,29 @@ static std::optional<int64_t> getStaticWidth(rows::KernelOp kernel) {
   return width;
 }
 
+static int64_t getColumnBytes(ArrayRef<BlockArgument> rows) {
+  int64_t bytes = 0;
+  for (BlockArgument row : rows)
+    bytes += rows::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
+  return bytes;
+}
+
+void StreamedRows::layOut(std::optional<int64_t> width) {
+  int64_t keptBytes = getColumnBytes(kept), allBytes = keptBytes + getColumnBytes(staged);
+  auto getRoom = [](int64_t bytes) { return bytes ? kScratchBytes / bytes / kLanes * kLanes : 0; };
+  capacity = getRoom(keptBytes);
+  stagedCapacity = getRoom(allBytes);
+  scratchBytes = std::max(capacity * keptBytes, stagedCapacity * allBytes);
+  if (!width)
+    return;
+  int64_t padded = llvm::alignTo(*width, kLanes);
+  stagedCapacity = padded <= stagedCapacity ? padded : 0;
+  capacity = std::min(padded, capacity);
+  scratchBytes = stagedCapacity ? padded * allBytes : padded * keptBytes;
+}
+
 std::optional<StreamedRows> StreamedRows::plan(rows::KernelOp kernel) {
   StreamedRows plan;
-  int64_t scratchBytes = 0;
   unsigned inputs = kernel.getInputs().size();
   for (unsigned operand = inputs; operand < inputs + kernel.getInits().size(); ++operand) {
     if (!kernel.isAlongColumns(operand))
@@ -62,17 +82,16 @@ std::optional<StreamedRows> StreamedRows::plan(rows::KernelOp kernel) {
     }
     if (isStoredLater)
       plan.operands.push_back(operand);
-    if (isRead) {
+    if (isRead)
       plan.kept.push_back(row);
-      scratchBytes += rows::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
-    }
+    else if (isStoredLater)
+      plan.staged.push_back(row);
   }
   if (plan.operands.empty())
     return std::nullopt;
-  int64_t room = scratchBytes ? kScratchBytes / scratchBytes / kLanes * kLanes : 0;
   std::optional<int64_t> width = getStaticWidth(kernel);
-  if (width && scratchBytes && *width > room)
+  plan.layOut(width);
+  if (width && !plan.kept.empty() && *width > plan.capacity)
     return std::nullopt;
-  plan.capacity = width ? llvm::alignTo(*width, kLanes) : room;
   return plan;
 }

@@ -17,8 +17,12 @@ namespace mlir::resid::cpu {
 /// One row of memory that a value is written to.
 struct RowTarget {
   Value pointer;
-  /// Written past the cache: pointer and columns of full steps are then aligned to whole vectors.
-  bool nonTemporal = false;
+  /// Where given (i1): full steps are written past the cache if it holds, and `pointer` is aligned to cache lines then.
+  Value aligned = {};
+  /// Where values go if it does not hold.
+  Value otherwise = {};
+  /// Whether they are there already, since another target says so.
+  bool isThere = false;
 };
 
 /// Memory that is fetched into the caches while a phase runs.
@@ -101,7 +105,9 @@ private:
   Parts loadThroughBuffer(Value pointer, VectorType type);
   void storeThroughBuffer(const Parts &values, Value pointer, VectorType type);
   void copyPresent(Type element, Value from, Value to);
-  void storeWide(const Parts &values, const RowTarget &row);
+  void storeStep(const Parts &values, const RowTarget &row);
+  Parts fillRegisters(const Parts &values);
+  void storeRegisters(const Parts &registers, Value pointer, bool nonTemporal);
   Value getBuffer(Type element);
 
   OpBuilder &builder;

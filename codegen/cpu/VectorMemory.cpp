@@ -3,12 +3,13 @@
 // Loads and stores of a phase's body on vectors, whole or under a mask; see VectorBody.h. Not: arithmetic
 // (VectorBody.cpp).
 
+#include "codegen/cpu/LineWriter.h"
 #include "codegen/cpu/RowEmitter.h"
-#include "codegen/cpu/StreamedRows.h"
 #include "codegen/cpu/VectorBody.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -122,13 +123,19 @@ void VectorBody::emitStore(rows::StoreOp store) {
   Type memory = type.getElementType();
   for (const RowTarget &row : places.targets(store)) {
     if (!present) {
-      storeWide(stored, row);
-    } else if (!hasMaskedAccess(memory)) {
-      storeThroughBuffer(stored, row.pointer, type);
+      storeStep(stored, row);
+      continue;
+    }
+    // A row that is there already is stored once more, which is cheaper than to ask for every row.
+    Value pointer = row.pointer;
+    if (row.aligned)
+      pointer = arith::SelectOp::create(builder, loc, row.aligned, pointer, row.otherwise);
+    if (!hasMaskedAccess(memory)) {
+      storeThroughBuffer(stored, pointer, type);
     } else {
       for (auto [i, columns] : llvm::enumerate(stored)) {
         int64_t first = i * type.getNumElements();
-        LLVM::MaskedStoreOp::create(builder, loc, columns, address(row.pointer, memory, first),
+        LLVM::MaskedStoreOp::create(builder, loc, columns, address(pointer, memory, first),
                                     createMask(first, /*step=*/1, type.getNumElements()), /*alignment=*/1);
       }
     }
@@ -149,20 +156,43 @@ void VectorBody::emitPrefetch(const Prefetch &prefetch) {
 }
 
 /// In whole registers: parts of a narrow type are put together first.
-void VectorBody::storeWide(const Parts &stored, const RowTarget &row) {
+VectorBody::Parts VectorBody::fillRegisters(const Parts &stored) {
   auto type = cast<VectorType>(stored.front().getType());
-  Type element = type.getElementType();
-  int64_t bits = type.getNumElements() * element.getIntOrFloatBitWidth(), count = stored.size();
+  int64_t bits = type.getNumElements() * type.getElementType().getIntOrFloatBitWidth(), count = stored.size();
   int64_t group = std::min<int64_t>(std::max<int64_t>(target.vectorBits / bits, 1), count);
-  unsigned alignment = row.nonTemporal ? bits * group / 8 : 1;
+  Parts filled;
   for (int64_t first = 0; first < count; first += group) {
     SmallVector<Value> pieces(ArrayRef<Value>(stored).slice(first, group));
     for (; pieces.size() > 1; pieces.truncate(pieces.size() / 2))
       for (size_t i = 0; i < pieces.size() / 2; ++i)
         pieces[i] = concatenate(builder, loc, pieces[2 * i], pieces[2 * i + 1]);
-    Value start = address(row.pointer, element, first * type.getNumElements());
-    LLVM::StoreOp::create(builder, loc, pieces.front(), start, alignment, /*isVolatile=*/false, row.nonTemporal);
+    filled.push_back(pieces.front());
   }
+  return filled;
+}
+
+void VectorBody::storeRegisters(const Parts &registers, Value pointer, bool nonTemporal) {
+  auto type = cast<VectorType>(registers.front().getType());
+  Type element = type.getElementType();
+  unsigned alignment = nonTemporal ? type.getNumElements() * element.getIntOrFloatBitWidth() / 8 : 1;
+  for (auto [i, columns] : llvm::enumerate(registers)) {
+    Value start = address(pointer, element, i * type.getNumElements());
+    LLVM::StoreOp::create(builder, loc, columns, start, alignment, /*isVolatile=*/false, nonTemporal);
+  }
+}
+
+void VectorBody::storeStep(const Parts &stored, const RowTarget &row) {
+  Parts registers = fillRegisters(stored);
+  if (!row.aligned)
+    return storeRegisters(registers, row.pointer, /*nonTemporal=*/false);
+  auto choice = scf::IfOp::create(builder, loc, row.aligned, /*withElseRegion=*/!row.isThere);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  storeRegisters(registers, row.pointer, /*nonTemporal=*/true);
+  if (row.isThere)
+    return;
+  builder.setInsertionPointToStart(choice.elseBlock());
+  storeRegisters(registers, row.otherwise, /*nonTemporal=*/false);
 }
 
 //===------------------------------------------- columns that are absent ------------------------------------------===//

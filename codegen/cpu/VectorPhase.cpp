@@ -5,6 +5,8 @@
 // each time over the same lanes of every chunk, so that the accumulators always stay in registers.
 
 #include "codegen/cpu/VectorRows.h"
+
+#include "codegen/cpu/StoreChoice.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -50,36 +52,75 @@ VectorRowEmitter::VectorRowEmitter(OpBuilder &builder, Block *entry, const Kerne
                                    bool prefetch)
     : RowEmitter(builder, entry, addresses, mapping), target(target), stream(stream), prefetch(prefetch) {
   if (stream)
-    allocateScratch();
+    allocateScratch(entry->getParentOp()->getLoc());
   places.source = [this](rows::LoadOp load) {
-    Value kept = scratch.lookup(load.getRow());
-    return kept ? kept : getRowPointer(load.getRow());
+    bool isKept = this->stream && this->stream->isKept(load.getRow());
+    return isKept ? scratch.lookup(load.getRow()) : getRowPointer(load.getRow());
   };
   places.targets = [this](rows::StoreOp store) { return getTargets(store); };
 }
 
-void VectorRowEmitter::allocateScratch() {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(entry);
-  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-  for (BlockArgument row : stream->getKept()) {
+/// Scratch rows lie one after the other, each as long as the rows at hand: kept ones first, so that they have all the
+/// room where rows are aligned. 64 bytes more are read by what writes the others.
+void VectorRowEmitter::allocateScratch(Location loc) {
+  aligned = stream->getStagedCapacity() ? emitAlignment(builder, loc, addresses, stream->getOperands())
+                                        : arith::ConstantIntOp::create(builder, loc, 1, 1).getResult();
+  Value widest = arith::AddIOp::create(builder, loc, addresses.width, constantI64(builder, loc, kLanes - 1));
+  Value columns = arith::AndIOp::create(builder, loc, widest, constantI64(builder, loc, -kLanes));
+  Value next;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(entry);
+    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), stream->getScratchBytes() + kLineBytes);
+    next = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), type,
+                                  constantI64(builder, loc, 1), kLineBytes);
+  }
+  auto module = entry->getParentOp()->getParentOfType<ModuleOp>();
+  for (BlockArgument row : llvm::concat<const BlockArgument>(stream->getKept(), stream->getStaged())) {
+    scratch[row] = next;
     Type element = rows::getMemoryType(cast<rows::RowType>(row.getType()).getElementType());
-    auto type = LLVM::LLVMArrayType::get(element, stream->getCapacity());
-    scratch[row] = LLVM::AllocaOp::create(builder, row.getLoc(), pointerType, type,
-                                          constantI64(builder, row.getLoc(), 1), kLineBytes);
+    next = LLVM::GEPOp::create(builder, loc, next.getType(), element, next, ValueRange(columns));
+    if (stream->getStagedCapacity())
+      writers.insert({row, LineWriter::create(builder, loc, entry, module, target.vectorBits)});
   }
 }
 
 SmallVector<RowTarget> VectorRowEmitter::getTargets(rows::StoreOp store) {
   Value pointer = getRowPointer(store.getRow());
   if (!stream)
-    return {{pointer, /*nonTemporal=*/false}};
+    return {{pointer}};
+  Value own = scratch.lookup(store.getRow());
   SmallVector<RowTarget> targets;
   if (stream->isReadLater(store))
-    targets.push_back({scratch.lookup(store.getRow()), /*nonTemporal=*/false});
+    targets.push_back({own});
   if (stream->isLast(store))
-    targets.push_back({pointer, /*nonTemporal=*/true});
+    targets.push_back({pointer, aligned, own, /*isThere=*/stream->isReadLater(store)});
   return targets;
+}
+
+/// Writes the rows that are complete after the phase, where they do not begin at cache lines. In one go, since a load
+/// of what was stored a moment before waits until that has left the processor's queue of stores, past slow ones.
+void VectorRowEmitter::copyUnaligned(rows::PhaseOp phase) {
+  Location loc = phase.getLoc();
+  for (rows::StoreOp store : phase.getBody().front().getOps<rows::StoreOp>()) {
+    auto writer = writers.find(store.getRow());
+    if (writer == writers.end() || !stream->isLast(store))
+      continue;
+    int64_t size = rows::getElementBytes(store.getValue().getType());
+    auto choice = scf::IfOp::create(builder, loc, aligned, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(choice.elseBlock());
+    Value bytes = arith::MulIOp::create(builder, loc, addresses.width, constantI64(builder, loc, size));
+    writer->second.emitWrite(builder, loc, getRowPointer(store.getRow()), scratch.lookup(store.getRow()), bytes);
+  }
+}
+
+void VectorRowEmitter::finish(Location loc) {
+  if (!stream)
+    return;
+  for (const auto &[row, writer] : writers)
+    writer.emitFlush(builder, loc);
+  LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
 }
 
 /// How far ahead of its use a row is asked for, into the first level of the cache.
@@ -122,11 +163,14 @@ void VectorRowEmitter::emitColumnOperation(Operation *op) {
 }
 
 void VectorRowEmitter::emitPhase(rows::PhaseOp phase) {
-  Location loc = phase.getLoc();
   places.prefetches = getPrefetches(phase);
   VectorBody body(builder, entry, phase, mapping, places, target, buffers);
-  if (phase.getReduced().empty())
-    return emitElementwise(body, loc);
+  phase.getReduced().empty() ? emitElementwise(body, phase.getLoc()) : emitReductions(phase, body);
+  copyUnaligned(phase);
+}
+
+void VectorRowEmitter::emitReductions(rows::PhaseOp phase, VectorBody &body) {
+  Location loc = phase.getLoc();
   Accumulators allTotals = emitBlocks(phase, body);
   ArrayRef<Value> totals = allTotals;
   int64_t partsOfLanes = kLanes / body.getLanes();

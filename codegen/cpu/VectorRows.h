@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_CPU_VECTORROWS_H
 #define RESID_CODEGEN_CPU_VECTORROWS_H
 
+#include "codegen/cpu/LineWriter.h"
 #include "codegen/cpu/RowEmitter.h"
 #include "codegen/cpu/StreamedRows.h"
 #include "codegen/cpu/VectorBody.h"
@@ -18,10 +19,13 @@ std::optional<std::string> findVectorObstacle(rows::KernelOp kernel);
 
 class VectorRowEmitter : public RowEmitter {
 public:
-  /// With `stream`, rows are written past the cache as that says; their bases and strides must be aligned so.
+  /// With `stream`, rows are written past the cache as that says, and finish() has to be called behind the last one.
   /// With `prefetch`, what the row and the next one read is asked for ahead of its use.
   VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
                    const CPUTarget &target, const StreamedRows *stream, bool prefetch);
+
+  /// Makes what was written past the cache visible to other threads.
+  void finish(Location loc);
 
 private:
   using Parts = VectorBody::Parts;
@@ -32,6 +36,7 @@ private:
   void emitColumnOperation(Operation *op) override;
 
   void emitElementwise(VectorBody &body, Location loc);
+  void emitReductions(rows::PhaseOp phase, VectorBody &body);
   Accumulators emitBlocks(rows::PhaseOp phase, VectorBody &body);
   void emitSweep(rows::PhaseOp phase, VectorBody &body, Value first, Value end, int64_t lane, Accumulators &totals);
   Accumulators emitChunk(rows::PhaseOp phase, VectorBody &body, Value column, Value present, ValueRange accumulators,
@@ -39,15 +44,20 @@ private:
   SmallVector<Value> drawNext(VectorBody &body, Value column, Value end, ValueRange drawn);
   Accumulators createZeros(rows::PhaseOp phase, int64_t lanes, int64_t parts);
 
-  void allocateScratch();
+  void allocateScratch(Location loc);
+  void copyUnaligned(rows::PhaseOp phase);
   SmallVector<RowTarget> getTargets(rows::StoreOp store);
   SmallVector<Prefetch> getPrefetches(rows::PhaseOp phase);
 
   const CPUTarget &target;
   const StreamedRows *stream;
   bool prefetch;
-  /// The scratch rows of rows that are kept.
+  /// Whether (i1) all rows that are written past the cache begin at cache lines.
+  Value aligned;
+  /// The scratch rows of rows that are kept or staged.
   DenseMap<Value, Value> scratch;
+  /// What writes rows where that is not so.
+  llvm::MapVector<Value, LineWriter> writers;
   RowPlaces places;
   DenseMap<Type, Value> buffers;
 };

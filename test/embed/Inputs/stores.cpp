@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs the kernels of test/codegen/Inputs/row-kernels.mlir, compiled with each kind of stores, beside their scalar path
-// and compares all bytes. Arrays end at a page that may not be touched, or begin off alignment.
+// and compares all bytes. Arrays end at a page that may not be touched, or begin off alignment; bytes around them stay.
 
 #include "auto.h"
 #include "nontemporal.h"
@@ -9,6 +9,7 @@
 #include "resid_runtime.h"
 #include "scalar.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,18 +23,21 @@ namespace {
 
 int comparisons = 0, failures = 0;
 
-/// Memory with a page after it that faults; the array ends there, or begins one byte past an aligned address.
+/// Memory with a page after it that faults; the array ends there, or begins some bytes past an aligned address.
 class Array {
 public:
-  Array(size_t bytes, bool misaligned) : size(bytes) {
+  Array(size_t bytes, size_t misaligned) : size(bytes) {
     size_t page = sysconf(_SC_PAGESIZE);
     mapped = (bytes + 2 * page - 1) / page * page + page;
     base = static_cast<char *>(mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (base == MAP_FAILED || mprotect(base + mapped - page, page, PROT_NONE) != 0)
       abort();
-    start = misaligned ? base + 1 : base + mapped - page - bytes;
+    end = base + mapped - page;
+    start = misaligned ? base + misaligned : end - bytes;
+    std::fill(base, end, kAround);
   }
-  Array(Array &&other) : base(other.base), start(other.start), mapped(other.mapped), size(other.size) {
+  Array(Array &&other)
+      : base(other.base), start(other.start), end(other.end), mapped(other.mapped), size(other.size) {
     other.base = nullptr;
   }
   ~Array() {
@@ -43,9 +47,15 @@ public:
   template <typename T> T *as() const { return reinterpret_cast<T *>(start); }
   char *bytes() const { return start; }
   size_t getSize() const { return size; }
+  /// Whether nothing was written beside the array.
+  bool isIntactAround() const {
+    auto isIntact = [](char byte) { return byte == kAround; };
+    return std::all_of(base, start, isIntact) && std::all_of(start + size, end, isIntact);
+  }
 
 private:
-  char *base, *start;
+  static constexpr char kAround = 0x5A;
+  char *base, *start, *end;
   size_t mapped, size;
 };
 
@@ -73,7 +83,7 @@ void fill(const Array &array, int64_t width, bool narrow, unsigned seed) {
 
 struct Case {
   int64_t rows, width;
-  bool misaligned;
+  size_t misaligned; // bytes behind a cache line; 0: the arrays end at the end of a page
 };
 
 struct Arrays {
@@ -119,6 +129,8 @@ std::string run(const Kernel &kernel, const Case &c, Narrow narrow, const resid_
   resid_status status = kernel(ctx, c, arrays, y.bytes(), s.bytes());
   if (status != RESID_OK)
     return "status " + std::to_string(status);
+  if (!y.isIntactAround() || !s.isIntactAround())
+    return "bytes beside a result were written";
   return std::string(y.bytes(), bytes) + std::string(s.bytes(), bytes);
 }
 
@@ -162,8 +174,8 @@ void compare(const Family &family, const Case &c, const std::vector<const resid_
         if (found == expected)
           continue;
         ++failures;
-        printf("%s, %s: %lld x %lld%s%s: other bits than the scalar path\n", family.name, name,
-               static_cast<long long>(c.rows), static_cast<long long>(c.width), c.misaligned ? ", misaligned" : "",
+        printf("%s, %s: %lld x %lld, %zu bytes off%s: other bits than the scalar path\n", family.name, name,
+               static_cast<long long>(c.rows), static_cast<long long>(c.width), c.misaligned,
                inPlace ? ", in place" : "");
       }
 }
@@ -190,12 +202,16 @@ int main() {
   for (const Family &family : families) {
     for (int64_t width : {0, 1, 17, 63, 64, 65, 96, 770, 1000, 1024, 1025, 1056, 2048, 4097})
       for (int64_t rows : {0, 1, 7})
-        for (bool misaligned : {false, true})
+        for (size_t misaligned : {0, 1, 16})
           compare(family, {rows, width, misaligned}, {nullptr});
     // Several tasks; and rows that scratch rows have no room for.
-    compare(family, {40, 4096, false}, {nullptr, &three.ctx, &many.ctx});
-    compare(family, {9, 8192 + 32, false}, {&three.ctx});
-    compare(family, {3, 40000, false}, {nullptr});
+    compare(family, {40, 4096, 0}, {nullptr, &three.ctx, &many.ctx});
+    // Two threads write to one cache line.
+    compare(family, {40, 4097, 0}, {&three.ctx, &many.ctx});
+    compare(family, {40, 4096, 18}, {&three.ctx, &many.ctx});
+    compare(family, {9, 8192 + 32, 0}, {&three.ctx});
+    compare(family, {9, 8192, 16}, {&three.ctx});
+    compare(family, {3, 40000, 0}, {nullptr});
   }
   printf("%d comparisons, %d failures\n", comparisons, failures);
   return failures != 0;
