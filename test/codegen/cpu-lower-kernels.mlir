@@ -171,3 +171,30 @@ func.func @row_of_numbers_changes(%x: memref<?x?xf32>, %rows: index, %cols: inde
   }
   return
 }
+
+// -----
+
+#full = affine_map<(r, c) -> (r, c)>
+%n = arith.constant 4 : index
+%x = memref.alloc(%n, %n) : memref<?x?xf32>
+// expected-error @+1 {{'rows.kernel' op expected a function around the kernel}}
+rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [#full]} {
+^bb0(%r: index, %xr: !rows.row<f32>):
+}
+
+// -----
+
+#full = affine_map<(r, c) -> (r, c)>
+func.func @vector_from_above(%v: vector<4xf32>, %rows: index, %cols: index, %y: memref<?x?xf32>) {
+  // expected-remark @+2 {{takes the scalar path (bit-exact): 'vector.extract' has no form on vectors}}
+  // expected-error @+1 {{'rows.kernel' op expected only scalars from above, but got 'vector<4xf32>'}}
+  rows.kernel rows(%rows) columns(%cols) ins() outs(%y : memref<?x?xf32>) attributes {indexing_maps = [#full]} {
+  ^bb0(%r: index, %yr: !rows.row<f32>):
+    rows.phase [] {
+    ^bb0(%j: index):
+      %o = vector.extract %v[0] : f32 from vector<4xf32>
+      rows.store %o, %yr[%j] : f32, !rows.row<f32>
+    }
+  }
+  return
+}

@@ -110,3 +110,26 @@ func.func private @large.impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes 
   "test.use"(%a) : (memref<1099511627776x1024xf32>) -> ()
   return
 }
+
+// -----
+
+// Which of two temporaries a loop carries is not known before it runs.
+#carried = {arguments = [{name = "x", shape = array<i64: -1, 8>, type = tensor<?x8xf32>}], in_place = [],
+        results = [{name = "out0", shape = array<i64: -1, 8>, type = tensor<?x8xf32>}],
+        sizes = [{argument = 0 : i64, dimension = 0 : i64, fixed = -1 : i64, name = "x_dim0", same_as = 0 : i64}],
+        symbol = "carried", type = ""}
+func.func private @carried.impl(%ctx: !llvm.ptr, %x: memref<?x8xf32>, %out: memref<?x8xf32>, %status: memref<i32>)
+    attributes {resid.signature = #carried} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = memref.dim %x, %c0 : memref<?x8xf32>
+  %first = memref.alloc(%rows) : memref<?x8xf32>
+  %last = scf.for %i = %c0 to %rows step %c1 iter_args(%before = %first) -> (memref<?x8xf32>) {
+    // expected-error @+1 {{a temporary that a loop carries to its next iteration is not available}}
+    %next = memref.alloc(%rows) : memref<?x8xf32>
+    "test.use"(%before, %next) : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+    scf.yield %next : memref<?x8xf32>
+  }
+  "test.use"(%last) : (memref<?x8xf32>) -> ()
+  return
+}

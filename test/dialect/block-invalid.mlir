@@ -357,3 +357,16 @@ func.func @yield_outside_a_block(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{expects parent op 'resid.block'}}
   resid.yield %x : tensor<4x8xf32>
 }
+
+// -----
+
+// In generic form only; block.C4.
+func.func @epsilon_type(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @+1 {{'resid.block' op expected epsilon of f64 but got 1.562500e-02 : f32}}
+  %y = "resid.block"(%x) <{norms = [#resid.norm<kind = layer, epsilon = 1.562500e-02 : f32>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>,
+                           placement = #resid<placement post>}> ({
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}

@@ -12,6 +12,16 @@
 namespace mlir::resid::reference {
 namespace {
 
+TEST_F(ReferenceTest, RefusesOtherArgumentsThanTheFunctionTakes) {
+  StringRef text = "func.func @f(%x: tensor<?x3xf32>) { return }";
+  run(text, {});
+  EXPECT_EQ(std::exchange(message, ""), "'func.func' op expected 1 arguments but got 0");
+  run(text, {tensor("f32", {2, 4}, {1})});
+  EXPECT_EQ(std::exchange(message, ""), "'func.func' op expected argument 0 of type 'tensor<?x3xf32>' but got 2x4xf32");
+  run(text, {integer(3)});
+  EXPECT_EQ(std::exchange(message, ""), "'func.func' op expected argument 0 of type 'tensor<?x3xf32>' but got i64");
+}
+
 //===------------------------------------------- numbers and philox -----------------------------------------------===//
 
 TEST(Philox, GivesThePublishedAnswers) {

@@ -47,7 +47,7 @@ SECTIONS = {
     "inside": "Inside of the compiler\n\nThese tell of programs in the dialect `rows`, which the compiler makes for itself. They are met by "
     "who writes such programs by hand, for `resid-opt`.",
 }
-INSIDE = ("codegen/rows-", "codegen/cpu-lower-kernels", "codegen/cpu-require")
+INSIDE = ("codegen/rows-", "codegen/form-kernels-invalid", "codegen/cpu-lower-kernels", "codegen/cpu-require")
 
 
 @lru_cache(None)
