@@ -67,8 +67,11 @@ def cpu_flags():
 # Of --param sanitizers=1 (make check-sanitizers): clang has the run-time libraries of its sanitizers (libclang-rt-22-dev).
 runtimes = os.path.join(os.path.dirname(config.llvm_bin), "lib", "clang", "*", "lib", "*", "libclang_rt.tsan*.a")
 runtimes = glob.glob(runtimes) + glob.glob("/usr/lib/clang/22/lib/*/libclang_rt.tsan*.a")
-if lit_config.params.get("sanitizers") and runtimes and "clang" in os.path.basename(config.cxx_compiler) and not config.sanitized:
-    config.available_features.add("clang-sanitizers")
+if lit_config.params.get("sanitizers") and not config.sanitized:
+    if runtimes and "clang" in os.path.basename(config.cxx_compiler):
+        config.available_features.add("clang-sanitizers")
+    else:
+        lit_config.note("nothing runs under sanitizers: this build has no clang with their libraries (libclang-rt-22-dev)")
 
 available = cpu_flags()
 for level, needed in X86_LEVELS.items():

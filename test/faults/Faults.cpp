@@ -1,11 +1,12 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Mistakes for the tools to report: a library to preload, in whose place of mlir::PassManager::run (residc, resid-run)
-// and mlir::MlirOptMain (resid-opt) happens what the environment variable RESID_FAULT names. The tools know nothing of
+// Mistakes for the tools to report: a library to preload, in whose place of mlir::PassManager::run (residc, resid-run,
+// resid-reduce), mlir::MlirOptMain (resid-opt) and mlir::MlirLspServerMain (resid-lsp-server) happens what the environment variable RESID_FAULT names. The tools know nothing of
 // it. `segfault-and-abort` fails a second time in a function of the C library that the report of the first one calls.
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
@@ -62,6 +63,8 @@ LogicalResult mlir::MlirOptMain(llvm::raw_ostream &, std::unique_ptr<llvm::Memor
                                 const MlirOptMainConfig &) {
   return fail(nullptr);
 }
+
+LogicalResult mlir::MlirLspServerMain(int, char **, DialectRegistry &) { return fail(nullptr); }
 
 extern "C" const char *strerrordesc_np(int number) noexcept {
   const char *fault = std::getenv("RESID_FAULT");

@@ -157,8 +157,40 @@ static void check_types_and_places(void) {
                           c.x.strides[0] = 1234));
   EXPECT_AFTER(RESID_OK, (c.x.shape[0] = c.y.shape[0] = c.d.shape[0] = 0, c.x.tensor.strides = c.x.strides,
                           c.x.strides[0] = c.x.strides[1] = 0));
-  EXPECT_AFTER(RESID_ALIAS, c.d.tensor.data = y); /* what the function itself answers */
-  EXPECT_AFTER(RESID_BAD_VALUE, step = -1);
+  EXPECT_AFTER(RESID_BAD_VALUE, step = -1); /* what the function itself answers */
+}
+
+static void check_context(void) {
+  resid_ctx ctx;
+  Call c;
+  memset(&ctx, 0, sizeof(ctx));
+  good_call(&c);
+  expect(RESID_VERSION, norm_dl(&ctx, c.args, 6), "a context without a version");
+  ctx.abi_version = RESID_ABI_VERSION + 1;
+  expect(RESID_VERSION, norm_dl(&ctx, c.args, 6), "a context of another version");
+  ctx.abi_version = RESID_ABI_VERSION;
+  expect(RESID_OK, norm_dl(&ctx, c.args, 6), "a context of this version");
+}
+
+static void check_aliases(void) {
+  static float expected[COUNT];
+  Call c;
+  EXPECT_AFTER(RESID_ALIAS, c.d.tensor.data = y);
+  EXPECT_AFTER(RESID_ALIAS, c.y.tensor.data = x + 1);
+  EXPECT_AFTER(RESID_ALIAS, (c.y.tensor.data = x, c.y.tensor.byte_offset = sizeof(float)));
+  EXPECT_AFTER(RESID_ALIAS, c.y.tensor.data = gamma_);
+  good_call(&c);
+  expect(RESID_OK, norm_dl(NULL, c.args, 6), "apart");
+  memcpy(expected, y, sizeof(expected));
+  c.y.tensor.data = x;
+  expect(RESID_OK, norm_dl(NULL, c.args, 6), "in place");
+  expect_true(memcmp(x, expected, sizeof(expected)) == 0, "the same norm in place");
+  good_call(&c);
+  memmove((char *)x + 1, x, sizeof(expected));
+  c.x.tensor.data = (char *)x + 1;
+  c.y.tensor.data = (char *)y + 3;
+  expect(RESID_OK, norm_dl(NULL, c.args, 6), "misaligned");
+  expect_true(memcmp((char *)y + 3, expected, sizeof(expected)) == 0, "the same norm misaligned");
 }
 
 static resid_status run_strided(int64_t outer, int64_t s0, int64_t s1, int64_t s2) {
@@ -237,6 +269,8 @@ int main(void) {
   check_pointers();
   check_shapes();
   check_types_and_places();
+  check_context();
+  check_aliases();
   check_strides();
   check_uneven_rows();
   check_every_type();

@@ -116,6 +116,7 @@ static void check_aliases(void) {
   EXPECT_AFTER(RESID_ALIAS, c.normalized = gamma_);
   EXPECT_AFTER(RESID_ALIAS, c.sum = beta_);
   EXPECT_AFTER(RESID_ALIAS, c.sum = (float *)(void *)((char *)x + 1));
+  EXPECT_AFTER(RESID_OK, c.f = x); /* what is only read may be one */
 }
 
 /* The sum in the stream's own buffer, as a training loop keeps it, or the normalised value there: the same bits. */
@@ -151,7 +152,39 @@ static void check_context_and_facts(void) {
   expect_true(info->abi_version == RESID_ABI_VERSION, "this ABI version in post_info");
   expect_true(strlen(info->target) > 0 && strlen(info->cpu) > 0, "a target and a CPU in post_info");
   expect_true(strstr(info->signature, "tensor<?x?xf32>") != NULL, "the function type in post_info");
+}
+
+/* They take sizes as the functions do, and answer a status in place of a number of bytes. */
+static void check_scratch_bytes(void) {
+  const int64_t wraps = (int64_t)1 << 62;
   expect_true(post_scratch_bytes(ROWS, WIDTH, ROWS, WIDTH, WIDTH, WIDTH) == 0, "no scratch for a forward kernel");
+  expect_true(post_scratch_bytes(0, WIDTH, 0, WIDTH, WIDTH, WIDTH) == 0, "no scratch for no rows");
+  expect_true(post_scratch_bytes(ROWS, WIDTH, ROWS - 1, WIDTH, WIDTH, WIDTH) == RESID_BAD_SHAPE, "sizes that agree");
+  expect_true(post_scratch_bytes(-1, WIDTH, -1, WIDTH, WIDTH, WIDTH) == RESID_BAD_SHAPE, "no negative size");
+  expect_true(post_scratch_bytes(wraps, 4, wraps, 4, 4, 4) == RESID_BAD_SHAPE, "no product that wraps around");
+  expect_true(with_scratch_scratch_bytes(-1) == RESID_BAD_SHAPE, "no negative size where scratch is needed");
+  expect_true(with_scratch_scratch_bytes(INT64_MAX) == RESID_BAD_SHAPE, "no array past 2^47 bytes");
+}
+
+static void make_tensor(DLTensor *tensor, void *data, int64_t *shape, int64_t rows) {
+  memset(tensor, 0, sizeof(*tensor));
+  shape[0] = rows, shape[1] = 8;
+  tensor->data = data;
+  tensor->device.device_type = kDLCPU;
+  tensor->ndim = 2;
+  tensor->dtype.code = kDLFloat, tensor->dtype.bits = 32, tensor->dtype.lanes = 1;
+  tensor->shape = shape;
+}
+
+static void check_scratch_of_tensors(const resid_ctx *ctx, float *stream, float *weight, float *result) {
+  DLTensor tensors[3];
+  int64_t shapes[3][2];
+  const DLTensor *args[3] = {&tensors[0], &tensors[1], &tensors[2]};
+  make_tensor(&tensors[0], stream, shapes[0], 3);
+  make_tensor(&tensors[1], weight, shapes[1], 8);
+  make_tensor(&tensors[2], result, shapes[2], 3);
+  expect(RESID_OOM, with_scratch_dl(NULL, args, 3), "scratch of tensors without a context");
+  expect(RESID_OK, with_scratch_dl(ctx, args, 3), "scratch of tensors from hooks");
 }
 
 typedef struct Counting {
@@ -184,7 +217,7 @@ static void check_scratch(void) {
   memset(&ctx, 0, sizeof(ctx));
   ctx.abi_version = RESID_ABI_VERSION;
   expect_true(needed > 0, "scratch for the branch of with_scratch");
-  expect_true(with_scratch_scratch_bytes(-1) < 0, "a negative status for a negative size");
+  expect_true(with_scratch_scratch_bytes(0) == 0, "no scratch for no rows");
   expect(RESID_OOM, with_scratch(NULL, stream, 3, weight, result), "scratch without a context");
   expect(RESID_OOM, with_scratch(&ctx, stream, 3, weight, result), "scratch without hooks");
   ctx.user = &counting;
@@ -193,6 +226,8 @@ static void check_scratch(void) {
   expect(RESID_OK, with_scratch(&ctx, stream, 3, weight, result), "scratch from hooks");
   expect_true(counting.allocated > 0 && counting.allocated == counting.freed, "as many frees as allocations");
   expect_true((int64_t)counting.bytes == needed, "exactly what with_scratch_scratch_bytes says");
+  check_scratch_of_tensors(&ctx, stream, weight, result);
+  expect_true(counting.allocated == counting.freed, "as many frees as allocations with tensors");
   counting.refuse = 1;
   expect(RESID_OOM, with_scratch(&ctx, stream, 3, weight, result), "a hook that has no memory");
   expect_true(counting.allocated == counting.freed, "nothing leaked");
@@ -205,6 +240,7 @@ int main(void) {
   check_aliases();
   check_in_place();
   check_context_and_facts();
+  check_scratch_bytes();
   check_scratch();
   printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;

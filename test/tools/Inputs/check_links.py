@@ -1,14 +1,14 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# check_links.py FOLDER: fails where a page below the folder links to a file, or to a place of a page, that is not there. Links to the
-# web are left alone. Folders of a build are left out.
+# check_links.py FOLDER: fails where a page below the folder links to a file, or to a place of a page, that is not there, or uses a
+# name of a link that it does not define. Links to the web are left alone. Folders of a build are left out.
 import functools
 import os
 import re
 import sys
 
 FENCE = re.compile(r"^```.*?^```", re.M | re.S)
-LINK = re.compile(r"\]\(([^()\s]+)\)|<(?:img|a)\s[^>]*(?:src|href)=\"([^\"]+)\"")
+LINK = re.compile(r"\]\(([^()\s]+)\)|<(?:img|a)\s[^>]*(?:src|href)=\"([^\"]+)\"|^\[[^]]+\]: (\S+)$", re.M)
 
 
 def read(path):
@@ -27,7 +27,17 @@ def places_of(path):
     return places
 
 
+def check_names(page):
+    """Links by a name, `[name]` without anything behind it, on the pages that define some: each has its place, each is used."""
+    text = re.sub(r"`[^`\n]*`", "", read(page))
+    names = set(re.findall(r"^\[([^]]+)\]: ", text, re.M))
+    used = set(re.findall(r"\[([\w-]+)\](?![(:])", text)) if names else set()
+    for name in sorted(names ^ used):
+        yield f"{page}: expected '[{name}]' to be used and to have a place, but it {'has none' if name in used else 'is not used'}"
+
+
 def check(page):
+    yield from check_names(page)
     for groups in LINK.findall(read(page)):
         link = "".join(groups)
         if re.match(r"[a-z]+:", link):
