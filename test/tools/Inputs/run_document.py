@@ -3,8 +3,9 @@
 # Runs what a page of the documentation shows, in a folder of its own: a code block that begins with the comment
 # `// NAME.mlir` is that file; in a `console` block a line that begins with `$ ` is a command (a `\` at its end goes on in the
 # next line), and the lines behind it are what it must print. There `…` stands for anything in a line, and for any number of lines where it is
-# alone. Commands must succeed unless they print an error. Usage: run_document.py PAGE FOLDER [FILE …]; the files are copied
-# into the folder first.
+# alone. Commands must succeed unless they print an error. With --sh=PATTERN the commands of `sh` blocks that begin with the regular
+# expression are run instead, and must succeed, whatever they print. Usage: run_document.py [--sh=PATTERN] PAGE FOLDER [FILE …]; the
+# files are copied into the folder first.
 
 import os
 import re
@@ -42,6 +43,13 @@ def transcripts(lines):
         yield command, printed
 
 
+def shell_commands(lines, pattern):
+    """The commands of an `sh` block that begin with the pattern; they may print anything."""
+    for command in re.sub(r"\\\n", "", "\n".join(lines)).split("\n"):
+        if re.match(pattern, command):
+            yield command, ["…"]
+
+
 def matches(expected, found):
     """Whether the lines are the same, spaces at their ends aside."""
     if not expected:
@@ -64,8 +72,9 @@ def run(command, expected, folder, place):
     return True
 
 
+pattern = sys.argv.pop(1).removeprefix("--sh=") if sys.argv[1].startswith("--sh=") else None
 page, folder, *files = sys.argv[1:]
-os.makedirs(folder)
+os.makedirs(folder, exist_ok=True)
 for file in files:
     shutil.copy(file, folder)
 commands = failures = 0
@@ -76,9 +85,11 @@ for language, start, lines in code_blocks(text):
     if name:
         with open(f"{folder}/{name.group(1)}", "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
-    if language == "console":
-        for command, expected in transcripts(lines):
-            commands += 1
-            failures += not run(command, expected, folder, f"{os.path.basename(page)}:{start}")
+    found = []
+    if language == ("sh" if pattern else "console"):
+        found = shell_commands(lines, pattern) if pattern else transcripts(lines)
+    for command, expected in found:
+        commands += 1
+        failures += not run(command, expected, folder, f"{os.path.basename(page)}:{start}")
 print(f"{commands} commands, {failures} failed")
 sys.exit(1 if failures or not commands else 0)
