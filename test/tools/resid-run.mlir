@@ -39,6 +39,8 @@
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run 2>&1 | FileCheck %s --check-prefix=NOINPUT
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --nonsense=1 2>&1 | FileCheck %s --check-prefix=FLAG
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --backend=tpu 2>&1 | FileCheck %s --check-prefix=BACKEND
+// RUN: %python %S/Inputs/expect_exit.py 4 resid-run %s --backend=cuda 2>&1 | FileCheck %s --check-prefix=CUDA
+// CUDA: resid-run: error: --backend=cuda is not available in this version
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=missing 2>&1 | FileCheck %s --check-prefix=ENTRY
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[1x1]=1 --out=a.npy --out=b.npy 2>&1 | FileCheck %s --check-prefix=OUTS

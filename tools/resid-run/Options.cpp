@@ -99,6 +99,8 @@ Error parseFlag(StringRef flag, bool hasValue, StringRef value, Options &options
     return Error::success();
   }
   if (flag == "--backend") {
+    if (value == "cuda")
+      return makeError(tools::ExitUnavailable, "--backend=cuda is not available in this version");
     if (value != "cpu" && value != "reference")
       return parseChoice(flag, value, "'cpu' or 'reference'");
     options.backend = value == "cpu" ? Options::CPU : Options::Reference;
