@@ -12,6 +12,8 @@ namespace mlir::resid::cpu {
 
 /// A function attribute: its loops work on whole vectors already, so LLVM need not look for a better form.
 inline constexpr llvm::StringLiteral kVectorLoopsAttribute = "resid-vector-loops";
+/// Of a function without loops over elements, which runs once per call of a kernel or less: it is not worth LLVM's time.
+inline constexpr llvm::StringLiteral kBriefAttribute = "resid-brief";
 
 struct CPUTarget {
   /// Fused multiply-add in hardware; without it math.fma becomes a multiplication and an addition (and other bits).

@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/CacheSize.h"
 
+#include "codegen/cpu/CPUTarget.h"
 #include "codegen/cpu/ProcessorQuery.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -116,7 +117,7 @@ Value cpu::emitLastCacheBytes(OpBuilder &builder, Location loc, ModuleOp module)
                                          kStateName, atEnd.getI64IntegerAttr(0), /*alignment=*/8);
     function = func::FuncOp::create(atEnd, loc, kFunctionName, atEnd.getFunctionType({}, {atEnd.getI64Type()}));
     function.setPrivate();
-    function->setAttr("passthrough", atEnd.getStrArrayAttr({"noinline"}));
+    function->setAttr("passthrough", atEnd.getStrArrayAttr({"noinline", cpu::kBriefAttribute}));
     buildFunction(function, global);
   }
   return func::CallOp::create(builder, loc, function).getResult(0);

@@ -4,6 +4,7 @@
 
 #include "codegen/emit/Exports.h"
 
+#include "codegen/cpu/CPUTarget.h"
 #include "codegen/emit/CPUFeatures.h"
 #include "codegen/emit/CPUVariants.h"
 #include "codegen/emit/DLPackEntry.h"
@@ -110,8 +111,11 @@ void mlir::resid::emit::finishExports(llvm::Module &module, ArrayRef<TargetDescr
   SmallVector<llvm::Function *> exported = addExports(module, targets, kernels, packed);
   SmallVector<llvm::Function *> baseline = exported;
   baseline.append({module.getFunction(kCPUChoiceName), module.getFunction(kDLPackReadName)});
-  for (const KernelSignature &kernel : kernels)
+  SmallVector<StringRef> entries;
+  for (const KernelSignature &kernel : kernels) {
+    entries.push_back(kernel.symbol);
     baseline.push_back(module.getFunction(kernel.symbol + kScratchSuffix.str()));
+  }
   bool isX86 = llvm::Triple(targets.front().triple).isX86();
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
@@ -120,10 +124,14 @@ void mlir::resid::emit::finishExports(llvm::Module &module, ArrayRef<TargetDescr
     function.setLinkage(isExported ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage);
     function.setVisibility(llvm::GlobalValue::DefaultVisibility);
     function.setDoesNotThrow();
-    if (llvm::is_contained(baseline, &function))
+    if (llvm::is_contained(baseline, &function)) {
       setCPU(function, isX86 ? "x86-64" : "generic", "");
-    else if (!function.hasFnAttribute("target-cpu"))
+      // Every call goes through an entry, which O3 makes shorter.
+      if (!llvm::is_contained(entries, function.getName()))
+        function.addFnAttr(cpu::kBriefAttribute);
+    } else if (!function.hasFnAttribute("target-cpu")) {
       setCPU(function, targets.front().cpu, targets.front().features);
+    }
   }
   for (llvm::GlobalVariable &variable : module.globals()) {
     if (variable.isDeclaration())

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Two pipelines of LLVM passes; see Optimize.h.
+// Three pipelines of LLVM passes; see Optimize.h.
 
 #include "codegen/emit/Optimize.h"
 
@@ -44,20 +44,57 @@ static llvm::FunctionPassManager buildVectorLoopPipeline(bool isX86) {
   return manager;
 }
 
-/// Whether `ir`, which a pass is about to run on, is a function of vector loops or a loop in one.
-static bool isOfVectorLoops(const llvm::Any &ir) {
-  if (auto *function = llvm::any_cast<const llvm::Function *>(&ir))
-    return (*function)->hasFnAttribute(cpu::kVectorLoopsAttribute);
+/// For code that runs once per call: what makes it short, and so quick to select instructions for.
+static llvm::FunctionPassManager buildBriefPipeline() {
+  llvm::FunctionPassManager manager;
+  manager.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  manager.addPass(llvm::InstCombinePass());
+  manager.addPass(llvm::SimplifyCFGPass());
+  manager.addPass(llvm::GVNPass());
+  manager.addPass(llvm::InstCombinePass());
+  manager.addPass(llvm::SimplifyCFGPass());
+  return manager;
+}
+
+static bool isBrief(const llvm::Function &function) { return function.hasFnAttribute(cpu::kBriefAttribute); }
+static bool isOfVectorLoops(const llvm::Function &function) {
+  return function.hasFnAttribute(cpu::kVectorLoopsAttribute);
+}
+
+/// Whether `ir`, which a pass is about to run on, is a function with passes of its own or a loop in one.
+static bool hasOwnPasses(const llvm::Any &ir) {
+  const llvm::Function *function = nullptr;
+  if (auto *itself = llvm::any_cast<const llvm::Function *>(&ir))
+    function = *itself;
   if (auto *loop = llvm::any_cast<const llvm::Loop *>(&ir))
-    return (*loop)->getHeader()->getParent()->hasFnAttribute(cpu::kVectorLoopsAttribute);
-  return false;
+    function = (*loop)->getHeader()->getParent();
+  return function && (isBrief(*function) || isOfVectorLoops(*function));
+}
+
+/// Loops over elements must not come into functions that are not optimised any more.
+static void keepOutOfBriefFunctions(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration() && !isBrief(function) &&
+        llvm::any_of(function.users(), [](const llvm::User *user) {
+          auto *call = llvm::dyn_cast<llvm::CallInst>(user);
+          return call && isBrief(*call->getFunction());
+        }))
+      function.addFnAttr(llvm::Attribute::NoInline);
+}
+
+/// Runs `passes` on the functions that `isMeant`.
+static void runOn(llvm::Module &module, llvm::FunctionPassManager passes, llvm::FunctionAnalysisManager &analyses,
+                  llvm::function_ref<bool(const llvm::Function &)> isMeant) {
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration() && isMeant(function))
+      analyses.invalidate(function, passes.run(function, analyses));
 }
 
 void emit::optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  bool cleanedUp = false;
+  bool isForAll = false;
   llvm::PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback(
-      [&](llvm::StringRef, llvm::Any ir) { return !cleanedUp || !isOfVectorLoops(ir); });
+      [&](llvm::StringRef, llvm::Any ir) { return !isForAll || !hasOwnPasses(ir); });
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -69,14 +106,16 @@ void emit::optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
 
-  llvm::FunctionPassManager vectorLoopPasses =
-      buildVectorLoopPipeline(machine.getTargetTriple().isX86());
-  for (llvm::Function &function : module)
-    if (function.hasFnAttribute(cpu::kVectorLoopsAttribute))
-      functions.invalidate(function, vectorLoopPasses.run(function, functions));
-  cleanedUp = true;
+  keepOutOfBriefFunctions(module);
+  runOn(module, buildVectorLoopPipeline(machine.getTargetTriple().isX86()), functions, isOfVectorLoops);
+  isForAll = true;
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  isForAll = false;
+  // Behind the passes over the whole module, which take arguments and calls away.
+  runOn(module, buildBriefPipeline(), functions, isBrief);
   // Only now: passes replace functions, and their attributes go with them.
-  for (llvm::Function &function : module)
+  for (llvm::Function &function : module) {
     function.removeFnAttr(cpu::kVectorLoopsAttribute);
+    function.removeFnAttr(cpu::kBriefAttribute);
+  }
 }

@@ -11,8 +11,8 @@
 namespace mlir::resid::emit {
 
 /// Optimises without fast-math and without contraction. Functions that are loops of whole vectors already
-/// (cpu::kVectorLoopsAttribute) are cleaned up by a few passes; all others take LLVM's O3, with its vectorisers.
-/// Takes that attribute off.
+/// (cpu::kVectorLoopsAttribute), and those that have no loops worth the time (cpu::kBriefAttribute), are cleaned up by a
+/// few passes; all others take LLVM's O3, with its vectorisers. Takes these attributes off.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine);
 
 } // namespace mlir::resid::emit
