@@ -105,6 +105,33 @@ static FailureOr<SmallVector<Operation *>> findSlices(Value parameter, Operation
   return slices;
 }
 
+/// Whether every iteration takes the same part of this dimension.
+static bool isFixed(tensor::ExtractSliceOp slice, unsigned dimension) {
+  return !slice.isDynamicOffset(dimension) && !slice.isDynamicSize(dimension) && !slice.isDynamicStride(dimension);
+}
+
+/// What of the slice's source is read in any iteration, as a tensor of its own.
+static RankedTensorType getPartOfAllIterations(tensor::ExtractSliceOp slice) {
+  SmallVector<int64_t> shape(slice.getSourceType().getShape());
+  for (unsigned dimension = 0; dimension < shape.size(); ++dimension)
+    if (isFixed(slice, dimension))
+      shape[dimension] = slice.getStaticSize(dimension);
+  return slice.getSourceType().clone(shape);
+}
+
+/// The slice, if it is one, of a source that is that tensor now.
+static void readPartOfAllIterations(Operation *op) {
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  if (!slice)
+    return;
+  SmallVector<int64_t> offsets(slice.getStaticOffsets()), strides(slice.getStaticStrides());
+  for (unsigned dimension = 0; dimension < offsets.size(); ++dimension)
+    if (isFixed(slice, dimension))
+      offsets[dimension] = 0, strides[dimension] = 1;
+  slice.setStaticOffsets(offsets);
+  slice.setStaticStrides(strides);
+}
+
 FailureOr<NormParts> resid::addNormLike(func::FuncOp function, const NormParts &norm, Operation *place,
                                         StringRef name) {
   if (norm.getParameters().empty())
@@ -121,11 +148,16 @@ FailureOr<NormParts> resid::addNormLike(func::FuncOp function, const NormParts &
     FailureOr<SmallVector<Operation *>> slices = findSlices(*parameter, place);
     if (failed(slices))
       return failure();
-    Value source = slices->empty() ? *parameter : slices->back()->getOperand(0);
-    *parameter = addArgument(function, source.getType(), unique + suffix);
+    Operation *first = slices->empty() ? nullptr : slices->back();
+    Type type = first ? first->getOperand(0).getType() : parameter->getType();
+    if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(first))
+      type = getPartOfAllIterations(slice);
+    *parameter = addArgument(function, type, unique + suffix);
     for (Operation *slice : llvm::reverse(*slices)) {
       Operation *copy = builder.clone(*slice);
       copy->setOperand(0, *parameter);
+      if (slice == first)
+        readPartOfAllIterations(copy);
       *parameter = copy->getResult(0);
     }
   }

@@ -173,6 +173,31 @@ func.func @loop(%x: tensor<2x8xf32>, %g: tensor<?x8xf32>, %b: tensor<4x1x8xbf16>
   return %y : tensor<2x8xf32>
 }
 
+// Of a stack of which each iteration reads one part, a new one has that part.
+// PERI-LABEL: func.func @part_in_loop(
+// PERI-SAME: %{{[^:]*}}: tensor<?x4x8xf32>, %{{[^:]*}}: index, %[[NG0:[^:]*]]: tensor<?x1x8xf32> {resid.name = "norm_1_gamma"}, %[[NG1:[^:]*]]: tensor<1x2x8xf32> {resid.name = "norm_3_gamma"}
+// PERI: scf.for %[[I:.*]] = {{.*}} iter_args(
+// PERI: tensor.extract_slice %[[NG0]][%[[I]], 0, 0] [1, 1, 8] [1, 1, 1] : tensor<?x1x8xf32> to tensor<8xf32>
+// PERI: tensor.extract_slice %[[NG1]][0, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<1x2x8xf32> to tensor<2x8xf32>
+func.func @part_in_loop(%x: tensor<2x8xf32>, %g: tensor<?x4x8xf32>, %n: index) -> tensor<2x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %y = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> tensor<2x8xf32> {
+    %gi = tensor.extract_slice %g[%i, 3, 0] [1, 1, 8] [1, 1, 1] : tensor<?x4x8xf32> to tensor<8xf32>
+    %t = resid.block post %s norm(rms gamma %gi : tensor<8xf32> epsilon = 1.0e-5) : tensor<2x8xf32> {
+    ^bb0(%h: tensor<2x8xf32>):
+      resid.yield %h : tensor<2x8xf32>
+    }
+    %gj = tensor.extract_slice %g[0, 1, 0] [1, 2, 8] [1, 2, 1] : tensor<?x4x8xf32> to tensor<2x8xf32>
+    %u = resid.block post %t norm(rms gamma %gj : tensor<2x8xf32> epsilon = 1.0e-5) : tensor<2x8xf32> {
+    ^bb0(%h: tensor<2x8xf32>):
+      resid.yield %h : tensor<2x8xf32>
+    }
+    scf.yield %u : tensor<2x8xf32>
+  }
+  return %y : tensor<2x8xf32>
+}
+
 // A norm that all iterations share gets one that they share.
 // PERI-LABEL: func.func @shared_in_loop(
 // PERI-SAME: %[[NG:[^:]*]]: tensor<8xf32> {resid.name = "norm_1_gamma"}
