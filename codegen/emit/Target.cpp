@@ -110,6 +110,10 @@ Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef 
   std::unique_ptr<MCSubtargetInfo> probe(backEnd->createMCSubtargetInfo(triple, "", ""));
   if (!probe->isCPUStringValid(target.cpu))
     return unknownCPU(mcpu, triple);
+  // Names of 32-bit processors are valid for LLVM, which stops the process later.
+  probe.reset(backEnd->createMCSubtargetInfo(triple, target.cpu, target.features));
+  if (triple.isX86() && !probe->checkFeatures("+64bit"))
+    return unknownCPU(mcpu, triple);
 
   TargetOptions options;
   // A multiplication and an addition stay two roundings unless the program says fma.

@@ -51,6 +51,11 @@
 // COUNT: resid-run: error: expected one --arg per argument of 'norm', 1, but got 0
 // OUTS: resid-run: error: expected at most one --out per result of 'norm', 1, but got 2
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s %s 2>&1 | FileCheck %s --check-prefix=TWO
+// RUN: cp %s %t.kept.mlir && %python %S/Inputs/expect_exit.py 2 resid-run %t.kept.mlir --backend=reference --entry=norm --arg=f32[4x8]=1 --out=%t.kept.mlir 2>&1 | FileCheck %s --check-prefix=ITSELF
+// RUN: cmp %s %t.kept.mlir
+// ITSELF: resid-run: error: expected another file than the input for each output, but got '{{.*}}kept.mlir'
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[4x8]=1 --out=%t.npy --out=%t.npy 2>&1 | FileCheck %s --check-prefix=SAME
+// SAME: resid-run: error: expected another name for each output, but got '{{.*}}npy' twice
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --threads=-1 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --rtol=tight 2>&1 | FileCheck %s --check-prefix=RTOL
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry 2>&1 | FileCheck %s --check-prefix=NOVALUE
@@ -99,6 +104,9 @@
 // RUN: echo old > %t.old.npy
 // RUN: not resid-run %s --backend=reference --entry=sum --arg=f32[2x3]=1 --arg=f32[3x3]=1 --out=%t.old.npy
 // RUN: grep old %t.old.npy
+// RUN: rm -f %t.first.npy && %python %S/Inputs/expect_exit.py 3 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 \
+// RUN:   --arg=f16[2]=2 --arg=i32[2]=-5 --arg=i1[3]=true --arg=-7 --out=%t.first.npy --out=%t.no/y.npy 2>&1 | FileCheck %s --check-prefix=UNWRITABLE
+// RUN: not ls %t.first.npy
 // MISSING: resid-run: error: cannot read '{{.*}}.missing.mlir': No such file or directory
 // NOTNPY: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: {{.*}}resid-run.mlir: expected a .npy file but got one that starts with
 // UNWRITABLE: resid-run: error: cannot write '{{.*}}.no/y.npy': No such file or directory

@@ -8,6 +8,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <map>
 
 using namespace llvm;
 using namespace mlir::resid;
@@ -52,9 +53,14 @@ static Error writeStandardOutput(StringRef contents) {
   return code ? fileError("write", "<stdout>", code) : Error::success();
 }
 
-std::string tools::resolveOutput(StringRef path) {
-  sys::fs::file_status status;
-  if (path == "-" || (!sys::fs::status(path, status) && sys::fs::exists(status) && !sys::fs::is_regular_file(status)))
+/// Standard output and devices, which many may write to.
+static bool isShared(StringRef path) {
+  return path == "-" || (sys::fs::exists(path) && !sys::fs::is_regular_file(path));
+}
+
+/// The file that a path stands for, by its absolute path without links; of one that is not there yet, its folder's.
+static std::string resolveOutput(StringRef path) {
+  if (isShared(path))
     return path.str();
   SmallString<256> real;
   if (!sys::fs::real_path(path, real))
@@ -64,6 +70,28 @@ std::string tools::resolveOutput(StringRef path) {
     return path.str();
   sys::path::append(real, sys::path::filename(path));
   return real.str().str();
+}
+
+Error tools::checkOutputs(StringRef input, ArrayRef<StringRef> outputs) {
+  std::string program = input == "-" ? "" : resolveOutput(input);
+  std::map<std::string, StringRef> known;
+  for (StringRef output : outputs) {
+    if (output.empty())
+      continue;
+    std::string file = resolveOutput(output);
+    auto [earlier, isNew] = known.try_emplace(file, output);
+    if (output != "-" && isShared(output))
+      continue;
+    if (file == program)
+      return createStringError("expected another file than the input for each output, but got '" + output + "'");
+    if (isNew)
+      continue;
+    if (earlier->second == output)
+      return createStringError("expected another name for each output, but got '" + output + "' twice");
+    return createStringError("expected another file for each output, but '" + earlier->second + "' and '" + output +
+                             "' are one");
+  }
+  return Error::success();
 }
 
 /// Creates a file of another name beside the target. Not createUniqueFile: that takes every % of the path for a digit.

@@ -22,9 +22,9 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef pa
 /// directly.
 llvm::Error writeOutput(llvm::StringRef path, llvm::StringRef contents);
 
-/// The file that a path stands for, by its absolute path without links; of one that is not there yet, its folder's.
-/// Standard output and devices stand for themselves.
-std::string resolveOutput(llvm::StringRef path);
+/// An error where two outputs are one file, also by links or other spelling, which would have the bytes of the last, or
+/// where an output is the input and would destroy it. Empty names are no outputs.
+llvm::Error checkOutputs(llvm::StringRef input, llvm::ArrayRef<llvm::StringRef> outputs);
 
 /// writeOutput for several files (path, contents): none takes its place before all are written, so that a failure
 /// leaves all of the old ones.

@@ -4,6 +4,8 @@
 // an exit code of its own.
 
 #include "tools/resid-run/Options.h"
+
+#include "tools/common/Files.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -146,6 +148,8 @@ llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments) {
   }
   if (options.input.empty() && !options.help && !options.version)
     return makeError(tools::ExitUsage, "expected an input file, see --help");
+  if (Error error = tools::checkOutputs(options.input, llvm::SmallVector<StringRef>(options.outputs.begin(), options.outputs.end())))
+    return makeError(tools::ExitUsage, llvm::toString(std::move(error)));
   return options;
 }
 

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Results: .npy files that appear whole or not at all, and summaries.
+// Results: .npy files that all appear whole or not at all, and summaries.
 
 #include "tools/common/Files.h"
 #include "tools/npy/Npy.h"
@@ -25,14 +25,15 @@ static std::string getNumpyType(Type type) {
 }
 
 Error writeResults(llvm::ArrayRef<Array> results, llvm::ArrayRef<std::string> files) {
+  std::vector<std::pair<std::string, std::string>> outputs;
   for (auto [array, file] : llvm::zip(results, files)) {
-    std::string contents = npy::makeHeader(getNumpyType(array.getElementType()), array.getShape());
+    std::string &contents = outputs.emplace_back(file, npy::makeHeader(getNumpyType(array.getElementType()), array.getShape())).second;
     size_t start = contents.size();
     contents.resize(start + getByteSize(array));
     encode(array, contents.data() + start);
-    if (Error error = tools::writeOutput(file, contents))
-      return makeError(tools::ExitFile, llvm::toString(std::move(error)));
   }
+  if (Error error = tools::writeOutputs(outputs))
+    return makeError(tools::ExitFile, llvm::toString(std::move(error)));
   return Error::success();
 }
 

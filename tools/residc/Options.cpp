@@ -9,10 +9,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <functional>
-#include <map>
 #include <optional>
 
 using namespace llvm;
@@ -237,30 +235,6 @@ static Error completeOutput(ResidcOptions &options, std::optional<EmitKind> emit
   return Error::success();
 }
 
-/// Two outputs that are one file, also by links or other spelling, would have the bytes of the last; and an output that
-/// is the input would destroy it.
-static Error checkOutputs(const ResidcOptions &options) {
-  std::string input = options.input == "-" ? "" : resolveOutput(options.input);
-  std::map<std::string, StringRef> known;
-  for (StringRef output : {options.output, options.header, options.manifest, options.reportFile, options.depfile}) {
-    if (output.empty())
-      continue;
-    std::string file = resolveOutput(output);
-    auto [earlier, isNew] = known.try_emplace(file, output);
-    if (output != "-" && sys::fs::exists(output) && !sys::fs::is_regular_file(output))
-      continue;
-    if (file == input)
-      return usageError("expected another file than the input for each output, but got '" + output + "'");
-    if (isNew)
-      continue;
-    if (earlier->second == output)
-      return usageError("expected another name for each output, but got '" + output + "' twice");
-    return usageError("expected another file for each output, but '" + earlier->second + "' and '" + output +
-                      "' are one");
-  }
-  return Error::success();
-}
-
 Expected<ResidcOptions> mlir::resid::tools::parseResidcOptions(ArrayRef<const char *> arguments) {
   ResidcOptions options;
   std::optional<EmitKind> emit;
@@ -269,7 +243,7 @@ Expected<ResidcOptions> mlir::resid::tools::parseResidcOptions(ArrayRef<const ch
     if (setSwitch(options, argument))
       continue;
     if (argument == "-o") {
-      if (++i == arguments.size())
+      if (++i == arguments.size() || !*arguments[i])
         return usageError("expected a file after -o, but got none");
       options.output = arguments[i];
     } else if (argument.starts_with("--") && argument.contains('=')) {
@@ -293,7 +267,8 @@ Expected<ResidcOptions> mlir::resid::tools::parseResidcOptions(ArrayRef<const ch
     return std::move(error);
   if (Error error = completeOutput(options, emit))
     return std::move(error);
-  if (Error error = checkOutputs(options))
-    return std::move(error);
+  if (Error error = checkOutputs(options.input, {options.output, options.header, options.manifest, options.reportFile,
+                                                 options.depfile}))
+    return usageError(toString(std::move(error)));
   return options;
 }
