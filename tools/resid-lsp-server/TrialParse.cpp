@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A fork, in which the text is parsed, and a pipe for what is said of it; see TrialParse.h.
+// A child in which the text is parsed, and a file for what is said of it; see TrialParse.h.
 
 #include "tools/resid-lsp-server/TrialParse.h"
 
@@ -9,13 +9,11 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/ToolUtilities.h"
+#include "tools/common/Trial.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
-#include <csignal>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -45,15 +43,7 @@ static void parsePart(StringRef part, unsigned firstLine, const DialectRegistry 
   (void)parseAsmSourceFile(sourceManager, &block, ParserConfig(&context), &state);
 }
 
-/// What the child does: it ends with 0, or falls without a word of the tool's own.
-[[noreturn]] static void parseInChild(StringRef text, const DialectRegistry &registry, int pipe) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
-    ::signal(signal, SIG_DFL);
-  remove_fatal_error_handler();
-  rlimit none = {};
-  setrlimit(RLIMIT_CORE, &none);
-  raw_fd_ostream stream(pipe, /*shouldClose=*/false, /*unbuffered=*/true);
+static void parseParts(StringRef text, const DialectRegistry &registry, raw_ostream &stream) {
   unsigned line = 1;
   SmallVector<StringRef> parts;
   text.split(parts, kDefaultSplitMarker);
@@ -61,33 +51,39 @@ static void parsePart(StringRef part, unsigned firstLine, const DialectRegistry 
     parsePart(part, line, registry, stream);
     line += part.count('\n');
   }
-  _exit(0);
 }
 
 static std::string readAll(int descriptor) {
   std::string text;
   char bytes[4096];
   ssize_t count;
+  lseek(descriptor, 0, SEEK_SET);
   while ((count = read(descriptor, bytes, sizeof(bytes))) > 0 || (count < 0 && errno == EINTR))
     text.append(bytes, std::max<ssize_t>(count, 0));
   return text;
 }
 
+/// In memory, for what the child says.
+static int makeFile() {
+  int descriptor = memfd_create("said", MFD_CLOEXEC);
+  if (descriptor < 0)
+    report_bad_alloc_error("a file");
+  return descriptor;
+}
+
 json::Array mlir::resid::tools::findFall(StringRef text, const DialectRegistry &registry) {
-  int ends[2];
-  pid_t child = pipe(ends) ? -1 : fork();
-  if (child < 0)
-    report_bad_alloc_error("a process");
-  if (child == 0)
-    parseInChild(text, registry, ends[1]);
-  close(ends[1]);
-  std::string said = readAll(ends[0]);
-  close(ends[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-    continue;
+  constexpr unsigned seconds = 60;
+  int file = makeFile();
+  bool isEnded = comesToAnEnd(
+      [&] {
+        raw_fd_ostream stream(file, /*shouldClose=*/false, /*unbuffered=*/true);
+        parseParts(text, registry, stream);
+      },
+      seconds);
+  std::string said = readAll(file);
+  close(file);
   json::Array found;
-  if (status == 0)
+  if (isEnded)
     return found;
   SmallVector<StringRef> lines;
   StringRef(said).split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);

@@ -129,6 +129,10 @@ static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry,
     return tools::ExitUsage;
   if (keepArgumentNames && !config.inputSplitMarker().empty())
     return report(tools::ExitUsage, "expected one program with --keep-argument-names, but got --split-input-file");
+  // MlirOptMain would call it a mistake in the program.
+  if (!config.getIrdlFile().empty())
+    if (auto irdl = tools::readInput(config.getIrdlFile()); !irdl)
+      return report(tools::ExitFile, llvm::toString(irdl.takeError()));
   auto input = tools::readInput(inputFile);
   if (!input)
     return report(tools::ExitFile, llvm::toString(input.takeError()));

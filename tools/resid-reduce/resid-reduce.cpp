@@ -67,7 +67,7 @@ static std::optional<int> parseOptions(ArrayRef<const char *> arguments, Options
       options.testArguments.push_back(value.str());
     else if (value.consume_front("--passes="))
       options.passes = value.str();
-    else if (argument == "-o" && i + 1 == arguments.size())
+    else if (argument == "-o" && (i + 1 == arguments.size() || !*arguments[i + 1]))
       return report(ExitUsage, "expected a file behind '-o', but got none");
     else if (argument == "-o")
       options.output = arguments[++i];

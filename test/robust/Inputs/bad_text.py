@@ -4,6 +4,7 @@
 # the answer: the exit code, `file:line:col: error: …` with the words expected, a short message, the old output untouched,
 # no file left, and bounded memory.
 
+import base64
 import pathlib
 import re
 import resource
@@ -33,6 +34,16 @@ NESTED = "expected brackets to nest at most 256 deep"
 HEIGHT = "expected operators and aliases to nest at most 4096 deep"
 ADD = "%y = resid.add %x, %x : tensor<4xf32>"
 
+# Bytecode of a function in which an attribute refers to itself.
+CIRCLE = base64.b64decode(
+    "TUzvUg1NTElSMjIuMS44AAEjBwEFCQ0BAw8DBQcTBQcXGx8DPycNAScLLxMLCxMTExMTEy8PExMvDxMTAQ07DwcHFycC9RUREwUAAAAAAAAA4H"
+    "8XAQEBDQsFExcBCwMXAQslFwELUxcBC4EXAQuzFwELyxMFADQzMzMzM3N/EQMBFwEPERcBERETBQDi0cYRa/HJfREDBRcBExEXARUHGwUA////"
+    "//////8CGAcBAgQNCxsDAhgHBQsBAQkDAwMBBIUFAVAFAQcEdQMBBQNQCwMHBGEDERMLAw0DDxMRBxMHFQAHRhsFAwEHAwcJCUYdBwMBBQELC0"
+    "YjCQMBBQ0FBQQlAw8GAwEFAQDvFQ1dFwkRDw8NCxFidWlsdGluAGZ1bmMAcmVzaWQAbW9kdWxlAHJldHVybgBkcm9wb3V0AGFkZABsYXllcl9u"
+    "b3JtAC93b3JrL3d0L3N0cmlkZWQvdGVzdC90b29scy9JbnB1dHMvYmxvY2subWxpcgBibG9jawAIQQsFAQENAQcBAQkBERcZFQMDAwEBBQcHER"
+    "8BQwENAwMB"
+)
+
 # Name, text or bytes, and a regular expression that the first message matches.
 BAD = [
     ("words", "hello world\n", "custom op 'hello' is unknown"),
@@ -43,6 +54,7 @@ BAD = [
     ("only-zeros", b"\0" * 4096, "expected text, but got a zero byte"),
     ("bytecode", b"ML\xefR" + bytes(range(256)), ""),
     ("bytecode-cut", b"ML\xefR", ""),
+    ("bytecode-circle", CIRCLE, "its reader fell over it or came to no end"),
     ("string", 'func.func @f() attributes {x = "abc', "expected '\"' in string literal"),
     ("regions", '"a.a"() ({\n' * 300, NESTED),
     ("types", "func.func @f(%x: " + "tuple<" * 300, NESTED),
@@ -151,7 +163,8 @@ def main():
     for name, text, pattern in BAD:
         path = folder / f"{name}.mlir"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        for tool in tools:
+        # A reader that comes to no end is given two seconds of the processor: once is enough.
+        for tool in tools[:1] if name == "bytecode-circle" else tools:
             checks += 1
             failures += check_bad(tool, name, path, pattern, folder / "output.npy" if tool == "resid-run" else folder / "output.mlir")
     for name, text in GOOD:
