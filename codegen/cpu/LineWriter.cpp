@@ -18,8 +18,8 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
 static constexpr llvm::StringLiteral kWriteName = "resid.write_lines", kFlushName = "resid.flush_line";
-/// The line has room for a second one: 64 bytes are copied to any place of the first, however many are wanted.
-static constexpr int64_t kBeginOffset = 2 * kLineBytes, kEndOffset = kBeginOffset + 8, kStateBytes = kEndOffset + 8;
+static constexpr int64_t kBeginOffset = 2 * kLineBytes, kEndOffset = kBeginOffset + 8;
+static_assert(kEndOffset + 8 == LineWriter::kStateBytes);
 
 namespace {
 

@@ -19,6 +19,10 @@ constexpr int64_t kLineBytes = 64;
 /// not follow is not waited for: the bytes, and no others, are then written by plain stores.
 class LineWriter {
 public:
+  /// Of a line, which has room for a second one: 64 bytes are copied to any place of it, however many are wanted. And
+  /// of the two addresses behind it.
+  static constexpr int64_t kStateBytes = 2 * kLineBytes + 16;
+
   /// The state is taken in `entry`. `vectorBits`: how wide non-temporal stores are.
   static LineWriter create(OpBuilder &builder, Location loc, Block *entry, ModuleOp module, unsigned vectorBits);
 

@@ -78,7 +78,7 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
     runs where the vector path cannot take a kernel; a remark says which and why.
 
     On x86-64 the vector path has a second function per kernel, `…__stream`: it writes rows by non-temporal stores, keeps what
-    later phases read in scratch rows on the stack (48 KiB at most), and ends with a store fence. Each call chooses once:
+    later phases read in scratch rows on the stack (40 KiB at most), and ends with a store fence. Each call chooses once:
     what is written must exceed a quarter of the last-level cache (which the processor is asked for once) and overwrite
     no input. Where bases and rows are not aligned to 64 bytes, each row of at least 64 columns is collected in a scratch
     row, which `resid.write_lines` copies in whole lines behind the phase that completes it; the bytes of a line that the

@@ -5,6 +5,7 @@
 #include "codegen/cpu/StreamedRows.h"
 
 #include "codegen/cpu/LaneLoops.h"
+#include "codegen/cpu/LineWriter.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -37,6 +38,25 @@ static std::optional<int64_t> getStaticWidth(rows::KernelOp kernel) {
   return width;
 }
 
+/// Stack memory for scratch rows, what writes them, and registers: of the 64 KiB that a call may use, 16 go to
+/// temporaries (PlanScratch.cpp), and the rest to the frames between the entry and a kernel.
+static constexpr int64_t kStackBytes = 40 * 1024;
+
+/// What scratch rows may use of it: the more rows a kernel has, the more of their registers are on the stack as well. A
+/// step of each row is, where a kernel has 40 results in f32, and no more.
+static int64_t getScratchRoom(rows::KernelOp kernel) {
+  int64_t room = kStackBytes, inputs = kernel.getInputs().size();
+  for (int64_t operand = 0, end = inputs + kernel.getInits().size(); operand < end; ++operand) {
+    if (!kernel.isAlongColumns(operand))
+      continue;
+    Type element = cast<rows::RowType>(kernel.getRowArgument(operand).getType()).getElementType();
+    room -= kLanes * std::max<int64_t>(rows::getElementBytes(element), 4); // narrower floats are computed with as f32
+    if (operand >= inputs)
+      room -= LineWriter::kStateBytes;
+  }
+  return std::max<int64_t>(room, 0);
+}
+
 static int64_t getColumnBytes(ArrayRef<BlockArgument> rows) {
   int64_t bytes = 0;
   for (BlockArgument row : rows)
@@ -44,11 +64,11 @@ static int64_t getColumnBytes(ArrayRef<BlockArgument> rows) {
   return bytes;
 }
 
-void StreamedRows::layOut(std::optional<int64_t> width) {
+void StreamedRows::layOut(int64_t room, std::optional<int64_t> width) {
   int64_t keptBytes = getColumnBytes(kept), allBytes = keptBytes + getColumnBytes(staged);
-  auto getRoom = [](int64_t bytes) { return bytes ? kScratchBytes / bytes / kLanes * kLanes : 0; };
-  capacity = getRoom(keptBytes);
-  stagedCapacity = getRoom(allBytes);
+  auto getCapacity = [=](int64_t bytes) { return bytes ? room / bytes / kLanes * kLanes : 0; };
+  capacity = getCapacity(keptBytes);
+  stagedCapacity = getCapacity(allBytes);
   scratchBytes = std::max(capacity * keptBytes, stagedCapacity * allBytes);
   if (!width)
     return;
@@ -90,7 +110,7 @@ std::optional<StreamedRows> StreamedRows::plan(rows::KernelOp kernel) {
   if (plan.operands.empty())
     return std::nullopt;
   std::optional<int64_t> width = getStaticWidth(kernel);
-  plan.layOut(width);
+  plan.layOut(getScratchRoom(kernel), width);
   if (width && !plan.kept.empty() && *width > plan.capacity)
     return std::nullopt;
   return plan;

@@ -10,9 +10,6 @@
 
 namespace mlir::resid::cpu {
 
-/// Stack memory that a function may use for rows; the rest of the 64 KiB that kernels may use is for registers.
-constexpr int64_t kScratchBytes = 48 * 1024;
-
 /// The rows that a kernel stores to along the columns. What was written past the cache must not be read again, so a row
 /// that later phases read lives in a scratch row on the stack; the store to memory is its last one. Where rows do not
 /// begin at cache lines, all of them live in scratch rows, and are copied to memory from there.
@@ -47,7 +44,7 @@ private:
   DenseSet<Operation *> last, readLater;
   int64_t capacity = 0, stagedCapacity = 0, scratchBytes = 0;
 
-  void layOut(std::optional<int64_t> width);
+  void layOut(int64_t room, std::optional<int64_t> width);
 };
 
 } // namespace mlir::resid::cpu
