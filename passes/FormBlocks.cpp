@@ -122,19 +122,30 @@ struct FormBlocks : resid::impl::FormBlocksBase<FormBlocks> {
     llvm::SetVector<Block *> blocks;
     getOperation()->walk([&](AddOp add) { blocks.insert(add->getBlock()); });
     IRRewriter rewriter(&getContext());
+    SmallVector<SubLayerRefusal> allRefusals;
     for (Block *block : blocks) {
       SmallVector<SubLayerRefusal> refusals;
       SmallVector<SubLayer> layers = findSubLayers(*block, refusals);
       reportRefusals(refusals);
+      allRefusals.append(refusals);
       for (SubLayer &layer : layers) {
         if (report)
           layer.add.emitRemark() << "formed (bit-exact): " << stringifyPlacement(getPlacement(layer));
         formBlock(rewriter, layer);
       }
     }
+    // Who asks for all of them wants to know why there are none.
+    if (complete && !report && !hasBlocks())
+      for (const SubLayerRefusal &refusal : allRefusals)
+        if (!refusal.isSubLayer)
+          reportRefusal(refusal, DiagnosticSeverity::Remark);
   }
 
 private:
+  bool hasBlocks() {
+    return getOperation()->walk([](BlockOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  }
+
   void reportRefusals(ArrayRef<SubLayerRefusal> refusals) {
     for (const SubLayerRefusal &refusal : refusals) {
       bool isError = complete && refusal.isSubLayer;
