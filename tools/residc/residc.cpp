@@ -15,6 +15,7 @@
 #include "tools/common/Parse.h"
 #include "tools/residc/Options.h"
 #include "tools/residc/StageDump.h"
+#include "tools/residc/TimeReport.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/BuryPointer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -258,6 +259,7 @@ int runResidc(const ResidcOptions &options, ArrayRef<const char *> arguments) {
   run.setProgram((*input)->getBuffer());
   DefaultTimingManager timingManager;
   timingManager.setEnabled(options.time);
+  timingManager.setOutput(createTimeReport(llvm::errs()));
   TimingScope timing = timingManager.getRootScope();
   auto compiler = std::make_unique<Compiler>(options, timing);
   int code = run.guard([&] { return compiler->run(std::move(*input)); });
