@@ -101,7 +101,14 @@ llvm::Expected<std::vector<emit::TargetDescription>> Compiler::resolveTargets() 
   return targets;
 }
 
+/// Most likely another file was meant.
+void warnOfNoFunctions(ModuleOp module) {
+  if (llvm::none_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) { return function.isPublic(); }))
+    module.emitWarning("expected a public function (func.func), but there is none, so the output has none either");
+}
+
 ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOptions) {
+  warnOfNoFunctions(module);
   llvm::Expected<std::vector<emit::TargetDescription>> targets = resolveTargets();
   if (!targets)
     return reportError(targets.takeError());
