@@ -18,6 +18,8 @@
 #include "tools/common/Registration.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
 #include <atomic>
 #include <thread>
@@ -173,8 +175,24 @@ static SmallVector<const char *> addDefaults(ArrayRef<const char *> arguments) {
   return all;
 }
 
+/// Upstream ignores a plug-in that is missing, and ends without an exit code where dialects and passes come twice.
+static int checkPlugins(ArrayRef<const char *> arguments) {
+  for (StringRef argument : arguments) {
+    auto [flag, file] = argument.ltrim('-').split('=');
+    if (flag != "load-pass-plugin" && flag != "load-dialect-plugin")
+      continue;
+    if (llvm::sys::path::filename(file).starts_with("resid-plugin"))
+      return report(tools::ExitUsage, "expected a plug-in of others, since resid's is built in, but got '" + file + "'");
+    if (!llvm::sys::fs::exists(file))
+      return report(tools::ExitFile, "cannot read '" + file + "': No such file or directory");
+  }
+  return tools::ExitDone;
+}
+
 int main(int argc, char **argv) {
   tools::startTool("resid-opt");
+  if (int code = checkPlugins(ArrayRef<const char *>(argv, argc)))
+    return code;
   DialectRegistry registry;
   registerEverything(registry);
   std::string help = registerCLIOptions(overview, registry);
