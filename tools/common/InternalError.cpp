@@ -197,6 +197,9 @@ void ToolRun::printCommand(const char *path) const {
 ExitCode ToolRun::report(const char *reason) const {
   for (StringRef text : {StringRef(tool), StringRef(": internal error: "), StringRef(reason), StringRef("\n")})
     print(text);
+  if (hint)
+    for (StringRef text : {StringRef(tool), StringRef(": note: "), StringRef(hint), StringRef("\n")})
+      print(text);
   int kept = program.empty() ? -1 : keepProgram();
   const char *failure = strerrordesc_np(errno);
   const char *path = kept < 0 ? nullptr : paths[kept].c_str();

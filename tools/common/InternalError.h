@@ -35,6 +35,9 @@ public:
   /// The text, or bytecode, that the tool works on from here on; a copy is kept.
   void setProgram(llvm::StringRef text);
 
+  /// Said beside the failures that are reported from here on; null: nothing. Kept as a pointer.
+  void setHint(const char *text) { hint = text; }
+
   /// Runs `work` on a thread with a stack of stackBytes (Parse.h) and returns its exit code. A fault, an abort, a stack
   /// that is full or a fatal error of LLVM ends the process by report().
   int guard(llvm::function_ref<int()> work);
@@ -59,6 +62,7 @@ private:
   std::string program;
   /// Names to try in turn; a file that is there is never overwritten.
   std::vector<std::string> paths;
+  const char *hint = nullptr;
   /// The stack of guard()'s thread from its lowest address up to where it is in use at the latest.
   const char *stackLow = nullptr, *stackGuardEnd = nullptr;
 };

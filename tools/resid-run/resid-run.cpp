@@ -98,7 +98,13 @@ static Expected<std::unique_ptr<Backend>> makeBackend(const Options &options, fu
   return makeReferenceBackend(entry, arguments);
 }
 
-static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuffer> input) {
+/// Who divides by 0 in a program of their own sees resid fail.
+static const char *const runningHint =
+    "the compiled program was running; a division by 0 or an offset beyond a tensor, in the program itself, ends it too, "
+    "and --backend=reference says where";
+
+static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuffer> input,
+                        resid::tools::ToolRun &run) {
   DialectRegistry registry;
   resid::registerCompilerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -118,8 +124,10 @@ static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuff
   Expected<std::unique_ptr<Backend>> backend = makeBackend(options, *entry, *arguments);
   if (!backend)
     return backend.takeError();
+  run.setHint(options.backend == Options::CPU ? runningHint : nullptr);
   if (Error error = (*backend)->run())
     return error;
+  run.setHint(nullptr);
   std::vector<Array> results = (*backend)->getResults();
   if (options.check != Options::NoCheck)
     if (Error error = check(options, *entry, *arguments, results))
@@ -154,7 +162,7 @@ static int runSafely(const Options &options, ArrayRef<const char *> arguments) {
     return report(makeError(resid::tools::ExitFile, llvm::toString(input.takeError())));
   resid::tools::ToolRun run("resid-run", arguments, options.inputIndex);
   run.setProgram((*input)->getBuffer());
-  return run.guard([&] { return report(runProgram(options, std::move(*input)), &run); });
+  return run.guard([&] { return report(runProgram(options, std::move(*input), run), &run); });
 }
 
 int main(int argc, char **argv) {
