@@ -3,8 +3,8 @@
 // Calls the kernels of guard_pages.py at every width around registers, steps and blocks, with each array once right
 // after and once right before a page that may not be touched: one byte too far on either side is a fault, which is
 // reported with its place. Of arrays whose rows lie apart each row stands so, and so does scratch memory. All objects of
-// one function must agree in every bit. With EXACT_HEAP, arrays are blocks of the heap of exact size instead, for a
-// program under AddressSanitizer.
+// one function must agree in every bit. With EXACT_HEAP, for a program under AddressSanitizer, arrays are blocks of the
+// heap of exact size instead, which begin once at a cache line and once 8 bytes behind one.
 
 #include "headers.inc"
 #include "resid_runtime.h"
@@ -15,6 +15,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
+#ifdef EXACT_HEAP
+#include <sanitizer/asan_interface.h>
+#endif
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -101,18 +105,23 @@ public:
 
   /// Where the first piece stands; others follow kRowDistance apart.
   char *place(size_t pieces, size_t bytes, Place place) {
-    (void)pieces;
 #ifdef EXACT_HEAP
-    heap.reset(new char[pieces == 0 ? 0 : (pieces - 1) * kRowDistance + bytes]);
-    return heap.get();
+    size_t before = place == Place::Start ? 0 : 8, exact = pieces == 0 ? 0 : (pieces - 1) * kRowDistance + bytes;
+    heap.reset(new (std::align_val_t(64)) char[before + exact]);
+    __asan_poison_memory_region(heap.get(), before);
+    return heap.get() + before;
 #else
+    (void)pieces;
     return place == Place::Start ? base : base + body - bytes;
 #endif
   }
 
 private:
 #ifdef EXACT_HEAP
-  std::unique_ptr<char[]> heap;
+  struct Delete {
+    void operator()(char *block) const { operator delete[](block, std::align_val_t(64)); }
+  };
+  std::unique_ptr<char[], Delete> heap;
 #else
   char *base;
   size_t body;
