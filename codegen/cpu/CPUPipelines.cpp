@@ -4,14 +4,10 @@
 
 #include "codegen/cpu/Passes.h"
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Affine/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
-#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -59,16 +55,7 @@ static void addFloatLowering(OpPassManager &manager, const cpu::CPUTarget &targe
 }
 
 static void addConversionToLLVM(OpPassManager &manager) {
-  manager.addPass(createConvertVectorToSCFPass());
-  manager.addPass(createSCFToControlFlowPass());
-  manager.addPass(createConvertVectorToLLVMPass());
-  manager.addPass(createConvertMathToLLVMPass());
-  manager.addPass(createArithToLLVMConversionPass());
-  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
-  manager.addPass(createConvertFuncToLLVMPass());
-  manager.addPass(createConvertControlFlowToLLVMPass());
-  manager.addPass(createConvertIndexToLLVMPass());
-  manager.addPass(createUBToLLVMConversionPass());
+  manager.addPass(cpu::createConvertToLLVM());
   addCleanup(manager);
   manager.addPass(createReconcileUnrealizedCastsPass());
   manager.addPass(cpu::createMoveLoopAnnotations());
@@ -86,11 +73,7 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
   manager.addPass(cpu::createLowerKernels(kernelOptions));
   manager.addPass(cpu::createLowerCopies());
   manager.addPass(cpu::createOrderLoops());
-  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
-  manager.addNestedPass<func::FuncOp>(createForallToForLoopPass());
-  manager.addPass(memref::createFoldMemRefAliasOpsPass());
-  manager.addPass(memref::createExpandStridedMetadataPass());
-  manager.addPass(createLowerAffinePass());
+  manager.addPass(cpu::createLowerLoopNests());
   addFloatLowering(manager, target);
   manager.addPass(cpu::createExpandDivisions());
   addConversionToLLVM(manager);

@@ -143,6 +143,28 @@ def KeepRoundings : Pass<"resid-keep-roundings"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def LowerLoopNests : Pass<"resid-lower-loop-nests", "::mlir::ModuleOp"> {
+  let summary = "turn linalg ops into loops, and views of buffers into address arithmetic";
+  let description = [{
+    The upstream passes for what programs have beside row kernels. They are not run where no op needs them.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ConvertToLLVM : Pass<"resid-convert-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "convert loops, and then all other ops at once, to the LLVM dialect";
+  let description = [{
+    Ops that have no conversion stay, with casts between their types and LLVM's. Vector ops other than the broadcast of a
+    scalar are broken down by upstream's passes first, which are not run where there are none.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+}
+
 def MoveLoopAnnotations : Pass<"resid-move-loop-annotations"> {
   let summary = "make loop annotations that survived the conversion of scf.for part of the branches";
   let description = [{
