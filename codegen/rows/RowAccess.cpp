@@ -102,15 +102,16 @@ static bool isLeading(AffineMap map) {
   return map.getNumResults() != 0 && llvm::all_of(llvm::enumerate(map.getResults()), isDimAtItsPlace);
 }
 
-/// A chain of cheap elementwise ops on parameters: nothing that depends on a row's statistics.
-static bool isParameterChain(Value tensor) {
+/// A chain of cheap elementwise ops on parameters: nothing that depends on a row's statistics. What was `seen` is one, or
+/// else the answer is known: a chain that reads each value twice has twice as many paths with each op.
+static bool isParameterChain(Value tensor, DenseSet<Value> &seen) {
   Operation *producer = tensor.getDefiningOp();
   if (isStatistics(producer))
     return false;
-  if (!isElementwise(producer))
+  if (!isElementwise(producer) || !seen.insert(tensor).second)
     return true;
   return !isExpensive(producer) &&
-         llvm::all_of(getReads(producer), [](const Access &read) { return isParameterChain(read.tensor); });
+         llvm::all_of(getReads(producer), [&](const Access &read) { return isParameterChain(read.tensor, seen); });
 }
 
 bool rows::isInlined(const Access &access) {
@@ -120,15 +121,24 @@ bool rows::isInlined(const Access &access) {
   if (isa<RandomHalvesOp, linalg::FillOp>(producer) ||
       matchPattern(access.tensor, m_Constant<SplatElementsAttr>(nullptr)))
     return true;
-  return isElementwise(producer) && !isLeading(access.map) && isParameterChain(access.tensor);
+  DenseSet<Value> seen;
+  return isElementwise(producer) && !isLeading(access.map) && isParameterChain(access.tensor, seen);
 }
 
-void rows::visitLeaves(const Access &access, function_ref<void(const Access &)> visit) {
+static void visitLeaves(const Access &access, function_ref<void(const Access &)> visit,
+                        DenseSet<std::pair<Value, AffineMap>> &seen) {
+  if (!seen.insert({access.tensor, access.map}).second)
+    return;
   Operation *producer = access.tensor.getDefiningOp();
   if (!isInlined(access) || isa<RandomHalvesOp>(producer))
     return visit(access);
   if (!isElementwise(producer))
     return;
   for (const Access &read : getReads(producer))
-    visitLeaves({read.tensor, read.map.compose(access.map)}, visit);
+    visitLeaves({read.tensor, read.map.compose(access.map)}, visit, seen);
+}
+
+void rows::visitLeaves(const Access &access, function_ref<void(const Access &)> visit) {
+  DenseSet<std::pair<Value, AffineMap>> seen;
+  ::visitLeaves(access, visit, seen);
 }

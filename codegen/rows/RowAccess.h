@@ -54,8 +54,8 @@ SmallVector<Access> getReads(Operation *op);
 /// numbers, splats, and cheap elementwise ops on less than a row per row (a cast of gamma).
 bool isInlined(const Access &access);
 
-/// Calls `visit` for each tensor that has to be read for `access`, seen through inlined producers. Random numbers are
-/// visited like tensors.
+/// Calls `visit` once for each tensor that has to be read for `access`, and each map it is read with, seen through
+/// inlined producers. Random numbers are visited like tensors.
 void visitLeaves(const Access &access, function_ref<void(const Access &)> visit);
 
 /// Whether computing the elementwise op again costs more than reading its value back.
