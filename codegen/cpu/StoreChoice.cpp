@@ -6,6 +6,7 @@
 
 #include "codegen/cpu/CacheSize.h"
 #include "codegen/cpu/LineWriter.h"
+#include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -15,10 +16,10 @@ using namespace mlir::resid::cpu;
 
 /// Of the last-level cache: outputs beyond this part of it are written past it.
 static constexpr int64_t kCacheShare = 4;
-/// Rows that do not begin at cache lines are written past the cache from this width on. Copying each takes some 20 ns.
-/// Add + layer norm on a Zen 5 EPYC, one thread, objects of `residc --schedule=stores=nontemporal` and `=plain` called
-/// by turns, time of plain stores by that of the others: f32, 33 columns 0.8, 65 columns 1.1, 129 columns 1.2; bf16,
-/// 33 columns 1.0, 65 columns 1.4, 129 columns 1.2.
+/// Rows that do not begin at cache lines are written past the cache from this width on. Add + layer norm on a Zen 5 EPYC,
+/// one thread, time of plain stores by that of the others: f32, 33 columns 0.9, 65 columns 2.1, 129 columns 1.1; bf16,
+/// 33 columns 0.8, 65 columns 1.4, 129 columns 1.0. By `make bench-quick BENCH_FLAGS='--tries=2 --only=add_layer_norm
+/// --also=--schedule=stores=nontemporal --also=--schedule=stores=plain --shapes=262144x33,131072x65,65536x129'`.
 static constexpr int64_t kLeastUnalignedColumns = 64;
 
 namespace {
@@ -36,8 +37,7 @@ struct ChoiceBuilder {
   Value toInteger(Value pointer) { return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointer); }
   Value fits(int64_t columns) { return compare(arith::CmpIPredicate::sle, addresses.width, constant(columns)); }
   Value toBytes(const OperandAddress &operand, Value elements) {
-    int64_t size = operand.elementType.getIntOrFloatBitWidth() / 8;
-    return arith::MulIOp::create(builder, loc, elements, constant(size));
+    return arith::MulIOp::create(builder, loc, elements, constant(rows::getElementBytes(operand.elementType)));
   }
 
   /// Whether every row of the operand begins at a cache line.

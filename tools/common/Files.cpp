@@ -53,7 +53,7 @@ static Error writeStandardOutput(StringRef contents) {
   return code ? fileError("write", "<stdout>", code) : Error::success();
 }
 
-/// Standard output and devices, which many may write to.
+/// Standard output, devices and folders: what no file takes the place of.
 static bool isShared(StringRef path) {
   return path == "-" || (sys::fs::exists(path) && !sys::fs::is_regular_file(path));
 }
@@ -141,14 +141,12 @@ private:
 
 /// What has no temporary name (standard output, devices) is written in commit().
 Error PendingFile::write() {
-  sys::fs::file_status status;
-  if (path == "-" || (!sys::fs::status(path, status) && sys::fs::exists(status) && !sys::fs::is_regular_file(status)))
-    return path != "-" && sys::fs::is_directory(status)
+  if (isShared(path))
+    return path != "-" && sys::fs::is_directory(path)
                ? fileError("write", path, std::make_error_code(std::errc::is_a_directory))
                : Error::success();
-  // A symbolic link keeps pointing at its file. Fails for a new file, which then keeps its own name.
-  SmallString<256> real;
-  target = sys::fs::real_path(path, real) ? path.str() : real.str().str();
+  // A symbolic link keeps pointing at its file.
+  target = resolveOutput(path);
   int descriptor;
   std::string name;
   if (std::error_code code = createBeside(target, descriptor, name))

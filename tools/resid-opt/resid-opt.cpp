@@ -18,7 +18,6 @@
 #include "tools/common/Registration.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
 #include <atomic>
@@ -183,8 +182,8 @@ static int checkPlugins(ArrayRef<const char *> arguments) {
       continue;
     if (llvm::sys::path::filename(file).starts_with("resid-plugin"))
       return report(tools::ExitUsage, "expected a plug-in of others, since resid's is built in, but got '" + file + "'");
-    if (!llvm::sys::fs::exists(file))
-      return report(tools::ExitFile, "cannot read '" + file + "': No such file or directory");
+    if (auto library = tools::readInput(file); !library)
+      return report(tools::ExitFile, llvm::toString(library.takeError()));
   }
   return tools::ExitDone;
 }
