@@ -8,6 +8,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <map>
 
 using namespace llvm;
@@ -94,8 +95,27 @@ Error tools::checkOutputs(StringRef input, ArrayRef<StringRef> outputs) {
   return Error::success();
 }
 
-/// Creates a file of another name beside the target. Not createUniqueFile: that takes every % of the path for a digit.
+namespace {
+
+/// Holds signals back from this thread while it exists.
+class HeldSignals {
+public:
+  HeldSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+  }
+  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+
+private:
+  sigset_t before;
+};
+
+} // namespace
+
+/// Creates a file of another name beside the target, which signals remove. Not createUniqueFile: that takes every % of the path for a digit.
 static std::error_code createBeside(StringRef target, int &descriptor, std::string &name) {
+  HeldSignals none;
   std::error_code code;
   for (int attempt = 0; attempt < 128; ++attempt) {
     SmallString<16> digits;
@@ -103,8 +123,11 @@ static std::error_code createBeside(StringRef target, int &descriptor, std::stri
     name = (target + "." + digits + ".part").str();
     unsigned mode = sys::fs::all_read | sys::fs::all_write;
     code = sys::fs::openFileForWrite(name, descriptor, sys::fs::CD_CreateNew, sys::fs::OF_None, mode);
-    if (code != std::errc::file_exists)
-      return code;
+    if (code == std::errc::file_exists)
+      continue;
+    if (!code)
+      sys::RemoveFileOnSignal(name);
+    return code;
   }
   return code;
 }
@@ -152,7 +175,6 @@ Error PendingFile::write() {
   if (std::error_code code = createBeside(target, descriptor, name))
     return fileError("write", path, code);
   temporary = std::move(name);
-  sys::RemoveFileOnSignal(temporary);
   if (std::error_code code = writeAndClose(descriptor, contents))
     return fileError("write", path, code);
   return Error::success();

@@ -342,6 +342,14 @@ int ToolRun::guard(function_ref<int()> work) {
   if (pthread_create(&thread, &attributes, runWork, &todo))
     exitOutOfMemory();
   pthread_attr_destroy(&attributes);
+  // A signal that ends the process comes to the thread that works. Handled on this one, it would remove temporary files
+  // while that one goes on and makes another, or asks a program about one that is gone.
+  sigset_t ending, before;
+  sigemptyset(&ending);
+  for (int signal : {SIGHUP, SIGINT, SIGTERM, SIGUSR2})
+    sigaddset(&ending, signal);
+  pthread_sigmask(SIG_BLOCK, &ending, &before);
   pthread_join(thread, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return todo.code;
 }
