@@ -69,6 +69,23 @@ struct ExpandMath : public cpu::impl::ExpandMathBase<ExpandMath> {
   using ExpandMathBase::ExpandMathBase;
 
   void runOnOperation() override {
+    SmallVector<Operation *> functions;
+    getOperation()->walk([&](Operation *op) {
+      if (isFunction(op))
+        functions.push_back(op);
+    });
+    if (failed(expand(functions)) || failed(checkNoCallIsLeft()))
+      signalPassFailure();
+  }
+
+  bool isFunction(Operation *op) const {
+    return isa_and_present<math::MathDialect>(op->getDialect()) && !isInstruction(op, hasFMA);
+  }
+
+  /// Rewrites `functions` and what they become, and visits nothing else: most programs are kernels without any.
+  LogicalResult expand(ArrayRef<Operation *> functions) {
+    if (functions.empty())
+      return success();
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     patterns.add<ExpandFunction<math::ExpOp, cpu::emitExp>, ExpandFunction<math::TanhOp, cpu::emitTanh>,
@@ -79,14 +96,14 @@ struct ExpandMath : public cpu::impl::ExpandMathBase<ExpandMath> {
     populateMathPolynomialApproximationPatterns(patterns, isApproximatedUpstream);
     math::populateExpansionPatterns(
         patterns, {"acosh", "asinh", "atanh", "clampf", "cosh", "exp2", "fpowi", "powf", "sinh", "tan"});
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))) || failed(checkNoCallIsLeft()))
-      signalPassFailure();
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+    return applyOpPatternsGreedily(functions, std::move(patterns), config);
   }
 
   LogicalResult checkNoCallIsLeft() {
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      bool isFunction = isa<math::MathDialect>(op->getDialect()) && !isInstruction(op, hasFMA);
-      if (!isFunction && !isa<arith::RemFOp>(op))
+      if (!isFunction(op) && !isa<arith::RemFOp>(op))
         return WalkResult::advance();
       op->emitOpError("on ") << op->getResult(0).getType() << " is not available on CPU targets";
       return WalkResult::interrupt();

@@ -3,7 +3,7 @@
 // Conversions from and to bf16 and f16 as integer arithmetic, on scalars and vectors.
 
 #include "codegen/cpu/Passes.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::resid::cpu {
 #define GEN_PASS_DEF_EXPANDNARROWFLOATS
@@ -162,8 +162,7 @@ struct ExpandNarrowFloats : public cpu::impl::ExpandNarrowFloatsBase<ExpandNarro
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandExtension, ExpandTruncation>(&getContext(), hasF16C);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };
 
