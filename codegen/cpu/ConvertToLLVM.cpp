@@ -70,7 +70,11 @@ struct ConvertToLLVM : public cpu::impl::ConvertToLLVMBase<ConvertToLLVM> {
     index::populateIndexToLLVMConversionPatterns(types, patterns);
     ub::populateUBToLLVMConversionPatterns(types, patterns);
     LLVMConversionTarget target(*context);
-    return applyPartialConversion(getOperation(), target, std::move(patterns));
+    // What folds has been folded. Patterns that change ops and then fail, which rollback is for, there are none.
+    ConversionConfig config;
+    config.foldingMode = DialectConversionFoldingMode::Never;
+    config.allowPatternRollback = false;
+    return applyPartialConversion(getOperation(), target, std::move(patterns), config);
   }
 };
 
