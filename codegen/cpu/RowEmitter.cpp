@@ -48,9 +48,9 @@ void RowEmitter::computeRowPointers(rows::KernelOp kernel, Value row) {
       Value step = arith::MulIOp::create(builder, loc, indices[dimension], stride);
       offset = arith::AddIOp::create(builder, loc, offset, step);
     }
-    rowPointers[kernel.getRowArgument(i)] =
-        LLVM::GEPOp::create(builder, loc, operand.pointer.getType(), operand.elementType, operand.pointer,
-                            ValueRange(offset), LLVM::GEPNoWrapFlags::inbounds);
+    setRowPointer(kernel.getRowArgument(i),
+                  LLVM::GEPOp::create(builder, loc, operand.pointer.getType(), operand.elementType, operand.pointer,
+                                      ValueRange(offset), LLVM::GEPNoWrapFlags::inbounds));
   }
 }
 
@@ -78,7 +78,7 @@ void RowEmitter::emitWithRegions(Operation *op) {
       Block *newBlock = builder.createBlock(&to, to.end());
       for (BlockArgument argument : block.getArguments())
         mapping.map(argument, newBlock->addArgument(argument.getType(), argument.getLoc()));
-      emitBlock(block);
+      emitBranch(block);
     }
   }
 }

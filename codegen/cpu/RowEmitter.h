@@ -29,10 +29,14 @@ protected:
   /// A load, store or random number of a column, inside a phase whose block is emitted by emitBlock.
   virtual void emitColumnOperation(Operation *op) = 0;
 
+  /// The operations of a branch at the builder's position, its terminator among them.
+  virtual void emitBranch(Block &block) { emitBlock(block); }
+
   void emitBlock(Block &block);
   /// The four words of the generator's counter for a call (i64) of eight columns.
   SmallVector<Value, 4> counterOf(rows::RandomHalfOp half, Value call);
   Value getRowPointer(Value row) const { return rowPointers.lookup(row); }
+  void setRowPointer(Value row, Value pointer) { rowPointers[row] = pointer; }
 
   OpBuilder &builder;
   Block *entry;

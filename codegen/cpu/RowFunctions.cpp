@@ -145,20 +145,35 @@ SmallVector<RowFunctions::Parameter> RowFunctions::collectParameters() const {
 void RowFunctions::outline() {
   SmallVector<Parameter> parameters = collectParameters();
   llvm::copy_if(parameters, std::back_inserter(arguments), [](const Parameter &one) { return !one.isConstant; });
+  rareFunctions.create = [this](TypeRange argumentTypes, TypeRange resultTypes) {
+    func::FuncOp function = createFunction("__rare", argumentTypes, resultTypes);
+    setAttributes(function, StringRef("cold"));
+    return function;
+  };
   rowFunction = outline("__rows", parameters, /*stream=*/nullptr);
   if (first.plan.streamed)
     streamFunction = outline("__stream", parameters, &*first.plan.streamed);
 }
 
-func::FuncOp RowFunctions::createFunction(const Twine &suffix, TypeRange argumentTypes) {
+func::FuncOp RowFunctions::createFunction(const Twine &suffix, TypeRange argumentTypes, TypeRange resultTypes) {
   StringRef base = first.enclosing.getName();
   base.consume_back(".impl");
-  auto type = FunctionType::get(first.enclosing.getContext(), argumentTypes, {});
+  auto type = FunctionType::get(first.enclosing.getContext(), argumentTypes, resultTypes);
   auto function = func::FuncOp::create(first.kernel.getLoc(), (base + suffix).str(), type);
   function.setPrivate();
   symbols.insert(function, first.enclosing->getIterator());
   function.addEntryBlock();
   return function;
+}
+
+/// One copy serves all calls: the plain ones and those of tasks. Short copies of the last columns are not to become
+/// calls.
+void RowFunctions::setAttributes(func::FuncOp function, ArrayRef<StringRef> more) const {
+  SmallVector<StringRef> attributes = {"noinline", "no-builtins"};
+  if (first.plan.path == RowPath::Vector)
+    attributes.push_back(kVectorLoopsAttribute);
+  llvm::append_range(attributes, more);
+  function->setAttr("passthrough", OpBuilder(function).getStrArrayAttr(attributes));
 }
 
 /// As an argument of a function; there it is an index again.
@@ -173,11 +188,7 @@ func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> para
   auto types = llvm::map_to_vector(arguments, [](const Parameter &one) { return getArgumentType(one.value); });
   types.append(2, builder.getI64Type());
   func::FuncOp function = createFunction(suffix, types);
-  // One copy serves the plain call and the tasks. Short copies of the last columns are not to become calls.
-  SmallVector<StringRef> attributes = {"noinline", "no-builtins"};
-  if (first.plan.path == RowPath::Vector)
-    attributes.push_back(kVectorLoopsAttribute);
-  function->setAttr("passthrough", builder.getStrArrayAttr(attributes));
+  setAttributes(function);
   Block *entry = &function.getBody().front();
   builder.setInsertionPointToStart(entry);
 
@@ -196,7 +207,8 @@ func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> para
   if (first.plan.path == RowPath::Scalar) {
     ScalarRowEmitter(builder, entry, addresses, mapping, target.vectorBits).emitRows(first.kernel, low, high);
   } else {
-    VectorRowEmitter rows(builder, entry, addresses, mapping, target, stream, stream && first.plan.prefetch);
+    VectorRowEmitter rows(builder, entry, addresses, mapping, target, stream, stream && first.plan.prefetch,
+                          &rareFunctions);
     rows.emitRows(first.kernel, low, high);
     rows.finish(loc); // Other threads may read what was written once this function has returned.
   }

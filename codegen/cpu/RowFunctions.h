@@ -8,6 +8,7 @@
 
 #include "codegen/cpu/CPUTarget.h"
 #include "codegen/cpu/KernelPlan.h"
+#include "codegen/cpu/RareBranches.h"
 #include "codegen/cpu/RowAddressing.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -47,7 +48,7 @@ public:
   func::FuncOp getStream() const { return streamFunction; }
   const std::optional<StreamedRows> &getStreamedRows() const { return first.plan.streamed; }
   /// An empty private function, named after the first kernel's and placed before it.
-  func::FuncOp createFunction(const Twine &suffix, TypeRange argumentTypes);
+  func::FuncOp createFunction(const Twine &suffix, TypeRange argumentTypes, TypeRange resultTypes = {});
 
   /// Runs one task of the rows, for parallel_for; made by the caller where it is first needed.
   func::FuncOp taskFunction;
@@ -60,6 +61,7 @@ private:
   };
 
   SmallVector<Parameter> collectParameters() const;
+  void setAttributes(func::FuncOp function, ArrayRef<StringRef> more = {}) const;
   func::FuncOp outline(const Twine &suffix, ArrayRef<Parameter> parameters, const StreamedRows *stream);
 
   KernelUse first;
@@ -68,6 +70,7 @@ private:
   /// Positions of constants that differ between the kernels.
   llvm::SmallSet<unsigned, 4> differing;
   SmallVector<Parameter> arguments;
+  RareFunctions rareFunctions;
   func::FuncOp rowFunction, streamFunction;
 };
 

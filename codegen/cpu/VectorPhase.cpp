@@ -49,14 +49,11 @@ std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
 
 VectorRowEmitter::VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses,
                                    const IRMapping &mapping, const CPUTarget &target, const StreamedRows *stream,
-                                   bool prefetch)
-    : RowEmitter(builder, entry, addresses, mapping), target(target), stream(stream), prefetch(prefetch) {
+                                   bool prefetch, RareFunctions *rare)
+    : RowEmitter(builder, entry, addresses, mapping), target(target), stream(stream), prefetch(prefetch), rare(rare) {
   if (stream)
     allocateScratch(entry->getParentOp()->getLoc());
-  places.source = [this](rows::LoadOp load) {
-    bool isKept = this->stream && this->stream->isKept(load.getRow());
-    return isKept ? scratch.lookup(load.getRow()) : getRowPointer(load.getRow());
-  };
+  places.source = [this](rows::LoadOp load) { return getSource(load); };
   places.targets = [this](rows::StoreOp store) { return getTargets(store); };
 }
 
@@ -83,6 +80,11 @@ void VectorRowEmitter::allocateScratch(Location loc) {
     if (stream->getStagedCapacity())
       writers.insert({row, LineWriter::create(builder, loc, entry, module, target.vectorBits)});
   }
+}
+
+Value VectorRowEmitter::getSource(rows::LoadOp load) const {
+  bool isKept = stream && stream->isKept(load.getRow());
+  return isKept ? scratch.lookup(load.getRow()) : getRowPointer(load.getRow());
 }
 
 SmallVector<RowTarget> VectorRowEmitter::getTargets(rows::StoreOp store) {

@@ -7,6 +7,7 @@
 #define RESID_CODEGEN_CPU_VECTORROWS_H
 
 #include "codegen/cpu/LineWriter.h"
+#include "codegen/cpu/RareBranches.h"
 #include "codegen/cpu/RowEmitter.h"
 #include "codegen/cpu/StreamedRows.h"
 #include "codegen/cpu/VectorBody.h"
@@ -20,9 +21,10 @@ std::optional<std::string> findVectorObstacle(rows::KernelOp kernel);
 class VectorRowEmitter : public RowEmitter {
 public:
   /// With `stream`, rows are written past the cache as that says, and finish() has to be called behind the last one.
-  /// With `prefetch`, what the row and the next one read is asked for ahead of its use.
+  /// With `prefetch`, what the row and the next one read is asked for ahead of its use. With `rare`, rare branches are
+  /// calls of its functions, which are made where they are not there yet.
   VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
-                   const CPUTarget &target, const StreamedRows *stream, bool prefetch);
+                   const CPUTarget &target, const StreamedRows *stream, bool prefetch, RareFunctions *rare);
 
   /// Makes what was written past the cache visible to other threads.
   void finish(Location loc);
@@ -34,6 +36,8 @@ private:
 
   void emitPhase(rows::PhaseOp phase) override;
   void emitColumnOperation(Operation *op) override;
+  void emitBranch(Block &block) override;
+  func::FuncOp emitRareFunction(Block &block, RareBranch &branch, TypeRange arguments);
 
   void emitElementwise(VectorBody &body, Location loc);
   void emitReductions(rows::PhaseOp phase, VectorBody &body);
@@ -46,12 +50,14 @@ private:
 
   void allocateScratch(Location loc);
   void copyUnaligned(rows::PhaseOp phase);
+  Value getSource(rows::LoadOp load) const;
   SmallVector<RowTarget> getTargets(rows::StoreOp store);
   SmallVector<Prefetch> getPrefetches(rows::PhaseOp phase);
 
   const CPUTarget &target;
   const StreamedRows *stream;
   bool prefetch;
+  RareFunctions *rare;
   /// Whether (i1) all rows that are written past the cache begin at cache lines.
   Value aligned;
   /// The scratch rows of rows that are kept or staged.

@@ -1,17 +1,19 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Reads x86-64 or aarch64 assembly of row functions (`…__rows`, `…__stream`) and says, per function, what a change of
-# compiler or emitter could lose without changing a bit: calls; in the innermost loops on vectors, stores to the stack,
-# horizontal steps and shuffles that widen 16-bit elements; how many horizontal reductions there are (each halves a
-# widest register), and how many non-temporal stores. Usage: check_loops.py FILE.s
+# Reads x86-64 or aarch64 assembly of row functions (`…__rows`, `…__stream`, `…__rare`) and says, per function, what a
+# change of compiler or emitter could lose without changing a bit: calls, those of rare branches apart; in the innermost
+# loops on vectors, stores to the stack, horizontal steps and shuffles that widen 16-bit elements; how many horizontal
+# reductions there are (each halves a register of 256 bits), and how many non-temporal stores.
+# Usage: check_loops.py FILE.s
 
 import re
 import sys
 
-FUNCTION = re.compile(r"^([\w.$]+__(?:rows|stream)):")
+FUNCTION = re.compile(r"^([\w.$]+__(?:rows|stream|rare\w*)):")
 LABEL = re.compile(r"^(\.L\w+):")
 JUMP = re.compile(r"^\s+(?:j\w+|b\.\w+|b|cbn?z \w+,|tbn?z \w+, #\d+,)\s+(\.L\w+)")
-CALL = re.compile(r"^\s+(call\w*|blr?)\s")
+CALL = re.compile(r"^\s+(call\w*|blr?)\s+(?!\S+__rare)")
+RARE_CALL = re.compile(r"^\s+(callq|bl)\s+\S+__rare")
 VECTOR = re.compile(r"%[xyz]mm|\bq\d|\bv\d+\.|\bz\d+\.")
 # Not with an index: that is a row. %rbp may be any pointer where it is no frame pointer.
 STACK_STORE = re.compile(r"^\s+(v?mov\w+\s+%[xyz]mm\d+, -?\d*\(%rsp\)|st[urp]+\s+[bhsdqz]\d+.*\[(sp|x29))")
@@ -19,8 +21,7 @@ FRAME_STORE = re.compile(r"^\s+v?mov\w+\s+%[xyz]mm\d+, -?\d*\(%rbp\)")
 FRAME = re.compile(r"^\s+movq\s+%rsp, %rbp")
 HORIZONTAL = re.compile(r"^\s+(vextractf(64x4|32x8|128)|vextractf32x4|vhadd|faddp|faddv|fadda)")
 WIDENING = re.compile(r"^\s+v?(pmovzxwd|punpck[lh]wd|permt2w|permi2w)")
-HALVES_512 = re.compile(r"^\s+vextractf(64x4|32x8)\s+\$1, %zmm\d+, %ymm")
-HALVES_256 = re.compile(r"^\s+vextractf128\s+\$1, %ymm\d+, %xmm")
+HALVES = re.compile(r"^\s+vextractf128\s+\$1, %ymm\d+, %xmm")
 
 
 def functions(lines):
@@ -60,11 +61,11 @@ def main():
     for name, body in functions(lines):
         loops = [body[low:high] for low, high in innermost_loops(body)]
         vector = [loop for loop in loops if any(VECTOR.search(line) for line in loop)]
-        print(f"{name}: {count(CALL, body)} calls, {len(vector)} vector loops with "
+        print(f"{name}: {count(CALL, body)} calls, {count(RARE_CALL, body)} rare, {len(vector)} vector loops with "
               f"{count_stack_stores(body, vector)} stores to the stack and "
               f"{sum(count(HORIZONTAL, loop) for loop in vector)} horizontal steps, "
               f"{sum(count(WIDENING, loop) for loop in vector)} widening shuffles, "
-              f"{count(HALVES_512, body) or count(HALVES_256, body)} reductions, "
+              f"{count(HALVES, body)} reductions, "
               f"{sum('vmovnt' in line for line in body)} non-temporal stores, "
               f"{sum('sfence' in line for line in body)} fences")
 
