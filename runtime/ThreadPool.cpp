@@ -9,10 +9,45 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
 namespace {
 
-/// One call of resid_parallel_for, on its caller's stack. The list links and `helpers` belong to the pool's mutex.
+/// How long a thread looks for what it waits for before it sleeps: about twice what waking takes on a virtual machine,
+/// which gives a processor without work back at once.
+constexpr int64_t kSpinNanoseconds = 50000;
+
+int64_t readClock() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
+
+/// Leaves the core to its other thread for a moment, and memory to those that use it.
+void pauseProcessor() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/// Waits until isDone() or for kSpinNanoseconds, by the clock: a pause takes one cycle or a hundred and more.
+template <typename Condition> void spinUntil(const Condition &isDone) {
+  constexpr int kPausesPerLook = 16;
+  for (int64_t end = readClock() + kSpinNanoseconds;;) {
+    for (int i = 0; i < kPausesPerLook; ++i) {
+      if (isDone())
+        return;
+      pauseProcessor();
+    }
+    if (readClock() >= end)
+      return;
+  }
+}
+
+/// One call of resid_parallel_for, on its caller's stack. The list links, `wanted` and `helpers` belong to the pool's
+/// mutex; callers look at `helpers` without it while they spin.
 struct Job {
   std::atomic<int64_t> next{0};
   int64_t count;
@@ -20,8 +55,9 @@ struct Job {
   void *argument;
   Job *previousJob = nullptr;
   Job *nextJob = nullptr;
-  bool listed = false;
-  int32_t helpers = 0;
+  /// How many more workers have something to do here. The job is listed while there are any.
+  int32_t wanted = 0;
+  std::atomic<int32_t> helpers{0};
   pthread_cond_t helpersLeft;
 
   Job(int64_t count, void (*function)(void *, int64_t), void *argument)
@@ -35,72 +71,157 @@ struct Job {
 
 } // namespace
 
+/// Workers without work are *searching*, which ends with a look at the list of jobs, or *sleeping* until a caller that
+/// wants more helpers than are searching wakes them.
 struct resid_thread_pool {
   pthread_mutex_t mutex;
   pthread_cond_t work;
   Job *firstJob = nullptr;
   bool stopping = false;
   int32_t workers = 0;
+  int32_t processors = 0; // of this process, when the pool was made
+  int32_t callers = 0;    // inside resid_parallel_for
+  int32_t wanted = 0;     // by all listed jobs
+  int32_t searching = 0;
+  int32_t sleeping = 0;
+  int32_t woken = 0; // callers have counted them as searching, but they are not awake yet
+  /// Goes up after a job is listed, for those that search without the mutex.
+  std::atomic<uint32_t> listings{0};
   pthread_t threads[1]; // in truth as many as were asked for; see allocatePool
 
+  /// The mutex is held for some instructions only, so one that is taken will be free sooner than a thread falls asleep.
+  void lock() {
+    constexpr int kAttempts = 32;
+    for (int i = 0; i < kAttempts; ++i) {
+      if (pthread_mutex_trylock(&mutex) == 0)
+        return;
+      pauseProcessor();
+    }
+    pthread_mutex_lock(&mutex);
+  }
+  void unlock() { pthread_mutex_unlock(&mutex); }
+
+  /// Whether every thread that works for this pool can have a processor. Where not, one that spins may keep what it
+  /// waits for from running.
+  bool maySpin() const { return workers + (callers > 1 ? callers : 1) <= processors; }
+
   void list(Job &job) {
+    job.wanted = job.count - 1 < workers ? static_cast<int32_t>(job.count - 1) : workers;
+    wanted += job.wanted;
     job.nextJob = firstJob;
     if (firstJob)
       firstJob->previousJob = &job;
     firstJob = &job;
-    job.listed = true;
   }
 
-  /// Once a job's indices are all handed out nobody else needs to find it.
+  /// Once a job has its helpers, or its indices are all handed out, nobody else needs to find it.
   void unlist(Job &job) {
-    if (!job.listed)
+    if (job.wanted == 0)
       return;
+    wanted -= job.wanted;
+    job.wanted = 0;
+    remove(job);
+  }
+
+  void remove(Job &job) {
     (job.previousJob ? job.previousJob->nextJob : firstJob) = job.nextJob;
     if (job.nextJob)
       job.nextJob->previousJob = job.previousJob;
-    job.listed = false;
+  }
+
+  void join(Job &job) {
+    job.helpers.fetch_add(1, std::memory_order_relaxed);
+    --wanted;
+    if (--job.wanted == 0)
+      remove(job);
+  }
+
+  /// Waits for a job, with the mutex, until the pool stops.
+  Job *findJob() {
+    while (!firstJob && !stopping) {
+      search();
+      if (firstJob || stopping)
+        break;
+      ++sleeping;
+      while (!woken && !stopping)
+        pthread_cond_wait(&work, &mutex);
+      if (stopping)
+        break;
+      --woken;
+      --searching;
+    }
+    return stopping ? nullptr : firstJob;
+  }
+
+  /// Looks for a new job for a while. Whoever lists one meanwhile need not wake anybody.
+  void search() {
+    if (!maySpin())
+      return;
+    uint32_t seen = listings.load(std::memory_order_relaxed);
+    ++searching;
+    unlock();
+    spinUntil([=] { return listings.load(std::memory_order_relaxed) != seen; });
+    lock();
+    --searching;
   }
 
   /// The body of a worker: help with the newest job, until the pool stops.
   void serve() {
-    pthread_mutex_lock(&mutex);
-    for (;;) {
-      while (!firstJob && !stopping)
-        pthread_cond_wait(&work, &mutex);
-      if (stopping)
-        break;
-      Job &job = *firstJob;
-      ++job.helpers;
-      pthread_mutex_unlock(&mutex);
-      job.run();
-      pthread_mutex_lock(&mutex);
-      unlist(job);
+    lock();
+    while (Job *job = findJob()) {
+      join(*job);
+      unlock();
+      job->run();
+      lock();
+      unlist(*job);
       // The caller cannot end the job before it gets the mutex back, so `job` is alive here.
-      if (--job.helpers == 0)
-        pthread_cond_signal(&job.helpersLeft);
+      if (job->helpers.fetch_sub(1, std::memory_order_relaxed) == 1)
+        pthread_cond_signal(&job->helpersLeft);
     }
-    pthread_mutex_unlock(&mutex);
+    unlock();
+  }
+
+  /// Counts as searching whoever has to wake up for the listed jobs, and answers how many that are.
+  int32_t countWakes() {
+    int32_t missing = wanted - searching, wakes = missing < sleeping ? missing : sleeping;
+    if (wakes <= 0)
+      return 0;
+    sleeping -= wakes;
+    searching += wakes;
+    woken += wakes;
+    return wakes;
   }
 
   /// A caller waits only for helpers inside its own job, and those wait only for jobs nested in it: no cycle, whatever
   /// the nesting and however many threads call at once.
   void parallelFor(Job &job) {
     pthread_cond_init(&job.helpersLeft, nullptr);
-    pthread_mutex_lock(&mutex);
+    lock();
+    ++callers;
     list(job);
-    if (job.count > workers)
-      pthread_cond_broadcast(&work);
-    else
-      for (int64_t i = 1; i < job.count; ++i)
-        pthread_cond_signal(&work);
-    pthread_mutex_unlock(&mutex);
+    int32_t wakes = countWakes();
+    unlock();
+    listings.fetch_add(1, std::memory_order_relaxed);
+    for (int32_t i = 0; i < wakes; ++i)
+      pthread_cond_signal(&work);
     job.run();
-    pthread_mutex_lock(&mutex);
+    lock();
     unlist(job);
-    while (job.helpers != 0)
-      pthread_cond_wait(&job.helpersLeft, &mutex);
-    pthread_mutex_unlock(&mutex);
+    waitForHelpers(job);
+    --callers;
+    unlock();
     pthread_cond_destroy(&job.helpersLeft);
+  }
+
+  /// With the mutex before and after: the last helper has left the job for good only when it has given that back.
+  void waitForHelpers(Job &job) {
+    if (job.helpers.load(std::memory_order_relaxed) != 0 && maySpin()) {
+      unlock();
+      spinUntil([&] { return job.helpers.load(std::memory_order_relaxed) == 0; });
+      lock();
+    }
+    while (job.helpers.load(std::memory_order_relaxed) != 0)
+      pthread_cond_wait(&job.helpersLeft, &mutex);
   }
 };
 
@@ -131,6 +252,18 @@ void *workerMain(void *pool) {
   return nullptr;
 }
 
+void destroyPool(resid_thread_pool *pool, int32_t started) {
+  pthread_mutex_lock(&pool->mutex);
+  pool->stopping = true;
+  pthread_cond_broadcast(&pool->work);
+  pthread_mutex_unlock(&pool->mutex);
+  for (int32_t i = 0; i < started; ++i)
+    pthread_join(pool->threads[i], nullptr);
+  pthread_cond_destroy(&pool->work);
+  pthread_mutex_destroy(&pool->mutex);
+  free(pool);
+}
+
 } // namespace
 
 resid_status resid_thread_pool_create(int32_t threads, resid_thread_pool **result) {
@@ -139,13 +272,15 @@ resid_status resid_thread_pool_create(int32_t threads, resid_thread_pool **resul
   *result = nullptr;
   if (threads < 0 || threads > RESID_MAX_THREADS)
     return RESID_BAD_VALUE;
-  int32_t workers = (threads == 0 ? availableProcessors() : threads) - 1;
+  int32_t processors = availableProcessors(), workers = (threads == 0 ? processors : threads) - 1;
   resid_thread_pool *pool = allocatePool(workers);
   if (!pool)
     return RESID_OOM;
-  for (; pool->workers < workers; ++pool->workers)
-    if (pthread_create(&pool->threads[pool->workers], nullptr, workerMain, pool) != 0) {
-      resid_thread_pool_destroy(pool);
+  pool->workers = workers;
+  pool->processors = processors;
+  for (int32_t started = 0; started < workers; ++started)
+    if (pthread_create(&pool->threads[started], nullptr, workerMain, pool) != 0) {
+      destroyPool(pool, started);
       return RESID_OOM;
     }
   *result = pool;
@@ -153,17 +288,8 @@ resid_status resid_thread_pool_create(int32_t threads, resid_thread_pool **resul
 }
 
 void resid_thread_pool_destroy(resid_thread_pool *pool) {
-  if (!pool)
-    return;
-  pthread_mutex_lock(&pool->mutex);
-  pool->stopping = true;
-  pthread_cond_broadcast(&pool->work);
-  pthread_mutex_unlock(&pool->mutex);
-  for (int32_t i = 0; i < pool->workers; ++i)
-    pthread_join(pool->threads[i], nullptr);
-  pthread_cond_destroy(&pool->work);
-  pthread_mutex_destroy(&pool->mutex);
-  free(pool);
+  if (pool)
+    destroyPool(pool, pool->workers);
 }
 
 int32_t resid_thread_pool_size(const resid_thread_pool *pool) { return pool ? pool->workers + 1 : 1; }

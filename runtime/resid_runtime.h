@@ -15,8 +15,9 @@
 extern "C" {
 #endif
 
-/* A fixed set of threads that wait for work. All functions below may be called from any number of threads at once, except
- * that a pool must not be in use when it is destroyed. */
+/* A fixed set of threads that wait for work: for some tens of microseconds awake, then asleep; asleep at once where
+ * threads and callers together are more than the processors that the process had when the pool was made. All functions
+ * below may be called from any number of threads at once, except that a pool must not be in use when it is destroyed. */
 typedef struct resid_thread_pool resid_thread_pool;
 
 /* The largest number of threads of one pool. */

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <pthread.h>
 #include <sched.h>
@@ -21,6 +22,13 @@
 
 // The processors of a machine that the test makes up; none: those of this one.
 static std::set<size_t> madeUpProcessors;
+
+static std::set<size_t> makeUpProcessors(size_t count) {
+  std::set<size_t> processors;
+  while (processors.size() < count)
+    processors.insert(processors.size());
+  return processors;
+}
 
 // In the place of the C library's. As the kernel, it refuses a set that cannot have the last processor in it.
 extern "C" int sched_getaffinity(pid_t thread, size_t bytes, cpu_set_t *set) noexcept {
@@ -125,6 +133,88 @@ TEST(ThreadPool, MayBeUsedFromItsOwnWork) {
     resid_parallel_for(pool.pool, 6, nest, &nested);
     EXPECT_EQ(leaves, 6 * 6 * 6 * 6 * 6);
   }
+}
+
+void waitUntilBothAreHere(void *arrived, int64_t) {
+  auto &count = *static_cast<std::atomic<int> *>(arrived);
+  for (++count; count < 2;)
+    sched_yield();
+}
+
+void passTime(int64_t microseconds) {
+  auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
+  if (microseconds % 2)
+    std::this_thread::sleep_until(end);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+// Both indices of each call wait for each other, so a call ends only if a worker learns of it: with one wake-up lost the
+// test never ends. Workers look for work for 50 us before they sleep; the callers' pauses go from nothing to beyond that,
+// so that calls come while workers look, fall asleep, sleep and wake up.
+void callWithPauses(int32_t threads, int callers) {
+  Pool pool(threads);
+  std::vector<std::thread> running;
+  std::atomic<int> ended{0};
+  for (int caller = 0; caller < callers; ++caller)
+    running.emplace_back([&, caller] {
+      for (int call = 0; call < 1500; ++call) {
+        std::atomic<int> arrived{0};
+        resid_parallel_for(pool.pool, 2, waitUntilBothAreHere, &arrived);
+        passTime((call * 7 + caller * 13) % 80);
+      }
+      ++ended;
+    });
+  for (std::thread &caller : running)
+    caller.join();
+  EXPECT_EQ(ended, callers);
+}
+
+TEST(ThreadPool, LosesNoWakeUpWhileWorkersSpin) {
+  madeUpProcessors = makeUpProcessors(64);
+  callWithPauses(2, 1);
+  callWithPauses(2, 3); // fewer workers than callers
+  callWithPauses(5, 3);
+  madeUpProcessors.clear();
+}
+
+TEST(ThreadPool, LosesNoWakeUpWhereWorkersDoNotSpin) {
+  madeUpProcessors = makeUpProcessors(1);
+  callWithPauses(2, 1);
+  callWithPauses(4, 3);
+  madeUpProcessors.clear();
+}
+
+// With workers that look for work all the time this would never end: the process would go on taking processor time.
+TEST(ThreadPool, ComesToRest) {
+  madeUpProcessors = makeUpProcessors(64);
+  Pool pool(4);
+  for (int call = 0; call < 1000; ++call) {
+    Counts counts(8);
+    resid_parallel_for(pool.pool, 8, countOne, &counts);
+  }
+  auto readUsedTime = [] {
+    timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return used.tv_sec * 1000000000 + used.tv_nsec;
+  };
+  int64_t before;
+  do {
+    before = readUsedTime();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  } while (readUsedTime() - before > 2000000);
+  madeUpProcessors.clear();
+}
+
+TEST(ThreadPool, EndsWhileWorkersSpin) {
+  madeUpProcessors = makeUpProcessors(64);
+  for (int turn = 0; turn < 300; ++turn) {
+    Pool pool(3);
+    Counts counts(4);
+    if (turn % 3)
+      resid_parallel_for(pool.pool, 4, countOne, &counts);
+  }
+  madeUpProcessors.clear();
 }
 
 TEST(ThreadPool, NullPoolRunsOnTheCaller) {
