@@ -23,10 +23,10 @@ using namespace mlir::resid::cpu;
 static int64_t chooseParts(int64_t lanes) { return std::max<int64_t>(4, 16 / lanes); }
 
 VectorBody::VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, const IRMapping &mapping,
-                       const RowPlaces &places, const CPUTarget &target, DenseMap<Type, Value> &buffers)
+                       const RowPlaces &places, const CPUTarget &target, RowTail &tail, DenseMap<Type, Value> &buffers)
     : builder(builder), loc(phase.getLoc()), entry(entry), phase(phase), mapping(mapping), places(places),
-      target(target), buffers(buffers), lanes(target.vectorBits / getWidestFloat(phase)), parts(chooseParts(lanes)),
-      order(chooseColumnOrder(phase, lanes, target)) {
+      target(target), tail(tail), buffers(buffers), lanes(target.vectorBits / getWidestFloat(phase)),
+      parts(chooseParts(lanes)), order(chooseColumnOrder(phase, lanes, target)) {
   SetVector<Value> above;
   phase.walk([&](Operation *op) {
     if (isa<rows::LoadOp, rows::StoreOp, rows::RandomHalfOp>(op))
@@ -45,9 +45,30 @@ VectorBody::VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, co
         vector::BroadcastOp::create(builder, loc, VectorType::get(lanes, value.getType()), mapping.lookup(value));
 }
 
-SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, Value presentColumns, ValueRange drawnBefore) {
+int64_t VectorBody::countParts() {
+  if (!present || !present->known)
+    return parts;
+  int64_t used = llvm::divideCeil(std::min(*present->known, getColumns()), lanes);
+  auto narrowings = phase.getBody().front().getOps<arith::TruncFOp>();
+  bool isByTwos = order == ColumnOrder::EvenOdd || !draws.empty() ||
+                  llvm::any_of(narrowings, [&](arith::TruncFOp op) { return isNarrowing(op); });
+  return isByTwos ? llvm::alignTo(used, 2) : used;
+}
+
+Value VectorBody::getMask(int64_t part) {
+  bool isEvenOdd = order == ColumnOrder::EvenOdd;
+  int64_t firstOfPair = part / 2 * 2 * lanes;
+  if (!present || (isEvenOdd ? present->areAll(firstOfPair, 2 * lanes) : present->areAll(part * lanes, lanes)))
+    return {};
+  return isEvenOdd ? tail.getMask(*present, firstOfPair + part % 2, 2, lanes)
+                   : tail.getMask(*present, part * lanes, 1, lanes);
+}
+
+SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, std::optional<PresentColumns> presentColumns,
+                                                ValueRange drawnBefore) {
   column = firstColumn;
   present = presentColumns;
+  usedParts = countParts();
   SmallVector<Value> drawnNow;
   if (drawnBefore.empty())
     drawnNow = draw(column);
@@ -55,9 +76,7 @@ SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, Value present
   values.clear();
   widened.clear();
   joined.clear();
-  if (present)
-    createMasks();
-  else
+  if (!present)
     llvm::for_each(places.prefetches, [&](const Prefetch &prefetch) { emitPrefetch(prefetch); });
   Block &body = phase.getBody().front();
   for (Operation &op : body.without_terminator())
@@ -73,7 +92,7 @@ VectorBody::Parts VectorBody::evaluate(Value value) {
   if (found != values.end())
     return found->second;
   if (!joined.contains(value))
-    return Parts(parts, spread.lookup(value));
+    return Parts(usedParts, spread.lookup(value));
   auto type = VectorType::get(lanes, builder.getBF16Type());
   Parts narrow;
   for (Value pair : joined.lookup(value)) {
@@ -90,7 +109,7 @@ VectorBody::Parts VectorBody::evaluateJoined(Value value) {
   if (found != joined.end())
     return found->second;
   Parts narrow = evaluate(value), pairs;
-  for (int64_t part = 0; part < parts; part += 2)
+  for (int64_t part = 0; part < usedParts; part += 2)
     pairs.push_back(joinHalves(builder, loc, narrow[part], narrow[part + 1]));
   return joined[value] = pairs;
 }
@@ -112,14 +131,14 @@ void VectorBody::emitElementwise(Operation *op) {
   if (matchPattern(op, m_Constant(&constant))) {
     auto type = VectorType::get(lanes, op->getResult(0).getType());
     Value vector = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, constant));
-    values[op->getResult(0)] = Parts(parts, vector);
+    values[op->getResult(0)] = Parts(usedParts, vector);
     return;
   }
   SmallVector<Parts> operands =
       llvm::map_to_vector(op->getOperands(), [&](Value operand) { return evaluate(operand); });
   SmallVector<Type> types =
       llvm::map_to_vector(op->getResultTypes(), [&](Type type) -> Type { return VectorType::get(lanes, type); });
-  for (int64_t part = 0; part < parts; ++part) {
+  for (int64_t part = 0; part < usedParts; ++part) {
     OperationState state(op->getLoc(), op->getName());
     for (const Parts &operand : operands)
       state.operands.push_back(operand[part]);
@@ -203,13 +222,13 @@ Value VectorBody::roundPair(Value first, Value second) {
 VectorBody::Parts VectorBody::narrowPairs(const Parts &wide) {
   auto convert = [&](Value (VectorBody::*convertPair)(Value, Value)) {
     Parts pairs;
-    for (int64_t part = 0; part < parts; part += 2)
+    for (int64_t part = 0; part < usedParts; part += 2)
       pairs.push_back((this->*convertPair)(wide[part], wide[part + 1]));
     return pairs;
   };
   if (!hasPackedConversion())
     return convert(&VectorBody::roundPair);
-  SmallVector<Type> types(parts / 2, VectorType::get(2 * lanes, builder.getI16Type()));
+  SmallVector<Type> types(usedParts / 2, VectorType::get(2 * lanes, builder.getI16Type()));
   auto choice = scf::IfOp::create(builder, loc, types, isAnySubnormal(wide), /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
@@ -226,7 +245,7 @@ void VectorBody::emitNarrowing(Operation *op) {
     return;
   }
   Parts &narrow = values[op->getResult(0)];
-  for (int64_t part = 0; part < parts; ++part) {
+  for (int64_t part = 0; part < usedParts; ++part) {
     Value bits = extractLanes(builder, loc, pairs[part / 2], part % 2 * lanes, lanes);
     narrow.push_back(arith::BitcastOp::create(builder, loc, VectorType::get(lanes, builder.getBF16Type()), bits));
   }
@@ -252,7 +271,7 @@ void VectorBody::emitRandomHalf(rows::RandomHalfOp half) {
   auto type = VectorType::get(lanes, builder.getI32Type());
   int64_t middle = getColumns() / 2;
   Parts &wide = values[half.getResult()];
-  for (int64_t start = 0; start < getColumns(); start += 2 * lanes) {
+  for (int64_t start = 0; start < usedParts * lanes; start += 2 * lanes) {
     Value pair = extractLanes(builder, loc, start < middle ? first : second, start % middle, 2 * lanes);
     if (order == ColumnOrder::EvenOdd) {
       auto [even, odd] = splitToLowerHalves(builder, loc, pair);

@@ -7,6 +7,7 @@
 
 #include "codegen/cpu/CPUTarget.h"
 #include "codegen/cpu/ColumnOrder.h"
+#include "codegen/cpu/RowTail.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -14,9 +15,18 @@
 
 namespace mlir::resid::cpu {
 
+/// Where a row that is read lies.
+struct RowSource {
+  Value pointer;
+  /// Whether whole steps can be read even where columns are absent.
+  bool hasRoom = false;
+};
+
 /// One row of memory that a value is written to.
 struct RowTarget {
   Value pointer;
+  /// Whether whole steps can be written even where columns are absent. So it is with `otherwise`.
+  bool hasRoom = false;
   /// Where given (i1): full steps are written past the cache if it holds, and `pointer` is aligned to cache lines then.
   Value aligned = {};
   /// Where values go if it does not hold.
@@ -36,7 +46,7 @@ struct Prefetch {
 
 /// Where the rows that a phase loads from and stores to lie.
 struct RowPlaces {
-  std::function<Value(rows::LoadOp)> source;
+  std::function<RowSource(rows::LoadOp)> source;
   std::function<SmallVector<RowTarget>(rows::StoreOp)> targets;
   /// Asked for at each full step.
   SmallVector<Prefetch> prefetches;
@@ -48,9 +58,9 @@ class VectorBody {
 public:
   using Parts = SmallVector<Value, 4>;
 
-  /// `buffers` is shared by all phases of a function.
+  /// `tail` and `buffers` are shared by all phases of a function.
   VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, const IRMapping &mapping, const RowPlaces &places,
-             const CPUTarget &target, DenseMap<Type, Value> &buffers);
+             const CPUTarget &target, RowTail &tail, DenseMap<Type, Value> &buffers);
 
   int64_t getLanes() const { return lanes; }
   int64_t getParts() const { return parts; }
@@ -58,18 +68,18 @@ public:
   /// Columns per step.
   int64_t getColumns() const { return lanes * parts; }
 
-  /// The columns from `column` (i64) on: all, or the first `present` of them where that is given (it may be negative or
-  /// too large). Gives the yielded values. What a value is in lanes that are not present is not said. `drawn`: what
-  /// `draw` gave for these columns; drawn here where it is empty.
-  SmallVector<Parts> emit(Value column, Value present = {}, ValueRange drawn = {});
+  /// The columns from `column` (i64) on: all, or those that are `present` where that is given. Gives the yielded
+  /// values, without the last parts where it is known that none of their columns is present. What a value is in lanes
+  /// that are not present is not said. `drawn`: what `draw` gave for these columns; drawn here where it is empty.
+  SmallVector<Parts> emit(Value column, std::optional<PresentColumns> present = {}, ValueRange drawn = {});
   /// Whether random numbers shall be drawn a step before their use. The generator is one long chain of operations, and
   /// so is what is done with its numbers; a processor sees them as independent of each other only if they are of
   /// different steps.
   bool drawsAhead() const { return !draws.empty() && target.vectorBits >= 512; }
   /// The random numbers of all columns from `column` (i64) on, two vectors per operation.
   SmallVector<Value> draw(Value column);
-  /// Per part, which lanes were present in the last step with `present`.
-  const Parts &getMasks() const { return masks; }
+  /// Which lanes of the part were present in the last step; null where all were.
+  Value getMask(int64_t part);
 
 private:
   Parts evaluate(Value value);
@@ -94,17 +104,20 @@ private:
   void emitWideningLoad(rows::LoadOp load);
   void emitStore(rows::StoreOp store);
   void emitPrefetch(const Prefetch &prefetch);
-  void createMasks();
-  Value createMask(int64_t first, int64_t step, int64_t length);
+  int64_t countParts();
 
   Type getMemoryType(Type element) const;
   Value address(Value pointer, Type element, int64_t first);
   bool hasMaskedAccess(Type element) const;
-  Parts loadColumns(Value pointer, VectorType type);
+  Parts loadColumns(RowSource row, VectorType type);
+  Value loadPresent(Value pointer, VectorType type, int64_t first);
+  Value loadPieces(Value pointer, VectorType type, int64_t first);
   Parts arrangeForMemory(Value value);
   Parts loadThroughBuffer(Value pointer, VectorType type);
   void storeThroughBuffer(const Parts &values, Value pointer, VectorType type);
   void copyPresent(Type element, Value from, Value to);
+  void storePresent(const Parts &values, Value pointer, bool nonTemporal);
+  void storePieces(Value value, Value pointer, int64_t first);
   void storeStep(const Parts &values, const RowTarget &row);
   Parts fillRegisters(const Parts &values);
   void storeRegisters(const Parts &registers, Value pointer, bool nonTemporal);
@@ -117,6 +130,7 @@ private:
   const IRMapping &mapping;
   const RowPlaces &places;
   const CPUTarget &target;
+  RowTail &tail;
   /// Stack memory by type, for what goes element by element.
   DenseMap<Type, Value> &buffers;
   int64_t lanes, parts;
@@ -129,10 +143,10 @@ private:
   DenseMap<Value, Parts> widened;
   SmallVector<rows::RandomHalfOp> draws;
   ValueRange drawn;
-  Value column, present;
-  /// How many columns of the step are present (i32), where not all are.
-  Value presentInStep;
-  Parts masks;
+  Value column;
+  std::optional<PresentColumns> present;
+  /// How many parts of the step are worked on: an even number where anything takes them by twos.
+  int64_t usedParts = 0;
 };
 
 } // namespace mlir::resid::cpu

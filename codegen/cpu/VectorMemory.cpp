@@ -46,7 +46,8 @@ void VectorBody::emitWideningLoad(rows::LoadOp load) {
   auto type = VectorType::get(2 * lanes, builder.getI16Type());
   auto wideType = VectorType::get(lanes, builder.getF32Type());
   auto narrowType = VectorType::get(lanes, builder.getBF16Type());
-  Value pointer = places.source(load), zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  Value pointer = places.source(load).pointer,
+        zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   Parts narrow, wide;
   Value pair;
   for (int64_t part = 0; part < parts; ++part) {
@@ -66,37 +67,48 @@ void VectorBody::emitWideningLoad(rows::LoadOp load) {
   widened[load.getResult()] = wide;
 }
 
-/// All columns of the step in the order of memory.
-VectorBody::Parts VectorBody::loadColumns(Value pointer, VectorType type) {
+/// The columns of the step, as many as are worked on, in the order of memory.
+VectorBody::Parts VectorBody::loadColumns(RowSource row, VectorType type) {
   Type element = type.getElementType();
-  if (present && !hasMaskedAccess(element))
-    return loadThroughBuffer(pointer, type);
-  Value zero = present ? arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)) : Value();
+  bool isWhole = !present || row.hasRoom;
+  if (!isWhole && !present->known && !hasMaskedAccess(element))
+    return loadThroughBuffer(row.pointer, type);
   Parts loaded;
-  for (int64_t first = 0; first < getColumns(); first += type.getNumElements()) {
-    Value start = address(pointer, element, first);
-    if (present) {
-      Value mask = createMask(first, /*step=*/1, type.getNumElements());
-      loaded.push_back(LLVM::MaskedLoadOp::create(builder, loc, type, start, mask, zero, /*alignment=*/1));
-    } else {
-      loaded.push_back(LLVM::LoadOp::create(builder, loc, type, start, /*alignment=*/1));
-    }
+  int64_t length = type.getNumElements();
+  for (int64_t first = 0; first < usedParts * lanes; first += length) {
+    bool isPlain = isWhole || present->areAll(first, length);
+    loaded.push_back(isPlain ? LLVM::LoadOp::create(builder, loc, type, address(row.pointer, element, first),
+                                                    /*alignment=*/1)
+                                   .getResult()
+                             : loadPresent(row.pointer, type, first));
   }
   return loaded;
+}
+
+/// A vector of columns of which some are absent; those are zeros.
+Value VectorBody::loadPresent(Value pointer, VectorType type, int64_t first) {
+  Type element = type.getElementType();
+  if (!hasMaskedAccess(element))
+    return loadPieces(pointer, type, first);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  if (present->areNone(first))
+    return zero;
+  Value mask = tail.getMask(*present, first, /*stride=*/1, type.getNumElements());
+  return LLVM::MaskedLoadOp::create(builder, loc, type, address(pointer, element, first), mask, zero, /*alignment=*/1);
 }
 
 void VectorBody::emitLoad(rows::LoadOp load) {
   if (widensByShuffles(load))
     return emitWideningLoad(load);
   Type element = load.getType(), memory = getMemoryType(element);
-  Value pointer = places.source(load);
+  RowSource row = places.source(load);
   if (order == ColumnOrder::EvenOdd && element.isBF16()) {
-    joined[load.getResult()] = loadColumns(pointer, VectorType::get(2 * lanes, memory));
+    joined[load.getResult()] = loadColumns(row, VectorType::get(2 * lanes, memory));
     return;
   }
-  Parts loaded = loadColumns(pointer, VectorType::get(lanes, memory));
+  Parts loaded = loadColumns(row, VectorType::get(lanes, memory));
   if (order == ColumnOrder::EvenOdd)
-    for (int64_t part = 0; part < parts; part += 2)
+    for (int64_t part = 0; part < usedParts; part += 2)
       std::tie(loaded[part], loaded[part + 1]) = separateEvenOdd(builder, loc, loaded[part], loaded[part + 1]);
   for (Value &part : loaded)
     part = fromMemory(builder, loc, part, element);
@@ -112,34 +124,15 @@ VectorBody::Parts VectorBody::arrangeForMemory(Value value) {
   for (Value &part : stored)
     part = toMemory(builder, loc, part, memory);
   if (order == ColumnOrder::EvenOdd)
-    for (int64_t part = 0; part < parts; part += 2)
+    for (int64_t part = 0; part < usedParts; part += 2)
       std::tie(stored[part], stored[part + 1]) = mergeEvenOdd(builder, loc, stored[part], stored[part + 1]);
   return stored;
 }
 
 void VectorBody::emitStore(rows::StoreOp store) {
   Parts stored = arrangeForMemory(store.getValue());
-  auto type = cast<VectorType>(stored.front().getType());
-  Type memory = type.getElementType();
-  for (const RowTarget &row : places.targets(store)) {
-    if (!present) {
-      storeStep(stored, row);
-      continue;
-    }
-    // A row that is there already is stored once more, which is cheaper than to ask for every row.
-    Value pointer = row.pointer;
-    if (row.aligned)
-      pointer = arith::SelectOp::create(builder, loc, row.aligned, pointer, row.otherwise);
-    if (!hasMaskedAccess(memory)) {
-      storeThroughBuffer(stored, pointer, type);
-    } else {
-      for (auto [i, columns] : llvm::enumerate(stored)) {
-        int64_t first = i * type.getNumElements();
-        LLVM::MaskedStoreOp::create(builder, loc, columns, address(pointer, memory, first),
-                                    createMask(first, /*step=*/1, type.getNumElements()), /*alignment=*/1);
-      }
-    }
-  }
+  for (const RowTarget &row : places.targets(store))
+    storeStep(stored, row);
 }
 
 /// One request per cache line of the step. The address may lie anywhere: what is not there is not fetched.
@@ -162,6 +155,8 @@ VectorBody::Parts VectorBody::fillRegisters(const Parts &stored) {
   int64_t group = std::min<int64_t>(std::max<int64_t>(target.vectorBits / bits, 1), count);
   Parts filled;
   for (int64_t first = 0; first < count; first += group) {
+    // The last parts of a tail may be too few.
+    group = std::min(group, static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(count - first))));
     SmallVector<Value> pieces(ArrayRef<Value>(stored).slice(first, group));
     for (; pieces.size() > 1; pieces.truncate(pieces.size() / 2))
       for (size_t i = 0; i < pieces.size() / 2; ++i)
@@ -172,69 +167,100 @@ VectorBody::Parts VectorBody::fillRegisters(const Parts &stored) {
 }
 
 void VectorBody::storeRegisters(const Parts &registers, Value pointer, bool nonTemporal) {
-  auto type = cast<VectorType>(registers.front().getType());
+  int64_t first = 0;
+  for (Value columns : registers) {
+    auto type = cast<VectorType>(columns.getType());
+    unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+    LLVM::StoreOp::create(builder, loc, columns, address(pointer, type.getElementType(), first),
+                          nonTemporal ? bytes : 1, /*isVolatile=*/false, nonTemporal);
+    first += type.getNumElements();
+  }
+}
+
+/// The columns that are present; past the cache those of whole lines, as far as it is known where they end.
+void VectorBody::storePresent(const Parts &stored, Value pointer, bool nonTemporal) {
+  auto type = cast<VectorType>(stored.front().getType());
   Type element = type.getElementType();
-  unsigned alignment = nonTemporal ? type.getNumElements() * element.getIntOrFloatBitWidth() / 8 : 1;
-  for (auto [i, columns] : llvm::enumerate(registers)) {
-    Value start = address(pointer, element, i * type.getNumElements());
-    LLVM::StoreOp::create(builder, loc, columns, start, alignment, /*isVolatile=*/false, nonTemporal);
+  if (!present->known && !hasMaskedAccess(element))
+    return storeThroughBuffer(stored, pointer, type);
+  int64_t length = type.getNumElements(), perLine = kLineBytes * 8 / element.getIntOrFloatBitWidth();
+  for (auto [i, columns] : llvm::enumerate(stored)) {
+    int64_t first = i * length;
+    if (present->areNone(first))
+      return;
+    if (present->areAll(first, length)) {
+      bool isPast = nonTemporal && present->areAll(0, llvm::alignTo(first + length, perLine));
+      unsigned alignment = isPast ? length * element.getIntOrFloatBitWidth() / 8 : 1;
+      LLVM::StoreOp::create(builder, loc, columns, address(pointer, element, first), alignment,
+                            /*isVolatile=*/false, isPast);
+    } else if (hasMaskedAccess(element)) {
+      Value mask = tail.getMask(*present, first, /*stride=*/1, length);
+      LLVM::MaskedStoreOp::create(builder, loc, columns, address(pointer, element, first), mask, /*alignment=*/1);
+    } else {
+      storePieces(columns, pointer, first);
+    }
   }
 }
 
 void VectorBody::storeStep(const Parts &stored, const RowTarget &row) {
-  Parts registers = fillRegisters(stored);
+  auto storeTo = [&](Value pointer, bool isWhole, bool nonTemporal) {
+    isWhole ? storeRegisters(fillRegisters(stored), pointer, nonTemporal) : storePresent(stored, pointer, nonTemporal);
+  };
   if (!row.aligned)
-    return storeRegisters(registers, row.pointer, /*nonTemporal=*/false);
+    return storeTo(row.pointer, !present || row.hasRoom, /*nonTemporal=*/false);
   auto choice = scf::IfOp::create(builder, loc, row.aligned, /*withElseRegion=*/!row.isThere);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
-  storeRegisters(registers, row.pointer, /*nonTemporal=*/true);
+  storeTo(row.pointer, !present, /*nonTemporal=*/true);
   if (row.isThere)
     return;
   builder.setInsertionPointToStart(choice.elseBlock());
-  storeRegisters(registers, row.otherwise, /*nonTemporal=*/false);
+  storeTo(row.otherwise, /*isWhole=*/true, /*nonTemporal=*/false);
 }
 
 //===------------------------------------------- columns that are absent ------------------------------------------===//
 
-/// A number that LLVM knows nothing about. Where it knows that a mask has a single lane, LLVM 22 makes 32 bits of a
-/// masked store of 16-bit lanes that were truncated before, and so writes beyond the row.
-static Value hideNumber(OpBuilder &builder, Location loc, Value number) {
-  return LLVM::InlineAsmOp::create(builder, loc, number.getType(), number, /*asm_string=*/"", "=r,0",
-                                   /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
-                                   /*operand_attrs=*/nullptr)
-      ->getResult(0);
-}
-
-/// Which of the columns first, first + step, … of the step are present.
-Value VectorBody::createMask(int64_t first, int64_t step, int64_t length) {
-  auto type = VectorType::get(length, builder.getI32Type());
-  SmallVector<int32_t> numbers;
-  for (int64_t lane = 0; lane < length; ++lane)
-    numbers.push_back(static_cast<int32_t>(first + lane * step));
-  Value columns = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
-  Value limit = vector::BroadcastOp::create(builder, loc, type, presentInStep);
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, columns, limit);
-}
-
-void VectorBody::createMasks() {
-  masks.clear();
-  // Counts beyond a step say no more than a step, and then fit into 32 bits.
-  Value count = arith::MinSIOp::create(builder, loc, present, constantI64(builder, loc, getColumns()));
-  presentInStep = arith::TruncIOp::create(builder, loc, builder.getI32Type(), count);
-  if (hasMaskedAccess(builder.getI16Type()))
-    presentInStep = hideNumber(builder, loc, presentInStep);
-  for (int64_t part = 0; part < parts; ++part) {
-    bool isEvenOdd = order == ColumnOrder::EvenOdd;
-    int64_t first = isEvenOdd ? part / 2 * 2 * lanes + part % 2 : part * lanes;
-    masks.push_back(createMask(first, isEvenOdd ? 2 : 1, lanes));
-  }
-}
-
 /// Whether the CPU reads and writes single lanes of a vector in memory.
 bool VectorBody::hasMaskedAccess(Type element) const {
   return target.maskedBits != 0 && element.getIntOrFloatBitWidth() >= target.maskedBits;
+}
+
+/// Calls `visit` with the offset and the length, a power of two, of each piece of `count` elements, which are fewer
+/// than 2 · `largest`.
+static void forEachPiece(int64_t count, int64_t largest, function_ref<void(int64_t, int64_t)> visit) {
+  int64_t done = 0;
+  for (int64_t length = largest; length > 0; length /= 2)
+    if (count & length) {
+      visit(done, length);
+      done += length;
+    }
+}
+
+/// A known number of columns, fewer than a vector has, where the CPU masks no access.
+Value VectorBody::loadPieces(Value pointer, VectorType type, int64_t first) {
+  Type element = type.getElementType();
+  int64_t lanesOfType = type.getNumElements();
+  Value vector = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  forEachPiece(std::max<int64_t>(*present->known - first, 0), lanesOfType / 2, [&](int64_t offset, int64_t length) {
+    Value piece = LLVM::LoadOp::create(builder, loc, VectorType::get(length, element),
+                                       address(pointer, element, first + offset), /*alignment=*/1);
+    auto spreadOut = llvm::to_vector(llvm::seq<int32_t>(0, length));
+    spreadOut.resize(lanesOfType, -1);
+    Value wide = LLVM::ShuffleVectorOp::create(builder, loc, piece, piece, spreadOut);
+    auto picks = llvm::to_vector(llvm::seq<int32_t>(0, lanesOfType));
+    for (int64_t lane = 0; lane < length; ++lane)
+      picks[offset + lane] = static_cast<int32_t>(lanesOfType + lane);
+    vector = LLVM::ShuffleVectorOp::create(builder, loc, vector, wide, picks);
+  });
+  return vector;
+}
+
+void VectorBody::storePieces(Value value, Value pointer, int64_t first) {
+  auto type = cast<VectorType>(value.getType());
+  forEachPiece(*present->known - first, type.getNumElements() / 2, [&](int64_t offset, int64_t length) {
+    LLVM::StoreOp::create(builder, loc, extractLanes(builder, loc, value, offset, length),
+                          address(pointer, type.getElementType(), first + offset), /*alignment=*/1);
+  });
 }
 
 /// Memory on the stack for the columns of a step; zeros at first, later what was there before.
@@ -254,7 +280,7 @@ Value VectorBody::getBuffer(Type element) {
 
 void VectorBody::copyPresent(Type element, Value from, Value to) {
   Value columns = constantI64(builder, loc, getColumns());
-  Value count = arith::MinSIOp::create(builder, loc, present, columns);
+  Value count = arith::MinSIOp::create(builder, loc, present->count, columns);
   LaneLoops loops(builder, loc, /*vectorLanes=*/1);
   loops.emitLoop(constantI64(builder, loc, 0), count, 1,
                  [&](Value i) { loops.store(loops.load(element, from, i), to, i); });

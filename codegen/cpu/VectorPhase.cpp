@@ -50,7 +50,8 @@ std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
 VectorRowEmitter::VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses,
                                    const IRMapping &mapping, const CPUTarget &target, const StreamedRows *stream,
                                    bool prefetch, RareFunctions *rare)
-    : RowEmitter(builder, entry, addresses, mapping), target(target), stream(stream), prefetch(prefetch), rare(rare) {
+    : RowEmitter(builder, entry, addresses, mapping), target(target), stream(stream), prefetch(prefetch), rare(rare),
+      tail(builder, addresses.width, /*hasMaskRegisters=*/target.maskedBits != 0 && target.maskedBits <= 16) {
   if (stream)
     allocateScratch(entry->getParentOp()->getLoc());
   places.source = [this](rows::LoadOp load) { return getSource(load); };
@@ -76,15 +77,33 @@ void VectorRowEmitter::allocateScratch(Location loc) {
   for (BlockArgument row : llvm::concat<const BlockArgument>(stream->getKept(), stream->getStaged())) {
     scratch[row] = next;
     Type element = rows::getMemoryType(cast<rows::RowType>(row.getType()).getElementType());
+    if (stream->isKept(row)) // Others are not read in steps, and have no room where rows are aligned and wide.
+      clearTail(loc, next, element, columns);
     next = LLVM::GEPOp::create(builder, loc, next.getType(), element, next, ValueRange(columns));
     if (stream->getStagedCapacity())
       writers.insert({row, LineWriter::create(builder, loc, entry, module, target.vectorBits)});
   }
 }
 
-Value VectorRowEmitter::getSource(rows::LoadOp load) const {
-  bool isKept = stream && stream->isKept(load.getRow());
-  return isKept ? scratch.lookup(load.getRow()) : getRowPointer(load.getRow());
+RowSource VectorRowEmitter::getSource(rows::LoadOp load) const {
+  if (stream && stream->isKept(load.getRow()))
+    return {scratch.lookup(load.getRow()), /*hasRoom=*/true};
+  return {getRowPointer(load.getRow())};
+}
+
+/// Zeros in the columns of a scratch row that are absent, since whole steps are read from there.
+void VectorRowEmitter::clearTail(Location loc, Value row, Type element, Value columns) {
+  std::optional<int64_t> known = tail.getKnownWidth();
+  if (known && *known % kLanes == 0)
+    return;
+  Value full = arith::AndIOp::create(builder, loc, addresses.width, constantI64(builder, loc, -kLanes));
+  int64_t length = std::min<int64_t>(target.vectorBits / element.getIntOrFloatBitWidth(), kLanes);
+  auto type = VectorType::get(length, element);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(full, columns, length, [&](Value column) {
+    Value place = LLVM::GEPOp::create(builder, loc, row.getType(), element, row, ValueRange(column));
+    LLVM::StoreOp::create(builder, loc, zero, place, /*alignment=*/1);
+  });
 }
 
 SmallVector<RowTarget> VectorRowEmitter::getTargets(rows::StoreOp store) {
@@ -94,9 +113,9 @@ SmallVector<RowTarget> VectorRowEmitter::getTargets(rows::StoreOp store) {
   Value own = scratch.lookup(store.getRow());
   SmallVector<RowTarget> targets;
   if (stream->isReadLater(store))
-    targets.push_back({own});
+    targets.push_back({own, /*hasRoom=*/true});
   if (stream->isLast(store))
-    targets.push_back({pointer, aligned, own, /*isThere=*/stream->isReadLater(store)});
+    targets.push_back({pointer, /*hasRoom=*/false, aligned, own, /*isThere=*/stream->isReadLater(store)});
   return targets;
 }
 
@@ -166,7 +185,7 @@ void VectorRowEmitter::emitColumnOperation(Operation *op) {
 
 void VectorRowEmitter::emitPhase(rows::PhaseOp phase) {
   places.prefetches = getPrefetches(phase);
-  VectorBody body(builder, entry, phase, mapping, places, target, buffers);
+  VectorBody body(builder, entry, phase, mapping, places, target, tail, buffers);
   phase.getReduced().empty() ? emitElementwise(body, phase.getLoc()) : emitReductions(phase, body);
   copyUnaligned(phase);
 }
@@ -184,23 +203,45 @@ void VectorRowEmitter::emitReductions(rows::PhaseOp phase, VectorBody &body) {
   }
 }
 
+/// Emits `body` where columns are left in [first, end); what it gives, else `otherwise`. `isThere`: whether that is so,
+/// where it is known.
+SmallVector<Value> VectorRowEmitter::emitInTail(std::optional<bool> isThere, Value first, Value end,
+                                                ValueRange otherwise, function_ref<SmallVector<Value>()> body) {
+  if (isThere)
+    return *isThere ? body() : SmallVector<Value>(otherwise);
+  Location loc = first.getLoc();
+  Value hasTail = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, first, end);
+  auto choice = scf::IfOp::create(builder, loc, otherwise.getTypes(), hasTail, /*withElseRegion=*/!otherwise.empty());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  SmallVector<Value> results = body();
+  if (otherwise.empty())
+    return {};
+  scf::YieldOp::create(builder, loc, results);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, otherwise);
+  return SmallVector<Value>(choice.getResults());
+}
+
 void VectorRowEmitter::emitElementwise(VectorBody &body, Location loc) {
   Value zero = constantI64(builder, loc, 0), width = addresses.width;
-  Value full = arith::AndIOp::create(builder, loc, width, constantI64(builder, loc, -body.getColumns()));
   int64_t step = body.getColumns();
-  SmallVector<Value> first = body.drawsAhead() ? body.draw(zero) : SmallVector<Value>();
-  SmallVector<Value> last =
-      LaneLoops(builder, loc, 1).emitLoop(zero, full, step, first, [&](Value column, ValueRange drawn) {
-        Value following = arith::AddIOp::create(builder, loc, column, constantI64(builder, loc, step));
-        SmallVector<Value> next = drawNext(body, following, width, drawn);
-        body.emit(column, {}, drawn);
-        return next;
-      });
-  Value hasTail = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, full, width);
-  auto tail = scf::IfOp::create(builder, loc, hasTail, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(tail.thenBlock());
-  body.emit(full, arith::SubIOp::create(builder, loc, width, full), last);
+  std::optional<int64_t> known = tail.getKnownWidth();
+  Value full = known ? constantI64(builder, loc, *known / step * step)
+                     : arith::AndIOp::create(builder, loc, width, constantI64(builder, loc, -step)).getResult();
+  SmallVector<Value> last = body.drawsAhead() ? body.draw(zero) : SmallVector<Value>();
+  if (!known || *known >= step)
+    last = LaneLoops(builder, loc, 1).emitLoop(zero, full, step, last, [&](Value column, ValueRange drawn) {
+      Value following = arith::AddIOp::create(builder, loc, column, constantI64(builder, loc, step));
+      SmallVector<Value> next = drawNext(body, following, width, drawn);
+      body.emit(column, {}, drawn);
+      return next;
+    });
+  auto isThere = known ? std::optional<bool>(*known % step != 0) : std::nullopt;
+  emitInTail(isThere, full, width, {}, [&] {
+    body.emit(full, tail.getPresent(step, /*lane=*/0), last);
+    return SmallVector<Value>();
+  });
 }
 
 /// The random numbers for the step from `column` on, if there is one before `end`; none where they are not drawn ahead.
@@ -266,36 +307,42 @@ void VectorRowEmitter::emitSweep(rows::PhaseOp phase, VectorBody &body, Value fi
   });
   ValueRange sums = ValueRange(carried).take_front(zeros.size()), drawn = ValueRange(carried).drop_front(zeros.size());
   Value column = arith::AddIOp::create(builder, loc, fullEnd, offset);
-  Value hasTail = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, end);
-  auto tail = scf::IfOp::create(builder, loc, sums.getTypes(), hasTail, /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(tail.thenBlock());
-    Value present = arith::SubIOp::create(builder, loc, end, column);
-    scf::YieldOp::create(builder, loc, emitChunk(phase, body, column, present, sums, drawn));
-    builder.setInsertionPointToStart(tail.elseBlock());
-    scf::YieldOp::create(builder, loc, sums);
-  }
+  Accumulators all = emitTail(phase, body, lane, column, end, sums, drawn);
   int64_t parts = body.getParts(), partsOfLanes = kLanes / body.getLanes(), firstPart = lane / body.getLanes();
   for (auto [i, kind] : llvm::enumerate(phase.getKinds().getAsRange<rows::ReductionKindAttr>()))
     for (int64_t part = 0; part < parts; ++part) {
       Value &total = totals[i * partsOfLanes + firstPart + part];
-      total = combine(builder, getCombiningKind(kind.getValue()), total, tail.getResult(i * parts + part));
+      total = combine(builder, getCombiningKind(kind.getValue()), total, all[i * parts + part]);
     }
+}
+
+/// Takes in the columns of the last chunk from lane `lane` on, which may be absent: in all blocks of a row but the
+/// last.
+VectorRowEmitter::Accumulators VectorRowEmitter::emitTail(rows::PhaseOp phase, VectorBody &body, int64_t lane,
+                                                          Value column, Value end, ValueRange sums, ValueRange drawn) {
+  std::optional<int64_t> known = tail.getKnownWidth();
+  std::optional<bool> isThere;
+  if (known && (*known % kLanes <= lane || *known <= kBlockColumns))
+    isThere = *known % kLanes > lane;
+  return emitInTail(isThere, column, end, sums,
+                    [&] { return emitChunk(phase, body, column, tail.getPresent(kLanes, lane), sums, drawn); });
 }
 
 /// One step; absent columns add nothing.
 VectorRowEmitter::Accumulators VectorRowEmitter::emitChunk(rows::PhaseOp phase, VectorBody &body, Value column,
-                                                           Value present, ValueRange accumulators, ValueRange drawn) {
+                                                           std::optional<PresentColumns> present,
+                                                           ValueRange accumulators, ValueRange drawn) {
   SmallVector<Parts> values = body.emit(column, present, drawn);
-  Accumulators next;
-  for (auto [kind, parts] : llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), values))
+  Accumulators next(accumulators);
+  Value *accumulator = next.begin();
+  for (auto [kind, parts] : llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), values)) {
     for (auto [part, value] : llvm::enumerate(parts)) {
-      Value accumulator = accumulators[next.size()];
-      Value combined = combine(builder, kind.getValue(), accumulator, value);
-      if (present)
-        combined = arith::SelectOp::create(builder, phase.getLoc(), body.getMasks()[part], combined, accumulator);
-      next.push_back(combined);
+      Value combined = combine(builder, kind.getValue(), accumulator[part], value);
+      if (Value mask = body.getMask(part))
+        combined = arith::SelectOp::create(builder, phase.getLoc(), mask, combined, accumulator[part]);
+      accumulator[part] = combined;
     }
+    accumulator += body.getParts();
+  }
   return next;
 }

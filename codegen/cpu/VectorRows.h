@@ -39,18 +39,23 @@ private:
   void emitBranch(Block &block) override;
   func::FuncOp emitRareFunction(Block &block, RareBranch &branch, TypeRange arguments);
 
+  SmallVector<Value> emitInTail(std::optional<bool> isThere, Value first, Value end, ValueRange otherwise,
+                                function_ref<SmallVector<Value>()> body);
   void emitElementwise(VectorBody &body, Location loc);
   void emitReductions(rows::PhaseOp phase, VectorBody &body);
   Accumulators emitBlocks(rows::PhaseOp phase, VectorBody &body);
   void emitSweep(rows::PhaseOp phase, VectorBody &body, Value first, Value end, int64_t lane, Accumulators &totals);
-  Accumulators emitChunk(rows::PhaseOp phase, VectorBody &body, Value column, Value present, ValueRange accumulators,
-                         ValueRange drawn);
+  Accumulators emitTail(rows::PhaseOp phase, VectorBody &body, int64_t lane, Value column, Value end, ValueRange sums,
+                        ValueRange drawn);
+  Accumulators emitChunk(rows::PhaseOp phase, VectorBody &body, Value column, std::optional<PresentColumns> present,
+                         ValueRange accumulators, ValueRange drawn);
   SmallVector<Value> drawNext(VectorBody &body, Value column, Value end, ValueRange drawn);
   Accumulators createZeros(rows::PhaseOp phase, int64_t lanes, int64_t parts);
 
   void allocateScratch(Location loc);
+  void clearTail(Location loc, Value row, Type element, Value columns);
   void copyUnaligned(rows::PhaseOp phase);
-  Value getSource(rows::LoadOp load) const;
+  RowSource getSource(rows::LoadOp load) const;
   SmallVector<RowTarget> getTargets(rows::StoreOp store);
   SmallVector<Prefetch> getPrefetches(rows::PhaseOp phase);
 
@@ -64,6 +69,7 @@ private:
   DenseMap<Value, Value> scratch;
   /// What writes rows where that is not so.
   llvm::MapVector<Value, LineWriter> writers;
+  RowTail tail;
   RowPlaces places;
   DenseMap<Type, Value> buffers;
 };

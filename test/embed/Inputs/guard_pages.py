@@ -2,6 +2,7 @@
 #
 # Writes the programs of guard_pages.cpp: for one element type every op of the residual stream alone, chained and fused, for every
 # number of rows and every width; then chains in further forms. Usage: guard_pages.py <element type> <folder> <prefix>…, where each prefix is that of one compiled object. Writes there: programs.mlir, and programs.inc, the table of calls.
+# With --widths=W,… before them: add and norm of these widths, known to the compiler, and no other program.
 
 import pathlib
 import sys
@@ -77,6 +78,14 @@ def arrays(tensors):
     return "{" + ", ".join(map(array, tensors)) + "}"
 
 
+def known_widths(element, widths):
+    """Add and layer norm, which keeps its sum; every fifth time an RMS norm with all that may stand in a chain."""
+    for i, width in enumerate(widths):
+        whole = i % 5 == 4
+        chain = Chain(f"known_{width}_{i}", element, "rms" if whole else "layer", "own", ["rows", width], whole=whole)
+        yield chain, flat_piece(chain)
+
+
 def functions(element):
     """All functions, as the arguments of function(), each with its chain."""
     for kind, gate, storage in CHAINS:
@@ -99,9 +108,12 @@ def wrapper(prefix, name, inputs, scalars, outputs):
 
 
 def main():
-    element, folder, prefixes = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
+    arguments, widths = sys.argv[1:], []
+    if arguments[0].startswith("--widths="):
+        widths = [int(width) for width in arguments.pop(0).split("=")[1].split(",")]
+    element, folder, prefixes = arguments[0], pathlib.Path(arguments[1]), arguments[2:]
     folder.mkdir(parents=True, exist_ok=True)
-    found = list(functions(element))
+    found = list(known_widths(element, widths) if widths else functions(element))
     (folder / "programs.mlir").write_text("\n".join(function(*piece) for _, piece in found))
     text, table = "", ""
     for chain, (name, inputs, scalars, _, outputs) in found:
