@@ -4,10 +4,8 @@
 
 #include "codegen/cpu/Passes.h"
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -39,12 +37,7 @@ void cpu::buildBufferizationPipeline(OpPassManager &manager) {
 
 /// User code on bf16 and f16 computes in f32 and rounds after each operation; then no conversion is a library call.
 static void addFloatLowering(OpPassManager &manager, const cpu::CPUTarget &target) {
-  arith::ArithEmulateUnsupportedFloatsOptions emulation;
-  emulation.sourceTypeStrs = {"bf16", "f16"};
-  manager.addPass(arith::createArithEmulateUnsupportedFloats(emulation));
-  manager.addPass(cpu::createKeepRoundings());
-  manager.addPass(math::createMathExtendToSupportedTypes());
-  manager.addPass(cpu::createKeepRoundings());
+  manager.addPass(cpu::createEmulateNarrowFloats());
   cpu::ExpandMathOptions mathOptions;
   mathOptions.hasFMA = target.hasFMA;
   manager.addPass(cpu::createExpandMath(mathOptions));

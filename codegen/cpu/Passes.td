@@ -134,13 +134,14 @@ def ExpandNarrowFloats : Pass<"resid-expand-narrow-floats"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
-def KeepRoundings : Pass<"resid-keep-roundings"> {
-  let summary = "remove the fast-math flags of arith.extf and arith.truncf";
+def EmulateNarrowFloats : Pass<"resid-emulate-narrow-floats", "::mlir::ModuleOp"> {
+  let summary = "compute on bf16 and f16 in f32, rounding after each operation";
   let description = [{
-    The upstream emulation of narrow types marks its conversions `contract`, with which a rounding followed by the
-    extension back is folded away. Each operation on a narrow type rounds, so the flags go before anything folds.
+    The upstream emulation for what users write on narrow types, not run where there is none. It marks its conversions
+    `contract`, with which a rounding followed by the extension back is folded away. Each operation on a narrow type
+    rounds, so the fast-math flags of arith.extf and arith.truncf go before anything folds.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def LowerLoopNests : Pass<"resid-lower-loop-nests", "::mlir::ModuleOp"> {
