@@ -44,12 +44,11 @@ static void addFloatLowering(OpPassManager &manager, const cpu::CPUTarget &targe
   cpu::ExpandNarrowFloatsOptions floatOptions;
   floatOptions.hasF16C = target.hasF16C;
   manager.addPass(cpu::createExpandNarrowFloats(floatOptions));
-  addCleanup(manager);
+  manager.addPass(cpu::createFoldAndShare());
 }
 
 static void addConversionToLLVM(OpPassManager &manager) {
   manager.addPass(cpu::createConvertToLLVM());
-  addCleanup(manager);
   manager.addPass(createReconcileUnrealizedCastsPass());
   manager.addPass(cpu::createMoveLoopAnnotations());
   manager.addPass(cpu::createFinishLLVMModule());

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
 
 namespace mlir::resid::cpu {
 #define GEN_PASS_DEF_LOWERLOOPNESTS
@@ -47,6 +48,7 @@ struct LowerLoopNests : public cpu::impl::LowerLoopNestsBase<LowerLoopNests> {
       manager.addPass(memref::createFoldMemRefAliasOpsPass());
       manager.addPass(memref::createExpandStridedMetadataPass());
       manager.addPass(createLowerAffinePass());
+      manager.addPass(createCanonicalizerPass());
     }
     if (failed(runPipeline(manager, getOperation())))
       signalPassFailure();

@@ -52,6 +52,16 @@ def LowerRequire : Pass<"resid-lower-require", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def FoldAndShare : Pass<"resid-fold-and-share", "::mlir::ModuleOp"> {
+  let summary = "fold ops, inline loops of one turn and known branches, and compute what is the same once";
+  let description = [{
+    What upstream's canonicalizer and CSE find in lowered kernels, in one walk over each function: constants are shared and
+    what follows from them is folded, an scf.if with a known condition becomes its branch, an scf.for of one turn its body,
+    and of ops without effects that compute the same the first is left. Then what nobody reads is erased. No dialect's own
+    patterns are applied.
+  }];
+}
+
 def ExpandDivisions : Pass<"resid-expand-divisions"> {
   let summary = "expand integer divisions that round up or down";
   let description = [{
@@ -147,7 +157,8 @@ def EmulateNarrowFloats : Pass<"resid-emulate-narrow-floats", "::mlir::ModuleOp"
 def LowerLoopNests : Pass<"resid-lower-loop-nests", "::mlir::ModuleOp"> {
   let summary = "turn linalg ops into loops, and views of buffers into address arithmetic";
   let description = [{
-    The upstream passes for what programs have beside row kernels. They are not run where no op needs them.
+    The upstream passes for what programs have beside row kernels, with the canonicalizer, which knows more of buffers than
+    folding does. They are not run where no op needs them.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
