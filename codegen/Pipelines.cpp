@@ -252,18 +252,16 @@ std::optional<CompileFailure> resid::compileToCode(ModuleOp module, const Compil
 
 std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled, ArrayRef<emit::TargetDescription> targets,
                                                    emit::CodeKind kind, SmallVectorImpl<char> &bytes) {
-  // What is compiled for which CPU stands at each function, so any machine of the architecture can write it.
-  const emit::TargetDescription &target = targets.front();
   // Which calls LLVM makes shows in an object only, so one is made for the other kinds too.
   SmallVector<char> object;
   std::unique_ptr<llvm::Module> copy;
   if (kind != emit::CodeKind::Object)
     copy = llvm::CloneModule(*compiled.code);
-  if (failed(emit::writeCode(copy ? *copy : *compiled.code, target, emit::CodeKind::Object, object)))
+  if (failed(emit::writeCode(copy ? *copy : *compiled.code, targets, emit::CodeKind::Object, object)))
     return CompileFailure::Internal;
   if (!copy)
     bytes.assign(object.begin(), object.end());
-  else if (failed(emit::writeCode(*compiled.code, target, kind, bytes)))
+  else if (failed(emit::writeCode(*compiled.code, targets, kind, bytes)))
     return CompileFailure::Internal;
   llvm::Expected<std::vector<std::string>> imports = emit::findForbiddenImports(object);
   if (!imports) {

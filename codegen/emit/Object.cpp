@@ -5,6 +5,7 @@
 #include "codegen/emit/Object.h"
 
 #include "codegen/emit/Exports.h"
+#include "codegen/emit/Optimize.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -12,8 +13,10 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -56,16 +59,38 @@ std::unique_ptr<llvm::Module> emit::translate(ModuleOp module, ArrayRef<OwningOp
   return all;
 }
 
-LogicalResult emit::writeCode(llvm::Module &module, const TargetDescription &target, CodeKind kind,
+/// Loop strength reduction is a good part of the time of code generation, and brings nothing where loads and stores add
+/// a base, an index and an offset themselves and loops are of few, long steps: registers of 512 bits run as fast without
+/// it, those of 128 a percent or two slower.
+static bool needsStrengthReduction(const llvm::Module &module, ArrayRef<TargetDescription> targets) {
+  auto isWide = [](const TargetDescription &target) { return target.facts.isX86 && target.facts.vectorBits == 512; };
+  return !llvm::all_of(targets, isWide) || hasElementLoops(module);
+}
+
+/// LLVM has an option of the process for it, and nothing else.
+static void setStrengthReduction(bool isOn) {
+  llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup("disable-lsr");
+  if (!option)
+    return;
+  option->reset();
+  if (!isOn)
+    option->addOccurrence(/*pos=*/0, option->ArgStr, "true");
+}
+
+LogicalResult emit::writeCode(llvm::Module &module, ArrayRef<TargetDescription> targets, CodeKind kind,
                               SmallVectorImpl<char> &bytes) {
   llvm::raw_svector_ostream stream(bytes);
   if (kind == CodeKind::LLVM) {
-    module.print(stream, nullptr);
+    std::unique_ptr<llvm::Module> text = llvm::CloneModule(module);
+    dropOwnAttributes(*text);
+    text->print(stream, nullptr);
     return success();
   }
+  setStrengthReduction(needsStrengthReduction(module, targets));
   llvm::legacy::PassManager manager;
   auto fileType = kind == CodeKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
-  if (target.machine->addPassesToEmitFile(manager, stream, nullptr, fileType))
+  // What is compiled for which CPU stands at each function, so any machine of the architecture can write it.
+  if (targets.front().machine->addPassesToEmitFile(manager, stream, nullptr, fileType))
     return failure();
   manager.run(module);
   return success();

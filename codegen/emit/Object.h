@@ -25,8 +25,8 @@ std::unique_ptr<llvm::Module> translate(ModuleOp module, ArrayRef<OwningOpRef<Mo
                                         ArrayRef<TargetDescription> targets, ArrayRef<KernelSignature> kernels,
                                         bool packedEntries, llvm::LLVMContext &context);
 
-/// Writes `module` as `kind`. The bytes depend on the module and the target alone.
-LogicalResult writeCode(llvm::Module &module, const TargetDescription &target, CodeKind kind,
+/// Writes `module`, which has code for all of `targets`, as `kind`. The bytes depend on these alone.
+LogicalResult writeCode(llvm::Module &module, ArrayRef<TargetDescription> targets, CodeKind kind,
                         SmallVectorImpl<char> &bytes);
 
 /// Names of undefined symbols of an object that kernels must not import (all but memcpy, memset, memmove).

@@ -1,14 +1,20 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Three pipelines of LLVM passes; see Optimize.h.
+// Pipelines of LLVM passes; see Optimize.h.
 
 #include "codegen/emit/Optimize.h"
 
 #include "codegen/cpu/CPUTarget.h"
 #include "llvm/ADT/Any.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/IPO/ConstantMerge.h"
+#include "llvm/Transforms/IPO/DeadArgumentElimination.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/GlobalOpt.h"
+#include "llvm/Transforms/IPO/SCCP.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -16,6 +22,7 @@
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/Reassociate.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Vectorize/VectorCombine.h"
@@ -44,15 +51,29 @@ static llvm::FunctionPassManager buildVectorLoopPipeline(bool isX86) {
   return manager;
 }
 
-/// For code that runs once per call: what makes it short, and so quick to select instructions for.
+/// For code that runs once per call: what makes it short, and so quick to select instructions for. In the order that
+/// Reassociate gives them, conditions of one branch become branches instead of bytes that are set and combined.
 static llvm::FunctionPassManager buildBriefPipeline() {
   llvm::FunctionPassManager manager;
   manager.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   manager.addPass(llvm::InstCombinePass());
   manager.addPass(llvm::SimplifyCFGPass());
+  manager.addPass(llvm::ReassociatePass());
   manager.addPass(llvm::GVNPass());
   manager.addPass(llvm::InstCombinePass());
   manager.addPass(llvm::SimplifyCFGPass());
+  return manager;
+}
+
+/// Where no loop is left for LLVM to vectorise: implementations take every size and stride of their arrays apart, which
+/// are constants or not used.
+static llvm::ModulePassManager buildArgumentPipeline() {
+  llvm::ModulePassManager manager;
+  manager.addPass(llvm::GlobalDCEPass());
+  manager.addPass(llvm::IPSCCPPass(llvm::IPSCCPOptions(/*AllowFuncSpec=*/false)));
+  manager.addPass(llvm::DeadArgumentEliminationPass());
+  manager.addPass(llvm::GlobalOptPass());
+  manager.addPass(llvm::ConstantMergePass()); // several CPUs bring the same ones
   return manager;
 }
 
@@ -69,6 +90,16 @@ static bool hasOwnPasses(const llvm::Any &ir) {
   if (auto *loop = llvm::any_cast<const llvm::Loop *>(&ir))
     function = (*loop)->getHeader()->getParent();
   return function && (isBrief(*function) || isOfVectorLoops(*function));
+}
+
+bool emit::hasElementLoops(const llvm::Module &module) {
+  return llvm::any_of(module, [](const llvm::Function &function) {
+    if (function.isDeclaration() || isBrief(function) || isOfVectorLoops(function))
+      return false;
+    llvm::SmallVector<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>> edges;
+    llvm::FindFunctionBackedges(function, edges);
+    return !edges.empty();
+  });
 }
 
 /// Loops over elements must not come into functions that are not optimised any more.
@@ -108,12 +139,21 @@ void emit::optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 
   keepOutOfBriefFunctions(module);
   runOn(module, buildVectorLoopPipeline(machine.getTargetTriple().isX86()), functions, isOfVectorLoops);
-  isForAll = true;
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
-  isForAll = false;
+  bool isVectorised = !hasElementLoops(module);
+  if (!isVectorised) {
+    isForAll = true;
+    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+    isForAll = false;
+  } else {
+    buildArgumentPipeline().run(module, modules);
+  }
   // Behind the passes over the whole module, which take arguments and calls away.
-  runOn(module, buildBriefPipeline(), functions, isBrief);
-  // Only now: passes replace functions, and their attributes go with them.
+  runOn(module, buildBriefPipeline(), functions, [&](const llvm::Function &function) {
+    return isBrief(function) || (isVectorised && !isOfVectorLoops(function));
+  });
+}
+
+void emit::dropOwnAttributes(llvm::Module &module) {
   for (llvm::Function &function : module) {
     function.removeFnAttr(cpu::kVectorLoopsAttribute);
     function.removeFnAttr(cpu::kBriefAttribute);

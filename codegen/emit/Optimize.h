@@ -10,10 +10,16 @@
 
 namespace mlir::resid::emit {
 
+/// Whether `module` has loops over single elements, which are LLVM's to optimise.
+bool hasElementLoops(const llvm::Module &module);
+
 /// Optimises without fast-math and without contraction. Functions that are loops of whole vectors already
 /// (cpu::kVectorLoopsAttribute), and those that have no loops worth the time (cpu::kBriefAttribute), are cleaned up by a
-/// few passes; all others take LLVM's O3, with its vectorisers. Takes these attributes off.
+/// few passes; so are all others where there is no loop over elements, and else take LLVM's O3, with its vectorisers.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine);
+
+/// Takes off what only optimize() and the code generation of this library ask for.
+void dropOwnAttributes(llvm::Module &module);
 
 } // namespace mlir::resid::emit
 

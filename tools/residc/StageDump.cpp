@@ -53,7 +53,7 @@ void StageDump::add(const CompiledModule &compiled, ArrayRef<emit::TargetDescrip
   for (auto [name, kind] :
        {std::pair("llvm.ll", emit::CodeKind::LLVM), std::pair("assembly.s", emit::CodeKind::Assembly)}) {
     SmallVector<char> bytes;
-    if (succeeded(emit::writeCode(*copy, targets.front(), kind, bytes)))
+    if (succeeded(emit::writeCode(*copy, targets, kind, bytes)))
       write(name, StringRef(bytes.data(), bytes.size()));
   }
 }
