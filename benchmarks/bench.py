@@ -47,6 +47,8 @@ def parse_arguments():
     parser.add_argument("--also", action="append", default=[], metavar="FLAG",
                         help="measure also what residc makes with this flag, e.g. --also=--schedule=prefetch=off or "
                              "--also=--mcpu=x86-64-v4; several times for several variants")
+    parser.add_argument("--row-orders", action="store_true",
+                        help="measure also hand-written add + norms with rows pipelined, in pairs, or kept in f32")
     parser.add_argument("--tries", type=int, help="how often everything is measured (default: 3)")
     mode = parser.add_mutually_exclusive_group()
     for name, text in (("quick", "fewer shapes and samples, one thread"), ("smoke", "see that everything runs"),
@@ -86,7 +88,7 @@ def make_providers(options, shapes, threads):
     folder = options.out / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
     libraries = compile_kernels(options, shapes, folder)
-    return variants.Providers(side, arrays, libraries, peers.find(side, options))
+    return variants.Providers(side, arrays, libraries, peers.find(side, options), options.row_orders)
 
 
 def measure_cases(providers, plan, chosen):

@@ -6,7 +6,7 @@
 // They answer 0, or RESID_BAD_SHAPE where the width is not one they take. Rows are cut into the tasks that compiled
 // kernels have.
 
-#include "benchmarks/handwritten/RowKernel.h"
+#include "benchmarks/handwritten/RowOrders.h"
 #include "runtime/resid.h"
 
 using namespace resid::handwritten;
@@ -24,8 +24,14 @@ template <typename Traits> struct Tasks {
 
   void run(int64_t task) {
     int64_t first = task * taskRows, last = first + taskRows < rows ? first + taskRows : rows;
-    alignas(64) Element scratch[Traits::add && Traits::streams ? kLargestWidth : 1];
-    RowKernel<Traits>(arrays, philox, scratch).run(first, last);
+    using Kept = typename RowKernel<Traits>::Kept;
+    if constexpr (Traits::rows == Rows::Pipelined || Traits::rows == Rows::Paired) {
+      alignas(64) Kept scratch[RowOrder<Traits>::getScratchElements(kLargestWidth)];
+      RowOrder<Traits>(arrays, scratch).run(first, last);
+    } else {
+      alignas(64) Kept scratch[Traits::add && Traits::streams ? kLargestWidth : 1];
+      RowKernel<Traits>(arrays, philox, scratch).run(first, last);
+    }
   }
 };
 
@@ -34,6 +40,9 @@ int32_t runKernel(const resid_ctx *context, const void *x, const void *f, const 
                   void *s, int64_t rows, int64_t width, int64_t seed, int64_t step) {
   using Element = typename Traits::Type::Element;
   if (rows < 0 || width < 1 || width > kLargestWidth)
+    return RESID_BAD_SHAPE;
+  bool takesTails = Traits::rows == Rows::Single || Traits::rows == Rows::Wide;
+  if (!takesTails && (width % kChunk != 0 || ((reinterpret_cast<uintptr_t>(y) | reinterpret_cast<uintptr_t>(s)) & 63)))
     return RESID_BAD_SHAPE;
   int64_t taskRows = (kTaskElements + width - 1) / width, count = (rows + taskRows - 1) / taskRows;
   Tasks<Traits> tasks{{static_cast<const Element *>(x), static_cast<const Element *>(f),
@@ -76,6 +85,19 @@ RESID_TYPES(add_rms_norm, Norm::RMS, true, false)
 RESID_TYPES(dropout_add_layer_norm, Norm::Layer, true, true)
 RESID_TYPES(layer_norm, Norm::Layer, false, false)
 RESID_TYPES(rms_norm, Norm::RMS, false, false)
+
+// Other orders of work, for add + norms.
+#define RESID_ROWS(NAME, ...)                                                                                          \
+  RESID_KERNEL(NAME##_pipelined, __VA_ARGS__, Stores::Streamed, Rows::Pipelined)                                       \
+  RESID_KERNEL(NAME##_pipelined_ahead, __VA_ARGS__, Stores::StreamedAhead, Rows::Pipelined)                            \
+  RESID_KERNEL(NAME##_paired, __VA_ARGS__, Stores::Streamed, Rows::Paired)                                             \
+  RESID_KERNEL(NAME##_paired_ahead, __VA_ARGS__, Stores::StreamedAhead, Rows::Paired)
+RESID_ROWS(add_layer_norm_f32, F32, Norm::Layer, true, false)
+RESID_ROWS(add_layer_norm_bf16, BF16, Norm::Layer, true, false)
+RESID_ROWS(add_rms_norm_f32, F32, Norm::RMS, true, false)
+RESID_ROWS(add_rms_norm_bf16, BF16, Norm::RMS, true, false)
+RESID_KERNEL(add_layer_norm_bf16_wide_scratch, BF16, Norm::Layer, true, false, Stores::StreamedAhead, Rows::Wide)
+RESID_KERNEL(add_rms_norm_bf16_wide_scratch, BF16, Norm::RMS, true, false, Stores::StreamedAhead, Rows::Wide)
 
 /// The random numbers alone, for rows times width elements, without memory: what they are is folded into `*sink`.
 extern "C" RESID_API int32_t hand_philox(int64_t rows, int64_t width, int64_t seed, int64_t step, uint64_t *sink) {

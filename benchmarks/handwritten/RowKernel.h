@@ -9,6 +9,8 @@
 
 #include "benchmarks/handwritten/Philox.h"
 
+#include <type_traits>
+
 namespace resid::handwritten {
 
 enum class Norm { Layer, RMS };
@@ -17,12 +19,18 @@ enum class Norm { Layer, RMS };
 /// of what comes next.
 enum class Stores { Plain, Streamed, StreamedAhead };
 
+/// In which order rows are worked on: each for itself; the last phase of a row together with the first of the next one;
+/// two rows in one last phase, which reads gamma and beta once (RowOrders.h). Wide: each for itself, kept in f32.
+enum class Rows { Single, Pipelined, Paired, Wide };
+
 /// y = norm(s); with `add`, s = x + f, or s = x + dropout(f).
-template <typename TypeT, Norm normKind, bool hasAdd, bool hasDropout, Stores storesKind> struct KernelTraits {
+template <typename TypeT, Norm normKind, bool hasAdd, bool hasDropout, Stores storesKind, Rows rowsKind = Rows::Single>
+struct KernelTraits {
   using Type = TypeT;
   static constexpr Norm norm = normKind;
   static constexpr bool add = hasAdd, dropout = hasDropout;
   static constexpr bool streams = storesKind != Stores::Plain, prefetches = storesKind == Stores::StreamedAhead;
+  static constexpr Rows rows = rowsKind;
 };
 
 constexpr int64_t kBlock = 1024, kLargestWidth = 16384;
@@ -75,8 +83,12 @@ template <typename Traits> class RowKernel {
   using Element = typename Type::Element;
 
 public:
+  /// What scratch memory holds.
+  static constexpr bool isWide = Traits::rows == Rows::Wide;
+  using Kept = std::conditional_t<isWide, float, Element>;
+
   /// Scratch memory is of one row; `philox` is looked at with dropout only.
-  RowKernel(const Arrays<Element> &arrays, const Philox *philox, Element *scratch)
+  RowKernel(const Arrays<Element> &arrays, const Philox *philox, Kept *scratch)
       : arrays(arrays), philox(philox), scratch(scratch), width(arrays.width),
         tail(Type::presence(arrays.width % kChunk)) {}
 
@@ -84,21 +96,25 @@ public:
   __attribute__((always_inline)) void run(int64_t first, int64_t last) {
     for (int64_t row = first; row < last; ++row) {
       int64_t start = row * width;
-      Statistics statistics;
-      if constexpr (Traits::norm == Norm::Layer)
-        statistics = layerStatistics(row, start);
-      else
-        statistics = rmsStatistics(row, start);
-      storeRow(start, statistics);
+      storeRow(start, getStatistics(row, start, [](int64_t) {}));
     }
     if constexpr (Traits::streams)
       _mm_sfence();
   }
 
-private:
+protected:
   struct Statistics {
     float mean = 0, correction = 0, factor = 0;
   };
+
+  /// The phases but the last. In the first one `also` is called for each chunk that is there as a whole.
+  template <typename Also>
+  __attribute__((always_inline)) Statistics getStatistics(int64_t row, int64_t start, const Also &also) {
+    if constexpr (Traits::norm == Norm::Layer)
+      return layerStatistics(row, start, also);
+    else
+      return rmsStatistics(row, start, also);
+  }
 
   /// Calls body(sums, column, presence or nothing) for all chunks of the row; the sums are ordered as S(t) is.
   template <int count, typename Body>
@@ -132,14 +148,25 @@ private:
   RESID_INLINE void store(Element *to, const typename Type::Packed &packed, const Presence &there) {
     Type::storePacked(to, packed, there);
   }
+  template <typename Also> RESID_INLINE void callForAll(const Also &also, int64_t column, All) { also(column); }
+  template <typename Also> RESID_INLINE void callForAll(const Also &, int64_t, const Presence &) {}
   RESID_INLINE Chunk clear(const Chunk &chunk, All) { return chunk; }
   RESID_INLINE Chunk clear(const Chunk &chunk, const Presence &there) { return clearAbsent(chunk, there); }
 
   /// Where the row that the norm sees can be read again after the first phase, from its first column on.
-  __attribute__((always_inline)) const Element *rowAgain(int64_t start) const {
+  __attribute__((always_inline)) const Kept *rowAgain(int64_t start) const {
     if constexpr (!Traits::add)
       return arrays.x + start;
-    return Traits::streams ? scratch : arrays.s + start;
+    else if constexpr (Traits::streams)
+      return scratch;
+    else
+      return arrays.s + start;
+  }
+  template <typename Part> RESID_INLINE Chunk loadAgain(const Kept *from, const Part &there) {
+    if constexpr (isWide)
+      return F32::loadPacked(from); // columns that are not there are zeros
+    else
+      return Type::unpack(load(from, there));
   }
 
   template <typename Part>
@@ -159,7 +186,10 @@ private:
       f = drop(f, row, column);
     addTo(x, f);
     typename Type::Packed sum = Type::pack(x);
-    store(Traits::streams ? scratch + column : arrays.s + at, sum, there);
+    if constexpr (isWide)
+      F32::storePacked(scratch + column, Type::unpack(sum));
+    else
+      store(Traits::streams ? scratch + column : arrays.s + at, sum, there);
     return Type::unpack(sum);
   }
 
@@ -182,18 +212,20 @@ private:
       prefetchChunk<2>(array + start + width + column);
   }
 
-  __attribute__((always_inline)) Statistics layerStatistics(int64_t row, int64_t start) {
+  template <typename Also>
+  __attribute__((always_inline)) Statistics layerStatistics(int64_t row, int64_t start, const Also &also) {
     float n = static_cast<float>(width), sum[1], centred[2];
     sumRow(width, tail, sum, [&](Chunk *sums, int64_t column, const auto &there) {
       addTo(sums[0], loadInput(row, start, column, there));
+      callForAll(also, column, there);
     });
     Statistics statistics;
     statistics.mean = sum[0] / n;
     const __m512 mean = _mm512_set1_ps(statistics.mean);
-    const Element *again = rowAgain(start);
+    const Kept *again = rowAgain(start);
     sumRow(width, tail, centred, [&](Chunk *sums, int64_t column, const auto &there) {
       prefetchNext(arrays.x, start, column);
-      Chunk d = clear(subtract(Type::unpack(load(again + column, there)), mean), there);
+      Chunk d = clear(subtract(loadAgain(again + column, there), mean), there);
       addTo(sums[0], d);
       addSquares(sums[1], d);
     });
@@ -207,41 +239,50 @@ private:
   }
 
   /// The rare case in which the correction of the mean is large.
-  __attribute__((noinline)) static float sumCentredSquares(const Element *again, int64_t width, float mean,
+  __attribute__((noinline)) static float sumCentredSquares(const Kept *again, int64_t width, float mean,
                                                            float correction) {
     float squares[1];
     const Presence tail = Type::presence(width % kChunk);
     sumRow(width, tail, squares, [&](Chunk *sums, int64_t column, const auto &there) {
-      Chunk d = subtract(Type::unpack(load(again + column, there)), _mm512_set1_ps(mean));
+      Chunk d = subtract(loadAgain(again + column, there), _mm512_set1_ps(mean));
       addSquares(sums[0], clear(subtract(d, _mm512_set1_ps(correction)), there));
     });
     return squares[0];
   }
 
-  __attribute__((always_inline)) Statistics rmsStatistics(int64_t row, int64_t start) {
+  template <typename Also>
+  __attribute__((always_inline)) Statistics rmsStatistics(int64_t row, int64_t start, const Also &also) {
     float squares[1];
     sumRow(width, tail, squares, [&](Chunk *sums, int64_t column, const auto &there) {
       addSquares(sums[0], loadInput(row, start, column, there));
+      callForAll(also, column, there);
     });
     Statistics statistics;
     statistics.factor = 1.0f / __builtin_sqrtf(squares[0] / static_cast<float>(width) + kEpsilon);
     return statistics;
   }
 
-  template <typename Part>
-  __attribute__((always_inline)) typename Type::Packed normalize(const typename Type::Packed &packed, int64_t column,
-                                                                 const Statistics &statistics, const Part &there) {
-    Chunk value = Type::unpack(packed), gamma = Type::unpack(load(arrays.gamma + column, there)), beta;
+  /// Gamma and beta of a chunk.
+  struct Affine {
+    Chunk gamma, beta;
+  };
+  template <typename Part> __attribute__((always_inline)) Affine loadAffine(int64_t column, const Part &there) const {
+    Affine affine;
+    affine.gamma = Type::unpack(load(arrays.gamma + column, there));
     if constexpr (Traits::norm == Norm::Layer)
-      beta = Type::unpack(load(arrays.beta + column, there));
+      affine.beta = Type::unpack(load(arrays.beta + column, there));
+    return affine;
+  }
+
+  RESID_INLINE typename Type::Packed normalize(Chunk value, const Affine &affine, const Statistics &statistics) {
     const __m512 factor = _mm512_set1_ps(statistics.factor);
     for (int i = 0; i < kParts; ++i) {
       if constexpr (Traits::norm == Norm::Layer) {
         __m512 d = _mm512_sub_ps(value.part[i], _mm512_set1_ps(statistics.mean));
         __m512 normalized = _mm512_mul_ps(_mm512_sub_ps(d, _mm512_set1_ps(statistics.correction)), factor);
-        value.part[i] = _mm512_fmadd_ps(normalized, gamma.part[i], beta.part[i]);
+        value.part[i] = _mm512_fmadd_ps(normalized, affine.gamma.part[i], affine.beta.part[i]);
       } else {
-        value.part[i] = _mm512_mul_ps(_mm512_mul_ps(value.part[i], factor), gamma.part[i]);
+        value.part[i] = _mm512_mul_ps(_mm512_mul_ps(value.part[i], factor), affine.gamma.part[i]);
       }
     }
     return Type::pack(value);
@@ -250,18 +291,25 @@ private:
   template <typename Part>
   __attribute__((always_inline)) void storeChunk(int64_t start, int64_t column, const Statistics &statistics,
                                                  const Part &there) {
-    typename Type::Packed packed = load(rowAgain(start) + column, there);
-    typename Type::Packed result = normalize(packed, column, statistics, there);
-    store(arrays.y + start + column, result, there);
+    Chunk value = loadAgain(rowAgain(start) + column, there);
+    store(arrays.y + start + column, normalize(value, loadAffine(column, there), statistics), there);
     if constexpr (Traits::add && Traits::streams)
-      store(arrays.s + start + column, packed, there);
+      store(arrays.s + start + column, Type::pack(value), there);
   }
 
-  __attribute__((always_inline)) void streamChunk(int64_t start, int64_t column, const Statistics &statistics) {
-    typename Type::Packed packed = Type::loadPacked(rowAgain(start) + column);
-    Type::streamPacked(arrays.y + start + column, normalize(packed, column, statistics, All()));
-    if constexpr (Traits::add)
-      Type::streamPacked(arrays.s + start + column, packed);
+  __attribute__((always_inline)) void streamChunk(int64_t start, int64_t column, const Affine &affine,
+                                                  const Statistics &statistics) {
+    const Kept *from = rowAgain(start) + column;
+    if constexpr (isWide) {
+      Chunk value = F32::loadPacked(from);
+      Type::streamPacked(arrays.y + start + column, normalize(value, affine, statistics));
+      Type::streamPacked(arrays.s + start + column, Type::pack(value));
+    } else {
+      typename Type::Packed packed = Type::loadPacked(from);
+      Type::streamPacked(arrays.y + start + column, normalize(Type::unpack(packed), affine, statistics));
+      if constexpr (Traits::add)
+        Type::streamPacked(arrays.s + start + column, packed);
+    }
   }
 
   /// The last phase. Streamed rows begin with what stands before the first whole line of memory.
@@ -276,7 +324,7 @@ private:
     for (; column + kChunk <= width; column += kChunk) {
       prefetchNext(Traits::add ? arrays.f : arrays.x, start, column);
       if constexpr (Traits::streams)
-        streamChunk(start, column, statistics);
+        streamChunk(start, column, loadAffine(column, All()), statistics);
       else
         storeChunk(start, column, statistics, All());
     }
@@ -292,7 +340,7 @@ private:
 
   Arrays<Element> arrays;
   const Philox *philox;
-  Element *scratch;
+  Kept *scratch;
   int64_t width;
   Presence tail;
 };

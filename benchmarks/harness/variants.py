@@ -12,6 +12,11 @@ from .native import Sequence, address_of, make_call
 
 HAND_STORES = (("plain", "hand-written, plain stores"), ("streamed", "hand-written, non-temporal stores"),
                ("streamed_ahead", "hand-written, non-temporal stores and prefetch"))
+# Other orders of work of add + norms, with non-temporal stores, measured where they are asked for.
+HAND_ORDERS = (("pipelined", "hand-written, pipelined rows"),
+               ("pipelined_ahead", "hand-written, pipelined rows and prefetch"),
+               ("paired", "hand-written, rows in pairs"), ("paired_ahead", "hand-written, rows in pairs and prefetch"))
+WIDE_SCRATCH = (("wide_scratch", "hand-written, scratch row in f32 and prefetch"),)
 LIMIT_STORES = (("plain", "limit, plain stores"), ("streamed", "limit, non-temporal stores"))
 EPSILON, DROPOUT = 1e-5, 0.1  # as in kernels/
 STREAM_STEP = 256  # bytes that the limits work on at a time
@@ -31,8 +36,9 @@ class Variant:
 class Providers:
     """All ways of one process; asks each for its variants of a case."""
 
-    def __init__(self, native, arrays, libraries, peers):
+    def __init__(self, native, arrays, libraries, peers, has_orders=False):
         self.native, self.arrays, self.libraries, self.peers = native, arrays, libraries, peers
+        self.has_orders = has_orders
         self.reasons = []
 
     def variants(self, case):
@@ -69,10 +75,15 @@ class Providers:
         a = self.arrays
         arguments = [self.native.context(case.threads), *(a[name] for name in ("x", "f", "gamma", "beta", "y", "s")),
                      case.rows, case.width, *(compiled.SCALARS[name] for name in ("seed", "step"))]
-        for stores, title in HAND_STORES:
+        for stores, title in HAND_STORES + self.hand_orders(case):
             function = address_of(self.native.library, f"hand_{case.kernel.name}_{case.type}_{stores}")
             yield Variant(f"hand-{stores.replace('_', '-')}", title, "hand",
                           Sequence(self.native, [make_call(function, arguments)], case.threads).time, is_exact=True)
+
+    def hand_orders(self, case):
+        if not self.has_orders or case.kernel.name not in ("add_layer_norm", "add_rms_norm") or case.width % 64 != 0:
+            return ()
+        return HAND_ORDERS + (WIDE_SCRATCH if case.type == "bf16" else ())
 
     def compiled(self, case):
         for path, library in self.libraries:

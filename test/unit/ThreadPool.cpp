@@ -149,9 +149,9 @@ void passTime(int64_t microseconds) {
   }
 }
 
-// Both indices of each call wait for each other, so a call ends only if a worker learns of it: with one wake-up lost the
-// test never ends. Workers look for work for 50 us before they sleep; the callers' pauses go from nothing to beyond that,
-// so that calls come while workers look, fall asleep, sleep and wake up.
+// Both indices of each call wait for each other, so a call ends only if a worker learns of it: with one wake-up lost
+// the test never ends. Workers look for work for 50 us before they sleep; the callers' pauses go from nothing to beyond
+// that, so that calls come while workers look, fall asleep, sleep and wake up.
 void callWithPauses(int32_t threads, int callers) {
   Pool pool(threads);
   std::vector<std::thread> running;
