@@ -135,7 +135,8 @@ def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyl
 
 def Rows_Sum : I32EnumAttrCase<"Sum", 0, "sum">;
 def Rows_SumOfSquares : I32EnumAttrCase<"SumOfSquares", 1, "sum_of_squares">;
-// Of magnitudes: NaN if there is one, and with zeros of either sign the sign of the result is not said.
+// Of magnitudes (math.absf, so NaNs have no sign): NaN if there is one, and with zeros of either sign the sign of the
+// result is not said.
 def Rows_Max : I32EnumAttrCase<"Max", 2, "max">;
 def Rows_ReductionKind : I32EnumAttr<"ReductionKind", "how a phase reduces a value along the row",
     [Rows_Sum, Rows_SumOfSquares, Rows_Max]> {
