@@ -270,12 +270,19 @@ VectorRowEmitter::Accumulators VectorRowEmitter::createZeros(rows::PhaseOp phase
   return zeros;
 }
 
-/// The totals of all blocks: per reduction, the vectors that make up its 64 lanes.
+/// The totals of all blocks: per reduction, the vectors that make up its 64 lanes. The lanes of one block alone are the
+/// totals: lanes begin at +0 and are never -0 after that, so to add them to zeros would change no bit.
 VectorRowEmitter::Accumulators VectorRowEmitter::emitBlocks(rows::PhaseOp phase, VectorBody &body) {
   Location loc = phase.getLoc();
-  Accumulators zeros = createZeros(phase, body.getLanes(), kLanes / body.getLanes());
   LaneLoops loops(builder, loc, 1);
   Value zero = constantI64(builder, loc, 0);
+  if (std::optional<int64_t> known = tail.getKnownWidth(); known && *known <= kBlockColumns) {
+    Accumulators totals(phase.getNumResults() * kLanes / body.getLanes());
+    for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
+      emitSweep(phase, body, zero, addresses.width, lane, totals);
+    return totals;
+  }
+  Accumulators zeros = createZeros(phase, body.getLanes(), kLanes / body.getLanes());
   return loops.emitLoop(zero, addresses.width, kBlockColumns, zeros, [&](Value first, ValueRange carried) {
     Accumulators totals(carried);
     Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, kBlockColumns));
@@ -286,7 +293,8 @@ VectorRowEmitter::Accumulators VectorRowEmitter::emitBlocks(rows::PhaseOp phase,
   });
 }
 
-/// Adds what the lanes from `lane` on, as many as a step has, collect in the columns [first, end) to the totals.
+/// Adds what the lanes from `lane` on, as many as a step has, collect in the columns [first, end) to the totals; those
+/// that are null begin with it.
 void VectorRowEmitter::emitSweep(rows::PhaseOp phase, VectorBody &body, Value first, Value end, int64_t lane,
                                  Accumulators &totals) {
   Location loc = phase.getLoc();
@@ -312,7 +320,8 @@ void VectorRowEmitter::emitSweep(rows::PhaseOp phase, VectorBody &body, Value fi
   for (auto [i, kind] : llvm::enumerate(phase.getKinds().getAsRange<rows::ReductionKindAttr>()))
     for (int64_t part = 0; part < parts; ++part) {
       Value &total = totals[i * partsOfLanes + firstPart + part];
-      total = combine(builder, getCombiningKind(kind.getValue()), total, all[i * parts + part]);
+      Value sum = all[i * parts + part];
+      total = total ? combine(builder, getCombiningKind(kind.getValue()), total, sum) : sum;
     }
 }
 
