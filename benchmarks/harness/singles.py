@@ -40,7 +40,7 @@ def medians(variants, plan, calls):
 
 
 def call_overhead(providers, plan):
-    """Layer norm of one row of 64 columns, from a loop in C and (peers) from Python."""
+    """Layer norm of one row of 64 columns, from a loop in C and (peers) from Python; and what of it is not the row."""
     native, arrays = providers.native, providers.arrays
     kernel = next(kernel for kernel in cases.KERNELS if kernel.name == "layer_norm")
     case = cases.Case(kernel, "f32", *CALL_SHAPE, 1)
@@ -48,6 +48,8 @@ def call_overhead(providers, plan):
     nothing = make_call(address_of(native.library, "bench_nothing"), [0] * 8)
     found = [Variant("nothing", "an empty function", "", Sequence(native, [nothing]).time)]
     found += [variant for variant in providers.variants(case) if variant.group in ("hand", "resid", "peer")]
+    empty = next(providers.compiled(dataclasses.replace(case, rows=0)))
+    found.append(dataclasses.replace(empty, name="resid-no-row", title="resid, without the row (0x64)"))
     times = medians(found, plan, max(1, int(plan.sample_nanoseconds / 500)))
     return [Single(f"call-{variant.name}", f"one call, layer norm f32 1x64: {variant.title}", times[variant.name], "ns")
             for variant in found if not variant.name.startswith("hand-streamed")]
