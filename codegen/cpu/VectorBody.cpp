@@ -76,8 +76,8 @@ SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, std::optional
   values.clear();
   widened.clear();
   joined.clear();
-  if (!present)
-    llvm::for_each(places.prefetches, [&](const Prefetch &prefetch) { emitPrefetch(prefetch); });
+  for (const Prefetch &prefetch : present ? places.prefetchesOfTail : places.prefetches)
+    emitPrefetch(prefetch);
   Block &body = phase.getBody().front();
   for (Operation &op : body.without_terminator())
     emitOperation(&op);

@@ -42,14 +42,16 @@ struct Prefetch {
   Type elementType;
   /// Levels of the cache from this one on: 1 or 2.
   unsigned level;
+  /// Whether it is going to be written.
+  bool isForStore = false;
 };
 
 /// Where the rows that a phase loads from and stores to lie.
 struct RowPlaces {
   std::function<RowSource(rows::LoadOp)> source;
   std::function<SmallVector<RowTarget>(rows::StoreOp)> targets;
-  /// Asked for at each full step.
-  SmallVector<Prefetch> prefetches;
+  /// Asked for at each full step, and at one of which columns are absent.
+  SmallVector<Prefetch> prefetches, prefetchesOfTail;
 };
 
 /// Emits a phase's body on `parts` vectors of `lanes` columns. Made before the loops over the columns: what the body

@@ -140,11 +140,11 @@ void VectorBody::emitPrefetch(const Prefetch &prefetch) {
   int64_t perLine = kLineBytes * 8 / prefetch.elementType.getIntOrFloatBitWidth();
   Value start = LLVM::GEPOp::create(builder, loc, prefetch.pointer.getType(), prefetch.elementType, prefetch.pointer,
                                     ValueRange(column));
-  for (int64_t first = 0; first < getColumns(); first += perLine) {
+  for (int64_t first = 0; first < usedParts * lanes; first += perLine) {
     Value line = LLVM::GEPOp::create(builder, loc, start.getType(), prefetch.elementType, start,
                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(first)});
-    // For reading; locality 3 is the first level, 2 the second; data and not code.
-    LLVM::Prefetch::create(builder, loc, line, /*rw=*/0, /*hint=*/4 - prefetch.level, /*cache=*/1);
+    // Locality 3 is the first level, 2 the second; data and not code.
+    LLVM::Prefetch::create(builder, loc, line, /*rw=*/prefetch.isForStore, /*hint=*/4 - prefetch.level, /*cache=*/1);
   }
 }
 

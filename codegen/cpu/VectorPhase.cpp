@@ -6,6 +6,7 @@
 
 #include "codegen/cpu/VectorRows.h"
 
+#include "codegen/cpu/PrefetchChoice.h"
 #include "codegen/cpu/StoreChoice.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -179,12 +180,53 @@ SmallVector<Prefetch> VectorRowEmitter::getPrefetches(rows::PhaseOp phase) {
   return prefetches;
 }
 
+/// kPrefetchBytes in rows of one chunk at most, else 0.
+Value VectorRowEmitter::getBytesAheadOfNarrow() {
+  if (bytesAheadOfNarrow)
+    return bytesAheadOfNarrow;
+  Location loc = addresses.width.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(addresses.width);
+  Value isNarrow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, addresses.width,
+                                         constantI64(builder, loc, kLanes));
+  return bytesAheadOfNarrow = arith::SelectOp::create(builder, loc, isNarrow, constantI64(builder, loc, kPrefetchBytes),
+                                                      constantI64(builder, loc, 0));
+}
+
+/// A processor that fetches by itself what follows in memory does not see accesses under masks. So narrow rows, of
+/// which most columns are in such accesses or may be, ask for what the phase is going to read and to write. In wider
+/// ones, that costs more than it brings; where the width is not known, they ask for what they use themselves.
+SmallVector<Prefetch> VectorRowEmitter::getPrefetchesOfMasked(rows::PhaseOp phase) {
+  auto kernel = dyn_cast<rows::KernelOp>(phase->getParentOp());
+  std::optional<int64_t> known = tail.getKnownWidth();
+  if (!kernel || !usesPrefetch(target.schedule) || !target.isX86 || target.maskedBits == 0 ||
+      (known && *known > kLanes))
+    return {};
+  SmallVector<Prefetch> prefetches;
+  for (unsigned operand = 0; operand < addresses.operands.size(); ++operand) {
+    const OperandAddress &address = addresses.operands[operand];
+    BlockArgument row = kernel.getRowArgument(operand);
+    bool isForStore = operand >= kernel.getInputs().size();
+    bool isUsed = llvm::any_of(row.getUsers(), [&](Operation *user) {
+      return user->getParentOp() == phase && isa<rows::StoreOp>(user) == isForStore;
+    });
+    if (!isUsed || !kernel.isAlongColumns(operand) || !address.linearStride)
+      continue;
+    Value start = getRowPointer(row);
+    Value pointer = LLVM::GEPOp::create(builder, phase.getLoc(), start.getType(), builder.getI8Type(), start,
+                                        ValueRange(getBytesAheadOfNarrow()));
+    prefetches.push_back({pointer, address.elementType, /*level=*/1, isForStore});
+  }
+  return prefetches;
+}
+
 void VectorRowEmitter::emitColumnOperation(Operation *op) {
   llvm_unreachable("column operations stand in phases, which VectorBody emits");
 }
 
 void VectorRowEmitter::emitPhase(rows::PhaseOp phase) {
   places.prefetches = getPrefetches(phase);
+  places.prefetchesOfTail = stream ? places.prefetches : getPrefetchesOfMasked(phase);
   VectorBody body(builder, entry, phase, mapping, places, target, tail, buffers);
   phase.getReduced().empty() ? emitElementwise(body, phase.getLoc()) : emitReductions(phase, body);
   copyUnaligned(phase);

@@ -58,6 +58,8 @@ private:
   RowSource getSource(rows::LoadOp load) const;
   SmallVector<RowTarget> getTargets(rows::StoreOp store);
   SmallVector<Prefetch> getPrefetches(rows::PhaseOp phase);
+  SmallVector<Prefetch> getPrefetchesOfMasked(rows::PhaseOp phase);
+  Value getBytesAheadOfNarrow();
 
   const CPUTarget &target;
   const StreamedRows *stream;
@@ -70,6 +72,7 @@ private:
   /// What writes rows where that is not so.
   llvm::MapVector<Value, LineWriter> writers;
   RowTail tail;
+  Value bytesAheadOfNarrow;
   RowPlaces places;
   DenseMap<Type, Value> buffers;
 };
