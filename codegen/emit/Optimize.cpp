@@ -16,8 +16,6 @@
 #include "llvm/Transforms/IPO/GlobalOpt.h"
 #include "llvm/Transforms/IPO/SCCP.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/ADCE.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
@@ -29,25 +27,19 @@
 
 using namespace mlir::resid;
 
-/// What is left to do for loops of whole vectors: addresses that are computed more than once, values that do not change
-/// in a loop, blocks that are empty. Neither vectorising nor unrolling could gain anything.
+/// What is left to do for loops of whole vectors: values that do not change in a loop, blocks that are empty. Neither
+/// vectorising nor unrolling could gain anything, and what is computed twice was shared before.
 static llvm::FunctionPassManager buildVectorLoopPipeline(bool isX86) {
   llvm::FunctionPassManager manager;
-  manager.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  manager.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  manager.addPass(llvm::InstCombinePass());
-  manager.addPass(llvm::SimplifyCFGPass());
   llvm::LoopPassManager loops;
   loops.addPass(llvm::LoopRotatePass());
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   manager.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
-  manager.addPass(llvm::GVNPass());
   manager.addPass(llvm::InstCombinePass());
   manager.addPass(llvm::SimplifyCFGPass());
   // On aarch64 random numbers would be multiplied lane by lane otherwise; on x86-64 dropout would need more registers.
   if (!isX86)
     manager.addPass(llvm::VectorCombinePass());
-  manager.addPass(llvm::ADCEPass());
   return manager;
 }
 
