@@ -89,8 +89,11 @@ LogicalResult emit::writeCode(llvm::Module &module, ArrayRef<TargetDescription> 
   setStrengthReduction(needsStrengthReduction(module, targets));
   llvm::legacy::PassManager manager;
   auto fileType = kind == CodeKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  // Once, here: the passes would do so twice, and end the process.
+  if (llvm::verifyModule(module, &llvm::errs()))
+    return failure();
   // What is compiled for which CPU stands at each function, so any machine of the architecture can write it.
-  if (targets.front().machine->addPassesToEmitFile(manager, stream, nullptr, fileType))
+  if (targets.front().machine->addPassesToEmitFile(manager, stream, nullptr, fileType, /*DisableVerify=*/true))
     return failure();
   manager.run(module);
   return success();

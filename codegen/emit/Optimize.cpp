@@ -16,7 +16,7 @@
 #include "llvm/Transforms/IPO/GlobalOpt.h"
 #include "llvm/Transforms/IPO/SCCP.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
@@ -51,8 +51,7 @@ static llvm::FunctionPassManager buildBriefPipeline() {
   manager.addPass(llvm::InstCombinePass());
   manager.addPass(llvm::SimplifyCFGPass());
   manager.addPass(llvm::ReassociatePass());
-  manager.addPass(llvm::GVNPass());
-  manager.addPass(llvm::InstCombinePass());
+  manager.addPass(llvm::EarlyCSEPass());
   manager.addPass(llvm::SimplifyCFGPass());
   return manager;
 }
