@@ -35,6 +35,7 @@ static llvm::FunctionPassManager buildVectorLoopPipeline(bool isX86) {
   loops.addPass(llvm::LoopRotatePass());
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   manager.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  manager.addPass(llvm::EarlyCSEPass());
   manager.addPass(llvm::InstCombinePass());
   manager.addPass(llvm::SimplifyCFGPass());
   // On aarch64 random numbers would be multiplied lane by lane otherwise; on x86-64 dropout would need more registers.
