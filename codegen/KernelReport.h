@@ -24,7 +24,7 @@ struct ReportedRefusal {
 /// A kernel on one CPU.
 struct ReportedSchedule {
   std::string cpu;
-  std::string path, stores, storesReason, prefetch;
+  std::string path, stores, storesReason, prefetch, rows, rowsReason;
   unsigned vectorBits = 0;
   /// Columns that fit into the rows on the stack which the version past the cache keeps; 0: it keeps none.
   int64_t scratchColumns = 0;

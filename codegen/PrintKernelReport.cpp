@@ -33,7 +33,9 @@ static void printSchedule(raw_ostream &stream, const ReportedSchedule &schedule)
          << " bits, stores=" << schedule.stores;
   if (!schedule.storesReason.empty())
     stream << " (" << schedule.storesReason << ")";
-  stream << ", prefetch=" << schedule.prefetch;
+  stream << ", prefetch=" << schedule.prefetch << ", rows=" << schedule.rows;
+  if (!schedule.rowsReason.empty())
+    stream << " (" << schedule.rowsReason << ")";
   if (schedule.scratchColumns)
     stream << ", rows of " << schedule.scratchColumns << " columns on the stack";
   stream << "\n";
@@ -104,6 +106,8 @@ static json::Value toJSON(const ReportedSchedule &schedule) {
                       {"stores", schedule.stores},
                       {"stores_reason", schedule.storesReason.empty() ? json::Value(nullptr) : schedule.storesReason},
                       {"prefetch", schedule.prefetch},
+                      {"rows", schedule.rows},
+                      {"rows_reason", schedule.rowsReason.empty() ? json::Value(nullptr) : schedule.rowsReason},
                       {"scratch_columns", schedule.scratchColumns}};
 }
 

@@ -4,7 +4,9 @@
 
 #include "codegen/cpu/KernelPlan.h"
 
+#include "codegen/cpu/PipelinedRows.h"
 #include "codegen/cpu/PrefetchChoice.h"
+#include "codegen/cpu/RowOrderChoice.h"
 #include "codegen/cpu/VectorRows.h"
 
 using namespace mlir;
@@ -29,5 +31,14 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
     plan.plainReason = "no row is stored along its columns, a store depends on a condition, or rows that later phases "
                        "read do not fit onto the stack";
   plan.prefetch = plan.streamed && usesPrefetch(target.schedule);
+  if (!plan.streamed)
+    plan.singleReason = "no row is written past the cache";
+  else if (target.schedule.rows == RowOrder::Single)
+    plan.singleReason = "the schedule says so";
+  else if (std::optional<std::string> obstacle = findPipelineObstacle(kernel, target))
+    plan.singleReason = *obstacle;
+  else if (target.schedule.rows == RowOrder::Auto && !paysToPipeline(kernel, *plan.streamed, plan.prefetch))
+    plan.singleReason = "not known to be faster";
+  plan.pipelined = plan.singleReason.empty();
   return plan;
 }

@@ -20,6 +20,9 @@ struct KernelPlan {
   std::string plainReason;
   /// Whether the version that writes past the cache prefetches.
   bool prefetch = false;
+  /// Whether it works on two rows at a time (PipelinedRows.h), else why not.
+  bool pipelined = false;
+  std::string singleReason;
 };
 
 KernelPlan planKernel(rows::KernelOp kernel, const CPUTarget &target);

@@ -93,7 +93,8 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
     no input. Where bases and rows are not aligned to 64 bytes, each row of at least 64 columns is collected in a scratch
     row, which `resid.write_lines` copies in whole lines behind the phase that completes it; the bytes of a line that the
     next row shares wait for it, and what is left is written by plain stores. That function also prefetches its inputs
-    (PrefetchChoice.cpp).
+    (PrefetchChoice.cpp), and may work on two rows at a time: the last phase of a row and the first one of the next row are
+    one loop then (PipelinedRows.h, RowOrderChoice.cpp).
 
     Where the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context; with its parallel_for
     hook the rows are cut into tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.

@@ -47,7 +47,7 @@ void VectorRowEmitter::emitBranch(Block &block) {
   Location loc = block.getParentOp()->getLoc();
   SmallVector<Value> passed;
   for (rows::LoadOp load : branch->rows)
-    passed.push_back(getSource(load).pointer);
+    passed.push_back(getSource(load, rowPointers).pointer);
   for (Value scalar : branch->scalars)
     if (Value value = mapping.lookup(scalar); !isConstant(value))
       passed.push_back(toMemory(builder, loc, value, getPassedType(value.getType())));

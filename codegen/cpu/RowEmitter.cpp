@@ -16,11 +16,15 @@ using namespace mlir::resid::cpu;
 void RowEmitter::emitRows(rows::KernelOp kernel, Value low, Value high) {
   Location loc = kernel.getLoc();
   LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(low, high, 1, [&](Value row) {
-    Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), row);
-    mapping.map(kernel.getBody().getArgument(0), index);
-    computeRowPointers(kernel, row);
+    beginRow(kernel, row);
     emitBlock(kernel.getBody().front());
   });
+}
+
+void RowEmitter::beginRow(rows::KernelOp kernel, Value row) {
+  Value index = arith::IndexCastOp::create(builder, kernel.getLoc(), builder.getIndexType(), row);
+  mapping.map(kernel.getBody().getArgument(0), index);
+  computeRowPointers(kernel, row);
 }
 
 /// The indices of the row dimensions, from the last (fastest) to the first.

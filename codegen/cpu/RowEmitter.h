@@ -25,6 +25,9 @@ public:
   void emitRows(rows::KernelOp kernel, Value low, Value high);
 
 protected:
+  /// The pointers of a row, by the kernel's arguments.
+  using RowPointers = DenseMap<Value, Value>;
+
   virtual void emitPhase(rows::PhaseOp phase) = 0;
   /// A load, store or random number of a column, inside a phase whose block is emitted by emitBlock.
   virtual void emitColumnOperation(Operation *op) = 0;
@@ -33,6 +36,9 @@ protected:
   virtual void emitBranch(Block &block) { emitBlock(block); }
 
   void emitBlock(Block &block);
+  void emitOperation(Operation *op);
+  /// Says which row (i64) the operations that follow belong to.
+  void beginRow(rows::KernelOp kernel, Value row);
   /// The four words of the generator's counter for a call (i64) of eight columns.
   SmallVector<Value, 4> counterOf(rows::RandomHalfOp half, Value call);
   Value getRowPointer(Value row) const { return rowPointers.lookup(row); }
@@ -41,16 +47,15 @@ protected:
   OpBuilder &builder;
   Block *entry;
   const KernelAddresses &addresses;
+  /// What the operations of the row at hand have become, and its pointers.
   IRMapping mapping;
+  RowPointers rowPointers;
 
 private:
   void computeRowPointers(rows::KernelOp kernel, Value row);
-  void emitOperation(Operation *op);
   void emitWithRegions(Operation *op);
   void emitRowLoad(rows::LoadOp load);
   void emitRowStore(rows::StoreOp store);
-
-  DenseMap<Value, Value> rowPointers;
 };
 
 /// How partial results are added up, once squares have been taken.

@@ -209,7 +209,8 @@ func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> para
   } else {
     VectorRowEmitter rows(builder, entry, addresses, mapping, target, stream, stream && first.plan.prefetch,
                           &rareFunctions);
-    rows.emitRows(first.kernel, low, high);
+    stream && first.plan.pipelined ? rows.emitPipelinedRows(first.kernel, low, high)
+                                   : rows.emitRows(first.kernel, low, high);
     rows.finish(loc); // Other threads may read what was written once this function has returned.
   }
   func::ReturnOp::create(builder, loc);

@@ -31,10 +31,12 @@ template <auto member> constexpr Key makeKey(StringRef name, ArrayRef<StringRef>
 constexpr StringRef kPaths[] = {"vector", "scalar"};
 constexpr StringRef kStores[] = {"auto", "plain", "nontemporal"};
 constexpr StringRef kPrefetches[] = {"auto", "off", "on"};
+constexpr StringRef kRowOrders[] = {"auto", "single", "pipelined"};
 const Key kKeys[] = {
     makeKey<&Schedule::path>("path", kPaths),
     makeKey<&Schedule::stores>("stores", kStores),
     makeKey<&Schedule::prefetch>("prefetch", kPrefetches),
+    makeKey<&Schedule::rows>("rows", kRowOrders),
 };
 
 } // namespace

@@ -32,10 +32,18 @@ enum class PrefetchKind {
   On,
 };
 
+/// In which order the rows that are written past the cache are worked on.
+enum class RowOrder {
+  Auto,      // by what was measured (RowOrderChoice.h)
+  Single,    // one after the other
+  Pipelined, // the last phase of a row together with the first one of the next row, where that is possible
+};
+
 struct Schedule {
   RowPath path = RowPath::Vector;
   StoreKind stores = StoreKind::Auto;
   PrefetchKind prefetch = PrefetchKind::Auto;
+  RowOrder rows = RowOrder::Auto;
 };
 
 /// Reads `key=value,key=value`; the empty text changes nothing. An error names the keys or values there are.

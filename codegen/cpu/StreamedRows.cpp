@@ -26,8 +26,7 @@ static SmallVector<Operation *> getAccesses(rows::KernelOp kernel, Value row) {
   return accesses;
 }
 
-/// The number of columns of a kernel where it is known.
-static std::optional<int64_t> getStaticWidth(rows::KernelOp kernel) {
+std::optional<int64_t> cpu::getStaticWidth(rows::KernelOp kernel) {
   int64_t width = 1;
   for (Value size : kernel.getColumnDims()) {
     APInt value;

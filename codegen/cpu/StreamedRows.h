@@ -10,6 +10,9 @@
 
 namespace mlir::resid::cpu {
 
+/// The number of columns of a kernel where it is known.
+std::optional<int64_t> getStaticWidth(rows::KernelOp kernel);
+
 /// The rows that a kernel stores to along the columns. What was written past the cache must not be read again, so a row
 /// that later phases read lives in a scratch row on the stack; the store to memory is its last one. Where rows do not
 /// begin at cache lines, all of them live in scratch rows, and are copied to memory from there.

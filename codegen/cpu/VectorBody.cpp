@@ -22,10 +22,19 @@ using namespace mlir::resid::cpu;
 /// least.
 static int64_t chooseParts(int64_t lanes) { return std::max<int64_t>(4, 16 / lanes); }
 
+static int64_t chooseLanes(rows::PhaseOp phase, const CPUTarget &target) {
+  return target.vectorBits / getWidestFloat(phase);
+}
+
+int64_t cpu::countStepColumns(rows::PhaseOp phase, const CPUTarget &target) {
+  int64_t lanes = chooseLanes(phase, target);
+  return lanes * chooseParts(lanes);
+}
+
 VectorBody::VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, const IRMapping &mapping,
                        const RowPlaces &places, const CPUTarget &target, RowTail &tail, DenseMap<Type, Value> &buffers)
     : builder(builder), loc(phase.getLoc()), entry(entry), phase(phase), mapping(mapping), places(places),
-      target(target), tail(tail), buffers(buffers), lanes(target.vectorBits / getWidestFloat(phase)),
+      target(target), tail(tail), buffers(buffers), lanes(chooseLanes(phase, target)),
       parts(chooseParts(lanes)), order(chooseColumnOrder(phase, lanes, target)) {
   SetVector<Value> above;
   phase.walk([&](Operation *op) {
@@ -87,6 +96,20 @@ SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, std::optional
   return yielded;
 }
 
+SmallVector<VectorBody::Parts> VectorBody::emitWithoutStores(Value firstColumn,
+                                                             std::optional<PresentColumns> presentColumns,
+                                                             ValueRange drawnBefore) {
+  withStores = false;
+  SmallVector<Parts> yielded = emit(firstColumn, presentColumns, drawnBefore);
+  withStores = true;
+  return yielded;
+}
+
+void VectorBody::emitStores() {
+  for (auto store : phase.getBody().front().getOps<rows::StoreOp>())
+    emitStore(store);
+}
+
 VectorBody::Parts VectorBody::evaluate(Value value) {
   auto found = values.find(value);
   if (found != values.end())
@@ -118,7 +141,7 @@ void VectorBody::emitOperation(Operation *op) {
   if (auto load = dyn_cast<rows::LoadOp>(op))
     return emitLoad(load);
   if (auto store = dyn_cast<rows::StoreOp>(op))
-    return emitStore(store);
+    return withStores ? emitStore(store) : void();
   if (auto half = dyn_cast<rows::RandomHalfOp>(op))
     return emitRandomHalf(half);
   if (isa<arith::ExtFOp>(op) && op->getResult(0).getType().isF32() && op->getOperand(0).getType().isBF16())

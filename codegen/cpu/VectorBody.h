@@ -54,6 +54,9 @@ struct RowPlaces {
   SmallVector<Prefetch> prefetches, prefetchesOfTail;
 };
 
+/// How many columns a step of the phase has: 64 at most.
+int64_t countStepColumns(rows::PhaseOp phase, const CPUTarget &target);
+
 /// Emits a phase's body on `parts` vectors of `lanes` columns. Made before the loops over the columns: what the body
 /// uses from above is spread over vectors there.
 class VectorBody {
@@ -74,6 +77,9 @@ public:
   /// values, without the last parts where it is known that none of their columns is present. What a value is in lanes
   /// that are not present is not said. `drawn`: what `draw` gave for these columns; drawn here where it is empty.
   SmallVector<Parts> emit(Value column, std::optional<PresentColumns> present = {}, ValueRange drawn = {});
+  /// The same, but for the stores, which emitStores emits then.
+  SmallVector<Parts> emitWithoutStores(Value column, std::optional<PresentColumns> present = {}, ValueRange drawn = {});
+  void emitStores();
   /// Whether random numbers shall be drawn a step before their use. The generator is one long chain of operations, and
   /// so is what is done with its numbers; a processor sees them as independent of each other only if they are of
   /// different steps.
@@ -144,6 +150,7 @@ private:
   /// Values of bf16 that were loaded in consecutive order, as f32.
   DenseMap<Value, Parts> widened;
   SmallVector<rows::RandomHalfOp> draws;
+  bool withStores = true;
   ValueRange drawn;
   Value column;
   std::optional<PresentColumns> present;

@@ -6,7 +6,6 @@
 
 #include "codegen/cpu/VectorRows.h"
 
-#include "codegen/cpu/PrefetchChoice.h"
 #include "codegen/cpu/StoreChoice.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,8 +54,14 @@ VectorRowEmitter::VectorRowEmitter(OpBuilder &builder, Block *entry, const Kerne
       tail(builder, addresses.width, /*hasMaskRegisters=*/target.maskedBits != 0 && target.maskedBits <= 16) {
   if (stream)
     allocateScratch(entry->getParentOp()->getLoc());
-  places.source = [this](rows::LoadOp load) { return getSource(load); };
-  places.targets = [this](rows::StoreOp store) { return getTargets(store); };
+  places = createPlaces(rowPointers);
+}
+
+RowPlaces VectorRowEmitter::createPlaces(const RowPointers &pointers) {
+  RowPlaces created;
+  created.source = [&](rows::LoadOp load) { return getSource(load, pointers); };
+  created.targets = [&](rows::StoreOp store) { return getTargets(store, pointers); };
+  return created;
 }
 
 /// Scratch rows lie one after the other, each as long as the rows at hand: kept ones first, so that they have all the
@@ -86,10 +91,10 @@ void VectorRowEmitter::allocateScratch(Location loc) {
   }
 }
 
-RowSource VectorRowEmitter::getSource(rows::LoadOp load) const {
+RowSource VectorRowEmitter::getSource(rows::LoadOp load, const RowPointers &pointers) const {
   if (stream && stream->isKept(load.getRow()))
     return {scratch.lookup(load.getRow()), /*hasRoom=*/true};
-  return {getRowPointer(load.getRow())};
+  return {pointers.lookup(load.getRow())};
 }
 
 /// Zeros in the columns of a scratch row that are absent, since whole steps are read from there.
@@ -107,8 +112,8 @@ void VectorRowEmitter::clearTail(Location loc, Value row, Type element, Value co
   });
 }
 
-SmallVector<RowTarget> VectorRowEmitter::getTargets(rows::StoreOp store) {
-  Value pointer = getRowPointer(store.getRow());
+SmallVector<RowTarget> VectorRowEmitter::getTargets(rows::StoreOp store, const RowPointers &pointers) {
+  Value pointer = pointers.lookup(store.getRow());
   if (!stream)
     return {{pointer}};
   Value own = scratch.lookup(store.getRow());
@@ -143,81 +148,6 @@ void VectorRowEmitter::finish(Location loc) {
   for (const auto &[row, writer] : writers)
     writer.emitFlush(builder, loc);
   LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
-}
-
-/// How far ahead of its use a row is asked for, into the first level of the cache.
-static constexpr int64_t kPrefetchBytes = 2048;
-
-/// Memory would idle while the later phases of a row work on what the first one has read. So a phase that reads a row
-/// of an input asks for what it reads some steps later; the phases after it, each for some of these inputs, ask for the
-/// next row, into the second level. Rows that are shared by all rows, and the rare phases, are left alone.
-SmallVector<Prefetch> VectorRowEmitter::getPrefetches(rows::PhaseOp phase) {
-  auto kernel = dyn_cast<rows::KernelOp>(phase->getParentOp());
-  if (!prefetch || !kernel)
-    return {};
-  auto phases = llvm::to_vector(kernel.getBody().front().getOps<rows::PhaseOp>());
-  unsigned position = llvm::find(phases, phase) - phases.begin();
-  SmallVector<Prefetch> prefetches;
-  for (unsigned operand = 0; operand < kernel.getInputs().size(); ++operand) {
-    const OperandAddress &address = addresses.operands[operand];
-    BlockArgument row = kernel.getRowArgument(operand);
-    auto reads = [&](rows::PhaseOp candidate) {
-      return llvm::any_of(row.getUsers(), [&](Operation *user) { return user->getParentOp() == candidate; });
-    };
-    unsigned first = llvm::find_if(phases, reads) - phases.begin();
-    if (!kernel.isAlongColumns(operand) || !address.linearStride || first == phases.size())
-      continue;
-    int64_t ahead = kPrefetchBytes * 8 / address.elementType.getIntOrFloatBitWidth();
-    bool isNext = first < position && operand % (phases.size() - 1 - first) == position - 1 - first;
-    Value offset = isNext ? address.linearStride : constantI64(builder, phase.getLoc(), ahead);
-    if (!isNext && first != position)
-      continue;
-    Value start = getRowPointer(row);
-    Value pointer =
-        LLVM::GEPOp::create(builder, phase.getLoc(), start.getType(), address.elementType, start, ValueRange(offset));
-    prefetches.push_back({pointer, address.elementType, isNext ? 2u : 1u});
-  }
-  return prefetches;
-}
-
-/// kPrefetchBytes in rows of one chunk at most, else 0.
-Value VectorRowEmitter::getBytesAheadOfNarrow() {
-  if (bytesAheadOfNarrow)
-    return bytesAheadOfNarrow;
-  Location loc = addresses.width.getLoc();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfterValue(addresses.width);
-  Value isNarrow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, addresses.width,
-                                         constantI64(builder, loc, kLanes));
-  return bytesAheadOfNarrow = arith::SelectOp::create(builder, loc, isNarrow, constantI64(builder, loc, kPrefetchBytes),
-                                                      constantI64(builder, loc, 0));
-}
-
-/// A processor that fetches by itself what follows in memory does not see accesses under masks. So narrow rows, of
-/// which most columns are in such accesses or may be, ask for what the phase is going to read and to write. In wider
-/// ones, that costs more than it brings; where the width is not known, they ask for what they use themselves.
-SmallVector<Prefetch> VectorRowEmitter::getPrefetchesOfMasked(rows::PhaseOp phase) {
-  auto kernel = dyn_cast<rows::KernelOp>(phase->getParentOp());
-  std::optional<int64_t> known = tail.getKnownWidth();
-  if (!kernel || !usesPrefetch(target.schedule) || !target.isX86 || target.maskedBits == 0 ||
-      (known && *known > kLanes))
-    return {};
-  SmallVector<Prefetch> prefetches;
-  for (unsigned operand = 0; operand < addresses.operands.size(); ++operand) {
-    const OperandAddress &address = addresses.operands[operand];
-    BlockArgument row = kernel.getRowArgument(operand);
-    bool isForStore = operand >= kernel.getInputs().size();
-    bool isUsed = llvm::any_of(row.getUsers(), [&](Operation *user) {
-      return user->getParentOp() == phase && isa<rows::StoreOp>(user) == isForStore;
-    });
-    if (!isUsed || !kernel.isAlongColumns(operand) || !address.linearStride)
-      continue;
-    Value start = getRowPointer(row);
-    Value pointer = LLVM::GEPOp::create(builder, phase.getLoc(), start.getType(), builder.getI8Type(), start,
-                                        ValueRange(getBytesAheadOfNarrow()));
-    prefetches.push_back({pointer, address.elementType, /*level=*/1, isForStore});
-  }
-  return prefetches;
 }
 
 void VectorRowEmitter::emitColumnOperation(Operation *op) {
@@ -379,11 +309,15 @@ VectorRowEmitter::Accumulators VectorRowEmitter::emitTail(rows::PhaseOp phase, V
                     [&] { return emitChunk(phase, body, column, tail.getPresent(kLanes, lane), sums, drawn); });
 }
 
-/// One step; absent columns add nothing.
+/// One step; absent columns add nothing. What the row before has left in a scratch row is read before it is replaced.
 VectorRowEmitter::Accumulators VectorRowEmitter::emitChunk(rows::PhaseOp phase, VectorBody &body, Value column,
                                                            std::optional<PresentColumns> present,
                                                            ValueRange accumulators, ValueRange drawn) {
+  if (behind)
+    behind->emitWithoutStores(column, present);
   SmallVector<Parts> values = body.emit(column, present, drawn);
+  if (behind)
+    behind->emitStores();
   Accumulators next(accumulators);
   Value *accumulator = next.begin();
   for (auto [kind, parts] : llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), values)) {

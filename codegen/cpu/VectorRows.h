@@ -26,6 +26,8 @@ public:
   VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
                    const CPUTarget &target, const StreamedRows *stream, bool prefetch, RareFunctions *rare);
 
+  /// The rows [low, high) of a kernel that can be pipelined (PipelinedRows.h).
+  void emitPipelinedRows(rows::KernelOp kernel, Value low, Value high);
   /// Makes what was written past the cache visible to other threads.
   void finish(Location loc);
 
@@ -41,6 +43,7 @@ private:
 
   SmallVector<Value> emitInTail(std::optional<bool> isThere, Value first, Value end, ValueRange otherwise,
                                 function_ref<SmallVector<Value>()> body);
+  void emitFusedRows(rows::KernelOp kernel, Value row);
   void emitElementwise(VectorBody &body, Location loc);
   void emitReductions(rows::PhaseOp phase, VectorBody &body);
   Accumulators emitBlocks(rows::PhaseOp phase, VectorBody &body);
@@ -55,8 +58,10 @@ private:
   void allocateScratch(Location loc);
   void clearTail(Location loc, Value row, Type element, Value columns);
   void copyUnaligned(rows::PhaseOp phase);
-  RowSource getSource(rows::LoadOp load) const;
-  SmallVector<RowTarget> getTargets(rows::StoreOp store);
+  /// Of the row whose pointers those are, wherever they stand when they are asked for.
+  RowPlaces createPlaces(const RowPointers &pointers);
+  RowSource getSource(rows::LoadOp load, const RowPointers &pointers) const;
+  SmallVector<RowTarget> getTargets(rows::StoreOp store, const RowPointers &pointers);
   SmallVector<Prefetch> getPrefetches(rows::PhaseOp phase);
   SmallVector<Prefetch> getPrefetchesOfMasked(rows::PhaseOp phase);
   Value getBytesAheadOfNarrow();
@@ -74,6 +79,8 @@ private:
   RowTail tail;
   Value bytesAheadOfNarrow;
   RowPlaces places;
+  /// The last phase of the row before, which shares the loop of the phase that is emitted.
+  VectorBody *behind = nullptr;
   DenseMap<Type, Value> buffers;
 };
 

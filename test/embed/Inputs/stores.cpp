@@ -5,6 +5,7 @@
 
 #include "auto.h"
 #include "nontemporal.h"
+#include "pipelined.h"
 #include "plain.h"
 #include "resid_runtime.h"
 #include "scalar.h"
@@ -185,7 +186,10 @@ void compare(const Family &family, const Case &c, const std::vector<const resid_
 #define FAMILY(name, narrow, wrap)                                                                                     \
   {                                                                                                                    \
 #name, narrow, wrap(scalar_##name), {                                                                              \
-      {"plain", wrap(plain_##name)}, {"nontemporal", wrap(nontemporal_##name)}, { "auto", wrap(auto_##name) }          \
+      {"plain", wrap(plain_##name)}, {"nontemporal", wrap(nontemporal_##name)},                                        \
+          {"pipelined", wrap(pipelined_##name)}, {                                                                     \
+        "auto", wrap(auto_##name)                                                                                      \
+      }                                                                                                                \
     }                                                                                                                  \
   }
 
@@ -201,7 +205,7 @@ int main() {
   };
   for (const Family &family : families) {
     for (int64_t width : {0, 1, 17, 63, 64, 65, 96, 770, 1000, 1024, 1025, 1056, 2048, 4097})
-      for (int64_t rows : {0, 1, 7})
+      for (int64_t rows : {0, 1, 2, 7})
         for (size_t misaligned : {0, 1, 16})
           compare(family, {rows, width, misaligned}, {nullptr});
     // Several tasks; and rows that scratch rows have no room for.

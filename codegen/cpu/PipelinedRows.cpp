@@ -1,0 +1,136 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Finds such kernels, and emits them on the vector path. No more stack memory is needed than for one row at a time: in
+// each step, the last phase of the row before reads its columns of the scratch rows before the first phase of the next
+// row replaces them.
+
+#include "codegen/cpu/PipelinedRows.h"
+
+#include "codegen/cpu/VectorRows.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+namespace {
+
+/// The phases of two rows that share a loop; null where a kernel has no two phases on the way of every row.
+struct SharedPhases {
+  rows::PhaseOp first, last;
+
+  explicit SharedPhases(rows::KernelOp kernel) {
+    auto phases = llvm::to_vector(kernel.getBody().front().getOps<rows::PhaseOp>());
+    if (phases.size() < 2)
+      return;
+    first = phases.front();
+    last = phases.back();
+  }
+
+  /// The operations before and in, between, and behind the two.
+  auto getBegin() { return llvm::make_range(first->getBlock()->begin(), std::next(first->getIterator())); }
+  auto getMiddle() { return llvm::make_range(std::next(first->getIterator()), last->getIterator()); }
+  auto getEnd() { return llvm::make_range(std::next(last->getIterator()), first->getBlock()->end()); }
+
+  /// What the last phase and the operations behind it take from those before.
+  SmallVector<Value> findCarried();
+};
+
+} // namespace
+
+SmallVector<Value> SharedPhases::findCarried() {
+  SetVector<Value> carried;
+  Block *block = last->getBlock();
+  for (Operation &op : llvm::make_range(last->getIterator(), block->end()))
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *source = operand.getDefiningOp())
+          if (source->getBlock() == block && source->isBeforeInBlock(last))
+            carried.insert(operand);
+    });
+  return carried.takeVector();
+}
+
+/// Whether both phases store to one row.
+static bool storeToOneRow(SharedPhases phases) {
+  auto last = phases.last.getBody().front().getOps<rows::StoreOp>();
+  return llvm::any_of(phases.first.getBody().front().getOps<rows::StoreOp>(), [&](rows::StoreOp store) {
+    return llvm::any_of(last, [&](rows::StoreOp other) { return store.getRow() == other.getRow(); });
+  });
+}
+
+static bool hasPhase(Operation &op) {
+  return op.walk([](rows::PhaseOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+std::optional<std::string> cpu::findPipelineObstacle(rows::KernelOp kernel, const CPUTarget &target) {
+  SharedPhases phases(kernel);
+  if (!phases.first || phases.first.getReduced().empty() || !phases.last.getReduced().empty())
+    return "no phase with sums comes before one without";
+  if (llvm::any_of(phases.getEnd(), hasPhase))
+    return "the last phase depends on a condition";
+  if (countStepColumns(phases.first, target) != kLanes || countStepColumns(phases.last, target) != kLanes)
+    return "registers are too narrow for 64 columns at a time";
+  // Where rows do not begin at cache lines, the result of the last phase would stay there until its row is complete.
+  if (storeToOneRow(phases))
+    return "the first and the last phase share a row on the stack";
+  return std::nullopt;
+}
+
+//===------------------------------------------- the emitter ------------------------------------------------------===//
+
+/// The first row up to its last phase; that of each row together with the first phase of the next one; the last phase
+/// of the last row.
+void VectorRowEmitter::emitPipelinedRows(rows::KernelOp kernel, Value low, Value high) {
+  Location loc = kernel.getLoc();
+  SharedPhases phases(kernel);
+  SmallVector<Value> crossing = phases.findCarried();
+  auto lookUp = [&] { return llvm::map_to_vector(crossing, [&](Value value) { return mapping.lookup(value); }); };
+  Value isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, low, high);
+  auto choice = scf::IfOp::create(builder, loc, isAny, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  Value one = constantI64(builder, loc, 1), second = arith::AddIOp::create(builder, loc, low, one);
+  beginRow(kernel, low);
+  for (Operation &op : llvm::make_range(phases.getBegin().begin(), phases.last->getIterator()))
+    emitOperation(&op);
+  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
+  SmallVector<Value> carried = loops.emitLoop(second, high, 1, lookUp(), [&](Value row, ValueRange before) {
+    beginRow(kernel, arith::SubIOp::create(builder, loc, row, one));
+    mapping.map(crossing, before);
+    emitFusedRows(kernel, row);
+    return lookUp();
+  });
+  beginRow(kernel, arith::SubIOp::create(builder, loc, high, one));
+  mapping.map(crossing, carried);
+  for (Operation &op : llvm::make_range(phases.last->getIterator(), phases.getEnd().end()))
+    emitOperation(&op);
+}
+
+/// The row at hand from its last phase on, and `row`, the next one, up to there.
+void VectorRowEmitter::emitFusedRows(rows::KernelOp kernel, Value row) {
+  SharedPhases phases(kernel);
+  IRMapping mappingBefore = mapping;
+  RowPointers pointersBefore = rowPointers;
+  RowPlaces placesBefore = createPlaces(pointersBefore);
+  VectorBody last(builder, entry, phases.last, mappingBefore, placesBefore, target, tail, buffers);
+  beginRow(kernel, row);
+  for (Operation &op : phases.getBegin()) {
+    behind = &op == phases.first.getOperation() ? &last : nullptr;
+    emitOperation(&op);
+  }
+  behind = nullptr;
+  auto changeRow = [&] {
+    std::swap(mapping, mappingBefore);
+    std::swap(rowPointers, pointersBefore);
+  };
+  changeRow();
+  copyUnaligned(phases.last);
+  for (Operation &op : phases.getEnd())
+    emitOperation(&op);
+  changeRow();
+  for (Operation &op : phases.getMiddle())
+    emitOperation(&op);
+}

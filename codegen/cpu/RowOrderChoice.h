@@ -1,0 +1,18 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which kernels work on two rows at a time where nothing was asked for, from measurements. Not: which ones can, and how
+// (PipelinedRows.h).
+
+#ifndef RESID_CODEGEN_CPU_ROWORDERCHOICE_H
+#define RESID_CODEGEN_CPU_ROWORDERCHOICE_H
+
+#include "codegen/cpu/StreamedRows.h"
+
+namespace mlir::resid::cpu {
+
+/// Whether pipelined rows are faster than single ones, as far as it was measured. `prefetch`: whether the kernel does.
+bool paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ROWORDERCHOICE_H
