@@ -18,8 +18,9 @@ def main():
         elif call := re.search(rf"(__tsan_(?:unaligned_)?write\d+|{re.escape(WRITER)})\b", line):
             calls[name].add(call[1])
 
+    # Jumps inside of the writer name it, too.
     def is_watched(name):
-        return any(call != WRITER or is_watched(WRITER) for call in calls[name])
+        return bool(calls[name] - {WRITER}) or name != WRITER and WRITER in calls[name] and is_watched(WRITER)
 
     rows = [name for name in calls if re.search(r"__(rows|stream)(_\d+)?$", name)]
     unwatched = [name for name in rows if not is_watched(name)]
