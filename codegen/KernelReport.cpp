@@ -114,7 +114,7 @@ ReportedSchedule FunctionReader::readSchedule(rows::KernelOp kernel, const emit:
   result.stores = !plan.streamed ? "plain" : isForced ? "nontemporal" : "auto";
   result.storesReason = plan.plainReason;
   result.prefetch = plan.prefetch ? "on" : "off";
-  result.rows = plan.pipelined ? "pipelined" : "single";
+  result.rows = plan.isPipelined() ? "pipelined" : "single";
   result.rowsReason = plan.singleReason;
   if (plan.streamed && !plan.streamed->getKept().empty())
     result.scratchColumns = plan.streamed->getCapacity();

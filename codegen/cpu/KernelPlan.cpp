@@ -39,6 +39,5 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
     plan.singleReason = *obstacle;
   else if (target.schedule.rows == RowOrder::Auto && !paysToPipeline(kernel, *plan.streamed, plan.prefetch))
     plan.singleReason = "not known to be faster";
-  plan.pipelined = plan.singleReason.empty();
   return plan;
 }

@@ -20,9 +20,9 @@ struct KernelPlan {
   std::string plainReason;
   /// Whether the version that writes past the cache prefetches.
   bool prefetch = false;
-  /// Whether it works on two rows at a time (PipelinedRows.h), else why not.
-  bool pipelined = false;
+  /// Why it works on one row at a time; empty where it works on two (PipelinedRows.h).
   std::string singleReason;
+  bool isPipelined() const { return singleReason.empty(); }
 };
 
 KernelPlan planKernel(rows::KernelOp kernel, const CPUTarget &target);

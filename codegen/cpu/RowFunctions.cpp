@@ -209,7 +209,7 @@ func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> para
   } else {
     VectorRowEmitter rows(builder, entry, addresses, mapping, target, stream, stream && first.plan.prefetch,
                           &rareFunctions);
-    stream && first.plan.pipelined ? rows.emitPipelinedRows(first.kernel, low, high)
+    stream && first.plan.isPipelined() ? rows.emitPipelinedRows(first.kernel, low, high)
                                    : rows.emitRows(first.kernel, low, high);
     rows.finish(loc); // Other threads may read what was written once this function has returned.
   }

@@ -27,8 +27,8 @@
 
 using namespace mlir::resid;
 
-/// What is left to do for loops of whole vectors: values that do not change in a loop, blocks that are empty. Neither
-/// vectorising nor unrolling could gain anything, and what is computed twice was shared before.
+/// What is left to do for loops of whole vectors: values that do not change in a loop, and are the same once they are
+/// out of it; blocks that are empty. Neither vectorising nor unrolling could gain anything.
 static llvm::FunctionPassManager buildVectorLoopPipeline(bool isX86) {
   llvm::FunctionPassManager manager;
   llvm::LoopPassManager loops;
@@ -129,15 +129,15 @@ void emit::optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
 
-  keepOutOfBriefFunctions(module);
   runOn(module, buildVectorLoopPipeline(machine.getTargetTriple().isX86()), functions, isOfVectorLoops);
   bool isVectorised = !hasElementLoops(module);
-  if (!isVectorised) {
+  if (isVectorised) {
+    buildArgumentPipeline().run(module, modules);
+  } else {
+    keepOutOfBriefFunctions(module);
     isForAll = true;
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
     isForAll = false;
-  } else {
-    buildArgumentPipeline().run(module, modules);
   }
   // Behind the passes over the whole module, which take arguments and calls away.
   runOn(module, buildBriefPipeline(), functions, [&](const llvm::Function &function) {

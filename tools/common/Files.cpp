@@ -113,7 +113,8 @@ private:
 
 } // namespace
 
-/// Creates a file of another name beside the target, which signals remove. Not createUniqueFile: that takes every % of the path for a digit.
+/// Creates a file of another name beside the target, which signals remove. Not createUniqueFile: that takes every % of
+/// the path for a digit.
 static std::error_code createBeside(StringRef target, int &descriptor, std::string &name) {
   HeldSignals none;
   std::error_code code;
