@@ -8,6 +8,7 @@
 
 #include "codegen/emit/EntryCode.h"
 #include "codegen/emit/SizeCode.h"
+#include <map>
 
 namespace mlir::resid::emit {
 
@@ -21,16 +22,31 @@ public:
   void emit();
 
 private:
-  struct Extent {
-    Value start, end;
+  /// The bytes [start, start + bytes), if the array has elements.
+  struct Range {
+    const EntryParameter *array;
+    SmallVector<int64_t> shape; // by KernelSignature::getSharedSize
+    Value start, bytes, lastByte;
   };
+  struct Pair {
+    const Range *output, *other;
+    bool mayBeEqual;
+    bool areStrided() const { return output->array->stride && other->array->stride; }
+  };
+  /// Pairs by the open sizes on which it depends whether both arrays have elements.
+  using PairsBySizes = std::map<SmallVector<int64_t>, SmallVector<Pair>>;
 
   void checkPointers();
   void checkSizes();
-  void checkOverlap(const EntryParameter &output, const EntryParameter &other, bool mayBeEqual);
-  Extent emitExtent(const EntryParameter &array);
+  void checkOverlaps();
+  SmallVector<Range> emitRanges(ArrayRef<EntryParameter> arrays);
+  PairsBySizes collectPairs(ArrayRef<Range> inputs, ArrayRef<Range> outputs);
+  /// Whether the ranges of two arrays that have elements share a byte, and the arrays are not one that may be shared.
+  Value doOverlap(const Pair &pair);
+  /// Leaves where two strided arrays overlap, but do not take turns.
+  void checkStrided(const Pair &pair);
   /// Whether the rows of two strided arrays take turns, each in columns of its own.
-  Value areInterleaved(const EntryParameter &a, const EntryParameter &b);
+  Value areInterleaved(const Range &a, const Range &b);
 
   EntryCode &entry;
   SizeCode &code;

@@ -92,6 +92,15 @@ static FailureOr<std::string> computeSymbol(func::FuncOp function, llvm::StringR
   return identifier;
 }
 
+int64_t KernelSignature::getSharedSize(int64_t code) const {
+  if (code >= 0)
+    return code;
+  const SizeParameter &own = sizes[-1 - code], &first = sizes[own.sameAs];
+  if (own.fixed >= 0 || first.fixed >= 0)
+    return std::max(own.fixed, first.fixed);
+  return -1 - int64_t(own.sameAs);
+}
+
 bool KernelSignature::mayShareBuffer(unsigned result, unsigned argument) const {
   return llvm::is_contained(inPlace, std::make_pair(result, argument));
 }

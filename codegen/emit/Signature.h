@@ -60,6 +60,8 @@ struct KernelSignature {
   std::vector<std::pair<unsigned, unsigned>> inPlace;
 
   bool mayShareBuffer(unsigned result, unsigned argument) const;
+  /// One code for all sizes that must be equal: the size where only one is right, else that of their first parameter.
+  int64_t getSharedSize(int64_t code) const;
   DictionaryAttr toAttribute(MLIRContext *context) const;
   static KernelSignature fromAttribute(DictionaryAttr attribute);
 };

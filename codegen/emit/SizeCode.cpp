@@ -4,16 +4,20 @@
 
 #include "codegen/emit/SizeCode.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace mlir::resid::emit;
 
-Value SizeCode::dimension(int64_t code) { return code >= 0 ? constant(code) : sizes[-1 - code]; }
+SmallVector<int64_t> SizeCode::getSharedShape(const KernelValue &array) const {
+  return llvm::map_to_vector(array.shape, [&](int64_t code) { return signature.getSharedSize(code); });
+}
 
-Value SizeCode::isEmpty(const KernelValue &array) {
-  Value empty = truth(llvm::is_contained(array.shape, 0));
-  for (int64_t code : array.shape)
+Value SizeCode::isEmpty(ArrayRef<int64_t> shape) {
+  Value empty = truth(llvm::is_contained(shape, 0));
+  for (int64_t code : shape)
     if (code < 0)
-      empty = either(empty, compare(arith::CmpIPredicate::eq, dimension(code), constant(0)));
+      empty = either(empty, compare(arith::CmpIPredicate::eq, getSize(code), constant(0)));
   return empty;
 }
 
@@ -55,8 +59,7 @@ Value SizeCode::extent(const KernelValue &array, Value stride) {
   Value rows = product(1, ArrayRef(array.shape).drop_back());
   Value before = arith::MulIOp::create(builder, loc, arith::SubIOp::create(builder, loc, rows, constant(1)),
                                        strideBytes(array, stride));
-  Value end = arith::AddIOp::create(builder, loc, before, rowBytes(array));
-  return arith::SelectOp::create(builder, loc, isEmpty(array), constant(0), end);
+  return arith::AddIOp::create(builder, loc, before, rowBytes(array));
 }
 
 Value SizeCode::multiplyChecked(Value value, Value factor, Value &fault) {
@@ -66,19 +69,47 @@ Value SizeCode::multiplyChecked(Value value, Value factor, Value &fault) {
   return product.getLow();
 }
 
+void SizeCode::checkBytes(Value &fault) {
+  // Of the arrays that have the same open sizes, the one with the most bytes says it for all.
+  std::map<SmallVector<int64_t>, int64_t> mostBytes;
+  auto raise = [&](ArrayRef<int64_t> open, int64_t bytes) {
+    int64_t &most = mostBytes[llvm::to_vector(open)];
+    most = std::max(most, bytes);
+  };
+  for (const KernelValue &value : llvm::concat<const KernelValue>(signature.arguments, signature.results)) {
+    if (!value.isArray())
+      continue;
+    int64_t bytes = value.getElementBytes();
+    SmallVector<int64_t> open;
+    for (int64_t code : getSharedShape(value)) {
+      if (code < 0)
+        open.push_back(code);
+      bytes *= code > 0 ? code : 1;
+    }
+    llvm::sort(open);
+    raise(open, bytes);
+    for (int64_t code : open)
+      raise(code, 1);
+  }
+  for (const auto &[open, bytes] : mostBytes) {
+    if (bytes > kByteLimit)
+      fault = either(fault, truth(true));
+    if (open.size() == 1) // As an unsigned number a negative size is beyond any limit.
+      fault = either(fault, compare(arith::CmpIPredicate::ugt, getSize(open.front()), constant(kByteLimit / bytes)));
+    else
+      productChecked(bytes, open, fault);
+  }
+}
+
 Value SizeCode::faults() {
   Value fault = truth(false);
   for (auto [index, parameter] : llvm::enumerate(signature.sizes)) {
-    Value size = sizes[index];
-    fault = either(fault, compare(arith::CmpIPredicate::slt, size, constant(0)));
     if (parameter.sameAs != index)
-      fault = either(fault, compare(arith::CmpIPredicate::ne, size, sizes[parameter.sameAs]));
+      fault = either(fault, compare(arith::CmpIPredicate::ne, sizes[index], sizes[parameter.sameAs]));
     if (parameter.fixed >= 0)
-      fault = either(fault, compare(arith::CmpIPredicate::ne, size, constant(parameter.fixed)));
+      fault = either(fault, compare(arith::CmpIPredicate::ne, sizes[index], constant(parameter.fixed)));
   }
-  for (const KernelValue &value : llvm::concat<const KernelValue>(signature.arguments, signature.results))
-    if (value.isArray())
-      productChecked(value.getElementBytes(), value.shape, fault);
+  checkBytes(fault);
   return fault;
 }
 

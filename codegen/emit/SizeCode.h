@@ -25,17 +25,21 @@ public:
   Value either(Value a, Value b) { return arith::OrIOp::create(builder, loc, a, b); }
   Value both(Value a, Value b) { return arith::AndIOp::create(builder, loc, a, b); }
 
-  /// The size of one dimension, as KernelValue::shape encodes it.
-  Value dimension(int64_t code);
-  /// Whether the array has no elements.
-  Value isEmpty(const KernelValue &array);
+  /// The size of one dimension, as KernelValue::shape encodes it, from the first of the parameters that must be equal:
+  /// only where faults() is false.
+  Value dimension(int64_t code) { return getSize(signature.getSharedSize(code)); }
+  /// The shape by KernelSignature::getSharedSize.
+  SmallVector<int64_t> getSharedShape(const KernelValue &array) const;
+  /// Whether a size among `shape` is 0, each taken as its own parameter says.
+  Value isEmpty(ArrayRef<int64_t> shape);
   /// The bytes of the array's elements; only where faults() is false.
   Value bytes(const KernelValue &array);
   /// The bytes of one row of a strided array (its width).
   Value rowBytes(const KernelValue &array);
   /// The bytes between two rows of a strided array that begin next to each other.
   Value strideBytes(const KernelValue &array, Value stride);
-  /// The bytes from the first element to the end of the last; `stride` is null for contiguous arrays.
+  /// The bytes from the first element to the end of the last, of an array that has elements; `stride` is null for
+  /// contiguous arrays.
   Value extent(const KernelValue &array, Value stride);
   /// Whether the sizes are wrong: negative, in disagreement, or more than 2^47 bytes in one array.
   Value faults();
@@ -45,10 +49,13 @@ public:
   Value multiplyChecked(Value value, Value factor, Value &fault);
 
 private:
+  Value getSize(int64_t code) { return code >= 0 ? constant(code) : sizes[-1 - code]; }
   Value product(int64_t fixed, ArrayRef<int64_t> shape);
   /// Sets `fault` where fixed · sizes is beyond the limit of bytes, and gives the product; a zero counts as a one, so
   /// that the order of dimensions does not matter.
   Value productChecked(int64_t fixed, ArrayRef<int64_t> shape, Value &fault);
+  /// Sets `fault` where an array is beyond the limit of bytes, or a size is negative.
+  void checkBytes(Value &fault);
 
   OpBuilder &builder;
   Location loc;

@@ -14,11 +14,11 @@
 // CHECK:         llvm.load {{.*}} -> i32
 // CHECK:         %c-10_i32 = arith.constant -10
 // CHECK:         %c-1_i32 = arith.constant -1
-// CHECK:         arith.cmpi slt, %[[DIM]], %{{.*}} : i64
-// CHECK:         arith.mului_extended
+// CHECK:         arith.cmpi ugt, %[[DIM]], %{{.*}} : i64
 // CHECK:         %c-2_i32 = arith.constant -2
-// CHECK:         llvm.ptrtoint %[[OUT]]
-// CHECK:         llvm.ptrtoint %[[X]]
+// CHECK:         %[[FROM:.*]] = llvm.ptrtoint %[[X]]
+// CHECK:         %[[TO:.*]] = llvm.ptrtoint %[[OUT]]
+// CHECK:         arith.subi %[[FROM]], %[[TO]]
 // CHECK:         %c-5_i32 = arith.constant -5
 // CHECK:         call @resid_cpu_choice()
 // CHECK:         %c-6_i32 = arith.constant -6
