@@ -169,7 +169,8 @@ def LowerLoopNests : Pass<"resid-lower-loop-nests", "::mlir::ModuleOp"> {
 def ConvertToLLVM : Pass<"resid-convert-to-llvm", "::mlir::ModuleOp"> {
   let summary = "convert loops, and then all other ops at once, to the LLVM dialect";
   let description = [{
-    Ops that have no conversion stay, with casts between their types and LLVM's. Vector ops other than the broadcast of a
+    Ops that have no conversion stay, with casts between their types and LLVM's. A memref that is a cast from a pointer and
+    its open sizes gets a descriptor where it is still used. Vector ops other than the broadcast of a
     scalar are broken down by upstream's passes first, which are not run where there are none.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

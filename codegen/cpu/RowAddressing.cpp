@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/RowAddressing.h"
 
+#include "codegen/cpu/ArgumentBuffers.h"
 #include "codegen/rows/ElementMemory.h"
 #include "dialect/FunctionAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -85,6 +86,8 @@ static bool areRowsEvenlyApart(Value buffer) {
     buffer = cast.getSource();
   if (cast<MemRefType>(buffer.getType()).getRank() == 2)
     return true;
+  if (hasArgumentRowStride(buffer))
+    return true;
   auto argument = dyn_cast<BlockArgument>(buffer);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
   return function && function.getArgAttr(argument.getArgNumber(), kStridedAttribute);
@@ -92,6 +95,8 @@ static bool areRowsEvenlyApart(Value buffer) {
 
 /// The address of the element (0, …, 0).
 static Value computePointer(OpBuilder &builder, Location loc, Value buffer, memref::ExtractStridedMetadataOp metadata) {
+  if (Value pointer = findArgumentPointer(buffer))
+    return pointer;
   auto type = cast<MemRefType>(buffer.getType());
   Value aligned = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());

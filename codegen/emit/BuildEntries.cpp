@@ -2,7 +2,9 @@
 //
 // The C functions around implementations: checks, scratch memory, call.
 
+#include "codegen/cpu/ArgumentBuffers.h"
 #include "codegen/emit/ArrayChecks.h"
+#include "codegen/emit/Boundary.h"
 #include "codegen/emit/CPUFeatures.h"
 #include "codegen/emit/CPUVariants.h"
 #include "codegen/emit/Passes.h"
@@ -48,15 +50,13 @@ private:
   void collectParameters();
   void checkContext();
   void chooseProcessor();
-  void callWithoutScratch(SizeCode &code);
+  void callWithoutScratch();
   void callWithScratch(SizeCode &code);
   /// Calls the implementation and gives the status.
-  Value emitCall(SizeCode &code, Value scratch, Value scratchBytes);
+  Value emitCall(Value scratch, Value scratchBytes);
   /// Calls that of the targets which was chosen.
   void emitChosenCall(ArrayRef<Value> operands);
-  Value emitBuffer(SizeCode &code, Type type, Value pointer, ArrayRef<Value> sizes,
-                   Value rowStride = nullptr);
-  Value emitArgument(SizeCode &code, const EntryParameter &parameter);
+  Value emitArgument(const EntryParameter &parameter);
 
   Value loadFromContext(Type type, ContextOffset offset) {
     Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), context,
@@ -134,38 +134,10 @@ void EntryBuilder::chooseProcessor() {
   leaveIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, choice, none), Unsupported);
 }
 
-/// A memref's descriptor: row-major, the rows next to each other or `rowStride` elements apart.
-Value EntryBuilder::emitBuffer(SizeCode &code, Type type, Value pointer, ArrayRef<Value> bufferSizes,
-                               Value rowStride) {
-  MLIRContext *mlirContext = builder.getContext();
-  Type i64 = builder.getI64Type();
-  SmallVector<Type> fields = {pointerType, pointerType, i64};
-  if (!bufferSizes.empty())
-    fields.append(2, LLVM::LLVMArrayType::get(i64, bufferSizes.size()));
-  Value descriptor = LLVM::PoisonOp::create(builder, loc, LLVM::LLVMStructType::getLiteral(mlirContext, fields));
-  auto set = [&](Value value, ArrayRef<int64_t> position) {
-    descriptor = LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
-  };
-  set(pointer, {0});
-  set(pointer, {1});
-  set(code.constant(0), {2});
-  Value stride = code.constant(1);
-  for (int64_t dimension = bufferSizes.size() - 1; dimension >= 0; --dimension) {
-    set(bufferSizes[dimension], {3, dimension});
-    set(stride, {4, dimension});
-    bool isRow = rowStride && dimension + 1 == int64_t(bufferSizes.size());
-    stride = isRow ? rowStride : arith::MulIOp::create(builder, loc, stride, bufferSizes[dimension]);
-  }
-  return UnrealizedConversionCastOp::create(builder, loc, type, descriptor).getResult(0);
-}
-
-Value EntryBuilder::emitArgument(SizeCode &code, const EntryParameter &parameter) {
+Value EntryBuilder::emitArgument(const EntryParameter &parameter) {
   Type type = parameter.type->type;
-  if (parameter.type->isArray()) {
-    SmallVector<Value> bufferSizes =
-        llvm::map_to_vector(parameter.type->shape, [&](int64_t size) { return code.dimension(size); });
-    return emitBuffer(code, parameter.type->getBufferType(), parameter.value, bufferSizes, parameter.stride);
-  }
+  if (parameter.type->isArray())
+    return parameter.value;
   if (type.isIndex())
     return arith::IndexCastOp::create(builder, loc, type, parameter.value);
   if (type != parameter.value.getType())
@@ -196,24 +168,33 @@ void EntryBuilder::emitChosenCall(ArrayRef<Value> operands) {
   builder.setInsertionPointToStart(join);
 }
 
-Value EntryBuilder::emitCall(SizeCode &code, Value scratch, Value scratchBytes) {
+Value EntryBuilder::emitCall(Value scratch, Value scratchBytes) {
   SmallVector<Value> operands = {context};
-  for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results))
-    operands.push_back(emitArgument(code, parameter));
+  for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results)) {
+    operands.push_back(emitArgument(parameter));
+    if (parameter.stride)
+      operands.push_back(parameter.stride);
+  }
+  for (unsigned index : getPassedSizes(signature))
+    operands.push_back(sizes[index]);
   if (scratch)
-    operands.push_back(
-        emitBuffer(code, MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()), scratch, {scratchBytes}));
+    operands.append({scratch, scratchBytes});
+  if (!answersStatus(implementation)) {
+    emitChosenCall(operands);
+    return constant32(0);
+  }
   OpBuilder atEntry = OpBuilder::atBlockBegin(&entry.getBody().front());
   Value one = arith::ConstantIntOp::create(atEntry, loc, 1, 64);
   Value status = LLVM::AllocaOp::create(atEntry, loc, pointerType, builder.getI32Type(), one, /*alignment=*/4);
   LLVM::StoreOp::create(builder, loc, constant32(0), status);
-  operands.push_back(emitBuffer(code, MemRefType::get({}, builder.getI32Type()), status, {}));
+  auto cellType = MemRefType::get({}, builder.getI32Type());
+  operands.push_back(cpu::createArgumentBuffer(builder, loc, cellType, status, {}));
   emitChosenCall(operands);
   return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), status);
 }
 
-void EntryBuilder::callWithoutScratch(SizeCode &code) {
-  cf::BranchOp::create(builder, loc, leave, ValueRange{emitCall(code, nullptr, nullptr)});
+void EntryBuilder::callWithoutScratch() {
+  cf::BranchOp::create(builder, loc, leave, ValueRange{emitCall(nullptr, nullptr)});
 }
 
 /// Memory comes from the context's hooks and goes back before the function returns; no bytes need no hooks.
@@ -244,7 +225,7 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
   cf::BranchOp::create(builder, loc, call, ValueRange{memory});
 
   builder.setInsertionPointToStart(call);
-  Value status = emitCall(code, scratch, bytes);
+  Value status = emitCall(scratch, bytes);
   cf::CondBranchOp::create(builder, loc, isNull(scratch), leave, ValueRange{status}, release, ValueRange{});
   builder.setInsertionPointToStart(release);
   auto freeType =
@@ -265,7 +246,7 @@ void EntryBuilder::buildEntry() {
   if (implementation->hasAttr(kScratchAttribute))
     callWithScratch(code);
   else
-    callWithoutScratch(code);
+    callWithoutScratch();
 }
 
 void EntryBuilder::buildScratchBytes() {
@@ -306,18 +287,18 @@ struct BuildEntries : resid::emit::impl::BuildEntriesBase<BuildEntries> {
       featureSets.emplace_back(cpuFeatures.begin(), cpuFeatures.end());
     Architecture architecture = isAArch64 ? Architecture::AArch64 : Architecture::X86;
     func::FuncOp cpuChoice = buildCPUChoice(getOperation(), architecture, featureSets);
-    for (func::FuncOp implementation : implementations) {
-      SmallVector<func::FuncOp> targets = {implementation};
-      if (!parsed.empty())
-        targets = declareVariants(implementation, parsed);
-      buildFunctions(implementation, cpuChoice, targets);
-    }
+    for (func::FuncOp implementation : implementations)
+      buildFunctions(implementation, cpuChoice, parsed);
   }
 
-  static void buildFunctions(func::FuncOp implementation, func::FuncOp cpuChoice, ArrayRef<func::FuncOp> targets) {
+  static void buildFunctions(func::FuncOp implementation, func::FuncOp cpuChoice, ArrayRef<CPUVariant> variants) {
     auto attribute = implementation->getAttrOfType<DictionaryAttr>(kSignatureAttribute);
     KernelSignature signature = KernelSignature::fromAttribute(attribute);
     findSharedBuffers(implementation, signature);
+    narrowBoundary(implementation, signature);
+    SmallVector<func::FuncOp> targets = {implementation};
+    if (!variants.empty())
+      targets = declareVariants(implementation, variants);
     EntryBuilder entryBuilder(implementation, signature, cpuChoice, targets);
     entryBuilder.buildEntry();
     entryBuilder.buildScratchBytes();

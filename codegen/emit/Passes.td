@@ -51,6 +51,9 @@ def BuildEntries : Pass<"resid-build-entries", "::mlir::ModuleOp"> {
     status; and F_scratch_bytes. An output may be exactly an input's buffer where the implementation is a single
     rows.kernel that reads that input with the output's rows and columns.
 
+    F.impl is rewritten to be called with pointers, scalars, row strides, each open size once, and a status cell where it
+    stores a status; a memref in it is a cast from its pointer, its open sizes and its row stride.
+
     With `variants`, F calls F.impl.name instead, for the first CPU of the list whose features the processor has. These
     functions are declared, with the attribute `resid.per_cpu`; their bodies are made from F.impl, one module per CPU.
   }];

@@ -1,0 +1,25 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How entries call implementations: with pointers, scalars, row strides, and each open size once. Does not own what is
+// checked before, nor how buffers are made of it (cpu/ArgumentBuffers.h).
+
+#ifndef RESID_CODEGEN_EMIT_BOUNDARY_H
+#define RESID_CODEGEN_EMIT_BOUNDARY_H
+
+#include "codegen/emit/Signature.h"
+
+namespace mlir::resid::emit {
+
+/// The size parameters (by number) that an implementation is given: the first of each class, where several sizes are right.
+SmallVector<unsigned> getPassedSizes(const KernelSignature &signature);
+
+/// Whether the implementation answers a status: its last parameter is the status cell then.
+bool answersStatus(func::FuncOp implementation);
+
+/// From whole buffers to the parameters: the context; of each argument and result the pointer or the scalar, and the row
+/// stride of a strided one; the sizes; scratch memory and its bytes; the status cell. The last ones where they are used.
+void narrowBoundary(func::FuncOp implementation, const KernelSignature &signature);
+
+} // namespace mlir::resid::emit
+
+#endif // RESID_CODEGEN_EMIT_BOUNDARY_H
