@@ -4,6 +4,8 @@
 
 #include "codegen/cpu/RowOrderChoice.h"
 
+#include "codegen/rows/ElementMemory.h"
+
 using namespace mlir;
 using namespace mlir::resid;
 
@@ -25,22 +27,60 @@ using namespace mlir::resid;
 // by `make bench-quick PEERS=none BENCH_FLAGS='--tries=3 --only=norm --also=--schedule=prefetch=on
 // --also=--schedule=rows=single --also=--schedule=rows=pipelined --also=--schedule=rows=single,stores=auto
 // --shapes=4096x768,16384x1024,2048x4096,1024x8192'` (the first of these flags is there because what follows the
-// scalar path is slowed down by what that has left in the cache). A second run of the kernels with an add has 0.98 to
-// 1.22, and the same losses in bf16 dropout. So the kernels that keep a row on the stack are pipelined, but for random
-// numbers beside 16-bit rows. The others read their inputs again, which are further away then. Widths that are known at
-// run time only were not measured.
+// scalar path is slowed down by what that has left in the cache). And without the last flag, at other shapes:
+//
+//                               196608x64  98304x128  49152x256  24576x512  16384x768  8192x2048
+//   f32   add + layer norm           1.05       1.09       1.06       1.02       1.05       1.12
+//         add + RMS norm             1.08       1.03       1.06       1.07       1.08       1.16
+//         dropout + add + norm       1.19       1.11       1.08       1.05       1.05       1.20
+//         layer norm                 0.99       1.13       0.98       1.01       1.04       1.16
+//         RMS norm                   1.07       1.07       1.08       1.04       1.10       1.06
+//   bf16  add + layer norm           1.02       1.15       1.04       1.03       1.08       1.02
+//         add + RMS norm             1.01       1.05       1.03       1.05       1.03       1.06
+//         dropout + add + norm       1.01       1.22       1.16       1.13       1.11       1.05
+//         layer norm                 1.00       1.03       1.08       1.12       1.13       1.07
+//         RMS norm                   1.00       1.06       1.15       1.23       1.25       1.49
+//
+// So kernels that keep a row on the stack are pipelined from one chunk of columns on. The others read their inputs
+// again, which are further away then: they are where rows are short enough. Random numbers beside 16-bit rows gain a
+// tenth or lose a fifth, by the place in memory that the arrays happen to have. Widths that are known at run time only
+// were not measured.
 
-/// Narrower rows would gain as well. But to compile f32 add + layer norm of 768 columns takes 420 million instructions
-/// instead of 376 (`valgrind --tool=callgrind residc add_layer_norm.mlir --mcpu=znver5 --schedule=rows=pipelined`), and
-/// to do so in 100 ms is an aim (docs/benchmarks.md).
-static constexpr int64_t kLeastColumns = 1024;
+/// The number of columns from which on kernels that keep a row are pipelined, and those that read their inputs again.
+static constexpr int64_t kLeastKept = 64, kLeastReread = 128;
+/// What of a row's inputs the first level of the cache holds beside the next row and the parameters.
+static constexpr int64_t kMostReread = 8 * 1024;
+
+static bool hasNarrowRows(rows::KernelOp kernel) {
+  return llvm::any_of(kernel.getBody().getArguments(), [](BlockArgument argument) {
+    auto row = dyn_cast<rows::RowType>(argument.getType());
+    return row && row.getElementType().getIntOrFloatBitWidth() < 32;
+  });
+}
+
+static bool drawsNumbers(rows::KernelOp kernel) {
+  return kernel.walk([](rows::RandomHalfOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// What each row has of the inputs by itself.
+static int64_t countInputBytes(rows::KernelOp kernel, int64_t width) {
+  int64_t bytes = 0;
+  for (int64_t operand = 0, inputs = kernel.getInputs().size(); operand < inputs; ++operand) {
+    AffineMap map = kernel.getIndexingMap(operand);
+    auto isOf = [&](unsigned dim) { return map.isFunctionOfDim(dim); };
+    if (!kernel.isAlongColumns(operand) || llvm::none_of(llvm::seq<unsigned>(0, kernel.getRowDims().size()), isOf))
+      continue;
+    Type element = cast<rows::RowType>(kernel.getRowArgument(operand).getType()).getElementType();
+    bytes += width * rows::getElementBytes(element);
+  }
+  return bytes;
+}
 
 bool cpu::paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch) {
   std::optional<int64_t> width = getStaticWidth(kernel);
-  if (!prefetch || !width || *width < kLeastColumns || streamed.getKept().empty())
+  if (!prefetch || !width || (drawsNumbers(kernel) && hasNarrowRows(kernel)))
     return false;
-  bool isNarrow = llvm::any_of(streamed.getKept(), [](BlockArgument row) {
-    return cast<rows::RowType>(row.getType()).getElementType().getIntOrFloatBitWidth() < 32;
-  });
-  return !isNarrow || !kernel.walk([](rows::RandomHalfOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (!streamed.getKept().empty())
+    return *width >= kLeastKept;
+  return *width >= kLeastReread && countInputBytes(kernel, *width) <= kMostReread;
 }
