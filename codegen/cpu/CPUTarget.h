@@ -14,6 +14,8 @@ namespace mlir::resid::cpu {
 inline constexpr llvm::StringLiteral kVectorLoopsAttribute = "resid-vector-loops";
 /// Of a function without loops over elements, which runs once per call of a kernel or less: it is not worth LLVM's time.
 inline constexpr llvm::StringLiteral kBriefAttribute = "resid-brief";
+/// Of a function that runs once for the object, or to tell facts of it: all that matters is how fast it is compiled.
+inline constexpr llvm::StringLiteral kOnceAttribute = "resid-once";
 
 struct CPUTarget {
   /// Fused multiply-add in hardware; without it math.fma becomes a multiplication and an addition (and other bits).

@@ -89,36 +89,46 @@ Value CacheQuery::emitLargest() {
   return arith::SelectOp::create(builder, loc, isUnknown, constant64(kUnknownBytes), loop.getResult(0));
 }
 
-/// The answer is kept in a global, 0 before the processor was asked. Threads may race to store it: all store the same.
+/// The function that asks, and keeps the answer in the global. Threads may race to store it: all store the same.
 static void buildFunction(func::FuncOp function, LLVM::GlobalOp global) {
   OpBuilder builder = OpBuilder::atBlockBegin(function.addEntryBlock());
   Location loc = function.getLoc();
-  CacheQuery query{builder, loc};
+  Value bytes = CacheQuery{builder, loc}.emitLargest();
   Value address = LLVM::AddressOfOp::create(builder, loc, global);
-  Value stored = LLVM::LoadOp::create(builder, loc, builder.getI64Type(), address, /*alignment=*/8, false, false, false,
-                                      false, LLVM::AtomicOrdering::monotonic);
-  Value isNew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, stored, query.constant64(0));
-  auto choice = scf::IfOp::create(builder, loc, builder.getI64Type(), isNew, /*withElseRegion=*/true);
-  func::ReturnOp::create(builder, loc, choice.getResult(0));
-  builder.setInsertionPointToStart(choice.thenBlock());
-  Value bytes = query.emitLargest();
   LLVM::StoreOp::create(builder, loc, bytes, address, /*alignment=*/8, false, false, false,
                         LLVM::AtomicOrdering::monotonic);
-  scf::YieldOp::create(builder, loc, bytes);
-  builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, stored);
+  func::ReturnOp::create(builder, loc, bytes);
+}
+
+/// The global is 0 before the processor was asked.
+static func::FuncOp createFunction(ModuleOp module, Location loc) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto global = LLVM::GlobalOp::create(builder, loc, builder.getI64Type(), /*isConstant=*/false,
+                                       LLVM::Linkage::Internal, kStateName, builder.getI64IntegerAttr(0),
+                                       /*alignment=*/8);
+  auto function = func::FuncOp::create(builder, loc, kFunctionName, builder.getFunctionType({}, {builder.getI64Type()}));
+  function.setPrivate();
+  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "cold", cpu::kOnceAttribute}));
+  buildFunction(function, global);
+  return function;
 }
 
 Value cpu::emitLastCacheBytes(OpBuilder &builder, Location loc, ModuleOp module) {
   auto function = module.lookupSymbol<func::FuncOp>(kFunctionName);
-  if (!function) {
-    OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
-    auto global = LLVM::GlobalOp::create(atEnd, loc, atEnd.getI64Type(), /*isConstant=*/false, LLVM::Linkage::Internal,
-                                         kStateName, atEnd.getI64IntegerAttr(0), /*alignment=*/8);
-    function = func::FuncOp::create(atEnd, loc, kFunctionName, atEnd.getFunctionType({}, {atEnd.getI64Type()}));
-    function.setPrivate();
-    function->setAttr("passthrough", atEnd.getStrArrayAttr({"noinline", cpu::kBriefAttribute}));
-    buildFunction(function, global);
-  }
-  return func::CallOp::create(builder, loc, function).getResult(0);
+  if (!function)
+    function = createFunction(module, loc);
+  Type i64 = builder.getI64Type();
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  Value address = LLVM::AddressOfOp::create(builder, loc, pointerType, kStateName);
+  Value stored = LLVM::LoadOp::create(builder, loc, i64, address, /*alignment=*/8, false, false, false, false,
+                                      LLVM::AtomicOrdering::monotonic);
+  Value isNew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, stored,
+                                      CacheQuery{builder, loc}.constant64(0));
+  auto choice = scf::IfOp::create(builder, loc, i64, isNew, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, loc, func::CallOp::create(builder, loc, function).getResults());
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, stored);
+  return choice.getResult(0);
 }

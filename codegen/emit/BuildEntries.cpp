@@ -126,12 +126,24 @@ void EntryBuilder::checkContext() {
   builder.setInsertionPointToStart(next);
 }
 
+/// Reads the answer of the first call; where there is none yet, or no processor to choose, the processor is asked.
 void EntryBuilder::chooseProcessor() {
   if (!cpuChoice)
     return;
-  choice = func::CallOp::create(builder, loc, cpuChoice).getResult(0);
-  Value none = constant32(targets.size() + 1);
-  leaveIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, choice, none), Unsupported);
+  Type i32 = builder.getI32Type();
+  Block *ask = addBlock(), *chosen = addBlock();
+  choice = chosen->addArgument(i32, loc);
+  Value state = LLVM::AddressOfOp::create(builder, loc, pointerType, kCPUStateName);
+  Value known = LLVM::LoadOp::create(builder, loc, i32, state, /*alignment=*/4, false, false, false, false,
+                                     LLVM::AtomicOrdering::monotonic);
+  Value index = arith::SubIOp::create(builder, loc, known, constant32(1)), count = constant32(targets.size());
+  Value isKnown = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index, count);
+  cf::CondBranchOp::create(builder, loc, isKnown, chosen, ValueRange{known}, ask, ValueRange{});
+  builder.setInsertionPointToStart(ask);
+  Value answer = func::CallOp::create(builder, loc, cpuChoice).getResult(0);
+  leaveIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, answer, count), Unsupported);
+  cf::BranchOp::create(builder, loc, chosen, ValueRange{answer});
+  builder.setInsertionPointToStart(chosen);
 }
 
 Value EntryBuilder::emitArgument(const EntryParameter &parameter) {

@@ -4,17 +4,19 @@
 
 #include "codegen/emit/CPUFeatures.h"
 
+#include "codegen/cpu/CPUTarget.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
+using namespace mlir::resid;
 using namespace mlir::resid::emit;
 
 FeatureSet mlir::resid::emit::getCheckableFeatures(Architecture architecture) {
   return architecture == Architecture::X86 ? getX86Features() : getAArch64Features();
 }
 
-/// The state is 0 before the processor was asked, then the answer. Threads may race to store it: all store the same.
+/// Threads may race to store it: all store the same.
 static void buildBody(OpBuilder &builder, Location loc, func::FuncOp function, LLVM::GlobalOp state,
                       Architecture architecture, ArrayRef<FeatureSet> featureSets) {
   auto constant = [&](int32_t value) -> Value {
@@ -51,10 +53,11 @@ func::FuncOp mlir::resid::emit::buildCPUChoice(ModuleOp module, Architecture arc
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = module.getLoc();
   auto state = LLVM::GlobalOp::create(builder, loc, builder.getI32Type(), /*isConstant=*/false, LLVM::Linkage::Internal,
-                                      "resid_cpu_state", builder.getI32IntegerAttr(0), /*alignment=*/4);
+                                      kCPUStateName, builder.getI32IntegerAttr(0), /*alignment=*/4);
   auto function =
       func::FuncOp::create(builder, loc, kCPUChoiceName, builder.getFunctionType({}, {builder.getI32Type()}));
   function.setPrivate();
+  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "cold", cpu::kOnceAttribute}));
   buildBody(builder, loc, function, state, architecture, featureSets);
   return function;
 }

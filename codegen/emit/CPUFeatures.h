@@ -16,6 +16,8 @@ namespace mlir::resid::emit {
 
 /// The name of the function that asks the processor. Private; compiled for the baseline of the architecture.
 constexpr llvm::StringLiteral kCPUChoiceName = "resid_cpu_choice";
+/// The name of the global that keeps its answer: an i32, 0 before the processor was asked.
+constexpr llvm::StringLiteral kCPUStateName = "resid_cpu_state";
 
 enum class Architecture { X86, AArch64 };
 

@@ -110,6 +110,9 @@ void mlir::resid::emit::finishExports(llvm::Module &module, ArrayRef<TargetDescr
                                       ArrayRef<KernelSignature> kernels, bool packed) {
   SmallVector<llvm::Function *> exported = addExports(module, targets, kernels, packed);
   SmallVector<llvm::Function *> baseline = exported;
+  for (const KernelSignature &kernel : kernels)
+    for (StringRef suffix : {"_info", "_scratch_bytes"})
+      module.getFunction(kernel.symbol + suffix.str())->addFnAttr(cpu::kOnceAttribute);
   baseline.append({module.getFunction(kCPUChoiceName), module.getFunction(kDLPackReadName)});
   SmallVector<StringRef> entries;
   for (const KernelSignature &kernel : kernels) {

@@ -70,6 +70,7 @@ static llvm::ModulePassManager buildArgumentPipeline() {
 }
 
 static bool isBrief(const llvm::Function &function) { return function.hasFnAttribute(cpu::kBriefAttribute); }
+static bool runsOnce(const llvm::Function &function) { return function.hasFnAttribute(cpu::kOnceAttribute); }
 static bool isOfVectorLoops(const llvm::Function &function) {
   return function.hasFnAttribute(cpu::kVectorLoopsAttribute);
 }
@@ -81,12 +82,12 @@ static bool hasOwnPasses(const llvm::Any &ir) {
     function = *itself;
   if (auto *loop = llvm::any_cast<const llvm::Loop *>(&ir))
     function = (*loop)->getHeader()->getParent();
-  return function && (isBrief(*function) || isOfVectorLoops(*function));
+  return function && (isBrief(*function) || runsOnce(*function) || isOfVectorLoops(*function));
 }
 
 bool emit::hasElementLoops(const llvm::Module &module) {
   return llvm::any_of(module, [](const llvm::Function &function) {
-    if (function.isDeclaration() || isBrief(function) || isOfVectorLoops(function))
+    if (function.isDeclaration() || isBrief(function) || runsOnce(function) || isOfVectorLoops(function))
       return false;
     llvm::SmallVector<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>> edges;
     llvm::FindFunctionBackedges(function, edges);
@@ -141,13 +142,20 @@ void emit::optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   }
   // Behind the passes over the whole module, which take arguments and calls away.
   runOn(module, buildBriefPipeline(), functions, [&](const llvm::Function &function) {
-    return isBrief(function) || (isVectorised && !isOfVectorLoops(function));
+    return !runsOnce(function) && (isBrief(function) || (isVectorised && !isOfVectorLoops(function)));
   });
+  // Instructions are selected one by one for these.
+  for (llvm::Function &function : module)
+    if (runsOnce(function)) {
+      function.addFnAttr(llvm::Attribute::NoInline);
+      function.addFnAttr(llvm::Attribute::OptimizeNone);
+    }
 }
 
 void emit::dropOwnAttributes(llvm::Module &module) {
   for (llvm::Function &function : module) {
     function.removeFnAttr(cpu::kVectorLoopsAttribute);
     function.removeFnAttr(cpu::kBriefAttribute);
+    function.removeFnAttr(cpu::kOnceAttribute);
   }
 }

@@ -20,6 +20,8 @@
 // CHECK:         %[[TO:.*]] = llvm.ptrtoint %[[OUT]]
 // CHECK:         arith.subi %[[FROM]], %[[TO]]
 // CHECK:         %c-5_i32 = arith.constant -5
+// CHECK:         %[[STATE:.*]] = llvm.mlir.addressof @resid_cpu_state
+// CHECK:         llvm.load %[[STATE]] atomic monotonic
 // CHECK:         call @resid_cpu_choice()
 // CHECK:         %c-6_i32 = arith.constant -6
 // CHECK:         arith.bitcast %[[SCALE]] : i16 to bf16
@@ -114,9 +116,13 @@ func.func private @h.impl(%ctx: !llvm.ptr, %x: memref<2x?x8xf32, strided<[?, ?, 
 // RUN: resid-opt %s --allow-unregistered-dialect --resid-build-entries=variants=best:avx2+avx512f,next:avx2,least:sse3 | FileCheck %s --check-prefix=SEVERAL
 // SEVERAL:       func.func private @f.impl.best({{.*}}) attributes {resid.per_cpu}
 // SEVERAL-LABEL: func.func @f(
-// SEVERAL:         %[[CHOICE:.*]] = call @resid_cpu_choice() : () -> i32
-// SEVERAL:         %[[NONE:.*]] = arith.constant 4 : i32
-// SEVERAL:         arith.cmpi eq, %[[CHOICE]], %[[NONE]]
+// SEVERAL:         %[[KNOWN:.*]] = llvm.load %{{.*}} atomic monotonic
+// SEVERAL:         %[[INDEX:.*]] = arith.subi %[[KNOWN]], %c1_i32
+// SEVERAL:         arith.cmpi ult, %[[INDEX]], %c3_i32
+// SEVERAL:         cf.cond_br %{{.*}}, ^[[CHOSEN:bb[0-9]+]](%[[KNOWN]] : i32), ^
+// SEVERAL:         %[[ANSWER:.*]] = call @resid_cpu_choice() : () -> i32
+// SEVERAL:         arith.cmpi ugt, %[[ANSWER]], %c3_i32
+// SEVERAL:         ^[[CHOSEN]](%[[CHOICE:.*]]: i32):
 // SEVERAL:         switch %[[CHOICE]] : i32, [
 // SEVERAL-NEXT:      default: ^[[LEAST:bb[0-9]+]],
 // SEVERAL-NEXT:      1: ^[[BEST:bb[0-9]+]],
