@@ -164,7 +164,7 @@ void VectorRowEmitter::emitPhase(rows::PhaseOp phase) {
 
 void VectorRowEmitter::emitReductions(rows::PhaseOp phase, VectorBody &body) {
   Location loc = phase.getLoc();
-  Accumulators allTotals = emitBlocks(phase, body);
+  Accumulators allTotals = behind ? emitSharedBlocks(phase, body) : emitBlocks(phase, body);
   ArrayRef<Value> totals = allTotals;
   int64_t partsOfLanes = kLanes / body.getLanes();
   for (auto [kind, result] :

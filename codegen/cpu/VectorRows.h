@@ -44,6 +44,8 @@ private:
   SmallVector<Value> emitInTail(std::optional<bool> isThere, Value first, Value end, ValueRange otherwise,
                                 function_ref<SmallVector<Value>()> body);
   void emitFusedRows(rows::KernelOp kernel, Value row);
+  Value createPlaceholder(Value value);
+  Accumulators emitSharedBlocks(rows::PhaseOp phase, VectorBody &body);
   void emitElementwise(VectorBody &body, Location loc);
   void emitReductions(rows::PhaseOp phase, VectorBody &body);
   Accumulators emitBlocks(rows::PhaseOp phase, VectorBody &body);
@@ -81,6 +83,8 @@ private:
   RowPlaces places;
   /// The last phase of the row before, which shares the loop of the phase that is emitted.
   VectorBody *behind = nullptr;
+  /// Whether (i1) there is no row before.
+  Value isFirstRow;
   DenseMap<Type, Value> buffers;
 };
 

@@ -7,28 +7,32 @@
 #full = affine_map<(r, c) -> (r, c)>
 #row = affine_map<(r, c) -> (r)>
 
-// The first row up to its last phase. What the loop over the rows carries is what the last phase needs of the row before: the sum.
+// What the loop over the rows carries is what the last phase needs of the row before: the sum. The first row has none before it.
 // CHECK-LABEL: func.func private @two_rows__stream(
 // CHECK-SAME:    %[[LOW:[a-z0-9]+]]: i64, %[[HIGH:[a-z0-9]+]]: i64)
 // CHECK:         %[[ANY:.*]] = arith.cmpi slt, %[[LOW]], %[[HIGH]]
 // CHECK-NEXT:    scf.if %[[ANY]] {
-// CHECK:           %[[SECOND:.*]] = arith.addi %[[LOW]],
-// CHECK:           scf.for
-// CHECK:             math.fma
-// CHECK-NOT:       vector.broadcast
-// CHECK:           %[[LAST:.*]] = scf.for %[[I:.*]] = %[[SECOND]] to %[[HIGH]] step %{{.*}} iter_args(%[[BEFORE:.*]] = %{{.*}}) -> (f32)
+// CHECK:           %[[NONE:.*]] = arith.constant 0.0{{.*}} : f32
+// CHECK:           %[[LAST:.*]] = scf.for %[[ROW:.*]] = %[[LOW]] to %[[HIGH]] step %{{.*}} iter_args(%[[BEFORE:.*]] = %[[NONE]]) -> (f32)
+// CHECK-NEXT:        %[[FIRST:.*]] = arith.cmpi eq, %[[ROW]], %[[LOW]]
 // The scalars of the row before are spread once per row; its columns are read from the scratch row, and the next ones stored there later.
 // CHECK:             %[[SPREAD:.*]] = vector.broadcast %[[BEFORE]] : f32 to vector<16xf32>
-// CHECK:             scf.for
-// CHECK:               llvm.load {{.*}} : !llvm.ptr -> vector<16xf32>
-// CHECK:               %[[SCALED:.*]] = arith.mulf %{{.*}}, %[[SPREAD]] : vector<16xf32>
-// CHECK:               llvm.store
-// CHECK:               llvm.store {{.*}} {alignment = 64 : i64, nontemporal}
-// CHECK:               llvm.store %[[SCALED]], {{.*}} {alignment = 64 : i64, nontemporal}
+// CHECK:             %[[SUMS:.*]]:4 = scf.if %[[FIRST]]
+// CHECK-NOT:           %[[SPREAD]]
 // CHECK:               math.fma
-// CHECK:             scf.yield
+// CHECK:             } else {
+// CHECK:               scf.for
+// CHECK:                 llvm.load {{.*}} : !llvm.ptr -> vector<16xf32>
+// CHECK:                 %[[SCALED:.*]] = arith.mulf %{{.*}}, %[[SPREAD]] : vector<16xf32>
+// CHECK:                 llvm.store
+// CHECK:                 llvm.store {{.*}} {alignment = 64 : i64, nontemporal}
+// CHECK:                 llvm.store %[[SCALED]], {{.*}} {alignment = 64 : i64, nontemporal}
+// CHECK:                 math.fma
+// CHECK:             arith.addf %[[SUMS]]#0, %[[SUMS]]#2
 // What stands behind the last phase is of the row before, too.
-// CHECK:             llvm.store %[[BEFORE]]
+// CHECK:             scf.if %[[FIRST]] {
+// CHECK-NEXT:        } else {
+// CHECK:               llvm.store %[[BEFORE]]
 // CHECK:             scf.yield {{.*}} : f32
 // The last phase of the last row.
 // CHECK:           vector.broadcast %[[LAST]]
