@@ -114,8 +114,8 @@ ReportedSchedule FunctionReader::readSchedule(rows::KernelOp kernel, const emit:
   result.stores = !plan.streamed ? "plain" : isForced ? "nontemporal" : "auto";
   result.storesReason = plan.plainReason;
   result.prefetch = plan.prefetch ? "on" : "off";
-  result.rows = plan.isPipelined() ? "pipelined" : "single";
-  result.rowsReason = plan.singleReason;
+  result.rows = plan.isPipelined() ? "pipelined" : plan.isBatched ? "batched" : "single";
+  result.rowsReason = plan.isBatched ? "" : plan.singleReason;
   if (plan.streamed && !plan.streamed->getKept().empty())
     result.scratchColumns = plan.streamed->getCapacity();
   return result;

@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/KernelPlan.h"
 
+#include "codegen/cpu/BatchedRows.h"
 #include "codegen/cpu/PipelinedRows.h"
 #include "codegen/cpu/PrefetchChoice.h"
 #include "codegen/cpu/RowOrderChoice.h"
@@ -31,13 +32,21 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
     plan.plainReason = "no row is stored along its columns, a store depends on a condition, or rows that later phases "
                        "read do not fit onto the stack";
   plan.prefetch = plan.streamed && usesPrefetch(target.schedule);
-  if (!plan.streamed)
+  RowOrder order = target.schedule.rows;
+  std::optional<std::string> batchObstacle = findBatchObstacle(kernel);
+  plan.isBatched = plan.path == RowPath::Vector && !batchObstacle &&
+                   (order == RowOrder::Batched || (order == RowOrder::Auto && paysToBatch(kernel, target)));
+  if (order == RowOrder::Batched && batchObstacle)
+    plan.singleReason = *batchObstacle;
+  else if (!plan.streamed)
     plan.singleReason = "no row is written past the cache";
-  else if (target.schedule.rows == RowOrder::Single)
+  else if (order == RowOrder::Single || order == RowOrder::Batched)
     plan.singleReason = "the schedule says so";
+  else if (plan.isBatched)
+    plan.singleReason = "narrow rows are worked on in batches";
   else if (std::optional<std::string> obstacle = findPipelineObstacle(kernel, target))
     plan.singleReason = *obstacle;
-  else if (target.schedule.rows == RowOrder::Auto && !paysToPipeline(kernel, *plan.streamed, plan.prefetch))
+  else if (order == RowOrder::Auto && !paysToPipeline(kernel, *plan.streamed, plan.prefetch))
     plan.singleReason = "not known to be faster";
   return plan;
 }

@@ -23,6 +23,8 @@ struct KernelPlan {
   /// Why it works on one row at a time; empty where it works on two (PipelinedRows.h).
   std::string singleReason;
   bool isPipelined() const { return singleReason.empty(); }
+  /// Whether rows that are not pipelined are worked on in batches where they are narrow (BatchedRows.h).
+  bool isBatched = false;
 };
 
 KernelPlan planKernel(rows::KernelOp kernel, const CPUTarget &target);

@@ -32,7 +32,11 @@ static void keepRolled(OpBuilder &builder, scf::ForOp loop) {
 }
 
 void LaneLoops::emitLoop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {
-  keepRolled(builder, createLoop(builder, loc, low, high, constantI64(builder, loc, step), body));
+  emitLoop(low, high, constantI64(builder, loc, step), body);
+}
+
+void LaneLoops::emitLoop(Value low, Value high, Value step, function_ref<void(Value)> body) {
+  keepRolled(builder, createLoop(builder, loc, low, high, step, body));
 }
 
 SmallVector<Value> LaneLoops::emitLoop(Value low, Value high, int64_t step, ValueRange first,

@@ -22,6 +22,7 @@ public:
 
   /// A loop that LLVM leaves rolled, for (i = low; i < high; i += step), all i64.
   void emitLoop(Value low, Value high, int64_t step, function_ref<void(Value)> body);
+  void emitLoop(Value low, Value high, Value step, function_ref<void(Value)> body);
   /// The same with values that are carried from step to step: `body` gives the next ones, the result are the last ones.
   SmallVector<Value> emitLoop(Value low, Value high, int64_t step, ValueRange first,
                               function_ref<SmallVector<Value>(Value, ValueRange)> body);

@@ -207,10 +207,12 @@ func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> para
   if (first.plan.path == RowPath::Scalar) {
     ScalarRowEmitter(builder, entry, addresses, mapping, target.vectorBits).emitRows(first.kernel, low, high);
   } else {
+    bool isPipelined = stream && first.plan.isPipelined(), isBatched = first.plan.isBatched && !isPipelined;
     VectorRowEmitter rows(builder, entry, addresses, mapping, target, stream, stream && first.plan.prefetch,
-                          &rareFunctions);
-    stream && first.plan.isPipelined() ? rows.emitPipelinedRows(first.kernel, low, high)
-                                   : rows.emitRows(first.kernel, low, high);
+                          &rareFunctions, isBatched);
+    isPipelined  ? rows.emitPipelinedRows(first.kernel, low, high)
+    : isBatched ? rows.emitBatchedRows(first.kernel, low, high)
+                : rows.emitRows(first.kernel, low, high);
     rows.finish(loc); // Other threads may read what was written once this function has returned.
   }
   func::ReturnOp::create(builder, loc);

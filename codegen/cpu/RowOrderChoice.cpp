@@ -84,3 +84,8 @@ bool cpu::paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bo
     return *width >= kLeastKept;
   return *width >= kLeastReread && countInputBytes(kernel, *width) <= kMostReread;
 }
+
+// What batches bring, one thread, on a Zen 5 EPYC: TABLE
+bool cpu::paysToBatch(rows::KernelOp kernel, const CPUTarget &target) {
+  return target.isX86 && (target.vectorBits >= 512 || !drawsNumbers(kernel));
+}

@@ -6,12 +6,16 @@
 #ifndef RESID_CODEGEN_CPU_ROWORDERCHOICE_H
 #define RESID_CODEGEN_CPU_ROWORDERCHOICE_H
 
+#include "codegen/cpu/CPUTarget.h"
 #include "codegen/cpu/StreamedRows.h"
 
 namespace mlir::resid::cpu {
 
 /// Whether pipelined rows are faster than single ones, as far as it was measured. `prefetch`: whether the kernel does.
 bool paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch);
+
+/// The same for narrow rows in batches, where they can be.
+bool paysToBatch(rows::KernelOp kernel, const CPUTarget &target);
 
 } // namespace mlir::resid::cpu
 

@@ -31,7 +31,7 @@ template <auto member> constexpr Key makeKey(StringRef name, ArrayRef<StringRef>
 constexpr StringRef kPaths[] = {"vector", "scalar"};
 constexpr StringRef kStores[] = {"auto", "plain", "nontemporal"};
 constexpr StringRef kPrefetches[] = {"auto", "off", "on"};
-constexpr StringRef kRowOrders[] = {"auto", "single", "pipelined"};
+constexpr StringRef kRowOrders[] = {"auto", "single", "pipelined", "batched"};
 const Key kKeys[] = {
     makeKey<&Schedule::path>("path", kPaths),
     makeKey<&Schedule::stores>("stores", kStores),

@@ -32,11 +32,12 @@ enum class PrefetchKind {
   On,
 };
 
-/// In which order the rows that are written past the cache are worked on.
+/// In which order rows are worked on.
 enum class RowOrder {
-  Auto,      // by what was measured (RowOrderChoice.h)
+  Auto,      // by what was measured (RowOrderChoice.h, BatchedRows.h)
   Single,    // one after the other
-  Pipelined, // the last phase of a row together with the first one of the next row, where that is possible
+  Pipelined, // past the cache, the last phase of a row together with the first one of the next, where that is possible
+  Batched,   // narrow rows phase by phase, a few at a time, where that is possible
 };
 
 struct Schedule {

@@ -16,9 +16,10 @@ namespace mlir::resid::cpu {
 Value emitAlignment(OpBuilder &builder, Location loc, const KernelAddresses &addresses, ArrayRef<unsigned> operands);
 
 /// Whether (i1) a call writes its rows past the cache: where scratch rows have room and, unless the schedule asks for
-/// it, what is written neither fits into the last-level cache nor overwrites an input.
+/// it, what is written neither fits into the last-level cache nor overwrites an input. `isBatched`: whether narrow rows
+/// are worked on in batches, which makes plain stores faster.
 Value emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel, const KernelAddresses &addresses,
-                      const StreamedRows &rows, const Schedule &schedule);
+                      const StreamedRows &rows, const Schedule &schedule, bool isBatched);
 
 } // namespace mlir::resid::cpu
 

@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/StreamedRows.h"
 
+#include "codegen/cpu/BatchedRows.h"
 #include "codegen/cpu/LaneLoops.h"
 #include "codegen/cpu/LineWriter.h"
 #include "codegen/rows/ElementMemory.h"
@@ -69,12 +70,13 @@ void StreamedRows::layOut(int64_t room, std::optional<int64_t> width) {
   capacity = getCapacity(keptBytes);
   stagedCapacity = getCapacity(allBytes);
   scratchBytes = std::max(capacity * keptBytes, stagedCapacity * allBytes);
+  batchColumns = std::min(kBatchColumns, stagedCapacity);
   if (!width)
     return;
-  int64_t padded = llvm::alignTo(*width, kLanes);
+  int64_t padded = llvm::alignTo(*width, kLanes), moreRows = padded ? std::max<int64_t>(batchColumns / padded, 1) - 1 : 0;
   stagedCapacity = padded <= stagedCapacity ? padded : 0;
   capacity = std::min(padded, capacity);
-  scratchBytes = stagedCapacity ? padded * allBytes : padded * keptBytes;
+  scratchBytes = stagedCapacity ? padded * (allBytes + moreRows * keptBytes) : padded * keptBytes;
 }
 
 std::optional<StreamedRows> StreamedRows::plan(rows::KernelOp kernel) {

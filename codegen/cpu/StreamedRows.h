@@ -38,6 +38,8 @@ public:
   int64_t getCapacity() const { return capacity; }
   /// The same if staged rows have scratch rows, too; 0 where rows of the known width do not fit.
   int64_t getStagedCapacity() const { return stagedCapacity; }
+  /// Columns that all kept rows of a batch (BatchedRows.h) have room for, unless there is one row in it.
+  int64_t getBatchColumns() const { return batchColumns; }
   /// Stack memory for all scratch rows, one after the other.
   int64_t getScratchBytes() const { return scratchBytes; }
 
@@ -45,7 +47,7 @@ private:
   SmallVector<unsigned> operands;
   SmallVector<BlockArgument> kept, staged;
   DenseSet<Operation *> last, readLater;
-  int64_t capacity = 0, stagedCapacity = 0, scratchBytes = 0;
+  int64_t capacity = 0, stagedCapacity = 0, batchColumns = 0, scratchBytes = 0;
 
   void layOut(int64_t room, std::optional<int64_t> width);
 };

@@ -49,11 +49,14 @@ std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
 
 VectorRowEmitter::VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses,
                                    const IRMapping &mapping, const CPUTarget &target, const StreamedRows *stream,
-                                   bool prefetch, RareFunctions *rare)
+                                   bool prefetch, RareFunctions *rare, bool isBatched)
     : RowEmitter(builder, entry, addresses, mapping), target(target), stream(stream), prefetch(prefetch), rare(rare),
       tail(builder, addresses.width, /*hasMaskRegisters=*/target.maskedBits != 0 && target.maskedBits <= 16) {
+  Location loc = entry->getParentOp()->getLoc();
+  if (isBatched)
+    batchRows = computeBatchRows(loc);
   if (stream)
-    allocateScratch(entry->getParentOp()->getLoc());
+    allocateScratch(loc);
   places = createPlaces(rowPointers);
 }
 
@@ -64,14 +67,19 @@ RowPlaces VectorRowEmitter::createPlaces(const RowPointers &pointers) {
   return created;
 }
 
+Value VectorRowEmitter::emitPaddedWidth(Location loc) {
+  if (paddedWidth)
+    return paddedWidth;
+  Value widest = arith::AddIOp::create(builder, loc, addresses.width, constantI64(builder, loc, kLanes - 1));
+  return paddedWidth = arith::AndIOp::create(builder, loc, widest, constantI64(builder, loc, -kLanes));
+}
+
 /// Scratch rows lie one after the other, each as long as the rows at hand: kept ones first, so that they have all the
 /// room where rows are aligned. 64 bytes more are read by what writes the others.
 void VectorRowEmitter::allocateScratch(Location loc) {
   aligned = stream->getStagedCapacity() ? emitAlignment(builder, loc, addresses, stream->getOperands())
                                         : arith::ConstantIntOp::create(builder, loc, 1, 1).getResult();
-  Value widest = arith::AddIOp::create(builder, loc, addresses.width, constantI64(builder, loc, kLanes - 1));
-  Value columns = arith::AndIOp::create(builder, loc, widest, constantI64(builder, loc, -kLanes));
-  Value next;
+  Value columns = emitPaddedWidth(loc), next;
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(entry);
@@ -81,11 +89,12 @@ void VectorRowEmitter::allocateScratch(Location loc) {
   }
   auto module = entry->getParentOp()->getParentOfType<ModuleOp>();
   for (BlockArgument row : llvm::concat<const BlockArgument>(stream->getKept(), stream->getStaged())) {
-    scratch[row] = next;
+    scratch[row] = firstScratch[row] = next;
     Type element = rows::getMemoryType(cast<rows::RowType>(row.getType()).getElementType());
     if (stream->isKept(row)) // Others are not read in steps, and have no room where rows are aligned and wide.
-      clearTail(loc, next, element, columns);
-    next = LLVM::GEPOp::create(builder, loc, next.getType(), element, next, ValueRange(columns));
+      clearTails(loc, next, element, columns);
+    Value all = stream->isKept(row) && batchRows ? arith::MulIOp::create(builder, loc, columns, batchRows) : columns;
+    next = LLVM::GEPOp::create(builder, loc, next.getType(), element, next, ValueRange(all));
     if (stream->getStagedCapacity())
       writers.insert({row, LineWriter::create(builder, loc, entry, module, target.vectorBits)});
   }
@@ -95,6 +104,16 @@ RowSource VectorRowEmitter::getSource(rows::LoadOp load, const RowPointers &poin
   if (stream && stream->isKept(load.getRow()))
     return {scratch.lookup(load.getRow()), /*hasRoom=*/true};
   return {pointers.lookup(load.getRow())};
+}
+
+/// The same for each row of a batch.
+void VectorRowEmitter::clearTails(Location loc, Value first, Type element, Value columns) {
+  if (!batchRows)
+    return clearTail(loc, first, element, columns);
+  LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(constantI64(builder, loc, 0), batchRows, 1, [&](Value place) {
+    Value offset = arith::MulIOp::create(builder, loc, place, columns);
+    clearTail(loc, LLVM::GEPOp::create(builder, loc, first.getType(), element, first, ValueRange(offset)), element, columns);
+  });
 }
 
 /// Zeros in the columns of a scratch row that are absent, since whole steps are read from there.

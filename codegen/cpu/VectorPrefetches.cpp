@@ -38,7 +38,10 @@ SmallVector<Prefetch> VectorRowEmitter::getPrefetches(rows::PhaseOp phase) {
     int64_t bytes = behind ? kPipelinedPrefetchBytes : kPrefetchBytes;
     int64_t ahead = bytes / rows::getElementBytes(address.elementType);
     bool isNext = first < position && operand % (phases.size() - 1 - first) == position - 1 - first;
-    Value offset = isNext ? address.linearStride : constantI64(builder, phase.getLoc(), ahead);
+    Value next = address.linearStride;
+    if (batchRows && isNext)
+      next = arith::MulIOp::create(builder, phase.getLoc(), next, batchRows);
+    Value offset = isNext ? next : constantI64(builder, phase.getLoc(), ahead);
     if (!isNext && first != position)
       continue;
     Value start = getRowPointer(row);

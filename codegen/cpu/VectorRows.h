@@ -24,10 +24,13 @@ public:
   /// With `prefetch`, what the row and the next one read is asked for ahead of its use. With `rare`, rare branches are
   /// calls of its functions, which are made where they are not there yet.
   VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
-                   const CPUTarget &target, const StreamedRows *stream, bool prefetch, RareFunctions *rare);
+                   const CPUTarget &target, const StreamedRows *stream, bool prefetch, RareFunctions *rare,
+                   bool isBatched = false);
 
   /// The rows [low, high) of a kernel that can be pipelined (PipelinedRows.h).
   void emitPipelinedRows(rows::KernelOp kernel, Value low, Value high);
+  /// The rows [low, high), narrow ones in batches, if the emitter was made for that.
+  void emitBatchedRows(rows::KernelOp kernel, Value low, Value high);
   /// Makes what was written past the cache visible to other threads.
   void finish(Location loc);
 
@@ -58,6 +61,11 @@ private:
   Accumulators createZeros(rows::PhaseOp phase, int64_t lanes, int64_t parts);
 
   void allocateScratch(Location loc);
+  Value emitPaddedWidth(Location loc);
+  Value computeBatchRows(Location loc);
+  Value allocatePerRow(Location loc, Type element);
+  void chooseScratch(Location loc, Value place);
+  void clearTails(Location loc, Value first, Type element, Value columns);
   void clearTail(Location loc, Value row, Type element, Value columns);
   void copyUnaligned(rows::PhaseOp phase);
   /// Of the row whose pointers those are, wherever they stand when they are asked for.
@@ -76,6 +84,12 @@ private:
   Value aligned;
   /// The scratch rows of rows that are kept or staged.
   DenseMap<Value, Value> scratch;
+  /// Those of the first row of a batch.
+  DenseMap<Value, Value> firstScratch;
+  /// How many rows (i64) are in a batch; null where rows are worked on one by one.
+  Value batchRows;
+  /// The width (i64) in whole chunks.
+  Value paddedWidth;
   /// What writes rows where that is not so.
   llvm::MapVector<Value, LineWriter> writers;
   RowTail tail;

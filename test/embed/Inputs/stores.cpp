@@ -208,6 +208,12 @@ int main() {
       for (int64_t rows : {0, 1, 2, 7})
         for (size_t misaligned : {0, 1, 16})
           compare(family, {rows, width, misaligned}, {nullptr});
+    // Several batches of narrow rows, the last one smaller; in several tasks.
+    for (int64_t width : {1, 17, 33, 64, 65, 129, 192, 257, 512, 513})
+      for (size_t misaligned : {0, 16})
+        compare(family, {37, width, misaligned}, {nullptr});
+    compare(family, {1100, 65, 18}, {&three.ctx, &many.ctx});
+    compare(family, {700, 128, 0}, {&three.ctx});
     // Several tasks; and rows that scratch rows have no room for.
     compare(family, {40, 4096, 0}, {nullptr, &three.ctx, &many.ctx});
     // Two threads write to one cache line.

@@ -219,6 +219,8 @@ int main() {
           for (Place place : {Place::Begin, Place::End, Place::OneByteOff})
             runAll(family, {rows, width, padding, place}, nullptr);
     // Several tasks.
+    for (int64_t width : {17, 65, 192}) // in batches
+      runAll(family, {40, width, 24, Place::End}, nullptr);
     runAll(family, {50, 4096, 64, Place::Begin}, &ctx);
     runAll(family, {50, 4001, 3, Place::End}, &ctx);
   }
