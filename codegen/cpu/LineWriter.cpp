@@ -26,8 +26,9 @@ namespace {
 /// Emits the bodies of the two functions, whose first argument is the state.
 class WriterBody {
 public:
-  WriterBody(OpBuilder &builder, Location loc, Value state, unsigned vectorBits)
-      : builder(builder), loc(loc), state(state), vectorBits(vectorBits) {}
+  WriterBody(OpBuilder &builder, Location loc, Value state, const CPUTarget &target)
+      : builder(builder), loc(loc), state(state), vectorBits(target.vectorBits),
+        masksBytes(target.isX86 && target.maskedBits == 16) {}
 
   void emitFlush();
   void emitWrite(func::FuncOp flush, Value to, Value from, Value bytes);
@@ -53,11 +54,13 @@ private:
   void move(Type type, Value to, Value from, bool nonTemporal = false);
   void moveLine(Value to, Value from, bool nonTemporal);
   void moveBytes(Value to, Value from, Value count);
+  void moveUnderMask(Value to, Value place, Value count);
 
   OpBuilder &builder;
   Location loc;
   Value state;
   unsigned vectorBits;
+  bool masksBytes; // the extension of AVX-512 that masks elements of 16 bits does so with those of 8
 };
 
 } // namespace
@@ -100,12 +103,22 @@ void WriterBody::moveBytes(Value to, Value from, Value count) {
   }
 }
 
+/// The same for bytes that wait: those of their line under a mask. One store, and none across the end of a page.
+void WriterBody::moveUnderMask(Value to, Value place, Value count) {
+  Value ones = subtract(arith::ShLIOp::create(builder, loc, constant(1), count), constant(1));
+  Value bits = arith::ShLIOp::create(builder, loc, ones, place);
+  Value lanes = LLVM::BitcastOp::create(builder, loc, VectorType::get(kLineBytes, builder.getI1Type()), bits);
+  auto type = VectorType::get(kLineBytes, builder.getI8Type());
+  Value line = LLVM::LoadOp::create(builder, loc, type, state, /*alignment=*/kLineBytes);
+  LLVM::MaskedStoreOp::create(builder, loc, line, offset(to, subtract(constant(0), place)), lanes, kLineBytes);
+}
+
 void WriterBody::emitFlush() {
   Value begin = loadPointer(kBeginOffset), end = loadPointer(kEndOffset), address = toInteger(begin);
-  Value count = subtract(toInteger(end), address);
+  Value count = subtract(toInteger(end), address), place = mask(address, kLineBytes - 1);
   emitIf(
       isEqual(count, constant(kLineBytes)), [&] { moveLine(begin, state, /*nonTemporal=*/true); },
-      [&] { moveBytes(begin, offset(state, mask(address, kLineBytes - 1)), count); });
+      [&] { masksBytes ? moveUnderMask(begin, place, count) : moveBytes(begin, offset(state, place), count); });
   storePointer(end, kBeginOffset);
 }
 
@@ -151,45 +164,46 @@ static func::FuncOp getFunction(ModuleOp module, Location loc, StringRef name, T
   return function;
 }
 
-static func::FuncOp getFlush(ModuleOp module, Location loc, unsigned vectorBits) {
+static func::FuncOp getFlush(ModuleOp module, Location loc, const CPUTarget &target) {
   Type pointer = LLVM::LLVMPointerType::get(module.getContext());
   return getFunction(module, loc, kFlushName, pointer, [&](OpBuilder &builder, ValueRange arguments) {
-    WriterBody(builder, loc, arguments[0], vectorBits).emitFlush();
+    WriterBody(builder, loc, arguments[0], target).emitFlush();
   });
 }
 
-static func::FuncOp getWrite(ModuleOp module, Location loc, unsigned vectorBits) {
-  func::FuncOp flush = getFlush(module, loc, vectorBits);
+static func::FuncOp getWrite(ModuleOp module, Location loc, const CPUTarget &target) {
+  func::FuncOp flush = getFlush(module, loc, target);
   Type pointer = LLVM::LLVMPointerType::get(module.getContext()), number = IntegerType::get(module.getContext(), 64);
   return getFunction(module, loc, kWriteName, {pointer, pointer, pointer, number},
                      [&](OpBuilder &builder, ValueRange arguments) {
-                       WriterBody(builder, loc, arguments[0], vectorBits)
+                       WriterBody(builder, loc, arguments[0], target)
                            .emitWrite(flush, arguments[1], arguments[2], arguments[3]);
                      });
 }
 
-LineWriter LineWriter::create(OpBuilder &builder, Location loc, Block *entry, ModuleOp module, unsigned vectorBits) {
+LineWriter LineWriter::create(OpBuilder &builder, Location loc, Block *entry, ModuleOp module,
+                              const CPUTarget &target) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(entry);
   LineWriter writer;
   writer.module = module;
-  writer.vectorBits = vectorBits;
+  writer.target = target;
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), kStateBytes);
   writer.state = LLVM::AllocaOp::create(builder, loc, pointerType, type, constantI64(builder, loc, 1), kLineBytes);
-  Value nowhere = LLVM::ZeroOp::create(builder, loc, pointerType);
+  // Nothing waits, and no row follows the state itself.
   for (int64_t place : {kBeginOffset, kEndOffset}) {
     Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), writer.state,
                                         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(place)});
-    LLVM::StoreOp::create(builder, loc, nowhere, address);
+    LLVM::StoreOp::create(builder, loc, writer.state, address);
   }
   return writer;
 }
 
 void LineWriter::emitWrite(OpBuilder &builder, Location loc, Value to, Value from, Value bytes) const {
-  func::CallOp::create(builder, loc, getWrite(module, loc, vectorBits), ValueRange{state, to, from, bytes});
+  func::CallOp::create(builder, loc, getWrite(module, loc, target), ValueRange{state, to, from, bytes});
 }
 
 void LineWriter::emitFlush(OpBuilder &builder, Location loc) const {
-  func::CallOp::create(builder, loc, getFlush(module, loc, vectorBits), state);
+  func::CallOp::create(builder, loc, getFlush(module, loc, target), state);
 }

@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_CPU_LINEWRITER_H
 #define RESID_CODEGEN_CPU_LINEWRITER_H
 
+#include "codegen/cpu/CPUTarget.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -23,8 +24,8 @@ public:
   /// of the two addresses behind it.
   static constexpr int64_t kStateBytes = 2 * kLineBytes + 16;
 
-  /// The state is taken in `entry`. `vectorBits`: how wide non-temporal stores are.
-  static LineWriter create(OpBuilder &builder, Location loc, Block *entry, ModuleOp module, unsigned vectorBits);
+  /// The state is taken in `entry`.
+  static LineWriter create(OpBuilder &builder, Location loc, Block *entry, ModuleOp module, const CPUTarget &target);
 
   /// Writes `bytes` (i64) from `from`, which is on the stack, to `to` (pointers of any alignment). 64 bytes are
   /// readable at `from` and behind the last byte.
@@ -34,7 +35,7 @@ public:
 
 private:
   ModuleOp module;
-  unsigned vectorBits = 0;
+  CPUTarget target;
   Value state;
 };
 

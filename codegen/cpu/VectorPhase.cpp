@@ -96,7 +96,7 @@ void VectorRowEmitter::allocateScratch(Location loc) {
     Value all = stream->isKept(row) && batchRows ? arith::MulIOp::create(builder, loc, columns, batchRows) : columns;
     next = LLVM::GEPOp::create(builder, loc, next.getType(), element, next, ValueRange(all));
     if (stream->getStagedCapacity())
-      writers.insert({row, LineWriter::create(builder, loc, entry, module, target.vectorBits)});
+      writers.insert({row, LineWriter::create(builder, loc, entry, module, target)});
   }
 }
 

@@ -68,3 +68,17 @@ func.func @add_rms(%x: tensor<4x769xf32>, %f: tensor<4x769xf32>, %gamma: tensor<
 // CHECK-COUNT-2:   {alignment = 32 : i64, nontemporal} : vector<32xi8>
 // CHECK-NOT:     nontemporal
 // CHECK-LABEL: func.func private @resid.last_cache_bytes(
+
+// Where bytes are stored under a mask, those that wait are: in the line they belong to, and none beside them.
+// RUN: resid-opt %s --resid-prepare-entries --resid-row-kernels --resid-bufferize --resid-plan-scratch --resid-build-entries \
+// RUN:   --resid-lower-kernels="vector-bits=512 masked-bits=16 x86" | FileCheck %s --check-prefix=MASKED
+// MASKED-LABEL: func.func private @resid.flush_line(
+// MASKED:         %[[PLACE:.*]] = arith.andi %{{.*}}, %c63_i64
+// MASKED:         } else {
+// MASKED:           arith.shli %c1_i64, %[[COUNT:.*]] : i64
+// MASKED:           %[[BITS:.*]] = arith.shli %{{.*}}, %[[PLACE]]
+// MASKED:           %[[MASK:.*]] = llvm.bitcast %[[BITS]] : i64 to vector<64xi1>
+// MASKED:           %[[LINE:.*]] = llvm.load %{{.*}} {alignment = 64 : i64} : !llvm.ptr -> vector<64xi8>
+// MASKED:           llvm.intr.masked.store %[[LINE]], %{{.*}}, %[[MASK]] {alignment = 64 : i32}
+// MASKED-NOT:       vector<32xi8>
+// MASKED-LABEL: func.func private @resid.write_lines(
