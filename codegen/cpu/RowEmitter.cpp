@@ -8,10 +8,13 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
+
+static constexpr int32_t kSmallestRegisterBits = 128;
 
 void RowEmitter::emitRows(rows::KernelOp kernel, Value low, Value high) {
   Location loc = kernel.getLoc();
@@ -119,13 +122,18 @@ unsigned cpu::getWidestFloat(rows::PhaseOp phase) {
   return widest;
 }
 
+/// The same lanes as integers.
+static Value toBits(OpBuilder &builder, Location loc, Value value) {
+  Type element = getElementTypeOrSelf(value.getType());
+  return toMemory(builder, loc, value, builder.getIntegerType(element.getIntOrFloatBitWidth()));
+}
+
 /// The larger one, or a NaN if there is one. Without signs, the bits of floats have as integers the order of the floats,
 /// with NaNs above infinity: one instruction, where comparing floats takes three. Signed integers, so that a -0 stands
 /// below all others.
 static Value combineMagnitudes(OpBuilder &builder, Location loc, Value a, Value b) {
-  Type element = getElementTypeOrSelf(a.getType()), bits = builder.getIntegerType(element.getIntOrFloatBitWidth());
-  Value larger =
-      arith::MaxSIOp::create(builder, loc, toMemory(builder, loc, a, bits), toMemory(builder, loc, b, bits));
+  Type element = getElementTypeOrSelf(a.getType());
+  Value larger = arith::MaxSIOp::create(builder, loc, toBits(builder, loc, a), toBits(builder, loc, b));
   return fromMemory(builder, loc, larger, element);
 }
 
@@ -163,6 +171,30 @@ Value cpu::concatenate(OpBuilder &builder, Location loc, Value low, Value high) 
   return LLVM::ShuffleVectorOp::create(builder, loc, low, high, mask);
 }
 
+/// Lane i meets lane i + half the lanes, until one is left. Below 128 bits there are no registers: the upper lanes stay,
+/// and hold nothing.
+static Value reduceVector(OpBuilder &builder, Location loc, rows::ReductionKind kind, Value vector) {
+  Type element = cast<VectorType>(vector.getType()).getElementType();
+  int32_t lanes = cast<VectorType>(vector.getType()).getNumElements();
+  bool isMax = kind == rows::ReductionKind::Max;
+  if (isMax)
+    vector = toBits(builder, loc, vector);
+  for (int32_t half = lanes / 2; half > 0; half /= 2) {
+    Value low = vector, high;
+    if (2 * half * element.getIntOrFloatBitWidth() > kSmallestRegisterBits) {
+      low = extractLanes(builder, loc, vector, 0, half);
+      high = extractLanes(builder, loc, vector, half, half);
+    } else {
+      SmallVector<int32_t> mask(cast<VectorType>(vector.getType()).getNumElements(), /*nothing*/ -1);
+      std::iota(mask.begin(), mask.begin() + half, half);
+      high = LLVM::ShuffleVectorOp::create(builder, loc, vector, vector, mask);
+    }
+    vector = isMax ? arith::MaxSIOp::create(builder, loc, low, high).getResult() : combine(builder, kind, low, high);
+  }
+  Value first = LLVM::ExtractElementOp::create(builder, loc, vector, constantI64(builder, loc, 0));
+  return isMax ? fromMemory(builder, loc, first, element) : first;
+}
+
 Value cpu::reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, SmallVector<Value> parts,
                        ColumnOrder order) {
   kind = getCombiningKind(kind);
@@ -178,10 +210,5 @@ Value cpu::reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kin
     std::tie(parts[0], parts[1]) = mergeEvenOdd(builder, loc, parts[0], parts[1]);
   while (parts.size() > 1)
     addHalf();
-  Value vector = parts.front();
-  for (int64_t count = cast<VectorType>(vector.getType()).getNumElements() / 2; count > 0; count /= 2) {
-    Value low = extractLanes(builder, loc, vector, 0, count), high = extractLanes(builder, loc, vector, count, count);
-    vector = combine(builder, kind, low, high);
-  }
-  return LLVM::ExtractElementOp::create(builder, loc, vector, constantI64(builder, loc, 0));
+  return reduceVector(builder, loc, kind, parts.front());
 }
