@@ -110,9 +110,11 @@ void mlir::resid::emit::finishExports(llvm::Module &module, ArrayRef<TargetDescr
                                       ArrayRef<KernelSignature> kernels, bool packed) {
   SmallVector<llvm::Function *> exported = addExports(module, targets, kernels, packed);
   SmallVector<llvm::Function *> baseline = exported;
+  // F_dl is called as often as F, but has nothing to gain from optimisation: loads, stores and calls.
   for (const KernelSignature &kernel : kernels)
-    for (StringRef suffix : {"_info", "_scratch_bytes"})
-      module.getFunction(kernel.symbol + suffix.str())->addFnAttr(cpu::kOnceAttribute);
+    for (StringRef suffix : {StringRef("_info"), StringRef("_scratch_bytes"), StringRef(kDLPackSuffix)})
+      if (llvm::Function *function = module.getFunction(kernel.symbol + suffix.str()))
+        function->addFnAttr(cpu::kOnceAttribute);
   baseline.append({module.getFunction(kCPUChoiceName), module.getFunction(kDLPackReadName)});
   SmallVector<StringRef> entries;
   for (const KernelSignature &kernel : kernels) {
