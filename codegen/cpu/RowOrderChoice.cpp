@@ -42,9 +42,9 @@ using namespace mlir::resid;
 //         RMS norm                   1.00       1.06       1.15       1.23       1.25       1.49
 //
 // So kernels that keep a row on the stack are pipelined from one chunk of columns on. The others read their inputs
-// again, which are further away then: they are where rows are short enough. Random numbers beside 16-bit rows gain a
-// tenth or lose a fifth, by the place in memory that the arrays happen to have. Widths that are known at run time only
-// were not measured.
+// again, which are further away then: they are where rows are short enough. Random numbers beside 16-bit rows are bound
+// by arithmetic; what they gain in one run they lose twice in another. Widths that are known at run time only were not
+// measured.
 
 /// The number of columns from which on kernels that keep a row are pipelined, and those that read their inputs again.
 static constexpr int64_t kLeastKept = 64, kLeastReread = 128;
