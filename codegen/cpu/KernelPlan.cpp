@@ -42,7 +42,7 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
     plan.singleReason = "no row is written past the cache";
   else if (order == RowOrder::Single || order == RowOrder::Batched)
     plan.singleReason = "the schedule says so";
-  else if (plan.isBatched)
+  else if (plan.isBatched && getStaticWidth(kernel))
     plan.singleReason = "narrow rows are worked on in batches";
   else if (std::optional<std::string> obstacle = findPipelineObstacle(kernel, target))
     plan.singleReason = *obstacle;

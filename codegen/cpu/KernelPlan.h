@@ -23,7 +23,8 @@ struct KernelPlan {
   /// Why it works on one row at a time; empty where it works on two (PipelinedRows.h).
   std::string singleReason;
   bool isPipelined() const { return singleReason.empty(); }
-  /// Whether rows that are not pipelined are worked on in batches where they are narrow (BatchedRows.h).
+  /// Whether rows are worked on in batches where they are narrow (BatchedRows.h); with isPipelined(), only by the version
+  /// that writes through the cache.
   bool isBatched = false;
 };
 

@@ -101,7 +101,7 @@ void KernelCaller::emitCalls() {
   arguments = functions.getArguments(builder, use);
   if (const std::optional<StreamedRows> &rows = functions.getStreamedRows()) {
     auto module = use.enclosing->getParentOfType<ModuleOp>();
-    useStream = emitStoreChoice(builder, module, use.kernel, use.addresses, *rows, schedule, use.plan.isBatched);
+    useStream = emitStoreChoice(builder, module, use.kernel, use.addresses, *rows, schedule, use.plan);
   }
   if (!context)
     return callRows(builder, arguments, useStream, zero, use.addresses.rows);

@@ -43,8 +43,8 @@ using namespace mlir::resid;
 //
 // So kernels that keep a row on the stack are pipelined from one chunk of columns on. The others read their inputs
 // again, which are further away then: they are where rows are short enough. Random numbers beside 16-bit rows are bound
-// by arithmetic; what they gain in one run they lose twice in another. Widths that are known at run time only were not
-// measured.
+// by arithmetic; what they gain in one run they lose twice in another. Rows of a width that is known at run time only
+// are pipelined where they are kept on the stack: they are as fast as those of known widths then (docs/benchmarks.md).
 
 /// The number of columns from which on kernels that keep a row are pipelined, and those that read their inputs again.
 static constexpr int64_t kLeastKept = 64, kLeastReread = 128;
@@ -78,11 +78,11 @@ static int64_t countInputBytes(rows::KernelOp kernel, int64_t width) {
 
 bool cpu::paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch) {
   std::optional<int64_t> width = getStaticWidth(kernel);
-  if (!prefetch || !width || (drawsNumbers(kernel) && hasNarrowRows(kernel)))
+  if (!prefetch || (drawsNumbers(kernel) && hasNarrowRows(kernel)))
     return false;
   if (!streamed.getKept().empty())
-    return *width >= kLeastKept;
-  return *width >= kLeastReread && countInputBytes(kernel, *width) <= kMostReread;
+    return !width || *width >= kLeastKept;
+  return width && *width >= kLeastReread && countInputBytes(kernel, *width) <= kMostReread;
 }
 
 // What batches bring to known widths beyond the cache, one thread, on a Zen 5 EPYC: the time one row after the other over

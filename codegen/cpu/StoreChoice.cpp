@@ -58,13 +58,15 @@ struct ChoiceBuilder {
     return compare(arith::CmpIPredicate::eq, rest, constant(0));
   }
 
+  bool hasNarrowElements(const StreamedRows &rows) const {
+    return llvm::any_of(rows.getOperands(), [&](unsigned operand) {
+      return rows::getElementBytes(addresses.operands[operand].elementType) < 4;
+    });
+  }
   int64_t getLeastUnalignedColumns(const StreamedRows &rows, bool isBatched) const {
     if (!isBatched)
       return kLeastUnalignedColumns;
-    bool isNarrow = llvm::any_of(rows.getOperands(), [&](unsigned operand) {
-      return rows::getElementBytes(addresses.operands[operand].elementType) < 4;
-    });
-    return isNarrow ? kLeastUnalignedNarrowColumnsInBatches : kLeastUnalignedColumnsInBatches;
+    return hasNarrowElements(rows) ? kLeastUnalignedNarrowColumnsInBatches : kLeastUnalignedColumnsInBatches;
   }
 
   Value computeWrittenBytes(const StreamedRows &rows) {
@@ -87,7 +89,7 @@ Value cpu::emitAlignment(OpBuilder &builder, Location loc, const KernelAddresses
 }
 
 Value cpu::emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel, const KernelAddresses &addresses,
-                           const StreamedRows &rows, const Schedule &schedule, bool isBatched) {
+                           const StreamedRows &rows, const Schedule &schedule, const KernelPlan &plan) {
   ChoiceBuilder choice{builder, kernel.getLoc(), addresses};
   Value useStream = arith::ConstantIntOp::create(builder, choice.loc, 1, 1);
   if (schedule.stores == StoreKind::Auto) {
@@ -99,11 +101,15 @@ Value cpu::emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp k
   Value haveRoom = choice.fits(rows.getStagedCapacity());
   if (schedule.stores == StoreKind::Auto)
     haveRoom = choice.both(haveRoom, choice.compare(arith::CmpIPredicate::sge, addresses.width,
-                                                    choice.constant(choice.getLeastUnalignedColumns(rows, isBatched))));
+                                                    choice.constant(choice.getLeastUnalignedColumns(rows, plan.isBatched))));
   Value keptHaveRoom = rows.getKept().empty() ? aligned : choice.both(aligned, choice.fits(rows.getCapacity()));
   useStream = choice.both(useStream, arith::OrIOp::create(builder, choice.loc, haveRoom, keptHaveRoom));
   if (schedule.stores != StoreKind::Auto)
     return useStream;
+  // The version for this is not batched then, and narrow types gain more by that.
+  if (plan.isBatched && plan.isPipelined() && choice.hasNarrowElements(rows))
+    useStream = choice.both(useStream, choice.compare(arith::CmpIPredicate::sge, addresses.width,
+                                                      choice.constant(kLeastUnalignedNarrowColumnsInBatches)));
   // In place, the line that a plain store needs was just read.
   for (unsigned operand : rows.getOperands())
     for (unsigned input = 0; input < kernel.getInputs().size(); ++input)

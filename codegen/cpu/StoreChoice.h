@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_CPU_STORECHOICE_H
 #define RESID_CODEGEN_CPU_STORECHOICE_H
 
+#include "codegen/cpu/KernelPlan.h"
 #include "codegen/cpu/RowAddressing.h"
 #include "codegen/cpu/Schedule.h"
 #include "codegen/cpu/StreamedRows.h"
@@ -16,10 +17,10 @@ namespace mlir::resid::cpu {
 Value emitAlignment(OpBuilder &builder, Location loc, const KernelAddresses &addresses, ArrayRef<unsigned> operands);
 
 /// Whether (i1) a call writes its rows past the cache: where scratch rows have room and, unless the schedule asks for
-/// it, what is written neither fits into the last-level cache nor overwrites an input. `isBatched`: whether narrow rows
-/// are worked on in batches, which makes plain stores faster.
+/// it, what is written neither fits into the last-level cache nor overwrites an input. `plan` says in which
+/// order rows are worked on: in batches, plain stores are faster.
 Value emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel, const KernelAddresses &addresses,
-                      const StreamedRows &rows, const Schedule &schedule, bool isBatched);
+                      const StreamedRows &rows, const Schedule &schedule, const KernelPlan &plan);
 
 } // namespace mlir::resid::cpu
 
