@@ -85,8 +85,8 @@ bool cpu::paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bo
   return width && *width >= kLeastReread && countInputBytes(kernel, *width) <= kMostReread;
 }
 
-// What batches bring to known widths beyond the cache, one thread, on a Zen 5 EPYC: the time one row after the other over
-// theirs, medians, called by turns:
+// What batches bring to known widths beyond the cache, one thread, on a Zen 5 EPYC: the time one row after the other
+// over theirs, medians, called by turns:
 //
 //                               262144x33  131072x65  65536x129  32768x256
 //   f32   add + layer norm           1.85       1.00       0.93       1.01
@@ -96,8 +96,8 @@ bool cpu::paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bo
 //
 // by `make bench-quick PEERS=none BENCH_FLAGS='--tries=1 --only=add_layer_norm --also=--schedule=rows=single
 // --shapes=262144x33,131072x65,65536x129,32768x256'`. Where memory is the limit, it stays that; what is lost at 65
-// columns comes and goes between runs. Of rows that begin at cache lines, they gain as much as pipelined ones in f32, and
-// more in bf16, so they come first. In the cache, and where the width is known at run time only, they bring more
+// columns comes and goes between runs. Of rows that begin at cache lines, they gain as much as pipelined ones in f32,
+// and more in bf16, so they come first. In the cache, and where the width is known at run time only, they bring more
 // (docs/benchmarks.md). With registers of 256 bits and random numbers, the loops would keep some values on the stack.
 bool cpu::paysToBatch(rows::KernelOp kernel, const CPUTarget &target) {
   return target.isX86 && (target.vectorBits >= 512 || !drawsNumbers(kernel));
