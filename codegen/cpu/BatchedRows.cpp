@@ -25,6 +25,11 @@ std::optional<std::string> cpu::findBatchObstacle(rows::KernelOp kernel) {
   return std::nullopt;
 }
 
+bool cpu::paysToRunAlone(rows::KernelOp kernel) {
+  std::optional<int64_t> width = getStaticWidth(kernel);
+  return width && *width <= kLanes;
+}
+
 //===------------------------------------------- the emitter ------------------------------------------------------===//
 
 /// kBatchColumns / width in whole chunks; at least 1, and no more than there is room for on the stack.

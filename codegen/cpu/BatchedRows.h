@@ -20,6 +20,10 @@ constexpr int64_t kBatchColumns = 1024;
 /// Why a kernel's rows cannot be worked on in batches, as the end of a sentence; nothing where they can.
 std::optional<std::string> findBatchObstacle(rows::KernelOp kernel);
 
+/// Whether a batch of one row is worth code of its own, without the arrays and loops of batches: where a row is known
+/// to be one chunk of columns, that code has no loop at all.
+bool paysToRunAlone(rows::KernelOp kernel);
+
 } // namespace mlir::resid::cpu
 
 #endif // RESID_CODEGEN_CPU_BATCHEDROWS_H

@@ -36,6 +36,7 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
   std::optional<std::string> batchObstacle = findBatchObstacle(kernel);
   plan.isBatched = plan.path == RowPath::Vector && !batchObstacle &&
                    (order == RowOrder::Batched || (order == RowOrder::Auto && paysToBatch(kernel, target)));
+  plan.hasLoneRow = plan.isBatched && paysToRunAlone(kernel);
   if (order == RowOrder::Batched && batchObstacle)
     plan.singleReason = *batchObstacle;
   else if (!plan.streamed)

@@ -26,6 +26,8 @@ struct KernelPlan {
   /// Whether rows are worked on in batches where they are narrow (BatchedRows.h); with isPipelined(), only by the version
   /// that writes through the cache.
   bool isBatched = false;
+  /// Whether a call with one row, through the cache, runs it by code of its own.
+  bool hasLoneRow = false;
 };
 
 KernelPlan planKernel(rows::KernelOp kernel, const CPUTarget &target);

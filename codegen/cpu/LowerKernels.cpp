@@ -34,7 +34,8 @@ public:
 
 private:
   Value getContext();
-  void callRows(OpBuilder &at, ValueRange arguments, Value stream, Value low, Value high);
+  void callPlain(OpBuilder &at, ValueRange values, Value low, Value high);
+  void callRows(OpBuilder &at, ValueRange values, Value stream, Value low, Value high);
   func::FuncOp emitTaskFunction(LLVM::LLVMStructType record);
   void callParallelFor(Value context, Value hook, Value tasks, Value taskRows);
   Value loadHook(Value context, Value tasks);
@@ -50,21 +51,41 @@ private:
   Value useStream;
 };
 
-/// Calls the function for rows as `stream` (null: never) says.
-void KernelCaller::callRows(OpBuilder &at, ValueRange values, Value stream, Value low, Value high) {
-  SmallVector<Value> operands(values);
-  operands.append({low, high});
-  if (!stream) {
-    func::CallOp::create(at, loc, functions.getRows(), operands);
-    return;
-  }
-  auto emitCall = [&](func::FuncOp function) {
-    return [=](OpBuilder &inner, Location) {
-      func::CallOp::create(inner, loc, function, operands);
-      scf::YieldOp::create(inner, loc);
+static void emitChoice(OpBuilder &at, Location loc, Value condition, function_ref<void(OpBuilder &)> then,
+                       function_ref<void(OpBuilder &)> otherwise) {
+  auto asBranch = [](function_ref<void(OpBuilder &)> body) {
+    return [=](OpBuilder &inner, Location place) {
+      body(inner);
+      scf::YieldOp::create(inner, place);
     };
   };
-  scf::IfOp::create(at, loc, stream, emitCall(functions.getStream()), emitCall(functions.getRows()));
+  scf::IfOp::create(at, loc, condition, asBranch(then), asBranch(otherwise));
+}
+
+/// Calls a function that writes rows through the cache. A range that begins at row 0 may be that row alone.
+void KernelCaller::callPlain(OpBuilder &at, ValueRange values, Value low, Value high) {
+  auto callRange = [&](OpBuilder &inner) {
+    SmallVector<Value> operands(values);
+    operands.append({low, high});
+    func::CallOp::create(inner, loc, functions.getRows(), operands);
+  };
+  if (!functions.getLoneRow() || !matchPattern(low, m_Zero()))
+    return callRange(at);
+  Value isLone = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, high, constantI64(at, loc, 1));
+  emitChoice(
+      at, loc, isLone,
+      [&](OpBuilder &inner) { func::CallOp::create(inner, loc, functions.getLoneRow(), values); }, callRange);
+}
+
+/// Calls the function for rows as `stream` (null: never) says.
+void KernelCaller::callRows(OpBuilder &at, ValueRange values, Value stream, Value low, Value high) {
+  if (!stream)
+    return callPlain(at, values, low, high);
+  SmallVector<Value> operands(values);
+  operands.append({low, high});
+  emitChoice(
+      at, loc, stream, [&](OpBuilder &inner) { func::CallOp::create(inner, loc, functions.getStream(), operands); },
+      [&](OpBuilder &inner) { callPlain(inner, values, low, high); });
 }
 
 Value KernelCaller::getContext() {

@@ -96,6 +96,9 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
     (PrefetchChoice.cpp), and may work on two rows at a time: the last phase of a row and the first one of the next row are
     one loop then (PipelinedRows.h, RowOrderChoice.cpp).
 
+    Where rows are worked on in batches (BatchedRows.h) and are known to be one chunk of 64 columns at most, a further
+    function, `…__row`, is row 0 alone without a loop; a call with one row that writes through the cache takes that.
+
     Where the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context; with its parallel_for
     hook the rows are cut into tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.
 

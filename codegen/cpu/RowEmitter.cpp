@@ -18,10 +18,12 @@ static constexpr int32_t kSmallestRegisterBits = 128;
 
 void RowEmitter::emitRows(rows::KernelOp kernel, Value low, Value high) {
   Location loc = kernel.getLoc();
-  LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(low, high, 1, [&](Value row) {
-    beginRow(kernel, row);
-    emitBlock(kernel.getBody().front());
-  });
+  LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(low, high, 1, [&](Value row) { emitRow(kernel, row); });
+}
+
+void RowEmitter::emitRow(rows::KernelOp kernel, Value row) {
+  beginRow(kernel, row);
+  emitBlock(kernel.getBody().front());
 }
 
 void RowEmitter::beginRow(rows::KernelOp kernel, Value row) {

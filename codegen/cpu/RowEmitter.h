@@ -23,6 +23,8 @@ public:
 
   /// The rows [low, high), both i64.
   void emitRows(rows::KernelOp kernel, Value low, Value high);
+  /// The row of that number (i64).
+  void emitRow(rows::KernelOp kernel, Value row);
 
 protected:
   /// The pointers of a row, by the kernel's arguments.

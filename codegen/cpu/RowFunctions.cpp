@@ -150,9 +150,11 @@ void RowFunctions::outline() {
     setAttributes(function, StringRef("cold"));
     return function;
   };
-  rowFunction = outline("__rows", parameters, /*stream=*/nullptr);
+  rowFunction = outline("__rows", parameters, Form::Rows);
+  if (first.plan.hasLoneRow)
+    loneRowFunction = outline("__row", parameters, Form::LoneRow);
   if (first.plan.streamed)
-    streamFunction = outline("__stream", parameters, &*first.plan.streamed);
+    streamFunction = outline("__stream", parameters, Form::Stream);
 }
 
 func::FuncOp RowFunctions::createFunction(const Twine &suffix, TypeRange argumentTypes, TypeRange resultTypes) {
@@ -181,12 +183,13 @@ static Type getArgumentType(Value value) {
   return value.getType().isIndex() ? IntegerType::get(value.getContext(), 64) : value.getType();
 }
 
-/// The kernel as a function over a range of rows, plain or, with `stream`, past the cache.
-func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> parameters, const StreamedRows *stream) {
+/// The kernel as a function.
+func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> parameters, Form form) {
   OpBuilder builder(first.kernel.getContext());
   Location loc = first.kernel.getLoc();
   auto types = llvm::map_to_vector(arguments, [](const Parameter &one) { return getArgumentType(one.value); });
-  types.append(2, builder.getI64Type());
+  if (form != Form::LoneRow)
+    types.append(2, builder.getI64Type());
   func::FuncOp function = createFunction(suffix, types);
   setAttributes(function);
   Block *entry = &function.getBody().front();
@@ -203,20 +206,30 @@ func::FuncOp RowFunctions::outline(const Twine &suffix, ArrayRef<Parameter> para
   }
   KernelAddresses addresses = first.addresses;
   addresses.forEachValue([&](Value &value) { value = mapping.lookup(value); });
-  Value low = entry->getArgument(next), high = entry->getArgument(next + 1);
-  if (first.plan.path == RowPath::Scalar) {
-    ScalarRowEmitter(builder, entry, addresses, mapping, target.vectorBits).emitRows(first.kernel, low, high);
-  } else {
-    bool isPipelined = stream && first.plan.isPipelined(), isBatched = first.plan.isBatched && !isPipelined;
-    VectorRowEmitter rows(builder, entry, addresses, mapping, target, stream, stream && first.plan.prefetch,
-                          &rareFunctions, isBatched);
-    isPipelined  ? rows.emitPipelinedRows(first.kernel, low, high)
-    : isBatched ? rows.emitBatchedRows(first.kernel, low, high)
-                : rows.emitRows(first.kernel, low, high);
-    rows.finish(loc); // Other threads may read what was written once this function has returned.
-  }
+  emitRows(builder, entry, addresses, mapping, form);
   func::ReturnOp::create(builder, loc);
   return function;
+}
+
+/// The rows of a form; their range stands in the last two arguments.
+void RowFunctions::emitRows(OpBuilder &builder, Block *entry, const KernelAddresses &addresses,
+                            const IRMapping &mapping, Form form) {
+  Location loc = first.kernel.getLoc();
+  bool isStream = form == Form::Stream, isPipelined = isStream && first.plan.isPipelined(),
+       isBatched = first.plan.isBatched && !isPipelined && form != Form::LoneRow;
+  const StreamedRows *stream = isStream ? &*first.plan.streamed : nullptr;
+  auto getBound = [&](unsigned behind) { return entry->getArgument(entry->getNumArguments() - behind); };
+  if (first.plan.path == RowPath::Scalar)
+    return ScalarRowEmitter(builder, entry, addresses, mapping, target.vectorBits)
+        .emitRows(first.kernel, getBound(2), getBound(1));
+  VectorRowEmitter rows(builder, entry, addresses, mapping, target, stream, isStream && first.plan.prefetch,
+                        &rareFunctions, isBatched);
+  if (form == Form::LoneRow)
+    return rows.emitRow(first.kernel, constantI64(builder, loc, 0));
+  isPipelined  ? rows.emitPipelinedRows(first.kernel, getBound(2), getBound(1))
+  : isBatched ? rows.emitBatchedRows(first.kernel, getBound(2), getBound(1))
+              : rows.emitRows(first.kernel, getBound(2), getBound(1));
+  rows.finish(loc); // Other threads may read what was written once this function has returned.
 }
 
 SmallVector<Value> RowFunctions::getArguments(OpBuilder &builder, KernelUse &use) const {

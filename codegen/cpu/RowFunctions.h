@@ -44,6 +44,8 @@ public:
   SmallVector<Value> getArguments(OpBuilder &builder, KernelUse &use) const;
 
   func::FuncOp getRows() const { return rowFunction; }
+  /// What does the same for row 0 alone and takes no range; null where that has no code of its own.
+  func::FuncOp getLoneRow() const { return loneRowFunction; }
   /// Where rows may be written past the cache: what writes them so, and how.
   func::FuncOp getStream() const { return streamFunction; }
   const std::optional<StreamedRows> &getStreamedRows() const { return first.plan.streamed; }
@@ -60,9 +62,14 @@ private:
     bool isConstant;   // made again in the functions, and no argument
   };
 
+  /// The rows [low, high) through the cache, row 0 alone, the rows [low, high) past the cache.
+  enum class Form { Rows, LoneRow, Stream };
+
   SmallVector<Parameter> collectParameters() const;
   void setAttributes(func::FuncOp function, ArrayRef<StringRef> more = {}) const;
-  func::FuncOp outline(const Twine &suffix, ArrayRef<Parameter> parameters, const StreamedRows *stream);
+  func::FuncOp outline(const Twine &suffix, ArrayRef<Parameter> parameters, Form form);
+  void emitRows(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
+                Form form);
 
   KernelUse first;
   SymbolTable &symbols;
@@ -71,7 +78,7 @@ private:
   llvm::SmallSet<unsigned, 4> differing;
   SmallVector<Parameter> arguments;
   RareFunctions rareFunctions;
-  func::FuncOp rowFunction, streamFunction;
+  func::FuncOp rowFunction, loneRowFunction, streamFunction;
 };
 
 } // namespace mlir::resid::cpu

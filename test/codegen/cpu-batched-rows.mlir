@@ -27,6 +27,7 @@
 // CHECK:             arith.addf %[[TAKEN]], %{{.*}} : f32
 
 // On the stack, there is a row for each one of the batch, 8 times 128 columns, and one for the result; their tails are cleared before.
+// CHECK-NOT:   @batches__row(
 // CHECK-LABEL: func.func private @batches__stream(
 // CHECK:         llvm.alloca {{.*}} x !llvm.array<4672 x i8>
 // CHECK:         scf.for {{.*}} step
@@ -59,6 +60,45 @@ func.func @batches(%x: memref<?x100xf32>, %s: memref<?x100xf32>, %y: memref<?x10
     }
     %more = arith.addf %half, %two : f32
     rows.store %more, %qr : f32, !rows.row<f32>
+  }
+  return
+}
+
+// One row of one chunk alone has code of its own, without memory on the stack and without a loop over rows. A call
+// asks for it where it writes through the cache.
+// CHECK-LABEL: func.func private @narrow__row(
+// CHECK-SAME:    %{{[a-z0-9]+}}: !llvm.ptr, %{{[a-z0-9]+}}: !llvm.ptr, %{{[a-z0-9]+}}: !llvm.ptr)
+// CHECK-NOT:     llvm.alloca
+// CHECK-NOT:     step %c1_i64
+// CHECK:         llvm.store
+// CHECK:         return
+// CHECK-LABEL: func.func private @narrow__stream(
+// CHECK-LABEL: func.func @narrow(
+// CHECK:           call @narrow__stream(%[[S:.*]], %[[Y:.*]], %[[X:.*]], %c0_i64, %[[ROWS:.*]]) :
+// CHECK-NEXT:    } else {
+// CHECK:           %[[ISLONE:.*]] = arith.cmpi eq, %[[ROWS]], %c1_i64
+// CHECK-NEXT:      scf.if %[[ISLONE]] {
+// CHECK-NEXT:        call @narrow__row(%[[S]], %[[Y]], %[[X]]) :
+// CHECK-NEXT:      } else {
+// CHECK-NEXT:        call @narrow__rows(%[[S]], %[[Y]], %[[X]], %c0_i64, %[[ROWS]]) :
+func.func @narrow(%x: memref<?x40xf32>, %s: memref<?x40xf32>, %y: memref<?x40xf32>, %rows: index) {
+  %cols = arith.constant 40 : index
+  rows.kernel rows(%rows) columns(%cols) ins(%x : memref<?x40xf32>) outs(%s, %y : memref<?x40xf32>, memref<?x40xf32>)
+      attributes {indexing_maps = [#full, #full, #full]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>, %sr: !rows.row<f32>, %yr: !rows.row<f32>):
+    %sum = rows.phase [sum_of_squares] : f32 {
+    ^bb0(%j: index):
+      %a = rows.load %xr[%j] : !rows.row<f32> -> f32
+      %b = arith.addf %a, %a : f32
+      rows.store %b, %sr[%j] : f32, !rows.row<f32>
+      rows.yield %b : f32
+    }
+    rows.phase [] {
+    ^bb0(%j: index):
+      %a = rows.load %sr[%j] : !rows.row<f32> -> f32
+      %b = arith.mulf %a, %sum : f32
+      rows.store %b, %yr[%j] : f32, !rows.row<f32>
+    }
   }
   return
 }

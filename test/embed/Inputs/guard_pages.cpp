@@ -68,7 +68,7 @@ struct Program {
 
 namespace {
 
-constexpr int64_t maxRows = 9;
+constexpr int64_t someRows = 9, maxRows = 17;
 enum class Place { Start, End };
 
 sigjmp_buf afterFault;
@@ -301,7 +301,7 @@ int main(int argc, char **argv) {
   for (const Program &program : programs) {
     Tester tester(program, wide.back());
     auto checkWidth = [&](int64_t width) {
-      for (int64_t rows : {int64_t(0), int64_t(1), int64_t(2), maxRows})
+      for (int64_t rows : {int64_t(0), int64_t(1), int64_t(2), someRows})
         if (program.fixedRows < 0)
           tester.check(rows, width);
       if (program.fixedRows >= 0)
@@ -309,6 +309,10 @@ int main(int argc, char **argv) {
     };
     if (program.fixedWidth >= 0)
       checkWidth(program.fixedWidth);
+    // Rows of one chunk are in batches of 16.
+    if (program.fixedWidth > 0 && program.fixedWidth <= 64 && program.fixedRows < 0)
+      for (int64_t rows : {int64_t(16), maxRows})
+        tester.check(rows, program.fixedWidth);
     for (int64_t width = 0; program.fixedWidth < 0 && width <= every; ++width)
       checkWidth(width);
     for (size_t i = 0; program.fixedWidth < 0 && i < wide.size(); ++i)
