@@ -43,11 +43,9 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
     plan.singleReason = "no row is written past the cache";
   else if (order == RowOrder::Single || order == RowOrder::Batched)
     plan.singleReason = "the schedule says so";
-  else if (plan.isBatched && getStaticWidth(kernel))
-    plan.singleReason = "narrow rows are worked on in batches";
   else if (std::optional<std::string> obstacle = findPipelineObstacle(kernel, target))
     plan.singleReason = *obstacle;
-  else if (order == RowOrder::Auto && !paysToPipeline(kernel, *plan.streamed, plan.prefetch))
+  else if (order == RowOrder::Auto && !paysToPipeline(kernel, *plan.streamed, plan.prefetch, plan.isBatched))
     plan.singleReason = "not known to be faster";
   return plan;
 }

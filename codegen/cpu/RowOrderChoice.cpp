@@ -4,10 +4,12 @@
 
 #include "codegen/cpu/RowOrderChoice.h"
 
+#include "codegen/cpu/LaneLoops.h"
 #include "codegen/rows/ElementMemory.h"
 
 using namespace mlir;
 using namespace mlir::resid;
+using namespace mlir::resid::cpu;
 
 // What pipelined rows bring beyond the cache, on a Zen 5 EPYC, one thread: the time one row after the other (measured
 // before and after) over theirs, medians, called by turns:
@@ -76,10 +78,37 @@ static int64_t countInputBytes(rows::KernelOp kernel, int64_t width) {
   return bytes;
 }
 
-bool cpu::paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch) {
+// What pipelined rows bring over batches, likewise: the time in batches over theirs.
+//
+//                               93750x128  62500x192  46875x256  31250x384  23437x512
+//   f32   add + layer norm           1.03       1.09       1.07       1.04       1.06
+//         add + RMS norm             1.08       1.05       1.01       1.07       1.03
+//         dropout + add + norm       0.93       0.93       0.97       0.97       1.08
+//   bf16  add + layer norm           0.67       0.67       0.69       0.80       0.86
+//         add + RMS norm             0.86       0.84       0.86       1.04       1.02
+//         dropout + add + norm       0.87       0.89       0.91       0.99       1.00
+//
+// by `make bench-quick PEERS=none BENCH_FLAGS='--tries=1 --only=add_ --also=--schedule=prefetch=on
+// --also=--schedule=rows=batched --also=--schedule=rows=pipelined
+// --shapes=93750x128,62500x192,46875x256,31250x384,23437x512'`. In f32 of 46875x256 on two threads, 0.99, 1.03, 1.02,
+// by `make bench` with the same flags and --shapes=46875x256. Norms alone gain or lose by the width and by where in
+// cache lines their rows begin, so they stay in batches.
+
+/// From how many columns on rows past the cache are pipelined instead of batched, and where random numbers are drawn.
+static constexpr int64_t kLeastInsteadOfBatches = 128, kLeastDrawnInsteadOfBatches = 512;
+
+/// Whether pipelined rows are faster than batches of rows of a known width.
+static bool beatsBatches(rows::KernelOp kernel, const StreamedRows &streamed, int64_t width) {
+  return !streamed.getKept().empty() && !hasNarrowRows(kernel) && width % kLanes == 0 &&
+         width >= (drawsNumbers(kernel) ? kLeastDrawnInsteadOfBatches : kLeastInsteadOfBatches);
+}
+
+bool cpu::paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch, bool isBatched) {
   std::optional<int64_t> width = getStaticWidth(kernel);
   if (!prefetch || (drawsNumbers(kernel) && hasNarrowRows(kernel)))
     return false;
+  if (width && isBatched)
+    return beatsBatches(kernel, streamed, *width);
   if (!streamed.getKept().empty())
     return !width || *width >= kLeastKept;
   return width && *width >= kLeastReread && countInputBytes(kernel, *width) <= kMostReread;
@@ -96,8 +125,7 @@ bool cpu::paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bo
 //
 // by `make bench-quick PEERS=none BENCH_FLAGS='--tries=1 --only=add_layer_norm --also=--schedule=rows=single
 // --shapes=262144x33,131072x65,65536x129,32768x256'`. Where memory is the limit, it stays that; what is lost at 65
-// columns comes and goes between runs. Of rows that begin at cache lines, they gain as much as pipelined ones in f32,
-// and more in bf16, so they come first. In the cache, and where the width is known at run time only, they bring more
+// columns comes and goes between runs. In the cache, and where the width is known at run time only, they bring more
 // (docs/benchmarks.md). With registers of 256 bits and random numbers, the loops would keep some values on the stack.
 bool cpu::paysToBatch(rows::KernelOp kernel, const CPUTarget &target) {
   return target.isX86 && (target.vectorBits >= 512 || !drawsNumbers(kernel));

@@ -11,8 +11,9 @@
 
 namespace mlir::resid::cpu {
 
-/// Whether pipelined rows are faster than single ones, as far as it was measured. `prefetch`: whether the kernel does.
-bool paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch);
+/// Whether pipelined rows are faster than single ones, or than those in batches where they are batched else, as far as
+/// it was measured. `prefetch`: whether the kernel does.
+bool paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch, bool isBatched);
 
 /// The same for narrow rows in batches, where they can be.
 bool paysToBatch(rows::KernelOp kernel, const CPUTarget &target);
