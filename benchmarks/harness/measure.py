@@ -16,7 +16,7 @@ class Plan:
     tries: int = 3
     samples: int = 15
     sample_nanoseconds: float = 1.5e6
-    runs_of_compiler: int = 5
+    runs_of_compiler: int = 11
 
 
 @dataclasses.dataclass

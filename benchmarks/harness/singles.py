@@ -79,7 +79,7 @@ def philox(providers, plan):
 
 
 def compile_times(residc, folder, plan):
-    (one, seconds), (layers, layers_seconds) = compiled.compile_times(residc, folder, plan.runs_of_compiler)
+    (one, seconds), (layers, layers_seconds) = compiled.compile_times(residc, folder, plan.tries, plan.runs_of_compiler)
     return [Single("compile-kernel", f"residc, {one}", seconds * 1e3, "ms", 100),
             Single("compile-layers", f"residc, {layers}", layers_seconds * 1e3, "ms", 2000)]
 

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Buffers made of a pointer and what is open of their shapes, as functions are called with them. Most are asked for their
-// pointer and sizes only, so that no descriptor is ever made. Does not own who passes what (emit/Boundary.h).
+// Buffers made of a pointer and what is open of their shapes, as functions are called with them. Most are asked for
+// their pointer and sizes only, so that no descriptor is ever made. Does not own who passes what (emit/Boundary.h).
 
 #ifndef RESID_CODEGEN_CPU_ARGUMENTBUFFERS_H
 #define RESID_CODEGEN_CPU_ARGUMENTBUFFERS_H
@@ -11,8 +11,8 @@
 
 namespace mlir::resid::cpu {
 
-/// A buffer of this type, row-major and without an offset, whose first element `pointer` points at. `sizes`: an index per
-/// open dimension; `rowStride`: an i64 where the strides are open, the distance of rows in elements.
+/// A buffer of this type, row-major and without an offset, whose first element `pointer` points at. `sizes`: an index
+/// per open dimension; `rowStride`: an i64 where the strides are open, the distance of rows in elements.
 Value createArgumentBuffer(OpBuilder &builder, Location loc, MemRefType type, Value pointer, ValueRange sizes,
                            Value rowStride = nullptr);
 

@@ -14,7 +14,7 @@ namespace mlir::resid::cpu {
 inline constexpr llvm::StringLiteral kVectorLoopsAttribute = "resid-vector-loops";
 /// Of a function without loops over elements, which runs once per call of a kernel or less: it is not worth LLVM's time.
 inline constexpr llvm::StringLiteral kBriefAttribute = "resid-brief";
-/// Of a function that runs once for the object, or has nothing to optimise: all that matters is how fast it is compiled.
+/// Of a function that runs once for the object, or has nothing to optimise: what matters is how fast it is compiled.
 inline constexpr llvm::StringLiteral kOnceAttribute = "resid-once";
 
 struct CPUTarget {

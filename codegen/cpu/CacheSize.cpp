@@ -106,7 +106,8 @@ static func::FuncOp createFunction(ModuleOp module, Location loc) {
   auto global = LLVM::GlobalOp::create(builder, loc, builder.getI64Type(), /*isConstant=*/false,
                                        LLVM::Linkage::Internal, kStateName, builder.getI64IntegerAttr(0),
                                        /*alignment=*/8);
-  auto function = func::FuncOp::create(builder, loc, kFunctionName, builder.getFunctionType({}, {builder.getI64Type()}));
+  FunctionType type = builder.getFunctionType({}, {builder.getI64Type()});
+  auto function = func::FuncOp::create(builder, loc, kFunctionName, type);
   function.setPrivate();
   function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "cold", cpu::kOnceAttribute}));
   buildFunction(function, global);

@@ -23,8 +23,8 @@ struct KernelPlan {
   /// Why it works on one row at a time; empty where it works on two (PipelinedRows.h).
   std::string singleReason;
   bool isPipelined() const { return singleReason.empty(); }
-  /// Whether rows are worked on in batches where they are narrow (BatchedRows.h); with isPipelined(), only by the version
-  /// that writes through the cache.
+  /// Whether rows are worked on in batches where they are narrow (BatchedRows.h); with isPipelined(), only by the
+  /// version that writes through the cache.
   bool isBatched = false;
   /// Whether a call with one row, through the cache, runs it by code of its own.
   bool hasLoneRow = false;

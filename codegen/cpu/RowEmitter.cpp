@@ -130,9 +130,9 @@ static Value toBits(OpBuilder &builder, Location loc, Value value) {
   return toMemory(builder, loc, value, builder.getIntegerType(element.getIntOrFloatBitWidth()));
 }
 
-/// The larger one, or a NaN if there is one. Without signs, the bits of floats have as integers the order of the floats,
-/// with NaNs above infinity: one instruction, where comparing floats takes three. Signed integers, so that a -0 stands
-/// below all others.
+/// The larger one, or a NaN if there is one. Without signs, the bits of floats have as integers the order of the
+/// floats, with NaNs above infinity: one instruction, where comparing floats takes three. Signed integers, so that a -0
+/// stands below all others.
 static Value combineMagnitudes(OpBuilder &builder, Location loc, Value a, Value b) {
   Type element = getElementTypeOrSelf(a.getType());
   Value larger = arith::MaxSIOp::create(builder, loc, toBits(builder, loc, a), toBits(builder, loc, b));
@@ -173,8 +173,8 @@ Value cpu::concatenate(OpBuilder &builder, Location loc, Value low, Value high) 
   return LLVM::ShuffleVectorOp::create(builder, loc, low, high, mask);
 }
 
-/// Lane i meets lane i + half the lanes, until one is left. Below 128 bits there are no registers: the upper lanes stay,
-/// and hold nothing.
+/// Lane i meets lane i + half the lanes, until one is left. Below 128 bits there are no registers: the upper lanes
+/// stay, and hold nothing.
 static Value reduceVector(OpBuilder &builder, Location loc, rows::ReductionKind kind, Value vector) {
   Type element = cast<VectorType>(vector.getType()).getElementType();
   int32_t lanes = cast<VectorType>(vector.getType()).getNumElements();

@@ -42,6 +42,7 @@ struct ChoiceBuilder {
   }
   Value toInteger(Value pointer) { return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointer); }
   Value fits(int64_t columns) { return compare(arith::CmpIPredicate::sle, addresses.width, constant(columns)); }
+  Value isAtLeast(int64_t columns) { return compare(arith::CmpIPredicate::sge, addresses.width, constant(columns)); }
   Value toBytes(const OperandAddress &operand, Value elements) {
     return arith::MulIOp::create(builder, loc, elements, constant(rows::getElementBytes(operand.elementType)));
   }
@@ -63,6 +64,7 @@ struct ChoiceBuilder {
       return rows::getElementBytes(addresses.operands[operand].elementType) < 4;
     });
   }
+
   int64_t getLeastUnalignedColumns(const StreamedRows &rows, bool isBatched) const {
     if (!isBatched)
       return kLeastUnalignedColumns;
@@ -100,16 +102,14 @@ Value cpu::emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp k
   Value aligned = emitAlignment(builder, choice.loc, addresses, rows.getOperands());
   Value haveRoom = choice.fits(rows.getStagedCapacity());
   if (schedule.stores == StoreKind::Auto)
-    haveRoom = choice.both(haveRoom, choice.compare(arith::CmpIPredicate::sge, addresses.width,
-                                                    choice.constant(choice.getLeastUnalignedColumns(rows, plan.isBatched))));
+    haveRoom = choice.both(haveRoom, choice.isAtLeast(choice.getLeastUnalignedColumns(rows, plan.isBatched)));
   Value keptHaveRoom = rows.getKept().empty() ? aligned : choice.both(aligned, choice.fits(rows.getCapacity()));
   useStream = choice.both(useStream, arith::OrIOp::create(builder, choice.loc, haveRoom, keptHaveRoom));
   if (schedule.stores != StoreKind::Auto)
     return useStream;
   // The version for this is not batched then, and narrow types gain more by that.
   if (plan.isBatched && plan.isPipelined() && choice.hasNarrowElements(rows))
-    useStream = choice.both(useStream, choice.compare(arith::CmpIPredicate::sge, addresses.width,
-                                                      choice.constant(kLeastUnalignedNarrowColumnsInBatches)));
+    useStream = choice.both(useStream, choice.isAtLeast(kLeastUnalignedNarrowColumnsInBatches));
   // In place, the line that a plain store needs was just read.
   for (unsigned operand : rows.getOperands())
     for (unsigned input = 0; input < kernel.getInputs().size(); ++input)

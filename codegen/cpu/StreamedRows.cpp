@@ -73,7 +73,8 @@ void StreamedRows::layOut(int64_t room, std::optional<int64_t> width) {
   batchColumns = std::min(kBatchColumns, stagedCapacity);
   if (!width)
     return;
-  int64_t padded = llvm::alignTo(*width, kLanes), moreRows = padded ? std::max<int64_t>(batchColumns / padded, 1) - 1 : 0;
+  int64_t padded = llvm::alignTo(*width, kLanes);
+  int64_t moreRows = padded ? std::max<int64_t>(batchColumns / padded, 1) - 1 : 0;
   stagedCapacity = padded <= stagedCapacity ? padded : 0;
   capacity = std::min(padded, capacity);
   scratchBytes = stagedCapacity ? padded * (allBytes + moreRows * keptBytes) : padded * keptBytes;

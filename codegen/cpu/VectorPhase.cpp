@@ -112,7 +112,8 @@ void VectorRowEmitter::clearTails(Location loc, Value first, Type element, Value
     return clearTail(loc, first, element, columns);
   LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(constantI64(builder, loc, 0), batchRows, 1, [&](Value place) {
     Value offset = arith::MulIOp::create(builder, loc, place, columns);
-    clearTail(loc, LLVM::GEPOp::create(builder, loc, first.getType(), element, first, ValueRange(offset)), element, columns);
+    Value row = LLVM::GEPOp::create(builder, loc, first.getType(), element, first, ValueRange(offset));
+    clearTail(loc, row, element, columns);
   });
 }
 

@@ -111,8 +111,8 @@ void ArrayChecks::checkOverlaps() {
   }
 }
 
-/// With a and b the bytes of the two and d the distance from the first to the second, they share a byte where -b < d < a;
-/// with b - 1 added to all, which leaves no number below 0, one unsigned comparison says so.
+/// With a and b the bytes of the two and d the distance from the first to the second, they share a byte where
+/// -b < d < a; with b - 1 added to all, which leaves no number below 0, one unsigned comparison says so.
 Value ArrayChecks::doOverlap(const Pair &pair) {
   OpBuilder &builder = entry.builder;
   Location loc = entry.loc;

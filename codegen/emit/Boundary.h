@@ -10,7 +10,8 @@
 
 namespace mlir::resid::emit {
 
-/// The size parameters (by number) that an implementation is given: the first of each class, where several sizes are right.
+/// The size parameters (by number) that an implementation is given: the first of each class, where several sizes are
+/// right.
 SmallVector<unsigned> getPassedSizes(const KernelSignature &signature);
 
 /// Whether the implementation answers a status: its last parameter is the status cell then.

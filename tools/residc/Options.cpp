@@ -40,7 +40,7 @@ usage: residc IN.mlir [-o OUT] [flags]        '-' is standard input or output
   --manifest=FILE        write as JSON what became of each norm parameter
   --schedule=KEY=VALUE,… how row kernels run where several ways give the same bits: path=vector|scalar,
                          stores=auto|plain|nontemporal, prefetch=auto|off|on,
-                         rows=auto|single|pipelined (docs/tools.md)
+                         rows=auto|single|pipelined|batched (docs/tools.md)
   --report[=FILE]        say on standard error, or as JSON in FILE, which kernels there are and why: what was fused and
                          what not, bytes read and written, schedules
   --dump-stages=DIR      write the program after each stage to DIR: 00-input.mlir, …, its LLVM IR and assembly
