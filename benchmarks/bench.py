@@ -182,7 +182,7 @@ def main():
             print(f"preparing {number + 1} of {len(chosen)}", flush=True)
             providers.variants(case)
         return None
-    machine_line = machine.describe(providers.native.library.bench_clock())
+    machine_line = machine.describe(providers.native.functions.bench_clock())
     results = measure_cases(providers, plan, chosen)
     numbers = singles.call_overhead(providers, plan) + singles.philox(providers, plan) + compiling
     write_results(options, results, numbers, machine_line, providers.reasons)

@@ -19,7 +19,7 @@ class Native:
     """libresid-benchmarks.so"""
 
     def __init__(self, path):
-        self.library = ctypes.CDLL(str(path))
+        self.functions = ctypes.CDLL(str(path))
         for name, result, arguments in (
                 ("bench_time", ctypes.c_double, [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int32]),
                 ("bench_clock", ctypes.c_double, []),
@@ -29,14 +29,14 @@ class Native:
                 ("bench_compare", ctypes.c_int64, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]),
                 ("bench_distance", ctypes.c_double, [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 2),
                 ("hand_is_supported", ctypes.c_int32, [])):
-            function = getattr(self.library, name)
+            function = getattr(self.functions, name)
             function.restype, function.argtypes = result, arguments
         self.contexts = {}
 
     def context(self, threads):
         """The address of a resid_ctx with so many threads; 0 for one thread."""
         if threads not in self.contexts:
-            self.contexts[threads] = self.library.bench_context(threads) or 0
+            self.contexts[threads] = self.functions.bench_context(threads) or 0
         return self.contexts[threads]
 
 
@@ -58,7 +58,7 @@ class Sequence:
 
     def time(self, repeats):
         """Nanoseconds of one repetition."""
-        result = self.native.library.bench_time(ctypes.addressof(self.calls), self.length, repeats,
+        result = self.native.functions.bench_time(ctypes.addressof(self.calls), self.length, repeats,
                                                 self.own_time)
         if result < 0:
             raise RuntimeError(f"a kernel answered status {int(result)}")
@@ -74,7 +74,7 @@ class Arrays:
         self.native = native
         self.capacity = {name: row_bytes for name in self.ROWS} | {name: parameter_bytes for name in self.PARAMETERS}
         sizes = [(size + 2 * LARGE_PAGE - 1) // LARGE_PAGE * LARGE_PAGE for size in self.capacity.values()]
-        base = native.library.bench_allocate(sum(sizes))
+        base = native.functions.bench_allocate(sum(sizes))
         if not base:
             raise MemoryError(f"expected {sum(sizes)} bytes for the arrays, but the system has none")
         self.addresses = {}
@@ -88,7 +88,7 @@ class Arrays:
     def fill(self, case, size):
         for seed, name in enumerate(("x", "f", "gamma", "beta")):
             count = case.width if name in self.PARAMETERS else case.elements
-            self.native.library.bench_fill(self[name], count, size, seed + 1, 0.25)
+            self.native.functions.bench_fill(self[name], count, size, seed + 1, 0.25)
 
     def spoil(self, names, count, size):
         """Overwrites results with what no kernel computes."""
@@ -101,8 +101,8 @@ class Arrays:
 
     def first_difference(self, name, count, size):
         """1 + the place of the first element that is not as expected, or 0."""
-        return self.native.library.bench_compare(self[name], self[f"expected_{name}"], count, size)
+        return self.native.functions.bench_compare(self[name], self[f"expected_{name}"], count, size)
 
     def distance(self, name, count, size):
         """The largest distance from what is expected; infinite where one of the two is not a number."""
-        return self.native.library.bench_distance(self[name], self[f"expected_{name}"], count, size)
+        return self.native.functions.bench_distance(self[name], self[f"expected_{name}"], count, size)

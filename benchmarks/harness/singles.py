@@ -45,7 +45,7 @@ def call_overhead(providers, plan):
     kernel = next(kernel for kernel in cases.KERNELS if kernel.name == "layer_norm")
     case = cases.Case(kernel, "f32", *CALL_SHAPE, 1)
     arrays.fill(case, 4)
-    nothing = make_call(address_of(native.library, "bench_nothing"), [0] * 8)
+    nothing = make_call(address_of(native.functions, "bench_nothing"), [0] * 8)
     found = [Variant("nothing", "an empty function", "", Sequence(native, [nothing]).time)]
     found += [variant for variant in providers.variants(case) if variant.group in ("hand", "resid", "peer")]
     empty = next(providers.compiled(dataclasses.replace(case, rows=0)))
@@ -61,8 +61,8 @@ def philox(providers, plan):
     (rows, width), scalars = PHILOX_SHAPE, [compiled.SCALARS[name] for name in ("seed", "step")]
     sink = ctypes.c_uint64()
     found = []
-    if native.library.hand_is_supported():
-        call = make_call(address_of(native.library, "hand_philox"), [rows, width, *scalars, ctypes.addressof(sink)])
+    if native.functions.hand_is_supported():
+        call = make_call(address_of(native.functions, "hand_philox"), [rows, width, *scalars, ctypes.addressof(sink)])
         time = Sequence(native, [call]).time
         found.append(Variant("philox-hand", "random numbers alone, hand-written", "hand", time))
     case = cases.Case(cases.KERNELS[0], "f32", rows, width, 1)
@@ -72,7 +72,7 @@ def philox(providers, plan):
         found.append(Variant(f"dropout-{path.name}", f"dropout alone in cache, {path.title}", "resid",
                              providers.sequence(case, path, library, part)))
     times = medians(found, plan, max(1, int(plan.sample_nanoseconds / (0.5 * rows * width))))
-    clock = native.library.bench_clock()
+    clock = native.functions.bench_clock()
     return [Single(variant.name, f"{variant.title}, at {NOMINAL_GHZ} GHz",
                    times[variant.name] / (rows * width) * clock / NOMINAL_GHZ, "ns per element",
                    0.28 if variant.name == "dropout-resid" else None) for variant in found]

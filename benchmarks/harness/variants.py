@@ -43,7 +43,7 @@ class Providers:
 
     def variants(self, case):
         found = []
-        if self.native.library.hand_is_supported():
+        if self.native.functions.hand_is_supported():
             found += [*self.limits(case), *self.hand_written(case)]
         else:
             self.skip("limits and hand-written kernels", "this processor lacks AVX-512 with bf16")
@@ -66,7 +66,7 @@ class Providers:
         size = case.elements * cases.SIZES[case.type] // STREAM_STEP * STREAM_STEP
         a = self.arrays
         for stores, title in LIMIT_STORES:
-            function = address_of(self.native.library, f"stream_{reads}r{writes}w_{stores}")
+            function = address_of(self.native.functions, f"stream_{reads}r{writes}w_{stores}")
             arguments = [self.native.context(case.threads), a["x"], a["f"], a["y"], a["s"], size]
             time = Sequence(self.native, [make_call(function, arguments)], case.threads).time
             yield Variant(f"limit-{stores}", title, "limit", time)
@@ -76,7 +76,7 @@ class Providers:
         arguments = [self.native.context(case.threads), *(a[name] for name in ("x", "f", "gamma", "beta", "y", "s")),
                      case.rows, case.width, *(compiled.SCALARS[name] for name in ("seed", "step"))]
         for stores, title in HAND_STORES + self.hand_orders(case):
-            function = address_of(self.native.library, f"hand_{case.kernel.name}_{case.type}_{stores}")
+            function = address_of(self.native.functions, f"hand_{case.kernel.name}_{case.type}_{stores}")
             yield Variant(f"hand-{stores.replace('_', '-')}", title, "hand",
                           Sequence(self.native, [make_call(function, arguments)], case.threads).time, is_exact=True)
 

@@ -110,11 +110,6 @@ void mlir::resid::emit::finishExports(llvm::Module &module, ArrayRef<TargetDescr
                                       ArrayRef<KernelSignature> kernels, bool packed) {
   SmallVector<llvm::Function *> exported = addExports(module, targets, kernels, packed);
   SmallVector<llvm::Function *> baseline = exported;
-  // F_dl is called as often as F, but has nothing to gain from optimisation: loads, stores and calls.
-  for (const KernelSignature &kernel : kernels)
-    for (StringRef suffix : {StringRef("_info"), StringRef("_scratch_bytes"), StringRef(kDLPackSuffix)})
-      if (llvm::Function *function = module.getFunction(kernel.symbol + suffix.str()))
-        function->addFnAttr(cpu::kOnceAttribute);
   baseline.append({module.getFunction(kCPUChoiceName), module.getFunction(kDLPackReadName)});
   SmallVector<StringRef> entries;
   for (const KernelSignature &kernel : kernels) {
@@ -131,9 +126,10 @@ void mlir::resid::emit::finishExports(llvm::Module &module, ArrayRef<TargetDescr
     function.setDoesNotThrow();
     if (llvm::is_contained(baseline, &function)) {
       setCPU(function, isX86 ? "x86-64" : "generic", "");
-      // Every call goes through an entry, which O3 makes shorter.
+      // Every call goes through an entry, which O3 makes shorter. F_dl is called as often as F, but has nothing to gain
+      // from optimisation, as little as what else is exported: loads, stores and calls.
       if (!llvm::is_contained(entries, function.getName()))
-        function.addFnAttr(cpu::kBriefAttribute);
+        function.addFnAttr(isExported ? cpu::kOnceAttribute : cpu::kBriefAttribute);
     } else if (!function.hasFnAttribute("target-cpu")) {
       setCPU(function, targets.front().cpu, targets.front().features);
     }

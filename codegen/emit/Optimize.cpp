@@ -69,8 +69,10 @@ static llvm::ModulePassManager buildArgumentPipeline() {
   return manager;
 }
 
-static bool isBrief(const llvm::Function &function) { return function.hasFnAttribute(cpu::kBriefAttribute); }
 static bool runsOnce(const llvm::Function &function) { return function.hasFnAttribute(cpu::kOnceAttribute); }
+static bool isBrief(const llvm::Function &function) {
+  return function.hasFnAttribute(cpu::kBriefAttribute) || runsOnce(function);
+}
 static bool isOfVectorLoops(const llvm::Function &function) {
   return function.hasFnAttribute(cpu::kVectorLoopsAttribute);
 }
@@ -82,12 +84,12 @@ static bool hasOwnPasses(const llvm::Any &ir) {
     function = *itself;
   if (auto *loop = llvm::any_cast<const llvm::Loop *>(&ir))
     function = (*loop)->getHeader()->getParent();
-  return function && (isBrief(*function) || runsOnce(*function) || isOfVectorLoops(*function));
+  return function && (isBrief(*function) || isOfVectorLoops(*function));
 }
 
 bool emit::hasElementLoops(const llvm::Module &module) {
   return llvm::any_of(module, [](const llvm::Function &function) {
-    if (function.isDeclaration() || isBrief(function) || runsOnce(function) || isOfVectorLoops(function))
+    if (function.isDeclaration() || isBrief(function) || isOfVectorLoops(function))
       return false;
     llvm::SmallVector<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>> edges;
     llvm::FindFunctionBackedges(function, edges);

@@ -18,7 +18,7 @@ class Kernels:
     """The functions of a shared library that was linked from objects of residc."""
 
     def __init__(self, path):
-        self.library = ctypes.CDLL(str(path))
+        self.functions = ctypes.CDLL(str(path))
 
     def signature(self, name):
         """The types of a function's arguments and results, as in the MLIR file."""
@@ -27,7 +27,7 @@ class Kernels:
             _fields_ = [("abi_version", ctypes.c_uint32), ("target", ctypes.c_char_p), ("cpu", ctypes.c_char_p),
                         ("signature", ctypes.c_char_p)]
 
-        get_info = self.library[f"{name}_info"]
+        get_info = self.functions[f"{name}_info"]
         get_info.restype = ctypes.POINTER(Info)
         return get_info().contents.signature.decode()
 
@@ -41,7 +41,7 @@ class Kernels:
         capsules = [tensor.__dlpack__() for tensor in tensors]
         # A DLManagedTensor begins with its DLTensor.
         pointers = (ctypes.c_void_p * len(capsules))(*(_get_pointer(capsule, b"dltensor") for capsule in capsules))
-        function = self.library[f"{name}_dl"]
+        function = self.functions[f"{name}_dl"]
         function.restype = ctypes.c_int32
         function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32]
         status = function(context, pointers, len(capsules))

@@ -26,22 +26,22 @@ class OneDNN:
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode != 0:
             raise Unavailable(f"its wrapper does not compile: {run.stderr.strip().splitlines()[0]}")
-        self.native, self.library = native, ctypes.CDLL(str(target))
-        self.library.onednn_version.restype = ctypes.c_char_p
-        self.library.onednn_create.restype = ctypes.c_void_p
-        self.library.onednn_create.argtypes = [ctypes.c_int64] * 4 + [ctypes.c_void_p] * 4
-        self.title = f"oneDNN {self.library.onednn_version().decode()}"
+        self.native, self.functions = native, ctypes.CDLL(str(target))
+        self.functions.onednn_version.restype = ctypes.c_char_p
+        self.functions.onednn_create.restype = ctypes.c_void_p
+        self.functions.onednn_create.argtypes = [ctypes.c_int64] * 4 + [ctypes.c_void_p] * 4
+        self.title = f"oneDNN {self.functions.onednn_version().decode()}"
         self.primitives = {}
 
     def variants(self, case, arrays):
         if case.kernel.name != "layer_norm":
             raise Unavailable("of the kernels here only layer norm is a primitive")
         if case not in self.primitives:
-            self.primitives[case] = self.library.onednn_create(
+            self.primitives[case] = self.functions.onednn_create(
                 case.rows, case.width, cases.SIZES[case.type], case.threads,
                 *(arrays[name] for name in ("x", "gamma", "beta", "y")))
         if not self.primitives[case]:
             raise Unavailable("it refuses the primitive")
-        call = make_call(address_of(self.library, "onednn_execute"), [self.primitives[case]])
+        call = make_call(address_of(self.functions, "onednn_execute"), [self.primitives[case]])
         return [Variant("onednn", "oneDNN", "peer", Sequence(self.native, [call], case.threads).time, is_close=True,
                         settle=settle_time(case))]
