@@ -7,11 +7,38 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-/// Parses `, type` for an operand whose clause was written.
-static ParseResult parseClauseType(OpAsmParser &parser, const OptionalOperand &operand, Type &type) {
-  if (!operand)
-    return success();
-  return failure(parser.parseComma() || parser.parseType(type));
+namespace {
+/// A type that the text states: whose it is, where it goes, and whether the clause of its operand was written.
+struct StatedType {
+  StringRef name;
+  Type &type;
+  bool isWritten = true;
+};
+} // namespace
+
+/// Parses the types of those that were written, one behind the other.
+static ParseResult parseTypes(OpAsmParser &parser, ArrayRef<StatedType> all) {
+  auto stated = llvm::make_filter_range(all, [](const StatedType &stated) { return stated.isWritten; });
+  size_t count = llvm::range_size(stated);
+  auto refuse = [&](SMLoc location) {
+    InFlightDiagnostic message = parser.emitError(location);
+    message << "expected " << count << (count == 1 ? " type (" : " types (");
+    llvm::interleaveComma(stated, message, [&](const StatedType &type) { message << type.name; });
+    message << "), but got ";
+    return message;
+  };
+  SMLoc last;
+  for (auto [index, type] : llvm::enumerate(stated)) {
+    if (index && failed(parser.parseOptionalComma()))
+      return refuse(last) << index << ": that of " << type.name << " is missing";
+    last = parser.getCurrentLocation();
+    if (failed(parser.parseType(type.type)))
+      return failure();
+  }
+  SMLoc location = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalComma()))
+    return refuse(location) << "more";
+  return success();
 }
 
 static void printClauseType(OpAsmPrinter &printer, Type type) {
@@ -33,7 +60,7 @@ static void printArrowTypes(OpAsmPrinter &printer, TypeRange results) {
 
 ParseResult resid::parseAddTypes(OpAsmParser &parser, OptionalOperand &gateOperand, Type &x, Type &f, Type &gate,
                                  Type &result) {
-  if (parser.parseType(x) || parseClauseType(parser, gateOperand, gate))
+  if (parseTypes(parser, {{"x and f", x}, {"gate", gate, gateOperand.has_value()}}))
     return failure();
   f = result = x;
   return failure(succeeded(parser.parseOptionalArrow()) && parser.parseType(result));
@@ -46,11 +73,18 @@ void resid::printAddTypes(OpAsmPrinter &printer, Operation *, Value, Type x, Typ
     printArrowTypes(printer, result);
 }
 
+ParseResult resid::parseBiasTypes(OpAsmParser &parser, Type &f, Type &bias) {
+  return parseTypes(parser, {{"f", f}, {"bias", bias}});
+}
+
+void resid::printBiasTypes(OpAsmPrinter &printer, Operation *, Type f, Type bias) { printer << f << ", " << bias; }
+
 ParseResult resid::parseNormTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand,
                                   Type &x, Type &gamma, Type &beta, Type &result, SmallVectorImpl<Type> &statistics) {
   SmallVector<Type> results;
-  if (parser.parseType(x) || parseClauseType(parser, gammaOperand, gamma) ||
-      parseClauseType(parser, betaOperand, beta) || parseArrowTypes(parser, results))
+  if (parseTypes(parser,
+                 {{"x", x}, {"gamma", gamma, gammaOperand.has_value()}, {"beta", beta, betaOperand.has_value()}}) ||
+      parseArrowTypes(parser, results))
     return failure();
   result = results.empty() ? x : results.front();
   if (!results.empty())
@@ -69,8 +103,10 @@ void resid::printNormTypes(OpAsmPrinter &printer, Operation *op, Value, Value, T
 
 ParseResult resid::parseDyTTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand,
                                  Type &x, Type &alpha, Type &gamma, Type &beta, Type &result) {
-  if (parser.parseType(x) || parser.parseComma() || parser.parseType(alpha) ||
-      parseClauseType(parser, gammaOperand, gamma) || parseClauseType(parser, betaOperand, beta))
+  if (parseTypes(parser, {{"x", x},
+                          {"alpha", alpha},
+                          {"gamma", gamma, gammaOperand.has_value()},
+                          {"beta", beta, betaOperand.has_value()}}))
     return failure();
   result = x;
   return failure(succeeded(parser.parseOptionalArrow()) && parser.parseType(result));
@@ -91,9 +127,12 @@ ParseResult resid::parseAddNormTypes(OpAsmParser &parser, OptionalOperand &biasO
                                      Type &alpha, Type &gamma, Type &beta, Type &normalized, Type &sum,
                                      SmallVectorImpl<Type> &statistics) {
   SmallVector<Type> results;
-  if (parser.parseType(x) || parseClauseType(parser, biasOperand, bias) || parseClauseType(parser, gateOperand, gate) ||
-      parseClauseType(parser, alphaOperand, alpha) || parseClauseType(parser, gammaOperand, gamma) ||
-      parseClauseType(parser, betaOperand, beta))
+  if (parseTypes(parser, {{"x and f", x},
+                          {"bias", bias, biasOperand.has_value()},
+                          {"gate", gate, gateOperand.has_value()},
+                          {"alpha", alpha, alphaOperand.has_value()},
+                          {"gamma", gamma, gammaOperand.has_value()},
+                          {"beta", beta, betaOperand.has_value()}}))
     return failure();
   SMLoc location = parser.getCurrentLocation();
   if (parseArrowTypes(parser, results))

@@ -19,6 +19,10 @@ ParseResult parseAddTypes(OpAsmParser &parser, OptionalOperand &gateOperand, Typ
                           Type &result);
 void printAddTypes(OpAsmPrinter &printer, Operation *op, Value gateOperand, Type x, Type f, Type gate, Type result);
 
+/// `Tf, Tbias`.
+ParseResult parseBiasTypes(OpAsmParser &parser, Type &f, Type &bias);
+void printBiasTypes(OpAsmPrinter &printer, Operation *op, Type f, Type bias);
+
 /// `Tx (, Tgamma)? (, Tbeta)? (-> Tresult (, Tstatistic)*)?`; the result defaults to x's type.
 ParseResult parseNormTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x,
                            Type &gamma, Type &beta, Type &result, SmallVectorImpl<Type> &statistics);

@@ -34,8 +34,8 @@ def Resid_NormAttr : AttrDef<Resid_Dialect, "Norm"> {
 }
 def Resid_NormArrayAttr : TypedArrayAttrBase<Resid_NormAttr, "norms of a block">;
 
-def Resid_BlockOp : Op<Resid_Dialect, "block", [AttrSizedOperandSegments, AllTypesMatch<["x", "result"]>, SingleBlock,
-                                                RecursiveMemoryEffects, RecursivelySpeculatable]> {
+def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMatch<["x", "result"]>, SingleBlock,
+                                           RecursiveMemoryEffects, RecursivelySpeculatable]> {
   let summary = "one residual sub-layer: a branch, its norm where the placement says, and the way back into the stream";
   let description = [{
     A sub-layer of a Transformer. The branch is the region; where the norm stands is an attribute.
@@ -107,8 +107,9 @@ def Resid_BlockOp : Op<Resid_Dialect, "block", [AttrSizedOperandSegments, AllTyp
   let arguments = (ins Resid_PlacementAttr:$placement, Resid_Rows:$x, Variadic<Resid_Tensor>:$norm_parameters,
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
                        Optional<Resid_Tensor>:$gate, Resid_NormArrayAttr:$norms, // block.C1
-                       OptionalAttr<F64Attr>:$p, OptionalAttr<I64Attr>:$site,
-                       DefaultValuedAttr<F64Attr, "1.0">:$skip_scale, DefaultValuedAttr<F64Attr, "1.0">:$branch_scale,
+                       OptionalAttr<Resid_F64Attr>:$p, OptionalAttr<I64Attr>:$site,
+                       DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,
+                       DefaultValuedAttr<Resid_F64Attr, "1.0">:$branch_scale,
                        UnitAttr:$narrow_affine);
   let results = (outs Resid_Rows:$result); // block.C1
   let regions = (region SizedRegion<1>:$branch);

@@ -56,8 +56,8 @@ def Resid_DropoutOp : Resid_Op<"dropout", [AttrSizedOperandSegments, InferTypeOp
     ```
   }];
   let arguments = (ins Resid_Rows:$x, I64:$seed, I64:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
-                       F64Attr:$p, I64Attr:$site); // dropout.C1
-  let results = (outs Resid_Rows:$result);         // dropout.C1
+                       Resid_F64Attr:$p, I64Attr:$site); // dropout.C1
+  let results = (outs Resid_Rows:$result);               // dropout.C1
   let assemblyFormat = [{
     $x `seed` `(` $seed `,` $step `)` (`origin` `(` $origin_row^ `,` $origin_site `)`)? attr-dict `:` type($x)
   }];

@@ -97,10 +97,10 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
                        Optional<Resid_Tensor>:$gate, Optional<Resid_Tensor>:$alpha, Optional<Resid_Tensor>:$gamma,
                        Optional<Resid_Tensor>:$beta, // add_norm.C1
-                       OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$p, OptionalAttr<I64Attr>:$site,
-                       DefaultValuedAttr<F64Attr, "1.0">:$skip_scale, DefaultValuedAttr<F64Attr, "1.0">:$branch_scale,
-                       DefaultValuedAttr<I64Attr, "1">:$norm_rank, UnitAttr:$zero_centered_gamma,
-                       UnitAttr:$narrow_affine);
+                       OptionalAttr<Resid_F64Attr>:$epsilon, OptionalAttr<Resid_F64Attr>:$p,
+                       OptionalAttr<I64Attr>:$site, DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,
+                       DefaultValuedAttr<Resid_F64Attr, "1.0">:$branch_scale, DefaultValuedAttr<I64Attr, "1">:$norm_rank,
+                       UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
   let results = (outs Resid_Rows:$normalized, Resid_Rows:$sum, Variadic<Resid_Statistics>:$statistics); // add_norm.C1
   let assemblyFormat = [{
     custom<Keyword>($kind) $x `,` $f (`bias` `(` $bias^ `)`)? (`dropout` `(` $seed^ `,` $step `)`)?

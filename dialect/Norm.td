@@ -66,7 +66,7 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
     ```
   }];
   let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // layer_norm.C1
-                       F64Attr:$epsilon, DefaultValuedAttr<I64Attr, "1">:$norm_rank,
+                       Resid_F64Attr:$epsilon, DefaultValuedAttr<I64Attr, "1">:$norm_rank,
                        UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
   // The statistics are all present (mean, mean_correction, rstd) or all absent.
   let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // layer_norm.C1
@@ -145,7 +145,7 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
     ```
   }];
   let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // rms_norm.C1
-                       F64Attr:$epsilon, DefaultValuedAttr<I64Attr, "1">:$norm_rank,
+                       Resid_F64Attr:$epsilon, DefaultValuedAttr<I64Attr, "1">:$norm_rank,
                        UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
   // The statistics are one (rstd) or absent.
   let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // rms_norm.C1

@@ -26,6 +26,10 @@ def Resid_Dialect : Dialect {
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// Names the op that one of an unknown name was probably meant to be.
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef name) const override;
+  }];
 }
 
 // C1 of every op: which tensors there are. The byte limit keeps every size and stride of a tensor far from overflow.
@@ -40,6 +44,17 @@ def Resid_Rows : Resid_TensorOf<[F16, BF16, F32, F64], "ranked tensor of f16, bf
                                 [CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getRank() >= 1">]>;
 def Resid_Statistics : Resid_TensorOf<[F32, F64], "ranked tensor of f32 or f64">;
 
-class Resid_Op<string mnemonic, list<Trait> traits = []> : Op<Resid_Dialect, mnemonic, !listconcat(traits, [Pure])>;
+// MLIR's own description does not say why `1` and `1e-5` are no floats.
+def Resid_F64Attr : FloatAttrBase<F64, "64-bit float attribute, written with a point as in 1.0 or 1.0e-5">;
+
+// Verified before the op's own attributes, of which a misspelled one may be missing.
+def Resid_DefinedAttributes : NativeOpTrait<"DefinedAttributes">, StructuralOpTrait {
+  let cppNamespace = "::mlir::resid";
+}
+
+class Resid_BaseOp<string mnemonic, list<Trait> traits = []>
+    : Op<Resid_Dialect, mnemonic, !listconcat([Resid_DefinedAttributes], traits)>;
+
+class Resid_Op<string mnemonic, list<Trait> traits = []> : Resid_BaseOp<mnemonic, !listconcat(traits, [Pure])>;
 
 #endif

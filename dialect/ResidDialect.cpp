@@ -21,15 +21,26 @@ using namespace mlir::resid;
 #define GET_OP_CLASSES
 #include "dialect/ResidOps.cpp.inc"
 
+template <typename... OpTs> static void insertOps(Dialect &dialect) {
+  static_assert((OpTs::template hasTrait<DefinedAttributes>() && ...), "expected every op to be a Resid_BaseOp");
+  (RegisteredOperationName::insert<WithTextHooks<OpTs>>(dialect), ...);
+}
+
 void ResidDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialect/ResidAttrs.cpp.inc"
       >();
-  addOperations<
+  insertOps<
 #define GET_OP_LIST
 #include "dialect/ResidOps.cpp.inc"
-      >();
+      >(*this);
+}
+
+std::optional<Dialect::ParseOpHook> ResidDialect::getParseOperationHook(StringRef name) const {
+  if (std::optional<ParseOpHook> hook = Dialect::getParseOperationHook(name))
+    return hook;
+  return parseUnknownOp;
 }
 
 Operation *ResidDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

@@ -8,6 +8,7 @@
 
 #include "dialect/DropoutScheme.h"
 #include "dialect/Shapes.h"
+#include "dialect/TextHooks.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

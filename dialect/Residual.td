@@ -54,7 +54,8 @@ def Resid_AddOp : Resid_Op<"add"> {
     ```
   }];
   let arguments = (ins Resid_Rows:$x, Resid_Rows:$f, Optional<Resid_Tensor>:$gate, // add.C1
-                       DefaultValuedAttr<F64Attr, "1.0">:$skip_scale, DefaultValuedAttr<F64Attr, "1.0">:$branch_scale);
+                       DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,
+                       DefaultValuedAttr<Resid_F64Attr, "1.0">:$branch_scale);
   let results = (outs Resid_Rows:$result); // add.C1
   let assemblyFormat = [{
     $x `,` $f (`gate` `(` $gate^ `)`)? attr-dict `:`
@@ -107,7 +108,7 @@ def Resid_AddBiasOp : Resid_Op<"add_bias", [InferTypeOpAdaptor]> {
   }];
   let arguments = (ins Resid_Rows:$f, Resid_Tensor:$bias); // add_bias.C1
   let results = (outs Resid_Rows:$result);                 // add_bias.C1
-  let assemblyFormat = "$f `,` $bias attr-dict `:` type($f) `,` type($bias)";
+  let assemblyFormat = "$f `,` $bias attr-dict `:` custom<BiasTypes>(type($f), type($bias))";
   let hasVerifier = 1;
 }
 

@@ -80,12 +80,12 @@ func.func @add_twice(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) -> tensor<4x8xf32
 }
 
 // CHECK-LABEL: func.func @unused_statistics
-// CHECK-NEXT: %[[L:.*]] = resid.layer_norm %arg0 gamma(%arg1) {epsilon = 1.000000e-05 : f64, mine, narrow_affine} : tensor<4x8xf32>, tensor<8xf32> -> tensor<4x8xbf16>
+// CHECK-NEXT: %[[L:.*]] = resid.layer_norm %arg0 gamma(%arg1) {epsilon = 1.000000e-05 : f64, mine.tag, narrow_affine} : tensor<4x8xf32>, tensor<8xf32> -> tensor<4x8xbf16>
 // CHECK-NEXT: %[[R:.*]] = resid.rms_norm %arg0 {epsilon = 1.000000e-05 : f64} : tensor<4x8xf32>{{$}}
 // CHECK-NEXT: %[[N:.*]], %[[S:.*]] = resid.add_norm rms %arg0, %[[R]] {epsilon = 1.000000e-05 : f64} : tensor<4x8xf32>{{$}}
 // CHECK-NEXT: return %[[L]], %[[N]], %[[S]]
 func.func @unused_statistics(%x: tensor<4x8xf32>, %g: tensor<8xf32>) -> (tensor<4x8xbf16>, tensor<4x8xf32>, tensor<4x8xf32>) {
-  %l:4 = resid.layer_norm %x gamma(%g) {epsilon = 1.0e-5, narrow_affine, mine} : tensor<4x8xf32>, tensor<8xf32> -> tensor<4x8xbf16>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  %l:4 = resid.layer_norm %x gamma(%g) {epsilon = 1.0e-5, narrow_affine, mine.tag} : tensor<4x8xf32>, tensor<8xf32> -> tensor<4x8xbf16>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   %r:2 = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>
   %n, %s, %rstd = resid.add_norm rms %x, %r#0 {epsilon = 1.0e-5} : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>
   return %l#0, %n, %s : tensor<4x8xbf16>, tensor<4x8xf32>, tensor<4x8xf32>

@@ -20,7 +20,7 @@
 // CHECK-NEXT: linalg.yield %[[NARROW]]
 // CHECK: %[[Y:.*]] = resid.block pre %[[ENTRY]] norm(rms gamma %[[G]] : tensor<8xf32> beta %[[B]] : tensor<8xf32> epsilon = {{1[.]0*e-05}} zero_centered_gamma) {narrow_affine}
 // CHECK: linalg.matmul ins(%{{.*}}, %[[W]]
-// CHECK: resid.rms_norm %[[Y]] gamma(%[[G]]) beta(%[[B]]) {epsilon = {{1[.]0*e-03}} : f64, head} : tensor<?x8xbf16>, tensor<8xf32>, tensor<8xf32>
+// CHECK: resid.rms_norm %[[Y]] gamma(%[[G]]) beta(%[[B]]) {epsilon = {{1[.]0*e-03}} : f64, mine.head} : tensor<?x8xbf16>, tensor<8xf32>, tensor<8xf32>
 // CHECK-NOT: resid.layer_norm
 // CHECK-LABEL: func.func @pre_prepare(
 // CHECK-SAME: %[[OLD:[^:]*]]: tensor<8x8xbf16>) -> tensor<8x8xbf16>
@@ -38,7 +38,7 @@ func.func @pre(%x: tensor<?x8xbf16>, %g: tensor<8xf32>, %b: tensor<8xf32>, %w: t
     %f = linalg.matmul ins(%h, %w : tensor<?x8xbf16>, tensor<8x8xbf16>) outs(%zeros : tensor<?x8xbf16>) -> tensor<?x8xbf16>
     resid.yield %f : tensor<?x8xbf16>
   }
-  %n = resid.layer_norm %y gamma(%g) beta(%b) {epsilon = 1.0e-3, head} : tensor<?x8xbf16>, tensor<8xf32>, tensor<8xf32>
+  %n = resid.layer_norm %y gamma(%g) beta(%b) {epsilon = 1.0e-3, mine.head} : tensor<?x8xbf16>, tensor<8xf32>, tensor<8xf32>
   return %n : tensor<?x8xbf16>
 }
 

@@ -18,11 +18,11 @@ func.func @block(%x: tensor<4x8xf32>, %g: tensor<8xf32>) -> tensor<4x8xf32> {
 // An epsilon of 0 stays 0; a narrower result and the attributes of the norm stay too.
 // CHECK-LABEL: func.func @flat(
 // CHECK: %[[S:.*]] = resid.add %{{.*}} {branch_scale = 5.000000e-01 : f64} : tensor<4x8xf32>
-// CHECK: resid.rms_norm %[[S]] gamma(%{{.*}}) {epsilon = 0.000000e+00 : f64, narrow_affine, note = "kept", zero_centered_gamma} : tensor<4x8xf32>, tensor<8xf32> -> tensor<4x8xbf16>
+// CHECK: resid.rms_norm %[[S]] gamma(%{{.*}}) {epsilon = 0.000000e+00 : f64, mine.note = "kept", narrow_affine, zero_centered_gamma} : tensor<4x8xf32>, tensor<8xf32> -> tensor<4x8xbf16>
 func.func @flat(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %g: tensor<8xf32>) -> tensor<4x8xbf16> {
   // expected-remark @below {{folded (exact in real arithmetic): skip_scale 2 into branch_scale and epsilon}}
   %s = resid.add %x, %f {skip_scale = 2.0} : tensor<4x8xf32>
-  %n = resid.rms_norm %s gamma(%g) {epsilon = 0.0, narrow_affine, zero_centered_gamma, note = "kept"} : tensor<4x8xf32>, tensor<8xf32> -> tensor<4x8xbf16>
+  %n = resid.rms_norm %s gamma(%g) {epsilon = 0.0, narrow_affine, zero_centered_gamma, mine.note = "kept"} : tensor<4x8xf32>, tensor<8xf32> -> tensor<4x8xbf16>
   return %n : tensor<4x8xbf16>
 }
 

@@ -63,7 +63,7 @@ def place_of(message):
         return "mlir-opt", ""
     if message.test.startswith(INSIDE) and not message.text.startswith("takes the scalar path"):
         return "inside", ""
-    if stem == "function-attributes-invalid":
+    if stem in ("function-attributes-invalid", "undefined-attributes-invalid", "text-invalid"):
         return "text", ""
     if folder == "dialect":
         return "dialect", "resid." + stem.replace("-invalid", "").replace("-", "_")

@@ -1,0 +1,157 @@
+// RUN: resid-opt %s -split-input-file -verify-diagnostics
+//
+// Slips in the text of ops, and the messages that name them.
+
+func.func @type_of_gamma(%x: tensor<4x8xf32>, %gamma: tensor<8xf32>) {
+  // expected-error @+1 {{expected 2 types (x, gamma), but got 1: that of gamma is missing}}
+  %y = resid.layer_norm %x gamma(%gamma) {epsilon = 1.0e-5} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @type_of_beta(%x: tensor<4x8xf32>, %gamma: tensor<8xf32>) {
+  // expected-error @+1 {{expected 3 types (x, gamma, beta), but got 2: that of beta is missing}}
+  %y = resid.rms_norm %x gamma(%gamma) beta(%gamma) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @type_of_gate(%x: tensor<4x8xf32>, %gate: tensor<8xf32>) {
+  // expected-error @+1 {{expected 2 types (x and f, gate), but got 1: that of gate is missing}}
+  %y = resid.add %x, %x gate(%gate) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @type_of_f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected 1 type (x and f), but got more}}
+  %y = resid.add %x, %x : tensor<4x8xf32>, tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @type_of_bias(%x: tensor<4x8xf32>, %bias: tensor<8xf32>) {
+  // expected-error @+1 {{expected 2 types (f, bias), but got 1: that of bias is missing}}
+  %y = resid.add_bias %x, %bias : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @type_of_alpha(%x: tensor<4x8xf32>, %alpha: tensor<f32>) {
+  // expected-error @+1 {{expected 2 types (x, alpha), but got 1: that of alpha is missing}}
+  %y = resid.dyt %x alpha(%alpha) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @types_of_add_norm(%x: tensor<4x8xf32>, %bias: tensor<8xf32>) {
+  // expected-error @+1 {{expected 3 types (x and f, bias, gamma), but got 2: that of gamma is missing}}
+  %n, %s = resid.add_norm rms %x, %x bias(%bias) gamma(%bias) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @exponent_without_point(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected a float with digits before and behind its point, 1.0e-5, but got 1e-5}}
+  %y = resid.layer_norm %x {epsilon = 1e-5} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @exponent_without_point_or_sign(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected a float with digits before and behind its point, 12.0E3, but got 12E3}}
+  %y = resid.add %x, %x {branch_scale = -12E3} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @integer(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{attribute 'epsilon' failed to satisfy constraint: 64-bit float attribute, written with a point as in 1.0 or 1.0e-5}}
+  %y = resid.layer_norm %x {epsilon = 1} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @point_without_digit(%x: tensor<4x8xf32>, %s: i64) {
+  // expected-error @+1 {{expected a float with digits before and behind its point, 0.1, but got .1}}
+  %y = resid.dropout %x seed(%s, %s) {p = .1, site = 0} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+// Other words behind numbers are MLIR's to refuse.
+func.func @no_exponent(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected '}' in attribute dictionary}}
+  %y = resid.layer_norm %x {epsilon = 1 e} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @integer_in_a_clause(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected a float with digits before and behind its point, 1.0, but got 1}}
+  %y = resid.block pre %x norm(rms epsilon = 1) : tensor<4x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @exponent_in_a_clause(%x: tensor<4x8xf32>, %s: i64) {
+  // expected-error @+1 {{expected a float with digits before and behind its point, 1.0e-1, but got 1e-1}}
+  %y = resid.block none %x dropout(1e-1, site 0, seed %s, step %s) : tensor<4x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+// The block around the op says nothing of its own.
+func.func @in_a_region(%x: tensor<4x8xf32>) {
+  %y = resid.block none %x : tensor<4x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    // expected-error @+1 {{custom op 'resid.rms_norm' expected a float with digits before and behind its point, 1.0e-6, but got 1e-6}}
+    %f = resid.rms_norm %h {epsilon = 1e-6} : tensor<4x8xf32>
+    resid.yield %f : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @unknown_op(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected an op of the dialect, but got 'resid.layernorm'; did you mean 'resid.layer_norm'?}}
+  %y = resid.layernorm %x {epsilon = 1.0e-5} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @op_of_another_library(%x: tensor<4x8xf32>, %b: tensor<8xf32>) {
+  // expected-error @+1 {{expected an op of the dialect, but got 'resid.bias_add'; did you mean 'resid.add_bias'?}}
+  %y = resid.bias_add %x, %b : tensor<4x8xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @no_op_near(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected 'resid.add', 'resid.add_bias', 'resid.add_norm', 'resid.block', 'resid.dropout', 'resid.dyt', 'resid.layer_norm', 'resid.rms_norm' or 'resid.yield', but got 'resid.softmax'}}
+  %y = resid.softmax %x : tensor<4x8xf32>
+  return
+}
