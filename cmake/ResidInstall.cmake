@@ -2,9 +2,10 @@
 #
 # What `cmake --install` installs, and where: the one place that knows. Included when all targets that it names exist.
 #
-# Components: `runtime` (the shared runtime library: what a machine needs that runs programs linked to it), `tools`,
-# `development` (headers, static library, CMake package, dialect and passes, documentation). Nothing that is installed
-# names the source or the build tree, so the folder may be moved.
+# Components: `runtime` (the shared runtime library: what a machine needs that runs programs linked to it), `tools` (the
+# tools that stand alone), `mlir` (resid-opt and the plug-in, which need MLIR's shared libraries), `development` (headers,
+# static library, CMake package, dialect and passes, documentation). Nothing that is installed names the source or the
+# build tree, so the folder may be moved.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -37,14 +38,26 @@ if(NOT RESID_BUILD_COMPILER)
   return()
 endif()
 
-# The tools. They need libMLIR.so and libLLVM.so, so the folder of these stays in their search path.
-get_property(tools GLOBAL PROPERTY RESID_TOOLS)
+# The names of functions of LLVM in the symbol table are a third of a tool that has LLVM in it.
+if(CMAKE_BUILD_TYPE MATCHES "^(Release|MinSizeRel)$")
+  install(CODE "set(CMAKE_INSTALL_DO_STRIP ON)" ALL_COMPONENTS)
+endif()
+
+# The tools. Where a program needs libMLIR.so and libLLVM.so, their folder stays in its search path.
+set(programs resid-opt resid-plugin)
+if(NOT RESID_STATIC_TOOLS)
+  list(APPEND programs residc)
+endif()
 file(RELATIVE_PATH tools_to_libraries "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
-set_target_properties(${tools} resid-plugin PROPERTIES
+set_target_properties(${programs} PROPERTIES
   INSTALL_RPATH "$ORIGIN/${tools_to_libraries}" INSTALL_RPATH_USE_LINK_PATH ON)
-install(TARGETS ${tools} EXPORT ResidToolsTargets RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
-install(TARGETS resid-plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT tools)
+get_property(links GLOBAL PROPERTY RESID_TOOL_LINKS)
+install(TARGETS residc EXPORT ResidToolsTargets RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+install(FILES ${links} DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
 install(EXPORT ResidToolsTargets NAMESPACE Resid:: DESTINATION "${RESID_PACKAGE_DIR}" COMPONENT tools)
+install(TARGETS resid-opt EXPORT ResidMLIRToolsTargets RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT mlir)
+install(TARGETS resid-plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT mlir)
+install(EXPORT ResidMLIRToolsTargets NAMESPACE Resid:: DESTINATION "${RESID_PACKAGE_DIR}" COMPONENT mlir)
 
 # The dialect and the passes, for other MLIR tools. Installed headers are those that such a tool includes.
 install(TARGETS ResidDialect ResidPasses EXPORT ResidDialectTargets

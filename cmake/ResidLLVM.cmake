@@ -1,4 +1,4 @@
-# Finds LLVM and MLIR 22 (shared libraries only) and their CMake helpers.
+# Finds LLVM and MLIR 22 and their CMake helpers. The shared libraries have to be there; ResidArchives.cmake looks for the static ones.
 # Owns: which LLVM is used and what is said when it is missing. Does not own: targets of resid.
 
 find_package(MLIR CONFIG QUIET
@@ -13,13 +13,13 @@ endif()
 foreach(required MLIR LLVM mlir-tblgen)
   if(NOT TARGET ${required})
     message(FATAL_ERROR
-      "the MLIR package in '${MLIR_DIR}' has no target '${required}'; resid links the shared libraries "
-      "libMLIR.so and libLLVM.so only.\nOn Debian 12:  apt-get install llvm-22-dev libmlir-22-dev mlir-22-tools")
+      "the MLIR package in '${MLIR_DIR}' has no target '${required}'; resid-opt and the plug-in link the shared "
+      "libraries libMLIR.so and libLLVM.so.\nOn Debian 12:  apt-get install llvm-22-dev libmlir-22-dev mlir-22-tools")
   endif()
 endforeach()
 
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
-# The package does not export this; without it the upstream helpers would pull in static archives.
+# The package does not export this; without it the upstream helpers would pull in static archives beside the shared ones.
 set(MLIR_LINK_MLIR_DYLIB ON)
 set(LLVM_LINK_LLVM_DYLIB ON)
 include(TableGen)

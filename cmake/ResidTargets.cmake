@@ -30,9 +30,14 @@ function(resid_configure_target target)
   if(RESID_ASSERTS)
     target_compile_options(${target} PRIVATE -UNDEBUG)
   endif()
+  # So that the linker can leave out what a tool does not reach.
+  if(RESID_STATIC_TOOLS)
+    target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+  endif()
 endfunction()
 
-# resid_add_library(<name> SOURCES … [DEPENDS tablegen-targets…] [LINK libraries…])
+# resid_add_library(<name> SOURCES … [DEPENDS tablegen-targets…] [LINK libraries…]): a static library, which programs of
+# both kinds link (ResidArchives.cmake). An installed one is for tools that use the shared libraries of MLIR.
 function(resid_add_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -40,20 +45,54 @@ function(resid_add_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK}
+    "$<BUILD_INTERFACE:resid_llvm>" "$<INSTALL_INTERFACE:MLIR>" "$<INSTALL_INTERFACE:LLVM>")
   resid_use_precompiled_headers(${name})
   set_property(GLOBAL APPEND PROPERTY RESID_LIBRARIES ${name})
 endfunction()
 
-# resid_add_tool(<name> SOURCES … LINK …): an executable in bin/.
+# resid_add_tool(<name> SOURCES … LINK …): an executable in bin/ that uses the shared libraries of LLVM and MLIR.
 function(resid_add_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   add_executable(Resid::${name} ALIAS ${name})
   resid_configure_target(${name})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} resid_llvm)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
   set_property(GLOBAL APPEND PROPERTY RESID_TOOLS ${name})
+endfunction()
+
+# resid_add_standalone_tool(<name> SOURCES … LINK …): the main function of a tool, and all that it alone needs, as the
+# library <name>-main. The program is made by resid_add_driver.
+function(resid_add_standalone_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name}-main STATIC ${ARG_SOURCES})
+  resid_configure_target(${name}-main)
+  target_link_libraries(${name}-main PUBLIC ${ARG_LINK} resid_llvm)
+  set_property(GLOBAL APPEND PROPERTY RESID_STANDALONE_TOOLS ${name})
+endfunction()
+
+# resid_add_driver(<target> NAME <tool> DIRECTORY <folder> LINKS <variable> SOURCES …): one program for all standalone tools,
+# which is <tool> by its own name, and the others by links to it, whose paths <variable> lists. It has LLVM and MLIR in
+# itself where RESID_STATIC_TOOLS says so.
+function(resid_add_driver target)
+  cmake_parse_arguments(ARG "" "NAME;DIRECTORY;LINKS" "SOURCES" ${ARGN})
+  get_property(tools GLOBAL PROPERTY RESID_STANDALONE_TOOLS)
+  list(TRANSFORM tools APPEND "-main" OUTPUT_VARIABLE mains)
+  add_executable(${target} ${ARG_SOURCES})
+  resid_configure_target(${target})
+  target_link_libraries(${target} PRIVATE ${mains})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${ARG_NAME} RUNTIME_OUTPUT_DIRECTORY "${ARG_DIRECTORY}" RESID_STATIC_LLVM ${RESID_STATIC_TOOLS})
+  set(links)
+  list(REMOVE_ITEM tools ${ARG_NAME})
+  foreach(tool IN LISTS tools)
+    add_custom_command(OUTPUT "${ARG_DIRECTORY}/${tool}" DEPENDS ${target}
+      COMMAND "${CMAKE_COMMAND}" -E create_symlink ${ARG_NAME} "${ARG_DIRECTORY}/${tool}"
+      COMMENT "Linking the name ${tool} to ${ARG_NAME}" VERBATIM)
+    list(APPEND links "${ARG_DIRECTORY}/${tool}")
+  endforeach()
+  set(${ARG_LINKS} "${links}" PARENT_SCOPE)
 endfunction()
 
 # Precompiled headers pay with clang (2 s instead of 5 s a file) and cost with gcc.

@@ -4,7 +4,7 @@
 # The facts of the build come from lit.site.cfg.py in the build folder.
 #
 # Tools (those of the build, then LLVM's) stand on PATH: a RUN line names them plainly.
-# Features: one per tool that the build has (resid-opt, residc, resid-run), x86_64 or aarch64, and x86-64-v3,
+# Features: one per tool that the build has (resid-opt, residc, resid-run), static-tools where LLVM is in them, x86_64 or aarch64, and x86-64-v3,
 # x86-64-v4 where this machine can run such code; faults in builds without sanitizers and sanitized in those with;
 # clang-sanitizers where they are asked for; qemu-x86_64 and aarch64-programs where
 # programs for other processors can be made and run here (without, a note says why); benchmarks where their library is built
@@ -42,6 +42,8 @@ if config.sanitized:
     config.available_features.add("sanitized")
 
 config.available_features.update(tool for tool in config.tools if tool)
+if config.static_tools:
+    config.available_features.add("static-tools")
 config.available_features.add(platform.machine())
 
 X86_LEVELS = {
@@ -118,7 +120,7 @@ else:
 if os.path.exists(os.path.join(config.runtime_dir, "libresid-benchmarks.so")) and not config.sanitized:
     config.available_features.add("benchmarks")
 
-# Mistakes to preload; the sanitizers' own libraries would have to come before them.
+# Mistakes to preload and to link; the sanitizers' own libraries would have to come before them.
 if not config.sanitized:
     config.available_features.add("faults")
 

@@ -1,8 +1,9 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Mistakes for the tools to report: a library to preload, in whose place of mlir::PassManager::run (residc, resid-run,
-// resid-reduce), mlir::MlirOptMain (resid-opt) and mlir::MlirLspServerMain (resid-lsp-server) happens what the environment variable RESID_FAULT names. The tools know nothing of
-// it. `segfault-and-abort` fails a second time in a function of the C library that the report of the first one calls.
+// Mistakes for the tools to report, preloaded or linked: in the place of mlir::PassManager::run (residc, resid-run,
+// resid-reduce), mlir::MlirOptMain (resid-opt) and mlir::MlirLspServerMain (resid-lsp-server) happens what the
+// environment variable RESID_FAULT names. The tools know nothing of it. `segfault-and-abort` fails a second time in a
+// function of the C library that the report of the first one calls.
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -56,7 +57,7 @@ static LogicalResult fail(Operation *module) {
   return failure();
 }
 
-// NOLINTNEXTLINE: takes the place of the member of libMLIR.
+// NOLINTNEXTLINE: takes the place of the member of MLIR.
 LogicalResult PassManager::run(Operation *op) { return fail(op); }
 
 LogicalResult mlir::MlirOptMain(llvm::raw_ostream &, std::unique_ptr<llvm::MemoryBuffer>, DialectRegistry &,

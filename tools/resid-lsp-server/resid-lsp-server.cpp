@@ -3,11 +3,11 @@
 // resid-lsp-server: MLIR's language server with the dialects of resid, for editors. Owns its flags; the protocol is
 // upstream's, behind checks of the documents (CheckedInput.h).
 
-#include "mlir/InitAllDialects.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/InternalError.h"
-#include "tools/common/Registration.h"
+#include "tools/common/Upstream.h"
+#include "tools/driver/Tools.h"
 #include "tools/resid-lsp-server/CheckedInput.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
@@ -46,7 +46,7 @@ static bool hasFlag(ArrayRef<const char *> arguments, StringRef name) {
   return llvm::any_of(arguments, [&](StringRef argument) { return argument.ltrim('-') == name; });
 }
 
-int main(int argc, char **argv) {
+int tools::residLspServerMain(int argc, char **argv) {
   tools::startTool("resid-lsp-server");
   ArrayRef<const char *> arguments(argv + 1, argc - 1);
   for (StringRef argument : arguments) {
@@ -64,8 +64,7 @@ int main(int argc, char **argv) {
     }
   }
   DialectRegistry registry;
-  registerAllDialects(registry);
-  tools::registerDialects(registry);
+  tools::registerStandaloneDialects(registry);
   tools::ToolRun run("resid-lsp-server", arguments, std::nullopt);
   bool isLitTest = hasFlag(arguments, "lit-test");
   return run.guard([&] {

@@ -3,16 +3,14 @@
 // resid-reduce: makes a program smaller as long as a test finds it interesting. The pass of upstream's
 // mlir-reduce is not used: it takes out only what has no uses, and fails on some programs.
 
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "tools/common/Diagnostics.h"
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
-#include "tools/common/Registration.h"
+#include "tools/common/Upstream.h"
+#include "tools/driver/Tools.h"
 #include "tools/resid-reduce/InterestTest.h"
 #include "llvm/Config/llvm-config.h"
 
@@ -178,9 +176,7 @@ static int run(Options &options, ToolRun &toolRun) {
   if (!test)
     return report(ExitFile, llvm::toString(test.takeError()));
   DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
-  tools::registerDialects(registry);
+  registerStandaloneDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   PassManager probe(&context, ModuleOp::getOperationName());
   if (failed(parsePassPipeline(options.passes, probe)))
@@ -202,7 +198,7 @@ static int run(Options &options, ToolRun &toolRun) {
   return ExitDone;
 }
 
-int main(int argc, char **argv) {
+int mlir::resid::tools::residReduceMain(int argc, char **argv) {
   startTool("resid-reduce");
   ArrayRef<const char *> arguments(argv + 1, argc - 1);
   if (llvm::is_contained(arguments, StringRef("--help"))) {
@@ -213,8 +209,7 @@ int main(int argc, char **argv) {
     llvm::outs() << "resid-reduce " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
     return ExitDone;
   }
-  registerAllPasses();
-  tools::registerPasses();
+  registerStandalonePasses();
   Options options;
   if (std::optional<int> code = parseOptions(arguments, options))
     return *code;

@@ -9,8 +9,10 @@
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
+#include "tools/driver/Tools.h"
 #include "tools/resid-run/Backend.h"
 #include "tools/resid-run/Check.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
@@ -165,7 +167,7 @@ static int runSafely(const Options &options, ArrayRef<const char *> arguments) {
   return run.guard([&] { return report(runProgram(options, std::move(*input), run), &run); });
 }
 
-int main(int argc, char **argv) {
+int mlir::resid::tools::residRunMain(int argc, char **argv) {
   resid::tools::startTool("resid-run");
   ArrayRef<const char *> arguments = ArrayRef<const char *>(argv, argc).drop_front();
   Expected<Options> options = parseOptions(arguments);
@@ -174,7 +176,7 @@ int main(int argc, char **argv) {
   if (options->help)
     llvm::outs() << helpText;
   else if (options->version)
-    llvm::outs() << "resid-run " RESID_TOOL_VERSION "\n";
+    llvm::outs() << "resid-run " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
   else
     return runSafely(*options, arguments);
   return report(Error::success());

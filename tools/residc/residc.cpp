@@ -13,6 +13,7 @@
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
+#include "tools/driver/Tools.h"
 #include "tools/residc/Options.h"
 #include "tools/residc/StageDump.h"
 #include "tools/residc/TimeReport.h"
@@ -288,7 +289,7 @@ static void tuneAllocator() {
 #endif
 }
 
-int main(int argc, char **argv) {
+int mlir::resid::tools::residcMain(int argc, char **argv) {
   startTool("residc");
   tuneAllocator();
   ArrayRef<const char *> arguments(argv + 1, argc - 1);
