@@ -10,15 +10,25 @@
 #                then fuzz-parser: 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
 #   make check-sanitizers  kernels, their callers and the runtime under clang's sanitizers: check-tsan (threads) and more; check-asan: that,
 #                and all tests with every tool built for AddressSanitizer and UndefinedBehaviorSanitizer (docs/robustness.md)
+#   make install PREFIX=/usr/local DESTDIR=   what README.md says of an installation; make deb: packages for Debian in build/packages
 #   make         builds the tools        make setup   installs missing packages (or says which)        make clean
 
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all demo check check-sanitizers check-tsan check-asan sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser bench bench-quick bench-peers bench-docs accuracy setup configure clean
+.PHONY: all install deb demo check check-sanitizers check-tsan check-asan sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser bench bench-quick bench-peers bench-docs accuracy setup configure clean
 
 all: configure
 	cmake --build $(BUILD)
+
+# DESTDIR, which packagers set, goes in front of PREFIX, as everywhere.
+PREFIX ?= /usr/local
+
+install: all
+	cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
+
+deb: all
+	cd $(BUILD) && cpack -G DEB
 
 demo: configure
 	cmake --build $(BUILD) --target residc resid_runtime

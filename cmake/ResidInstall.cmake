@@ -21,6 +21,12 @@ install(TARGETS resid_runtime resid_runtime_shared EXPORT ResidRuntimeTargets
 install(FILES runtime/resid.h runtime/resid_runtime.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
 install(EXPORT ResidRuntimeTargets NAMESPACE Resid:: DESTINATION "${RESID_PACKAGE_DIR}" COMPONENT development)
 
+file(RELATIVE_PATH RESID_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" RESID_PC_TO_PREFIX "${RESID_PC_TO_PREFIX}")
+configure_file(cmake/resid_runtime.pc.in "${PROJECT_BINARY_DIR}/cmake/resid_runtime.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/resid_runtime.pc"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+
 # The CMake package.
 configure_package_config_file(cmake/ResidConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/ResidConfig.cmake"
   INSTALL_DESTINATION "${RESID_PACKAGE_DIR}" PATH_VARS RESID_DIALECT_INCLUDEDIR)

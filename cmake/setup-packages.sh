@@ -16,8 +16,9 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   exit 0
 fi
 
-# What only tests need, of Python and of programs for other processors; without, they are left out, and the tests say so.
-optional=(python3-numpy)
+# What only tests need, of Python, of packages and of programs for other processors; without, they are left out, and the
+# tests say so. And the archive of zstd, without which the tools use the shared library.
+optional=(python3-numpy dpkg-dev libzstd-dev)
 [ "$(dpkg --print-architecture)" = amd64 ] && optional+=(qemu-user libstdc++-12-dev-arm64-cross)
 
 is_missing() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null || true)" != installed ]; }
@@ -32,9 +33,9 @@ install_optional() {
   for package in ${optional[@]+"${optional[@]}"}; do
     # No update of the lists for these: that would take its time at every call where they are not to be had.
     if is_missing "$package" && [ "$(id -u)" -eq 0 ] && [ -n "$(apt-cache madison "$package" 2>/dev/null)" ]; then
-      echo "setup: installing $package, for tests only"
+      echo "setup: installing $package, which may be missing"
       DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" </dev/null ||
-        echo "setup: $package could not be installed; some tests are left out" >&2
+        echo "setup: $package could not be installed; the build goes on without" >&2
     fi
   done
 }

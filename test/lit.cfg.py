@@ -127,6 +127,12 @@ if not config.sanitized:
 # What is linked to sanitized libraries would have to be sanitized too.
 if config.installs and not config.sanitized:
     config.available_features.add("package")
+if config.installs and not config.sanitized and all(map(shutil.which, ("dpkg", "dpkg-deb", "dpkg-shlibdeps"))):
+    config.available_features.add("deb")
+else:
+    lit_config.note("the packages for Debian are not tested: that needs an unsanitized build and dpkg-shlibdeps (dpkg-dev)")
+if os.geteuid() == 0:
+    config.available_features.add("root")
 if config.debug_info:
     config.available_features.add("debug-info")
 config.available_features.update(tool for tool in ("ninja", "make", "git") if shutil.which(tool))

@@ -1,0 +1,49 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The packages for Debian that `make deb` builds: one per component of the installation. Included behind ResidInstall.cmake,
+# which says what is in each. Their version is that of the project; dpkg-shlibdeps finds what libraries they need.
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
+set(CPACK_PACKAGING_INSTALL_PREFIX "/usr")
+set(CPACK_PACKAGE_CONTACT "resid <resid@example.org>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_CHECKSUM)
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL runtime development)
+if(RESID_BUILD_COMPILER)
+  list(APPEND CPACK_COMPONENTS_ALL tools mlir)
+endif()
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+foreach(component RUNTIME TOOLS MLIR)
+  set(CPACK_DEBIAN_${component}_PACKAGE_SHLIBDEPS ON)
+endforeach()
+set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
+# In seconds, where xz takes half a minute for a little less.
+set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
+
+get_target_property(soversion resid_runtime_shared SOVERSION)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME "libresid-runtime${soversion}")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "runtime library of programs with kernels of resid")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libresid-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "headers, libraries, CMake package and documentation of resid")
+set(CPACK_COMPONENT_DEVELOPMENT_DEPENDS runtime)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS resid)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libmlir-${LLVM_VERSION_MAJOR}-dev, mlir-${LLVM_VERSION_MAJOR}-tools")
+
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME resid)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_TOOLS_DESCRIPTION "compiler for the residual stream of Transformers")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "gcc | c-compiler")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "libresid-dev, resid-mlir")
+
+set(CPACK_DEBIAN_MLIR_PACKAGE_NAME resid-mlir)
+set(CPACK_DEBIAN_MLIR_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_MLIR_DESCRIPTION "single passes of resid, and its plug-in for mlir-opt")
+set(CPACK_DEBIAN_MLIR_PACKAGE_SUGGESTS "resid, mlir-${LLVM_VERSION_MAJOR}-tools")
+
+include(CPack)
