@@ -7,26 +7,29 @@
 
 namespace mlir::resid::diagram::metrics {
 
-inline constexpr int boxWidth = 142;
+/// A box is as wide as its longest word asks for, within these; texts keep `boxPadding` from its edges.
+inline constexpr int boxWidth = 142, maxBoxWidth = 240;
 inline constexpr int boxPadding = 8;
 inline constexpr int titleHeight = 15;
 inline constexpr int detailHeight = 13;
-/// How many characters fit into a box, and how many lines of each size.
-inline constexpr unsigned titleLength = 20, detailLength = 22, titleLines = 3, detailLines = 2;
+inline constexpr unsigned titleLines = 3, detailLines = 4;
 
-/// From the left edge of a stream's column to the stream, and on to the middle of the branch.
-inline constexpr int streamX = 92, branchX = streamX + 154;
-inline constexpr int columnWidth = branchX + boxWidth / 2 + 12;
-/// What a column with memories has beside that.
-inline constexpr int memoryWidth = 96, memoryGap = 20;
-inline constexpr unsigned memoryLength = 11;
+/// What lies between the edge of a column and its boxes, and between the stream's boxes and the branch's.
+inline constexpr int columnMargin = 21, branchMargin = 12;
+/// The frame of a loop, and how much further in lies that of a loop inside of it.
+inline constexpr int frameMargin = 4, frameStep = 5;
+/// What a branch attends to: the box, and the arrow from it.
+inline constexpr int memoryWidth = 70, maxMemoryWidth = 140, memoryGap = 20, memoryHeight = 24;
 
 inline constexpr int gap = 14;
 inline constexpr int sumRadius = 9;
 inline constexpr int skipBoxWidth = 58;
-inline constexpr unsigned tapLength = 12, headerLength = 40;
+/// Between two columns of one stream.
+inline constexpr int wrapGap = 16;
 
-inline constexpr int panelPadding = 14, headerHeight = 34, panelGap = 12, panelsPerRow = 3;
+inline constexpr int panelPadding = 14, headerHeight = 34, panelGap = 12;
+/// No stream is broken into columns below this height. Pages are to be three quarters as high as they are wide.
+inline constexpr int leastColumnHeight = 900;
 
 } // namespace mlir::resid::diagram::metrics
 

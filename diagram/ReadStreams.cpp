@@ -3,6 +3,7 @@
 // Finds the streams of a function by going up from where they end; see Stream.h.
 
 #include "diagram/Describe.h"
+#include "diagram/Repeats.h"
 #include "diagram/SubLayers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -201,6 +202,7 @@ Stream StreamReader::follow(Value end) {
   followSegment(end, Value(), stream);
   std::reverse(stream.elements.begin(), stream.elements.end());
   nameFinalNorm(stream);
+  stream.elements = foldRepeats(std::move(stream.elements));
   return stream;
 }
 

@@ -26,6 +26,7 @@ static const char *const styleSheet = R"(  <style>
     .resid rect { stroke-width: 1.2; }
     .resid .card { fill: #ffffff; stroke: #d0d7de; }
     .resid .loop { fill: none; stroke: #57606a; stroke-dasharray: 5 4; }
+    .resid .repeat { fill: none; stroke: #57606a; }
     .resid .norm { fill: #ddf4ff; stroke: #0969da; }
     .resid .branch { fill: #fff4d1; stroke: #9a6700; }
     .resid .dropout { fill: #ffebe9; stroke: #cf222e; stroke-dasharray: 4 2; }
@@ -34,7 +35,7 @@ static const char *const styleSheet = R"(  <style>
     @media (prefers-color-scheme: dark) {
       .resid text { fill: #e6edf3; }
       .resid .detail, .resid .note { fill: #9da7b3; }
-      .resid .wire, .resid .add, .resid .loop { stroke: #9da7b3; }
+      .resid .wire, .resid .add, .resid .loop, .resid .repeat { stroke: #9da7b3; }
       .resid .stream { stroke: #58a6ff; }
       .resid .head { fill: #9da7b3; }
       .resid .stream-head, .resid .tap { fill: #58a6ff; }
@@ -93,8 +94,7 @@ static void writeBox(const Shape &shape, raw_ostream &stream) {
 
 static void writeWire(const Shape &shape, raw_ostream &stream) {
   stream << "<polyline class=\"" << shape.style << "\" points=\"";
-  interleave(
-      shape.points, stream, [&](Point point) { stream << point.x << "," << point.y; }, " ");
+  interleave(shape.points, stream, [&](Point point) { stream << point.x << "," << point.y; }, " ");
   stream << "\"/>";
 }
 

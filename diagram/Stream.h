@@ -43,6 +43,8 @@ struct SubLayer {
 
 struct LoopBegin {
   std::string label;
+  /// Whether this is a loop of the program; else it stands for equal layers that the program has one by one.
+  bool isWritten = true;
 };
 struct LoopEnd {};
 

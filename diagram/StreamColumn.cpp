@@ -6,7 +6,10 @@
 
 #include "diagram/Metrics.h"
 #include "diagram/TextFit.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 
+using namespace llvm;
 using namespace mlir::resid::diagram;
 using namespace mlir::resid::diagram::metrics;
 
@@ -15,14 +18,21 @@ namespace {
 /// Goes down a stream; `y` is where the next thing begins.
 class Column {
 public:
-  Column(Point corner, int width, std::vector<Shape> &shapes)
-      : left(corner.x), width(width), y(corner.y), shapes(shapes) {}
+  Column(Point corner, const ColumnSizes &sizes, std::vector<Shape> &shapes)
+      : left(corner.x), y(corner.y), sizes(sizes), shapes(shapes) {}
 
-  int draw(const Stream &stream);
+  void beginStream(const Stream &stream);
+  void continueStream();
+  void draw(ArrayRef<Element> elements);
+  /// Ends the stream, and returns where.
+  int endStream(const Stream &stream);
+  /// Leads the stream to the top of the next column, `top`.
+  void leadOn(int bottom, int top);
+  int getY() const { return y; }
 
 private:
-  int getStreamX() const { return left + streamX; }
-  int getBranchX() const { return left + branchX; }
+  int getStreamX() const { return left + sizes.streamX; }
+  int getBranchX() const { return left + sizes.branchX; }
 
   void drawElement(const SubLayer &layer);
   void drawElement(const Part &part);
@@ -30,16 +40,19 @@ private:
   void drawElement(const LoopEnd &end);
   void drawElement(const Tap &tap);
 
-  int drawBox(const Part &part, int middle, int top, int width = boxWidth);
+  int drawBox(const Part &part, int middle, int top, int width);
   void drawOnStream(const Part &part);
   int drawBranch(const SubLayer &layer);
   void drawMemory(const std::string &memory, int middle);
-  void drawStream(size_t place, int top);
   void label(std::string style, Point place, const std::string &text, const std::string &textStyle,
-             Anchor anchor = Anchor::Middle);
+             Anchor anchor = Anchor::Middle, int width = 0);
 
-  int left, width, y;
+  int left, y;
+  const ColumnSizes &sizes;
   std::vector<Shape> &shapes;
+  /// Where the stream enters this column, and the place among the shapes of what is drawn behind the others.
+  int top = 0;
+  size_t behind = 0;
   /// The loops around the present element: where their frames stand among the shapes, and their upper edges.
   std::vector<std::pair<size_t, int>> loops;
 };
@@ -64,17 +77,16 @@ static const char *getStyle(PartKind kind) {
 
 /// Draws a box whose upper edge is at `top` and returns its lower edge.
 int Column::drawBox(const Part &part, int middle, int top, int width) {
-  unsigned letters = width == boxWidth ? titleLength : titleLength * width / boxWidth;
   Shape box{ShapeKind::Box, getStyle(part.kind), {}};
-  int line = top + boxPadding - 3;
+  int line = top + boxPadding - 3, textWidth = width - 2 * boxPadding;
   auto add = [&](const FittedText &fitted, int height, const char *style) {
     for (const std::string &text : fitted.lines)
       box.texts.push_back({{middle, line += height}, text, style});
     return fitted.isCut;
   };
-  bool isCut = add(fitText(part.title, letters, titleLines), titleHeight, "title");
+  bool isCut = add(fitText(part.title, "title", textWidth, titleLines), titleHeight, "title");
   if (!part.details.empty())
-    isCut |= add(fitText(part.details, detailLength, detailLines), detailHeight, "detail");
+    isCut |= add(fitText(part.details, "detail", textWidth, detailLines), detailHeight, "detail");
   if (isCut)
     box.tooltip = part.title + (part.details.empty() ? "" : ": " + part.details);
   int bottom = line + boxPadding;
@@ -83,20 +95,25 @@ int Column::drawBox(const Part &part, int middle, int top, int width) {
   return bottom;
 }
 
-void Column::label(std::string style, Point place, const std::string &text, const std::string &textStyle,
-                   Anchor anchor) {
-  shapes.push_back({ShapeKind::Label, std::move(style), {}, {{place, text, textStyle, anchor}}});
+/// One line of text, which is cut where it would be wider than `width`, if that is given.
+void Column::label(std::string style, Point place, const std::string &text, const std::string &textStyle, Anchor anchor,
+                   int width) {
+  FittedText fitted = width ? fitText(text, textStyle, width, 1) : FittedText{{text}};
+  shapes.push_back({ShapeKind::Label,
+                    std::move(style),
+                    {},
+                    {{place, fitted.lines.front(), textStyle, anchor}},
+                    fitted.isCut ? text : ""});
 }
 
-void Column::drawOnStream(const Part &part) { y = drawBox(part, getStreamX(), y, boxWidth) + gap; }
+void Column::drawOnStream(const Part &part) { y = drawBox(part, getStreamX(), y, sizes.boxWidth) + gap; }
 
 /// What the branch attends to comes in from the right.
 void Column::drawMemory(const std::string &memory, int middle) {
-  int right = getBranchX() + boxWidth / 2;
-  FittedText fitted = fitText(memory, memoryLength, 1);
-  int begin = right + memoryGap;
-  Shape box{ShapeKind::Box, "memory", {{begin, middle - 12}, {begin + memoryWidth - memoryGap - 6, middle + 12}}};
-  box.texts.push_back({{begin + (memoryWidth - memoryGap - 6) / 2, middle + 4}, fitted.lines.front(), "detail"});
+  int right = getBranchX() + sizes.boxWidth / 2, begin = right + memoryGap, end = begin + sizes.memoryWidth;
+  FittedText fitted = fitText(memory, "detail", sizes.memoryWidth - 2 * boxPadding, 1);
+  Shape box{ShapeKind::Box, "memory", {{begin, middle - memoryHeight / 2}, {end, middle + memoryHeight / 2}}};
+  box.texts.push_back({{(begin + end) / 2, middle + 4}, fitted.lines.front(), "detail"});
   if (fitted.isCut)
     box.tooltip = memory;
   shapes.push_back(std::move(box));
@@ -114,7 +131,7 @@ int Column::drawBranch(const SubLayer &layer) {
     if (&part != &layer.branch.front())
       shapes.push_back({ShapeKind::Arrow, "wire", {{x, end}, {x, end + gap}}});
     int top = &part == &layer.branch.front() ? end : end + gap;
-    end = drawBox(part, x, top);
+    end = drawBox(part, x, top, sizes.boxWidth);
     if (part.kind == PartKind::Branch && !layer.memory.empty())
       drawMemory(layer.memory, (top + end) / 2);
   }
@@ -127,10 +144,9 @@ void Column::drawElement(const SubLayer &layer) {
   int top = y, x = getStreamX();
   int sum = drawBranch(layer) + gap;
   if (layer.skipScale)
-    drawBox(*layer.skipScale, x, (top + sum) / 2 - 14, skipBoxWidth);
+    drawBox(*layer.skipScale, x, (top + sum) / 2 - 14, getSkipBoxWidth(*layer.skipScale));
   if (!layer.placement.empty())
-    label("placement", {x - (layer.skipScale ? skipBoxWidth / 2 + 6 : 10), (top + sum) / 2 + 4}, layer.placement,
-          "note", Anchor::End);
+    label("placement", {x - getNoteDistance(layer), (top + sum) / 2 + 4}, layer.placement, "note", Anchor::End);
   shapes.push_back({ShapeKind::Arrow, "wire", {{getBranchX(), sum - gap}, {getBranchX(), sum}, {x + sumRadius, sum}}});
   shapes.push_back({ShapeKind::Sum, "add", {{x, sum}}});
   y = sum + sumRadius + gap;
@@ -141,59 +157,138 @@ void Column::drawElement(const SubLayer &layer) {
 void Column::drawElement(const Part &part) { drawOnStream(part); }
 
 void Column::drawElement(const LoopBegin &begin) {
-  int inset = 4 + 5 * static_cast<int>(loops.size());
+  int inset = frameMargin + frameStep * static_cast<int>(loops.size());
   loops.emplace_back(shapes.size(), y);
-  shapes.push_back({ShapeKind::Box, "loop", {{left + inset, y}, {}}});
-  label("loop", {left + inset + 8, y + 15}, begin.label, "note", Anchor::Start);
+  const char *style = begin.isWritten ? "loop" : "repeat";
+  shapes.push_back({ShapeKind::Box, style, {{left + inset, y}, {}}});
+  label(style, {left + inset + boxPadding, y + 15}, begin.label, "note", Anchor::Start);
   y += 2 * gap;
 }
 
 void Column::drawElement(const LoopEnd &) {
   auto [frame, top] = loops.back();
   loops.pop_back();
-  int inset = 4 + 5 * static_cast<int>(loops.size());
-  shapes[frame].points[1] = {left + width - inset, y};
+  int inset = frameMargin + frameStep * static_cast<int>(loops.size());
+  shapes[frame].points[1] = {left + sizes.width - inset, y};
   y += gap;
 }
 
 void Column::drawElement(const Tap &tap) {
-  FittedText fitted = fitText(tap.readers, tapLength, 1);
-  int end = left + 14;
+  y += gap / 2;
+  int end = left + frameMargin + frameStep * static_cast<int>(loops.size()) + 6;
   shapes.push_back({ShapeKind::Dot, "tap", {{getStreamX(), y}}});
   shapes.push_back({ShapeKind::Arrow, "wire", {{getStreamX(), y}, {end, y}}});
-  label("tap", {end, y - 5}, fitted.lines.front(), "detail", Anchor::Start);
-  if (fitted.isCut)
-    shapes.back().tooltip = tap.readers;
+  label("tap", {end, y - 5}, tap.readers, "detail", Anchor::Start, getStreamX() - end - boxPadding);
   y += gap;
 }
 
-/// The stream itself, behind everything that was drawn since `place`.
-void Column::drawStream(size_t place, int top) {
-  shapes.insert(shapes.begin() + place, {ShapeKind::Arrow, "stream", {{getStreamX(), top}, {getStreamX(), y}}});
-}
-
-int Column::draw(const Stream &stream) {
-  label("entry", {getStreamX(), y += 12}, fitText(stream.entry, titleLength, 1).lines.front(), "title");
-  label("entry", {getStreamX(), y += detailHeight}, fitText(stream.type, detailLength, 1).lines.front(), "detail");
-  int top = y += 6;
-  size_t place = shapes.size();
-  y += gap;
-  for (const Element &element : stream.elements)
-    std::visit([&](const auto &value) { drawElement(value); }, element);
+void Column::beginStream(const Stream &stream) {
+  int width = 2 * (sizes.streamX - frameMargin);
+  label("entry", {getStreamX(), y += 12}, stream.entry, "title", Anchor::Middle, width);
+  label("entry", {getStreamX(), y += detailHeight}, stream.type, "detail", Anchor::Middle, width);
   y += 6;
-  drawStream(place, top);
-  label("exit", {getStreamX(), y += 15},
-        fitText(stream.exit.empty() ? "unused" : stream.exit, titleLength, 1).lines.front(), "title");
+  continueStream();
+}
+
+void Column::continueStream() {
+  top = y;
+  behind = shapes.size();
+  y += gap;
+}
+
+void Column::draw(ArrayRef<Element> elements) {
+  for (const Element &element : elements)
+    std::visit([&](const auto &value) { drawElement(value); }, element);
+}
+
+int Column::endStream(const Stream &stream) {
+  y += 6;
+  shapes.insert(shapes.begin() + behind, {ShapeKind::Arrow, "stream", {{getStreamX(), top}, {getStreamX(), y}}});
+  label("exit", {getStreamX(), y += 15}, stream.exit.empty() ? "unused" : stream.exit, "title", Anchor::Middle,
+        2 * (sizes.streamX - frameMargin));
   return y + 6;
 }
 
-int mlir::resid::diagram::getColumnWidth(const Stream &stream) {
-  for (const Element &element : stream.elements)
-    if (auto *layer = std::get_if<SubLayer>(&element); layer && !layer->memory.empty())
-      return columnWidth + memoryWidth;
-  return columnWidth;
+void Column::leadOn(int bottom, int nextTop) {
+  int x = getStreamX(), between = left + sizes.width + wrapGap / 2, next = x + sizes.width + wrapGap;
+  shapes.insert(
+      shapes.begin() + behind,
+      {ShapeKind::Wire, "stream", {{x, top}, {x, bottom}, {between, bottom}, {between, nextTop}, {next, nextTop}}});
 }
 
-int mlir::resid::diagram::layOutStream(const Stream &stream, Point corner, std::vector<Shape> &shapes) {
-  return Column(corner, getColumnWidth(stream), shapes).draw(stream);
+/// The end of the element at `begin`, or of the whole loop that begins there.
+static size_t getUnitEnd(const Stream &stream, size_t begin) {
+  int depth = 0;
+  do {
+    const Element &element = stream.elements[begin++];
+    depth += std::holds_alternative<LoopBegin>(element) - std::holds_alternative<LoopEnd>(element);
+  } while (depth > 0 && begin < stream.elements.size());
+  return begin;
+}
+
+StreamPlan::StreamPlan(const Stream &stream) : stream(&stream), sizes(measureColumn(stream)) {
+  for (size_t begin = 0, end = 0; begin < stream.elements.size(); begin = end) {
+    end = getUnitEnd(stream, begin);
+    std::vector<Shape> shapes;
+    Column column({0, 0}, sizes, shapes);
+    column.draw(ArrayRef(stream.elements).slice(begin, end - begin));
+    units.push_back({end, column.getY()});
+  }
+  ends = {stream.elements.size()};
+}
+
+void StreamPlan::cut(int height) {
+  ends.clear();
+  int used = 0;
+  size_t begin = 0;
+  for (const Unit &unit : units) {
+    if (used && used + unit.height > height) {
+      ends.push_back(begin);
+      used = 0;
+    }
+    used += unit.height;
+    begin = unit.end;
+  }
+  ends.push_back(stream->elements.size());
+}
+
+int StreamPlan::getLength() const {
+  int length = 0;
+  for (const Unit &unit : units)
+    length += unit.height;
+  return length;
+}
+
+int StreamPlan::getHighest() const {
+  int highest = 0;
+  for (const Unit &unit : units)
+    highest = std::max(highest, unit.height);
+  return highest;
+}
+
+int StreamPlan::getWidth() const {
+  auto columns = static_cast<int>(ends.size());
+  return columns * sizes.width + (columns - 1) * wrapGap;
+}
+
+int mlir::resid::diagram::layOutStream(const StreamPlan &plan, Point corner, std::vector<Shape> &shapes) {
+  std::vector<Column> columns;
+  size_t begin = 0;
+  int bottom = corner.y;
+  for (size_t end : plan.ends) {
+    int offset = static_cast<int>(columns.size()) * (plan.sizes.width + wrapGap);
+    Column &column = columns.emplace_back(Point{corner.x + offset, corner.y}, plan.sizes, shapes);
+    if (begin == 0)
+      column.beginStream(*plan.stream);
+    else
+      column.continueStream();
+    column.draw(ArrayRef(plan.stream->elements).slice(begin, end - begin));
+    begin = end;
+    bottom = std::max(bottom, column.getY());
+  }
+  bottom = std::max(bottom, columns.back().endStream(*plan.stream));
+  // From the last on: each is put behind shapes that come before those of the columns after it.
+  for (Column &column : llvm::drop_begin(llvm::reverse(columns)))
+    column.leadOn(bottom, corner.y);
+  return bottom;
 }

@@ -2,15 +2,20 @@
 #
 # Reads a drawing of residual streams as somebody who looks at it would, by coordinates alone: prints, per panel and per
 # stream from top to bottom, what stands on the stream, beside it, and where branches leave and join. Fails if shapes lie
-# outside of the image or boxes over each other, if texts are wider than their box, or if a font is not a generic one.
-# Argument: the file.
+# outside of the image or boxes over each other, if text touches the edge of a box, another text or the stream, if the page
+# is a strip, or if a font is not a generic one. Argument: the file.
 
 import re
 import sys
 import xml.etree.ElementTree as tree
 
+from font_widths import find_font
+
 SVG = "{http://www.w3.org/2000/svg}"
 problems = []
+FONTS = {"sans-serif": find_font("DejaVuSans"), "monospace": find_font("DejaVuSansMono")}
+# Where the fonts are not here: no letter of theirs that names are made of is wider on average.
+ESTIMATES = {"sans-serif": 0.6, "monospace": 0.602}
 
 
 def points(shape):
@@ -45,8 +50,8 @@ def event(group, stream_x):
         x0, y0, x1, y1 = box_of(shape)
         kind = shape.get("class")
         where = "on stream" if (x0 + x1) // 2 == stream_x else "beside"
-        if kind == "loop":
-            return y0, "loop begins"
+        if kind in ("loop", "repeat"):
+            return y0, f"{kind} begins"
         full = f" <{tooltip.text}>" if tooltip is not None else ""
         return y0, f"{where}: {kind}: {' | '.join(words(group))}{full}"
     if shape.get("class") == "tap":
@@ -58,26 +63,76 @@ def event(group, stream_x):
     return None
 
 
-def check_geometry(root, width, height):
-    boxes = [(rect.get("class"), box_of(rect)) for rect in root.iter(SVG + "rect")]
-    frames = ("card", "loop")
-    solid = [box for kind, box in boxes if kind not in frames]
-    problems.extend(f"{box} outside" for _, box in boxes if not inside(box, (0, 0, width, height)))
-    problems.extend(
-        f"{left} over {right}" for i, left in enumerate(solid) for right in solid[i + 1 :] if overlap(left, right)
-    )
-    for kind, box in boxes:
-        cards = [card for other, card in boxes if other == "card" and inside(box, card)]
-        if kind != "card" and len(cards) != 1:
-            problems.append(f"{kind} {box} in {len(cards)} panels")
+def read_styles(style_sheet):
+    """Per class of texts its size in pixels and its font."""
+    base = re.search(r"text \{ font-family: ([^;]+); font-size: ([0-9.]+)px", style_sheet)
+    styles = {name: [float(base.group(2)), base.group(1)] for name in ("title", "detail", "note", "name")}
+    for names, rule in re.findall(r"\n    ([^{\n]+) \{([^}]*)\}", style_sheet):
+        for name in re.findall(r"\.resid \.(\w+)", names):
+            if name in styles and (size := re.search(r"font-size: ([0-9.]+)px", rule)):
+                styles[name][0] = float(size.group(1))
+            if name in styles and (family := re.search(r"font-family: ([^;]+);", rule)):
+                styles[name][1] = family.group(1)
+    return styles
+
+
+def extent_of(text, styles):
+    """What a text covers: from its letters' feet up, four fifths of its size."""
+    size, family = styles[text.get("class")]
+    font = FONTS[family]
+    width = size * (font.width(text.text) if font else len(text.text) * ESTIMATES[family])
+    x, y = int(text.get("x")), int(text.get("y"))
+    left = x - width * {"start": 0, "middle": 0.5, "end": 1}[text.get("text-anchor")]
+    return left, y - 0.8 * size, left + width, y + 0.2 * size
+
+
+def check_texts(root, boxes, styles):
+    """Texts of a box keep a margin from its edges; all keep away from what is not theirs."""
+    placed, free = [], []
+    cards = [box for kind, box in boxes if kind == "card"]
     for group in root.iter(SVG + "g"):
         rect = group.find(SVG + "rect")
-        for text in group.iter(SVG + "text") if rect is not None else ():
-            # An average letter is 0.6 em of 12.5 (title) or of 10.5 (detail) pixels wide.
-            em = 12.5 if text.get("class") == "title" else 10.5
-            x0, _, x1, _ = box_of(rect)
-            if len(text.text) * em * 0.6 > x1 - x0 + 12:
-                problems.append(f"'{text.text}' wider than its box")
+        own = box_of(rect) if rect is not None else None
+        for text in group.iter(SVG + "text"):
+            extent = extent_of(text, styles)
+            placed.append((text.text, extent))
+            free += [] if own else placed[-1:]
+            outer = [own] if own else cards
+            if outer and not any(inside((extent[0] - 4, extent[1] - 2, extent[2] + 4, extent[3] + 2), box) for box in outer):
+                problems.append(f"'{text.text}' touches its box")
+            for kind, box in boxes:
+                edge_only = kind in ("card", "loop", "repeat")
+                if box != own and overlap(extent, box) and not (edge_only and inside(extent, box)):
+                    problems.append(f"'{text.text}' over a {kind}")
+    problems.extend(
+        f"'{left}' over '{right}'"
+        for i, (left, box) in enumerate(placed)
+        for right, other in placed[i + 1 :]
+        if overlap(box, other)
+    )
+    for line in root.iter(SVG + "polyline"):
+        if line.get("class") == "stream":
+            for (x0, y0), (x1, y1) in zip(points(line), points(line)[1:]):
+                way = (min(x0, x1) - 2, min(y0, y1) - 2, max(x0, x1) + 2, max(y0, y1) + 2)
+                problems.extend(f"'{text}' over a stream" for text, extent in free if overlap(extent, way))
+
+
+def check_geometry(root, width, height, styles):
+    boxes = [(rect.get("class"), box_of(rect)) for rect in root.iter(SVG + "rect")]
+    solid = [box for kind, box in boxes if kind not in ("card", "loop", "repeat")]
+    cards = [box for kind, box in boxes if kind == "card"]
+    problems.extend(f"{box} outside" for _, box in boxes if not inside(box, (0, 0, width, height)))
+    for some in (solid, cards):
+        problems.extend(
+            f"{left} over {right}" for i, left in enumerate(some) for right in some[i + 1 :] if overlap(left, right)
+        )
+    for kind, box in boxes:
+        if kind != "card" and sum(inside(box, card) for card in cards) != 1:
+            problems.append(f"{kind} {box} in no panel, or in two")
+    check_texts(root, boxes, styles)
+    # One column may be as high as a screen; what is more is to fill a page.
+    if not 0.5 < width / height < 2.5 and max(width, height) > 1200:
+        problems.append(f"a strip of {width} x {height}")
 
 
 def print_column(column):
@@ -86,24 +141,33 @@ def print_column(column):
 
 
 def print_outline(root):
-    """Every column begins with the label of what enters, whose x is that of the stream."""
-    column, stream_x = [], 0
+    """Every stream begins with the label of what enters, whose x is that of the stream. A stream line of several parts
+    leads to the column beside, which is read on."""
+    column, stream_x, next_x = [], 0, []
     for group in root.findall(SVG + "g"):
         rect, line, text = (group.find(SVG + tag) for tag in ("rect", "polyline", "text"))
         style = text.get("class") if text is not None and rect is None else ""
         if style == "name" or (style == "title" and int(text.get("x")) != stream_x):
             print_column(column)
-            column = []
+            column, next_x = [], []
         if style == "name":
             print("panel", text.text)
             stream_x = 0
             continue
         if style == "title":
             stream_x = int(text.get("x"))
-        if line is not None and line.get("class") == "stream" and any(x != stream_x for x, _ in points(line)):
-            problems.append("a stream that is not below its label")
-        if rect is not None and rect.get("class") == "loop":
-            column.append((box_of(rect)[3], "loop ends"))
+        if line is not None and line.get("class") == "stream":
+            way = points(line)
+            if next_x:
+                print_column(column)
+                print("  goes on beside")
+                column, stream_x = [], next_x.pop()
+            if way[0][0] != stream_x or (len(way) == 2 and way[1][0] != stream_x):
+                problems.append("a stream that is not below its label")
+            if len(way) > 2:
+                next_x = [way[-1][0]]
+        if rect is not None and rect.get("class") in ("loop", "repeat"):
+            column.append((box_of(rect)[3], rect.get("class") + " ends"))
         if (rect is None or rect.get("class") != "card") and (found := event(group, stream_x)):
             column.append(found)
     print_column(column)
@@ -117,7 +181,7 @@ def main(path):
     fonts = set(re.findall(r"font-family: ([^;]*);", root.find(SVG + "style").text))
     if fonts != {"sans-serif", "monospace"}:
         problems.append(f"fonts {fonts}")
-    check_geometry(root, width, height)
+    check_geometry(root, width, height, read_styles(root.find(SVG + "style").text))
     print("title:", root.find(SVG + "title").text)
     print_outline(root)
     print("\n".join("problem: " + problem for problem in problems) or "drawn well")
