@@ -16,7 +16,8 @@ using namespace mlir::resid::tools;
 
 CheckedInput::CheckedInput(const DialectRegistry &registry, lsp::JSONStreamStyle style, bool isPretty)
     : registry(registry), editor(stdin), style(style), input(editor, style), output(/*In=*/nullptr, outs(), isPretty),
-      context(MLIRContext::Threading::DISABLED) {
+      context(MLIRContext::Threading::DISABLED), session(registry),
+      held([this](json::Object &message) { session.amend(message); }, isPretty) {
   cookie_io_functions_t functions = {};
   functions.read = [](void *self, char *buffer, size_t size) -> ssize_t {
     return static_cast<CheckedInput *>(self)->read(buffer, size);
@@ -49,12 +50,15 @@ void CheckedInput::fetch() {
   current.clear();
   done = 0;
   std::string message;
-  while (message.empty() && !input.isEndOfInput() && !input.hasError())
-    if (failed(input.readMessage(message)))
-      message.clear();
-  if (message.empty())
-    return;
-  check(message);
+  do {
+    held.forward();
+    message.clear();
+    while (message.empty() && !input.isEndOfInput() && !input.hasError())
+      if (failed(input.readMessage(message)))
+        message.clear();
+    if (message.empty())
+      return;
+  } while (!isForServer(message));
   current = style == lsp::Delimited ? message + "\n// -----\n"
                                     : "Content-Length: " + std::to_string(message.size()) + "\r\n\r\n" + message;
 }
@@ -71,18 +75,33 @@ static json::Value *findText(const json::Object &message, json::Object &params) 
   return change ? change->get("text") : nullptr;
 }
 
-/// Empties the document in `message` where it is refused. What is no message of the protocol is left to the server.
-void CheckedInput::check(std::string &message) {
+/// Answers what the session answers. What is no message of the protocol is left to the server.
+bool CheckedInput::isForServer(std::string &message) {
   Expected<json::Value> value = json::parse(message);
-  if (!value)
-    return consumeError(value.takeError());
-  json::Object *object = value->getAsObject();
-  json::Object *params = object ? object->getObject("params") : nullptr;
+  if (!value) {
+    consumeError(value.takeError());
+    return true;
+  }
+  const json::Object *object = value->getAsObject();
+  if (!object)
+    return true;
+  if (std::optional<json::Value> answer = session.receive(*object)) {
+    output.reply(*object->get("id"), std::move(*answer));
+    return false;
+  }
+  check(*value, message);
+  return true;
+}
+
+/// Empties the document in `message`, whose text is `written`, where it is refused.
+void CheckedInput::check(json::Value &message, std::string &written) {
+  json::Object *object = message.getAsObject(), *params = object->getObject("params");
   json::Object *document = params ? params->getObject("textDocument") : nullptr;
   json::Value *text = document ? findText(*object, *params) : nullptr;
   if (!text || !text->getAsString())
     return;
   json::Array mistakes = findMistakes(*text->getAsString());
+  session.setDocument(document->getString("uri").value_or(""), *text->getAsString(), !mistakes.empty());
   if (mistakes.empty())
     return;
   json::Object published{{"diagnostics", std::move(mistakes)}};
@@ -91,8 +110,8 @@ void CheckedInput::check(std::string &message) {
       published[key] = *member;
   refusal = std::move(published);
   *text = "";
-  message.clear();
-  raw_string_ostream(message) << *value;
+  written.clear();
+  raw_string_ostream(written) << message;
 }
 
 /// What is refused in `text`, as diagnostics of the protocol.

@@ -1,13 +1,15 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What keeps documents that would end the parser, and the editor's server with it, away from upstream's server. That
-// one reads from stdin and has no hook for documents, so this stands in place of stdin. Does not own what is refused
-// (Parse.h, TrialParse.h).
+// one reads from stdin and has no hook for documents, so this stands in place of stdin. Messages go through a Session
+// on their way. Does not own what is refused (Parse.h, TrialParse.h).
 
 #ifndef RESID_TOOLS_RESID_LSP_SERVER_CHECKEDINPUT_H
 #define RESID_TOOLS_RESID_LSP_SERVER_CHECKEDINPUT_H
 
 #include "mlir/IR/MLIRContext.h"
+#include "tools/editor/Session.h"
+#include "tools/resid-lsp-server/HeldOutput.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/LSP/Transport.h"
 #include <cstdio>
@@ -29,7 +31,8 @@ public:
 private:
   size_t read(char *buffer, size_t size);
   void fetch();
-  void check(std::string &message);
+  bool isForServer(std::string &message);
+  void check(llvm::json::Value &message, std::string &text);
   llvm::json::Array findMistakes(llvm::StringRef text);
 
   const DialectRegistry &registry;
@@ -38,6 +41,8 @@ private:
   llvm::lsp::JSONTransportInputOverFile input;
   llvm::lsp::JSONTransport output;
   MLIRContext context;
+  editor::Session session;
+  HeldOutput held;
   /// The message that the server is reading, and how much of it it has.
   std::string current;
   size_t done = 0;

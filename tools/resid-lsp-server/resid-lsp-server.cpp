@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // resid-lsp-server: MLIR's language server with the dialects of resid, for editors. Owns its flags; the protocol is
-// upstream's, behind checks of the documents (CheckedInput.h).
+// upstream's, behind checks of the documents (CheckedInput.h), with what resid adds (tools/editor).
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "tools/common/ExitCodes.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::resid;
 
 static const char *const helpText =
-    R"(resid-lsp-server: diagnostics, hover, definitions and completion for programs in MLIR, in the editor
+    R"(resid-lsp-server: diagnostics, hover, definitions, completion and formatting of programs in MLIR, in the editor
 
 usage: resid-lsp-server [flags]        an editor starts it and speaks the language server protocol over its standard
                                        input and output; docs/editor.md says how to set editors up

@@ -1,0 +1,189 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What the server says to somebody who writes a program of resid: pages of ops, completion, warnings, indentation.
+# Arguments: resid-opt, and the server's command line. Prints what the server says, a line each.
+
+import re
+import subprocess
+import sys
+
+from lsp_client import Server
+
+said = []
+server = Server(sys.argv[2:], said.append)
+snippets = {"textDocument": {"completion": {"completionItem": {"snippetSupport": True}}}}
+server.ask("initialize", {"processId": None, "rootUri": None, "capabilities": snippets})
+document = {"uri": "file:///a%3Ab/program.mlir"}
+version = 0
+
+
+def write(text):
+    """The document has this text now; its diagnostics."""
+    global version
+    version += 1
+    opened = {"textDocument": {**document, "languageId": "mlir", "version": version, "text": text}}
+    changed = {"textDocument": {**document, "version": version}, "contentChanges": [{"text": text}]}
+    server.send("textDocument/didOpen" if version == 1 else "textDocument/didChange", opened if version == 1 else changed)
+    message = server.receive()
+    assert message["method"] == "textDocument/publishDiagnostics" and message["params"]["version"] == version, message
+    return message["params"]["diagnostics"]
+
+
+def ask_behind(method, text, word, **more):
+    before = text[: text.index(word) + len(word)]
+    units = len(before[before.rfind("\n") + 1 :].encode("utf-16-le")) // 2
+    position = {"line": before.count("\n"), "character": units}
+    return server.ask("textDocument/" + method, {"textDocument": document, "position": position, **more})
+
+
+def show_hover(what, text, word):
+    page = ask_behind("hover", text, word)["contents"]
+    parts = [part for part in ("Formula", "Operands", "Constraints", "Gradient", "Example", "Generic Form") if part in page["value"]]
+    print(f"hover {what}: {page['kind']}, {page['value'].splitlines()[0]}, {', '.join(parts)}")
+
+
+def complete(text, word):
+    write(text)
+    items = ask_behind("completion", text, word, context={"triggerKind": 1})["items"]
+    return sorted(items, key=lambda item: item.get("sortText", item["label"]))
+
+
+def edit(text, edits):
+    """Applies edits, the last first; columns are in units of UTF-16."""
+    lines = text.split("\n")
+    for change in sorted(edits, key=lambda e: (e["range"]["start"]["line"], e["range"]["start"]["character"]), reverse=True):
+        start, end = change["range"]["start"], change["range"]["end"]
+        assert start["line"] == end["line"]
+        units = lines[start["line"]].encode("utf-16-le")
+        units = units[: 2 * start["character"]] + change["newText"].encode("utf-16-le") + units[2 * end["character"] :]
+        lines[start["line"]] = units.decode("utf-16-le")
+    return "\n".join(lines)
+
+
+PROGRAM = """\
+!s = tensor<?x768xf32>
+!v = tensor<768xf32>
+func.func @f(%x: !s, %f: !s, %gamma: !v, %beta: !v, %bias: !v, %alpha: tensor<f32>, %seed: i64, %step: i64) -> !s {
+  LINE
+  return %x : !s
+}
+"""
+
+
+def check_hover():
+    text = PROGRAM.replace("LINE", "%y = resid.add %x, %f : !s")
+    print("diagnostics:", write(text))
+    show_hover("on an op", text, "resid.a")
+    broken = PROGRAM.replace("LINE", "// 🙂\n  %y = resid.rms_norm %x gamma(")
+    print("diagnostics:", [d["severity"] for d in write(broken)])
+    show_hover("where nothing parses", broken, "resid.rms")
+    print("hover beside:", ask_behind("hover", broken, "gamma("))
+
+
+def check_completion():
+    items = complete(PROGRAM.replace("LINE", "%y = resid."), "%y = resid.")
+    labels = [item["label"] for item in items]
+    print("ops:", ", ".join(labels[:9]))
+    everything = [item["label"] for item in complete(PROGRAM.replace("LINE", "%y = "), "%y = ")]
+    print("all dialects: arith", "arith" in everything, "rows", [label for label in everything if "rows" in label])
+    for item in items[:9]:
+        # Places are filled with what stands in them.
+        line = re.sub(r"\$\{\d+[:|]([^},|]*)[^}]*\}", r"\1", item["textEdit"]["newText"])
+        if item["label"] != "resid.yield":
+            line = ("%y, %z = " if item["label"] == "resid.add_norm" else "%y = ") + line
+            parsed = subprocess.run([sys.argv[1]], input=PROGRAM.replace("LINE", line), capture_output=True, text=True, check=False)
+            if parsed.returncode:
+                sys.exit(f"the snippet of {item['label']} does not parse:\n{line}\n{parsed.stderr}")
+    dropout = PROGRAM.replace("LINE", "%y = resid.dropout %x seed(%seed, %step) {p = 0.1, s} : !s")
+    items = complete(dropout, "0.1, s")
+    print("attributes:", ", ".join(item["textEdit"]["newText"] for item in items))
+    print("replaces:", items[0]["textEdit"]["range"])
+    print("values:", [item["label"] for item in complete(dropout, "{p = ") if item["label"] in ("p", "resid.add")])
+    placements = complete(PROGRAM.replace("LINE", "%y = resid.block p"), "resid.block p")
+    print("placements:", ", ".join(item["label"] for item in placements[:6]))
+    comment = complete(PROGRAM.replace("LINE", "// resid."), "// resid.")
+    print("comment:", [item["label"] for item in comment])
+
+
+def check_warnings():
+    wrong = PROGRAM.replace("LINE", "%a = resid.add %x, %f : !s\n  %y = resid.dropout %a seed(%seed, %step) {p = 0.1, site = 0} : !s")
+    wrong = wrong.replace("return %x", "return %y")
+    for text in (wrong, wrong + "\n// -----\n\n" + wrong, wrong.replace("-> !s", "-> !t"), PROGRAM.replace("LINE", "")):
+        for found in write(text):
+            start = found["range"]["start"]
+            print(f"severity {found['severity']} of {found['source']} at {start['line'] + 1}:{start['character'] + 1}:", found["message"].split("\n"))
+            for related in found.get("relatedInformation", []):
+                print(f"  at {related['location']['range']['start']['line'] + 1}: {related['message']}")
+    print("done")
+    write(wrong)
+    server.send("textDocument/didClose", {"textDocument": document})
+    print("closed:", server.receive()["params"]["diagnostics"])
+
+
+MESSY = """\
+// A comment  \u00b7
+\t!s = tensor<?x768xf32>
+module {
+ // What stands before the function.
+func.func @f(%x: !s,
+             %f: !s) -> !s { // behind it\t
+      // 🙂 in the function   
+ %a = resid.block none %x : !s {
+    ^bb0(%h: !s):
+  // in the branch
+  %t = "test.op"(%h)
+      {text = "} // no comment {"} : (!s) -> !s
+  resid.yield %t : !s
+         // the last of the branch
+ }
+%y = resid.add %a, %f
+: !s   
+
+        return %y : !s
+  }
+ }
+"""
+NEAT = """\
+// A comment  \u00b7
+!s = tensor<?x768xf32>
+module {
+  // What stands before the function.
+  func.func @f(%x: !s,
+               %f: !s) -> !s { // behind it
+    // 🙂 in the function
+    %a = resid.block none %x : !s {
+    ^bb0(%h: !s):
+      // in the branch
+      %t = "test.op"(%h)
+          {text = "} // no comment {"} : (!s) -> !s
+      resid.yield %t : !s
+      // the last of the branch
+    }
+    %y = resid.add %a, %f
+        : !s
+
+    return %y : !s
+  }
+}
+"""
+
+
+def check_formatting():
+    global version
+    version = 0
+    asked = {"textDocument": document, "options": {"tabSize": 2, "insertSpaces": True}}
+    for what, text, wanted in (("messy", MESSY, NEAT), ("neat", NEAT, NEAT), ("other line ends", MESSY.replace("\n", "\r\n"), NEAT.replace("\n", "\r\n")), ("two parts", MESSY + "// -----\n" + MESSY, NEAT + "// -----\n" + NEAT)):
+        write(text)
+        got = edit(text, server.ask("textDocument/formatting", asked))
+        if got != wanted:
+            sys.exit(f"{what}: expected\n{wanted}\nbut got\n{got}")
+        print("formatted:", what)
+    write(MESSY.replace("resid.add", "resid.plus"))
+    print("formatted with a mistake:", server.ask("textDocument/formatting", asked))
+
+
+check_hover()
+check_completion()
+check_warnings()
+check_formatting()
+print("exit code:", server.end())

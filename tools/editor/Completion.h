@@ -1,0 +1,22 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What can stand at a place of a program, as far as resid knows more than MLIR: ops, their attributes, placements.
+
+#ifndef RESID_TOOLS_EDITOR_COMPLETION_H
+#define RESID_TOOLS_EDITOR_COMPLETION_H
+
+#include "llvm/Support/JSON.h"
+
+namespace mlir::resid::editor {
+
+/// What is offered at `position` in `text`, in the order of the list; with `hasSnippets`, ops are whole lines with
+/// places to fill in.
+llvm::json::Array complete(llvm::StringRef text, const llvm::json::Object *position, bool hasSnippets);
+
+/// Puts what `offered` has in front of what a server for all of MLIR offers, and takes that away from its items which
+/// is offered twice, or is of a dialect that programs of users do not have. `result` is null or a completion list.
+void mergeCompletions(llvm::json::Value &result, llvm::json::Array offered);
+
+} // namespace mlir::resid::editor
+
+#endif // RESID_TOOLS_EDITOR_COMPLETION_H
