@@ -19,6 +19,7 @@ static void addCleanup(OpPassManager &manager) {
 
 void cpu::buildBufferizationPipeline(OpPassManager &manager) {
   manager.addPass(createDecomposeAggregates());
+  manager.addPass(createFillSplats());
   manager.addPass(createPackStrided());
   manager.addPass(createTrackDestinations());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());

@@ -3,7 +3,8 @@
 // Takes apart the linalg operations that are defined by a decomposition.
 
 #include "codegen/cpu/Passes.h"
-#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::resid::cpu {
 #define GEN_PASS_DEF_DECOMPOSEAGGREGATES
@@ -17,21 +18,31 @@ namespace {
 
 struct DecomposeAggregates : public cpu::impl::DecomposeAggregatesBase<DecomposeAggregates> {
   void runOnOperation() override {
-    SmallVector<linalg::SoftmaxOp> aggregates;
-    getOperation()->walk([&](linalg::SoftmaxOp op) {
-      if (op.hasPureTensorSemantics())
+    SmallVector<Operation *> aggregates;
+    getOperation()->walk([&](Operation *op) {
+      auto softmax = dyn_cast<linalg::SoftmaxOp>(op);
+      if (softmax ? softmax.hasPureTensorSemantics() : isa<tensor::ConcatOp, tensor::PadOp>(op))
         aggregates.push_back(op);
     });
-    IRRewriter rewriter(&getContext());
-    for (linalg::SoftmaxOp op : aggregates) {
+    PatternRewriter rewriter(&getContext());
+    for (Operation *op : aggregates) {
       rewriter.setInsertionPoint(op);
-      FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
-      if (failed(parts)) {
-        op.emitOpError("is not available on CPU targets: expected one that simpler ops can stand for");
+      if (failed(decompose(rewriter, op))) {
+        op->emitOpError("is not available on CPU targets: expected one that simpler ops can stand for");
         return signalPassFailure();
       }
-      rewriter.replaceOp(op, *parts);
     }
+  }
+
+  static LogicalResult decompose(PatternRewriter &rewriter, Operation *op) {
+    if (auto pad = dyn_cast<tensor::PadOp>(op))
+      return linalg::DecomposePadOpPattern(op->getContext()).matchAndRewrite(pad, rewriter);
+    auto softmax = dyn_cast<linalg::SoftmaxOp>(op);
+    FailureOr<SmallVector<Value>> parts =
+        softmax ? softmax.decomposeOperation(rewriter) : cast<tensor::ConcatOp>(op).decomposeOperation(rewriter);
+    if (succeeded(parts))
+      rewriter.replaceOp(op, *parts);
+    return success(succeeded(parts));
   }
 };
 

@@ -8,11 +8,22 @@
 include "mlir/Pass/PassBase.td"
 
 def DecomposeAggregates : Pass<"resid-decompose-aggregates"> {
-  let summary = "take apart linalg.softmax into the operations that define it";
+  let summary = "take apart linalg.softmax, tensor.concat and tensor.pad into the operations that define them";
   let description = [{
-    Upstream has no loops for linalg.softmax itself; its parts (maximum, exponentials, sum, quotient) have.
+    Upstream has no loops for linalg.softmax itself; its parts (maximum, exponentials, sum, quotient) have. A concatenation
+    or a padded tensor becomes slices of one tensor, which bufferization writes where the tensor belongs.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def FillSplats : Pass<"resid-fill-splats"> {
+  let summary = "fill large constants of one value at run time";
+  let description = [{
+    A constant tensor of more than 4096 bytes whose elements are all the same is not stored in the object: linalg ops that
+    read it get the scalar, everything else a `linalg.fill`. Bit-exact.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

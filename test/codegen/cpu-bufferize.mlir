@@ -62,3 +62,24 @@ func.func private @softmax.impl(%x: memref<4x8xf32>, %out: memref<4x8xf32>) {
   bufferization.materialize_in_destination %y in restrict writable %out : (tensor<4x8xf32>, memref<4x8xf32>) -> ()
   return
 }
+
+// Large constants of one value are filled in where they belong, and read as a scalar; small ones are stored.
+// CHECK-LABEL: func.func private @splats.impl(
+// CHECK-SAME:      %{{.*}}: memref<64x64xf32>, %[[OUT:.*]]: memref<64x64xf32>, %[[OUT1:.*]]: memref<64x64xf32>, %{{.*}}: memref<2xf32>)
+// CHECK-NOT:     memref.alloc
+// CHECK-NOT:     get_global @__constant_64x64xf32
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : memref<64x64xf32>) outs(%[[OUT1]] : memref<64x64xf32>)
+// CHECK:         linalg.fill ins(%{{.*}} : f32) outs(%[[OUT]] : memref<64x64xf32>)
+// CHECK:         memref.copy
+// CHECK:         return
+func.func private @splats.impl(%x: memref<64x64xf32>, %out: memref<64x64xf32>, %out1: memref<64x64xf32>, %out2: memref<2xf32>) {
+  %c = arith.constant dense<1.5> : tensor<64x64xf32>
+  %small = arith.constant dense<1.5> : tensor<2xf32>
+  %t = bufferization.to_tensor %x restrict : memref<64x64xf32> to tensor<64x64xf32>
+  %e = tensor.empty() : tensor<64x64xf32>
+  %y = linalg.mul ins(%t, %c : tensor<64x64xf32>, tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  bufferization.materialize_in_destination %c in restrict writable %out : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
+  bufferization.materialize_in_destination %y in restrict writable %out1 : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
+  bufferization.materialize_in_destination %small in restrict writable %out2 : (tensor<2xf32>, memref<2xf32>) -> ()
+  return
+}
