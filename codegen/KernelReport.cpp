@@ -9,7 +9,9 @@
 #include "codegen/rows/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -46,6 +48,8 @@ private:
 
 /// The argument of the signature that a tensor or buffer is, if any. The first argument of the function is the context.
 const emit::KernelValue *FunctionReader::findArgument(Value value) {
+  while (auto cast = value.getDefiningOp<tensor::CastOp>())
+    value = cast.getSource();
   if (auto tensor = value.getDefiningOp<bufferization::ToTensorOp>())
     value = tensor.getBuffer();
   auto argument = dyn_cast<BlockArgument>(value);
@@ -66,13 +70,20 @@ std::string FunctionReader::nameSize(Value size) {
   return "size" + std::to_string(number);
 }
 
+/// The buffer that a destination of another type or shape is.
+static Value skipViews(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  return buffer;
+}
+
 std::string FunctionReader::nameTensor(Value tensor) {
   if (const emit::KernelValue *argument = findArgument(tensor))
     return argument->name;
   if (auto result = dyn_cast<OpResult>(tensor); result && isa<rows::KernelOp>(result.getOwner())) {
     for (OpOperand &use : tensor.getUses())
       if (isa<bufferization::MaterializeInDestinationOp>(use.getOwner()))
-        if (auto place = dyn_cast<BlockArgument>(use.getOwner()->getOperand(1)))
+        if (auto place = dyn_cast<BlockArgument>(skipViews(use.getOwner()->getOperand(1))))
           return signature.results[place.getArgNumber() - 1 - signature.arguments.size()].name;
     return "result " + std::to_string(result.getResultNumber()) + " of " + names.lookup(result.getOwner());
   }

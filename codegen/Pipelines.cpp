@@ -139,7 +139,8 @@ std::optional<CompileFailure> resid::runDrawingStages(ModuleOp module, const Com
 
 static std::optional<CompileFailure> prepareEntries(ModuleOp module, const CompileOptions &options) {
   for (auto function : module.getOps<func::FuncOp>())
-    if (function.isPublic() && failed(emit::verifyInterfaceTypes(function)))
+    if (function.isPublic() &&
+        (failed(emit::verifyInterfaceTypes(function)) || failed(emit::verifyResultSizes(function))))
       return CompileFailure::Unavailable;
   return runStage(module, options, "entries", CompileFailure::Program, [&](OpPassManager &manager) {
     emit::PrepareEntriesOptions entryOptions;

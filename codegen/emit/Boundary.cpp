@@ -15,7 +15,8 @@ using namespace mlir::resid;
 using namespace mlir::resid::emit;
 
 SmallVector<unsigned> emit::getPassedSizes(const KernelSignature &signature) {
-  return llvm::filter_to_vector(llvm::seq<unsigned>(0, signature.sizes.size()), [&](unsigned index) {
+  unsigned count = signature.sizes.size() + signature.derivedSizes.size();
+  return llvm::filter_to_vector(llvm::seq<unsigned>(0, count), [&](unsigned index) {
     int64_t code = -1 - int64_t(index);
     return signature.getSharedSize(code) == code;
   });

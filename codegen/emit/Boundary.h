@@ -10,8 +10,8 @@
 
 namespace mlir::resid::emit {
 
-/// The size parameters (by number) that an implementation is given: the first of each class, where several sizes are
-/// right.
+/// The sizes that an implementation is given: of the size parameters (by number) the first of each class, where several
+/// sizes are right, and the derived ones, which are counted on from them.
 SmallVector<unsigned> getPassedSizes(const KernelSignature &signature);
 
 /// Whether the implementation answers a status: its last parameter is the status cell then.

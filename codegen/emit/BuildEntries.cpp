@@ -70,7 +70,7 @@ private:
   ArrayRef<func::FuncOp> targets;
   Value context, choice;
   SmallVector<EntryParameter> arguments, results;
-  SmallVector<Value> sizes;
+  SmallVector<Value> sizes, derivedSizes;
 };
 
 } // namespace
@@ -188,7 +188,7 @@ Value EntryBuilder::emitCall(Value scratch, Value scratchBytes) {
       operands.push_back(parameter.stride);
   }
   for (unsigned index : getPassedSizes(signature))
-    operands.push_back(sizes[index]);
+    operands.push_back(index < sizes.size() ? sizes[index] : derivedSizes[index - sizes.size()]);
   if (scratch)
     operands.append({scratch, scratchBytes});
   if (!answersStatus(implementation)) {
@@ -252,6 +252,7 @@ void EntryBuilder::buildEntry() {
   entry->setAttr(kSignatureAttribute, signature.toAttribute(builder.getContext()));
   collectParameters();
   SizeCode code(builder, loc, signature, sizes);
+  derivedSizes = llvm::to_vector(code.getDerivedSizes());
   checkContext();
   ArrayChecks(*this, code, signature, arguments, results).emit();
   chooseProcessor();

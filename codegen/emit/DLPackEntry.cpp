@@ -53,6 +53,8 @@ private:
   }
   /// The size of a dimension, as KernelValue::shape encodes it; of a run-time one what its array says.
   llvm::Value *getSize(int64_t code);
+  /// The value of an expression over sizes. F itself refuses sizes for which it has none.
+  llvm::Value *evaluate(AffineExpr expression);
   void leaveIf(llvm::Value *condition, llvm::Value *status);
   void leaveIf(llvm::Value *condition, int32_t status) { leaveIf(condition, builder.getInt32(status)); }
   void read(const KernelValue &value, ArrayRef<llvm::Value *> sizes);
@@ -88,8 +90,29 @@ llvm::Value *DLEntryBuilder::allocate(const KernelValue &value) {
 llvm::Value *DLEntryBuilder::getSize(int64_t code) {
   if (code >= 0)
     return builder.getInt64(code);
+  if (AffineExpr derived = signature.getDerivedSize(code))
+    return evaluate(derived);
   const resid::emit::SizeParameter &size = signature.sizes[-1 - code];
   return builder.CreateLoad(i64, getWord(arrays[size.argument], 2 + size.dimension));
+}
+
+llvm::Value *DLEntryBuilder::evaluate(AffineExpr expression) {
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expression))
+    return getSize(-1 - int64_t(symbol.getPosition()));
+  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
+    return builder.getInt64(constant.getValue());
+  auto binary = cast<AffineBinaryOpExpr>(expression);
+  llvm::Value *left = evaluate(binary.getLHS()), *right = evaluate(binary.getRHS());
+  if (binary.getKind() == AffineExprKind::Add)
+    return builder.CreateAdd(left, right);
+  if (binary.getKind() == AffineExprKind::Mul)
+    return builder.CreateMul(left, right);
+  llvm::Value *divisor = builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, right, builder.getInt64(1));
+  if (binary.getKind() == AffineExprKind::Mod)
+    return builder.CreateURem(left, divisor);
+  if (binary.getKind() == AffineExprKind::CeilDiv)
+    left = builder.CreateAdd(left, builder.CreateSub(divisor, builder.getInt64(1)));
+  return builder.CreateUDiv(left, divisor);
 }
 
 void DLEntryBuilder::read(const KernelValue &value, ArrayRef<llvm::Value *> sizes) {

@@ -13,6 +13,8 @@ using namespace mlir;
 using namespace mlir::resid::emit;
 
 static std::string describeSize(const KernelSignature &signature, int64_t code) {
+  if (AffineExpr derived = signature.getDerivedSize(code))
+    return signature.printSize(derived);
   return code >= 0 ? std::to_string(code) : signature.sizes[-1 - code].name;
 }
 
@@ -50,6 +52,10 @@ static void writeConstraints(llvm::raw_ostream &stream, const KernelSignature &s
       stream << " *   " << size.name << " must be " << size.fixed << "\n";
     else if (size.sameAs != index)
       stream << " *   " << size.name << " must be equal to " << signature.sizes[size.sameAs].name << "\n";
+  }
+  for (auto [a, b] : signature.equalities) {
+    auto [size, condition] = signature.describeEquality(a, b);
+    stream << " *   " << signature.printSize(size) << " must be " << condition << "\n";
   }
 }
 

@@ -29,48 +29,60 @@ static rows::KernelOp findOnlyKernel(func::FuncOp function) {
   return kernel;
 }
 
-static Value skipCasts(Value buffer) {
-  while (auto cast = buffer.getDefiningOp<memref::CastOp>())
-    buffer = cast.getSource();
+/// Whether the op gives a buffer of rows another type or shape, without changing where its elements are.
+static bool isReshape(Operation *op) {
+  return isa_and_present<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(op);
+}
+
+static Value skipReshapes(Value buffer) {
+  while (isReshape(buffer.getDefiningOp()))
+    buffer = buffer.getDefiningOp()->getOperand(0);
   return buffer;
 }
 
-/// A kernel reads a row of an input whole before its first store to an output that may be the
-/// same row; so the input must have the output's type and be read at the output's own rows and columns only.
+/// All uses of the buffer are the kernel's (through reshapes), or ask for its sizes.
+static bool isUsedByKernelOnly(Value buffer, rows::KernelOp kernel) {
+  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+    return user == kernel || isa<memref::DimOp>(user) ||
+           (isReshape(user) && isUsedByKernelOnly(user->getResult(0), kernel));
+  });
+}
+
+namespace {
+/// An operand of the kernel: its type there, and its map.
+struct KernelAccess {
+  ShapedType type;
+  AffineMap map;
+};
+} // namespace
+
+/// A kernel reads a row of an input whole before its first store to an output that may be the same row; so the input must
+/// have the output's type for the kernel, and be read at the output's own rows and columns only.
 void mlir::resid::emit::findSharedBuffers(func::FuncOp function, KernelSignature &signature) {
   rows::KernelOp kernel = findOnlyKernel(function);
   if (!kernel)
     return;
   SmallVector<AffineMap> maps = llvm::to_vector(kernel.getIndexingMaps().getAsValueRange<AffineMapAttr>());
-  auto mapsOf = [&](Value buffer) {
-    SmallVector<AffineMap> found;
+  auto accessesOf = [&](Value buffer) {
+    SmallVector<KernelAccess> found;
     for (auto [index, operand] :
          llvm::enumerate(llvm::concat<Value>(llvm::to_vector(kernel.getInputs()), llvm::to_vector(kernel.getInits()))))
-      if (skipCasts(operand) == buffer)
-        found.push_back(maps[index]);
+      if (skipReshapes(operand) == buffer)
+        found.push_back({cast<ShapedType>(operand.getType()), maps[index]});
     return found;
-  };
-  /// All uses of the buffer are the kernel's (through casts), or ask for its sizes.
-  auto isUsedByKernelOnly = [&](Value buffer) {
-    return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
-      return user == kernel || isa<memref::DimOp>(user) ||
-             (isa<memref::CastOp>(user) && llvm::all_of(user->getUsers(), [&](Operation *next) {
-                return next == kernel || isa<memref::DimOp>(next);
-              }));
-    });
   };
   for (auto [result, output] : llvm::enumerate(signature.results)) {
     Value destination = function.getArgument(1 + signature.arguments.size() + result);
-    SmallVector<AffineMap> destinationMaps = mapsOf(destination);
+    SmallVector<KernelAccess> writes = accessesOf(destination);
+    if (writes.size() != 1 || !isUsedByKernelOnly(destination, kernel))
+      continue;
     for (auto [argument, input] : llvm::enumerate(signature.arguments)) {
       Value source = function.getArgument(1 + argument);
-      if (!input.isArray() ||
-          !rows::mayShareBuffer(cast<ShapedType>(input.type), cast<ShapedType>(output.type)))
-        continue;
-      SmallVector<AffineMap> sourceMaps = mapsOf(source);
-      bool same = destinationMaps.size() == 1 && !sourceMaps.empty() &&
-                  llvm::all_of(sourceMaps, [&](AffineMap map) { return map == destinationMaps.front(); });
-      if (same && isUsedByKernelOnly(source) && isUsedByKernelOnly(destination))
+      SmallVector<KernelAccess> reads = input.isArray() ? accessesOf(source) : SmallVector<KernelAccess>();
+      bool same = !reads.empty() && llvm::all_of(reads, [&](const KernelAccess &read) {
+        return read.map == writes.front().map && rows::mayShareBuffer(read.type, writes.front().type);
+      });
+      if (same && isUsedByKernelOnly(source, kernel))
         signature.inPlace.push_back({unsigned(result), unsigned(argument)});
     }
   }

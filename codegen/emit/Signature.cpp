@@ -6,6 +6,7 @@
 
 #include "codegen/emit/DimensionClasses.h"
 #include "codegen/emit/Names.h"
+#include "codegen/emit/SizeExpression.h"
 #include "dialect/FunctionAttributes.h"
 #include "dialect/Shapes.h"
 #include "mlir/IR/Builders.h"
@@ -92,8 +93,24 @@ static FailureOr<std::string> computeSymbol(func::FuncOp function, llvm::StringR
   return identifier;
 }
 
+AffineExpr KernelSignature::getDerivedSize(int64_t code) const {
+  int64_t index = -1 - code - int64_t(sizes.size());
+  return index < 0 ? AffineExpr() : derivedSizes[index];
+}
+
+std::string KernelSignature::printSize(AffineExpr expression) const {
+  return emit::printSize(expression, [&](unsigned index) { return sizes[index].name; });
+}
+
+std::pair<AffineExpr, std::string> KernelSignature::describeEquality(AffineExpr a, AffineExpr b) const {
+  auto remainder = dyn_cast<AffineBinaryOpExpr>(a);
+  if (remainder && remainder.getKind() == AffineExprKind::Mod && b == getAffineConstantExpr(0, b.getContext()))
+    return {remainder.getLHS(), "a multiple of " + printSize(remainder.getRHS())};
+  return {a, "equal to " + printSize(b)};
+}
+
 int64_t KernelSignature::getSharedSize(int64_t code) const {
-  if (code >= 0)
+  if (code >= 0 || getDerivedSize(code))
     return code;
   const SizeParameter &own = sizes[-1 - code], &first = sizes[own.sameAs];
   if (own.fixed >= 0 || first.fixed >= 0)
@@ -142,23 +159,80 @@ static void addConstraints(func::FuncOp function, KernelSignature &signature, Di
   }
 }
 
+/// The dimensions of the function's arguments that are size parameters, in order.
+static SmallVector<DimensionClasses::Dimension> getOpenDimensions(func::FuncOp function) {
+  SmallVector<DimensionClasses::Dimension> dimensions;
+  for (BlockArgument argument : function.getArguments())
+    if (auto tensor = dyn_cast<RankedTensorType>(argument.getType()))
+      for (int64_t dimension = 0; dimension < tensor.getRank(); ++dimension)
+        if (tensor.isDynamicDim(dimension))
+          dimensions.push_back({argument, dimension});
+  return dimensions;
+}
+
+static LogicalResult verifyResultSizes(func::FuncOp function, DimensionClasses &classes) {
+  for (auto [index, operand] : llvm::enumerate(function.getBody().front().getTerminator()->getOperands()))
+    for (int64_t dimension = 0; dimension < cast<RankedTensorType>(operand.getType()).getRank(); ++dimension)
+      if (!classes.getSize(operand, dimension))
+        return mlir::emitError(operand.getLoc())
+               << "dimension " << dimension << " of result " << index << " of '" << function.getSymName()
+               << "' does not follow from the sizes of the arguments";
+  return success();
+}
+
+LogicalResult mlir::resid::emit::verifyResultSizes(func::FuncOp function) {
+  // What has several blocks is refused later.
+  if (!function.getBody().hasOneBlock() ||
+      llvm::all_of(function.getResultTypes(), [](Type type) { return cast<ShapedType>(type).hasStaticShape(); }))
+    return success();
+  DimensionClasses classes(function);
+  classes.resolve(getOpenDimensions(function));
+  return ::verifyResultSizes(function, classes);
+}
+
+/// What operations require of sizes beyond equal parameters.
+static LogicalResult addEqualities(KernelSignature &signature, const DimensionClasses &classes) {
+  for (auto [a, b, op] : classes.getEqualities()) {
+    AffineExpr difference = normalizeSize(a - b);
+    if (auto constant = dyn_cast_if_present<AffineConstantExpr>(difference)) {
+      if (constant.getValue() == 0)
+        continue;
+      return op->emitError() << "expected a size that a call can have, but it must be " << signature.printSize(a)
+                             << " and " << signature.printSize(b);
+    }
+    // A number less its whole part is a remainder.
+    bool isRemainder = difference && difference.getKind() == AffineExprKind::Mod;
+    auto equality =
+        isRemainder ? std::make_pair(difference, getAffineConstantExpr(0, a.getContext())) : std::make_pair(a, b);
+    if (!llvm::is_contained(signature.equalities, equality))
+      signature.equalities.push_back(equality);
+  }
+  return success();
+}
+
+/// The code of a size, which becomes a derived one where it is neither static nor a parameter.
+static int64_t getSizeCode(KernelSignature &signature, AffineExpr size) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(size))
+    return constant.getValue();
+  if (auto parameter = dyn_cast<AffineSymbolExpr>(size))
+    return -1 - int64_t(parameter.getPosition());
+  auto found = llvm::find(signature.derivedSizes, size);
+  int64_t index = found - signature.derivedSizes.begin();
+  if (found == signature.derivedSizes.end())
+    signature.derivedSizes.push_back(size);
+  return -1 - int64_t(signature.sizes.size()) - index;
+}
+
 static LogicalResult addResults(func::FuncOp function, KernelSignature &signature, DimensionClasses &classes,
                                 ParameterNames &names) {
+  if (failed(verifyResultSizes(function, classes)))
+    return failure();
   Operation *terminator = function.getBody().front().getTerminator();
   for (auto [index, operand] : llvm::enumerate(terminator->getOperands())) {
     auto tensor = cast<RankedTensorType>(operand.getType());
     KernelValue value{names.take("out" + std::to_string(index)), tensor, {}};
-    for (int64_t dimension = 0; dimension < tensor.getRank(); ++dimension) {
-      std::optional<int64_t> size = classes.getStaticSize(operand, dimension);
-      for (unsigned parameter = 0; !size && parameter < signature.sizes.size(); ++parameter)
-        if (classes.areEqual(operand, dimension, function.getArgument(signature.sizes[parameter].argument),
-                             signature.sizes[parameter].dimension))
-          size = -1 - int64_t(parameter);
-      if (!size)
-        return function.emitError() << "dimension " << dimension << " of result " << index
-                                    << " does not follow from the sizes of the arguments";
-      value.shape.push_back(*size);
-    }
+    for (int64_t dimension = 0; dimension < tensor.getRank(); ++dimension)
+      value.shape.push_back(getSizeCode(signature, classes.getSize(operand, dimension)));
     if (function.getResultAttr(index, kStridedAttribute))
       value.stride = names.take(value.name + "_stride");
     signature.results.push_back(std::move(value));
@@ -208,7 +282,8 @@ FailureOr<KernelSignature> mlir::resid::emit::computeSignature(func::FuncOp func
   addArguments(function, signature, names);
   DimensionClasses classes(function);
   addConstraints(function, signature, classes);
-  if (failed(addResults(function, signature, classes, names)))
+  classes.resolve(getOpenDimensions(function));
+  if (failed(addEqualities(signature, classes)) || failed(addResults(function, signature, classes, names)))
     return failure();
   signature.typeText = printType(function.getFunctionType(), signature);
   return signature;
@@ -251,12 +326,23 @@ DictionaryAttr KernelSignature::toAttribute(MLIRContext *context) const {
                                    builder.getNamedAttr("fixed", builder.getI64IntegerAttr(size.fixed))}));
   for (auto [result, argument] : inPlace)
     inPlaceList.push_back(builder.getDenseI64ArrayAttr({int64_t(result), int64_t(argument)}));
-  return builder.getDictionaryAttr({builder.getNamedAttr("symbol", builder.getStringAttr(symbol)),
-                                    builder.getNamedAttr("type", builder.getStringAttr(typeText)),
-                                    builder.getNamedAttr("arguments", valuesToAttribute(arguments)),
-                                    builder.getNamedAttr("results", valuesToAttribute(results)),
-                                    builder.getNamedAttr("sizes", builder.getArrayAttr(sizeList)),
-                                    builder.getNamedAttr("in_place", builder.getArrayAttr(inPlaceList))});
+  SmallVector<NamedAttribute> entries = {builder.getNamedAttr("symbol", builder.getStringAttr(symbol)),
+                                         builder.getNamedAttr("type", builder.getStringAttr(typeText)),
+                                         builder.getNamedAttr("arguments", valuesToAttribute(arguments)),
+                                         builder.getNamedAttr("results", valuesToAttribute(results)),
+                                         builder.getNamedAttr("sizes", builder.getArrayAttr(sizeList)),
+                                         builder.getNamedAttr("in_place", builder.getArrayAttr(inPlaceList))};
+  auto addExpressions = [&](StringRef name, ArrayRef<AffineExpr> expressions) {
+    if (!expressions.empty())
+      entries.push_back(builder.getNamedAttr(
+          name, AffineMapAttr::get(AffineMap::get(/*dimCount=*/0, sizes.size(), expressions, context))));
+  };
+  addExpressions("derived_sizes", derivedSizes);
+  SmallVector<AffineExpr> sides; // of the equalities, two by two
+  for (auto [a, b] : equalities)
+    sides.append({a, b});
+  addExpressions("equalities", sides);
+  return builder.getDictionaryAttr(entries);
 }
 
 KernelSignature KernelSignature::fromAttribute(DictionaryAttr attribute) {
@@ -274,5 +360,10 @@ KernelSignature KernelSignature::fromAttribute(DictionaryAttr attribute) {
   }
   for (auto pair : attribute.getAs<ArrayAttr>("in_place").getAsRange<DenseI64ArrayAttr>())
     signature.inPlace.push_back({unsigned(pair[0]), unsigned(pair[1])});
+  if (auto map = attribute.getAs<AffineMapAttr>("derived_sizes"))
+    signature.derivedSizes.assign(map.getValue().getResults().begin(), map.getValue().getResults().end());
+  if (auto map = attribute.getAs<AffineMapAttr>("equalities"))
+    for (ArrayRef<AffineExpr> sides = map.getValue().getResults(); !sides.empty(); sides = sides.drop_front(2))
+      signature.equalities.push_back({sides[0], sides[1]});
   return signature;
 }

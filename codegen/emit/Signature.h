@@ -8,6 +8,7 @@
 
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include <string>
 #include <vector>
@@ -34,7 +35,8 @@ struct SizeParameter {
 struct KernelValue {
   std::string name;
   Type type;
-  /// Of an array, per dimension: the static size, or -1 - i where i is the size parameter that gives it.
+  /// Of an array, per dimension: the static size, or -1 - i where i is the size parameter that gives it; of a result
+  /// also -1 - (number of size parameters) - j where j is the derived size that gives it.
   SmallVector<int64_t> shape;
   /// Of a strided array: the C parameter that says how far apart its rows (all dimensions but the last, flattened) are.
   std::string stride = {};
@@ -56,12 +58,22 @@ struct KernelSignature {
   std::vector<KernelValue> arguments;
   std::vector<KernelValue> results;
   std::vector<SizeParameter> sizes;
+  /// Sizes of results that are no parameter's, as expressions: symbol i is sizes[i], which then is passed on.
+  std::vector<AffineExpr> derivedSizes;
+  /// What must be equal beyond what SizeParameter says, as such expressions.
+  std::vector<std::pair<AffineExpr, AffineExpr>> equalities;
   /// (result, argument): the result's buffer may be exactly the argument's.
   std::vector<std::pair<unsigned, unsigned>> inPlace;
 
   bool mayShareBuffer(unsigned result, unsigned argument) const;
   /// One code for all sizes that must be equal: the size where only one is right, else that of their first parameter.
   int64_t getSharedSize(int64_t code) const;
+  /// The derived size that the code stands for; null for other codes.
+  AffineExpr getDerivedSize(int64_t code) const;
+  /// An expression over size parameters with their names.
+  std::string printSize(AffineExpr expression) const;
+  /// What an equality is about, and what that must be: `x_dim0`, `equal to y_dim0 * 3` or `a multiple of 4`.
+  std::pair<AffineExpr, std::string> describeEquality(AffineExpr a, AffineExpr b) const;
   DictionaryAttr toAttribute(MLIRContext *context) const;
   static KernelSignature fromAttribute(DictionaryAttr attribute);
 };
@@ -73,8 +85,12 @@ llvm::StringRef getCTypeName(Type type);
 /// cannot.
 LogicalResult verifyInterfaceTypes(func::FuncOp function);
 
+/// Whether the sizes of all results follow from those of the arguments; if not, emits an error that names the first one
+/// which does not. Of a function on tensors without calls.
+LogicalResult verifyResultSizes(func::FuncOp function);
+
 /// The signature of a function on tensors without calls; names carry `prefix`. Emits an error and fails if a result's
-/// size does not follow from the arguments, or if a name cannot be used.
+/// size does not follow from the arguments, if no sizes are right, or if a name cannot be used.
 FailureOr<KernelSignature> computeSignature(func::FuncOp function, llvm::StringRef prefix);
 
 } // namespace mlir::resid::emit

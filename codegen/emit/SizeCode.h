@@ -13,9 +13,8 @@ namespace mlir::resid::emit {
 
 class SizeCode {
 public:
-  /// `sizes`: one i64 value per size parameter.
-  SizeCode(OpBuilder &builder, Location loc, const KernelSignature &signature, ValueRange sizes)
-      : builder(builder), loc(loc), signature(signature), sizes(sizes) {}
+  /// `sizes`: one i64 value per size parameter. What follows from them is computed here.
+  SizeCode(OpBuilder &builder, Location loc, const KernelSignature &signature, ValueRange sizes);
 
   Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
   Value truth(bool value) { return arith::ConstantIntOp::create(builder, loc, value, 1); }
@@ -28,6 +27,8 @@ public:
   /// The size of one dimension, as KernelValue::shape encodes it, from the first of the parameters that must be equal:
   /// only where faults() is false.
   Value dimension(int64_t code) { return getSize(signature.getSharedSize(code)); }
+  /// One i64 value per derived size; right only where faults() is false.
+  ValueRange getDerivedSizes() const { return derivedSizes; }
   /// The shape by KernelSignature::getSharedSize.
   SmallVector<int64_t> getSharedShape(const KernelValue &array) const;
   /// Whether a size among `shape` is 0, each taken as its own parameter says.
@@ -49,7 +50,10 @@ public:
   Value multiplyChecked(Value value, Value factor, Value &fault);
 
 private:
-  Value getSize(int64_t code) { return code >= 0 ? constant(code) : sizes[-1 - code]; }
+  Value getSize(int64_t code);
+  /// The value of an expression over size parameters; sets `fault` where evaluateSize() gives none.
+  Value evaluate(AffineExpr expression, Value &fault);
+  Value divide(AffineExprKind kind, Value dividend, Value divisor, Value &fault);
   Value product(int64_t fixed, ArrayRef<int64_t> shape);
   /// Sets `fault` where fixed · sizes is beyond the limit of bytes, and gives the product; a zero counts as a one, so
   /// that the order of dimensions does not matter.
@@ -61,6 +65,9 @@ private:
   Location loc;
   const KernelSignature &signature;
   ValueRange sizes;
+  SmallVector<Value> derivedSizes;
+  /// Whether a derived size cannot be computed, or what must be equal is not.
+  Value derivationFault;
 };
 
 } // namespace mlir::resid::emit

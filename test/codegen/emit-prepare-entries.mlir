@@ -88,8 +88,103 @@ func.func @empty() {
 
 // -----
 
-// expected-error @+1 {{dimension 0 of result 0 does not follow from the sizes of the arguments}}
+// Sizes that follow from others: derived ones are counted on from the parameters; what must be equal is kept beside.
+// CHECK: #[[DERIVED:.*]] = affine_map<()[s0, s1] -> (s0 * 3, s1 floordiv 4)>
+// CHECK: #[[SIDES:.*]] = affine_map<()[s0, s1] -> (s1 mod 4, 0)>
+// CHECK-LABEL: @k_derived.impl
+// CHECK-SAME:    derived_sizes = #[[DERIVED]], equalities = #[[SIDES]]
+// CHECK-SAME:    shape = array<i64: -3, 8>
+// CHECK-SAME:    shape = array<i64: -4, 4, 8>
+// CHECK:         memref.collapse_shape %{{.*}} {{\[}}[0, 1], [2]] : memref<?x4x8xf32> into memref<?x8xf32>
+func.func @derived(%x: tensor<?x3x8xf32>, %y: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x4x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %n = tensor.dim %y, %c0 : tensor<?x8xf32>
+  %flat = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x3x8xf32> into tensor<?x8xf32>
+  %q = arith.divui %n, %c4 : index
+  %expanded = tensor.expand_shape %y [[0, 1], [2]] output_shape [%q, 4, 8] : tensor<?x8xf32> into tensor<?x4x8xf32>
+  return %flat, %expanded : tensor<?x8xf32>, tensor<?x4x8xf32>
+}
+
+// -----
+
+// What flattening takes apart comes together again: no size is derived, and nothing is required.
+// CHECK-LABEL: @k_there_and_back.impl
+// CHECK-NOT:     equalities
+// CHECK-SAME:    results = [{name = "out0", shape = array<i64: -1, -2, 8>
+func.func @there_and_back(%x: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = tensor.dim %x, %c0 : tensor<?x?x8xf32>
+  %s = tensor.dim %x, %c1 : tensor<?x?x8xf32>
+  %n = arith.muli %s, %b : index
+  %flat = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x?x8xf32> into tensor<?x8xf32>
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  %y = linalg.copy ins(%flat : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %o = tensor.expand_shape %y [[0, 1], [2]] output_shape [%b, %s, 8] : tensor<?x8xf32> into tensor<?x?x8xf32>
+  return %o : tensor<?x?x8xf32>
+}
+
+// -----
+
+// A size that can be nothing else is static from here on, through loops and conditions; casts stay at the borders.
+// CHECK-LABEL: @k_refined.impl
+// CHECK:         %[[X:.*]] = tensor.cast %{{.*}} : tensor<?x?xf32> to tensor<?x128xf32>
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %[[X]]) -> (tensor<?x128xf32>)
+// CHECK:           resid.add_bias %{{.*}} : tensor<?x128xf32>, tensor<128xf32>
+// CHECK:           scf.if %{{.*}} -> (tensor<?x128xf32>)
+// CHECK:         materialize_in_destination %{{.*}} (tensor<?x128xf32>, memref<?x128xf32>)
+func.func @refined(%x: tensor<?x?xf32>, %b: tensor<128xf32>, %n: index, %c: i1) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %y = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<?x?xf32> {
+    %s = resid.add_bias %a, %b : tensor<?x?xf32>, tensor<128xf32>
+    %t = scf.if %c -> tensor<?x?xf32> {
+      scf.yield %s : tensor<?x?xf32>
+    } else {
+      scf.yield %a : tensor<?x?xf32>
+    }
+    scf.yield %t : tensor<?x?xf32>
+  }
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
+// What a parallel loop shares is refined with it; slices are put into the loop's own tensor.
+// CHECK-LABEL: @k_shared.impl
+// CHECK:         scf.forall {{.*}} shared_outs(%[[OUT:.*]] = %{{.*}}) -> (tensor<?x16xf32>)
+// CHECK:           scf.forall.in_parallel
+// CHECK-NEXT:        tensor.parallel_insert_slice %{{.*}} into %[[OUT]]
+func.func @shared(%x: tensor<?x?xf32>, %b: tensor<16xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %d = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%n, %d) : tensor<?x?xf32>
+  %s = resid.add_bias %x, %b : tensor<?x?xf32>, tensor<16xf32>
+  %r = scf.forall (%i) in (%n) shared_outs(%o = %e) -> (tensor<?x?xf32>) {
+    %row = tensor.extract_slice %s[%i, 0] [1, %d] [1, 1] : tensor<?x?xf32> to tensor<1x?xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %row into %o[%i, 0] [1, %d] [1, 1] : tensor<1x?xf32> into tensor<?x?xf32>
+    }
+  }
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
+func.func @impossible(%x: tensor<?x?xf32>, %b: tensor<128xf32>, %c: tensor<64xf32>) -> tensor<?x?xf32> {
+  %y = resid.add_bias %x, %b : tensor<?x?xf32>, tensor<128xf32>
+  // expected-error @+1 {{expected a size that a call can have, but it must be 64 and 128}}
+  %z = resid.add_bias %y, %c : tensor<?x?xf32>, tensor<64xf32>
+  return %z : tensor<?x?xf32>
+}
+
+// -----
+
 func.func @unknown_size(%n: index) -> tensor<?xf32> {
+  // expected-error @+1 {{dimension 0 of result 0 of 'unknown_size' does not follow from the sizes of the arguments}}
   %e = tensor.empty(%n) : tensor<?xf32>
   return %e : tensor<?xf32>
 }

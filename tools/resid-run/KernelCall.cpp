@@ -4,6 +4,8 @@
 // a scalar; per result a pointer and its row stride; the place of the status.
 
 #include "tools/resid-run/KernelCall.h"
+
+#include "codegen/emit/SizeExpression.h"
 #include <algorithm>
 #include <cstring>
 
@@ -70,6 +72,8 @@ Error KernelCall::addBuffer(const Array &array, const emit::KernelValue &value, 
   return Error::success();
 }
 
+static std::string printValue(std::optional<int64_t> size) { return size ? std::to_string(*size) : "no size"; }
+
 Error KernelCall::readSizes(llvm::ArrayRef<Array> arguments) {
   for (const emit::SizeParameter &parameter : signature.sizes) {
     sizes.push_back(arguments[parameter.argument].getShape()[parameter.dimension]);
@@ -85,6 +89,14 @@ Error KernelCall::readSizes(llvm::ArrayRef<Array> arguments) {
                                                describe(signature.sizes[parameter.sameAs]) + ", " +
                                                llvm::Twine(sizes[parameter.sameAs]) + ", but got " +
                                                llvm::Twine(sizes.back()));
+  }
+  for (auto [a, b] : signature.equalities) {
+    std::optional<int64_t> left = emit::evaluateSize(a, sizes), right = emit::evaluateSize(b, sizes);
+    if (left && left == right)
+      continue;
+    auto [size, condition] = signature.describeEquality(a, b);
+    return makeError(tools::ExitProgram, "expected " + signature.printSize(size) + " to be " + condition + " but got " +
+                                             printValue(emit::evaluateSize(size, sizes)));
   }
   return Error::success();
 }
@@ -109,8 +121,17 @@ Error KernelCall::addArguments(llvm::ArrayRef<Array> arguments) {
 
 Error KernelCall::addResults() {
   for (const emit::KernelValue &result : signature.results) {
-    SmallVector<int64_t> shape = llvm::map_to_vector(
-        result.shape, [&](int64_t size) { return size >= 0 ? size : sizes[static_cast<size_t>(-1 - size)]; });
+    SmallVector<int64_t> shape;
+    for (int64_t code : result.shape) {
+      AffineExpr derived = signature.getDerivedSize(code);
+      std::optional<int64_t> size = derived     ? emit::evaluateSize(derived, sizes)
+                                    : code >= 0 ? code
+                                                : sizes[static_cast<size_t>(-1 - code)];
+      if (!size || *size < 0)
+        return makeError(tools::ExitProgram, "expected sizes for which '" + result.name + "' has a size of " +
+                                                 signature.printSize(derived) + ", but that is " + printValue(size));
+      shape.push_back(*size);
+    }
     results.push_back(Array::zeros(result.type, shape));
     if (Error error = addBuffer(results.back(), result, {}))
       return error;
