@@ -139,7 +139,7 @@ std::string diagram::describeNumber(const APFloat &number) {
 }
 
 Part diagram::describeNorm(const NormParts &norm) {
-  std::string title = norm.kind == NormKind::Layer ? "LayerNorm" : norm.kind == NormKind::RMS ? "RMSNorm" : "DyT";
+  std::string title = getNormRule(norm.kind).title.str();
   std::string names = llvm::join(llvm::map_range(norm.getParameters(), nameOf), ", ");
   return {PartKind::Norm, title + (norm.zeroCenteredGamma ? " (1+γ)" : ""), names};
 }

@@ -159,6 +159,17 @@ void resid::printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value, Value
     printArrowTypes(printer, op->getResultTypes());
 }
 
+/// `'a', 'b' or 'c'`
+static std::string listNormKinds() {
+  constexpr unsigned last = getMaxEnumValForNormKind();
+  std::string list;
+  for (unsigned kind = 0; kind <= last; ++kind) {
+    list += kind == 0 ? "'" : kind == last ? " or '" : ", '";
+    list += stringifyNormKind(static_cast<NormKind>(kind)).str() + "'";
+  }
+  return list;
+}
+
 ParseResult resid::parseKeyword(OpAsmParser &parser, NormKindAttr &kind) {
   StringRef keyword;
   SMLoc location = parser.getCurrentLocation();
@@ -166,7 +177,7 @@ ParseResult resid::parseKeyword(OpAsmParser &parser, NormKindAttr &kind) {
     return failure();
   std::optional<NormKind> value = symbolizeNormKind(keyword);
   if (!value)
-    return parser.emitError(location, "expected the norm kind 'layer', 'rms' or 'dyt', but got '") << keyword << "'";
+    return parser.emitError(location, "expected the norm kind ") << listNormKinds() << ", but got '" << keyword << "'";
   kind = NormKindAttr::get(parser.getContext(), *value);
   return success();
 }

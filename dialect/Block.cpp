@@ -9,28 +9,25 @@ using namespace mlir;
 using namespace mlir::resid;
 
 /// The epsilon, the parameters and the rank of one norm.
-static LogicalResult verifyNorm(BlockOp op, const BlockNorm &norm) {
+static LogicalResult verifyNorm(BlockOp op, const NormParts &norm) {
   RankedTensorType x = op.getX().getType();
-  NormAttr attribute = norm.attribute;
-  bool isDyT = attribute.getKind() == NormKind::DyT;
-  FloatAttr epsilon = attribute.getEpsilon();
-  if (isDyT == static_cast<bool>(epsilon)) // block.C4
-    return op.emitOpError("expected ") << (isDyT ? "no" : "an") << " epsilon for "
-                                       << stringifyNormKind(attribute.getKind()) << " but got "
-                                       << (isDyT ? "one" : "none");
+  const NormRule &rule = getNormRule(norm.kind);
+  FloatAttr epsilon = norm.epsilon;
+  if (failed(verifyPresence(op, norm.kind, "epsilon", rule.hasEpsilon, static_cast<bool>(epsilon)))) // block.C4
+    return failure();
   if (epsilon && !epsilon.getType().isF64()) // block.C4
     return op.emitOpError("expected epsilon of f64 but got ") << epsilon;
   if (epsilon && failed(verifyEpsilon(op, x.getElementType(), epsilon.getValue()))) // block.C4
     return failure();
   if (failed(verifyParameterShape(op, x, norm.alpha, /*rank=*/0, "alpha")) || // block.C5
-      failed(verifyNormalizedRank(op, x, norm.getRank())))                    // block.C5
+      failed(verifyNormalizedRank(op, x, norm.rank)))                         // block.C5
     return failure();
-  if ((norm.gamma || isDyT) && // block.C5
-      failed(verifyNormRankAttribute(op, attribute.getNormRank(), norm.gamma ? norm.getRank() : 1)))
+  if ((norm.gamma || rule.isElementwise()) && // block.C5
+      failed(verifyNormRankAttribute(op, norm.normRank.getInt(), norm.gamma ? norm.rank : 1)))
     return failure();
   return failure(failed(verifyTrailingShape(op, x, norm.gamma, "gamma")) || // block.C5
                  failed(verifyBeta(op, x, norm.gamma, norm.beta)) ||        // block.C5
-                 failed(verifyGammaAttributes(op, norm.gamma, static_cast<bool>(attribute.getZeroCenteredGamma()),
+                 failed(verifyGammaAttributes(op, norm.gamma, norm.zeroCenteredGamma,
                                               /*narrowAffine=*/false)) ||   // block.C6
                  failed(verifyParameterType(op, x, norm.alpha, "alpha")) || // block.C9
                  failed(verifyParameterType(op, x, norm.gamma, "gamma")) || // block.C9
@@ -49,7 +46,7 @@ static LogicalResult verifyNorms(BlockOp op) {
   if (op.getNormParameters().size() != parameters) // block.C3
     return op.emitOpError("expected ") << parameters << " norm parameters but got " << op.getNormParameters().size();
   bool hasGamma = false;
-  for (const BlockNorm &norm : getNorms(op)) {
+  for (const NormParts &norm : getBlockNorms(op)) {
     if (failed(verifyNorm(op, norm)))
       return failure();
     hasGamma |= static_cast<bool>(norm.gamma);

@@ -7,7 +7,7 @@
 #define RESID_DIALECT_BLOCK
 
 include "dialect/ResidBase.td"
-include "dialect/Fused.td"
+include "dialect/NormKinds.td"
 include "mlir/IR/AttrTypeBase.td"
 
 def Resid_Placement : I32EnumAttr<"Placement", "where the norm stands in a residual sub-layer", [

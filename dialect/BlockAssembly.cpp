@@ -56,8 +56,8 @@ static ParseResult parseNorm(OpAsmParser &parser, SmallVectorImpl<Attribute> &no
   NormKindAttr kind;
   if (parser.parseLParen() || parseKeyword(parser, kind))
     return failure();
-  bool isDyT = kind.getValue() == NormKind::DyT;
-  if (isDyT && (parser.parseKeyword("alpha") || parseParameter(parser, parameters)))
+  const NormRule &rule = getNormRule(kind.getValue());
+  if (rule.hasAlpha && (parser.parseKeyword("alpha") || parseParameter(parser, parameters)))
     return failure();
   UnitAttr given[2];
   for (auto [name, attribute] : {std::pair("gamma", &given[0]), std::pair("beta", &given[1])}) {
@@ -68,7 +68,7 @@ static ParseResult parseNorm(OpAsmParser &parser, SmallVectorImpl<Attribute> &no
       return failure();
   }
   FloatAttr epsilonAttribute;
-  if (!isDyT) {
+  if (rule.hasEpsilon) {
     double epsilon;
     if (parser.parseKeyword("epsilon") || parser.parseEqual() || parser.parseFloat(epsilon))
       return failure();
@@ -161,18 +161,17 @@ static void printParameter(OpAsmPrinter &printer, StringRef name, Value value) {
     printer << " " << name << " " << value << " : " << value.getType();
 }
 
-static void printNorm(OpAsmPrinter &printer, const BlockNorm &norm) {
-  NormAttr attribute = norm.attribute;
-  printer << " norm(" << stringifyNormKind(attribute.getKind());
+static void printNorm(OpAsmPrinter &printer, const NormParts &norm) {
+  printer << " norm(" << stringifyNormKind(norm.kind);
   printParameter(printer, "alpha", norm.alpha);
   printParameter(printer, "gamma", norm.gamma);
   printParameter(printer, "beta", norm.beta);
-  if (attribute.getEpsilon())
-    printer << " epsilon = " << attribute.getEpsilon().getValue();
-  if (attribute.getZeroCenteredGamma())
+  if (norm.epsilon)
+    printer << " epsilon = " << norm.epsilon.getValue();
+  if (norm.zeroCenteredGamma)
     printer << " zero_centered_gamma";
-  if (attribute.getNormRank() != 1)
-    printer << " norm_rank = " << attribute.getNormRank();
+  if (norm.normRank.getInt() != 1)
+    printer << " norm_rank = " << norm.normRank.getInt();
   printer << ")";
 }
 
@@ -186,7 +185,7 @@ static void printDropout(OpAsmPrinter &printer, BlockOp op) {
 
 void BlockOp::print(OpAsmPrinter &printer) {
   printer << " " << stringifyPlacement(getPlacement()) << " " << getX();
-  for (const BlockNorm &norm : resid::getNorms(*this))
+  for (const NormParts &norm : getBlockNorms(*this))
     printNorm(printer, norm);
   if (hasDropout())
     printDropout(printer, *this);

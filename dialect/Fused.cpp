@@ -23,26 +23,32 @@ bool AddNormOp::hasDropout() { return static_cast<bool>(getSeed()); }
 
 int64_t AddNormOp::getThreshold() { return hasDropout() ? getDropoutThreshold(getP()->convertToDouble()) : 0; }
 
-Value AddNormOp::getMean() { return getStatistics().size() == 3 ? getStatistics()[0] : Value(); }
+NormParts AddNormOp::getNormParts() {
+  return {getKind(),         getSum(),           getAlpha(),        getGamma(),
+          getBeta(),         getEpsilonAttr(),   getNormRankAttr(), getZeroCenteredGamma(),
+          getNarrowAffine(), getNormalizedRank()};
+}
 
-Value AddNormOp::getMeanCorrection() { return getStatistics().size() == 3 ? getStatistics()[1] : Value(); }
-
-Value AddNormOp::getRstd() { return getStatistics().empty() ? Value() : getStatistics().back(); }
+Value AddNormOp::getStatistic(NormStatistic statistic) {
+  ArrayRef<NormStatistic> statistics = getNormRule(getKind()).statistics;
+  const NormStatistic *found = llvm::find(statistics, statistic);
+  // The count is wrong where the op was not verified.
+  if (found == statistics.end() || getStatistics().size() != statistics.size())
+    return Value();
+  return getStatistics()[found - statistics.begin()];
+}
 
 void AddNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getNormalized(), "normalized");
   setName(getSum(), "sum");
-  if (getMean()) {
-    setName(getMean(), "mean");
-    setName(getMeanCorrection(), "mean_correction");
-  }
-  if (getRstd())
-    setName(getRstd(), "rstd");
+  for (NormStatistic statistic : getNormRule(getKind()).statistics)
+    if (Value value = getStatistic(statistic))
+      setName(value, stringifyNormStatistic(statistic));
 }
 
 void AddNormOp::build(OpBuilder &builder, OperationState &state, NormKind kind, Value x, Value f, Value gamma,
                       Value beta, double epsilon) {
-  assert(kind != NormKind::DyT && "dyt has an alpha and no epsilon");
+  assert(!getNormRule(kind).hasAlpha && getNormRule(kind).hasEpsilon && "a norm with an epsilon and no alpha");
   FloatAttr one = builder.getF64FloatAttr(1.0);
   build(builder, state, x.getType(), x.getType(), /*statistics=*/TypeRange(),
         NormKindAttr::get(builder.getContext(), kind), x, f, /*bias=*/Value(), /*seed=*/Value(), /*step=*/Value(),
@@ -96,19 +102,16 @@ static LogicalResult verifyDropout(AddNormOp op) {
 /// What the kind of norm asks for: alpha or epsilon, and how many dimensions are normalised.
 static LogicalResult verifyKind(AddNormOp op) {
   RankedTensorType x = op.getX().getType();
-  bool isDyT = op.getKind() == NormKind::DyT;
-  StringRef kind = stringifyNormKind(op.getKind());
-  if (isDyT != static_cast<bool>(op.getAlpha())) // add_norm.C14
-    return op.emitOpError("expected ") << (isDyT ? "an" : "no") << " alpha for " << kind << " but got "
-                                       << (isDyT ? "none" : "one");
-  if (isDyT == op.getEpsilon().has_value()) // add_norm.C15
-    return op.emitOpError("expected ") << (isDyT ? "no" : "an") << " epsilon for " << kind << " but got "
-                                       << (isDyT ? "one" : "none");
+  const NormRule &rule = getNormRule(op.getKind());
+  if (failed(
+          verifyPresence(op, op.getKind(), "alpha", rule.hasAlpha, static_cast<bool>(op.getAlpha()))) || // add_norm.C14
+      failed(verifyPresence(op, op.getKind(), "epsilon", rule.hasEpsilon, op.getEpsilon().has_value()))) // add_norm.C15
+    return failure();
   if (failed(verifyParameterShape(op, x, op.getAlpha(), /*rank=*/0, "alpha"))) // add_norm.C14
     return failure();
   if (op.getEpsilon() && failed(verifyEpsilon(op, x.getElementType(), *op.getEpsilon()))) // add_norm.C15
     return failure();
-  if (!op.getGamma() && isDyT)
+  if (!op.getGamma() && rule.isElementwise())
     return verifyNormRankAttribute(op, op.getNormRank(), 1);       // add_norm.C17
   if (failed(verifyNormalizedRank(op, x, op.getNormalizedRank()))) // add_norm.C16
     return failure();
@@ -119,7 +122,7 @@ static LogicalResult verifyKind(AddNormOp op) {
 LogicalResult AddNormOp::verify() {
   RankedTensorType x = getX().getType();
   Type element = x.getElementType();
-  size_t statistics = getKind() == NormKind::Layer ? 3 : getKind() == NormKind::RMS ? 1 : 0;
+  size_t statistics = getNormRule(getKind()).statistics.size();
   if (failed(verifyTypes(*this)) || failed(verifyDropout(*this)) || failed(verifyKind(*this)))
     return failure();
   return failure(failed(verifyParameterShape(*this, x, getBias(), /*rank=*/1, "bias")) || // add_norm.C6

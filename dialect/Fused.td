@@ -5,14 +5,7 @@
 #ifndef RESID_DIALECT_FUSED
 #define RESID_DIALECT_FUSED
 
-include "dialect/ResidBase.td"
-
-def Resid_NormKind : I32EnumAttr<"NormKind", "kind of a norm", [
-  I32EnumAttrCase<"Layer", 0, "layer">, I32EnumAttrCase<"RMS", 1, "rms">, I32EnumAttrCase<"DyT", 2, "dyt">]> {
-  let cppNamespace = "::mlir::resid";
-  let genSpecializedAttr = 0;
-}
-def Resid_NormKindAttr : EnumAttr<Resid_Dialect, Resid_NormKind, "norm_kind">;
+include "dialect/NormKinds.td"
 
 def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
                                DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
@@ -124,10 +117,13 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     bool hasDropout();
     /// T = round(p·65536), half away from zero: 0 is the identity, 65536 drops all. 0 without a dropout clause.
     int64_t getThreshold();
-    /// The row statistics; null where they were not asked for, or where this kind of norm has none.
-    Value getMean();
-    Value getMeanCorrection();
-    Value getRstd();
+    /// The norm of the sum.
+    ::mlir::resid::NormParts getNormParts();
+    /// A row statistic; null where it was not asked for, or where this kind of norm does not have it.
+    Value getStatistic(::mlir::resid::NormStatistic statistic);
+    Value getMean() { return getStatistic(::mlir::resid::NormStatistic::Mean); }
+    Value getMeanCorrection() { return getStatistic(::mlir::resid::NormStatistic::MeanCorrection); }
+    Value getRstd() { return getStatistic(::mlir::resid::NormStatistic::Rstd); }
   }];
 }
 

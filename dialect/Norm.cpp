@@ -15,6 +15,37 @@ template <typename NormOp> static int64_t normalizedRank(NormOp op) {
   return op.getNormRank();
 }
 
+/// The parts that an op of every kind has; the others are null.
+template <typename NormOp> static NormParts getCommonParts(NormKind kind, NormOp op, int64_t rank) {
+  return {kind,
+          op.getX(),
+          /*alpha=*/Value(),
+          op.getGamma(),
+          op.getBeta(),
+          /*epsilon=*/FloatAttr(),
+          /*normRank=*/IntegerAttr(),
+          op.getZeroCenteredGamma(),
+          op.getNarrowAffine(),
+          rank};
+}
+
+template <typename NormOp> static NormParts getStatisticsNormParts(NormKind kind, NormOp op) {
+  NormParts parts = getCommonParts(kind, op, op.getNormalizedRank());
+  parts.epsilon = op.getEpsilonAttr();
+  parts.normRank = op.getNormRankAttr();
+  return parts;
+}
+
+/// Names the results of a norm that was asked for its statistics.
+template <typename NormOp> static void nameResults(NormOp op, OpAsmSetValueNameFn setName) {
+  ArrayRef<NormStatistic> statistics = getNormRule(op.getNormParts().kind).statistics;
+  if (op.getStatistics().size() != statistics.size())
+    return;
+  setName(op.getResult(), "normalized");
+  for (auto [value, statistic] : llvm::zip_equal(op.getStatistics(), statistics))
+    setName(value, stringifyNormStatistic(statistic));
+}
+
 /// The result types of a norm of x: x's own, and count statistics.
 static SmallVector<Type> resultTypes(Value x, int64_t rank, size_t count) {
   SmallVector<Type> types(1, x.getType());
@@ -24,16 +55,17 @@ static SmallVector<Type> resultTypes(Value x, int64_t rank, size_t count) {
 
 template <typename NormOp>
 static void buildNorm(OpBuilder &builder, OperationState &state, Value x, Value gamma, Value beta, double epsilon,
-                      size_t statistics) {
+                      NormKind kind, bool withStatistics) {
   int64_t rank = gamma ? cast<RankedTensorType>(gamma.getType()).getRank() : 1;
-  SmallVector<Type> types = resultTypes(x, rank, statistics);
+  SmallVector<Type> types = resultTypes(x, rank, withStatistics ? getNormRule(kind).statistics.size() : 0);
   NormOp::build(builder, state, types.front(), ArrayRef<Type>(types).drop_front(), x, gamma, beta,
                 builder.getF64FloatAttr(epsilon), builder.getI64IntegerAttr(1), /*zero_centered_gamma=*/UnitAttr(),
                 /*narrow_affine=*/UnitAttr());
 }
 
 /// Layer and RMS norm obey the same numbered constraints, except for how many statistics there are.
-template <typename NormOp> static LogicalResult verifyNorm(NormOp op, size_t statistics) {
+template <typename NormOp> static LogicalResult verifyNorm(NormOp op) {
+  size_t statistics = getNormRule(op.getNormParts().kind).statistics.size();
   RankedTensorType x = op.getX().getType();
   int64_t rank = op.getNormalizedRank();
   if (failed(verifyNormalizedType(op, x, op.getResult().getType(), "result")) || // layer_norm.C2, rms_norm.C2
@@ -58,21 +90,16 @@ template <typename NormOp> static LogicalResult verifyNorm(NormOp op, size_t sta
 
 int64_t LayerNormOp::getNormalizedRank() { return normalizedRank(*this); }
 
+NormParts LayerNormOp::getNormParts() { return getStatisticsNormParts(NormKind::Layer, *this); }
+
 void LayerNormOp::build(OpBuilder &builder, OperationState &state, Value x, Value gamma, Value beta, double epsilon,
                         bool withStatistics) {
-  buildNorm<LayerNormOp>(builder, state, x, gamma, beta, epsilon, withStatistics ? 3 : 0);
+  buildNorm<LayerNormOp>(builder, state, x, gamma, beta, epsilon, NormKind::Layer, withStatistics);
 }
 
-void LayerNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  if (getStatistics().size() != 3)
-    return;
-  setName(getResult(), "normalized");
-  setName(getMean(), "mean");
-  setName(getMeanCorrection(), "mean_correction");
-  setName(getRstd(), "rstd");
-}
+void LayerNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*this, setName); }
 
-LogicalResult LayerNormOp::verify() { return verifyNorm(*this, 3); }
+LogicalResult LayerNormOp::verify() { return verifyNorm(*this); }
 
 LogicalResult LayerNormOp::canonicalize(LayerNormOp op, PatternRewriter &rewriter) {
   return leaveOutStatistics(op, rewriter);
@@ -84,19 +111,16 @@ LogicalResult LayerNormOp::canonicalize(LayerNormOp op, PatternRewriter &rewrite
 
 int64_t RMSNormOp::getNormalizedRank() { return normalizedRank(*this); }
 
+NormParts RMSNormOp::getNormParts() { return getStatisticsNormParts(NormKind::RMS, *this); }
+
 void RMSNormOp::build(OpBuilder &builder, OperationState &state, Value x, Value gamma, Value beta, double epsilon,
                       bool withStatistics) {
-  buildNorm<RMSNormOp>(builder, state, x, gamma, beta, epsilon, withStatistics ? 1 : 0);
+  buildNorm<RMSNormOp>(builder, state, x, gamma, beta, epsilon, NormKind::RMS, withStatistics);
 }
 
-void RMSNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  if (getStatistics().size() != 1)
-    return;
-  setName(getResult(), "normalized");
-  setName(getRstd(), "rstd");
-}
+void RMSNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*this, setName); }
 
-LogicalResult RMSNormOp::verify() { return verifyNorm(*this, 1); }
+LogicalResult RMSNormOp::verify() { return verifyNorm(*this); }
 
 LogicalResult RMSNormOp::canonicalize(RMSNormOp op, PatternRewriter &rewriter) {
   return leaveOutStatistics(op, rewriter);
@@ -109,6 +133,12 @@ LogicalResult RMSNormOp::canonicalize(RMSNormOp op, PatternRewriter &rewriter) {
 void DyTOp::build(OpBuilder &builder, OperationState &state, Value x, Value alpha, Value gamma, Value beta) {
   build(builder, state, x.getType(), x, alpha, gamma, beta, /*zero_centered_gamma=*/UnitAttr(),
         /*narrow_affine=*/UnitAttr());
+}
+
+NormParts DyTOp::getNormParts() {
+  NormParts parts = getCommonParts(NormKind::DyT, *this, getGamma() ? getGamma().getType().getRank() : 1);
+  parts.alpha = getAlpha();
+  return parts;
 }
 
 LogicalResult DyTOp::verify() {

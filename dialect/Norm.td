@@ -5,9 +5,10 @@
 #ifndef RESID_DIALECT_NORM
 #define RESID_DIALECT_NORM
 
-include "dialect/ResidBase.td"
+include "dialect/NormKinds.td"
 
 def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
+                                 DeclareOpInterfaceMethods<Resid_NormOpInterface>,
                                  DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "layer norm over the last dimensions";
   let description = [{
@@ -91,6 +92,7 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
 }
 
 def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
+                               DeclareOpInterfaceMethods<Resid_NormOpInterface>,
                                DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "root-mean-square norm over the last dimensions";
   let description = [{
@@ -167,7 +169,7 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
   }];
 }
 
-def Resid_DyTOp : Resid_Op<"dyt", [AttrSizedOperandSegments]> {
+def Resid_DyTOp : Resid_Op<"dyt", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Resid_NormOpInterface>]> {
   let summary = "dynamic tanh, a norm without statistics";
   let description = [{
     Squashes each element with a scaled tanh in place of a norm, then applies γ and β.

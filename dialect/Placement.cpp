@@ -27,17 +27,12 @@ const PlacementRule &resid::getPlacementRule(Placement placement) {
   llvm_unreachable("a placement without a rule");
 }
 
-int64_t BlockNorm::getRank() const {
-  return gamma ? cast<RankedTensorType>(gamma.getType()).getRank() : attribute.getNormRank();
-}
-
 size_t resid::getParameterCount(NormAttr norm) {
-  return (norm.getKind() == NormKind::DyT) + static_cast<bool>(norm.getGamma()) + static_cast<bool>(norm.getBeta());
+  return getNormRule(norm.getKind()).hasAlpha + static_cast<bool>(norm.getGamma()) + static_cast<bool>(norm.getBeta());
 }
 
-SmallVector<BlockNorm> resid::getNorms(BlockOp block) {
-  SmallVector<BlockNorm> norms;
-  ValueRange parameters = block.getNormParameters();
+/// A norm of a block, which takes its operands from the front of `parameters`.
+static NormParts takeNorm(BlockOp block, NormAttr attribute, ValueRange &parameters) {
   auto take = [&](bool isGiven) {
     if (!isGiven)
       return Value();
@@ -45,20 +40,31 @@ SmallVector<BlockNorm> resid::getNorms(BlockOp block) {
     parameters = parameters.drop_front();
     return first;
   };
-  for (NormAttr attribute : block.getNorms().getAsRange<NormAttr>()) {
-    BlockNorm norm{attribute, {}, {}, {}};
-    norm.alpha = take(attribute.getKind() == NormKind::DyT);
-    norm.gamma = take(static_cast<bool>(attribute.getGamma()));
-    norm.beta = take(static_cast<bool>(attribute.getBeta()));
-    norms.push_back(norm);
-  }
+  NormParts norm{};
+  norm.kind = attribute.getKind();
+  norm.alpha = take(getNormRule(norm.kind).hasAlpha);
+  norm.gamma = take(static_cast<bool>(attribute.getGamma()));
+  norm.beta = take(static_cast<bool>(attribute.getBeta()));
+  norm.epsilon = attribute.getEpsilon();
+  norm.normRank = Builder(block.getContext()).getI64IntegerAttr(attribute.getNormRank());
+  norm.zeroCenteredGamma = static_cast<bool>(attribute.getZeroCenteredGamma());
+  norm.narrowAffine = block.getNarrowAffine() && norm.gamma;
+  norm.rank = norm.gamma ? cast<RankedTensorType>(norm.gamma.getType()).getRank() : attribute.getNormRank();
+  return norm;
+}
+
+SmallVector<NormParts> resid::getBlockNorms(BlockOp block) {
+  SmallVector<NormParts> norms;
+  ValueRange parameters = block.getNormParameters();
+  for (NormAttr attribute : block.getNorms().getAsRange<NormAttr>())
+    norms.push_back(takeNorm(block, attribute, parameters));
   return norms;
 }
 
-std::optional<BlockNorm> resid::getNormAt(BlockOp block, NormPosition position) {
+std::optional<NormParts> resid::getNormAt(BlockOp block, NormPosition position) {
   ArrayRef<NormPosition> positions = getPlacementRule(block.getPlacement()).positions;
   const NormPosition *found = llvm::find(positions, position);
   if (found == positions.end())
     return std::nullopt;
-  return getNorms(block)[found - positions.begin()];
+  return getBlockNorms(block)[found - positions.begin()];
 }

@@ -31,19 +31,11 @@ struct PlacementRule {
 /// The rule of a placement.
 const PlacementRule &getPlacementRule(Placement placement);
 
-/// A norm of a block with its operands; absent ones are null.
-struct BlockNorm {
-  NormAttr attribute;
-  Value alpha, gamma, beta;
-  /// How many trailing dimensions are normalised: gamma's rank, else norm_rank.
-  int64_t getRank() const;
-};
-
-/// The norms of a block in the order of its clauses. Requires block.C3.
-SmallVector<BlockNorm> getNorms(BlockOp block);
+/// The norms of a block in the order of its clauses, without x. Requires block.C3.
+SmallVector<NormParts> getBlockNorms(BlockOp block);
 
 /// The norm that stands at `position`, if the block's placement has one there. Requires block.C2 and C3.
-std::optional<BlockNorm> getNormAt(BlockOp block, NormPosition position);
+std::optional<NormParts> getNormAt(BlockOp block, NormPosition position);
 
 /// How many operands a norm has.
 size_t getParameterCount(NormAttr norm);

@@ -7,6 +7,7 @@
 #define RESID_DIALECT_RESIDDIALECT_H
 
 #include "dialect/DropoutScheme.h"
+#include "dialect/NormKinds.h"
 #include "dialect/Shapes.h"
 #include "dialect/TextHooks.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -20,10 +21,10 @@
 
 #include "dialect/ResidDialect.h.inc"
 
-#include "dialect/ResidEnums.h.inc"
-
 #define GET_ATTRDEF_CLASSES
 #include "dialect/ResidAttrs.h.inc"
+
+#include "dialect/NormInterface.h.inc"
 
 #define GET_OP_CLASSES
 #include "dialect/ResidOps.h.inc"

@@ -164,6 +164,13 @@ LogicalResult resid::verifyRandomPositions(Operation *op, RankedTensorType x) {
   return success();
 }
 
+LogicalResult resid::verifyPresence(Operation *op, NormKind kind, StringRef name, bool isExpected, bool isPresent) {
+  if (isExpected == isPresent)
+    return success();
+  return op->emitOpError("expected ") << (isExpected ? "an " : "no ") << name << " for " << stringifyNormKind(kind)
+                                      << " but got " << (isPresent ? "one" : "none");
+}
+
 LogicalResult resid::verifyNormalizedRank(Operation *op, RankedTensorType x, int64_t normalizedRank) {
   if (normalizedRank >= 1 && normalizedRank <= x.getRank())
     return success();

@@ -6,6 +6,7 @@
 #ifndef RESID_DIALECT_VERIFICATION_H
 #define RESID_DIALECT_VERIFICATION_H
 
+#include "dialect/NormKinds.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
@@ -49,6 +50,9 @@ LogicalResult verifyOrigin(Operation *op, Value row, Value site);
 
 /// The static sizes fit the 32-bit counters of the generator: 2^32 rows, and 2^32 groups of eight columns.
 LogicalResult verifyRandomPositions(Operation *op, RankedTensorType x);
+
+/// A part of a norm, named by `name`, is there exactly where its kind has one.
+LogicalResult verifyPresence(Operation *op, NormKind kind, StringRef name, bool isExpected, bool isPresent);
 
 /// Between 1 and all dimensions of x are normalised.
 LogicalResult verifyNormalizedRank(Operation *op, RankedTensorType x, int64_t normalizedRank);

@@ -31,7 +31,7 @@ static LogicalResult refuse(LinearRefusal &refusal, Operation *op, const Twine &
 
 /// Whether the norm subtracts the mean of each row, which is what makes a centred stream as good as the raw one.
 static LogicalResult checkNorm(const NormParts &norm, Operation *op, LinearRefusal &refusal) {
-  if (norm.kind != NormKind::Layer)
+  if (!getNormRule(norm.kind).onCenteredRows)
     return refuse(refusal, op,
                   "expected a layer norm to read the stream, but got one of kind " + stringifyNormKind(norm.kind));
   if (norm.rank != 1)
@@ -72,8 +72,10 @@ static bool scalesRows(Value gate) {
   return type.getRank() == 0 || type.getShape().back() == 1;
 }
 
-/// A layer norm without gamma hands out rows of mean zero.
-static bool isCentered(const NormParts &norm) { return norm.kind == NormKind::Layer && !norm.gamma && norm.rank == 1; }
+/// A norm that centres rows and has no gamma hands out rows of mean zero.
+static bool isCentered(const NormParts &norm) {
+  return getNormRule(norm.kind).centersRows && !norm.gamma && norm.rank == 1;
+}
 
 namespace {
 /// A weight or bias of a writer, as the function has it: itself, or the stack of all layers that a loop takes it from.
@@ -198,10 +200,10 @@ static Value center(OpBuilder &builder, Location loc, Value x) {
       .getResult(0);
 }
 
-/// Makes the RMS norm with the same parameters of a layer norm.
-static void makeRMS(NormSite norm) {
+/// Makes the norm with the same parameters that takes no mean.
+static void leaveOutMean(NormSite norm) {
   NormParts parts = norm.parts;
-  parts.kind = NormKind::RMS;
+  parts.kind = *getNormRule(parts.kind).onCenteredRows;
   replaceNorm(norm, parts);
 }
 
@@ -260,7 +262,7 @@ void StreamCenterer::apply(const CenteringPlan &plan) {
   for (Operation *slice : slices)
     slice->erase();
   for (BlockOp block : plan.blocks)
-    makeRMS(*getNormSiteAt(block, NormPosition::BeforeBranch));
+    leaveOutMean(*getNormSiteAt(block, NormPosition::BeforeBranch));
   Operation *first = plan.entry->getOwner();
   OpBuilder builder(first);
   plan.entry->set(center(builder, first->getLoc(), plan.entry->get()));
@@ -291,7 +293,7 @@ void StreamCenterer::run() {
   }
   preparation.finish();
   for (Operation *norm : norms)
-    makeRMS({norm, 0, *getNormParts(norm)});
+    leaveOutMean({norm, 0, *getNormParts(norm)});
 }
 
 namespace {

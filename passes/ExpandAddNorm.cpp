@@ -2,7 +2,7 @@
 //
 // resid-expand-add-norm: resid.add_norm as the ops it is defined by.
 
-#include "passes/NormParts.h"
+#include "dialect/ResidDialect.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -29,12 +29,6 @@ static Value createSum(OpBuilder &builder, AddNormOp op) {
                        op.getBranchScaleAttr());
 }
 
-static NormParts getParts(AddNormOp op) {
-  return {op.getKind(),         op.getSum(),           op.getAlpha(),        op.getGamma(),
-          op.getBeta(),         op.getEpsilonAttr(),   op.getNormRankAttr(), op.getZeroCenteredGamma(),
-          op.getNarrowAffine(), op.getNormalizedRank()};
-}
-
 namespace {
 struct Expand : OpRewritePattern<AddNormOp> {
   Expand(MLIRContext *context, bool report) : OpRewritePattern(context), report(report) {}
@@ -43,7 +37,7 @@ struct Expand : OpRewritePattern<AddNormOp> {
     if (report)
       op.emitRemark() << "expanded (bit-exact)";
     Value sum = createSum(rewriter, op);
-    Operation *norm = createNorm(rewriter, op.getLoc(), getParts(op), sum, op.getNormalized().getType(),
+    Operation *norm = createNorm(rewriter, op.getLoc(), op.getNormParts(), sum, op.getNormalized().getType(),
                                  TypeRange(op.getStatistics()));
     SmallVector<Value> results = {norm->getResult(0), sum};
     llvm::append_range(results, norm->getResults().drop_front());

@@ -78,7 +78,7 @@ template <typename SumOp> std::optional<std::string> DeepNormFolder<SumOp>::refu
       return std::string("expected no reader of the norm's statistics, which change, but got one");
   if (!survives(sum.getBranchScale().convertToDouble(), foldBranch(), getElementType()))
     return "expected branch_scale divided by skip_scale to be finite and not to vanish, but got " + print(foldBranch());
-  if (norm.parts.kind == NormKind::DyT)
+  if (getNormRule(norm.parts.kind).factor == NormFactor::Alpha)
     return preparation.refuse(norm.parts.alpha);
   if (!survives(norm.parts.epsilon.getValueAsDouble(), foldEpsilon(norm), getElementType()))
     return "expected epsilon divided by the square of skip_scale to be finite and not to vanish, but got " +
@@ -88,12 +88,16 @@ template <typename SumOp> std::optional<std::string> DeepNormFolder<SumOp>::refu
 
 template <typename SumOp> void DeepNormFolder<SumOp>::fold(NormSite &norm) {
   NormParts parts = norm.parts;
-  if (parts.kind == NormKind::DyT) {
+  switch (getNormRule(parts.kind).factor) {
+  case NormFactor::Alpha: {
     auto type = cast<FloatType>(getElementTypeOrSelf(parts.alpha.getType()));
     WeightTerm scaled{{{parts.alpha, {}}}, skip};
     parts.alpha = preparation.compute({{scaled}, 0, type}, parts.alpha, Preparation::getName(parts.alpha, "alpha"));
-  } else {
+    break;
+  }
+  case NormFactor::Epsilon:
     parts.epsilon = Builder(sum.getContext()).getF64FloatAttr(foldEpsilon(norm));
+    break;
   }
   replaceNorm(norm, parts);
   sum.setBranchScale(APFloat(foldBranch()));
@@ -129,7 +133,8 @@ struct FoldDeepNorm : resid::impl::FoldDeepNormBase<FoldDeepNorm> {
     }
     if (report)
       sum.emitRemark() << "folded (exact in real arithmetic): skip_scale " << print(folder.getSkip())
-                       << " into branch_scale and " << (norm->parts.kind == NormKind::DyT ? "alpha" : "epsilon");
+                       << " into branch_scale and "
+                       << (getNormRule(norm->parts.kind).factor == NormFactor::Alpha ? "alpha" : "epsilon");
     record.addNormParameter(*norm, norm->parts.alpha, /*staysInNorm=*/true);
     folder.fold(*norm);
   }

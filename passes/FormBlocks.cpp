@@ -42,16 +42,10 @@ struct NormClauses {
 
 static NormClauses getNormClauses(Builder &builder, const SubLayer &layer, Placement placement) {
   NormClauses clauses;
-  auto unit = [&](bool set) { return set ? builder.getUnitAttr() : UnitAttr(); };
   for (NormPosition position : getPlacementRule(placement).positions) {
     NormParts parts = *getNormParts(layer.getNorm(position));
-    clauses.attributes.push_back(NormAttr::get(builder.getContext(), parts.kind, parts.epsilon,
-                                               unit(static_cast<bool>(parts.gamma)),
-                                               unit(static_cast<bool>(parts.beta)), unit(parts.zeroCenteredGamma),
-                                               parts.normRank ? parts.normRank.getInt() : 1));
-    for (Value parameter : {parts.alpha, parts.gamma, parts.beta})
-      if (parameter)
-        clauses.parameters.push_back(parameter);
+    clauses.attributes.push_back(getNormAttr(builder.getContext(), parts));
+    llvm::append_range(clauses.parameters, parts.getParameters());
     clauses.narrowAffine |= parts.narrowAffine;
   }
   return clauses;

@@ -56,10 +56,10 @@ static AddNormOp createAddNorm(OpBuilder &builder, AddNormChain &chain) {
 }
 
 namespace {
-template <typename NormOp> struct FuseNorm : OpRewritePattern<NormOp> {
-  FuseNorm(MLIRContext *context, bool report) : OpRewritePattern<NormOp>(context), report(report) {}
+struct FuseNorm : OpInterfaceRewritePattern<NormOpInterface> {
+  FuseNorm(MLIRContext *context, bool report) : OpInterfaceRewritePattern(context), report(report) {}
 
-  LogicalResult matchAndRewrite(NormOp norm, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(NormOpInterface norm, PatternRewriter &rewriter) const override {
     SmallVector<FusionRefusal> refusals;
     std::optional<AddNormChain> chain = findAddNormChain(norm, refusals);
     if (!chain)
@@ -67,7 +67,7 @@ template <typename NormOp> struct FuseNorm : OpRewritePattern<NormOp> {
                                          Twine(refusals.empty() ? StringRef("expected a norm that reads a residual sum")
                                                                 : StringRef(refusals.front().reason)));
     if (report)
-      norm.emitRemark() << "fused into resid.add_norm (bit-exact): " << getFusedNames(*chain);
+      norm->emitRemark() << "fused into resid.add_norm (bit-exact): " << getFusedNames(*chain);
     AddNormOp fused = createAddNorm(rewriter, *chain);
     SmallVector<Value> normResults = {fused.getNormalized()};
     llvm::append_range(normResults, fused.getStatistics());
@@ -88,7 +88,7 @@ struct FuseAddNorm : resid::impl::FuseAddNormBase<FuseAddNorm> {
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FuseNorm<LayerNormOp>, FuseNorm<RMSNormOp>, FuseNorm<DyTOp>>(&getContext(), report.getValue());
+    patterns.add<FuseNorm>(&getContext(), report.getValue());
     // Fusion alone: what else could be simplified is the canonicalizer's. Top-down, so that the first norm of a sum is
     // fused.
     GreedyRewriteConfig config;

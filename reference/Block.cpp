@@ -18,18 +18,7 @@ static FailureOr<Array> handOnTaint(FailureOr<Array> result, ArrayRef<Array> inp
 FailureOr<Array> Interpreter::evaluateNormOf(BlockOp op, unsigned index, FailureOr<Array> x, Type resultType) {
   if (failed(x))
     return failure();
-  BlockNorm clause = getNorms(op)[index];
-  NormParameters parameters;
-  parameters.kind = clause.attribute.getKind();
-  parameters.alpha = getOptional(clause.alpha);
-  parameters.gamma = getOptional(clause.gamma);
-  parameters.beta = getOptional(clause.beta);
-  if (FloatAttr epsilon = clause.attribute.getEpsilon())
-    parameters.epsilon = epsilon.getValueAsDouble();
-  parameters.normalizedRank = clause.getRank();
-  parameters.zeroCenteredGamma = static_cast<bool>(clause.attribute.getZeroCenteredGamma());
-  parameters.narrowAffine = op.getNarrowAffine() && clause.gamma;
-  Results results = norm(op, *x, parameters, resultType);
+  Results results = norm(op, *x, getBlockNorms(op)[index], resultType);
   if (failed(results))
     return failure();
   return results->front();

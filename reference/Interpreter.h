@@ -14,16 +14,6 @@
 
 namespace mlir::resid::reference {
 
-/// What layer_norm, rms_norm, dyt and the tail of add_norm have in common.
-struct NormParameters {
-  NormKind kind = NormKind::Layer;
-  /// Null where absent; alpha only for dyt.
-  Array alpha, gamma, beta;
-  double epsilon = 0.0;
-  int64_t normalizedRank = 1;
-  bool zeroCenteredGamma = false, narrowAffine = false;
-};
-
 /// What a dropout says besides its input.
 struct DropoutParameters {
   double p = 0.0;
@@ -60,7 +50,7 @@ private:
   DropoutParameters getDropoutParameters(double p, uint64_t site, Value seed, Value step, Value originRow,
                                          Value originSite) const;
   FailureOr<Array> dropout(Operation *op, const Array &x, const DropoutParameters &parameters);
-  Results norm(Operation *op, const Array &x, const NormParameters &parameters, TypeRange resultTypes);
+  Results norm(Operation *op, const Array &x, const NormParts &parts, TypeRange resultTypes);
   Results evaluateAddNorm(AddNormOp op);
 
   // Block.cpp: the parts of a sub-layer, which hand a failure on, and what its placement makes of them.

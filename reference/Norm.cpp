@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Family Norm: layer norm, RMS norm and dynamic tanh in float64, with the bounds of their results.
+// Family Norm in float64, with the bounds of the results: one entry per kind says how it is evaluated.
 
 #include "reference/Bounds.h"
 #include "reference/Interpreter.h"
@@ -60,9 +60,38 @@ RowStatistics getRMSStatistics(const double *row, int64_t width, double epsilon)
   return statistics;
 }
 
+/// Nothing, where a row has no statistics.
+RowStatistics getNoStatistics(const double *, int64_t, double) { return {}; }
+
+/// How norms of one kind are evaluated.
+struct Evaluation {
+  RowStatistics (*getStatistics)(const double *row, int64_t width, double epsilon);
+  /// The normalised value of an element, before γ and β.
+  double (*normalize)(double element, const RowStatistics &statistics, double alpha);
+  double (*bound)(FloatKind arithmetic, FloatKind result, bool narrowAffine, const bounds::Normalized &normalized);
+};
+
+double standardize(double element, const RowStatistics &statistics, double) {
+  return ((element * statistics.scale - statistics.meanHigh) - statistics.meanLow) * statistics.rstd;
+}
+
+double squash(double element, const RowStatistics &, double alpha) { return std::tanh(alpha * element); }
+
+Evaluation getEvaluation(NormKind kind) {
+  switch (kind) {
+  case NormKind::Layer:
+    return {getLayerStatistics, standardize, bounds::norm};
+  case NormKind::RMS:
+    return {getRMSStatistics, standardize, bounds::norm};
+  case NormKind::DyT:
+    return {getNoStatistics, squash, bounds::dyt};
+  }
+  llvm_unreachable("a norm kind without an evaluation");
+}
+
 /// Everything about one norm that does not change from row to row.
 struct NormContext {
-  NormKind kind;
+  Evaluation evaluation;
   FloatKind arithmetic, result;
   bool exact, track, narrowAffine;
   double epsilon, alpha;
@@ -78,9 +107,7 @@ struct RowOutputs {
 
 void normalizeRow(const NormContext &context, const double *row, const RowStatistics &statistics, RowOutputs out) {
   for (size_t i = 0, e = context.gamma.size(); i != e; ++i) {
-    double xhat = context.kind == NormKind::DyT
-                      ? std::tanh(context.alpha * row[i])
-                      : ((row[i] * statistics.scale - statistics.meanHigh) - statistics.meanLow) * statistics.rstd;
+    double xhat = context.evaluation.normalize(row[i], statistics, context.alpha);
     if (context.narrowAffine)
       xhat = context.round(context.result, xhat);
     // β = 0 must not turn a product of -0 into +0.
@@ -90,53 +117,55 @@ void normalizeRow(const NormContext &context, const double *row, const RowStatis
     if (!context.track)
       continue;
     bounds::Normalized normalized{value, xhat, context.gamma[i], context.beta.empty() ? 0.0 : context.beta[i]};
-    auto bound = context.kind == NormKind::DyT ? bounds::dyt : bounds::norm;
-    out.bound[i] = bound(context.arithmetic, context.result, context.narrowAffine, normalized);
+    out.bound[i] = context.evaluation.bound(context.arithmetic, context.result, context.narrowAffine, normalized);
   }
 }
 
-/// Writes the statistics results of one row and their bounds: mean, mean_correction, rstd, or rstd alone.
-void storeStatistics(const NormContext &context, const RowStatistics &statistics, MutableArrayRef<Array> results,
-                     MutableArrayRef<Accuracy> accuracies, int64_t row) {
-  if (results.empty())
-    return;
+/// One of the statistics as it is stored, and its bound.
+struct StoredStatistic {
+  double value, bound;
+};
+
+StoredStatistic getStatistic(const NormContext &context, const RowStatistics &statistics, NormStatistic which) {
   FloatKind kind = context.arithmetic;
   double rstd = statistics.rstd * statistics.scale;
-  results.back().mutableFloats()[row] = context.round(kind, rstd);
-  accuracies.back().bounds[row] = bounds::rstd(kind, rstd);
-  if (results.size() == 1)
-    return;
   double high = statistics.meanHigh / statistics.scale, low = statistics.meanLow / statistics.scale;
   double mean = context.round(kind, high + low);
-  results[0].mutableFloats()[row] = mean;
-  results[1].mutableFloats()[row] = context.round(kind, (high - mean) + low);
-  accuracies[0].bounds[row] = accuracies[1].bounds[row] = bounds::mean(kind, mean, rstd);
+  switch (which) {
+  case NormStatistic::Mean:
+    return {mean, bounds::mean(kind, mean, rstd)};
+  case NormStatistic::MeanCorrection:
+    return {context.round(kind, (high - mean) + low), bounds::mean(kind, mean, rstd)};
+  case NormStatistic::Rstd:
+    return {context.round(kind, rstd), bounds::rstd(kind, rstd)};
+  }
+  llvm_unreachable("a statistic without a value");
 }
 
-LogicalResult fillParameters(Operation *op, const NormParameters &parameters, int64_t width, NormContext &context) {
+LogicalResult fillParameters(Operation *op, const Array &gamma, const Array &beta, bool zeroCenteredGamma,
+                             int64_t width, NormContext &context) {
   context.gamma.assign(width, 1.0);
-  if (parameters.gamma) {
-    if (parameters.gamma.size() != width)
-      return op->emitOpError() << "expected gamma of " << width << " elements but got " << parameters.gamma.size();
-    ArrayRef<double> gamma = parameters.gamma.floats();
+  if (gamma) {
+    if (gamma.size() != width)
+      return op->emitOpError() << "expected gamma of " << width << " elements but got " << gamma.size();
     for (int64_t i = 0; i != width; ++i)
-      context.gamma[i] = parameters.zeroCenteredGamma ? context.round(context.arithmetic, 1.0 + gamma[i]) : gamma[i];
+      context.gamma[i] =
+          zeroCenteredGamma ? context.round(context.arithmetic, 1.0 + gamma.floats()[i]) : gamma.floats()[i];
   }
-  if (parameters.beta) {
-    if (parameters.beta.size() != width)
-      return op->emitOpError() << "expected beta of " << width << " elements but got " << parameters.beta.size();
-    context.beta.assign(parameters.beta.floats().begin(), parameters.beta.floats().end());
+  if (beta) {
+    if (beta.size() != width)
+      return op->emitOpError() << "expected beta of " << width << " elements but got " << beta.size();
+    context.beta.assign(beta.floats().begin(), beta.floats().end());
   }
   return success();
 }
 
 } // namespace
 
-Interpreter::Results Interpreter::norm(Operation *op, const Array &x, const NormParameters &parameters,
-                                       TypeRange resultTypes) {
-  ArrayRef<int64_t> leading = x.getShape().drop_back(parameters.normalizedRank);
+Interpreter::Results Interpreter::norm(Operation *op, const Array &x, const NormParts &parts, TypeRange resultTypes) {
+  ArrayRef<int64_t> leading = x.getShape().drop_back(parts.rank);
   int64_t width = 1, rows = 1;
-  for (int64_t dim : x.getShape().take_back(parameters.normalizedRank))
+  for (int64_t dim : x.getShape().take_back(parts.rank))
     width *= dim;
   for (int64_t dim : leading)
     rows *= dim;
@@ -144,16 +173,18 @@ Interpreter::Results Interpreter::norm(Operation *op, const Array &x, const Norm
   for (Type type : resultTypes.drop_front())
     results.push_back(Array::zeros(type, leading));
 
+  Array alpha = getOptional(parts.alpha), gamma = getOptional(parts.gamma), beta = getOptional(parts.beta);
+  ArrayRef<NormStatistic> statisticsOfKind = getNormRule(parts.kind).statistics;
   NormContext context;
-  context.kind = parameters.kind;
+  context.evaluation = getEvaluation(parts.kind);
   context.arithmetic = getArithmeticKind(x.floatKind());
   context.result = results.front().floatKind();
   context.exact = isExactMode();
   context.track = options.trackAccuracy;
-  context.narrowAffine = parameters.narrowAffine;
-  context.epsilon = round(context.arithmetic, parameters.epsilon);
-  context.alpha = parameters.alpha ? parameters.alpha.asFloat() : 1.0;
-  if (failed(fillParameters(op, parameters, width, context)))
+  context.narrowAffine = parts.narrowAffine;
+  context.epsilon = round(context.arithmetic, parts.epsilon ? parts.epsilon.getValueAsDouble() : 0.0);
+  context.alpha = alpha ? alpha.asFloat() : 1.0;
+  if (failed(fillParameters(op, gamma, beta, parts.zeroCenteredGamma, width, context)))
     return failure();
 
   SmallVector<Accuracy> accuracies(results.size(), Accuracy{Accuracy::Bounded, {}});
@@ -162,16 +193,15 @@ Interpreter::Results Interpreter::norm(Operation *op, const Array &x, const Norm
   double *values = results.front().mutableFloats().data(), *rowBounds = accuracies.front().bounds.data();
   for (int64_t row = 0; row != rows; ++row) {
     const double *elements = x.floats().data() + row * width;
-    RowStatistics statistics;
-    if (context.kind == NormKind::Layer)
-      statistics = getLayerStatistics(elements, width, context.epsilon);
-    else if (context.kind == NormKind::RMS)
-      statistics = getRMSStatistics(elements, width, context.epsilon);
+    RowStatistics statistics = context.evaluation.getStatistics(elements, width, context.epsilon);
     normalizeRow(context, elements, statistics, {values + row * width, rowBounds + (context.track ? row * width : 0)});
-    storeStatistics(context, statistics, MutableArrayRef<Array>(results).drop_front(),
-                    MutableArrayRef<Accuracy>(accuracies).drop_front(), row);
+    for (size_t i = 1; i < results.size(); ++i) {
+      StoredStatistic stored = getStatistic(context, statistics, statisticsOfKind[i - 1]);
+      results[i].mutableFloats()[row] = stored.value;
+      accuracies[i].bounds[row] = stored.bound;
+    }
   }
-  bool tainted = isAnyTainted({x, parameters.alpha, parameters.gamma, parameters.beta});
+  bool tainted = isAnyTainted({x, alpha, gamma, beta});
   for (auto [accuracy, result] : llvm::zip_equal(accuracies, results))
     result.setAccuracy(tainted                 ? getToleranceAccuracy()
                        : options.trackAccuracy ? std::make_shared<const Accuracy>(std::move(accuracy))

@@ -153,17 +153,6 @@ FailureOr<Array> Interpreter::dropout(Operation *op, const Array &x, const Dropo
   return result;
 }
 
-static NormParameters getNormParameters(AddNormOp op) {
-  NormParameters parameters;
-  parameters.kind = op.getKind();
-  if (op.getEpsilon())
-    parameters.epsilon = op.getEpsilon()->convertToDouble();
-  parameters.zeroCenteredGamma = op.getZeroCenteredGamma();
-  parameters.narrowAffine = op.getNarrowAffine();
-  parameters.normalizedRank = op.getNormalizedRank();
-  return parameters;
-}
-
 Interpreter::Results Interpreter::evaluateAddNorm(AddNormOp op) {
   FailureOr<Array> branch = get(op.getF());
   if (op.getBias())
@@ -179,13 +168,9 @@ Interpreter::Results Interpreter::evaluateAddNorm(AddNormOp op) {
           op.getBranchScale().convertToDouble(), op.getSum().getType());
   if (failed(sum))
     return failure();
-  NormParameters parameters = getNormParameters(op);
-  parameters.alpha = getOptional(op.getAlpha());
-  parameters.gamma = getOptional(op.getGamma());
-  parameters.beta = getOptional(op.getBeta());
   SmallVector<Type> types{op.getNormalized().getType()};
   llvm::append_range(types, op.getStatistics().getTypes());
-  Results results = norm(op, *sum, parameters, types);
+  Results results = norm(op, *sum, op.getNormParts(), types);
   if (succeeded(results))
     results->insert(results->begin() + 1, *sum);
   return results;
@@ -198,31 +183,9 @@ static FailureOr<SmallVector<Array>> single(FailureOr<Array> array) {
   return SmallVector<Array>{*array};
 }
 
-template <typename Op> static NormParameters getParametersOf(Op op) {
-  NormParameters parameters;
-  parameters.kind = std::is_same_v<Op, LayerNormOp> ? NormKind::Layer
-                    : std::is_same_v<Op, RMSNormOp> ? NormKind::RMS
-                                                    : NormKind::DyT;
-  parameters.zeroCenteredGamma = op.getZeroCenteredGamma();
-  parameters.narrowAffine = op.getNarrowAffine();
-  if constexpr (!std::is_same_v<Op, DyTOp>) {
-    parameters.epsilon = op.getEpsilon().convertToDouble();
-    parameters.normalizedRank = op.getNormalizedRank();
-  } else if (op.getGamma()) {
-    parameters.normalizedRank = cast<RankedTensorType>(op.getGamma().getType()).getRank();
-  }
-  return parameters;
-}
-
 Interpreter::Results Interpreter::evaluateResid(Operation &op) {
-  auto evaluateNormOp = [&](auto normOp) {
-    NormParameters parameters = getParametersOf(normOp);
-    parameters.gamma = getOptional(normOp.getGamma());
-    parameters.beta = getOptional(normOp.getBeta());
-    if constexpr (std::is_same_v<decltype(normOp), DyTOp>)
-      parameters.alpha = get(normOp.getAlpha());
-    return norm(&op, get(normOp.getX()), parameters, op.getResultTypes());
-  };
+  if (std::optional<NormParts> parts = getNormParts(&op))
+    return norm(&op, get(parts->x), *parts, op.getResultTypes());
   return llvm::TypeSwitch<Operation *, Results>(&op)
       .Case([&](AddOp addOp) {
         return single(add(addOp, get(addOp.getX()), get(addOp.getF()), getOptional(addOp.getGate()),
@@ -236,7 +199,6 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
                                  dropoutOp.getStep(), dropoutOp.getOriginRow(), dropoutOp.getOriginSite());
         return single(dropout(dropoutOp, get(dropoutOp.getX()), parameters));
       })
-      .Case<LayerNormOp, RMSNormOp, DyTOp>(evaluateNormOp)
       .Case([&](AddNormOp addNorm) { return evaluateAddNorm(addNorm); })
       .Case([&](BlockOp block) { return single(evaluatePlacement(block)); })
       .Default([&](Operation *) -> Results { return LogicalResult(unsupported(&op)); });

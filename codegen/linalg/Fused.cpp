@@ -32,22 +32,10 @@ struct LowerAddNorm : OpConversionPattern<AddNormOp> {
     Value branch = lowerBranch(builder, op, adaptor);
     Value sum = lowerAdd(builder, adaptor.getX(), branch, adaptor.getGate(), op.getSkipScale(), op.getBranchScale(),
                          op.getSum().getType());
-    NormParameters norm{adaptor.getGamma(), adaptor.getBeta(), op.getNormalizedRank(), op.getZeroCenteredGamma(),
-                        op.getNarrowAffine()};
-    Type resultType = op.getNormalized().getType();
-    bool withStatistics = !op.getStatistics().empty();
-    SmallVector<Value> results;
-    switch (op.getKind()) {
-    case NormKind::Layer:
-      results = lowerLayerNorm(builder, sum, norm, *op.getEpsilon(), resultType, withStatistics);
-      break;
-    case NormKind::RMS:
-      results = lowerRMSNorm(builder, sum, norm, *op.getEpsilon(), resultType, withStatistics);
-      break;
-    case NormKind::DyT:
-      results = {lowerDyT(builder, sum, adaptor.getAlpha(), norm, resultType)};
-      break;
-    }
+    NormParts norm = op.getNormParts().withOperands(op->getOperands(), adaptor.getOperands());
+    norm.x = sum;
+    SmallVector<Value> results =
+        lowerNorm(builder, norm, op.getNormalized().getType(), /*withStatistics=*/!op.getStatistics().empty());
     results.insert(results.begin() + 1, sum);
     rewriter.replaceOp(op, results);
     return success();

@@ -27,7 +27,7 @@ struct NormMaps {
 /// y = fma(x̂, γ, β), or x̂·γ, or x̂; γ' = 1+γ takes γ's place where the norm is zero-centred. A narrow affine part
 /// starts from x̂ rounded to the result's type.
 static Value applyAffine(ImplicitLocOpBuilder &builder, Value normalized, Value gamma, Value beta,
-                         const NormParameters &norm, Type resultElement) {
+                         const NormParts &norm, Type resultElement) {
   auto arithmetic = cast<FloatType>(normalized.getType());
   if (norm.narrowAffine && (gamma || beta))
     normalized = convertFloat(builder, convertFloat(builder, normalized, resultElement), arithmetic);
@@ -60,15 +60,15 @@ static SmallVector<Value> lowerLayerStatistics(ImplicitLocOpBuilder &builder, ro
       sizes, {type, type, type}, cast<FloatType>(type.getElementType()), body);
 }
 
-SmallVector<Value> resid::lowerLayerNorm(ImplicitLocOpBuilder &builder, Value x, const NormParameters &norm,
-                                         const APFloat &epsilon, Type resultType, bool withStatistics) {
+static SmallVector<Value> lowerLayerNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
+                                         bool withStatistics) {
+  Value x = norm.x;
   auto type = cast<RankedTensorType>(x.getType());
   FloatType arithmetic = getArithmeticType(type.getElementType());
-  RankedTensorType rowType = getStatisticsType(type, norm.normRank);
-  NormMaps maps(x, norm.normRank);
-  auto statistics = rows::LayerStatisticsOp::create(builder, rowType, rowType, rowType, rowType, x,
-                                                    builder.getF64FloatAttr(epsilon.convertToDouble()),
-                                                    builder.getI64IntegerAttr(norm.normRank));
+  RankedTensorType rowType = getStatisticsType(type, norm.rank);
+  NormMaps maps(x, norm.rank);
+  auto statistics = rows::LayerStatisticsOp::create(builder, rowType, rowType, rowType, rowType, x, norm.epsilon,
+                                                    builder.getI64IntegerAttr(norm.rank));
   // d = x·scale - k in one rounding: where scale is 1, which is nearly always, exactly x - k.
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
     Value negated = arith::NegFOp::create(inner, elements[2]);
@@ -91,15 +91,15 @@ SmallVector<Value> resid::lowerLayerNorm(ImplicitLocOpBuilder &builder, Value x,
   return results;
 }
 
-SmallVector<Value> resid::lowerRMSNorm(ImplicitLocOpBuilder &builder, Value x, const NormParameters &norm,
-                                       const APFloat &epsilon, Type resultType, bool withStatistics) {
+static SmallVector<Value> lowerRMSNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
+                                       bool withStatistics) {
+  Value x = norm.x;
   auto type = cast<RankedTensorType>(x.getType());
   FloatType arithmetic = getArithmeticType(type.getElementType());
-  RankedTensorType rowType = getStatisticsType(type, norm.normRank);
-  NormMaps maps(x, norm.normRank);
+  RankedTensorType rowType = getStatisticsType(type, norm.rank);
+  NormMaps maps(x, norm.rank);
   auto statistics =
-      rows::RMSStatisticsOp::create(builder, rowType, rowType, x, builder.getF64FloatAttr(epsilon.convertToDouble()),
-                                    builder.getI64IntegerAttr(norm.normRank));
+      rows::RMSStatisticsOp::create(builder, rowType, rowType, x, norm.epsilon, builder.getI64IntegerAttr(norm.rank));
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
     Value scaled = arith::MulFOp::create(inner, elements[0], elements[1]);
     Value normalized = arith::MulFOp::create(inner, scaled, elements[2]);
@@ -126,59 +126,44 @@ SmallVector<Value> resid::lowerRMSNorm(ImplicitLocOpBuilder &builder, Value x, c
   return results;
 }
 
-Value resid::lowerDyT(ImplicitLocOpBuilder &builder, Value x, Value alpha, const NormParameters &norm,
-                      Type resultType) {
+static SmallVector<Value> lowerDyT(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType) {
+  Value x = norm.x;
   auto type = cast<RankedTensorType>(x.getType());
-  NormMaps maps(x, norm.normRank);
+  NormMaps maps(x, norm.rank);
   AffineMap scalar = AffineMap::get(type.getRank(), 0, builder.getContext());
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
     Value normalized = math::TanhOp::create(inner, arith::MulFOp::create(inner, elements[1], elements[0]));
     return {applyAffine(inner, normalized, elements[2], elements[3], norm, getElementTypeOrSelf(resultType))};
   };
-  return createElementwise(builder,
-                           {{x, maps.identity}, {alpha, scalar}, {norm.gamma, maps.column}, {norm.beta, maps.column}},
-                           getSizes(builder, x), resultType, getArithmeticType(type.getElementType()), body)
-      .front();
+  return createElementwise(
+      builder, {{x, maps.identity}, {norm.alpha, scalar}, {norm.gamma, maps.column}, {norm.beta, maps.column}},
+      getSizes(builder, x), resultType, getArithmeticType(type.getElementType()), body);
+}
+
+SmallVector<Value> resid::lowerNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
+                                    bool withStatistics) {
+  switch (norm.kind) {
+  case NormKind::Layer:
+    return lowerLayerNorm(builder, norm, resultType, withStatistics);
+  case NormKind::RMS:
+    return lowerRMSNorm(builder, norm, resultType, withStatistics);
+  case NormKind::DyT:
+    return lowerDyT(builder, norm, resultType);
+  }
+  llvm_unreachable("a norm kind without a lowering");
 }
 
 namespace {
-struct LowerLayerNorm : OpConversionPattern<LayerNormOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(LayerNormOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+struct LowerNorm : OpInterfaceConversionPattern<NormOpInterface> {
+  using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
+  LogicalResult matchAndRewrite(NormOpInterface op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    NormParameters norm{adaptor.getGamma(), adaptor.getBeta(), op.getNormalizedRank(), op.getZeroCenteredGamma(),
-                        op.getNarrowAffine()};
-    rewriter.replaceOp(op, lowerLayerNorm(builder, adaptor.getX(), norm, op.getEpsilon(), op.getResult().getType(),
-                                          !op.getStatistics().empty()));
-    return success();
-  }
-};
-
-struct LowerRMSNorm : OpConversionPattern<RMSNormOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(RMSNormOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    NormParameters norm{adaptor.getGamma(), adaptor.getBeta(), op.getNormalizedRank(), op.getZeroCenteredGamma(),
-                        op.getNarrowAffine()};
-    rewriter.replaceOp(op, lowerRMSNorm(builder, adaptor.getX(), norm, op.getEpsilon(), op.getResult().getType(),
-                                        !op.getStatistics().empty()));
-    return success();
-  }
-};
-
-struct LowerDyT : OpConversionPattern<DyTOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(DyTOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    Value parameter = op.getGamma() ? op.getGamma() : op.getBeta();
-    int64_t rank = parameter ? cast<RankedTensorType>(parameter.getType()).getRank() : 0;
-    NormParameters norm{adaptor.getGamma(), adaptor.getBeta(), rank, op.getZeroCenteredGamma(), op.getNarrowAffine()};
-    rewriter.replaceOp(op, lowerDyT(builder, adaptor.getX(), adaptor.getAlpha(), norm, op.getType()));
+    NormParts norm = op.getNormParts().withOperands(op->getOperands(), operands);
+    rewriter.replaceOp(op, lowerNorm(builder, norm, op->getResult(0).getType(), op->getNumResults() > 1));
     return success();
   }
 };
 } // namespace
 
-void resid::populateNormToLinalg(RewritePatternSet &patterns) {
-  patterns.add<LowerLayerNorm, LowerRMSNorm, LowerDyT>(patterns.getContext());
-}
+void resid::populateNormToLinalg(RewritePatternSet &patterns) { patterns.add<LowerNorm>(patterns.getContext()); }

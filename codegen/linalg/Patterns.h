@@ -32,22 +32,9 @@ struct DropoutSite {
 };
 Value lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutSite &site);
 
-/// The part of a norm that follows x̂ and what its statistics need. gamma and beta may be null.
-struct NormParameters {
-  Value gamma, beta;
-  int64_t normRank;
-  bool zeroCenteredGamma, narrowAffine;
-};
-
-/// The normalised value, then mean, mean_correction and rstd where `withStatistics`.
-SmallVector<Value> lowerLayerNorm(ImplicitLocOpBuilder &builder, Value x, const NormParameters &norm,
-                                  const APFloat &epsilon, Type resultType, bool withStatistics);
-
-/// The normalised value, then rstd where `withStatistics`.
-SmallVector<Value> lowerRMSNorm(ImplicitLocOpBuilder &builder, Value x, const NormParameters &norm,
-                                const APFloat &epsilon, Type resultType, bool withStatistics);
-
-Value lowerDyT(ImplicitLocOpBuilder &builder, Value x, Value alpha, const NormParameters &norm, Type resultType);
+/// The normalised value of `norm.x`, then the statistics of its kind where `withStatistics`.
+SmallVector<Value> lowerNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
+                             bool withStatistics);
 
 } // namespace mlir::resid
 

@@ -6,6 +6,8 @@
 
 namespace mlir::resid::random {
 
+static NormKind drawKind(Random &random) { return static_cast<NormKind>(random.below(getMaxEnumValForNormKind() + 1)); }
+
 /// Layers as rewrites of weights want them, which a draw of all parts seldom gives.
 static Style drawFoldableStyle(Random &random) {
   Style style;
@@ -26,7 +28,7 @@ Style drawStyle(Random &random) {
     style.placement =
         random.chance(0.5) ? random.pick({Placement::Post, Placement::Pre}) : static_cast<Placement>(random.below(6));
   if (random.chance(0.7))
-    style.kind = static_cast<NormKind>(random.below(3));
+    style.kind = drawKind(random);
   style.dropout = random.pick({0.0, 0.3, 0.9});
   style.gate = random.pick({0.0, 0.0, 0.4});
   style.scales = random.pick({0.0, 0.0, 0.5});
@@ -54,13 +56,13 @@ Type drawNarrowerType(Random &random, Type element) {
 NormParts drawNorm(Scope &scope, const Style &style, const Stream &x) {
   Random &random = scope.random;
   NormParts parts{};
-  parts.kind = style.kind && !random.chance(style.odd) ? *style.kind : static_cast<NormKind>(random.below(3));
+  parts.kind = style.kind && !random.chance(style.odd) ? *style.kind : drawKind(random);
   parts.rank = x.getRank() > 1 && random.chance(0.08) ? random.between(2, x.getRank()) : 1;
   ArrayRef<Dim> last = ArrayRef<Dim>(x.dims).take_back(parts.rank);
   Type element = drawParameterType(random, x.getElement());
-  if (parts.kind == NormKind::DyT)
+  if (getNormRule(parts.kind).hasAlpha)
     parts.alpha = scope.weight({}, drawParameterType(random, x.getElement()));
-  else
+  if (getNormRule(parts.kind).hasEpsilon)
     parts.epsilon =
         scope.builder.getF64FloatAttr(random.chance(0.02) ? 0.0 : random.pick({1e-5, 1e-5, 1e-6, 1e-3, 0.1}));
   if (random.chance(0.8)) {
@@ -69,7 +71,7 @@ NormParts drawNorm(Scope &scope, const Style &style, const Stream &x) {
       parts.beta = scope.weight(last, drawParameterType(random, x.getElement()));
     parts.zeroCenteredGamma = random.chance(0.15);
   }
-  bool isRankWritten = !parts.gamma && parts.kind != NormKind::DyT;
+  bool isRankWritten = !parts.gamma && !getNormRule(parts.kind).isElementwise();
   parts.normRank = scope.builder.getI64IntegerAttr(isRankWritten ? parts.rank : 1);
   return parts;
 }

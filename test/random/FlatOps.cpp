@@ -64,7 +64,7 @@ RankedTensorType FlatOps::drawNormalizedType(const Stream &x, Type sumElement) {
 }
 
 SmallVector<Type> FlatOps::drawStatistics(const NormParts &parts, RankedTensorType x) {
-  size_t count = parts.kind == NormKind::Layer ? 3 : parts.kind == NormKind::RMS ? 1 : 0;
+  size_t count = getNormRule(parts.kind).statistics.size();
   return SmallVector<Type>(random.chance(0.25) ? count : 0, getStatisticsType(x, parts.rank));
 }
 

@@ -36,7 +36,7 @@ template <Placement placement> static bool isPlain(ModuleOp module) {
 template <Placement placement> static bool isBare(ModuleOp module) {
   bool hasNorm = module
                      .walk([](Operation *op) {
-                       return isa<LayerNormOp, RMSNormOp, DyTOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                       return isa<NormOpInterface>(op) ? WalkResult::interrupt() : WalkResult::advance();
                      })
                      .wasInterrupted();
   return !hasNorm && isPlain<placement>(module);

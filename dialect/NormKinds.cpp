@@ -1,0 +1,117 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table of norm kinds; see NormKinds.h.
+
+#include "dialect/ResidDialect.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+#include "dialect/NormInterface.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static UnitAttr getFlag(OpBuilder &builder, bool isSet) { return isSet ? builder.getUnitAttr() : UnitAttr(); }
+
+/// Makes an op with an epsilon and statistics.
+template <typename NormOp>
+static Operation *createStatisticsNorm(OpBuilder &builder, Location loc, const NormParts &parts, Type normalized,
+                                       TypeRange statistics) {
+  return NormOp::create(builder, loc, normalized, statistics, parts.x, parts.gamma, parts.beta, parts.epsilon,
+                        parts.normRank, getFlag(builder, parts.zeroCenteredGamma),
+                        getFlag(builder, parts.narrowAffine));
+}
+
+static Operation *createDyT(OpBuilder &builder, Location loc, const NormParts &parts, Type normalized,
+                            TypeRange statistics) {
+  assert(statistics.empty() && "dyt has no statistics");
+  return DyTOp::create(builder, loc, normalized, parts.x, parts.alpha, parts.gamma, parts.beta,
+                       getFlag(builder, parts.zeroCenteredGamma), getFlag(builder, parts.narrowAffine));
+}
+
+static constexpr NormStatistic layerStatistics[] = {NormStatistic::Mean, NormStatistic::MeanCorrection,
+                                                    NormStatistic::Rstd};
+static constexpr NormStatistic rmsStatistics[] = {NormStatistic::Rstd};
+
+/// In the order of the kinds.
+static const NormRule rules[] = {
+    {NormKind::Layer, "LayerNorm", /*hasAlpha=*/false, /*hasEpsilon=*/true, layerStatistics, NormFactor::Epsilon,
+     /*centersRows=*/true, /*onCenteredRows=*/NormKind::RMS, createStatisticsNorm<LayerNormOp>},
+    {NormKind::RMS, "RMSNorm", /*hasAlpha=*/false, /*hasEpsilon=*/true, rmsStatistics, NormFactor::Epsilon,
+     /*centersRows=*/false, /*onCenteredRows=*/std::nullopt, createStatisticsNorm<RMSNormOp>},
+    {NormKind::DyT,
+     "DyT",
+     /*hasAlpha=*/true,
+     /*hasEpsilon=*/false,
+     {},
+     NormFactor::Alpha,
+     /*centersRows=*/false,
+     /*onCenteredRows=*/std::nullopt,
+     createDyT},
+};
+static_assert(std::size(rules) == getMaxEnumValForNormKind() + 1, "a rule for each kind");
+
+const NormRule &resid::getNormRule(NormKind kind) {
+  const NormRule &rule = rules[static_cast<uint32_t>(kind)];
+  assert(rule.kind == kind && "rules in the order of the kinds");
+  return rule;
+}
+
+StringRef resid::stringifyNormStatistic(NormStatistic statistic) {
+  switch (statistic) {
+  case NormStatistic::Mean:
+    return "mean";
+  case NormStatistic::MeanCorrection:
+    return "mean_correction";
+  case NormStatistic::Rstd:
+    return "rstd";
+  }
+  llvm_unreachable("a statistic without a name");
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> NormParts::getParameters() const {
+  SmallVector<Value> parameters;
+  for (Value parameter : {alpha, gamma, beta})
+    if (parameter)
+      parameters.push_back(parameter);
+  return parameters;
+}
+
+NormParts NormParts::withOperands(ValueRange from, ValueRange to) const {
+  NormParts parts = *this;
+  for (Value *operand : {&parts.x, &parts.alpha, &parts.gamma, &parts.beta})
+    if (auto found = llvm::find(from, *operand); *operand && found != from.end())
+      *operand = to[found - from.begin()];
+  return parts;
+}
+
+bool NormParts::isSameNorm(const NormParts &other) const {
+  return kind == other.kind && alpha == other.alpha && gamma == other.gamma && beta == other.beta &&
+         epsilon == other.epsilon && zeroCenteredGamma == other.zeroCenteredGamma &&
+         narrowAffine == other.narrowAffine && rank == other.rank;
+}
+
+std::optional<NormParts> resid::getNormParts(Operation *op) {
+  auto norm = dyn_cast<NormOpInterface>(op);
+  return norm ? std::optional(norm.getNormParts()) : std::nullopt;
+}
+
+NormAttr resid::getNormAttr(MLIRContext *context, const NormParts &parts) {
+  auto flag = [&](bool isSet) { return isSet ? UnitAttr::get(context) : UnitAttr(); };
+  return NormAttr::get(context, parts.kind, parts.epsilon, flag(static_cast<bool>(parts.gamma)),
+                       flag(static_cast<bool>(parts.beta)), flag(parts.zeroCenteredGamma),
+                       parts.normRank ? parts.normRank.getInt() : 1);
+}
+
+Operation *resid::createNorm(OpBuilder &builder, Location loc, const NormParts &parts, Value x, Type normalized,
+                             TypeRange statistics) {
+  NormParts ofX = parts;
+  ofX.x = x;
+  return getNormRule(parts.kind).create(builder, loc, ofX, normalized, statistics);
+}

@@ -1,0 +1,87 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a norm is, whether it is an op of its own, the end of an add_norm or a clause of a block, and what follows from
+// its kind. The one place that says so: verifiers, passes, lowerings, the evaluator and pictures ask here.
+
+#ifndef RESID_DIALECT_NORMKINDS_H
+#define RESID_DIALECT_NORMKINDS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Value.h"
+#include <optional>
+
+#include "dialect/ResidEnums.h.inc"
+
+namespace mlir::resid {
+
+class NormAttr;
+
+/// A norm with its operands and attributes; those that it does not have are null.
+struct NormParts {
+  NormKind kind;
+  /// What is normalised; null for a norm of a block.
+  Value x;
+  Value alpha, gamma, beta;
+  FloatAttr epsilon;
+  IntegerAttr normRank;
+  bool zeroCenteredGamma, narrowAffine;
+  /// How many trailing dimensions are normalised.
+  int64_t rank;
+
+  /// alpha, gamma and beta, those that there are.
+  SmallVector<Value> getParameters() const;
+  /// The same norm of other values: each operand that is in `from` becomes its counterpart in `to`.
+  NormParts withOperands(ValueRange from, ValueRange to) const;
+  /// Whether this is the same norm, of whatever value: the same operands and the same attributes.
+  bool isSameNorm(const NormParts &other) const;
+};
+
+/// What an op can tell about each row beside the normalised value.
+enum class NormStatistic { Mean, MeanCorrection, Rstd };
+
+/// The name of the result.
+StringRef stringifyNormStatistic(NormStatistic statistic);
+
+/// What takes up a positive factor a on x.
+enum class NormFactor {
+  Alpha,  ///< N(a·x) is N(x) with alpha·a in place of alpha.
+  Epsilon ///< N(a·x) is N(x) with epsilon/a² in place of epsilon.
+};
+
+/// One line of the table of norm kinds.
+struct NormRule {
+  NormKind kind;
+  /// The name in prose and pictures.
+  StringLiteral title;
+  /// Whether alpha is an operand, and epsilon an attribute; a norm has them exactly then.
+  bool hasAlpha, hasEpsilon;
+  /// The statistics of the op in the order of its results. Without any, each element is normalised by itself.
+  ArrayRef<NormStatistic> statistics;
+  NormFactor factor;
+  /// Whether rows of any mean have mean 0 before gamma and beta are applied.
+  bool centersRows;
+  /// The kind that gives the same on rows of mean 0 and takes no mean, if this one takes it.
+  std::optional<NormKind> onCenteredRows;
+  /// Makes the op of `parts`, which normalises parts.x.
+  Operation *(*create)(OpBuilder &builder, Location loc, const NormParts &parts, Type normalized, TypeRange statistics);
+
+  bool isElementwise() const { return statistics.empty(); }
+};
+
+/// The rule of a kind.
+const NormRule &getNormRule(NormKind kind);
+
+/// The parts of `op` if it is a norm.
+std::optional<NormParts> getNormParts(Operation *op);
+
+/// The norm as a clause of a block states it.
+NormAttr getNormAttr(MLIRContext *context, const NormParts &parts);
+
+/// Makes a norm of `x`; `parts.x` and `parts.rank` are not used. Results: the normalised value, then the statistics.
+Operation *createNorm(OpBuilder &builder, Location loc, const NormParts &parts, Value x, Type normalized,
+                      TypeRange statistics = {});
+
+} // namespace mlir::resid
+
+#endif // RESID_DIALECT_NORMKINDS_H
