@@ -148,8 +148,20 @@ Value cpu::combine(OpBuilder &builder, rows::ReductionKind kind, Value accumulat
     return math::FmaOp::create(builder, loc, value, value, accumulator);
   case rows::ReductionKind::Max:
     return combineMagnitudes(builder, loc, accumulator, value);
+  case rows::ReductionKind::SignedMax:
+    return arith::MaximumFOp::create(builder, loc, accumulator, value);
   }
   llvm_unreachable("unknown kind of reduction");
+}
+
+Value cpu::createNeutral(OpBuilder &builder, Location loc, rows::ReductionKind kind, Type type) {
+  if (kind != rows::ReductionKind::SignedMax)
+    return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  auto element = cast<FloatType>(getElementTypeOrSelf(type));
+  TypedAttr least = builder.getFloatAttr(element, APFloat::getInf(element.getFloatSemantics(), /*Negative=*/true));
+  if (auto vector = dyn_cast<VectorType>(type))
+    least = DenseElementsAttr::get(vector, least);
+  return arith::ConstantOp::create(builder, loc, least);
 }
 
 rows::ReductionKind cpu::getCombiningKind(rows::ReductionKind kind) {

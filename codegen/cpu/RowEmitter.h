@@ -64,6 +64,8 @@ private:
 rows::ReductionKind getCombiningKind(rows::ReductionKind kind);
 /// `accumulator` with one more value taken in, on scalars or vectors.
 Value combine(OpBuilder &builder, rows::ReductionKind kind, Value accumulator, Value value);
+/// What changes no bit of a reduction: lanes begin with it, and absent columns have it.
+Value createNeutral(OpBuilder &builder, Location loc, rows::ReductionKind kind, Type type);
 /// The 64 lanes of a sum, in vectors of equal length, added up: lane l += lane l+32, l+16, l+8, l+4, l+2, l+1. On whole
 /// registers, so that LLVM need not keep the lanes in memory.
 Value reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, SmallVector<Value> parts,

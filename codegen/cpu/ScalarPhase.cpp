@@ -103,16 +103,16 @@ void ScalarRowEmitter::emitFullChunks(rows::PhaseOp phase, Value first, Value en
 }
 
 /// The last columns, fewer than 64. Their values go through a buffer, so that the accumulators' lanes are only ever
-/// visited by loops of constant length and stay in registers. The zeros of absent elements change no bit: a lane is
-/// never -0.
+/// visited by loops of constant length and stay in registers. What stands for absent elements changes no bit: a lane of
+/// a sum is never -0.
 void ScalarRowEmitter::emitTail(rows::PhaseOp phase, Value first, Value end) {
   Location loc = phase.getLoc();
   Value lanes = constantI64(builder, loc, kLanes);
   Value count = arith::SubIOp::create(builder, loc, end, first);
   auto emitBody = [&](OpBuilder &, Location) {
     for (Reduction &reduction : reductions) {
-      Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(reduction.type));
-      loops->emitLanes(lanes, [&](Value lane) { loops->store(zero, reduction.tail, lane); });
+      Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
+      loops->emitLanes(lanes, [&](Value lane) { loops->store(neutral, reduction.tail, lane); });
     }
     emitChunk(phase, first, count, [&](Value lane, ArrayRef<Value> values) {
       for (auto [reduction, value] : llvm::zip_equal(reductions, values))
@@ -137,8 +137,8 @@ void ScalarRowEmitter::emitColumnBlock(rows::PhaseOp phase, Value first) {
   Value end = arith::MinSIOp::create(builder, loc, next, addresses.width);
   Value fullEnd = computeFullEnd(builder, loc, first, end);
   for (Reduction &reduction : reductions) {
-    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(reduction.type));
-    loops->emitLanes(lanes, [&](Value lane) { loops->store(zero, reduction.lanes, lane); });
+    Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
+    loops->emitLanes(lanes, [&](Value lane) { loops->store(neutral, reduction.lanes, lane); });
   }
   emitFullChunks(phase, first, fullEnd);
   emitTail(phase, fullEnd, end);
@@ -169,8 +169,8 @@ void ScalarRowEmitter::emitPhase(rows::PhaseOp phase) {
   } else {
     Value lanes = constantI64(builder, loc, kLanes), zeroColumn = constantI64(builder, loc, 0);
     for (Reduction &reduction : reductions) {
-      Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(reduction.type));
-      loops->emitLanes(lanes, [&](Value lane) { loops->store(zero, reduction.total, lane); });
+      Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
+      loops->emitLanes(lanes, [&](Value lane) { loops->store(neutral, reduction.total, lane); });
     }
     loops->emitLoop(zeroColumn, addresses.width, kBlockColumns, [&](Value first) { emitColumnBlock(phase, first); });
   }

@@ -253,13 +253,12 @@ SmallVector<Value> VectorRowEmitter::drawNext(VectorBody &body, Value column, Va
 
 //===------------------------------------------- reductions -------------------------------------------------------===//
 
-VectorRowEmitter::Accumulators VectorRowEmitter::createZeros(rows::PhaseOp phase, int64_t lanes, int64_t parts) {
-  Accumulators zeros;
-  for (Type type : phase.getReduced().getTypes()) {
-    Value zero = arith::ConstantOp::create(builder, phase.getLoc(), builder.getZeroAttr(VectorType::get(lanes, type)));
-    zeros.append(parts, zero);
-  }
-  return zeros;
+VectorRowEmitter::Accumulators VectorRowEmitter::createNeutral(rows::PhaseOp phase, int64_t lanes, int64_t parts) {
+  Accumulators neutral;
+  for (auto [kind, type] :
+       llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getReduced().getTypes()))
+    neutral.append(parts, cpu::createNeutral(builder, phase.getLoc(), kind.getValue(), VectorType::get(lanes, type)));
+  return neutral;
 }
 
 /// The totals of all blocks: per reduction, the vectors that make up its 64 lanes. The lanes of one block alone are the
@@ -274,8 +273,8 @@ VectorRowEmitter::Accumulators VectorRowEmitter::emitBlocks(rows::PhaseOp phase,
       emitSweep(phase, body, zero, addresses.width, lane, totals);
     return totals;
   }
-  Accumulators zeros = createZeros(phase, body.getLanes(), kLanes / body.getLanes());
-  return loops.emitLoop(zero, addresses.width, kBlockColumns, zeros, [&](Value first, ValueRange carried) {
+  Accumulators neutral = createNeutral(phase, body.getLanes(), kLanes / body.getLanes());
+  return loops.emitLoop(zero, addresses.width, kBlockColumns, neutral, [&](Value first, ValueRange carried) {
     Accumulators totals(carried);
     Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, kBlockColumns));
     Value end = arith::MinSIOp::create(builder, loc, next, addresses.width);
@@ -292,20 +291,20 @@ void VectorRowEmitter::emitSweep(rows::PhaseOp phase, VectorBody &body, Value fi
   Location loc = phase.getLoc();
   LaneLoops loops(builder, loc, 1);
   Value fullEnd = computeFullEnd(builder, loc, first, end), offset = constantI64(builder, loc, lane);
-  Accumulators zeros = createZeros(phase, body.getLanes(), body.getParts());
-  Accumulators carried = zeros;
+  Accumulators neutral = createNeutral(phase, body.getLanes(), body.getParts());
+  Accumulators carried = neutral;
   if (body.drawsAhead())
     carried.append(body.draw(arith::AddIOp::create(builder, loc, first, offset)));
   carried = loops.emitLoop(first, fullEnd, kLanes, carried, [&](Value chunk, ValueRange values) {
     Value column = arith::AddIOp::create(builder, loc, chunk, offset);
-    ValueRange drawn = values.drop_front(zeros.size());
+    ValueRange drawn = values.drop_front(neutral.size());
     Value following = arith::AddIOp::create(builder, loc, column, constantI64(builder, loc, kLanes));
     SmallVector<Value> next = drawNext(body, following, end, drawn);
-    Accumulators sums = emitChunk(phase, body, column, {}, values.take_front(zeros.size()), drawn);
+    Accumulators sums = emitChunk(phase, body, column, {}, values.take_front(neutral.size()), drawn);
     sums.append(next);
     return sums;
   });
-  ValueRange sums = ValueRange(carried).take_front(zeros.size()), drawn = ValueRange(carried).drop_front(zeros.size());
+  ValueRange sums = ValueRange(carried).take_front(neutral.size()), drawn = ValueRange(carried).drop_front(neutral.size());
   Value column = arith::AddIOp::create(builder, loc, fullEnd, offset);
   Accumulators all = emitTail(phase, body, lane, column, end, sums, drawn);
   int64_t parts = body.getParts(), partsOfLanes = kLanes / body.getLanes(), firstPart = lane / body.getLanes();

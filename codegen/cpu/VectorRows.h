@@ -58,7 +58,7 @@ private:
   Accumulators emitChunk(rows::PhaseOp phase, VectorBody &body, Value column, std::optional<PresentColumns> present,
                          ValueRange accumulators, ValueRange drawn);
   SmallVector<Value> drawNext(VectorBody &body, Value column, Value end, ValueRange drawn);
-  Accumulators createZeros(rows::PhaseOp phase, int64_t lanes, int64_t parts);
+  Accumulators createNeutral(rows::PhaseOp phase, int64_t lanes, int64_t parts);
 
   void allocateScratch(Location loc);
   Value emitPaddedWidth(Location loc);

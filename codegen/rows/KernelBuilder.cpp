@@ -59,7 +59,7 @@ FailureOr<SmallVector<Value>> KernelBuilder::getSizes(ImplicitLocOpBuilder &buil
 static DenseMap<Type, Value> createWidths(ImplicitLocOpBuilder &builder, ValueRange columns,
                                           const RowProgram &program) {
   DenseMap<Type, Value> widths;
-  for (Operation *statistics : program.getStatistics()) {
+  for (StatisticsOpInterface statistics : program.getStatistics()) {
     Value &width = widths[getElementTypeOrSelf(statistics->getResult(0).getType())];
     if (width)
       continue;
@@ -113,7 +113,8 @@ FailureOr<KernelOp> KernelBuilder::build() {
   rowBuilder.setInsertionPointToEnd(&kernel.getBody().front());
   for (auto [position, statistics] : llvm::enumerate(program.getStatistics())) {
     Value width = widths.lookup(getElementTypeOrSelf(statistics->getResult(0).getType()));
-    SmallVector<Value> results = expandStatistics(statistics, *this, rowBuilder, 2 * position, width);
+    StatisticsPhases phases(*this, position, width);
+    SmallVector<Value> results = StatisticsOpInterface(statistics).expand(rowBuilder, phases);
     for (auto [result, value] : llvm::zip_equal(statistics->getResults(), results))
       statisticsResults[result] = value;
   }
@@ -140,9 +141,12 @@ ValueRange KernelBuilder::addPhase(ImplicitLocOpBuilder &builder, unsigned phase
   Place place{&before, &columnBuilder, block->getArgument(0), phase, &columnMemo};
   SmallVector<Value> reduced;
   if (phase < program.getLastPhase()) {
-    Value x = program.getStatistics()[phase / 2]->getOperand(0);
+    StatisticsOpInterface statistics = program.getStatistics()[getStatisticsOf(phase)];
     AffineMap identity = program.getSpace().getIdentity(builder.getContext());
-    reduced = body(columnBuilder, getElement({x, identity}, place));
+    SmallVector<Value> elements;
+    for (Value operand : statistics.getRowOperands())
+      elements.push_back(getElement({operand, identity}, place));
+    reduced = body(columnBuilder, elements);
   }
   storeColumns(place);
   YieldOp::create(columnBuilder, reduced);
@@ -153,7 +157,7 @@ ValueRange KernelBuilder::addPhase(ImplicitLocOpBuilder &builder, unsigned phase
 
 /// Stores what the plan puts into this phase; all elements are computed, so all loads done, before the first store.
 void KernelBuilder::storeColumns(Place &place) {
-  if (place.phase % 2 == 1)
+  if (getPass(place.phase) == RowPass::Further)
     return;
   AffineMap identity = program.getSpace().getIdentity(outer.getContext());
   SmallVector<std::pair<Value, unsigned>> stores = program.getStores(place.phase);
@@ -169,7 +173,7 @@ void KernelBuilder::addLastPhase() {
   if (program.getStores(program.getLastPhase()).empty())
     return;
   addPhase(rowBuilder, program.getLastPhase(), {}, Type(),
-           [](ImplicitLocOpBuilder &, Value) { return SmallVector<Value>(); });
+           [](ImplicitLocOpBuilder &, ValueRange) { return SmallVector<Value>(); });
 }
 
 void KernelBuilder::storeRowOutputs() {

@@ -19,9 +19,9 @@ public:
   /// where a size is known nowhere outside of the group.
   FailureOr<KernelOp> build();
 
-  /// The values that one phase reduces, from the element of the statistics' operand.
-  using PhaseBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &builder, Value x)>;
-  /// Adds a phase at the builder's place that runs over the operand of a statistics op, and does the stores that the
+  /// The values that one phase reduces, from an element of each operand of the statistics op.
+  using PhaseBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &builder, ValueRange elements)>;
+  /// Adds a phase at the builder's place that runs over the operands of its statistics op, and does the stores that the
   /// plan puts there. `type` is that of the reduced values.
   ValueRange addPhase(ImplicitLocOpBuilder &builder, unsigned phase, ArrayRef<ReductionKind> kinds, Type type,
                       PhaseBody body);
@@ -59,10 +59,25 @@ private:
   DenseMap<Value, Value> statisticsResults;
 };
 
-/// The formulas of a statistics op as phases and per-row scalars; one value per result. `phase` is the number of its
-/// first phase, `width` the number of columns in the arithmetic type.
-SmallVector<Value> expandStatistics(Operation *statistics, KernelBuilder &kernel, ImplicitLocOpBuilder &builder,
-                                    unsigned phase, Value width);
+/// What one statistics op writes its phases with.
+class StatisticsPhases {
+public:
+  /// `position` among the statistics ops of the program; `width`, the number of columns in the arithmetic type.
+  StatisticsPhases(KernelBuilder &kernel, unsigned position, Value width)
+      : kernel(kernel), position(position), width(width) {}
+
+  /// Adds a pass over the op's operands at the builder's place; the reduced values.
+  ValueRange add(ImplicitLocOpBuilder &builder, RowPass pass, ArrayRef<ReductionKind> kinds, Type type,
+                 KernelBuilder::PhaseBody body) const {
+    return kernel.addPhase(builder, getPhase(position, pass), kinds, type, body);
+  }
+  Value getWidth() const { return width; }
+
+private:
+  KernelBuilder &kernel;
+  unsigned position;
+  Value width;
+};
 
 } // namespace mlir::resid::rows
 

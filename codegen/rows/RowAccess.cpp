@@ -36,7 +36,7 @@ bool RowSpace::fits(AffineMap map) const {
   return next == rows || next == getRank();
 }
 
-bool rows::isStatistics(Operation *op) { return isa_and_present<LayerStatisticsOp, RMSStatisticsOp>(op); }
+bool rows::isStatistics(Operation *op) { return isa_and_present<StatisticsOpInterface>(op); }
 
 /// Scalar ops of a body: arith and math, without regions, on scalars.
 static bool isScalarBody(Block &body) {
@@ -63,18 +63,20 @@ bool rows::isElementwise(Operation *op) {
 bool rows::isRowWise(Operation *op) { return isStatistics(op) || isElementwise(op); }
 
 SmallVector<int64_t> rows::getLoopShape(Operation *op) {
-  if (isStatistics(op))
-    return llvm::to_vector(cast<RankedTensorType>(op->getOperand(0).getType()).getShape());
+  if (auto statistics = dyn_cast<StatisticsOpInterface>(op))
+    return llvm::to_vector(cast<RankedTensorType>(statistics.getRowOperands().front().getType()).getShape());
   return cast<linalg::GenericOp>(op).getStaticLoopRanges();
 }
 
 SmallVector<Access> rows::getReads(Operation *op) {
-  if (isStatistics(op)) {
-    Value x = op->getOperand(0);
-    return {{x, AffineMap::getMultiDimIdentityMap(cast<RankedTensorType>(x.getType()).getRank(), op->getContext())}};
+  SmallVector<Access> reads;
+  if (auto statistics = dyn_cast<StatisticsOpInterface>(op)) {
+    AffineMap identity = AffineMap::getMultiDimIdentityMap(getLoopShape(op).size(), op->getContext());
+    for (Value operand : statistics.getRowOperands())
+      reads.push_back({operand, identity});
+    return reads;
   }
   auto generic = cast<linalg::GenericOp>(op);
-  SmallVector<Access> reads;
   for (OpOperand &operand : generic->getOpOperands())
     if (!generic.getMatchingBlockArgument(&operand).use_empty())
       reads.push_back({operand.get(), generic.getMatchingIndexingMap(&operand)});
@@ -102,8 +104,8 @@ static bool isLeading(AffineMap map) {
   return map.getNumResults() != 0 && llvm::all_of(llvm::enumerate(map.getResults()), isDimAtItsPlace);
 }
 
-/// A chain of cheap elementwise ops on parameters: nothing that depends on a row's statistics. What was `seen` is one, or
-/// else the answer is known: a chain that reads each value twice has twice as many paths with each op.
+/// A chain of cheap elementwise ops on parameters: nothing that depends on a row's statistics. What was `seen` is one,
+/// or else the answer is known: a chain that reads each value twice has twice as many paths with each op.
 static bool isParameterChain(Value tensor, DenseSet<Value> &seen) {
   Operation *producer = tensor.getDefiningOp();
   if (isStatistics(producer))

@@ -35,6 +35,7 @@ struct RowSpace {
   bool usesColumns(AffineMap map) const;
 };
 
+/// Whether the op reduces rows (StatisticsOpInterface); null is none.
 bool isStatistics(Operation *op);
 
 /// A linalg.generic on tensors that computes each element of its results from one element of each operand by scalar

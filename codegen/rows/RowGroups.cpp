@@ -173,10 +173,8 @@ static bool agree(int64_t a, int64_t b) { return a == b || ShapedType::isDynamic
 
 /// How many dimensions an op declares as columns, if it does.
 static std::optional<unsigned> getDeclaredColumns(Operation *op) {
-  if (auto layer = dyn_cast<LayerStatisticsOp>(op))
-    return layer.getNormRank();
-  if (auto rms = dyn_cast<RMSStatisticsOp>(op))
-    return rms.getNormRank();
+  if (auto statistics = dyn_cast<StatisticsOpInterface>(op))
+    return statistics.getColumnCount();
   std::optional<unsigned> columns;
   for (const Access &read : getReads(op))
     visitLeaves(read, [&](const Access &leaf) {

@@ -40,8 +40,8 @@ void RowProgram::collectStatistics() {
       if (isMember(read.tensor.getDefiningOp()))
         live.insert(read.tensor.getDefiningOp());
   for (Operation *member : group.members)
-    if (live.contains(member) && isStatistics(member))
-      statistics.push_back(member);
+    if (auto statistic = dyn_cast<StatisticsOpInterface>(member); statistic && live.contains(member))
+      statistics.push_back(statistic);
   for (RowOutput &output : outputs)
     output.phase = getLastPhase();
 }
@@ -58,14 +58,13 @@ std::optional<unsigned> RowProgram::getRowOf(Value value, unsigned phase) const 
 SmallVector<std::pair<Value, unsigned>> RowProgram::getStores(unsigned phase) const {
   SmallVector<std::pair<Value, unsigned>> stores;
   for (auto [position, output] : llvm::enumerate(outputs)) {
-    for (Operation *statistic : statistics) {
-      Value x = statistic->getOperand(0);
-      auto found = kept.find(x);
-      if (found == kept.end() || found->second.output != position || found->second.phase != phase || x == output.value)
-        continue;
-      if (!llvm::is_contained(stores, std::pair<Value, unsigned>(x, position)))
-        stores.push_back({x, position});
-    }
+    for (StatisticsOpInterface statistic : statistics)
+      for (Value x : statistic.getRowOperands()) {
+        auto found = kept.find(x);
+        bool isStored = found != kept.end() && found->second.output == position && found->second.phase == phase;
+        if (isStored && x != output.value && !llvm::is_contained(stores, std::pair<Value, unsigned>(x, position)))
+          stores.push_back({x, position});
+      }
     if (output.alongColumns && output.phase == phase)
       stores.push_back({output.value, position});
   }
@@ -112,7 +111,8 @@ void RowProgram::simulate() {
   AffineMap identity = group.space.getIdentity(group.members.front()->getContext());
   for (unsigned phase = 0; phase <= getLastPhase(); ++phase) {
     if (phase < getLastPhase())
-      demand({statistics[phase / 2]->getOperand(0), identity}, phase);
+      for (Value x : statistics[getStatisticsOf(phase)].getRowOperands())
+        demand({x, identity}, phase);
     for (auto [value, position] : getStores(phase))
       demand({value, identity}, phase);
   }
@@ -201,11 +201,11 @@ bool RowProgram::isWorthKeeping(Value value) const {
   return rowsRead.size() > 1;
 }
 
-void RowProgram::keepStatisticsOperand(unsigned statistic) {
-  Value x = statistics[statistic]->getOperand(0);
+/// Finds a row for an operand of the statistics op whose first pass is `phase`.
+void RowProgram::keepStatisticsOperand(Value x, unsigned phase) {
   if (!isMember(x.getDefiningOp()))
     return;
-  KeptValue place{0, 2 * statistic};
+  KeptValue place{0, phase};
   // Two statistics of one value: it is kept from the first on.
   if (auto found = kept.find(x); found != kept.end()) {
     KeptValue before = found->second;
@@ -236,17 +236,20 @@ void RowProgram::storeEarly(RowOutput &output) {
   unsigned position = &output - outputs.begin();
   if (!output.alongColumns || isTaken(position))
     return;
-  // Odd phases run conditionally or more than once; only the first pass over an operand stores.
-  for (unsigned phase = 0; phase < getLastPhase(); phase += 2)
+  // Further passes run conditionally or more than once; only the first pass over an operand stores.
+  for (unsigned statistic = 0; statistic < statistics.size(); ++statistic) {
+    unsigned phase = getPhase(statistic, RowPass::First);
     if (llvm::is_contained(phases[phase].computes, output.value) && tryKeep(output.value, {position, phase}))
       return;
+  }
 }
 
 void RowProgram::plan() {
   simulate();
   // From the last on: what is kept late is read by fewer phases, and frees the earlier ones from reading inputs.
   for (unsigned statistic = statistics.size(); statistic > 0; --statistic)
-    keepStatisticsOperand(statistic - 1);
+    for (Value x : statistics[statistic - 1].getRowOperands())
+      keepStatisticsOperand(x, getPhase(statistic - 1, RowPass::First));
   for (RowOutput &output : outputs)
     storeEarly(output);
 }
@@ -315,7 +318,8 @@ void RowProgram::print(raw_ostream &stream) const {
     if (isLast)
       stream << "results";
     else
-      stream << statistics[position / 2]->getName().stripDialect() << (position % 2 ? ", further sums" : ", first sum");
+      stream << statistics[getStatisticsOf(position)]->getName().stripDialect()
+             << (getPass(position) == RowPass::First ? ", first sum" : ", further sums");
     printPositions(stream, "reads", "in", phase.reads);
     printPositions(stream, "reads back", "out", phase.readsBack);
     printComputedAgain(stream, position);

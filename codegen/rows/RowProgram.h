@@ -7,6 +7,7 @@
 #ifndef RESID_CODEGEN_ROWS_ROWPROGRAM_H
 #define RESID_CODEGEN_ROWS_ROWPROGRAM_H
 
+#include "codegen/rows/PhaseNumbers.h"
 #include "codegen/rows/RowGroups.h"
 
 namespace mlir::resid::rows {
@@ -34,13 +35,12 @@ struct RowPhase {
   SmallVector<Value> computes;
 };
 
-/// Whether a caller could pass one buffer for an input and an output of these types: those of one element type, rank and
-/// size as far as known. After a store to the output no phase reads such an input; so it is also the most that C
+/// Whether a caller could pass one buffer for an input and an output of these types: those of one element type, rank
+/// and size as far as known. After a store to the output no phase reads such an input; so it is also the most that C
 /// functions may allow (codegen/emit/SharedBuffers).
 bool mayShareBuffer(ShapedType input, ShapedType output);
 
-/// Phases are numbered: statistics op i (in order of dependence) has 2i, the first sum over its operand, and 2i+1, all
-/// further passes over it; the last phase, 2·(number of statistics ops), stores what is left.
+/// Statistics ops stand in order of dependence; their positions give the numbers of the phases (PhaseNumbers.h).
 class RowProgram {
 public:
   explicit RowProgram(const RowGroup &group);
@@ -48,11 +48,11 @@ public:
   const RowSpace &getSpace() const { return group.space; }
   bool isMember(Operation *op) const { return op && llvm::is_contained(group.members, op); }
   AffineMap getDomain(Operation *member) const { return group.getDomain(member); }
-  ArrayRef<Operation *> getStatistics() const { return statistics; }
+  ArrayRef<StatisticsOpInterface> getStatistics() const { return statistics; }
   ArrayRef<Access> getInputs() const { return inputs; }
   ArrayRef<RowOutput> getOutputs() const { return outputs; }
   ArrayRef<RowPhase> getPhases() const { return phases; }
-  unsigned getLastPhase() const { return 2 * statistics.size(); }
+  unsigned getLastPhase() const { return getPhaseBehind(statistics.size()); }
 
   /// Where a value is read back from in `phase`, if anywhere.
   std::optional<unsigned> getRowOf(Value value, unsigned phase) const;
@@ -69,7 +69,7 @@ private:
   void collectOutputs();
   void collectStatistics();
   void plan();
-  void keepStatisticsOperand(unsigned statistic);
+  void keepStatisticsOperand(Value x, unsigned phase);
   void storeEarly(RowOutput &output);
   bool isTaken(unsigned output) const;
   bool tryKeep(Value value, KeptValue place);
@@ -82,7 +82,7 @@ private:
   void recordInput(const Access &access, unsigned phase);
 
   RowGroup group;
-  SmallVector<Operation *> statistics;
+  SmallVector<StatisticsOpInterface> statistics;
   SmallVector<Access> inputs;
   SmallVector<RowOutput> outputs;
   DenseMap<Value, KeptValue> kept;

@@ -37,6 +37,8 @@ static void printReductionKinds(OpAsmPrinter &printer, Operation *, ArrayAttr ki
 }
 
 #include "codegen/rows/RowsDialect.cpp.inc"
+#include "codegen/rows/StatisticsInterface.cpp.inc"
+
 #include "codegen/rows/RowsEnums.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES

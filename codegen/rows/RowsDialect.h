@@ -13,12 +13,21 @@
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace mlir {
+class ImplicitLocOpBuilder;
+namespace resid::rows {
+class StatisticsPhases;
+}
+} // namespace mlir
+
 #include "codegen/rows/RowsDialect.h.inc"
 
 #include "codegen/rows/RowsEnums.h.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "codegen/rows/RowsTypes.h.inc"
+
+#include "codegen/rows/StatisticsInterface.h.inc"
 
 #define GET_OP_CLASSES
 #include "codegen/rows/RowsOps.h.inc"

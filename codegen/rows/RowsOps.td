@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_ROWS_OPS
 #define RESID_CODEGEN_ROWS_OPS
 
+include "codegen/rows/StatisticsInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/AttrTypeBase.td"
@@ -37,7 +38,8 @@ def Rows_RowType : TypeDef<Rows_Dialect, "Row"> {
 
 //===------------------------------------------- on whole tensors -------------------------------------------------===//
 
-def Rows_LayerStatisticsOp : Rows_Op<"layer_statistics", [Pure, AllTypesMatch<["scale", "k", "e", "rstd"]>]> {
+def Rows_LayerStatisticsOp : Rows_Op<"layer_statistics", [Pure, AllTypesMatch<["scale", "k", "e", "rstd"]>,
+    DeclareOpInterfaceMethods<Rows_StatisticsOpInterface>]> {
   let summary = "row statistics of a layer norm, in the fixed order of sums";
   let description = [{
     For x of shape R×C (C: the last `norm_rank` dimensions, flattened, n elements) the four results of shape R are, in
@@ -53,7 +55,8 @@ def Rows_LayerStatisticsOp : Rows_Op<"layer_statistics", [Pure, AllTypesMatch<["
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($scale)";
 }
 
-def Rows_RMSStatisticsOp : Rows_Op<"rms_statistics", [Pure, AllTypesMatch<["scale", "rstd"]>]> {
+def Rows_RMSStatisticsOp : Rows_Op<"rms_statistics", [Pure, AllTypesMatch<["scale", "rstd"]>,
+    DeclareOpInterfaceMethods<Rows_StatisticsOpInterface>]> {
   let summary = "row statistics of an RMS norm, in the fixed order of sums";
   let description = [{
     q = S(x²)/n, rstd = 1/sqrt(q+epsilon); scale as for layer_statistics (q takes the place of k and q).
@@ -138,8 +141,10 @@ def Rows_SumOfSquares : I32EnumAttrCase<"SumOfSquares", 1, "sum_of_squares">;
 // Of magnitudes (math.absf, so NaNs have no sign): NaN if there is one, and with zeros of either sign the sign of the
 // result is not said.
 def Rows_Max : I32EnumAttrCase<"Max", 2, "max">;
+// Of any values: NaN if there is one; +0 stands above -0.
+def Rows_SignedMax : I32EnumAttrCase<"SignedMax", 3, "signed_max">;
 def Rows_ReductionKind : I32EnumAttr<"ReductionKind", "how a phase reduces a value along the row",
-    [Rows_Sum, Rows_SumOfSquares, Rows_Max]> {
+    [Rows_Sum, Rows_SumOfSquares, Rows_Max, Rows_SignedMax]> {
   let cppNamespace = "::mlir::resid::rows";
 }
 def Rows_ReductionKindArray : TypedArrayAttrBase<Rows_ReductionKind, "kinds of reductions">;
@@ -153,7 +158,7 @@ def Rows_PhaseOp : Rows_Op<"phase", [SingleBlockImplicitTerminator<"::mlir::resi
     the reduced values: `sum` S(v), `sum_of_squares` S(v²) with v² added by one fused multiply-add, both in the fixed
     order of sums (64 lanes by column mod 64; lanes start at +0; after every 1,024 columns and at the end the lanes are
     added to a second set of 64; then lane l += lane l+32, l+16, 8, 4, 2, 1); `max` the largest v, NaN if any is
-    (v ≥ 0; 0 for no columns). Columns are independent of each other: column j touches element j of each row only, and
+    (v ≥ 0; 0 for no columns); `signed_max` the same of values of any sign (-infinity for no columns). Columns are independent of each other: column j touches element j of each row only, and
     loads of several columns may happen before their stores.
   }];
   let arguments = (ins Rows_ReductionKindArray:$kinds);

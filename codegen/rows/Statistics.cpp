@@ -18,9 +18,8 @@ namespace {
 
 /// Expands one statistics op. A plain data holder for what all of its formulas use.
 struct Expansion {
-  Expansion(KernelBuilder &kernel, ImplicitLocOpBuilder &builder, Type type, unsigned phase, Value width,
-            const APFloat &epsilon)
-      : kernel(kernel), type(cast<FloatType>(type)), phase(phase), width(width), epsilon(epsilon) {
+  Expansion(const StatisticsPhases &phases, ImplicitLocOpBuilder &builder, Type type, const APFloat &epsilon)
+      : phases(phases), type(cast<FloatType>(type)), epsilon(epsilon) {
     bool losesInfo;
     this->epsilon.convert(this->type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
     one = createConstant(builder, 1.0);
@@ -29,8 +28,8 @@ struct Expansion {
   Value createConstant(ImplicitLocOpBuilder &builder, double value) const {
     return builder.create<arith::ConstantOp>(builder.getFloatAttr(type, value));
   }
-  /// S(v)/n or S(v²)/n of values made from x, in the phase with this number.
-  SmallVector<Value> createMeans(ImplicitLocOpBuilder &builder, unsigned inPhase, ArrayRef<ReductionKind> kinds,
+  /// S(v)/n or S(v²)/n of values made from x, in a pass of its own.
+  SmallVector<Value> createMeans(ImplicitLocOpBuilder &builder, RowPass pass, ArrayRef<ReductionKind> kinds,
                                  function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value)> values) const;
   Value isFinite(ImplicitLocOpBuilder &builder, Value value) const;
   Value needsScale(ImplicitLocOpBuilder &builder, ArrayRef<Value> means) const;
@@ -42,10 +41,9 @@ struct Expansion {
   using Means = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &builder, Value scale)>;
   SmallVector<Value> rescue(ImplicitLocOpBuilder &builder, ArrayRef<Value> means, Means scaled) const;
 
-  KernelBuilder &kernel;
+  const StatisticsPhases &phases;
   FloatType type;
-  unsigned phase;
-  Value width, one;
+  Value one;
   APFloat epsilon;
 };
 
@@ -57,14 +55,14 @@ static Value widen(ImplicitLocOpBuilder &builder, Value x, Type type) {
 }
 
 SmallVector<Value>
-Expansion::createMeans(ImplicitLocOpBuilder &builder, unsigned inPhase, ArrayRef<ReductionKind> kinds,
+Expansion::createMeans(ImplicitLocOpBuilder &builder, RowPass pass, ArrayRef<ReductionKind> kinds,
                        function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value)> values) const {
-  ValueRange sums = kernel.addPhase(builder, inPhase, kinds, type, [&](ImplicitLocOpBuilder &inner, Value x) {
-    return values(inner, widen(inner, x, type));
+  ValueRange sums = phases.add(builder, pass, kinds, type, [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
+    return values(inner, widen(inner, elements.front(), type));
   });
   SmallVector<Value> means;
   for (Value sum : sums)
-    means.push_back(arith::DivFOp::create(builder, sum, width));
+    means.push_back(arith::DivFOp::create(builder, sum, phases.getWidth()));
   return means;
 }
 
@@ -113,12 +111,10 @@ SmallVector<Value> Expansion::rescue(ImplicitLocOpBuilder &builder, ArrayRef<Val
   SmallVector<Type> types(unscaled.size(), type);
   auto outer = scf::IfOp::create(builder, types, needsScale(builder, means), /*withElseRegion=*/true);
   ImplicitLocOpBuilder rare(builder.getLoc(), outer.getThenBodyBuilder());
-  Value largest = kernel
-                      .addPhase(rare, phase + 1, ReductionKind::Max, type,
-                                [&](ImplicitLocOpBuilder &inner, Value x) {
-                                  return SmallVector<Value>{math::AbsFOp::create(inner, widen(inner, x, type))};
-                                })
-                      .front();
+  auto getMagnitude = [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
+    return SmallVector<Value>{math::AbsFOp::create(inner, widen(inner, elements.front(), type))};
+  };
+  Value largest = phases.add(rare, RowPass::Further, ReductionKind::Max, type, getMagnitude).front();
   auto nested = scf::IfOp::create(rare, types, isFinite(rare, largest), /*withElseRegion=*/true);
   ImplicitLocOpBuilder redo(builder.getLoc(), nested.getThenBodyBuilder());
   Value scale = createPowerOfTwo(redo, largest);
@@ -150,7 +146,7 @@ Value Expansion::createReciprocalRoot(ImplicitLocOpBuilder &builder, Value varia
 static SmallVector<Value> createCenteredMeans(ImplicitLocOpBuilder &builder, const Expansion &expansion, Value scale,
                                               Value k) {
   Value negated = arith::NegFOp::create(builder, k);
-  return expansion.createMeans(builder, expansion.phase + 1, {ReductionKind::Sum, ReductionKind::SumOfSquares},
+  return expansion.createMeans(builder, RowPass::Further, {ReductionKind::Sum, ReductionKind::SumOfSquares},
                                [&](ImplicitLocOpBuilder &inner, Value x) -> SmallVector<Value> {
                                  Value d = scale ? Value(math::FmaOp::create(inner, x, scale, negated))
                                                  : Value(arith::SubFOp::create(inner, x, k));
@@ -171,7 +167,7 @@ static Value createVariance(ImplicitLocOpBuilder &builder, const Expansion &expa
   scf::YieldOp::create(usual, Value(math::FmaOp::create(usual, negated, e, q)));
   ImplicitLocOpBuilder rare(builder.getLoc(), choice.getElseBodyBuilder());
   Value minusK = arith::NegFOp::create(rare, k);
-  SmallVector<Value> variance = expansion.createMeans(rare, expansion.phase + 1, ReductionKind::SumOfSquares,
+  SmallVector<Value> variance = expansion.createMeans(rare, RowPass::Further, ReductionKind::SumOfSquares,
                                                       [&](ImplicitLocOpBuilder &inner, Value x) -> SmallVector<Value> {
                                                         Value d = math::FmaOp::create(inner, x, scale, minusK);
                                                         return {arith::SubFOp::create(inner, d, e)};
@@ -182,13 +178,13 @@ static Value createVariance(ImplicitLocOpBuilder &builder, const Expansion &expa
 
 static SmallVector<Value> expandLayer(const Expansion &expansion, ImplicitLocOpBuilder &builder) {
   Value k = expansion
-                .createMeans(builder, expansion.phase, ReductionKind::Sum,
+                .createMeans(builder, RowPass::First, ReductionKind::Sum,
                              [](ImplicitLocOpBuilder &, Value x) -> SmallVector<Value> { return {x}; })
                 .front();
   SmallVector<Value> means = createCenteredMeans(builder, expansion, /*scale=*/Value(), k);
   auto redo = [&](ImplicitLocOpBuilder &inner, Value scale) {
     Value scaledK = expansion
-                        .createMeans(inner, expansion.phase + 1, ReductionKind::Sum,
+                        .createMeans(inner, RowPass::Further, ReductionKind::Sum,
                                      [&](ImplicitLocOpBuilder &column, Value x) -> SmallVector<Value> {
                                        return {arith::MulFOp::create(column, x, scale)};
                                      })
@@ -207,11 +203,11 @@ static SmallVector<Value> expandLayer(const Expansion &expansion, ImplicitLocOpB
 
 static SmallVector<Value> expandRMS(const Expansion &expansion, ImplicitLocOpBuilder &builder) {
   Value q = expansion
-                .createMeans(builder, expansion.phase, ReductionKind::SumOfSquares,
+                .createMeans(builder, RowPass::First, ReductionKind::SumOfSquares,
                              [](ImplicitLocOpBuilder &, Value x) -> SmallVector<Value> { return {x}; })
                 .front();
   auto redo = [&](ImplicitLocOpBuilder &inner, Value scale) {
-    return expansion.createMeans(inner, expansion.phase + 1, ReductionKind::SumOfSquares,
+    return expansion.createMeans(inner, RowPass::Further, ReductionKind::SumOfSquares,
                                  [&](ImplicitLocOpBuilder &column, Value x) -> SmallVector<Value> {
                                    return {arith::MulFOp::create(column, x, scale)};
                                  });
@@ -220,11 +216,12 @@ static SmallVector<Value> expandRMS(const Expansion &expansion, ImplicitLocOpBui
   return {usable[0], expansion.createReciprocalRoot(builder, usable[1], usable[0])};
 }
 
-SmallVector<Value> rows::expandStatistics(Operation *statistics, KernelBuilder &kernel, ImplicitLocOpBuilder &builder,
-                                          unsigned phase, Value width) {
-  Type type = getElementTypeOrSelf(statistics->getResult(0).getType());
-  if (auto layer = dyn_cast<LayerStatisticsOp>(statistics))
-    return expandLayer(Expansion(kernel, builder, type, phase, width, layer.getEpsilon()), builder);
-  auto rms = cast<RMSStatisticsOp>(statistics);
-  return expandRMS(Expansion(kernel, builder, type, phase, width, rms.getEpsilon()), builder);
+//===------------------------------------------- the ops ----------------------------------------------------------===//
+
+SmallVector<Value> LayerStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
+  return expandLayer(Expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon()), builder);
+}
+
+SmallVector<Value> RMSStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
+  return expandRMS(Expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon()), builder);
 }

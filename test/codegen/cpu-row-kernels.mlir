@@ -101,24 +101,26 @@ func.func @add_layer_norm(%x: memref<?x?xf32>, %f: memref<?x?xf32>, %g: memref<?
 }
 
 #row = affine_map<(r, c) -> (r)>
-func.func @sums_f64(%x: memref<?x?xf64>, %sums: memref<?xf64>, %squares: memref<?xf64>, %largest: memref<?xf64>) {
+func.func @sums_f64(%x: memref<?x?xf64>, %sums: memref<?xf64>, %squares: memref<?xf64>, %largest: memref<?xf64>,
+                    %top: memref<?xf64>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %rows = memref.dim %x, %c0 : memref<?x?xf64>
   %cols = memref.dim %x, %c1 : memref<?x?xf64>
   rows.kernel rows(%rows) columns(%cols) ins(%x : memref<?x?xf64>)
-      outs(%sums, %squares, %largest : memref<?xf64>, memref<?xf64>, memref<?xf64>)
-      attributes {indexing_maps = [#full, #row, #row, #row]} {
-  ^bb0(%r: index, %xr: !rows.row<f64>, %sr: !rows.row<f64>, %qr: !rows.row<f64>, %mr: !rows.row<f64>):
-    %s:3 = rows.phase [sum, sum_of_squares, max] : f64, f64, f64 {
+      outs(%sums, %squares, %largest, %top : memref<?xf64>, memref<?xf64>, memref<?xf64>, memref<?xf64>)
+      attributes {indexing_maps = [#full, #row, #row, #row, #row]} {
+  ^bb0(%r: index, %xr: !rows.row<f64>, %sr: !rows.row<f64>, %qr: !rows.row<f64>, %mr: !rows.row<f64>, %tr: !rows.row<f64>):
+    %s:4 = rows.phase [sum, sum_of_squares, max, signed_max] : f64, f64, f64, f64 {
     ^bb0(%j: index):
       %v = rows.load %xr[%j] : !rows.row<f64> -> f64
       %a = math.absf %v : f64
-      rows.yield %v, %v, %a : f64, f64, f64
+      rows.yield %v, %v, %a, %v : f64, f64, f64, f64
     }
     rows.store %s#0, %sr : f64, !rows.row<f64>
     rows.store %s#1, %qr : f64, !rows.row<f64>
     rows.store %s#2, %mr : f64, !rows.row<f64>
+    rows.store %s#3, %tr : f64, !rows.row<f64>
   }
   return
 }

@@ -5,7 +5,7 @@
 #include "cpu-row-model.h"
 
 void add_layer_norm(MEMREF2(float), MEMREF2(float), MEMREF1(float), MEMREF1(float), MEMREF2(float));
-void sums_f64(MEMREF2(double), MEMREF1(double), MEMREF1(double), MEMREF1(double));
+void sums_f64(MEMREF2(double), MEMREF1(double), MEMREF1(double), MEMREF1(double), MEMREF1(double));
 void broadcasts(MEMREF3(float), MEMREF1(float), MEMREF3(float), MEMREF3(float), MEMREF3(float));
 void dropout(MEMREF2(float), int64_t, int64_t, int64_t, int64_t, MEMREF2(float));
 void dropout_moving_rows(MEMREF2(float), int64_t, int64_t, MEMREF2(float));
@@ -66,12 +66,13 @@ static void check_layer_norm(int64_t n) {
 
 static void check_sums(int64_t n, int with_nan) {
   static double values[2 * kLargest];
-  double sums[2], squares[2], largest[2];
+  double sums[2], squares[2], largest[2], top[2];
+  // The second row lies below zero.
   for (int64_t i = 0; i < 2 * n; ++i)
-    values[i] = random_number();
+    values[i] = i < n ? random_number() : -1.0 - fabs(random_number());
   if (with_nan)
     values[n - 1] = NAN;
-  sums_f64(MATRIX(values, 2, n), VECTOR(sums, 2), VECTOR(squares, 2), VECTOR(largest, 2));
+  sums_f64(MATRIX(values, 2, n), VECTOR(sums, 2), VECTOR(squares, 2), VECTOR(largest, 2), VECTOR(top, 2));
   for (int r = 0; r < 2; ++r) {
     double *row = values + r * n, expected = 0;
     for (int64_t j = 0; j < n && expected == expected; ++j)
@@ -80,6 +81,11 @@ static void check_sums(int64_t n, int with_nan) {
     expect(same_f64(sums[r], ordered_sum_f64(row, n, 0)), "sum", n, r);
     expect(same_f64(squares[r], ordered_sum_f64(row, n, 1)), "sum of squares", n, r);
     expect(same_f64(largest[r], expected), "max", n, r);
+    double highest = -INFINITY;
+    for (int64_t j = 0; j < n && highest == highest; ++j)
+      if (!(row[j] <= highest))
+        highest = row[j];
+    expect(same_f64(top[r], highest), "signed max", n, r);
   }
 }
 
