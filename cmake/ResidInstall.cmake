@@ -65,6 +65,16 @@ install(TARGETS resid-opt EXPORT ResidMLIRToolsTargets RUNTIME DESTINATION "${CM
 install(TARGETS resid-plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT mlir)
 install(EXPORT ResidMLIRToolsTargets NAMESPACE Resid:: DESTINATION "${RESID_PACKAGE_DIR}" COMPONENT mlir)
 
+# Man pages, and what bash, zsh and fish complete, each with its tool.
+get_property(pages GLOBAL PROPERTY RESID_PAGES_DIR)
+foreach(kind "man;${CMAKE_INSTALL_MANDIR}/man1" "bash;${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
+             "zsh;${CMAKE_INSTALL_DATADIR}/zsh/site-functions" "fish;${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+  list(GET kind 0 folder)
+  list(GET kind 1 destination)
+  install(DIRECTORY "${pages}/${folder}/" DESTINATION "${destination}" COMPONENT tools PATTERN "*resid-opt*" EXCLUDE)
+  install(DIRECTORY "${pages}/${folder}/" DESTINATION "${destination}" COMPONENT mlir FILES_MATCHING PATTERN "*resid-opt*")
+endforeach()
+
 # The dialect and the passes, for other MLIR tools. Installed headers are those that such a tool includes.
 install(TARGETS ResidDialect ResidPasses EXPORT ResidDialectTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development

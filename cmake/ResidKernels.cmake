@@ -36,7 +36,7 @@ ${unknown}'")
   if(DEFINED ARG_MODE AND NOT ARG_MODE MATCHES "^(training|inference)$|\\$<")
     _resid_refuse("expected MODE training or inference, but got '${ARG_MODE}'")
   endif()
-  set(own "^(-o$|--(emit|header|depfile|target|mcpu|mtriple|mode|prefix)=)")
+  set(own "^(-o|-S$|--?(emit|header|depfile|target|mcpu|mtriple|mode|prefix)(=|$))")
   foreach(option IN LISTS ARG_OPTIONS)
     if(option MATCHES "${own}")
       _resid_refuse("expected OPTIONS that the function does not set itself, but got '${option}'; there are TYPE, \

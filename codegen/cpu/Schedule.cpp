@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/Schedule.h"
 
+#include "dialect/Spelling.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -48,8 +49,15 @@ static std::string listNames(ArrayRef<StringRef> names) {
   return join(names.drop_back(), ", ") + " or " + names.back().str();
 }
 
+static std::string suggest(StringRef text, ArrayRef<StringRef> names) {
+  StringRef nearest = findNearest(text, {names, {}, {}});
+  return nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
+}
+
 Expected<Schedule> cpu::parseSchedule(StringRef text) {
   Schedule schedule;
+  // The values so far, by the number of their key.
+  StringRef given[std::size(kKeys)];
   SmallVector<StringRef> settings;
   if (!text.empty())
     text.split(settings, ',');
@@ -58,11 +66,18 @@ Expected<Schedule> cpu::parseSchedule(StringRef text) {
     const Key *key = find_if(kKeys, [wanted = name](const Key &candidate) { return candidate.name == wanted; });
     if (key == std::end(kKeys)) {
       SmallVector<StringRef> names = map_to_vector(kKeys, [](const Key &each) { return each.name; });
-      return createStringError("expected a key of the schedule, " + listNames(names) + ", but got '" + name + "'");
+      return createStringError("expected a key of the schedule, " + listNames(names) + ", but got '" + name + "'" +
+                               suggest(name, names));
     }
     const StringRef *place = find(key->values, value);
     if (place == key->values.end())
-      return createStringError("expected " + name + "=" + listNames(key->values) + ", but got '" + value + "'");
+      return createStringError("expected " + name + "=" + listNames(key->values) + ", but got '" + value + "'" +
+                               suggest(value, key->values));
+    StringRef &earlier = given[key - kKeys];
+    if (earlier.data())
+      return createStringError("expected " + name + " once, but got " + name + "=" + earlier + " and " + name + "=" +
+                               value);
+    earlier = value;
     key->set(schedule, place - key->values.begin());
   }
   return schedule;

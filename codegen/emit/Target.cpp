@@ -5,6 +5,7 @@
 #include "codegen/emit/Target.h"
 
 #include "codegen/emit/CPUFeatures.h"
+#include "dialect/Spelling.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -79,28 +80,54 @@ static bool isAvailable(const Triple &triple) {
   return isKnown && triple.isOSLinux() && triple.isOSBinFormatELF() && !hasShortPointers;
 }
 
-static Error unknownCPU(StringRef mcpu, const Triple &triple) {
-  StringRef examples = triple.isX86() ? "x86-64-v2, x86-64-v3, x86-64-v4, skylake-avx512, znver4"
-                                      : "generic, cortex-a72, neoverse-n1, neoverse-v2, apple-m1";
-  return createStringError("expected a CPU of " + triple.getArchName() + " such as native, " + examples +
-                           ", but got '" + mcpu + "'");
+/// LLVM knows 32-bit processors too, for which its code generator stops the process.
+static bool hasLongPointers(const Target &backEnd, const Triple &triple, StringRef cpu, StringRef features) {
+  std::unique_ptr<MCSubtargetInfo> probe(backEnd.createMCSubtargetInfo(triple, cpu, features));
+  return !triple.isX86() || probe->checkFeatures("+64bit");
 }
 
-Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef mcpu) {
+/// The CPUs of 64 bits, by name.
+static SmallVector<StringRef> getKnownCPUs(const Target &backEnd, const Triple &triple) {
+  SmallVector<StringRef> names;
+  std::unique_ptr<MCSubtargetInfo> probe(backEnd.createMCSubtargetInfo(triple, "", ""));
+  for (const SubtargetSubTypeKV &cpu : probe->getAllProcessorDescriptions())
+    if (hasLongPointers(backEnd, triple, cpu.Key, ""))
+      names.push_back(cpu.Key);
+  return names;
+}
+
+static Error unknownCPU(StringRef mcpu, const Target &backEnd, const Triple &triple) {
+  StringRef examples = triple.isX86() ? "x86-64-v2, x86-64-v3, x86-64-v4, skylake-avx512, znver4"
+                                      : "generic, cortex-a72, neoverse-n1, neoverse-v2, apple-m1";
+  StringRef nearest = findNearest(mcpu, {getKnownCPUs(backEnd, triple), {}, {}});
+  return createStringError("expected a CPU of " + triple.getArchName() + " such as native, " + examples +
+                           ", but got '" + mcpu + "'" +
+                           (nearest.empty() ? "" : "; did you mean '" + nearest.str() + "'?"));
+}
+
+/// The triple of that name, or of this machine, and LLVM's back end for it.
+static Expected<std::pair<Triple, const Target *>> resolveTriple(StringRef name) {
   initializeBackEnds();
-  TargetDescription target;
-  Triple host(sys::getDefaultTargetTriple());
-  Triple triple(tripleName.empty() ? host : Triple(Triple::normalize(tripleName)));
-  target.triple = triple.str();
+  Triple triple(name.empty() ? sys::getDefaultTargetTriple() : Triple::normalize(name));
   std::string message;
   const Target *backEnd = TargetRegistry::lookupTarget(triple, message);
   if (!backEnd || !isAvailable(triple))
     return createStringError(std::make_error_code(std::errc::not_supported),
                              "expected a triple of x86_64 or aarch64 with Linux and pointers of 64 bits, but got '" +
-                                 target.triple + "'");
+                                 triple.str() + "'");
+  return std::pair(triple, backEnd);
+}
+
+Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef mcpu) {
+  Expected<std::pair<Triple, const Target *>> resolved = resolveTriple(tripleName);
+  if (!resolved)
+    return resolved.takeError();
+  auto [triple, backEnd] = *resolved;
+  TargetDescription target;
+  target.triple = triple.str();
   target.cpu = mcpu.str();
   if (mcpu == "native") {
-    if (triple.getArch() != host.getArch())
+    if (triple.getArch() != Triple(sys::getDefaultTargetTriple()).getArch())
       return createStringError("expected a CPU name for the triple '" + target.triple +
                                "', such as --mcpu=" + (triple.isX86() ? "x86-64-v3" : "generic") +
                                ", but got 'native', which is this machine's");
@@ -108,12 +135,8 @@ Expected<TargetDescription> emit::resolveTarget(StringRef tripleName, StringRef 
     target.features = hostFeatures();
   }
   std::unique_ptr<MCSubtargetInfo> probe(backEnd->createMCSubtargetInfo(triple, "", ""));
-  if (!probe->isCPUStringValid(target.cpu))
-    return unknownCPU(mcpu, triple);
-  // Names of 32-bit processors are valid for LLVM, which stops the process later.
-  probe.reset(backEnd->createMCSubtargetInfo(triple, target.cpu, target.features));
-  if (triple.isX86() && !probe->checkFeatures("+64bit"))
-    return unknownCPU(mcpu, triple);
+  if (!probe->isCPUStringValid(target.cpu) || !hasLongPointers(*backEnd, triple, target.cpu, target.features))
+    return unknownCPU(mcpu, *backEnd, triple);
 
   TargetOptions options;
   // A multiplication and an addition stay two roundings unless the program says fma.
@@ -171,6 +194,23 @@ Expected<std::vector<TargetDescription>> emit::resolveTargets(StringRef tripleNa
   if (Error error = checkDistinct(targets))
     return std::move(error);
   return targets;
+}
+
+Expected<std::vector<std::string>> emit::listCPUs(StringRef tripleName) {
+  Expected<std::pair<Triple, const Target *>> resolved = resolveTriple(tripleName);
+  if (!resolved)
+    return resolved.takeError();
+  auto [triple, backEnd] = *resolved;
+  std::vector<std::string> names = {"native"};
+  for (StringRef name : getKnownCPUs(*backEnd, triple))
+    names.push_back(name.str());
+  return names;
+}
+
+void emit::printTargets(ArrayRef<TargetDescription> targets, raw_ostream &stream) {
+  stream << "target: " << targets.front().triple << "\n";
+  for (const TargetDescription &target : targets)
+    stream << "cpu: " << target.cpu << "\n";
 }
 
 std::vector<std::string> emit::getCPUNames(ArrayRef<TargetDescription> targets) {

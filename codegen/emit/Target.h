@@ -37,6 +37,12 @@ llvm::Expected<TargetDescription> resolveTarget(llvm::StringRef triple, llvm::St
 /// one with the widest vector registers, of those the one that asks for more features, of those the first of the list.
 llvm::Expected<std::vector<TargetDescription>> resolveTargets(llvm::StringRef triple, llvm::StringRef mcpus);
 
+/// The names of all CPUs that code may be compiled for, `native` first.
+llvm::Expected<std::vector<std::string>> listCPUs(llvm::StringRef triple);
+
+/// Says which machine and CPUs code is compiled for: a line for the triple, and one per CPU.
+void printTargets(llvm::ArrayRef<TargetDescription> targets, llvm::raw_ostream &stream);
+
 std::vector<std::string> getCPUNames(llvm::ArrayRef<TargetDescription> targets);
 
 } // namespace mlir::resid::emit

@@ -5,7 +5,7 @@
 // Help and version:
 // RUN: resid-run --help | FileCheck %s --check-prefix=HELP
 // RUN: resid-run --version | FileCheck %s --check-prefix=VERSION
-// HELP: usage: resid-run IN.mlir
+// HELP: USAGE: resid-run IN.mlir
 // HELP: examples:
 // VERSION: resid-run {{[0-9]+\.[0-9]+\.[0-9]+}}
 //
@@ -44,9 +44,9 @@
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=missing 2>&1 | FileCheck %s --check-prefix=ENTRY
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[1x1]=1 --out=a.npy --out=b.npy 2>&1 | FileCheck %s --check-prefix=OUTS
-// NOINPUT: resid-run: error: expected an input file, see --help
-// FLAG: resid-run: error: unknown flag '--nonsense', see --help
-// BACKEND: resid-run: error: --backend: expected 'cpu' or 'reference' but got 'tpu'
+// NOINPUT: resid-run: error: expected an input file, but got none; resid-run --help shows examples
+// FLAG: resid-run: error: unknown flag '--nonsense=1'; resid-run --help lists all
+// BACKEND: resid-run: error: expected --backend=cpu or reference, but got 'tpu'
 // ENTRY: resid-run: error: --entry: expected a public function but got 'missing'; {{.*}} has 'identity', 'norm', 'sum'
 // COUNT: resid-run: error: expected one --arg per argument of 'norm', 1, but got 0
 // OUTS: resid-run: error: expected at most one --out per result of 'norm', 1, but got 2
@@ -60,13 +60,13 @@
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --rtol=tight 2>&1 | FileCheck %s --check-prefix=RTOL
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry 2>&1 | FileCheck %s --check-prefix=NOVALUE
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --entry=sum 2>&1 | FileCheck %s --check-prefix=ONCE
-// TWO: resid-run: error: expected one input but got '{{.*}}' and '{{.*}}'
-// THREADS: resid-run: error: --threads: expected a number from 0 to {{[0-9]+}} but got '-1'
-// RTOL: resid-run: error: --rtol: expected a number of 0 or more but got 'tight'
-// NOVALUE: resid-run: error: --entry: expected a value, as in --entry=…
-// ONCE: resid-run: error: --entry: expected once but got it twice
+// TWO: resid-run: error: expected one input, but got '{{.*}}' and '{{.*}}'
+// THREADS: resid-run: error: --threads: expected a number from 0 to {{[0-9]+}}, but got '-1'
+// RTOL: resid-run: error: --rtol: expected a number of 0 or more, but got 'tight'
+// NOVALUE: resid-run: error: expected a value after --entry, but got none
+// ONCE: resid-run: error: expected --entry once, but got 'norm' and 'sum'
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --check=narrow 2>&1 | FileCheck %s --check-prefix=WHICHCHECK
-// WHICHCHECK: resid-run: error: --check: expected nothing or 'wide' but got 'narrow'
+// WHICHCHECK: resid-run: error: expected --check=wide, but got 'narrow'
 //
 // Exit 1, wrong arguments:
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4x8]=x 2>&1 | FileCheck %s --check-prefix=NUMBER

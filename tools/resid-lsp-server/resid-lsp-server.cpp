@@ -8,68 +8,53 @@
 #include "tools/common/InternalError.h"
 #include "tools/common/Upstream.h"
 #include "tools/driver/Tools.h"
+#include "tools/flags/CommandLine.h"
 #include "tools/resid-lsp-server/CheckedInput.h"
-#include "llvm/Config/llvm-config.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::resid;
+using namespace mlir::resid::tools::resid_lsp_server;
 
-static const char *const helpText =
-    R"(resid-lsp-server: diagnostics, hover, definitions, completion and formatting of programs in MLIR, in the editor
-
-usage: resid-lsp-server [flags]        an editor starts it and speaks the language server protocol over its standard
-                                       input and output; docs/editor.md says how to set editors up
-
-  --log=error|info|verbose  how much is said on standard error (default: info)
-  --pretty                  indent what is sent
-  --lit-test                messages separated by lines of '// -----', indented, everything logged: for tests
-  --help, --version
-
-examples:
-  resid-lsp-server                             what an editor runs
-  resid-lsp-server --log=verbose 2> log.txt    the same, with what was received and sent in a file
-  resid-lsp-server --lit-test < session.txt    a session by hand
-
-exit codes: 0 the editor said goodbye (shutdown, exit), 1 it ended without, 2 wrong flags, 5 out of memory, 70 a mistake
-in resid-lsp-server or in MLIR
-)";
-
-/// The flags of upstream's server; its parser would take those of every library that is linked, and exit with 1.
-static bool isServerFlag(StringRef argument) {
-  StringRef flag = argument;
-  return argument.starts_with("-") && flag.consume_front("-") && (flag.consume_front("-"), true) &&
-         llvm::is_contained({"lit-test", "pretty", "log=error", "log=info", "log=verbose"}, flag);
+/// The command line as upstream's server parses it.
+static SmallVector<std::string> toUpstream(const tools::CommandLine &line) {
+  SmallVector<std::string> arguments = {"resid-lsp-server"};
+  if (line.has(OPT_lit_test))
+    arguments.push_back("--lit-test");
+  if (line.has(OPT_pretty))
+    arguments.push_back("--pretty");
+  if (line.has(OPT_log))
+    arguments.push_back(("--log=" + line.getValue(OPT_log)).str());
+  return arguments;
 }
 
-static bool hasFlag(ArrayRef<const char *> arguments, StringRef name) {
-  return llvm::any_of(arguments, [&](StringRef argument) { return argument.ltrim('-') == name; });
+static int refuse(const Twine &message) {
+  llvm::errs() << "resid-lsp-server: error: " << message << "\n";
+  return tools::ExitUsage;
 }
 
 int tools::residLspServerMain(int argc, char **argv) {
   tools::startTool("resid-lsp-server");
   ArrayRef<const char *> arguments(argv + 1, argc - 1);
-  for (StringRef argument : arguments) {
-    if (argument == "--help" || argument == "-h") {
-      llvm::outs() << helpText;
-      return tools::ExitDone;
-    }
-    if (argument == "--version") {
-      llvm::outs() << "resid-lsp-server " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
-      return tools::ExitDone;
-    }
-    if (!isServerFlag(argument)) {
-      llvm::errs() << "resid-lsp-server: error: unknown flag '" << argument << "'; resid-lsp-server --help lists all\n";
-      return tools::ExitUsage;
-    }
+  llvm::Expected<tools::CommandLine> line = tools::CommandLine::parse(tool, arguments);
+  if (!line)
+    return refuse(llvm::toString(line.takeError()));
+  if (line->has(OPT_help) || line->has(OPT_version)) {
+    line->has(OPT_help) ? tool.printHelp(llvm::outs()) : tool.printVersion(llvm::outs());
+    return tools::ExitDone;
   }
+  if (auto files = line->getValues(OPT_INPUT); !files.empty())
+    return refuse("expected flags alone, but got the file '" + files.front() + "'");
   DialectRegistry registry;
   tools::registerStandaloneDialects(registry);
   tools::ToolRun run("resid-lsp-server", arguments, std::nullopt);
-  bool isLitTest = hasFlag(arguments, "lit-test");
+  bool isLitTest = line->has(OPT_lit_test);
+  SmallVector<std::string> upstream = toUpstream(*line);
+  SmallVector<char *> pointers = llvm::map_to_vector(upstream, [](std::string &text) { return text.data(); });
   return run.guard([&] {
     tools::CheckedInput input(registry, isLitTest ? llvm::lsp::Delimited : llvm::lsp::Standard,
-                              isLitTest || hasFlag(arguments, "pretty"));
-    return succeeded(MlirLspServerMain(argc, argv, registry)) ? tools::ExitDone : tools::ExitProgram;
+                              isLitTest || line->has(OPT_pretty));
+    return succeeded(MlirLspServerMain(pointers.size(), pointers.data(), registry)) ? tools::ExitDone : tools::ExitProgram;
   });
 }

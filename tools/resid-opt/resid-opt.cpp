@@ -16,7 +16,8 @@
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "tools/common/Registration.h"
-#include "llvm/Config/llvm-config.h"
+#include "tools/flags/Tool.h"
+#include "tools/resid-opt/Flags.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
@@ -34,15 +35,6 @@ static llvm::cl::opt<bool>
     keepArgumentNames("keep-argument-names",
                       llvm::cl::desc("Keep the names that arguments have in the file as the attribute resid.name, "
                                      "from which C headers and manifests have theirs"));
-
-static const char *const overview = R"(resid-opt: single passes and pipelines on a program in MLIR
-
-examples:
-  resid-opt block.mlir --resid-fuse-add-norm
-  resid-opt post.mlir --resid-form-blocks --resid-convert-norm-placement=to=pre --mlir-timing
-  resid-opt block.mlir --pass-pipeline='builtin.module(resid-passes{mode=inference},canonicalize)' -o passed.mlir
-
-)";
 
 static int report(int code, const llvm::Twine &message) {
   llvm::errs() << "resid-opt: error: " << message << "\n";
@@ -126,8 +118,13 @@ static MlirOptMainConfig watchPasses(const MlirOptMainConfig &config, std::atomi
 static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry, tools::ToolRun &run) {
   MLIRContext probe(MLIRContext::Threading::DISABLED);
   PassManager pipeline(&probe);
-  if (failed(config.setupPassPipeline(pipeline)))
-    return tools::ExitUsage;
+  {
+    ScopedDiagnosticHandler handler(&probe, [](Diagnostic &diagnostic) {
+      report(tools::ExitUsage, StringRef(diagnostic.str()).trim());
+    });
+    if (failed(config.setupPassPipeline(pipeline)))
+      return tools::ExitUsage;
+  }
   if (keepArgumentNames && !config.inputSplitMarker().empty())
     return report(tools::ExitUsage, "expected one program with --keep-argument-names, but got --split-input-file");
   // MlirOptMain would call it a mistake in the program.
@@ -194,17 +191,22 @@ int main(int argc, char **argv) {
     return code;
   DialectRegistry registry;
   registerEverything(registry);
-  std::string help = registerCLIOptions(overview, registry);
-  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &stream) {
-    stream << "resid-opt " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
-  });
+  std::string overview = registerCLIOptions(tools::resid_opt::tool.overview, registry);
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &stream) { tools::resid_opt::tool.printVersion(stream); });
+  ArrayRef<const char *> arguments = ArrayRef<const char *>(argv, argc).drop_front();
+  if (tools::asksForHelp(arguments)) {
+    tools::printOptHelp();
+    return tools::ExitDone;
+  }
+  if (std::string wrong = tools::describeWrongValues(arguments); !wrong.empty())
+    return report(tools::ExitUsage, wrong);
   std::string message;
   llvm::raw_string_ostream stream(message);
   SmallVector<const char *> all = addDefaults(ArrayRef<const char *>(argv, argc));
-  if (!llvm::cl::ParseCommandLineOptions(all.size(), all.data(), help, &stream)) {
-    llvm::errs() << message;
-    return tools::ExitUsage;
-  }
+  if (!llvm::cl::ParseCommandLineOptions(all.size(), all.data(), overview, &stream))
+    return report(tools::ExitUsage, tools::describeWrongFlags(arguments, message));
+  if (std::string unknown = tools::describeUnknownPass(arguments); !unknown.empty())
+    return report(tools::ExitUsage, unknown);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(MlirOptMain(argc, argv, inputFile, outputFile, registry));

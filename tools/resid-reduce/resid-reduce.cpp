@@ -11,75 +11,17 @@
 #include "tools/common/Parse.h"
 #include "tools/common/Upstream.h"
 #include "tools/driver/Tools.h"
+#include "tools/flags/Tool.h"
 #include "tools/resid-reduce/InterestTest.h"
-#include "llvm/Config/llvm-config.h"
+#include "tools/resid-reduce/Options.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::tools;
 
-static const char *const helpText =
-    R"(resid-reduce: makes a program in MLIR smaller as long as a test finds it interesting
-
-usage: resid-reduce IN.mlir --test=PROGRAM [flags]        '-' is standard input or output
-
-  -o OUT               output (default: standard output)
-  --test=PROGRAM       run on each smaller program, whose file is its last argument; an exit code other than 0 says that
-                       it is interesting still, and so does a signal
-  --test-arg=ARGUMENT  an argument of PROGRAM, before the file; as often as needed
-  --passes=PIPELINE    also try what these passes make of it, as in 'resid-expand-blocks,canonicalize'
-  --help, --version
-
-examples:
-  resid-reduce crash.mlir --test=./fails.sh -o small.mlir
-  resid-reduce crash.mlir --test=./fails.sh --passes=resid-expand-add-norm,symbol-dce
-
-where fails.sh may be, for a program that resid-opt fails on with exit code 70:
-  #!/bin/sh
-  resid-opt "$1" --canonicalize; test $? != 70
-
-exit codes: 0 done, 1 the program is wrong or not interesting to begin with, 2 wrong flags, 3 a file cannot be read or
-written, 5 out of memory, 70 a mistake in resid-reduce (with a file that shows it again)
-)";
-
-namespace {
-struct Options {
-  std::string input, output = "-", test, passes;
-  std::vector<std::string> testArguments;
-  unsigned inputIndex = 0;
-};
-} // namespace
-
 static int report(int code, const llvm::Twine &message) {
   llvm::errs() << "resid-reduce: error: " << message << "\n";
   return code;
-}
-
-/// An exit code where the options are wrong.
-static std::optional<int> parseOptions(ArrayRef<const char *> arguments, Options &options) {
-  for (unsigned i = 0; i != arguments.size(); ++i) {
-    StringRef argument = arguments[i], value = argument;
-    if (value.consume_front("--test="))
-      options.test = value.str();
-    else if (value.consume_front("--test-arg="))
-      options.testArguments.push_back(value.str());
-    else if (value.consume_front("--passes="))
-      options.passes = value.str();
-    else if (argument == "-o" && (i + 1 == arguments.size() || !*arguments[i + 1]))
-      return report(ExitUsage, "expected a file behind '-o', but got none");
-    else if (argument == "-o")
-      options.output = arguments[++i];
-    else if (argument.starts_with("-") && argument != "-")
-      return report(ExitUsage, "unknown flag '" + argument + "'; resid-reduce --help lists all");
-    else if (!options.input.empty())
-      return report(ExitUsage, "expected one input, but got '" + options.input + "' and '" + argument + "'");
-    else
-      options.input = argument.str(), options.inputIndex = i;
-  }
-  if (options.input.empty() || options.test.empty())
-    return report(ExitUsage, options.input.empty() ? "expected an input file, but got none"
-                                                   : "expected --test=PROGRAM, but got none");
-  return std::nullopt;
 }
 
 /// A value of the type of `result` that may take its place: an operand of `op`, or an argument of a block around it.
@@ -167,7 +109,7 @@ static void reduce(OwningOpRef<ModuleOp> &module, InterestTest &test, StringRef 
   }
 }
 
-static int run(Options &options, ToolRun &toolRun) {
+static int run(const ReduceOptions &options, ToolRun &toolRun) {
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(options.input);
   if (!input)
     return report(ExitFile, llvm::toString(input.takeError()));
@@ -201,18 +143,14 @@ static int run(Options &options, ToolRun &toolRun) {
 int mlir::resid::tools::residReduceMain(int argc, char **argv) {
   startTool("resid-reduce");
   ArrayRef<const char *> arguments(argv + 1, argc - 1);
-  if (llvm::is_contained(arguments, StringRef("--help"))) {
-    llvm::outs() << helpText;
-    return ExitDone;
-  }
-  if (llvm::is_contained(arguments, StringRef("--version"))) {
-    llvm::outs() << "resid-reduce " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+  llvm::Expected<ReduceOptions> options = parseReduceOptions(arguments);
+  if (!options)
+    return report(ExitUsage, llvm::toString(options.takeError()));
+  if (options->help || options->version) {
+    options->help ? resid_reduce::tool.printHelp(llvm::outs()) : resid_reduce::tool.printVersion(llvm::outs());
     return ExitDone;
   }
   registerStandalonePasses();
-  Options options;
-  if (std::optional<int> code = parseOptions(arguments, options))
-    return *code;
-  ToolRun toolRun("resid-reduce", arguments, options.inputIndex);
-  return toolRun.guard([&] { return run(options, toolRun); });
+  ToolRun toolRun("resid-reduce", arguments, options->inputIndex);
+  return toolRun.guard([&] { return run(*options, toolRun); });
 }

@@ -1,20 +1,19 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Parsing of resid-run's flags. By hand, since LLVM's flag parser brings the flags of every library that is linked and
-// an exit code of its own.
+// What the flags of resid-run mean; see Options.h.
 
 #include "tools/resid-run/Options.h"
 
 #include "tools/common/Files.h"
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringRef.h"
+#include "tools/flags/CommandLine.h"
 #include <cmath>
 
 namespace mlir::resid::run {
 
+using namespace tools::resid_run;
 using llvm::Error;
 using llvm::StringRef;
+using tools::CommandLine;
 
 char RunError::ID;
 
@@ -22,135 +21,91 @@ Error makeError(tools::ExitCode code, const llvm::Twine &message) {
   return llvm::make_error<RunError>(code, message.str());
 }
 
-const char *const helpText = R"(resid-run: compiles a function in memory and runs it on arrays
-
-usage: resid-run IN.mlir [--entry=F] --arg=ARRAY ... [--out=FILE.npy ...] [flags]
-
-  IN.mlir              the program; - is standard input
-  --entry=F            the function to run (default: the only public one)
-  --arg=ARRAY          one per argument, in order:
-                         x.npy                   a NumPy file (bfloat16 as <u2 or |V2)
-                         f32[4x512]=random:1     normal values from seed 1
-                         f32[4x512]=random:1*0.1 the same times 0.1
-                         f32[4x512]=0.5          one value everywhere
-                         f32[2x2]=1,2,3,4        all values
-                         3, 0.5, true            a scalar
-  --out=FILE.npy       one per result, in order; results without one are summarised
-  --backend=cpu        compile and run the machine code (default)
-  --backend=reference  run the reference evaluator instead
-  --mcpu=CPU           what to compile for (default: native)
-  --threads=N          threads to run on, 0 for all processors (default: 1)
-  --row-padding=N      elements between the rows of arrays that are resid.strided (default: 0); that the function writes
-                       one of them is an internal error
-  --check              compare with the reference evaluator, print the largest error of each result and fail beyond
-                       the bounds
-  --check=wide         compare with the evaluator that rounds nothing on the way, by --rtol and --atol
-  --rtol=R, --atol=A   tolerances where no bound holds, such as a norm after a norm (default: 1e-5, or 4 units in the
-                       last place at 1 of the narrowest float type in the function where that is more)
-  --repeat=N           run N more times, print the median time and GB/s of compulsory bytes
-  --help, --version
-
-examples:
-  resid-run block.mlir --entry=post_norm --arg=x.npy --arg=f.npy --arg=gamma.npy --arg=beta.npy --arg=1 --arg=0 --out=y.npy
-  resid-run block.mlir --arg=f32[32x768]=random:1 --arg=f32[32x768]=random:2 --check
-  resid-run block.mlir --arg=bf16[4096x768]=random:1 --arg=bf16[768]=1 --repeat=100 --threads=0
-
-exit codes: 0 done; 1 the program or its arguments are wrong, or a check failed; 2 wrong flags or argument count; 3 a file
-cannot be read or written; 4 not available on this target or backend; 5 out of memory; 70 internal error
-)";
-
 namespace {
 
-template <typename Number> Error parseCount(StringRef flag, StringRef value, Number limit, Number &result) {
-  if (value.getAsInteger(10, result) || result > limit)
-    return makeError(tools::ExitUsage,
-                     flag + ": expected a number from 0 to " + llvm::Twine(limit) + " but got '" + value + "'");
+Error parseCount(const CommandLine &line, FlagID flag, StringRef name, unsigned limit, unsigned &result) {
+  StringRef value = line.getValue(flag);
+  if (line.has(flag) && (value.getAsInteger(10, result) || result > limit))
+    return tools::makeUsageError(name + ": expected a number from 0 to " + llvm::Twine(limit) + ", but got '" + value +
+                                 "'");
   return Error::success();
 }
 
-Error parseTolerance(StringRef flag, StringRef value, std::optional<double> &result) {
+Error parseTolerance(const CommandLine &line, FlagID flag, StringRef name, std::optional<double> &result) {
+  StringRef value = line.getValue(flag);
+  if (!line.has(flag))
+    return Error::success();
   double number = 0;
   if (value.getAsDouble(number) || !(number >= 0) || std::isinf(number))
-    return makeError(tools::ExitUsage, flag + ": expected a number of 0 or more but got '" + value + "'");
+    return tools::makeUsageError(name + ": expected a number of 0 or more, but got '" + value + "'");
   result = number;
   return Error::success();
 }
 
-Error parseChoice(StringRef flag, StringRef value, StringRef expected) {
-  return makeError(tools::ExitUsage, flag + ": expected " + expected + " but got '" + value + "'");
+Error parseNumbers(const CommandLine &line, Options &options) {
+  Error error = parseCount(line, OPT_repeat, "--repeat", 1000000, options.repeat);
+  if (!error)
+    error = parseCount(line, OPT_threads, "--threads", 1024, options.threads);
+  if (!error)
+    error = parseCount(line, OPT_row_padding, "--row-padding", 1 << 20, options.rowPadding);
+  if (!error)
+    error = parseTolerance(line, OPT_rtol, "--rtol", options.rtol);
+  if (!error)
+    error = parseTolerance(line, OPT_atol, "--atol", options.atol);
+  return error;
 }
 
-Error parseText(StringRef flag, StringRef value, std::string &result) {
-  if (value.empty())
-    return makeError(tools::ExitUsage, flag + ": expected a value, as in " + flag + "=…");
-  if (!result.empty() && flag == "--entry")
-    return makeError(tools::ExitUsage, flag + ": expected once but got it twice");
-  result = value.str();
-  return Error::success();
-}
-
-Error parseFlag(StringRef flag, bool hasValue, StringRef value, Options &options) {
-  if (!hasValue && flag == "--help")
-    return options.help = true, Error::success();
-  if (!hasValue && flag == "--version")
-    return options.version = true, Error::success();
-  if (flag == "--check") {
-    if (hasValue && value != "wide")
-      return parseChoice(flag, value, "nothing or 'wide'");
-    options.check = hasValue ? Options::CheckWide : Options::CheckExactType;
-    return Error::success();
-  }
-  if (flag == "--backend") {
-    if (value == "cuda")
-      return makeError(tools::ExitUnavailable, "--backend=cuda is not available in this version");
-    if (value != "cpu" && value != "reference")
-      return parseChoice(flag, value, "'cpu' or 'reference'");
-    options.backend = value == "cpu" ? Options::CPU : Options::Reference;
-    return Error::success();
-  }
-  if (flag == "--entry")
-    return parseText(flag, value, options.entry);
-  if (flag == "--mcpu")
-    return parseText(flag, value, options.mcpu);
-  if (flag == "--arg")
-    return parseText(flag, value, options.arguments.emplace_back());
-  if (flag == "--out")
-    return parseText(flag, value, options.outputs.emplace_back());
-  if (flag == "--repeat")
-    return parseCount(flag, value, 1000000u, options.repeat);
-  if (flag == "--threads")
-    return parseCount(flag, value, 1024u, options.threads);
-  if (flag == "--row-padding")
-    return parseCount(flag, value, 1u << 20, options.rowPadding);
-  if (flag == "--rtol")
-    return parseTolerance(flag, value, options.rtol);
-  if (flag == "--atol")
-    return parseTolerance(flag, value, options.atol);
-  return makeError(tools::ExitUsage, "unknown flag '" + flag + "', see --help");
+/// What is wrong is a message for exit code 2, or for 4 where it is not_supported.
+llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
+  const tools::UnavailableValue unavailable[] = {{OPT_backend, "cuda"}};
+  llvm::Expected<CommandLine> line = CommandLine::parse(tool, arguments, unavailable);
+  if (!line)
+    return line.takeError();
+  Options options;
+  options.help = line->has(OPT_help);
+  options.version = line->has(OPT_version);
+  options.verbose = line->has(OPT_verbose);
+  options.entry = line->getValue(OPT_entry).str();
+  if (line->has(OPT_mcpu))
+    options.mcpu = line->getValue(OPT_mcpu).str();
+  options.arguments = line->getValues(OPT_arg);
+  options.outputs = line->getValues(OPT_out);
+  options.backend = line->getValue(OPT_backend) == "reference" ? Options::Reference : Options::CPU;
+  if (line->has(OPT_check) && line->has(OPT_check_EQ))
+    return tools::makeUsageError("expected --check once, but got '--check' and '--check=wide'");
+  options.check = line->has(OPT_check_EQ) ? Options::CheckWide
+                  : line->has(OPT_check)  ? Options::CheckExactType
+                                          : Options::NoCheck;
+  if (Error error = parseNumbers(*line, options))
+    return std::move(error);
+  llvm::Expected<std::optional<CommandLine::Input>> input = line->getInput(OPT_INPUT);
+  if (!input)
+    return input.takeError();
+  if (options.help || options.version || options.mcpu == "help" || (options.verbose && !*input))
+    return options;
+  if (!*input)
+    return tools::makeUsageError("expected an input file, but got none; resid-run --help shows examples");
+  options.input = (*input)->path;
+  options.inputIndex = (*input)->index;
+  if (Error error = tools::checkOutputs(options.input,
+                                        llvm::SmallVector<StringRef>(options.outputs.begin(), options.outputs.end())))
+    return tools::makeUsageError(llvm::toString(std::move(error)));
+  return options;
 }
 
 } // namespace
 
 llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments) {
-  Options options;
-  for (auto [index, text] : llvm::enumerate(arguments)) {
-    StringRef argument = text;
-    if (argument.starts_with("-") && argument != "-") {
-      auto [flag, value] = argument.split('=');
-      if (Error error = parseFlag(flag, argument.contains('='), value, options))
-        return std::move(error);
-      continue;
-    }
-    if (!options.input.empty())
-      return makeError(tools::ExitUsage, "expected one input but got '" + options.input + "' and '" + argument + "'");
-    options.input = argument.str();
-    options.inputIndex = index;
-  }
-  if (options.input.empty() && !options.help && !options.version)
-    return makeError(tools::ExitUsage, "expected an input file, see --help");
-  if (Error error = tools::checkOutputs(options.input, llvm::SmallVector<StringRef>(options.outputs.begin(), options.outputs.end())))
-    return makeError(tools::ExitUsage, llvm::toString(std::move(error)));
-  return options;
+  llvm::Expected<Options> options = parse(arguments);
+  if (options)
+    return options;
+  Error result = Error::success();
+  llvm::handleAllErrors(options.takeError(), [&](const llvm::StringError &error) {
+    bool isKnown = error.convertToErrorCode() == std::errc::not_supported;
+    result = llvm::joinErrors(std::move(result),
+                              makeError(isKnown ? tools::ExitUnavailable : tools::ExitUsage, error.getMessage()));
+  });
+  return std::move(result);
 }
 
 } // namespace mlir::resid::run

@@ -1,11 +1,13 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The flags of resid-run, its help text, and errors that carry an exit code. Runs nothing.
+// What the flags of resid-run mean, and errors that carry an exit code. Runs nothing; the table of flags is
+// tools/flags/resid-run.td.
 
 #ifndef RESID_TOOLS_RESID_RUN_OPTIONS_H
 #define RESID_TOOLS_RESID_RUN_OPTIONS_H
 
 #include "tools/common/ExitCodes.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
 #include <string>
@@ -30,6 +32,7 @@ llvm::Error makeError(tools::ExitCode code, const llvm::Twine &message);
 struct Options {
   /// Where `input` stands on the command line.
   unsigned inputIndex = 0;
+  /// `mcpu` may be "help": all names are listed then, and nothing else is done.
   std::string input, entry, mcpu = "native";
   std::vector<std::string> arguments, outputs;
   enum { CPU, Reference } backend = CPU;
@@ -42,12 +45,12 @@ struct Options {
   unsigned threads = 1;
   /// Elements between the rows of arrays that are resid.strided.
   unsigned rowPadding = 0;
+  /// Whether to say version and target first. Without an input that is all there is to do.
+  bool verbose = false;
   bool help = false, version = false;
 };
 
 llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments);
-
-extern const char *const helpText;
 
 } // namespace mlir::resid::run
 

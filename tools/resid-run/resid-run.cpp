@@ -4,15 +4,16 @@
 // and the comparison have files of their own.
 
 #include "codegen/Pipelines.h"
+#include "codegen/emit/Target.h"
 #include "reference/Evaluator.h"
 #include "tools/common/Diagnostics.h"
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "tools/driver/Tools.h"
+#include "tools/flags/Tool.h"
 #include "tools/resid-run/Backend.h"
 #include "tools/resid-run/Check.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
@@ -157,8 +158,33 @@ static int report(Error error, const resid::tools::ToolRun *run = nullptr) {
   return code;
 }
 
+/// -v and --mcpu=help; whether there is nothing to be run after it.
+static Expected<bool> describeMachine(const Options &options) {
+  if (options.mcpu == "help") {
+    Expected<std::vector<std::string>> names = resid::emit::listCPUs("");
+    if (!names)
+      return makeError(resid::tools::ExitUnavailable, llvm::toString(names.takeError()));
+    for (const std::string &name : *names)
+      llvm::outs() << name << "\n";
+    return true;
+  }
+  if (!options.verbose)
+    return false;
+  resid::tools::resid_run::tool.printVersion(llvm::errs());
+  Expected<std::vector<resid::emit::TargetDescription>> targets = resid::emit::resolveTargets("", options.mcpu);
+  if (!targets)
+    return makeError(resid::tools::ExitUsage, "--mcpu: " + llvm::toString(targets.takeError()));
+  resid::emit::printTargets(*targets, llvm::errs());
+  return options.input.empty();
+}
+
 /// Runs so that a crash of the compiler, or of what it compiled, leaves a reproducer.
 static int runSafely(const Options &options, ArrayRef<const char *> arguments) {
+  Expected<bool> isDone = describeMachine(options);
+  if (!isDone)
+    return report(isDone.takeError());
+  if (*isDone)
+    return report(Error::success());
   auto input = resid::tools::readInput(options.input);
   if (!input)
     return report(makeError(resid::tools::ExitFile, llvm::toString(input.takeError())));
@@ -174,9 +200,9 @@ int mlir::resid::tools::residRunMain(int argc, char **argv) {
   if (!options)
     return report(options.takeError());
   if (options->help)
-    llvm::outs() << helpText;
+    resid::tools::resid_run::tool.printHelp(llvm::outs());
   else if (options->version)
-    llvm::outs() << "resid-run " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+    resid::tools::resid_run::tool.printVersion(llvm::outs());
   else
     return runSafely(*options, arguments);
   return report(Error::success());

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The flags of residc and its help text. Compiles nothing.
+// What the flags of residc mean. Compiles nothing; the table of flags is tools/flags/residc.td.
 
 #ifndef RESID_TOOLS_RESIDC_OPTIONS_H
 #define RESID_TOOLS_RESIDC_OPTIONS_H
@@ -20,6 +20,7 @@ struct ResidcOptions {
   /// Where `input` stands on the command line.
   unsigned inputIndex = 0;
   std::string input, output, header, depfile, dumpStages, manifest;
+  /// `mcpu` may be "help": all names are listed then, and nothing else is done.
   std::string triple, mcpu = "native", prefix;
   EmitKind emit = EmitKind::Object;
   /// The norm placement to convert to and how; none where `to` is empty.
@@ -29,10 +30,10 @@ struct ResidcOptions {
   std::string reportFile;
   bool report = false;
   bool inference = false, time = false, warningsAreErrors = false;
+  /// Whether to say version and target first. Without an input that is all there is to do.
+  bool verbose = false;
   bool help = false, version = false;
 };
-
-extern const char *const residcHelp;
 
 /// Parses the command line without the program's name. An error is a message for exit 2, or for exit 4 where what was
 /// asked for is known but not available (std::errc::not_supported).

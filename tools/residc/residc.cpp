@@ -14,10 +14,10 @@
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "tools/driver/Tools.h"
+#include "tools/flags/Tool.h"
 #include "tools/residc/Options.h"
 #include "tools/residc/StageDump.h"
 #include "tools/residc/TimeReport.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/BuryPointer.h"
 #include "llvm/Support/raw_ostream.h"
 #ifdef __GLIBC__
@@ -259,7 +259,29 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
   return writeFiles();
 }
 
+/// -v and --mcpu=help. Nothing where the program is to be compiled after it.
+std::optional<ExitCode> describeMachine(const ResidcOptions &options) {
+  if (options.mcpu == "help") {
+    llvm::Expected<std::vector<std::string>> names = emit::listCPUs(options.triple);
+    if (!names)
+      return reportError(names.takeError());
+    for (const std::string &name : *names)
+      llvm::outs() << name << "\n";
+    return ExitDone;
+  }
+  if (!options.verbose)
+    return std::nullopt;
+  tools::residc::tool.printVersion(llvm::errs());
+  llvm::Expected<std::vector<emit::TargetDescription>> targets = emit::resolveTargets(options.triple, options.mcpu);
+  if (!targets)
+    return reportError(targets.takeError());
+  emit::printTargets(*targets, llvm::errs());
+  return options.input.empty() ? std::optional(ExitDone) : std::nullopt;
+}
+
 int runResidc(const ResidcOptions &options, ArrayRef<const char *> arguments) {
+  if (std::optional<ExitCode> code = describeMachine(options))
+    return *code;
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(options.input);
   if (!input)
     return report(llvm::toString(input.takeError()), ExitFile);
@@ -296,13 +318,11 @@ int mlir::resid::tools::residcMain(int argc, char **argv) {
   llvm::Expected<ResidcOptions> options = parseResidcOptions(arguments);
   if (!options)
     return reportError(options.takeError());
-  if (options->help) {
-    llvm::outs() << residcHelp;
-    return ExitDone;
-  }
-  if (options->version) {
-    llvm::outs() << "residc " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
-    return ExitDone;
-  }
-  return runResidc(*options, arguments);
+  if (options->help)
+    tools::residc::tool.printHelp(llvm::outs());
+  else if (options->version)
+    tools::residc::tool.printVersion(llvm::outs());
+  else
+    return runResidc(*options, arguments);
+  return ExitDone;
 }

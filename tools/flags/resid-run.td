@@ -1,0 +1,40 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The flags of resid-run.
+
+include "tools/flags/Machine.td"
+
+def grp_arguments : OptionGroup<"arguments">, HelpText<"Arguments and results">;
+defm entry : Value<"entry", "F", grp_arguments, "the function to run (default: the only public one)">;
+defm arg : Value<"arg", "ARRAY", grp_arguments,
+  "one per argument, in order:\n"
+  "  x.npy                    a NumPy file (bfloat16 as <u2 or |V2)\n"
+  "  f32[4x512]=random:1      normal values from seed 1\n"
+  "  f32[4x512]=random:1*0.1  the same times 0.1\n"
+  "  f32[4x512]=0.5           one value everywhere\n"
+  "  f32[2x2]=1,2,3,4         all values\n"
+  "  3, 0.5, true             a scalar", [Repeatable]>;
+defm out : Value<"out", "FILE", grp_arguments,
+  "one .npy file per result, in order; results without one are summarised", [Repeatable]>;
+defm row_padding : Value<"row-padding", "N", grp_arguments,
+  "elements between the rows of arrays that are resid.strided (default: 0); that the function\n"
+  "writes one of them is an internal error">;
+
+defm backend : Value<"backend", "KIND", grp_machine,
+  "cpu (default) | reference: compile and run the machine code, or run the reference evaluator">,
+  Values<"cpu,reference">;
+defm mcpu : Value<"mcpu", "CPU", grp_machine, "what to compile for (default: native); help lists all">;
+defm threads : Value<"threads", "N", grp_machine, "threads to run on, 0 for all processors (default: 1)">;
+
+def grp_checks : OptionGroup<"checks">, HelpText<"Checks">;
+def check : Switch<"check", grp_checks,
+  "compare with the reference evaluator, print the largest error of each result and fail beyond\nthe bounds">;
+def check_EQ : OptionalValue<"check", "wide", grp_checks,
+  "compare with the evaluator that rounds nothing on the way, by --rtol and --atol">, Values<"wide">;
+defm rtol : Value<"rtol", "R", grp_checks,
+  "relative tolerance where no bound holds, such as a norm after a norm (default: 1e-5, or 4\n"
+  "units in the last place at 1 of the narrowest float type in the function where that is more)">;
+defm atol : Value<"atol", "A", grp_checks, "absolute tolerance there (default: as --rtol)">;
+
+def grp_times : OptionGroup<"times">, HelpText<"Times">;
+defm repeat : Value<"repeat", "N", grp_times, "run N more times, print the median time and GB/s of compulsory bytes">;

@@ -1,0 +1,52 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The flags of residc.
+
+include "tools/flags/Machine.td"
+
+def grp_files : OptionGroup<"files">, HelpText<"Files">;
+def output : OutputFlag<"output; default: IN with the suffix of what is emitted", grp_files>;
+def output_EQ : Joined<["-"], "o=">, Alias<output>;
+defm emit : Value<"emit", "KIND", grp_files,
+  "obj | asm | llvm | mlir | svg | header; default: by the suffix of the output (.o .s .ll .mlir\n"
+  ".svg .h), else obj; svg draws the residual streams">, Values<"obj,asm,llvm,mlir,svg,header">;
+def assembly : Flag<["-"], "S">, Alias<emit>, AliasArgs<["asm"]>, Group<grp_files>, HelpText<"the same as --emit=asm">;
+defm header : Value<"header", "FILE", grp_files, "also write the C header of the functions">;
+defm depfile : Value<"depfile", "FILE", grp_files, "also write a dependency file for make and ninja">;
+
+defm mcpu : Value<"mcpu", "NAME[,NAME...]", grp_machine,
+  "CPU to compile for: native (default), x86-64-v3, x86-64-v4, znver4 ...; of several (x86-64\n"
+  "only) the first call chooses the best that the processor is able to run; help lists all">;
+defm mtriple : Value<"mtriple", "TRIPLE", grp_machine, "machine to compile for; default: this one">;
+defm target : Value<"target", "KIND", grp_machine, "kind of machine: cpu (default)">, Values<"cpu">;
+defm schedule : Value<"schedule", "KEY=VALUE[,...]", grp_machine,
+  "how row kernels run where several ways give the same bits: path=vector|scalar,\n"
+  "stores=auto|plain|nontemporal, prefetch=auto|off|on, rows=auto|single|pipelined|batched",
+  [MayBeEmpty]>;
+
+def grp_placement : OptionGroup<"placement">, HelpText<"Norm placement">;
+defm placement : Value<"placement", "P", grp_placement,
+  "convert the norm placement: post | pre | branch_post | peri | post_shifted | none">,
+  Values<"post,pre,branch_post,peri,post_shifted,none">;
+defm params : Value<"params", "HOW", grp_placement,
+  "keep | shift: each sub-layer keeps its norm, or it moves to the next one or back; default:\n"
+  "shift between post and post_shifted, where that is bit-exact, else keep">, Values<"keep,shift">;
+defm final_norm : Value<"final-norm", "WHAT", grp_placement,
+  "args (default) | identity: what a final norm is that the placement wants and IN does not\nhave">,
+  Values<"args,identity">;
+defm manifest : Value<"manifest", "FILE", grp_placement, "write as JSON what became of each norm parameter">;
+
+def grp_program : OptionGroup<"program">, HelpText<"Program">;
+defm mode : Value<"mode", "MODE", grp_program,
+  "training (default) | inference: dropout is gone, seed and step stay in the signature,\nignored">,
+  Values<"training,inference">;
+defm prefix : Value<"prefix", "NAME", grp_program, "put NAME before every exported function", [MayBeEmpty]>;
+def werror : Switch<"werror", grp_program, "warnings are errors">;
+
+def grp_reports : OptionGroup<"reports">, HelpText<"Reports">;
+def report : Switch<"report", grp_reports,
+  "say on standard error which kernels there are and why: what was fused and what not, bytes\nread and written, schedules">;
+def report_EQ : OptionalValue<"report", "FILE", grp_reports, "write as JSON what --report says">;
+defm dump_stages : Value<"dump-stages", "DIR", grp_reports,
+  "write the program after each stage to DIR: 00-input.mlir, ..., its LLVM IR and assembly">;
+def time : Switch<"time", grp_reports, "say on standard error where the time goes">;
