@@ -48,8 +48,8 @@ private:
 
 /// The argument of the signature that a tensor or buffer is, if any. The first argument of the function is the context.
 const emit::KernelValue *FunctionReader::findArgument(Value value) {
-  while (auto cast = value.getDefiningOp<tensor::CastOp>())
-    value = cast.getSource();
+  while (isa_and_present<tensor::CastOp, tensor::ExpandShapeOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
   if (auto tensor = value.getDefiningOp<bufferization::ToTensorOp>())
     value = tensor.getBuffer();
   auto argument = dyn_cast<BlockArgument>(value);
@@ -81,7 +81,11 @@ std::string FunctionReader::nameTensor(Value tensor) {
   if (const emit::KernelValue *argument = findArgument(tensor))
     return argument->name;
   if (auto result = dyn_cast<OpResult>(tensor); result && isa<rows::KernelOp>(result.getOwner())) {
-    for (OpOperand &use : tensor.getUses())
+    Value whole = tensor;
+    for (Operation *user : tensor.getUsers())
+      if (auto joined = dyn_cast<tensor::CollapseShapeOp>(user))
+        whole = joined;
+    for (OpOperand &use : whole.getUses())
       if (isa<bufferization::MaterializeInDestinationOp>(use.getOwner()))
         if (auto place = dyn_cast<BlockArgument>(skipViews(use.getOwner()->getOperand(1))))
           return signature.results[place.getArgNumber() - 1 - signature.arguments.size()].name;

@@ -105,7 +105,8 @@ void DimensionClasses::uniteWithSize(Dimension dimension, OpFoldResult size) {
 
 //===------------------------------------------- what each operation says -----------------------------------------===//
 
-/// The operands of the dialect's ops are aligned with the stream's last axes, statistics with its first.
+/// The operands of the dialect's ops are aligned with the stream's last axes, statistics with its first: those that are
+/// not normalised. The groups of a norm are a dimension of their own.
 void DimensionClasses::visitResidOp(Operation *op) {
   Value stream = op->getOperand(0);
   int64_t rank = rankOf(stream);
@@ -117,9 +118,18 @@ void DimensionClasses::visitResidOp(Operation *op) {
   for (Value operand : op->getOperands().drop_front())
     if (rankOf(operand) >= 0 && rankOf(operand) <= rank)
       uniteAligned(operand, stream, rank - rankOf(operand), /*broadcastsOnes=*/operand == gate);
-  for (Value result : op->getResults())
+  std::optional<NormParts> norm = getNormParts(op);
+  ValueRange statistics = norm ? ValueRange(op->getResults().drop_front()) : ValueRange();
+  if (auto addNorm = dyn_cast<AddNormOp>(op)) {
+    norm = addNorm.getNormParts();
+    statistics = addNorm.getStatistics();
+  }
+  for (Value result : op->getResults().drop_back(statistics.size()))
     if (rankOf(result) >= 0 && rankOf(result) <= rank)
       uniteAligned(result, stream, 0);
+  for (Value statistic : statistics)
+    for (int64_t dimension = 0; dimension < rank - norm->rank; ++dimension)
+      unite({statistic, dimension}, {stream, dimension});
 }
 
 void DimensionClasses::visitDynamicSizes(Value tensor, ValueRange sizes) {

@@ -31,6 +31,27 @@ def ResidToLinalg : Pass<"resid-to-linalg"> {
                            "::mlir::resid::rows::RowsDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def AbsorbGroupReshapes : Pass<"resid-absorb-group-reshapes"> {
+  let summary = "let elementwise ops around the norms of groups go over groups too";
+  let description = [{
+    A group norm is lowered to a layer norm of a reshaped tensor, whose rows are the groups. This pass moves those reshapes
+    past the elementwise ops around the norm, which then share its kernel. Reshapes of the user stay where they are.
+
+    Class: bit-exact. Before:
+    ```mlir
+    %s = linalg.generic … : tensor<?x768xf32>
+    %g = tensor.expand_shape %s … : tensor<?x768xf32> into tensor<?x8x96xf32>
+    ```
+    After:
+    ```mlir
+    %x8 = tensor.expand_shape %x …
+    %g = linalg.generic … : tensor<?x8x96xf32>
+    ```
+    An op stays as it is where it depends on random numbers or on the statistics of whole rows.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def CarryLoopTensors : Pass<"resid-carry-loop-tensors"> {
   let summary = "keep each tensor that a loop carries in one buffer";
   let description = [{

@@ -36,6 +36,9 @@ Value lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutSite &si
 SmallVector<Value> lowerNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
                              bool withStatistics);
 
+/// Notes that a reshape splits rows into the groups of a norm, or joins them, for resid-absorb-group-reshapes.
+void markGroupReshape(Operation *reshape);
+
 } // namespace mlir::resid
 
 #endif // RESID_CODEGEN_LINALG_PATTERNS_H

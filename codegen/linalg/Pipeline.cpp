@@ -16,6 +16,7 @@ void resid::buildRowKernelPipeline(OpPassManager &pm, bool record) {
   pm.addPass(createResidToLinalg());
   // What users write around resid ops (activations, casts, scales) is row-wise too.
   pm.addPass(createConvertElementwiseToLinalgPass());
+  pm.addPass(createAbsorbGroupReshapes());
   // A size that is asked of an intermediate tensor would make that tensor a result of its kernel.
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCanonicalizerPass());
