@@ -15,6 +15,14 @@ static LogicalResult verifyNorm(BlockOp op, const NormParts &norm) {
   FloatAttr epsilon = norm.epsilon;
   if (failed(verifyPresence(op, norm.kind, "epsilon", rule.hasEpsilon, static_cast<bool>(epsilon)))) // block.C4
     return failure();
+  if (failed(verifyPresence(op, norm.kind, "groups", rule.hasGroups, static_cast<bool>(norm.groups)))) // block.C12
+    return failure();
+  if (norm.groups && !norm.groups.getType().isInteger(64)) // block.C12
+    return op.emitOpError("expected groups of i64 but got ") << norm.groups;
+  if (norm.groups && (failed(verifyGroups(op, x, norm.getGroupCount(), {norm.gamma, norm.beta})) || // block.C12
+                      failed(verifyParameterShape(op, x, norm.gamma, /*rank=*/1, "gamma")) ||       // block.C12
+                      failed(verifyNormRankAttribute(op, norm.normRank.getInt(), 1))))              // block.C12
+    return failure();
   if (epsilon && !epsilon.getType().isF64()) // block.C4
     return op.emitOpError("expected epsilon of f64 but got ") << epsilon;
   if (epsilon && failed(verifyEpsilon(op, x.getElementType(), epsilon.getValue()))) // block.C4

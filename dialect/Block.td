@@ -29,7 +29,8 @@ def Resid_NormAttr : AttrDef<Resid_Dialect, "Norm"> {
   let parameters = (ins EnumParameter<Resid_NormKind>:$kind, OptionalParameter<"::mlir::FloatAttr">:$epsilon,
                         OptionalParameter<"::mlir::UnitAttr">:$gamma, OptionalParameter<"::mlir::UnitAttr">:$beta,
                         OptionalParameter<"::mlir::UnitAttr">:$zero_centered_gamma,
-                        DefaultValuedParameter<"int64_t", "1">:$norm_rank);
+                        DefaultValuedParameter<"int64_t", "1">:$norm_rank,
+                        OptionalParameter<"::mlir::IntegerAttr">:$groups);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 def Resid_NormArrayAttr : TypedArrayAttrBase<Resid_NormAttr, "norms of a block">;
@@ -57,7 +58,8 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     **Operands, region and result.**
     - `x`, the stream: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
     - one `norm(…)` clause per norm of the placement, for `peri` N₁ then N₂: the kind, `alpha` (dyt), `gamma` and `beta`
-      where there are any, `epsilon` (layer, rms), then `zero_centered_gamma` and `norm_rank` as in `resid.layer_norm`.
+      where there are any, `epsilon` (layer, rms, group), then `zero_centered_gamma` and `norm_rank` as in
+      `resid.layer_norm`, and `groups` as in `resid.group_norm`.
       `narrow_affine` holds for every norm of the block.
     - `dropout(p, site n, seed %s, step %t, origin %row %site)`: as `resid.dropout`, on the branch; origin is optional.
     - `gate`: as in `resid.add`.
@@ -70,8 +72,8 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
       rank 1 or more, and the result has its type.
     - `block.C2`: there are as many norms as the placement has.
     - `block.C3`: there are as many norm parameters as the norms name.
-    - `block.C4`: epsilon is given exactly for layer and rms; it is finite and not negative in the arithmetic type, and a
-      non-zero epsilon is not zero there.
+    - `block.C4`: epsilon is given exactly for layer, rms and group; it is finite and not negative in the arithmetic type,
+      and a non-zero epsilon is not zero there.
     - `block.C5`: alpha has rank 0; between 1 and all dimensions are normalised, and gamma and beta agree with the last
       ones; beta is given only with gamma; beside a gamma, and for dyt, `norm_rank` is left out or is gamma's rank.
     - `block.C6`: `zero_centered_gamma` is given only with gamma, `narrow_affine` only where a norm has a gamma.
@@ -82,6 +84,8 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     - `block.C10`: the region has one argument, of the shape of `x` and its element type; where a norm stands right
       before the branch (`pre`, `peri`), its element type may be narrower: the norm's result is.
     - `block.C11`: the region ends in `resid.yield` of the type of `x`; a narrower branch is yielded through `arith.extf`.
+    - `block.C12`: `groups` is given exactly for group, of i64, and is as in `group_norm.C4`; gamma then has rank 1, and
+      `norm_rank` is left out.
 
     **Not allowed.** Dropout inside the branch, on attention weights say, is no clause but an op of the region.
 

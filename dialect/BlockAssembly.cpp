@@ -50,7 +50,7 @@ static ParseResult parseParameter(OpAsmParser &parser, Parameters &parameters) {
                  parser.parseColonType(parameters.types.emplace_back()));
 }
 
-/// `(kind (alpha p)? (gamma p)? (beta p)? (epsilon = e)? zero_centered_gamma? (norm_rank = k)?)`
+/// `(kind (alpha p)? (gamma p)? (beta p)? (epsilon = e)? (groups = g)? zero_centered_gamma? (norm_rank = k)?)`
 static ParseResult parseNorm(OpAsmParser &parser, SmallVectorImpl<Attribute> &norms, Parameters &parameters) {
   Builder &builder = parser.getBuilder();
   NormKindAttr kind;
@@ -74,14 +74,21 @@ static ParseResult parseNorm(OpAsmParser &parser, SmallVectorImpl<Attribute> &no
       return failure();
     epsilonAttribute = builder.getF64FloatAttr(epsilon);
   }
+  IntegerAttr groupsAttribute;
+  if (rule.hasGroups) {
+    int64_t groups;
+    if (parser.parseKeyword("groups") || parser.parseEqual() || parser.parseInteger(groups))
+      return failure();
+    groupsAttribute = builder.getI64IntegerAttr(groups);
+  }
   UnitAttr zeroCentered;
   if (succeeded(parser.parseOptionalKeyword("zero_centered_gamma")))
     zeroCentered = builder.getUnitAttr();
   int64_t rank = 1;
   if (succeeded(parser.parseOptionalKeyword("norm_rank")) && (parser.parseEqual() || parser.parseInteger(rank)))
     return failure();
-  norms.push_back(
-      NormAttr::get(parser.getContext(), kind.getValue(), epsilonAttribute, given[0], given[1], zeroCentered, rank));
+  norms.push_back(NormAttr::get(parser.getContext(), kind.getValue(), epsilonAttribute, given[0], given[1],
+                                zeroCentered, rank, groupsAttribute));
   return parser.parseRParen();
 }
 
@@ -168,6 +175,8 @@ static void printNorm(OpAsmPrinter &printer, const NormParts &norm) {
   printParameter(printer, "beta", norm.beta);
   if (norm.epsilon)
     printer << " epsilon = " << norm.epsilon.getValue();
+  if (norm.groups)
+    printer << " groups = " << norm.groups.getInt();
   if (norm.zeroCenteredGamma)
     printer << " zero_centered_gamma";
   if (norm.normRank.getInt() != 1)

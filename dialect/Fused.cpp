@@ -24,8 +24,9 @@ bool AddNormOp::hasDropout() { return static_cast<bool>(getSeed()); }
 int64_t AddNormOp::getThreshold() { return hasDropout() ? getDropoutThreshold(getP()->convertToDouble()) : 0; }
 
 NormParts AddNormOp::getNormParts() {
-  return {getKind(),         getSum(),           getAlpha(),        getGamma(),
-          getBeta(),         getEpsilonAttr(),   getNormRankAttr(), getZeroCenteredGamma(),
+  return {getKind(),         getSum(),           getAlpha(),
+          getGamma(),        getBeta(),          getEpsilonAttr(),
+          getNormRankAttr(), getGroupsAttr(),    getZeroCenteredGamma(),
           getNarrowAffine(), getNormalizedRank()};
 }
 
@@ -48,14 +49,15 @@ void AddNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 
 void AddNormOp::build(OpBuilder &builder, OperationState &state, NormKind kind, Value x, Value f, Value gamma,
                       Value beta, double epsilon) {
-  assert(!getNormRule(kind).hasAlpha && getNormRule(kind).hasEpsilon && "a norm with an epsilon and no alpha");
+  assert(!getNormRule(kind).hasAlpha && getNormRule(kind).hasEpsilon && !getNormRule(kind).hasGroups &&
+         "a norm with an epsilon alone");
   FloatAttr one = builder.getF64FloatAttr(1.0);
   build(builder, state, x.getType(), x.getType(), /*statistics=*/TypeRange(),
         NormKindAttr::get(builder.getContext(), kind), x, f, /*bias=*/Value(), /*seed=*/Value(), /*step=*/Value(),
         /*origin_row=*/Value(), /*origin_site=*/Value(), /*gate=*/Value(), /*alpha=*/Value(), gamma, beta,
         builder.getF64FloatAttr(epsilon), /*p=*/FloatAttr(), /*site=*/IntegerAttr(), /*skip_scale=*/one,
-        /*branch_scale=*/one, builder.getI64IntegerAttr(1), /*zero_centered_gamma=*/UnitAttr(),
-        /*narrow_affine=*/UnitAttr());
+        /*branch_scale=*/one, builder.getI64IntegerAttr(1), /*groups=*/IntegerAttr(),
+        /*zero_centered_gamma=*/UnitAttr(), /*narrow_affine=*/UnitAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,9 +105,12 @@ static LogicalResult verifyDropout(AddNormOp op) {
 static LogicalResult verifyKind(AddNormOp op) {
   RankedTensorType x = op.getX().getType();
   const NormRule &rule = getNormRule(op.getKind());
-  if (failed(
-          verifyPresence(op, op.getKind(), "alpha", rule.hasAlpha, static_cast<bool>(op.getAlpha()))) || // add_norm.C14
-      failed(verifyPresence(op, op.getKind(), "epsilon", rule.hasEpsilon, op.getEpsilon().has_value()))) // add_norm.C15
+  auto verifyGiven = [&](StringRef name, bool isExpected, bool isPresent) {
+    return verifyPresence(op, op.getKind(), name, isExpected, isPresent);
+  };
+  if (failed(verifyGiven("alpha", rule.hasAlpha, static_cast<bool>(op.getAlpha()))) || // add_norm.C14
+      failed(verifyGiven("epsilon", rule.hasEpsilon, op.getEpsilon().has_value())) ||  // add_norm.C15
+      failed(verifyGiven("groups", rule.hasGroups, op.getGroups().has_value())))       // add_norm.C22
     return failure();
   if (failed(verifyParameterShape(op, x, op.getAlpha(), /*rank=*/0, "alpha"))) // add_norm.C14
     return failure();
@@ -115,26 +120,29 @@ static LogicalResult verifyKind(AddNormOp op) {
     return verifyNormRankAttribute(op, op.getNormRank(), 1);       // add_norm.C17
   if (failed(verifyNormalizedRank(op, x, op.getNormalizedRank()))) // add_norm.C16
     return failure();
-  return op.getGamma() ? verifyNormRankAttribute(op, op.getNormRank(), op.getNormalizedRank()) // add_norm.C17
+  if (rule.hasGroups)
+    return failure(failed(verifyGroups(op, x, *op.getGroups(), {op.getGamma(), op.getBeta()})) || // add_norm.C22
+                   failed(verifyParameterShape(op, x, op.getGamma(), /*rank=*/1, "gamma")) ||     // add_norm.C17
+                   failed(verifyNormRankAttribute(op, op.getNormRank(), 1)));                     // add_norm.C17
+  return op.getGamma() ? verifyNormRankAttribute(op, op.getNormRank(), op.getNormalizedRank())    // add_norm.C17
                        : success();
 }
 
 LogicalResult AddNormOp::verify() {
   RankedTensorType x = getX().getType();
   Type element = x.getElementType();
-  size_t statistics = getNormRule(getKind()).statistics.size();
   if (failed(verifyTypes(*this)) || failed(verifyDropout(*this)) || failed(verifyKind(*this)))
     return failure();
-  return failure(failed(verifyParameterShape(*this, x, getBias(), /*rank=*/1, "bias")) || // add_norm.C6
-                 failed(verifyGateShape(*this, x, getGate())) ||                          // add_norm.C12
-                 failed(verifyScale(*this, element, getSkipScale(), "skip_scale")) ||     // add_norm.C13
-                 failed(verifyScale(*this, element, getBranchScale(), "branch_scale")) || // add_norm.C13
-                 failed(verifyTrailingShape(*this, x, getGamma(), "gamma")) ||            // add_norm.C18
-                 failed(verifyBeta(*this, x, getGamma(), getBeta())) ||                   // add_norm.C19
-                 failed(verifyGammaAttributes(*this, getGamma(), getZeroCenteredGamma(),  // add_norm.C20
-                                              getNarrowAffine())) ||
-                 failed(verifyStatistics(*this, getSum().getType(), getNormalizedRank(), // add_norm.C21
-                                         getStatistics().getTypes(), statistics)));
+  return failure(
+      failed(verifyParameterShape(*this, x, getBias(), /*rank=*/1, "bias")) || // add_norm.C6
+      failed(verifyGateShape(*this, x, getGate())) ||                          // add_norm.C12
+      failed(verifyScale(*this, element, getSkipScale(), "skip_scale")) ||     // add_norm.C13
+      failed(verifyScale(*this, element, getBranchScale(), "branch_scale")) || // add_norm.C13
+      failed(verifyTrailingShape(*this, x, getGamma(), "gamma")) ||            // add_norm.C18
+      failed(verifyBeta(*this, x, getGamma(), getBeta())) ||                   // add_norm.C19
+      failed(verifyGammaAttributes(*this, getGamma(), getZeroCenteredGamma(),  // add_norm.C20
+                                   getNarrowAffine())) ||
+      failed(verifyStatistics(*this, getSum().getType(), getNormParts(), getStatistics().getTypes()))); // add_norm.C21
 }
 
 //===----------------------------------------------------------------------===//

@@ -19,19 +19,19 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     b          = add_bias f, bias
     d          = dropout b seed(seed, step) origin(origin_row, origin_site) {p, site}
     sum        = add x, d gate(gate) {skip_scale, branch_scale}
-    normalized = layer_norm | rms_norm | dyt sum alpha(alpha) gamma(gamma) beta(beta) {epsilon, …}
+    normalized = layer_norm | rms_norm | dyt | group_norm sum alpha(alpha) gamma(gamma) beta(beta) {epsilon, …}
     ```
 
     **Operands and results.**
-    - the kind of norm, a keyword: `layer`, `rms` or `dyt`.
+    - the kind of norm, a keyword: `layer`, `rms`, `dyt` or `group`.
     - `x`, the stream: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic. `f`, the branch: the type of `x`.
     - `bias`, optional: `[D]`. `gate`, optional: as in `resid.add`.
     - `seed`, `step` with the attributes `p` and `site`, and `origin_row`, `origin_site`: as in `resid.dropout`.
-    - `alpha` (dyt), `gamma`, `beta`, `epsilon` (layer, rms), `norm_rank`, `zero_centered_gamma`, `narrow_affine`: as in
-      the op of the norm.
+    - `alpha` (dyt), `gamma`, `beta`, `epsilon` (layer, rms, group), `norm_rank`, `groups` (group),
+      `zero_centered_gamma`, `narrow_affine`: as in the op of the norm.
     - `normalized`: the shape of `x`, of the sum's element type or a narrower one.
     - `sum`: the shape of `x`, of its element type or a wider one. A result without uses is not stored.
-    - statistics, where they are asked for: `mean`, `mean_correction`, `rstd` (layer) or `rstd` (rms).
+    - statistics, where they are asked for: `mean`, `mean_correction`, `rstd` (layer, group) or `rstd` (rms).
 
     Result types are written where they differ from that of `x` or statistics are asked for: `-> Tnormalized, Tsum, …`.
 
@@ -51,14 +51,16 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     - `add_norm.C12`: the gate broadcasts as in `add.C5`.
     - `add_norm.C13`: both scales are finite in the arithmetic type.
     - `add_norm.C14`: alpha is given exactly where the kind is dyt, and has rank 0.
-    - `add_norm.C15`: epsilon is given exactly where the kind is layer or rms; it is finite and not negative in the
-      arithmetic type, and a non-zero epsilon is not zero there.
+    - `add_norm.C15`: epsilon is given exactly where the kind is layer, rms or group; it is finite and not negative in
+      the arithmetic type, and a non-zero epsilon is not zero there.
     - `add_norm.C16`: between 1 and all dimensions of `x` are normalised.
-    - `add_norm.C17`: `norm_rank` is not written or is the rank of gamma, where gamma is given or the kind is dyt.
+    - `add_norm.C17`: `norm_rank` is not written or is the rank of gamma, where gamma is given or the kind is dyt; for
+      group, both are 1.
     - `add_norm.C18`: each dimension of gamma agrees with that of `x`: both equal, or one of them dynamic.
     - `add_norm.C19`: beta is given only with gamma, has its rank, and agrees with `x` in the same way.
     - `add_norm.C20`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
-    - `add_norm.C21`: there are no statistics, or three for layer and one for rms, each of the statistics' type.
+    - `add_norm.C21`: there are no statistics, or three for layer and group and one for rms, each of the statistics' type.
+    - `add_norm.C22`: `groups` is given exactly where the kind is group, and is as in `group_norm.C4`.
 
     **Not allowed.** The order of the chain is fixed: a norm on the branch, or dropout after the add, are written with
     the single ops.
@@ -93,7 +95,7 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
                        OptionalAttr<Resid_F64Attr>:$epsilon, OptionalAttr<Resid_F64Attr>:$p,
                        OptionalAttr<I64Attr>:$site, DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,
                        DefaultValuedAttr<Resid_F64Attr, "1.0">:$branch_scale, DefaultValuedAttr<I64Attr, "1">:$norm_rank,
-                       UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
+                       OptionalAttr<I64Attr>:$groups, UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
   let results = (outs Resid_Rows:$normalized, Resid_Rows:$sum, Variadic<Resid_Statistics>:$statistics); // add_norm.C1
   let assemblyFormat = [{
     custom<Keyword>($kind) $x `,` $f (`bias` `(` $bias^ `)`)? (`dropout` `(` $seed^ `,` $step `)`)?

@@ -24,6 +24,7 @@ template <typename NormOp> static NormParts getCommonParts(NormKind kind, NormOp
           op.getBeta(),
           /*epsilon=*/FloatAttr(),
           /*normRank=*/IntegerAttr(),
+          /*groups=*/IntegerAttr(),
           op.getZeroCenteredGamma(),
           op.getNarrowAffine(),
           rank};
@@ -65,7 +66,6 @@ static void buildNorm(OpBuilder &builder, OperationState &state, Value x, Value 
 
 /// Layer and RMS norm obey the same numbered constraints, except for how many statistics there are.
 template <typename NormOp> static LogicalResult verifyNorm(NormOp op) {
-  size_t statistics = getNormRule(op.getNormParts().kind).statistics.size();
   RankedTensorType x = op.getX().getType();
   int64_t rank = op.getNormalizedRank();
   if (failed(verifyNormalizedType(op, x, op.getResult().getType(), "result")) || // layer_norm.C2, rms_norm.C2
@@ -81,7 +81,8 @@ template <typename NormOp> static LogicalResult verifyNorm(NormOp op) {
       failed(verifyParameterType(op, x, op.getBeta(), "beta")) ||                // layer_norm.C8, rms_norm.C8
       failed(verifyGammaAttributes(op, op.getGamma(), op.getZeroCenteredGamma(), // layer_norm.C9, rms_norm.C9
                                    op.getNarrowAffine())) ||
-      failed(verifyStatistics(op, x, rank, op.getStatistics().getTypes(), statistics))); // layer_norm.C10, rms_norm.C10
+      failed(
+          verifyStatistics(op, x, op.getNormParts(), op.getStatistics().getTypes()))); // layer_norm.C10, rms_norm.C10
 }
 
 //===----------------------------------------------------------------------===//
@@ -155,4 +156,41 @@ LogicalResult DyTOp::verify() {
                  failed(verifyParameterType(*this, x, getGamma(), "gamma")) ||                                 // dyt.C7
                  failed(verifyParameterType(*this, x, getBeta(), "beta")) ||                                   // dyt.C7
                  failed(verifyGammaAttributes(*this, getGamma(), getZeroCenteredGamma(), getNarrowAffine()))); // dyt.C8
+}
+
+//===----------------------------------------------------------------------===//
+// GroupNormOp
+//===----------------------------------------------------------------------===//
+
+void GroupNormOp::build(OpBuilder &builder, OperationState &state, Value x, int64_t groups, Value gamma, Value beta,
+                        double epsilon) {
+  build(builder, state, x.getType(), /*statistics=*/TypeRange(), x, gamma, beta, builder.getF64FloatAttr(epsilon),
+        builder.getI64IntegerAttr(groups), /*zero_centered_gamma=*/UnitAttr(), /*narrow_affine=*/UnitAttr());
+}
+
+NormParts GroupNormOp::getNormParts() {
+  NormParts parts = getCommonParts(NormKind::Group, *this, /*rank=*/1);
+  parts.epsilon = getEpsilonAttr();
+  parts.groups = getGroupsAttr();
+  return parts;
+}
+
+void GroupNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*this, setName); }
+
+LogicalResult GroupNormOp::verify() {
+  RankedTensorType x = getX().getType();
+  return failure(
+      failed(verifyNormalizedType(*this, x, getResult().getType(), "result")) ||                     // group_norm.C2
+      failed(verifyEpsilon(*this, x.getElementType(), getEpsilon())) ||                              // group_norm.C3
+      failed(verifyGroups(*this, x, getGroups(), {getGamma(), getBeta()})) ||                        // group_norm.C4
+      failed(verifyParameterShape(*this, x, getGamma(), /*rank=*/1, "gamma")) ||                     // group_norm.C5
+      failed(verifyBeta(*this, x, getGamma(), getBeta())) ||                                         // group_norm.C6
+      failed(verifyParameterType(*this, x, getGamma(), "gamma")) ||                                  // group_norm.C7
+      failed(verifyParameterType(*this, x, getBeta(), "beta")) ||                                    // group_norm.C7
+      failed(verifyGammaAttributes(*this, getGamma(), getZeroCenteredGamma(), getNarrowAffine())) || // group_norm.C8
+      failed(verifyStatistics(*this, x, getNormParts(), getStatistics().getTypes())));               // group_norm.C9
+}
+
+LogicalResult GroupNormOp::canonicalize(GroupNormOp op, PatternRewriter &rewriter) {
+  return leaveOutStatistics(op, rewriter);
 }

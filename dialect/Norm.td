@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Family Norm: layer norm, RMS norm, dynamic tanh.
+// Family Norm: layer norm, RMS norm, dynamic tanh, group norm.
 
 #ifndef RESID_DIALECT_NORM
 #define RESID_DIALECT_NORM
@@ -226,6 +226,77 @@ def Resid_DyTOp : Resid_Op<"dyt", [AttrSizedOperandSegments, DeclareOpInterfaceM
     // The result has the type of x.
     OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$alpha, CArg<"::mlir::Value", "{}">:$gamma,
                    CArg<"::mlir::Value", "{}">:$beta)>];
+  let hasVerifier = 1;
+}
+
+def Resid_GroupNormOp : Resid_Op<"group_norm", [AttrSizedOperandSegments,
+                                 DeclareOpInterfaceMethods<Resid_NormOpInterface>,
+                                 DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "layer norm of each group of consecutive features";
+  let description = [{
+    Splits each row into groups of consecutive features and brings each group to mean 0 and variance 1. Then applies γ
+    and β, which have one element per feature.
+
+    **Formula.** `y = (x - μ)/sqrt(var + epsilon)·γ + β`, with the mean and the biased variance over the feature's group
+    of `D/groups` features, epsilon inside the root. One group is layer norm. This is PyTorch's `GroupNorm` of `[N, C]`.
+
+    **Operands and results.**
+    - `x`: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
+    - `gamma`, optional: `[D]`. `beta`, optional: `[D]`.
+    - `epsilon`: float attribute, always written; C++ builders default to 1e-5.
+    - `groups`: how many groups there are; it divides D.
+    - `zero_centered_gamma` multiplies by 1+γ. `narrow_affine` rounds the normalised value to the result's type before γ
+      and β are applied.
+    - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`).
+    - `mean`, `mean_correction`, `rstd`, all or none: `[…, groups]`, f32, or f64 for f64.
+      `(x - mean) - mean_correction` is the centred group more exactly than the rounded mean alone gives it.
+
+    **Constraints.**
+    - `group_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `x`
+      and the result have rank 1 or more.
+    - `group_norm.C2`: the result has the shape of `x`, and its element type or a narrower one.
+    - `group_norm.C3`: epsilon is finite and not negative in the arithmetic type, and a non-zero epsilon is not zero
+      there.
+    - `group_norm.C4`: `groups` is 1 or more, and divides D. Where D is dynamic, a call with another D is answered
+      `RESID_BAD_SHAPE`.
+    - `group_norm.C5`: gamma has rank 1, and its size agrees with D.
+    - `group_norm.C6`: beta is given only with gamma, has rank 1, and its size agrees with D.
+    - `group_norm.C7`: gamma and beta are of f64 only where `x` is.
+    - `group_norm.C8`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
+    - `group_norm.C9`: there are no statistics or all three, each of the statistics' type.
+
+    **Not allowed.** Groups lie along the last dimension only; they do not span rows.
+
+    **Gradient.** That of `resid.layer_norm`, with the means taken over the groups.
+
+    **Rounding.** That of `resid.layer_norm` for each group, whose columns are counted from the group's first one. So the
+    bits are those of a layer norm of each group by itself.
+
+    **Example.**
+    ```mlir
+    func.func @group_norm(%x: tensor<?x768xf32>, %gamma: tensor<768xf32>, %beta: tensor<768xf32>)
+        -> (tensor<?x768xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
+      %n = resid.group_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5, groups = 8}
+           : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
+      %y, %mean, %corr, %rstd = resid.group_norm %n {epsilon = 1.0e-5, groups = 8}
+           : tensor<?x768xf32> -> tensor<?x768xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
+      return %y, %mean, %corr, %rstd : tensor<?x768xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // group_norm.C1
+                       Resid_F64Attr:$epsilon, I64Attr:$groups, UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
+  // The statistics are all present (mean, mean_correction, rstd) or all absent.
+  let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // group_norm.C1
+  let assemblyFormat = [{
+    $x (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)? attr-dict `:`
+    custom<NormTypes>(ref($gamma), ref($beta), type($x), type($gamma), type($beta), type($result), type($statistics))
+  }];
+  let builders = [
+    // The result has the type of x.
+    OpBuilder<(ins "::mlir::Value":$x, "int64_t":$groups, CArg<"::mlir::Value", "{}">:$gamma,
+                   CArg<"::mlir::Value", "{}">:$beta, CArg<"double", "1.0e-5">:$epsilon)>];
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
 }
 

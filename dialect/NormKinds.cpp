@@ -31,25 +31,37 @@ static Operation *createDyT(OpBuilder &builder, Location loc, const NormParts &p
                        getFlag(builder, parts.zeroCenteredGamma), getFlag(builder, parts.narrowAffine));
 }
 
+static Operation *createGroupNorm(OpBuilder &builder, Location loc, const NormParts &parts, Type normalized,
+                                  TypeRange statistics) {
+  return GroupNormOp::create(builder, loc, normalized, statistics, parts.x, parts.gamma, parts.beta, parts.epsilon,
+                             parts.groups, getFlag(builder, parts.zeroCenteredGamma),
+                             getFlag(builder, parts.narrowAffine));
+}
+
 static constexpr NormStatistic layerStatistics[] = {NormStatistic::Mean, NormStatistic::MeanCorrection,
                                                     NormStatistic::Rstd};
 static constexpr NormStatistic rmsStatistics[] = {NormStatistic::Rstd};
 
 /// In the order of the kinds.
 static const NormRule rules[] = {
-    {NormKind::Layer, "LayerNorm", /*hasAlpha=*/false, /*hasEpsilon=*/true, layerStatistics, NormFactor::Epsilon,
+    {NormKind::Layer, "LayerNorm", /*hasAlpha=*/false, /*hasEpsilon=*/true, /*hasGroups=*/false, layerStatistics,
+     NormFactor::Epsilon,
      /*centersRows=*/true, /*onCenteredRows=*/NormKind::RMS, createStatisticsNorm<LayerNormOp>},
-    {NormKind::RMS, "RMSNorm", /*hasAlpha=*/false, /*hasEpsilon=*/true, rmsStatistics, NormFactor::Epsilon,
+    {NormKind::RMS, "RMSNorm", /*hasAlpha=*/false, /*hasEpsilon=*/true, /*hasGroups=*/false, rmsStatistics,
+     NormFactor::Epsilon,
      /*centersRows=*/false, /*onCenteredRows=*/std::nullopt, createStatisticsNorm<RMSNormOp>},
     {NormKind::DyT,
      "DyT",
      /*hasAlpha=*/true,
      /*hasEpsilon=*/false,
+     /*hasGroups=*/false,
      {},
      NormFactor::Alpha,
      /*centersRows=*/false,
      /*onCenteredRows=*/std::nullopt,
      createDyT},
+    {NormKind::Group, "GroupNorm", /*hasAlpha=*/false, /*hasEpsilon=*/true, /*hasGroups=*/true, layerStatistics,
+     NormFactor::Epsilon, /*centersRows=*/true, /*onCenteredRows=*/std::nullopt, createGroupNorm},
 };
 static_assert(std::size(rules) == getMaxEnumValForNormKind() + 1, "a rule for each kind");
 
@@ -75,6 +87,15 @@ StringRef resid::stringifyNormStatistic(NormStatistic statistic) {
 // Parts
 //===----------------------------------------------------------------------===//
 
+RankedTensorType NormParts::getStatisticsType(RankedTensorType x) const {
+  RankedTensorType type = resid::getStatisticsType(x, rank);
+  if (!groups)
+    return type;
+  SmallVector<int64_t> shape(type.getShape());
+  shape.push_back(getGroupCount());
+  return type.clone(shape);
+}
+
 SmallVector<Value> NormParts::getParameters() const {
   SmallVector<Value> parameters;
   for (Value parameter : {alpha, gamma, beta})
@@ -93,7 +114,7 @@ NormParts NormParts::withOperands(ValueRange from, ValueRange to) const {
 
 bool NormParts::isSameNorm(const NormParts &other) const {
   return kind == other.kind && alpha == other.alpha && gamma == other.gamma && beta == other.beta &&
-         epsilon == other.epsilon && zeroCenteredGamma == other.zeroCenteredGamma &&
+         epsilon == other.epsilon && groups == other.groups && zeroCenteredGamma == other.zeroCenteredGamma &&
          narrowAffine == other.narrowAffine && rank == other.rank;
 }
 
@@ -106,7 +127,7 @@ NormAttr resid::getNormAttr(MLIRContext *context, const NormParts &parts) {
   auto flag = [&](bool isSet) { return isSet ? UnitAttr::get(context) : UnitAttr(); };
   return NormAttr::get(context, parts.kind, parts.epsilon, flag(static_cast<bool>(parts.gamma)),
                        flag(static_cast<bool>(parts.beta)), flag(parts.zeroCenteredGamma),
-                       parts.normRank ? parts.normRank.getInt() : 1);
+                       parts.normRank ? parts.normRank.getInt() : 1, parts.groups);
 }
 
 Operation *resid::createNorm(OpBuilder &builder, Location loc, const NormParts &parts, Value x, Type normalized,

@@ -8,6 +8,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 #include <optional>
 
@@ -25,10 +26,15 @@ struct NormParts {
   Value alpha, gamma, beta;
   FloatAttr epsilon;
   IntegerAttr normRank;
+  IntegerAttr groups;
   bool zeroCenteredGamma, narrowAffine;
   /// How many trailing dimensions are normalised.
   int64_t rank;
 
+  /// How many groups of columns are normalised, each by itself.
+  int64_t getGroupCount() const { return groups ? groups.getInt() : 1; }
+  /// The type of each statistic of the norm of a value of type `x`.
+  RankedTensorType getStatisticsType(RankedTensorType x) const;
   /// alpha, gamma and beta, those that there are.
   SmallVector<Value> getParameters() const;
   /// The same norm of other values: each operand that is in `from` becomes its counterpart in `to`.
@@ -54,8 +60,8 @@ struct NormRule {
   NormKind kind;
   /// The name in prose and pictures.
   StringLiteral title;
-  /// Whether alpha is an operand, and epsilon an attribute; a norm has them exactly then.
-  bool hasAlpha, hasEpsilon;
+  /// Whether alpha is an operand, epsilon and groups are attributes; a norm has them exactly then.
+  bool hasAlpha, hasEpsilon, hasGroups;
   /// The statistics of the op in the order of its results. Without any, each element is normalised by itself.
   ArrayRef<NormStatistic> statistics;
   NormFactor factor;

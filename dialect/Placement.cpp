@@ -47,6 +47,7 @@ static NormParts takeNorm(BlockOp block, NormAttr attribute, ValueRange &paramet
   norm.beta = take(static_cast<bool>(attribute.getBeta()));
   norm.epsilon = attribute.getEpsilon();
   norm.normRank = Builder(block.getContext()).getI64IntegerAttr(attribute.getNormRank());
+  norm.groups = attribute.getGroups();
   norm.zeroCenteredGamma = static_cast<bool>(attribute.getZeroCenteredGamma());
   norm.narrowAffine = block.getNarrowAffine() && norm.gamma;
   norm.rank = norm.gamma ? cast<RankedTensorType>(norm.gamma.getType()).getRank() : attribute.getNormRank();

@@ -167,8 +167,14 @@ LogicalResult resid::verifyRandomPositions(Operation *op, RankedTensorType x) {
 LogicalResult resid::verifyPresence(Operation *op, NormKind kind, StringRef name, bool isExpected, bool isPresent) {
   if (isExpected == isPresent)
     return success();
-  return op->emitOpError("expected ") << (isExpected ? "an " : "no ") << name << " for " << stringifyNormKind(kind)
-                                      << " but got " << (isPresent ? "one" : "none");
+  bool isPlural = name.ends_with("s");
+  return op->emitOpError("expected ") << (!isExpected ? "no "
+                                          : isPlural  ? ""
+                                                      : "an ")
+                                      << name << " for " << stringifyNormKind(kind) << " but got "
+                                      << (!isPresent ? "none"
+                                          : isPlural ? "some"
+                                                     : "one");
 }
 
 LogicalResult resid::verifyNormalizedRank(Operation *op, RankedTensorType x, int64_t normalizedRank) {
@@ -199,15 +205,28 @@ LogicalResult resid::verifyGammaAttributes(Operation *op, Value gamma, bool zero
          << (zeroCenteredGamma ? "zero_centered_gamma" : "narrow_affine") << " but got none";
 }
 
-LogicalResult resid::verifyStatistics(Operation *op, RankedTensorType x, int64_t normalizedRank, TypeRange statistics,
-                                      size_t count) {
+LogicalResult resid::verifyGroups(Operation *op, RankedTensorType x, int64_t groups, ValueRange parameters) {
+  if (groups < 1)
+    return op->emitOpError("expected 1 group or more but got ") << groups;
+  SmallVector<int64_t> sizes(1, x.getShape().back());
+  for (Value parameter : parameters)
+    if (auto type = parameter ? cast<RankedTensorType>(parameter.getType()) : nullptr; type && type.getRank() == 1)
+      sizes.push_back(type.getDimSize(0));
+  for (int64_t columns : sizes)
+    if (!ShapedType::isDynamic(columns) && columns % groups != 0)
+      return op->emitOpError("expected a number of groups that divides ") << columns << " but got " << groups;
+  return success();
+}
+
+LogicalResult resid::verifyStatistics(Operation *op, RankedTensorType x, const NormParts &norm, TypeRange statistics) {
+  size_t count = getNormRule(norm.kind).statistics.size();
   if (!statistics.empty() && statistics.size() != count) {
     InFlightDiagnostic diagnostic = op->emitOpError("expected no statistics");
     if (count)
       diagnostic << " or " << count;
     return diagnostic << " but got " << statistics.size();
   }
-  RankedTensorType expected = getStatisticsType(x, normalizedRank);
+  RankedTensorType expected = norm.getStatisticsType(x);
   for (Type type : statistics)
     if (type != expected)
       return op->emitOpError("expected statistics of type ") << expected << " but got " << type;

@@ -66,9 +66,12 @@ LogicalResult verifyBeta(Operation *op, RankedTensorType x, Value gamma, Value b
 /// The attributes that say how gamma is applied are given only with gamma.
 LogicalResult verifyGammaAttributes(Operation *op, Value gamma, bool zeroCenteredGamma, bool narrowAffine);
 
-/// There are no statistics, or count of them, each of the statistics' type. Requires a valid normalizedRank.
-LogicalResult verifyStatistics(Operation *op, RankedTensorType x, int64_t normalizedRank, TypeRange statistics,
-                               size_t count);
+/// There is one group or more, and their number divides the last dimension, whether x or a parameter tells its size.
+LogicalResult verifyGroups(Operation *op, RankedTensorType x, int64_t groups, ValueRange parameters);
+
+/// There are no statistics of the norm of a value of type `x`, or as many as its kind has, each of the statistics'
+/// type. Requires a valid rank.
+LogicalResult verifyStatistics(Operation *op, RankedTensorType x, const NormParts &norm, TypeRange statistics);
 
 } // namespace mlir::resid
 

@@ -13,7 +13,7 @@ def FuseAddNorm : Pass<"resid-fuse-add-norm"> {
     Class: **bit-exact**.
 
     Rewrites the chain `[resid.add_bias] -> [resid.dropout] -> resid.add -> norm`, the norm being `resid.layer_norm`,
-    `resid.rms_norm` or `resid.dyt`, into one `resid.add_norm`, which is defined as this chain.
+    `resid.rms_norm`, `resid.dyt` or `resid.group_norm`, into one `resid.add_norm`, which is defined as this chain.
 
     Before and after:
     ```mlir
@@ -63,7 +63,7 @@ def ExpandAddNorm : Pass<"resid-expand-add-norm"> {
     Class: **bit-exact**.
 
     Rewrites `resid.add_norm` into `resid.add_bias`, `resid.dropout`, `resid.add` and `resid.layer_norm`,
-    `resid.rms_norm` or `resid.dyt`; bias and dropout only where the op has those clauses.
+    `resid.rms_norm`, `resid.dyt` or `resid.group_norm`; bias and dropout only where the op has those clauses.
     The expansion is the op's definition.
 
     Before and after:

@@ -51,8 +51,8 @@ static AddNormOp createAddNorm(OpBuilder &builder, AddNormChain &chain) {
       dropout ? dropout.getStep() : Value(), dropout ? dropout.getOriginRow() : Value(),
       dropout ? dropout.getOriginSite() : Value(), chain.add.getGate(), parts.alpha, parts.gamma, parts.beta,
       parts.epsilon, dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(),
-      chain.add.getSkipScaleAttr(), chain.add.getBranchScaleAttr(), parts.normRank, unit(parts.zeroCenteredGamma),
-      unit(parts.narrowAffine));
+      chain.add.getSkipScaleAttr(), chain.add.getBranchScaleAttr(), parts.normRank, parts.groups,
+      unit(parts.zeroCenteredGamma), unit(parts.narrowAffine));
 }
 
 namespace {

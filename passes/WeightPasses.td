@@ -142,7 +142,7 @@ def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
       return %y : tensor<4x2048xf32>
     }
     ```
-    - The norm is `resid.layer_norm`, `resid.rms_norm`, `resid.dyt`, or one of a `resid.block`: right before its branch
+    - The norm is `resid.layer_norm`, `resid.rms_norm`, `resid.dyt`, `resid.group_norm`, or one of a `resid.block`: right before its branch
       (`pre`, the first of `peri`), or the last of a `post` block whose result is read by linear layers alone.
     - A linear layer is `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract` or `linalg.generic` of that form, with
       any indexing maps that sum over the feature axis of the norm; casts of the element type and reshapes that keep the

@@ -83,6 +83,9 @@ Evaluation getEvaluation(NormKind kind) {
     return {getLayerStatistics, standardize, bounds::norm};
   case NormKind::RMS:
     return {getRMSStatistics, standardize, bounds::norm};
+  case NormKind::Group:
+    // Its rows are the groups.
+    return {getLayerStatistics, standardize, bounds::norm};
   case NormKind::DyT:
     return {getNoStatistics, squash, bounds::dyt};
   }
@@ -105,18 +108,21 @@ struct RowOutputs {
   double *value, *bound;
 };
 
-void normalizeRow(const NormContext &context, const double *row, const RowStatistics &statistics, RowOutputs out) {
-  for (size_t i = 0, e = context.gamma.size(); i != e; ++i) {
+/// Normalises the elements of a row, or of a group of one, whose first column is `first`.
+void normalizeRow(const NormContext &context, ArrayRef<double> row, int64_t first, const RowStatistics &statistics,
+                  RowOutputs out) {
+  for (size_t i = 0, e = row.size(); i != e; ++i) {
+    double gamma = context.gamma[first + i], beta = context.beta.empty() ? 0.0 : context.beta[first + i];
     double xhat = context.evaluation.normalize(row[i], statistics, context.alpha);
     if (context.narrowAffine)
       xhat = context.round(context.result, xhat);
     // β = 0 must not turn a product of -0 into +0.
-    double product = xhat * context.gamma[i];
-    double value = context.beta.empty() ? product : product + context.beta[i];
+    double product = xhat * gamma;
+    double value = context.beta.empty() ? product : product + beta;
     out.value[i] = context.round(context.result, value);
     if (!context.track)
       continue;
-    bounds::Normalized normalized{value, xhat, context.gamma[i], context.beta.empty() ? 0.0 : context.beta[i]};
+    bounds::Normalized normalized{value, xhat, gamma, beta};
     out.bound[i] = context.evaluation.bound(context.arithmetic, context.result, context.narrowAffine, normalized);
   }
 }
@@ -163,10 +169,14 @@ LogicalResult fillParameters(Operation *op, const Array &gamma, const Array &bet
 } // namespace
 
 Interpreter::Results Interpreter::norm(Operation *op, const Array &x, const NormParts &parts, TypeRange resultTypes) {
-  ArrayRef<int64_t> leading = x.getShape().drop_back(parts.rank);
-  int64_t width = 1, rows = 1;
+  SmallVector<int64_t> leading(x.getShape().drop_back(parts.rank));
+  int64_t width = 1, rows = 1, groups = parts.getGroupCount();
   for (int64_t dim : x.getShape().take_back(parts.rank))
     width *= dim;
+  if (width % groups != 0)
+    return op->emitOpError() << "expected a number of groups that divides " << width << " but got " << groups;
+  if (parts.groups)
+    leading.push_back(groups);
   for (int64_t dim : leading)
     rows *= dim;
   SmallVector<Array> results{Array::zeros(resultTypes.front(), x.getShape())};
@@ -191,10 +201,14 @@ Interpreter::Results Interpreter::norm(Operation *op, const Array &x, const Norm
   for (auto [accuracy, result] : llvm::zip_equal(accuracies, results))
     accuracy.bounds.resize(options.trackAccuracy || &result != &results.front() ? result.size() : 0);
   double *values = results.front().mutableFloats().data(), *rowBounds = accuracies.front().bounds.data();
+  // From here on a group is a row of its own.
+  int64_t columns = width / groups;
   for (int64_t row = 0; row != rows; ++row) {
-    const double *elements = x.floats().data() + row * width;
-    RowStatistics statistics = context.evaluation.getStatistics(elements, width, context.epsilon);
-    normalizeRow(context, elements, statistics, {values + row * width, rowBounds + (context.track ? row * width : 0)});
+    int64_t begin = row * columns;
+    ArrayRef<double> elements = x.floats().slice(begin, columns);
+    RowStatistics statistics = context.evaluation.getStatistics(elements.data(), columns, context.epsilon);
+    normalizeRow(context, elements, row % groups * columns, statistics,
+                 {values + begin, rowBounds + (context.track ? begin : 0)});
     for (size_t i = 1; i < results.size(); ++i) {
       StoredStatistic stored = getStatistic(context, statistics, statisticsOfKind[i - 1]);
       results[i].mutableFloats()[row] = stored.value;

@@ -7,19 +7,25 @@
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
+/// RESID_BAD_SHAPE of the runtime's header.
+static constexpr int32_t badShape = -2;
+
 namespace {
-/// The maps of a norm over the last dimensions of x.
+/// The maps of a norm over the last dimensions of x; where there are groups, x has a dimension of them before these,
+/// and so have gamma and beta.
 struct NormMaps {
-  NormMaps(Value x, int64_t normRank)
-      : identity(getIdentityMap(x.getContext(), cast<RankedTensorType>(x.getType()).getRank())),
-        row(getRowMap(x.getContext(), identity.getNumDims(), normRank)),
-        column(getColumnMap(x.getContext(), identity.getNumDims(), normRank)) {}
+  explicit NormMaps(const NormParts &norm)
+      : identity(getIdentityMap(norm.x.getContext(), cast<RankedTensorType>(norm.x.getType()).getRank())),
+        row(getRowMap(norm.x.getContext(), identity.getNumDims(), norm.rank)),
+        column(getColumnMap(norm.x.getContext(), identity.getNumDims(), norm.rank + (norm.groups ? 1 : 0))) {}
   AffineMap identity, row, column;
 };
 } // namespace
@@ -66,7 +72,7 @@ static SmallVector<Value> lowerLayerNorm(ImplicitLocOpBuilder &builder, const No
   auto type = cast<RankedTensorType>(x.getType());
   FloatType arithmetic = getArithmeticType(type.getElementType());
   RankedTensorType rowType = getStatisticsType(type, norm.rank);
-  NormMaps maps(x, norm.rank);
+  NormMaps maps(norm);
   auto statistics = rows::LayerStatisticsOp::create(builder, rowType, rowType, rowType, rowType, x, norm.epsilon,
                                                     builder.getI64IntegerAttr(norm.rank));
   // d = x·scale - k in one rounding: where scale is 1, which is nearly always, exactly x - k.
@@ -97,7 +103,7 @@ static SmallVector<Value> lowerRMSNorm(ImplicitLocOpBuilder &builder, const Norm
   auto type = cast<RankedTensorType>(x.getType());
   FloatType arithmetic = getArithmeticType(type.getElementType());
   RankedTensorType rowType = getStatisticsType(type, norm.rank);
-  NormMaps maps(x, norm.rank);
+  NormMaps maps(norm);
   auto statistics =
       rows::RMSStatisticsOp::create(builder, rowType, rowType, x, norm.epsilon, builder.getI64IntegerAttr(norm.rank));
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
@@ -129,7 +135,7 @@ static SmallVector<Value> lowerRMSNorm(ImplicitLocOpBuilder &builder, const Norm
 static SmallVector<Value> lowerDyT(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType) {
   Value x = norm.x;
   auto type = cast<RankedTensorType>(x.getType());
-  NormMaps maps(x, norm.rank);
+  NormMaps maps(norm);
   AffineMap scalar = AffineMap::get(type.getRank(), 0, builder.getContext());
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
     Value normalized = math::TanhOp::create(inner, arith::MulFOp::create(inner, elements[1], elements[0]));
@@ -138,6 +144,67 @@ static SmallVector<Value> lowerDyT(ImplicitLocOpBuilder &builder, const NormPart
   return createElementwise(
       builder, {{x, maps.identity}, {norm.alpha, scalar}, {norm.gamma, maps.column}, {norm.beta, maps.column}},
       getSizes(builder, x), resultType, getArithmeticType(type.getElementType()), body);
+}
+
+/// The type whose last dimension is split into groups.
+static RankedTensorType getGroupedType(Type type, int64_t groups) {
+  auto tensor = cast<RankedTensorType>(type);
+  SmallVector<int64_t> shape(tensor.getShape());
+  int64_t columns = shape.pop_back_val();
+  shape.append({groups, ShapedType::isDynamic(columns) ? columns : columns / groups});
+  return tensor.clone(shape);
+}
+
+/// Which dimensions of the grouped tensor make up each one of a tensor of rank `rank`.
+static SmallVector<ReassociationIndices> getGroupDimensions(int64_t rank) {
+  SmallVector<ReassociationIndices> dimensions;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    dimensions.push_back({dim});
+  dimensions.back().push_back(rank);
+  return dimensions;
+}
+
+/// The tensor with its last dimension split into groups; null stays null.
+static Value splitGroups(ImplicitLocOpBuilder &builder, Value tensor, int64_t groups) {
+  if (!tensor)
+    return tensor;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  RankedTensorType grouped = getGroupedType(type, groups);
+  SmallVector<OpFoldResult> known = getSizes(builder, tensor), sizes;
+  for (auto [dim, size] : llvm::enumerate(grouped.getShape()))
+    if (!ShapedType::isDynamic(size))
+      sizes.push_back(builder.getIndexAttr(size));
+    else
+      sizes.push_back(
+          getValueOrCreateConstantIndexOp(builder, builder.getLoc(), known[std::min(dim, known.size() - 1)]));
+  if (type.isDynamicDim(type.getRank() - 1))
+    sizes.back() =
+        arith::DivUIOp::create(builder, cast<Value>(sizes.back()), arith::ConstantIndexOp::create(builder, groups))
+            .getResult();
+  auto split = tensor::ExpandShapeOp::create(builder, grouped, tensor, getGroupDimensions(type.getRank()), sizes);
+  markGroupReshape(split);
+  return split;
+}
+
+/// Layer norm of the groups as rows, one after another; gamma and beta have a row per group.
+static SmallVector<Value> lowerGroupNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
+                                         bool withStatistics) {
+  int64_t groups = norm.getGroupCount(), rank = cast<RankedTensorType>(resultType).getRank();
+  OpFoldResult columns = getSizes(builder, norm.x).back();
+  if (auto size = dyn_cast<Value>(columns)) {
+    Value rest = arith::RemUIOp::create(builder, size, arith::ConstantIndexOp::create(builder, groups));
+    Value isWhole =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, rest, arith::ConstantIndexOp::create(builder, 0));
+    rows::RequireOp::create(builder, isWhole, builder.getI32IntegerAttr(badShape));
+  }
+  NormParts grouped = norm;
+  for (Value *operand : {&grouped.x, &grouped.gamma, &grouped.beta})
+    *operand = splitGroups(builder, *operand, groups);
+  SmallVector<Value> results = lowerLayerNorm(builder, grouped, getGroupedType(resultType, groups), withStatistics);
+  auto joined = tensor::CollapseShapeOp::create(builder, resultType, results.front(), getGroupDimensions(rank));
+  markGroupReshape(joined);
+  results.front() = joined;
+  return results;
 }
 
 SmallVector<Value> resid::lowerNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
@@ -149,6 +216,8 @@ SmallVector<Value> resid::lowerNorm(ImplicitLocOpBuilder &builder, const NormPar
     return lowerRMSNorm(builder, norm, resultType, withStatistics);
   case NormKind::DyT:
     return lowerDyT(builder, norm, resultType);
+  case NormKind::Group:
+    return lowerGroupNorm(builder, norm, resultType, withStatistics);
   }
   llvm_unreachable("a norm kind without a lowering");
 }

@@ -329,7 +329,39 @@ func.func @add_norm_one_result_type(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) {
 // -----
 
 func.func @add_norm_unknown_kind(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected the norm kind 'layer', 'rms' or 'dyt', but got 'batch'}}
+  // expected-error @+1 {{expected the norm kind 'layer', 'rms', 'dyt' or 'group', but got 'batch'}}
   %n, %s = resid.add_norm batch %x, %f {epsilon = 1.0e-5} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @add_norm.C22_group_without_groups(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected groups for group but got none}}
+  %n, %s = resid.add_norm group %x, %f {epsilon = 1.0e-5} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @add_norm.C22_groups_for_layer(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected no groups for layer but got some}}
+  %n, %s = resid.add_norm layer %x, %f {epsilon = 1.0e-5, groups = 2} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @add_norm.C22_does_not_divide(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected a number of groups that divides 8 but got 3}}
+  %n, %s = resid.add_norm group %x, %f {epsilon = 1.0e-5, groups = 3} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @add_norm.C17_group_over_two_dimensions(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected norm_rank to be left out or to be 1 but got 2}}
+  %n, %s = resid.add_norm group %x, %f {epsilon = 1.0e-5, groups = 2, norm_rank = 2} : tensor<4x8xf32>
   return
 }

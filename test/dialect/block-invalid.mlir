@@ -13,8 +13,8 @@ func.func @block.text_unknown_placement(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @block.text_unknown_norm(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected the norm kind 'layer', 'rms' or 'dyt', but got 'group'}}
-  %y = resid.block post %x norm(group epsilon = 1.0e-5) : tensor<4x8xf32> {
+  // expected-error @+1 {{expected the norm kind 'layer', 'rms', 'dyt' or 'group', but got 'batch'}}
+  %y = resid.block post %x norm(batch epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }
@@ -369,4 +369,37 @@ func.func @epsilon_type(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @block.C12_does_not_divide(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected a number of groups that divides 8 but got 3}}
+  %y = resid.block post %x norm(group epsilon = 1.0e-5 groups = 3) : tensor<4x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @block.C12_groups_for_rms(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected no groups for rms but got some}}
+  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = rms, epsilon = 1.0e-5 : f64, groups = 2 : i64>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @block.C12_groups_of_i32(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected groups of i64 but got 2 : i32}}
+  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = group, epsilon = 1.0e-5 : f64, groups = 2 : i32>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}> ({
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return
 }

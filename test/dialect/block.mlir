@@ -86,3 +86,13 @@ func.func @drop_path(%x: tensor<?x16x32xf32>, %g: tensor<32xf32>, %ones: tensor<
   }
   return %y : tensor<?x16x32xf32>
 }
+
+// CHECK-LABEL: func.func @group(
+func.func @group(%x: tensor<2x8xf32>, %g: tensor<8xf32>) -> tensor<2x8xf32> {
+  // CHECK-NEXT: resid.block pre %{{.*}} norm(group gamma %{{.*}} : tensor<8xf32> epsilon = 1.000000e-05 groups = 4 zero_centered_gamma) : tensor<2x8xf32> {
+  %y = resid.block pre %x norm(group gamma %g : tensor<8xf32> epsilon = 1.0e-5 groups = 4 zero_centered_gamma) : tensor<2x8xf32> {
+  ^bb0(%h: tensor<2x8xf32>):
+    resid.yield %h : tensor<2x8xf32>
+  }
+  return %y : tensor<2x8xf32>
+}

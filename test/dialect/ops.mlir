@@ -69,6 +69,17 @@ func.func @norms(%x: tensor<2x3x4xf32>, %g2: tensor<3x4xbf16>, %b2: tensor<?x4xf
   return
 }
 
+// CHECK-LABEL: func.func @group_norm
+func.func @group_norm(%x: tensor<?x12xf32>, %g: tensor<12xf16>, %b: tensor<12xf32>) {
+  // CHECK: resid.group_norm %arg0 {epsilon = 1.000000e-05 : f64, groups = 3 : i64} : tensor<?x12xf32>{{$}}
+  %0 = resid.group_norm %x {epsilon = 1.0e-5, groups = 3} : tensor<?x12xf32>
+  // CHECK: %normalized, %mean, %mean_correction, %rstd = resid.group_norm %arg0 gamma(%arg1) beta(%arg2) {epsilon = 0.000000e+00 : f64, groups = 1 : i64, narrow_affine} : tensor<?x12xf32>, tensor<12xf16>, tensor<12xf32> -> tensor<?x12xbf16>, tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>
+  %1:4 = resid.group_norm %x gamma(%g) beta(%b) {epsilon = 0.0, groups = 1, narrow_affine} : tensor<?x12xf32>, tensor<12xf16>, tensor<12xf32> -> tensor<?x12xbf16>, tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>
+  // CHECK: resid.add_norm group %arg0, %arg0 {epsilon = 1.000000e-05 : f64, groups = 3 : i64} : tensor<?x12xf32>
+  %2:2 = resid.add_norm group %x, %x {epsilon = 1.0e-5, groups = 3} : tensor<?x12xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @dyt
 func.func @dyt(%x: tensor<2x3x4xf32>, %a: tensor<f16>, %g: tensor<3x4xf32>, %b: tensor<3x4xf32>) {
   // CHECK: resid.dyt %arg0 alpha(%arg1) : tensor<2x3x4xf32>, tensor<f16>{{$}}

@@ -151,7 +151,7 @@ func.func @op_of_another_library(%x: tensor<4x8xf32>, %b: tensor<8xf32>) {
 // -----
 
 func.func @no_op_near(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected 'resid.add', 'resid.add_bias', 'resid.add_norm', 'resid.block', 'resid.dropout', 'resid.dyt', 'resid.layer_norm', 'resid.rms_norm' or 'resid.yield', but got 'resid.softmax'}}
+  // expected-error @+1 {{expected 'resid.add', 'resid.add_bias', 'resid.add_norm', 'resid.block', 'resid.dropout', 'resid.dyt', 'resid.group_norm', 'resid.layer_norm', 'resid.rms_norm' or 'resid.yield', but got 'resid.softmax'}}
   %y = resid.softmax %x : tensor<4x8xf32>
   return
 }

@@ -58,6 +58,11 @@ NormParts drawNorm(Scope &scope, const Style &style, const Stream &x) {
   NormParts parts{};
   parts.kind = style.kind && !random.chance(style.odd) ? *style.kind : drawKind(random);
   parts.rank = x.getRank() > 1 && random.chance(0.08) ? random.between(2, x.getRank()) : 1;
+  if (getNormRule(parts.kind).hasGroups) {
+    parts.rank = 1;
+    int64_t columns = x.dims.back().size, groups = random.pick<int64_t>({1, 2, 3, 4});
+    parts.groups = scope.builder.getI64IntegerAttr(columns % groups == 0 ? groups : 1);
+  }
   ArrayRef<Dim> last = ArrayRef<Dim>(x.dims).take_back(parts.rank);
   Type element = drawParameterType(random, x.getElement());
   if (getNormRule(parts.kind).hasAlpha)

@@ -65,7 +65,7 @@ RankedTensorType FlatOps::drawNormalizedType(const Stream &x, Type sumElement) {
 
 SmallVector<Type> FlatOps::drawStatistics(const NormParts &parts, RankedTensorType x) {
   size_t count = getNormRule(parts.kind).statistics.size();
-  return SmallVector<Type>(random.chance(0.25) ? count : 0, getStatisticsType(x, parts.rank));
+  return SmallVector<Type>(random.chance(0.25) ? count : 0, parts.getStatisticsType(x));
 }
 
 void FlatOps::keep(ValueRange values, const Dims &dims) {
@@ -116,7 +116,7 @@ void FlatOps::drawAddNorm() {
   auto op = AddNormOp::create(b, scope.loc(), normalized, sum, drawStatistics(n, sum),
                               NormKindAttr::get(b.getContext(), n.kind), x.value, f, bias, d.seed, d.step, d.originRow,
                               d.originSite, gate, n.alpha, n.gamma, n.beta, n.epsilon, d.p, d.site, skip, branch,
-                              n.normRank, unit(n.zeroCenteredGamma), unit(n.gamma && random.chance(0.15)));
+                              n.normRank, n.groups, unit(n.zeroCenteredGamma), unit(n.gamma && random.chance(0.15)));
   keep(op->getResults(), x.dims);
 }
 

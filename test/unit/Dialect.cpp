@@ -117,6 +117,8 @@ TEST_F(DialectTest, NormBuildersDefaultToTheUsualEpsilon) {
   EXPECT_FALSE(rms.getRstd());
   EXPECT_EQ(rms.getNormalizedRank(), 1);
   verified(DyTOp::create(builder, location(), argument(0), argument(4), argument(2), argument(2)));
+  GroupNormOp group = verified(GroupNormOp::create(builder, location(), argument(0), /*groups=*/1, argument(2)));
+  EXPECT_EQ(group.getEpsilon().convertToDouble(), 1.0e-5);
 }
 
 TEST_F(DialectTest, NormBuildersWithStatistics) {

@@ -41,3 +41,12 @@ func.func @sum_without_a_row(%x: tensor<?x512xbf16>, %f: tensor<?x512xbf16>) -> 
   %y = resid.layer_norm %s {epsilon = 1.0e-5} : tensor<?x512xf32> -> tensor<?x512xbf16>
   return %y : tensor<?x512xbf16>
 }
+func.func @bias_add_group_norm(%x: tensor<?x768xbf16>, %f: tensor<?x768xbf16>, %b: tensor<768xf32>, %w: tensor<768xf32>,
+                               %g: tensor<768xf32>, %be: tensor<768xf32>) -> (tensor<?x768xbf16>, tensor<?x768xbf16>, tensor<?x8xf32>) {
+  %0 = resid.add_bias %f, %b : tensor<?x768xbf16>, tensor<768xf32>
+  %s = resid.add %x, %0 gate(%w) {skip_scale = 1.5} : tensor<?x768xbf16>, tensor<768xf32>
+  %n, %m, %c, %q = resid.group_norm %s gamma(%g) beta(%be) {epsilon = 1.0e-5, groups = 8}
+      : tensor<?x768xbf16>, tensor<768xf32>, tensor<768xf32> -> tensor<?x768xbf16>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
+  %y = math.tanh %n : tensor<?x768xbf16>
+  return %y, %s, %q : tensor<?x768xbf16>, tensor<?x768xbf16>, tensor<?x8xf32>
+}

@@ -3,13 +3,13 @@
 # Writes every combination of what a chain of bias, dropout, add and norm may have, one function each, to standard output.
 import itertools
 
-KINDS = ["layer_norm", "rms_norm", "dyt"]
+KINDS = ["layer_norm", "rms_norm", "dyt", "group_norm"]
 AFFINE = ["", "gamma", "gamma_beta"]
 DROPOUT = ["", "dropout", "origin"]
 GATES = {"": None, "scalar_gate": "", "feature_gate": "8x", "full_gate": "?x4x8x"}
 # stream, sum, normalised
 TYPES = {"f64": ("f64", "f64", "f64"), "bf16": ("bf16", "bf16", "bf16"), "wide": ("bf16", "f32", "bf16")}
-STATISTICS = {"layer_norm": 3, "rms_norm": 1}
+STATISTICS = {"layer_norm": 3, "rms_norm": 1, "group_norm": 3}
 
 
 def chain(name, kind, affine, bias, dropout, gate, scaled, types, rank, statistics):
@@ -35,6 +35,8 @@ def chain(name, kind, affine, bias, dropout, gate, scaled, types, rank, statisti
         clause_types.append(f"tensor<{parameter}>")
     else:
         attributes.append("epsilon = 1.0e-5")
+        if kind == "group_norm":
+            attributes.append("groups = 2")
         if rank == 2 and not affine:
             attributes.append("norm_rank = 2")
     for clause in affine.split("_") if affine else []:
@@ -43,7 +45,7 @@ def chain(name, kind, affine, bias, dropout, gate, scaled, types, rank, statisti
     if affine == "gamma":
         attributes += ["narrow_affine", "zero_centered_gamma"]
     results = [normalized]
-    statistic = f"tensor<?x{'4x' if rank == 1 else ''}{parameter}>"
+    statistic = f"tensor<?x{'4x' if rank == 1 else ''}{'2x' if kind == 'group_norm' else ''}{parameter}>"
     results += [statistic] * (STATISTICS[kind] if statistics else 0)
     names = ["%n"] + [f"%statistic{i}" for i in range(len(results) - 1)]
     arrow = f" -> {', '.join(results)}" if results != [total] else ""
@@ -61,7 +63,8 @@ def chain(name, kind, affine, bias, dropout, gate, scaled, types, rank, statisti
 
 for case in itertools.product(KINDS, AFFINE, [False, True], DROPOUT, GATES, [False, True], TYPES, [1, 2], [False, True]):
     kind, affine, bias, dropout, gate, scaled, types, rank, statistics = case
-    if (kind == "dyt" and (statistics or (rank == 2 and not affine))) or (dropout and rank == 2):
+    if (kind == "dyt" and (statistics or (rank == 2 and not affine))) or (dropout and rank == 2) \
+            or (kind == "group_norm" and rank == 2):
         continue
     words = [kind, affine, "bias" if bias else "", dropout, gate, "scaled" if scaled else "", types]
     words += [f"rank{rank}", "statistics" if statistics else ""]

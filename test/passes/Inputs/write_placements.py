@@ -14,7 +14,7 @@ VECTOR, SCALAR = f"tensor<{WIDTH}x{PARAMETER_TYPE}>", f"tensor<{PARAMETER_TYPE}>
 
 # Norm kind and attributes of the sub-layers of a stack, and of the norms around it.
 SUBLAYERS = [("layer", ["gamma", "beta"], False), ("rms", ["gamma"], True), ("dyt", ["alpha", "gamma", "beta"], False)]
-ENTRY, FINAL = ("rms", ["gamma", "beta"], False), ("layer", ["gamma"], False)
+ENTRY, FINAL = ("group", ["gamma", "beta"], False), ("layer", ["gamma"], False)
 
 WANTS_FINAL_NORM = {"post": False, "pre": True, "branch_post": True, "peri": True, "post_shifted": True, "none": False}
 
@@ -77,13 +77,15 @@ def norm_arguments(programs, prefix, norm, seed):
 def clause(bound):
     (kind, parameters, centered), names = bound
     text = " ".join(f"{p} {names[p]} : {SCALAR if p == 'alpha' else VECTOR}" for p in parameters)
-    return f"norm({kind} {text}{'' if kind == 'dyt' else ' epsilon = 1.0e-3'}{' zero_centered_gamma' if centered else ''})"
+    attributes = ([] if kind == "dyt" else ["epsilon = 1.0e-3"]) + (["groups = 3"] if kind == "group" else [])
+    return f"norm({kind} {text} {' '.join(attributes)}{' zero_centered_gamma' if centered else ''})"
 
 
 def flat_norm(program, bound, value):
     (kind, parameters, centered), names = bound
     op = kind if kind == "dyt" else kind + "_norm"
     attributes = ([] if kind == "dyt" else ["epsilon = 1.0e-3"]) + (["zero_centered_gamma"] if centered else [])
+    attributes += ["groups = 3"] if kind == "group" else []
     types = [STREAM] + [SCALAR if p == "alpha" else VECTOR for p in parameters]
     operands = " ".join(f"{p}({names[p]})" for p in parameters)
     return program.result(f"resid.{op} {value} {operands} {{{', '.join(attributes)}}} : {', '.join(types)}")
