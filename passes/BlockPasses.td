@@ -207,7 +207,8 @@ def CheckStream : Pass<"resid-check-stream", "::mlir::ModuleOp"> {
     **A stack without a final norm.** A stack of two sub-layers or more, or in a loop, whose last placement wants a
     final norm (flat ops as `resid-form-blocks` reads them), and the stream leaves it as a result of a public function that nobody calls, or into a linear layer.
     Silent where somebody who reads the stream normalises it, carries it on, is a function without a body, or computes
-    anything else with it. A function that is one layer of a stack is private, or takes the norm in.
+    anything else with it. Silent too for one layer, whose caller has the final norm: at most three sub-layers without a
+    loop (self-attention, cross-attention, feed-forward), from an argument of the function to its result.
 
     **A norm on the skip path.** x' = N(x) + f(x): the stream is normalised, the branch reads it as it was. Silent where
     the branch reads N(x) (post-norm, `post_shifted`).

@@ -20,6 +20,8 @@ struct ExitReaders {
   bool isHandled = false;
   /// Somebody who takes it raw: a result of the program, a linear layer.
   Operation *raw = nullptr;
+  /// Whether none of those is a linear layer.
+  bool isReturnedOnly = true;
 };
 } // namespace
 
@@ -53,6 +55,7 @@ static void collectReader(OpOperand &use, llvm::DenseSet<Value> &seen, ExitReade
       readers.raw = op;
   } else if (linear && linalg::isaContractionOpInterface(linear)) {
     readers.raw = op;
+    readers.isReturnedOnly = false;
   } else {
     readers.isHandled = true;
   }
@@ -68,6 +71,15 @@ static void collectReaders(Value value, llvm::DenseSet<Value> &seen, ExitReaders
 /// One sub-layer may be all of a kernel; a stack has two, or a loop.
 static bool isStack(const Stack &stack) { return stack.blocks.size() > 1 || !stack.loops.empty(); }
 
+/// One layer of a Transformer as a function of its own, whose caller has the final norm: self-attention, feed-forward
+/// and, in a decoder, cross-attention.
+static bool isLayer(const Stack &stack, const ExitReaders &readers) {
+  constexpr size_t mostSubLayers = 3;
+  auto argument = dyn_cast<BlockArgument>(stack.entry);
+  return stack.loops.empty() && stack.blocks.size() <= mostSubLayers && readers.isReturnedOnly && argument &&
+         isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
 static void checkFinalNorm(const Stack &stack) {
   BlockOp last = stack.blocks.back();
   if (!isStack(stack) || !getPlacementRule(last.getPlacement()).wantsFinalNorm)
@@ -75,7 +87,7 @@ static void checkFinalNorm(const Stack &stack) {
   ExitReaders readers;
   llvm::DenseSet<Value> seen;
   collectReaders(stack.exit, seen, readers);
-  if (readers.isHandled || !readers.raw)
+  if (readers.isHandled || !readers.raw || isLayer(stack, readers))
     return;
   InFlightDiagnostic warning = last.emitWarning() << "a stack of '" << stringifyPlacement(last.getPlacement())
                                                   << "' sub-layers ends here without a final norm";
