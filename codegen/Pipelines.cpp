@@ -13,6 +13,7 @@
 #include "dialect/ResidDialect.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
@@ -170,6 +171,17 @@ static emit::BuildEntriesOptions describeProcessors(ArrayRef<emit::TargetDescrip
   return options;
 }
 
+/// The upstream pass would say that an op was not bufferized, and not which.
+static LogicalResult checkBufferizable(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    if (!bufferization::hasTensorSemantics(op) || isa<bufferization::BufferizableOpInterface>(op))
+      return WalkResult::advance();
+    op->emitOpError("is not available on CPU targets: expected an op on tensors that has a form in memory");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// The upstream pass speaks of its own ops and terms where values have no places that do not clash; users wrote neither.
 static std::optional<CompileFailure> bufferize(ModuleOp module, const CompileOptions &options) {
   ScopedDiagnosticHandler handler(module.getContext(), [](Diagnostic &diagnostic) {
@@ -179,6 +191,8 @@ static std::optional<CompileFailure> bufferize(ModuleOp module, const CompileOpt
         << "not available on CPU targets: an array would be written here while its old values are still read";
     return success();
   });
+  if (failed(checkBufferizable(module)))
+    return CompileFailure::Unavailable;
   return runStage(module, options, "buffers", CompileFailure::Unavailable, cpu::buildBufferizationPipeline);
 }
 

@@ -14,8 +14,6 @@
 // BIAS: messages.mlir:[[#]]:[[#]]: error: 'resid.add_bias' op expected bias to have size 4 but got 3
 // RUN: %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=cast --arg=f32[3]=1 2>&1 | FileCheck %s --check-prefix=CAST
 // CAST: messages.mlir:[[#]]:[[#]]: error: 'tensor.cast' op expected a result of type 'tensor<4xf32>' but got 3xf32
-// RUN: %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=resource 2>&1 | FileCheck %s --check-prefix=RESOURCE
-// RESOURCE: messages.mlir:[[#]]:[[#]]: error: 'arith.constant' op expected the values of the constant, but the file has no bytes for its resource
 // RUN: %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=shapes --arg=f32[3]=1 --arg=f32[4]=1 2>&1 | FileCheck %s --check-prefix=SHAPES
 // SHAPES: messages.mlir:[[#]]:[[#]]: error: 'arith.addf' op expected operands of one shape but got 3xf32 and 4xf32
 // RUN: %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=depth --arg=f32[4]=1 2>&1 | FileCheck %s --check-prefix=DEPTH
@@ -73,11 +71,6 @@ func.func @bias(%x: tensor<2x4xf32>, %b: tensor<?xf32>) -> tensor<2x4xf32> {
 func.func @cast(%x: tensor<?xf32>) -> tensor<4xf32> {
   %y = tensor.cast %x : tensor<?xf32> to tensor<4xf32>
   return %y : tensor<4xf32>
-}
-
-func.func @resource() -> tensor<2xf32> {
-  %y = arith.constant dense_resource<weights> : tensor<2xf32>
-  return %y : tensor<2xf32>
 }
 
 func.func @shapes(%x: tensor<?xf32>, %f: tensor<?xf32>) -> tensor<?xf32> {

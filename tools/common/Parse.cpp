@@ -72,8 +72,10 @@ static OwningOpRef<ModuleOp> readBytecode(llvm::SourceMgr &sourceManager, MLIRCo
     parseSourceFile<ModuleOp>(sourceManager, &context);
   };
   unsigned seconds = 2 + 5 * (buffer->getBufferSize() >> 20);
-  if (tools::comesToAnEnd(read, seconds))
-    return parseSourceFile<ModuleOp>(sourceManager, &context);
+  if (tools::comesToAnEnd(read, seconds)) {
+    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sourceManager, &context);
+    return module && succeeded(tools::checkModule(*module)) ? std::move(module) : nullptr;
+  }
   emitError(FileLineColLoc::get(&context, buffer->getBufferIdentifier(), 0, 0))
       << "expected bytecode that MLIR can read, but its reader fell over it or came to no end";
   return nullptr;
@@ -102,7 +104,7 @@ OwningOpRef<ModuleOp> tools::parseModule(std::unique_ptr<llvm::MemoryBuffer> buf
     inner->getOperation()->remove();
     module = std::move(inner);
   }
-  if (failed(verify(*module)))
+  if (failed(verify(*module)) || failed(checkModule(*module)))
     return nullptr;
   return module;
 }

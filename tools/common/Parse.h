@@ -31,10 +31,14 @@ LogicalResult checkParsable(llvm::SourceMgr &sourceManager, MLIRContext &context
 /// Reports that, and elided weights, which would parse to a program that means nothing.
 LogicalResult checkText(llvm::SourceMgr &sourceManager, MLIRContext &context);
 
+/// Reports what no program can mean although it verifies: constants whose values are missing or of another size than
+/// their type, sizes that contradict the type they are given for, and modules in modules.
+LogicalResult checkModule(ModuleOp module);
+
 /// Where `place`, of the main buffer, stands.
 Location getTextLocation(llvm::SourceMgr &sourceManager, const char *place, MLIRContext &context);
 
-/// Parses and verifies `buffer`, which `sourceManager` takes over. Arguments of functions without the attribute
+/// Parses, verifies and checks `buffer`, which `sourceManager` takes over. Arguments of functions without the attribute
 /// `resid.name` get the name they have in the text. Null after an error was reported (`file:line:col: error: …`).
 OwningOpRef<ModuleOp> parseModule(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::SourceMgr &sourceManager,
                                   MLIRContext &context);

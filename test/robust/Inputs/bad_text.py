@@ -34,6 +34,15 @@ NESTED = "expected brackets to nest at most 256 deep"
 HEIGHT = "expected operators and aliases to nest at most 4096 deep"
 ADD = "%y = resid.add %x, %x : tensor<4xf32>"
 
+RESOURCE = "%y = arith.constant dense_resource<w> : tensor<2x2xf32>"
+EXPAND = "%y = tensor.expand_shape %x [[0], [1, 2]] output_shape [{}] : tensor<?x8xf32> into tensor<?x4x2xf32>"
+
+
+def weights(values):
+    """The bytes of the resource w, in hexadecimal, behind their alignment."""
+    return f'{{-#\n  dialect_resources: {{ builtin: {{ w: "0x04000000{values}" }} }}\n#-}}\n'
+
+
 # Bytecode of a function in which an attribute refers to itself.
 CIRCLE = base64.b64decode(
     "TUzvUg1NTElSMjIuMS44AAEjBwEFCQ0BAw8DBQcTBQcXGx8DPycNAScLLxMLCxMTExMTEy8PExMvDxMTAQ07DwcHFycC9RUREwUAAAAAAAAA4H"
@@ -87,8 +96,9 @@ BAD = [
     ("unknown-generic", function('  "resid.nothing"() : () -> ()'), "resid.nothing"),
     ("elided-resource", function("  %y = arith.constant dense_resource<__elided__> : tensor<2xf32>"), "expected the values of a constant"),
     ("elided-dense", function('  %y = arith.constant dense<"__elided__"> : tensor<2xf32>'), "expected the values of a constant"),
-    ("missing-resource", function("  %y = resid.rms_norm %x {epsilon = -1.0} : tensor<4xf32>", "%x: tensor<4xf32>"), "epsilon"),
+    ("negative-epsilon", function("  %y = resid.rms_norm %x {epsilon = -1.0} : tensor<4xf32>", "%x: tensor<4xf32>"), "epsilon"),
     ("verifier", function("  %y = resid.add %x, %z : tensor<4xf32>, tensor<5xf32>", "%x: tensor<4xf32>, %z: tensor<5xf32>"), ""),
+    ("byte-order-mark", b"\xef\xbb\xbfhello world\n", ":1:1: error: custom op 'hello' is unknown"),
     ("types-differ", function(f"  {ADD}", "%x: tensor<5xf32>"), "expects different type"),
     ("undefined", function("", "", "-> tensor<4xf32>", "%y : tensor<4xf32>"), "undeclared SSA value"),
     ("twice", function() * 2, "redefinition of symbol"),
@@ -104,9 +114,32 @@ BAD = [
     ("long-list", "func.func @f() { %0 = arith.constant dense<[" + "1.0, " * 100000, "expected element literal"),
 ]
 
+# What verifies, but means nothing; the language server leaves it to the tools.
+MEANINGLESS = [
+    ("missing-resource", function(f"  {RESOURCE}"), "expected the values of the resource 'w' in the file, but got none"),
+    ("short-resource", function(f"  {RESOURCE}") + weights("0000803F"),
+     "expected 16 bytes in the resource 'w', the values of 'tensor<2x2xf32>', but got 4"),
+    ("long-resource", function(f"  {RESOURCE}") + weights("0000803F" * 5), "expected 16 bytes .* but got 20"),
+    ("nested-resource", function().replace(" {", " attributes {a.b = [dense_resource<w> : tensor<2xi1>]} {", 1) + weights("00"),
+     "expected 2 bytes .* but got 1"),
+    ("sizes-contradict", function("  " + EXPAND.format("%n, 2, 4"), "%x: tensor<?x8xf32>, %n: index"),
+     "expected size 1 of output_shape to be 4, that of the result, but got 2"),
+    ("size-by-operand", function("  " + EXPAND.format("%n, %n, 2"), "%x: tensor<?x8xf32>, %n: index"),
+     "expected size 1 of output_shape to be 4, that of the result, but got an operand"),
+    ("sizes-missing", function('  %y = "tensor.expand_shape"(%x) <{reassociation = [[0], [1, 2]], static_output_shape = array<i64: 4, 2>}> '
+                               ": (tensor<?x8xf32>) -> tensor<?x4x2xf32>", "%x: tensor<?x8xf32>"), ""),
+    ("size-without-operand", function('  %y = "tensor.expand_shape"(%x) <{reassociation = [[0], [1, 2]], static_output_shape = array<i64: '
+                                      '-9223372036854775808, 4, 2>}> : (tensor<?x8xf32>) -> tensor<?x4x2xf32>', "%x: tensor<?x8xf32>"), ""),
+    ("module-in-module", function() + "module @inner {\n}\n", ":5:1: error: expected functions in the module, but got another module"),
+    ("module-in-file-module", "module {\n  module @inner {\n" + function() + "  }\n}\n", ":2:3: error: expected functions in the module"),
+]
+
 # What looks like the above and is right: resid-opt must take it.
 GOOD = [
     ("empty", ""),
+    ("marked", "\ufeff" + function()),
+    ("resource", function(f"  {RESOURCE}") + weights("0000803F" * 4)),
+    ("sizes-agree", function("  " + EXPAND.format("%n, 4, 2"), "%x: tensor<?x8xf32>, %n: index")),
     ("comment", "// " + "([{<" * 1000 + "\n" + function()),
     ("brackets-in-strings", f"func.func @f() attributes {{x = \"{'([{<' * 1000}\", y = \"\\\"(\"}} {{\n  return\n}}\n"),
     ("deep", "#x = " + "[" * 250 + "]" * 250 + "\n" + function()),
@@ -160,7 +193,7 @@ def main():
     folder, tools = pathlib.Path(sys.argv[1]), sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
     failures = checks = 0
-    for name, text, pattern in BAD:
+    for name, text, pattern in BAD + MEANINGLESS:
         path = folder / f"{name}.mlir"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         # A reader that comes to no end is given two seconds of the processor: once is enough.
@@ -172,7 +205,7 @@ def main():
         path.write_text(text)
         checks += 1
         failures += check_good("resid-opt", name, path, folder / "output.mlir")
-    expected = {f"{case[0]}.mlir" for case in BAD + GOOD} | {"output.mlir", "output.npy"}
+    expected = {f"{case[0]}.mlir" for case in BAD + MEANINGLESS + GOOD} | {"output.mlir", "output.npy"}
     left = {path.name for path in folder.iterdir()} - expected
     if left:
         print("expected no files beside the inputs and outputs but found", sorted(left))
