@@ -27,6 +27,14 @@ Expected<std::unique_ptr<MemoryBuffer>> tools::readInput(StringRef path) {
   return std::move(*buffer);
 }
 
+Expected<std::unique_ptr<MemoryBuffer>> tools::readProgram(StringRef path) {
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = readInput(path);
+  StringRef text = buffer ? (*buffer)->getBuffer() : StringRef();
+  if (!text.consume_front(byteOrderMark))
+    return buffer;
+  return MemoryBuffer::getMemBufferCopy(text, (*buffer)->getBufferIdentifier());
+}
+
 /// Writes and closes; a full disk shows at the latest on closing.
 static std::error_code writeAndClose(int descriptor, StringRef contents) {
   raw_fd_ostream stream(descriptor, /*shouldClose=*/true);

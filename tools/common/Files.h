@@ -14,8 +14,14 @@
 
 namespace mlir::resid::tools {
 
+/// U+FEFF in UTF-8.
+constexpr llvm::StringLiteral byteOrderMark = "\xEF\xBB\xBF";
+
 /// The whole file, or standard input. The error text has the form "cannot read 'F': reason".
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef path);
+
+/// As readInput, of a program: without the byte-order mark that some editors put before text in UTF-8.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readProgram(llvm::StringRef path);
 
 /// Writes the whole file under a temporary name beside it and renames it, so that `path` is the old or the new file,
 /// never half of one. The error text has the form "cannot write 'F': reason". Devices such as /dev/null are written

@@ -5,6 +5,7 @@
 #include "tools/resid-lsp-server/CheckedInput.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "tools/common/Files.h"
 #include "tools/common/Parse.h"
 #include "tools/resid-lsp-server/TrialParse.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -75,6 +76,12 @@ static json::Value *findText(const json::Object &message, json::Object &params) 
   return change ? change->get("text") : nullptr;
 }
 
+static std::string print(const json::Value &value) {
+  std::string text;
+  raw_string_ostream(text) << value;
+  return text;
+}
+
 /// Answers what the session answers. What is no message of the protocol is left to the server.
 bool CheckedInput::isForServer(std::string &message) {
   Expected<json::Value> value = json::parse(message);
@@ -100,18 +107,25 @@ void CheckedInput::check(json::Value &message, std::string &written) {
   json::Value *text = document ? findText(*object, *params) : nullptr;
   if (!text || !text->getAsString())
     return;
+  // A blank in its place keeps the columns as the editor counts them.
+  StringRef unmarked = *text->getAsString();
+  bool isMarked = unmarked.consume_front(byteOrderMark);
+  if (isMarked)
+    *text = (" " + unmarked).str();
   json::Array mistakes = findMistakes(*text->getAsString());
   session.setDocument(document->getString("uri").value_or(""), *text->getAsString(), !mistakes.empty());
-  if (mistakes.empty())
+  if (mistakes.empty()) {
+    if (isMarked)
+      written = print(message);
     return;
+  }
   json::Object published{{"diagnostics", std::move(mistakes)}};
   for (StringRef key : {"uri", "version"})
     if (const json::Value *member = document->get(key))
       published[key] = *member;
   refusal = std::move(published);
   *text = "";
-  written.clear();
-  raw_string_ostream(written) << message;
+  written = print(message);
 }
 
 /// What is refused in `text`, as diagnostics of the protocol.

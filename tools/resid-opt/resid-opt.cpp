@@ -131,7 +131,7 @@ static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry,
   if (!config.getIrdlFile().empty())
     if (auto irdl = tools::readInput(config.getIrdlFile()); !irdl)
       return report(tools::ExitFile, llvm::toString(irdl.takeError()));
-  auto input = tools::readInput(inputFile);
+  auto input = tools::readProgram(inputFile);
   if (!input)
     return report(tools::ExitFile, llvm::toString(input.takeError()));
 

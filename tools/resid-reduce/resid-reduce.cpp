@@ -110,7 +110,7 @@ static void reduce(OwningOpRef<ModuleOp> &module, InterestTest &test, StringRef 
 }
 
 static int run(const ReduceOptions &options, ToolRun &toolRun) {
-  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(options.input);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> input = readProgram(options.input);
   if (!input)
     return report(ExitFile, llvm::toString(input.takeError()));
   toolRun.setProgram((*input)->getBuffer());

@@ -185,7 +185,7 @@ static int runSafely(const Options &options, ArrayRef<const char *> arguments) {
     return report(isDone.takeError());
   if (*isDone)
     return report(Error::success());
-  auto input = resid::tools::readInput(options.input);
+  auto input = resid::tools::readProgram(options.input);
   if (!input)
     return report(makeError(resid::tools::ExitFile, llvm::toString(input.takeError())));
   resid::tools::ToolRun run("resid-run", arguments, options.inputIndex);

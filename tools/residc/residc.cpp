@@ -282,7 +282,7 @@ std::optional<ExitCode> describeMachine(const ResidcOptions &options) {
 int runResidc(const ResidcOptions &options, ArrayRef<const char *> arguments) {
   if (std::optional<ExitCode> code = describeMachine(options))
     return *code;
-  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(options.input);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> input = readProgram(options.input);
   if (!input)
     return report(llvm::toString(input.takeError()), ExitFile);
   ToolRun run("residc", arguments, options.inputIndex);
