@@ -32,7 +32,10 @@ private:
   ReportedSchedule readSchedule(rows::KernelOp kernel, const emit::TargetDescription &target, std::string &scalarPath);
   std::string nameSize(Value size);
   std::string nameTensor(Value tensor);
+  std::optional<size_t> findPlace(Value value);
+  /// The argument (result) of the signature that a tensor or buffer is, if any.
   const emit::KernelValue *findArgument(Value value);
+  const emit::KernelValue *findResult(Value value);
 
   func::FuncOp function;
   emit::KernelSignature signature;
@@ -46,16 +49,30 @@ private:
 
 } // namespace
 
-/// The argument of the signature that a tensor or buffer is, if any. The first argument of the function is the context.
-const emit::KernelValue *FunctionReader::findArgument(Value value) {
+/// The number that the function's argument `value` has in the signature (arguments, then results). The first argument
+/// of the function is the context; a loop's arguments are none.
+std::optional<size_t> FunctionReader::findPlace(Value value) {
   while (isa_and_present<tensor::CastOp, tensor::ExpandShapeOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   if (auto tensor = value.getDefiningOp<bufferization::ToTensorOp>())
     value = tensor.getBuffer();
   auto argument = dyn_cast<BlockArgument>(value);
-  bool isOurs = argument && argument.getOwner() == &function.getBody().front() && argument.getArgNumber() >= 1 &&
-                argument.getArgNumber() - 1 < signature.arguments.size();
-  return isOurs ? &signature.arguments[argument.getArgNumber() - 1] : nullptr;
+  if (!argument || argument.getOwner() != &function.getBody().front() || argument.getArgNumber() == 0)
+    return std::nullopt;
+  return argument.getArgNumber() - 1;
+}
+
+const emit::KernelValue *FunctionReader::findArgument(Value value) {
+  std::optional<size_t> place = findPlace(value);
+  return place && *place < signature.arguments.size() ? &signature.arguments[*place] : nullptr;
+}
+
+const emit::KernelValue *FunctionReader::findResult(Value value) {
+  std::optional<size_t> place = findPlace(value);
+  if (!place || *place < signature.arguments.size())
+    return nullptr;
+  size_t number = *place - signature.arguments.size();
+  return number < signature.results.size() ? &signature.results[number] : nullptr;
 }
 
 /// The parameter of the C function that says the size; where none does, a letter.
@@ -87,8 +104,8 @@ std::string FunctionReader::nameTensor(Value tensor) {
         whole = joined;
     for (OpOperand &use : whole.getUses())
       if (isa<bufferization::MaterializeInDestinationOp>(use.getOwner()))
-        if (auto place = dyn_cast<BlockArgument>(skipViews(use.getOwner()->getOperand(1))))
-          return signature.results[place.getArgNumber() - 1 - signature.arguments.size()].name;
+        if (const emit::KernelValue *place = findResult(skipViews(use.getOwner()->getOperand(1))))
+          return place->name;
     return "result " + std::to_string(result.getResultNumber()) + " of " + names.lookup(result.getOwner());
   }
   if (Operation *op = tensor.getDefiningOp()) {
