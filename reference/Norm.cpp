@@ -29,7 +29,44 @@ double getRowScale(const double *row, int64_t width, double epsilon) {
   return finite && (largest > 0x1p500 || tiny) ? std::ldexp(1.0, std::min(-std::ilogb(largest), 1000)) : 1.0;
 }
 
-RowStatistics getLayerStatistics(const double *row, int64_t width, double epsilon) {
+struct NormContext;
+
+/// How norms of one kind are evaluated.
+struct Evaluation {
+  RowStatistics (*getStatistics)(const NormContext &context, const double *row, int64_t width);
+  /// The normalised value of an element, before γ and β.
+  double (*normalize)(double element, const RowStatistics &statistics, double alpha);
+  double (*bound)(FloatKind arithmetic, FloatKind result, bool narrowAffine, const bounds::Normalized &normalized);
+};
+
+/// Everything about one norm that does not change from row to row.
+struct NormContext {
+  Evaluation evaluation;
+  FloatKind arithmetic, result;
+  bool exact, track, narrowAffine;
+  double epsilon, alpha;
+  /// γ (γ' = 1+γ where zero-centred) and β for each column; 1 and 0 where absent.
+  std::vector<double> gamma, beta;
+
+  double round(FloatKind kind, double value) const { return exact ? roundTo(kind, value) : value; }
+};
+
+/// What stands in the root of a constant row with this value, from the definition: epsilon itself, or where the ordered
+/// sum overflows in the arithmetic type, an epsilon·s² that is kept away from 0, divided by s².
+double getConstantRowRoot(const NormContext &context, double value, int64_t width) {
+  FloatKind arithmetic = context.arithmetic;
+  double epsilon = context.epsilon, root = std::sqrt(epsilon);
+  double magnitude = std::fabs(value), sum = magnitude * 0x1p-64 * static_cast<double>(width);
+  bool overflows = sum >= std::ldexp(1.0, (arithmetic == FloatKind::F64 ? 1024 : 128) - 64);
+  if (!context.exact || !overflows)
+    return root;
+  double scale = std::ldexp(1.0, -std::ilogb(magnitude));
+  double offset = roundTo(arithmetic, roundTo(arithmetic, epsilon * scale) * scale);
+  return offset == 0.0 ? std::sqrt(smallestNormal(arithmetic)) / scale : root;
+}
+
+RowStatistics getLayerStatistics(const NormContext &context, const double *row, int64_t width) {
+  double epsilon = context.epsilon;
   RowStatistics statistics;
   double scale = statistics.scale = getRowScale(row, width, epsilon);
   double count = static_cast<double>(width);
@@ -47,10 +84,14 @@ RowStatistics getLayerStatistics(const double *row, int64_t width, double epsilo
   statistics.rstd = 1.0 / std::sqrt(squares.value() / count + epsilon * scale * scale);
   statistics.meanHigh = mean;
   statistics.meanLow = rest;
+  // A constant row needs no scale, by which epsilon could underflow.
+  if (width != 0 && epsilon > 0.0 && std::isfinite(row[0]) && std::equal(row + 1, row + width, row))
+    return {row[0], 0.0, 1.0 / getConstantRowRoot(context, row[0], width), 1.0};
   return statistics;
 }
 
-RowStatistics getRMSStatistics(const double *row, int64_t width, double epsilon) {
+RowStatistics getRMSStatistics(const NormContext &context, const double *row, int64_t width) {
+  double epsilon = context.epsilon;
   RowStatistics statistics;
   double scale = statistics.scale = getRowScale(row, width, epsilon);
   CompensatedSum squares;
@@ -61,15 +102,7 @@ RowStatistics getRMSStatistics(const double *row, int64_t width, double epsilon)
 }
 
 /// Nothing, where a row has no statistics.
-RowStatistics getNoStatistics(const double *, int64_t, double) { return {}; }
-
-/// How norms of one kind are evaluated.
-struct Evaluation {
-  RowStatistics (*getStatistics)(const double *row, int64_t width, double epsilon);
-  /// The normalised value of an element, before γ and β.
-  double (*normalize)(double element, const RowStatistics &statistics, double alpha);
-  double (*bound)(FloatKind arithmetic, FloatKind result, bool narrowAffine, const bounds::Normalized &normalized);
-};
+RowStatistics getNoStatistics(const NormContext &, const double *, int64_t) { return {}; }
 
 double standardize(double element, const RowStatistics &statistics, double) {
   return ((element * statistics.scale - statistics.meanHigh) - statistics.meanLow) * statistics.rstd;
@@ -91,18 +124,6 @@ Evaluation getEvaluation(NormKind kind) {
   }
   llvm_unreachable("a norm kind without an evaluation");
 }
-
-/// Everything about one norm that does not change from row to row.
-struct NormContext {
-  Evaluation evaluation;
-  FloatKind arithmetic, result;
-  bool exact, track, narrowAffine;
-  double epsilon, alpha;
-  /// γ (γ' = 1+γ where zero-centred) and β for each column; 1 and 0 where absent.
-  std::vector<double> gamma, beta;
-
-  double round(FloatKind kind, double value) const { return exact ? roundTo(kind, value) : value; }
-};
 
 struct RowOutputs {
   double *value, *bound;
@@ -206,7 +227,7 @@ Interpreter::Results Interpreter::norm(Operation *op, const Array &x, const Norm
   for (int64_t row = 0; row != rows; ++row) {
     int64_t begin = row * columns;
     ArrayRef<double> elements = x.floats().slice(begin, columns);
-    RowStatistics statistics = context.evaluation.getStatistics(elements.data(), columns, context.epsilon);
+    RowStatistics statistics = context.evaluation.getStatistics(context, elements.data(), columns);
     normalizeRow(context, elements, row % groups * columns, statistics,
                  {values + begin, rowBounds + (context.track ? begin : 0)});
     for (size_t i = 1; i < results.size(); ++i) {

@@ -85,6 +85,8 @@ double unitInLastPlace(FloatKind kind, double value) {
 
 double overflowValue(FloatKind kind) { return powerOfTwo(getFormat(kind).maxExponent + 1); }
 
+double smallestNormal(FloatKind kind) { return powerOfTwo(getFormat(kind).minExponent); }
+
 uint64_t encodeFloat(FloatKind kind, double value) {
   if (kind == FloatKind::F64)
     return bitCast<uint64_t>(std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value);

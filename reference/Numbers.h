@@ -35,6 +35,9 @@ double unitInLastPlace(FloatKind kind, double value);
 /// The first power of two past the finite range: what an overflow stands for when distances are taken.
 double overflowValue(FloatKind kind);
 
+/// The smallest number that is not subnormal.
+double smallestNormal(FloatKind kind);
+
 /// The bits of `value` in `kind`, in the low bytes; `value` is rounded first. A NaN becomes the quiet NaN.
 uint64_t encodeFloat(FloatKind kind, double value);
 

@@ -45,7 +45,8 @@ def Rows_LayerStatisticsOp : Rows_Op<"layer_statistics", [Pure, AllTypesMatch<["
     For x of shape R×C (C: the last `norm_rank` dimensions, flattened, n elements) the four results of shape R are, in
     the arithmetic type (f32, or f64 for f64):
     scale (1, or the power of two that brings max|x| into [1,2) where the row is finite and k or q is not, or epsilon is 0
-    and q < 2⁻¹⁰⁰; the other results are then those of x·scale and epsilon·scale²), k = S(x)/n, e = S(x-k)/n,
+    and q < 2⁻¹⁰⁰; the other results are then those of x·scale and epsilon·scale², or the smallest normal number where
+    epsilon > 0 and epsilon·scale² would be 0), k = S(x)/n, e = S(x-k)/n,
     rstd = 1/sqrt(var+epsilon). With d = x-k and q = S(d²)/n: var = fma(-e,e,q) where q is finite and e² ≤ q/4, else
     S((d-e)²)/n. So x̂ = ((x·scale - k) - e)·rstd.
   }];

@@ -34,7 +34,8 @@ struct Expansion {
   Value isFinite(ImplicitLocOpBuilder &builder, Value value) const;
   Value needsScale(ImplicitLocOpBuilder &builder, ArrayRef<Value> means) const;
   Value createPowerOfTwo(ImplicitLocOpBuilder &builder, Value largest) const;
-  /// 1/sqrt(variance + epsilon·scale²).
+  /// 1/sqrt(variance + epsilon·scale²), where the smallest normal number stands in for an epsilon·scale² that
+  /// underflows: a constant row of huge values must give β, and 0·(1/0) is NaN.
   Value createReciprocalRoot(ImplicitLocOpBuilder &builder, Value variance, Value scale) const;
 
   /// The scale followed by `means`; redone by `scaled` on x·scale where the row is finite and they are not usable.
@@ -135,6 +136,10 @@ Value Expansion::createReciprocalRoot(ImplicitLocOpBuilder &builder, Value varia
     Value offset = builder.create<arith::ConstantOp>(builder.getFloatAttr(type, epsilon));
     // One factor at a time: scale² alone could leave the range.
     offset = arith::MulFOp::create(builder, arith::MulFOp::create(builder, offset, scale), scale);
+    Value smallest = builder.create<arith::ConstantOp>(
+        builder.getFloatAttr(type, APFloat::getSmallestNormalized(type.getFloatSemantics())));
+    Value vanishes = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, offset, createConstant(builder, 0.0));
+    offset = arith::SelectOp::create(builder, vanishes, smallest, offset);
     sum = arith::AddFOp::create(builder, variance, offset);
   }
   return arith::DivFOp::create(builder, one, math::SqrtOp::create(builder, sum));
