@@ -17,7 +17,7 @@ using namespace mlir::resid;
 
 namespace {
 
-using EmitFunction = Value (*)(OpBuilder &, Location, Value);
+using EmitFunction = Value (*)(cpu::FloatArithmetic &, Value);
 
 template <typename OpTy, EmitFunction emit> struct ExpandFunction : public OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
@@ -26,19 +26,91 @@ template <typename OpTy, EmitFunction emit> struct ExpandFunction : public OpRew
     Type element = getElementTypeOrSelf(op.getType());
     if (!element.isF32() && !element.isF64())
       return rewriter.notifyMatchFailure(op, "expected f32 or f64");
-    rewriter.replaceOp(op, emit(rewriter, op.getLoc(), op.getOperand()));
+    cpu::FloatArithmetic arithmetic(rewriter, op.getLoc(), op.getType());
+    rewriter.replaceOp(op, emit(arithmetic, op.getOperand()));
     return success();
   }
 };
 
+/// Computes in f64, and rounds to f32 where that is the result: two roundings, of which the first hardly ever matters.
+struct InDouble {
+  InDouble(PatternRewriter &rewriter, Location loc, Type type, bool hasFMA)
+      : rewriter(rewriter), loc(loc), type(type), wide(getWide(rewriter, type)),
+        precision(wide == type ? cpu::Precision::Double : cpu::Precision::Single),
+        arithmetic(rewriter, loc, wide, hasFMA) {}
+
+  static Type getWide(OpBuilder &builder, Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return shaped ? Type(shaped.clone(builder.getF64Type())) : builder.getF64Type();
+  }
+  Value widen(Value value) {
+    return value.getType() == wide ? value : Value(arith::ExtFOp::create(rewriter, loc, wide, value));
+  }
+  Value round(Value value) { return type == wide ? value : Value(arith::TruncFOp::create(rewriter, loc, type, value)); }
+
+  PatternRewriter &rewriter;
+  Location loc;
+  Type type, wide;
+  cpu::Precision precision;
+  cpu::FloatArithmetic arithmetic;
+};
+
+template <typename OpTy> struct ExpandInDouble : public OpRewritePattern<OpTy> {
+  ExpandInDouble(MLIRContext *context, bool hasFMA) : OpRewritePattern<OpTy>(context), hasFMA(hasFMA) {}
+
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!element.isF32() && !element.isF64())
+      return rewriter.notifyMatchFailure(op, "expected f32 or f64");
+    InDouble in(rewriter, op.getLoc(), op.getType(), hasFMA);
+    rewriter.replaceOp(op, in.round(emit(op, in)));
+    return success();
+  }
+
+protected:
+  virtual Value emit(OpTy op, InDouble &in) const = 0;
+
+private:
+  bool hasFMA;
+};
+
+template <typename OpTy, cpu::UnaryFunction function> struct ExpandUnary : public ExpandInDouble<OpTy> {
+  using ExpandInDouble<OpTy>::ExpandInDouble;
+  Value emit(OpTy op, InDouble &in) const override {
+    return function(in.arithmetic, in.widen(op.getOperand()), in.precision);
+  }
+};
+
+struct ExpandAtan2 : public ExpandInDouble<math::Atan2Op> {
+  using ExpandInDouble::ExpandInDouble;
+  Value emit(math::Atan2Op op, InDouble &in) const override {
+    return cpu::emitAtan2(in.arithmetic, in.widen(op.getLhs()), in.widen(op.getRhs()), in.precision);
+  }
+};
+
+struct ExpandPowF : public ExpandInDouble<math::PowFOp> {
+  using ExpandInDouble::ExpandInDouble;
+  Value emit(math::PowFOp op, InDouble &in) const override {
+    return cpu::emitPow(in.arithmetic, in.widen(op.getLhs()), in.widen(op.getRhs()), /*isOdd=*/Value(), in.precision);
+  }
+};
+
+/// The exponent as a float may be even where the integer is odd, so that its last bit is asked.
+struct ExpandFPowI : public ExpandInDouble<math::FPowIOp> {
+  using ExpandInDouble::ExpandInDouble;
+  Value emit(math::FPowIOp op, InDouble &in) const override {
+    Value power = op.getRhs();
+    Value exponent = arith::SIToFPOp::create(in.rewriter, in.loc, in.wide, power);
+    Type bit = in.rewriter.getI1Type();
+    if (auto shaped = dyn_cast<ShapedType>(power.getType()))
+      bit = shaped.clone(bit);
+    Value isOdd = power.getType() == bit ? power : Value(arith::TruncIOp::create(in.rewriter, in.loc, bit, power));
+    return cpu::emitPow(in.arithmetic, in.widen(op.getLhs()), exponent, isOdd, in.precision);
+  }
+};
+
 /// 1/sqrt(x), each operation rounded.
-Value emitReciprocalSquareRoot(OpBuilder &builder, Location loc, Value x) {
-  TypedAttr one = builder.getFloatAttr(getElementTypeOrSelf(x.getType()), 1.0);
-  if (auto shaped = dyn_cast<ShapedType>(x.getType()))
-    one = DenseElementsAttr::get(shaped, ArrayRef<Attribute>(one));
-  Value numerator = arith::ConstantOp::create(builder, loc, one);
-  return arith::DivFOp::create(builder, loc, numerator, math::SqrtOp::create(builder, loc, x));
-}
+Value emitReciprocalSquareRoot(cpu::FloatArithmetic &a, Value x) { return a.divide(a.number(1), a.squareRoot(x)); }
 
 struct SplitFMA : public OpRewritePattern<math::FmaOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -59,10 +131,31 @@ bool isInstruction(Operation *op, bool hasFMA) {
              math::IsNormalOp, math::RoundEvenOp, math::RoundOp, math::SqrtOp, math::TruncOp>(op);
 }
 
-bool isApproximatedUpstream(StringRef name) {
-  return llvm::is_contained({"math.acos", "math.asin", "math.atan", "math.atan2", "math.cbrt", "math.cos", "math.expm1",
-                             "math.log", "math.log1p", "math.log2", "math.sin"},
-                            name);
+template <typename OpTy, cpu::UnaryFunction function> void addUnary(RewritePatternSet &patterns, bool hasFMA) {
+  patterns.add<ExpandUnary<OpTy, function>>(patterns.getContext(), hasFMA);
+}
+
+void addFunctionsInDouble(RewritePatternSet &patterns, bool hasFMA) {
+  addUnary<math::AcosOp, cpu::emitAcos>(patterns, hasFMA);
+  addUnary<math::AcoshOp, cpu::emitAcosh>(patterns, hasFMA);
+  addUnary<math::AsinOp, cpu::emitAsin>(patterns, hasFMA);
+  addUnary<math::AsinhOp, cpu::emitAsinh>(patterns, hasFMA);
+  addUnary<math::AtanOp, cpu::emitAtan>(patterns, hasFMA);
+  addUnary<math::AtanhOp, cpu::emitAtanh>(patterns, hasFMA);
+  addUnary<math::CbrtOp, cpu::emitCbrt>(patterns, hasFMA);
+  addUnary<math::CosOp, cpu::emitCos>(patterns, hasFMA);
+  addUnary<math::CoshOp, cpu::emitCosh>(patterns, hasFMA);
+  addUnary<math::ErfcOp, cpu::emitErfc>(patterns, hasFMA);
+  addUnary<math::Exp2Op, cpu::emitExp2>(patterns, hasFMA);
+  addUnary<math::ExpM1Op, cpu::emitExpM1>(patterns, hasFMA);
+  addUnary<math::LogOp, cpu::emitLog>(patterns, hasFMA);
+  addUnary<math::Log10Op, cpu::emitLog10>(patterns, hasFMA);
+  addUnary<math::Log1pOp, cpu::emitLog1p>(patterns, hasFMA);
+  addUnary<math::Log2Op, cpu::emitLog2>(patterns, hasFMA);
+  addUnary<math::SinOp, cpu::emitSin>(patterns, hasFMA);
+  addUnary<math::SinhOp, cpu::emitSinh>(patterns, hasFMA);
+  addUnary<math::TanOp, cpu::emitTan>(patterns, hasFMA);
+  patterns.add<ExpandAtan2, ExpandFPowI, ExpandPowF>(patterns.getContext(), hasFMA);
 }
 
 struct ExpandMath : public cpu::impl::ExpandMathBase<ExpandMath> {
@@ -93,9 +186,8 @@ struct ExpandMath : public cpu::impl::ExpandMathBase<ExpandMath> {
         context, /*benefit=*/2);
     if (!hasFMA)
       patterns.add<SplitFMA>(context);
-    populateMathPolynomialApproximationPatterns(patterns, isApproximatedUpstream);
-    math::populateExpansionPatterns(
-        patterns, {"acosh", "asinh", "atanh", "clampf", "cosh", "exp2", "fpowi", "powf", "sinh", "tan"});
+    addFunctionsInDouble(patterns, hasFMA);
+    math::populateExpansionPatterns(patterns, {"clampf"});
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
     return applyOpPatternsGreedily(functions, std::move(patterns), config);

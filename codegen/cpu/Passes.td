@@ -136,8 +136,9 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
 def ExpandMath : Pass<"resid-expand-math"> {
   let summary = "replace math functions by arithmetic that needs no library";
   let description = [{
-    exp, tanh and erf of f32 and f64 become polynomials (relative error below 4e-7 and 1e-15), rsqrt becomes 1/sqrt;
-    other functions of f32 are expanded by the upstream approximations. What would still be a call into a mathematical
+    exp, tanh and erf of f32 and f64 become polynomials (relative error below 4e-7 and 1e-15), rsqrt becomes 1/sqrt. The
+    other functions are computed in f64 and rounded to f32 where that is the result: sin, cos and tan reduce any finite
+    argument modulo π/2 with as many bits of 2/π as it takes. What would still be a call into a mathematical
     library is an error that names the operation. Without `fma`, math.fma becomes a multiplication and an addition.
   }];
   let options = [

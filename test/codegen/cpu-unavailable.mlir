@@ -1,9 +1,9 @@
 // What would need a library is an error that names the operation.
 // RUN: resid-opt %s --resid-lower-to-cpu --split-input-file --verify-diagnostics
 
-func.func @sine(%x: f64) -> f64 {
-  // expected-error @below {{'math.sin' op on 'f64' is not available on CPU targets}}
-  %y = math.sin %x : f64
+func.func @sine_and_cosine(%x: f64) -> f64 {
+  // expected-error @below {{'math.sincos' op on 'f64' is not available on CPU targets}}
+  %y, %z = math.sincos %x : f64
   return %y : f64
 }
 
