@@ -5,7 +5,7 @@
 #   make check   sets up, builds, runs all tests
 #   make bench   sets up, builds, measures kernels beside the machine's limits, hand-written code and peers into build/benchmarks
 #                (docs/benchmarks.md); bench-quick: less of it; bench-peers: installs the peers; bench-docs: results into the docs
-#   make accuracy  sets up, builds, prints the largest error per op and type beside its bound (docs/accuracy.md)
+#   make accuracy  sets up, builds, prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
 #   make fuzz    sets up, builds, 100,000 random programs through random orders of rewrites, 1,000 of them compiled (docs/fuzz.md)
 #                then fuzz-parser: 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
 #   make check-sanitizers  kernels, their callers and the runtime under clang's sanitizers: check-tsan (threads) and more; check-asan: that,
@@ -91,7 +91,7 @@ bench-docs:
 	$(RUN_BENCH) --update-docs
 
 accuracy: configure
-	cmake --build $(BUILD) --target resid-run
+	cmake --build $(BUILD) --target resid-run residc
 	@python3 benchmarks/accuracy.py $(BUILD)/bin $(BUILD)/accuracy
 
 setup:

@@ -2,8 +2,9 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Measures the largest error of compiled code against the evaluator, per op, type and width, on rows on which norms go
-# wrong elsewhere (means to 1e6, constant rows, 1e30, 3e38, subnormals, NaN, infinities), and prints it as Markdown.
-# Usage: accuracy.py <folder of the tools> <scratch folder>
+# wrong elsewhere (means to 1e6, constant rows, 1e30, 3e38, subnormals, NaN, infinities), and of functions of math
+# against the C library; prints both as Markdown.
+# Usage: accuracy.py <folder of the tools> <scratch folder> [<every how many bit patterns of f32>]
 
 import pathlib
 import re
@@ -40,6 +41,19 @@ def exact_program(folder, name, element):
     return path
 
 
+def measure_functions(tools, folder, step):
+    inputs = ROOT / "test/run/Inputs"
+    types = ["f32", "f64"]
+    program = subprocess.run([sys.executable, inputs / "write_math_functions.py", *types], check=True, capture_output=True)
+    (folder / "math-functions.mlir").write_bytes(program.stdout)
+    subprocess.run([tools / "residc", "math-functions.mlir", "-o", "math-functions.o", "--header=math-functions.h"],
+                   cwd=folder, check=True)
+    subprocess.run(["cc", "-O1", "-I.", inputs / "math-functions.c", "math-functions.o", "-lm", "-o", "math-functions"],
+                   cwd=folder, check=True)
+    print("\n| function | type | largest error (ulp) and where | bound |\n|---|---|---|---|", flush=True)
+    subprocess.run([folder / "math-functions", step], check=True, stderr=subprocess.DEVNULL)
+
+
 def main():
     tools, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     subprocess.run([sys.executable, ROOT / "test/run/Inputs/adversarial_rows.py", folder], check=True)
@@ -58,6 +72,7 @@ def main():
             result = check(tool, exact_program(folder, name, element),
                              [f"{shape}=random:1", f"{shape}=random:2", f"{element}[770]=random:3", "42"])
             print(f"| {name} | {element} | {result} (width 770) |" + " |" * (len(WIDTHS) - 1), flush=True)
+    measure_functions(tools.resolve(), folder.resolve(), sys.argv[3] if len(sys.argv) > 3 else "4093")
 
 
 main()

@@ -24,6 +24,7 @@ namespace mlir::resid::reference::bounds {
 // | narrow_affine, 16 bits        | the same plus |γ|·(1 ulp of x̂)             | x̂ itself may round the other way
 // | rstd                          | 5e-7·rstd (f64: 1e-13·rstd)                | the bound on x̂ = d·rstd at |x̂| = 1
 // | mean, mean_correction         | ulp(mean) + 5e-7/rstd (f64: 1e-13/rstd)    | the bound on x̂ times the deviation
+// | a function of math            | functionUnits · ulp                        | its arithmetic, measured (docs/accuracy.md)
 // | everything else               | --rtol, --atol                             | a norm after a norm amplifies an ulp
 // clang-format on
 
@@ -60,6 +61,17 @@ inline double rstd(FloatKind arithmetic, double rstd) { return normAccuracy(arit
 
 inline double mean(FloatKind arithmetic, double mean, double rstd) {
   return unitInLastPlace(arithmetic, mean) + normAccuracy(arithmetic) / rstd;
+}
+
+/// How many units in the last place a compiled function may be off. f64 counts the evaluator's own error; 16 bits are
+/// computed in f32 and rounded once more. The polynomials of exp, tanh and erf, and 1/sqrt(x), are in f32 themselves.
+enum class FunctionFamily { InDouble, Exponential, ReciprocalRoot, TanhOrErf };
+inline double functionUnits(FunctionFamily family, FloatKind kind) {
+  if (kind == FloatKind::F64)
+    return 4;
+  if (isNarrow(kind) || family == FunctionFamily::InDouble)
+    return 1;
+  return family == FunctionFamily::TanhOrErf ? 4 : 2;
 }
 
 } // namespace mlir::resid::reference::bounds

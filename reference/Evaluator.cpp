@@ -86,8 +86,9 @@ Interpreter::Results Interpreter::evaluateScalarOp(Operation &op) {
   FailureOr<Array> result = evaluateElementwise(&op, instruction, operands, shape);
   if (failed(result))
     return failure();
-  if (!instruction.exact)
-    result->setAccuracy(getToleranceAccuracy());
+  if (instruction.units != 0.0)
+    result->setAccuracy(options.trackAccuracy && isExactMode() ? getAccuracyInUnits(*result, instruction.units)
+                                                               : getToleranceAccuracy());
   return SmallVector<Array>{*result};
 }
 

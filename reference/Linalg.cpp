@@ -156,11 +156,15 @@ Interpreter::Results Interpreter::evaluateLinalg(linalg::LinalgOp op) {
   runLoops(*program, machine, walks, *sizes, loads, stores);
   if (machine.fault)
     return op->emitOpError() << "meets " << machine.fault;
-  // The order in which a reduction adds is nobody's promise outside of the norms.
-  bool exact = program->isExact() && !program->isTainted() && op.getNumReductionLoops() == 0;
   SmallVector<Array> results;
-  for (OperandWalk &walk : MutableArrayRef<OperandWalk>(walks).drop_front(firstResult)) {
-    walk.array.setAccuracy(exact ? nullptr : getToleranceAccuracy());
+  for (auto [walk, units] :
+       llvm::zip_equal(MutableArrayRef<OperandWalk>(walks).drop_front(firstResult), program->yieldedUnits())) {
+    // The order in which a reduction adds is nobody's promise outside of the norms.
+    bool isKnown = units && !program->isTainted() && op.getNumReductionLoops() == 0;
+    bool isBounded = options.trackAccuracy && isExactMode() && walk.array.isFloat();
+    walk.array.setAccuracy(isKnown && *units == 0.0 ? nullptr
+                           : isKnown && isBounded   ? getAccuracyInUnits(walk.array, *units)
+                                                    : getToleranceAccuracy());
     results.push_back(walk.array);
   }
   return results;

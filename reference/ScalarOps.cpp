@@ -5,6 +5,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "reference/Bounds.h"
+#include "reference/FloatFunctions.h"
 #include "reference/ScalarProgram.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -28,6 +30,13 @@ void runBinary(const Instruction &in, Machine &m) {
 void runClassify(const Instruction &in, Machine &m) {
   m.registers[in.result].integer = in.classify(m.registers[in.operands[0]].number);
 }
+void runPowerOfInteger(const Instruction &in, Machine &m) {
+  double base = m.registers[in.operands[0]].number;
+  int64_t power = m.registers[in.operands[1]].integer;
+  // As a float, an exponent past 2^53 may be even where the integer is odd.
+  double result = std::pow(std::fabs(base), static_cast<double>(power));
+  m.registers[in.result].number = in.round(power % 2 != 0 ? std::copysign(result, base) : result);
+}
 void runFma(const Instruction &in, Machine &m) {
   double a = m.registers[in.operands[0]].number, b = m.registers[in.operands[1]].number;
   double c = m.registers[in.operands[2]].number;
@@ -37,17 +46,6 @@ void runFma(const Instruction &in, Machine &m) {
   else
     m.registers[in.result].number = in.round(std::fma(a, b, c));
 }
-
-double maximum(double a, double b) {
-  if (std::isnan(a) || std::isnan(b))
-    return std::nan("");
-  if (a == b)
-    return std::signbit(a) ? b : a;
-  return a > b ? a : b;
-}
-double minimum(double a, double b) { return -maximum(-a, -b); }
-double maxNumber(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : maximum(a, b); }
-double minNumber(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : minimum(a, b); }
 
 bool compareFloats(arith::CmpFPredicate predicate, double a, double b) {
   using P = arith::CmpFPredicate;
@@ -202,71 +200,7 @@ void runLoopIndex(const Instruction &in, Machine &m) { m.registers[in.result].in
 
 unsigned widthOf(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
 
-using Binary = double (*)(double, double);
-using Unary = double (*)(double);
 using Integer = int64_t (*)(int64_t, int64_t, unsigned, const char *&);
-
-Binary getExactBinary(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Binary>(op)
-      .Case([](arith::AddFOp) { return [](double a, double b) { return a + b; }; })
-      .Case([](arith::SubFOp) { return [](double a, double b) { return a - b; }; })
-      .Case([](arith::MulFOp) { return [](double a, double b) { return a * b; }; })
-      .Case([](arith::DivFOp) { return [](double a, double b) { return a / b; }; })
-      .Case([](arith::RemFOp) { return [](double a, double b) { return std::fmod(a, b); }; })
-      .Case([](arith::MaximumFOp) { return maximum; })
-      .Case([](arith::MinimumFOp) { return minimum; })
-      .Case([](math::CopySignOp) { return [](double a, double b) { return std::copysign(a, b); }; })
-      .Default(Binary(nullptr));
-}
-
-Unary getExactUnary(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Unary>(op)
-      .Case([](arith::NegFOp) { return [](double a) { return -a; }; })
-      .Case([](math::AbsFOp) { return [](double a) { return std::fabs(a); }; })
-      .Case([](math::CeilOp) { return [](double a) { return std::ceil(a); }; })
-      .Case([](math::FloorOp) { return [](double a) { return std::floor(a); }; })
-      .Case([](math::RoundOp) { return [](double a) { return std::round(a); }; })
-      .Case([](math::RoundEvenOp) { return [](double a) { return std::nearbyint(a); }; })
-      .Case([](math::TruncOp) { return [](double a) { return std::trunc(a); }; })
-      .Case([](math::SqrtOp) { return [](double a) { return std::sqrt(a); }; })
-      .Default(Unary(nullptr));
-}
-
-/// Computed in float64 and rounded once; compiled code has polynomials of its own.
-Unary getTranscendental(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Unary>(op)
-      .Case([](math::ExpOp) { return [](double a) { return std::exp(a); }; })
-      .Case([](math::Exp2Op) { return [](double a) { return std::exp2(a); }; })
-      .Case([](math::ExpM1Op) { return [](double a) { return std::expm1(a); }; })
-      .Case([](math::LogOp) { return [](double a) { return std::log(a); }; })
-      .Case([](math::Log2Op) { return [](double a) { return std::log2(a); }; })
-      .Case([](math::Log10Op) { return [](double a) { return std::log10(a); }; })
-      .Case([](math::Log1pOp) { return [](double a) { return std::log1p(a); }; })
-      .Case([](math::RsqrtOp) { return [](double a) { return 1.0 / std::sqrt(a); }; })
-      .Case([](math::CbrtOp) { return [](double a) { return std::cbrt(a); }; })
-      .Case([](math::SinOp) { return [](double a) { return std::sin(a); }; })
-      .Case([](math::CosOp) { return [](double a) { return std::cos(a); }; })
-      .Case([](math::TanOp) { return [](double a) { return std::tan(a); }; })
-      .Case([](math::AsinOp) { return [](double a) { return std::asin(a); }; })
-      .Case([](math::AcosOp) { return [](double a) { return std::acos(a); }; })
-      .Case([](math::AtanOp) { return [](double a) { return std::atan(a); }; })
-      .Case([](math::SinhOp) { return [](double a) { return std::sinh(a); }; })
-      .Case([](math::CoshOp) { return [](double a) { return std::cosh(a); }; })
-      .Case([](math::TanhOp) { return [](double a) { return std::tanh(a); }; })
-      .Case([](math::ErfOp) { return [](double a) { return std::erf(a); }; })
-      .Case([](math::ErfcOp) { return [](double a) { return std::erfc(a); }; })
-      .Default(Unary(nullptr));
-}
-
-/// maxnumf and minnumf may give either of +0 and -0.
-Binary getInexactBinary(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Binary>(op)
-      .Case([](arith::MaxNumFOp) { return maxNumber; })
-      .Case([](arith::MinNumFOp) { return minNumber; })
-      .Case([](math::PowFOp) { return [](double a, double b) { return std::pow(a, b); }; })
-      .Case([](math::Atan2Op) { return [](double a, double b) { return std::atan2(a, b); }; })
-      .Default(Binary(nullptr));
-}
 
 Integer getIntegerArithmetic(Operation *op) {
 #define RESID_INTEGER(expression)                                                                                      \
@@ -290,6 +224,14 @@ Integer getIntegerArithmetic(Operation *op) {
       .Case([](arith::CeilDivSIOp) {
         return RESID_INTEGER(divides(a, b, fault) ? a / b + (a % b != 0 && (a < 0) == (b < 0)) : 0);
       })
+      .Case([](math::AbsIOp) { return RESID_INTEGER(toSigned(a, width) < 0 ? int64_t(0 - uint64_t(a)) : a); })
+      .Case([](math::CountLeadingZerosOp) {
+        return RESID_INTEGER(int64_t(llvm::countl_zero(toUnsigned(a, width))) - (64 - int64_t(width)));
+      })
+      .Case([](math::CountTrailingZerosOp) {
+        return RESID_INTEGER(std::min<int64_t>(llvm::countr_zero(toUnsigned(a, width)), width));
+      })
+      .Case([](math::CtPopOp) { return RESID_INTEGER(llvm::popcount(toUnsigned(a, width))); })
       .Case([](arith::DivUIOp) {
         return RESID_INTEGER(divides(0, b, fault) ? int64_t(toUnsigned(a, width) / toUnsigned(b, width)) : 0);
       })
@@ -319,6 +261,10 @@ Integer getShift(Operation *op) {
 void selectSpecial(Operation *op, Instruction &in) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](math::FmaOp) { in.execute = runFma; })
+      .Case([&](math::FPowIOp) {
+        in.execute = runPowerOfInteger;
+        in.units = bounds::functionUnits(bounds::FunctionFamily::InDouble, in.kind);
+      })
       .Case([&](arith::SelectOp) { in.execute = runSelect; })
       .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { in.execute = runRound; })
       .Case([&](arith::SIToFPOp) { in.execute = runSignedToFloat; })
@@ -366,14 +312,10 @@ LogicalResult selectInstruction(Operation *op, Mode mode, Instruction &in) {
     in.kind = *kind;
   in.operandWidth = widthOf(operand);
   in.resultWidth = widthOf(result);
-  if (Binary exactBinary = getExactBinary(op))
-    in.execute = runBinary, in.binary = exactBinary;
-  else if (Unary exactUnary = getExactUnary(op))
-    in.execute = runUnary, in.unary = exactUnary;
-  else if (Unary transcendental = getTranscendental(op))
-    in.execute = runUnary, in.unary = transcendental, in.exact = false;
-  else if (Binary inexact = getInexactBinary(op))
-    in.execute = runBinary, in.binary = inexact, in.exact = false;
+  if (FloatFunction function = getFloatFunction(op, in.kind); function.unary)
+    in.execute = runUnary, in.unary = function.unary, in.units = function.units;
+  else if (function.binary)
+    in.execute = runBinary, in.binary = function.binary, in.units = function.units;
   else if (Integer arithmetic = getIntegerArithmetic(op))
     in.execute = runInteger, in.integer = arithmetic;
   else if (Integer shift = getShift(op))

@@ -33,19 +33,35 @@ static void runExtract(const Instruction &in, Machine &m) {
 }
 
 unsigned ScalarProgram::getRegister(Value value) {
-  auto [entry, isNew] = assigned.try_emplace(value, static_cast<unsigned>(initial.size()));
-  if (!isNew)
-    return entry->second;
+  if (auto found = assigned.find(value); found != assigned.end())
+    return found->second;
   const Array &array = lookup(value);
   tainted |= array.getAccuracy() != nullptr;
-  initial.push_back(load(array, 0));
-  return entry->second;
+  return addRegister(value, load(array, 0));
+}
+
+unsigned ScalarProgram::addRegister(Value value, Scalar scalar, std::optional<double> error) {
+  unsigned number = initial.size();
+  assigned[value] = number;
+  initial.push_back(scalar);
+  units.push_back(error);
+  return number;
+}
+
+/// An exact op on inexact values, or an inexact one, may amplify what was lost before.
+std::optional<double> ScalarProgram::combineUnits(Operation &op, double own) const {
+  for (Value operand : op.getOperands())
+    if (units[assigned.lookup(operand)] != 0.0)
+      return std::nullopt;
+  return own;
 }
 
 LogicalResult ScalarProgram::add(Operation &op, Mode mode) {
   if (op.hasTrait<OpTrait::IsTerminator>()) {
-    for (Value operand : op.getOperands())
+    for (Value operand : op.getOperands()) {
       yields.push_back(getRegister(operand));
+      yieldUnits.push_back(units[yields.back()]);
+    }
     return success();
   }
   Instruction in;
@@ -53,8 +69,7 @@ LogicalResult ScalarProgram::add(Operation &op, Mode mode) {
     Array value = Array::fromAttribute(constant.getValue());
     if (!value || value.isTensor())
       return op.emitOpError("is not supported by the reference evaluator inside of a body");
-    assigned[constant] = initial.size();
-    initial.push_back(load(value, 0));
+    addRegister(constant, load(value, 0));
     return success();
   }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
@@ -69,10 +84,8 @@ LogicalResult ScalarProgram::add(Operation &op, Mode mode) {
     for (auto [reg, operand] : llvm::zip(in.operands, op.getOperands()))
       reg = getRegister(operand);
   }
-  exact &= in.exact;
-  in.result = initial.size();
-  assigned[op.getResult(0)] = in.result;
-  initial.push_back(Scalar{0.0});
+  std::optional<double> error = in.execute == runExtract ? std::optional(in.units) : combineUnits(op, in.units);
+  in.result = addRegister(op.getResult(0), Scalar{0.0}, error);
   instructions.push_back(std::move(in));
   return success();
 }
@@ -81,10 +94,8 @@ FailureOr<ScalarProgram> ScalarProgram::compile(Block &block, Mode mode,
                                                 llvm::function_ref<const Array &(Value)> lookup) {
   ScalarProgram program;
   program.lookup = lookup;
-  for (BlockArgument argument : block.getArguments()) {
-    program.assigned[argument] = program.initial.size();
-    program.initial.push_back(Scalar{0.0});
-  }
+  for (BlockArgument argument : block.getArguments())
+    program.addRegister(argument, Scalar{0.0});
   for (Operation &op : block)
     if (failed(program.add(op, mode)))
       return failure();
@@ -96,6 +107,14 @@ Machine ScalarProgram::start() const {
   Machine machine;
   machine.registers = initial;
   return machine;
+}
+
+std::shared_ptr<const Accuracy> getAccuracyInUnits(const Array &values, double units) {
+  Accuracy accuracy{Accuracy::Bounded, {}};
+  FloatKind kind = values.floatKind();
+  for (double value : values.floats())
+    accuracy.bounds.push_back(units * unitInLastPlace(kind, value));
+  return std::make_shared<const Accuracy>(std::move(accuracy));
 }
 
 FailureOr<Array> evaluateElementwise(Operation *op, const Instruction &instruction, ArrayRef<Array> operands,

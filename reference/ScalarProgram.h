@@ -9,6 +9,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <array>
+#include <optional>
 
 namespace mlir::resid::reference {
 
@@ -35,8 +36,8 @@ struct Instruction {
   FloatKind kind = FloatKind::F64;
   /// Whether the result is rounded to `kind`: always in exact-type mode, never in wide mode.
   bool rounds = true;
-  /// Whether the result is a function of the operands to the last bit (no polynomial, no reordering).
-  bool exact = true;
+  /// By how many units in the last place a compiled result may be off; 0 where it is the same to the last bit.
+  double units = 0.0;
   /// Bits of an integer operand and result; an index has 64.
   unsigned operandWidth = 64, resultWidth = 64;
   /// A comparison's predicate or a loop's number.
@@ -73,22 +74,31 @@ public:
   }
   /// The registers that the terminator yields.
   ArrayRef<unsigned> yielded() const { return yields; }
-  /// Whether results are bit-equal to compiled code as far as this program is concerned.
-  bool isExact() const { return exact; }
+  /// By how many units in the last place the yielded values of compiled code may be off: 0 where they are bit-equal,
+  /// none where one inexact operation reads what another gives.
+  ArrayRef<std::optional<double>> yieldedUnits() const { return yieldUnits; }
   /// Whether a captured value was not exact itself.
   bool isTainted() const { return tainted; }
 
 private:
   LogicalResult add(Operation &op, Mode mode);
   unsigned getRegister(Value value);
+  unsigned addRegister(Value value, Scalar scalar, std::optional<double> error = 0.0);
+  std::optional<double> combineUnits(Operation &op, double own) const;
 
   llvm::function_ref<const Array &(Value)> lookup;
   std::vector<Instruction> instructions;
   std::vector<Scalar> initial;
+  /// For each register what yieldedUnits says of results.
+  std::vector<std::optional<double>> units;
   DenseMap<Value, unsigned> assigned;
   SmallVector<unsigned, 4> yields;
-  bool exact = true, tainted = false;
+  SmallVector<std::optional<double>, 4> yieldUnits;
+  bool tainted = false;
 };
+
+/// The accuracy of results each of which may be off by so many units in the last place.
+std::shared_ptr<const Accuracy> getAccuracyInUnits(const Array &values, double units);
 
 /// An op of arith or math applied to scalars, or element by element to tensors of one shape.
 FailureOr<Array> evaluateElementwise(Operation *op, const Instruction &instruction, ArrayRef<Array> operands,
