@@ -32,6 +32,7 @@ configure_package_config_file(cmake/ResidConfig.cmake.in "${PROJECT_BINARY_DIR}/
   INSTALL_DESTINATION "${RESID_PACKAGE_DIR}" PATH_VARS RESID_DIALECT_INCLUDEDIR)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/ResidConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/cmake/ResidConfig.cmake" "${PROJECT_BINARY_DIR}/cmake/ResidConfigVersion.cmake"
+              cmake/ResidCheckNames.cmake
               cmake/ResidKernels.cmake
   DESTINATION "${RESID_PACKAGE_DIR}" COMPONENT development)
 
