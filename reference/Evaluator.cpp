@@ -117,6 +117,12 @@ Interpreter::Results Interpreter::evaluateIf(scf::IfOp op) {
   return runBlock(region.front(), {});
 }
 
+Interpreter::Results Interpreter::evaluateAssert(cf::AssertOp op) {
+  if (!get(op.getArg()).asInteger())
+    return op.emitOpError() << "expected the assertion to hold, but it failed: " << op.getMsg();
+  return SmallVector<Array>();
+}
+
 Interpreter::Results Interpreter::evaluateCall(func::CallOp op) {
   auto callee = module.lookupSymbol<func::FuncOp>(op.getCallee());
   if (!callee || callee.isExternal())
@@ -135,6 +141,7 @@ Interpreter::Results Interpreter::dispatch(Operation &op) {
   return llvm::TypeSwitch<Operation *, Results>(&op)
       .Case([&](scf::ForOp loop) { return evaluateFor(loop); })
       .Case([&](scf::IfOp conditional) { return evaluateIf(conditional); })
+      .Case([&](cf::AssertOp assertion) { return evaluateAssert(assertion); })
       .Case([&](func::CallOp callOp) { return evaluateCall(callOp); })
       .Case([&](linalg::SoftmaxOp softmax) { return evaluateSoftmax(softmax); })
       .Case([&](arith::ConstantOp) { return evaluateConstant(op); })

@@ -6,6 +6,7 @@
 #define RESID_REFERENCE_INTERPRETER_H
 
 #include "dialect/ResidDialect.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -36,6 +37,7 @@ private:
   Results dispatch(Operation &op);
   Results evaluateFor(scf::ForOp op);
   Results evaluateIf(scf::IfOp op);
+  Results evaluateAssert(cf::AssertOp op);
   Results evaluateCall(func::CallOp op);
   Results evaluateConstant(Operation &op);
   Results evaluateScalarOp(Operation &op);

@@ -132,7 +132,7 @@ enum {
   RESID_BAD_POINTER = -1, /* a pointer is NULL although its array has elements */
   RESID_BAD_SHAPE = -2,   /* a size is negative, too large, or disagrees with another one; a row stride is too small */
   RESID_BAD_DTYPE = -3,   /* a DLPack tensor of another element type than the function takes */
-  RESID_BAD_VALUE = -4,   /* a scalar argument out of its range */
+  RESID_BAD_VALUE = -4,   /* a scalar out of its range, or an assertion that does not hold */
   RESID_ALIAS = -5,       /* an output overlaps an array that it must not overlap */
   RESID_UNSUPPORTED = -6, /* this machine lacks what is needed, or a DLPack tensor lies elsewhere or otherwise */
   RESID_OOM = -7,         /* no memory: the alloc hook answered NULL, or there is no hook and scratch is needed */
@@ -146,7 +146,7 @@ enum {
  * keep no pointer to it after they return, and any number of calls may share one context at the same time if its hooks
  * allow that. */
 typedef struct resid_ctx {
-  uint32_t abi_version; /* RESID_ABI_VERSION */
+  uint32_t abi_version; /* RESID_ABI_VERSION; this member, user and log keep their places in all versions */
   uint32_t reserved;    /* 0 */
   void *user;           /* handed to every hook, never read by a kernel */
 
@@ -163,9 +163,15 @@ typedef struct resid_ctx {
 
   void *stream; /* CUstream of objects compiled for cuda; unused by CPU objects */
 
-  /* Receives messages: level 0 error, 1 warning, 2 note. May be NULL. */
+  /* Receives messages, one line each, which live for the call only: why a function answers an error, for one. The level
+   * is a RESID_LOG_ value. May be NULL. */
   void (*log)(void *user, int32_t level, const char *text);
 } resid_ctx;
+
+enum { RESID_LOG_ERROR = 0, RESID_LOG_WARNING = 1, RESID_LOG_NOTE = 2 };
+
+/* A context that lends nothing, to begin with: resid_ctx ctx = RESID_CTX_INIT; */
+#define RESID_CTX_INIT {RESID_ABI_VERSION, 0, NULL, NULL, NULL, NULL, NULL, NULL}
 
 /* What <name>_info() says about a compiled function. The strings live as long as the object is loaded. */
 typedef struct resid_info {

@@ -38,6 +38,9 @@ LogicalResult finishFunction(LLVM::LLVMFuncOp function, ModuleOp module) {
       function.setLinkage(LLVM::Linkage::Internal);
     return success();
   }
+  // What is hidden belongs to this object: its body comes when the module is LLVM's.
+  if (function.getVisibility_() == LLVM::Visibility::Hidden)
+    return success();
   std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function, module);
   if (uses && uses->empty()) {
     function.erase();

@@ -46,8 +46,8 @@ void ArrayChecks::checkPointers() {
     Value hasElements = arith::XOrIOp::create(entry.builder, entry.loc, code.isEmpty(sizes), code.truth(true));
     fault = code.either(fault, code.both(null, hasElements));
   }
-  cf::CondBranchOp::create(entry.builder, entry.loc, fault, entry.leave, ValueRange{entry.constant32(BadPointer)}, next,
-                           ValueRange{});
+  cf::CondBranchOp::create(entry.builder, entry.loc, fault, entry.refuse, ValueRange{entry.constant32(BadPointer)},
+                           next, ValueRange{});
   entry.builder.setInsertionPointToStart(next);
 }
 
@@ -56,7 +56,7 @@ void ArrayChecks::checkSizes() {
   for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results))
     if (parameter.stride)
       fault = code.either(fault, code.strideFault(*parameter.type, parameter.stride));
-  entry.leaveIf(fault, BadShape);
+  entry.refuseIf(fault, BadShape);
 }
 
 SmallVector<ArrayChecks::Range> ArrayChecks::emitRanges(ArrayRef<EntryParameter> arrays) {
@@ -102,7 +102,7 @@ void ArrayChecks::checkOverlaps() {
     for (const Pair &pair : pairs)
       if (!pair.areStrided())
         overlap = code.either(overlap, doOverlap(pair));
-    entry.leaveIf(overlap, Alias);
+    entry.branchIf(overlap, entry.refuseOverlap);
     for (const Pair &pair : pairs)
       if (pair.areStrided())
         checkStrided(pair);
@@ -134,7 +134,7 @@ void ArrayChecks::checkStrided(const Pair &pair) {
   cf::CondBranchOp::create(entry.builder, entry.loc, doOverlap(pair), closer, ValueRange{}, next, ValueRange{});
   entry.builder.setInsertionPointToStart(closer);
   cf::CondBranchOp::create(entry.builder, entry.loc, areInterleaved(*pair.output, *pair.other), next, ValueRange{},
-                           entry.leave, ValueRange{entry.constant32(Alias)});
+                           entry.refuseOverlap, ValueRange{});
   entry.builder.setInsertionPointToStart(next);
 }
 

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a C function checks about its arrays before it works on them: pointers, sizes, row strides, overlaps. Does not own
-// which outputs may be an input's buffer (SharedBuffers.h).
+// What a C function checks about its arrays before it works on them: pointers, sizes, row strides, overlaps. Does not
+// own which outputs may be an input's buffer (SharedBuffers.h).
 
 #ifndef RESID_CODEGEN_EMIT_ARRAYCHECKS_H
 #define RESID_CODEGEN_EMIT_ARRAYCHECKS_H
@@ -18,7 +18,7 @@ public:
               ArrayRef<EntryParameter> results)
       : entry(entry), code(code), signature(signature), arguments(arguments), results(results) {}
 
-  /// Leaves with BadPointer, BadShape or Alias, in this order.
+  /// Refuses with BadPointer, BadShape or Alias, in this order.
   void emit();
 
 private:

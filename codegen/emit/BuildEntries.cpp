@@ -8,7 +8,9 @@
 #include "codegen/emit/CPUFeatures.h"
 #include "codegen/emit/CPUVariants.h"
 #include "codegen/emit/Passes.h"
+#include "codegen/emit/Refusals.h"
 #include "codegen/emit/SharedBuffers.h"
+#include "codegen/emit/ValueChecks.h"
 #include "runtime/resid.h"
 #include <cstddef>
 
@@ -38,9 +40,9 @@ class EntryBuilder : EntryCode {
 public:
   /// `targets`: the functions to choose from by the answer of `cpuChoice`, which may be null where there is but one.
   EntryBuilder(func::FuncOp implementation, const KernelSignature &signature, func::FuncOp cpuChoice,
-               ArrayRef<func::FuncOp> targets)
-      : EntryCode(implementation), implementation(implementation), signature(signature), cpuChoice(cpuChoice),
-        targets(targets) {}
+               ArrayRef<func::FuncOp> targets, ArrayRef<EntryCheck> valueChecks)
+      : EntryCode(implementation, signature), implementation(implementation), cpuChoice(cpuChoice), targets(targets),
+        valueChecks(valueChecks) {}
 
   void buildEntry();
   void buildScratchBytes();
@@ -49,11 +51,18 @@ private:
   FunctionType getEntryType();
   void collectParameters();
   void checkContext();
+  void checkValues();
   void chooseProcessor();
   void callWithoutScratch();
   void callWithScratch(SizeCode &code);
-  /// Calls the implementation and gives the status.
+  /// The values that the implementation takes for its arguments but those for scratch memory and the status.
+  SmallVector<Value> getOperands();
+  /// Calls the implementation and gives the packed refusal that it answers, or null where it answers none.
   Value emitCall(Value scratch, Value scratchBytes);
+  /// Returns what came of the call.
+  void finish(Value refusal);
+  /// Fills the blocks that refuse arrays.
+  void buildArrayRefusals(SizeCode &code);
   /// Calls that of the targets which was chosen.
   void emitChosenCall(ArrayRef<Value> operands);
   Value emitArgument(const EntryParameter &parameter);
@@ -65,11 +74,10 @@ private:
   }
 
   func::FuncOp implementation;
-  const KernelSignature &signature;
   func::FuncOp cpuChoice;
   ArrayRef<func::FuncOp> targets;
-  Value context, choice;
-  SmallVector<EntryParameter> arguments, results;
+  ArrayRef<EntryCheck> valueChecks;
+  Value choice;
   SmallVector<Value> sizes, derivedSizes;
 };
 
@@ -122,8 +130,36 @@ void EntryBuilder::checkContext() {
   builder.setInsertionPointToStart(check);
   Value version = loadFromContext(builder.getI32Type(), AbiVersion);
   Value wrong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, version, constant32(RESID_ABI_VERSION));
-  cf::CondBranchOp::create(builder, loc, wrong, leave, ValueRange{constant32(Version)}, next, ValueRange{});
+  refuseValueIf(wrong, packRefusal(Version), arith::ExtUIOp::create(builder, loc, builder.getI64Type(), version));
+  cf::BranchOp::create(builder, loc, next);
   builder.setInsertionPointToStart(next);
+}
+
+/// Where overlaps are looked for, sizes that must be equal are: that no other is kept till then costs the good path
+/// less.
+void EntryBuilder::buildArrayRefusals(SizeCode &code) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(refuse);
+  emitArrayRefusal(sizes, refuse->getArgument(0));
+  builder.setInsertionPointToStart(refuseOverlap);
+  SmallVector<Value> shared;
+  for (unsigned index = 0; index < sizes.size(); ++index)
+    shared.push_back(code.dimension(-1 - int64_t(index)));
+  emitArrayRefusal(shared, constant32(Alias));
+}
+
+/// Conditions on scalars and sizes.
+void EntryBuilder::checkValues() {
+  if (valueChecks.empty())
+    return;
+  IRMapping mapping;
+  for (auto [argument, operand] : llvm::zip(implementation.getArguments(), getOperands()))
+    mapping.map(argument, operand);
+  for (const EntryCheck &check : valueChecks) {
+    auto [condition, value] = ValueChecks::emit(check, builder, mapping);
+    Value fails = arith::XOrIOp::create(builder, loc, condition, arith::ConstantIntOp::create(builder, loc, 1, 1));
+    refuseValueIf(fails, packRefusal(check.status, FailedCheck, check.number), value);
+  }
 }
 
 /// Reads the answer of the first call; where there is none yet, or no processor to choose, the processor is asked.
@@ -141,7 +177,8 @@ void EntryBuilder::chooseProcessor() {
   cf::CondBranchOp::create(builder, loc, isKnown, chosen, ValueRange{known}, ask, ValueRange{});
   builder.setInsertionPointToStart(ask);
   Value answer = func::CallOp::create(builder, loc, cpuChoice).getResult(0);
-  leaveIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, answer, count), Unsupported);
+  refuseValueIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, answer, count),
+                packRefusal(Unsupported));
   cf::BranchOp::create(builder, loc, chosen, ValueRange{answer});
   builder.setInsertionPointToStart(chosen);
 }
@@ -180,7 +217,7 @@ void EntryBuilder::emitChosenCall(ArrayRef<Value> operands) {
   builder.setInsertionPointToStart(join);
 }
 
-Value EntryBuilder::emitCall(Value scratch, Value scratchBytes) {
+SmallVector<Value> EntryBuilder::getOperands() {
   SmallVector<Value> operands = {context};
   for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results)) {
     operands.push_back(emitArgument(parameter));
@@ -189,11 +226,16 @@ Value EntryBuilder::emitCall(Value scratch, Value scratchBytes) {
   }
   for (unsigned index : getPassedSizes(signature))
     operands.push_back(index < sizes.size() ? sizes[index] : derivedSizes[index - sizes.size()]);
+  return operands;
+}
+
+Value EntryBuilder::emitCall(Value scratch, Value scratchBytes) {
+  SmallVector<Value> operands = getOperands();
   if (scratch)
     operands.append({scratch, scratchBytes});
   if (!answersStatus(implementation)) {
     emitChosenCall(operands);
-    return constant32(0);
+    return nullptr;
   }
   OpBuilder atEntry = OpBuilder::atBlockBegin(&entry.getBody().front());
   Value one = arith::ConstantIntOp::create(atEntry, loc, 1, 64);
@@ -205,9 +247,18 @@ Value EntryBuilder::emitCall(Value scratch, Value scratchBytes) {
   return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), status);
 }
 
-void EntryBuilder::callWithoutScratch() {
-  cf::BranchOp::create(builder, loc, leave, ValueRange{emitCall(nullptr, nullptr)});
+void EntryBuilder::finish(Value refusal) {
+  if (refusal) {
+    Block *refused = addBlock();
+    branchIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, refusal, constant32(0)), refused);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(refused);
+    func::ReturnOp::create(builder, loc, emitValueRefusal(refusal, nullptr));
+  }
+  func::ReturnOp::create(builder, loc, constant32(RESID_OK));
 }
+
+void EntryBuilder::callWithoutScratch() { finish(emitCall(nullptr, nullptr)); }
 
 /// Memory comes from the context's hooks and goes back before the function returns; no bytes need no hooks.
 void EntryBuilder::callWithScratch(SizeCode &code) {
@@ -216,35 +267,38 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
   Value bytes =
       func::CallOp::create(builder, loc, sizeFunction.getValue(), TypeRange{i64}, ValueRange(sizes)).getResult(0);
   Value wrong = code.compare(arith::CmpIPredicate::slt, bytes, code.constant(0));
-  leaveIf(wrong, arith::TruncIOp::create(builder, loc, builder.getI32Type(), bytes));
+  refuseValueIf(wrong, packRefusal(BadShape, ScratchTooLarge));
 
-  Block *allocate = addBlock(), *call = addBlock(), *release = addBlock();
+  Block *allocate = addBlock(), *call = addBlock(), *release = addBlock(), *done = addBlock();
   Value scratch = call->addArgument(pointerType, loc);
   Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
   Value none = code.compare(arith::CmpIPredicate::eq, bytes, code.constant(0));
   cf::CondBranchOp::create(builder, loc, none, call, ValueRange{null}, allocate, ValueRange{});
 
   builder.setInsertionPointToStart(allocate);
-  leaveIf(isNull(context), OutOfMemory);
+  refuseValueIf(isNull(context), packRefusal(OutOfMemory, NoAllocHook), bytes);
   Value alloc = loadFromContext(pointerType, Alloc), free = loadFromContext(pointerType, Free);
-  leaveIf(code.either(isNull(alloc), isNull(free)), OutOfMemory);
+  refuseValueIf(isNull(alloc), packRefusal(OutOfMemory, NoAllocHook), bytes);
+  refuseValueIf(isNull(free), packRefusal(OutOfMemory, NoFreeHook), bytes);
   Value user = loadFromContext(pointerType, User);
   auto allocType = LLVM::LLVMFunctionType::get(pointerType, {pointerType, i64, i64});
   Value memory =
       LLVM::CallOp::create(builder, loc, allocType, ValueRange{alloc, user, bytes, code.constant(kScratchAlignment)})
           .getResult();
-  leaveIf(isNull(memory), OutOfMemory);
+  refuseValueIf(isNull(memory), packRefusal(OutOfMemory, NoMemory), bytes);
   cf::BranchOp::create(builder, loc, call, ValueRange{memory});
 
   builder.setInsertionPointToStart(call);
-  Value status = emitCall(scratch, bytes);
-  cf::CondBranchOp::create(builder, loc, isNull(scratch), leave, ValueRange{status}, release, ValueRange{});
+  Value refusal = emitCall(scratch, bytes);
+  cf::CondBranchOp::create(builder, loc, isNull(scratch), done, ValueRange{}, release, ValueRange{});
   builder.setInsertionPointToStart(release);
   auto freeType =
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointerType, pointerType});
   LLVM::CallOp::create(builder, loc, freeType,
                        ValueRange{loadFromContext(pointerType, Free), loadFromContext(pointerType, User), scratch});
-  cf::BranchOp::create(builder, loc, leave, ValueRange{status});
+  cf::BranchOp::create(builder, loc, done);
+  builder.setInsertionPointToStart(done);
+  finish(refusal);
 }
 
 void EntryBuilder::buildEntry() {
@@ -253,8 +307,10 @@ void EntryBuilder::buildEntry() {
   collectParameters();
   SizeCode code(builder, loc, signature, sizes);
   derivedSizes = llvm::to_vector(code.getDerivedSizes());
+  buildArrayRefusals(code);
   checkContext();
   ArrayChecks(*this, code, signature, arguments, results).emit();
+  checkValues();
   chooseProcessor();
   if (implementation->hasAttr(kScratchAttribute))
     callWithScratch(code);
@@ -309,10 +365,11 @@ struct BuildEntries : resid::emit::impl::BuildEntriesBase<BuildEntries> {
     KernelSignature signature = KernelSignature::fromAttribute(attribute);
     findSharedBuffers(implementation, signature);
     narrowBoundary(implementation, signature);
+    ValueChecks valueChecks(implementation, signature);
     SmallVector<func::FuncOp> targets = {implementation};
     if (!variants.empty())
       targets = declareVariants(implementation, variants);
-    EntryBuilder entryBuilder(implementation, signature, cpuChoice, targets);
+    EntryBuilder entryBuilder(implementation, signature, cpuChoice, targets, valueChecks.getEntryChecks());
     entryBuilder.buildEntry();
     entryBuilder.buildScratchBytes();
     implementation->removeAttr(kSignatureAttribute);

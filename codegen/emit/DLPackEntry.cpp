@@ -6,6 +6,7 @@
 
 #include "codegen/emit/DLPackRead.inc"
 #include "codegen/emit/EntryCode.h"
+#include "codegen/emit/Refusals.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Linker/Linker.h"
@@ -36,9 +37,10 @@ namespace {
 
 class DLEntryBuilder {
 public:
-  DLEntryBuilder(llvm::Module &module, const KernelSignature &signature)
-      : signature(signature), helper(module.getFunction(kDLPackReadName)), entry(module.getFunction(signature.symbol)),
-        builder(module.getContext()), i32(builder.getInt32Ty()), i64(builder.getInt64Ty()), pointer(builder.getPtrTy()),
+  DLEntryBuilder(llvm::Module &module, const KernelSignature &signature, llvm::Constant *refusals)
+      : signature(signature), module(module), refusals(refusals), helper(module.getFunction(kDLPackReadName)),
+        entry(module.getFunction(signature.symbol)), builder(module.getContext()), i32(builder.getInt32Ty()),
+        i64(builder.getInt64Ty()), pointer(builder.getPtrTy()),
         function(llvm::Function::Create(llvm::FunctionType::get(i32, {pointer, pointer, i32}, false),
                                         llvm::GlobalValue::ExternalLinkage, signature.symbol + kDLPackSuffix.str(),
                                         module)) {}
@@ -55,19 +57,28 @@ private:
   llvm::Value *getSize(int64_t code);
   /// The value of an expression over sizes. F itself refuses sizes for which it has none.
   llvm::Value *evaluate(AffineExpr expression);
-  void leaveIf(llvm::Value *condition, llvm::Value *status);
-  void leaveIf(llvm::Value *condition, int32_t status) { leaveIf(condition, builder.getInt32(status)); }
+  /// Refuses as packed (RefusalProgram.h). `value`: the number of the argument, or of tensors; `words`: what was found
+  /// and expected, or null.
+  void refuseIf(llvm::Value *condition, llvm::Value *refusal, llvm::Value *value, llvm::Value *words = nullptr);
+  void refuseIf(llvm::Value *condition, resid_status status, Reason reason, llvm::Value *value) {
+    refuseIf(condition, builder.getInt32(packRefusal(status, reason)), value);
+  }
+  void buildRefusal();
   void read(const KernelValue &value, ArrayRef<llvm::Value *> sizes);
   void addArgument(const KernelValue &value);
   void addResult(const KernelValue &value);
   llvm::Value *loadScalar(llvm::Type *type, llvm::Value *address);
 
   const KernelSignature &signature;
+  llvm::Module &module;
+  llvm::Constant *refusals;
   llvm::Function *helper, *entry;
   llvm::IRBuilder<> builder;
   llvm::Type *i32, *i64, *pointer;
   llvm::Function *function;
-  llvm::PHINode *leaving = nullptr;
+  /// The block of all refusals: the packed one, its value, its words.
+  llvm::BasicBlock *refusing = nullptr;
+  llvm::PHINode *refusal = nullptr, *refusedValue = nullptr, *refusedWords = nullptr;
   /// One per argument and result.
   SmallVector<llvm::Value *> arrays;
   SmallVector<llvm::Value *> operands;
@@ -75,11 +86,26 @@ private:
 
 } // namespace
 
-void DLEntryBuilder::leaveIf(llvm::Value *condition, llvm::Value *status) {
-  auto *next = llvm::BasicBlock::Create(builder.getContext(), "", function, leaving->getParent());
-  leaving->addIncoming(status, builder.GetInsertBlock());
-  builder.CreateCondBr(condition, leaving->getParent(), next);
+void DLEntryBuilder::refuseIf(llvm::Value *condition, llvm::Value *packed, llvm::Value *value, llvm::Value *words) {
+  auto *next = llvm::BasicBlock::Create(builder.getContext(), "", function, refusing);
+  refusal->addIncoming(packed, builder.GetInsertBlock());
+  refusedValue->addIncoming(value, builder.GetInsertBlock());
+  refusedWords->addIncoming(words ? words : llvm::ConstantPointerNull::get(builder.getPtrTy()),
+                            builder.GetInsertBlock());
+  builder.CreateCondBr(condition, refusing, next);
   builder.SetInsertPoint(next);
+}
+
+void DLEntryBuilder::buildRefusal() {
+  refusing = llvm::BasicBlock::Create(builder.getContext(), "", function);
+  builder.SetInsertPoint(refusing);
+  size_t count = signature.arguments.size() + signature.results.size() + 2;
+  refusal = builder.CreatePHI(i32, count);
+  refusedValue = builder.CreatePHI(i64, count);
+  refusedWords = builder.CreatePHI(pointer, count);
+  llvm::Constant *prefix = addProgram(module, makeDLPackPrefix(signature, function->getName()));
+  builder.CreateRet(builder.CreateCall(module.getFunction(kRefuseName),
+                                       {function->getArg(0), refusal, refusedValue, refusedWords, prefix, refusals}));
 }
 
 llvm::Value *DLEntryBuilder::allocate(const KernelValue &value) {
@@ -120,10 +146,10 @@ void DLEntryBuilder::read(const KernelValue &value, ArrayRef<llvm::Value *> size
   for (auto [dimension, size] : llvm::enumerate(sizes))
     builder.CreateStore(size, getWord(array, 2 + dimension));
   llvm::Value *place = builder.CreateConstInBoundsGEP1_64(pointer, function->getArg(1), arrays.size());
-  llvm::Value *status = builder.CreateCall(
+  llvm::Value *packed = builder.CreateCall(
       helper, {builder.CreateLoad(pointer, place), builder.getInt32(getDLType(value.getElementType())),
                builder.getInt32(value.shape.size()), builder.getInt1(value.isStrided()), array});
-  leaveIf(builder.CreateIsNotNull(status), status);
+  refuseIf(builder.CreateIsNotNull(packed), packed, builder.getInt64(arrays.size()), array);
   arrays.push_back(array);
 }
 
@@ -140,7 +166,7 @@ void DLEntryBuilder::addArgument(const KernelValue &value) {
        }));
   llvm::Value *array = arrays.back(), *data = builder.CreateLoad(pointer, array);
   if (!value.isArray()) {
-    leaveIf(builder.CreateIsNull(data), BadPointer);
+    refuseIf(builder.CreateIsNull(data), RESID_BAD_POINTER, NullScalar, builder.getInt64(arrays.size() - 1));
     operands.push_back(loadScalar(entry->getArg(operands.size())->getType(), data));
     return;
   }
@@ -161,29 +187,27 @@ void DLEntryBuilder::addResult(const KernelValue &value) {
 
 void DLEntryBuilder::build() {
   auto *first = llvm::BasicBlock::Create(builder.getContext(), "", function);
-  auto *last = llvm::BasicBlock::Create(builder.getContext(), "", function);
-  builder.SetInsertPoint(last);
   size_t count = signature.arguments.size() + signature.results.size();
-  leaving = builder.CreatePHI(i32, count + 3);
-  builder.CreateRet(leaving);
-
+  buildRefusal();
   builder.SetInsertPoint(first);
-  leaveIf(builder.CreateICmpNE(function->getArg(2), builder.getInt32(count)), BadShape);
+  llvm::Value *given = function->getArg(2);
+  refuseIf(builder.CreateICmpNE(given, builder.getInt32(count)), RESID_BAD_SHAPE, OtherCount,
+           builder.CreateSExt(given, i64));
   if (count > 0)
-    leaveIf(builder.CreateIsNull(function->getArg(1)), BadPointer);
+    refuseIf(builder.CreateIsNull(function->getArg(1)), RESID_BAD_POINTER, NullTensors, builder.getInt64(0));
   operands.push_back(function->getArg(0));
   for (const KernelValue &value : signature.arguments)
     addArgument(value);
   for (const KernelValue &value : signature.results)
     addResult(value);
-  leaving->addIncoming(builder.CreateCall(entry, operands), builder.GetInsertBlock());
-  builder.CreateBr(last);
+  builder.CreateRet(builder.CreateCall(entry, operands));
 }
 
 void mlir::resid::emit::addDLPackEntries(llvm::Module &module, ArrayRef<KernelSignature> kernels) {
   if (kernels.empty())
     return;
   linkHelper(module);
+  llvm::Constant *refusals = addProgram(module, makeDLPackRefusals());
   for (const KernelSignature &kernel : kernels)
-    DLEntryBuilder(module, kernel).build();
+    DLEntryBuilder(module, kernel, refusals).build();
 }

@@ -9,29 +9,30 @@
 ; are known, and -1 for the others.
 %Array = type { ptr, i64, [0 x i64] }
 
-; Fills %array from %tensor and answers a resid_status. `strided`: the dimensions before the last need only be evenly apart.
+; Fills %array from %tensor and answers 0. `strided`: the dimensions before the last need only be evenly apart.
+; Else it answers a packed refusal (RefusalProgram.h), and the first two words of %array are what was found and expected.
 define i32 @resid_dl_read(ptr readonly %tensor, i32 %type, i32 %rank, i1 %strided, ptr %array) noinline nounwind {
 entry:
   %no_tensor = icmp eq ptr %tensor, null
-  br i1 %no_tensor, label %bad_pointer, label %check_device
+  br i1 %no_tensor, label %null_tensor, label %check_device
 
 check_device:
   %device_at = getelementptr %DLTensor, ptr %tensor, i64 0, i32 1
   %device = load i32, ptr %device_at
   %is_cpu = icmp eq i32 %device, 1
-  br i1 %is_cpu, label %check_type, label %unsupported
+  br i1 %is_cpu, label %check_type, label %other_device
 
 check_type:
   %type_at = getelementptr %DLTensor, ptr %tensor, i64 0, i32 4
   %own_type = load i32, ptr %type_at
   %is_type = icmp eq i32 %own_type, %type
-  br i1 %is_type, label %check_rank, label %bad_type
+  br i1 %is_type, label %check_rank, label %other_type
 
 check_rank:
   %rank_at = getelementptr %DLTensor, ptr %tensor, i64 0, i32 3
   %own_rank = load i32, ptr %rank_at
   %is_rank = icmp eq i32 %own_rank, %rank
-  br i1 %is_rank, label %take_data, label %bad_shape
+  br i1 %is_rank, label %take_data, label %other_rank
 
 take_data:
   %data = load ptr, ptr %tensor
@@ -51,7 +52,7 @@ take_data:
   br i1 %has_dims, label %check_shape, label %done
 
 check_shape:
-  br i1 %no_shape, label %bad_pointer, label %sizes
+  br i1 %no_shape, label %null_shape, label %sizes
 
 ; The sizes, first to last; the last one is what rows are apart if nothing else is said.
 sizes:
@@ -67,7 +68,7 @@ sizes:
   %is_any_size = and i1 %is_any, %is_size
   %fits = or i1 %is_wanted, %is_any_size
   %is_good = and i1 %fits, %is_size
-  br i1 %is_good, label %take_size, label %bad_shape
+  br i1 %is_good, label %take_size, label %other_size
 
 take_size:
   store i64 %size, ptr %size_out
@@ -112,7 +113,7 @@ take_row:
 
 compare_step:
   %is_expected = icmp eq i64 %stride, %expected
-  br i1 %is_expected, label %step_taken, label %unsupported
+  br i1 %is_expected, label %step_taken, label %other_stride
 
 step_taken:
   %open_after = phi i1 [ false, %take_row ], [ %open, %compare_step ]
@@ -127,12 +128,41 @@ step_done:
 
 done:
   ret i32 0
-bad_pointer:
-  ret i32 -1
-bad_shape:
-  ret i32 -2
-bad_type:
-  ret i32 -3
-unsupported:
-  ret i32 -6
+
+; Refusals: a status in 8 bits, a reason in the next 8, the number of a dimension in the rest.
+null_tensor:
+  ret i32 1535 ; -1, 5
+other_device:
+  %wide_device = zext i32 %device to i64
+  br label %refuse
+other_type:
+  %wide_own_type = zext i32 %own_type to i64
+  %wide_type = zext i32 %type to i64
+  br label %refuse
+other_rank:
+  %wide_own_rank = sext i32 %own_rank to i64
+  %wide_rank = sext i32 %rank to i64
+  br label %refuse
+null_shape:
+  ret i32 2559 ; -1, 9
+other_size:
+  %narrow_d = trunc i64 %d to i32
+  %d_detail = shl i32 %narrow_d, 16
+  %size_refusal = or i32 %d_detail, 2814 ; -2, 10
+  br label %refuse
+other_stride:
+  %narrow_axis = trunc i64 %axis to i32
+  %axis_detail = shl i32 %narrow_axis, 16
+  %stride_refusal = or i32 %axis_detail, 3066 ; -6, 11
+  br label %refuse
+refuse:
+  ; -6 and 6, -3 and 7, -2 and 8
+  %refusal = phi i32 [ 1786, %other_device ], [ 2045, %other_type ], [ 2302, %other_rank ], [ %size_refusal, %other_size ], [ %stride_refusal, %other_stride ]
+  %found = phi i64 [ %wide_device, %other_device ], [ %wide_own_type, %other_type ], [ %wide_own_rank, %other_rank ], [ %size, %other_size ], [ %stride, %other_stride ]
+  %expectation = phi i64 [ 1, %other_device ], [ %wide_type, %other_type ], [ %wide_rank, %other_rank ], [ %wanted, %other_size ], [ %expected, %other_stride ]
+  %found_at = getelementptr i64, ptr %array, i64 0
+  store i64 %found, ptr %found_at
+  %expectation_at = getelementptr i64, ptr %array, i64 1
+  store i64 %expectation, ptr %expectation_at
+  ret i32 %refusal
 }

@@ -30,15 +30,25 @@ struct EntryParameter {
   Value stride = {};       // of a strided array: the distance of its rows in elements
 };
 
+/// A function's blocks that refuse are built by who began it.
 struct EntryCode {
-  explicit EntryCode(Operation *place)
-      : builder(place), loc(place->getLoc()), pointerType(LLVM::LLVMPointerType::get(place->getContext())) {}
+  EntryCode(Operation *place, const KernelSignature &signature)
+      : signature(signature), builder(place), loc(place->getLoc()),
+        pointerType(LLVM::LLVMPointerType::get(place->getContext())) {}
 
   /// Makes `entry`, a function of this type that answers an i32, and goes to its first block.
   void begin(StringRef name, FunctionType type);
-  /// Leaves the function with `status` where `condition` is true.
-  void leaveIf(Value condition, Value status);
-  void leaveIf(Value condition, Status status) { leaveIf(condition, constant32(status)); }
+  /// Goes to `refuse` with this status where `condition` is true.
+  void refuseIf(Value condition, Status status);
+  /// Goes to `block`, which takes nothing, where `condition` is true.
+  void branchIf(Value condition, Block *block);
+  /// Refuses as packed (RefusalProgram.h) where `condition` is true; `value` (i64) may be null.
+  void refuseValueIf(Value condition, int32_t refusal, Value value = nullptr);
+  /// Calls the function that refuses all but arrays, and gives the status.
+  Value emitValueRefusal(Value refusal, Value value);
+  /// Refuses arrays, and ends the block. `sizes`: one per size parameter.
+  void emitArrayRefusal(ValueRange sizes, Value status);
+  LLVM::LLVMFuncOp getRefusalFunction(StringRef suffix, TypeRange types);
   Block *addBlock() { return entry.addBlock(); }
 
   Value constant32(int32_t value) { return arith::ConstantIntOp::create(builder, loc, value, 32); }
@@ -48,12 +58,17 @@ struct EntryCode {
   }
   Value toInteger(Value pointer) { return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointer); }
 
+  const KernelSignature &signature;
   OpBuilder builder;
   Location loc;
   Type pointerType;
   func::FuncOp entry;
-  /// Where the function ends; its argument is the status.
-  Block *leave = nullptr;
+  Value context;
+  SmallVector<EntryParameter> arguments, results;
+  /// Where arrays are refused before anything is known of their sizes; its argument is the status.
+  Block *refuse = nullptr;
+  /// Where arrays of good sizes are refused for their overlap.
+  Block *refuseOverlap = nullptr;
 };
 
 } // namespace mlir::resid::emit

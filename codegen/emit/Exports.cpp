@@ -9,6 +9,7 @@
 #include "codegen/emit/CPUVariants.h"
 #include "codegen/emit/DLPackEntry.h"
 #include "codegen/emit/Passes.h"
+#include "codegen/emit/Refusals.h"
 #include "runtime/resid.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -85,10 +86,25 @@ void mlir::resid::emit::setVariant(llvm::Module &module, const TargetDescription
   }
 }
 
+/// What a refusal says that it expected.
+static std::string describeProcessors(ArrayRef<TargetDescription> targets) {
+  if (targets.size() > 1)
+    return "one that is able to run code for " + llvm::join(getCPUNames(targets), " or ");
+  return "one with " + llvm::join(targets.front().getRequiredFeatures(), ", ");
+}
+
+/// Whether `function` runs before the processor was asked: it is one of those that refuse.
+static bool isRefusal(const llvm::Function &function) {
+  StringRef name = function.getName();
+  return name.starts_with(kSharedRefusalPrefix) || name.ends_with(kRefuseArraysSuffix) ||
+         name.ends_with(kRefuseValueSuffix);
+}
+
 /// Adds the functions beside the entries; gives all that is exported.
 static SmallVector<llvm::Function *> addExports(llvm::Module &module, ArrayRef<TargetDescription> targets,
                                                 ArrayRef<KernelSignature> kernels, bool packed) {
   SmallVector<llvm::Function *> exported;
+  addRefusals(module, kernels, describeProcessors(targets));
   if (!packed)
     addDLPackEntries(module, kernels);
   for (const KernelSignature &kernel : kernels) {
@@ -130,6 +146,8 @@ void mlir::resid::emit::finishExports(llvm::Module &module, ArrayRef<TargetDescr
       // from optimisation, as little as what else is exported: loads, stores and calls.
       if (!llvm::is_contained(entries, function.getName()))
         function.addFnAttr(isExported ? cpu::kOnceAttribute : cpu::kBriefAttribute);
+    } else if (isRefusal(function)) {
+      setCPU(function, isX86 ? "x86-64" : "generic", "");
     } else if (!function.hasFnAttribute("target-cpu")) {
       setCPU(function, targets.front().cpu, targets.front().features);
     }

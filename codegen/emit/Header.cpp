@@ -6,6 +6,7 @@
 
 #include "codegen/emit/SharedDeclarations.inc"
 #include "runtime/resid.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -59,6 +60,27 @@ static void writeConstraints(llvm::raw_ostream &stream, const KernelSignature &s
   }
 }
 
+/// The conditions on values, each once. Texts of assertions may hold anything, but nothing that ends or begins a
+/// comment.
+static void writeChecks(llvm::raw_ostream &stream, const KernelSignature &signature, resid_status status,
+                        bool isInside) {
+  llvm::SmallSetVector<StringRef, 4> texts;
+  for (const ValueCheck &check : signature.checks)
+    if (check.isInside == isInside && check.status == status)
+      texts.insert(check.text);
+  if (texts.empty())
+    return;
+  stream << (status == RESID_BAD_SHAPE ? " * RESID_BAD_SHAPE " : " * RESID_BAD_VALUE ")
+         << (isInside ? "while it works, so that outputs may have been written:\n" : "before anything is written:\n");
+  for (StringRef text : texts) {
+    auto [before, after] = text.split(text.contains(" are {0}") ? " are {0}" : " is {0}");
+    stream << " *   ";
+    for (char c : (before + after).str())
+      stream << (llvm::isPrint(c) && c != '/' && c != '\\' ? c : ' ');
+    stream << "\n";
+  }
+}
+
 /// What holds for all arrays, and the answers.
 static void writeRules(llvm::raw_ostream &stream, const KernelSignature &signature) {
   stream << " *\n * Sizes are in elements, arrays are contiguous and row-major, of any alignment.\n";
@@ -71,9 +93,14 @@ static void writeRules(llvm::raw_ostream &stream, const KernelSignature &signatu
   stream << " * Answers RESID_OK, or RESID_BAD_POINTER (NULL for an array that has elements), RESID_BAD_SHAPE (a\n"
          << " * size that is negative, disagrees, or makes an array of more than 2^47 bytes"
          << (hasStrides ? "; rows that overlap" : "") << "), RESID_ALIAS\n"
-         << " * (an output overlaps another array, unless it says so above), RESID_BAD_VALUE, RESID_UNSUPPORTED\n"
-         << " * (the processor), RESID_VERSION (ctx) or RESID_OOM (scratch memory). May be called from several\n"
-         << " * threads at once. */\n";
+         << " * (an output overlaps another array, unless it says so above), RESID_BAD_VALUE"
+         << (signature.checks.empty() ? "" : " (below)") << ", RESID_UNSUPPORTED\n"
+         << " * (the processor), RESID_VERSION (ctx) or RESID_OOM (scratch memory); ctx->log is told why. May be\n"
+         << " * called from several threads at once.\n";
+  for (bool isInside : {false, true})
+    for (resid_status status : {RESID_BAD_SHAPE, RESID_BAD_VALUE})
+      writeChecks(stream, signature, status, isInside);
+  stream << " */\n";
 }
 
 static void writeComment(llvm::raw_ostream &stream, const KernelSignature &signature) {

@@ -3,6 +3,8 @@
 // Calls between functions to the bodies of their callees.
 
 #include "codegen/emit/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -78,6 +80,19 @@ LogicalResult CallInliner::run(func::FuncOp function) {
   return success();
 }
 
+/// A step that a caller gives as a constant shows only here; upstream's patterns would take such a loop away.
+static LogicalResult verifySteps(ModuleOp module) {
+  return failure(module
+                     .walk([](scf::ForOp loop) {
+                       std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+                       if (!step || (loop.getUnsignedCmp() ? *step != 0 : *step > 0))
+                         return WalkResult::advance();
+                       loop.emitOpError() << "expected a step of 1 or more, but got " << *step;
+                       return WalkResult::interrupt();
+                     })
+                     .wasInterrupted());
+}
+
 namespace {
 struct InlineCalls : resid::emit::impl::InlineCallsBase<InlineCalls> {
   void runOnOperation() override {
@@ -86,6 +101,8 @@ struct InlineCalls : resid::emit::impl::InlineCallsBase<InlineCalls> {
     for (func::FuncOp function : functions)
       if (function.isPublic() && failed(inliner.run(function)))
         return signalPassFailure();
+    if (failed(verifySteps(getOperation())))
+      return signalPassFailure();
     for (func::FuncOp function : functions)
       if (function.isPrivate())
         function.erase();

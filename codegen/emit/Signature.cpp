@@ -342,6 +342,13 @@ DictionaryAttr KernelSignature::toAttribute(MLIRContext *context) const {
   for (auto [a, b] : equalities)
     sides.append({a, b});
   addExpressions("equalities", sides);
+  auto checkList = llvm::map_to_vector(checks, [&](const ValueCheck &check) -> Attribute {
+    return builder.getDictionaryAttr({builder.getNamedAttr("text", builder.getStringAttr(check.text)),
+                                      builder.getNamedAttr("status", builder.getI32IntegerAttr(check.status)),
+                                      builder.getNamedAttr("inside", builder.getBoolAttr(check.isInside))});
+  });
+  if (!checkList.empty())
+    entries.push_back(builder.getNamedAttr("checks", builder.getArrayAttr(checkList)));
   return builder.getDictionaryAttr(entries);
 }
 
@@ -365,5 +372,10 @@ KernelSignature KernelSignature::fromAttribute(DictionaryAttr attribute) {
   if (auto map = attribute.getAs<AffineMapAttr>("equalities"))
     for (ArrayRef<AffineExpr> sides = map.getValue().getResults(); !sides.empty(); sides = sides.drop_front(2))
       signature.equalities.push_back({sides[0], sides[1]});
+  if (auto checks = attribute.getAs<ArrayAttr>("checks"))
+    for (auto check : checks.getAsRange<DictionaryAttr>())
+      signature.checks.push_back({check.getAs<StringAttr>("text").str(),
+                                  int32_t(check.getAs<IntegerAttr>("status").getInt()),
+                                  check.getAs<BoolAttr>("inside").getValue()});
   return signature;
 }

@@ -50,6 +50,16 @@ struct KernelValue {
   int64_t getElementBytes() const;
 };
 
+/// A run-time condition on values.
+struct ValueCheck {
+  /// What is wrong; `{0}` stands for the value.
+  std::string text;
+  /// What a call that fails it answers.
+  int32_t status = 0;
+  /// Whether it is checked while the function works, so that outputs may have been written.
+  bool isInside = false;
+};
+
 /// The C function of one func.func.
 struct KernelSignature {
   std::string symbol;
@@ -64,6 +74,7 @@ struct KernelSignature {
   std::vector<std::pair<AffineExpr, AffineExpr>> equalities;
   /// (result, argument): the result's buffer may be exactly the argument's.
   std::vector<std::pair<unsigned, unsigned>> inPlace;
+  std::vector<ValueCheck> checks;
 
   bool mayShareBuffer(unsigned result, unsigned argument) const;
   /// One code for all sizes that must be equal: the size where only one is right, else that of their first parameter.

@@ -8,21 +8,22 @@
 #include "dialect/DropoutScheme.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "runtime/resid.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
 static constexpr int64_t wordLimit = int64_t(1) << 32;
-static constexpr int32_t badValue = -4;
 
 static Value createI64(ImplicitLocOpBuilder &builder, int64_t value) {
   return arith::ConstantIntOp::create(builder, value, 64);
 }
 
 /// Requires 0 ≤ value < limit: one unsigned comparison, since a negative value is a large unsigned one.
-static void requireBelow(ImplicitLocOpBuilder &builder, Value value, int64_t limit) {
+static void requireBelow(ImplicitLocOpBuilder &builder, StringRef what, Value value, int64_t limit) {
   Value inside = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, value, createI64(builder, limit));
-  rows::RequireOp::create(builder, inside, builder.getI32IntegerAttr(badValue));
+  std::string text = (what + " of dropout is {0}, expected 0 to " + Twine(limit - 1)).str();
+  rows::RequireOp::create(builder, inside, RESID_BAD_VALUE, text, value);
 }
 
 /// The number of rows of x (its leading dimensions, flattened), as i64.
@@ -39,15 +40,16 @@ static Value createRowCount(ImplicitLocOpBuilder &builder, ArrayRef<OpFoldResult
 /// Step, site and every row must fit the generator's 32-bit counter words.
 static void requireCounters(ImplicitLocOpBuilder &builder, const DropoutSite &site, Value row, Value siteWord,
                             ArrayRef<OpFoldResult> sizes) {
-  requireBelow(builder, site.step, wordLimit);
+  requireBelow(builder, "step", site.step, wordLimit);
   if (site.originSite)
-    requireBelow(builder, siteWord, wordLimit);
+    requireBelow(builder, "site", siteWord, wordLimit);
   if (site.originRow)
-    requireBelow(builder, row, wordLimit);
+    requireBelow(builder, "first row", row, wordLimit);
   // With both addends below 2^47 the sum cannot wrap; one past the last row may be 2^32 itself.
   bool rowsKnown = llvm::all_of(sizes.drop_back(), [](OpFoldResult size) { return isa<Attribute>(size); });
   if (site.originRow || !rowsKnown)
-    requireBelow(builder, arith::AddIOp::create(builder, row, createRowCount(builder, sizes)), wordLimit + 1);
+    requireBelow(builder, "end of the rows", arith::AddIOp::create(builder, row, createRowCount(builder, sizes)),
+                 wordLimit + 1);
 }
 
 Value resid::lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutSite &site) {

@@ -11,12 +11,10 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "runtime/resid.h"
 
 using namespace mlir;
 using namespace mlir::resid;
-
-/// RESID_BAD_SHAPE of the runtime's header.
-static constexpr int32_t badShape = -2;
 
 namespace {
 /// The maps of a norm over the last dimensions of x; where there are groups, x has a dimension of them before these,
@@ -195,7 +193,9 @@ static SmallVector<Value> lowerGroupNorm(ImplicitLocOpBuilder &builder, const No
     Value rest = arith::RemUIOp::create(builder, size, arith::ConstantIndexOp::create(builder, groups));
     Value isWhole =
         arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, rest, arith::ConstantIndexOp::create(builder, 0));
-    rows::RequireOp::create(builder, isWhole, builder.getI32IntegerAttr(badShape));
+    std::string text = "features of group_norm are {0}, expected a multiple of " + std::to_string(groups);
+    Value number = arith::IndexCastOp::create(builder, builder.getI64Type(), size);
+    rows::RequireOp::create(builder, isWhole, RESID_BAD_SHAPE, text, number);
   }
   NormParts grouped = norm;
   for (Value *operand : {&grouped.x, &grouped.gamma, &grouped.beta})

@@ -13,7 +13,8 @@ def ResidToLinalg : Pass<"resid-to-linalg"> {
     Rewrites every resid op into elementwise `linalg.generic`, with the conversions between storage and arithmetic type
     written out, `rows.layer_statistics` and `rows.rms_statistics` for the sums of a norm, `rows.random_halves` for the
     random numbers of a dropout site, and `rows.require` for the run-time conditions on step, site and row. An `add_norm`
-    becomes what its expansion becomes.
+    becomes what its expansion becomes. `cf.assert` becomes `rows.require` too, and so does what an `scf.for` needs of its
+    step: a loop whose step is refused has no iterations.
 
     Class: bit-exact. Each op rounds its results to storage once, as the op's definition says.
 

@@ -17,6 +17,10 @@ void populateNormToLinalg(RewritePatternSet &patterns);
 void populateDropoutToLinalg(RewritePatternSet &patterns);
 void populateFusedToLinalg(RewritePatternSet &patterns);
 
+/// Turns cf.assert into rows.require, and requires that the steps of loops go forward. An error where an assertion
+/// stands in an operation that has no place for a status.
+LogicalResult lowerConditions(Operation *root);
+
 /// y = skip_scale·x + branch_scale·(gate ⊙ f), rounded to the result's element type once; gate may be null.
 Value lowerAdd(ImplicitLocOpBuilder &builder, Value x, Value f, Value gate, const APFloat &skipScale,
                const APFloat &branchScale, Type resultType);

@@ -17,6 +17,8 @@ namespace {
 struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
   void runOnOperation() override {
     MLIRContext &context = getContext();
+    if (failed(lowerConditions(getOperation())))
+      return signalPassFailure();
     RewritePatternSet patterns(&context);
     populateResidualToLinalg(patterns);
     populateNormToLinalg(patterns);

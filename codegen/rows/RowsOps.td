@@ -89,9 +89,11 @@ def Rows_RequireOp : Rows_Op<"require"> {
   let summary = "a run-time condition of the function: where it is false, the call answers the status";
   let description = [{
     Execution goes on (memory stays safe), but the function returns `status` (a resid_status, the first that failed).
+    `text` says what is wrong; `{0}` in it stands for `value`, or for "out of range" where that is not known any more.
+    What follows from scalar arguments and sizes alone is checked by the function's entry, before anything is written.
   }];
-  let arguments = (ins I1:$condition, I32Attr:$status);
-  let assemblyFormat = "$condition `status` $status attr-dict";
+  let arguments = (ins I1:$condition, I32Attr:$status, DefaultValuedStrAttr<StrAttr, "">:$text, Optional<I64>:$value);
+  let assemblyFormat = "$condition `status` $status (`says` $text^ (`of` $value^)?)? attr-dict";
 }
 
 //===------------------------------------------- one kernel -------------------------------------------------------===//

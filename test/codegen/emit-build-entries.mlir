@@ -6,28 +6,36 @@
           sizes = [{argument = 0 : i64, dimension = 0 : i64, fixed = -1 : i64, name = "x_dim0", same_as = 0 : i64}],
           symbol = "f", type = ""}
 
-// The checks in their order: context, pointers, sizes, overlap, processor; then the call and its status.
+// The blocks that refuse arrays; then the checks in their order: context, pointers, sizes, overlap, values, processor; then the
+// call and its status. The number 246 is the byte of -10, and 252 that of -4; a failed condition is reason 15 (3840).
 // CHECK-LABEL: func.func @f(
 // CHECK-SAME:    %[[CTX:[a-z0-9]+]]: !llvm.ptr, %[[X:[a-z0-9]+]]: !llvm.ptr, %[[DIM:[a-z0-9]+]]: i64, %[[SCALE:[a-z0-9]+]]: i16, %[[N:[a-z0-9]+]]: i64, %[[OUT:[a-z0-9]+]]: !llvm.ptr) -> i32
 // CHECK:         %[[STATUS:.*]] = llvm.alloca
 // CHECK:         llvm.icmp "eq" %[[CTX]]
-// CHECK:         llvm.load {{.*}} -> i32
-// CHECK:         %c-10_i32 = arith.constant -10
+// CHECK:         llvm.call @f.refuse_arrays(%[[CTX]], %[[X]], %[[DIM]], %[[OUT]], %{{.*}})
+// CHECK:         %c-5_i32 = arith.constant -5
+// CHECK:         llvm.call @f.refuse_arrays(%[[CTX]], %[[X]], %[[DIM]], %[[OUT]], %c-5_i32)
+// CHECK:         %[[VERSION:.*]] = llvm.load {{.*}} -> i32
+// CHECK:         arith.cmpi ne, %[[VERSION]]
+// CHECK:         llvm.call @f.refuse_value(%[[CTX]], %c246_i32, %{{.*}})
 // CHECK:         %c-1_i32 = arith.constant -1
 // CHECK:         arith.cmpi ugt, %[[DIM]], %{{.*}} : i64
 // CHECK:         %c-2_i32 = arith.constant -2
 // CHECK:         %[[FROM:.*]] = llvm.ptrtoint %[[X]]
 // CHECK:         %[[TO:.*]] = llvm.ptrtoint %[[OUT]]
 // CHECK:         arith.subi %[[FROM]], %[[TO]]
-// CHECK:         %c-5_i32 = arith.constant -5
+// CHECK:         %[[INDEX:.*]] = arith.index_cast %[[N]] : i64 to index
+// CHECK:         arith.cmpi eq, %{{.*}}, %[[INDEX]]
+// CHECK:         %[[NUMBER:.*]] = arith.index_cast %[[INDEX]] : index to i64
+// CHECK:         llvm.call @f.refuse_value(%[[CTX]], %c4092_i32, %[[NUMBER]])
 // CHECK:         %[[STATE:.*]] = llvm.mlir.addressof @resid_cpu_state
 // CHECK:         llvm.load %[[STATE]] atomic monotonic
 // CHECK:         call @resid_cpu_choice()
-// CHECK:         %c-6_i32 = arith.constant -6
 // CHECK:         arith.bitcast %[[SCALE]] : i16 to bf16
-// CHECK:         arith.index_cast %[[N]] : i64 to index
 // CHECK:         call @f.impl(%[[CTX]],
-// CHECK:         llvm.load %[[STATUS]]
+// CHECK:         %[[CODE:.*]] = llvm.load %[[STATUS]]
+// CHECK:         arith.cmpi ne, %[[CODE]], %c0_i32
+// CHECK:         llvm.call @f.refuse_value(%[[CTX]], %[[CODE]], %{{.*}})
 // CHECK-LABEL: func.func @f_scratch_bytes(%{{.*}}: i64) -> i64
 // CHECK-LABEL: func.func private @f.impl
 // The implementation is given pointers, scalars and sizes; and the status cell, since it has something to answer.
@@ -35,25 +43,33 @@
 // CHECK-NEXT:    %[[SIZE:.*]] = arith.index_cast %[[DIM]]
 // CHECK-DAG:     %[[FROM:.*]] = builtin.unrealized_conversion_cast %[[X]], %[[SIZE]] : !llvm.ptr, index to memref<?xf32>
 // CHECK-DAG:     %[[TO:.*]] = builtin.unrealized_conversion_cast %[[OUT]], %[[SIZE]] : !llvm.ptr, index to memref<?xf32>
-// CHECK:         arith.cmpi eq, %[[SIZE]], %[[N]]
+// What the entry has checked is gone; what follows from an array answers its number (1) with its status.
+// CHECK-NOT:     rows.require %{{.*}} status -4
+// CHECK:         rows.require %{{.*}} status 69628
 // CHECK:         memref.copy %[[FROM]], %[[TO]]
 func.func private @f.impl(%ctx: !llvm.ptr, %x: memref<?xf32>, %scale: bf16, %n: index, %out: memref<?xf32>, %status: memref<i32>)
     attributes {resid.signature = #shape} {
   %c0 = arith.constant 0 : index
   %size = memref.dim %out, %c0 : memref<?xf32>
   %is_n = arith.cmpi eq, %size, %n : index
-  rows.require %is_n status -4
+  %number = arith.index_cast %n : index to i64
+  rows.require %is_n status -4 says "n is {0}, expected the size" of %number
+  %first = memref.load %x[%c0] : memref<?xf32>
+  %zero = arith.constant 0.0 : f32
+  %is_positive = arith.cmpf ogt, %first, %zero : f32
+  rows.require %is_positive status -4 says "x is negative"
   memref.copy %x, %out : memref<?xf32> to memref<?xf32>
   return
 }
 
 // Scratch memory: sizes refused, none needed, no context, no hooks, no memory.
+// The reasons 1 to 4 (256, 512 …) stand over the bytes of -2 and -7.
 // CHECK-LABEL: func.func @g(
 // CHECK:         %[[BYTES:.*]] = call @g.scratch
-// CHECK:         arith.constant -7
-// CHECK:         call @g.impl
-// CHECK:         llvm.call %{{.*}} : !llvm.ptr, (!llvm.ptr, !llvm.ptr) -> ()
-// CHECK:         llvm.call %{{.*}}(%{{.*}}, %[[BYTES]], %{{.*}}) : !llvm.ptr, (!llvm.ptr, i64, i64) -> !llvm.ptr
+// CHECK:         llvm.call @g.refuse_value(%{{.*}}, %c510_i32, %{{.*}})
+// CHECK:         llvm.call @g.refuse_value(%{{.*}}, %c761_i32{{.*}}, %[[BYTES]])
+// CHECK:         llvm.call @g.refuse_value(%{{.*}}, %c1017_i32{{.*}}, %[[BYTES]])
+// CHECK:         llvm.call @g.refuse_value(%{{.*}}, %c1273_i32{{.*}}, %[[BYTES]])
 // CHECK-LABEL: func.func @g_scratch_bytes
 // CHECK:         call @g.scratch
 #scratch = {arguments = [], in_place = [], results = [], sizes = [], symbol = "g", type = ""}
@@ -74,7 +90,6 @@ func.func private @g.impl(%ctx: !llvm.ptr, %scratch: memref<?xi8>, %status: memr
 // CHECK:         arith.cmpi slt, %[[STRIDE]], %c8_i64
 // CHECK:         %c-2_i32 = arith.constant -2
 // CHECK:         arith.remui
-// CHECK:         %c-5_i32{{.*}} = arith.constant -5
 // CHECK:         call @h.impl(%{{.*}}, %[[X]], %[[XSTRIDE]], %[[OUT]], %[[STRIDE]], %[[ROWS]]) :
 // CHECK-LABEL: func.func @h_scratch_bytes(%{{.*}}: i64) -> i64
 // CHECK-LABEL: func.func private @h.impl(

@@ -40,7 +40,7 @@
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=chain --arg=f32[1x2]=1 --arg=f32[1x3]=1 --arg=f32[2]=1 --arg=1 --arg=1 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=SIZES
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=twice --arg=f32[1x1]=1 --mcpu=nothing 2>&1 | FileCheck %s --check-prefix=MCPU
-// VALUE: resid-run: error: the compiled function answered RESID_BAD_VALUE
+// VALUE: resid-run: error: the compiled function answered RESID_BAD_VALUE: {{.*}}; chain: argument 'step': step of dropout is -1, expected 0 to 4294967295
 // SIZES: resid-run: error: expected dimension 1 of argument 1 ('f') to be that of dimension 1 of argument 0 ('x'), 2, but got 3
 // MCPU: resid-run: error: --mcpu: expected a CPU {{.*}} but got 'nothing'
 

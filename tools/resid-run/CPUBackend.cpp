@@ -69,8 +69,7 @@ Expected<CompiledFunction> compile(func::FuncOp function, StringRef mcpu) {
   if (auto failure = writeCompiled(code, *targets, emit::CodeKind::Object, result.object))
     return describeFailure(*failure);
   if (code.signatures.size() != 1)
-    return makeError(tools::ExitInternal,
-                     "expected one compiled function but got " + Twine(code.signatures.size()));
+    return makeError(tools::ExitInternal, "expected one compiled function but got " + Twine(code.signatures.size()));
   result.signature = code.signatures.front();
   return result;
 }
@@ -97,25 +96,38 @@ public:
              resid_thread_pool *pool)
       : object(std::move(loaded)), entry(entry), call(std::move(call)), pool(pool) {
     resid_ctx_init(&context, pool);
+    context.user = this;
+    if (pool)
+      context.parallel_for = runInPool;
+    context.log = keepMessage;
   }
   ~CPUBackend() override { resid_thread_pool_destroy(pool); }
 
   Error run() override {
+    refusal.clear();
     resid_status status = call->call(entry, context);
     if (status == RESID_OK && !call->arePaddingsIntact())
       return makeError(tools::ExitInternal, "internal error: the compiled function wrote between the rows of an array");
     if (status == RESID_OK)
       return Error::success();
-    return makeError(getExitCode(status), Twine("the compiled function answered ") + resid_status_string(status));
+    std::string answer = std::string("the compiled function answered ") + resid_status_string(status);
+    return makeError(getExitCode(status), refusal.empty() ? answer : answer + "; " + refusal);
   }
   std::vector<Array> getResults() override { return call->getResults(); }
 
 private:
+  static void runInPool(void *user, int64_t n, void (*fn)(void *arg, int64_t i), void *arg) {
+    resid_parallel_for(static_cast<CPUBackend *>(user)->pool, n, fn, arg);
+  }
+  static void keepMessage(void *user, int32_t, const char *text) { static_cast<CPUBackend *>(user)->refusal = text; }
+
   LoadedObject object;
   LoadedObject::PackedFunction entry;
   std::unique_ptr<KernelCall> call;
   resid_thread_pool *pool;
   resid_ctx context;
+  /// What the function said to the log.
+  std::string refusal;
 };
 
 } // namespace

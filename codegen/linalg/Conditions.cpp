@@ -1,0 +1,58 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Run-time conditions that programs write themselves, cf.assert, and those of loops: each becomes a rows.require.
+
+#include "codegen/linalg/Patterns.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "runtime/resid.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// What runs once per element, or in parallel, has no place for a status.
+static LogicalResult lowerAssertion(cf::AssertOp op) {
+  for (Operation *parent = op->getParentOp(); parent && !isa<func::FuncOp>(parent); parent = parent->getParentOp())
+    if (!isa<scf::ForOp, scf::IfOp>(parent))
+      return op.emitError() << "an assertion in '" << parent->getName()
+                            << "' is not available: expected it in a function, an scf.for or an scf.if";
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  std::string text = ("assertion failed: " + op.getMsg()).str();
+  rows::RequireOp::create(builder, op.getArg(), RESID_BAD_VALUE, text, Value());
+  op.erase();
+  return success();
+}
+
+/// A loop without a step forward would never end; where the step is refused, the loop has no iterations.
+static void requireStep(scf::ForOp loop) {
+  if (getConstantIntValue(loop.getStep()))
+    return;
+  ImplicitLocOpBuilder builder(loop.getLoc(), loop);
+  Value step = loop.getStep();
+  Type type = step.getType();
+  Value zero = arith::ConstantOp::create(builder, builder.getIntegerAttr(type, 0));
+  Value one = arith::ConstantOp::create(builder, builder.getIntegerAttr(type, 1));
+  auto predicate = loop.getUnsignedCmp() ? arith::CmpIPredicate::ne : arith::CmpIPredicate::sgt;
+  Value isForward = arith::CmpIOp::create(builder, predicate, step, zero);
+  Type i64 = builder.getI64Type();
+  Value number = step;
+  if (type.isIndex())
+    number = arith::IndexCastOp::create(builder, i64, step);
+  else if (type.getIntOrFloatBitWidth() < 64)
+    number = arith::ExtSIOp::create(builder, i64, step);
+  else if (type != i64)
+    number = arith::TruncIOp::create(builder, i64, step);
+  rows::RequireOp::create(builder, isForward, RESID_BAD_VALUE, "step of scf.for is {0}, expected 1 or more", number);
+  loop.setStep(arith::SelectOp::create(builder, isForward, step, one));
+  loop.setUpperBound(arith::SelectOp::create(builder, isForward, loop.getUpperBound(), loop.getLowerBound()));
+}
+
+LogicalResult resid::lowerConditions(Operation *root) {
+  root->walk(requireStep);
+  WalkResult result = root->walk([](cf::AssertOp op) { return WalkResult(lowerAssertion(op)); });
+  return failure(result.wasInterrupted());
+}
