@@ -4,8 +4,8 @@
 
 #include "codegen/KernelReport.h"
 
-#include "codegen/cpu/KernelPlan.h"
-#include "codegen/emit/Signature.h"
+#include "codegen/boundary/Signature.h"
+#include "codegen/cpu/choice/KernelPlan.h"
 #include "codegen/rows/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -21,7 +21,8 @@ namespace {
 /// Collects the kernels of one function.
 class FunctionReader {
 public:
-  FunctionReader(func::FuncOp function, emit::KernelSignature signature, ArrayRef<emit::TargetDescription> targets)
+  FunctionReader(func::FuncOp function, boundary::KernelSignature signature,
+                 ArrayRef<machine::TargetDescription> targets)
       : function(function), signature(std::move(signature)), targets(targets) {}
 
   void run(ReportedFunction &result, std::vector<ReportedKernel> &kernels);
@@ -29,17 +30,18 @@ public:
 private:
   ReportedKernel read(rows::KernelOp kernel);
   void readTraffic(rows::KernelOp kernel, ReportedKernel &result);
-  ReportedSchedule readSchedule(rows::KernelOp kernel, const emit::TargetDescription &target, std::string &scalarPath);
+  ReportedSchedule readSchedule(rows::KernelOp kernel, const machine::TargetDescription &target,
+                                std::string &scalarPath);
   std::string nameSize(Value size);
   std::string nameTensor(Value tensor);
   std::optional<size_t> findPlace(Value value);
   /// The argument (result) of the signature that a tensor or buffer is, if any.
-  const emit::KernelValue *findArgument(Value value);
-  const emit::KernelValue *findResult(Value value);
+  const boundary::KernelValue *findArgument(Value value);
+  const boundary::KernelValue *findResult(Value value);
 
   func::FuncOp function;
-  emit::KernelSignature signature;
-  ArrayRef<emit::TargetDescription> targets;
+  boundary::KernelSignature signature;
+  ArrayRef<machine::TargetDescription> targets;
   DenseMap<Operation *, std::string> names;
   /// Tensors that come from elsewhere and that an earlier kernel has read.
   DenseSet<Value> known;
@@ -62,12 +64,12 @@ std::optional<size_t> FunctionReader::findPlace(Value value) {
   return argument.getArgNumber() - 1;
 }
 
-const emit::KernelValue *FunctionReader::findArgument(Value value) {
+const boundary::KernelValue *FunctionReader::findArgument(Value value) {
   std::optional<size_t> place = findPlace(value);
   return place && *place < signature.arguments.size() ? &signature.arguments[*place] : nullptr;
 }
 
-const emit::KernelValue *FunctionReader::findResult(Value value) {
+const boundary::KernelValue *FunctionReader::findResult(Value value) {
   std::optional<size_t> place = findPlace(value);
   if (!place || *place < signature.arguments.size())
     return nullptr;
@@ -80,7 +82,7 @@ std::string FunctionReader::nameSize(Value size) {
   APInt dim;
   Operation *op = size.getDefiningOp();
   if (isa_and_present<memref::DimOp, tensor::DimOp>(op) && matchPattern(op->getOperand(1), m_ConstantInt(&dim)))
-    if (const emit::KernelValue *argument = findArgument(op->getOperand(0)))
+    if (const boundary::KernelValue *argument = findArgument(op->getOperand(0)))
       if (int64_t extent = argument->shape[dim.getZExtValue()]; extent < 0)
         return signature.sizes[signature.sizes[-1 - extent].sameAs].name;
   unsigned number = otherSizes.try_emplace(size, otherSizes.size()).first->second;
@@ -95,7 +97,7 @@ static Value skipViews(Value buffer) {
 }
 
 std::string FunctionReader::nameTensor(Value tensor) {
-  if (const emit::KernelValue *argument = findArgument(tensor))
+  if (const boundary::KernelValue *argument = findArgument(tensor))
     return argument->name;
   if (auto result = dyn_cast<OpResult>(tensor); result && isa<rows::KernelOp>(result.getOwner())) {
     Value whole = tensor;
@@ -104,7 +106,7 @@ std::string FunctionReader::nameTensor(Value tensor) {
         whole = joined;
     for (OpOperand &use : whole.getUses())
       if (isa<bufferization::MaterializeInDestinationOp>(use.getOwner()))
-        if (const emit::KernelValue *place = findResult(skipViews(use.getOwner()->getOperand(1))))
+        if (const boundary::KernelValue *place = findResult(skipViews(use.getOwner()->getOperand(1))))
           return place->name;
     return "result " + std::to_string(result.getResultNumber()) + " of " + names.lookup(result.getOwner());
   }
@@ -133,7 +135,7 @@ void FunctionReader::readTraffic(rows::KernelOp kernel, ReportedKernel &result) 
   }
 }
 
-ReportedSchedule FunctionReader::readSchedule(rows::KernelOp kernel, const emit::TargetDescription &target,
+ReportedSchedule FunctionReader::readSchedule(rows::KernelOp kernel, const machine::TargetDescription &target,
                                               std::string &scalarPath) {
   cpu::KernelPlan plan = cpu::planKernel(kernel, target.facts);
   ReportedSchedule result;
@@ -160,7 +162,7 @@ ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
   result.fused = rows::getSourceOps(kernel.getLoc());
   result.program = kernel->getAttrOfType<StringAttr>(rows::kProgramAttribute).getValue().str();
   readTraffic(kernel, result);
-  for (const emit::TargetDescription &target : targets)
+  for (const machine::TargetDescription &target : targets)
     result.schedules.push_back(readSchedule(kernel, target, result.scalarPath));
   assert(kernel->hasAttr(rows::kRefusalsAttribute) && "kernels must be formed with record");
   auto refusals = kernel->getAttrOfType<ArrayAttr>(rows::kRefusalsAttribute);
@@ -210,14 +212,15 @@ void KernelReport::collectChains(ModuleOp module) {
   }
 }
 
-void KernelReport::collectKernels(ModuleOp module, ArrayRef<emit::TargetDescription> targets) {
+void KernelReport::collectKernels(ModuleOp module, ArrayRef<machine::TargetDescription> targets) {
   for (auto function : module.getOps<func::FuncOp>()) {
-    auto attribute = function->getAttrOfType<DictionaryAttr>(emit::kSignatureAttribute);
+    auto attribute = function->getAttrOfType<DictionaryAttr>(boundary::kSignatureAttribute);
     if (!attribute || function.isExternal())
       continue;
     functions.emplace_back();
     size_t first = kernels.size();
-    FunctionReader(function, emit::KernelSignature::fromAttribute(attribute), targets).run(functions.back(), kernels);
+    FunctionReader(function, boundary::KernelSignature::fromAttribute(attribute), targets)
+        .run(functions.back(), kernels);
     for (const auto &[place, refusal] : chains) {
       if (place != function.getLoc())
         continue;

@@ -7,11 +7,11 @@
 #ifndef RESID_CODEGEN_KERNELREPORT_H
 #define RESID_CODEGEN_KERNELREPORT_H
 
-#include "codegen/emit/Target.h"
+#include "codegen/machine/Target.h"
 #include "codegen/rows/KernelTraffic.h"
 #include "codegen/rows/SourceOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/AddNormChain.h"
+#include "passes/stream/AddNormChain.h"
 
 namespace mlir::resid {
 
@@ -59,7 +59,7 @@ public:
   /// Takes down what the fusion of add and norm refused, of a program after the passes from resid to resid.
   void collectChains(ModuleOp module);
   /// Takes down the kernels of functions on tensors with a signature.
-  void collectKernels(ModuleOp module, ArrayRef<emit::TargetDescription> targets);
+  void collectKernels(ModuleOp module, ArrayRef<machine::TargetDescription> targets);
 
   void printText(raw_ostream &stream) const;
   void printJSON(raw_ostream &stream) const;

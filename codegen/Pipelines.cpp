@@ -4,11 +4,13 @@
 
 #include "codegen/Pipelines.h"
 
+#include "codegen/boundary/Exports.h"
+#include "codegen/boundary/Passes.h"
+#include "codegen/buffers/Passes.h"
 #include "codegen/cpu/Passes.h"
-#include "codegen/emit/CPUVariants.h"
-#include "codegen/emit/Optimize.h"
-#include "codegen/emit/Passes.h"
 #include "codegen/linalg/Passes.h"
+#include "codegen/machine/CPUVariants.h"
+#include "codegen/machine/Optimize.h"
 #include "codegen/rows/Passes.h"
 #include "dialect/ResidDialect.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -111,7 +113,7 @@ std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const Compi
   if (options.report)
     rows::nameSourceOps(module);
   if (auto failure = runStage(module, options, "inline", CompileFailure::Program,
-                              [](OpPassManager &manager) { manager.addPass(emit::createInlineCalls()); }))
+                              [](OpPassManager &manager) { manager.addPass(boundary::createInlineCalls()); }))
     return failure;
   if (auto failure = convertPlacement(module, options))
     return failure;
@@ -141,33 +143,33 @@ std::optional<CompileFailure> resid::runDrawingStages(ModuleOp module, const Com
 static std::optional<CompileFailure> prepareEntries(ModuleOp module, const CompileOptions &options) {
   for (auto function : module.getOps<func::FuncOp>())
     if (function.isPublic() &&
-        (failed(emit::verifyInterfaceTypes(function)) || failed(emit::verifyResultSizes(function))))
+        (failed(boundary::verifyInterfaceTypes(function)) || failed(boundary::verifyResultSizes(function))))
       return CompileFailure::Unavailable;
   return runStage(module, options, "entries", CompileFailure::Program, [&](OpPassManager &manager) {
-    emit::PrepareEntriesOptions entryOptions;
+    boundary::PrepareEntriesOptions entryOptions;
     entryOptions.prefix = options.prefix;
-    manager.addPass(emit::createPrepareEntries(entryOptions));
+    manager.addPass(boundary::createPrepareEntries(entryOptions));
   });
 }
 
 /// The signatures that the functions carry as attributes, in the order of the module.
-static std::vector<emit::KernelSignature> collectSignatures(ModuleOp module) {
-  std::vector<emit::KernelSignature> signatures;
+static std::vector<boundary::KernelSignature> collectSignatures(ModuleOp module) {
+  std::vector<boundary::KernelSignature> signatures;
   for (auto function : module.getOps<func::FuncOp>())
-    if (auto attribute = function->getAttrOfType<DictionaryAttr>(emit::kSignatureAttribute))
-      signatures.push_back(emit::KernelSignature::fromAttribute(attribute));
+    if (auto attribute = function->getAttrOfType<DictionaryAttr>(boundary::kSignatureAttribute))
+      signatures.push_back(boundary::KernelSignature::fromAttribute(attribute));
   return signatures;
 }
 
 /// How the entries tell the processors apart.
-static emit::BuildEntriesOptions describeProcessors(ArrayRef<emit::TargetDescription> targets) {
-  emit::BuildEntriesOptions options;
+static boundary::BuildEntriesOptions describeProcessors(ArrayRef<machine::TargetDescription> targets) {
+  boundary::BuildEntriesOptions options;
   options.isAArch64 = !targets.front().facts.isX86;
   if (targets.size() == 1)
     options.cpuFeatures = llvm::to_vector(targets.front().getRequiredFeatures());
   else
-    for (const emit::TargetDescription &target : targets)
-      options.variants.push_back(emit::CPUVariant{target.cpu, target.getRequiredFeatures()}.print());
+    for (const machine::TargetDescription &target : targets)
+      options.variants.push_back(machine::CPUVariant{target.cpu, target.getRequiredFeatures()}.print());
   return options;
 }
 
@@ -193,12 +195,12 @@ static std::optional<CompileFailure> bufferize(ModuleOp module, const CompileOpt
   });
   if (failed(checkBufferizable(module)))
     return CompileFailure::Unavailable;
-  return runStage(module, options, "buffers", CompileFailure::Unavailable, cpu::buildBufferizationPipeline);
+  return runStage(module, options, "buffers", CompileFailure::Unavailable, buffers::buildBufferizationPipeline);
 }
 
 /// From functions with destinations to functions on buffers with C entries around them.
 static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const CompileOptions &options,
-                                                    ArrayRef<emit::TargetDescription> targets) {
+                                                    ArrayRef<machine::TargetDescription> targets) {
   auto unavailable = CompileFailure::Unavailable;
   if (auto failure = prepareEntries(module, options))
     return failure;
@@ -210,8 +212,8 @@ static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const Compi
   if (auto failure = bufferize(module, options))
     return failure;
   return runStage(module, options, "scratch-and-checks", unavailable, [&](OpPassManager &manager) {
-    manager.addPass(emit::createPlanScratch());
-    manager.addPass(emit::createBuildEntries(describeProcessors(targets)));
+    manager.addPass(boundary::createPlanScratch());
+    manager.addPass(boundary::createBuildEntries(describeProcessors(targets)));
   });
 }
 
@@ -223,10 +225,10 @@ static std::optional<CompileFailure> lowerToLLVMDialect(ModuleOp module, const C
 
 /// The implementations for each of several CPUs, in modules of their own; `module` keeps the entries.
 static std::optional<CompileFailure> lowerVariants(ModuleOp module, const CompileOptions &options,
-                                                   ArrayRef<emit::TargetDescription> targets,
+                                                   ArrayRef<machine::TargetDescription> targets,
                                                    SmallVectorImpl<OwningOpRef<ModuleOp>> &variants) {
-  OwningOpRef<ModuleOp> implementations = emit::takeImplementations(module);
-  for (const emit::TargetDescription &target : targets) {
+  OwningOpRef<ModuleOp> implementations = machine::takeImplementations(module);
+  for (const machine::TargetDescription &target : targets) {
     variants.push_back(implementations->clone());
     if (auto failure = lowerToLLVMDialect(*variants.back(), options, "llvm-dialect-" + target.cpu, target.facts))
       return failure;
@@ -235,8 +237,8 @@ static std::optional<CompileFailure> lowerVariants(ModuleOp module, const Compil
 }
 
 std::optional<CompileFailure> resid::compileSignatures(ModuleOp module, const CompileOptions &options,
-                                                       ArrayRef<emit::TargetDescription> targets,
-                                                       std::vector<emit::KernelSignature> &signatures) {
+                                                       ArrayRef<machine::TargetDescription> targets,
+                                                       std::vector<boundary::KernelSignature> &signatures) {
   if (auto failure = lowerToBuffers(module, options, targets))
     return failure;
   signatures = collectSignatures(module);
@@ -244,7 +246,8 @@ std::optional<CompileFailure> resid::compileSignatures(ModuleOp module, const Co
 }
 
 std::optional<CompileFailure> resid::compileToCode(ModuleOp module, const CompileOptions &options,
-                                                   ArrayRef<emit::TargetDescription> targets, CompiledModule &result) {
+                                                   ArrayRef<machine::TargetDescription> targets,
+                                                   CompiledModule &result) {
   if (auto failure = compileSignatures(module, options, targets, result.signatures))
     return failure;
   SmallVector<OwningOpRef<ModuleOp>> variants;
@@ -256,29 +259,32 @@ std::optional<CompileFailure> resid::compileToCode(ModuleOp module, const Compil
     return failure;
   TimingScope translation = nestTiming(options, "translate");
   result.context = std::make_unique<llvm::LLVMContext>();
-  result.code = emit::translate(module, variants, targets, result.signatures, options.packedEntries, *result.context);
+  result.code = machine::translate(module, variants, targets, *result.context);
+  if (result.code)
+    boundary::finishExports(*result.code, targets, result.signatures, options.packedEntries);
   translation.stop();
   if (!result.code)
     return CompileFailure::Internal;
   TimingScope optimization = nestTiming(options, "optimize");
-  emit::optimize(*result.code, *targets.front().machine);
+  machine::optimize(*result.code, *targets.front().machine);
   return std::nullopt;
 }
 
-std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled, ArrayRef<emit::TargetDescription> targets,
-                                                   emit::CodeKind kind, SmallVectorImpl<char> &bytes) {
+std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled,
+                                                   ArrayRef<machine::TargetDescription> targets, machine::CodeKind kind,
+                                                   SmallVectorImpl<char> &bytes) {
   // Which calls LLVM makes shows in an object only, so one is made for the other kinds too.
   SmallVector<char> object;
   std::unique_ptr<llvm::Module> copy;
-  if (kind != emit::CodeKind::Object)
+  if (kind != machine::CodeKind::Object)
     copy = llvm::CloneModule(*compiled.code);
-  if (failed(emit::writeCode(copy ? *copy : *compiled.code, targets, emit::CodeKind::Object, object)))
+  if (failed(machine::writeCode(copy ? *copy : *compiled.code, targets, machine::CodeKind::Object, object)))
     return CompileFailure::Internal;
   if (!copy)
     bytes.assign(object.begin(), object.end());
-  else if (failed(emit::writeCode(*compiled.code, targets, kind, bytes)))
+  else if (failed(machine::writeCode(*compiled.code, targets, kind, bytes)))
     return CompileFailure::Internal;
-  llvm::Expected<std::vector<std::string>> imports = emit::findForbiddenImports(object);
+  llvm::Expected<std::vector<std::string>> imports = machine::findForbiddenImports(object);
   if (!imports) {
     llvm::errs() << "residc: error: " << llvm::toString(imports.takeError()) << "\n";
     return CompileFailure::Internal;
@@ -286,7 +292,7 @@ std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled, Arr
   if (imports->empty())
     return std::nullopt;
   llvm::errs() << "residc: error: expected code that needs no library, but on the CPU"
-               << (targets.size() > 1 ? "s '" : " '") << llvm::join(emit::getCPUNames(targets), ",") << "' it calls "
+               << (targets.size() > 1 ? "s '" : " '") << llvm::join(machine::getCPUNames(targets), ",") << "' it calls "
                << llvm::join(*imports, ", ") << "\n";
   return CompileFailure::Unavailable;
 }

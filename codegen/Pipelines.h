@@ -7,9 +7,9 @@
 #define RESID_CODEGEN_PIPELINES_H
 
 #include "codegen/KernelReport.h"
-#include "codegen/emit/Object.h"
-#include "codegen/emit/Signature.h"
-#include "codegen/emit/Target.h"
+#include "codegen/boundary/Signature.h"
+#include "codegen/machine/Object.h"
+#include "codegen/machine/Target.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/Timing.h"
 #include "passes/Passes.h"
@@ -44,7 +44,7 @@ enum class CompileFailure {
 
 /// Code of one module, optimised, in LLVM IR. The context outlives the module it owns.
 struct CompiledModule {
-  std::vector<emit::KernelSignature> signatures;
+  std::vector<boundary::KernelSignature> signatures;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> code;
 };
@@ -64,18 +64,19 @@ std::optional<CompileFailure> runDrawingStages(ModuleOp module, const CompileOpt
 
 /// Signatures of the public functions, after runResidStages; for headers without code. `module` is lowered on the way.
 std::optional<CompileFailure> compileSignatures(ModuleOp module, const CompileOptions &options,
-                                                llvm::ArrayRef<emit::TargetDescription> targets,
-                                                std::vector<emit::KernelSignature> &signatures);
+                                                llvm::ArrayRef<machine::TargetDescription> targets,
+                                                std::vector<boundary::KernelSignature> &signatures);
 
 /// Everything after runResidStages (compileSignatures included): `module` ends in the LLVM dialect, `result` holds its
 /// code. For several targets what depends on the CPU is made once for each, and the functions choose at run time.
 std::optional<CompileFailure> compileToCode(ModuleOp module, const CompileOptions &options,
-                                            llvm::ArrayRef<emit::TargetDescription> targets, CompiledModule &result);
+                                            llvm::ArrayRef<machine::TargetDescription> targets, CompiledModule &result);
 
 /// Code as bytes; an object that would need a library is refused as unavailable. `compiled` is used up: code generation
 /// changes it.
-std::optional<CompileFailure> writeCompiled(CompiledModule &compiled, llvm::ArrayRef<emit::TargetDescription> targets,
-                                            emit::CodeKind kind, llvm::SmallVectorImpl<char> &bytes);
+std::optional<CompileFailure> writeCompiled(CompiledModule &compiled,
+                                            llvm::ArrayRef<machine::TargetDescription> targets, machine::CodeKind kind,
+                                            llvm::SmallVectorImpl<char> &bytes);
 
 } // namespace mlir::resid
 

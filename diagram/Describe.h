@@ -6,7 +6,7 @@
 #define RESID_DIAGRAM_DESCRIBE_H
 
 #include "diagram/Stream.h"
-#include "passes/NormParts.h"
+#include "passes/stream/NormParts.h"
 
 namespace mlir::resid::diagram {
 

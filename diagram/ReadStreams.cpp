@@ -8,8 +8,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "passes/Stacks.h"
-#include "passes/Sums.h"
+#include "passes/stream/Stacks.h"
+#include "passes/stream/Sums.h"
 #include "llvm/ADT/DenseSet.h"
 #include <numeric>
 

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "passes/BranchSlice.h"
+#include "passes/stream/BranchSlice.h"
 
 using namespace mlir;
 using namespace mlir::resid;

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The attributes of the dialect that arguments and results of functions may have: their names. The dialect verifies
-// them; what they mean to C is codegen/emit's, what to transformed weights passes/Prepare's.
+// them; what they mean to C is codegen/boundary's, what to transformed weights passes/weights/Prepare's.
 
 #ifndef RESID_DIALECT_FUNCTIONATTRIBUTES_H
 #define RESID_DIALECT_FUNCTIONATTRIBUTES_H

@@ -5,8 +5,9 @@
 #ifndef RESID_PASSES_PASSES
 #define RESID_PASSES_PASSES
 
-include "passes/BlockPasses.td"
-include "passes/FlatPasses.td"
-include "passes/WeightPasses.td"
+include "passes/rewrite/Passes.td"
+include "passes/placement/Passes.td"
+include "passes/weights/Passes.td"
+include "passes/checks/Passes.td"
 
 #endif

@@ -1,51 +1,28 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which passes run in which order, from tensors to the LLVM dialect, and their registration.
+// Which passes run in which order, from buffers to the LLVM dialect, and their registration.
 
 #include "codegen/cpu/Passes.h"
+
+#include "codegen/arithmetic/Passes.h"
+#include "codegen/buffers/Passes.h"
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
-#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
-static void addCleanup(OpPassManager &manager) {
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
-}
-
-void cpu::buildBufferizationPipeline(OpPassManager &manager) {
-  manager.addPass(createDecomposeAggregates());
-  manager.addPass(createFillSplats());
-  manager.addPass(createPackStrided());
-  manager.addPass(createTrackDestinations());
-  manager.addPass(bufferization::createEmptyTensorEliminationPass());
-  // The type of an empty tensor's buffer would be unknown where branches of a condition meet: any strides.
-  manager.addPass(bufferization::createEmptyTensorToAllocTensorPass());
-  bufferization::OneShotBufferizePassOptions options;
-  options.bufferizeFunctionBoundaries = true;
-  options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
-  options.allowReturnAllocsFromLoops = true;
-  manager.addPass(bufferization::createOneShotBufferizePass(options));
-  addCleanup(manager);
-  manager.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
-  manager.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
-  addCleanup(manager);
-}
-
 /// User code on bf16 and f16 computes in f32 and rounds after each operation; then no conversion is a library call.
 static void addFloatLowering(OpPassManager &manager, const cpu::CPUTarget &target) {
-  manager.addPass(cpu::createEmulateNarrowFloats());
-  cpu::ExpandMathOptions mathOptions;
+  manager.addPass(arithmetic::createEmulateNarrowFloats());
+  arithmetic::ExpandMathOptions mathOptions;
   mathOptions.hasFMA = target.hasFMA;
-  manager.addPass(cpu::createExpandMath(mathOptions));
-  cpu::ExpandNarrowFloatsOptions floatOptions;
+  manager.addPass(arithmetic::createExpandMath(mathOptions));
+  arithmetic::ExpandNarrowFloatsOptions floatOptions;
   floatOptions.hasF16C = target.hasF16C;
-  manager.addPass(cpu::createExpandNarrowFloats(floatOptions));
-  manager.addPass(cpu::createFoldAndShare());
+  manager.addPass(arithmetic::createExpandNarrowFloats(floatOptions));
+  manager.addPass(arithmetic::createFoldAndShare());
 }
 
 static void addConversionToLLVM(OpPassManager &manager) {
@@ -56,7 +33,7 @@ static void addConversionToLLVM(OpPassManager &manager) {
 }
 
 void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &target) {
-  manager.addNestedPass<func::FuncOp>(cpu::createLowerRequire());
+  manager.addNestedPass<func::FuncOp>(buffers::createLowerRequire());
   cpu::LowerKernelsOptions kernelOptions;
   kernelOptions.vectorBits = target.vectorBits;
   kernelOptions.maskedBits = target.maskedBits;
@@ -64,11 +41,11 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
   kernelOptions.isX86 = target.isX86;
   kernelOptions.schedule = printSchedule(target.schedule);
   manager.addPass(cpu::createLowerKernels(kernelOptions));
-  manager.addPass(cpu::createLowerCopies());
+  manager.addPass(buffers::createLowerCopies());
   manager.addPass(cpu::createOrderLoops());
   manager.addPass(cpu::createLowerLoopNests());
   addFloatLowering(manager, target);
-  manager.addPass(cpu::createExpandDivisions());
+  manager.addPass(arithmetic::createExpandDivisions());
   addConversionToLLVM(manager);
 }
 
@@ -103,8 +80,6 @@ static LogicalResult addCPULowering(OpPassManager &manager, StringRef text,
 
 void cpu::registerCPUPassesAndPipelines() {
   registerResidCPUPasses();
-  PassPipelineRegistration<>("resid-bufferize", "tensors to memrefs; kernels write into the destinations themselves",
-                             buildBufferizationPipeline);
   registerPassPipeline(
       "resid-lower-to-cpu", "bufferized functions to the LLVM dialect, without library calls", addCPULowering,
       [](function_ref<void(const detail::PassOptions &)> handleOptions) { handleOptions(CPUTargetOptions()); });

@@ -3,8 +3,8 @@
 // One conversion of all that is left beside structured loops to the LLVM dialect. A pass per dialect would walk, and
 // rewrite the casts between what is converted and what is not yet, as often as there are dialects.
 
-#include "codegen/cpu/ArgumentBuffers.h"
 #include "codegen/cpu/Passes.h"
+#include "codegen/kernels/ArgumentBuffers.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -39,7 +39,7 @@ bool isBrokenDown(Operation *op) {
 
 struct ConvertToLLVM : public cpu::impl::ConvertToLLVMBase<ConvertToLLVM> {
   void runOnOperation() override {
-    cpu::createArgumentDescriptors(getOperation());
+    kernels::createArgumentDescriptors(getOperation());
     OpPassManager preparation = buildPreparation();
     if (failed(runPipeline(preparation, getOperation())) || failed(convert()))
       signalPassFailure();

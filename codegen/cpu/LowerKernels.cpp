@@ -4,8 +4,8 @@
 // caller's parallel_for hook.
 
 #include "codegen/cpu/Passes.h"
-#include "codegen/cpu/RowFunctions.h"
-#include "codegen/cpu/StoreChoice.h"
+#include "codegen/cpu/choice/StoreChoice.h"
+#include "codegen/cpu/rows/RowFunctions.h"
 #include <deque>
 
 namespace mlir::resid::cpu {
@@ -16,6 +16,7 @@ namespace mlir::resid::cpu {
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
+using namespace mlir::resid::kernels;
 
 namespace {
 

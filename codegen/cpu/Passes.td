@@ -7,82 +7,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-def DecomposeAggregates : Pass<"resid-decompose-aggregates"> {
-  let summary = "take apart linalg.softmax, tensor.concat and tensor.pad into the operations that define them";
-  let description = [{
-    Upstream has no loops for linalg.softmax itself; its parts (maximum, exponentials, sum, quotient) have. A concatenation
-    or a padded tensor becomes slices of one tensor, which bufferization writes where the tensor belongs.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
-def FillSplats : Pass<"resid-fill-splats"> {
-  let summary = "fill large constants of one value at run time";
-  let description = [{
-    A constant tensor of more than 4096 bytes whose elements are all the same is not stored in the object: linalg ops that
-    read it get the scalar, everything else a `linalg.fill`. Bit-exact.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
-def PackStrided : Pass<"resid-pack-strided"> {
-  let summary = "copy strided arrays where only contiguous ones will do";
-  let description = [{
-    Buffers with open strides come from arguments and results that are `resid.strided`. Row kernels over the last axis and
-    linalg ops read and write them where they are. What else uses such an argument (a reshape, a loop that carries it, a norm
-    over several axes) gets a contiguous copy, one for all of them; a result that something else makes is copied when it is
-    done. Bit-exact.
-  }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
-def TrackDestinations : Pass<"resid-track-destinations"> {
-  let summary = "write results through tensors of their buffers, so that bufferization knows what lies there";
-  let description = [{
-    A result is written to a buffer by `bufferization.materialize_in_destination`, at the end of the function. Eliminating
-    empty tensors computes values in that buffer before, and the analysis of bufferization does not see that the write at
-    the end overwrites whatever lies there: two results that start from one tensor may then come out the same. Written to
-    the buffer's tensor first, the conflict shows, and one of them gets a buffer of its own.
-
-    A `linalg.fill` is done again for each reader, so that layers which start from the same zeros need no copies.
-  }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
-def LowerRequire : Pass<"resid-lower-require", "::mlir::func::FuncOp"> {
-  let summary = "turn rows.require into a store to the function's status cell";
-  let description = [{
-    The status cell is the function's last argument, a `memref<i32>` that starts as 0. Where the condition is false and
-    no status has been stored yet, the status is stored. A rows.require in a function without such an argument is an
-    error.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
-}
-
-def FoldAndShare : Pass<"resid-fold-and-share", "::mlir::ModuleOp"> {
-  let summary = "fold ops, inline loops of one turn and known branches, and compute what is the same once";
-  let description = [{
-    What upstream's canonicalizer and CSE find in lowered kernels, in one walk over each function: constants are shared and
-    what follows from them is folded, an scf.if with a known condition becomes its branch, an scf.for of one turn its body,
-    and of ops without effects that compute the same the first is left. Then what nobody reads is erased. No dialect's own
-    patterns are applied.
-  }];
-}
-
-def ExpandDivisions : Pass<"resid-expand-divisions"> {
-  let summary = "expand integer divisions that round up or down";
-  let description = [{
-    `arith.ceildivsi`, `arith.ceildivui` and `arith.floordivsi` become divisions that LLVM has, with a correction.
-    Nothing else is expanded: `arith.maximumf` and `arith.minimumf`, which upstream's `arith-expand` compares, order -0
-    before +0 in LLVM as they do in MLIR.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
-}
-
 def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "outline each rows.kernel into a function over a range of rows, in loops over vectors of columns";
   let description = [{
@@ -133,43 +57,6 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
-def ExpandMath : Pass<"resid-expand-math"> {
-  let summary = "replace math functions by arithmetic that needs no library";
-  let description = [{
-    exp, tanh and erf of f32 and f64 become polynomials (relative error below 4e-7 and 1e-15), rsqrt becomes 1/sqrt. The
-    other functions are computed in f64 and rounded to f32 where that is the result: sin, cos and tan reduce any finite
-    argument modulo π/2 with as many bits of 2/π as it takes. What would still be a call into a mathematical
-    library is an error that names the operation. Without `fma`, math.fma becomes a multiplication and an addition.
-  }];
-  let options = [
-    Option<"hasFMA", "fma", "bool", /*default=*/"true", "the target has a fused multiply-add">,
-  ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-                           "::mlir::vector::VectorDialect"];
-}
-
-def ExpandNarrowFloats : Pass<"resid-expand-narrow-floats"> {
-  let summary = "replace conversions from and to bf16 and f16 by integer arithmetic";
-  let description = [{
-    Round to nearest even, once, from f32 as from f64 (rounded to odd in between); subnormals, infinities and NaN (which
-    stays a NaN) included. With `f16c`, f32 ⇄ f16 is left to the hardware.
-  }];
-  let options = [
-    Option<"hasF16C", "f16c", "bool", /*default=*/"true", "the target converts between f16 and f32">,
-  ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
-}
-
-def EmulateNarrowFloats : Pass<"resid-emulate-narrow-floats", "::mlir::ModuleOp"> {
-  let summary = "compute on bf16 and f16 in f32, rounding after each operation";
-  let description = [{
-    The upstream emulation for what users write on narrow types, not run where there is none. It marks its conversions
-    `contract`, with which a rounding followed by the extension back is folded away. Each operation on a narrow type
-    rounds, so the fast-math flags of arith.extf and arith.truncf go before anything folds.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
-}
-
 def LowerLoopNests : Pass<"resid-lower-loop-nests", "::mlir::ModuleOp"> {
   let summary = "turn linalg ops into loops, and views of buffers into address arithmetic";
   let description = [{
@@ -218,15 +105,6 @@ def OrderLoops : Pass<"resid-order-loops"> {
     strides through no operand, gets that loop innermost: `out[i,j] += a[i,k]·b[k,j]` runs over j inside of k, and
     vectorises. Bit-exact: each element of the output takes its terms in the same order as before. Does not fire where
     such a loop does not exist, as with a transposed right side.
-  }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
-}
-
-def LowerCopies : Pass<"resid-lower-copies"> {
-  let summary = "turn memref.copy between buffers that are not contiguous into linalg";
-  let description = [{
-    Upstream lowers such a copy to a call into a run-time library; as a linalg.generic it becomes loops. Copies between
-    contiguous buffers stay and become memcpy.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }

@@ -37,7 +37,7 @@ struct RowPhase {
 
 /// Whether a caller could pass one buffer for an input and an output of these types: those of one element type, rank
 /// and size as far as known. After a store to the output no phase reads such an input; so it is also the most that C
-/// functions may allow (codegen/emit/SharedBuffers).
+/// functions may allow (codegen/boundary/SharedBuffers).
 bool mayShareBuffer(ShapedType input, ShapedType output);
 
 /// Statistics ops stand in order of dependence; their positions give the numbers of the phases (PhaseNumbers.h).

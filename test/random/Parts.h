@@ -6,7 +6,7 @@
 #ifndef RESID_TEST_RANDOM_PARTS_H
 #define RESID_TEST_RANDOM_PARTS_H
 
-#include "passes/NormParts.h"
+#include "passes/stream/NormParts.h"
 #include "test/random/Scope.h"
 
 namespace mlir::resid::random {

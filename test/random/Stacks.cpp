@@ -17,9 +17,7 @@ struct NormClauses {
   bool hasGamma = false;
 
   void add(Builder &builder, const NormParts &parts) {
-    auto unit = [&](bool is) { return is ? builder.getUnitAttr() : UnitAttr(); };
-    attributes.push_back(NormAttr::get(builder.getContext(), parts.kind, parts.epsilon, unit(!!parts.gamma),
-                                       unit(!!parts.beta), unit(parts.zeroCenteredGamma), parts.normRank.getInt()));
+    attributes.push_back(getNormAttr(builder.getContext(), parts));
     for (Value parameter : {parts.alpha, parts.gamma, parts.beta})
       if (parameter)
         parameters.push_back(parameter);

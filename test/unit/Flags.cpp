@@ -2,7 +2,7 @@
 //
 // The tables of flags say what the compiler says elsewhere: placements and keys of schedules.
 
-#include "codegen/cpu/Schedule.h"
+#include "codegen/cpu/choice/Schedule.h"
 #include "dialect/ResidDialect.h"
 #include "tools/flags/Tool.h"
 #include "llvm/ADT/StringExtras.h"

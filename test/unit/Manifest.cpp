@@ -2,7 +2,7 @@
 //
 // The manifest of conversions: what is recorded comes back as JSON, whatever the names are.
 
-#include "passes/Manifest.h"
+#include "passes/placement/Manifest.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/JSON.h"

@@ -2,7 +2,7 @@
 //
 // Stacks of a function: who follows whom on a stream, and who else reads it.
 
-#include "passes/Stacks.h"
+#include "passes/stream/Stacks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -4,8 +4,10 @@
 
 #include "tools/common/Registration.h"
 
+#include "codegen/arithmetic/Passes.h"
+#include "codegen/boundary/Passes.h"
+#include "codegen/buffers/Passes.h"
 #include "codegen/cpu/Passes.h"
-#include "codegen/emit/Passes.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/rows/Passes.h"
 #include "dialect/ResidDialect.h"
@@ -22,6 +24,8 @@ void resid::tools::registerPasses() {
   registerResidPasses();
   registerResidPipelines();
   registerRowKernelPasses();
+  arithmetic::registerResidArithmeticPasses();
+  buffers::registerBufferPassesAndPipelines();
   cpu::registerCPUPassesAndPipelines();
-  emit::registerResidEmitPasses();
+  boundary::registerResidBoundaryPasses();
 }

@@ -49,13 +49,13 @@ Error describeFailure(CompileFailure failure) {
 /// An object with the packed entry of one function, and the signature of that function.
 struct CompiledFunction {
   SmallVector<char, 0> object;
-  emit::KernelSignature signature;
+  boundary::KernelSignature signature;
 };
 
 Expected<CompiledFunction> compile(func::FuncOp function, StringRef mcpu) {
   OwningOpRef<ModuleOp> module(function->getParentOfType<ModuleOp>().clone());
   keepReachable(*module, function.getName());
-  auto targets = emit::resolveTargets("", mcpu);
+  auto targets = machine::resolveTargets("", mcpu);
   if (!targets)
     return makeError(tools::ExitUsage, "--mcpu: " + llvm::toString(targets.takeError()));
   CompileOptions options;
@@ -66,7 +66,7 @@ Expected<CompiledFunction> compile(func::FuncOp function, StringRef mcpu) {
     return describeFailure(*failure);
   if (auto failure = compileToCode(*module, options, *targets, code))
     return describeFailure(*failure);
-  if (auto failure = writeCompiled(code, *targets, emit::CodeKind::Object, result.object))
+  if (auto failure = writeCompiled(code, *targets, machine::CodeKind::Object, result.object))
     return describeFailure(*failure);
   if (code.signatures.size() != 1)
     return makeError(tools::ExitInternal, "expected one compiled function but got " + Twine(code.signatures.size()));

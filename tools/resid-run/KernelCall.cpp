@@ -5,7 +5,7 @@
 
 #include "tools/resid-run/KernelCall.h"
 
-#include "codegen/emit/SizeExpression.h"
+#include "codegen/boundary/SizeExpression.h"
 #include <algorithm>
 #include <cstring>
 
@@ -48,7 +48,8 @@ bool KernelCall::arePaddingsIntact() const {
   return true;
 }
 
-Error KernelCall::addBuffer(const Array &array, const emit::KernelValue &value, llvm::ArrayRef<int64_t> sizesOfArray) {
+Error KernelCall::addBuffer(const Array &array, const boundary::KernelValue &value,
+                            llvm::ArrayRef<int64_t> sizesOfArray) {
   Buffer buffer{nullptr, 1, getByteSize(array), getByteSize(array)};
   int64_t width = value.isStrided() ? array.getShape().back() : 0, stride = width + rowPadding;
   if (value.isStrided()) {
@@ -75,9 +76,9 @@ Error KernelCall::addBuffer(const Array &array, const emit::KernelValue &value, 
 static std::string printValue(std::optional<int64_t> size) { return size ? std::to_string(*size) : "no size"; }
 
 Error KernelCall::readSizes(llvm::ArrayRef<Array> arguments) {
-  for (const emit::SizeParameter &parameter : signature.sizes) {
+  for (const boundary::SizeParameter &parameter : signature.sizes) {
     sizes.push_back(arguments[parameter.argument].getShape()[parameter.dimension]);
-    auto describe = [&](const emit::SizeParameter &other) {
+    auto describe = [&](const boundary::SizeParameter &other) {
       return "dimension " + std::to_string(other.dimension) + " of argument " + std::to_string(other.argument) + " ('" +
              signature.arguments[other.argument].name + "')";
     };
@@ -91,12 +92,12 @@ Error KernelCall::readSizes(llvm::ArrayRef<Array> arguments) {
                                                llvm::Twine(sizes.back()));
   }
   for (auto [a, b] : signature.equalities) {
-    std::optional<int64_t> left = emit::evaluateSize(a, sizes), right = emit::evaluateSize(b, sizes);
+    std::optional<int64_t> left = boundary::evaluateSize(a, sizes), right = boundary::evaluateSize(b, sizes);
     if (left && left == right)
       continue;
     auto [size, condition] = signature.describeEquality(a, b);
     return makeError(tools::ExitProgram, "expected " + signature.printSize(size) + " to be " + condition + " but got " +
-                                             printValue(emit::evaluateSize(size, sizes)));
+                                             printValue(boundary::evaluateSize(size, sizes)));
   }
   return Error::success();
 }
@@ -120,11 +121,11 @@ Error KernelCall::addArguments(llvm::ArrayRef<Array> arguments) {
 }
 
 Error KernelCall::addResults() {
-  for (const emit::KernelValue &result : signature.results) {
+  for (const boundary::KernelValue &result : signature.results) {
     SmallVector<int64_t> shape;
     for (int64_t code : result.shape) {
       AffineExpr derived = signature.getDerivedSize(code);
-      std::optional<int64_t> size = derived     ? emit::evaluateSize(derived, sizes)
+      std::optional<int64_t> size = derived     ? boundary::evaluateSize(derived, sizes)
                                     : code >= 0 ? code
                                                 : sizes[static_cast<size_t>(-1 - code)];
       if (!size || *size < 0)
@@ -139,7 +140,7 @@ Error KernelCall::addResults() {
   return Error::success();
 }
 
-Expected<std::unique_ptr<KernelCall>> KernelCall::create(emit::KernelSignature signature,
+Expected<std::unique_ptr<KernelCall>> KernelCall::create(boundary::KernelSignature signature,
                                                          llvm::ArrayRef<Array> arguments, int64_t rowPadding) {
   std::unique_ptr<KernelCall> call(new KernelCall(std::move(signature), rowPadding));
   if (Error error = call->readSizes(arguments))

@@ -5,7 +5,7 @@
 #ifndef RESID_TOOLS_RESID_RUN_KERNELCALL_H
 #define RESID_TOOLS_RESID_RUN_KERNELCALL_H
 
-#include "codegen/emit/Signature.h"
+#include "codegen/boundary/Signature.h"
 #include "runtime/resid_runtime.h"
 #include "tools/resid-run/Arrays.h"
 #include "tools/resid-run/LoadedObject.h"
@@ -17,7 +17,7 @@ class KernelCall {
 public:
   /// Copies the arguments into their C form and makes room for the results. Sizes that must agree and do not are an
   /// error that names them. The rows of strided arrays get `rowPadding` elements between them.
-  static llvm::Expected<std::unique_ptr<KernelCall>> create(emit::KernelSignature signature,
+  static llvm::Expected<std::unique_ptr<KernelCall>> create(boundary::KernelSignature signature,
                                                             llvm::ArrayRef<Array> arguments, int64_t rowPadding);
 
   /// Calls `function` with `context`.
@@ -41,18 +41,18 @@ private:
     std::vector<char> read() const;
   };
 
-  KernelCall(emit::KernelSignature signature, int64_t rowPadding)
+  KernelCall(boundary::KernelSignature signature, int64_t rowPadding)
       : signature(std::move(signature)), rowPadding(rowPadding) {}
   llvm::Error readSizes(llvm::ArrayRef<Array> arguments);
   llvm::Error addArguments(llvm::ArrayRef<Array> arguments);
   llvm::Error addResults();
   /// Makes a buffer for the array that lives as long as this, and appends what C takes for it: its address, of an
   /// argument its sizes, the row stride where there is one.
-  llvm::Error addBuffer(const Array &array, const emit::KernelValue &value, llvm::ArrayRef<int64_t> sizesOfArray);
+  llvm::Error addBuffer(const Array &array, const boundary::KernelValue &value, llvm::ArrayRef<int64_t> sizesOfArray);
   /// Appends a C argument of at most eight bytes.
   template <typename Value> void push(Value value);
 
-  emit::KernelSignature signature;
+  boundary::KernelSignature signature;
   std::vector<int64_t> sizes;
   std::vector<Buffer> buffers;
   int64_t rowPadding;

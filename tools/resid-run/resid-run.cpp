@@ -4,7 +4,7 @@
 // and the comparison have files of their own.
 
 #include "codegen/Pipelines.h"
-#include "codegen/emit/Target.h"
+#include "codegen/machine/Target.h"
 #include "reference/Evaluator.h"
 #include "tools/common/Diagnostics.h"
 #include "tools/common/Files.h"
@@ -161,7 +161,7 @@ static int report(Error error, const resid::tools::ToolRun *run = nullptr) {
 /// -v and --mcpu=help; whether there is nothing to be run after it.
 static Expected<bool> describeMachine(const Options &options) {
   if (options.mcpu == "help") {
-    Expected<std::vector<std::string>> names = resid::emit::listCPUs("");
+    Expected<std::vector<std::string>> names = resid::machine::listCPUs("");
     if (!names)
       return makeError(resid::tools::ExitUnavailable, llvm::toString(names.takeError()));
     for (const std::string &name : *names)
@@ -171,10 +171,10 @@ static Expected<bool> describeMachine(const Options &options) {
   if (!options.verbose)
     return false;
   resid::tools::resid_run::tool.printVersion(llvm::errs());
-  Expected<std::vector<resid::emit::TargetDescription>> targets = resid::emit::resolveTargets("", options.mcpu);
+  Expected<std::vector<resid::machine::TargetDescription>> targets = resid::machine::resolveTargets("", options.mcpu);
   if (!targets)
     return makeError(resid::tools::ExitUsage, "--mcpu: " + llvm::toString(targets.takeError()));
-  resid::emit::printTargets(*targets, llvm::errs());
+  resid::machine::printTargets(*targets, llvm::errs());
   return options.input.empty();
 }
 

@@ -5,7 +5,7 @@
 #ifndef RESID_TOOLS_RESIDC_OPTIONS_H
 #define RESID_TOOLS_RESIDC_OPTIONS_H
 
-#include "codegen/cpu/Schedule.h"
+#include "codegen/cpu/choice/Schedule.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"

@@ -45,15 +45,15 @@ void StageDump::add(StringRef stage, ModuleOp module) {
     write((stage + ".mlir").str(), print(module));
 }
 
-void StageDump::add(const CompiledModule &compiled, ArrayRef<emit::TargetDescription> targets) {
+void StageDump::add(const CompiledModule &compiled, ArrayRef<machine::TargetDescription> targets) {
   if (!isWanted())
     return;
   // Writing assembly changes the module.
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*compiled.code);
   for (auto [name, kind] :
-       {std::pair("llvm.ll", emit::CodeKind::LLVM), std::pair("assembly.s", emit::CodeKind::Assembly)}) {
+       {std::pair("llvm.ll", machine::CodeKind::LLVM), std::pair("assembly.s", machine::CodeKind::Assembly)}) {
     SmallVector<char> bytes;
-    if (succeeded(emit::writeCode(*copy, targets, kind, bytes)))
+    if (succeeded(machine::writeCode(*copy, targets, kind, bytes)))
       write(name, StringRef(bytes.data(), bytes.size()));
   }
 }

@@ -4,10 +4,10 @@
 // files; everything is computed before the first file is touched.
 
 #include "codegen/Pipelines.h"
-#include "codegen/emit/Header.h"
+#include "codegen/boundary/Header.h"
 #include "diagram/Diagram.h"
 #include "mlir/IR/Diagnostics.h"
-#include "passes/Manifest.h"
+#include "passes/placement/Manifest.h"
 #include "tools/common/Diagnostics.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/Files.h"
@@ -41,7 +41,7 @@ public:
 private:
   ExitCode compile(ModuleOp module);
   ExitCode emitCode(ModuleOp module, const CompileOptions &compileOptions);
-  llvm::Expected<std::vector<emit::TargetDescription>> resolveTargets();
+  llvm::Expected<std::vector<machine::TargetDescription>> resolveTargets();
   void takeManifest(ModuleOp module);
   ExitCode reportKernels(ModuleOp module, CompileOptions compileOptions);
   void takeReport();
@@ -94,10 +94,11 @@ std::string draw(ModuleOp module) {
   return text;
 }
 
-llvm::Expected<std::vector<emit::TargetDescription>> Compiler::resolveTargets() {
-  llvm::Expected<std::vector<emit::TargetDescription>> targets = emit::resolveTargets(options.triple, options.mcpu);
+llvm::Expected<std::vector<machine::TargetDescription>> Compiler::resolveTargets() {
+  llvm::Expected<std::vector<machine::TargetDescription>> targets =
+      machine::resolveTargets(options.triple, options.mcpu);
   if (targets)
-    for (emit::TargetDescription &target : *targets)
+    for (machine::TargetDescription &target : *targets)
       target.facts.schedule = options.schedule;
   return targets;
 }
@@ -110,7 +111,7 @@ void warnOfNoFunctions(ModuleOp module) {
 
 ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOptions) {
   warnOfNoFunctions(module);
-  llvm::Expected<std::vector<emit::TargetDescription>> targets = resolveTargets();
+  llvm::Expected<std::vector<machine::TargetDescription>> targets = resolveTargets();
   if (!targets)
     return reportError(targets.takeError());
   std::string code;
@@ -122,15 +123,15 @@ ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOption
       return toExitCode(*failure);
     stages.add(compiled, *targets);
     TimingScope scope = timing.nest("write code");
-    auto kind = options.emit == EmitKind::Object     ? emit::CodeKind::Object
-                : options.emit == EmitKind::Assembly ? emit::CodeKind::Assembly
-                                                     : emit::CodeKind::LLVM;
+    auto kind = options.emit == EmitKind::Object     ? machine::CodeKind::Object
+                : options.emit == EmitKind::Assembly ? machine::CodeKind::Assembly
+                                                     : machine::CodeKind::LLVM;
     SmallVector<char> bytes;
     if (auto failure = writeCompiled(compiled, *targets, kind, bytes))
       return toExitCode(*failure);
     code.assign(bytes.begin(), bytes.end());
   }
-  std::string header = emit::writeHeader(compiled.signatures, emit::getCPUNames(*targets));
+  std::string header = boundary::writeHeader(compiled.signatures, machine::getCPUNames(*targets));
   if (!options.header.empty())
     files.emplace_back(options.header, header);
   files.emplace_back(options.output, options.emit == EmitKind::Header ? header : code);
@@ -150,7 +151,7 @@ void Compiler::takeManifest(ModuleOp module) {
 
 /// The report of a program of which no code is wanted, on a copy of what it is before the passes.
 ExitCode Compiler::reportKernels(ModuleOp module, CompileOptions compileOptions) {
-  llvm::Expected<std::vector<emit::TargetDescription>> targets = resolveTargets();
+  llvm::Expected<std::vector<machine::TargetDescription>> targets = resolveTargets();
   if (!targets)
     return reportError(targets.takeError());
   compileOptions.report = &kernels;
@@ -162,7 +163,7 @@ ExitCode Compiler::reportKernels(ModuleOp module, CompileOptions compileOptions)
   OwningOpRef<ModuleOp> copy = module.clone();
   if (auto failure = runResidStages(*copy, compileOptions))
     return toExitCode(*failure);
-  std::vector<emit::KernelSignature> signatures;
+  std::vector<boundary::KernelSignature> signatures;
   auto failure = compileSignatures(*copy, compileOptions, *targets, signatures);
   return failure ? toExitCode(*failure) : ExitDone;
 }
@@ -262,7 +263,7 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
 /// -v and --mcpu=help. Nothing where the program is to be compiled after it.
 std::optional<ExitCode> describeMachine(const ResidcOptions &options) {
   if (options.mcpu == "help") {
-    llvm::Expected<std::vector<std::string>> names = emit::listCPUs(options.triple);
+    llvm::Expected<std::vector<std::string>> names = machine::listCPUs(options.triple);
     if (!names)
       return reportError(names.takeError());
     for (const std::string &name : *names)
@@ -272,10 +273,11 @@ std::optional<ExitCode> describeMachine(const ResidcOptions &options) {
   if (!options.verbose)
     return std::nullopt;
   tools::residc::tool.printVersion(llvm::errs());
-  llvm::Expected<std::vector<emit::TargetDescription>> targets = emit::resolveTargets(options.triple, options.mcpu);
+  llvm::Expected<std::vector<machine::TargetDescription>> targets =
+      machine::resolveTargets(options.triple, options.mcpu);
   if (!targets)
     return reportError(targets.takeError());
-  emit::printTargets(*targets, llvm::errs());
+  machine::printTargets(*targets, llvm::errs());
   return options.input.empty() ? std::optional(ExitDone) : std::nullopt;
 }
 

@@ -1,0 +1,160 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The checks of arrays; see ArrayChecks.h.
+
+#include "codegen/boundary/ArrayChecks.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+
+using namespace mlir;
+using namespace mlir::resid::boundary;
+
+using Predicate = arith::CmpIPredicate;
+
+/// The codes of the sizes that are known at run time only, each once.
+static SmallVector<int64_t> getOpenSizes(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> open = llvm::filter_to_vector(shape, [](int64_t code) { return code < 0; });
+  llvm::sort(open);
+  open.erase(llvm::unique(open), open.end());
+  return open;
+}
+
+void ArrayChecks::emit() {
+  checkPointers();
+  checkSizes();
+  checkOverlaps();
+}
+
+/// That a pointer is null is rare; only then is it asked whether the array has elements.
+void ArrayChecks::checkPointers() {
+  std::map<SmallVector<int64_t>, Value> nullBySizes;
+  for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results)) {
+    if (!parameter.type->isArray() || llvm::is_contained(parameter.type->shape, 0))
+      continue;
+    Value &null = nullBySizes[getOpenSizes(parameter.type->shape)];
+    Value isNull = entry.isNull(parameter.value);
+    null = null ? code.either(null, isNull) : isNull;
+  }
+  Value anyNull = code.truth(false);
+  for (Value null : llvm::make_second_range(nullBySizes))
+    anyNull = code.either(anyNull, null);
+  Block *closer = entry.addBlock(), *next = entry.addBlock();
+  cf::CondBranchOp::create(entry.builder, entry.loc, anyNull, closer, ValueRange{}, next, ValueRange{});
+  entry.builder.setInsertionPointToStart(closer);
+  Value fault = code.truth(false);
+  for (const auto &[sizes, null] : nullBySizes) {
+    Value hasElements = arith::XOrIOp::create(entry.builder, entry.loc, code.isEmpty(sizes), code.truth(true));
+    fault = code.either(fault, code.both(null, hasElements));
+  }
+  cf::CondBranchOp::create(entry.builder, entry.loc, fault, entry.refuse, ValueRange{entry.constant32(BadPointer)},
+                           next, ValueRange{});
+  entry.builder.setInsertionPointToStart(next);
+}
+
+void ArrayChecks::checkSizes() {
+  Value fault = code.faults();
+  for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results))
+    if (parameter.stride)
+      fault = code.either(fault, code.strideFault(*parameter.type, parameter.stride));
+  entry.refuseIf(fault, BadShape);
+}
+
+SmallVector<ArrayChecks::Range> ArrayChecks::emitRanges(ArrayRef<EntryParameter> arrays) {
+  SmallVector<Range> ranges;
+  for (const EntryParameter &array : arrays) {
+    Range range{&array, code.getSharedShape(*array.type), {}, {}, {}};
+    if (array.type->isArray()) {
+      range.start = entry.toInteger(array.value);
+      range.bytes = code.extent(*array.type, array.stride);
+      range.lastByte = arith::SubIOp::create(entry.builder, entry.loc, range.bytes, code.constant(1));
+    }
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+ArrayChecks::PairsBySizes ArrayChecks::collectPairs(ArrayRef<Range> inputs, ArrayRef<Range> outputs) {
+  PairsBySizes pairs;
+  auto add = [&](const Range &output, const Range &other, bool mayBeEqual) {
+    SmallVector<int64_t> both(output.shape);
+    llvm::append_range(both, other.shape);
+    if (!llvm::is_contained(both, 0))
+      pairs[getOpenSizes(both)].push_back({&output, &other, mayBeEqual});
+  };
+  for (auto [result, output] : llvm::enumerate(outputs)) {
+    for (auto [argument, input] : llvm::enumerate(inputs))
+      if (input.array->type->isArray())
+        add(output, input, signature.mayShareBuffer(result, argument));
+    for (const Range &earlier : outputs.take_front(result))
+      add(output, earlier, /*mayBeEqual=*/false);
+  }
+  return pairs;
+}
+
+/// An empty array overlaps nothing, wherever its pointer is.
+void ArrayChecks::checkOverlaps() {
+  SmallVector<Range> inputs = emitRanges(arguments), outputs = emitRanges(results);
+  for (const auto &[sizes, pairs] : collectPairs(inputs, outputs)) {
+    Block *check = entry.addBlock(), *next = entry.addBlock();
+    cf::CondBranchOp::create(entry.builder, entry.loc, code.isEmpty(sizes), next, ValueRange{}, check, ValueRange{});
+    entry.builder.setInsertionPointToStart(check);
+    Value overlap = code.truth(false);
+    for (const Pair &pair : pairs)
+      if (!pair.areStrided())
+        overlap = code.either(overlap, doOverlap(pair));
+    entry.branchIf(overlap, entry.refuseOverlap);
+    for (const Pair &pair : pairs)
+      if (pair.areStrided())
+        checkStrided(pair);
+    cf::BranchOp::create(entry.builder, entry.loc, next);
+    entry.builder.setInsertionPointToStart(next);
+  }
+}
+
+/// With a and b the bytes of the two and d the distance from the first to the second, they share a byte where
+/// -b < d < a; with b - 1 added to all, which leaves no number below 0, one unsigned comparison says so.
+Value ArrayChecks::doOverlap(const Pair &pair) {
+  OpBuilder &builder = entry.builder;
+  Location loc = entry.loc;
+  const Range &a = *pair.output, &b = *pair.other;
+  Value distance = arith::SubIOp::create(builder, loc, b.start, a.start);
+  if (pair.mayBeEqual) {
+    // The shapes are equal, so with the same first and last element the strides are, if there is more than one row.
+    Value isSame = code.compare(Predicate::eq, distance, code.constant(0));
+    if (a.array->stride || b.array->stride)
+      isSame = code.both(isSame, code.compare(Predicate::eq, a.bytes, b.bytes));
+    distance = arith::SelectOp::create(builder, loc, isSame, a.bytes, distance);
+  }
+  return code.compare(Predicate::ult, arith::AddIOp::create(builder, loc, distance, b.lastByte),
+                      arith::AddIOp::create(builder, loc, a.bytes, b.lastByte));
+}
+
+void ArrayChecks::checkStrided(const Pair &pair) {
+  Block *closer = entry.addBlock(), *next = entry.addBlock();
+  cf::CondBranchOp::create(entry.builder, entry.loc, doOverlap(pair), closer, ValueRange{}, next, ValueRange{});
+  entry.builder.setInsertionPointToStart(closer);
+  cf::CondBranchOp::create(entry.builder, entry.loc, areInterleaved(*pair.output, *pair.other), next, ValueRange{},
+                           entry.refuseOverlap, ValueRange{});
+  entry.builder.setInsertionPointToStart(next);
+}
+
+/// With one stride, and d the distance of the first elements within it: the array that begins first ends its row before
+/// the other one's begins, and the other one's ends before the next row.
+Value ArrayChecks::areInterleaved(const Range &a, const Range &b) {
+  OpBuilder &builder = entry.builder;
+  Location loc = entry.loc;
+  Value isAFirst = code.compare(Predicate::ult, a.start, b.start);
+  auto select = [&](Value ifA, Value ifB) -> Value {
+    return arith::SelectOp::create(builder, loc, isAFirst, ifA, ifB);
+  };
+  Value widthOfA = code.rowBytes(*a.array->type), widthOfB = code.rowBytes(*b.array->type);
+  Value strideOfA = code.strideBytes(*a.array->type, a.array->stride);
+  Value strideOfB = code.strideBytes(*b.array->type, b.array->stride);
+  Value distance = arith::SubIOp::create(builder, loc, select(b.start, a.start), select(a.start, b.start));
+  // Arrays that overlap have elements, so no stride is 0.
+  Value shift = arith::RemUIOp::create(builder, loc, distance, strideOfA);
+  Value end = arith::AddIOp::create(builder, loc, shift, select(widthOfB, widthOfA));
+  Value apart = code.both(code.compare(Predicate::uge, shift, select(widthOfA, widthOfB)),
+                          code.compare(Predicate::ule, end, strideOfA));
+  return code.both(apart, code.compare(Predicate::eq, strideOfA, strideOfB));
+}

@@ -1,0 +1,379 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C functions around implementations: checks, scratch memory, call.
+
+#include "codegen/boundary/ArrayChecks.h"
+#include "codegen/boundary/Boundary.h"
+#include "codegen/boundary/Passes.h"
+#include "codegen/boundary/Refusals.h"
+#include "codegen/boundary/SharedBuffers.h"
+#include "codegen/boundary/ValueChecks.h"
+#include "codegen/kernels/ArgumentBuffers.h"
+#include "codegen/machine/CPUFeatures.h"
+#include "codegen/machine/CPUVariants.h"
+#include "runtime/resid.h"
+#include <cstddef>
+
+namespace mlir::resid::boundary {
+#define GEN_PASS_DEF_BUILDENTRIES
+#include "codegen/boundary/Passes.h.inc"
+} // namespace mlir::resid::boundary
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::boundary;
+
+/// The places of the members of resid_ctx that are read. All targets lay it out as this machine does: with pointers of
+/// 64 bits.
+enum ContextOffset : int32_t {
+  AbiVersion = offsetof(resid_ctx, abi_version),
+  User = offsetof(resid_ctx, user),
+  Alloc = offsetof(resid_ctx, alloc),
+  Free = offsetof(resid_ctx, free),
+};
+static constexpr int64_t kScratchAlignment = 64;
+
+namespace {
+
+/// Builds F and F_scratch_bytes for one implementation.
+class EntryBuilder : EntryCode {
+public:
+  /// `targets`: the functions to choose from by the answer of `cpuChoice`, which may be null where there is but one.
+  EntryBuilder(func::FuncOp implementation, const KernelSignature &signature, func::FuncOp cpuChoice,
+               ArrayRef<func::FuncOp> targets, ArrayRef<EntryCheck> valueChecks)
+      : EntryCode(implementation, signature), implementation(implementation), cpuChoice(cpuChoice), targets(targets),
+        valueChecks(valueChecks) {}
+
+  void buildEntry();
+  void buildScratchBytes();
+
+private:
+  FunctionType getEntryType();
+  void collectParameters();
+  void checkContext();
+  void checkValues();
+  void chooseProcessor();
+  void callWithoutScratch();
+  void callWithScratch(SizeCode &code);
+  /// The values that the implementation takes for its arguments but those for scratch memory and the status.
+  SmallVector<Value> getOperands();
+  /// Calls the implementation and gives the packed refusal that it answers, or null where it answers none.
+  Value emitCall(Value scratch, Value scratchBytes);
+  /// Returns what came of the call.
+  void finish(Value refusal);
+  /// Fills the blocks that refuse arrays.
+  void buildArrayRefusals(SizeCode &code);
+  /// Calls that of the targets which was chosen.
+  void emitChosenCall(ArrayRef<Value> operands);
+  Value emitArgument(const EntryParameter &parameter);
+
+  Value loadFromContext(Type type, ContextOffset offset) {
+    Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), context,
+                                        ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+    return LLVM::LoadOp::create(builder, loc, type, address);
+  }
+
+  func::FuncOp implementation;
+  func::FuncOp cpuChoice;
+  ArrayRef<func::FuncOp> targets;
+  ArrayRef<EntryCheck> valueChecks;
+  Value choice;
+  SmallVector<Value> sizes, derivedSizes;
+};
+
+} // namespace
+
+/// The type by which C passes a scalar: 16-bit floats as their bits.
+static Type getScalarType(Type type) {
+  if (type.isIndex())
+    return IntegerType::get(type.getContext(), 64);
+  if (type.isF16() || type.isBF16())
+    return IntegerType::get(type.getContext(), 16);
+  return type;
+}
+
+FunctionType EntryBuilder::getEntryType() {
+  SmallVector<Type> types = {pointerType};
+  for (const KernelValue &value : signature.arguments) {
+    types.push_back(value.isArray() ? pointerType : getScalarType(value.type));
+    types.append(llvm::count_if(value.shape, [](int64_t code) { return code < 0; }), builder.getI64Type());
+    types.append(value.isStrided(), builder.getI64Type());
+  }
+  for (const KernelValue &value : signature.results) {
+    types.push_back(pointerType);
+    types.append(value.isStrided(), builder.getI64Type());
+  }
+  return builder.getFunctionType(types, {builder.getI32Type()});
+}
+
+void EntryBuilder::collectParameters() {
+  auto next = entry.getArguments().begin();
+  context = *next++;
+  for (const KernelValue &value : signature.arguments) {
+    arguments.push_back({*next++, &value});
+    for (int64_t code : value.shape)
+      if (code < 0)
+        sizes.push_back(*next++);
+    if (value.isStrided())
+      arguments.back().stride = *next++;
+  }
+  for (const KernelValue &value : signature.results) {
+    results.push_back({*next++, &value});
+    if (value.isStrided())
+      results.back().stride = *next++;
+  }
+}
+
+void EntryBuilder::checkContext() {
+  Block *check = addBlock(), *next = addBlock();
+  cf::CondBranchOp::create(builder, loc, isNull(context), next, ValueRange{}, check, ValueRange{});
+  builder.setInsertionPointToStart(check);
+  Value version = loadFromContext(builder.getI32Type(), AbiVersion);
+  Value wrong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, version, constant32(RESID_ABI_VERSION));
+  refuseValueIf(wrong, packRefusal(Version), arith::ExtUIOp::create(builder, loc, builder.getI64Type(), version));
+  cf::BranchOp::create(builder, loc, next);
+  builder.setInsertionPointToStart(next);
+}
+
+/// Where overlaps are looked for, sizes that must be equal are: that no other is kept till then costs the good path
+/// less.
+void EntryBuilder::buildArrayRefusals(SizeCode &code) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(refuse);
+  emitArrayRefusal(sizes, refuse->getArgument(0));
+  builder.setInsertionPointToStart(refuseOverlap);
+  SmallVector<Value> shared;
+  for (unsigned index = 0; index < sizes.size(); ++index)
+    shared.push_back(code.dimension(-1 - int64_t(index)));
+  emitArrayRefusal(shared, constant32(Alias));
+}
+
+/// Conditions on scalars and sizes.
+void EntryBuilder::checkValues() {
+  if (valueChecks.empty())
+    return;
+  IRMapping mapping;
+  for (auto [argument, operand] : llvm::zip(implementation.getArguments(), getOperands()))
+    mapping.map(argument, operand);
+  for (const EntryCheck &check : valueChecks) {
+    auto [condition, value] = ValueChecks::emit(check, builder, mapping);
+    Value fails = arith::XOrIOp::create(builder, loc, condition, arith::ConstantIntOp::create(builder, loc, 1, 1));
+    refuseValueIf(fails, packRefusal(check.status, FailedCheck, check.number), value);
+  }
+}
+
+/// Reads the answer of the first call; where there is none yet, or no processor to choose, the processor is asked.
+void EntryBuilder::chooseProcessor() {
+  if (!cpuChoice)
+    return;
+  Type i32 = builder.getI32Type();
+  Block *ask = addBlock(), *chosen = addBlock();
+  choice = chosen->addArgument(i32, loc);
+  Value state = LLVM::AddressOfOp::create(builder, loc, pointerType, machine::kCPUStateName);
+  Value known = LLVM::LoadOp::create(builder, loc, i32, state, /*alignment=*/4, false, false, false, false,
+                                     LLVM::AtomicOrdering::monotonic);
+  Value index = arith::SubIOp::create(builder, loc, known, constant32(1)), count = constant32(targets.size());
+  Value isKnown = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index, count);
+  cf::CondBranchOp::create(builder, loc, isKnown, chosen, ValueRange{known}, ask, ValueRange{});
+  builder.setInsertionPointToStart(ask);
+  Value answer = func::CallOp::create(builder, loc, cpuChoice).getResult(0);
+  refuseValueIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, answer, count),
+                packRefusal(Unsupported));
+  cf::BranchOp::create(builder, loc, chosen, ValueRange{answer});
+  builder.setInsertionPointToStart(chosen);
+}
+
+Value EntryBuilder::emitArgument(const EntryParameter &parameter) {
+  Type type = parameter.type->type;
+  if (parameter.type->isArray())
+    return parameter.value;
+  if (type.isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, parameter.value);
+  if (type != parameter.value.getType())
+    return arith::BitcastOp::create(builder, loc, type, parameter.value);
+  return parameter.value;
+}
+
+void EntryBuilder::emitChosenCall(ArrayRef<Value> operands) {
+  if (targets.size() == 1) {
+    func::CallOp::create(builder, loc, targets.front(), operands);
+    return;
+  }
+  Block *join = addBlock();
+  OpBuilder atCase(builder);
+  SmallVector<Block *> cases;
+  SmallVector<int32_t> numbers;
+  for (func::FuncOp target : targets) {
+    cases.push_back(addBlock());
+    numbers.push_back(cases.size());
+    atCase.setInsertionPointToStart(cases.back());
+    func::CallOp::create(atCase, loc, target, operands);
+    cf::BranchOp::create(atCase, loc, join);
+  }
+  // No other number comes here, so the last case needs none.
+  SmallVector<ValueRange> noOperands(cases.size() - 1);
+  cf::SwitchOp::create(builder, loc, choice, cases.back(), ValueRange(), ArrayRef(numbers).drop_back(),
+                       ArrayRef(cases).drop_back(), noOperands);
+  builder.setInsertionPointToStart(join);
+}
+
+SmallVector<Value> EntryBuilder::getOperands() {
+  SmallVector<Value> operands = {context};
+  for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results)) {
+    operands.push_back(emitArgument(parameter));
+    if (parameter.stride)
+      operands.push_back(parameter.stride);
+  }
+  for (unsigned index : getPassedSizes(signature))
+    operands.push_back(index < sizes.size() ? sizes[index] : derivedSizes[index - sizes.size()]);
+  return operands;
+}
+
+Value EntryBuilder::emitCall(Value scratch, Value scratchBytes) {
+  SmallVector<Value> operands = getOperands();
+  if (scratch)
+    operands.append({scratch, scratchBytes});
+  if (!answersStatus(implementation)) {
+    emitChosenCall(operands);
+    return nullptr;
+  }
+  OpBuilder atEntry = OpBuilder::atBlockBegin(&entry.getBody().front());
+  Value one = arith::ConstantIntOp::create(atEntry, loc, 1, 64);
+  Value status = LLVM::AllocaOp::create(atEntry, loc, pointerType, builder.getI32Type(), one, /*alignment=*/4);
+  LLVM::StoreOp::create(builder, loc, constant32(0), status);
+  auto cellType = MemRefType::get({}, builder.getI32Type());
+  operands.push_back(kernels::createArgumentBuffer(builder, loc, cellType, status, {}));
+  emitChosenCall(operands);
+  return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), status);
+}
+
+void EntryBuilder::finish(Value refusal) {
+  if (refusal) {
+    Block *refused = addBlock();
+    branchIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, refusal, constant32(0)), refused);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(refused);
+    func::ReturnOp::create(builder, loc, emitValueRefusal(refusal, nullptr));
+  }
+  func::ReturnOp::create(builder, loc, constant32(RESID_OK));
+}
+
+void EntryBuilder::callWithoutScratch() { finish(emitCall(nullptr, nullptr)); }
+
+/// Memory comes from the context's hooks and goes back before the function returns; no bytes need no hooks.
+void EntryBuilder::callWithScratch(SizeCode &code) {
+  auto sizeFunction = implementation->getAttrOfType<FlatSymbolRefAttr>(kScratchAttribute);
+  Type i64 = builder.getI64Type();
+  Value bytes =
+      func::CallOp::create(builder, loc, sizeFunction.getValue(), TypeRange{i64}, ValueRange(sizes)).getResult(0);
+  Value wrong = code.compare(arith::CmpIPredicate::slt, bytes, code.constant(0));
+  refuseValueIf(wrong, packRefusal(BadShape, ScratchTooLarge));
+
+  Block *allocate = addBlock(), *call = addBlock(), *release = addBlock(), *done = addBlock();
+  Value scratch = call->addArgument(pointerType, loc);
+  Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
+  Value none = code.compare(arith::CmpIPredicate::eq, bytes, code.constant(0));
+  cf::CondBranchOp::create(builder, loc, none, call, ValueRange{null}, allocate, ValueRange{});
+
+  builder.setInsertionPointToStart(allocate);
+  refuseValueIf(isNull(context), packRefusal(OutOfMemory, NoAllocHook), bytes);
+  Value alloc = loadFromContext(pointerType, Alloc), free = loadFromContext(pointerType, Free);
+  refuseValueIf(isNull(alloc), packRefusal(OutOfMemory, NoAllocHook), bytes);
+  refuseValueIf(isNull(free), packRefusal(OutOfMemory, NoFreeHook), bytes);
+  Value user = loadFromContext(pointerType, User);
+  auto allocType = LLVM::LLVMFunctionType::get(pointerType, {pointerType, i64, i64});
+  Value memory =
+      LLVM::CallOp::create(builder, loc, allocType, ValueRange{alloc, user, bytes, code.constant(kScratchAlignment)})
+          .getResult();
+  refuseValueIf(isNull(memory), packRefusal(OutOfMemory, NoMemory), bytes);
+  cf::BranchOp::create(builder, loc, call, ValueRange{memory});
+
+  builder.setInsertionPointToStart(call);
+  Value refusal = emitCall(scratch, bytes);
+  cf::CondBranchOp::create(builder, loc, isNull(scratch), done, ValueRange{}, release, ValueRange{});
+  builder.setInsertionPointToStart(release);
+  auto freeType =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointerType, pointerType});
+  LLVM::CallOp::create(builder, loc, freeType,
+                       ValueRange{loadFromContext(pointerType, Free), loadFromContext(pointerType, User), scratch});
+  cf::BranchOp::create(builder, loc, done);
+  builder.setInsertionPointToStart(done);
+  finish(refusal);
+}
+
+void EntryBuilder::buildEntry() {
+  begin(signature.symbol, getEntryType());
+  entry->setAttr(kSignatureAttribute, signature.toAttribute(builder.getContext()));
+  collectParameters();
+  SizeCode code(builder, loc, signature, sizes);
+  derivedSizes = llvm::to_vector(code.getDerivedSizes());
+  buildArrayRefusals(code);
+  checkContext();
+  ArrayChecks(*this, code, signature, arguments, results).emit();
+  checkValues();
+  chooseProcessor();
+  if (implementation->hasAttr(kScratchAttribute))
+    callWithScratch(code);
+  else
+    callWithoutScratch();
+}
+
+void EntryBuilder::buildScratchBytes() {
+  builder.setInsertionPoint(implementation);
+  SmallVector<Type> types(signature.sizes.size(), builder.getI64Type());
+  auto function = func::FuncOp::create(builder, loc, signature.symbol + "_scratch_bytes",
+                                       builder.getFunctionType(types, {builder.getI64Type()}));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  if (auto sizeFunction = implementation->getAttrOfType<FlatSymbolRefAttr>(kScratchAttribute)) {
+    auto call = func::CallOp::create(builder, loc, sizeFunction.getValue(), TypeRange{builder.getI64Type()},
+                                     ValueRange(function.getArguments()));
+    func::ReturnOp::create(builder, loc, call.getResults());
+    return;
+  }
+  SizeCode code(builder, loc, signature, function.getArguments());
+  Value bytes = arith::SelectOp::create(builder, loc, code.faults(), code.constant(BadShape), code.constant(0));
+  func::ReturnOp::create(builder, loc, bytes);
+}
+
+namespace {
+struct BuildEntries : resid::boundary::impl::BuildEntriesBase<BuildEntries> {
+  using BuildEntriesBase::BuildEntriesBase;
+
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> implementations;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr(kSignatureAttribute))
+        implementations.push_back(function);
+    if (implementations.empty())
+      return;
+    SmallVector<machine::CPUVariant> parsed;
+    for (const std::string &text : variants)
+      parsed.push_back(machine::CPUVariant::parse(text));
+    std::vector<machine::FeatureSet> featureSets;
+    for (const machine::CPUVariant &variant : parsed)
+      featureSets.push_back(variant.features);
+    if (parsed.empty())
+      featureSets.emplace_back(cpuFeatures.begin(), cpuFeatures.end());
+    machine::Architecture architecture = isAArch64 ? machine::Architecture::AArch64 : machine::Architecture::X86;
+    func::FuncOp cpuChoice = machine::buildCPUChoice(getOperation(), architecture, featureSets);
+    for (func::FuncOp implementation : implementations)
+      buildFunctions(implementation, cpuChoice, parsed);
+  }
+
+  static void buildFunctions(func::FuncOp implementation, func::FuncOp cpuChoice,
+                             ArrayRef<machine::CPUVariant> variants) {
+    auto attribute = implementation->getAttrOfType<DictionaryAttr>(kSignatureAttribute);
+    KernelSignature signature = KernelSignature::fromAttribute(attribute);
+    findSharedBuffers(implementation, signature);
+    narrowBoundary(implementation, signature);
+    ValueChecks valueChecks(implementation, signature);
+    SmallVector<func::FuncOp> targets = {implementation};
+    if (!variants.empty())
+      targets = machine::declareVariants(implementation, variants);
+    EntryBuilder entryBuilder(implementation, signature, cpuChoice, targets, valueChecks.getEntryChecks());
+    entryBuilder.buildEntry();
+    entryBuilder.buildScratchBytes();
+    implementation->removeAttr(kSignatureAttribute);
+  }
+};
+} // namespace

@@ -1,0 +1,152 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Linkage, target attributes, F_info and F__packed.
+
+#include "codegen/boundary/Exports.h"
+
+#include "codegen/boundary/DLPackEntry.h"
+#include "codegen/boundary/Passes.h"
+#include "codegen/boundary/Refusals.h"
+#include "codegen/cpu/choice/CPUTarget.h"
+#include "codegen/machine/CPUFeatures.h"
+#include "codegen/machine/Object.h"
+#include "runtime/resid.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::boundary;
+
+/// The function F_info: the resid_info (runtime/resid.h) of the CPU that is chosen; where there are several, the last
+/// one is for a processor that has none of them.
+static void addInfoFunction(llvm::Module &module, ArrayRef<machine::TargetDescription> targets,
+                            const KernelSignature &kernel) {
+  llvm::LLVMContext &context = module.getContext();
+  auto *pointer = llvm::PointerType::getUnqual(context);
+  auto *i32 = llvm::Type::getInt32Ty(context);
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(pointer, false), llvm::GlobalValue::ExternalLinkage,
+                                          kernel.symbol + "_info", module);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
+  auto *triple = builder.CreateGlobalString(targets.front().triple);
+  auto *signature = builder.CreateGlobalString(kernel.typeText);
+  auto *type = llvm::StructType::get(context, {i32, pointer, pointer, pointer});
+  SmallVector<llvm::Constant *> values;
+  auto add = [&](StringRef cpu) {
+    values.push_back(llvm::ConstantStruct::get(
+        type, {llvm::ConstantInt::get(i32, RESID_ABI_VERSION), triple, builder.CreateGlobalString(cpu), signature}));
+  };
+  for (const machine::TargetDescription &target : targets)
+    add(target.cpu);
+  if (targets.size() > 1)
+    add(llvm::join(machine::getCPUNames(targets), ","));
+  auto *tableType = llvm::ArrayType::get(type, values.size());
+  auto *table = new llvm::GlobalVariable(module, tableType, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+                                         llvm::ConstantArray::get(tableType, values));
+  if (targets.size() == 1) {
+    builder.CreateRet(table);
+    return;
+  }
+  llvm::Value *choice = builder.CreateCall(module.getFunction(machine::kCPUChoiceName));
+  llvm::Value *index = builder.CreateZExt(builder.CreateSub(choice, builder.getInt32(1)), builder.getInt64Ty());
+  builder.CreateRet(builder.CreateInBoundsGEP(type, table, index));
+}
+
+static void addPackedFunction(llvm::Module &module, llvm::Function *entry) {
+  llvm::LLVMContext &context = module.getContext();
+  auto *pointer = llvm::PointerType::getUnqual(context);
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer}, false),
+                                          llvm::GlobalValue::ExternalLinkage, entry->getName() + "__packed", module);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
+  auto argument = [&](unsigned index) {
+    return builder.CreateLoad(pointer, builder.CreateConstGEP1_32(pointer, function->getArg(0), index));
+  };
+  SmallVector<llvm::Value *> values;
+  for (llvm::Argument &parameter : entry->args()) {
+    llvm::Value *place = argument(parameter.getArgNo());
+    llvm::Type *type = parameter.getType();
+    // A C bool has a whole byte.
+    values.push_back(type->isIntegerTy(1) ? builder.CreateTrunc(builder.CreateLoad(builder.getInt8Ty(), place), type)
+                                          : builder.CreateLoad(type, place));
+  }
+  builder.CreateStore(builder.CreateCall(entry, values), argument(entry->arg_size()));
+  builder.CreateRetVoid();
+}
+
+/// What a refusal says that it expected.
+static std::string describeProcessors(ArrayRef<machine::TargetDescription> targets) {
+  if (targets.size() > 1)
+    return "one that is able to run code for " + llvm::join(machine::getCPUNames(targets), " or ");
+  return "one with " + llvm::join(targets.front().getRequiredFeatures(), ", ");
+}
+
+/// Whether `function` runs before the processor was asked: it is one of those that refuse.
+static bool isRefusal(const llvm::Function &function) {
+  StringRef name = function.getName();
+  return name.starts_with(kSharedRefusalPrefix) || name.ends_with(kRefuseArraysSuffix) ||
+         name.ends_with(kRefuseValueSuffix);
+}
+
+/// Adds the functions beside the entries; gives all that is exported.
+static SmallVector<llvm::Function *> addExports(llvm::Module &module, ArrayRef<machine::TargetDescription> targets,
+                                                ArrayRef<KernelSignature> kernels, bool packed) {
+  SmallVector<llvm::Function *> exported;
+  addRefusals(module, kernels, describeProcessors(targets));
+  if (!packed)
+    addDLPackEntries(module, kernels);
+  for (const KernelSignature &kernel : kernels) {
+    addInfoFunction(module, targets, kernel);
+    llvm::Function *entry = module.getFunction(kernel.symbol);
+    if (packed) {
+      addPackedFunction(module, entry);
+      exported.push_back(module.getFunction(kernel.symbol + "__packed"));
+    } else {
+      exported.push_back(module.getFunction(kernel.symbol + kDLPackSuffix.str()));
+    }
+    exported.append(
+        {entry, module.getFunction(kernel.symbol + "_info"), module.getFunction(kernel.symbol + "_scratch_bytes")});
+  }
+  return exported;
+}
+
+void boundary::finishExports(llvm::Module &module, ArrayRef<machine::TargetDescription> targets,
+                             ArrayRef<KernelSignature> kernels, bool packed) {
+  SmallVector<llvm::Function *> exported = addExports(module, targets, kernels, packed);
+  SmallVector<llvm::Function *> baseline = exported;
+  baseline.append({module.getFunction(machine::kCPUChoiceName), module.getFunction(kDLPackReadName)});
+  SmallVector<StringRef> entries;
+  for (const KernelSignature &kernel : kernels) {
+    entries.push_back(kernel.symbol);
+    baseline.push_back(module.getFunction(kernel.symbol + kScratchSuffix.str()));
+  }
+  bool isX86 = llvm::Triple(targets.front().triple).isX86();
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    bool isExported = llvm::is_contained(exported, &function);
+    function.setLinkage(isExported ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage);
+    function.setVisibility(llvm::GlobalValue::DefaultVisibility);
+    function.setDoesNotThrow();
+    if (llvm::is_contained(baseline, &function)) {
+      machine::setCPU(function, isX86 ? "x86-64" : "generic", "");
+      // Every call goes through an entry, which O3 makes shorter. F_dl is called as often as F, but has nothing to gain
+      // from optimisation, as little as what else is exported: loads, stores and calls.
+      if (!llvm::is_contained(entries, function.getName()))
+        function.addFnAttr(isExported ? cpu::kOnceAttribute : cpu::kBriefAttribute);
+    } else if (isRefusal(function)) {
+      machine::setCPU(function, isX86 ? "x86-64" : "generic", "");
+    } else if (!function.hasFnAttribute("target-cpu")) {
+      machine::setCPU(function, targets.front().cpu, targets.front().features);
+    }
+  }
+  for (llvm::GlobalVariable &variable : module.globals()) {
+    if (variable.isDeclaration())
+      continue;
+    if (!variable.hasLocalLinkage())
+      variable.setLinkage(llvm::GlobalValue::InternalLinkage);
+    // Nobody compares their addresses: equal constants of several CPUs become one.
+    if (variable.isConstant())
+      variable.setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  }
+}

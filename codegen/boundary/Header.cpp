@@ -1,0 +1,222 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Declarations and their comments; see Header.h.
+
+#include "codegen/boundary/Header.h"
+
+#include "codegen/boundary/SharedDeclarations.inc"
+#include "runtime/resid.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::resid::boundary;
+
+static std::string describeSize(const KernelSignature &signature, int64_t code) {
+  if (AffineExpr derived = signature.getDerivedSize(code))
+    return signature.printSize(derived);
+  return code >= 0 ? std::to_string(code) : signature.sizes[-1 - code].name;
+}
+
+static std::string describeArray(const KernelSignature &signature, const KernelValue &array) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << array.getElementType() << " [";
+  llvm::interleaveComma(array.shape, stream, [&](int64_t code) { stream << describeSize(signature, code); });
+  stream << "]";
+  if (array.isStrided())
+    stream << ", rows " << array.stride << " apart";
+  return text;
+}
+
+static std::string describeSharing(const KernelSignature &signature, unsigned result) {
+  SmallVector<std::string> names;
+  bool hasStrides = signature.results[result].isStrided();
+  for (auto [index, argument] : llvm::enumerate(signature.arguments))
+    if (signature.mayShareBuffer(result, index)) {
+      names.push_back(argument.name);
+      hasStrides |= argument.isStrided();
+    }
+  if (names.empty())
+    return "; must not overlap an input";
+  return "; may be exactly the buffer of " + llvm::join(names, " or ") + (hasStrides ? ", with rows as far apart" : "");
+}
+
+static bool is16BitFloat(const KernelValue &value) {
+  return value.getElementType().isF16() || value.getElementType().isBF16();
+}
+
+static void writeConstraints(llvm::raw_ostream &stream, const KernelSignature &signature) {
+  for (auto [index, size] : llvm::enumerate(signature.sizes)) {
+    if (size.fixed >= 0)
+      stream << " *   " << size.name << " must be " << size.fixed << "\n";
+    else if (size.sameAs != index)
+      stream << " *   " << size.name << " must be equal to " << signature.sizes[size.sameAs].name << "\n";
+  }
+  for (auto [a, b] : signature.equalities) {
+    auto [size, condition] = signature.describeEquality(a, b);
+    stream << " *   " << signature.printSize(size) << " must be " << condition << "\n";
+  }
+}
+
+/// The conditions on values, each once. Texts of assertions may hold anything, but nothing that ends or begins a
+/// comment.
+static void writeChecks(llvm::raw_ostream &stream, const KernelSignature &signature, resid_status status,
+                        bool isInside) {
+  llvm::SmallSetVector<StringRef, 4> texts;
+  for (const ValueCheck &check : signature.checks)
+    if (check.isInside == isInside && check.status == status)
+      texts.insert(check.text);
+  if (texts.empty())
+    return;
+  stream << (status == RESID_BAD_SHAPE ? " * RESID_BAD_SHAPE " : " * RESID_BAD_VALUE ")
+         << (isInside ? "while it works, so that outputs may have been written:\n" : "before anything is written:\n");
+  for (StringRef text : texts) {
+    auto [before, after] = text.split(text.contains(" are {0}") ? " are {0}" : " is {0}");
+    stream << " *   ";
+    for (char c : (before + after).str())
+      stream << (llvm::isPrint(c) && c != '/' && c != '\\' ? c : ' ');
+    stream << "\n";
+  }
+}
+
+/// What holds for all arrays, and the answers.
+static void writeRules(llvm::raw_ostream &stream, const KernelSignature &signature) {
+  stream << " *\n * Sizes are in elements, arrays are contiguous and row-major, of any alignment.\n";
+  bool hasStrides = llvm::any_of(llvm::concat<const KernelValue>(signature.arguments, signature.results),
+                                 [](const KernelValue &value) { return value.isStrided(); });
+  if (hasStrides)
+    stream << " * Of an array with rows s apart, row r (all dimensions but the last, flattened) begins at element\n"
+           << " * r * s; s is at least the width, and what lies between rows is left alone. Such arrays may take\n"
+           << " * turns in one buffer: with rows equally far apart in bytes, each in columns of its own.\n";
+  stream << " * Answers RESID_OK, or RESID_BAD_POINTER (NULL for an array that has elements), RESID_BAD_SHAPE (a\n"
+         << " * size that is negative, disagrees, or makes an array of more than 2^47 bytes"
+         << (hasStrides ? "; rows that overlap" : "") << "), RESID_ALIAS\n"
+         << " * (an output overlaps another array, unless it says so above), RESID_BAD_VALUE"
+         << (signature.checks.empty() ? "" : " (below)") << ", RESID_UNSUPPORTED\n"
+         << " * (the processor), RESID_VERSION (ctx) or RESID_OOM (scratch memory); ctx->log is told why. May be\n"
+         << " * called from several threads at once.\n";
+  for (bool isInside : {false, true})
+    for (resid_status status : {RESID_BAD_SHAPE, RESID_BAD_VALUE})
+      writeChecks(stream, signature, status, isInside);
+  stream << " */\n";
+}
+
+static void writeComment(llvm::raw_ostream &stream, const KernelSignature &signature) {
+  stream << "/* " << signature.symbol << ": " << signature.typeText << "\n *\n";
+  stream << " *   ctx: threads and memory, or NULL\n";
+  for (const KernelValue &argument : signature.arguments) {
+    stream << " *   " << argument.name << ": ";
+    if (argument.isArray())
+      stream << describeArray(signature, argument) << ", read\n";
+    else
+      stream << argument.type << "\n";
+  }
+  for (auto [index, result] : llvm::enumerate(signature.results))
+    stream << " *   " << result.name << ": " << describeArray(signature, result) << ", written"
+           << describeSharing(signature, index) << "\n";
+  writeConstraints(stream, signature);
+  if (llvm::any_of(signature.arguments, is16BitFloat) || llvm::any_of(signature.results, is16BitFloat))
+    stream << " *   f16 and bf16 are passed as their 16 bits\n";
+  writeRules(stream, signature);
+}
+
+static std::string elementTypeName(const KernelValue &value) { return getCTypeName(value.getElementType()).str(); }
+
+static SmallVector<std::string> getSizeParameters(const KernelSignature &signature) {
+  return llvm::map_to_vector(signature.sizes, [](const SizeParameter &size) { return "int64_t " + size.name; });
+}
+
+static SmallVector<std::string> getParameters(const KernelSignature &signature) {
+  SmallVector<std::string> parameters = {"const resid_ctx *ctx"};
+  for (const KernelValue &argument : signature.arguments) {
+    parameters.push_back(argument.isArray() ? "const " + elementTypeName(argument) + " *" + argument.name
+                                            : elementTypeName(argument) + " " + argument.name);
+    for (int64_t code : argument.shape)
+      if (code < 0)
+        parameters.push_back("int64_t " + signature.sizes[-1 - code].name);
+    if (argument.isStrided())
+      parameters.push_back("int64_t " + argument.stride);
+  }
+  for (const KernelValue &result : signature.results) {
+    parameters.push_back(elementTypeName(result) + " *" + result.name);
+    if (result.isStrided())
+      parameters.push_back("int64_t " + result.stride);
+  }
+  return parameters;
+}
+
+/// A declaration, wrapped at 100 columns.
+static void writeDeclaration(llvm::raw_ostream &stream, StringRef start, ArrayRef<std::string> parameters) {
+  std::string line = start.str() + "(";
+  std::string indent(line.size() > 60 ? 4 : line.size(), ' ');
+  for (auto [index, parameter] : llvm::enumerate(parameters)) {
+    std::string next = parameter + (index + 1 == parameters.size() ? "" : ",");
+    if (index > 0 && line.size() + 1 + next.size() > 100) {
+      stream << line << "\n";
+      line = indent + next;
+      continue;
+    }
+    line += (index > 0 ? " " : "") + next;
+  }
+  stream << line << (parameters.empty() ? "void" : "") << ");\n";
+}
+
+static void writeFunction(llvm::raw_ostream &stream, const KernelSignature &signature) {
+  const std::string &name = signature.symbol;
+  writeComment(stream, signature);
+  writeDeclaration(stream, "RESID_API resid_status " + name, getParameters(signature));
+  stream
+      << "\n/* " << name
+      << " on DLPack tensors on the CPU: its arguments, then its results, n in all; scalars have no\n"
+      << " * dimensions. Answers also RESID_BAD_DTYPE, RESID_BAD_SHAPE (another n, or a tensor of another shape),\n"
+      << " * RESID_UNSUPPORTED (another device, or elements in another order) and RESID_BAD_POINTER (a tensor or its\n"
+      << " * shape is NULL). */\n";
+  writeDeclaration(stream, "RESID_API resid_status " + name + "_dl",
+                   {"const resid_ctx *ctx", "const DLTensor *const *args", "int32_t n"});
+  stream << "\n/* What " << name << " was compiled for. Never NULL. */\n";
+  writeDeclaration(stream, "RESID_API const resid_info *" + name + "_info", {});
+  stream << "\n/* Bytes of scratch memory that one call of " << name
+         << " takes from ctx->alloc, at any number of threads;\n"
+            " * RESID_BAD_SHAPE for sizes that it refuses. */\n";
+  writeDeclaration(stream, "RESID_API int64_t " + name + "_scratch_bytes", getSizeParameters(signature));
+  stream << "\n";
+}
+
+/// Which CPUs there is code for, where it is chosen at run time.
+static void writeCPUs(llvm::raw_ostream &stream, ArrayRef<std::string> cpus) {
+  if (cpus.size() < 2)
+    return;
+  stream << "/* For several processors: the first call chooses the first of these that the processor is able to run,\n"
+         << " * and F_info()->cpu names it:\n";
+  for (const std::string &cpu : cpus)
+    stream << " *   " << cpu << "\n";
+  stream << " * On other processors functions answer RESID_UNSUPPORTED. */\n\n";
+}
+
+/// The declarations above are another header's where that was included first.
+static void writeVersionCheck(llvm::raw_ostream &stream) {
+  stream << "#if RESID_ABI_VERSION != " << RESID_ABI_VERSION << "\n"
+         << "#error \"expected declarations of resid's ABI version " << RESID_ABI_VERSION
+         << ", but a header before this one has those of another; make all headers with one version of residc\"\n"
+         << "#endif\n\n";
+}
+
+std::string mlir::resid::boundary::writeHeader(ArrayRef<KernelSignature> kernels, ArrayRef<std::string> cpus) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  std::string guard = "RESID_KERNELS";
+  for (const KernelSignature &signature : kernels)
+    guard += "_" + signature.symbol;
+  guard += "_H";
+  stream << "/* Made by residc. */\n#ifndef " << guard << "\n#define " << guard << "\n\n"
+         << kSharedDeclarations << "\n";
+  writeVersionCheck(stream);
+  writeCPUs(stream, cpus);
+  stream << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  for (const KernelSignature &signature : kernels)
+    writeFunction(stream, signature);
+  stream << "#ifdef __cplusplus\n}\n#endif\n\n#endif /* " << guard << " */\n";
+  return text;
+}

@@ -1,0 +1,39 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Names for C and C++. Does not own which functions of a program would then have one name.
+
+#ifndef RESID_CODEGEN_BOUNDARY_NAMES_H
+#define RESID_CODEGEN_BOUNDARY_NAMES_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
+#include <string>
+
+namespace mlir::resid::boundary {
+
+/// `name` as an identifier of C and C++ that no keyword, macro or type of a generated header takes: with a `_` behind
+/// it where one would.
+std::string makeIdentifier(llvm::StringRef name);
+
+/// The same for a function, which does not take a name of the C library or of the runtime either: the program that it
+/// is linked into would call it instead, or has other declarations of the name.
+std::string makeFunctionName(llvm::StringRef name);
+
+/// Whether C's or POSIX's headers declare the name, or define it as a macro in lower case.
+bool isLibraryName(llvm::StringRef name);
+
+/// The words of a text.
+llvm::StringSet<> makeNameSet(llvm::StringRef words);
+
+/// Hands out parameter names, each once.
+class ParameterNames {
+public:
+  std::string take(llvm::StringRef wanted);
+
+private:
+  llvm::StringSet<> taken;
+};
+
+} // namespace mlir::resid::boundary
+
+#endif // RESID_CODEGEN_BOUNDARY_NAMES_H

@@ -1,0 +1,205 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Functions on tensors to functions with destinations.
+
+#include "codegen/boundary/DimensionClasses.h"
+#include "codegen/boundary/Passes.h"
+#include "codegen/boundary/RefineSizes.h"
+#include "codegen/boundary/Signature.h"
+#include "dialect/FunctionAttributes.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace mlir::resid::boundary {
+#define GEN_PASS_DEF_PREPAREENTRIES
+#include "codegen/boundary/Passes.h.inc"
+} // namespace mlir::resid::boundary
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::boundary;
+
+static FunctionType getImplementationType(MLIRContext *context, const KernelSignature &signature) {
+  SmallVector<Type> types = {LLVM::LLVMPointerType::get(context)};
+  for (const KernelValue &value : llvm::concat<const KernelValue>(signature.arguments, signature.results))
+    types.push_back(value.getBufferType());
+  types.push_back(MemRefType::get({}, IntegerType::get(context, 32)));
+  return FunctionType::get(context, types, {});
+}
+
+/// The results in the order in which they are computed. Bufferization may place a value in the destination of another
+/// that is computed from it; so the former must have left for its own destination before the latter arrives.
+static SmallVector<unsigned> orderResults(Operation *terminator) {
+  SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, terminator->getNumOperands()));
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    Operation *first = terminator->getOperand(a).getDefiningOp(), *second = terminator->getOperand(b).getDefiningOp();
+    if (first == second)
+      return a < b;
+    return second && (!first || first->isBeforeInBlock(second));
+  });
+  return order;
+}
+
+namespace {
+
+/// What is written, and where.
+struct Write {
+  Value source, destination;
+};
+
+/// Finds where results are computed. A result that only gives the elements of another tensor a type or shape is written
+/// as that tensor, so that it can be computed where it belongs. Rows stay rows: strided buffers keep their last
+/// dimension.
+class ResultWriter {
+public:
+  /// `buffers`: of the arguments, where the views of destinations are made; `body` still has the function's arguments.
+  ResultWriter(func::FuncOp function, const KernelSignature &signature, OpBuilder &builder, ValueRange buffers)
+      : signature(signature), builder(builder), buffers(buffers), classes(function) {
+    classes.resolve(llvm::map_to_vector(signature.sizes, [&](const SizeParameter &size) {
+      return DimensionClasses::Dimension(function.getArgument(size.argument), size.dimension);
+    }));
+  }
+
+  Write skipReshapes(Write write);
+
+private:
+  /// The sizes of a tensor from those of the arguments; none where they do not follow.
+  std::optional<SmallVector<OpFoldResult>> getSizes(Location loc, Value tensor);
+
+  const KernelSignature &signature;
+  OpBuilder &builder;
+  ValueRange buffers;
+  DimensionClasses classes;
+};
+
+} // namespace
+
+std::optional<SmallVector<OpFoldResult>> ResultWriter::getSizes(Location loc, Value tensor) {
+  SmallVector<OpFoldResult> sizes;
+  for (auto [dimension, size] : llvm::enumerate(cast<RankedTensorType>(tensor.getType()).getShape())) {
+    sizes.push_back(builder.getIndexAttr(size));
+    if (!ShapedType::isDynamic(size))
+      continue;
+    AffineExpr expression = classes.getSize(tensor, dimension);
+    if (!expression)
+      return std::nullopt;
+    SmallVector<Value> symbols(signature.sizes.size());
+    expression.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part)) {
+        const SizeParameter &parameter = signature.sizes[symbol.getPosition()];
+        symbols[symbol.getPosition()] =
+            memref::DimOp::create(builder, loc, buffers[parameter.argument], parameter.dimension);
+      }
+    });
+    sizes.back() = affine::expandAffineExpr(builder, loc, expression, /*dimValues=*/{}, symbols);
+  }
+  return sizes;
+}
+
+Write ResultWriter::skipReshapes(Write write) {
+  auto [source, destination] = write;
+  Operation *op = source.getDefiningOp();
+  auto type = cast<MemRefType>(destination.getType());
+  Location loc = source.getLoc();
+  auto keepsRows = [&](auto reshape) {
+    auto groups = reshape.getReassociationIndices();
+    return type.getLayout().isIdentity() || (!groups.empty() && groups.back().size() == 1);
+  };
+  if (auto cast = dyn_cast_if_present<tensor::CastOp>(op)) {
+    auto original = dyn_cast<RankedTensorType>(cast.getSource().getType());
+    if (!original)
+      return write;
+    auto refined = MemRefType::get(original.getShape(), type.getElementType(), type.getLayout());
+    return skipReshapes({cast.getSource(), memref::CastOp::create(builder, loc, refined, destination)});
+  }
+  if (auto expand = dyn_cast_if_present<tensor::ExpandShapeOp>(op); expand && keepsRows(expand))
+    return skipReshapes({expand.getSrc(),
+                         memref::CollapseShapeOp::create(builder, loc, destination, expand.getReassociationIndices())});
+  if (auto collapse = dyn_cast_if_present<tensor::CollapseShapeOp>(op); collapse && keepsRows(collapse))
+    if (std::optional<SmallVector<OpFoldResult>> sizes = getSizes(loc, collapse.getSrc()))
+      return skipReshapes(
+          {collapse.getSrc(), memref::ExpandShapeOp::create(builder, loc, collapse.getSrcType().getShape(), destination,
+                                                            collapse.getReassociationIndices(), *sizes)});
+  return write;
+}
+
+/// Moves the body of `function` into a new private function after it.
+static void rewriteFunction(func::FuncOp function, const KernelSignature &signature) {
+  OpBuilder builder(function);
+  Location loc = function.getLoc();
+  auto implementation = func::FuncOp::create(builder, loc, signature.symbol + kImplementationSuffix.str(),
+                                             getImplementationType(function.getContext(), signature));
+  implementation.setPrivate();
+  implementation->setAttr(kSignatureAttribute, signature.toAttribute(function.getContext()));
+  Block *entry = implementation.addEntryBlock();
+  for (auto [index, value] : llvm::enumerate(llvm::concat<const KernelValue>(signature.arguments, signature.results)))
+    if (value.isStrided())
+      implementation.setArgAttr(1 + index, kStridedAttribute, builder.getUnitAttr());
+  builder.setInsertionPointToStart(entry);
+
+  Operation *terminator = function.getBody().front().getTerminator();
+  ValueRange buffers = entry->getArguments().drop_front();
+  SmallVector<Write> writes;
+  ResultWriter writer(function, signature, builder, buffers);
+  for (auto [source, destination] :
+       llvm::zip(terminator->getOperands(), buffers.drop_front(function.getNumArguments())))
+    writes.push_back(writer.skipReshapes({source, destination}));
+  SmallVector<unsigned> order = orderResults(terminator);
+
+  SmallVector<Value> replacements;
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    Value argument = entry->getArgument(1 + index);
+    replacements.push_back(isa<TensorType>(type) ? bufferization::ToTensorOp::create(builder, loc, type, argument,
+                                                                                     /*restrict=*/true)
+                                                 : argument);
+  }
+  Block *body = &function.getBody().front();
+  for (auto [argument, replacement] : llvm::zip_equal(body->getArguments(), replacements))
+    argument.replaceAllUsesWith(replacement);
+  entry->getOperations().splice(entry->end(), body->getOperations());
+
+  builder.setInsertionPoint(terminator);
+  for (unsigned index : order) {
+    auto [source, destination] = writes[index];
+    if (auto argument = dyn_cast<BlockArgument>(source))
+      source = replacements[argument.getArgNumber()];
+    bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), /*result=*/Type(), source,
+                                                      destination, /*restrict=*/true, /*writable=*/true);
+  }
+  func::ReturnOp::create(builder, terminator->getLoc());
+  terminator->erase();
+  function.erase();
+}
+
+namespace {
+struct PrepareEntries : resid::boundary::impl::PrepareEntriesBase<PrepareEntries> {
+  using PrepareEntriesBase::PrepareEntriesBase;
+
+  void runOnOperation() override {
+    std::vector<std::pair<func::FuncOp, KernelSignature>> functions;
+    llvm::StringSet<> exported;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!function.isPublic())
+        continue;
+      if (failed(verifyInterfaceTypes(function)))
+        return signalPassFailure();
+      FailureOr<KernelSignature> signature = computeSignature(function, prefix);
+      if (failed(signature))
+        return signalPassFailure();
+      for (StringRef suffix : {"", "_dl", "_info", "_scratch_bytes"})
+        if (!exported.insert(signature->symbol + suffix.str()).second) {
+          function.emitError() << "expected names that differ, but '" << signature->symbol + suffix.str()
+                               << "' is exported for another function too";
+          return signalPassFailure();
+        }
+      functions.push_back({function, std::move(*signature)});
+    }
+    for (auto &[function, signature] : functions) {
+      refineSizes(function);
+      rewriteFunction(function, signature);
+    }
+  }
+};
+} // namespace

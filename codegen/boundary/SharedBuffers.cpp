@@ -1,0 +1,89 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The analysis of which outputs may overwrite which inputs.
+
+#include "codegen/boundary/SharedBuffers.h"
+
+#include "codegen/rows/RowProgram.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::boundary;
+
+/// The only kernel of the function, if nothing else in it touches arrays.
+static rows::KernelOp findOnlyKernel(func::FuncOp function) {
+  rows::KernelOp kernel;
+  for (Operation &op : function.getBody().front()) {
+    if (auto next = dyn_cast<rows::KernelOp>(op)) {
+      if (kernel)
+        return nullptr;
+      kernel = next;
+      continue;
+    }
+    if (!isa<rows::RequireOp, func::ReturnOp>(op) && !isMemoryEffectFree(&op))
+      return nullptr;
+  }
+  return kernel;
+}
+
+/// Whether the op gives a buffer of rows another type or shape, without changing where its elements are.
+static bool isReshape(Operation *op) {
+  return isa_and_present<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(op);
+}
+
+static Value skipReshapes(Value buffer) {
+  while (isReshape(buffer.getDefiningOp()))
+    buffer = buffer.getDefiningOp()->getOperand(0);
+  return buffer;
+}
+
+/// All uses of the buffer are the kernel's (through reshapes), or ask for its sizes.
+static bool isUsedByKernelOnly(Value buffer, rows::KernelOp kernel) {
+  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+    return user == kernel || isa<memref::DimOp>(user) ||
+           (isReshape(user) && isUsedByKernelOnly(user->getResult(0), kernel));
+  });
+}
+
+namespace {
+/// An operand of the kernel: its type there, and its map.
+struct KernelAccess {
+  ShapedType type;
+  AffineMap map;
+};
+} // namespace
+
+/// A kernel reads a row of an input whole before its first store to an output that may be the same row; so the input
+/// must have the output's type for the kernel, and be read at the output's own rows and columns only.
+void mlir::resid::boundary::findSharedBuffers(func::FuncOp function, KernelSignature &signature) {
+  rows::KernelOp kernel = findOnlyKernel(function);
+  if (!kernel)
+    return;
+  SmallVector<AffineMap> maps = llvm::to_vector(kernel.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  auto accessesOf = [&](Value buffer) {
+    SmallVector<KernelAccess> found;
+    for (auto [index, operand] :
+         llvm::enumerate(llvm::concat<Value>(llvm::to_vector(kernel.getInputs()), llvm::to_vector(kernel.getInits()))))
+      if (skipReshapes(operand) == buffer)
+        found.push_back({cast<ShapedType>(operand.getType()), maps[index]});
+    return found;
+  };
+  for (auto [result, output] : llvm::enumerate(signature.results)) {
+    Value destination = function.getArgument(1 + signature.arguments.size() + result);
+    SmallVector<KernelAccess> writes = accessesOf(destination);
+    if (writes.size() != 1 || !isUsedByKernelOnly(destination, kernel))
+      continue;
+    for (auto [argument, input] : llvm::enumerate(signature.arguments)) {
+      Value source = function.getArgument(1 + argument);
+      SmallVector<KernelAccess> reads = input.isArray() ? accessesOf(source) : SmallVector<KernelAccess>();
+      bool same = !reads.empty() && llvm::all_of(reads, [&](const KernelAccess &read) {
+        return read.map == writes.front().map && rows::mayShareBuffer(read.type, writes.front().type);
+      });
+      if (same && isUsedByKernelOnly(source, kernel))
+        signature.inPlace.push_back({unsigned(result), unsigned(argument)});
+    }
+  }
+}

@@ -1,0 +1,19 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which outputs of a bufferized function may be exactly an input's buffer. Does not own the order of loads and stores
+// that makes it so (codegen/cpu).
+
+#ifndef RESID_CODEGEN_BOUNDARY_SHAREDBUFFERS_H
+#define RESID_CODEGEN_BOUNDARY_SHAREDBUFFERS_H
+
+#include "codegen/boundary/Signature.h"
+
+namespace mlir::resid::boundary {
+
+/// Fills signature.inPlace: the pairs for which `function`, the implementation on memrefs, is a single rows.kernel that
+/// reads the input at the output's own rows and columns.
+void findSharedBuffers(func::FuncOp function, KernelSignature &signature);
+
+} // namespace mlir::resid::boundary
+
+#endif // RESID_CODEGEN_BOUNDARY_SHAREDBUFFERS_H

@@ -1,0 +1,109 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a compiled function looks like from C: names, types, run-time sizes and which buffers may be shared. Plain data,
+// also as an attribute, so that it can travel with the function through the pipeline. Does not own: how it is derived.
+
+#ifndef RESID_CODEGEN_BOUNDARY_SIGNATURE_H
+#define RESID_CODEGEN_BOUNDARY_SIGNATURE_H
+
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include <string>
+#include <vector>
+
+namespace mlir::resid::boundary {
+
+/// The name of the attribute that carries a KernelSignature on a function.
+constexpr llvm::StringLiteral kSignatureAttribute = "resid.signature";
+/// The largest number of bytes of one array: 2^47.
+constexpr int64_t kByteLimit = int64_t(1) << 47;
+
+/// One run-time size among the C parameters, such as x_dim0.
+struct SizeParameter {
+  std::string name;
+  unsigned argument = 0;
+  unsigned dimension = 0;
+  /// The first size parameter that must be equal to this one; its own index if there is none before it.
+  unsigned sameAs = 0;
+  /// What the size must be, if only one value is possible; else -1.
+  int64_t fixed = -1;
+};
+
+/// An argument or a result. Arrays have a pointer in C, scalars are passed by value.
+struct KernelValue {
+  std::string name;
+  Type type;
+  /// Of an array, per dimension: the static size, or -1 - i where i is the size parameter that gives it; of a result
+  /// also -1 - (number of size parameters) - j where j is the derived size that gives it.
+  SmallVector<int64_t> shape;
+  /// Of a strided array: the C parameter that says how far apart its rows (all dimensions but the last, flattened) are.
+  std::string stride = {};
+
+  bool isStrided() const { return !stride.empty(); }
+  bool isArray() const { return isa<RankedTensorType>(type); }
+  Type getElementType() const { return getElementTypeOrSelf(type); }
+  /// How implementations take the value: a scalar as it is, an array as a memref, with open strides where it has one.
+  Type getBufferType() const;
+  /// Bytes of one element in memory.
+  int64_t getElementBytes() const;
+};
+
+/// A run-time condition on values.
+struct ValueCheck {
+  /// What is wrong; `{0}` stands for the value.
+  std::string text;
+  /// What a call that fails it answers.
+  int32_t status = 0;
+  /// Whether it is checked while the function works, so that outputs may have been written.
+  bool isInside = false;
+};
+
+/// The C function of one func.func.
+struct KernelSignature {
+  std::string symbol;
+  /// The MLIR function type as text.
+  std::string typeText;
+  std::vector<KernelValue> arguments;
+  std::vector<KernelValue> results;
+  std::vector<SizeParameter> sizes;
+  /// Sizes of results that are no parameter's, as expressions: symbol i is sizes[i], which then is passed on.
+  std::vector<AffineExpr> derivedSizes;
+  /// What must be equal beyond what SizeParameter says, as such expressions.
+  std::vector<std::pair<AffineExpr, AffineExpr>> equalities;
+  /// (result, argument): the result's buffer may be exactly the argument's.
+  std::vector<std::pair<unsigned, unsigned>> inPlace;
+  std::vector<ValueCheck> checks;
+
+  bool mayShareBuffer(unsigned result, unsigned argument) const;
+  /// One code for all sizes that must be equal: the size where only one is right, else that of their first parameter.
+  int64_t getSharedSize(int64_t code) const;
+  /// The derived size that the code stands for; null for other codes.
+  AffineExpr getDerivedSize(int64_t code) const;
+  /// An expression over size parameters with their names.
+  std::string printSize(AffineExpr expression) const;
+  /// What an equality is about, and what that must be: `x_dim0`, `equal to y_dim0 * 3` or `a multiple of 4`.
+  std::pair<AffineExpr, std::string> describeEquality(AffineExpr a, AffineExpr b) const;
+  DictionaryAttr toAttribute(MLIRContext *context) const;
+  static KernelSignature fromAttribute(DictionaryAttr attribute);
+};
+
+/// The C type of a scalar, or of an array's elements; empty where C has none.
+llvm::StringRef getCTypeName(Type type);
+
+/// Whether functions of this type can have a C interface; if not, emits an error that names the first type which
+/// cannot.
+LogicalResult verifyInterfaceTypes(func::FuncOp function);
+
+/// Whether the sizes of all results follow from those of the arguments; if not, emits an error that names the first one
+/// which does not. Of a function on tensors without calls.
+LogicalResult verifyResultSizes(func::FuncOp function);
+
+/// The signature of a function on tensors without calls; names carry `prefix`. Emits an error and fails if a result's
+/// size does not follow from the arguments, if no sizes are right, or if a name cannot be used.
+FailureOr<KernelSignature> computeSignature(func::FuncOp function, llvm::StringRef prefix);
+
+} // namespace mlir::resid::boundary
+
+#endif // RESID_CODEGEN_BOUNDARY_SIGNATURE_H

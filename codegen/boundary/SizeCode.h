@@ -1,0 +1,75 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sizes, byte counts and extents of a kernel's arrays as i64 values, from its size parameters and row strides.
+
+#ifndef RESID_CODEGEN_BOUNDARY_SIZECODE_H
+#define RESID_CODEGEN_BOUNDARY_SIZECODE_H
+
+#include "codegen/boundary/Signature.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::resid::boundary {
+
+class SizeCode {
+public:
+  /// `sizes`: one i64 value per size parameter. What follows from them is computed here.
+  SizeCode(OpBuilder &builder, Location loc, const KernelSignature &signature, ValueRange sizes);
+
+  Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
+  Value truth(bool value) { return arith::ConstantIntOp::create(builder, loc, value, 1); }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  }
+  Value either(Value a, Value b) { return arith::OrIOp::create(builder, loc, a, b); }
+  Value both(Value a, Value b) { return arith::AndIOp::create(builder, loc, a, b); }
+
+  /// The size of one dimension, as KernelValue::shape encodes it, from the first of the parameters that must be equal:
+  /// only where faults() is false.
+  Value dimension(int64_t code) { return getSize(signature.getSharedSize(code)); }
+  /// One i64 value per derived size; right only where faults() is false.
+  ValueRange getDerivedSizes() const { return derivedSizes; }
+  /// The shape by KernelSignature::getSharedSize.
+  SmallVector<int64_t> getSharedShape(const KernelValue &array) const;
+  /// Whether a size among `shape` is 0, each taken as its own parameter says.
+  Value isEmpty(ArrayRef<int64_t> shape);
+  /// The bytes of the array's elements; only where faults() is false.
+  Value bytes(const KernelValue &array);
+  /// The bytes of one row of a strided array (its width).
+  Value rowBytes(const KernelValue &array);
+  /// The bytes between two rows of a strided array that begin next to each other.
+  Value strideBytes(const KernelValue &array, Value stride);
+  /// The bytes from the first element to the end of the last, of an array that has elements; `stride` is null for
+  /// contiguous arrays.
+  Value extent(const KernelValue &array, Value stride);
+  /// Whether the sizes are wrong: negative, in disagreement, or more than 2^47 bytes in one array.
+  Value faults();
+  /// Whether the row stride is wrong: less than the width, or such that the rows span more than 2^47 bytes.
+  Value strideFault(const KernelValue &array, Value stride);
+  /// Sets `fault` where value · factor (both at least 0) is beyond the limit of bytes, and gives the product.
+  Value multiplyChecked(Value value, Value factor, Value &fault);
+
+private:
+  Value getSize(int64_t code);
+  /// The value of an expression over size parameters; sets `fault` where evaluateSize() gives none.
+  Value evaluate(AffineExpr expression, Value &fault);
+  Value divide(AffineExprKind kind, Value dividend, Value divisor, Value &fault);
+  Value product(int64_t fixed, ArrayRef<int64_t> shape);
+  /// Sets `fault` where fixed · sizes is beyond the limit of bytes, and gives the product; a zero counts as a one, so
+  /// that the order of dimensions does not matter.
+  Value productChecked(int64_t fixed, ArrayRef<int64_t> shape, Value &fault);
+  /// Sets `fault` where an array is beyond the limit of bytes, or a size is negative.
+  void checkBytes(Value &fault);
+
+  OpBuilder &builder;
+  Location loc;
+  const KernelSignature &signature;
+  ValueRange sizes;
+  SmallVector<Value> derivedSizes;
+  /// Whether a derived size cannot be computed, or what must be equal is not.
+  Value derivationFault;
+};
+
+} // namespace mlir::resid::boundary
+
+#endif // RESID_CODEGEN_BOUNDARY_SIZECODE_H

@@ -1,0 +1,42 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The order of the passes from tensors to buffers, and their registration.
+
+#include "codegen/buffers/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+static void addCleanup(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+void buffers::buildBufferizationPipeline(OpPassManager &manager) {
+  manager.addPass(createDecomposeAggregates());
+  manager.addPass(createFillSplats());
+  manager.addPass(createPackStrided());
+  manager.addPass(createTrackDestinations());
+  manager.addPass(bufferization::createEmptyTensorEliminationPass());
+  // The type of an empty tensor's buffer would be unknown where branches of a condition meet: any strides.
+  manager.addPass(bufferization::createEmptyTensorToAllocTensorPass());
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  options.allowReturnAllocsFromLoops = true;
+  manager.addPass(bufferization::createOneShotBufferizePass(options));
+  addCleanup(manager);
+  manager.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
+  manager.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
+  addCleanup(manager);
+}
+
+void buffers::registerBufferPassesAndPipelines() {
+  registerResidBuffersPasses();
+  PassPipelineRegistration<>("resid-bufferize", "tensors to memrefs; kernels write into the destinations themselves",
+                             buildBufferizationPipeline);
+}

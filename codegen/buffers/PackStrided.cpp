@@ -1,0 +1,109 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// resid-pack-strided: strided arrays where only contiguous ones will do.
+
+#include "codegen/buffers/Passes.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+
+namespace mlir::resid::buffers {
+#define GEN_PASS_DEF_PACKSTRIDED
+#include "codegen/buffers/Passes.h.inc"
+} // namespace mlir::resid::buffers
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace {
+
+bool isStrided(Value buffer) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  return type && !type.getLayout().isIdentity();
+}
+
+/// Whether a kernel runs through the operand row by row, at whatever distance they are.
+bool takesRows(rows::KernelOp kernel, OpOperand &operand) {
+  unsigned position = operand.getOperandNumber() - kernel.getRowDims().size() - kernel.getColumnDims().size();
+  return kernel.getColumnDims().size() == 1 || !kernel.isAlongColumns(position);
+}
+
+/// Whether the use reads element by element, or asks for sizes: then strides do not matter.
+bool readsAnyStride(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (auto kernel = dyn_cast<rows::KernelOp>(user))
+    return !kernel.isDpsInit(&use) && takesRows(kernel, use);
+  if (auto structured = dyn_cast<linalg::LinalgOp>(user))
+    return structured.isDpsInput(&use);
+  if (auto write = dyn_cast<bufferization::MaterializeInDestinationOp>(user))
+    return &use == &write.getSourceMutable();
+  return isa<tensor::DimOp, tensor::ExtractOp>(user);
+}
+
+/// Whether `value` may be computed in a strided buffer: by an op that writes rows or elements wherever they are, from
+/// nothing that was there before.
+bool canBeWrittenInPlace(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  auto writer = result ? dyn_cast<DestinationStyleOpInterface>(result.getOwner()) : nullptr;
+  if (!writer || !isa<rows::KernelOp, linalg::LinalgOp>(writer.getOperation()))
+    return false;
+  OpOperand &init = *writer.getTiedOpOperand(result);
+  if (auto kernel = dyn_cast<rows::KernelOp>(writer.getOperation()); kernel && !takesRows(kernel, init))
+    return false;
+  Value start = init.get();
+  if (auto fill = start.getDefiningOp<linalg::FillOp>())
+    start = fill.getDpsInits().front();
+  return start.getDefiningOp<tensor::EmptyOp>() && llvm::all_of(value.getUses(), readsAnyStride);
+}
+
+/// A copy of `tensor` in a new tensor with the sizes of `buffer`.
+Value createCopy(OpBuilder &builder, Location loc, Value tensor, Value buffer) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+    if (type.isDynamicDim(dimension))
+      sizes.push_back(memref::DimOp::create(builder, loc, buffer, dimension));
+  Value empty = tensor::EmptyOp::create(builder, loc, type, sizes);
+  return linalg::CopyOp::create(builder, loc, tensor, empty).getResult(0);
+}
+
+struct PackStrided : public buffers::impl::PackStridedBase<PackStrided> {
+  void runOnOperation() override {
+    SmallVector<bufferization::ToTensorOp> inputs;
+    SmallVector<bufferization::MaterializeInDestinationOp> outputs;
+    getOperation()->walk([&](Operation *op) {
+      if (auto input = dyn_cast<bufferization::ToTensorOp>(op); input && isStrided(input.getBuffer()))
+        inputs.push_back(input);
+      if (auto output = dyn_cast<bufferization::MaterializeInDestinationOp>(op); output && isStrided(output.getDest()))
+        outputs.push_back(output);
+    });
+    for (bufferization::MaterializeInDestinationOp output : outputs)
+      unpack(output);
+    for (bufferization::ToTensorOp input : inputs)
+      pack(input);
+  }
+
+  /// One contiguous copy serves all that need one.
+  static void pack(bufferization::ToTensorOp input) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : input.getResult().getUses())
+      if (!readsAnyStride(use))
+        uses.push_back(&use);
+    if (uses.empty())
+      return;
+    OpBuilder builder(input->getContext());
+    builder.setInsertionPointAfter(input);
+    Value copy = createCopy(builder, input.getLoc(), input.getResult(), input.getBuffer());
+    for (OpOperand *use : uses)
+      use->set(copy);
+  }
+
+  /// What is not written in place is computed elsewhere and copied at the end.
+  static void unpack(bufferization::MaterializeInDestinationOp output) {
+    if (canBeWrittenInPlace(output.getSource()))
+      return;
+    OpBuilder builder(output);
+    output.getSourceMutable().assign(createCopy(builder, output.getLoc(), output.getSource(), output.getDest()));
+  }
+};
+
+} // namespace

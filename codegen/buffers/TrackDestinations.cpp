@@ -1,0 +1,107 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// resid-track-destinations: buffers that results are written to, as tensors that the analysis of bufferization follows.
+
+#include "codegen/buffers/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::resid::buffers {
+#define GEN_PASS_DEF_TRACKDESTINATIONS
+#include "codegen/buffers/Passes.h.inc"
+} // namespace mlir::resid::buffers
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// Writes into the tensor of a buffer first, and that into the buffer, which is no copy then.
+static void writeThroughTensor(bufferization::MaterializeInDestinationOp op) {
+  OpBuilder builder(op.getContext());
+  Location loc = op.getLoc();
+  // As early as can be, so that what becomes the result can be computed there.
+  builder.setInsertionPointAfterValue(op.getDest());
+  auto tensor = bufferization::ToTensorOp::create(builder, loc, op.getSource().getType(), op.getDest(),
+                                                  /*restrict=*/true, /*writable=*/true);
+  builder.setInsertionPoint(op);
+  auto written = bufferization::MaterializeInDestinationOp::create(builder, loc, tensor.getType(), op.getSource(),
+                                                                   tensor.getResult());
+  op.getSourceMutable().assign(written.getResult());
+  op.setRestrict(false);
+}
+
+/// Splits the destination's dimensions where the value's are joined, so that the value is written there as it is made.
+/// Only where each dimension of the destination becomes at most one of unknown size.
+static void writeBeforeJoining(bufferization::MaterializeInDestinationOp op) {
+  auto joined = op.getSource().getDefiningOp<tensor::CollapseShapeOp>();
+  if (!joined || !joined->hasOneUse())
+    return;
+  ArrayRef<int64_t> shape = joined.getSrcType().getShape();
+  SmallVector<ReassociationIndices> dimensions = joined.getReassociationIndices();
+  auto isUnknown = [&](int64_t dim) { return ShapedType::isDynamic(shape[dim]); };
+  if (llvm::any_of(dimensions, [&](const ReassociationIndices &parts) { return llvm::count_if(parts, isUnknown) > 1; }))
+    return;
+  FailureOr<MemRefType> type =
+      memref::ExpandShapeOp::computeExpandedType(cast<MemRefType>(op.getDest().getType()), shape, dimensions);
+  if (failed(type))
+    return;
+  OpBuilder builder(op.getContext());
+  Location loc = op.getLoc();
+  builder.setInsertionPointAfterValue(op.getDest());
+  SmallVector<OpFoldResult> sizes;
+  for (auto [whole, parts] : llvm::enumerate(dimensions)) {
+    int64_t known = 1;
+    for (int64_t dim : parts)
+      known *= isUnknown(dim) ? 1 : shape[dim];
+    for (int64_t dim : parts) {
+      if (!isUnknown(dim)) {
+        sizes.push_back(builder.getIndexAttr(shape[dim]));
+        continue;
+      }
+      Value size = memref::DimOp::create(builder, loc, op.getDest(), whole);
+      if (known != 1)
+        size = arith::DivUIOp::create(builder, loc, size, arith::ConstantIndexOp::create(builder, loc, known));
+      sizes.push_back(size);
+    }
+  }
+  auto split = memref::ExpandShapeOp::create(builder, loc, *type, op.getDest(), dimensions, sizes);
+  op.getSourceMutable().assign(joined.getSrc());
+  op.getDestMutable().assign(split);
+  joined.erase();
+}
+
+/// Gives each reader of a fill one of its own: in place, one of them would need a copy of what the others overwrite.
+static void fillForEachReader(linalg::FillOp fill) {
+  auto empty = fill.getDpsInits().front().getDefiningOp<tensor::EmptyOp>();
+  if (!empty || fill->use_empty())
+    return;
+  OpBuilder builder(fill);
+  for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(fill->getUses()))) {
+    IRMapping mapping;
+    builder.clone(*empty, mapping);
+    use.set(builder.clone(*fill, mapping)->getResult(0));
+  }
+}
+
+namespace {
+struct TrackDestinations : public buffers::impl::TrackDestinationsBase<TrackDestinations> {
+  void runOnOperation() override {
+    SmallVector<Operation *> work;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<linalg::FillOp, bufferization::MaterializeInDestinationOp>(op))
+        work.push_back(op);
+    });
+    for (Operation *op : work)
+      if (auto fill = dyn_cast<linalg::FillOp>(op); fill && fill.hasPureTensorSemantics())
+        fillForEachReader(fill);
+      else if (auto write = dyn_cast<bufferization::MaterializeInDestinationOp>(op);
+               write && isa<MemRefType>(write.getDest().getType()) && write.getRestrict()) {
+        writeBeforeJoining(write);
+        writeThroughTensor(write);
+      }
+  }
+};
+} // namespace

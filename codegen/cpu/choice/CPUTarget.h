@@ -1,0 +1,44 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the lowering to CPU code has to know about the processor. Plain data: it neither asks the machine nor uses LLVM.
+
+#ifndef RESID_CODEGEN_CPU_CHOICE_CPUTARGET_H
+#define RESID_CODEGEN_CPU_CHOICE_CPUTARGET_H
+
+#include "codegen/cpu/choice/Schedule.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::resid::cpu {
+
+/// A function attribute: its loops work on whole vectors already, so LLVM need not look for a better form.
+inline constexpr llvm::StringLiteral kVectorLoopsAttribute = "resid-vector-loops";
+/// Of a function without loops over elements, which runs once per call of a kernel or less: it is not worth LLVM's
+/// time.
+inline constexpr llvm::StringLiteral kBriefAttribute = "resid-brief";
+/// Of a function that runs once for the object, or has nothing to optimise: what matters is how fast it is compiled.
+inline constexpr llvm::StringLiteral kOnceAttribute = "resid-once";
+
+/// On a function with a body: it is lowered once per CPU, in modules of their own. On one without: the body for one
+/// CPU, which is linked later.
+inline constexpr llvm::StringLiteral kPerCPUAttribute = "resid.per_cpu";
+
+struct CPUTarget {
+  /// Fused multiply-add in hardware; without it math.fma becomes a multiplication and an addition (and other bits).
+  bool hasFMA = true;
+  /// Conversions between f16 and f32 in hardware; without them they are integer arithmetic.
+  bool hasF16C = true;
+  /// Width of the vector registers that vectors are made for.
+  unsigned vectorBits = 256;
+  /// The narrowest elements of which single ones of a vector can be read and written in memory, in bits; 0: none.
+  unsigned maskedBits = 0;
+  /// The processor rounds pairs of vectors of f32 to one vector of bf16, taking subnormal numbers for zeros.
+  bool hasPackedBF16 = false;
+  /// Stores past the cache and the instruction that asks for the cache's size are there.
+  bool isX86 = false;
+  /// Not of the processor, but how it is to be used.
+  Schedule schedule;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CHOICE_CPUTARGET_H

@@ -1,0 +1,51 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The choices in order; each belongs to a file of its own.
+
+#include "codegen/cpu/choice/KernelPlan.h"
+
+#include "codegen/cpu/choice/PrefetchChoice.h"
+#include "codegen/cpu/choice/RowOrderChoice.h"
+#include "codegen/cpu/rows/BatchedRows.h"
+#include "codegen/cpu/rows/PipelinedRows.h"
+#include "codegen/cpu/rows/VectorRows.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
+  KernelPlan plan;
+  plan.path = target.schedule.path;
+  if (plan.path == RowPath::Vector)
+    if (std::optional<std::string> obstacle = findVectorObstacle(kernel)) {
+      plan.obstacle = *obstacle;
+      plan.path = RowPath::Scalar;
+    }
+  if (plan.path == RowPath::Scalar)
+    plan.plainReason = "the scalar path has no other";
+  else if (target.schedule.stores == StoreKind::Plain)
+    plan.plainReason = "the schedule says so";
+  else if (!target.isX86)
+    plan.plainReason = "the CPU is no x86-64";
+  else if (!(plan.streamed = StreamedRows::plan(kernel)))
+    plan.plainReason = "no row is stored along its columns, a store depends on a condition, or rows that later phases "
+                       "read do not fit onto the stack";
+  plan.prefetch = plan.streamed && usesPrefetch(target.schedule);
+  RowOrder order = target.schedule.rows;
+  std::optional<std::string> batchObstacle = findBatchObstacle(kernel);
+  plan.isBatched = plan.path == RowPath::Vector && !batchObstacle &&
+                   (order == RowOrder::Batched || (order == RowOrder::Auto && paysToBatch(kernel, target)));
+  plan.hasLoneRow = plan.isBatched && paysToRunAlone(kernel);
+  if (order == RowOrder::Batched && batchObstacle)
+    plan.singleReason = *batchObstacle;
+  else if (!plan.streamed)
+    plan.singleReason = "no row is written past the cache";
+  else if (order == RowOrder::Single || order == RowOrder::Batched)
+    plan.singleReason = "the schedule says so";
+  else if (std::optional<std::string> obstacle = findPipelineObstacle(kernel, target))
+    plan.singleReason = *obstacle;
+  else if (order == RowOrder::Auto && !paysToPipeline(kernel, *plan.streamed, plan.prefetch, plan.isBatched))
+    plan.singleReason = "not known to be faster";
+  return plan;
+}

@@ -1,0 +1,37 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How one kernel is run on one CPU: the choices that the emitter follows and the report tells. Emits nothing.
+
+#ifndef RESID_CODEGEN_CPU_CHOICE_KERNELPLAN_H
+#define RESID_CODEGEN_CPU_CHOICE_KERNELPLAN_H
+
+#include "codegen/cpu/choice/CPUTarget.h"
+#include "codegen/cpu/choice/StreamedRows.h"
+#include <string>
+
+namespace mlir::resid::cpu {
+
+struct KernelPlan {
+  RowPath path = RowPath::Vector;
+  /// Why the scalar path is taken though the schedule asks for vectors; empty where it is not.
+  std::string obstacle;
+  /// How rows are written past the cache where a call may do so, else why none does.
+  std::optional<StreamedRows> streamed;
+  std::string plainReason;
+  /// Whether the version that writes past the cache prefetches.
+  bool prefetch = false;
+  /// Why it works on one row at a time; empty where it works on two (PipelinedRows.h).
+  std::string singleReason;
+  bool isPipelined() const { return singleReason.empty(); }
+  /// Whether rows are worked on in batches where they are narrow (BatchedRows.h); with isPipelined(), only by the
+  /// version that writes through the cache.
+  bool isBatched = false;
+  /// Whether a call with one row, through the cache, runs it by code of its own.
+  bool hasLoneRow = false;
+};
+
+KernelPlan planKernel(rows::KernelOp kernel, const CPUTarget &target);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CHOICE_KERNELPLAN_H

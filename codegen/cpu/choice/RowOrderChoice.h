@@ -1,0 +1,23 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which kernels work on two rows at a time where nothing was asked for, from measurements. Not: which ones can, and how
+// (PipelinedRows.h).
+
+#ifndef RESID_CODEGEN_CPU_CHOICE_ROWORDERCHOICE_H
+#define RESID_CODEGEN_CPU_CHOICE_ROWORDERCHOICE_H
+
+#include "codegen/cpu/choice/CPUTarget.h"
+#include "codegen/cpu/choice/StreamedRows.h"
+
+namespace mlir::resid::cpu {
+
+/// Whether pipelined rows are faster than single ones, or than those in batches where they are batched else, as far as
+/// it was measured. `prefetch`: whether the kernel does.
+bool paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch, bool isBatched);
+
+/// The same for narrow rows in batches, where they can be.
+bool paysToBatch(rows::KernelOp kernel, const CPUTarget &target);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CHOICE_ROWORDERCHOICE_H

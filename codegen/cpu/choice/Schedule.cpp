@@ -1,0 +1,90 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The text form of schedules.
+
+#include "codegen/cpu/choice/Schedule.h"
+
+#include "dialect/Spelling.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+namespace {
+
+/// One key: its values by name, in the order of the numbers they stand for, and where it is kept.
+struct Key {
+  StringRef name;
+  ArrayRef<StringRef> values;
+  unsigned (*get)(const Schedule &schedule);
+  void (*set)(Schedule &schedule, unsigned value);
+};
+
+template <auto member> constexpr Key makeKey(StringRef name, ArrayRef<StringRef> values) {
+  using Value = std::decay_t<decltype(std::declval<Schedule>().*member)>;
+  return {name, values, [](const Schedule &schedule) { return static_cast<unsigned>(schedule.*member); },
+          [](Schedule &schedule, unsigned value) { schedule.*member = static_cast<Value>(value); }};
+}
+
+constexpr StringRef kPaths[] = {"vector", "scalar"};
+constexpr StringRef kStores[] = {"auto", "plain", "nontemporal"};
+constexpr StringRef kPrefetches[] = {"auto", "off", "on"};
+constexpr StringRef kRowOrders[] = {"auto", "single", "pipelined", "batched"};
+const Key kKeys[] = {
+    makeKey<&Schedule::path>("path", kPaths),
+    makeKey<&Schedule::stores>("stores", kStores),
+    makeKey<&Schedule::prefetch>("prefetch", kPrefetches),
+    makeKey<&Schedule::rows>("rows", kRowOrders),
+};
+
+} // namespace
+
+/// The parts as `a, b or c`.
+static std::string listNames(ArrayRef<StringRef> names) {
+  if (names.size() == 1)
+    return names.front().str();
+  return join(names.drop_back(), ", ") + " or " + names.back().str();
+}
+
+static std::string suggest(StringRef text, ArrayRef<StringRef> names) {
+  StringRef nearest = findNearest(text, {names, {}, {}});
+  return nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
+}
+
+Expected<Schedule> cpu::parseSchedule(StringRef text) {
+  Schedule schedule;
+  // The values so far, by the number of their key.
+  StringRef given[std::size(kKeys)];
+  SmallVector<StringRef> settings;
+  if (!text.empty())
+    text.split(settings, ',');
+  for (StringRef setting : settings) {
+    auto [name, value] = setting.split('=');
+    const Key *key = find_if(kKeys, [wanted = name](const Key &candidate) { return candidate.name == wanted; });
+    if (key == std::end(kKeys)) {
+      SmallVector<StringRef> names = map_to_vector(kKeys, [](const Key &each) { return each.name; });
+      return createStringError("expected a key of the schedule, " + listNames(names) + ", but got '" + name + "'" +
+                               suggest(name, names));
+    }
+    const StringRef *place = find(key->values, value);
+    if (place == key->values.end())
+      return createStringError("expected " + name + "=" + listNames(key->values) + ", but got '" + value + "'" +
+                               suggest(value, key->values));
+    StringRef &earlier = given[key - kKeys];
+    if (earlier.data())
+      return createStringError("expected " + name + " once, but got " + name + "=" + earlier + " and " + name + "=" +
+                               value);
+    earlier = value;
+    key->set(schedule, place - key->values.begin());
+  }
+  return schedule;
+}
+
+std::string cpu::printSchedule(const Schedule &schedule) {
+  auto settings =
+      map_to_vector(kKeys, [&](const Key &key) { return (key.name + "=" + key.values[key.get(schedule)]).str(); });
+  return join(settings, ",");
+}

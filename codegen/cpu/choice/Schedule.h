@@ -1,0 +1,57 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a row kernel is run on a CPU where several ways give the same bits: what `--schedule=` sets. Plain data and its
+// text form.
+
+#ifndef RESID_CODEGEN_CPU_CHOICE_SCHEDULE_H
+#define RESID_CODEGEN_CPU_CHOICE_SCHEDULE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace mlir::resid::cpu {
+
+/// How the columns of a row are run through.
+enum class RowPath {
+  Vector, // explicit vectors
+  Scalar, // scalar loops that LLVM vectorises
+};
+
+/// How rows are written.
+enum class StoreKind {
+  Auto,        // chosen in every call
+  Plain,       // through the cache
+  NonTemporal, // past the cache wherever scratch rows have room
+};
+
+/// Whether rows that are written past the cache are read ahead of their use.
+enum class PrefetchKind {
+  Auto, // by what was measured (PrefetchChoice.h)
+  Off,
+  On,
+};
+
+/// In which order rows are worked on.
+enum class RowOrder {
+  Auto,      // by what was measured (RowOrderChoice.h, BatchedRows.h)
+  Single,    // one after the other
+  Pipelined, // past the cache, the last phase of a row together with the first one of the next, where that is possible
+  Batched,   // narrow rows phase by phase, a few at a time, where that is possible
+};
+
+struct Schedule {
+  RowPath path = RowPath::Vector;
+  StoreKind stores = StoreKind::Auto;
+  PrefetchKind prefetch = PrefetchKind::Auto;
+  RowOrder rows = RowOrder::Auto;
+};
+
+/// Reads `key=value,key=value`; the empty text changes nothing. An error names the keys or values there are.
+llvm::Expected<Schedule> parseSchedule(llvm::StringRef text);
+/// All keys with their present values, in the form that parseSchedule reads.
+std::string printSchedule(const Schedule &schedule);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CHOICE_SCHEDULE_H

@@ -1,0 +1,124 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Conditions on sizes and addresses.
+
+#include "codegen/cpu/choice/StoreChoice.h"
+
+#include "codegen/cpu/choice/CacheSize.h"
+#include "codegen/cpu/rows/LineWriter.h"
+#include "codegen/rows/ElementMemory.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::kernels;
+
+/// Of the last-level cache: outputs beyond this part of it are written past it.
+static constexpr int64_t kCacheShare = 4;
+/// Rows that do not begin at cache lines are written past the cache from this width on. Add + layer norm on a Zen 5
+/// EPYC, one thread, time of plain stores by that of the others: f32, 33 columns 0.9, 65 columns 2.1, 129 columns 1.1;
+/// bf16, 33 columns 0.8, 65 columns 1.4, 129 columns 1.0. By `make bench-quick BENCH_FLAGS='--tries=2
+/// --only=add_layer_norm
+/// --also=--schedule=stores=nontemporal --also=--schedule=stores=plain --shapes=262144x33,131072x65,65536x129'`.
+static constexpr int64_t kLeastUnalignedColumns = 64;
+
+/// Rows in batches wait for memory less. The same there, known widths: f32, 65 columns 0.90, 129 columns 1.19, 257
+/// columns 1.30; bf16, 65 columns 0.48, 129 columns 0.49, 257 columns 0.64, 385 columns 0.74. By `make bench-quick
+/// BENCH_FLAGS='--tries=2 --only=add_layer_norm --also=--schedule=stores=nontemporal --also=--schedule=stores=plain
+/// --shapes=131072x65,65536x129,32768x257,21845x385'`.
+static constexpr int64_t kLeastUnalignedColumnsInBatches = 128, kLeastUnalignedNarrowColumnsInBatches = 512;
+
+namespace {
+
+struct ChoiceBuilder {
+  OpBuilder &builder;
+  Location loc;
+  const KernelAddresses &addresses;
+
+  Value constant(int64_t value) { return constantI64(builder, loc, value); }
+  Value both(Value a, Value b) { return arith::AndIOp::create(builder, loc, a, b); }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  }
+  Value toInteger(Value pointer) { return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointer); }
+  Value fits(int64_t columns) { return compare(arith::CmpIPredicate::sle, addresses.width, constant(columns)); }
+  Value isAtLeast(int64_t columns) { return compare(arith::CmpIPredicate::sge, addresses.width, constant(columns)); }
+  Value toBytes(const OperandAddress &operand, Value elements) {
+    return arith::MulIOp::create(builder, loc, elements, constant(rows::getElementBytes(operand.elementType)));
+  }
+
+  /// Whether every row of the operand begins at a cache line.
+  Value isAligned(const OperandAddress &operand) {
+    Value bits = toInteger(operand.pointer);
+    SmallVector<Value> strides = llvm::map_to_vector(operand.strides, [](const auto &entry) { return entry.second; });
+    if (operand.linearStride)
+      strides.push_back(operand.linearStride);
+    for (Value stride : strides)
+      bits = arith::OrIOp::create(builder, loc, bits, toBytes(operand, stride));
+    Value rest = arith::AndIOp::create(builder, loc, bits, constant(kLineBytes - 1));
+    return compare(arith::CmpIPredicate::eq, rest, constant(0));
+  }
+
+  bool hasNarrowElements(const StreamedRows &rows) const {
+    return llvm::any_of(rows.getOperands(), [&](unsigned operand) {
+      return rows::getElementBytes(addresses.operands[operand].elementType) < 4;
+    });
+  }
+
+  int64_t getLeastUnalignedColumns(const StreamedRows &rows, bool isBatched) const {
+    if (!isBatched)
+      return kLeastUnalignedColumns;
+    return hasNarrowElements(rows) ? kLeastUnalignedNarrowColumnsInBatches : kLeastUnalignedColumnsInBatches;
+  }
+
+  Value computeWrittenBytes(const StreamedRows &rows) {
+    Value bytes = constant(0);
+    for (unsigned operand : rows.getOperands())
+      bytes = arith::AddIOp::create(builder, loc, bytes, toBytes(addresses.operands[operand], addresses.width));
+    return arith::MulIOp::create(builder, loc, bytes, addresses.rows);
+  }
+};
+
+} // namespace
+
+Value cpu::emitAlignment(OpBuilder &builder, Location loc, const KernelAddresses &addresses,
+                         ArrayRef<unsigned> operands) {
+  ChoiceBuilder choice{builder, loc, addresses};
+  Value aligned = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  for (unsigned operand : operands)
+    aligned = choice.both(aligned, choice.isAligned(addresses.operands[operand]));
+  return aligned;
+}
+
+Value cpu::emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel, const KernelAddresses &addresses,
+                           const StreamedRows &rows, const Schedule &schedule, const KernelPlan &plan) {
+  ChoiceBuilder choice{builder, kernel.getLoc(), addresses};
+  Value useStream = arith::ConstantIntOp::create(builder, choice.loc, 1, 1);
+  if (schedule.stores == StoreKind::Auto) {
+    Value cache = emitLastCacheBytes(builder, choice.loc, module);
+    Value limit = arith::DivUIOp::create(builder, choice.loc, cache, choice.constant(kCacheShare));
+    useStream = choice.compare(arith::CmpIPredicate::ugt, choice.computeWrittenBytes(rows), limit);
+  }
+  Value aligned = emitAlignment(builder, choice.loc, addresses, rows.getOperands());
+  Value haveRoom = choice.fits(rows.getStagedCapacity());
+  if (schedule.stores == StoreKind::Auto)
+    haveRoom = choice.both(haveRoom, choice.isAtLeast(choice.getLeastUnalignedColumns(rows, plan.isBatched)));
+  Value keptHaveRoom = rows.getKept().empty() ? aligned : choice.both(aligned, choice.fits(rows.getCapacity()));
+  useStream = choice.both(useStream, arith::OrIOp::create(builder, choice.loc, haveRoom, keptHaveRoom));
+  if (schedule.stores != StoreKind::Auto)
+    return useStream;
+  // The version for this is not batched then, and narrow types gain more by that.
+  if (plan.isBatched && plan.isPipelined() && choice.hasNarrowElements(rows))
+    useStream = choice.both(useStream, choice.isAtLeast(kLeastUnalignedNarrowColumnsInBatches));
+  // In place, the line that a plain store needs was just read.
+  for (unsigned operand : rows.getOperands())
+    for (unsigned input = 0; input < kernel.getInputs().size(); ++input)
+      if (kernel.isAlongColumns(input)) {
+        Value apart = choice.compare(arith::CmpIPredicate::ne, choice.toInteger(addresses.operands[operand].pointer),
+                                     choice.toInteger(addresses.operands[input].pointer));
+        useStream = choice.both(useStream, apart);
+      }
+  return useStream;
+}

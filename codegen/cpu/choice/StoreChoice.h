@@ -1,0 +1,29 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits the choice, once per call, between plain and non-temporal stores. Not: what is stored where (StreamedRows.h).
+
+#ifndef RESID_CODEGEN_CPU_CHOICE_STORECHOICE_H
+#define RESID_CODEGEN_CPU_CHOICE_STORECHOICE_H
+
+#include "codegen/cpu/choice/KernelPlan.h"
+#include "codegen/cpu/choice/Schedule.h"
+#include "codegen/cpu/choice/StreamedRows.h"
+#include "codegen/kernels/RowAddressing.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::resid::cpu {
+
+/// Whether (i1) every row of the operands begins at a cache line.
+Value emitAlignment(OpBuilder &builder, Location loc, const kernels::KernelAddresses &addresses,
+                    ArrayRef<unsigned> operands);
+
+/// Whether (i1) a call writes its rows past the cache: where scratch rows have room and, unless the schedule asks for
+/// it, what is written neither fits into the last-level cache nor overwrites an input. `plan` says in which
+/// order rows are worked on: in batches, plain stores are faster.
+Value emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel,
+                      const kernels::KernelAddresses &addresses, const StreamedRows &rows, const Schedule &schedule,
+                      const KernelPlan &plan);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CHOICE_STORECHOICE_H

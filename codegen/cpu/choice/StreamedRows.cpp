@@ -1,0 +1,119 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Finds last stores and rows that are read back.
+
+#include "codegen/cpu/choice/StreamedRows.h"
+
+#include "codegen/cpu/rows/BatchedRows.h"
+#include "codegen/cpu/rows/LaneLoops.h"
+#include "codegen/cpu/rows/LineWriter.h"
+#include "codegen/rows/ElementMemory.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+/// The loads from and stores to a row in the order of the program.
+static SmallVector<Operation *> getAccesses(rows::KernelOp kernel, Value row) {
+  SmallVector<Operation *> accesses;
+  kernel.getBody().walk([&](Operation *op) {
+    auto load = dyn_cast<rows::LoadOp>(op);
+    auto store = dyn_cast<rows::StoreOp>(op);
+    if ((load && load.getRow() == row) || (store && store.getRow() == row))
+      accesses.push_back(op);
+  });
+  return accesses;
+}
+
+std::optional<int64_t> cpu::getStaticWidth(rows::KernelOp kernel) {
+  int64_t width = 1;
+  for (Value size : kernel.getColumnDims()) {
+    APInt value;
+    if (!matchPattern(size, m_ConstantInt(&value)))
+      return std::nullopt;
+    width *= value.getSExtValue();
+  }
+  return width;
+}
+
+/// Stack memory for scratch rows, what writes them, and registers: of the 64 KiB that a call may use, 16 go to
+/// temporaries (PlanScratch.cpp), and the rest to the frames between the entry and a kernel.
+static constexpr int64_t kStackBytes = 40 * 1024;
+
+/// What scratch rows may use of it: the more rows a kernel has, the more of their registers are on the stack as well. A
+/// step of each row is, where a kernel has 40 results in f32, and no more.
+static int64_t getScratchRoom(rows::KernelOp kernel) {
+  int64_t room = kStackBytes, inputs = kernel.getInputs().size();
+  for (int64_t operand = 0, end = inputs + kernel.getInits().size(); operand < end; ++operand) {
+    if (!kernel.isAlongColumns(operand))
+      continue;
+    Type element = cast<rows::RowType>(kernel.getRowArgument(operand).getType()).getElementType();
+    room -= kLanes * std::max<int64_t>(rows::getElementBytes(element), 4); // narrower floats are computed with as f32
+    if (operand >= inputs)
+      room -= LineWriter::kStateBytes;
+  }
+  return std::max<int64_t>(room, 0);
+}
+
+static int64_t getColumnBytes(ArrayRef<BlockArgument> rows) {
+  int64_t bytes = 0;
+  for (BlockArgument row : rows)
+    bytes += rows::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
+  return bytes;
+}
+
+void StreamedRows::layOut(int64_t room, std::optional<int64_t> width) {
+  int64_t keptBytes = getColumnBytes(kept), allBytes = keptBytes + getColumnBytes(staged);
+  auto getCapacity = [=](int64_t bytes) { return bytes ? room / bytes / kLanes * kLanes : 0; };
+  capacity = getCapacity(keptBytes);
+  stagedCapacity = getCapacity(allBytes);
+  scratchBytes = std::max(capacity * keptBytes, stagedCapacity * allBytes);
+  batchColumns = std::min(kBatchColumns, stagedCapacity);
+  if (!width)
+    return;
+  int64_t padded = llvm::alignTo(*width, kLanes);
+  int64_t moreRows = padded ? std::max<int64_t>(batchColumns / padded, 1) - 1 : 0;
+  stagedCapacity = padded <= stagedCapacity ? padded : 0;
+  capacity = std::min(padded, capacity);
+  scratchBytes = stagedCapacity ? padded * (allBytes + moreRows * keptBytes) : padded * keptBytes;
+}
+
+std::optional<StreamedRows> StreamedRows::plan(rows::KernelOp kernel) {
+  StreamedRows plan;
+  unsigned inputs = kernel.getInputs().size();
+  for (unsigned operand = inputs; operand < inputs + kernel.getInits().size(); ++operand) {
+    if (!kernel.isAlongColumns(operand))
+      continue;
+    BlockArgument row = kernel.getRowArgument(operand);
+    SmallVector<Operation *> accesses = getAccesses(kernel, row);
+    bool isRead = false, isStoredLater = false;
+    for (Operation *access : llvm::reverse(accesses)) {
+      if (isa<rows::LoadOp>(access)) {
+        isRead = true;
+        continue;
+      }
+      if (access->getParentOfType<rows::PhaseOp>()->getParentOp() != kernel)
+        return std::nullopt;
+      if (isRead)
+        plan.readLater.insert(access);
+      if (!isStoredLater)
+        plan.last.insert(access);
+      isStoredLater = true;
+    }
+    if (isStoredLater)
+      plan.operands.push_back(operand);
+    if (isRead)
+      plan.kept.push_back(row);
+    else if (isStoredLater)
+      plan.staged.push_back(row);
+  }
+  if (plan.operands.empty())
+    return std::nullopt;
+  std::optional<int64_t> width = getStaticWidth(kernel);
+  plan.layOut(getScratchRoom(kernel), width);
+  if (width && !plan.kept.empty() && *width > plan.capacity)
+    return std::nullopt;
+  return plan;
+}

@@ -1,0 +1,39 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which columns of a step stand in which of its vectors: the choice, and what gets from one order to the other. Not:
+// the order of sums, which belongs to columns and is the same either way.
+
+#ifndef RESID_CODEGEN_CPU_ROWS_COLUMNORDER_H
+#define RESID_CODEGEN_CPU_ROWS_COLUMNORDER_H
+
+#include "codegen/cpu/choice/CPUTarget.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::resid::cpu {
+
+/// A step is several parts, each a vector of as many lanes.
+enum class ColumnOrder {
+  Consecutive, // part p holds the columns from p · lanes on
+  EvenOdd,     // parts 2h and 2h + 1 hold the even and the odd ones of 2 · lanes columns from 2h · lanes on
+};
+
+/// The order in which a phase moves its columns with the fewest shuffles, on parts of `lanes` columns.
+ColumnOrder chooseColumnOrder(rows::PhaseOp phase, int64_t lanes, const CPUTarget &target);
+
+/// The elements of `first` and `second`, one after the other, in even and odd places; and back.
+std::pair<Value, Value> separateEvenOdd(OpBuilder &builder, Location loc, Value first, Value second);
+std::pair<Value, Value> mergeEvenOdd(OpBuilder &builder, Location loc, Value even, Value odd);
+
+/// Vectors of 16-bit elements from and to one of twice as many, in which theirs take turns; in memory, the even ones
+/// are the lower halves of 32-bit words.
+Value joinHalves(OpBuilder &builder, Location loc, Value even, Value odd);
+/// The same where the even ones are in the lower half of a vector and the odd ones in its upper half.
+Value interleaveHalves(OpBuilder &builder, Location loc, Value halves);
+/// As 32-bit words: with zeros in the upper halves, and shifted there, with zeros in the lower ones.
+std::pair<Value, Value> splitToLowerHalves(OpBuilder &builder, Location loc, Value joined);
+std::pair<Value, Value> splitToUpperHalves(OpBuilder &builder, Location loc, Value joined);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ROWS_COLUMNORDER_H

@@ -1,0 +1,130 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loops with the annotations that make LLVM vectorise them, as scf.for.
+
+#include "codegen/cpu/rows/LaneLoops.h"
+
+#include "codegen/kernels/RowAddressing.h"
+#include "codegen/rows/ElementMemory.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::kernels;
+
+static scf::ForOp createLoop(OpBuilder &builder, Location loc, Value low, Value high, Value step,
+                             function_ref<void(Value)> body) {
+  auto emitBody = [&](OpBuilder &, Location, Value index, ValueRange) {
+    body(index);
+    scf::YieldOp::create(builder, loc);
+  };
+  return scf::ForOp::create(builder, loc, low, high, step, ValueRange(), emitBody);
+}
+
+/// Says that the loop stays as it is: it is neither to be unrolled nor, being on vectors or around loops, vectorised.
+static void keepRolled(OpBuilder &builder, scf::ForOp loop) {
+  MLIRContext *context = builder.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, builder.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  auto annotation =
+      LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+  loop->setDiscardableAttr(LLVM::LoopAnnotationAttr::name, annotation);
+}
+
+void LaneLoops::emitLoop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {
+  emitLoop(low, high, constantI64(builder, loc, step), body);
+}
+
+void LaneLoops::emitLoop(Value low, Value high, Value step, function_ref<void(Value)> body) {
+  keepRolled(builder, createLoop(builder, loc, low, high, step, body));
+}
+
+SmallVector<Value> LaneLoops::emitLoop(Value low, Value high, int64_t step, ValueRange first,
+                                       function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto emitBody = [&](OpBuilder &, Location, Value index, ValueRange carried) {
+    scf::YieldOp::create(builder, loc, body(index, carried));
+  };
+  auto loop = scf::ForOp::create(builder, loc, low, high, constantI64(builder, loc, step), first, emitBody);
+  keepRolled(builder, loop);
+  return SmallVector<Value>(loop.getResults());
+}
+
+LLVM::LoopAnnotationAttr LaneLoops::annotateLanes(unsigned lanes) {
+  MLIRContext *context = builder.getContext();
+  // A width without "enable" is a wish and no demand: LLVM warns about demands that it does not meet.
+  auto vectorize = LLVM::LoopVectorizeAttr::get(context, {}, {}, {}, builder.getI32IntegerAttr(lanes), {}, {}, {});
+  auto interleave = LLVM::LoopInterleaveAttr::get(context, builder.getI32IntegerAttr(1));
+  return LLVM::LoopAnnotationAttr::get(context, {}, vectorize, interleave, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+                                       group);
+}
+
+void LaneLoops::emitLanes(Value count, function_ref<void(Value)> body, unsigned lanes) {
+  group = LLVM::AccessGroupAttr::get(builder.getContext(), DistinctAttr::create(UnitAttr::get(builder.getContext())));
+  Value zero = constantI64(builder, loc, 0), one = constantI64(builder, loc, 1);
+  scf::ForOp loop = createLoop(builder, loc, zero, count, one, body);
+  loop->setDiscardableAttr(LLVM::LoopAnnotationAttr::name, annotateLanes(lanes ? lanes : vectorLanes));
+  group = {};
+}
+
+Value LaneLoops::address(Type type, Value pointer, Value index) {
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), type, pointer, ValueRange(index),
+                             LLVM::GEPNoWrapFlags::inbounds);
+}
+
+Value LaneLoops::load(Type type, Value pointer, Value index) {
+  Type memory = rows::getMemoryType(type);
+  auto load = LLVM::LoadOp::create(builder, loc, memory, address(memory, pointer, index), /*alignment=*/1);
+  if (group)
+    load.setAccessGroupsAttr(builder.getArrayAttr(group));
+  return fromMemory(builder, loc, load, type);
+}
+
+void LaneLoops::store(Value value, Value pointer, Value index) {
+  Type memory = rows::getMemoryType(value.getType());
+  auto store = LLVM::StoreOp::create(builder, loc, toMemory(builder, loc, value, memory),
+                                     address(memory, pointer, index), /*alignment=*/1);
+  if (group)
+    store.setAccessGroupsAttr(builder.getArrayAttr(group));
+}
+
+Value LaneLoops::loadVector(VectorType type, Value pointer, int64_t first) {
+  Value start = address(type.getElementType(), pointer, constantI64(builder, loc, first));
+  return LLVM::LoadOp::create(builder, loc, type, start, /*alignment=*/1);
+}
+
+//===------------------------------------------- types in memory --------------------------------------------------===//
+
+/// `element`, or a vector of it where `value` is a vector.
+static Type withShapeOf(Value value, Type element) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return vector ? vector.clone(element) : element;
+}
+
+/// `value` with elements of type `to` where they have as many bits; else null.
+static Value castAmongEqualSizes(OpBuilder &builder, Location loc, Value value, Type to) {
+  Type from = getElementTypeOrSelf(value.getType()), type = withShapeOf(value, to);
+  if (from == to)
+    return value;
+  if (from.isIndex() || to.isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, value);
+  if (from.getIntOrFloatBitWidth() == to.getIntOrFloatBitWidth())
+    return arith::BitcastOp::create(builder, loc, type, value);
+  return {};
+}
+
+Value cpu::fromMemory(OpBuilder &builder, Location loc, Value value, Type element) {
+  if (Value cast = castAmongEqualSizes(builder, loc, value, element))
+    return cast;
+  if (!element.isInteger(1))
+    return arith::TruncIOp::create(builder, loc, withShapeOf(value, element), value);
+  // A comparison is a mask at once, and takes any number but 0 for true, as C does.
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, zero);
+}
+
+Value cpu::toMemory(OpBuilder &builder, Location loc, Value value, Type memory) {
+  if (Value cast = castAmongEqualSizes(builder, loc, value, memory))
+    return cast;
+  return arith::ExtUIOp::create(builder, loc, withShapeOf(value, memory), value);
+}

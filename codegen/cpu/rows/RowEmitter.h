@@ -1,0 +1,84 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The body of a function over a range of rows: the row loop, the pointers of a row, what happens once per row. How the
+// columns of a phase are run through is left to a path (ScalarRows.h, VectorRows.h). Not: the function's arguments and
+// who calls it.
+
+#ifndef RESID_CODEGEN_CPU_ROWS_ROWEMITTER_H
+#define RESID_CODEGEN_CPU_ROWS_ROWEMITTER_H
+
+#include "codegen/cpu/rows/ColumnOrder.h"
+#include "codegen/cpu/rows/LaneLoops.h"
+#include "codegen/kernels/RowAddressing.h"
+
+namespace mlir::resid::cpu {
+
+/// Emits rows of a kernel at the builder's position. `addresses` and `mapping` (for values from above the kernel) hold
+/// values that are visible there; stack memory is taken in `entry`.
+class RowEmitter {
+public:
+  RowEmitter(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses, const IRMapping &mapping)
+      : builder(builder), entry(entry), addresses(addresses), mapping(mapping) {}
+  virtual ~RowEmitter() = default;
+
+  /// The rows [low, high), both i64.
+  void emitRows(rows::KernelOp kernel, Value low, Value high);
+  /// The row of that number (i64).
+  void emitRow(rows::KernelOp kernel, Value row);
+
+protected:
+  /// The pointers of a row, by the kernel's arguments.
+  using RowPointers = DenseMap<Value, Value>;
+
+  virtual void emitPhase(rows::PhaseOp phase) = 0;
+  /// A load, store or random number of a column, inside a phase whose block is emitted by emitBlock.
+  virtual void emitColumnOperation(Operation *op) = 0;
+
+  /// The operations of a branch at the builder's position, its terminator among them.
+  virtual void emitBranch(Block &block) { emitBlock(block); }
+
+  void emitBlock(Block &block);
+  void emitOperation(Operation *op);
+  /// Says which row (i64) the operations that follow belong to.
+  void beginRow(rows::KernelOp kernel, Value row);
+  /// The four words of the generator's counter for a call (i64) of eight columns.
+  SmallVector<Value, 4> counterOf(rows::RandomHalfOp half, Value call);
+  Value getRowPointer(Value row) const { return rowPointers.lookup(row); }
+  void setRowPointer(Value row, Value pointer) { rowPointers[row] = pointer; }
+
+  OpBuilder &builder;
+  Block *entry;
+  const kernels::KernelAddresses &addresses;
+  /// What the operations of the row at hand have become, and its pointers.
+  IRMapping mapping;
+  RowPointers rowPointers;
+
+private:
+  void computeRowPointers(rows::KernelOp kernel, Value row);
+  void emitWithRegions(Operation *op);
+  void emitRowLoad(rows::LoadOp load);
+  void emitRowStore(rows::StoreOp store);
+};
+
+/// How partial results are added up, once squares have been taken.
+rows::ReductionKind getCombiningKind(rows::ReductionKind kind);
+/// `accumulator` with one more value taken in, on scalars or vectors.
+Value combine(OpBuilder &builder, rows::ReductionKind kind, Value accumulator, Value value);
+/// What changes no bit of a reduction: lanes begin with it, and absent columns have it.
+Value createNeutral(OpBuilder &builder, Location loc, rows::ReductionKind kind, Type type);
+/// The 64 lanes of a sum, in vectors of equal length, added up: lane l += lane l+32, l+16, l+8, l+4, l+2, l+1. On whole
+/// registers, so that LLVM need not keep the lanes in memory.
+Value reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, SmallVector<Value> parts,
+                  ColumnOrder order = ColumnOrder::Consecutive);
+/// The elements [first, first + count) of a vector.
+Value extractLanes(OpBuilder &builder, Location loc, Value vector, int32_t first, int32_t count);
+/// The elements of two vectors of one type, one after the other.
+Value concatenate(OpBuilder &builder, Location loc, Value low, Value high);
+/// The widest float of the phase's arithmetic in bits, at least 32; decides how many lanes a register holds.
+unsigned getWidestFloat(rows::PhaseOp phase);
+/// The end of the full chunks of 64 columns in [first, end).
+Value computeFullEnd(OpBuilder &builder, Location loc, Value first, Value end);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ROWS_ROWEMITTER_H

@@ -1,0 +1,230 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits one phase of a row: blocks of 1,024 columns, chunks of 64 and the lanes of a chunk, sums in the fixed order.
+
+#include "codegen/arithmetic/Philox.h"
+#include "codegen/cpu/rows/ScalarRows.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::kernels;
+using namespace mlir::resid::arithmetic;
+
+/// A buffer for one element per lane on the stack, until the phase ends. Where all loops over it get unrolled, LLVM
+/// keeps it in registers; else buffers of different phases share their place.
+Value ScalarRowEmitter::allocateLanes(Location loc, Type type) {
+  auto array = LLVM::LLVMArrayType::get(type, kLanes);
+  Value buffer;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(entry);
+    Value one = constantI64(builder, loc, 1);
+    buffer = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), array, one,
+                                    /*alignment=*/64);
+  }
+  LLVM::LifetimeStartOp::create(builder, loc, buffer);
+  phaseBuffers.push_back(buffer);
+  return buffer;
+}
+
+void ScalarRowEmitter::prepareReductions(rows::PhaseOp phase) {
+  reductions.clear();
+  for (auto [kind, result] :
+       llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getResults())) {
+    Reduction reduction{kind.getValue(), result.getType(), {}, {}, {}};
+    for (Value *buffer : {&reduction.total, &reduction.lanes, &reduction.tail})
+      *buffer = allocateLanes(phase.getLoc(), reduction.type);
+    reductions.push_back(reduction);
+  }
+}
+
+/// Where only the column changes from number to number, they are made eight at a time, before the lanes of a chunk need
+/// them.
+void ScalarRowEmitter::prepareRandomHalves(rows::PhaseOp phase) {
+  randomHalves.clear();
+  phase.walk([&](rows::RandomHalfOp half) {
+    bool isInvariant = llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()},
+                                    [&](Value value) { return !phase.getBody().isAncestor(value.getParentRegion()); });
+    if (isInvariant)
+      randomHalves.push_back({half, allocateLanes(phase.getLoc(), builder.getI16Type())});
+  });
+}
+
+void ScalarRowEmitter::fillRandomHalves(Value first) {
+  constexpr int64_t columnsPerCall = 8, wordsPerCall = 4, calls = kLanes / columnsPerCall;
+  for (auto &[half, buffer] : randomHalves) {
+    Location loc = half.getLoc();
+    rows::RandomHalfOp op = half;
+    Value target = buffer;
+    Value firstCall = arith::ShRUIOp::create(builder, loc, first, constantI64(builder, loc, 3));
+    loops->emitLanes(
+        constantI64(builder, loc, calls),
+        [&](Value call) {
+          SmallVector<Value, 4> counter = counterOf(op, arith::AddIOp::create(builder, loc, firstCall, call));
+          SmallVector<Value, 4> words = emitPhilox(builder, loc, counter, mapping.lookup(op.getSeed()));
+          Value base = arith::MulIOp::create(builder, loc, call, constantI64(builder, loc, wordsPerCall));
+          // Both platforms are little-endian: the low half of a word is the element before its high half.
+          for (auto [i, word] : llvm::enumerate(words))
+            loops->store(word, target, arith::AddIOp::create(builder, loc, base, constantI64(builder, loc, i)));
+        },
+        calls);
+  }
+}
+
+void ScalarRowEmitter::emitChunk(rows::PhaseOp phase, Value first, Value count,
+                                 function_ref<void(Value, ArrayRef<Value>)> consume) {
+  Location loc = phase.getLoc();
+  Block &body = phase.getBody().front();
+  fillRandomHalves(first);
+  loops->emitLanes(count, [&](Value lane) {
+    Value column = arith::AddIOp::create(builder, loc, first, lane);
+    position = Position{body.getArgument(0), column, lane};
+    mapping.map(body.getArgument(0),
+                arith::IndexCastOp::create(builder, loc, builder.getIndexType(), column).getResult());
+    emitBlock(body);
+    SmallVector<Value> values;
+    for (Value value : body.getTerminator()->getOperands())
+      values.push_back(mapping.lookup(value));
+    consume(lane, values);
+    position.reset();
+  });
+}
+
+void ScalarRowEmitter::emitFullChunks(rows::PhaseOp phase, Value first, Value end) {
+  loops->emitLoop(first, end, kLanes, [&](Value chunk) {
+    emitChunk(phase, chunk, constantI64(builder, phase.getLoc(), kLanes), [&](Value lane, ArrayRef<Value> values) {
+      for (auto [reduction, value] : llvm::zip_equal(reductions, values)) {
+        Value accumulator = loops->load(reduction.type, reduction.lanes, lane);
+        loops->store(combine(builder, reduction.kind, accumulator, value), reduction.lanes, lane);
+      }
+    });
+  });
+}
+
+/// The last columns, fewer than 64. Their values go through a buffer, so that the accumulators' lanes are only ever
+/// visited by loops of constant length and stay in registers. What stands for absent elements changes no bit: a lane of
+/// a sum is never -0.
+void ScalarRowEmitter::emitTail(rows::PhaseOp phase, Value first, Value end) {
+  Location loc = phase.getLoc();
+  Value lanes = constantI64(builder, loc, kLanes);
+  Value count = arith::SubIOp::create(builder, loc, end, first);
+  auto emitBody = [&](OpBuilder &, Location) {
+    for (Reduction &reduction : reductions) {
+      Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
+      loops->emitLanes(lanes, [&](Value lane) { loops->store(neutral, reduction.tail, lane); });
+    }
+    emitChunk(phase, first, count, [&](Value lane, ArrayRef<Value> values) {
+      for (auto [reduction, value] : llvm::zip_equal(reductions, values))
+        loops->store(value, reduction.tail, lane);
+    });
+    for (Reduction &reduction : reductions)
+      loops->emitLanes(lanes, [&](Value lane) {
+        Value value = loops->load(reduction.type, reduction.tail, lane);
+        Value accumulator = loops->load(reduction.type, reduction.lanes, lane);
+        loops->store(combine(builder, reduction.kind, accumulator, value), reduction.lanes, lane);
+      });
+    scf::YieldOp::create(builder, loc);
+  };
+  Value isNeeded = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, first, end);
+  scf::IfOp::create(builder, loc, isNeeded, emitBody);
+}
+
+void ScalarRowEmitter::emitColumnBlock(rows::PhaseOp phase, Value first) {
+  Location loc = phase.getLoc();
+  Value lanes = constantI64(builder, loc, kLanes);
+  Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, kBlockColumns));
+  Value end = arith::MinSIOp::create(builder, loc, next, addresses.width);
+  Value fullEnd = computeFullEnd(builder, loc, first, end);
+  for (Reduction &reduction : reductions) {
+    Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
+    loops->emitLanes(lanes, [&](Value lane) { loops->store(neutral, reduction.lanes, lane); });
+  }
+  emitFullChunks(phase, first, fullEnd);
+  emitTail(phase, fullEnd, end);
+  for (Reduction &reduction : reductions)
+    loops->emitLanes(lanes, [&](Value lane) {
+      Value total = loops->load(reduction.type, reduction.total, lane);
+      Value value = loops->load(reduction.type, reduction.lanes, lane);
+      loops->store(combine(builder, getCombiningKind(reduction.kind), total, value), reduction.total, lane);
+    });
+}
+
+/// The lanes of a total, read from their buffer in vectors.
+Value ScalarRowEmitter::reduceTotal(const Reduction &reduction) {
+  int64_t width = std::min<int64_t>(loops->getVectorLanes(), kLanes);
+  SmallVector<Value> parts;
+  for (int64_t first = 0; first < kLanes; first += width)
+    parts.push_back(loops->loadVector(VectorType::get(width, reduction.type), reduction.total, first));
+  return reduceLanes(builder, reduction.total.getLoc(), reduction.kind, parts);
+}
+
+void ScalarRowEmitter::emitPhase(rows::PhaseOp phase) {
+  Location loc = phase.getLoc();
+  loops.emplace(builder, loc, std::max(vectorBits / getWidestFloat(phase), 2u));
+  prepareReductions(phase);
+  prepareRandomHalves(phase);
+  if (reductions.empty()) {
+    emitElementwisePhase(phase);
+  } else {
+    Value lanes = constantI64(builder, loc, kLanes), zeroColumn = constantI64(builder, loc, 0);
+    for (Reduction &reduction : reductions) {
+      Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
+      loops->emitLanes(lanes, [&](Value lane) { loops->store(neutral, reduction.total, lane); });
+    }
+    loops->emitLoop(zeroColumn, addresses.width, kBlockColumns, [&](Value first) { emitColumnBlock(phase, first); });
+  }
+  for (auto [reduction, result] : llvm::zip_equal(reductions, phase.getResults()))
+    mapping.map(result, reduceTotal(reduction));
+  for (Value buffer : phaseBuffers)
+    LLVM::LifetimeEndOp::create(builder, loc, buffer);
+  phaseBuffers.clear();
+  loops.reset();
+}
+
+void ScalarRowEmitter::emitElementwisePhase(rows::PhaseOp phase) {
+  Location loc = phase.getLoc();
+  Value zero = constantI64(builder, loc, 0);
+  Value fullEnd = computeFullEnd(builder, loc, zero, addresses.width);
+  emitFullChunks(phase, zero, fullEnd);
+  emitTail(phase, fullEnd, addresses.width);
+}
+
+//===------------------------------------------- columns ----------------------------------------------------------===//
+
+Value ScalarRowEmitter::columnOf(Value column) {
+  Location loc = column.getLoc();
+  if (position && column == position->argument)
+    return position->column;
+  return castToI64(builder, loc, mapping.lookup(column));
+}
+
+void ScalarRowEmitter::emitColumnOperation(Operation *op) {
+  if (auto load = dyn_cast<rows::LoadOp>(op)) {
+    Value element = loops->load(load.getType(), getRowPointer(load.getRow()), columnOf(load.getColumn()));
+    mapping.map(load.getResult(), element);
+  } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
+    Value element = mapping.lookup(store.getValue());
+    loops->store(element, getRowPointer(store.getRow()), columnOf(store.getColumn()));
+  } else {
+    emitRandomHalf(cast<rows::RandomHalfOp>(op));
+  }
+}
+
+void ScalarRowEmitter::emitRandomHalf(rows::RandomHalfOp half) {
+  Location loc = half.getLoc();
+  for (auto &[prepared, buffer] : randomHalves) {
+    if (prepared != half)
+      continue;
+    Value number = loops->load(builder.getI16Type(), buffer, position->lane);
+    mapping.map(half.getResult(), arith::ExtUIOp::create(builder, loc, builder.getI32Type(), number).getResult());
+    return;
+  }
+  // The row, site, step or seed changes along the columns: one generator call per element.
+  Value column = columnOf(half.getColumn());
+  Value call = arith::ShRUIOp::create(builder, loc, column, constantI64(builder, loc, 3));
+  SmallVector<Value, 4> counter = counterOf(half, call);
+  mapping.map(half.getResult(), emitPhiloxHalf(builder, loc, counter, mapping.lookup(half.getSeed()), column));
+}

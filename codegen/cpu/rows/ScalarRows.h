@@ -1,0 +1,59 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The scalar path: phases as loops over 64 lanes of scalar code, which LLVM vectorises. The second opinion beside the
+// vector path, and what runs where that cannot take a kernel.
+
+#ifndef RESID_CODEGEN_CPU_ROWS_SCALARROWS_H
+#define RESID_CODEGEN_CPU_ROWS_SCALARROWS_H
+
+#include "codegen/cpu/rows/RowEmitter.h"
+
+namespace mlir::resid::cpu {
+
+class ScalarRowEmitter : public RowEmitter {
+public:
+  ScalarRowEmitter(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses,
+                   const IRMapping &mapping, unsigned vectorBits)
+      : RowEmitter(builder, entry, addresses, mapping), vectorBits(vectorBits) {}
+
+private:
+  /// One reduction of the phase at hand: buffers of 64 elements each.
+  struct Reduction {
+    rows::ReductionKind kind;
+    Type type;
+    Value total, lanes, tail;
+  };
+  /// Where a column of the phase at hand is: the original argument, and column (i64) = first column of the chunk +
+  /// lane.
+  struct Position {
+    Value argument, column, lane;
+  };
+
+  void emitPhase(rows::PhaseOp phase) override;
+  void emitColumnOperation(Operation *op) override;
+  void emitRandomHalf(rows::RandomHalfOp half);
+  Value columnOf(Value column);
+
+  void emitElementwisePhase(rows::PhaseOp phase);
+  void emitColumnBlock(rows::PhaseOp phase, Value first);
+  void emitFullChunks(rows::PhaseOp phase, Value first, Value end);
+  void emitTail(rows::PhaseOp phase, Value first, Value end);
+  void emitChunk(rows::PhaseOp phase, Value first, Value count,
+                 function_ref<void(Value lane, ArrayRef<Value> values)> consume);
+  Value allocateLanes(Location loc, Type type);
+  void prepareReductions(rows::PhaseOp phase);
+  void prepareRandomHalves(rows::PhaseOp phase);
+  void fillRandomHalves(Value first);
+  Value reduceTotal(const Reduction &reduction);
+
+  unsigned vectorBits;
+  SmallVector<Reduction> reductions;
+  SmallVector<Value> phaseBuffers;
+  SmallVector<std::pair<rows::RandomHalfOp, Value>> randomHalves;
+  std::optional<Position> position;
+  std::optional<LaneLoops> loops;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ROWS_SCALARROWS_H

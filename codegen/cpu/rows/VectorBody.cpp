@@ -1,0 +1,308 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits the operations of a phase's body on vectors; see VectorBody.h. Operation by operation over all parts, so that
+// all loads of a step come before its stores, and independent parts hide each other's latency. Not: memory
+// (VectorMemory.cpp).
+
+#include "codegen/cpu/rows/VectorBody.h"
+
+#include "codegen/arithmetic/Philox.h"
+#include "codegen/cpu/rows/RowEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::kernels;
+using namespace mlir::resid::arithmetic;
+
+/// Four independent chains per reduction hide the latency of an addition; and random numbers come by 16 columns at
+/// least.
+static int64_t chooseParts(int64_t lanes) { return std::max<int64_t>(4, 16 / lanes); }
+
+static int64_t chooseLanes(rows::PhaseOp phase, const CPUTarget &target) {
+  return target.vectorBits / getWidestFloat(phase);
+}
+
+int64_t cpu::countStepColumns(rows::PhaseOp phase, const CPUTarget &target) {
+  int64_t lanes = chooseLanes(phase, target);
+  return lanes * chooseParts(lanes);
+}
+
+VectorBody::VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, const IRMapping &mapping,
+                       const RowPlaces &places, const CPUTarget &target, RowTail &tail, DenseMap<Type, Value> &buffers)
+    : builder(builder), loc(phase.getLoc()), entry(entry), phase(phase), mapping(mapping), places(places),
+      target(target), tail(tail), buffers(buffers), lanes(chooseLanes(phase, target)), parts(chooseParts(lanes)),
+      order(chooseColumnOrder(phase, lanes, target)) {
+  SetVector<Value> above;
+  phase.walk([&](Operation *op) {
+    if (isa<rows::LoadOp, rows::StoreOp, rows::RandomHalfOp>(op))
+      return;
+    for (Value operand : op->getOperands())
+      if (!phase.getBody().isAncestor(operand.getParentRegion()))
+        above.insert(operand);
+  });
+  phase.walk([&](rows::StoreOp store) {
+    if (!phase.getBody().isAncestor(store.getValue().getParentRegion()))
+      above.insert(store.getValue());
+  });
+  llvm::append_range(draws, phase.getBody().front().getOps<rows::RandomHalfOp>());
+  for (Value value : above)
+    spread[value] =
+        vector::BroadcastOp::create(builder, loc, VectorType::get(lanes, value.getType()), mapping.lookup(value));
+}
+
+int64_t VectorBody::countParts() {
+  if (!present || !present->known)
+    return parts;
+  int64_t used = llvm::divideCeil(std::min(*present->known, getColumns()), lanes);
+  auto narrowings = phase.getBody().front().getOps<arith::TruncFOp>();
+  bool isByTwos = order == ColumnOrder::EvenOdd || !draws.empty() ||
+                  llvm::any_of(narrowings, [&](arith::TruncFOp op) { return isNarrowing(op); });
+  return isByTwos ? llvm::alignTo(used, 2) : used;
+}
+
+Value VectorBody::getMask(int64_t part) {
+  bool isEvenOdd = order == ColumnOrder::EvenOdd;
+  int64_t firstOfPair = part / 2 * 2 * lanes;
+  if (!present || (isEvenOdd ? present->areAll(firstOfPair, 2 * lanes) : present->areAll(part * lanes, lanes)))
+    return {};
+  return isEvenOdd ? tail.getMask(*present, firstOfPair + part % 2, 2, lanes)
+                   : tail.getMask(*present, part * lanes, 1, lanes);
+}
+
+SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, std::optional<PresentColumns> presentColumns,
+                                                ValueRange drawnBefore) {
+  column = firstColumn;
+  present = presentColumns;
+  usedParts = countParts();
+  SmallVector<Value> drawnNow;
+  if (drawnBefore.empty())
+    drawnNow = draw(column);
+  drawn = drawnBefore.empty() ? ValueRange(drawnNow) : drawnBefore;
+  values.clear();
+  widened.clear();
+  joined.clear();
+  for (const Prefetch &prefetch : present ? places.prefetchesOfTail : places.prefetches)
+    emitPrefetch(prefetch);
+  Block &body = phase.getBody().front();
+  for (Operation &op : body.without_terminator())
+    emitOperation(&op);
+  SmallVector<Parts> yielded;
+  for (Value value : body.getTerminator()->getOperands())
+    yielded.push_back(evaluate(value));
+  return yielded;
+}
+
+SmallVector<VectorBody::Parts>
+VectorBody::emitWithoutStores(Value firstColumn, std::optional<PresentColumns> presentColumns, ValueRange drawnBefore) {
+  withStores = false;
+  SmallVector<Parts> yielded = emit(firstColumn, presentColumns, drawnBefore);
+  withStores = true;
+  return yielded;
+}
+
+void VectorBody::emitStores() {
+  for (auto store : phase.getBody().front().getOps<rows::StoreOp>())
+    emitStore(store);
+}
+
+VectorBody::Parts VectorBody::evaluate(Value value) {
+  auto found = values.find(value);
+  if (found != values.end())
+    return found->second;
+  if (!joined.contains(value))
+    return Parts(usedParts, spread.lookup(value));
+  auto type = VectorType::get(lanes, builder.getBF16Type());
+  Parts narrow;
+  for (Value pair : joined.lookup(value)) {
+    Value first = extractLanes(builder, loc, pair, 0, lanes), second = extractLanes(builder, loc, pair, lanes, lanes);
+    auto [even, odd] = separateEvenOdd(builder, loc, first, second);
+    for (Value part : {even, odd})
+      narrow.push_back(arith::BitcastOp::create(builder, loc, type, part));
+  }
+  return values[value] = narrow;
+}
+
+VectorBody::Parts VectorBody::evaluateJoined(Value value) {
+  auto found = joined.find(value);
+  if (found != joined.end())
+    return found->second;
+  Parts narrow = evaluate(value), pairs;
+  for (int64_t part = 0; part < usedParts; part += 2)
+    pairs.push_back(joinHalves(builder, loc, narrow[part], narrow[part + 1]));
+  return joined[value] = pairs;
+}
+
+void VectorBody::emitOperation(Operation *op) {
+  if (auto load = dyn_cast<rows::LoadOp>(op))
+    return emitLoad(load);
+  if (auto store = dyn_cast<rows::StoreOp>(op))
+    return withStores ? emitStore(store) : void();
+  if (auto half = dyn_cast<rows::RandomHalfOp>(op))
+    return emitRandomHalf(half);
+  if (isa<arith::ExtFOp>(op) && op->getResult(0).getType().isF32() && op->getOperand(0).getType().isBF16())
+    return emitWidening(op);
+  isNarrowing(op) ? emitNarrowing(op) : emitElementwise(op);
+}
+
+void VectorBody::emitElementwise(Operation *op) {
+  Attribute constant;
+  if (matchPattern(op, m_Constant(&constant))) {
+    auto type = VectorType::get(lanes, op->getResult(0).getType());
+    Value vector = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, constant));
+    values[op->getResult(0)] = Parts(usedParts, vector);
+    return;
+  }
+  SmallVector<Parts> operands =
+      llvm::map_to_vector(op->getOperands(), [&](Value operand) { return evaluate(operand); });
+  SmallVector<Type> types =
+      llvm::map_to_vector(op->getResultTypes(), [&](Type type) -> Type { return VectorType::get(lanes, type); });
+  for (int64_t part = 0; part < usedParts; ++part) {
+    OperationState state(op->getLoc(), op->getName());
+    for (const Parts &operand : operands)
+      state.operands.push_back(operand[part]);
+    state.addTypes(types);
+    state.addAttributes(op->getAttrs());
+    Operation *wide = builder.create(state);
+    for (auto [from, to] : llvm::zip_equal(op->getResults(), wide->getResults()))
+      values[from].push_back(to);
+  }
+}
+
+//===------------------------------------------- conversions of bf16 ---------------------------------------------===//
+
+/// bf16 to f32. Where even and odd columns are apart, those are the halves of 32-bit words.
+void VectorBody::emitWidening(Operation *op) {
+  Value narrow = op->getOperand(0);
+  if (order == ColumnOrder::EvenOdd) {
+    Parts wide;
+    for (Value pair : evaluateJoined(narrow)) {
+      auto [even, odd] = splitToUpperHalves(builder, loc, pair);
+      for (Value words : {even, odd})
+        wide.push_back(LLVM::BitcastOp::create(builder, loc, VectorType::get(lanes, builder.getF32Type()), words));
+    }
+    values[op->getResult(0)] = wide;
+  } else if (widened.contains(narrow)) {
+    values[op->getResult(0)] = widened.lookup(narrow);
+  } else {
+    emitElementwise(op);
+  }
+}
+
+/// f32 to bf16 by more than one vector at a time.
+bool VectorBody::isNarrowing(Operation *op) const {
+  auto truncation = dyn_cast<arith::TruncFOp>(op);
+  return truncation && truncation.getType().isBF16() && truncation.getIn().getType().isF32() &&
+         (order == ColumnOrder::EvenOdd || hasPackedConversion());
+}
+
+bool VectorBody::hasPackedConversion() const { return target.hasPackedBF16 && getPackedBits() >= 256; }
+
+/// Whether (i1) some lane of some part is a subnormal number.
+Value VectorBody::isAnySubnormal(const Parts &wide) {
+  auto maskType = VectorType::get(lanes, builder.getI1Type());
+  auto bitsType = builder.getIntegerType(lanes);
+  auto name = builder.getStringAttr("llvm.x86.avx512.fpclass.ps." + std::to_string(getPackedBits()));
+  // The class of subnormal numbers in the instruction's table.
+  Value subnormal = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), builder.getI32IntegerAttr(0x20));
+  Value any;
+  for (Value part : wide) {
+    Value mask = LLVM::CallIntrinsicOp::create(builder, loc, maskType, name, ValueRange{part, subnormal}).getResult(0);
+    any = any ? Value(arith::OrIOp::create(builder, loc, any, mask)) : mask;
+  }
+  Value bits = LLVM::BitcastOp::create(builder, loc, bitsType, any);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(bitsType, 0));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bits, zero);
+}
+
+/// Two vectors of f32 to one of bf16, as i16, by the instruction for that.
+Value VectorBody::packPair(Value first, Value second) {
+  auto name = builder.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16." + std::to_string(getPackedBits()));
+  auto type = VectorType::get(2 * lanes, builder.getBF16Type()),
+       bits = VectorType::get(2 * lanes, builder.getI16Type());
+  // The instruction has the later elements first.
+  Value pair = LLVM::CallIntrinsicOp::create(builder, loc, type, name, ValueRange{second, first}).getResult(0);
+  pair = LLVM::BitcastOp::create(builder, loc, bits, pair);
+  return order == ColumnOrder::EvenOdd ? interleaveHalves(builder, loc, pair) : pair;
+}
+
+/// The same by integers.
+Value VectorBody::roundPair(Value first, Value second) {
+  auto half = VectorType::get(lanes, builder.getI16Type());
+  for (Value *part : {&first, &second}) {
+    Value narrow = arith::TruncFOp::create(builder, loc, VectorType::get(lanes, builder.getBF16Type()), *part);
+    *part = arith::BitcastOp::create(builder, loc, half, narrow);
+  }
+  return order == ColumnOrder::EvenOdd ? joinHalves(builder, loc, first, second)
+                                       : concatenate(builder, loc, first, second);
+}
+
+/// Two parts at a time. The instruction takes subnormal numbers for zeros, so where there is one, integers do the work.
+VectorBody::Parts VectorBody::narrowPairs(const Parts &wide) {
+  auto convert = [&](Value (VectorBody::*convertPair)(Value, Value)) {
+    Parts pairs;
+    for (int64_t part = 0; part < usedParts; part += 2)
+      pairs.push_back((this->*convertPair)(wide[part], wide[part + 1]));
+    return pairs;
+  };
+  if (!hasPackedConversion())
+    return convert(&VectorBody::roundPair);
+  SmallVector<Type> types(usedParts / 2, VectorType::get(2 * lanes, builder.getI16Type()));
+  auto choice = scf::IfOp::create(builder, loc, types, isAnySubnormal(wide), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, loc, convert(&VectorBody::roundPair));
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, convert(&VectorBody::packPair));
+  return Parts(choice.getResults());
+}
+
+void VectorBody::emitNarrowing(Operation *op) {
+  Parts pairs = narrowPairs(evaluate(op->getOperand(0)));
+  if (order == ColumnOrder::EvenOdd) {
+    joined[op->getResult(0)] = pairs;
+    return;
+  }
+  Parts &narrow = values[op->getResult(0)];
+  for (int64_t part = 0; part < usedParts; ++part) {
+    Value bits = extractLanes(builder, loc, pairs[part / 2], part % 2 * lanes, lanes);
+    narrow.push_back(arith::BitcastOp::create(builder, loc, VectorType::get(lanes, builder.getBF16Type()), bits));
+  }
+}
+
+//===------------------------------------------- random numbers ---------------------------------------------------===//
+
+SmallVector<Value> VectorBody::draw(Value start) {
+  SmallVector<Value> numbers;
+  for (rows::RandomHalfOp half : draws) {
+    Value call = arith::ShRUIOp::create(builder, loc, start, constantI64(builder, loc, 3));
+    SmallVector<Value, 4> counter{call, mapping.lookup(half.getRow()), mapping.lookup(half.getSite()),
+                                  mapping.lookup(half.getStep())};
+    auto [first, second] = emitPhiloxColumns(builder, loc, counter, mapping.lookup(half.getSeed()), getColumns() / 8);
+    numbers.append({first, second});
+  }
+  return numbers;
+}
+
+void VectorBody::emitRandomHalf(rows::RandomHalfOp half) {
+  int64_t position = llvm::find(draws, half) - draws.begin();
+  Value first = drawn[2 * position], second = drawn[2 * position + 1];
+  auto type = VectorType::get(lanes, builder.getI32Type());
+  int64_t middle = getColumns() / 2;
+  Parts &wide = values[half.getResult()];
+  for (int64_t start = 0; start < usedParts * lanes; start += 2 * lanes) {
+    Value pair = extractLanes(builder, loc, start < middle ? first : second, start % middle, 2 * lanes);
+    if (order == ColumnOrder::EvenOdd) {
+      auto [even, odd] = splitToLowerHalves(builder, loc, pair);
+      wide.append({even, odd});
+      continue;
+    }
+    for (int64_t lane : {int64_t(0), lanes})
+      wide.push_back(arith::ExtUIOp::create(builder, loc, type, extractLanes(builder, loc, pair, lane, lanes)));
+  }
+}

@@ -1,0 +1,163 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The body of a phase on several vectors of columns at a time. Not: which columns those are (VectorRows.h).
+
+#ifndef RESID_CODEGEN_CPU_ROWS_VECTORBODY_H
+#define RESID_CODEGEN_CPU_ROWS_VECTORBODY_H
+
+#include "codegen/cpu/choice/CPUTarget.h"
+#include "codegen/cpu/rows/ColumnOrder.h"
+#include "codegen/cpu/rows/RowTail.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include <functional>
+
+namespace mlir::resid::cpu {
+
+/// Where a row that is read lies.
+struct RowSource {
+  Value pointer;
+  /// Whether whole steps can be read even where columns are absent.
+  bool hasRoom = false;
+};
+
+/// One row of memory that a value is written to.
+struct RowTarget {
+  Value pointer;
+  /// Whether whole steps can be written even where columns are absent. So it is with `otherwise`.
+  bool hasRoom = false;
+  /// Where given (i1): full steps are written past the cache if it holds, and `pointer` is aligned to cache lines then.
+  Value aligned = {};
+  /// Where values go if it does not hold.
+  Value otherwise = {};
+  /// Whether they are there already, since another target says so.
+  bool isThere = false;
+};
+
+/// Memory that is fetched into the caches while a phase runs.
+struct Prefetch {
+  /// Where the element that belongs to column 0 lies.
+  Value pointer;
+  Type elementType;
+  /// Levels of the cache from this one on: 1 or 2.
+  unsigned level;
+  /// Whether it is going to be written.
+  bool isForStore = false;
+};
+
+/// Where the rows that a phase loads from and stores to lie.
+struct RowPlaces {
+  std::function<RowSource(rows::LoadOp)> source;
+  std::function<SmallVector<RowTarget>(rows::StoreOp)> targets;
+  /// Asked for at each full step, and at one of which columns are absent.
+  SmallVector<Prefetch> prefetches, prefetchesOfTail;
+};
+
+/// How many columns a step of the phase has: 64 at most.
+int64_t countStepColumns(rows::PhaseOp phase, const CPUTarget &target);
+
+/// Emits a phase's body on `parts` vectors of `lanes` columns. Made before the loops over the columns: what the body
+/// uses from above is spread over vectors there.
+class VectorBody {
+public:
+  using Parts = SmallVector<Value, 4>;
+
+  /// `tail` and `buffers` are shared by all phases of a function.
+  VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, const IRMapping &mapping, const RowPlaces &places,
+             const CPUTarget &target, RowTail &tail, DenseMap<Type, Value> &buffers);
+
+  int64_t getLanes() const { return lanes; }
+  int64_t getParts() const { return parts; }
+  ColumnOrder getOrder() const { return order; }
+  /// Columns per step.
+  int64_t getColumns() const { return lanes * parts; }
+
+  /// The columns from `column` (i64) on: all, or those that are `present` where that is given. Gives the yielded
+  /// values, without the last parts where it is known that none of their columns is present. What a value is in lanes
+  /// that are not present is not said. `drawn`: what `draw` gave for these columns; drawn here where it is empty.
+  SmallVector<Parts> emit(Value column, std::optional<PresentColumns> present = {}, ValueRange drawn = {});
+  /// The same, but for the stores, which emitStores emits then.
+  SmallVector<Parts> emitWithoutStores(Value column, std::optional<PresentColumns> present = {}, ValueRange drawn = {});
+  void emitStores();
+  /// Whether random numbers shall be drawn a step before their use. The generator is one long chain of operations, and
+  /// so is what is done with its numbers; a processor sees them as independent of each other only if they are of
+  /// different steps.
+  bool drawsAhead() const { return !draws.empty() && target.vectorBits >= 512; }
+  /// The random numbers of all columns from `column` (i64) on, two vectors per operation.
+  SmallVector<Value> draw(Value column);
+  /// Which lanes of the part were present in the last step; null where all were.
+  Value getMask(int64_t part);
+
+private:
+  Parts evaluate(Value value);
+  /// bf16 in even-odd order as it is in memory: one vector of i16 for two parts.
+  Parts evaluateJoined(Value value);
+  void emitOperation(Operation *op);
+  void emitElementwise(Operation *op);
+  /// The width of a vector of f32: half a register beside f64.
+  unsigned getPackedBits() const { return 32 * lanes; }
+  void emitWidening(Operation *op);
+  bool isNarrowing(Operation *op) const;
+  bool hasPackedConversion() const;
+  void emitNarrowing(Operation *op);
+  Value isAnySubnormal(const Parts &wide);
+  Value packPair(Value first, Value second);
+  Value roundPair(Value first, Value second);
+  Parts narrowPairs(const Parts &wide);
+  void emitRandomHalf(rows::RandomHalfOp half);
+
+  void emitLoad(rows::LoadOp load);
+  bool widensByShuffles(rows::LoadOp load) const;
+  void emitWideningLoad(rows::LoadOp load);
+  void emitStore(rows::StoreOp store);
+  void emitPrefetch(const Prefetch &prefetch);
+  int64_t countParts();
+
+  Type getMemoryType(Type element) const;
+  Value address(Value pointer, Type element, int64_t first);
+  bool hasMaskedAccess(Type element) const;
+  Parts loadColumns(RowSource row, VectorType type);
+  Value loadPresent(Value pointer, VectorType type, int64_t first);
+  Value loadPieces(Value pointer, VectorType type, int64_t first);
+  Parts arrangeForMemory(Value value);
+  Parts loadThroughBuffer(Value pointer, VectorType type);
+  void storeThroughBuffer(const Parts &values, Value pointer, VectorType type);
+  void copyPresent(Type element, Value from, Value to);
+  void storePresent(const Parts &values, Value pointer, bool nonTemporal);
+  void storePieces(Value value, Value pointer, int64_t first);
+  void storeStep(const Parts &values, const RowTarget &row);
+  Parts fillRegisters(const Parts &values);
+  void storeRegisters(const Parts &registers, Value pointer, bool nonTemporal);
+  Value getBuffer(Type element);
+
+  OpBuilder &builder;
+  Location loc;
+  Block *entry;
+  rows::PhaseOp phase;
+  const IRMapping &mapping;
+  const RowPlaces &places;
+  const CPUTarget &target;
+  RowTail &tail;
+  /// Stack memory by type, for what goes element by element.
+  DenseMap<Type, Value> &buffers;
+  int64_t lanes, parts;
+  ColumnOrder order;
+  /// Values from above, and constants of the body, on a vector.
+  DenseMap<Value, Value> spread;
+  /// On parts. A value of bf16 in even-odd order may be in `joined` only.
+  DenseMap<Value, Parts> values, joined;
+  /// Values of bf16 that were loaded in consecutive order, as f32.
+  DenseMap<Value, Parts> widened;
+  SmallVector<rows::RandomHalfOp> draws;
+  bool withStores = true;
+  ValueRange drawn;
+  Value column;
+  std::optional<PresentColumns> present;
+  /// How many parts of the step are worked on: an even number where anything takes them by twos.
+  int64_t usedParts = 0;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ROWS_VECTORBODY_H

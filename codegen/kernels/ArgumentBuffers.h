@@ -1,0 +1,29 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Buffers made of a pointer and what is open of their shapes, as functions are called with them. Most are asked for
+// their pointer and sizes only, so that no descriptor is ever made. Does not own who passes what (boundary/Boundary.h).
+
+#ifndef RESID_CODEGEN_KERNELS_ARGUMENTBUFFERS_H
+#define RESID_CODEGEN_KERNELS_ARGUMENTBUFFERS_H
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::resid::kernels {
+
+/// A buffer of this type, row-major and without an offset, whose first element `pointer` points at. `sizes`: an index
+/// per open dimension; `rowStride`: an i64 where the strides are open, the distance of rows in elements.
+Value createArgumentBuffer(OpBuilder &builder, Location loc, MemRefType type, Value pointer, ValueRange sizes,
+                           Value rowStride = nullptr);
+
+/// The pointer that `buffer` was made of, through casts; null of other buffers.
+Value findArgumentPointer(Value buffer);
+/// Whether `buffer` was made with a distance of rows, which is the same between any two.
+bool hasArgumentRowStride(Value buffer);
+
+/// Makes descriptors of the buffers that are still used.
+void createArgumentDescriptors(ModuleOp module);
+
+} // namespace mlir::resid::kernels
+
+#endif // RESID_CODEGEN_KERNELS_ARGUMENTBUFFERS_H

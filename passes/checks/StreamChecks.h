@@ -1,0 +1,29 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the field knows as mistakes around a residual stream, one function each. They look at the program and emit
+// warnings, each with the place and the mend; they change nothing.
+
+#ifndef RESID_PASSES_CHECKS_STREAMCHECKS_H
+#define RESID_PASSES_CHECKS_STREAMCHECKS_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::resid {
+
+/// Dropout on the stream after a residual add, a norm on the skip path, a branch that does not depend on the stream.
+/// `module` has no fused ops.
+void checkSubLayers(ModuleOp module);
+
+/// Stacks of blocks whose placement wants a final norm and that end without one; flat sub-layers are not seen.
+void checkFinalNorms(ModuleOp module);
+
+/// Dropout sites that draw one mask twice in a forward, also through calls and loops. `module` has neither fused ops
+/// nor blocks.
+void checkDropoutSites(ModuleOp module);
+
+/// Emits a warning with a note that tells the mend.
+void warn(Location place, const Twine &mistake, const Twine &mend);
+
+} // namespace mlir::resid
+
+#endif // RESID_PASSES_CHECKS_STREAMCHECKS_H

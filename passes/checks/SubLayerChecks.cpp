@@ -1,0 +1,185 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Mistakes within one sub-layer; see StreamChecks.h.
+
+#include "dialect/Placement.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "passes/checks/StreamChecks.h"
+#include "passes/stream/Ancestry.h"
+#include "passes/stream/BranchSlice.h"
+#include "passes/stream/NormParts.h"
+#include "passes/stream/StreamAbove.h"
+#include "passes/stream/Sums.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace {
+/// A residual add, flat or in a block, as its checks see it.
+struct SubLayer {
+  Operation *op;
+  /// What the skip path adds to, and what the branch's output is.
+  Value skip, output;
+  /// The stream as the branch's argument; null for flat ops.
+  Value argument;
+};
+} // namespace
+
+/// The ways to read an op as skip + branch; a plain add may have its stream on either side.
+static SmallVector<SubLayer> getSubLayers(Operation *op) {
+  if (auto block = dyn_cast<BlockOp>(op)) {
+    Block &branch = block.getBranch().front();
+    return {{op, block.getX(), branch.getTerminator()->getOperand(0), branch.getArgument(0)}};
+  }
+  auto add = dyn_cast<AddOp>(op);
+  if (!add)
+    return {};
+  SmallVector<SubLayer> layers = {{op, add.getX(), add.getF(), Value()}};
+  if (commutes(add))
+    layers.push_back({op, add.getF(), add.getX(), Value()});
+  return layers;
+}
+
+/// Whether the branch reads the stream, as its argument or as the value itself.
+static bool readsSkip(const SubLayer &layer) {
+  return isComputedFrom(layer.output, layer.skip) || (layer.argument && isComputedFrom(layer.output, layer.argument));
+}
+
+//===----------------------------------------------------------------------===//
+// A norm on the skip path
+//===----------------------------------------------------------------------===//
+
+/// x' = N(x) + f(x): the stream is normalised, the branch reads it as it was before. N(x) + x is pre-norm without a
+/// branch, written the other way round.
+static bool hasNormOnSkipPath(const SubLayer &layer) {
+  Value normalized = skipCasts(layer.skip);
+  Operation *norm = normalized.getDefiningOp();
+  std::optional<NormParts> parts = norm ? getNormParts(norm) : std::nullopt;
+  return parts && norm->getResult(0) == normalized && skipCasts(layer.output) != skipCasts(parts->x) &&
+         !readsSkip(layer) && !isComputedFrom(layer.output, normalized) && isComputedFrom(layer.output, parts->x);
+}
+
+static void warnNormOnSkipPath(const SubLayer &layer) {
+  Operation *norm = skipCasts(layer.skip).getDefiningOp();
+  InFlightDiagnostic warning = emitWarning(norm->getLoc())
+                               << "a norm stands on the skip path: the residual add takes the normalised stream, but "
+                                  "its branch reads the stream before the norm";
+  warning.attachNote(layer.op->getLoc()) << "the residual add is here";
+  warning.attachNote() << "mend: add the branch to what the norm reads, or let the branch read what the norm makes";
+}
+
+//===----------------------------------------------------------------------===//
+// A branch that does not depend on the stream
+//===----------------------------------------------------------------------===//
+
+/// Whether a loop carries one of the arguments from iteration to iteration: what is in it, nobody has followed.
+static bool isCarried(const Ancestry &ancestry) {
+  return llvm::any_of(ancestry.arguments, [](Value argument) {
+    auto loop = dyn_cast<LoopLikeOpInterface>(cast<BlockArgument>(argument).getOwner()->getParentOp());
+    return loop && isa<TensorType>(argument.getType());
+  });
+}
+
+/// The value behind what only changes a branch at its end or its form.
+static Value skipWayBack(Value value) {
+  while (Operation *op = skipCasts(value).getDefiningOp()) {
+    if (!isa<AddBiasOp, DropoutOp>(op) && !getNormParts(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return skipCasts(value);
+}
+
+/// Whether something is computed on the way: a call, or an op of linalg that is more than a fill or a copy.
+static bool computes(const Ancestry &ancestry) {
+  return llvm::any_of(ancestry.ops, [](Operation *op) {
+    return isa<CallOpInterface>(op) || (isa<linalg::LinalgOp>(op) && !isa<linalg::FillOp, linalg::CopyOp>(op));
+  });
+}
+
+/// Whether a branch is made without the stream, not even what it was earlier (parallel branches read that). A block
+/// that yields an argument of the function as it is takes its branch from the caller. Flat ops are judged only where
+/// the stream comes out of a sub-layer of the same function and the branch is computed here: a kernel may take a
+/// branch, or what it is made of, from its caller. Where two streams meet, neither is the branch of the other.
+static bool isIndependent(const SubLayer &layer) {
+  Value output = skipWayBack(layer.output);
+  Operation *op = output.getDefiningOp();
+  if (!layer.argument && (isa_and_nonnull<AddOp, BlockOp, LoopLikeOpInterface>(op) || !comesOutOfSubLayer(layer.skip)))
+    return false;
+  if (!op || readsSkip(layer))
+    return false;
+  Ancestry ancestry = findAncestry(output);
+  auto isMet = [&](Value value) { return ancestry.contains(value); };
+  return (layer.argument || computes(ancestry)) && !isCarried(ancestry) &&
+         llvm::none_of(findStreamAbove(layer.skip), isMet);
+}
+
+static void checkSubLayer(Operation *op) {
+  SmallVector<SubLayer> layers = getSubLayers(op);
+  for (const SubLayer &layer : layers)
+    if (hasNormOnSkipPath(layer))
+      return warnNormOnSkipPath(layer);
+  // A sum is a mistake if no way to read it is none.
+  if (!layers.empty() && llvm::any_of(layers, isIndependent) && llvm::none_of(layers, readsSkip))
+    warn(op->getLoc(), "the branch of this residual add does not depend on the stream",
+         "compute the branch from the stream that it is added to, or from its norm");
+}
+
+//===----------------------------------------------------------------------===//
+// Dropout after the residual add
+//===----------------------------------------------------------------------===//
+
+/// Whether `use` hands its value on as a stream.
+static bool carriesStream(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (auto block = dyn_cast<BlockOp>(op))
+    return use.getOperandNumber() == block.getXMutable().getOperandNumber();
+  if (auto add = dyn_cast<AddOp>(op))
+    return use.getOperandNumber() == 0 || (commutes(add) && use.getOperandNumber() == 1);
+  return isa<LoopLikeOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>();
+}
+
+static bool entersSubLayer(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    return carriesStream(use) && !use.getOwner()->hasTrait<OpTrait::IsTerminator>();
+  });
+}
+
+/// The residual add whose sum `dropout` reads as the stream: nobody else hands the sum on.
+static Operation *findAddBefore(DropoutOp dropout) {
+  Value sum = skipCasts(dropout.getX());
+  Operation *op = sum.getDefiningOp();
+  if (!isa_and_nonnull<AddOp, BlockOp>(op) || llvm::any_of(sum.getUses(), carriesStream))
+    return nullptr;
+  auto block = dyn_cast<BlockOp>(op);
+  if (block && getNormAt(block, NormPosition::AfterAdd))
+    return entersSubLayer(dropout) ? op : nullptr; // a head behind a normalised stream may have dropout
+  return op;
+}
+
+/// Whether the add is no sub-layer but the sum of embeddings that a stack begins with: dropout belongs there.
+static bool isEmbedding(Operation *op, DropoutOp dropout) {
+  auto add = dyn_cast<AddOp>(op);
+  return add && entersSubLayer(dropout) && !comesOutOfSubLayer(add.getX()) && !comesOutOfSubLayer(add.getF()) &&
+         !isComputedFrom(add.getF(), add.getX()) && !isComputedFrom(add.getX(), add.getF());
+}
+
+static void checkDropoutPlace(DropoutOp dropout) {
+  Operation *add = findAddBefore(dropout);
+  if (!add || isEmbedding(add, dropout))
+    return;
+  InFlightDiagnostic warning = dropout.emitWarning()
+                               << "dropout is applied after the residual add: it drops elements of the stream itself";
+  warning.attachNote(add->getLoc()) << "the residual add is here";
+  warning.attachNote() << "mend: apply dropout to the branch, before the add";
+}
+
+void resid::checkSubLayers(ModuleOp module) {
+  module.walk<WalkOrder::PreOrder>([](Operation *op) {
+    if (auto dropout = dyn_cast<DropoutOp>(op))
+      checkDropoutPlace(dropout);
+    else
+      checkSubLayer(op);
+  });
+}

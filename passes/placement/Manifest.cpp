@@ -1,0 +1,111 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The manifest as an attribute and as JSON; see Manifest.h.
+
+#include "passes/placement/Manifest.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+StringRef resid::stringifyRewriteClass(RewriteClass rewriteClass) {
+  switch (rewriteClass) {
+  case RewriteClass::BitExact:
+    return "bit-exact";
+  case RewriteClass::Exact:
+    return "exact";
+  case RewriteClass::ChangesFunction:
+    return "changes-function";
+  }
+  llvm_unreachable("a class without a name");
+}
+
+static StringRef stringifyAction(ParameterAction action) {
+  switch (action) {
+  case ParameterAction::Move:
+    return "move";
+  case ParameterAction::Fold:
+    return "fold";
+  case ParameterAction::New:
+    return "new";
+  case ParameterAction::Drop:
+    return "drop";
+  }
+  llvm_unreachable("an action without a name");
+}
+
+/// The conversions recorded so far. An attribute of this name that a file brought along in another form counts as none.
+static SmallVector<DictionaryAttr> getConversions(ModuleOp module) {
+  auto recorded = module->getAttrOfType<ArrayAttr>(kManifestAttribute);
+  auto isConversion = [](Attribute attribute) {
+    auto entry = dyn_cast<DictionaryAttr>(attribute);
+    auto parameters = entry ? entry.getAs<ArrayAttr>("parameters") : ArrayAttr();
+    return parameters && llvm::all_of(parameters, llvm::IsaPred<DictionaryAttr>);
+  };
+  if (!recorded || !llvm::all_of(recorded, isConversion))
+    return {};
+  return llvm::to_vector(recorded.getAsRange<DictionaryAttr>());
+}
+
+void resid::recordConversion(ModuleOp module, const Conversion &conversion) {
+  Builder builder(module.getContext());
+  // What is empty here is null in JSON.
+  auto makeEntry = [&](ArrayRef<std::pair<StringRef, StringRef>> texts, ArrayAttr parameters) {
+    SmallVector<NamedAttribute> entry;
+    for (auto [name, text] : texts)
+      if (!text.empty())
+        entry.push_back(builder.getNamedAttr(name, builder.getStringAttr(text)));
+    if (parameters)
+      entry.push_back(builder.getNamedAttr("parameters", parameters));
+    return builder.getDictionaryAttr(entry);
+  };
+  SmallVector<Attribute> parameters, conversions;
+  for (const ParameterChange &change : conversion.parameters)
+    parameters.push_back(makeEntry(
+        {{"name", change.name}, {"action", stringifyAction(change.action)}, {"from", change.from}, {"to", change.to}},
+        nullptr));
+  llvm::append_range(conversions, getConversions(module));
+  conversions.push_back(makeEntry({{"function", conversion.function},
+                                   {"from", conversion.from},
+                                   {"to", conversion.to},
+                                   {"class", stringifyRewriteClass(conversion.rewriteClass)}},
+                                  builder.getArrayAttr(parameters)));
+  module->setAttr(kManifestAttribute, builder.getArrayAttr(conversions));
+}
+
+/// Names in MLIR are bytes, strings in JSON are text.
+static llvm::json::Value toJSON(StringAttr text) {
+  return text ? llvm::json::Value(llvm::json::fixUTF8(text.getValue())) : llvm::json::Value(nullptr);
+}
+
+static void printTexts(llvm::json::OStream &json, DictionaryAttr entry, ArrayRef<StringRef> keys) {
+  for (StringRef key : keys)
+    json.attribute(key, toJSON(entry.getAs<StringAttr>(key)));
+}
+
+static void printConversion(llvm::json::OStream &json, DictionaryAttr conversion) {
+  json.object([&] {
+    json.attribute("version", 1);
+    printTexts(json, conversion, {"function", "from", "to", "class"});
+    json.attributeArray("parameters", [&] {
+      for (auto change : conversion.getAs<ArrayAttr>("parameters").getAsRange<DictionaryAttr>())
+        json.object([&] { printTexts(json, change, {"name", "action", "from", "to"}); });
+    });
+  });
+}
+
+void resid::printManifest(ModuleOp module, raw_ostream &stream) {
+  SmallVector<DictionaryAttr> conversions = getConversions(module);
+  llvm::json::OStream json(stream, /*IndentSize=*/2);
+  if (conversions.size() == 1)
+    printConversion(json, conversions.front());
+  else
+    json.array([&] {
+      for (DictionaryAttr conversion : conversions)
+        printConversion(json, conversion);
+    });
+  json.flush();
+  stream << "\n";
+}

@@ -1,0 +1,52 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The manifest of conversions: which parameter of a function was moved, folded, added or dropped. Passes record into
+// the module, tools print. Knows nothing of how a conversion is done.
+
+#ifndef RESID_PASSES_PLACEMENT_MANIFEST_H
+#define RESID_PASSES_PLACEMENT_MANIFEST_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace mlir::resid {
+
+/// What a rewrite keeps.
+enum class RewriteClass {
+  BitExact,        // the same bits
+  Exact,           // the same function in real arithmetic, other roundings
+  ChangesFunction, // another function of the same parameters
+};
+
+/// As it stands in remarks and in the manifest: bit-exact, exact or changes-function.
+StringRef stringifyRewriteClass(RewriteClass rewriteClass);
+
+enum class ParameterAction { Move, Fold, New, Drop };
+
+/// What became of one parameter. The norms that it belonged to before and after are "norm i", "final norm" or "entry
+/// norm"; empty where there is none.
+struct ParameterChange {
+  std::string name; // of the argument in the C header; empty for a parameter that is no argument
+  ParameterAction action;
+  std::string from, to;
+};
+
+/// One conversion of one stack of blocks; `from` and `to` are placements.
+struct Conversion {
+  std::string function, from, to;
+  RewriteClass rewriteClass;
+  SmallVector<ParameterChange> parameters;
+};
+
+/// The module attribute that keeps the conversions, in the order they were done, until a tool writes them.
+constexpr StringLiteral kManifestAttribute = "resid.manifest";
+
+/// Appends to the module's manifest.
+void recordConversion(ModuleOp module, const Conversion &conversion);
+
+/// Writes the manifest as JSON: an object for one conversion, an array of objects for none or several.
+void printManifest(ModuleOp module, raw_ostream &stream);
+
+} // namespace mlir::resid
+
+#endif // RESID_PASSES_PLACEMENT_MANIFEST_H

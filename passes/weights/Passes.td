@@ -1,0 +1,262 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The passes that make factors, gains and shifts a part of weights, and those that centre weights.
+
+#ifndef RESID_PASSES_WEIGHTS_PASSES
+#define RESID_PASSES_WEIGHTS_PASSES
+
+include "passes/PassOptions.td"
+
+def FoldDeepNorm : Pass<"resid-fold-deepnorm", "::mlir::ModuleOp"> {
+  let summary = "folds skip_scale before a norm into branch_scale and epsilon";
+  let description = [{
+    Class: **exact in real arithmetic**.
+
+    DeepNorm is plain post-norm in other numbers: N(a·x + B(f)) = N'(x + B(f)/a) for a > 0, where N' has epsilon/a² in
+    place of epsilon; for `resid.dyt`, alpha·a in place of alpha.
+
+    Before and after:
+    ```mlir
+    func.func @before(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>) -> tensor<4x512xf32> {
+      %y = resid.block post %x norm(rms gamma %gamma : tensor<512xf32> epsilon = 4.0e-6) {skip_scale = 2.0} : tensor<4x512xf32> {
+      ^bb0(%h: tensor<4x512xf32>):
+        %f = math.tanh %h : tensor<4x512xf32>
+        resid.yield %f : tensor<4x512xf32>
+      }
+      return %y : tensor<4x512xf32>
+    }
+
+    func.func @after(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>) -> tensor<4x512xf32> {
+      %y = resid.block post %x norm(rms gamma %gamma : tensor<512xf32> epsilon = 1.0e-6) {branch_scale = 0.5} : tensor<4x512xf32> {
+      ^bb0(%h: tensor<4x512xf32>):
+        %f = math.tanh %h : tensor<4x512xf32>
+        resid.yield %f : tensor<4x512xf32>
+      }
+      return %y : tensor<4x512xf32>
+    }
+    ```
+    - Fires on a `post` block whose `skip_scale` is not 1, and wherever else a norm is all that reads the sum a·x + B(f): a
+      `resid.add`, or a block without a norm after its add, read by a norm op or by a `post_shifted` block.
+    - gamma, beta, gate and dropout stay as they are.
+    - A constant alpha becomes a new constant; for one that is an argument of the function, `@F_prepare` computes
+      alpha·a, see [prepared weights](prepare.md).
+
+    Refuses, with the reason
+    - a `skip_scale` that is not positive;
+    - a sum that anything but the norm reads, and a norm whose statistics are read, since they scale with a;
+    - an epsilon/a² or branch_scale/a that would be infinite in the arithmetic type, or 0 where it was not;
+    - an alpha that is neither a constant nor an argument of the function, or the argument of a function that is called.
+
+    Does not look into `resid.add_norm`: expand it first.
+
+    Effect on rounding: x is no longer multiplied by a, and the branch is multiplied by branch_scale/a; both scales and
+    epsilon are computed in double and rounded to the arithmetic type like written ones.
+  }];
+  let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [ReportOption<>];
+}
+
+def FoldLayerScale : Pass<"resid-fold-layer-scale", "::mlir::ModuleOp"> {
+  let summary = "folds the gate and branch_scale of a branch into the linear layer that ends it";
+  let description = [{
+    Class: **exact in real arithmetic**.
+
+    s·(g ⊙ (u·W + b)) = u·(W·diag(s·g)) + s·g ⊙ b: where a branch ends in a linear layer, a gate per feature (LayerScale), a
+    gate of one number (ReZero) and `branch_scale` become part of its weight and bias.
+
+    Before and after:
+    ```mlir
+    func.func @before(%x: tensor<4x512xf32>, %u: tensor<4x2048xf32>, %w: tensor<2048x512xf32>, %b: tensor<512xf32>,
+                      %gate: tensor<512xf32>) -> tensor<4x512xf32> {
+      %zeros = arith.constant dense<0.0> : tensor<4x512xf32>
+      %m = linalg.matmul ins(%u, %w : tensor<4x2048xf32>, tensor<2048x512xf32>) outs(%zeros : tensor<4x512xf32>) -> tensor<4x512xf32>
+      %f = resid.add_bias %m, %b : tensor<4x512xf32>, tensor<512xf32>
+      %y = resid.add %x, %f gate(%gate) : tensor<4x512xf32>, tensor<512xf32>
+      return %y : tensor<4x512xf32>
+    }
+
+    // %w and %b are made by @after_prepare from the old %w, %b and %gate.
+    func.func @after(%x: tensor<4x512xf32>, %u: tensor<4x2048xf32>, %w: tensor<2048x512xf32> {resid.prepared = 0 : i64},
+                     %b: tensor<512xf32> {resid.prepared = 1 : i64}) -> tensor<4x512xf32> {
+      %zeros = arith.constant dense<0.0> : tensor<4x512xf32>
+      %m = linalg.matmul ins(%u, %w : tensor<4x2048xf32>, tensor<2048x512xf32>) outs(%zeros : tensor<4x512xf32>) -> tensor<4x512xf32>
+      %f = resid.add_bias %m, %b : tensor<4x512xf32>, tensor<512xf32>
+      %y = resid.add %x, %f : tensor<4x512xf32>
+      return %y : tensor<4x512xf32>
+    }
+    ```
+    - Fires on `resid.add` and on `resid.block`. Linear layers are those of `resid-fold-norm-affine`; here the output
+      features are their last axis, and they start from zeros or from a bias.
+    - Dropout may stand between layer and gate: its mask does not depend on what it masks, and its scale is a number, so it
+      commutes with a gate per feature.
+    - Casts of the element type and reshapes that keep the feature axis may stand there too.
+    - Constant weights become new constants; else `@F_prepare` makes them, see [prepared weights](prepare.md).
+    - A weight that something else reads as well stays as it is, and the layer gets a copy of its own.
+
+    `skip_scale` is on the other side of the add and stays; where a norm follows, `resid-fold-deepnorm` turns it into a
+    `branch_scale` first.
+
+    Refuses, with the place and the reason
+    - a gate per row or element, drop path among them: it is no weight;
+    - anything but a linear layer right before the gate, dropout aside: an activation, the norm of `branch_post` and `peri`;
+    - a layer whose result, or a step after it, has another reader, and one that accumulates onto anything but zeros or a
+      bias;
+    - weights, bias or gate that are neither constants nor arguments of the function, and arguments of a function that is
+      called.
+
+    Does not look into `resid.add_norm`: expand it first.
+
+    Effect on rounding: the branch is no longer multiplied by gate and scale; weight and bias are, and are rounded
+    once to their types.
+  }];
+  let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [ReportOption<>];
+}
+
+def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
+  let summary = "folds gamma and beta of a norm into the linear layers that read it";
+  let description = [{
+    Class: **exact in real arithmetic**.
+
+    (γ ⊙ x̂ + β)·W + b = x̂·(diag(γ)·W) + (b + β·W): where nothing but linear layers reads a norm, its gamma and beta
+    become part of their weights and biases, and the norm is left without parameters. A layer without bias gets one
+    where there is a beta, as `resid.add_bias`.
+
+    Before and after:
+    ```mlir
+    func.func @before(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>, %beta: tensor<512xf32>, %w: tensor<512x2048xf32>,
+                      %zeros: tensor<4x2048xf32>) -> tensor<4x2048xf32> {
+      %n = resid.layer_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5} : tensor<4x512xf32>, tensor<512xf32>, tensor<512xf32>
+      %y = linalg.matmul ins(%n, %w : tensor<4x512xf32>, tensor<512x2048xf32>) outs(%zeros : tensor<4x2048xf32>) -> tensor<4x2048xf32>
+      return %y : tensor<4x2048xf32>
+    }
+
+    // %w and %w_bias are made by @after_prepare from the old %w, %gamma and %beta.
+    func.func @after(%x: tensor<4x512xf32>, %w: tensor<512x2048xf32> {resid.prepared = 1 : i64}, %zeros: tensor<4x2048xf32>,
+                     %w_bias: tensor<2048xf32> {resid.prepared = 0 : i64}) -> tensor<4x2048xf32> {
+      %n = resid.layer_norm %x {epsilon = 1.0e-5} : tensor<4x512xf32>
+      %m = linalg.matmul ins(%n, %w : tensor<4x512xf32>, tensor<512x2048xf32>) outs(%zeros : tensor<4x2048xf32>) -> tensor<4x2048xf32>
+      %y = resid.add_bias %m, %w_bias : tensor<4x2048xf32>, tensor<2048xf32>
+      return %y : tensor<4x2048xf32>
+    }
+    ```
+    - The norm is `resid.layer_norm`, `resid.rms_norm`, `resid.dyt`, `resid.group_norm`, or one of a `resid.block`: right before its branch
+      (`pre`, the first of `peri`), or the last of a `post` block whose result is read by linear layers alone.
+    - A linear layer is `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract` or `linalg.generic` of that form, with
+      any indexing maps that sum over the feature axis of the norm; casts of the element type and reshapes that keep the
+      feature axis may stand before it, casts, `linalg.transpose` and `linalg.broadcast` that nothing else reads before its
+      weight. Several layers may read one norm (query, key and value).
+    - Its bias is that of `resid.add_bias`, of an elementwise sum with one vector for all rows, or the contraction's start.
+    - `zero_centered_gamma` folds 1+γ. `narrow_affine` folds too, and with it goes the rounding before γ; where
+      another norm of the block has a gamma, it stays for that.
+    - Constant weights become new constants. Where a weight or a parameter is an argument of the function, the new weight is
+      made by `@F_prepare`, see [prepared weights](prepare.md).
+    - A weight that something else reads as well stays as it is, and the layer gets a copy of its own.
+    - In a loop over layers, weights and parameters may be slices of stacks, by one number.
+
+    Refuses, with the place and the reason
+    - a norm whose value anything but a linear layer reads: the residual add, the function's result;
+    - a norm over several dimensions;
+    - parameters, weights or a bias that are neither constants nor arguments of the function;
+    - a beta where the layer's output features are not its last axis;
+    - arguments of a function that is called, or whose `@F_prepare` would need a name that is taken.
+
+    Does not look into `resid.add_norm`: expand it first.
+
+    Effect on rounding: γ and β are no longer rounded per row, x̂ and the new weights are rounded instead, each once to
+    its type. Weights are computed in f32 (f64 beside f64); constants in double.
+  }];
+  let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [ReportOption<>];
+}
+
+def CenterStream : Pass<"resid-center-stream", "::mlir::ModuleOp"> {
+  let summary = "turns pre-LayerNorm into pre-RMSNorm by centring what writes to the stream";
+  let description = [{
+    Class: **exact in real arithmetic**. Inference only: training trajectories differ.
+
+    A layer norm subtracts the mean of each row first. Where all that reads the stream are layer norms, the mean of
+    its rows matters to nobody, and everything that writes to the stream may as well write rows of mean zero; then
+    subtracting the mean does nothing, and each layer norm is an RMS norm with the same epsilon, gamma and beta. With
+    P = I - 11ᵀ/D:
+    - the stream that enters the stack is centred in the program, x·P = x - mean(x);
+    - the last linear layer of each branch, y = h·W + b, becomes h·(W·P) + b·P: the mean over the output features
+      leaves each row of the weight and the bias;
+    - the norms of the blocks, the final norm, and the norm of a head that reads the stream in the middle become RMS
+      norms.
+
+    Before and after:
+    ```mlir
+    func.func @before(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>, %beta: tensor<512xf32>, %w: tensor<512x512xf32>)
+        -> tensor<4x512xf32> {
+      %zeros = arith.constant dense<0.0> : tensor<4x512xf32>
+      %y = resid.block pre %x norm(layer gamma %gamma : tensor<512xf32> epsilon = 1.0e-5) : tensor<4x512xf32> {
+      ^bb0(%h: tensor<4x512xf32>):
+        %f = linalg.matmul ins(%h, %w : tensor<4x512xf32>, tensor<512x512xf32>) outs(%zeros : tensor<4x512xf32>)
+            -> tensor<4x512xf32>
+        resid.yield %f : tensor<4x512xf32>
+      }
+      %z = resid.layer_norm %y gamma(%gamma) beta(%beta) {epsilon = 1.0e-5}
+          : tensor<4x512xf32>, tensor<512xf32>, tensor<512xf32>
+      return %z : tensor<4x512xf32>
+    }
+
+    // %w is made by @after_prepare from the old %w.
+    func.func @after(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>, %beta: tensor<512xf32>,
+                     %w: tensor<512x512xf32> {resid.prepared = 0 : i64}) -> tensor<4x512xf32> {
+      %zeros = arith.constant dense<0.0> : tensor<4x512xf32>
+      %n, %mean, %correction, %rstd = resid.layer_norm %x {epsilon = 1.0e-5}
+          : tensor<4x512xf32> -> tensor<4x512xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+      %e = tensor.empty() : tensor<4x512xf32>
+      %c = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
+                                            affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                           iterator_types = ["parallel", "parallel"]}
+          ins(%x, %mean, %correction : tensor<4x512xf32>, tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4x512xf32>) {
+      ^bb0(%a: f32, %m: f32, %r: f32, %o: f32):
+        %d = arith.subf %a, %m : f32
+        %s = arith.subf %d, %r : f32
+        linalg.yield %s : f32
+      } -> tensor<4x512xf32>
+      %y = resid.block pre %c norm(rms gamma %gamma : tensor<512xf32> epsilon = 1.0e-5) : tensor<4x512xf32> {
+      ^bb0(%h: tensor<4x512xf32>):
+        %f = linalg.matmul ins(%h, %w : tensor<4x512xf32>, tensor<512x512xf32>) outs(%zeros : tensor<4x512xf32>)
+            -> tensor<4x512xf32>
+        resid.yield %f : tensor<4x512xf32>
+      }
+      %z = resid.rms_norm %y gamma(%gamma) beta(%beta) {epsilon = 1.0e-5}
+          : tensor<4x512xf32>, tensor<512xf32>, tensor<512xf32>
+      return %z : tensor<4x512xf32>
+    }
+    ```
+    - Works on stacks of `resid.block`, also on those that a `scf.for` carries; `resid-form-blocks` makes blocks of
+      flat ops.
+    - Skip and branch scales, and a gate of one number or one number per row (ReZero, drop path), stay as they are.
+    - In `peri` blocks the norm after the branch is the last that writes: a layer norm without gamma is centred
+      already.
+    - Which linear layers are found, and how weights that are arguments are [prepared](prepare.md), is as in
+      `resid-fold-norm-affine`. Where a weight is a slice of the weights of all layers (`tensor.extract_slice` with the
+      counter of a loop), those are centred.
+    - A weight that something else reads as well, a tied embedding say, stays as it is, and the writer gets a copy of
+      its own.
+    - `resid-fold-norm-affine` afterwards finds the RMS norms.
+
+    Refuses, with the place and the reason
+    - dropout between branch and stream, since it drops single elements: `resid-inference` removes it;
+    - a gate per feature (LayerScale) or per element: `resid-fold-layer-scale` folds the former;
+    - where anything but a layer norm over the last dimension reads the stream: a branch in `post`, `branch_post` or
+      `none`, a head, the function's result, a norm of another kind, one whose statistics are used;
+    - where something else than a linear layer writes to the stream: another op, a norm with gamma after the branch;
+    - weights and biases that are neither constants nor arguments of the function.
+
+    Effect on rounding: stream and weights are rounded where their mean is gone. In a narrow stream (bf16) the
+    rounding of each sum leaves a mean of its own, which layer norms would take out and RMS norms keep.
+  }];
+  let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [ReportOption<>];
+}
+
+#endif
