@@ -20,8 +20,6 @@ using namespace mlir::resid::kernels;
 
 namespace {
 
-/// Elements per task: below that, handing work to another thread costs more than it saves.
-constexpr int64_t kTaskElements = 32768;
 /// Place of parallel_for in resid_ctx: after two 32-bit numbers and the user's pointer, which lies at byte 8.
 constexpr int64_t kUserOffset = 8, kParallelForOffset = 16;
 
@@ -128,7 +126,8 @@ void KernelCaller::emitCalls() {
   if (!context)
     return callRows(builder, arguments, useStream, zero, use.addresses.rows);
   Value width = builder.createOrFold<arith::MaxSIOp>(loc, use.addresses.width, one);
-  Value fitting = builder.createOrFold<arith::CeilDivSIOp>(loc, constantI64(builder, loc, kTaskElements), width);
+  Value fitting =
+      builder.createOrFold<arith::CeilDivSIOp>(loc, constantI64(builder, loc, schedule.table.taskElements), width);
   Value taskRows = builder.createOrFold<arith::MaxSIOp>(loc, fitting, one);
   Value tasks = builder.createOrFold<arith::CeilDivSIOp>(loc, use.addresses.rows, taskRows);
   Value hook = loadHook(context, tasks);

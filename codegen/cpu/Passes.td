@@ -29,9 +29,9 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
     row, which `resid.write_lines` copies in whole lines behind the phase that completes it; the bytes of a line that the
     next row shares wait for it, and what is left is written by plain stores. That function also prefetches its inputs
     (PrefetchChoice.cpp), and may work on two rows at a time: the last phase of a row and the first one of the next row are
-    one loop then (PipelinedRows.h, RowOrderChoice.cpp).
+    one loop then (rows/PipelinedRows.cpp, choice/RowOrderChoice.cpp).
 
-    Where rows are worked on in batches (BatchedRows.h) and are known to be one chunk of 64 columns at most, a further
+    Where rows are worked on in batches (rows/BatchedRows.cpp) and are known to be one chunk of 64 columns at most, a further
     function, `…__row`, is row 0 alone without a loop; a call with one row that writes through the cache takes that.
 
     Where the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context; with its parallel_for

@@ -22,6 +22,12 @@ inline constexpr llvm::StringLiteral kOnceAttribute = "resid-once";
 /// CPU, which is linked later.
 inline constexpr llvm::StringLiteral kPerCPUAttribute = "resid.per_cpu";
 
+/// Addresses and rows that are written past the cache are aligned to cache lines, of so many bytes.
+inline constexpr int64_t kLineBytes = 64;
+/// Stack memory of what writes a row to where no cache line begins (rows/LineWriter.h): a line; room behind it, since
+/// 64 bytes are copied to any place of the line, however many are wanted; and two addresses.
+inline constexpr int64_t kLineWriterBytes = 2 * kLineBytes + 16;
+
 struct CPUTarget {
   /// Fused multiply-add in hardware; without it math.fma becomes a multiplication and an addition (and other bits).
   bool hasFMA = true;

@@ -4,11 +4,8 @@
 
 #include "codegen/cpu/choice/KernelPlan.h"
 
-#include "codegen/cpu/choice/PrefetchChoice.h"
+#include "codegen/cpu/choice/Obstacles.h"
 #include "codegen/cpu/choice/RowOrderChoice.h"
-#include "codegen/cpu/rows/BatchedRows.h"
-#include "codegen/cpu/rows/PipelinedRows.h"
-#include "codegen/cpu/rows/VectorRows.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -28,12 +25,12 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
     plan.plainReason = "the schedule says so";
   else if (!target.isX86)
     plan.plainReason = "the CPU is no x86-64";
-  else if (!(plan.streamed = StreamedRows::plan(kernel)))
+  else if (!(plan.streamed = StreamedRows::plan(kernel, target.schedule.table)))
     plan.plainReason = "no row is stored along its columns, a store depends on a condition, or rows that later phases "
                        "read do not fit onto the stack";
-  plan.prefetch = plan.streamed && usesPrefetch(target.schedule);
+  plan.prefetch = plan.streamed && target.schedule.usesPrefetch();
   RowOrder order = target.schedule.rows;
-  std::optional<std::string> batchObstacle = findBatchObstacle(kernel);
+  std::optional<std::string> batchObstacle = findBatchObstacle(kernel, target);
   plan.isBatched = plan.path == RowPath::Vector && !batchObstacle &&
                    (order == RowOrder::Batched || (order == RowOrder::Auto && paysToBatch(kernel, target)));
   plan.hasLoneRow = plan.isBatched && paysToRunAlone(kernel);
@@ -45,7 +42,8 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
     plan.singleReason = "the schedule says so";
   else if (std::optional<std::string> obstacle = findPipelineObstacle(kernel, target))
     plan.singleReason = *obstacle;
-  else if (order == RowOrder::Auto && !paysToPipeline(kernel, *plan.streamed, plan.prefetch, plan.isBatched))
+  else if (order == RowOrder::Auto &&
+           !paysToPipeline(kernel, *plan.streamed, plan.prefetch, plan.isBatched, target.schedule.table))
     plan.singleReason = "not known to be faster";
   return plan;
 }

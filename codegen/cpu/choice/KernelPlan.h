@@ -20,11 +20,11 @@ struct KernelPlan {
   std::string plainReason;
   /// Whether the version that writes past the cache prefetches.
   bool prefetch = false;
-  /// Why it works on one row at a time; empty where it works on two (PipelinedRows.h).
+  /// Why it works on one row at a time; empty where it works on two (rows/PipelinedRows.cpp).
   std::string singleReason;
   bool isPipelined() const { return singleReason.empty(); }
-  /// Whether rows are worked on in batches where they are narrow (BatchedRows.h); with isPipelined(), only by the
-  /// version that writes through the cache.
+  /// Whether rows are worked on in batches where they are narrow (rows/BatchedRows.cpp); with isPipelined(), only by
+  /// the version that writes through the cache.
   bool isBatched = false;
   /// Whether a call with one row, through the cache, runs it by code of its own.
   bool hasLoneRow = false;

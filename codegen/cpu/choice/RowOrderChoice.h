@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Which kernels work on two rows at a time where nothing was asked for, from measurements. Not: which ones can, and how
-// (PipelinedRows.h).
+// (Obstacles.h, rows/PipelinedRows.cpp).
 
 #ifndef RESID_CODEGEN_CPU_CHOICE_ROWORDERCHOICE_H
 #define RESID_CODEGEN_CPU_CHOICE_ROWORDERCHOICE_H
@@ -13,10 +13,15 @@ namespace mlir::resid::cpu {
 
 /// Whether pipelined rows are faster than single ones, or than those in batches where they are batched else, as far as
 /// it was measured. `prefetch`: whether the kernel does.
-bool paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch, bool isBatched);
+bool paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch, bool isBatched,
+                    const ScheduleTable &table);
 
 /// The same for narrow rows in batches, where they can be.
 bool paysToBatch(rows::KernelOp kernel, const CPUTarget &target);
+
+/// Whether a batch of one row is worth code of its own, without the arrays and loops of batches: where a row is known
+/// to be one chunk of columns, that code has no loop at all.
+bool paysToRunAlone(rows::KernelOp kernel);
 
 } // namespace mlir::resid::cpu
 

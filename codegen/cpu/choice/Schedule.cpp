@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace llvm;
 using namespace mlir::resid;
@@ -54,31 +55,56 @@ static std::string suggest(StringRef text, ArrayRef<StringRef> names) {
   return nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
 }
 
+static const Threshold *findThreshold(StringRef name) {
+  ArrayRef<Threshold> thresholds = getThresholds();
+  const Threshold *found = find_if(thresholds, [name](const Threshold &one) { return one.key == name; });
+  return found == thresholds.end() ? nullptr : found;
+}
+
+static Error setThreshold(ScheduleTable &table, const Threshold &threshold, StringRef text) {
+  int64_t number;
+  bool isNumber = !text.getAsInteger(10, number);
+  if (isNumber && number >= threshold.least && number <= threshold.most && number % threshold.step == 0) {
+    table.*threshold.number = number;
+    return Error::success();
+  }
+  std::string multiples = threshold.step > 1 ? " in multiples of " + std::to_string(threshold.step) : std::string();
+  return createStringError("expected " + threshold.key + " from " + Twine(threshold.least) + " to " +
+                           Twine(threshold.most) + multiples + " (" + threshold.unit + "), but got '" + text + "'");
+}
+
+static Error setKey(Schedule &schedule, StringRef name, StringRef value) {
+  if (const Threshold *threshold = findThreshold(name))
+    return setThreshold(schedule.table, *threshold, value);
+  const Key *key = find_if(kKeys, [name](const Key &candidate) { return candidate.name == name; });
+  if (key == std::end(kKeys)) {
+    SmallVector<StringRef> names = map_to_vector(kKeys, [](const Key &each) { return each.name; });
+    append_range(names, map_range(getThresholds(), [](const Threshold &each) { return each.key; }));
+    return createStringError("expected a key of the schedule, " + listNames(names) + ", but got '" + name + "'" +
+                             suggest(name, names));
+  }
+  const StringRef *place = find(key->values, value);
+  if (place == key->values.end())
+    return createStringError("expected " + name + "=" + listNames(key->values) + ", but got '" + value + "'" +
+                             suggest(value, key->values));
+  key->set(schedule, place - key->values.begin());
+  return Error::success();
+}
+
 Expected<Schedule> cpu::parseSchedule(StringRef text) {
   Schedule schedule;
-  // The values so far, by the number of their key.
-  StringRef given[std::size(kKeys)];
+  StringMap<StringRef> given;
   SmallVector<StringRef> settings;
   if (!text.empty())
     text.split(settings, ',');
   for (StringRef setting : settings) {
     auto [name, value] = setting.split('=');
-    const Key *key = find_if(kKeys, [wanted = name](const Key &candidate) { return candidate.name == wanted; });
-    if (key == std::end(kKeys)) {
-      SmallVector<StringRef> names = map_to_vector(kKeys, [](const Key &each) { return each.name; });
-      return createStringError("expected a key of the schedule, " + listNames(names) + ", but got '" + name + "'" +
-                               suggest(name, names));
-    }
-    const StringRef *place = find(key->values, value);
-    if (place == key->values.end())
-      return createStringError("expected " + name + "=" + listNames(key->values) + ", but got '" + value + "'" +
-                               suggest(value, key->values));
-    StringRef &earlier = given[key - kKeys];
-    if (earlier.data())
-      return createStringError("expected " + name + " once, but got " + name + "=" + earlier + " and " + name + "=" +
-                               value);
-    earlier = value;
-    key->set(schedule, place - key->values.begin());
+    if (Error error = setKey(schedule, name, value))
+      return error;
+    auto [earlier, isFirst] = given.try_emplace(name, value);
+    if (!isFirst)
+      return createStringError("expected " + name + " once, but got " + name + "=" + earlier->second + " and " + name +
+                               "=" + value);
   }
   return schedule;
 }
@@ -86,5 +112,8 @@ Expected<Schedule> cpu::parseSchedule(StringRef text) {
 std::string cpu::printSchedule(const Schedule &schedule) {
   auto settings =
       map_to_vector(kKeys, [&](const Key &key) { return (key.name + "=" + key.values[key.get(schedule)]).str(); });
+  for (const Threshold &threshold : getThresholds())
+    if (int64_t number = schedule.table.*threshold.number; number != ScheduleTable().*threshold.number)
+      settings.push_back((threshold.key + "=" + Twine(number)).str());
   return join(settings, ",");
 }

@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_CPU_CHOICE_SCHEDULE_H
 #define RESID_CODEGEN_CPU_CHOICE_SCHEDULE_H
 
+#include "codegen/cpu/choice/ScheduleTable.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -27,14 +28,14 @@ enum class StoreKind {
 
 /// Whether rows that are written past the cache are read ahead of their use.
 enum class PrefetchKind {
-  Auto, // by what was measured (PrefetchChoice.h)
+  Auto, // which is on: docs/measurements/schedule.md
   Off,
   On,
 };
 
 /// In which order rows are worked on.
 enum class RowOrder {
-  Auto,      // by what was measured (RowOrderChoice.h, BatchedRows.h)
+  Auto,      // by what was measured (RowOrderChoice.h)
   Single,    // one after the other
   Pipelined, // past the cache, the last phase of a row together with the first one of the next, where that is possible
   Batched,   // narrow rows phase by phase, a few at a time, where that is possible
@@ -45,11 +46,17 @@ struct Schedule {
   StoreKind stores = StoreKind::Auto;
   PrefetchKind prefetch = PrefetchKind::Auto;
   RowOrder rows = RowOrder::Auto;
+  ScheduleTable table;
+
+  /// Whether versions that write past the cache prefetch.
+  bool usesPrefetch() const { return prefetch != PrefetchKind::Off; }
 };
 
-/// Reads `key=value,key=value`; the empty text changes nothing. An error names the keys or values there are.
+/// Reads `key=value,key=value`, where a key may be one of getThresholds(); the empty text changes nothing. An error
+/// names the keys or values there are.
 llvm::Expected<Schedule> parseSchedule(llvm::StringRef text);
-/// All keys with their present values, in the form that parseSchedule reads.
+/// All keys with their present values, and the thresholds that are not the default, in the form that parseSchedule
+/// reads.
 std::string printSchedule(const Schedule &schedule);
 
 } // namespace mlir::resid::cpu

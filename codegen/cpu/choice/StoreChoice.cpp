@@ -5,7 +5,6 @@
 #include "codegen/cpu/choice/StoreChoice.h"
 
 #include "codegen/cpu/choice/CacheSize.h"
-#include "codegen/cpu/rows/LineWriter.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,21 +13,6 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
-
-/// Of the last-level cache: outputs beyond this part of it are written past it.
-static constexpr int64_t kCacheShare = 4;
-/// Rows that do not begin at cache lines are written past the cache from this width on. Add + layer norm on a Zen 5
-/// EPYC, one thread, time of plain stores by that of the others: f32, 33 columns 0.9, 65 columns 2.1, 129 columns 1.1;
-/// bf16, 33 columns 0.8, 65 columns 1.4, 129 columns 1.0. By `make bench-quick BENCH_FLAGS='--tries=2
-/// --only=add_layer_norm
-/// --also=--schedule=stores=nontemporal --also=--schedule=stores=plain --shapes=262144x33,131072x65,65536x129'`.
-static constexpr int64_t kLeastUnalignedColumns = 64;
-
-/// Rows in batches wait for memory less. The same there, known widths: f32, 65 columns 0.90, 129 columns 1.19, 257
-/// columns 1.30; bf16, 65 columns 0.48, 129 columns 0.49, 257 columns 0.64, 385 columns 0.74. By `make bench-quick
-/// BENCH_FLAGS='--tries=2 --only=add_layer_norm --also=--schedule=stores=nontemporal --also=--schedule=stores=plain
-/// --shapes=131072x65,65536x129,32768x257,21845x385'`.
-static constexpr int64_t kLeastUnalignedColumnsInBatches = 128, kLeastUnalignedNarrowColumnsInBatches = 512;
 
 namespace {
 
@@ -67,10 +51,11 @@ struct ChoiceBuilder {
     });
   }
 
-  int64_t getLeastUnalignedColumns(const StreamedRows &rows, bool isBatched) const {
+  /// Copying rows in whole lines costs time per row; rows in batches wait for memory less, so there it pays later.
+  int64_t getLeastUnalignedColumns(const StreamedRows &rows, bool isBatched, const ScheduleTable &table) const {
     if (!isBatched)
-      return kLeastUnalignedColumns;
-    return hasNarrowElements(rows) ? kLeastUnalignedNarrowColumnsInBatches : kLeastUnalignedColumnsInBatches;
+      return table.unalignedColumns;
+    return hasNarrowElements(rows) ? table.batchedUnalignedNarrowColumns : table.batchedUnalignedColumns;
   }
 
   Value computeWrittenBytes(const StreamedRows &rows) {
@@ -98,20 +83,21 @@ Value cpu::emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp k
   Value useStream = arith::ConstantIntOp::create(builder, choice.loc, 1, 1);
   if (schedule.stores == StoreKind::Auto) {
     Value cache = emitLastCacheBytes(builder, choice.loc, module);
-    Value limit = arith::DivUIOp::create(builder, choice.loc, cache, choice.constant(kCacheShare));
+    Value limit = arith::DivUIOp::create(builder, choice.loc, cache, choice.constant(schedule.table.cacheShare));
     useStream = choice.compare(arith::CmpIPredicate::ugt, choice.computeWrittenBytes(rows), limit);
   }
   Value aligned = emitAlignment(builder, choice.loc, addresses, rows.getOperands());
   Value haveRoom = choice.fits(rows.getStagedCapacity());
   if (schedule.stores == StoreKind::Auto)
-    haveRoom = choice.both(haveRoom, choice.isAtLeast(choice.getLeastUnalignedColumns(rows, plan.isBatched)));
+    haveRoom =
+        choice.both(haveRoom, choice.isAtLeast(choice.getLeastUnalignedColumns(rows, plan.isBatched, schedule.table)));
   Value keptHaveRoom = rows.getKept().empty() ? aligned : choice.both(aligned, choice.fits(rows.getCapacity()));
   useStream = choice.both(useStream, arith::OrIOp::create(builder, choice.loc, haveRoom, keptHaveRoom));
   if (schedule.stores != StoreKind::Auto)
     return useStream;
   // The version for this is not batched then, and narrow types gain more by that.
   if (plan.isBatched && plan.isPipelined() && choice.hasNarrowElements(rows))
-    useStream = choice.both(useStream, choice.isAtLeast(kLeastUnalignedNarrowColumnsInBatches));
+    useStream = choice.both(useStream, choice.isAtLeast(schedule.table.batchedUnalignedNarrowColumns));
   // In place, the line that a plain store needs was just read.
   for (unsigned operand : rows.getOperands())
     for (unsigned input = 0; input < kernel.getInputs().size(); ++input)

@@ -4,28 +4,15 @@
 
 #include "codegen/cpu/choice/StreamedRows.h"
 
-#include "codegen/cpu/rows/BatchedRows.h"
-#include "codegen/cpu/rows/LaneLoops.h"
-#include "codegen/cpu/rows/LineWriter.h"
 #include "codegen/rows/ElementMemory.h"
+#include "codegen/rows/SumOrder.h"
+#include "codegen/rows/WrittenRows.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
-
-/// The loads from and stores to a row in the order of the program.
-static SmallVector<Operation *> getAccesses(rows::KernelOp kernel, Value row) {
-  SmallVector<Operation *> accesses;
-  kernel.getBody().walk([&](Operation *op) {
-    auto load = dyn_cast<rows::LoadOp>(op);
-    auto store = dyn_cast<rows::StoreOp>(op);
-    if ((load && load.getRow() == row) || (store && store.getRow() == row))
-      accesses.push_back(op);
-  });
-  return accesses;
-}
 
 std::optional<int64_t> cpu::getStaticWidth(rows::KernelOp kernel) {
   int64_t width = 1;
@@ -50,9 +37,10 @@ static int64_t getScratchRoom(rows::KernelOp kernel) {
     if (!kernel.isAlongColumns(operand))
       continue;
     Type element = cast<rows::RowType>(kernel.getRowArgument(operand).getType()).getElementType();
-    room -= kLanes * std::max<int64_t>(rows::getElementBytes(element), 4); // narrower floats are computed with as f32
+    room -=
+        rows::kLanes * std::max<int64_t>(rows::getElementBytes(element), 4); // narrower floats are computed with as f32
     if (operand >= inputs)
-      room -= LineWriter::kStateBytes;
+      room -= kLineWriterBytes;
   }
   return std::max<int64_t>(room, 0);
 }
@@ -64,55 +52,41 @@ static int64_t getColumnBytes(ArrayRef<BlockArgument> rows) {
   return bytes;
 }
 
-void StreamedRows::layOut(int64_t room, std::optional<int64_t> width) {
+void StreamedRows::layOut(int64_t room, std::optional<int64_t> width, int64_t columnsOfBatch) {
   int64_t keptBytes = getColumnBytes(kept), allBytes = keptBytes + getColumnBytes(staged);
-  auto getCapacity = [=](int64_t bytes) { return bytes ? room / bytes / kLanes * kLanes : 0; };
+  auto getCapacity = [=](int64_t bytes) { return bytes ? room / bytes / rows::kLanes * rows::kLanes : 0; };
   capacity = getCapacity(keptBytes);
   stagedCapacity = getCapacity(allBytes);
   scratchBytes = std::max(capacity * keptBytes, stagedCapacity * allBytes);
-  batchColumns = std::min(kBatchColumns, stagedCapacity);
+  batchColumns = std::min(columnsOfBatch, stagedCapacity);
   if (!width)
     return;
-  int64_t padded = llvm::alignTo(*width, kLanes);
+  int64_t padded = llvm::alignTo(*width, rows::kLanes);
   int64_t moreRows = padded ? std::max<int64_t>(batchColumns / padded, 1) - 1 : 0;
   stagedCapacity = padded <= stagedCapacity ? padded : 0;
   capacity = std::min(padded, capacity);
   scratchBytes = stagedCapacity ? padded * (allBytes + moreRows * keptBytes) : padded * keptBytes;
 }
 
-std::optional<StreamedRows> StreamedRows::plan(rows::KernelOp kernel) {
+std::optional<StreamedRows> StreamedRows::plan(rows::KernelOp kernel, const ScheduleTable &table) {
   StreamedRows plan;
-  unsigned inputs = kernel.getInputs().size();
-  for (unsigned operand = inputs; operand < inputs + kernel.getInits().size(); ++operand) {
-    if (!kernel.isAlongColumns(operand))
-      continue;
-    BlockArgument row = kernel.getRowArgument(operand);
-    SmallVector<Operation *> accesses = getAccesses(kernel, row);
-    bool isRead = false, isStoredLater = false;
-    for (Operation *access : llvm::reverse(accesses)) {
-      if (isa<rows::LoadOp>(access)) {
-        isRead = true;
-        continue;
-      }
-      if (access->getParentOfType<rows::PhaseOp>()->getParentOp() != kernel)
-        return std::nullopt;
-      if (isRead)
-        plan.readLater.insert(access);
-      if (!isStoredLater)
-        plan.last.insert(access);
-      isStoredLater = true;
+  for (const rows::WrittenRow &written : rows::findWrittenRows(kernel)) {
+    if (!written.isAlways)
+      return std::nullopt;
+    plan.readLater.insert_range(written.readLater);
+    if (written.last) {
+      plan.last.insert(written.last);
+      plan.operands.push_back(written.operand);
     }
-    if (isStoredLater)
-      plan.operands.push_back(operand);
-    if (isRead)
-      plan.kept.push_back(row);
-    else if (isStoredLater)
-      plan.staged.push_back(row);
+    if (written.isRead)
+      plan.kept.push_back(written.row);
+    else if (written.last)
+      plan.staged.push_back(written.row);
   }
   if (plan.operands.empty())
     return std::nullopt;
   std::optional<int64_t> width = getStaticWidth(kernel);
-  plan.layOut(getScratchRoom(kernel), width);
+  plan.layOut(getScratchRoom(kernel), width, table.batchColumns);
   if (width && !plan.kept.empty() && *width > plan.capacity)
     return std::nullopt;
   return plan;

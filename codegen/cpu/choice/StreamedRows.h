@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_CPU_CHOICE_STREAMEDROWS_H
 #define RESID_CODEGEN_CPU_CHOICE_STREAMEDROWS_H
 
+#include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/rows/RowsDialect.h"
 
 namespace mlir::resid::cpu {
@@ -20,7 +21,7 @@ class StreamedRows {
 public:
   /// The plan for a kernel; none where nothing is stored along the columns, where a store depends on a condition, or
   /// where rows of the known width do not fit onto the stack.
-  static std::optional<StreamedRows> plan(rows::KernelOp kernel);
+  static std::optional<StreamedRows> plan(rows::KernelOp kernel, const ScheduleTable &table);
 
   /// Positions, in inputs followed by inits, of the operands that are written past the cache.
   ArrayRef<unsigned> getOperands() const { return operands; }
@@ -38,7 +39,7 @@ public:
   int64_t getCapacity() const { return capacity; }
   /// The same if staged rows have scratch rows, too; 0 where rows of the known width do not fit.
   int64_t getStagedCapacity() const { return stagedCapacity; }
-  /// Columns that all kept rows of a batch (BatchedRows.h) have room for, unless there is one row in it.
+  /// Columns that all kept rows of a batch (rows/BatchedRows.cpp) have room for, unless there is one row in it.
   int64_t getBatchColumns() const { return batchColumns; }
   /// Stack memory for all scratch rows, one after the other.
   int64_t getScratchBytes() const { return scratchBytes; }
@@ -49,7 +50,7 @@ private:
   DenseSet<Operation *> last, readLater;
   int64_t capacity = 0, stagedCapacity = 0, batchColumns = 0, scratchBytes = 0;
 
-  void layOut(int64_t room, std::optional<int64_t> width);
+  void layOut(int64_t room, std::optional<int64_t> width, int64_t columnsOfBatch);
 };
 
 } // namespace mlir::resid::cpu

@@ -1,41 +1,24 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Finds such kernels, and emits them on the vector path: one loop over the rows of a batch per phase. Scalars that
+// Narrow rows in batches: each phase goes over a few rows before the next one begins. The sums, roots and divisions of
+// a row wait for each other, and wide rows hide that by their columns; narrow ones hide it by other rows, which a
+// processor sees as independent only if they are near in the program. Wider rows are batches of their own. Scalars that
 // later phases need wait in arrays on the stack; rows that are kept on the stack are as many as a batch has.
-
-#include "codegen/cpu/rows/BatchedRows.h"
 
 #include "codegen/cpu/rows/VectorRows.h"
 #include "codegen/rows/ElementMemory.h"
+#include "codegen/rows/Segments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
 
-std::optional<std::string> cpu::findBatchObstacle(rows::KernelOp kernel) {
-  auto phases = kernel.getBody().front().getOps<rows::PhaseOp>();
-  if (llvm::range_size(phases) < 2)
-    return "rows have one phase only";
-  std::optional<int64_t> width = getStaticWidth(kernel);
-  if (width && llvm::alignTo(*width, kLanes) > kBatchColumns / 2)
-    return "rows are too wide for batches";
-  return std::nullopt;
-}
-
-bool cpu::paysToRunAlone(rows::KernelOp kernel) {
-  std::optional<int64_t> width = getStaticWidth(kernel);
-  return width && *width <= kLanes;
-}
-
-//===------------------------------------------- the emitter ------------------------------------------------------===//
-
-/// kBatchColumns / width in whole chunks; at least 1, and no more than there is room for on the stack.
+/// The columns of a batch / width in whole chunks; at least 1, and no more than there is room for on the stack.
 Value VectorRowEmitter::computeBatchRows(Location loc) {
-  int64_t room = stream && !stream->getKept().empty() ? stream->getBatchColumns() : kBatchColumns;
+  int64_t room = stream && !stream->getKept().empty() ? stream->getBatchColumns() : target.schedule.table.batchColumns;
   if (std::optional<int64_t> known = tail.getKnownWidth())
     return constantI64(builder, loc,
                        std::max<int64_t>(1, room / std::max<int64_t>(llvm::alignTo(*known, kLanes), kLanes)));
@@ -45,47 +28,13 @@ Value VectorRowEmitter::computeBatchRows(Location loc) {
   return arith::MaxSIOp::create(builder, loc, fitting, one);
 }
 
-namespace {
-
-/// The operations of a row up to the next phase: [begin, end).
-struct Segment {
-  Block::iterator begin, end;
-  /// What it takes from segments before.
-  SmallVector<Value> carried;
-};
-
-} // namespace
-
 static bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
-
-static SmallVector<Segment> findSegments(Block &block) {
-  SmallVector<Segment> segments{{block.begin(), block.end(), {}}};
-  bool isFirst = true;
-  for (auto phase : block.getOps<rows::PhaseOp>()) {
-    if (!std::exchange(isFirst, false)) {
-      segments.back().end = phase->getIterator();
-      segments.push_back({phase->getIterator(), block.end(), {}});
-    }
-  }
-  for (Segment &segment : segments) {
-    SetVector<Value> carried;
-    for (Operation &op : llvm::make_range(segment.begin, segment.end))
-      op.walk([&](Operation *inner) {
-        for (Value operand : inner->getOperands())
-          if (Operation *source = operand.getDefiningOp())
-            if (source->getBlock() == &block && source->isBeforeInBlock(&*segment.begin))
-              carried.insert(operand);
-      });
-    segment.carried = carried.takeVector();
-  }
-  return segments;
-}
 
 /// Memory on the stack for one value of each row of a batch.
 Value VectorRowEmitter::allocatePerRow(Location loc, Type element) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(entry);
-  auto type = LLVM::LLVMArrayType::get(rows::getMemoryType(element), kBatchColumns / kLanes);
+  auto type = LLVM::LLVMArrayType::get(rows::getMemoryType(element), target.schedule.table.batchColumns / kLanes);
   return LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), type,
                                 constantI64(builder, loc, 1), kLineBytes);
 }
@@ -104,9 +53,9 @@ void VectorRowEmitter::chooseScratch(Location loc, Value place) {
 
 void VectorRowEmitter::emitBatchedRows(rows::KernelOp kernel, Value low, Value high) {
   Location loc = kernel.getLoc();
-  SmallVector<Segment> segments = findSegments(kernel.getBody().front());
+  SmallVector<rows::Segment> segments = rows::findSegments(kernel);
   DenseMap<Value, Value> arrays;
-  for (const Segment &segment : segments)
+  for (const rows::Segment &segment : segments)
     for (Value value : segment.carried)
       if (!isConstant(value) && !arrays.contains(value))
         arrays[value] = allocatePerRow(loc, value.getType());
@@ -114,7 +63,7 @@ void VectorRowEmitter::emitBatchedRows(rows::KernelOp kernel, Value low, Value h
   loops.emitLoop(low, high, batchRows, [&](Value first) {
     Value behind = arith::AddIOp::create(builder, loc, first, batchRows);
     Value end = arith::MinSIOp::create(builder, loc, behind, high);
-    for (const Segment &segment : segments)
+    for (const rows::Segment &segment : segments)
       loops.emitLoop(first, end, 1, [&](Value row) {
         Value place = arith::SubIOp::create(builder, loc, row, first);
         beginRow(kernel, row);

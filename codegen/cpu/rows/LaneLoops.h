@@ -5,14 +5,15 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_LANELOOPS_H
 #define RESID_CODEGEN_CPU_ROWS_LANELOOPS_H
 
+#include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::resid::cpu {
 
-/// The number of lanes of a chunk and of columns of a block; both are part of the order of sums.
-constexpr int64_t kLanes = 64;
-constexpr int64_t kBlockColumns = 1024;
+/// Columns of a chunk and of a block.
+using rows::kBlockColumns;
+using rows::kLanes;
 
 class LaneLoops {
 public:

@@ -5,7 +5,6 @@
 
 #include "codegen/cpu/rows/LineWriter.h"
 
-#include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/cpu/rows/LaneLoops.h"
 #include "codegen/kernels/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,7 +19,7 @@ using namespace mlir::resid::kernels;
 
 static constexpr llvm::StringLiteral kWriteName = "resid.write_lines", kFlushName = "resid.flush_line";
 static constexpr int64_t kBeginOffset = 2 * kLineBytes, kEndOffset = kBeginOffset + 8;
-static_assert(kEndOffset + 8 == LineWriter::kStateBytes);
+static_assert(kEndOffset + 8 == kLineWriterBytes);
 
 namespace {
 
@@ -189,7 +188,7 @@ LineWriter LineWriter::create(OpBuilder &builder, Location loc, Block *entry, Mo
   writer.module = module;
   writer.target = target;
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), kStateBytes);
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), kLineWriterBytes);
   writer.state = LLVM::AllocaOp::create(builder, loc, pointerType, type, constantI64(builder, loc, 1), kLineBytes);
   // Nothing waits, and no row follows the state itself.
   for (int64_t place : {kBeginOffset, kEndOffset}) {

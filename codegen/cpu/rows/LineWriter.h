@@ -12,18 +12,11 @@
 
 namespace mlir::resid::cpu {
 
-/// Addresses and rows that are written past the cache are aligned to cache lines.
-constexpr int64_t kLineBytes = 64;
-
 /// Emits the use of a writer, whose state is stack memory of the function around. Bytes of a line that has not been
 /// filled wait there for those that follow in memory, so that the line which two rows share is written once. What does
 /// not follow is not waited for: the bytes, and no others, are then written by plain stores.
 class LineWriter {
 public:
-  /// Of a line, which has room for a second one: 64 bytes are copied to any place of it, however many are wanted. And
-  /// of the two addresses behind it.
-  static constexpr int64_t kStateBytes = 2 * kLineBytes + 16;
-
   /// The state is taken in `entry`.
   static LineWriter create(OpBuilder &builder, Location loc, Block *entry, ModuleOp module, const CPUTarget &target);
 

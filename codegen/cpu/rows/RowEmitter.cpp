@@ -115,16 +115,6 @@ void RowEmitter::emitRowStore(rows::StoreOp store) {
 
 //===------------------------------------------- reductions -------------------------------------------------------===//
 
-unsigned cpu::getWidestFloat(rows::PhaseOp phase) {
-  unsigned widest = 32;
-  phase.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      if (isa<FloatType>(type))
-        widest = std::max(widest, type.getIntOrFloatBitWidth());
-  });
-  return widest;
-}
-
 /// The same lanes as integers.
 static Value toBits(OpBuilder &builder, Location loc, Value value) {
   Type element = getElementTypeOrSelf(value.getType());

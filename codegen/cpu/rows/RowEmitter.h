@@ -7,6 +7,7 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_ROWEMITTER_H
 #define RESID_CODEGEN_CPU_ROWS_ROWEMITTER_H
 
+#include "codegen/cpu/choice/Steps.h"
 #include "codegen/cpu/rows/ColumnOrder.h"
 #include "codegen/cpu/rows/LaneLoops.h"
 #include "codegen/kernels/RowAddressing.h"
@@ -74,8 +75,6 @@ Value reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, Sm
 Value extractLanes(OpBuilder &builder, Location loc, Value vector, int32_t first, int32_t count);
 /// The elements of two vectors of one type, one after the other.
 Value concatenate(OpBuilder &builder, Location loc, Value low, Value high);
-/// The widest float of the phase's arithmetic in bits, at least 32; decides how many lanes a register holds.
-unsigned getWidestFloat(rows::PhaseOp phase);
 /// The end of the full chunks of 64 columns in [first, end).
 Value computeFullEnd(OpBuilder &builder, Location loc, Value first, Value end);
 

@@ -20,24 +20,11 @@ using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
 using namespace mlir::resid::arithmetic;
 
-/// Four independent chains per reduction hide the latency of an addition; and random numbers come by 16 columns at
-/// least.
-static int64_t chooseParts(int64_t lanes) { return std::max<int64_t>(4, 16 / lanes); }
-
-static int64_t chooseLanes(rows::PhaseOp phase, const CPUTarget &target) {
-  return target.vectorBits / getWidestFloat(phase);
-}
-
-int64_t cpu::countStepColumns(rows::PhaseOp phase, const CPUTarget &target) {
-  int64_t lanes = chooseLanes(phase, target);
-  return lanes * chooseParts(lanes);
-}
-
 VectorBody::VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, const IRMapping &mapping,
                        const RowPlaces &places, const CPUTarget &target, RowTail &tail, DenseMap<Type, Value> &buffers)
     : builder(builder), loc(phase.getLoc()), entry(entry), phase(phase), mapping(mapping), places(places),
-      target(target), tail(tail), buffers(buffers), lanes(chooseLanes(phase, target)), parts(chooseParts(lanes)),
-      order(chooseColumnOrder(phase, lanes, target)) {
+      target(target), tail(tail), buffers(buffers), lanes(chooseStepShape(phase, target).lanes),
+      parts(chooseStepShape(phase, target).parts), order(chooseColumnOrder(phase, lanes, target)) {
   SetVector<Value> above;
   phase.walk([&](Operation *op) {
     if (isa<rows::LoadOp, rows::StoreOp, rows::RandomHalfOp>(op))

@@ -5,7 +5,7 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_VECTORBODY_H
 #define RESID_CODEGEN_CPU_ROWS_VECTORBODY_H
 
-#include "codegen/cpu/choice/CPUTarget.h"
+#include "codegen/cpu/choice/Steps.h"
 #include "codegen/cpu/rows/ColumnOrder.h"
 #include "codegen/cpu/rows/RowTail.h"
 #include "codegen/rows/RowsDialect.h"
@@ -53,9 +53,6 @@ struct RowPlaces {
   /// Asked for at each full step, and at one of which columns are absent.
   SmallVector<Prefetch> prefetches, prefetchesOfTail;
 };
-
-/// How many columns a step of the phase has: 64 at most.
-int64_t countStepColumns(rows::PhaseOp phase, const CPUTarget &target);
 
 /// Emits a phase's body on `parts` vectors of `lanes` columns. Made before the loops over the columns: what the body
 /// uses from above is spread over vectors there.

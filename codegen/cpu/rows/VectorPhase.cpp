@@ -10,43 +10,11 @@
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
-
-//===------------------------------------------- what the path takes ----------------------------------------------===//
-
-/// A random number is made for whole vectors of columns: only the column may change along the row.
-static bool isRowInvariant(rows::RandomHalfOp half) {
-  Region *phase = half->getParentRegion();
-  return llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()},
-                      [&](Value value) { return !phase->isAncestor(value.getParentRegion()); });
-}
-
-std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
-  std::optional<std::string> obstacle;
-  kernel.walk([&](rows::PhaseOp phase) {
-    for (Operation &op : phase.getBody().front().without_terminator()) {
-      if (isa<rows::LoadOp, rows::StoreOp>(op))
-        continue;
-      auto half = dyn_cast<rows::RandomHalfOp>(op);
-      if (half && !isRowInvariant(half))
-        obstacle = "the generator's row, site, step or seed changes along the columns";
-      else if (llvm::is_contained(op.getOperands(), phase.getBody().getArgument(0)) && !half)
-        obstacle = "the body computes with the column itself";
-      else if (!half && !OpTrait::hasElementwiseMappableTraits(&op) && !op.hasTrait<OpTrait::ConstantLike>())
-        obstacle = "'" + op.getName().getStringRef().str() + "' has no form on vectors";
-      else if (!isSpeculatable(&op))
-        obstacle = "'" + op.getName().getStringRef().str() + "' must not run for columns that are absent";
-    }
-  });
-  return obstacle;
-}
-
-//===------------------------------------------- the emitter ------------------------------------------------------===//
 
 VectorRowEmitter::VectorRowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses,
                                    const IRMapping &mapping, const CPUTarget &target, const StreamedRows *stream,

@@ -1,8 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the phases of the vector path ask for ahead of its use. Not: whether a kernel does so (PrefetchChoice.h).
+// What the phases of the vector path ask for ahead of its use. Not: whether a kernel does so (Schedule.h).
 
-#include "codegen/cpu/choice/PrefetchChoice.h"
 #include "codegen/cpu/rows/VectorRows.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,11 +10,6 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
-
-/// How far ahead of its use a row is asked for, into the first level of the cache.
-static constexpr int64_t kPrefetchBytes = 2048;
-/// The same where a step works on two rows.
-static constexpr int64_t kPipelinedPrefetchBytes = 4096;
 
 /// Memory would idle while the later phases of a row work on what the first one has read. So a phase that reads a row
 /// of an input asks for what it reads some steps later; the phases after it, each for some of these inputs, ask for the
@@ -36,7 +30,8 @@ SmallVector<Prefetch> VectorRowEmitter::getPrefetches(rows::PhaseOp phase) {
     unsigned first = llvm::find_if(phases, reads) - phases.begin();
     if (!kernel.isAlongColumns(operand) || !address.linearStride || first == phases.size())
       continue;
-    int64_t bytes = behind ? kPipelinedPrefetchBytes : kPrefetchBytes;
+    const ScheduleTable &table = target.schedule.table;
+    int64_t bytes = behind ? table.pipelinedPrefetchBytes : table.prefetchBytes;
     int64_t ahead = bytes / rows::getElementBytes(address.elementType);
     bool isNext = first < position && operand % (phases.size() - 1 - first) == position - 1 - first;
     Value next = address.linearStride;
@@ -53,7 +48,7 @@ SmallVector<Prefetch> VectorRowEmitter::getPrefetches(rows::PhaseOp phase) {
   return prefetches;
 }
 
-/// kPrefetchBytes in rows of one chunk at most, else 0.
+/// How far ahead of its use memory is asked for in rows of one chunk at most, else 0.
 Value VectorRowEmitter::getBytesAheadOfNarrow() {
   if (bytesAheadOfNarrow)
     return bytesAheadOfNarrow;
@@ -62,7 +57,8 @@ Value VectorRowEmitter::getBytesAheadOfNarrow() {
   builder.setInsertionPointAfterValue(addresses.width);
   Value isNarrow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, addresses.width,
                                          constantI64(builder, loc, kLanes));
-  return bytesAheadOfNarrow = arith::SelectOp::create(builder, loc, isNarrow, constantI64(builder, loc, kPrefetchBytes),
+  return bytesAheadOfNarrow = arith::SelectOp::create(builder, loc, isNarrow,
+                                                      constantI64(builder, loc, target.schedule.table.prefetchBytes),
                                                       constantI64(builder, loc, 0));
 }
 
@@ -72,7 +68,7 @@ Value VectorRowEmitter::getBytesAheadOfNarrow() {
 SmallVector<Prefetch> VectorRowEmitter::getPrefetchesOfMasked(rows::PhaseOp phase) {
   auto kernel = dyn_cast<rows::KernelOp>(phase->getParentOp());
   std::optional<int64_t> known = tail.getKnownWidth();
-  if (!kernel || !usesPrefetch(target.schedule) || !target.isX86 || target.maskedBits == 0 ||
+  if (!kernel || !target.schedule.usesPrefetch() || !target.isX86 || target.maskedBits == 0 ||
       (known && *known > kLanes))
     return {};
   SmallVector<Prefetch> prefetches;

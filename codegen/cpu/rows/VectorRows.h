@@ -11,12 +11,8 @@
 #include "codegen/cpu/rows/RareBranches.h"
 #include "codegen/cpu/rows/RowEmitter.h"
 #include "codegen/cpu/rows/VectorBody.h"
-#include <string>
 
 namespace mlir::resid::cpu {
-
-/// Why the vector path cannot take a kernel, as the end of a sentence; nothing where it can.
-std::optional<std::string> findVectorObstacle(rows::KernelOp kernel);
 
 class VectorRowEmitter : public RowEmitter {
 public:
@@ -27,7 +23,7 @@ public:
                    const IRMapping &mapping, const CPUTarget &target, const StreamedRows *stream, bool prefetch,
                    RareFunctions *rare, bool isBatched = false);
 
-  /// The rows [low, high) of a kernel that can be pipelined (PipelinedRows.h).
+  /// The rows [low, high) of a kernel that can be pipelined (findPipelineObstacle).
   void emitPipelinedRows(rows::KernelOp kernel, Value low, Value high);
   /// The rows [low, high), narrow ones in batches, if the emitter was made for that.
   void emitBatchedRows(rows::KernelOp kernel, Value low, Value high);

@@ -1,0 +1,72 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Questions to row programs; see Obstacles.h.
+
+#include "codegen/cpu/choice/Obstacles.h"
+
+#include "codegen/cpu/choice/Steps.h"
+#include "codegen/cpu/choice/StreamedRows.h"
+#include "codegen/rows/Segments.h"
+#include "codegen/rows/SumOrder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+/// A random number is made for whole vectors of columns: only the column may change along the row.
+static bool isRowInvariant(rows::RandomHalfOp half) {
+  Region *phase = half->getParentRegion();
+  return llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()},
+                      [&](Value value) { return !phase->isAncestor(value.getParentRegion()); });
+}
+
+std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
+  std::optional<std::string> obstacle;
+  kernel.walk([&](rows::PhaseOp phase) {
+    for (Operation &op : phase.getBody().front().without_terminator()) {
+      if (isa<rows::LoadOp, rows::StoreOp>(op))
+        continue;
+      auto half = dyn_cast<rows::RandomHalfOp>(op);
+      if (half && !isRowInvariant(half))
+        obstacle = "the generator's row, site, step or seed changes along the columns";
+      else if (llvm::is_contained(op.getOperands(), phase.getBody().getArgument(0)) && !half)
+        obstacle = "the body computes with the column itself";
+      else if (!half && !OpTrait::hasElementwiseMappableTraits(&op) && !op.hasTrait<OpTrait::ConstantLike>())
+        obstacle = "'" + op.getName().getStringRef().str() + "' has no form on vectors";
+      else if (!isSpeculatable(&op))
+        obstacle = "'" + op.getName().getStringRef().str() + "' must not run for columns that are absent";
+    }
+  });
+  return obstacle;
+}
+
+std::optional<std::string> cpu::findBatchObstacle(rows::KernelOp kernel, const CPUTarget &target) {
+  auto phases = kernel.getBody().front().getOps<rows::PhaseOp>();
+  if (llvm::range_size(phases) < 2)
+    return "rows have one phase only";
+  std::optional<int64_t> width = getStaticWidth(kernel);
+  if (width && int64_t(llvm::alignTo(*width, rows::kLanes)) > target.schedule.table.batchColumns / 2)
+    return "rows are too wide for batches";
+  return std::nullopt;
+}
+
+static bool hasPhase(Operation &op) {
+  return op.walk([](rows::PhaseOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+std::optional<std::string> cpu::findPipelineObstacle(rows::KernelOp kernel, const CPUTarget &target) {
+  std::optional<rows::EndPhases> phases = rows::EndPhases::find(kernel);
+  if (!phases || phases->first.getReduced().empty() || !phases->last.getReduced().empty())
+    return "no phase with sums comes before one without";
+  if (llvm::any_of(phases->getEnd(), hasPhase))
+    return "the last phase depends on a condition";
+  auto isWide = [&](rows::PhaseOp phase) { return chooseStepShape(phase, target).getColumns() == rows::kLanes; };
+  if (!isWide(phases->first) || !isWide(phases->last))
+    return "registers are too narrow for 64 columns at a time";
+  // Where rows do not begin at cache lines, the result of the last phase would stay there until its row is complete.
+  if (phases->storeToOneRow())
+    return "the first and the last phase share a row on the stack";
+  return std::nullopt;
+}

@@ -1,0 +1,27 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What keeps a kernel from a way of being run, read off its row program. Each answer is the end of a sentence for
+// reports; no answer means that nothing stands in the way. Not: whether the way would be faster (RowOrderChoice.h).
+
+#ifndef RESID_CODEGEN_CPU_CHOICE_OBSTACLES_H
+#define RESID_CODEGEN_CPU_CHOICE_OBSTACLES_H
+
+#include "codegen/cpu/choice/CPUTarget.h"
+#include "codegen/rows/RowsDialect.h"
+#include <optional>
+#include <string>
+
+namespace mlir::resid::cpu {
+
+/// Why the vector path cannot take a kernel.
+std::optional<std::string> findVectorObstacle(rows::KernelOp kernel);
+
+/// Why a kernel's rows cannot be worked on in batches (rows/BatchedRows.cpp).
+std::optional<std::string> findBatchObstacle(rows::KernelOp kernel, const CPUTarget &target);
+
+/// Why the version that writes past the cache cannot be pipelined (rows/PipelinedRows.cpp).
+std::optional<std::string> findPipelineObstacle(rows::KernelOp kernel, const CPUTarget &target);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CHOICE_OBSTACLES_H

@@ -1,0 +1,43 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table; see ScheduleTable.h. docs/measurements/schedule.md has the figures and the commands that give them.
+
+#include "codegen/cpu/choice/ScheduleTable.h"
+
+using namespace mlir::resid::cpu;
+
+static constexpr int64_t kMany = int64_t(1) << 40;
+
+static constexpr Threshold kThresholds[] = {
+    {"task-elements", &ScheduleTable::taskElements, "elements",
+     "a task has as many rows as make this many; handing less to another thread costs more than it saves", "tasks", 1,
+     kMany, 1},
+    {"cache-share", &ScheduleTable::cacheShare, "parts",
+     "outputs larger than the last-level cache divided by this are written past the cache", "stores", 1, 1024, 1},
+    {"unaligned-columns", &ScheduleTable::unalignedColumns, "columns",
+     "rows that do not begin at cache lines are written past the cache from this width on", "unaligned-rows", 1, kMany,
+     1},
+    {"batched-unaligned-columns", &ScheduleTable::batchedUnalignedColumns, "columns",
+     "the same where rows are in batches", "unaligned-rows", 1, kMany, 1},
+    {"batched-unaligned-narrow-columns", &ScheduleTable::batchedUnalignedNarrowColumns, "columns",
+     "the same where rows are in batches and a result is of 16 bits", "unaligned-rows", 1, kMany, 1},
+    {"batch-columns", &ScheduleTable::batchColumns, "columns",
+     "all rows of a batch together have this many, and a row of a batch at most half of it", "batches", 128, 4096, 64},
+    {"kept-pipeline-columns", &ScheduleTable::keptPipelineColumns, "columns",
+     "rows that are kept on the stack are pipelined from this width on", "pipelined-rows", 1, kMany, 1},
+    {"reread-pipeline-columns", &ScheduleTable::rereadPipelineColumns, "columns",
+     "rows of inputs that are read again are pipelined from this width on", "pipelined-rows", 1, kMany, 1},
+    {"reread-pipeline-bytes", &ScheduleTable::rereadPipelineBytes, "bytes",
+     "the same only where a row of all inputs is at most as large as this", "pipelined-rows", 1, kMany, 1},
+    {"batched-pipeline-columns", &ScheduleTable::batchedPipelineColumns, "columns",
+     "rows that could be in batches are pipelined past the cache from this width on", "pipelines-and-batches", 1, kMany,
+     1},
+    {"drawn-batched-pipeline-columns", &ScheduleTable::drawnBatchedPipelineColumns, "columns",
+     "the same where random numbers are drawn", "pipelines-and-batches", 1, kMany, 1},
+    {"prefetch-bytes", &ScheduleTable::prefetchBytes, "bytes", "how far ahead of its use a row is asked for",
+     "prefetching", 64, 65536, 64},
+    {"pipelined-prefetch-bytes", &ScheduleTable::pipelinedPrefetchBytes, "bytes",
+     "the same where a step works on two rows", "prefetching", 64, 65536, 64},
+};
+
+llvm::ArrayRef<Threshold> mlir::resid::cpu::getThresholds() { return kThresholds; }
