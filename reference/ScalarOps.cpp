@@ -40,9 +40,10 @@ void runPowerOfInteger(const Instruction &in, Machine &m) {
 void runFma(const Instruction &in, Machine &m) {
   double a = m.registers[in.operands[0]].number, b = m.registers[in.operands[1]].number;
   double c = m.registers[in.operands[2]].number;
-  // A double fma rounded to f32 would round twice.
-  if (in.rounds && in.kind == FloatKind::F32)
-    m.registers[in.result].number = std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c));
+  // A double fma rounded to f32 would round twice; one of f16 or bf16 is computed in f32 by definition.
+  if (in.rounds && in.kind != FloatKind::F64)
+    m.registers[in.result].number =
+        in.round(std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));
   else
     m.registers[in.result].number = in.round(std::fma(a, b, c));
 }
@@ -158,16 +159,17 @@ void runSelect(const Instruction &in, Machine &m) {
 void runRound(const Instruction &in, Machine &m) {
   m.registers[in.result].number = in.round(m.registers[in.operands[0]].number);
 }
+/// From 64 bits straight to f32, since by way of double it would round twice; f16 and bf16 go through f32 by
+/// definition.
+template <typename Integer> double toFloat(const Instruction &in, Integer value) {
+  bool isSingle = in.rounds && in.kind != FloatKind::F64;
+  return in.round(isSingle ? static_cast<double>(static_cast<float>(value)) : static_cast<double>(value));
+}
 void runSignedToFloat(const Instruction &in, Machine &m) {
-  int64_t value = toSigned(m.registers[in.operands[0]].integer, in.operandWidth);
-  // From 64 bits straight to f32, since by way of double it would round twice.
-  bool direct = in.rounds && in.kind == FloatKind::F32;
-  m.registers[in.result].number = direct ? static_cast<float>(value) : in.round(static_cast<double>(value));
+  m.registers[in.result].number = toFloat(in, toSigned(m.registers[in.operands[0]].integer, in.operandWidth));
 }
 void runUnsignedToFloat(const Instruction &in, Machine &m) {
-  uint64_t value = toUnsigned(m.registers[in.operands[0]].integer, in.operandWidth);
-  bool direct = in.rounds && in.kind == FloatKind::F32;
-  m.registers[in.result].number = direct ? static_cast<float>(value) : in.round(static_cast<double>(value));
+  m.registers[in.result].number = toFloat(in, toUnsigned(m.registers[in.operands[0]].integer, in.operandWidth));
 }
 void runFloatToInteger(const Instruction &in, Machine &m) {
   double value = std::trunc(m.registers[in.operands[0]].number);

@@ -40,6 +40,19 @@ void keepRoundings(ModuleOp module) {
   });
 }
 
+/// Upstream leaves fma as it is. It too is computed in f32 and rounded once more.
+void widen(math::FmaOp op) {
+  OpBuilder builder(op);
+  Type type = op.getType(), wide = builder.getF32Type();
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    wide = shaped.clone(wide);
+  auto extend = [&](Value value) -> Value { return arith::ExtFOp::create(builder, op.getLoc(), wide, value); };
+  Value result = math::FmaOp::create(builder, op.getLoc(), extend(op.getA()), extend(op.getB()), extend(op.getC()),
+                                     op.getFastmath());
+  op.replaceAllUsesWith(arith::TruncFOp::create(builder, op.getLoc(), type, result).getResult());
+  op.erase();
+}
+
 struct EmulateNarrowFloats : public arithmetic::impl::EmulateNarrowFloatsBase<EmulateNarrowFloats> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -59,6 +72,10 @@ struct EmulateNarrowFloats : public arithmetic::impl::EmulateNarrowFloatsBase<Em
     if (failed(runPipeline(arithmetic, module)))
       return failure();
     keepRoundings(module);
+    module.walk([](math::FmaOp op) {
+      if (needsEmulation(op.getType()))
+        widen(op);
+    });
     return runPipeline(functions, module);
   }
 };
