@@ -3,9 +3,10 @@
 #
 # Measures the largest error of compiled code against the evaluator, per op, type and width, on rows on which norms go
 # wrong elsewhere (means to 1e6, constant rows, 1e30, 3e38, subnormals, NaN, infinities), and of functions of math
-# against the C library; prints both as Markdown.
-# Usage: accuracy.py <folder of the tools> <scratch folder> [<every how many bit patterns of f32>]
+# against the C library; prints both as Markdown. With --every-f32 only the functions named, at all 2^32 numbers of f32.
+# Usage: accuracy.py <folder of the tools> <scratch folder> [--every-f32=NAME,…]
 
+import argparse
 import pathlib
 import re
 import subprocess
@@ -20,6 +21,9 @@ EXACT = {
     "add_bias": "%y = resid.add_bias %f, %g : tensor<64x770x{T}>, tensor<770x{T}>",
     "dropout": "%y = resid.dropout %x seed(%s, %s) {{p = 0.1, site = 7}} : tensor<64x770x{T}>",
 }
+FUNCTION_TYPES = ["f32", "f64", "f16", "bf16"]
+# Every how many bit patterns of f32 a function is called, and 2^32 by that is how many numbers of f64.
+STEP = "1021"
 PATTERN = re.compile(r"^out0: ok, (?:bit-equal|largest error (\S+) at .*, bound there (\S+))$", re.M)
 
 
@@ -41,21 +45,38 @@ def exact_program(folder, name, element):
     return path
 
 
-def measure_functions(tools, folder, step):
+def build_functions(tools, folder, types, names=()):
+    """A program that measures them; see test/run/Inputs/math-functions.c."""
     inputs = ROOT / "test/run/Inputs"
-    types = ["f32", "f64"]
-    program = subprocess.run([sys.executable, inputs / "write_math_functions.py", *types], check=True, capture_output=True)
-    (folder / "math-functions.mlir").write_bytes(program.stdout)
-    subprocess.run([tools / "residc", "math-functions.mlir", "-o", "math-functions.o", "--header=math-functions.h"],
+    subprocess.run([sys.executable, inputs / "write_math_functions.py", folder, *types, "--", *names], check=True)
+    subprocess.run([tools / "residc", "functions.mlir", "-o", "functions.o", "--header=math-functions.h"], cwd=folder,
+                   check=True)
+    subprocess.run(["cc", "-O2", "-I.", inputs / "math-functions.c", "functions.o", "-lm", "-o", "math-functions"],
                    cwd=folder, check=True)
-    subprocess.run(["cc", "-O1", "-I.", inputs / "math-functions.c", "math-functions.o", "-lm", "-o", "math-functions"],
-                   cwd=folder, check=True)
-    print("\n| function | type | largest error (ulp) and where | bound |\n|---|---|---|---|", flush=True)
-    subprocess.run([folder / "math-functions", step], check=True, stderr=subprocess.DEVNULL)
+    return folder / "math-functions"
 
 
-def main():
-    tools, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+def measure_functions(tools, folder):
+    run = subprocess.run([build_functions(tools, folder, FUNCTION_TYPES), STEP], capture_output=True, text=True)
+    errors = {}
+    for function, element, error, bound in re.findall(r"^\| (\w+) \| (\w+) \| (\S+) at .* \| (\S+) \|$", run.stdout, re.M):
+        errors.setdefault(function, {})[element] = f"{error} of {bound}"
+    print("\n| function | " + " | ".join(FUNCTION_TYPES) + " |\n|" + "---|" * (1 + len(FUNCTION_TYPES)))
+    for function, cells in errors.items():
+        print(f"| {function} | " + " | ".join(cells[element] for element in FUNCTION_TYPES) + " |", flush=True)
+    if run.returncode != 0:
+        sys.exit(f"accuracy: math-functions exited with {run.returncode}:\n{run.stderr}")
+
+
+def measure_every_f32(tools, folder, names):
+    """All at once, since one takes minutes."""
+    program = build_functions(tools, folder, ["f32", "f64"], names)
+    runs = [subprocess.Popen([program, "1", name, "f32"], stderr=subprocess.DEVNULL) for name in names]
+    print("| function | type | largest error in units of the last place, and where | bound |\n|---|---|---|---|", flush=True)
+    sys.exit(max(run.wait() for run in runs))
+
+
+def measure_ops(tools, folder):
     subprocess.run([sys.executable, ROOT / "test/run/Inputs/adversarial_rows.py", folder], check=True)
     tool = tools / "resid-run"
     print("| op | type | " + " | ".join(f"width {width}" for width in WIDTHS) + " |\n|" + "---|" * (2 + len(WIDTHS)))
@@ -72,7 +93,20 @@ def main():
             result = check(tool, exact_program(folder, name, element),
                              [f"{shape}=random:1", f"{shape}=random:2", f"{element}[770]=random:3", "42"])
             print(f"| {name} | {element} | {result} (width 770) |" + " |" * (len(WIDTHS) - 1), flush=True)
-    measure_functions(tools.resolve(), folder.resolve(), sys.argv[3] if len(sys.argv) > 3 else "4093")
+
+
+def main():
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("tools", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--every-f32", type=lambda text: text.split(","))
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    tools, folder = options.tools.resolve(), options.folder.resolve()
+    if options.every_f32:
+        measure_every_f32(tools, folder, options.every_f32)
+    measure_ops(tools, folder)
+    measure_functions(tools, folder)
 
 
 main()
