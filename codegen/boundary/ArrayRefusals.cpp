@@ -115,11 +115,12 @@ RefusalProgram &RefusalWriter::pushExpression(AffineExpr expression) {
 }
 
 void RefusalWriter::writePointers() {
-  for (auto [index, value] : llvm::enumerate(values)) {
-    if (!value->isArray())
+  for (size_t index = 0; index < values.size(); ++index) {
+    const KernelValue &value = *values[index];
+    if (!value.isArray())
       continue;
     program.word(words.pointers[index]).negate();
-    pushProduct(1, value->shape).both().ifTrue([&] {
+    pushProduct(1, value.shape).both().ifTrue([&] {
       program.string(names[index]).text(" is NULL, expected an array, because it has elements").end();
     });
   }
@@ -127,7 +128,8 @@ void RefusalWriter::writePointers() {
 
 /// First what disagrees, since that is what the sizes of one array cannot say.
 void RefusalWriter::writeSizes() {
-  for (auto [index, size] : llvm::enumerate(signature.sizes)) {
+  for (size_t index = 0; index < signature.sizes.size(); ++index) {
+    const SizeParameter &size = signature.sizes[index];
     auto begin = [&, dimension = size.dimension, argument = size.argument] {
       program.string(names[argument]).text(": dimension " + std::to_string(dimension) + " is ");
       pushSize(-1 - int64_t(index)).print().text(", expected ");

@@ -9,10 +9,10 @@
 #include "codegen/boundary/SharedBuffers.h"
 #include "codegen/boundary/ValueChecks.h"
 #include "codegen/kernels/ArgumentBuffers.h"
+#include "codegen/kernels/ContextOffsets.h"
 #include "codegen/machine/CPUFeatures.h"
 #include "codegen/machine/CPUVariants.h"
 #include "runtime/resid.h"
-#include <cstddef>
 
 namespace mlir::resid::boundary {
 #define GEN_PASS_DEF_BUILDENTRIES
@@ -23,14 +23,6 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::boundary;
 
-/// The places of the members of resid_ctx that are read. All targets lay it out as this machine does: with pointers of
-/// 64 bits.
-enum ContextOffset : int32_t {
-  AbiVersion = offsetof(resid_ctx, abi_version),
-  User = offsetof(resid_ctx, user),
-  Alloc = offsetof(resid_ctx, alloc),
-  Free = offsetof(resid_ctx, free),
-};
 static constexpr int64_t kScratchAlignment = 64;
 
 namespace {
@@ -128,7 +120,7 @@ void EntryBuilder::checkContext() {
   Block *check = addBlock(), *next = addBlock();
   cf::CondBranchOp::create(builder, loc, isNull(context), next, ValueRange{}, check, ValueRange{});
   builder.setInsertionPointToStart(check);
-  Value version = loadFromContext(builder.getI32Type(), AbiVersion);
+  Value version = loadFromContext(builder.getI32Type(), kernels::AbiVersion);
   Value wrong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, version, constant32(RESID_ABI_VERSION));
   refuseValueIf(wrong, packRefusal(Version), arith::ExtUIOp::create(builder, loc, builder.getI64Type(), version));
   cf::BranchOp::create(builder, loc, next);
@@ -277,10 +269,10 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
 
   builder.setInsertionPointToStart(allocate);
   refuseValueIf(isNull(context), packRefusal(OutOfMemory, NoAllocHook), bytes);
-  Value alloc = loadFromContext(pointerType, Alloc), free = loadFromContext(pointerType, Free);
+  Value alloc = loadFromContext(pointerType, kernels::Alloc), free = loadFromContext(pointerType, kernels::Free);
   refuseValueIf(isNull(alloc), packRefusal(OutOfMemory, NoAllocHook), bytes);
   refuseValueIf(isNull(free), packRefusal(OutOfMemory, NoFreeHook), bytes);
-  Value user = loadFromContext(pointerType, User);
+  Value user = loadFromContext(pointerType, kernels::User);
   auto allocType = LLVM::LLVMFunctionType::get(pointerType, {pointerType, i64, i64});
   Value memory =
       LLVM::CallOp::create(builder, loc, allocType, ValueRange{alloc, user, bytes, code.constant(kScratchAlignment)})
@@ -294,8 +286,9 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
   builder.setInsertionPointToStart(release);
   auto freeType =
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointerType, pointerType});
-  LLVM::CallOp::create(builder, loc, freeType,
-                       ValueRange{loadFromContext(pointerType, Free), loadFromContext(pointerType, User), scratch});
+  LLVM::CallOp::create(
+      builder, loc, freeType,
+      ValueRange{loadFromContext(pointerType, kernels::Free), loadFromContext(pointerType, kernels::User), scratch});
   cf::BranchOp::create(builder, loc, done);
   builder.setInsertionPointToStart(done);
   finish(refusal);

@@ -6,6 +6,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/choice/StoreChoice.h"
 #include "codegen/cpu/rows/RowFunctions.h"
+#include "codegen/kernels/ContextOffsets.h"
 #include <deque>
 
 namespace mlir::resid::cpu {
@@ -19,9 +20,6 @@ using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
 
 namespace {
-
-/// Place of parallel_for in resid_ctx: after two 32-bit numbers and the user's pointer, which lies at byte 8.
-constexpr int64_t kUserOffset = 8, kParallelForOffset = 16;
 
 /// Calls the functions of a kernel in its place.
 class KernelCaller {
@@ -109,7 +107,7 @@ Value KernelCaller::loadHook(Value context, Value tasks) {
   auto choice = scf::IfOp::create(builder, loc, pointerType, useHook, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(builder, loc, loadAt(pointerType, context, kParallelForOffset));
+  scf::YieldOp::create(builder, loc, loadAt(pointerType, context, kernels::ParallelFor));
   builder.setInsertionPointToStart(choice.elseBlock());
   scf::YieldOp::create(builder, loc, null);
   return choice.getResult(0);
@@ -164,7 +162,7 @@ void KernelCaller::callParallelFor(Value context, Value hook, Value tasks, Value
   }
   Value reference = func::ConstantOp::create(builder, loc, task.getFunctionType(), SymbolRefAttr::get(task));
   Value taskPointer = UnrealizedConversionCastOp::create(builder, loc, pointerType, reference).getResult(0);
-  Value user = loadAt(pointerType, context, kUserOffset);
+  Value user = loadAt(pointerType, context, kernels::User);
   auto hookType = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                               {pointerType, builder.getI64Type(), pointerType, pointerType});
   LLVM::CallOp::create(builder, loc, hookType, ValueRange{hook, user, tasks, taskPointer, memory});
