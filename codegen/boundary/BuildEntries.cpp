@@ -12,6 +12,7 @@
 #include "codegen/kernels/ContextOffsets.h"
 #include "codegen/machine/CPUFeatures.h"
 #include "codegen/machine/CPUVariants.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "runtime/resid.h"
 
 namespace mlir::resid::boundary {
@@ -59,7 +60,7 @@ private:
   void emitChosenCall(ArrayRef<Value> operands);
   Value emitArgument(const EntryParameter &parameter);
 
-  Value loadFromContext(Type type, ContextOffset offset) {
+  Value loadFromContext(Type type, kernels::ContextOffset offset) {
     Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), context,
                                         ArrayRef<LLVM::GEPArg>{int32_t(offset)});
     return LLVM::LoadOp::create(builder, loc, type, address);
@@ -309,6 +310,9 @@ void EntryBuilder::buildEntry() {
     callWithScratch(code);
   else
     callWithoutScratch();
+  // A refusal that nothing can lead to has a block all the same, and conversions leave blocks alone that are not reached.
+  IRRewriter rewriter(builder);
+  (void)eraseUnreachableBlocks(rewriter, entry->getRegions());
 }
 
 void EntryBuilder::buildScratchBytes() {

@@ -76,6 +76,8 @@ private:
       return isa<func::FuncOp>(argument.getOwner()->getParentOp()) ? argumentSize(argument, index) : Value();
     return TypeSwitch<Operation *, Value>(buffer.getDefiningOp())
         .Case([&](memref::AllocOp op) { return clone(op.getDynamicSizes()[type.getDynamicDimIndex(index)]); })
+        // What an earlier temporary has become: its sizes stand at the new place already.
+        .Case([&](memref::ViewOp op) { return op.getSizes()[type.getDynamicDimIndex(index)]; })
         .Case([&](memref::CastOp op) {
           return isa<MemRefType>(op.getSource().getType()) ? cloneBufferSize(op.getSource(), index) : Value();
         })
