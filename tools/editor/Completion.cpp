@@ -27,6 +27,8 @@ static StringRef getSnippet(StringRef op) {
                           "    : ${5:tensor<?x768xf32>}, ${6:tensor<768xf32>}, ${7:tensor<768xf32>}")
       .Case("rms_norm", "${1:%x} gamma(${2:%gamma}) {epsilon = ${3:1.0e-5}}\n"
                         "    : ${4:tensor<?x768xf32>}, ${5:tensor<768xf32>}")
+      .Case("group_norm", "${1:%x} gamma(${2:%gamma}) beta(${3:%beta}) {epsilon = ${4:1.0e-5}, groups = ${5:8}}\n"
+                          "    : ${6:tensor<?x768xf32>}, ${7:tensor<768xf32>}, ${8:tensor<768xf32>}")
       .Case("dyt", "${1:%x} alpha(${2:%alpha}) gamma(${3:%gamma}) beta(${4:%beta})\n"
                    "    : ${5:tensor<?x768xf32>}, ${6:tensor<f32>}, ${7:tensor<768xf32>}, ${8:tensor<768xf32>}")
       .Case("add_norm", "${1|layer,rms|} ${2:%x}, ${3:%f} gamma(${4:%gamma}) {epsilon = ${5:1.0e-5}}\n"

@@ -82,11 +82,12 @@ def check_hover():
 
 def check_completion():
     items = complete(PROGRAM.replace("LINE", "%y = resid."), "%y = resid.")
-    labels = [item["label"] for item in items]
-    print("ops:", ", ".join(labels[:9]))
+    ops = [item for item in items if item["label"].startswith("resid.")]
+    assert ops == items[: len(ops)], "the ops of resid come first"
+    print("ops:", ", ".join(item["label"] for item in ops))
     everything = [item["label"] for item in complete(PROGRAM.replace("LINE", "%y = "), "%y = ")]
     print("all dialects: arith", "arith" in everything, "rows", [label for label in everything if "rows" in label])
-    for item in items[:9]:
+    for item in ops:
         # Places are filled with what stands in them.
         line = re.sub(r"\$\{\d+[:|]([^},|]*)[^}]*\}", r"\1", item["textEdit"]["newText"])
         if item["label"] != "resid.yield":
