@@ -4,6 +4,7 @@
 
 #include "reference/Bounds.h"
 #include "reference/Interpreter.h"
+#include <limits>
 
 namespace mlir::resid::reference {
 
@@ -16,6 +17,8 @@ struct RowStatistics {
   double rstd = 0.0;
   /// Elements times `scale` are normalised; rstd belongs to them divided by `scale`.
   double scale = 1.0;
+  /// Whether rstd hangs on how the definition's mean rounds, so that no bound holds for it.
+  bool isRootOpen = false;
 };
 
 /// The power of two that keeps squares inside of the range of double. Rows of other types than f64 never need it. The
@@ -65,6 +68,12 @@ double getConstantRowRoot(const NormContext &context, double value, int64_t widt
   return offset == 0.0 ? std::sqrt(smallestNormal(arithmetic)) / scale : root;
 }
 
+/// Whether what rounding leaves of a constant row's mean may overflow when it is squared. The definition then redoes the
+/// row on a scale, on which epsilon may be replaced; which of the two happens, the last bit of the mean decides.
+bool mayRescaleConstantRow(const NormContext &context, double value) {
+  return context.exact && std::fabs(value) >= std::ldexp(1.0, context.arithmetic == FloatKind::F64 ? 512 : 64);
+}
+
 RowStatistics getLayerStatistics(const NormContext &context, const double *row, int64_t width) {
   double epsilon = context.epsilon;
   RowStatistics statistics;
@@ -86,7 +95,7 @@ RowStatistics getLayerStatistics(const NormContext &context, const double *row, 
   statistics.meanLow = rest;
   // A constant row needs no scale, by which epsilon could underflow.
   if (width != 0 && epsilon > 0.0 && std::isfinite(row[0]) && std::equal(row + 1, row + width, row))
-    return {row[0], 0.0, 1.0 / getConstantRowRoot(context, row[0], width), 1.0};
+    return {row[0], 0.0, 1.0 / getConstantRowRoot(context, row[0], width), 1.0, mayRescaleConstantRow(context, row[0])};
   return statistics;
 }
 
@@ -164,7 +173,8 @@ StoredStatistic getStatistic(const NormContext &context, const RowStatistics &st
   case NormStatistic::MeanCorrection:
     return {context.round(kind, (high - mean) + low), bounds::mean(kind, mean, rstd)};
   case NormStatistic::Rstd:
-    return {context.round(kind, rstd), bounds::rstd(kind, rstd)};
+    return {context.round(kind, rstd),
+            statistics.isRootOpen ? std::numeric_limits<double>::infinity() : bounds::rstd(kind, rstd)};
   }
   llvm_unreachable("a statistic without a value");
 }

@@ -5,6 +5,9 @@
 // RUN: resid-run %s --entry=bf16 --check --arg=bf16[3x130]=-3e38 --arg=bf16[3x130]=0.0 --arg=bf16[130]=2.0 >> %t
 // RUN: FileCheck %s --input-file=%t
 // RUN: resid-run %s --entry=f64 --check --arg=f64[3x9]=1.7e308 --arg=f64[3x9]=0.0 --arg=f64[9]=2.0 | FileCheck %s --check-prefix=ONE
+// RUN: resid-run %s --entry=f32 --check --arg=f32[1x96]=1e30 --arg=f32[1x96]=0.0 --arg=f32[96]=2.0 | FileCheck %s --check-prefix=ROUNDED
+// ROUNDED-NOT: failed
+// ROUNDED:     out0: 1x{{.*}}min 2, max 2
 // CHECK-NOT:      failed
 // CHECK-COUNT-2: out0: {{[23]}}x{{.*}}min 2, max 2
 // ONE-NOT: failed
