@@ -5,7 +5,6 @@
 #include "codegen/KernelReport.h"
 
 #include "codegen/boundary/Signature.h"
-#include "codegen/cpu/choice/KernelPlan.h"
 #include "codegen/rows/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -21,17 +20,14 @@ namespace {
 /// Collects the kernels of one function.
 class FunctionReader {
 public:
-  FunctionReader(func::FuncOp function, boundary::KernelSignature signature,
-                 ArrayRef<machine::TargetDescription> targets)
-      : function(function), signature(std::move(signature)), targets(targets) {}
+  FunctionReader(func::FuncOp function, boundary::KernelSignature signature, ArrayRef<kernels::DescribePlan> machines)
+      : function(function), signature(std::move(signature)), machines(machines) {}
 
   void run(ReportedFunction &result, std::vector<ReportedKernel> &kernels);
 
 private:
   ReportedKernel read(rows::KernelOp kernel);
   void readTraffic(rows::KernelOp kernel, ReportedKernel &result);
-  ReportedSchedule readSchedule(rows::KernelOp kernel, const machine::TargetDescription &target,
-                                std::string &scalarPath);
   std::string nameSize(Value size);
   std::string nameTensor(Value tensor);
   std::optional<size_t> findPlace(Value value);
@@ -41,7 +37,7 @@ private:
 
   func::FuncOp function;
   boundary::KernelSignature signature;
-  ArrayRef<machine::TargetDescription> targets;
+  ArrayRef<kernels::DescribePlan> machines;
   DenseMap<Operation *, std::string> names;
   /// Tensors that come from elsewhere and that an earlier kernel has read.
   DenseSet<Value> known;
@@ -135,26 +131,6 @@ void FunctionReader::readTraffic(rows::KernelOp kernel, ReportedKernel &result) 
   }
 }
 
-ReportedSchedule FunctionReader::readSchedule(rows::KernelOp kernel, const machine::TargetDescription &target,
-                                              std::string &scalarPath) {
-  cpu::KernelPlan plan = cpu::planKernel(kernel, target.facts);
-  ReportedSchedule result;
-  result.cpu = target.cpu;
-  result.vectorBits = target.facts.vectorBits;
-  result.path = plan.path == cpu::RowPath::Vector ? "vector" : "scalar";
-  if (plan.path == cpu::RowPath::Scalar)
-    scalarPath = plan.obstacle.empty() ? "the schedule says so" : plan.obstacle;
-  bool isForced = target.facts.schedule.stores == cpu::StoreKind::NonTemporal;
-  result.stores = !plan.streamed ? "plain" : isForced ? "nontemporal" : "auto";
-  result.storesReason = plan.plainReason;
-  result.prefetch = plan.prefetch ? "on" : "off";
-  result.rows = plan.isPipelined() ? "pipelined" : plan.isBatched ? "batched" : "single";
-  result.rowsReason = plan.isBatched ? "" : plan.singleReason;
-  if (plan.streamed && !plan.streamed->getKept().empty())
-    result.scratchColumns = plan.streamed->getCapacity();
-  return result;
-}
-
 ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
   ReportedKernel result;
   result.function = signature.symbol;
@@ -162,8 +138,8 @@ ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
   result.fused = rows::getSourceOps(kernel.getLoc());
   result.program = kernel->getAttrOfType<StringAttr>(rows::kProgramAttribute).getValue().str();
   readTraffic(kernel, result);
-  for (const machine::TargetDescription &target : targets)
-    result.schedules.push_back(readSchedule(kernel, target, result.scalarPath));
+  for (const kernels::DescribePlan &machine : machines)
+    result.plans.push_back(machine(kernel));
   assert(kernel->hasAttr(rows::kRefusalsAttribute) && "kernels must be formed with record");
   auto refusals = kernel->getAttrOfType<ArrayAttr>(rows::kRefusalsAttribute);
   for (auto refusal : refusals.getAsRange<DictionaryAttr>()) {
@@ -212,14 +188,14 @@ void KernelReport::collectChains(ModuleOp module) {
   }
 }
 
-void KernelReport::collectKernels(ModuleOp module, ArrayRef<machine::TargetDescription> targets) {
+void KernelReport::collectKernels(ModuleOp module, ArrayRef<kernels::DescribePlan> machines) {
   for (auto function : module.getOps<func::FuncOp>()) {
     auto attribute = function->getAttrOfType<DictionaryAttr>(boundary::kSignatureAttribute);
     if (!attribute || function.isExternal())
       continue;
     functions.emplace_back();
     size_t first = kernels.size();
-    FunctionReader(function, boundary::KernelSignature::fromAttribute(attribute), targets)
+    FunctionReader(function, boundary::KernelSignature::fromAttribute(attribute), machines)
         .run(functions.back(), kernels);
     for (const auto &[place, refusal] : chains) {
       if (place != function.getLoc())

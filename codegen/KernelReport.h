@@ -2,12 +2,12 @@
 //
 // What became of a program's row-wise ops: which share a kernel and why others do not, what each kernel reads and
 // writes, how it is run. Collected from kernels between stages; changes nothing. Does not own what a kernel is (rows/)
-// nor how its schedule is chosen (cpu/).
+// nor how a target runs it, which the target's plan says (kernels/PlanDescription.h).
 
 #ifndef RESID_CODEGEN_KERNELREPORT_H
 #define RESID_CODEGEN_KERNELREPORT_H
 
-#include "codegen/machine/Target.h"
+#include "codegen/kernels/PlanDescription.h"
 #include "codegen/rows/KernelTraffic.h"
 #include "codegen/rows/SourceOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,15 +19,6 @@ namespace mlir::resid {
 struct ReportedRefusal {
   rows::SourceOp op;
   std::string reason;
-};
-
-/// A kernel on one CPU.
-struct ReportedSchedule {
-  std::string cpu;
-  std::string path, stores, storesReason, prefetch, rows, rowsReason;
-  unsigned vectorBits = 0;
-  /// Columns that fit into the rows on the stack which the version past the cache keeps; 0: it keeps none.
-  int64_t scratchColumns = 0;
 };
 
 struct ReportedOperand {
@@ -42,9 +33,9 @@ struct ReportedKernel {
   std::string program;
   std::vector<ReportedOperand> operands;
   rows::ByteCount read, written, compulsory;
-  std::vector<ReportedSchedule> schedules;
+  /// One per machine.
+  std::vector<kernels::PlanDescription> plans;
   std::vector<ReportedRefusal> refusals;
-  std::string scalarPath; ///< why, empty where no CPU takes it
 };
 
 /// A function: what it runs beside kernels, and refusals about ops of no kernel.
@@ -58,8 +49,8 @@ class KernelReport {
 public:
   /// Takes down what the fusion of add and norm refused, of a program after the passes from resid to resid.
   void collectChains(ModuleOp module);
-  /// Takes down the kernels of functions on tensors with a signature.
-  void collectKernels(ModuleOp module, ArrayRef<machine::TargetDescription> targets);
+  /// Takes down the kernels of functions on tensors with a signature. `machines`: what plans them for each machine.
+  void collectKernels(ModuleOp module, ArrayRef<kernels::DescribePlan> machines);
 
   void printText(raw_ostream &stream) const;
   void printJSON(raw_ostream &stream) const;

@@ -4,10 +4,13 @@
 
 #include "codegen/Pipelines.h"
 
+#include "codegen/PassDiagnostics.h"
 #include "codegen/boundary/Exports.h"
 #include "codegen/boundary/Passes.h"
 #include "codegen/buffers/Passes.h"
 #include "codegen/cpu/Passes.h"
+#include "codegen/cpu/choice/DescribePlan.h"
+#include "codegen/cpu/choice/LocalRows.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/machine/CPUVariants.h"
 #include "codegen/machine/Optimize.h"
@@ -71,12 +74,15 @@ static TimingScope nestTiming(const CompileOptions &options, StringRef name) {
 }
 
 /// Runs the passes that `build` adds. A module that no longer verifies is a mistake of the stage, not of the user.
+/// `upstreamMeans` is what an error of upstream's passes among them means to users; empty where it speaks for itself.
 static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOptions &options, StringRef name,
-                                              CompileFailure reason, function_ref<void(OpPassManager &)> build) {
+                                              CompileFailure reason, function_ref<void(OpPassManager &)> build,
+                                              StringRef upstreamMeans = "") {
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
   manager.enableVerifier(kVerifyEachPass);
   TimingScope scope = nestTiming(options, name);
   manager.enableTiming(scope);
+  manager.addInstrumentation(std::make_unique<PassDiagnostics>(module.getContext(), upstreamMeans));
   build(manager);
   bool hasFailed = failed(manager.run(module));
   TimingScope verification = scope.nest("verify");
@@ -173,9 +179,22 @@ static boundary::BuildEntriesOptions describeProcessors(ArrayRef<machine::Target
   return options;
 }
 
+/// A float that processors do not compute with, among the types of the op's operands and results.
+static Type findUnavailableFloat(Operation *op) {
+  for (Type type : llvm::concat<Type>(op->getOperandTypes(), op->getResultTypes()))
+    if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type)))
+      if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element))
+        return element;
+  return Type();
+}
+
 /// The upstream pass would say that an op was not bufferized, and not which.
 static LogicalResult checkBufferizable(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) {
+    if (Type element = findUnavailableFloat(op)) {
+      op->emitOpError("is not available on CPU targets: expected floats of f16, bf16, f32 or f64, but got ") << element;
+      return WalkResult::interrupt();
+    }
     if (!bufferization::hasTensorSemantics(op) || isa<bufferization::BufferizableOpInterface>(op))
       return WalkResult::advance();
     op->emitOpError("is not available on CPU targets: expected an op on tensors that has a form in memory");
@@ -184,18 +203,23 @@ static LogicalResult checkBufferizable(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-/// The upstream pass speaks of its own ops and terms where values have no places that do not clash; users wrote neither.
+/// Once each op has a form in memory, what is left for the upstream passes to refuse are values without places that do
+/// not clash. They speak of that in terms of their own.
 static std::optional<CompileFailure> bufferize(ModuleOp module, const CompileOptions &options) {
-  ScopedDiagnosticHandler handler(module.getContext(), [](Diagnostic &diagnostic) {
-    if (!StringRef(diagnostic.str()).contains("cannot avoid RaW conflict"))
-      return failure(); // let the next handler have it
-    emitError(diagnostic.getLocation())
-        << "not available on CPU targets: an array would be written here while its old values are still read";
-    return success();
-  });
   if (failed(checkBufferizable(module)))
     return CompileFailure::Unavailable;
-  return runStage(module, options, "buffers", CompileFailure::Unavailable, buffers::buildBufferizationPipeline);
+  return runStage(module, options, "buffers", CompileFailure::Unavailable, buffers::buildBufferizationPipeline,
+                  "not available on CPU targets: no places in memory were found for the values here, mostly because "
+                  "an array would be written while its old values are still read");
+}
+
+/// What plans kernels for each target; it refers to the targets.
+static std::vector<kernels::DescribePlan> describePlans(ArrayRef<machine::TargetDescription> targets) {
+  std::vector<kernels::DescribePlan> machines;
+  for (const machine::TargetDescription &target : targets)
+    machines.push_back(
+        [&target](rows::KernelOp kernel) { return cpu::describePlan(kernel, target.cpu, target.facts); });
+  return machines;
 }
 
 /// From functions with destinations to functions on buffers with C entries around them.
@@ -204,11 +228,17 @@ static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const Compi
   auto unavailable = CompileFailure::Unavailable;
   if (auto failure = prepareEntries(module, options))
     return failure;
-  auto formKernels = [&](OpPassManager &manager) { buildRowKernelPipeline(manager, /*record=*/options.report); };
+  // One schedule holds for all CPUs, and so does one row program.
+  rows::FormKernelsOptions form;
+  form.record = options.report != nullptr;
+  rows::LocalRowLimits limits = cpu::getLocalRowLimits(targets.front().facts.schedule);
+  form.localRowBytes = limits.bytes;
+  form.localRowPasses = limits.leastPasses;
+  auto formKernels = [&](OpPassManager &manager) { buildRowKernelPipeline(manager, form); };
   if (auto failure = runStage(module, options, "row-kernels", unavailable, formKernels))
     return failure;
   if (options.report)
-    options.report->collectKernels(module, targets);
+    options.report->collectKernels(module, describePlans(targets));
   if (auto failure = bufferize(module, options))
     return failure;
   return runStage(module, options, "scratch-and-checks", unavailable, [&](OpPassManager &manager) {
@@ -286,13 +316,13 @@ std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled,
     return CompileFailure::Internal;
   llvm::Expected<std::vector<std::string>> imports = machine::findForbiddenImports(object);
   if (!imports) {
-    llvm::errs() << "residc: error: " << llvm::toString(imports.takeError()) << "\n";
+    compiled.failure = llvm::toString(imports.takeError());
     return CompileFailure::Internal;
   }
   if (imports->empty())
     return std::nullopt;
-  llvm::errs() << "residc: error: expected code that needs no library, but on the CPU"
-               << (targets.size() > 1 ? "s '" : " '") << llvm::join(machine::getCPUNames(targets), ",") << "' it calls "
-               << llvm::join(*imports, ", ") << "\n";
+  compiled.failure = std::string("expected code that needs no library, but on the CPU") +
+                     (targets.size() > 1 ? "s '" : " '") + llvm::join(machine::getCPUNames(targets), ",") +
+                     "' it calls " + llvm::join(*imports, ", ");
   return CompileFailure::Unavailable;
 }

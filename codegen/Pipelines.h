@@ -35,7 +35,8 @@ struct CompileOptions {
   TimingScope *timing = nullptr;
 };
 
-/// Why a compilation ended early; the reason was reported as a diagnostic.
+/// Why a compilation ended early. The reason was reported as a diagnostic, or stands in CompiledModule::failure where
+/// it is about code, which has no place in a program.
 enum class CompileFailure {
   Program,     // the program is wrong
   Unavailable, // valid, but not available on this target
@@ -47,6 +48,8 @@ struct CompiledModule {
   std::vector<boundary::KernelSignature> signatures;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> code;
+  /// What is wrong with the code, where that was no diagnostic.
+  std::string failure;
 };
 
 /// The dialects of programs and of every stage, with the interfaces the stages need.

@@ -28,17 +28,24 @@ static void printOperand(raw_ostream &stream, const ReportedOperand &operand) {
   stream << "\n";
 }
 
-static void printSchedule(raw_ostream &stream, const ReportedSchedule &schedule) {
-  stream << "    " << schedule.cpu << ": path=" << schedule.path << ", vectors of " << schedule.vectorBits
-         << " bits, stores=" << schedule.stores;
-  if (!schedule.storesReason.empty())
-    stream << " (" << schedule.storesReason << ")";
-  stream << ", prefetch=" << schedule.prefetch << ", rows=" << schedule.rows;
-  if (!schedule.rowsReason.empty())
-    stream << " (" << schedule.rowsReason << ")";
-  if (schedule.scratchColumns)
-    stream << ", rows of " << schedule.scratchColumns << " columns on the stack";
+static void printPlan(raw_ostream &stream, const kernels::PlanDescription &plan) {
+  stream << "    " << plan.machine << ": ";
+  llvm::ListSeparator comma;
+  for (const kernels::PlanDecision &decision : plan.decisions) {
+    if (decision.text.empty())
+      continue;
+    stream << comma << decision.text;
+    if (!decision.reason.empty())
+      stream << " (" << decision.reason << ")";
+  }
   stream << "\n";
+}
+
+/// The last plan that falls back to slower code; null where none does.
+static const kernels::PlanDescription *findFallback(const ReportedKernel &kernel) {
+  auto found = llvm::find_if(llvm::reverse(kernel.plans),
+                             [](const kernels::PlanDescription &plan) { return !plan.fallbackReason.empty(); });
+  return found == kernel.plans.rend() ? nullptr : &*found;
 }
 
 static void printRefusals(raw_ostream &stream, ArrayRef<ReportedRefusal> refusals) {
@@ -58,10 +65,10 @@ static void printKernel(raw_ostream &stream, const ReportedKernel &kernel) {
     printOperand(stream, operand);
   stream << "    bytes: reads " << kernel.read.print() << ", writes " << kernel.written.print() << ", compulsory "
          << kernel.compulsory.print() << "\n";
-  for (const ReportedSchedule &schedule : kernel.schedules)
-    printSchedule(stream, schedule);
-  if (!kernel.scalarPath.empty())
-    stream << "    scalar path: " << kernel.scalarPath << "\n";
+  for (const kernels::PlanDescription &plan : kernel.plans)
+    printPlan(stream, plan);
+  if (const kernels::PlanDescription *plan = findFallback(kernel))
+    stream << "    " << plan->fallbackName << ": " << plan->fallbackReason << "\n";
   printRefusals(stream, kernel.refusals);
 }
 
@@ -99,16 +106,14 @@ static json::Value toJSON(const ReportedRefusal &refusal) {
   return json::Object{{"op", refusal.op.name}, {"place", refusal.op.place}, {"reason", refusal.reason}};
 }
 
-static json::Value toJSON(const ReportedSchedule &schedule) {
-  return json::Object{{"cpu", schedule.cpu},
-                      {"path", schedule.path},
-                      {"vector_bits", schedule.vectorBits},
-                      {"stores", schedule.stores},
-                      {"stores_reason", schedule.storesReason.empty() ? json::Value(nullptr) : schedule.storesReason},
-                      {"prefetch", schedule.prefetch},
-                      {"rows", schedule.rows},
-                      {"rows_reason", schedule.rowsReason.empty() ? json::Value(nullptr) : schedule.rowsReason},
-                      {"scratch_columns", schedule.scratchColumns}};
+static json::Value toJSON(const kernels::PlanDescription &plan) {
+  json::Object object{{plan.machineKind, plan.machine}};
+  for (const kernels::PlanDecision &decision : plan.decisions) {
+    object[decision.key] = decision.value;
+    if (decision.hasReason)
+      object[decision.key + "_reason"] = decision.reason.empty() ? json::Value(nullptr) : decision.reason;
+  }
+  return object;
 }
 
 static json::Value toJSON(const ReportedOperand &operand) {
@@ -123,17 +128,24 @@ static json::Value toJSON(const ReportedOperand &operand) {
 static json::Value toJSON(const ReportedKernel &kernel) {
   SmallVector<StringRef> lines;
   StringRef(kernel.program).split(lines, '\n', -1, /*KeepEmpty=*/false);
-  return json::Object{{"name", kernel.name},
+  json::Object object{{"name", kernel.name},
                       {"function", kernel.function},
                       {"fused", toArray<rows::SourceOp>(kernel.fused, toJSON)},
                       {"program", json::Array(lines)},
                       {"operands", toArray<ReportedOperand>(kernel.operands, toJSON)},
-                      {"schedule", toArray<ReportedSchedule>(kernel.schedules, toJSON)},
+                      {"schedule", toArray<kernels::PlanDescription>(kernel.plans, toJSON)},
                       {"bytes_read", toJSON(kernel.read)},
                       {"bytes_written", toJSON(kernel.written)},
                       {"bytes_compulsory", toJSON(kernel.compulsory)},
-                      {"refusals", toArray<ReportedRefusal>(kernel.refusals, toJSON)},
-                      {"scalar_path", kernel.scalarPath.empty() ? json::Value(nullptr) : kernel.scalarPath}};
+                      {"refusals", toArray<ReportedRefusal>(kernel.refusals, toJSON)}};
+  for (const kernels::PlanDescription &plan : kernel.plans) {
+    std::string name = plan.fallbackName;
+    llvm::replace(name, ' ', '_');
+    object.try_emplace(name, nullptr);
+    if (!plan.fallbackReason.empty())
+      object[name] = plan.fallbackReason;
+  }
+  return object;
 }
 
 static json::Value toJSON(const ReportedFunction &function) {

@@ -59,7 +59,7 @@ public:
   int64_t asInteger() const { return integerStorage->front(); }
   double asFloat() const { return floatStorage->front(); }
 
-  /// The same elements under another shape of equal size, accuracy included.
+  /// This array's elements and accuracy under another shape of equal size.
   Array reshaped(ArrayRef<int64_t> newShape) const;
 
   /// Null: bit-equal.

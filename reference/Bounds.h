@@ -24,6 +24,8 @@ namespace mlir::resid::reference::bounds {
 // | narrow_affine, 16 bits        | the same plus |γ|·(1 ulp of x̂)             | x̂ itself may round the other way
 // | rstd                          | 5e-7·rstd (f64: 1e-13·rstd)                | the bound on x̂ = d·rstd at |x̂| = 1
 // | mean, mean_correction         | ulp(mean) + 5e-7/rstd (f64: 1e-13/rstd)    | the bound on x̂ times the deviation
+// | a sum down the rows, f32       | 5e-6·Σ|terms|, the old element among them  | its order, which is fixed
+// | a sum down the rows, f64       | 1e-13 times the same sum                   | as above
 // | a function of math            | functionUnits · ulp                        | its arithmetic, measured (docs/accuracy.md)
 // | everything else               | --rtol, --atol                             | a norm after a norm amplifies an ulp
 // clang-format on
@@ -58,6 +60,10 @@ inline double dyt(FloatKind arithmetic, FloatKind result, bool narrowAffine, con
 }
 
 inline double rstd(FloatKind arithmetic, double rstd) { return normAccuracy(arithmetic) * std::fabs(rstd); }
+
+inline double columnSum(FloatKind kind, double magnitudes) {
+  return (kind == FloatKind::F64 ? 1e-13 : 5e-6) * magnitudes;
+}
 
 inline double mean(FloatKind arithmetic, double mean, double rstd) {
   return unitInLastPlace(arithmetic, mean) + normAccuracy(arithmetic) / rstd;

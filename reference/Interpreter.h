@@ -21,6 +21,8 @@ struct DropoutParameters {
   int64_t seed = 0, step = 0, site = 0, originRow = 0, originSite = 0;
 };
 
+class CompensatedSum;
+
 class Interpreter {
 public:
   Interpreter(ModuleOp module, const EvaluationOptions &options) : module(module), options(options) {}
@@ -76,6 +78,7 @@ private:
   FailureOr<int64_t> linearOffset(Operation *op, const Array &array, ValueRange indices);
   Results evaluateLinalg(linalg::LinalgOp op);
   Results evaluateSoftmax(linalg::SoftmaxOp op);
+  void finishColumnSum(Array &array, ArrayRef<CompensatedSum> sums, ArrayRef<double> magnitudes, bool isExact);
 
   const Array &get(Value value) const { return frame->find(value)->second; }
   /// The value of an optional operand, a null array where it is absent.

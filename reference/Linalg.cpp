@@ -2,6 +2,8 @@
 //
 // Structured linalg ops by their definition: indexing maps, iterators and body. Every named op comes with the three.
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "reference/Bounds.h"
 #include "reference/Interpreter.h"
 
 namespace mlir::resid::reference {
@@ -101,8 +103,9 @@ struct Port {
   unsigned reg;
 };
 
+/// Runs the program at each point, and `consume` behind it.
 void runLoops(const ScalarProgram &program, Machine &machine, MutableArrayRef<OperandWalk> walks,
-              ArrayRef<int64_t> sizes, ArrayRef<Port> loads, ArrayRef<Port> stores) {
+              ArrayRef<int64_t> sizes, ArrayRef<Port> loads, llvm::function_ref<void()> consume) {
   SmallVector<int64_t> point(sizes.size(), 0);
   machine.loopIndices = point;
   int64_t count = 1;
@@ -117,18 +120,99 @@ void runLoops(const ScalarProgram &program, Machine &machine, MutableArrayRef<Op
         machine.registers[port.reg].integer = walk.array.integers()[walk.offset];
     }
     program.run(machine);
-    for (Port port : stores) {
-      OperandWalk &walk = walks[port.walk];
-      if (walk.array.isFloat())
-        walk.array.mutableFloats()[walk.offset] = machine.registers[port.reg].number;
-      else
-        walk.array.mutableIntegers()[walk.offset] = machine.registers[port.reg].integer;
-    }
+    consume();
     advance(walks, sizes, point);
   }
 }
 
+void store(Port port, const Machine &machine, MutableArrayRef<OperandWalk> walks) {
+  OperandWalk &walk = walks[port.walk];
+  if (walk.array.isFloat())
+    walk.array.mutableFloats()[walk.offset] = machine.registers[port.reg].number;
+  else
+    walk.array.mutableIntegers()[walk.offset] = machine.registers[port.reg].integer;
+}
+
+/// Whether the loops that are no dimension of the result come first in what an operand's map gives, and the others all,
+/// in the result's order, or not at all.
+bool readsResultLast(AffineMap map, AffineMap result) {
+  size_t next = 0;
+  for (AffineExpr expression : map.getResults()) {
+    auto found = llvm::find(result.getResults(), expression);
+    if (found == result.getResults().end() ? next != 0 : size_t(found - result.getResults().begin()) != next++)
+      return false;
+    if (!isa<AffineDimExpr>(expression) && expression != getAffineConstantExpr(0, map.getContext()))
+      return false;
+  }
+  return next == 0 || next == result.getNumResults();
+}
+
+/// The input that a factor is, through casts; else null.
+BlockArgument skipCasts(Value factor) {
+  while (isa_and_present<arith::ExtFOp, arith::TruncFOp>(factor.getDefiningOp()))
+    factor = factor.getDefiningOp()->getOperand(0);
+  return dyn_cast<BlockArgument>(factor);
+}
+
+/// Whether the op adds products of its two inputs, of which one has a loop that the other one has not.
+bool isContraction(linalg::LinalgOp op, Value term) {
+  auto product = term.getDefiningOp<arith::MulFOp>();
+  if (!product || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
+    return false;
+  BlockArgument a = skipCasts(product.getLhs()), b = skipCasts(product.getRhs());
+  ArrayRef<BlockArgument> inputs = op.getRegionInputArgs();
+  if (!a || !b || a == b || !llvm::is_contained(inputs, a) || !llvm::is_contained(inputs, b))
+    return false;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  return llvm::any_of(llvm::seq(op.getNumLoops()),
+                      [&](unsigned loop) { return maps[0].isFunctionOfDim(loop) != maps[1].isFunctionOfDim(loop); });
+}
+
+/// The terms that a float sum over leading dimensions adds to each of its results; none where the op is another one.
+SmallVector<Value> findTerms(linalg::LinalgOp op) {
+  AffineMap result = op.getIndexingMapsArray().back();
+  if (op.getNumReductionLoops() == 0 || op.getNumParallelLoops() == 0 || !result.isProjectedPermutation() ||
+      result.getNumResults() != op.getNumParallelLoops())
+    return {};
+  for (auto [operand, map] : llvm::zip_equal(op->getOpOperands(), op.getIndexingMapsArray()))
+    if (op.isDpsInit(&operand) ? map != result : !readsResultLast(map, result))
+      return {};
+  SmallVector<Value> terms;
+  for (auto [yielded, old] : llvm::zip_equal(op.getBlock()->getTerminator()->getOperands(), op.getRegionOutputArgs())) {
+    auto sum = yielded.getDefiningOp<arith::AddFOp>();
+    if (!sum || !(old.getType().isF32() || old.getType().isF64()) || !old.hasOneUse() || !sum->hasOneUse() ||
+        !llvm::is_contained(sum->getOperands(), old))
+      return {};
+    terms.push_back(sum.getLhs() == old ? sum.getRhs() : sum.getLhs());
+    if (isContraction(op, terms.back()))
+      return {};
+  }
+  return terms;
+}
+
+/// The sums of one result, and of its terms' magnitudes.
+struct ColumnSums {
+  unsigned term;
+  std::vector<CompensatedSum> sums;
+  std::vector<double> magnitudes;
+};
+
 } // namespace
+
+/// A result of a sum down the rows: rounded once.
+void Interpreter::finishColumnSum(Array &array, ArrayRef<CompensatedSum> sums, ArrayRef<double> magnitudes,
+                                  bool isExact) {
+  Accuracy accuracy{Accuracy::Bounded, {}};
+  FloatKind kind = array.floatKind();
+  for (auto [value, sum, magnitude] : llvm::zip_equal(array.mutableFloats(), sums, magnitudes)) {
+    CompensatedSum total = sum;
+    total.add(value);
+    accuracy.bounds.push_back(bounds::columnSum(kind, magnitude + std::fabs(value)));
+    value = round(kind, total.value());
+  }
+  bool isBounded = isExact && options.trackAccuracy && isExactMode();
+  array.setAccuracy(isBounded ? std::make_shared<const Accuracy>(std::move(accuracy)) : getToleranceAccuracy());
+}
 
 Interpreter::Results Interpreter::evaluateLinalg(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics())
@@ -153,10 +237,35 @@ Interpreter::Results Interpreter::evaluateLinalg(linalg::LinalgOp op) {
   if (failed(sizes) || failed(checkInside(op, walks, *sizes)))
     return failure();
   Machine machine = program->start();
-  runLoops(*program, machine, walks, *sizes, loads, stores);
+  SmallVector<ColumnSums> sums;
+  for (auto [i, term] : llvm::enumerate(findTerms(op))) {
+    size_t size = walks[firstResult + i].array.size();
+    sums.push_back({program->registerOf(term), std::vector<CompensatedSum>(size), std::vector<double>(size)});
+  }
+  runLoops(*program, machine, walks, *sizes, loads, [&] {
+    for (auto [i, port] : llvm::enumerate(stores)) {
+      if (sums.empty()) {
+        store(port, machine, walks);
+        continue;
+      }
+      double term = machine.registers[sums[i].term].number;
+      sums[i].sums[walks[port.walk].offset].add(term);
+      sums[i].magnitudes[walks[port.walk].offset] += std::fabs(term);
+    }
+  });
   if (machine.fault)
     return op->emitOpError() << "meets " << machine.fault;
   SmallVector<Array> results;
+  if (!sums.empty()) {
+    bool hasRows = !llvm::is_contained(*sizes, 0);
+    for (auto [i, term] : llvm::enumerate(findTerms(op))) {
+      Array &array = results.emplace_back(walks[firstResult + i].array);
+      if (hasRows)
+        finishColumnSum(array, sums[i].sums, sums[i].magnitudes,
+                        !program->isTainted() && program->unitsOf(term) == 0.0);
+    }
+    return results;
+  }
   for (auto [walk, units] :
        llvm::zip_equal(MutableArrayRef<OperandWalk>(walks).drop_front(firstResult), program->yieldedUnits())) {
     // The order in which a reduction adds is nobody's promise outside of the norms.

@@ -77,6 +77,9 @@ public:
   /// By how many units in the last place the yielded values of compiled code may be off: 0 where they are bit-equal,
   /// none where one inexact operation reads what another gives.
   ArrayRef<std::optional<double>> yieldedUnits() const { return yieldUnits; }
+  /// A value of the block, or one that it captures: its register, and what yieldedUnits says of results.
+  unsigned registerOf(Value value) const { return assigned.lookup(value); }
+  std::optional<double> unitsOf(Value value) const { return units[registerOf(value)]; }
   /// Whether a captured value was not exact itself.
   bool isTainted() const { return tainted; }
 

@@ -19,7 +19,8 @@ const char *resid_status_string(resid_status status) {
   case RESID_ALIAS:
     return "RESID_ALIAS: an output overlaps an array that it must not overlap";
   case RESID_UNSUPPORTED:
-    return "RESID_UNSUPPORTED: this machine lacks what the object was compiled for";
+    return "RESID_UNSUPPORTED: this machine lacks what the object was compiled for, or a tensor is on a device or has "
+           "gaps";
   case RESID_OOM:
     return "RESID_OOM: no memory, or no allocation hook although scratch memory is needed";
   case RESID_NO_DEVICE:

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Tensors as other libraries hand them over, for the <name>_dl functions: DLPack's header where it is found or comes
- * before this one, else the declarations of its version 1.1 under its guard, so that a copy of the header that comes
- * later, from another place, finds them made. A program that needs a later version includes that first. */
+/* DLPack's tensors, which other libraries hand over, for the <name>_dl functions. DLPack's own header is included where
+ * the compiler finds it. Elsewhere this text declares version 1.1, under the guard of that header. So another copy of
+ * the header may come before or after. A program that needs a later version includes that version first. */
 #if defined(__has_include)
 #if __has_include(<dlpack/dlpack.h>)
 #include <dlpack/dlpack.h>
@@ -123,9 +123,9 @@ extern "C" {
 /* The version of everything in this block. A kernel answers RESID_VERSION to a context of another version. */
 #define RESID_ABI_VERSION 1
 
-/* What a call came to. RESID_OK is 0 and every error is negative; values never change their meaning. On an error before
- * the work began (all but RESID_OOM, RESID_LAUNCH, RESID_INTERNAL and a RESID_BAD_VALUE found on the way) no output was
- * written. */
+/* What a call answers. RESID_OK is 0 and every error is negative. Values never change their meaning. Errors are found
+ * before any output is written, except RESID_OOM, RESID_LAUNCH, RESID_INTERNAL, and a RESID_BAD_VALUE of a value that
+ * the function computes. */
 typedef int32_t resid_status;
 enum {
   RESID_OK = 0,           /* done */
@@ -143,11 +143,11 @@ enum {
 };
 
 /* What the application lends to a call. A NULL context means all members NULL: one thread, no scratch memory. Kernels
- * keep no pointer to it after they return, and any number of calls may share one context at the same time if its hooks
+ * keep no pointer to it after they return. Any number of calls may share one context at the same time if its hooks
  * allow that. */
 typedef struct resid_ctx {
   uint32_t abi_version; /* RESID_ABI_VERSION; this member, user and log keep their places in all versions */
-  uint32_t reserved;    /* 0 */
+  uint32_t hints;       /* 0, or one of RESID_HINT_; other bits are ignored */
   void *user;           /* handed to every hook, never read by a kernel */
 
   /* Calls fn(arg, i) once for every i in [0, n), in any order and on any threads, and returns when all n calls have
@@ -155,34 +155,41 @@ typedef struct resid_ctx {
    * calling thread does all the work. */
   void (*parallel_for)(void *user, int64_t n, void (*fn)(void *arg, int64_t i), void *arg);
 
-  /* Scratch memory of `bytes` bytes at a multiple of `alignment` (a power of two), or NULL; the kernel gives it back
-   * through `free` before it returns. NULL hooks: RESID_OOM exactly where a kernel needs scratch (its
-   * <name>_scratch_bytes says how much). */
+  /* Gives scratch memory of `bytes` bytes at a multiple of `alignment` (a power of two), or NULL. The kernel gives it
+   * back through `free` before it returns. Where the hooks are NULL, a kernel that needs scratch memory answers
+   * RESID_OOM; its <name>_scratch_bytes says how much it needs. */
   void *(*alloc)(void *user, size_t bytes, size_t alignment);
   void (*free)(void *user, void *ptr);
 
   void *stream; /* CUstream of objects compiled for cuda; unused by CPU objects */
 
-  /* Receives messages, one line each, which live for the call only: why a function answers an error, for one. The level
+  /* Receives messages of one line, such as why a function answers an error. The text lives for the call only. The level
    * is a RESID_LOG_ value. May be NULL. */
   void (*log)(void *user, int32_t level, const char *text);
 } resid_ctx;
 
+/* What the caller knows of the results of a call. It changes how fast they are written, and no bit of them. 0, or both:
+ * each kernel decides by how much it writes. */
+enum {
+  RESID_HINT_READ_SOON = 1, /* they are read soon, and fit into the caches until then: write them through the cache */
+  RESID_HINT_STREAM = 2     /* they are read much later: write them past the cache, where a kernel is able to */
+};
+
 enum { RESID_LOG_ERROR = 0, RESID_LOG_WARNING = 1, RESID_LOG_NOTE = 2 };
 
-/* A context that lends nothing, to begin with: resid_ctx ctx = RESID_CTX_INIT; */
+/* A context that lends nothing, to which hooks can be added: resid_ctx ctx = RESID_CTX_INIT; */
 #define RESID_CTX_INIT {RESID_ABI_VERSION, 0, NULL, NULL, NULL, NULL, NULL, NULL}
 
 /* What <name>_info() says about a compiled function. The strings live as long as the object is loaded. */
 typedef struct resid_info {
   uint32_t abi_version;  /* RESID_ABI_VERSION of the object */
   const char *target;    /* the target triple */
-  const char *cpu;       /* the CPU (or chip) it was compiled for; of several the one that is chosen here */
+  const char *cpu;       /* the CPU (or chip) it was compiled for; of several CPUs, the chosen one */
   const char *signature; /* the MLIR function type */
 } resid_info;
 
-/* The name of a status, such as "RESID_BAD_SHAPE", with a short explanation; never NULL, for unknown values too. The
- * string is constant. In the runtime library. */
+/* The name of a status, such as "RESID_BAD_SHAPE", with a short explanation. Never NULL, not even for unknown values.
+ * The string is constant. The runtime library has this function. */
 RESID_API const char *resid_status_string(resid_status status);
 
 #ifdef __cplusplus

@@ -15,16 +15,16 @@
 extern "C" {
 #endif
 
-/* A fixed set of threads that wait for work: for some tens of microseconds awake, then asleep; asleep at once where
- * threads and callers together are more than the processors that the process had when the pool was made. All functions
- * below may be called from any number of threads at once, except that a pool must not be in use when it is destroyed. */
+/* A fixed set of threads that wait for work. They stay awake for some tens of microseconds, then sleep. They sleep at
+ * once if threads and callers together outnumber the processors that the process had when the pool was made. All
+ * functions below may be called from any number of threads at once. A pool must not be in use when it is destroyed. */
 typedef struct resid_thread_pool resid_thread_pool;
 
 /* The largest number of threads of one pool. */
 #define RESID_MAX_THREADS 1024
 
-/* Makes a pool in which one call of resid_parallel_for runs on up to `threads` threads, the caller's included; 0 stands
- * for the number of processors this process may use. The caller owns *pool and gives it to resid_thread_pool_destroy.
+/* Makes a pool in which one call of resid_parallel_for runs on up to `threads` threads, the caller's included. 0 means
+ * the number of processors this process may use. The caller owns *pool and gives it to resid_thread_pool_destroy.
  * Errors, with *pool = NULL and nothing leaked: RESID_BAD_POINTER (pool is NULL), RESID_BAD_VALUE (threads is negative or
  * above RESID_MAX_THREADS), RESID_OOM (no memory, or the system gives no further thread). */
 RESID_API resid_status resid_thread_pool_create(int32_t threads, resid_thread_pool **pool);
@@ -35,14 +35,14 @@ RESID_API void resid_thread_pool_destroy(resid_thread_pool *pool);
 /* The number of threads of one call, the caller's included; 1 for NULL. */
 RESID_API int32_t resid_thread_pool_size(const resid_thread_pool *pool);
 
-/* A resid_ctx.parallel_for whose `user` is the pool: calls fn(arg, i) once for every i in [0, n), the next free thread
- * taking the next i, and returns when all calls have returned; what they wrote is then visible to the caller. A NULL pool
+/* A resid_ctx.parallel_for whose `user` is the pool. Calls fn(arg, i) once for every i in [0, n); the next free thread
+ * takes the next i. Returns when all calls have returned. What they wrote is then visible to the caller. A NULL pool
  * runs everything on the calling thread. fn may call resid_parallel_for on the same pool again, and independent threads
  * may use one pool at the same time. Allocates nothing. */
 RESID_API void resid_parallel_for(void *pool, int64_t n, void (*fn)(void *arg, int64_t i), void *arg);
 
-/* A resid_ctx.alloc and resid_ctx.free on the C library's memory; `user` is ignored. resid_alloc answers NULL where memory
- * is short or `alignment` is not a power of two; 0 bytes are answered with a pointer that resid_free takes. */
+/* A resid_ctx.alloc and resid_ctx.free on the C library's memory; `user` is ignored. resid_alloc answers NULL if memory
+ * is short or `alignment` is not a power of two. For 0 bytes it answers a pointer that resid_free takes. */
 RESID_API void *resid_alloc(void *user, size_t bytes, size_t alignment);
 RESID_API void resid_free(void *user, void *ptr);
 

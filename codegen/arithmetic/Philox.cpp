@@ -67,6 +67,12 @@ void WordArithmetic::run(SmallVector<Value, 4> &state, Value seed) {
 
 } // namespace
 
+Value arithmetic::emitCounterOf(OpBuilder &builder, Location loc, Value column) {
+  static_assert(llvm::isPowerOf2_64(kColumnsPerCounter), "columns are divided by a shift");
+  Value bits = arith::ConstantIntOp::create(builder, loc, llvm::Log2_64(kColumnsPerCounter), 64);
+  return arith::ShRUIOp::create(builder, loc, column, bits);
+}
+
 SmallVector<Value, 4> arithmetic::emitPhilox(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed) {
   WordArithmetic words{builder, loc, builder.getI64Type()};
   SmallVector<Value, 4> state;
@@ -88,7 +94,8 @@ static SmallVector<int64_t> getLaneCounters(int64_t count) {
 }
 
 std::pair<Value, Value> arithmetic::emitPhiloxColumns(OpBuilder &builder, Location loc, ArrayRef<Value> counter,
-                                                      Value seed, int64_t count) {
+                                                      Value seed, int64_t columns) {
+  int64_t count = columns / kColumnsPerCounter;
   auto type = VectorType::get(count, builder.getI64Type());
   WordArithmetic words{builder, loc, type};
   SmallVector<Value, 4> state;
@@ -123,6 +130,7 @@ Value arithmetic::emitPhiloxHalf(OpBuilder &builder, Location loc, ArrayRef<Valu
   SmallVector<Value, 4> output = emitPhilox(builder, loc, counter, seed);
   Type i32 = builder.getI32Type();
   auto constant = [&](int64_t value) { return arith::ConstantIntOp::create(builder, loc, i32, value); };
+  static_assert(kColumnsPerCounter == 8, "a column's word is picked by two bits, its half by the lowest one");
   Value index = arith::TruncIOp::create(builder, loc, i32, column);
   Value pair =
       arith::AndIOp::create(builder, loc, arith::ShRUIOp::create(builder, loc, index, constant(1)), constant(3));

@@ -9,16 +9,24 @@
 
 namespace mlir::resid::arithmetic {
 
+/// Columns whose random halves one counter gives: its first word is the column divided by this, and its four words of
+/// output are their halves in order.
+inline constexpr int64_t kColumnsPerCounter = 8;
+
+/// The counter's first word (i64) for the columns from `column` (i64) on.
+Value emitCounterOf(OpBuilder &builder, Location loc, Value column);
+
 /// Philox4x32-10 (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011).
 /// `counter`: four i32 words. `seed`: i64, low word first. Gives four i32 words.
 SmallVector<Value, 4> emitPhilox(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed);
 
-/// The halves for 8·count columns in order, as i16: those of the first 4·count columns, then those of the rest.
-/// `counter`: four i64 words whose lower halves count, the first one of the columns div 8. `count` is even.
+/// The halves for `columns` columns in order, as i16: those of the first half of the columns, then those of the rest.
+/// `counter`: four i64 words whose lower halves count. `columns` is a multiple of 2·kColumnsPerCounter.
 std::pair<Value, Value> emitPhiloxColumns(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed,
-                                          int64_t count);
+                                          int64_t columns);
 
-/// Half number `column` mod 8 of the generator's output for `counter`, as i32: for a single column (i64).
+/// Half number `column` mod kColumnsPerCounter of the generator's output for `counter`, as i32: for a single column
+/// (i64).
 Value emitPhiloxHalf(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed, Value column);
 
 } // namespace mlir::resid::arithmetic

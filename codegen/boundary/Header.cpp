@@ -169,7 +169,7 @@ static void writeFunction(llvm::raw_ostream &stream, const KernelSignature &sign
   writeDeclaration(stream, "RESID_API resid_status " + name, getParameters(signature));
   stream
       << "\n/* " << name
-      << " on DLPack tensors on the CPU: its arguments, then its results, n in all; scalars have no\n"
+      << " on DLPack tensors on the CPU: args has its arguments, then its results, n in all. Scalars have no\n"
       << " * dimensions. Answers also RESID_BAD_DTYPE, RESID_BAD_SHAPE (another n, or a tensor of another shape),\n"
       << " * RESID_UNSUPPORTED (another device, or elements in another order) and RESID_BAD_POINTER (a tensor or its\n"
       << " * shape is NULL). */\n";

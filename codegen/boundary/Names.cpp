@@ -20,8 +20,8 @@ llvm::StringSet<> boundary::makeNameSet(llvm::StringRef words) {
   return set;
 }
 
-/// Keywords of C and C++ up to C23 and C++20, words that compilers define, macros of C's headers that would stand for
-/// other text in a parameter's place, and what the declarations of a generated header use.
+/// Whether the name is a keyword of C or C++ (to C23 and C++20), a word that compilers define, a macro of C's headers
+/// that would become other text in a parameter's place, or a word that the declarations of a generated header use.
 static bool isTaken(llvm::StringRef name) {
   static const llvm::StringSet<> words = makeNameSet(
       "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class "

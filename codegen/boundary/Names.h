@@ -11,12 +11,12 @@
 
 namespace mlir::resid::boundary {
 
-/// `name` as an identifier of C and C++ that no keyword, macro or type of a generated header takes: with a `_` behind
-/// it where one would.
+/// `name` as an identifier of C and C++. Where a keyword, macro or type of a generated header has that name, a `_`
+/// stands behind it.
 std::string makeIdentifier(llvm::StringRef name);
 
-/// The same for a function, which does not take a name of the C library or of the runtime either: the program that it
-/// is linked into would call it instead, or has other declarations of the name.
+/// makeIdentifier() for a function. It also avoids names of the C library and of the runtime: the program that it is
+/// linked into would call it in their place, or has other declarations of the name.
 std::string makeFunctionName(llvm::StringRef name);
 
 /// Whether C's or POSIX's headers declare the name, or define it as a macro in lower case.

@@ -5,6 +5,7 @@
 #include "codegen/boundary/EntryCode.h"
 #include "codegen/boundary/Passes.h"
 #include "codegen/boundary/SizeCode.h"
+#include "codegen/kernels/StackBudget.h"
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -18,10 +19,11 @@ namespace mlir::resid::boundary {
 } // namespace mlir::resid::boundary
 
 using namespace mlir;
+using namespace mlir::resid;
 using namespace mlir::resid::boundary;
 
-/// Static temporaries up to this many bytes each go to the stack, as long as they are not more than the total.
-static constexpr int64_t kStackBytesEach = 1024, kStackBytesTotal = 16384;
+/// Static temporaries up to this many bytes each go to the stack, as long as its share has room.
+static constexpr int64_t kStackBytesEach = 1024;
 static constexpr int64_t kAlignment = 64;
 
 static int64_t elementBytes(MemRefType type) { return KernelValue{"", type.getElementType(), {}}.getElementBytes(); }
@@ -166,7 +168,7 @@ LogicalResult ScratchPlanner::collect() {
     if (isCarriedByLoop(alloc))
       return alloc.emitError("a temporary that a loop carries to its next iteration is not available");
     int64_t bytes = type.hasStaticShape() ? type.getNumElements() * elementBytes(type) : kByteLimit;
-    if (bytes > kStackBytesEach || onStack + bytes > kStackBytesTotal) {
+    if (bytes > kStackBytesEach || onStack + bytes > kernels::kTemporaryStackBytes) {
       allocations.push_back(alloc);
       continue;
     }

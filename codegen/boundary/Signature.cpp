@@ -59,9 +59,10 @@ static bool hasArrayForm(Type type) {
 LogicalResult mlir::resid::boundary::verifyInterfaceTypes(func::FuncOp function) {
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
     if (!hasArrayForm(type) && getCTypeName(type).empty())
-      return function.emitError() << "argument " << index << " of type " << type
-                                  << " is not available in C: expected a scalar or a ranked tensor of f16, bf16, f32, "
-                                     "f64, index, i1, i8, i16, i32 or i64";
+      return emitError(getArgumentLocation(function, index))
+             << "argument " << index << " of type " << type
+             << " is not available in C: expected a scalar or a ranked tensor of f16, bf16, f32, f64, index, i1, i8, "
+                "i16, i32 or i64";
   for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
     if (!hasArrayForm(type))
       return function.emitError() << "result " << index << " of type " << type

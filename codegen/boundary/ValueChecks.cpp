@@ -42,7 +42,7 @@ static bool isPlain(Value value, unsigned &budget) {
   return llvm::all_of(op->getOperands(), [&](Value operand) { return isPlain(operand, budget); });
 }
 
-/// The same for what says whether the loops and branches around `op` are entered.
+/// Whether the conditions on which the loops and branches around `op` are entered are plain.
 static bool areParentsPlain(Operation *op, unsigned &budget) {
   for (Operation *parent = op->getParentOp(); !isa<func::FuncOp>(parent); parent = parent->getParentOp()) {
     if (auto loop = dyn_cast<scf::ForOp>(parent)) {

@@ -32,6 +32,7 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager) {
   addCleanup(manager);
   manager.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
   manager.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
+  manager.addPass(createAllocateSums());
   addCleanup(manager);
 }
 

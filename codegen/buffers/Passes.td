@@ -10,8 +10,8 @@ include "mlir/Pass/PassBase.td"
 def DecomposeAggregates : Pass<"resid-decompose-aggregates"> {
   let summary = "take apart linalg.softmax, tensor.concat and tensor.pad into the operations that define them";
   let description = [{
-    Upstream has no loops for linalg.softmax itself; its parts (maximum, exponentials, sum, quotient) have. A concatenation
-    or a padded tensor becomes slices of one tensor, which bufferization writes where the tensor belongs.
+    MLIR has no loops for linalg.softmax itself, but it has loops for its parts: maximum, exponentials, sum, quotient. A
+    concatenation or a padded tensor becomes slices of one tensor. Bufferization writes these where the tensor belongs.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -20,8 +20,8 @@ def DecomposeAggregates : Pass<"resid-decompose-aggregates"> {
 def FillSplats : Pass<"resid-fill-splats"> {
   let summary = "fill large constants of one value at run time";
   let description = [{
-    A constant tensor of more than 4096 bytes whose elements are all the same is not stored in the object: linalg ops that
-    read it get the scalar, everything else a `linalg.fill`. Bit-exact.
+    A constant tensor of more than 4096 bytes whose elements are all equal is not stored in the object. linalg ops that
+    read it get the scalar, and everything else gets a `linalg.fill`. Bit-exact.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -30,10 +30,10 @@ def FillSplats : Pass<"resid-fill-splats"> {
 def PackStrided : Pass<"resid-pack-strided"> {
   let summary = "copy strided arrays where only contiguous ones will do";
   let description = [{
-    Buffers with open strides come from arguments and results that are `resid.strided`. Row kernels over the last axis and
-    linalg ops read and write them where they are. What else uses such an argument (a reshape, a loop that carries it, a norm
-    over several axes) gets a contiguous copy, one for all of them; a result that something else makes is copied when it is
-    done. Bit-exact.
+    Buffers with open strides come from arguments and results that are `resid.strided`. Row kernels over the last axis
+    and linalg ops read and write them in place. Other users of such an argument (a reshape, a loop that carries it, a
+    norm over several axes) share one contiguous copy. A result that something else makes is copied when it is done.
+    Bit-exact.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -42,23 +42,32 @@ def PackStrided : Pass<"resid-pack-strided"> {
 def TrackDestinations : Pass<"resid-track-destinations"> {
   let summary = "write results through tensors of their buffers, so that bufferization knows what lies there";
   let description = [{
-    A result is written to a buffer by `bufferization.materialize_in_destination`, at the end of the function. Eliminating
-    empty tensors computes values in that buffer before, and the analysis of bufferization does not see that the write at
-    the end overwrites whatever lies there: two results that start from one tensor may then come out the same. Written to
-    the buffer's tensor first, the conflict shows, and one of them gets a buffer of its own.
+    A result is written to a buffer by `bufferization.materialize_in_destination`, at the end of the function.
+    Eliminating empty tensors lets earlier ops compute values in that buffer. The analysis of bufferization does not see
+    that the write at the end overwrites these values. So two results that start from one tensor could come out equal.
+    This pass writes results to the buffer's tensor first. Then the analysis sees the conflict, and one of the two gets
+    a buffer of its own.
 
-    A `linalg.fill` is done again for each reader, so that layers which start from the same zeros need no copies.
+    A `linalg.fill` is repeated for each reader, so that layers which start from the same zeros need no copies.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
+def AllocateSums : Pass<"resid-allocate-sums"> {
+  let summary = "give kernels that sum down the rows memory for their lanes and chains";
+  let description = [{
+    Each `rows.kernel` on buffers that has sums down the rows gets a temporary as its `scratch`. Its size follows from the
+    kernel's shape: at most 64 lanes, each with a row of f64 and rows for its chains, and one row more.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def LowerRequire : Pass<"resid-lower-require", "::mlir::func::FuncOp"> {
   let summary = "turn rows.require into a store to the function's status cell";
   let description = [{
-    The status cell is the function's last argument, a `memref<i32>` that starts as 0. Where the condition is false and
-    no status has been stored yet, the status is stored. A rows.require in a function without such an argument is an
-    error.
+    The status cell is the function's last argument, a `memref<i32>` that starts as 0. If the condition is false and no
+    status has been stored yet, the status is stored. A rows.require in a function without such an argument is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
@@ -66,7 +75,7 @@ def LowerRequire : Pass<"resid-lower-require", "::mlir::func::FuncOp"> {
 def LowerCopies : Pass<"resid-lower-copies"> {
   let summary = "turn memref.copy between buffers that are not contiguous into linalg";
   let description = [{
-    Upstream lowers such a copy to a call into a run-time library; as a linalg.generic it becomes loops. Copies between
+    MLIR lowers such a copy to a call into a run-time library. As a linalg.generic it becomes loops. Copies between
     contiguous buffers stay and become memcpy.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];

@@ -35,10 +35,8 @@ static void addConversionToLLVM(OpPassManager &manager) {
 void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &target) {
   manager.addNestedPass<func::FuncOp>(buffers::createLowerRequire());
   cpu::LowerKernelsOptions kernelOptions;
-  kernelOptions.vectorBits = target.vectorBits;
-  kernelOptions.maskedBits = target.maskedBits;
-  kernelOptions.hasPackedBF16 = target.hasPackedBF16;
-  kernelOptions.isX86 = target.isX86;
+#define RESID_KERNEL_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) kernelOptions.MEMBER = target.MEMBER;
+#include "codegen/cpu/choice/CPUFacts.def"
   kernelOptions.schedule = printSchedule(target.schedule);
   manager.addPass(cpu::createLowerKernels(kernelOptions));
   manager.addPass(buffers::createLowerCopies());
@@ -51,15 +49,9 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
 
 namespace {
 struct CPUTargetOptions : public PassPipelineOptions<CPUTargetOptions> {
-  Option<bool> hasFMA{*this, "fma", llvm::cl::desc("the target has a fused multiply-add"), llvm::cl::init(true)};
-  Option<bool> hasF16C{*this, "f16c", llvm::cl::desc("the target converts between f16 and f32"), llvm::cl::init(true)};
-  Option<unsigned> vectorBits{*this, "vector-bits", llvm::cl::desc("width of the vector registers"),
-                              llvm::cl::init(256)};
-  Option<unsigned> maskedBits{*this, "masked-bits", llvm::cl::desc("narrowest elements that memory takes under a mask"),
-                              llvm::cl::init(0)};
-  Option<bool> hasPackedBF16{*this, "packed-bf16", llvm::cl::desc("the target has vcvtne2ps2bf16"),
-                             llvm::cl::init(false)};
-  Option<bool> isX86{*this, "x86", llvm::cl::desc("the target is an x86-64"), llvm::cl::init(false)};
+#define RESID_CPU_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING)                                                         \
+  Option<TYPE> MEMBER{*this, OPTION, llvm::cl::desc(MEANING), llvm::cl::init(DEFAULT)};
+#include "codegen/cpu/choice/CPUFacts.def"
   Option<std::string> schedule{*this, "schedule", llvm::cl::desc("settings as key=value,key=value")};
 };
 } // namespace
@@ -73,8 +65,11 @@ static LogicalResult addCPULowering(OpPassManager &manager, StringRef text,
   llvm::Expected<cpu::Schedule> schedule = cpu::parseSchedule(options.schedule);
   if (!schedule)
     return errorHandler(llvm::toString(schedule.takeError()));
-  cpu::buildCPULoweringPipeline(manager, {options.hasFMA, options.hasF16C, options.vectorBits, options.maskedBits,
-                                          options.hasPackedBF16, options.isX86, *schedule});
+  cpu::CPUTarget target;
+#define RESID_CPU_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) target.MEMBER = options.MEMBER;
+#include "codegen/cpu/choice/CPUFacts.def"
+  target.schedule = *schedule;
+  cpu::buildCPULoweringPipeline(manager, target);
   return success();
 }
 

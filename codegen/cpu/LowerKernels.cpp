@@ -1,12 +1,15 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Outlines each rows.kernel into a function over a range of rows, and calls it: at once, or in tasks through the
-// caller's parallel_for hook.
+// Outlines each rows.kernel into functions over a range of rows, and calls what this call of the kernel needs.
 
 #include "codegen/cpu/Passes.h"
+#include "codegen/cpu/choice/LocalRows.h"
 #include "codegen/cpu/choice/StoreChoice.h"
 #include "codegen/cpu/rows/RowFunctions.h"
-#include "codegen/kernels/ContextOffsets.h"
+#include "codegen/kernels/CallerContext.h"
+#include "codegen/kernels/Tasks.h"
+#include "codegen/rows/RowPartition.h"
+#include "codegen/rows/SumOrder.h"
 #include <deque>
 
 namespace mlir::resid::cpu {
@@ -21,31 +24,20 @@ using namespace mlir::resid::kernels;
 
 namespace {
 
-/// Calls the functions of a kernel in its place.
-class KernelCaller {
+/// Runs ranges of a kernel's rows by its functions.
+class RangeCaller {
 public:
-  KernelCaller(KernelUse &use, RowFunctions &functions, const Schedule &schedule)
-      : use(use), functions(functions), schedule(schedule), builder(use.kernel), loc(use.kernel.getLoc()) {}
+  RangeCaller(RowFunctions &functions, Location loc) : functions(functions), loc(loc) {}
 
-  void emitCalls();
+  /// Calls what writes the rows [low, high) as this call of the kernel does. `values` are what the functions take, and
+  /// behind them, where the plan streams, whether (i1) this call writes past the cache.
+  void callRows(OpBuilder &at, ValueRange values, Value low, Value high);
 
 private:
-  Value getContext();
   void callPlain(OpBuilder &at, ValueRange values, Value low, Value high);
-  void callRows(OpBuilder &at, ValueRange values, Value stream, Value low, Value high);
-  func::FuncOp emitTaskFunction(LLVM::LLVMStructType record);
-  void callParallelFor(Value context, Value hook, Value tasks, Value taskRows);
-  Value loadHook(Value context, Value tasks);
-  Value loadAt(Type type, Value pointer, int64_t offset);
 
-  KernelUse &use;
   RowFunctions &functions;
-  const Schedule &schedule;
-  OpBuilder builder;
   Location loc;
-  SmallVector<Value> arguments;
-  /// Whether (i1) this call writes rows past the cache, where that may be.
-  Value useStream;
 };
 
 static void emitChoice(OpBuilder &at, Location loc, Value condition, function_ref<void(OpBuilder &)> then,
@@ -60,132 +52,85 @@ static void emitChoice(OpBuilder &at, Location loc, Value condition, function_re
 }
 
 /// Calls a function that writes rows through the cache. A range that begins at row 0 may be that row alone.
-void KernelCaller::callPlain(OpBuilder &at, ValueRange values, Value low, Value high) {
+void RangeCaller::callPlain(OpBuilder &at, ValueRange values, Value low, Value high) {
   auto callRange = [&](OpBuilder &inner) {
     SmallVector<Value> operands(values);
     operands.append({low, high});
     func::CallOp::create(inner, loc, functions.getRows(), operands);
   };
-  if (!functions.getLoneRow() || !matchPattern(low, m_Zero()))
+  if (!functions.getPlan().hasLoneRow || !matchPattern(low, m_Zero()))
     return callRange(at);
   Value isLone = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, high, constantI64(at, loc, 1));
   emitChoice(
-      at, loc, isLone,
-      [&](OpBuilder &inner) { func::CallOp::create(inner, loc, functions.getLoneRow(), values); }, callRange);
+      at, loc, isLone, [&](OpBuilder &inner) { func::CallOp::create(inner, loc, functions.getLoneRow(), values); },
+      callRange);
 }
 
-/// Calls the function for rows as `stream` (null: never) says.
-void KernelCaller::callRows(OpBuilder &at, ValueRange values, Value stream, Value low, Value high) {
-  if (!stream)
+void RangeCaller::callRows(OpBuilder &at, ValueRange values, Value low, Value high) {
+  if (!functions.getPlan().streamed)
     return callPlain(at, values, low, high);
-  SmallVector<Value> operands(values);
+  ValueRange arguments = values.drop_back();
+  SmallVector<Value> operands(arguments);
   operands.append({low, high});
   emitChoice(
-      at, loc, stream, [&](OpBuilder &inner) { func::CallOp::create(inner, loc, functions.getStream(), operands); },
-      [&](OpBuilder &inner) { callPlain(inner, values, low, high); });
+      at, loc, values.back(),
+      [&](OpBuilder &inner) { func::CallOp::create(inner, loc, functions.getStream(), operands); },
+      [&](OpBuilder &inner) { callPlain(inner, arguments, low, high); });
 }
 
-Value KernelCaller::getContext() {
-  if (use.enclosing.getNumArguments() == 0 || !isa<LLVM::LLVMPointerType>(use.enclosing.getArgument(0).getType()))
-    return {};
-  return use.enclosing.getArgument(0);
+/// A kernel's functions on a CPU, and those that run its tasks.
+struct KernelCode {
+  KernelCode(KernelUse first, KernelPlan plan, SymbolTable &symbols, const CPUTarget &target)
+      : functions(std::move(first), std::move(plan), symbols, target), task(functions.getShared()),
+        resultTask(functions.getShared(), "__sums_task") {}
+
+  RowFunctions functions;
+  TaskFunction task, resultTask;
+};
+
+/// Runs a kernel with sums down the rows. Lanes are whole in a task, so that tasks need no sums of their own. Then the
+/// results are made of the lanes; without rows, they stay as they are.
+void emitSumCalls(KernelUse &use, ValueRange values, KernelCode &code, const Schedule &schedule) {
+  OpBuilder builder(use.kernel);
+  Location loc = use.kernel.getLoc();
+  int64_t taskElements = schedule.table.taskElements;
+  auto calling = [loc](func::FuncOp function) {
+    return [=](OpBuilder &at, ValueRange visible, Value low, Value high) {
+      SmallVector<Value> operands(visible);
+      operands.append({low, high});
+      func::CallOp::create(at, loc, function, operands);
+    };
+  };
+  auto partition = rows::RowPartition::create(builder, loc, use.addresses.rows);
+  Value lanes = builder.createOrFold<arith::MaxSIOp>(loc, partition.lanes, constantI64(builder, loc, 1));
+  Value laneRows = builder.createOrFold<arith::CeilDivSIOp>(loc, use.addresses.rows, lanes);
+  Value elements = builder.createOrFold<arith::MulIOp>(loc, laneRows, use.addresses.width);
+  code.task.emitCalls(use, values, TaskUnits::cut(builder, loc, partition.lanes, elements, taskElements),
+                      calling(code.functions.getRows()));
+  Value none = constantI64(builder, loc, 0);
+  Value hasRows = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, use.addresses.rows, none);
+  Value columns = builder.createOrFold<arith::SelectOp>(loc, hasRows, use.addresses.width, none);
+  // Each element is made of 64 lanes, which are read quickly. Tasks begin at whole chunks.
+  int64_t taskColumns = llvm::alignTo(llvm::divideCeil(taskElements, rows::kSumLanes / 4), rows::kLanes);
+  code.resultTask.emitCalls(use, values, TaskUnits{columns, constantI64(builder, loc, taskColumns)},
+                            calling(code.functions.getResults()));
 }
 
-Value KernelCaller::loadAt(Type type, Value pointer, int64_t offset) {
-  Value address = LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
-                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
-  return LLVM::LoadOp::create(builder, loc, type, address);
-}
-
-/// The context's parallel_for where there is a context and more than one task, else null.
-Value KernelCaller::loadHook(Value context, Value tasks) {
-  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-  Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
-  Value hasContext = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, context, null);
-  Value isMany = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, tasks, constantI64(builder, loc, 1));
-  Value useHook = arith::AndIOp::create(builder, loc, hasContext, isMany);
-  auto choice = scf::IfOp::create(builder, loc, pointerType, useHook, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(builder, loc, loadAt(pointerType, context, kernels::ParallelFor));
-  builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, null);
-  return choice.getResult(0);
-}
-
-void KernelCaller::emitCalls() {
-  Value zero = constantI64(builder, loc, 0), one = constantI64(builder, loc, 1);
-  Value context = getContext();
-  arguments = functions.getArguments(builder, use);
-  if (const std::optional<StreamedRows> &rows = functions.getStreamedRows()) {
+/// Runs a kernel in its place.
+void emitCalls(KernelUse &use, const KernelPlan &plan, KernelCode &code, const Schedule &schedule) {
+  OpBuilder builder(use.kernel);
+  SmallVector<Value> values = code.functions.getShared().getArguments(builder, use);
+  if (code.functions.getResults())
+    return emitSumCalls(use, values, code, schedule);
+  if (const std::optional<StreamedRows> &rows = code.functions.getPlan().streamed) {
     auto module = use.enclosing->getParentOfType<ModuleOp>();
-    useStream = emitStoreChoice(builder, module, use.kernel, use.addresses, *rows, schedule, use.plan);
+    Value context = findContext(use.enclosing);
+    values.push_back(emitStoreChoice(builder, module, use.kernel, use.addresses, *rows, schedule, plan, context));
   }
-  if (!context)
-    return callRows(builder, arguments, useStream, zero, use.addresses.rows);
-  Value width = builder.createOrFold<arith::MaxSIOp>(loc, use.addresses.width, one);
-  Value fitting =
-      builder.createOrFold<arith::CeilDivSIOp>(loc, constantI64(builder, loc, schedule.table.taskElements), width);
-  Value taskRows = builder.createOrFold<arith::MaxSIOp>(loc, fitting, one);
-  Value tasks = builder.createOrFold<arith::CeilDivSIOp>(loc, use.addresses.rows, taskRows);
-  Value hook = loadHook(context, tasks);
-  Value null = LLVM::ZeroOp::create(builder, loc, hook.getType());
-  Value hasHook = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, hook, null);
-  auto branch = scf::IfOp::create(builder, loc, hasHook, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  callParallelFor(context, hook, tasks, taskRows);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  callRows(builder, arguments, useStream, zero, use.addresses.rows);
-}
-
-/// The tasks' record: the row function's arguments, whether rows are written past the cache where that may be, then the
-/// number of rows of a task and of all.
-void KernelCaller::callParallelFor(Value context, Value hook, Value tasks, Value taskRows) {
-  SmallVector<Value> fields(arguments);
-  if (useStream)
-    fields.push_back(useStream);
-  fields.append({taskRows, use.addresses.rows});
-  SmallVector<Type> types(ValueRange(fields).getTypes());
-  auto record = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
-  if (!functions.taskFunction)
-    functions.taskFunction = emitTaskFunction(record);
-  func::FuncOp task = functions.taskFunction;
-  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-
-  OpBuilder atEntry = OpBuilder::atBlockBegin(&use.enclosing.getBody().front());
-  Value memory = LLVM::AllocaOp::create(atEntry, loc, pointerType, record, constantI64(atEntry, loc, 1));
-  for (auto [i, field] : llvm::enumerate(fields)) {
-    Value address = LLVM::GEPOp::create(builder, loc, pointerType, record, memory,
-                                        ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
-    LLVM::StoreOp::create(builder, loc, field, address);
-  }
-  Value reference = func::ConstantOp::create(builder, loc, task.getFunctionType(), SymbolRefAttr::get(task));
-  Value taskPointer = UnrealizedConversionCastOp::create(builder, loc, pointerType, reference).getResult(0);
-  Value user = loadAt(pointerType, context, kernels::User);
-  auto hookType = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
-                                              {pointerType, builder.getI64Type(), pointerType, pointerType});
-  LLVM::CallOp::create(builder, loc, hookType, ValueRange{hook, user, tasks, taskPointer, memory});
-}
-
-func::FuncOp KernelCaller::emitTaskFunction(LLVM::LLVMStructType record) {
-  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-  func::FuncOp task = functions.createFunction("__task", {pointerType, builder.getI64Type()});
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&task.getBody().front());
-  SmallVector<Value> fields;
-  for (auto [i, type] : llvm::enumerate(record.getBody())) {
-    Value address = LLVM::GEPOp::create(builder, loc, pointerType, record, task.getArgument(0),
-                                        ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
-    fields.push_back(LLVM::LoadOp::create(builder, loc, type, address));
-  }
-  Value allRows = fields.pop_back_val(), taskRows = fields.pop_back_val();
-  Value low = arith::MulIOp::create(builder, loc, task.getArgument(1), taskRows);
-  Value high = arith::AddIOp::create(builder, loc, low, taskRows);
-  Value stream = useStream ? fields.pop_back_val() : Value();
-  callRows(builder, fields, stream, low, arith::MinSIOp::create(builder, loc, high, allRows));
-  func::ReturnOp::create(builder, loc);
-  return task;
+  RangeCaller caller(code.functions, use.kernel.getLoc());
+  code.task.emitCalls(
+      use, values, schedule.table.taskElements,
+      [&](OpBuilder &at, ValueRange visible, Value low, Value high) { caller.callRows(at, visible, low, high); });
 }
 
 struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
@@ -209,30 +154,33 @@ struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
     }
     CPUTarget target;
     target.schedule = *parsed;
-    target.vectorBits = vectorBits;
-    target.maskedBits = maskedBits;
-    target.hasPackedBF16 = hasPackedBF16;
-    target.isX86 = isX86;
+#define RESID_KERNEL_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) target.MEMBER = MEMBER;
+#include "codegen/cpu/choice/CPUFacts.def"
     if (failed(lower(kernels, target)))
       return signalPassFailure();
   }
 
   LogicalResult lower(ArrayRef<rows::KernelOp> kernels, const CPUTarget &target) {
     SymbolTable symbols(getOperation());
-    std::deque<RowFunctions> code;
-    std::vector<std::pair<KernelUse, RowFunctions *>> uses;
+    std::deque<KernelCode> codes;
+    std::vector<std::tuple<KernelUse, KernelPlan, KernelCode *>> uses;
     for (rows::KernelOp kernel : kernels) {
-      FailureOr<KernelUse> use = KernelUse::prepare(kernel, target);
+      if (std::optional<std::string> obstacle = findLocalRowObstacle(kernel, target.schedule.table))
+        return kernel.emitOpError(*obstacle);
+      KernelPlan plan = planKernel(kernel, target);
+      if (!plan.obstacle.empty())
+        kernel.emitRemark() << "takes the scalar path (bit-exact): " << plan.obstacle;
+      FailureOr<KernelUse> use = KernelUse::prepare(kernel);
       if (failed(use))
         return failure();
-      auto shared = llvm::find_if(code, [&](RowFunctions &functions) { return functions.takeIn(*use); });
-      RowFunctions *functions = shared != code.end() ? &*shared : &code.emplace_back(*use, symbols, target);
-      uses.emplace_back(std::move(*use), functions);
+      auto shared = llvm::find_if(codes, [&](KernelCode &code) { return code.functions.takeIn(*use, plan); });
+      KernelCode *code = shared != codes.end() ? &*shared : &codes.emplace_back(*use, plan, symbols, target);
+      uses.emplace_back(std::move(*use), std::move(plan), code);
     }
-    for (RowFunctions &functions : code)
-      functions.outline();
-    for (auto &[use, functions] : uses)
-      KernelCaller(use, *functions, target.schedule).emitCalls();
+    for (KernelCode &code : codes)
+      code.functions.outline();
+    for (auto &[use, plan, code] : uses)
+      emitCalls(use, plan, *code, target.schedule);
     for (rows::KernelOp kernel : kernels)
       kernel.erase();
     return success();

@@ -46,7 +46,7 @@ bool needsOutputShape(memref::ExpandShapeOp expand) {
   });
 }
 
-/// The same view, by its sizes and strides: within a group each stride is the next one times the next size.
+/// Writes the expanded view by its sizes and strides. Within a group, each stride is the next one times the next size.
 void expandByOutputShape(memref::ExpandShapeOp expand) {
   OpBuilder builder(expand);
   Location loc = expand.getLoc();

@@ -10,35 +10,39 @@ include "mlir/Pass/PassBase.td"
 def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "outline each rows.kernel into a function over a range of rows, in loops over vectors of columns";
   let description = [{
-    Each rows.kernel on memrefs becomes a private function over the rows [lo, hi), which gets bare pointers, strides and
-    scalars, and a call of it. Kernels of the module with the same code share one function; the numbers of their dropout
-    sites may differ, and are arguments then. There are two paths with the same bits.
+    Each rows.kernel on memrefs becomes a private function over the rows [lo, hi), and a call of it. The function gets
+    bare pointers, strides and scalars. Kernels of the module with the same code share one function. The numbers of
+    their dropout sites may differ, and are arguments then. A phase can run on two paths, which give the same bits.
 
-    The vector path makes each phase a loop over steps of a few vectors; the accumulators of the 64 lanes are values that
-    the loop carries, the last columns are masked. Where 64 lanes do not fit into four registers, blocks of 1,024 columns
-    are swept several times, each time over some of the lanes.
+    The vector path makes each phase a loop over steps of a few vectors. The loop carries the accumulators of the 64
+    lanes, and the last columns are masked. If 64 lanes do not fit into four registers, blocks of 1,024 columns are
+    swept several times, each time over some of the lanes.
 
-    The scalar path makes each phase blocks of 1,024 columns, chunks of 64, and a loop over the 64 lanes of a chunk, which
-    carries what LLVM needs in order to vectorise it: the lanes touch different elements. It is the second opinion, and
-    runs where the vector path cannot take a kernel; a remark says which and why.
+    The scalar path cuts each phase into blocks of 1,024 columns and chunks of 64. A loop over the 64 lanes of a chunk
+    tells LLVM that lanes touch different elements, so that LLVM can vectorise it. Tests compare this path with the
+    vector path. It also runs where the vector path cannot take a kernel. A remark then says which and why.
 
-    On x86-64 the vector path has a second function per kernel, `…__stream`: it writes rows by non-temporal stores, keeps what
-    later phases read in scratch rows on the stack (40 KiB at most), and ends with a store fence. Each call chooses once:
-    what is written must exceed a quarter of the last-level cache (which the processor is asked for once) and overwrite
-    no input. Where bases and rows are not aligned to 64 bytes, each row of at least 64 columns is collected in a scratch
-    row, which `resid.write_lines` copies in whole lines behind the phase that completes it; the bytes of a line that the
-    next row shares wait for it, and what is left is written by plain stores. That function also prefetches its inputs
-    (PrefetchChoice.cpp), and may work on two rows at a time: the last phase of a row and the first one of the next row are
-    one loop then (rows/PipelinedRows.cpp, choice/RowOrderChoice.cpp).
+    On x86-64 the vector path has a second function per kernel, `…__stream`. It writes rows by non-temporal stores, and
+    ends with a store fence. What later phases read stays in scratch rows on the stack (40 KiB at most). Each call
+    chooses between the two functions once, by the caller's hint. Without one, `…__stream` is for results of more than
+    8 MiB that overwrite no input (StoreChoice.cpp). The processor is asked for the sizes of its caches once.
 
-    Where rows are worked on in batches (rows/BatchedRows.cpp) and are known to be one chunk of 64 columns at most, a further
-    function, `…__row`, is row 0 alone without a loop; a call with one row that writes through the cache takes that.
+    Bases and rows may not be aligned to 64 bytes. Then each row of at least 64 columns is collected in a scratch row.
+    After the phase that completes the row, `resid.write_lines` copies it in whole lines. The bytes of a line that the
+    next row shares wait for that row. Plain stores write what is left.
 
-    Where the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context; with its parallel_for
-    hook the rows are cut into tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.
+    `…__stream` also prefetches its inputs (PrefetchChoice.cpp). It may work on two rows at a time: the last phase of a
+    row and the first phase of the next row are then one loop (rows/PipelinedRows.cpp, choice/RowOrderChoice.cpp).
 
-    Bit-exact: sums are taken in the fixed order, nothing is contracted or reassociated. Does not fire on kernels on
-    tensors or on operands whose columns are not contiguous: these are errors.
+    Rows may be worked on in batches (rows/BatchedRows.cpp). If they are known to be one chunk of 64 columns at most,
+    there is a further function, `…__row`. It is row 0 alone, without a loop. A call with one row that writes through
+    the cache takes it.
+
+    If the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context. Its parallel_for hook then
+    gets the rows as tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.
+
+    Bit-exact: sums are taken in the fixed order, and nothing is contracted or reassociated. A kernel on tensors, or on
+    operands whose columns are not contiguous, is an error.
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
@@ -60,8 +64,8 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
 def LowerLoopNests : Pass<"resid-lower-loop-nests", "::mlir::ModuleOp"> {
   let summary = "turn linalg ops into loops, and views of buffers into address arithmetic";
   let description = [{
-    The upstream passes for what programs have beside row kernels, with the canonicalizer, which knows more of buffers than
-    folding does. They are not run where no op needs them.
+    Runs MLIR's passes on what programs have beside row kernels. It also runs the canonicalizer, which knows more of
+    buffers than folding does. None of them runs where no op needs it.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
@@ -71,9 +75,9 @@ def LowerLoopNests : Pass<"resid-lower-loop-nests", "::mlir::ModuleOp"> {
 def ConvertToLLVM : Pass<"resid-convert-to-llvm", "::mlir::ModuleOp"> {
   let summary = "convert loops, and then all other ops at once, to the LLVM dialect";
   let description = [{
-    Ops that have no conversion stay, with casts between their types and LLVM's. A memref that is a cast from a pointer and
-    its open sizes gets a descriptor where it is still used. Vector ops other than the broadcast of a
-    scalar are broken down by upstream's passes first, which are not run where there are none.
+    Ops that have no conversion stay, with casts between their types and LLVM's. A memref that is a cast from a pointer
+    and its open sizes gets a descriptor if it is still used. MLIR's passes first break down vector ops other than the
+    broadcast of a scalar. They do not run where there are none.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect",
@@ -101,10 +105,10 @@ def FinishLLVMModule : Pass<"resid-finish-llvm-module", "::mlir::ModuleOp"> {
 def OrderLoops : Pass<"resid-order-loops"> {
   let summary = "let contractions run along contiguous elements";
   let description = [{
-    A linalg operation on buffers with reductions, whose output and an input are contiguous along one parallel loop that
-    strides through no operand, gets that loop innermost: `out[i,j] += a[i,k]·b[k,j]` runs over j inside of k, and
-    vectorises. Bit-exact: each element of the output takes its terms in the same order as before. Does not fire where
-    such a loop does not exist, as with a transposed right side.
+    Works on a linalg operation on buffers with reductions. If its output and an input are contiguous along one parallel
+    loop, and no operand has a stride there, this loop becomes the innermost one. `out[i,j] += a[i,k]·b[k,j]` then runs
+    over j inside of k, and vectorises. Bit-exact: each element of the output takes its terms in the same order as
+    before. Does not fire where such a loop does not exist, as with a transposed right side.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }

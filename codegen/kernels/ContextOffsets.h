@@ -15,6 +15,7 @@ namespace mlir::resid::kernels {
 /// does: with pointers of 64 bits.
 enum ContextOffset : int32_t {
   AbiVersion = offsetof(resid_ctx, abi_version),
+  Hints = offsetof(resid_ctx, hints),
   User = offsetof(resid_ctx, user),
   ParallelFor = offsetof(resid_ctx, parallel_for),
   Alloc = offsetof(resid_ctx, alloc),

@@ -43,6 +43,10 @@ void KernelAddresses::forEachValue(function_ref<void(Value &)> visit) {
     for (Value &dim : rowDims)
       visit(dim);
   visit(width);
+  if (!scratch)
+    return;
+  visit(rows);
+  visit(scratch);
 }
 
 static Value product(OpBuilder &builder, Location loc, ValueRange factors) {
@@ -176,6 +180,12 @@ FailureOr<KernelAddresses> kernels::computeKernelAddresses(OpBuilder &builder, r
     if (failed(address))
       return failure();
     addresses.operands.push_back(*address);
+  }
+  if (Value scratch = kernel.getScratch()) {
+    auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, scratch);
+    addresses.scratch = computePointer(builder, loc, scratch, metadata);
+  } else if (kernel.hasAccumulated()) {
+    return kernel.emitOpError("expected memory for sums down the rows, but got none");
   }
   return addresses;
 }

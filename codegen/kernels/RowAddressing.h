@@ -27,6 +27,8 @@ struct KernelAddresses {
   SmallVector<Value> rowDims;
   Value rows;
   Value width;
+  /// Memory for sums down the rows (rows::SumMemory); null where there are none. Their code needs `rows` too.
+  Value scratch;
 
   /// Whether a linear row index must be taken apart into the row dimensions.
   bool needsRowIndices() const;

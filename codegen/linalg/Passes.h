@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_LINALG_PASSES_H
 #define RESID_CODEGEN_LINALG_PASSES_H
 
+#include "codegen/rows/Passes.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -21,8 +22,8 @@ namespace mlir::resid {
 
 /// From resid ops and the elementwise ops around them, on tensors, to rows.kernel on tensors. What is not row-wise
 /// stays as it is. Ends with a check: afterwards no resid op and no op on whole tensors of the rows dialect is left.
-/// With `record`, kernels carry what a report tells about them (codegen/rows/Passes.h).
-void buildRowKernelPipeline(OpPassManager &pm, bool record = false);
+/// `options` are those of the pass that forms kernels.
+void buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOptions &options = {});
 
 /// Makes the passes named above and the pipeline resid-row-kernels known by name.
 void registerRowKernelPasses();

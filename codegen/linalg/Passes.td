@@ -10,11 +10,14 @@ include "mlir/Pass/PassBase.td"
 def ResidToLinalg : Pass<"resid-to-linalg"> {
   let summary = "lower resid ops to elementwise linalg and row statistics on tensors";
   let description = [{
-    Rewrites every resid op into elementwise `linalg.generic`, with the conversions between storage and arithmetic type
-    written out, `rows.layer_statistics` and `rows.rms_statistics` for the sums of a norm, `rows.random_halves` for the
-    random numbers of a dropout site, and `rows.require` for the run-time conditions on step, site and row. An `add_norm`
-    becomes what its expansion becomes. `cf.assert` becomes `rows.require` too, and so does what an `scf.for` needs of its
-    step: a loop whose step is refused has no iterations.
+    Rewrites every resid op into elementwise `linalg.generic`. Conversions between storage and arithmetic type are
+    written out. Some things have ops of their own:
+    - `rows.layer_statistics` and `rows.rms_statistics` are the sums of a norm.
+    - `rows.random_halves` are the random numbers of a dropout site.
+    - `rows.require` is a run-time condition on step, site and row. `cf.assert` becomes one too, and so does what an
+      `scf.for` needs of its step. A loop whose step is refused has no iterations.
+
+    An `add_norm` becomes what its expansion becomes.
 
     Class: bit-exact. Each op rounds its results to storage once, as the op's definition says.
 

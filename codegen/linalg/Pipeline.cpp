@@ -12,7 +12,7 @@
 
 using namespace mlir;
 
-void resid::buildRowKernelPipeline(OpPassManager &pm, bool record) {
+void resid::buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOptions &options) {
   pm.addPass(createResidToLinalg());
   // What users write around resid ops (activations, casts, scales) is row-wise too.
   pm.addPass(createConvertElementwiseToLinalgPass());
@@ -21,7 +21,7 @@ void resid::buildRowKernelPipeline(OpPassManager &pm, bool record) {
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(rows::createFormKernels(rows::FormKernelsOptions{/*printPrograms=*/false, record}));
+  pm.addPass(rows::createFormKernels(options));
   pm.addPass(createCarryLoopTensors());
   // No common subexpressions from here on: each result of a kernel starts from an empty tensor of its own.
   pm.addPass(createCanonicalizerPass());

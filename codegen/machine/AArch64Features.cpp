@@ -26,10 +26,10 @@ struct Feature {
 
 } // namespace
 
-// Features whose instructions LLVM selects by itself in row kernels. Not in the table, and not asked for, are those
-// that come by intrinsics or attributes only (cryptography but for the xor of three, checksums, random numbers, memory
-// tags, pointer authentication, streaming mode), atomic operations, which kernels have none of, and what is for
-// systems: Linux hides some of them from programs.
+// Features whose instructions LLVM selects by itself in row kernels. Three kinds are not in the table and never asked.
+// The first comes by intrinsics or attributes only: cryptography but for the xor of three, checksums, random numbers,
+// memory tags, pointer authentication, streaming mode. The second is atomic operations, which kernels do not have. The
+// third is for systems, and Linux hides some of it from programs.
 static constexpr Feature featureTable[] = {
     {"fullfp16", {bit(9) | bit(10), 0}},
     {"rdm", {bit(12), 0}},

@@ -72,9 +72,9 @@ std::unique_ptr<llvm::Module> machine::translate(ModuleOp module, ArrayRef<Ownin
   return all;
 }
 
-/// Loop strength reduction is a good part of the time of code generation, and brings nothing where loads and stores add
-/// a base, an index and an offset themselves and loops are of few, long steps: registers of 512 bits run as fast
-/// without it, those of 128 a percent or two slower.
+/// Loop strength reduction takes a good part of the time of code generation. It brings nothing where loads and stores
+/// add a base, an index and an offset themselves, and loops have few, long steps. With registers of 512 bits, code runs
+/// as fast without it; with registers of 128 bits, it is a percent or two slower.
 static bool needsStrengthReduction(const llvm::Module &module, ArrayRef<TargetDescription> targets) {
   auto isWide = [](const TargetDescription &target) { return target.facts.isX86 && target.facts.vectorBits == 512; };
   return !llvm::all_of(targets, isWide) || hasElementLoops(module);

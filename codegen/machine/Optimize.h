@@ -13,10 +13,10 @@ namespace mlir::resid::machine {
 /// Whether `module` has loops over single elements, which are LLVM's to optimise.
 bool hasElementLoops(const llvm::Module &module);
 
-/// Optimises without fast-math and without contraction. Functions that are loops of whole vectors already
-/// (cpu::kVectorLoopsAttribute), and those that have no loops worth the time (cpu::kBriefAttribute), are cleaned up by
-/// a few passes; so are all others where there is no loop over elements, and else take LLVM's O3, with its vectorisers.
-/// Those that run once (cpu::kOnceAttribute) are left as they are, for code generation too.
+/// Optimises without fast-math and without contraction. A few passes clean up functions that are loops of whole vectors
+/// already (cpu::kVectorLoopsAttribute), and functions without loops worth the time (cpu::kBriefAttribute). All other
+/// functions get LLVM's O3 with its vectorisers if the module has a loop over elements, and else the few passes too.
+/// Functions that run once (cpu::kOnceAttribute) are left as they are, for code generation too.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine);
 
 /// Takes off what only optimize() and the code generation of this library ask for.

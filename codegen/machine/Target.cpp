@@ -55,12 +55,12 @@ static std::string hostFeatures() {
   return features.getString();
 }
 
+/// The widest registers there are. LLVM prefers half of them for some servers, whose clock falls under wide vectors:
+/// that is advice for a few of them in scalar programs. Row kernels are vector code throughout, and wait for memory.
 static unsigned vectorBits(const TargetDescription &target, const Triple &triple) {
   if (!triple.isX86())
     return 128;
-  // Where LLVM itself prefers the half width for a processor (some server CPUs clock down), so do we. It does for
-  // x86-64-v4 too, but that is a level, which many processors have that do not clock down.
-  if (target.hasFeature("avx512f") && (target.cpu == "x86-64-v4" || !target.hasFeature("prefer-256-bit")))
+  if (target.hasFeature("avx512f"))
     return 512;
   return target.hasFeature("avx") ? 256 : 128;
 }

@@ -33,8 +33,8 @@ struct TargetDescription {
 /// valid where `mcpu` or `triple` is not.
 llvm::Expected<TargetDescription> resolveTarget(llvm::StringRef triple, llvm::StringRef mcpu);
 
-/// The same for a comma list of CPUs, for x86-64 only: one object for all of them. The most capable comes first: the
-/// one with the widest vector registers, of those the one that asks for more features, of those the first of the list.
+/// resolveTarget() for a comma list of CPUs, which get one object; for x86-64 only. The most capable comes first: the
+/// one with the widest vector registers. Between equals, the one that asks for more features, then the list decides.
 llvm::Expected<std::vector<TargetDescription>> resolveTargets(llvm::StringRef triple, llvm::StringRef mcpus);
 
 /// The names of all CPUs that code may be compiled for, `native` first.

@@ -14,6 +14,8 @@ using namespace mlir::resid::rows;
 /// Whether the row of an operand is loaded before anything is stored to it: then its old content matters.
 static bool isReadFirst(KernelOp kernel, OpOperand &operand) {
   unsigned position = operand.getOperandNumber() - kernel.getRowDims().size() - kernel.getColumnDims().size();
+  if (kernel.isAccumulated(position))
+    return true; // the sum is added to it
   BlockArgument row = kernel.getRowArgument(position);
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op); load && load.getRow() == row)
@@ -38,6 +40,8 @@ struct KernelInterface : DstBufferizableOpInterfaceExternalModel<KernelInterface
     if (read->getOwner() != op || write->getOwner() != op || kernel.isDpsInit(read) || !kernel.isDpsInit(write))
       return false;
     unsigned first = kernel.getRowDims().size() + kernel.getColumnDims().size();
+    if (kernel.isAccumulated(write->getOperandNumber() - first))
+      return false;
     return read->get().getType() == write->get().getType() &&
            kernel.getIndexingMap(read->getOperandNumber() - first) ==
                kernel.getIndexingMap(write->getOperandNumber() - first) &&

@@ -3,6 +3,7 @@
 // The pass resid-form-kernels: groups, plans and builds kernels block by block, and checks that no op on whole tensors
 // of the rows dialect is left.
 
+#include "codegen/rows/ColumnSums.h"
 #include "codegen/rows/KernelBuilder.h"
 #include "codegen/rows/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -68,7 +69,7 @@ static void recordPlan(KernelOp kernel, const RowProgram &program, ArrayRef<Grou
 
 LogicalResult FormKernels::formKernel(const RowGroup &group) {
   Operation *last = group.members.back();
-  RowProgram program(group);
+  RowProgram program(group, {localRowBytes, localRowPasses});
   if (!program.getOutputs().empty()) {
     if (printPrograms)
       program.print(llvm::errs());
@@ -101,7 +102,7 @@ LogicalResult FormKernels::formKernels(Block &block) {
 }
 
 void FormKernels::runOnOperation() {
-  if (failed(generalizeElementwise(getOperation())))
+  if (failed(generalizeElementwise(getOperation())) || failed(normalizeColumnSums(getOperation())))
     return signalPassFailure();
   SmallVector<Block *> blocks;
   getOperation()->walk([&](Block *block) {

@@ -4,6 +4,7 @@
 
 #include "codegen/rows/KernelBuilder.h"
 
+#include "codegen/rows/ColumnSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -72,6 +73,19 @@ static DenseMap<Type, Value> createWidths(ImplicitLocOpBuilder &builder, ValueRa
   return widths;
 }
 
+/// What the output is written to. A sum is added to the old elements.
+Value KernelBuilder::createInit(const RowOutput &output, ArrayRef<Value> sizes) {
+  auto result = cast<OpResult>(output.value);
+  if (output.isAccumulated)
+    return cast<linalg::GenericOp>(result.getOwner()).getOutputs()[result.getResultNumber()];
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<Value> dynamic;
+  for (auto [dim, size] : llvm::enumerate(type.getShape()))
+    if (ShapedType::isDynamic(size))
+      dynamic.push_back(sizes[dim]);
+  return tensor::EmptyOp::create(outer, type, dynamic);
+}
+
 FailureOr<KernelOp> KernelBuilder::createKernel() {
   FailureOr<SmallVector<Value>> sizes = getSizes(outer);
   if (failed(sizes))
@@ -89,11 +103,7 @@ FailureOr<KernelOp> KernelBuilder::createKernel() {
   }
   for (const RowOutput &output : program.getOutputs()) {
     auto type = cast<RankedTensorType>(output.value.getType());
-    SmallVector<Value> dynamic;
-    for (auto [dim, size] : llvm::enumerate(type.getShape()))
-      if (ShapedType::isDynamic(size))
-        dynamic.push_back((*sizes)[dim]);
-    inits.push_back(tensor::EmptyOp::create(outer, type, dynamic));
+    inits.push_back(createInit(output, *sizes));
     maps.push_back(output.map);
     argumentTypes.push_back(RowType::get(outer.getContext(), type.getElementType()));
   }
@@ -111,6 +121,8 @@ FailureOr<KernelOp> KernelBuilder::build() {
     return failure();
   kernel = *created;
   rowBuilder.setInsertionPointToEnd(&kernel.getBody().front());
+  for (Type type : program.getLocalRows())
+    localRows.push_back(LocalRowOp::create(rowBuilder, RowType::get(rowBuilder.getContext(), type)));
   for (auto [position, statistics] : llvm::enumerate(program.getStatistics())) {
     Value width = widths.lookup(getElementTypeOrSelf(statistics->getResult(0).getType()));
     StatisticsPhases phases(*this, position, width);
@@ -160,13 +172,23 @@ void KernelBuilder::storeColumns(Place &place) {
   if (getPass(place.phase) == RowPass::Further)
     return;
   AffineMap identity = program.getSpace().getIdentity(outer.getContext());
-  SmallVector<std::pair<Value, unsigned>> stores = program.getStores(place.phase);
+  SmallVector<RowStore> stores = program.getStores(place.phase);
   SmallVector<Value> elements;
-  for (auto [value, output] : stores)
-    elements.push_back(getElement({value, identity}, place));
-  unsigned firstInit = program.getInputs().size();
-  for (auto [store, element] : llvm::zip_equal(stores, elements))
-    StoreOp::create(*place.column, element, kernel.getRowArgument(firstInit + store.second), place.columnIndex);
+  for (const RowStore &store : stores)
+    elements.push_back(getElement({store.value, identity}, place));
+  for (auto [store, element] : llvm::zip_equal(stores, elements)) {
+    bool isTerm = store.row.kind == RowPlace::Output && program.getOutputs()[store.row.position].isAccumulated;
+    if (isTerm)
+      AccumulateOp::create(*place.column, element, getRow(store.row), place.columnIndex);
+    else
+      StoreOp::create(*place.column, element, getRow(store.row), place.columnIndex);
+  }
+}
+
+Value KernelBuilder::getRow(RowPlace row) {
+  if (row.kind == RowPlace::Local)
+    return localRows[row.position];
+  return kernel.getRowArgument(program.getInputs().size() + row.position);
 }
 
 void KernelBuilder::addLastPhase() {
@@ -213,15 +235,16 @@ Value KernelBuilder::getElement(const Access &access, Place &place) {
 }
 
 Value KernelBuilder::computeElement(const Access &access, Place &place) {
-  if (std::optional<unsigned> row = program.getRowOf(access.tensor, place.phase))
-    return load(program.getInputs().size() + *row, place);
+  if (std::optional<RowPlace> row = program.getRowOf(access.tensor, place.phase))
+    return LoadOp::create(*place.column, getElementTypeOrSelf(access.tensor.getType()), getRow(*row),
+                          place.columnIndex);
   Operation *producer = access.tensor.getDefiningOp();
   if (Value known = statisticsResults.lookup(access.tensor))
     return known;
   if (auto halves = dyn_cast_if_present<RandomHalvesOp>(producer))
     return createRandomHalf(halves, place);
   if (!program.isMember(producer) && !isInlined(access))
-    return load(llvm::find(program.getInputs(), access) - program.getInputs().begin(), place);
+    return loadInput(llvm::find(program.getInputs(), access) - program.getInputs().begin(), place);
   if (auto fill = dyn_cast<linalg::FillOp>(producer))
     return fill.getInputs().front();
   SplatElementsAttr splat;
@@ -229,6 +252,9 @@ Value KernelBuilder::computeElement(const Access &access, Place &place) {
     return arith::ConstantOp::create(*place.row, cast<TypedAttr>(splat.getSplatValue<Attribute>()));
   auto generic = cast<linalg::GenericOp>(producer);
   unsigned result = cast<OpResult>(access.tensor).getResultNumber();
+  // An element of a sum's is the row's term.
+  if (isColumnSum(generic))
+    return evaluate(getTerm(generic, result), generic, access.map, place);
   // The init's map is the identity, so the element's position is the loops'.
   return evaluate(generic.getBody()->getTerminator()->getOperand(result), generic, access.map, place);
 }
@@ -269,10 +295,10 @@ Value KernelBuilder::createRandomHalf(RandomHalvesOp halves, Place &place) {
                               halves.getStep(), row, halves.getSite());
 }
 
-Value KernelBuilder::load(unsigned operand, Place &place) {
-  BlockArgument row = kernel.getRowArgument(operand);
+Value KernelBuilder::loadInput(unsigned input, Place &place) {
+  BlockArgument row = kernel.getRowArgument(input);
   Type type = cast<RowType>(row.getType()).getElementType();
-  if (kernel.isAlongColumns(operand))
+  if (kernel.isAlongColumns(input))
     return LoadOp::create(*place.column, type, row, place.columnIndex);
   return LoadOp::create(*place.row, type, row, Value());
 }

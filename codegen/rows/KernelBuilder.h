@@ -38,6 +38,7 @@ private:
   };
 
   FailureOr<SmallVector<Value>> getSizes(ImplicitLocOpBuilder &builder);
+  Value createInit(const RowOutput &output, ArrayRef<Value> sizes);
   FailureOr<KernelOp> createKernel();
   void addLastPhase();
   void storeRowOutputs();
@@ -46,7 +47,8 @@ private:
   Value computeElement(const Access &access, Place &place);
   Value evaluate(Value scalar, Operation *generic, AffineMap domain, Place &place);
   Value createRandomHalf(RandomHalvesOp halves, Place &place);
-  Value load(unsigned operand, Place &place);
+  Value loadInput(unsigned input, Place &place);
+  Value getRow(RowPlace row);
   Value *find(Value value, AffineMap map, Place &place);
   bool isColumnScalar(Value value, const Place &place) const;
 
@@ -54,6 +56,7 @@ private:
   ImplicitLocOpBuilder outer;
   ImplicitLocOpBuilder rowBuilder;
   KernelOp kernel;
+  SmallVector<Value> localRows;
   DenseMap<Type, Value> widths;
   Memo rowMemo;
   DenseMap<Value, Value> statisticsResults;

@@ -4,6 +4,7 @@
 
 #include "codegen/rows/RowAccess.h"
 
+#include "codegen/rows/ColumnSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -18,6 +19,10 @@ AffineMap RowSpace::getIdentity(MLIRContext *context) const {
 
 AffineMap RowSpace::getRows(MLIRContext *context) const {
   return AffineMap::get(getRank(), 0, getIdentity(context).getResults().take_front(getNumRows()), context);
+}
+
+AffineMap RowSpace::getColumns(MLIRContext *context) const {
+  return AffineMap::get(getRank(), 0, getIdentity(context).getResults().take_back(columns), context);
 }
 
 bool RowSpace::usesColumns(AffineMap map) const {
@@ -49,18 +54,20 @@ static bool isScalarBody(Block &body) {
 /// Whether every result is a dimension or the constant 0, and no dimension is used twice.
 static bool isProjection(AffineMap map) { return map.isProjectedPermutation(/*allowZeroInResults=*/true); }
 
-bool rows::isElementwise(Operation *op) {
-  auto generic = dyn_cast_if_present<linalg::GenericOp>(op);
-  if (!generic || !generic.hasPureTensorSemantics() || generic.getNumParallelLoops() != generic.getNumLoops())
-    return false;
-  if (!llvm::all_of(generic.getIndexingMapsArray(), isProjection) || !isScalarBody(*generic.getBody()))
-    return false;
-  return llvm::all_of(generic.getDpsInitsMutable(),
-                      [&](OpOperand &init) { return generic.getMatchingIndexingMap(&init).isIdentity(); }) &&
-         llvm::all_of(generic.getInputs().getTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+bool rows::isScalarProgram(linalg::GenericOp op) {
+  return op.hasPureTensorSemantics() && llvm::all_of(op.getIndexingMapsArray(), isProjection) &&
+         isScalarBody(*op.getBody()) &&
+         llvm::all_of(op.getInputs().getTypes(), [](Type type) { return isa<RankedTensorType>(type); });
 }
 
-bool rows::isRowWise(Operation *op) { return isStatistics(op) || isElementwise(op); }
+bool rows::isElementwise(Operation *op) {
+  auto generic = dyn_cast_if_present<linalg::GenericOp>(op);
+  return generic && generic.getNumParallelLoops() == generic.getNumLoops() && isScalarProgram(generic) &&
+         llvm::all_of(generic.getDpsInitsMutable(),
+                      [&](OpOperand &init) { return generic.getMatchingIndexingMap(&init).isIdentity(); });
+}
+
+bool rows::isRowWise(Operation *op) { return isStatistics(op) || isElementwise(op) || isColumnSum(op); }
 
 SmallVector<int64_t> rows::getLoopShape(Operation *op) {
   if (auto statistics = dyn_cast<StatisticsOpInterface>(op))
@@ -77,8 +84,9 @@ SmallVector<Access> rows::getReads(Operation *op) {
     return reads;
   }
   auto generic = cast<linalg::GenericOp>(op);
+  bool isSum = isColumnSum(op);
   for (OpOperand &operand : generic->getOpOperands())
-    if (!generic.getMatchingBlockArgument(&operand).use_empty())
+    if (!generic.getMatchingBlockArgument(&operand).use_empty() && !(isSum && generic.isDpsInit(&operand)))
       reads.push_back({operand.get(), generic.getMatchingIndexingMap(&operand)});
   return reads;
 }

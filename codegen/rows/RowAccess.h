@@ -27,9 +27,10 @@ struct RowSpace {
 
   unsigned getRank() const { return shape.size(); }
   unsigned getNumRows() const { return shape.size() - columns; }
-  /// The map to all dimensions, and to the row dimensions.
+  /// The map to all dimensions, to the row dimensions, and to the column dimensions.
   AffineMap getIdentity(MLIRContext *context) const;
   AffineMap getRows(MLIRContext *context) const;
+  AffineMap getColumns(MLIRContext *context) const;
   /// Whether the map uses the columns all, last and in order, or not at all; all other results are rows or 0.
   bool fits(AffineMap map) const;
   bool usesColumns(AffineMap map) const;
@@ -38,17 +39,21 @@ struct RowSpace {
 /// Whether the op reduces rows (StatisticsOpInterface); null is none.
 bool isStatistics(Operation *op);
 
+/// Whether the op's body is scalar arith and math ops on one element of each operand, which is a tensor.
+bool isScalarProgram(linalg::GenericOp op);
+
 /// A linalg.generic on tensors that computes each element of its results from one element of each operand by scalar
 /// arith and math ops.
 bool isElementwise(Operation *op);
 
-/// Elementwise or statistics: what a kernel is made of.
+/// Elementwise, statistics or a sum down the rows (ColumnSums.h): what a kernel is made of.
 bool isRowWise(Operation *op);
 
 /// The loop sizes of a row-wise op.
 SmallVector<int64_t> getLoopShape(Operation *op);
 
-/// What a row-wise op reads, in terms of its loops; an init only where its old value is used.
+/// What a row-wise op reads, in terms of its loops; an init only where its old value is used for more than to add to
+/// it.
 SmallVector<Access> getReads(Operation *op);
 
 /// Whether the access is computed in place, from scalars or parameters, instead of being read from a tensor: random

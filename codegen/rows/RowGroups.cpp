@@ -4,6 +4,7 @@
 
 #include "codegen/rows/RowGroups.h"
 
+#include "codegen/rows/ColumnSums.h"
 #include "codegen/rows/GroupLimits.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <queue>
@@ -175,6 +176,8 @@ static bool agree(int64_t a, int64_t b) { return a == b || ShapedType::isDynamic
 static std::optional<unsigned> getDeclaredColumns(Operation *op) {
   if (auto statistics = dyn_cast<StatisticsOpInterface>(op))
     return statistics.getColumnCount();
+  if (isColumnSum(op))
+    return cast<linalg::GenericOp>(op).getNumParallelLoops();
   std::optional<unsigned> columns;
   for (const Access &read : getReads(op))
     visitLeaves(read, [&](const Access &leaf) {
@@ -260,6 +263,8 @@ Grouping::Reason Grouping::unite(Operation *op, ArrayRef<int> candidates, bool r
         united.space.shape[dim] = size;
   if (Reason excess = findExcess(united); !excess.empty())
     return excess;
+  if (!areSumsLast(united.members))
+    return "expected no sum down the rows that one row needs, but got one";
   return readsFit(united) ? "" : "expected operands along the rows and columns of its kernel, but got another layout";
 }
 
@@ -326,7 +331,7 @@ bool Grouping::assignToProducers(Operation *op) {
       refusals.push_back({op, producer, first});
   };
   for (bool rowLevel : {false, true}) {
-    if (isStatistics(op) && rowLevel)
+    if (rowLevel && (isStatistics(op) || isColumnSum(op)))
       break;
     if (joins(producers, rowLevel))
       return true;

@@ -4,14 +4,16 @@
 
 #include "codegen/rows/RowProgram.h"
 
-#include "codegen/rows/SourceOps.h"
+#include "codegen/rows/ColumnSums.h"
+#include "codegen/rows/ElementMemory.h"
+#include "codegen/rows/SumOrder.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid::rows;
 
-RowProgram::RowProgram(const RowGroup &group) : group(group) {
+RowProgram::RowProgram(const RowGroup &group, LocalRowLimits limits) : group(group), limits(limits) {
   collectOutputs();
   collectStatistics();
   plan();
@@ -20,12 +22,14 @@ RowProgram::RowProgram(const RowGroup &group) : group(group) {
 void RowProgram::collectOutputs() {
   MLIRContext *context = group.members.front()->getContext();
   for (Operation *member : group.members) {
-    bool onRows = group.rowLevel.contains(member) || isStatistics(member);
-    AffineMap map = onRows ? group.space.getRows(context) : group.space.getIdentity(context);
+    bool onRows = group.rowLevel.contains(member) || isStatistics(member), isSum = isColumnSum(member);
+    AffineMap map = onRows  ? group.space.getRows(context)
+                    : isSum ? group.space.getColumns(context)
+                            : group.space.getIdentity(context);
     for (Value result : member->getResults()) {
       bool escapes = llvm::any_of(result.getUsers(), [&](Operation *user) { return !isMember(user); });
       if (escapes)
-        outputs.push_back({result, map, /*phase=*/0, group.space.usesColumns(map)});
+        outputs.push_back({result, map, /*phase=*/0, group.space.usesColumns(map), isSum});
     }
   }
 }
@@ -48,26 +52,34 @@ void RowProgram::collectStatistics() {
 
 //===------------------------------------------- what a phase needs -----------------------------------------------===//
 
-std::optional<unsigned> RowProgram::getRowOf(Value value, unsigned phase) const {
+std::optional<RowPlace> RowProgram::getRowOf(Value value, unsigned phase) const {
   auto found = kept.find(value);
   if (found == kept.end() || found->second.phase >= phase)
     return std::nullopt;
-  return found->second.output;
+  return found->second.row;
 }
 
-SmallVector<std::pair<Value, unsigned>> RowProgram::getStores(unsigned phase) const {
-  SmallVector<std::pair<Value, unsigned>> stores;
-  for (auto [position, output] : llvm::enumerate(outputs)) {
+SmallVector<RowStore> RowProgram::getStores(unsigned phase) const {
+  SmallVector<RowStore> stores;
+  auto addKept = [&](RowPlace row) {
     for (StatisticsOpInterface statistic : statistics)
       for (Value x : statistic.getRowOperands()) {
         auto found = kept.find(x);
-        bool isStored = found != kept.end() && found->second.output == position && found->second.phase == phase;
-        if (isStored && x != output.value && !llvm::is_contained(stores, std::pair<Value, unsigned>(x, position)))
-          stores.push_back({x, position});
+        bool isStored = found != kept.end() && found->second.row == row && found->second.phase == phase;
+        bool isOwn = row.kind == RowPlace::Output && outputs[row.position].value == x;
+        auto isSame = [&](const RowStore &store) { return store.value == x && store.row == row; };
+        if (isStored && !isOwn && llvm::none_of(stores, isSame))
+          stores.push_back({x, row});
       }
+  };
+  for (auto [position, output] : llvm::enumerate(outputs)) {
+    RowPlace row{RowPlace::Output, static_cast<unsigned>(position)};
+    addKept(row);
     if (output.alongColumns && output.phase == phase)
-      stores.push_back({output.value, position});
+      stores.push_back({output.value, row});
   }
+  for (unsigned position = 0; position < localRows.size(); ++position)
+    addKept({RowPlace::Local, position});
   return stores;
 }
 
@@ -81,7 +93,7 @@ void RowProgram::recordInput(const Access &access, unsigned phase) {
 }
 
 void RowProgram::demand(const Access &access, unsigned phase) {
-  if (std::optional<unsigned> row = getRowOf(access.tensor, phase)) {
+  if (std::optional<RowPlace> row = getRowOf(access.tensor, phase)) {
     if (!llvm::is_contained(phases[phase].readsBack, *row))
       phases[phase].readsBack.push_back(*row);
     return;
@@ -113,8 +125,8 @@ void RowProgram::simulate() {
     if (phase < getLastPhase())
       for (Value x : statistics[getStatisticsOf(phase)].getRowOperands())
         demand({x, identity}, phase);
-    for (auto [value, position] : getStores(phase))
-      demand({value, identity}, phase);
+    for (const RowStore &store : getStores(phase))
+      demand({store.value, identity}, phase);
   }
   // Values with one element per row are computed between and after the phases.
   for (const RowOutput &output : outputs)
@@ -130,9 +142,9 @@ void RowProgram::visitShapes(function_ref<void(const Access &)> visit) const {
           visit(leaf);
       });
     if (auto generic = dyn_cast<linalg::GenericOp>(member))
-      for (Value init : generic.getOutputs())
-        if (!isMember(init.getDefiningOp()))
-          visit({init, getDomain(member)});
+      for (OpOperand &init : generic.getDpsInitsMutable())
+        if (!isMember(init.get().getDefiningOp()))
+          visit({init.get(), generic.getMatchingIndexingMap(&init).compose(getDomain(member))});
   }
 }
 
@@ -149,38 +161,42 @@ bool mlir::resid::rows::mayShareBuffer(ShapedType input, ShapedType output) {
 
 /// After a store to an output, no later phase may read an input that the output's buffer could be.
 bool RowProgram::isLegal() const {
-  for (auto [value, place] : kept)
+  for (auto [value, place] : kept) {
+    if (place.row.kind == RowPlace::Local)
+      continue;
     for (unsigned phase = place.phase + 1; phase < phases.size(); ++phase)
       for (unsigned input : phases[phase].reads)
         if (mayShareBuffer(cast<ShapedType>(inputs[input].tensor.getType()),
-                           cast<ShapedType>(outputs[place.output].value.getType())))
+                           cast<ShapedType>(outputs[place.row.position].value.getType())))
           return false;
+  }
   return true;
 }
 
 /// Whether some value is kept in the output's row.
 bool RowProgram::isTaken(unsigned output) const {
-  return llvm::any_of(kept, [&](const auto &entry) { return entry.second.output == output; });
+  RowPlace row{RowPlace::Output, output};
+  return llvm::any_of(kept, [&](const auto &entry) { return entry.second.row == row; });
 }
 
 bool RowProgram::tryKeep(Value value, KeptValue place) {
   kept[value] = place;
-  RowOutput &output = outputs[place.output];
-  unsigned previous = output.phase;
-  if (output.value == value)
-    output.phase = place.phase;
+  RowOutput *own = nullptr;
+  if (place.row.kind == RowPlace::Output && outputs[place.row.position].value == value)
+    own = &outputs[place.row.position];
+  unsigned previous = own ? std::exchange(own->phase, place.phase) : 0;
   simulate();
   if (isLegal())
     return true;
   kept.erase(value);
-  output.phase = previous;
+  if (own)
+    own->phase = previous;
   simulate();
   return false;
 }
 
-/// A value is kept where computing it again takes random numbers, a division or a math function, or reads more rows of
-/// inputs than reading it back would.
-bool RowProgram::isWorthKeeping(Value value) const {
+/// A value is kept where computing it again is not free.
+RowProgram::Repetition RowProgram::judgeRepetition(Value value) const {
   SetVector<Value> chain;
   DenseSet<Value> rowsRead;
   chain.insert(value);
@@ -193,53 +209,95 @@ bool RowProgram::isWorthKeeping(Value value) const {
     if (isStatistics(producer) || group.rowLevel.contains(producer))
       continue;
     if (isExpensive(producer))
-      return true;
+      return Repetition::Expensive;
     for (const Access &read : getReads(producer))
       if (read.map.isIdentity() && !isInlined(read))
         chain.insert(read.tensor);
   }
-  return rowsRead.size() > 1;
+  return rowsRead.size() > 1 ? Repetition::Cheap : Repetition::Free;
+}
+
+/// How many passes that every row takes compute the value again after `phase`.
+int64_t RowProgram::countRepetitions(Value value, unsigned phase) const {
+  int64_t passes = 0;
+  for (unsigned later = phase + 1; later < phases.size(); ++later) {
+    if (!llvm::is_contained(phases[later].computes, value))
+      continue;
+    bool isFurther = getPass(later) == RowPass::Further;
+    passes += isFurther ? StatisticsOpInterface(statistics[getStatisticsOf(later)]).getUsualPasses() - 1 : 1;
+  }
+  return passes;
 }
 
 /// Finds a row for an operand of the statistics op whose first pass is `phase`.
 void RowProgram::keepStatisticsOperand(Value x, unsigned phase) {
   if (!isMember(x.getDefiningOp()))
     return;
-  KeptValue place{0, phase};
   // Two statistics of one value: it is kept from the first on.
   if (auto found = kept.find(x); found != kept.end()) {
     KeptValue before = found->second;
-    if (!tryKeep(x, {before.output, place.phase}))
+    if (!tryKeep(x, {before.row, phase}))
       tryKeep(x, before);
     return;
   }
-  for (auto [position, output] : llvm::enumerate(outputs))
-    if (output.value == x) {
-      // A later operand that stands in this row would overwrite a value stored early; then it is stored last.
-      if (!isTaken(position))
-        tryKeep(x, {static_cast<unsigned>(position), place.phase});
-      return;
-    }
-  if (!isWorthKeeping(x))
-    return;
-  Type type = getElementTypeOrSelf(x.getType());
-  for (auto [position, output] : llvm::enumerate(outputs)) {
-    if (!output.alongColumns || isTaken(position) || getElementTypeOrSelf(output.value.getType()) != type)
-      continue;
-    if (tryKeep(x, {static_cast<unsigned>(position), place.phase}))
-      return;
-  }
+  if (!keepInOutput(x, phase))
+    keepInLocalRow(x, phase);
 }
 
-/// Stores an output in the first phase that computes it anyway, unless another value stands in its row.
+/// Its own row where it is an output, else that of an output of its type.
+bool RowProgram::keepInOutput(Value x, unsigned phase) {
+  for (auto [position, output] : llvm::enumerate(outputs))
+    if (output.value == x) // A later operand that stands in this row would overwrite a value stored early; then it is
+                           // stored last.
+      return !isTaken(position) && tryKeep(x, {{RowPlace::Output, static_cast<unsigned>(position)}, phase});
+  if (judgeRepetition(x) == Repetition::Free)
+    return false;
+  Type type = getElementTypeOrSelf(x.getType());
+  for (auto [position, output] : llvm::enumerate(outputs)) {
+    if (!output.alongColumns || output.isAccumulated || isTaken(position) ||
+        getElementTypeOrSelf(output.value.getType()) != type)
+      continue;
+    if (tryKeep(x, {{RowPlace::Output, static_cast<unsigned>(position)}, phase}))
+      return true;
+  }
+  return false;
+}
+
+/// A row of the program's own, where all of them fit into the limit. Rows of an open width have none: nobody knows
+/// whether they fit.
+void RowProgram::keepInLocalRow(Value x, unsigned phase) {
+  Type type = getElementTypeOrSelf(x.getType());
+  if (limits.bytes == 0 || (!type.isF32() && !type.isF64()))
+    return;
+  Repetition repetition = judgeRepetition(x);
+  bool isCheap = repetition == Repetition::Cheap && countRepetitions(x, phase) < limits.leastPasses;
+  if (repetition == Repetition::Free || isCheap)
+    return;
+  int64_t bytes = getElementBytes(type);
+  for (Type row : localRows)
+    bytes += getElementBytes(row);
+  // Targets give rows whole chunks of columns.
+  int64_t width = 1;
+  for (int64_t size : ArrayRef(group.space.shape).take_back(group.space.columns))
+    if (ShapedType::isDynamic(size) || llvm::MulOverflow(width, size, width))
+      return;
+  if (width > limits.bytes || static_cast<int64_t>(llvm::alignTo(width, kLanes)) * bytes > limits.bytes)
+    return;
+  localRows.push_back(type);
+  tryKeep(x, {{RowPlace::Local, static_cast<unsigned>(localRows.size() - 1)}, phase});
+}
+
+/// Stores an output in the first phase that computes it anyway, unless another value stands in its row, or it is kept
+/// in a local row.
 void RowProgram::storeEarly(RowOutput &output) {
   unsigned position = &output - outputs.begin();
-  if (!output.alongColumns || isTaken(position))
+  if (!output.alongColumns || output.isAccumulated || isTaken(position) || kept.contains(output.value))
     return;
   // Further passes run conditionally or more than once; only the first pass over an operand stores.
   for (unsigned statistic = 0; statistic < statistics.size(); ++statistic) {
     unsigned phase = getPhase(statistic, RowPass::First);
-    if (llvm::is_contained(phases[phase].computes, output.value) && tryKeep(output.value, {position, phase}))
+    if (llvm::is_contained(phases[phase].computes, output.value) &&
+        tryKeep(output.value, {{RowPlace::Output, position}, phase}))
       return;
   }
 }
@@ -252,79 +310,4 @@ void RowProgram::plan() {
       keepStatisticsOperand(x, getPhase(statistic - 1, RowPass::First));
   for (RowOutput &output : outputs)
     storeEarly(output);
-}
-
-//===------------------------------------------- report -----------------------------------------------------------===//
-
-static void printPositions(raw_ostream &stream, StringRef what, StringRef prefix, ArrayRef<unsigned> positions) {
-  if (positions.empty())
-    return;
-  stream << "; " << what << " ";
-  llvm::interleaveComma(positions, stream, [&](unsigned position) { stream << prefix << position; });
-}
-
-static void printSizes(raw_ostream &stream, ArrayRef<int64_t> sizes) {
-  stream << "[";
-  llvm::interleaveComma(sizes, stream, [&](int64_t size) {
-    if (ShapedType::isDynamic(size))
-      stream << "?";
-    else
-      stream << size;
-  });
-  stream << "]";
-}
-
-/// Values that the phase computes though an earlier one has, by the ops they come from where these are known.
-void RowProgram::printComputedAgain(raw_ostream &stream, unsigned phase) const {
-  SmallVector<Operation *> ops;
-  for (Value value : phases[phase].computes) {
-    auto computes = [&](const RowPhase &earlier) { return llvm::is_contained(earlier.computes, value); };
-    if (llvm::any_of(ArrayRef(phases).take_front(phase), computes))
-      ops.push_back(value.getDefiningOp());
-  }
-  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  SmallVector<std::string> names;
-  for (Operation *op : ops) {
-    SmallVector<SourceOp> sources = getSourceOps(op->getLoc());
-    std::string name = sources.empty() ? op->getName().getStringRef().str() : sources.front().print();
-    if (!llvm::is_contained(names, name))
-      names.push_back(name);
-  }
-  if (!names.empty())
-    stream << "; computes again " << llvm::join(names, ", ");
-}
-
-void RowProgram::print(raw_ostream &stream) const {
-  ArrayRef<int64_t> shape = group.space.shape;
-  stream << "row program: rows ";
-  printSizes(stream, shape.drop_back(group.space.columns));
-  stream << " columns ";
-  printSizes(stream, shape.take_back(group.space.columns));
-  stream << "\n";
-  for (auto [position, input] : llvm::enumerate(inputs))
-    stream << "  in" << position << ": " << input.tensor.getType()
-           << (group.space.usesColumns(input.map) ? (input.map.isIdentity() ? "" : ", shared by rows")
-                                                  : ", one per row")
-           << "\n";
-  for (auto [position, output] : llvm::enumerate(outputs))
-    stream << "  out" << position << ": " << output.value.getType() << (output.alongColumns ? "" : ", one per row")
-           << "\n";
-  for (auto [position, phase] : llvm::enumerate(phases)) {
-    bool isLast = position == getLastPhase();
-    SmallVector<unsigned> writes, keeps;
-    for (auto [value, output] : getStores(position))
-      (value == outputs[output].value ? writes : keeps).push_back(output);
-    stream << "  phase " << position << ": ";
-    if (isLast)
-      stream << "results";
-    else
-      stream << statistics[getStatisticsOf(position)]->getName().stripDialect()
-             << (getPass(position) == RowPass::First ? ", first sum" : ", further sums");
-    printPositions(stream, "reads", "in", phase.reads);
-    printPositions(stream, "reads back", "out", phase.readsBack);
-    printComputedAgain(stream, position);
-    printPositions(stream, "keeps its operand in", "out", keeps);
-    printPositions(stream, "writes", "out", writes);
-    stream << "\n";
-  }
 }

@@ -19,19 +19,34 @@ struct RowOutput {
   /// The phase that stores it; values that are one element per row are stored after all phases.
   unsigned phase;
   bool alongColumns;
+  /// Whether it is a sum down the rows, and the phase adds the row's terms to it.
+  bool isAccumulated;
 };
 
-/// A value that is read back from an output's row in all phases after the one that computes it: the output's own value,
-/// stored early, or another value of the same type that stands there until the output's own is due.
+/// A row that values are stored to: by its position in the list of outputs, or in that of local rows.
+struct RowPlace {
+  enum Kind { Output, Local } kind;
+  unsigned position;
+  bool operator==(const RowPlace &other) const { return kind == other.kind && position == other.position; }
+};
+
+/// A value that is read back from a row in all phases after the one that computes it. In an output's row it is the
+/// output's own value, stored early, or another value of the same type that stands there until the output's own is due.
 struct KeptValue {
-  unsigned output;
+  RowPlace row;
   unsigned phase;
 };
 
-/// What one phase does: positions in the lists of inputs and outputs.
+/// What is stored where.
+struct RowStore {
+  Value value;
+  RowPlace row;
+};
+
+/// What one phase does: positions in the list of inputs, and rows that are read back.
 struct RowPhase {
   SmallVector<unsigned> reads;
-  SmallVector<unsigned> readsBack;
+  SmallVector<RowPlace> readsBack;
   SmallVector<Value> computes;
 };
 
@@ -40,10 +55,18 @@ struct RowPhase {
 /// functions may allow (codegen/boundary/SharedBuffers).
 bool mayShareBuffer(ShapedType input, ShapedType output);
 
+/// What a program may have of local rows.
+struct LocalRowLimits {
+  /// The bytes that all local rows of a program may have; 0: there are none.
+  int64_t bytes = 0;
+  /// A value that is cheap to compute is kept only where so many later passes of every row need it.
+  int64_t leastPasses = 1;
+};
+
 /// Statistics ops stand in order of dependence; their positions give the numbers of the phases (PhaseNumbers.h).
 class RowProgram {
 public:
-  explicit RowProgram(const RowGroup &group);
+  RowProgram(const RowGroup &group, LocalRowLimits limits);
 
   const RowSpace &getSpace() const { return group.space; }
   bool isMember(Operation *op) const { return op && llvm::is_contained(group.members, op); }
@@ -51,13 +74,15 @@ public:
   ArrayRef<StatisticsOpInterface> getStatistics() const { return statistics; }
   ArrayRef<Access> getInputs() const { return inputs; }
   ArrayRef<RowOutput> getOutputs() const { return outputs; }
+  /// The element types of the local rows.
+  ArrayRef<Type> getLocalRows() const { return localRows; }
   ArrayRef<RowPhase> getPhases() const { return phases; }
   unsigned getLastPhase() const { return getPhaseBehind(statistics.size()); }
 
   /// Where a value is read back from in `phase`, if anywhere.
-  std::optional<unsigned> getRowOf(Value value, unsigned phase) const;
-  /// The values that are stored in `phase`, each with its output's position.
-  SmallVector<std::pair<Value, unsigned>> getStores(unsigned phase) const;
+  std::optional<RowPlace> getRowOf(Value value, unsigned phase) const;
+  /// The values that are stored in `phase`.
+  SmallVector<RowStore> getStores(unsigned phase) const;
 
   /// Calls `visit` for everything outside of the group whose shape says sizes of the space, though its elements may not
   /// be read: inits and random numbers.
@@ -70,10 +95,16 @@ private:
   void collectStatistics();
   void plan();
   void keepStatisticsOperand(Value x, unsigned phase);
+  bool keepInOutput(Value x, unsigned phase);
+  void keepInLocalRow(Value x, unsigned phase);
   void storeEarly(RowOutput &output);
   bool isTaken(unsigned output) const;
   bool tryKeep(Value value, KeptValue place);
-  bool isWorthKeeping(Value value) const;
+  /// What it takes to compute a value again: no more than reading it back, more rows of inputs, or random numbers, a
+  /// division or a math function.
+  enum class Repetition { Free, Cheap, Expensive };
+  Repetition judgeRepetition(Value value) const;
+  int64_t countRepetitions(Value value, unsigned phase) const;
   /// Fills `phases` from what is kept where.
   void simulate();
   void demand(const Access &access, unsigned phase);
@@ -82,9 +113,11 @@ private:
   void recordInput(const Access &access, unsigned phase);
 
   RowGroup group;
+  LocalRowLimits limits;
   SmallVector<StatisticsOpInterface> statistics;
   SmallVector<Access> inputs;
   SmallVector<RowOutput> outputs;
+  SmallVector<Type> localRows;
   DenseMap<Value, KeptValue> kept;
   SmallVector<RowPhase> phases;
 };

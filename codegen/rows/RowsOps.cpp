@@ -51,6 +51,17 @@ bool KernelOp::isAlongColumns(unsigned i) {
   });
 }
 
+bool KernelOp::isAccumulated(unsigned i) {
+  unsigned rows = getRowDims().size();
+  return i >= getInputs().size() && rows != 0 && isAlongColumns(i) &&
+         llvm::none_of(llvm::seq(rows), [&](unsigned row) { return getIndexingMap(i).isFunctionOfDim(row); });
+}
+
+bool KernelOp::hasAccumulated() {
+  unsigned operands = getInputs().size() + getInits().size();
+  return llvm::any_of(llvm::seq(operands), [&](unsigned i) { return isAccumulated(i); });
+}
+
 /// Checks one map: dimensions or the constant 0; the columns all, last and in order, or not at all.
 static LogicalResult verifyMap(KernelOp kernel, unsigned operand, AffineMap map, ShapedType type) {
   unsigned rows = kernel.getRowDims().size(), columns = kernel.getColumnDims().size();
@@ -83,11 +94,14 @@ static LogicalResult verifyMap(KernelOp kernel, unsigned operand, AffineMap map,
   return success();
 }
 
-/// Rows are independent of each other: no two of them write one element.
-static LogicalResult verifyInitMap(KernelOp kernel, AffineMap map) {
+/// Rows are independent of each other: no two of them write one element, but for sums down the rows.
+static LogicalResult verifyInitMap(KernelOp kernel, unsigned operand, AffineMap map) {
+  if (kernel.isAccumulated(operand))
+    return success();
   for (unsigned row = 0, rows = kernel.getRowDims().size(); row < rows; ++row)
     if (!map.isFunctionOfDim(row))
-      return kernel.emitOpError("expected the map of an init to use every row dimension but got ")
+      return kernel.emitOpError(
+                 "expected the map of an init to use every row dimension, or the columns alone, but got ")
              << AffineMapAttr::get(map);
   return success();
 }
@@ -101,7 +115,7 @@ LogicalResult KernelOp::verify() {
   for (unsigned i = 0; i < numInputs + numInits; ++i) {
     auto type = cast<ShapedType>((i < numInputs ? getInputs()[i] : getInits()[i - numInputs]).getType());
     AffineMap map = getIndexingMap(i);
-    if (failed(verifyMap(*this, i, map, type)) || (i >= numInputs && failed(verifyInitMap(*this, map))))
+    if (failed(verifyMap(*this, i, map, type)) || (i >= numInputs && failed(verifyInitMap(*this, i, map))))
       return failure();
     tensorInits += i >= numInputs && isa<TensorType>(type);
   }
@@ -111,6 +125,53 @@ LogicalResult KernelOp::verify() {
   if (getResults().size() != tensorInits)
     return emitOpError("expected one result per tensor among the inits, ")
            << tensorInits << ", but got " << getResults().size();
+  return success();
+}
+
+/// A local row is written in one phase of every row, and read in later ones.
+static LogicalResult verifyLocalRow(KernelOp kernel, LocalRowOp local) {
+  Operation *writing = nullptr;
+  for (Operation *user : local->getUsers()) {
+    if (isa<AccumulateOp>(user))
+      return user->emitOpError(
+          "expected rows.accumulate exactly on sums down the rows, whose maps are the columns alone");
+    auto store = dyn_cast<StoreOp>(user);
+    if (!(store ? store.getColumn() : cast<LoadOp>(user).getColumn()))
+      return user->emitOpError("expected a column, since a local row has an element per column");
+    if (!store)
+      continue;
+    Operation *phase = store->getParentOfType<PhaseOp>();
+    if (phase->getParentOp() != kernel)
+      return store.emitOpError("expected a local row to be written in a phase that every row goes through");
+    if (writing && writing != phase)
+      return store.emitOpError("expected a local row to be written in one phase, but got two");
+    writing = phase;
+  }
+  if (!writing)
+    return local.emitOpError("expected a local row to be written in a phase, but got none");
+  for (Operation *user : local->getUsers())
+    if (isa<LoadOp>(user) && !writing->isBeforeInBlock(kernel.getBody().front().findAncestorOpInBlock(*user)))
+      return user->emitOpError("expected a local row to be read in a phase after the one that writes it");
+  return success();
+}
+
+/// A sum gets one term from every row, and is touched by nothing else.
+static LogicalResult verifyAccumulated(KernelOp kernel, BlockArgument row, bool isAccumulated) {
+  unsigned terms = 0;
+  for (Operation *user : row.getUsers()) {
+    auto accumulate = dyn_cast<AccumulateOp>(user);
+    if (bool(accumulate) != isAccumulated)
+      return user->emitOpError(
+          "expected rows.accumulate exactly on sums down the rows, whose maps are the columns alone");
+    if (!accumulate)
+      continue;
+    auto phase = dyn_cast<PhaseOp>(accumulate->getParentOp());
+    if (!phase || phase->getParentOp() != kernel)
+      return user->emitOpError("expected to stand in a phase that every row goes through");
+    ++terms;
+  }
+  if (isAccumulated && terms != 1)
+    return kernel.emitOpError("expected one rows.accumulate per sum down the rows, but got ") << terms;
   return success();
 }
 
@@ -126,13 +187,18 @@ LogicalResult KernelOp::verifyRegions() {
     if (row.getType() != expected)
       return emitOpError("expected row ") << i << " to be " << expected << " but got " << row.getType();
     for (Operation *user : row.getUsers()) {
-      bool hasColumn = user->getNumOperands() > (isa<StoreOp>(user) ? 2u : 1u);
+      bool hasColumn = user->getNumOperands() > (isa<LoadOp>(user) ? 1u : 2u);
       if (hasColumn != isAlongColumns(i))
         return user->emitOpError("expected a column exactly where the operand's map uses the columns");
     }
+    if (failed(verifyAccumulated(*this, row, isAccumulated(i))))
+      return failure();
   }
   if (body.getTerminator()->getNumOperands() != 0)
     return emitOpError("expected a body that yields nothing");
+  for (auto local : body.getOps<LocalRowOp>())
+    if (failed(verifyLocalRow(*this, local)))
+      return failure();
   return success();
 }
 
@@ -170,5 +236,19 @@ static LogicalResult verifyAccess(Operation *op, RowType row, Type element, Valu
 LogicalResult LoadOp::verify() { return verifyAccess(*this, getRow().getType(), getResult().getType(), getColumn()); }
 
 LogicalResult StoreOp::verify() { return verifyAccess(*this, getRow().getType(), getValue().getType(), getColumn()); }
+
+LogicalResult LocalRowOp::verify() {
+  Type element = getRow().getType().getElementType();
+  if (element.isF32() || element.isF64())
+    return success();
+  return emitOpError("expected a local row of f32 or f64 but got ") << element;
+}
+
+LogicalResult AccumulateOp::verify() {
+  Type expected = getArithmeticType(getRow().getType().getElementType());
+  if (getValue().getType() != expected)
+    return emitOpError("expected a term of type ") << expected << " but got " << getValue().getType();
+  return verifyColumn(*this, getColumn());
+}
 
 LogicalResult RandomHalfOp::verify() { return verifyColumn(*this, getColumn()); }

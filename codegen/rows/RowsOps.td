@@ -39,7 +39,7 @@ def Rows_RowType : TypeDef<Rows_Dialect, "Row"> {
 //===------------------------------------------- on whole tensors -------------------------------------------------===//
 
 def Rows_LayerStatisticsOp : Rows_Op<"layer_statistics", [Pure, AllTypesMatch<["scale", "k", "e", "rstd"]>,
-    DeclareOpInterfaceMethods<Rows_StatisticsOpInterface>]> {
+    DeclareOpInterfaceMethods<Rows_StatisticsOpInterface, ["getUsualPasses"]>]> {
   let summary = "row statistics of a layer norm, in the fixed order of sums";
   let description = [{
     For x of shape R×C (C: the last `norm_rank` dimensions, flattened, n elements) the four results of shape R are, in
@@ -111,17 +111,29 @@ def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyl
     inputs first. Scalars from above may be used. Rows are independent of each other: an init's map uses every row
     dimension. Inside, per-row scalar code (arith, math, scf.if) surrounds rows.phase ops, which run over the columns.
 
+    An init whose map uses the columns and no row dimension is a sum down the rows. One rows.accumulate, in a phase that
+    every row goes through, gives its terms, and nothing else touches it. The order of the sum hangs on the number of
+    rows alone (SumOrder.h); the init's old elements are added last, in f64, and the result is rounded once. Without rows
+    they stay as they are. `scratch` is the memory for such sums, which a kernel on buffers has (AllocateSums.cpp).
+
     The row of an init holds nothing until it is stored to; a row that is stored to in one phase may be loaded in later
     ones. An init's buffer may be exactly an input's (same type), so a store to an init in a phase is followed by no phase
     that loads an input of that type along the columns; within a phase a column is loaded before it is stored.
   }];
   let arguments = (ins Variadic<Index>:$row_dims, Variadic<Index>:$column_dims, Variadic<AnyShaped>:$inputs,
-                       Variadic<AnyShaped>:$inits, AffineMapArrayAttr:$indexing_maps);
+                       Variadic<AnyShaped>:$inits, Optional<MemRefRankOf<[F32], [2]>>:$scratch,
+                       AffineMapArrayAttr:$indexing_maps);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::ValueRange":$rowDims,
+                                 "::mlir::ValueRange":$columnDims, "::mlir::ValueRange":$inputs,
+                                 "::mlir::ValueRange":$inits, "::mlir::ArrayAttr":$indexingMaps), [{
+    build($_builder, $_state, results, rowDims, columnDims, inputs, inits, /*scratch=*/::mlir::Value(), indexingMaps);
+  }]>];
   let assemblyFormat = [{
     `rows` `(` $row_dims `)` `columns` `(` $column_dims `)`
     `ins` `(` ($inputs^ `:` type($inputs))? `)` `outs` `(` $inits `:` type($inits) `)`
+    (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
     attr-dict-with-keyword (`->` type($results)^)? $body
   }];
   let hasVerifier = 1;
@@ -136,6 +148,9 @@ def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyl
     }
     /// Whether operand `i` has one element per column, and not one for the whole row.
     bool isAlongColumns(unsigned i);
+    /// Whether operand `i` is an init that sums down the rows; and whether any is.
+    bool isAccumulated(unsigned i);
+    bool hasAccumulated();
   }];
 }
 
@@ -184,6 +199,28 @@ def Rows_StoreOp : Rows_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins AnyType:$value, Rows_RowType:$row, Optional<Index>:$column);
   let hasVerifier = 1;
   let assemblyFormat = "$value `,` $row (`[` $column^ `]`)? attr-dict `:` type($value) `,` type($row)";
+}
+
+def Rows_LocalRowOp : Rows_Op<"local_row", [HasParent<"KernelOp">]> {
+  let summary = "a row that belongs to no operand: it lives as long as one row is worked on";
+  let description = [{
+    For a value that several phases need and that no output's row can hold. It has an element per column, of f32 or f64.
+    One phase writes it, which every row goes through; later phases read it. Targets keep it where they have room: a CPU
+    on the stack. It is not pure, so that two rows of one type stay two.
+  }];
+  let results = (outs Res<Rows_RowType, "the row", [MemAlloc]>:$row);
+  let hasVerifier = 1;
+  let assemblyFormat = "attr-dict `:` type($row)";
+}
+
+def Rows_AccumulateOp : Rows_Op<"accumulate", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "adds the row's term to the sum of a column down the rows";
+  let description = [{
+    Terms are f32, or f64 where the sum is f64; a narrower sum is rounded at its end, once.
+  }];
+  let arguments = (ins AnyTypeOf<[F32, F64]>:$value, Rows_RowType:$row, Index:$column);
+  let hasVerifier = 1;
+  let assemblyFormat = "$value `,` $row `[` $column `]` attr-dict `:` type($value) `,` type($row)";
 }
 
 def Rows_RandomHalfOp : Rows_Op<"random_half", [Pure]> {

@@ -10,14 +10,15 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::rows;
 
-/// What the operations of [begin, end) take from those of their block that stand before `begin`.
+/// The values that the operations of [begin, end) take from those of their block that stand before `begin`. Not rows,
+/// which are places.
 static SmallVector<Value> findCarriedInto(Block &block, Block::iterator begin, Block::iterator end) {
   SetVector<Value> carried;
   for (Operation &op : llvm::make_range(begin, end))
     op.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (Operation *source = operand.getDefiningOp())
-          if (source->getBlock() == &block && source->isBeforeInBlock(&*begin))
+          if (source->getBlock() == &block && source->isBeforeInBlock(&*begin) && !isa<RowType>(operand.getType()))
             carried.insert(operand);
     });
   return carried.takeVector();

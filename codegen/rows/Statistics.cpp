@@ -223,6 +223,9 @@ static SmallVector<Value> expandRMS(const Expansion &expansion, ImplicitLocOpBui
 
 //===------------------------------------------- the ops ----------------------------------------------------------===//
 
+/// k comes from the first pass, e and q from the second.
+unsigned LayerStatisticsOp::getUsualPasses() { return 2; }
+
 SmallVector<Value> LayerStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
   return expandLayer(Expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon()), builder);
 }

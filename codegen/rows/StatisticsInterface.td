@@ -21,6 +21,9 @@ def Rows_StatisticsOpInterface : OpInterface<"StatisticsOpInterface"> {
       How many trailing dimensions of the operands are the columns.
     }], "unsigned", "getColumnCount", (ins), "", "return $_op.getNormRank();">,
     InterfaceMethod<[{
+      How many passes over its operands every row takes; further ones are rare.
+    }], "unsigned", "getUsualPasses", (ins), "", "return 1;">,
+    InterfaceMethod<[{
       Writes its phases and the scalar code between them at the builder's place; the values of its results for the row.
     }], "::llvm::SmallVector<::mlir::Value>", "expand",
         (ins "::mlir::ImplicitLocOpBuilder &":$builder, "::mlir::resid::rows::StatisticsPhases &":$phases)>];

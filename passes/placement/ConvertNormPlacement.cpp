@@ -4,10 +4,12 @@
 // converted. The conversions themselves are in KeepNorms.cpp and ShiftNorms.cpp.
 
 #include "dialect/Placement.h"
+#include "dialect/Spelling.h"
 #include "passes/Passes.h"
 #include "passes/placement/NormConversion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringExtras.h"
 #include <deque>
 
 namespace mlir::resid {
@@ -86,7 +88,10 @@ struct ConvertNormPlacement : resid::impl::ConvertNormPlacementBase<ConvertNormP
   void runOnOperation() override;
 
   std::string describeWrongTarget() const {
-    return "expected to=post, pre, branch_post, peri, post_shifted or none, but got '" + to + "'";
+    ArrayRef<StringRef> names = getPlacementNames();
+    StringRef nearest = findNearest(to, {names, {}, {}});
+    return "expected to=" + llvm::join(names.drop_back(), ", ") + " or " + names.back().str() + ", but got '" + to +
+           "'" + (nearest.empty() ? "" : "; did you mean '" + nearest.str() + "'?");
   }
 
   /// The conversion of `stack`; null if it has the target's placement already.

@@ -10,10 +10,11 @@ include "passes/PassOptions.td"
 def ConvertNormPlacement : Pass<"resid-convert-norm-placement", "::mlir::ModuleOp"> {
   let summary = "gives stacks of resid.block another norm placement";
   let description = [{
-    Class: **changes the function**; `post` to `post_shifted` and back by `params=shift` is **bit-exact**.
+    Class: **changes the function**. Between `post` and `post_shifted` with `params=shift` it is **bit-exact**.
 
-    Rewrites every stack of `resid.block` of the module, that is the blocks on one residual stream, to the placement
-    `to`. A conversion that cannot be done is an error with its place and reason.
+    A *stack* is the row of `resid.block` ops on one residual stream. This pass rewrites every stack of the module to
+    the placement `to`. A conversion that cannot be done is an error with its place and reason. What was done is
+    recorded in the module attribute `resid.manifest`.
 
     Before and after, with `to=post_shifted`:
     ```mlir
@@ -41,45 +42,47 @@ def ConvertNormPlacement : Pass<"resid-convert-norm-placement", "::mlir::ModuleO
     %y = resid.rms_norm %s gamma(%g1) {epsilon = 1.0e-6} : tensor<4x512xf32>, tensor<512xf32>
     ```
 
-    `params=keep`, between all placements: each sub-layer keeps its norms.
-    - A norm that stands at a position of the target stays there (`branch_post` to `peri`: it is N2), the others take the
-      positions left, in order (`post` to `peri`: it is N1). A position without a norm gets a new one of the kind, epsilon
-      and parameter types of the sub-layer's first norm; a norm without a position is dropped.
-    - Where the target wants a final norm, one that is there stays; else one like the last sub-layer's is added, or none
-      with `final-norm=identity`, and where the stream forks behind the stack and so goes on. Where the target wants none
-      (`post`, `none`), a final norm is dropped, and a remark says so.
-    - New parameters are new arguments at the end: alpha, gamma, beta, called `norm_3_gamma` (the norm's number is that in
-      the manifest), `final_norm_gamma`. In a loop over stacked parameters the new ones are stacked likewise.
+    **`params=keep`** works between all placements. Each sub-layer keeps its norms:
+    - A norm whose position exists in the target stays there. From `branch_post` to `peri` it is N2.
+    - The other norms take the positions that are left, in order. From `post` to `peri` the norm is N1.
+    - A position without a norm gets a new one, with the kind, epsilon and parameter types of the sub-layer's first
+      norm. A norm without a position is dropped.
+    - If the target wants a final norm, one that is there stays. Otherwise one like the last sub-layer's is added. None
+      is added with `final-norm=identity`, nor where the stream forks behind the stack and so goes on.
+    - If the target wants no final norm (`post`, `none`), a final norm is dropped, and a remark says so.
+    - New parameters are new arguments at the end: alpha, gamma, beta. They are called `norm_3_gamma`, with the norm's
+      number in the manifest, or `final_norm_gamma`. In a loop over stacked parameters, the new ones are stacked too.
 
-    `params=shift`, between `post` and `pre` or `post_shifted`: norm i moves to sub-layer i+1, and the last one becomes
-    the final norm. The first sub-layer takes the norm that makes the stack's input, where the stack alone reads it, and
-    else becomes `none`. A final norm that stood behind a `post` stack stays behind the new one. Back likewise: norm 0
-    goes before the stack, the final norm becomes the last sub-layer's; without one the last sub-layer becomes `none`
-    (from `post_shifted`; an error from `pre`).
+    **`params=shift`** works between `post` and `pre`, and between `post` and `post_shifted`:
+    - Norm i moves to sub-layer i+1, and the last one becomes the final norm.
+    - The first sub-layer takes the norm that makes the stack's input, if the stack alone reads it. Otherwise the first
+      sub-layer becomes `none`.
+    - A final norm that stood behind a `post` stack stays behind the new one.
+    - On the way back, norm 0 goes before the stack, and the final norm becomes the last sub-layer's. Without a final
+      norm, the last sub-layer becomes `none` when it comes from `post_shifted`; from `pre` that is an error.
 
-    What was done is recorded in the module attribute `resid.manifest`.
+    **Does not fire** in these cases:
+    - The stack has the placement already.
+    - A stack has blocks of several placements, or of placement `none`, which has no kind of norm to take.
+    - `shift` meets a stack that a loop carries.
+    - The stream between two sub-layers forks or has another reader (an auxiliary head, a branch that captures it), and
+      its meaning changes: it is normalised in `post`, and raw elsewhere. The bit-exact shift gives such a reader a norm
+      of its own, and takes it back on the way back.
+    - The end of the stream has other readers beside the final norm.
+    - A final norm that would be dropped changes the type, or its statistics are read. The bit-exact shift leaves it.
+    - A function would get new arguments but has callers. Inlining removes the callers.
+    - New parameters are needed in a loop, but the norm's parameters depend on the iteration and are no slices of
+      stacked ones.
+    - A parameter cannot be defined before the sub-layer that it moves to.
 
-    Does not fire
-    - on a stack that has the placement already;
-    - on blocks of several placements in one stack, or of placement `none`, which has no kind of norm to take;
-    - by `shift` on a stack that a loop carries;
-    - where the stream between sub-layers has another reader (an auxiliary head, a branch that captures it) or forks, and
-      its meaning changes: normalised in `post`, raw elsewhere. The bit-exact shift gives such a reader a norm of its own,
-      and takes it back;
-    - where the final norm is not all that reads the end of the stream;
-    - where a final norm would go that changes the type, or whose statistics are read; the bit-exact shift leaves it;
-    - where a function gets arguments but has callers, which inlining removes;
-    - where a norm's parameters depend on a loop's iteration but are no slices of stacked ones, and new ones are needed;
-    - where a parameter cannot be defined before the sub-layer that it moves to.
-
-    Effect on rounding: none in the bit-exact class. A branch that took the narrower result of a norm takes the stream and
-    narrows it by `arith.truncf` where no norm stands before it any more.
+    Effect on rounding: none in the bit-exact class. A branch may have read the narrower result of a norm. If no norm
+    stands before it any more, it reads the stream through `arith.truncf`.
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect"];
   let options = [Option<"to", "to", "std::string", /*default=*/"", "the placement to convert to">,
                  Option<
                      "params", "params", "::mlir::resid::NormMapping", /*default=*/"::mlir::resid::NormMapping::Auto",
-                     "which norm a sub-layer has afterwards; by default, shift where that is bit-exact, else keep", [{
+                     "which norm a sub-layer has afterwards; default: shift where that is bit-exact, else keep", [{
              ::llvm::cl::values(
                clEnumValN(::mlir::resid::NormMapping::Auto, "auto", "shift where that is bit-exact, else keep"),
                clEnumValN(::mlir::resid::NormMapping::Keep, "keep", "its own"),
@@ -87,7 +90,7 @@ def ConvertNormPlacement : Pass<"resid-convert-norm-placement", "::mlir::ModuleO
            }]>,
                  Option<"finalNorm", "final-norm", "::mlir::resid::FinalNormSource",
                         /*default=*/"::mlir::resid::FinalNormSource::Arguments",
-                        "what a final norm is that the placement wants and the program does not have", [{
+                        "what becomes of a final norm that the placement wants and the program does not have", [{
              ::llvm::cl::values(
                clEnumValN(::mlir::resid::FinalNormSource::Arguments, "args", "one with new arguments as parameters"),
                clEnumValN(::mlir::resid::FinalNormSource::Identity, "identity", "none"))

@@ -12,8 +12,9 @@ def FormBlocks : Pass<"resid-form-blocks"> {
   let description = [{
     Class: **bit-exact**.
 
-    Rewrites each `resid.add` whose branch is computed from its stream into a `resid.block`, with the norms around it and
-    the dropout on the branch. It is the inverse of `resid-expand-blocks`: expanding what was formed gives the same ops.
+    Rewrites each `resid.add` whose branch is computed from its stream into a `resid.block`. The block takes the norms
+    around the branch, and the dropout on it. The pass is the inverse of `resid-expand-blocks`: expanding what was
+    formed gives the same ops.
 
     Before and after:
     ```mlir
@@ -27,41 +28,58 @@ def FormBlocks : Pass<"resid-form-blocks"> {
       resid.yield %f : tensor<4x512xf32>
     }
     ```
-    - Stream and branch: the branch is the operand that is computed from the other one. In a plain `resid.add` (no gate,
-      both scales 1) it may be either operand, since x + f = f + x in every bit.
-    - The branch's region gets all ops, of whatever dialect, between the stream and the branch's output that depend on the
-      stream's elements. Everything else (weights, an encoder's memory, constants, a gate that is drawn for a drop path) is
-      captured or stays an operand. What depends on the stream's sizes alone, the `tensor.empty` of a result, say, moves
-      along where nothing else needs it.
-    - Sub-layers are found in every block of a function: in loops, in regions, in the branch of another block; a sub-layer
-      inside of another one's branch becomes a block inside of its region.
+
+    **What belongs to the branch.**
+    - Stream and branch are told apart by dependence: the branch is computed from the stream. In a plain `resid.add` (no
+      gate, both scales 1) the branch may be either operand, since x + f = f + x in every bit.
+    - The region gets all ops between the stream and the branch's output that depend on the stream's elements, of
+      whatever dialect.
+    - Everything else stays outside and is captured, or stays an operand. Examples are weights, an encoder's output,
+      constants, and a gate that is drawn for a drop path.
+    - An op that depends on the stream's sizes alone, such as the `tensor.empty` of a result, moves into the region if
+      nothing else needs it.
+    - Sub-layers are found in every block of a function: in loops, in regions, and in the branch of another sub-layer. A
+      sub-layer inside of a branch becomes a block inside of that block's region.
     - `resid.add_norm` is expanded first (`resid-expand-add-norm`).
 
-    The placement is read off where the norms stand:
-    - a norm that is all of the branch that reads the stream: `pre`; the last op of the branch: `branch_post`; both: `peri`.
-      The norm after the last of such sub-layers stays where it is, as the final norm.
-    - a norm between two sub-layers without these could be the end of the first (`post`) or the beginning of the second
-      (`post_shifted`): the bits are the same, and the chain of sub-layers decides. It reads as `post` where its last sum
-      is read by a norm alone; a norm before the first sub-layer is then the embedding's. It reads as `post_shifted` where
-      a raw sum leaves the chain and every sub-layer begins with a norm that nothing else reads (the first of several may
-      do without and becomes `none`), and where a sum in between is read elsewhere too and every sub-layer begins with a
-      norm; a norm at the end is then the final norm. In any other chain each sub-layer is `post` where a norm follows.
-      So a `post_shifted` stack with a final norm, read by nothing else, comes back as `post` behind an embedding's norm.
-    - sub-layers without norms that follow each other directly are `none`; a norm after the last of them is a final norm,
-      but at the end of a loop's body, or behind a sub-layer that is `post`, it ends the last one.
+    **Which placement it reads.** The places of the norms decide:
+    - `pre`: the only op of the branch that reads the stream is a norm.
+    - `branch_post`: the last op of the branch is a norm.
+    - `peri`: both are norms.
+    - `none`: there are no norms, and the sub-layers follow each other directly. A norm after the last of them is a
+      final norm. At the end of a loop's body, or behind a sub-layer that is `post`, it belongs to the last sub-layer
+      instead.
+    - `post` or `post_shifted`: norms stand between the sub-layers only. The next paragraph says which of the two.
 
-    Does not fire, and gives the reason with `report`, or as an error with `complete`, where
-    - the sum is wider than the stream, since a block's result has the stream's type;
-    - the branch does not depend on the stream, or, with a gate or scales, is the first operand;
-    - a part of the branch lies in another block of the program than the add;
-    - a value of the branch is read outside of it (a norm that two branches share, parallel branches, an auxiliary head), or
-      by a gate, a norm's parameter or the seed, step or origin of the dropout;
-    - the branch reads the stream beside the norm of it, or the norm after the branch reads another type than it makes;
-    - the statistics of one of the norms are read;
-    - `narrow_affine` stands on one of two norms with gamma;
-    - between two sub-layers a norm follows on a sum that is read elsewhere too, or makes another type: that is `post`, but
-      no block;
-    - the branch has effects (a `func.call`) and other ops with effects stand between it and the end of the sub-layer.
+    After the last `pre`, `branch_post` or `peri` sub-layer, a norm stays where it is, as the final norm.
+
+    **Post or post_shifted.** A norm between two sub-layers could end the first (`post`) or begin the second
+    (`post_shifted`). The bits are the same, so the chain of sub-layers decides:
+    - It is `post` where the chain's last sum is read by a norm alone. A norm before the first sub-layer is then the
+      embedding's.
+    - It is `post_shifted` where a raw sum leaves the chain, and every sub-layer begins with a norm that nothing else
+      reads. The first of several sub-layers may do without a norm, and becomes `none`.
+    - It is `post_shifted` too where a sum in between is read elsewhere, and every sub-layer begins with a norm. A norm
+      at the end is then the final norm.
+    - In any other chain, each sub-layer is `post` where a norm follows it.
+
+    So a `post_shifted` stack with a final norm that nothing else reads comes back as `post`, behind an embedding's
+    norm.
+
+    **Does not fire** in these cases. It gives the reason with `report`, or as an error with `complete`:
+    - The sum is wider than the stream. A block's result has the stream's type.
+    - The branch does not depend on the stream. Or it is the first operand of an add with a gate or scales.
+    - A part of the branch lies in another block of the program than the add.
+    - A value of the branch is read outside of it. Examples are a norm that two branches share, parallel branches, and
+      an auxiliary head.
+    - A value of the branch is read by a gate, a norm's parameter, or the seed, step or origin of the dropout.
+    - The branch reads both the stream and the norm of it. Or the norm after the branch reads another type than it
+      makes.
+    - The statistics of one of the norms are read.
+    - `narrow_affine` stands on one of two norms with gamma.
+    - Between two sub-layers, a norm follows on a sum that is also read elsewhere, or the norm makes another type. That
+      is `post`, but no block can say it.
+    - The branch has effects (a `func.call`), and other ops with effects stand between it and the end of the sub-layer.
 
     Effect on rounding: none.
   }];
@@ -69,7 +87,7 @@ def FormBlocks : Pass<"resid-form-blocks"> {
   let options = [ReportOption<>,
                  Option<"complete", "complete", "bool", /*default=*/"false",
                         "an error where a residual sub-layer does not become a block; a sum of values that "
-                        "do not depend on each other is none">];
+                        "do not depend on each other is no sub-layer">];
 }
 
 def ExpandBlocks : Pass<"resid-expand-blocks"> {
@@ -77,8 +95,8 @@ def ExpandBlocks : Pass<"resid-expand-blocks"> {
   let description = [{
     Class: **bit-exact**.
 
-    Rewrites `resid.block` into the norms of its placement, the ops of its branch, `resid.dropout` where the block has
-    that clause, and `resid.add` with its gate and scales. The expansion is the op's definition.
+    Rewrites `resid.block` into single ops: the norms of its placement, the ops of its branch, `resid.dropout` if the
+    block has that clause, and `resid.add` with its gate and scales. This expansion is the definition of the op.
 
     Before and after:
     ```mlir
@@ -93,7 +111,7 @@ def ExpandBlocks : Pass<"resid-expand-blocks"> {
     %y = resid.add %x, %f : tensor<4x512xf32>
     ```
 
-    Fires on every `resid.block`, also on blocks inside the branch of another.
+    Fires on every `resid.block`, also on blocks inside of another block's branch.
 
     Effect on rounding: none.
   }];
@@ -106,8 +124,9 @@ def FuseAddNorm : Pass<"resid-fuse-add-norm"> {
   let description = [{
     Class: **bit-exact**.
 
-    Rewrites the chain `[resid.add_bias] -> [resid.dropout] -> resid.add -> norm`, the norm being `resid.layer_norm`,
-    `resid.rms_norm`, `resid.dyt` or `resid.group_norm`, into one `resid.add_norm`, which is defined as this chain.
+    Rewrites the chain `[resid.add_bias] -> [resid.dropout] -> resid.add -> norm` into one `resid.add_norm`, which is
+    defined as this chain. The norm is `resid.layer_norm`, `resid.rms_norm`, `resid.dyt` or `resid.group_norm`. Bias and
+    dropout are optional.
 
     Before and after:
     ```mlir
@@ -119,34 +138,36 @@ def FuseAddNorm : Pass<"resid-fuse-add-norm"> {
     %n, %s = resid.add_norm layer %x, %f bias(%bias) dropout(%seed, %step) gamma(%g)
         {epsilon = 1.0e-5, p = 0.1, site = 3} : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
     ```
-    - Gate, scales, the dropout's origin, a wider sum, a narrower normalised result and statistics are taken over.
+    - The fused op takes over the gate, the scales, the dropout's origin, a wider sum, a narrower normalised result, and
+      the statistics.
     - Other readers of the sum read the second result.
-    - In a plain `resid.add` (no gate, both scales 1) the bias and the dropout may stand on either operand, since
-      x + f = f + x in every bit; the branch becomes the second operand of `resid.add_norm`.
-    - A branch narrower than the stream, `%e = arith.extf %f`, is taken as it is: the fused op reads `%e`.
+    - In a plain `resid.add` (no gate, both scales 1) bias and dropout may stand on either operand, since x + f = f + x
+      in every bit. The branch becomes the second operand of `resid.add_norm`.
+    - A branch that is narrower than the stream, `%e = arith.extf %f`, is taken as it is. The fused op reads `%e`.
 
-    The chain is fused as far as it can be; the rest of the branch stays as the fused op's operand. With `report` a
-    remark gives the reason.
+    The pass fuses as much of the chain as it can. The rest of the branch stays, as the operand of the fused op. With
+    `report` a remark gives the reason.
 
-    Does not fire
-    - beside dropout where the norm covers more than the last dimension: dropout's row and column refer to the last axis
-      alone, and `resid.add_norm` states one notion of a row;
-    - where the norm reads the sum through `arith.extf` or `arith.truncf`, since the sum would be rounded elsewhere;
-    - on a second norm of one sum: the first is fused, the second reads the sum that leaves it;
-    - where add and norm lie in different blocks, since the sum might be computed more often, or not at all;
-    - where the sum is read before a parameter of the norm is defined, or a parameter depends on the sum.
+    **Does not fire** in these cases:
+    - There is dropout, and the norm covers more than the last dimension. Dropout's row and column refer to the last
+      axis alone, and `resid.add_norm` has only one notion of a row.
+    - The norm reads the sum through `arith.extf` or `arith.truncf`. The sum would be rounded elsewhere.
+    - It is a second norm of one sum. The first norm is fused, and the second one reads the sum that the fused op hands
+      out.
+    - Add and norm lie in different blocks of the program. The sum might be computed more often, or not at all.
+    - The sum is read before a parameter of the norm is defined, or a parameter depends on the sum.
 
-    Stops at
-    - a dropout or bias whose result is read elsewhere too, or that lies in another block (outside a loop, say): fusing
-      would compute it twice;
-    - `arith.extf` or `arith.truncf` between bias, dropout and add: fused, their results would not be rounded to the
-      narrow type any more;
-    - a bias or dropout on the skip operand of an add with gate or scales, which does not commute.
+    **Stops before** these ops, and fuses what comes after them:
+    - A dropout or bias whose result is also read elsewhere, or that lies in another block of the program, such as
+      outside of a loop. Fusing would compute it twice.
+    - `arith.extf` or `arith.truncf` between bias, dropout and add. Fused, the results would no longer be rounded to the
+      narrow type.
+    - A bias or dropout on the skip operand of an add with a gate or scales. Such an add does not commute.
 
-    Effect on rounding: none; every value of the chain is still rounded to its storage type once.
+    Effect on rounding: none. Every value of the chain is still rounded to its storage type once.
 
-    `resid-expand-add-norm` is the inverse: expanding what was fused gives the chain back, standing together in its order
-    and with the branch as second operand, and fusing what was expanded gives the fused op back.
+    `resid-expand-add-norm` is the inverse. Expanding what was fused gives the chain back, in its order and with the
+    branch as second operand. Fusing what was expanded gives the fused op back.
   }];
   let options = [ReportOption<>];
 }
@@ -156,9 +177,9 @@ def ExpandAddNorm : Pass<"resid-expand-add-norm"> {
   let description = [{
     Class: **bit-exact**.
 
-    Rewrites `resid.add_norm` into `resid.add_bias`, `resid.dropout`, `resid.add` and `resid.layer_norm`,
-    `resid.rms_norm`, `resid.dyt` or `resid.group_norm`; bias and dropout only where the op has those clauses.
-    The expansion is the op's definition.
+    Rewrites `resid.add_norm` into single ops: `resid.add_bias`, `resid.dropout`, `resid.add`, and the norm
+    (`resid.layer_norm`, `resid.rms_norm`, `resid.dyt` or `resid.group_norm`). Bias and dropout are written only if the
+    op has those clauses. This expansion is the definition of the op.
 
     Before and after:
     ```mlir
@@ -182,12 +203,14 @@ def RotatePreNorm : Pass<"resid-rotate-pre-norm"> {
   let description = [{
     Class: **bit-exact**.
 
-    In a `scf.for` over pre-norm layers an iteration is `[N f B +]`: norm, branch, what acts on the branch (bias,
-    dropout, gate, scales), residual add. The add that makes the stream and the norm that reads it stand in
-    different iterations, so `resid-fuse-add-norm` cannot join them. This pass makes the iteration `[B + N] f`: the
-    first `N f` is peeled before the loop, the last `B +` after it, and the loop carries the stream before the add
-    and the branch. The leading part uses what the iteration before used: its site and origin, its gate, scales and
-    bias, slices of stacked parameters with the counter of that iteration.
+    An iteration of a `scf.for` over pre-norm layers is `[N f B +]`: norm, branch, what acts on the branch (bias,
+    dropout, gate, scales), residual add. The add that makes the stream and the norm that reads it stand in different
+    iterations. So `resid-fuse-add-norm` cannot join them.
+
+    This pass makes the iteration `[B + N] f`. The first `N f` is peeled off before the loop, and the last `B +` after
+    it. The loop carries two values: the stream before the add, and the branch. `B +` then works for the iteration
+    before, so it uses what that iteration used: its site and origin, its gate, scales and bias, and slices of stacked
+    parameters at that iteration's counter.
 
     Before and after:
     ```mlir
@@ -219,32 +242,32 @@ def RotatePreNorm : Pass<"resid-rotate-pre-norm"> {
     %d5 = resid.dropout %branch seed(%seed, %step) origin(%zero, %layer5) {p = 0.1, site = 0} : tensor<?x512xf32>
     %y = resid.add %skip, %d5 : tensor<?x512xf32>
     ```
-    - A body of several sub-layers, attention and MLP say, rotates at the iteration's boundary: the last add meets the
-      first norm. Inside the body add and norm stand together already.
+    - A body of several sub-layers, such as attention and MLP, rotates at the iteration's boundary: the last add meets
+      the first norm. Inside of the body, adds and norms stand together already.
     - A narrow branch, `%e = arith.extf %f` before the add, is carried narrow.
-    - A parameter of the leading part that depends on more than the loop's counter and values from above, a gate made
-      from the stream say, is carried with the branch.
-    - Other carried values stay as they are. Of nested loops the inner one is rotated first.
-    - Ops with side effects, calls say, run in the order and as often as before.
+    - `B` may have a parameter that depends on more than the loop's counter and values from outside, such as a gate made
+      from the stream. The loop carries such a parameter with the branch.
+    - Other carried values stay as they are. Of nested loops, the inner one is rotated first.
+    - Ops with side effects, such as calls, run in the same order and as often as before.
 
-    With `report` a remark gives the reason where a loop looks like one over layers and is not rotated.
+    With `report`, a remark gives the reason if a loop looks like one over layers and is not rotated.
 
-    Does not fire
-    - where the loop is not known to run at least once: by constant bounds, or by what is known of the ranges of
-      integers;
-    - where another op than a norm is the first to read the stream in an iteration (`none`, `branch_post`), or another
-      op than `resid.add` makes what the iteration hands on (`post`, where add and norm stand together already);
-    - where the last sum is read in its own iteration too: returned by another carried value, or tapped;
-    - where the loop carries two such streams;
-    - beside dropout where the norm covers more than the last dimension: `resid-fuse-add-norm` would not fuse them;
-    - on `resid.block`: `resid-expand-blocks` makes flat ops of it first.
+    **Does not fire** in these cases:
+    - The loop is not known to run at least once, neither by constant bounds nor by the known ranges of integers.
+    - The first reader of the stream in an iteration is no norm (`none`, `branch_post`).
+    - The value that the iteration hands on is made by another op than `resid.add`. In `post`, add and norm stand
+      together already.
+    - The last sum is also read in its own iteration: another carried value returns it, or something taps it.
+    - The loop carries two such streams.
+    - There is dropout, and the norm covers more than the last dimension. `resid-fuse-add-norm` would not fuse them.
+    - The layers are written as `resid.block`. `resid-expand-blocks` makes flat ops of them first.
 
-    Effect on rounding: none; every op works on the operands it had.
+    Effect on rounding: none. Every op works on the operands it had.
 
-    It is no part of `resid-passes`. Rotated, the loop carries one tensor more. Where the branch mixes rows (attention,
-    a matrix product) one pass over the stream per layer is saved, unless the product starts from a fill outside of the
-    loop, which rotation makes a copy per layer. Where the whole layer works row by row, it would have been one kernel
-    without rotation, and is slower with it.
+    The pass is not part of `resid-passes`, since it does not always pay. A rotated loop carries one tensor more. If the
+    branch mixes rows (attention, a matrix product), one pass over the stream per layer is saved. The exception is a
+    product that starts from a fill outside of the loop: rotation then makes a copy of that fill per layer. If the whole
+    layer works row by row, it is one kernel without rotation, and slower with it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let options = [ReportOption<>];
@@ -255,10 +278,9 @@ def Inference : Pass<"resid-inference"> {
   let description = [{
     Class: **changes the function**.
 
-    Replaces `resid.dropout` by its operand and removes the dropout clause of `resid.add_norm` and
-    `resid.block`: a program for training
-    becomes the one for inference, in which dropout is the identity by definition. What is left of the program keeps its
-    bits.
+    Removes dropout. Replaces `resid.dropout` by its operand, and removes the dropout clause of `resid.add_norm` and
+    `resid.block`. A program for training becomes the program for inference, in which dropout is the identity by
+    definition. The rest of the program keeps its bits.
 
     Before and after:
     ```mlir
@@ -268,8 +290,8 @@ def Inference : Pass<"resid-inference"> {
     %s = resid.add %x, %f : tensor<?x768xf32>
     ```
 
-    Fires on every dropout, whatever its `p`, p = 1 included. Function signatures stay as they are: seed, step and origin
-    remain arguments, which nothing reads any more.
+    Fires on every dropout, whatever its `p`, also for p = 1. Function signatures stay as they are: seed, step and
+    origin remain arguments, which nothing reads any more.
 
     Effect on rounding: the rounding of the dropout's result disappears with it.
   }];

@@ -16,9 +16,9 @@ namespace mlir::resid {
 struct BranchSlice {
   /// The ops that need the stream's elements, or a value of such an op, in the order of the program.
   llvm::SetVector<Operation *> ops;
-  /// Those of `ops` that read the elements of the stream itself.
+  /// The members of `ops` that read the elements of the stream itself.
   SmallVector<Operation *> readers;
-  /// Ops that depend on the stream's sizes alone, what an empty tensor is made with, say, in the order of the program.
+  /// Ops that depend on the stream's sizes alone, such as a tensor.empty, in the order of the program.
   SmallVector<Operation *> sizeOps;
   /// Whether the value is the stream, or computed from its elements.
   bool isDependent = false;
@@ -27,7 +27,7 @@ struct BranchSlice {
 /// How `output` depends on `stream` by ops of `block`.
 BranchSlice findBranchSlice(Block *block, Value stream, Value output);
 
-/// Those of `candidates`, which stand in the order of the program in one block, that serve nothing but `ops`.
+/// The members of `candidates` that serve nothing but `ops`. All stand in one block, in the order of the program.
 SmallVector<Operation *> findOwnOps(ArrayRef<Operation *> candidates, ArrayRef<Operation *> ops);
 
 /// Whether `value` is computed from `stream`, by whichever ops in whichever blocks. Goes through no loop's carried

@@ -210,7 +210,7 @@ bool Matcher::matchAfterBranch() {
 bool Matcher::matchBeforeBranch() {
   auto isNormOfStream = [&](Operation *reader) {
     std::optional<NormParts> parts = getNormParts(reader);
-    // Those of sub-layers inside of the branch are none of this one.
+    // Norms of sub-layers inside of the branch do not belong to this sub-layer.
     return parts && parts->x == layer.getSkip() && !earlier.norms.contains(reader);
   };
   Operation **norm = llvm::find_if(slice.readers, isNormOfStream);

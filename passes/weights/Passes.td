@@ -12,8 +12,8 @@ def FoldDeepNorm : Pass<"resid-fold-deepnorm", "::mlir::ModuleOp"> {
   let description = [{
     Class: **exact in real arithmetic**.
 
-    DeepNorm is plain post-norm in other numbers: N(a·x + B(f)) = N'(x + B(f)/a) for a > 0, where N' has epsilon/a² in
-    place of epsilon; for `resid.dyt`, alpha·a in place of alpha.
+    DeepNorm is plain post-norm with other numbers. For a > 0, N(a·x + B(f)) = N'(x + B(f)/a), where N' has epsilon/a²
+    in place of epsilon. For `resid.dyt`, alpha·a takes the place of alpha.
 
     Before and after:
     ```mlir
@@ -35,22 +35,23 @@ def FoldDeepNorm : Pass<"resid-fold-deepnorm", "::mlir::ModuleOp"> {
       return %y : tensor<4x512xf32>
     }
     ```
-    - Fires on a `post` block whose `skip_scale` is not 1, and wherever else a norm is all that reads the sum a·x + B(f): a
-      `resid.add`, or a block without a norm after its add, read by a norm op or by a `post_shifted` block.
+    - Fires on a `post` block whose `skip_scale` is not 1.
+    - Fires too on a `resid.add`, or on a block without a norm after its add, if a norm is the only reader of the sum
+      a·x + B(f). The norm is an op of its own or belongs to a `post_shifted` block.
     - gamma, beta, gate and dropout stay as they are.
-    - A constant alpha becomes a new constant; for one that is an argument of the function, `@F_prepare` computes
-      alpha·a, see [prepared weights](prepare.md).
+    - A constant alpha becomes a new constant. If alpha is an argument of the function, `@F_prepare` computes alpha·a
+      ([prepared weights](prepare.md)).
 
-    Refuses, with the reason
+    **Refuses**, with the reason:
     - a `skip_scale` that is not positive;
-    - a sum that anything but the norm reads, and a norm whose statistics are read, since they scale with a;
-    - an epsilon/a² or branch_scale/a that would be infinite in the arithmetic type, or 0 where it was not;
-    - an alpha that is neither a constant nor an argument of the function, or the argument of a function that is called.
+    - a sum that anything but the norm reads, and a norm whose statistics are read, since both scale with a;
+    - an epsilon/a² or a branch_scale/a that would be infinite in the arithmetic type, or that would become 0 there;
+    - an alpha that is neither a constant nor an argument of the function, and an argument of a function that is called.
 
-    Does not look into `resid.add_norm`: expand it first.
+    The pass does not look into `resid.add_norm`. Expand it first.
 
-    Effect on rounding: x is no longer multiplied by a, and the branch is multiplied by branch_scale/a; both scales and
-    epsilon are computed in double and rounded to the arithmetic type like written ones.
+    Effect on rounding: x is no longer multiplied by a, and the branch is multiplied by branch_scale/a. The new scale
+    and epsilon are computed in double, and rounded to the arithmetic type like ones that are written.
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -62,8 +63,9 @@ def FoldLayerScale : Pass<"resid-fold-layer-scale", "::mlir::ModuleOp"> {
   let description = [{
     Class: **exact in real arithmetic**.
 
-    s·(g ⊙ (u·W + b)) = u·(W·diag(s·g)) + s·g ⊙ b: where a branch ends in a linear layer, a gate per feature (LayerScale), a
-    gate of one number (ReZero) and `branch_scale` become part of its weight and bias.
+    s·(g ⊙ (u·W + b)) = u·(W·diag(s·g)) + s·g ⊙ b. So if a branch ends in a linear layer, what scales the branch can
+    become part of its weight and bias. This holds for a gate per feature (LayerScale), a gate of one number (ReZero),
+    and `branch_scale`.
 
     Before and after:
     ```mlir
@@ -86,29 +88,30 @@ def FoldLayerScale : Pass<"resid-fold-layer-scale", "::mlir::ModuleOp"> {
       return %y : tensor<4x512xf32>
     }
     ```
-    - Fires on `resid.add` and on `resid.block`. Linear layers are those of `resid-fold-norm-affine`; here the output
+    - Fires on `resid.add` and on `resid.block`. Linear layers are those of `resid-fold-norm-affine`. Here the output
       features are their last axis, and they start from zeros or from a bias.
-    - Dropout may stand between layer and gate: its mask does not depend on what it masks, and its scale is a number, so it
-      commutes with a gate per feature.
-    - Casts of the element type and reshapes that keep the feature axis may stand there too.
-    - Constant weights become new constants; else `@F_prepare` makes them, see [prepared weights](prepare.md).
-    - A weight that something else reads as well stays as it is, and the layer gets a copy of its own.
+    - Dropout may stand between layer and gate. Its mask does not depend on what it masks, and its scale is a number. So
+      dropout commutes with a gate per feature.
+    - Casts of the element type, and reshapes that keep the feature axis, may stand there too.
+    - Constant weights become new constants. Otherwise `@F_prepare` computes them ([prepared weights](prepare.md)).
+    - A weight that something else also reads stays as it is, and the layer gets a copy of its own.
 
-    `skip_scale` is on the other side of the add and stays; where a norm follows, `resid-fold-deepnorm` turns it into a
+    `skip_scale` acts on the other side of the add and stays. If a norm follows, `resid-fold-deepnorm` turns it into a
     `branch_scale` first.
 
-    Refuses, with the place and the reason
-    - a gate per row or element, drop path among them: it is no weight;
-    - anything but a linear layer right before the gate, dropout aside: an activation, the norm of `branch_post` and `peri`;
-    - a layer whose result, or a step after it, has another reader, and one that accumulates onto anything but zeros or a
-      bias;
-    - weights, bias or gate that are neither constants nor arguments of the function, and arguments of a function that is
-      called.
+    **Refuses**, with the place and the reason:
+    - a gate per row or per element, such as drop path, since it is no weight;
+    - anything but a linear layer right before the gate, dropout aside: an activation, or the norm of `branch_post` and
+      `peri`;
+    - a layer whose result, or a step after it, has another reader;
+    - a layer that accumulates onto anything but zeros or a bias;
+    - weights, bias or gate that are neither constants nor arguments of the function, and arguments of a function that
+      is called.
 
-    Does not look into `resid.add_norm`: expand it first.
+    The pass does not look into `resid.add_norm`. Expand it first.
 
-    Effect on rounding: the branch is no longer multiplied by gate and scale; weight and bias are, and are rounded
-    once to their types.
+    Effect on rounding: the branch is no longer multiplied by gate and scale. Instead weight and bias are, and they are
+    rounded once to their types.
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -120,9 +123,9 @@ def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
   let description = [{
     Class: **exact in real arithmetic**.
 
-    (γ ⊙ x̂ + β)·W + b = x̂·(diag(γ)·W) + (b + β·W): where nothing but linear layers reads a norm, its gamma and beta
-    become part of their weights and biases, and the norm is left without parameters. A layer without bias gets one
-    where there is a beta, as `resid.add_bias`.
+    (γ ⊙ x̂ + β)·W + b = x̂·(diag(γ)·W) + (b + β·W). So if only linear layers read a norm, its gamma and beta can become
+    part of their weights and biases. The norm is left without parameters. If there is a beta and a layer has no bias,
+    the layer gets one, as `resid.add_bias`.
 
     Before and after:
     ```mlir
@@ -142,31 +145,33 @@ def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
       return %y : tensor<4x2048xf32>
     }
     ```
-    - The norm is `resid.layer_norm`, `resid.rms_norm`, `resid.dyt`, `resid.group_norm`, or one of a `resid.block`: right before its branch
-      (`pre`, the first of `peri`), or the last of a `post` block whose result is read by linear layers alone.
-    - A linear layer is `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract` or `linalg.generic` of that form, with
-      any indexing maps that sum over the feature axis of the norm; casts of the element type and reshapes that keep the
-      feature axis may stand before it, casts, `linalg.transpose` and `linalg.broadcast` that nothing else reads before its
-      weight. Several layers may read one norm (query, key and value).
-    - Its bias is that of `resid.add_bias`, of an elementwise sum with one vector for all rows, or the contraction's start.
-    - `zero_centered_gamma` folds 1+γ. `narrow_affine` folds too, and with it goes the rounding before γ; where
-      another norm of the block has a gamma, it stays for that.
-    - Constant weights become new constants. Where a weight or a parameter is an argument of the function, the new weight is
-      made by `@F_prepare`, see [prepared weights](prepare.md).
-    - A weight that something else reads as well stays as it is, and the layer gets a copy of its own.
-    - In a loop over layers, weights and parameters may be slices of stacks, by one number.
+    - The norm is `resid.layer_norm`, `resid.rms_norm`, `resid.dyt` or `resid.group_norm`. Or it belongs to a
+      `resid.block`: right before its branch (`pre`, the first of `peri`), or at the end of a `post` block whose result
+      only linear layers read.
+    - A linear layer is `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract`, or a `linalg.generic` of that form.
+      Its indexing maps sum over the feature axis of the norm. Several layers may read one norm (query, key and value).
+    - Before the layer, casts of the element type and reshapes that keep the feature axis may stand. Before its weight,
+      casts, `linalg.transpose` and `linalg.broadcast` may stand if nothing else reads them.
+    - The layer's bias is that of a `resid.add_bias`, that of an elementwise sum with one vector for all rows, or the
+      value from which the contraction starts.
+    - `zero_centered_gamma` folds 1+γ. `narrow_affine` folds too, and the rounding before γ goes with it. If another
+      norm of the block has a gamma, `narrow_affine` stays for that one.
+    - Constant weights become new constants. If a weight or a parameter is an argument of the function, `@F_prepare`
+      computes the new weight ([prepared weights](prepare.md)).
+    - A weight that something else also reads stays as it is, and the layer gets a copy of its own.
+    - In a loop over layers, weights and parameters may be slices of stacks, all at the same index.
 
-    Refuses, with the place and the reason
-    - a norm whose value anything but a linear layer reads: the residual add, the function's result;
+    **Refuses**, with the place and the reason:
+    - a norm whose value anything but a linear layer reads, such as the residual add or the function's result;
     - a norm over several dimensions;
     - parameters, weights or a bias that are neither constants nor arguments of the function;
-    - a beta where the layer's output features are not its last axis;
+    - a beta if the layer's output features are not its last axis;
     - arguments of a function that is called, or whose `@F_prepare` would need a name that is taken.
 
-    Does not look into `resid.add_norm`: expand it first.
+    The pass does not look into `resid.add_norm`. Expand it first.
 
-    Effect on rounding: γ and β are no longer rounded per row, x̂ and the new weights are rounded instead, each once to
-    its type. Weights are computed in f32 (f64 beside f64); constants in double.
+    Effect on rounding: γ and β are no longer rounded per row. Instead x̂ and the new weights are rounded, each once to
+    its type. Weights are computed in f32 (in f64 beside f64), and constants in double.
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -176,16 +181,15 @@ def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
 def CenterStream : Pass<"resid-center-stream", "::mlir::ModuleOp"> {
   let summary = "turns pre-LayerNorm into pre-RMSNorm by centring what writes to the stream";
   let description = [{
-    Class: **exact in real arithmetic**. Inference only: training trajectories differ.
+    Class: **exact in real arithmetic**. For inference only, since training would take another course.
 
-    A layer norm subtracts the mean of each row first. Where all that reads the stream are layer norms, the mean of
-    its rows matters to nobody, and everything that writes to the stream may as well write rows of mean zero; then
-    subtracting the mean does nothing, and each layer norm is an RMS norm with the same epsilon, gamma and beta. With
-    P = I - 11ᵀ/D:
-    - the stream that enters the stack is centred in the program, x·P = x - mean(x);
-    - the last linear layer of each branch, y = h·W + b, becomes h·(W·P) + b·P: the mean over the output features
-      leaves each row of the weight and the bias;
-    - the norms of the blocks, the final norm, and the norm of a head that reads the stream in the middle become RMS
+    A layer norm first subtracts the mean of each row. If only layer norms read the stream, the mean of its rows has no
+    effect. So everything that writes to the stream may write rows of mean zero instead. Subtracting the mean then does
+    nothing, and each layer norm is an RMS norm with the same epsilon, gamma and beta. With P = I - 11ᵀ/D:
+    - The stream that enters the stack is centred in the program: x·P = x - mean(x).
+    - The last linear layer of each branch, y = h·W + b, becomes h·(W·P) + b·P. Each row of the weight, and the bias,
+      loses its mean over the output features.
+    - The norms of the blocks, the final norm, and the norm of a head that reads the stream in the middle become RMS
       norms.
 
     Before and after:
@@ -231,28 +235,28 @@ def CenterStream : Pass<"resid-center-stream", "::mlir::ModuleOp"> {
       return %z : tensor<4x512xf32>
     }
     ```
-    - Works on stacks of `resid.block`, also on those that a `scf.for` carries; `resid-form-blocks` makes blocks of
-      flat ops.
-    - Skip and branch scales, and a gate of one number or one number per row (ReZero, drop path), stay as they are.
-    - In `peri` blocks the norm after the branch is the last that writes: a layer norm without gamma is centred
-      already.
-    - Which linear layers are found, and how weights that are arguments are [prepared](prepare.md), is as in
-      `resid-fold-norm-affine`. Where a weight is a slice of the weights of all layers (`tensor.extract_slice` with the
-      counter of a loop), those are centred.
-    - A weight that something else reads as well, a tied embedding say, stays as it is, and the writer gets a copy of
+    - Works on stacks of `resid.block`, also on those that a `scf.for` carries. `resid-form-blocks` makes blocks of flat
+      ops.
+    - Skip and branch scales stay as they are. So does a gate of one number (ReZero), and a gate of one number per row
+      (drop path).
+    - In `peri` blocks the norm after the branch writes last. A layer norm without gamma is centred already.
+    - Linear layers are found, and weights that are arguments are [prepared](prepare.md), as in
+      `resid-fold-norm-affine`. A weight may be a slice of the weights of all layers (`tensor.extract_slice` at the
+      counter of a loop). Then the weights of all layers are centred.
+    - A weight that something else also reads, such as a tied embedding, stays as it is, and the writer gets a copy of
       its own.
-    - `resid-fold-norm-affine` afterwards finds the RMS norms.
+    - Afterwards `resid-fold-norm-affine` finds the RMS norms.
 
-    Refuses, with the place and the reason
-    - dropout between branch and stream, since it drops single elements: `resid-inference` removes it;
-    - a gate per feature (LayerScale) or per element: `resid-fold-layer-scale` folds the former;
-    - where anything but a layer norm over the last dimension reads the stream: a branch in `post`, `branch_post` or
-      `none`, a head, the function's result, a norm of another kind, one whose statistics are used;
-    - where something else than a linear layer writes to the stream: another op, a norm with gamma after the branch;
+    **Refuses**, with the place and the reason:
+    - dropout between branch and stream, since it drops single elements; `resid-inference` removes it;
+    - a gate per feature (LayerScale), which `resid-fold-layer-scale` folds, and a gate per element;
+    - a reader of the stream that is no layer norm over the last dimension: a branch in `post`, `branch_post` or `none`,
+      a head, the function's result, a norm of another kind, or a norm whose statistics are used;
+    - a writer to the stream that is no linear layer: another op, or a norm with gamma after the branch;
     - weights and biases that are neither constants nor arguments of the function.
 
-    Effect on rounding: stream and weights are rounded where their mean is gone. In a narrow stream (bf16) the
-    rounding of each sum leaves a mean of its own, which layer norms would take out and RMS norms keep.
+    Effect on rounding: stream and weights are rounded after their mean is gone. In a narrow stream (bf16) the rounding
+    of each sum leaves a small mean of its own. Layer norms would take it out, and RMS norms keep it.
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];

@@ -74,13 +74,13 @@ func.func @batches(%x: memref<?x100xf32>, %s: memref<?x100xf32>, %y: memref<?x10
 // CHECK:         return
 // CHECK-LABEL: func.func private @narrow__stream(
 // CHECK-LABEL: func.func @narrow(
-// CHECK:           call @narrow__stream(%[[S:.*]], %[[Y:.*]], %[[X:.*]], %c0_i64, %[[ROWS:.*]]) :
+// CHECK:           call @narrow__stream(%[[S:.*]], %[[Y:.*]], %[[X:.*]], %[[ZERO:.*]], %[[ROWS:.*]]) :
 // CHECK-NEXT:    } else {
-// CHECK:           %[[ISLONE:.*]] = arith.cmpi eq, %[[ROWS]], %c1_i64
+// CHECK:           %[[ISLONE:.*]] = arith.cmpi eq, %[[ROWS]], %c1_i64{{.*}}
 // CHECK-NEXT:      scf.if %[[ISLONE]] {
 // CHECK-NEXT:        call @narrow__row(%[[S]], %[[Y]], %[[X]]) :
 // CHECK-NEXT:      } else {
-// CHECK-NEXT:        call @narrow__rows(%[[S]], %[[Y]], %[[X]], %c0_i64, %[[ROWS]]) :
+// CHECK-NEXT:        call @narrow__rows(%[[S]], %[[Y]], %[[X]], %[[ZERO]], %[[ROWS]]) :
 func.func @narrow(%x: memref<?x40xf32>, %s: memref<?x40xf32>, %y: memref<?x40xf32>, %rows: index) {
   %cols = arith.constant 40 : index
   rows.kernel rows(%rows) columns(%cols) ins(%x : memref<?x40xf32>) outs(%s, %y : memref<?x40xf32>, memref<?x40xf32>)

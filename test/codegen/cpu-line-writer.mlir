@@ -67,7 +67,7 @@ func.func @add_rms(%x: tensor<4x769xf32>, %f: tensor<4x769xf32>, %gamma: tensor<
 // CHECK:         scf.for
 // CHECK-COUNT-2:   {alignment = 32 : i64, nontemporal} : vector<32xi8>
 // CHECK-NOT:     nontemporal
-// CHECK-LABEL: func.func private @resid.last_cache_bytes(
+// CHECK-LABEL: func.func private @resid.ask_caches(
 
 // Where bytes are stored under a mask, those that wait are: in the line they belong to, and none beside them.
 // RUN: resid-opt %s --resid-prepare-entries --resid-row-kernels --resid-bufferize --resid-plan-scratch --resid-build-entries \

@@ -198,3 +198,36 @@ func.func @vector_from_above(%v: vector<4xf32>, %rows: index, %cols: index, %y: 
   }
   return
 }
+
+// -----
+
+#full = affine_map<(r, c) -> (r, c)>
+func.func @local_row_of_an_open_width(%n: index, %v: f32, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{expected local rows of a known width, but got one that is known at run time only}}
+  rows.kernel rows(%n) columns(%n) ins() outs(%y : memref<?x?xf32>) attributes {indexing_maps = [#full]} {
+  ^bb0(%r: index, %yr: !rows.row<f32>):
+    %l = rows.local_row : !rows.row<f32>
+    rows.phase [] {
+    ^bb0(%j: index):
+      rows.store %v, %l[%j] : f32, !rows.row<f32>
+    }
+  }
+  return
+}
+
+// -----
+
+#full = affine_map<(r, c) -> (r, c)>
+func.func @local_row_without_room(%n: index, %v: f32, %y: memref<?x?xf32>) {
+  %c4097 = arith.constant 4097 : index
+  // expected-error @+1 {{expected local rows of at most 16384 bytes, but got rows of 4097 columns, 4 bytes each}}
+  rows.kernel rows(%n) columns(%c4097) ins() outs(%y : memref<?x?xf32>) attributes {indexing_maps = [#full]} {
+  ^bb0(%r: index, %yr: !rows.row<f32>):
+    %l = rows.local_row : !rows.row<f32>
+    rows.phase [] {
+    ^bb0(%j: index):
+      rows.store %v, %l[%j] : f32, !rows.row<f32>
+    }
+  }
+  return
+}

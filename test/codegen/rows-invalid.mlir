@@ -36,11 +36,100 @@ func.func @columns_not_last(%n: index, %x: memref<?x?xf32>) {
 
 // -----
 
+#some = affine_map<(r, s, c) -> (s, c)>
+func.func @rows_share_an_init(%n: index, %x: memref<?x?xf32>) {
+  // expected-error @+1 {{expected the map of an init to use every row dimension, or the columns alone, but got affine_map<(d0, d1, d2) -> (d1, d2)>}}
+  rows.kernel rows(%n, %n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [#some]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+  }
+  return
+}
+
+// -----
+
 #column = affine_map<(r, c) -> (c)>
-func.func @rows_share_an_init(%n: index, %x: memref<?xf32>) {
-  // expected-error @+1 {{expected the map of an init to use every row dimension}}
+func.func @sum_without_terms(%n: index, %x: memref<?xf32>) {
+  // expected-error @+1 {{expected one rows.accumulate per sum down the rows, but got 0}}
   rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?xf32>) attributes {indexing_maps = [#column]} {
   ^bb0(%r: index, %xr: !rows.row<f32>):
+  }
+  return
+}
+
+// -----
+
+#column = affine_map<(r, c) -> (c)>
+func.func @two_terms(%n: index, %x: memref<?xf32>, %v: f32) {
+  // expected-error @+1 {{expected one rows.accumulate per sum down the rows, but got 2}}
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?xf32>) attributes {indexing_maps = [#column]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    rows.phase [] {
+    ^bb0(%c: index):
+      rows.accumulate %v, %xr[%c] : f32, !rows.row<f32>
+      rows.accumulate %v, %xr[%c] : f32, !rows.row<f32>
+    }
+  }
+  return
+}
+
+// -----
+
+#column = affine_map<(r, c) -> (c)>
+func.func @store_to_sum(%n: index, %x: memref<?xf32>, %v: f32) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?xf32>) attributes {indexing_maps = [#column]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    rows.phase [] {
+    ^bb0(%c: index):
+      // expected-error @+1 {{expected rows.accumulate exactly on sums down the rows, whose maps are the columns alone}}
+      rows.store %v, %xr[%c] : f32, !rows.row<f32>
+    }
+  }
+  return
+}
+
+// -----
+
+#full = affine_map<(r, c) -> (r, c)>
+func.func @term_of_row(%n: index, %x: memref<?x?xf32>, %v: f32) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [#full]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    rows.phase [] {
+    ^bb0(%c: index):
+      // expected-error @+1 {{expected rows.accumulate exactly on sums down the rows}}
+      rows.accumulate %v, %xr[%c] : f32, !rows.row<f32>
+    }
+  }
+  return
+}
+
+// -----
+
+#column = affine_map<(r, c) -> (c)>
+func.func @term_under_condition(%n: index, %x: memref<?xf32>, %v: f32, %some: i1) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?xf32>) attributes {indexing_maps = [#column]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    scf.if %some {
+      rows.phase [] {
+      ^bb0(%c: index):
+        // expected-error @+1 {{expected to stand in a phase that every row goes through}}
+        rows.accumulate %v, %xr[%c] : f32, !rows.row<f32>
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+#column = affine_map<(r, c) -> (c)>
+func.func @narrow_term(%n: index, %x: memref<?xbf16>, %v: f64) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?xbf16>) attributes {indexing_maps = [#column]} {
+  ^bb0(%r: index, %xr: !rows.row<bf16>):
+    rows.phase [] {
+    ^bb0(%c: index):
+      // expected-error @+1 {{expected a term of type 'f32' but got 'f64'}}
+      rows.accumulate %v, %xr[%c] : f64, !rows.row<bf16>
+    }
   }
   return
 }
@@ -271,6 +360,95 @@ func.func @body_yields(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: 
   rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
   ^bb0(%r: index, %xr: !rows.row<f32>):
     rows.yield %v : f32
+  }
+  return
+}
+
+// -----
+
+func.func @local_row_of_a_narrow_type(%n: index, %x: memref<?x?xf32>, %v: f32, %c: i1) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    // expected-error @+1 {{expected a local row of f32 or f64 but got 'bf16'}}
+    %l = rows.local_row : !rows.row<bf16>
+  }
+  return
+}
+
+// -----
+
+func.func @local_row_that_nobody_writes(%n: index, %x: memref<?x?xf32>, %v: f32, %c: i1) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    // expected-error @+1 {{expected a local row to be written in a phase, but got none}}
+    %l = rows.local_row : !rows.row<f32>
+  }
+  return
+}
+
+// -----
+
+func.func @local_row_read_before_it_is_written(%n: index, %x: memref<?x?xf32>, %v: f32, %c: i1) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    %l = rows.local_row : !rows.row<f32>
+    rows.phase [] {
+    ^bb0(%j: index):
+      // expected-error @+1 {{expected a local row to be read in a phase after the one that writes it}}
+      %e = rows.load %l[%j] : !rows.row<f32> -> f32
+    }
+    rows.phase [] {
+    ^bb0(%j: index):
+      rows.store %v, %l[%j] : f32, !rows.row<f32>
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @local_row_written_twice(%n: index, %x: memref<?x?xf32>, %v: f32, %c: i1) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    %l = rows.local_row : !rows.row<f32>
+    rows.phase [] {
+    ^bb0(%j: index):
+      // expected-error @+1 {{expected a local row to be written in one phase, but got two}}
+      rows.store %v, %l[%j] : f32, !rows.row<f32>
+    }
+    rows.phase [] {
+    ^bb0(%j: index):
+      rows.store %v, %l[%j] : f32, !rows.row<f32>
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @local_row_written_under_a_condition(%n: index, %x: memref<?x?xf32>, %v: f32, %c: i1) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    %l = rows.local_row : !rows.row<f32>
+    scf.if %c {
+      rows.phase [] {
+      ^bb0(%j: index):
+        // expected-error @+1 {{expected a local row to be written in a phase that every row goes through}}
+        rows.store %v, %l[%j] : f32, !rows.row<f32>
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @local_row_without_a_column(%n: index, %x: memref<?x?xf32>, %v: f32, %c: i1) {
+  rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+    %l = rows.local_row : !rows.row<f32>
+    // expected-error @+1 {{expected a column, since a local row has an element per column}}
+    rows.store %v, %l : f32, !rows.row<f32>
   }
   return
 }

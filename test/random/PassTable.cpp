@@ -32,7 +32,7 @@ template <Placement placement> static bool isPlain(ModuleOp module) {
   return found && !hasOther;
 }
 
-/// The same, and no norm stands outside of blocks, where it could be taken for a final norm.
+/// Whether isPlain() holds, and no norm stands outside of blocks, where it could be taken for a final norm.
 template <Placement placement> static bool isBare(ModuleOp module) {
   bool hasNorm = module
                      .walk([](Operation *op) {

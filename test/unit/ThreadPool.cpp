@@ -305,7 +305,7 @@ TEST(Context, IsFilledWithThePoolsHooks) {
   memset(&ctx, 0xff, sizeof(ctx));
   resid_ctx_init(&ctx, pool.pool);
   EXPECT_EQ(ctx.abi_version, static_cast<uint32_t>(RESID_ABI_VERSION));
-  EXPECT_EQ(ctx.reserved, 0u);
+  EXPECT_EQ(ctx.hints, 0u);
   EXPECT_EQ(ctx.stream, nullptr);
   EXPECT_EQ(ctx.log, nullptr);
   Counts counts(9);

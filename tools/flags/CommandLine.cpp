@@ -131,10 +131,14 @@ Error Checker::checkOnce(const Arg &argument) const {
   if (flag.hasFlag(Repeatable))
     return Error::success();
   // Earlier ones were found to be alone.
-  for (const Arg *other : list.filtered(flag.getID()))
-    if (other != &argument)
-      return makeUsageError("expected " + nameOf(flag) + " once, but got '" + argument.getValue() + "' and '" +
-                            other->getValue() + "'");
+  for (const Arg *other : list.filtered(flag.getID())) {
+    if (other == &argument)
+      continue;
+    if (argument.getNumValues() == 0)
+      return makeUsageError("expected " + nameOf(flag) + " once, but got it twice");
+    return makeUsageError("expected " + nameOf(flag) + " once, but got '" + argument.getValue() + "' and '" +
+                          other->getValue() + "'");
+  }
   return Error::success();
 }
 
@@ -168,8 +172,7 @@ Expected<CommandLine> CommandLine::parse(const ToolDescription &tool, ArrayRef<c
       return std::move(error);
   }
   for (const Arg *argument : line.list)
-    if (argument->getNumValues() == 1 && argument->getOption().getKind() != Option::InputClass &&
-        argument->getOption().getKind() != Option::UnknownClass)
+    if (argument->getOption().getKind() != Option::InputClass)
       if (Error error = checker.checkOnce(*argument))
         return std::move(error);
   if (Error error = checker.checkEmpty(arguments))

@@ -9,6 +9,6 @@ include "tools/flags/Shared.td"
 
 def grp_machine : OptionGroup<"machine">, HelpText<"Machine">;
 def verbose : Flag<["-"], "v">, Group<grp_machine>,
-  HelpText<"say on standard error which version this is and which machine and CPU it compiles\nfor; ends there without an input">;
+  HelpText<"print the version, and the machine and CPU that are compiled for, on standard error;\nwithout an input, do only that">;
 
 #endif // RESID_TOOLS_FLAGS_MACHINE_TD

@@ -5,8 +5,8 @@
 include "tools/flags/Shared.td"
 
 def grp_protocol : OptionGroup<"protocol">, HelpText<"Protocol">;
-defm log : Value<"log", "KIND", grp_protocol, "error | info (default) | verbose: how much is said on standard error">,
+defm log : Value<"log", "KIND", grp_protocol, "error | info (default) | verbose: how much the server logs on standard error">,
   Values<"error,info,verbose">;
 def pretty : Switch<"pretty", grp_protocol, "indent what is sent">;
 def lit_test : Switch<"lit-test", grp_protocol,
-  "messages separated by lines of '// -----', indented, everything logged: for tests">;
+  "for tests: messages are separated by lines of '// -----', indented, and all logged">;

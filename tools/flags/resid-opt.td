@@ -8,9 +8,9 @@ include "tools/flags/Shared.td"
 def grp_files : OptionGroup<"files">, HelpText<"Files">;
 def output : OutputFlag<"output (default: standard output)", grp_files>;
 def keep_argument_names : Switch<"keep-argument-names", grp_files,
-  "keep the names that arguments have in the file as the attribute resid.name, from which C\n"
-  "headers and manifests have theirs">;
-def split_input_file : Switch<"split-input-file", grp_files, "run on each part between lines of '// -----' alone">;
+  "keep the names that arguments have in the file, as the attribute resid.name; C headers\n"
+  "and manifests use these names">;
+def split_input_file : Switch<"split-input-file", grp_files, "run on each part of the file by itself; lines of '// -----' separate them">;
 def allow_unregistered_dialect : Switch<"allow-unregistered-dialect", grp_files,
   "accept ops of dialects that are not known">;
 

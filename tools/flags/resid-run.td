@@ -17,24 +17,24 @@ defm arg : Value<"arg", "ARRAY", grp_arguments,
 defm out : Value<"out", "FILE", grp_arguments,
   "one .npy file per result, in order; results without one are summarised", [Repeatable]>;
 defm row_padding : Value<"row-padding", "N", grp_arguments,
-  "elements between the rows of arrays that are resid.strided (default: 0); that the function\n"
-  "writes one of them is an internal error">;
+  "elements between the rows of arrays that are resid.strided (default: 0); the function\n"
+  "must not write them">;
 
 defm backend : Value<"backend", "KIND", grp_machine,
-  "cpu (default) | reference: compile and run the machine code, or run the reference evaluator">,
+  "cpu (default): compile and run machine code | reference: run the reference evaluator">,
   Values<"cpu,reference">;
 defm mcpu : Value<"mcpu", "CPU", grp_machine, "what to compile for (default: native); help lists all">;
 defm threads : Value<"threads", "N", grp_machine, "threads to run on, 0 for all processors (default: 1)">;
 
 def grp_checks : OptionGroup<"checks">, HelpText<"Checks">;
 def check : Switch<"check", grp_checks,
-  "compare with the reference evaluator, print the largest error of each result and fail beyond\nthe bounds">;
+  "compare with the reference evaluator; print the largest error of each result, and fail if\none is beyond its bound">;
 def check_EQ : OptionalValue<"check", "wide", grp_checks,
-  "compare with the evaluator that rounds nothing on the way, by --rtol and --atol">, Values<"wide">;
+  "compare with an evaluator that rounds nothing on the way, by --rtol and --atol">, Values<"wide">;
 defm rtol : Value<"rtol", "R", grp_checks,
-  "relative tolerance where no bound holds, such as a norm after a norm (default: 1e-5, or 4\n"
-  "units in the last place at 1 of the narrowest float type in the function where that is more)">;
-defm atol : Value<"atol", "A", grp_checks, "absolute tolerance there (default: as --rtol)">;
+  "relative tolerance where no bound holds, such as for a norm after a norm (default: 1e-5;\n"
+  "with f16 or bf16 in the function, 4 units in the last place at 1)">;
+defm atol : Value<"atol", "A", grp_checks, "absolute tolerance where no bound holds (default: as --rtol)">;
 
 def grp_times : OptionGroup<"times">, HelpText<"Times">;
 defm repeat : Value<"repeat", "N", grp_times, "run N more times, print the median time and GB/s of compulsory bytes">;

@@ -15,13 +15,14 @@ defm header : Value<"header", "FILE", grp_files, "also write the C header of the
 defm depfile : Value<"depfile", "FILE", grp_files, "also write a dependency file for make and ninja">;
 
 defm mcpu : Value<"mcpu", "NAME[,NAME...]", grp_machine,
-  "CPU to compile for: native (default), x86-64-v3, x86-64-v4, znver4 ...; of several (x86-64\n"
-  "only) the first call chooses the best that the processor is able to run; help lists all">;
+  "CPU to compile for: native (default), x86-64-v3, x86-64-v4, znver4 ...; help lists all. With\n"
+  "several (x86-64 only), the first call chooses the best one for the processor">;
 defm mtriple : Value<"mtriple", "TRIPLE", grp_machine, "machine to compile for; default: this one">;
 defm target : Value<"target", "KIND", grp_machine, "kind of machine: cpu (default)">, Values<"cpu">;
 defm schedule : Value<"schedule", "KEY=VALUE[,...]", grp_machine,
-  "how row kernels run where several ways give the same bits: path=vector|scalar,\n"
-  "stores=auto|plain|nontemporal, prefetch=auto|off|on, rows=auto|single|pipelined|batched",
+  "how row kernels run; no key changes a bit of the results: path=vector|scalar,\n"
+  "stores=auto|plain|nontemporal, prefetch=auto|off|on, rows=auto|single|pipelined|batched,\n"
+  "local-rows=auto|off|on",
   [MayBeEmpty]>;
 
 def grp_placement : OptionGroup<"placement">, HelpText<"Norm placement">;
@@ -29,24 +30,24 @@ defm placement : Value<"placement", "P", grp_placement,
   "convert the norm placement: post | pre | branch_post | peri | post_shifted | none">,
   Values<"post,pre,branch_post,peri,post_shifted,none">;
 defm params : Value<"params", "HOW", grp_placement,
-  "keep | shift: each sub-layer keeps its norm, or it moves to the next one or back; default:\n"
-  "shift between post and post_shifted, where that is bit-exact, else keep">, Values<"keep,shift">;
+  "keep: each sub-layer keeps its norm | shift: norms move to the neighbouring sub-layer;\n"
+  "default: shift between post and post_shifted, where it is bit-exact, else keep">, Values<"keep,shift">;
 defm final_norm : Value<"final-norm", "WHAT", grp_placement,
-  "args (default) | identity: what a final norm is that the placement wants and IN does not\nhave">,
+  "a final norm that the placement wants and IN does not have: args (default) gives it new\narguments | identity adds none">,
   Values<"args,identity">;
 defm manifest : Value<"manifest", "FILE", grp_placement, "write as JSON what became of each norm parameter">;
 
 def grp_program : OptionGroup<"program">, HelpText<"Program">;
 defm mode : Value<"mode", "MODE", grp_program,
-  "training (default) | inference: dropout is gone, seed and step stay in the signature,\nignored">,
+  "training (default) | inference: removes dropout; seed and step stay in the signature and\nare ignored">,
   Values<"training,inference">;
 defm prefix : Value<"prefix", "NAME", grp_program, "put NAME before every exported function", [MayBeEmpty]>;
 def werror : Switch<"werror", grp_program, "warnings are errors">;
 
 def grp_reports : OptionGroup<"reports">, HelpText<"Reports">;
 def report : Switch<"report", grp_reports,
-  "say on standard error which kernels there are and why: what was fused and what not, bytes\nread and written, schedules">;
-def report_EQ : OptionalValue<"report", "FILE", grp_reports, "write as JSON what --report says">;
+  "list the kernels on standard error: what was fused and what not, with reasons; bytes read\nand written; schedules">;
+def report_EQ : OptionalValue<"report", "FILE", grp_reports, "write the report as JSON">;
 defm dump_stages : Value<"dump-stages", "DIR", grp_reports,
   "write the program after each stage to DIR: 00-input.mlir, ..., its LLVM IR and assembly">;
 def time : Switch<"time", grp_reports, "say on standard error where the time goes">;

@@ -8,24 +8,12 @@
 #include "tools/flags/CommandLine.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
-#include <optional>
 
 using namespace llvm;
 using namespace mlir::resid;
 using namespace mlir::resid::tools;
 using namespace mlir::resid::tools::residc;
-
-static EmitKind toEmitKind(StringRef value) {
-  return StringSwitch<EmitKind>(value)
-      .Case("obj", EmitKind::Object)
-      .Case("asm", EmitKind::Assembly)
-      .Case("llvm", EmitKind::LLVM)
-      .Case("mlir", EmitKind::MLIR)
-      .Case("svg", EmitKind::SVG)
-      .Case("header", EmitKind::Header);
-}
 
 static Error setSchedule(ResidcOptions &options, StringRef value) {
   Expected<mlir::resid::cpu::Schedule> schedule = mlir::resid::cpu::parseSchedule(value);
@@ -83,44 +71,38 @@ static Error setOptions(ResidcOptions &options, const CommandLine &line) {
   return setConversion(options, line);
 }
 
-static StringRef suffixOf(EmitKind kind) {
-  switch (kind) {
-  case EmitKind::Object:
-    return ".o";
-  case EmitKind::Assembly:
-    return ".s";
-  case EmitKind::LLVM:
-    return ".ll";
-  case EmitKind::MLIR:
-    return ".mlir";
-  case EmitKind::SVG:
-    return ".svg";
-  case EmitKind::Header:
-    return ".h";
-  }
-  llvm_unreachable("unknown kind of output");
+/// The kind with that value of a member; null where there is none.
+static const EmitKind *findKind(StringLiteral EmitKind::*member, StringRef value) {
+  ArrayRef<EmitKind> kinds = getEmitKinds();
+  const EmitKind *found = find_if(kinds, [&](const EmitKind &kind) { return kind.*member == value; });
+  return found == kinds.end() ? nullptr : found;
+}
+
+/// All suffixes as `.a, .b or .c`.
+static std::string listSuffixes() {
+  SmallVector<StringRef> suffixes =
+      map_to_vector(getEmitKinds(), [](const EmitKind &kind) -> StringRef { return kind.suffix; });
+  return join(ArrayRef(suffixes).drop_back(), ", ") + " or " + suffixes.back().str();
 }
 
 /// Decides output and kind from each other.
-static Error completeOutput(ResidcOptions &options, std::optional<EmitKind> emit) {
+static Error completeOutput(ResidcOptions &options, const EmitKind *emit) {
   StringRef suffix = sys::path::extension(options.output);
   if (!emit && !options.output.empty() && options.output != "-") {
     if (suffix == ".ptx")
       return makeUnavailableError("output '" + options.output + "': ptx is not available in this version");
-    for (EmitKind kind :
-         {EmitKind::Object, EmitKind::Assembly, EmitKind::LLVM, EmitKind::MLIR, EmitKind::SVG, EmitKind::Header})
-      if (suffix == suffixOf(kind))
-        emit = kind;
+    emit = findKind(&EmitKind::suffix, suffix);
     if (!emit)
-      return makeUsageError("expected an output that ends in .o, .s, .ll, .mlir, .svg or .h, or --emit, but got '" +
+      return makeUsageError("expected an output that ends in " + listSuffixes() + ", or --emit, but got '" +
                             options.output + "'");
   }
-  options.emit = emit.value_or(EmitKind::Object);
+  if (emit)
+    options.emit = *emit;
   if (!options.output.empty())
     return Error::success();
   if (options.input == "-")
     return makeUsageError("expected -o OUT when the program comes from standard input");
-  options.output = (sys::path::stem(options.input) + suffixOf(options.emit)).str();
+  options.output = (sys::path::stem(options.input) + options.emit.suffix).str();
   if (options.output == options.input)
     return makeUsageError("expected -o OUT, because the default output would be the input '" + options.input + "'");
   return Error::success();
@@ -145,9 +127,7 @@ Expected<ResidcOptions> mlir::resid::tools::parseResidcOptions(ArrayRef<const ch
     return options;
   if (!*input)
     return makeUsageError("expected an input file, but got none; residc --help shows examples");
-  std::optional<EmitKind> emit;
-  if (line->has(OPT_emit))
-    emit = toEmitKind(line->getValue(OPT_emit));
+  const EmitKind *emit = line->has(OPT_emit) ? findKind(&EmitKind::name, line->getValue(OPT_emit)) : nullptr;
   if (Error error = completeOutput(options, emit))
     return std::move(error);
   if (Error error = checkOutputs(

@@ -7,14 +7,12 @@
 
 #include "codegen/cpu/choice/Schedule.h"
 #include "passes/Passes.h"
+#include "tools/residc/EmitKinds.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
 
 namespace mlir::resid::tools {
-
-/// What residc writes to its main output.
-enum class EmitKind { Object, Assembly, LLVM, MLIR, SVG, Header };
 
 struct ResidcOptions {
   /// Where `input` stands on the command line.
@@ -22,7 +20,8 @@ struct ResidcOptions {
   std::string input, output, header, depfile, dumpStages, manifest;
   /// `mcpu` may be "help": all names are listed then, and nothing else is done.
   std::string triple, mcpu = "native", prefix;
-  EmitKind emit = EmitKind::Object;
+  /// What the main output is.
+  EmitKind emit = getEmitKinds().front();
   /// The norm placement to convert to and how; none where `to` is empty.
   ConvertNormPlacementOptions conversion;
   cpu::Schedule schedule;

@@ -115,7 +115,7 @@ ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOption
   if (!targets)
     return reportError(targets.takeError());
   std::string code;
-  if (options.emit == EmitKind::Header) {
+  if (options.emit.source == EmitSource::Header) {
     if (auto failure = compileSignatures(module, compileOptions, *targets, compiled.signatures))
       return toExitCode(*failure);
   } else {
@@ -123,18 +123,15 @@ ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOption
       return toExitCode(*failure);
     stages.add(compiled, *targets);
     TimingScope scope = timing.nest("write code");
-    auto kind = options.emit == EmitKind::Object     ? machine::CodeKind::Object
-                : options.emit == EmitKind::Assembly ? machine::CodeKind::Assembly
-                                                     : machine::CodeKind::LLVM;
     SmallVector<char> bytes;
-    if (auto failure = writeCompiled(compiled, *targets, kind, bytes))
-      return toExitCode(*failure);
+    if (auto failure = writeCompiled(compiled, *targets, *options.emit.code, bytes))
+      return compiled.failure.empty() ? toExitCode(*failure) : report(compiled.failure, toExitCode(*failure));
     code.assign(bytes.begin(), bytes.end());
   }
   std::string header = boundary::writeHeader(compiled.signatures, machine::getCPUNames(*targets));
   if (!options.header.empty())
     files.emplace_back(options.header, header);
-  files.emplace_back(options.output, options.emit == EmitKind::Header ? header : code);
+  files.emplace_back(options.output, options.emit.source == EmitSource::Header ? header : code);
   return ExitDone;
 }
 
@@ -195,8 +192,8 @@ ExitCode Compiler::compile(ModuleOp module) {
   }
   if (auto failure = checkProgram(module, compileOptions))
     return toExitCode(*failure);
-  bool isDrawing = options.emit == EmitKind::SVG;
-  bool makesCode = options.emit != EmitKind::MLIR && !isDrawing;
+  bool isDrawing = options.emit.source == EmitSource::Drawing;
+  bool makesCode = options.emit.source != EmitSource::Program && !isDrawing;
   if (hasReport() && makesCode)
     compileOptions.report = &kernels;
   else if (hasReport())

@@ -29,18 +29,8 @@ inline constexpr int64_t kLineBytes = 64;
 inline constexpr int64_t kLineWriterBytes = 2 * kLineBytes + 16;
 
 struct CPUTarget {
-  /// Fused multiply-add in hardware; without it math.fma becomes a multiplication and an addition (and other bits).
-  bool hasFMA = true;
-  /// Conversions between f16 and f32 in hardware; without them they are integer arithmetic.
-  bool hasF16C = true;
-  /// Width of the vector registers that vectors are made for.
-  unsigned vectorBits = 256;
-  /// The narrowest elements of which single ones of a vector can be read and written in memory, in bits; 0: none.
-  unsigned maskedBits = 0;
-  /// The processor rounds pairs of vectors of f32 to one vector of bf16, taking subnormal numbers for zeros.
-  bool hasPackedBF16 = false;
-  /// Stores past the cache and the instruction that asks for the cache's size are there.
-  bool isX86 = false;
+#define RESID_CPU_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) TYPE MEMBER = DEFAULT;
+#include "codegen/cpu/choice/CPUFacts.def"
   /// Not of the processor, but how it is to be used.
   Schedule schedule;
 };

@@ -16,8 +16,9 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
 // With a dot, which no function of a program has in its name.
-static constexpr llvm::StringLiteral kFunctionName = "resid.last_cache_bytes", kStateName = "resid.last_cache_state";
-static constexpr int64_t kUnknownBytes = int64_t(32) << 20;
+static constexpr llvm::StringLiteral kFunctionName = "resid.ask_caches";
+static constexpr llvm::StringLiteral kSecondName = "resid.second_cache_bytes", kLastName = "resid.last_cache_bytes";
+static constexpr int64_t kUnknownSecond = int64_t(1) << 20, kUnknownLast = int64_t(32) << 20;
 /// No processor has more caches on the way to memory, instruction caches included.
 static constexpr int64_t kMostCaches = 8;
 
@@ -44,8 +45,12 @@ struct CacheQuery {
     return arith::AddIOp::create(builder, loc, wide, constant64(1));
   }
   Value constant64(int64_t value) { return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value)); }
+  Value orElse(Value bytes, int64_t unknown) {
+    Value isUnknown = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bytes, constant64(0));
+    return arith::SelectOp::create(builder, loc, isUnknown, constant64(unknown), bytes);
+  }
   Value chooseLeaf();
-  Value emitLargest();
+  CacheBytes emitSizes();
 };
 
 } // namespace
@@ -66,70 +71,74 @@ Value CacheQuery::chooseLeaf() {
   return arith::SelectOp::create(builder, loc, hasAMD, constant(0x8000001D), intel);
 }
 
-/// The largest cache that keeps data; a sub-leaf of type 0 describes none, and so do those after it.
-Value CacheQuery::emitLargest() {
+/// The caches that keep data; a sub-leaf of type 0 describes none, and so do those after it.
+CacheBytes CacheQuery::emitSizes() {
   Value leaf = chooseLeaf();
   Value isCacheLeaf = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, leaf, constant(0x80000000));
   Value known = arith::SelectOp::create(builder, loc, isCacheLeaf, constant64(kMostCaches), constant64(0));
   auto body = [&](OpBuilder &, Location, Value index, ValueRange carried) {
     Value subleaf = arith::TruncIOp::create(builder, loc, builder.getI32Type(), index);
-    Value words = emitCPUID(builder, loc, leaf, subleaf);
+    Value words = emitCPUID(builder, loc, leaf, subleaf), kind = emitRegister(builder, loc, words, EAX);
     Value layout = emitRegister(builder, loc, words, EBX), sets = emitRegister(builder, loc, words, ECX);
-    Value type = field(emitRegister(builder, loc, words, EAX), 0, 5);
     Value bytes = arith::MulIOp::create(builder, loc, factor(layout, 22, 10), factor(layout, 12, 10));
     bytes = arith::MulIOp::create(builder, loc, bytes, factor(layout, 0, 12));
     bytes = arith::MulIOp::create(builder, loc, bytes, factor(sets, 0, 32));
-    // 1: data, 3: both; 0: no cache, 2: instructions.
-    Value isData = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, field(type, 0, 1), constant(0));
+    // Type 1: data, 3: both; 0: no cache, 2: instructions.
+    Value isData = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, field(kind, 0, 1), constant(0));
     Value counted = arith::SelectOp::create(builder, loc, isData, bytes, constant64(0));
-    scf::YieldOp::create(builder, loc, arith::MaxUIOp::create(builder, loc, carried.front(), counted).getResult());
+    Value isSecond = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, field(kind, 5, 3), constant(2));
+    Value ofSecond = arith::SelectOp::create(builder, loc, isSecond, counted, constant64(0));
+    scf::YieldOp::create(builder, loc,
+                         ValueRange{arith::MaxUIOp::create(builder, loc, carried[0], ofSecond),
+                                    arith::MaxUIOp::create(builder, loc, carried[1], counted)});
   };
-  auto loop = scf::ForOp::create(builder, loc, constant64(0), known, constant64(1), ValueRange(constant64(0)), body);
-  Value isUnknown = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, loop.getResult(0), constant64(0));
-  return arith::SelectOp::create(builder, loc, isUnknown, constant64(kUnknownBytes), loop.getResult(0));
+  SmallVector<Value> none = {constant64(0), constant64(0)};
+  auto loop = scf::ForOp::create(builder, loc, constant64(0), known, constant64(1), none, body);
+  return {orElse(loop.getResult(0), kUnknownSecond), orElse(loop.getResult(1), kUnknownLast)};
 }
 
-/// The function that asks, and keeps the answer in the global. Threads may race to store it: all store the same.
-static void buildFunction(func::FuncOp function, LLVM::GlobalOp global) {
-  OpBuilder builder = OpBuilder::atBlockBegin(function.addEntryBlock());
-  Location loc = function.getLoc();
-  Value bytes = CacheQuery{builder, loc}.emitLargest();
-  Value address = LLVM::AddressOfOp::create(builder, loc, global);
+static Value loadState(OpBuilder &builder, Location loc, StringRef name) {
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  Value address = LLVM::AddressOfOp::create(builder, loc, pointerType, name);
+  return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), address, /*alignment=*/8, false, false, false, false,
+                              LLVM::AtomicOrdering::acquire);
+}
+
+static void storeState(OpBuilder &builder, Location loc, StringRef name, Value bytes) {
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  Value address = LLVM::AddressOfOp::create(builder, loc, pointerType, name);
   LLVM::StoreOp::create(builder, loc, bytes, address, /*alignment=*/8, false, false, false,
-                        LLVM::AtomicOrdering::monotonic);
-  func::ReturnOp::create(builder, loc, bytes);
+                        LLVM::AtomicOrdering::release);
 }
 
-/// The global is 0 before the processor was asked.
+/// The function that asks, and keeps the answers in globals. Threads may race to store them: all store the same. The
+/// last level is stored last, since who finds it there reads the other one too.
 static func::FuncOp createFunction(ModuleOp module, Location loc) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  auto global = LLVM::GlobalOp::create(builder, loc, builder.getI64Type(), /*isConstant=*/false,
-                                       LLVM::Linkage::Internal, kStateName, builder.getI64IntegerAttr(0),
-                                       /*alignment=*/8);
-  FunctionType type = builder.getFunctionType({}, {builder.getI64Type()});
-  auto function = func::FuncOp::create(builder, loc, kFunctionName, type);
+  // A global is 0 before the processor was asked.
+  for (StringRef name : {kSecondName, kLastName})
+    LLVM::GlobalOp::create(builder, loc, builder.getI64Type(), /*isConstant=*/false, LLVM::Linkage::Internal, name,
+                           builder.getI64IntegerAttr(0), /*alignment=*/8);
+  auto function = func::FuncOp::create(builder, loc, kFunctionName, builder.getFunctionType({}, {}));
   function.setPrivate();
   function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "cold", cpu::kOnceAttribute}));
-  buildFunction(function, global);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  CacheBytes bytes = CacheQuery{builder, loc}.emitSizes();
+  storeState(builder, loc, kSecondName, bytes.second);
+  storeState(builder, loc, kLastName, bytes.last);
+  func::ReturnOp::create(builder, loc);
   return function;
 }
 
-Value cpu::emitLastCacheBytes(OpBuilder &builder, Location loc, ModuleOp module) {
+CacheBytes cpu::emitCacheBytes(OpBuilder &builder, Location loc, ModuleOp module) {
   auto function = module.lookupSymbol<func::FuncOp>(kFunctionName);
   if (!function)
     function = createFunction(module, loc);
-  Type i64 = builder.getI64Type();
-  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-  Value address = LLVM::AddressOfOp::create(builder, loc, pointerType, kStateName);
-  Value stored = LLVM::LoadOp::create(builder, loc, i64, address, /*alignment=*/8, false, false, false, false,
-                                      LLVM::AtomicOrdering::monotonic);
-  Value isNew =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, stored, CacheQuery{builder, loc}.constant64(0));
-  auto choice = scf::IfOp::create(builder, loc, i64, isNew, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(builder, loc, func::CallOp::create(builder, loc, function).getResults());
-  builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, stored);
-  return choice.getResult(0);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0));
+  Value isNew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, loadState(builder, loc, kLastName), zero);
+  scf::IfOp::create(builder, loc, isNew, [&](OpBuilder &inner, Location place) {
+    func::CallOp::create(inner, place, function);
+    scf::YieldOp::create(inner, place);
+  });
+  return {loadState(builder, loc, kSecondName), loadState(builder, loc, kLastName)};
 }

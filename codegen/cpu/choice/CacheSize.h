@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The size of the last-level cache, asked of an x86 processor when code runs.
+// The sizes of caches, asked of an x86 processor when code runs.
 
 #ifndef RESID_CODEGEN_CPU_CHOICE_CACHESIZE_H
 #define RESID_CODEGEN_CPU_CHOICE_CACHESIZE_H
@@ -10,9 +10,17 @@
 
 namespace mlir::resid::cpu {
 
-/// The bytes (i64) of the last-level cache; 32 MiB where the processor does not say. The function that asks is added to
-/// the module once; it asks once per loaded object.
-Value emitLastCacheBytes(OpBuilder &builder, Location loc, ModuleOp module);
+/// Bytes (i64).
+struct CacheBytes {
+  /// Of the second level, which a core has for itself; 1 MiB where the processor does not say.
+  Value second;
+  /// Of the last level, as the processor reports it: a virtual machine may have a part of it only. 32 MiB where the
+  /// processor does not say.
+  Value last;
+};
+
+/// The function that asks is added to the module once; it asks once per loaded object.
+CacheBytes emitCacheBytes(OpBuilder &builder, Location loc, ModuleOp module);
 
 } // namespace mlir::resid::cpu
 

@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/choice/KernelPlan.h"
 
+#include "codegen/cpu/choice/LocalRows.h"
 #include "codegen/cpu/choice/Obstacles.h"
 #include "codegen/cpu/choice/RowOrderChoice.h"
 
@@ -25,14 +26,17 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
     plan.plainReason = "the schedule says so";
   else if (!target.isX86)
     plan.plainReason = "the CPU is no x86-64";
+  else if (kernel.hasAccumulated())
+    plan.plainReason = "sums down the rows are in the cache beside them";
   else if (!(plan.streamed = StreamedRows::plan(kernel, target.schedule.table)))
     plan.plainReason = "no row is stored along its columns, a store depends on a condition, or rows that later phases "
                        "read do not fit onto the stack";
   plan.prefetch = plan.streamed && target.schedule.usesPrefetch();
   RowOrder order = target.schedule.rows;
   std::optional<std::string> batchObstacle = findBatchObstacle(kernel, target);
-  plan.isBatched = plan.path == RowPath::Vector && !batchObstacle &&
+  plan.isBatched = plan.path == RowPath::Vector && !batchObstacle && !kernel.hasAccumulated() &&
                    (order == RowOrder::Batched || (order == RowOrder::Auto && paysToBatch(kernel, target)));
+  plan.batchColumns = limitBatchColumns(kernel, target.schedule.table);
   plan.hasLoneRow = plan.isBatched && paysToRunAlone(kernel);
   if (order == RowOrder::Batched && batchObstacle)
     plan.singleReason = *batchObstacle;
@@ -46,4 +50,14 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
            !paysToPipeline(kernel, *plan.streamed, plan.prefetch, plan.isBatched, target.schedule.table))
     plan.singleReason = "not known to be faster";
   return plan;
+}
+
+RowOrder KernelPlan::getOrder(bool isPastCache) const {
+  if (isPastCache && isPipelined())
+    return RowOrder::Pipelined;
+  return isBatched ? RowOrder::Batched : RowOrder::Single;
+}
+
+int64_t KernelPlan::getBatchColumns(bool isPastCache) const {
+  return isPastCache && !streamed->getKept().empty() ? streamed->getBatchColumns() : batchColumns;
 }

@@ -26,6 +26,12 @@ struct KernelPlan {
   /// Whether rows are worked on in batches where they are narrow (rows/BatchedRows.cpp); with isPipelined(), only by
   /// the version that writes through the cache.
   bool isBatched = false;
+  /// The order of the version that writes past the cache, and of the one that writes through it; never Auto.
+  RowOrder getOrder(bool isPastCache) const;
+  /// How many columns the rows of a batch may have together: by the version that writes through the cache, and by
+  /// either.
+  int64_t batchColumns = 0;
+  int64_t getBatchColumns(bool isPastCache) const;
   /// Whether a call with one row, through the cache, runs it by code of its own.
   bool hasLoneRow = false;
 };

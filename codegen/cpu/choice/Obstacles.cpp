@@ -26,7 +26,7 @@ std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
   std::optional<std::string> obstacle;
   kernel.walk([&](rows::PhaseOp phase) {
     for (Operation &op : phase.getBody().front().without_terminator()) {
-      if (isa<rows::LoadOp, rows::StoreOp>(op))
+      if (isa<rows::LoadOp, rows::StoreOp, rows::AccumulateOp>(op))
         continue;
       auto half = dyn_cast<rows::RandomHalfOp>(op);
       if (half && !isRowInvariant(half))

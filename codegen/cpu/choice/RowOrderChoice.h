@@ -11,12 +11,12 @@
 
 namespace mlir::resid::cpu {
 
-/// Whether pipelined rows are faster than single ones, or than those in batches where they are batched else, as far as
-/// it was measured. `prefetch`: whether the kernel does.
+/// Whether pipelined rows are faster than single ones, as far as it was measured. `isBatched`: compared with batches
+/// instead. `prefetch`: whether the kernel prefetches.
 bool paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch, bool isBatched,
                     const ScheduleTable &table);
 
-/// The same for narrow rows in batches, where they can be.
+/// Whether narrow rows are faster in batches than single, as far as it was measured.
 bool paysToBatch(rows::KernelOp kernel, const CPUTarget &target);
 
 /// Whether a batch of one row is worth code of its own, without the arrays and loops of batches: where a row is known

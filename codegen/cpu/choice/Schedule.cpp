@@ -34,11 +34,13 @@ constexpr StringRef kPaths[] = {"vector", "scalar"};
 constexpr StringRef kStores[] = {"auto", "plain", "nontemporal"};
 constexpr StringRef kPrefetches[] = {"auto", "off", "on"};
 constexpr StringRef kRowOrders[] = {"auto", "single", "pipelined", "batched"};
+constexpr StringRef kLocalRows[] = {"auto", "off", "on"};
 const Key kKeys[] = {
     makeKey<&Schedule::path>("path", kPaths),
     makeKey<&Schedule::stores>("stores", kStores),
     makeKey<&Schedule::prefetch>("prefetch", kPrefetches),
     makeKey<&Schedule::rows>("rows", kRowOrders),
+    makeKey<&Schedule::localRows>("local-rows", kLocalRows),
 };
 
 } // namespace

@@ -41,11 +41,19 @@ enum class RowOrder {
   Batched,   // narrow rows phase by phase, a few at a time, where that is possible
 };
 
+/// Whether a value that several phases need, and that no output's row can hold, is kept in a local row.
+enum class LocalRowKind {
+  Auto, // where there is room, and where that was faster: docs/measurements/schedule.md
+  Off,  // it is computed again
+  On,   // where there is room
+};
+
 struct Schedule {
   RowPath path = RowPath::Vector;
   StoreKind stores = StoreKind::Auto;
   PrefetchKind prefetch = PrefetchKind::Auto;
   RowOrder rows = RowOrder::Auto;
+  LocalRowKind localRows = LocalRowKind::Auto;
   ScheduleTable table;
 
   /// Whether versions that write past the cache prefetch.

@@ -12,8 +12,11 @@ static constexpr Threshold kThresholds[] = {
     {"task-elements", &ScheduleTable::taskElements, "elements",
      "a task has as many rows as make this many; handing less to another thread costs more than it saves", "tasks", 1,
      kMany, 1},
+    {"cache-bytes", &ScheduleTable::cacheBytes, "bytes",
+     "outputs larger than this are written past the cache, if they are larger than the second-level cache, too",
+     "stores", 1, kMany, 1},
     {"cache-share", &ScheduleTable::cacheShare, "parts",
-     "outputs larger than the last-level cache divided by this are written past the cache", "stores", 1, 1024, 1},
+     "the same of outputs larger than the last-level cache divided by this", "stores", 1, 1024, 1},
     {"unaligned-columns", &ScheduleTable::unalignedColumns, "columns",
      "rows that do not begin at cache lines are written past the cache from this width on", "unaligned-rows", 1, kMany,
      1},
@@ -38,6 +41,12 @@ static constexpr Threshold kThresholds[] = {
      "prefetching", 64, 65536, 64},
     {"pipelined-prefetch-bytes", &ScheduleTable::pipelinedPrefetchBytes, "bytes",
      "the same where a step works on two rows", "prefetching", 64, 65536, 64},
+    {"local-row-bytes", &ScheduleTable::localRowBytes, "bytes",
+     "the local rows of a kernel take no more than this of the stack, half of a first-level cache of 32 KiB",
+     "local-rows", 1024, 24576, 1024},
+    {"local-row-passes", &ScheduleTable::localRowPasses, "passes",
+     "with local-rows=auto, a value that is cheap to compute is kept in a local row where so many later passes need it",
+     "local-rows", 1, 1024, 1},
 };
 
 llvm::ArrayRef<Threshold> mlir::resid::cpu::getThresholds() { return kThresholds; }

@@ -16,6 +16,7 @@ namespace mlir::resid::cpu {
 struct ScheduleTable {
   int64_t taskElements = 32768;
   int64_t cacheShare = 4;
+  int64_t cacheBytes = 8 << 20;
   int64_t unalignedColumns = 64;
   int64_t batchedUnalignedColumns = 128;
   int64_t batchedUnalignedNarrowColumns = 512;
@@ -27,6 +28,8 @@ struct ScheduleTable {
   int64_t drawnBatchedPipelineColumns = 512;
   int64_t prefetchBytes = 2048;
   int64_t pipelinedPrefetchBytes = 4096;
+  int64_t localRowBytes = 16384;
+  int64_t localRowPasses = 2;
 };
 
 /// One row of the table.

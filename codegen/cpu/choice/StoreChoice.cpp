@@ -5,9 +5,13 @@
 #include "codegen/cpu/choice/StoreChoice.h"
 
 #include "codegen/cpu/choice/CacheSize.h"
+#include "codegen/kernels/ArgumentBuffers.h"
+#include "codegen/kernels/CallerContext.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -64,7 +68,41 @@ struct ChoiceBuilder {
       bytes = arith::AddIOp::create(builder, loc, bytes, toBytes(addresses.operands[operand], addresses.width));
     return arith::MulIOp::create(builder, loc, bytes, addresses.rows);
   }
+
+  /// Whether so much is written that little of it would be in the caches when it is read. The size of the last level
+  /// only lowers the limit: a virtual machine may report one that it shares with many others.
+  Value isLarge(ModuleOp module, const StreamedRows &rows, const ScheduleTable &table) {
+    CacheBytes cache = emitCacheBytes(builder, loc, module);
+    Value share = arith::DivUIOp::create(builder, loc, cache.last, constant(table.cacheShare));
+    Value limit = arith::MinUIOp::create(builder, loc, share, constant(table.cacheBytes));
+    limit = arith::MaxUIOp::create(builder, loc, limit, cache.second);
+    return compare(arith::CmpIPredicate::ugt, computeWrittenBytes(rows), limit);
+  }
+
+  /// What the caller says, else `otherwise`.
+  Value followHints(Value context, Value otherwise) {
+    Value known = arith::ConstantIntOp::create(builder, loc, RESID_HINT_READ_SOON | RESID_HINT_STREAM, 32);
+    Value always = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    Value given = loadMemberIf(builder, loc, always, builder.getI32Type(), context, Hints);
+    Value hints = arith::AndIOp::create(builder, loc, given, known);
+    auto isHint = [&](int32_t hint) {
+      return compare(arith::CmpIPredicate::eq, hints, arith::ConstantIntOp::create(builder, loc, hint, 32));
+    };
+    Value isNotSoon = arith::XOrIOp::create(builder, loc, isHint(RESID_HINT_READ_SOON), always);
+    return arith::OrIOp::create(builder, loc, isHint(RESID_HINT_STREAM), both(otherwise, isNotSoon));
+  }
 };
+
+/// Whether a buffer is one that the caller of the function gave. Others are temporaries, which this function reads:
+/// they are cut out of the block of scratch memory.
+bool isOfCaller(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
+    if (isa<memref::ViewOp>(view))
+      return false;
+    buffer = view.getViewSource();
+  }
+  return static_cast<bool>(findArgumentPointer(buffer));
+}
 
 } // namespace
 
@@ -78,13 +116,16 @@ Value cpu::emitAlignment(OpBuilder &builder, Location loc, const KernelAddresses
 }
 
 Value cpu::emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel, const KernelAddresses &addresses,
-                           const StreamedRows &rows, const Schedule &schedule, const KernelPlan &plan) {
+                           const StreamedRows &rows, const Schedule &schedule, const KernelPlan &plan, Value context) {
   ChoiceBuilder choice{builder, kernel.getLoc(), addresses};
   Value useStream = arith::ConstantIntOp::create(builder, choice.loc, 1, 1);
   if (schedule.stores == StoreKind::Auto) {
-    Value cache = emitLastCacheBytes(builder, choice.loc, module);
-    Value limit = arith::DivUIOp::create(builder, choice.loc, cache, choice.constant(schedule.table.cacheShare));
-    useStream = choice.compare(arith::CmpIPredicate::ugt, choice.computeWrittenBytes(rows), limit);
+    useStream = choice.isLarge(module, rows, schedule.table);
+    SmallVector<Value> buffers(kernel.getInputs());
+    llvm::append_range(buffers, kernel.getInits());
+    auto isWrittenForCaller = [&](unsigned operand) { return isOfCaller(buffers[operand]); };
+    if (context && llvm::all_of(rows.getOperands(), isWrittenForCaller))
+      useStream = choice.followHints(context, useStream);
   }
   Value aligned = emitAlignment(builder, choice.loc, addresses, rows.getOperands());
   Value haveRoom = choice.fits(rows.getStagedCapacity());

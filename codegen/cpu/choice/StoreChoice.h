@@ -18,11 +18,12 @@ Value emitAlignment(OpBuilder &builder, Location loc, const kernels::KernelAddre
                     ArrayRef<unsigned> operands);
 
 /// Whether (i1) a call writes its rows past the cache: where scratch rows have room and, unless the schedule asks for
-/// it, what is written neither fits into the last-level cache nor overwrites an input. `plan` says in which
-/// order rows are worked on: in batches, plain stores are faster.
+/// it, what is written neither stays in the caches for its reader nor overwrites an input. `plan` says in which order
+/// rows are worked on: in batches, plain stores are faster. `context` is the caller's resid_ctx, or null where there is
+/// none: its hints come before the sizes where all that is written is the caller's.
 Value emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel,
                       const kernels::KernelAddresses &addresses, const StreamedRows &rows, const Schedule &schedule,
-                      const KernelPlan &plan);
+                      const KernelPlan &plan, Value context);
 
 } // namespace mlir::resid::cpu
 

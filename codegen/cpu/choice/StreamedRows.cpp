@@ -4,6 +4,8 @@
 
 #include "codegen/cpu/choice/StreamedRows.h"
 
+#include "codegen/cpu/choice/LocalRows.h"
+#include "codegen/kernels/StackBudget.h"
 #include "codegen/rows/ElementMemory.h"
 #include "codegen/rows/SumOrder.h"
 #include "codegen/rows/WrittenRows.h"
@@ -25,14 +27,10 @@ std::optional<int64_t> cpu::getStaticWidth(rows::KernelOp kernel) {
   return width;
 }
 
-/// Stack memory for scratch rows, what writes them, and registers: of the 64 KiB that a call may use, 16 go to
-/// temporaries (PlanScratch.cpp), and the rest to the frames between the entry and a kernel.
-static constexpr int64_t kStackBytes = 40 * 1024;
-
-/// What scratch rows may use of it: the more rows a kernel has, the more of their registers are on the stack as well. A
-/// step of each row is, where a kernel has 40 results in f32, and no more.
+/// What scratch rows may use of their share of the stack: the more rows a kernel has, the more of their registers are
+/// on the stack as well. A step of each row is, where a kernel has 40 results in f32, and no more.
 static int64_t getScratchRoom(rows::KernelOp kernel) {
-  int64_t room = kStackBytes, inputs = kernel.getInputs().size();
+  int64_t room = kernels::kScratchRowStackBytes, inputs = kernel.getInputs().size();
   for (int64_t operand = 0, end = inputs + kernel.getInits().size(); operand < end; ++operand) {
     if (!kernel.isAlongColumns(operand))
       continue;
@@ -86,7 +84,10 @@ std::optional<StreamedRows> StreamedRows::plan(rows::KernelOp kernel, const Sche
   if (plan.operands.empty())
     return std::nullopt;
   std::optional<int64_t> width = getStaticWidth(kernel);
-  plan.layOut(getScratchRoom(kernel), width, table.batchColumns);
+  // Local rows are on the stack too, and so is a step of each.
+  int64_t local = getLocalStackBytes(kernel, table) + rows::kLanes * getLocalColumnBytes(kernel);
+  int64_t room = std::max<int64_t>(getScratchRoom(kernel) - local, 0);
+  plan.layOut(room, width, limitBatchColumns(kernel, table));
   if (width && !plan.kept.empty() && *width > plan.capacity)
     return std::nullopt;
   return plan;

@@ -37,7 +37,7 @@ public:
   /// Columns that the scratch rows of kept rows have room for, a multiple of 64. Rows may be wider where the width is
   /// known at run time only.
   int64_t getCapacity() const { return capacity; }
-  /// The same if staged rows have scratch rows, too; 0 where rows of the known width do not fit.
+  /// getCapacity() if staged rows have scratch rows too. 0 where rows of the known width do not fit.
   int64_t getStagedCapacity() const { return stagedCapacity; }
   /// Columns that all kept rows of a batch (rows/BatchedRows.cpp) have room for, unless there is one row in it.
   int64_t getBatchColumns() const { return batchColumns; }

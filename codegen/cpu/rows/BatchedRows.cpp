@@ -5,60 +5,48 @@
 // processor sees as independent only if they are near in the program. Wider rows are batches of their own. Scalars that
 // later phases need wait in arrays on the stack; rows that are kept on the stack are as many as a batch has.
 
-#include "codegen/cpu/rows/VectorRows.h"
+#include "codegen/cpu/rows/RowOrders.h"
 #include "codegen/rows/ElementMemory.h"
 #include "codegen/rows/Segments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
 
-/// The columns of a batch / width in whole chunks; at least 1, and no more than there is room for on the stack.
-Value VectorRowEmitter::computeBatchRows(Location loc) {
-  int64_t room = stream && !stream->getKept().empty() ? stream->getBatchColumns() : target.schedule.table.batchColumns;
-  if (std::optional<int64_t> known = tail.getKnownWidth())
+/// The room / width in whole chunks.
+Value cpu::emitBatchRows(VectorFunction &function, Location loc, int64_t room) {
+  OpBuilder &builder = function.builder;
+  if (std::optional<int64_t> known = function.tail.getKnownWidth())
     return constantI64(builder, loc,
                        std::max<int64_t>(1, room / std::max<int64_t>(llvm::alignTo(*known, kLanes), kLanes)));
   Value one = constantI64(builder, loc, 1), chunk = constantI64(builder, loc, kLanes);
-  Value columns = arith::MaxSIOp::create(builder, loc, emitPaddedWidth(loc), chunk);
+  Value columns = arith::MaxSIOp::create(builder, loc, function.getPaddedWidth(loc), chunk);
   Value fitting = arith::DivUIOp::create(builder, loc, constantI64(builder, loc, room), columns);
   return arith::MaxSIOp::create(builder, loc, fitting, one);
 }
 
 static bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
 
-/// Memory on the stack for one value of each row of a batch.
-Value VectorRowEmitter::allocatePerRow(Location loc, Type element) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(entry);
-  auto type = LLVM::LLVMArrayType::get(rows::getMemoryType(element), target.schedule.table.batchColumns / kLanes);
-  return LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), type,
-                                constantI64(builder, loc, 1), kLineBytes);
+/// Memory on the stack for one value of each row of a batch, of which each has a chunk of columns at least.
+static Value allocatePerRow(VectorFunction &function, Location loc, Type element) {
+  int64_t mostRows = function.target.schedule.table.batchColumns / kLanes;
+  return function.allocate(loc, LLVM::LLVMArrayType::get(rows::getMemoryType(element), mostRows));
 }
 
-/// Says which of the rows on the stack belong to a row of the batch.
-void VectorRowEmitter::chooseScratch(Location loc, Value place) {
-  if (!stream)
-    return;
-  for (BlockArgument row : stream->getKept()) {
-    Value first = firstScratch.lookup(row);
-    Value columns = arith::MulIOp::create(builder, loc, place, paddedWidth);
-    Type element = rows::getMemoryType(cast<rows::RowType>(row.getType()).getElementType());
-    scratch[row] = LLVM::GEPOp::create(builder, loc, first.getType(), element, first, ValueRange(columns));
-  }
-}
-
-void VectorRowEmitter::emitBatchedRows(rows::KernelOp kernel, Value low, Value high) {
+void cpu::emitBatchedRows(VectorRowEmitter &emitter, rows::KernelOp kernel, Value batchRows, Value low, Value high) {
   Location loc = kernel.getLoc();
+  OpBuilder &builder = emitter.getBuilder();
+  IRMapping &mapping = emitter.getState().mapping;
   SmallVector<rows::Segment> segments = rows::findSegments(kernel);
   DenseMap<Value, Value> arrays;
   for (const rows::Segment &segment : segments)
     for (Value value : segment.carried)
       if (!isConstant(value) && !arrays.contains(value))
-        arrays[value] = allocatePerRow(loc, value.getType());
+        arrays[value] = allocatePerRow(emitter.getFunction(), loc, value.getType());
   LaneLoops loops(builder, loc, /*vectorLanes=*/1);
   loops.emitLoop(low, high, batchRows, [&](Value first) {
     Value behind = arith::AddIOp::create(builder, loc, first, batchRows);
@@ -66,13 +54,13 @@ void VectorRowEmitter::emitBatchedRows(rows::KernelOp kernel, Value low, Value h
     for (const rows::Segment &segment : segments)
       loops.emitLoop(first, end, 1, [&](Value row) {
         Value place = arith::SubIOp::create(builder, loc, row, first);
-        beginRow(kernel, row);
-        chooseScratch(loc, place);
+        emitter.beginRow(kernel, row);
+        emitter.getMemory().choosePlace(loc, place);
         for (Value value : segment.carried)
-          isConstant(value) ? emitOperation(value.getDefiningOp())
+          isConstant(value) ? emitter.emitOperation(value.getDefiningOp())
                             : mapping.map(value, loops.load(value.getType(), arrays.lookup(value), place));
         for (Operation &op : llvm::make_range(segment.begin, segment.end)) {
-          emitOperation(&op);
+          emitter.emitOperation(&op);
           for (Value value : op.getResults())
             if (Value array = arrays.lookup(value))
               loops.store(mapping.lookup(value), array, place);

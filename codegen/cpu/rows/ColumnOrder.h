@@ -28,9 +28,9 @@ std::pair<Value, Value> mergeEvenOdd(OpBuilder &builder, Location loc, Value eve
 /// Vectors of 16-bit elements from and to one of twice as many, in which theirs take turns; in memory, the even ones
 /// are the lower halves of 32-bit words.
 Value joinHalves(OpBuilder &builder, Location loc, Value even, Value odd);
-/// The same where the even ones are in the lower half of a vector and the odd ones in its upper half.
+/// joinHalves() of one vector, whose lower half has the even elements and whose upper half the odd ones.
 Value interleaveHalves(OpBuilder &builder, Location loc, Value halves);
-/// As 32-bit words: with zeros in the upper halves, and shifted there, with zeros in the lower ones.
+/// The even and the odd elements as 32-bit words. They stand in the lower or the upper halves, and the rest is 0.
 std::pair<Value, Value> splitToLowerHalves(OpBuilder &builder, Location loc, Value joined);
 std::pair<Value, Value> splitToUpperHalves(OpBuilder &builder, Location loc, Value joined);
 

@@ -92,39 +92,3 @@ Value LaneLoops::loadVector(VectorType type, Value pointer, int64_t first) {
   Value start = address(type.getElementType(), pointer, constantI64(builder, loc, first));
   return LLVM::LoadOp::create(builder, loc, type, start, /*alignment=*/1);
 }
-
-//===------------------------------------------- types in memory --------------------------------------------------===//
-
-/// `element`, or a vector of it where `value` is a vector.
-static Type withShapeOf(Value value, Type element) {
-  auto vector = dyn_cast<VectorType>(value.getType());
-  return vector ? vector.clone(element) : element;
-}
-
-/// `value` with elements of type `to` where they have as many bits; else null.
-static Value castAmongEqualSizes(OpBuilder &builder, Location loc, Value value, Type to) {
-  Type from = getElementTypeOrSelf(value.getType()), type = withShapeOf(value, to);
-  if (from == to)
-    return value;
-  if (from.isIndex() || to.isIndex())
-    return arith::IndexCastOp::create(builder, loc, type, value);
-  if (from.getIntOrFloatBitWidth() == to.getIntOrFloatBitWidth())
-    return arith::BitcastOp::create(builder, loc, type, value);
-  return {};
-}
-
-Value cpu::fromMemory(OpBuilder &builder, Location loc, Value value, Type element) {
-  if (Value cast = castAmongEqualSizes(builder, loc, value, element))
-    return cast;
-  if (!element.isInteger(1))
-    return arith::TruncIOp::create(builder, loc, withShapeOf(value, element), value);
-  // A comparison is a mask at once, and takes any number but 0 for true, as C does.
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, zero);
-}
-
-Value cpu::toMemory(OpBuilder &builder, Location loc, Value value, Type memory) {
-  if (Value cast = castAmongEqualSizes(builder, loc, value, memory))
-    return cast;
-  return arith::ExtUIOp::create(builder, loc, withShapeOf(value, memory), value);
-}

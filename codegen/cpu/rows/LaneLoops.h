@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_LANELOOPS_H
 #define RESID_CODEGEN_CPU_ROWS_LANELOOPS_H
 
+#include "codegen/kernels/ElementCast.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
@@ -15,6 +16,9 @@ namespace mlir::resid::cpu {
 using rows::kBlockColumns;
 using rows::kLanes;
 
+using kernels::fromMemory;
+using kernels::toMemory;
+
 class LaneLoops {
 public:
   /// `vectorLanes`: how many lanes fit into a vector register.
@@ -24,7 +28,7 @@ public:
   /// A loop that LLVM leaves rolled, for (i = low; i < high; i += step), all i64.
   void emitLoop(Value low, Value high, int64_t step, function_ref<void(Value)> body);
   void emitLoop(Value low, Value high, Value step, function_ref<void(Value)> body);
-  /// The same with values that are carried from step to step: `body` gives the next ones, the result are the last ones.
+  /// emitLoop() with values carried from step to step. `body` gives the next values, and the result is the last ones.
   SmallVector<Value> emitLoop(Value low, Value high, int64_t step, ValueRange first,
                               function_ref<SmallVector<Value>(Value, ValueRange)> body);
   /// A loop over `count` lanes without dependences between them, vectorised `lanes` at a time (0: vectorLanes).
@@ -47,11 +51,6 @@ private:
   unsigned vectorLanes;
   LLVM::AccessGroupAttr group;
 };
-
-/// Elements (single or in a vector) of type `element` out of what they are in memory.
-Value fromMemory(OpBuilder &builder, Location loc, Value value, Type element);
-/// And back, to elements of type `memory`.
-Value toMemory(OpBuilder &builder, Location loc, Value value, Type memory);
 
 } // namespace mlir::resid::cpu
 

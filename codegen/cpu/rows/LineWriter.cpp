@@ -103,7 +103,7 @@ void WriterBody::moveBytes(Value to, Value from, Value count) {
   }
 }
 
-/// The same for bytes that wait: those of their line under a mask. One store, and none across the end of a page.
+/// Moves bytes that wait, under a mask within their line: one store, and none across the end of a page.
 void WriterBody::moveUnderMask(Value to, Value place, Value count) {
   Value ones = subtract(arith::ShLIOp::create(builder, loc, constant(1), count), constant(1));
   Value bits = arith::ShLIOp::create(builder, loc, ones, place);

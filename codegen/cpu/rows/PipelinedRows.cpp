@@ -5,7 +5,7 @@
 // than for one row at a time: in each step, the last phase of the row before reads its columns of the scratch rows
 // before the first phase of the next row replaces them.
 
-#include "codegen/cpu/rows/VectorRows.h"
+#include "codegen/cpu/rows/RowOrders.h"
 #include "codegen/rows/Segments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -16,12 +16,40 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
 
+namespace {
+
+/// Drives an emitter over two rows at a time.
+class RowPipeline {
+public:
+  RowPipeline(VectorRowEmitter &emitter, rows::KernelOp kernel)
+      : emitter(emitter), builder(emitter.getBuilder()), kernel(kernel), loc(kernel.getLoc()),
+        phases(*rows::EndPhases::find(kernel)), crossing(phases.findCarried()) {}
+
+  void emit(Value low, Value high);
+
+private:
+  void beginRow(Value row, ValueRange carried);
+  void emitBothRows(Value row, Value isFirst);
+  Value createPlaceholder(Value value);
+
+  VectorRowEmitter &emitter;
+  OpBuilder &builder;
+  rows::KernelOp kernel;
+  Location loc;
+  rows::EndPhases phases;
+  /// What the last phase of a row takes from the phases before it.
+  SmallVector<Value> crossing;
+};
+
+} // namespace
+
+void cpu::emitPipelinedRows(VectorRowEmitter &emitter, rows::KernelOp kernel, Value low, Value high) {
+  RowPipeline(emitter, kernel).emit(low, high);
+}
+
 /// For each row, the last phase of the row before, if there is one, together with the first phase, and what stands
 /// between the two; the last phase of the last row. So only these two phases are emitted twice, alone and together.
-void VectorRowEmitter::emitPipelinedRows(rows::KernelOp kernel, Value low, Value high) {
-  Location loc = kernel.getLoc();
-  rows::EndPhases phases = *rows::EndPhases::find(kernel);
-  SmallVector<Value> crossing = phases.findCarried();
+void RowPipeline::emit(Value low, Value high) {
   Value isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, low, high);
   auto choice = scf::IfOp::create(builder, loc, isAny, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
@@ -30,68 +58,47 @@ void VectorRowEmitter::emitPipelinedRows(rows::KernelOp kernel, Value low, Value
   LaneLoops loops(builder, loc, /*vectorLanes=*/1);
   SmallVector<Value> first = llvm::map_to_vector(crossing, [&](Value value) { return createPlaceholder(value); });
   SmallVector<Value> carried = loops.emitLoop(low, high, 1, first, [&](Value row, ValueRange before) {
-    isFirstRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, row, low);
-    beginRow(kernel, arith::SubIOp::create(builder, loc, row, one));
-    mapping.map(crossing, before);
-    emitFusedRows(kernel, row);
-    return llvm::map_to_vector(crossing, [&](Value value) { return mapping.lookup(value); });
+    Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, row, low);
+    beginRow(arith::SubIOp::create(builder, loc, row, one), before);
+    emitBothRows(row, isFirst);
+    return llvm::map_to_vector(crossing, [&](Value value) { return emitter.getState().mapping.lookup(value); });
   });
-  beginRow(kernel, arith::SubIOp::create(builder, loc, high, one));
-  mapping.map(crossing, carried);
+  beginRow(arith::SubIOp::create(builder, loc, high, one), carried);
   for (Operation &op : llvm::make_range(phases.last->getIterator(), phases.getEnd().end()))
-    emitOperation(&op);
+    emitter.emitOperation(&op);
+}
+
+/// A row whose last phase comes next.
+void RowPipeline::beginRow(Value row, ValueRange carried) {
+  emitter.beginRow(kernel, row);
+  emitter.getState().mapping.map(crossing, carried);
 }
 
 /// What stands for a value of the row before the first one: nobody reads it. A constant stays one.
-Value VectorRowEmitter::createPlaceholder(Value value) {
+Value RowPipeline::createPlaceholder(Value value) {
   if (matchPattern(value, m_Constant()))
     return builder.clone(*value.getDefiningOp())->getResult(0);
   return arith::ConstantOp::create(builder, value.getLoc(), cast<TypedAttr>(builder.getZeroAttr(value.getType())));
 }
 
-/// The row at hand from its last phase on, and `row`, the next one, up to there.
-void VectorRowEmitter::emitFusedRows(rows::KernelOp kernel, Value row) {
-  rows::EndPhases phases = *rows::EndPhases::find(kernel);
-  IRMapping mappingBefore = mapping;
-  RowPointers pointersBefore = rowPointers;
-  RowPlaces placesBefore = createPlaces(pointersBefore);
-  VectorBody last(builder, entry, phases.last, mappingBefore, placesBefore, target, tail, buffers);
-  beginRow(kernel, row);
-  for (Operation &op : phases.getBegin()) {
-    behind = &op == phases.first.getOperation() ? &last : nullptr;
-    emitOperation(&op);
-  }
-  behind = nullptr;
-  auto changeRow = [&] {
-    std::swap(mapping, mappingBefore);
-    std::swap(rowPointers, pointersBefore);
-  };
-  changeRow();
-  auto choice = scf::IfOp::create(builder, kernel.getLoc(), isFirstRow, /*withElseRegion=*/true);
+/// The row at hand from its last phase on, unless `row`, the next one, `isFirst`; and the next one up to there.
+void RowPipeline::emitBothRows(Value row, Value isFirst) {
+  RowState before = emitter.getState();
+  RowPlaces placesBefore = emitter.createPlaces(before.pointers);
+  VectorBody last(emitter.getFunction(), phases.last, before.mapping, placesBefore);
+  emitter.beginRow(kernel, row);
+  for (Operation &op : phases.getBegin())
+    &op == phases.first.getOperation() ? emitter.emitTogether(last, phases.first, isFirst) : emitter.emitOperation(&op);
+  std::swap(emitter.getState(), before);
+  auto choice = scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(choice.elseBlock());
-    copyUnaligned(phases.last);
+    emitter.getMemory().endPhase(phases.last, emitter.getState().pointers);
     for (Operation &op : phases.getEnd())
-      emitOperation(&op);
+      emitter.emitOperation(&op);
   }
-  changeRow();
+  std::swap(emitter.getState(), before);
   for (Operation &op : phases.getMiddle())
-    emitOperation(&op);
-}
-
-/// The blocks of the first phase: of the first row alone, of others together with the last phase of the row before.
-VectorRowEmitter::Accumulators VectorRowEmitter::emitSharedBlocks(rows::PhaseOp phase, VectorBody &body) {
-  Location loc = phase.getLoc();
-  SmallVector<Type> types;
-  for (Type type : phase.getReduced().getTypes())
-    types.append(kLanes / body.getLanes(), VectorType::get(body.getLanes(), type));
-  auto choice = scf::IfOp::create(builder, loc, types, isFirstRow, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, emitBlocks(phase, body));
-  behind = nullptr;
-  builder.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(builder, loc, emitBlocks(phase, body));
-  return Accumulators(choice.getResults());
+    emitter.emitOperation(&op);
 }

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Emits the rows of a kernel: the row loop and the operations of one row; and what both paths do to reduce lanes.
+// Emits the operations of one row, and what both paths do to reduce lanes.
 
 #include "codegen/cpu/rows/RowEmitter.h"
 
@@ -17,19 +17,9 @@ using namespace mlir::resid::kernels;
 
 static constexpr int32_t kSmallestRegisterBits = 128;
 
-void RowEmitter::emitRows(rows::KernelOp kernel, Value low, Value high) {
-  Location loc = kernel.getLoc();
-  LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(low, high, 1, [&](Value row) { emitRow(kernel, row); });
-}
-
-void RowEmitter::emitRow(rows::KernelOp kernel, Value row) {
-  beginRow(kernel, row);
-  emitBlock(kernel.getBody().front());
-}
-
 void RowEmitter::beginRow(rows::KernelOp kernel, Value row) {
   Value index = arith::IndexCastOp::create(builder, kernel.getLoc(), builder.getIndexType(), row);
-  mapping.map(kernel.getBody().getArgument(0), index);
+  state.mapping.map(kernel.getBody().getArgument(0), index);
   computeRowPointers(kernel, row);
 }
 
@@ -51,6 +41,10 @@ void RowEmitter::computeRowPointers(rows::KernelOp kernel, Value row) {
   if (addresses.needsRowIndices())
     indices = delinearize(builder, loc, row, addresses.rowDims);
   for (auto [i, operand] : llvm::enumerate(addresses.operands)) {
+    if (Value chain = chains.lookup(kernel.getRowArgument(i))) {
+      state.pointers[kernel.getRowArgument(i)] = chain;
+      continue;
+    }
     Value offset = constantI64(builder, loc, 0);
     if (operand.linearStride)
       offset = arith::MulIOp::create(builder, loc, row, operand.linearStride);
@@ -58,9 +52,9 @@ void RowEmitter::computeRowPointers(rows::KernelOp kernel, Value row) {
       Value step = arith::MulIOp::create(builder, loc, indices[dimension], stride);
       offset = arith::AddIOp::create(builder, loc, offset, step);
     }
-    setRowPointer(kernel.getRowArgument(i),
-                  LLVM::GEPOp::create(builder, loc, operand.pointer.getType(), operand.elementType, operand.pointer,
-                                      ValueRange(offset), LLVM::GEPNoWrapFlags::inbounds));
+    state.pointers[kernel.getRowArgument(i)] =
+        LLVM::GEPOp::create(builder, loc, operand.pointer.getType(), operand.elementType, operand.pointer,
+                            ValueRange(offset), LLVM::GEPNoWrapFlags::inbounds);
   }
 }
 
@@ -74,20 +68,21 @@ void RowEmitter::emitOperation(Operation *op) {
       .Case([&](rows::PhaseOp phase) { emitPhase(phase); })
       .Case([&](rows::LoadOp load) { load.getColumn() ? emitColumnOperation(load) : emitRowLoad(load); })
       .Case([&](rows::StoreOp store) { store.getColumn() ? emitColumnOperation(store) : emitRowStore(store); })
-      .Case([&](rows::RandomHalfOp half) { emitColumnOperation(half); })
+      .Case<rows::RandomHalfOp, rows::AccumulateOp>([&](auto inner) { emitColumnOperation(inner); })
       .Case([](rows::YieldOp) {})
+      .Case([](rows::LocalRowOp) {}) // There from the function's beginning on.
       .Default([&](Operation *other) { emitWithRegions(other); });
 }
 
 void RowEmitter::emitWithRegions(Operation *op) {
-  Operation *copy = op->cloneWithoutRegions(mapping);
+  Operation *copy = op->cloneWithoutRegions(state.mapping);
   builder.insert(copy);
   for (auto [from, to] : llvm::zip_equal(op->getRegions(), copy->getRegions())) {
     for (Block &block : from) {
       OpBuilder::InsertionGuard guard(builder);
       Block *newBlock = builder.createBlock(&to, to.end());
       for (BlockArgument argument : block.getArguments())
-        mapping.map(argument, newBlock->addArgument(argument.getType(), argument.getLoc()));
+        state.mapping.map(argument, newBlock->addArgument(argument.getType(), argument.getLoc()));
       emitBranch(block);
     }
   }
@@ -95,8 +90,8 @@ void RowEmitter::emitWithRegions(Operation *op) {
 
 SmallVector<Value, 4> RowEmitter::counterOf(rows::RandomHalfOp half, Value call) {
   Location loc = half.getLoc();
-  Value row = mapping.lookup(half.getRow()), site = mapping.lookup(half.getSite()),
-        step = mapping.lookup(half.getStep());
+  Value row = state.mapping.lookup(half.getRow()), site = state.mapping.lookup(half.getSite()),
+        step = state.mapping.lookup(half.getStep());
   SmallVector<Value, 4> counter;
   for (Value word : {call, row, site, step})
     counter.push_back(arith::TruncIOp::create(builder, loc, builder.getI32Type(), word));
@@ -105,17 +100,17 @@ SmallVector<Value, 4> RowEmitter::counterOf(rows::RandomHalfOp half, Value call)
 
 void RowEmitter::emitRowLoad(rows::LoadOp load) {
   Value pointer = getRowPointer(load.getRow()), first = constantI64(builder, load.getLoc(), 0);
-  mapping.map(load.getResult(), LaneLoops(builder, load.getLoc(), 1).load(load.getType(), pointer, first));
+  state.mapping.map(load.getResult(), LaneLoops(builder, load.getLoc(), 1).load(load.getType(), pointer, first));
 }
 
 void RowEmitter::emitRowStore(rows::StoreOp store) {
   Value pointer = getRowPointer(store.getRow()), first = constantI64(builder, store.getLoc(), 0);
-  LaneLoops(builder, store.getLoc(), 1).store(mapping.lookup(store.getValue()), pointer, first);
+  LaneLoops(builder, store.getLoc(), 1).store(state.mapping.lookup(store.getValue()), pointer, first);
 }
 
 //===------------------------------------------- reductions -------------------------------------------------------===//
 
-/// The same lanes as integers.
+/// The bits of floating-point lanes, as integers.
 static Value toBits(OpBuilder &builder, Location loc, Value value) {
   Type element = getElementTypeOrSelf(value.getType());
   return toMemory(builder, loc, value, builder.getIntegerType(element.getIntOrFloatBitWidth()));

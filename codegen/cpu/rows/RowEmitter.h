@@ -1,8 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The body of a function over a range of rows: the row loop, the pointers of a row, what happens once per row. How the
-// columns of a phase are run through is left to a path (ScalarRows.h, VectorRows.h). Not: the function's arguments and
-// who calls it.
+// Runs the operations of a row: the pointers of the row, what happens once per row, branches. How the columns of a
+// phase are run through is left to a path (ScalarRows.h, VectorRows.h). Not: in which order rows are run (RowOrders.h).
 
 #ifndef RESID_CODEGEN_CPU_ROWS_ROWEMITTER_H
 #define RESID_CODEGEN_CPU_ROWS_ROWEMITTER_H
@@ -14,45 +13,54 @@
 
 namespace mlir::resid::cpu {
 
-/// Emits rows of a kernel at the builder's position. `addresses` and `mapping` (for values from above the kernel) hold
-/// values that are visible there; stack memory is taken in `entry`.
+/// The pointers of a row, by the kernel's arguments.
+using RowPointers = DenseMap<Value, Value>;
+
+/// What the operations of a row have become, and its pointers.
+struct RowState {
+  IRMapping mapping;
+  RowPointers pointers;
+};
+
+/// Emits operations of a kernel's row at the builder's position. `addresses` and `mapping` (for values from above the
+/// kernel) hold values that are visible there; stack memory is taken in `entry`.
 class RowEmitter {
 public:
   RowEmitter(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses, const IRMapping &mapping)
-      : builder(builder), entry(entry), addresses(addresses), mapping(mapping) {}
+      : builder(builder), entry(entry), addresses(addresses), state{mapping, RowPointers()} {}
   virtual ~RowEmitter() = default;
 
-  /// The rows [low, high), both i64.
-  void emitRows(rows::KernelOp kernel, Value low, Value high);
-  /// The row of that number (i64).
-  void emitRow(rows::KernelOp kernel, Value row);
+  /// Says which row (i64) the operations that follow belong to.
+  void beginRow(rows::KernelOp kernel, Value row);
+  void emitOperation(Operation *op);
+  void emitBlock(Block &block);
+
+  OpBuilder &getBuilder() const { return builder; }
+  /// Of the row at hand. Whoever runs two rows at a time exchanges it.
+  RowState &getState() { return state; }
+
+  /// Where the chain of a sum down the rows lies, by the kernel's argument, in the place of the pointers of its rows:
+  /// as many terms as the row in whole chunks has.
+  void setChain(Value row, Value pointer) { chains[row] = pointer; }
+  const llvm::MapVector<Value, Value> &getChains() const { return chains; }
 
 protected:
-  /// The pointers of a row, by the kernel's arguments.
-  using RowPointers = DenseMap<Value, Value>;
-
   virtual void emitPhase(rows::PhaseOp phase) = 0;
-  /// A load, store or random number of a column, inside a phase whose block is emitted by emitBlock.
+  /// A load, store, random number or term of a column, inside a phase whose block is emitted by emitBlock.
   virtual void emitColumnOperation(Operation *op) = 0;
 
   /// The operations of a branch at the builder's position, its terminator among them.
   virtual void emitBranch(Block &block) { emitBlock(block); }
 
-  void emitBlock(Block &block);
-  void emitOperation(Operation *op);
-  /// Says which row (i64) the operations that follow belong to.
-  void beginRow(rows::KernelOp kernel, Value row);
   /// The four words of the generator's counter for a call (i64) of eight columns.
   SmallVector<Value, 4> counterOf(rows::RandomHalfOp half, Value call);
-  Value getRowPointer(Value row) const { return rowPointers.lookup(row); }
-  void setRowPointer(Value row, Value pointer) { rowPointers[row] = pointer; }
+  Value getRowPointer(Value row) const { return state.pointers.lookup(row); }
 
   OpBuilder &builder;
   Block *entry;
   const kernels::KernelAddresses &addresses;
-  /// What the operations of the row at hand have become, and its pointers.
-  IRMapping mapping;
-  RowPointers rowPointers;
+  RowState state;
+  llvm::MapVector<Value, Value> chains;
 
 private:
   void computeRowPointers(rows::KernelOp kernel, Value row);

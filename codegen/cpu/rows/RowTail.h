@@ -19,7 +19,7 @@ namespace mlir::resid::cpu {
 struct PresentColumns {
   /// How many, as i64. May be negative, or more than a step.
   Value count;
-  /// The same where the width is known; positive then, and less than a chunk.
+  /// `count` where the width is known. It is then positive, and less than a chunk.
   std::optional<int64_t> known = {};
 
   /// Whether it is known that all of the columns [first, first + length) are present.

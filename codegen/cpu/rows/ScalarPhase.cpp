@@ -3,6 +3,7 @@
 // Emits one phase of a row: blocks of 1,024 columns, chunks of 64 and the lanes of a chunk, sums in the fixed order.
 
 #include "codegen/arithmetic/Philox.h"
+#include "codegen/cpu/choice/StreamedRows.h"
 #include "codegen/cpu/rows/ScalarRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -12,6 +13,17 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
 using namespace mlir::resid::arithmetic;
+
+void ScalarRowEmitter::allocateLocalRows(rows::KernelOp kernel) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(entry);
+  Location loc = kernel.getLoc();
+  for (auto row : kernel.getBody().front().getOps<rows::LocalRowOp>()) {
+    auto array = LLVM::LLVMArrayType::get(row.getRow().getType().getElementType(), *getStaticWidth(kernel));
+    state.pointers[row] = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), array,
+                                                 constantI64(builder, loc, 1), kLineBytes);
+  }
+}
 
 /// A buffer for one element per lane on the stack, until the phase ends. Where all loops over it get unrolled, LLVM
 /// keeps it in registers; else buffers of different phases share their place.
@@ -54,17 +66,17 @@ void ScalarRowEmitter::prepareRandomHalves(rows::PhaseOp phase) {
 }
 
 void ScalarRowEmitter::fillRandomHalves(Value first) {
-  constexpr int64_t columnsPerCall = 8, wordsPerCall = 4, calls = kLanes / columnsPerCall;
+  constexpr int64_t wordsPerCall = kColumnsPerCounter / 2, calls = kLanes / kColumnsPerCounter;
   for (auto &[half, buffer] : randomHalves) {
     Location loc = half.getLoc();
     rows::RandomHalfOp op = half;
     Value target = buffer;
-    Value firstCall = arith::ShRUIOp::create(builder, loc, first, constantI64(builder, loc, 3));
+    Value firstCall = emitCounterOf(builder, loc, first);
     loops->emitLanes(
         constantI64(builder, loc, calls),
         [&](Value call) {
           SmallVector<Value, 4> counter = counterOf(op, arith::AddIOp::create(builder, loc, firstCall, call));
-          SmallVector<Value, 4> words = emitPhilox(builder, loc, counter, mapping.lookup(op.getSeed()));
+          SmallVector<Value, 4> words = emitPhilox(builder, loc, counter, state.mapping.lookup(op.getSeed()));
           Value base = arith::MulIOp::create(builder, loc, call, constantI64(builder, loc, wordsPerCall));
           // Both platforms are little-endian: the low half of a word is the element before its high half.
           for (auto [i, word] : llvm::enumerate(words))
@@ -82,12 +94,12 @@ void ScalarRowEmitter::emitChunk(rows::PhaseOp phase, Value first, Value count,
   loops->emitLanes(count, [&](Value lane) {
     Value column = arith::AddIOp::create(builder, loc, first, lane);
     position = Position{body.getArgument(0), column, lane};
-    mapping.map(body.getArgument(0),
-                arith::IndexCastOp::create(builder, loc, builder.getIndexType(), column).getResult());
+    state.mapping.map(body.getArgument(0),
+                      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), column).getResult());
     emitBlock(body);
     SmallVector<Value> values;
     for (Value value : body.getTerminator()->getOperands())
-      values.push_back(mapping.lookup(value));
+      values.push_back(state.mapping.lookup(value));
     consume(lane, values);
     position.reset();
   });
@@ -177,7 +189,7 @@ void ScalarRowEmitter::emitPhase(rows::PhaseOp phase) {
     loops->emitLoop(zeroColumn, addresses.width, kBlockColumns, [&](Value first) { emitColumnBlock(phase, first); });
   }
   for (auto [reduction, result] : llvm::zip_equal(reductions, phase.getResults()))
-    mapping.map(result, reduceTotal(reduction));
+    state.mapping.map(result, reduceTotal(reduction));
   for (Value buffer : phaseBuffers)
     LLVM::LifetimeEndOp::create(builder, loc, buffer);
   phaseBuffers.clear();
@@ -198,16 +210,20 @@ Value ScalarRowEmitter::columnOf(Value column) {
   Location loc = column.getLoc();
   if (position && column == position->argument)
     return position->column;
-  return castToI64(builder, loc, mapping.lookup(column));
+  return castToI64(builder, loc, state.mapping.lookup(column));
 }
 
 void ScalarRowEmitter::emitColumnOperation(Operation *op) {
   if (auto load = dyn_cast<rows::LoadOp>(op)) {
     Value element = loops->load(load.getType(), getRowPointer(load.getRow()), columnOf(load.getColumn()));
-    mapping.map(load.getResult(), element);
+    state.mapping.map(load.getResult(), element);
   } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
-    Value element = mapping.lookup(store.getValue());
+    Value element = state.mapping.lookup(store.getValue());
     loops->store(element, getRowPointer(store.getRow()), columnOf(store.getColumn()));
+  } else if (auto term = dyn_cast<rows::AccumulateOp>(op)) {
+    Value chain = getRowPointer(term.getRow()), column = columnOf(term.getColumn());
+    Value sum = loops->load(term.getValue().getType(), chain, column);
+    loops->store(combine(builder, rows::ReductionKind::Sum, sum, state.mapping.lookup(term.getValue())), chain, column);
   } else {
     emitRandomHalf(cast<rows::RandomHalfOp>(op));
   }
@@ -219,12 +235,13 @@ void ScalarRowEmitter::emitRandomHalf(rows::RandomHalfOp half) {
     if (prepared != half)
       continue;
     Value number = loops->load(builder.getI16Type(), buffer, position->lane);
-    mapping.map(half.getResult(), arith::ExtUIOp::create(builder, loc, builder.getI32Type(), number).getResult());
+    state.mapping.map(half.getResult(), arith::ExtUIOp::create(builder, loc, builder.getI32Type(), number).getResult());
     return;
   }
   // The row, site, step or seed changes along the columns: one generator call per element.
   Value column = columnOf(half.getColumn());
-  Value call = arith::ShRUIOp::create(builder, loc, column, constantI64(builder, loc, 3));
+  Value call = emitCounterOf(builder, loc, column);
   SmallVector<Value, 4> counter = counterOf(half, call);
-  mapping.map(half.getResult(), emitPhiloxHalf(builder, loc, counter, mapping.lookup(half.getSeed()), column));
+  state.mapping.map(half.getResult(),
+                    emitPhiloxHalf(builder, loc, counter, state.mapping.lookup(half.getSeed()), column));
 }

@@ -16,6 +16,9 @@ public:
                    const IRMapping &mapping, unsigned vectorBits)
       : RowEmitter(builder, entry, addresses, mapping), vectorBits(vectorBits) {}
 
+  /// Takes stack memory for the local rows of the kernel, whose width is known.
+  void allocateLocalRows(rows::KernelOp kernel);
+
 private:
   /// One reduction of the phase at hand: buffers of 64 elements each.
   struct Reduction {

@@ -20,22 +20,22 @@ using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
 using namespace mlir::resid::arithmetic;
 
-VectorBody::VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, const IRMapping &mapping,
-                       const RowPlaces &places, const CPUTarget &target, RowTail &tail, DenseMap<Type, Value> &buffers)
-    : builder(builder), loc(phase.getLoc()), entry(entry), phase(phase), mapping(mapping), places(places),
-      target(target), tail(tail), buffers(buffers), lanes(chooseStepShape(phase, target).lanes),
+VectorBody::VectorBody(VectorFunction &function, rows::PhaseOp phase, const IRMapping &mapping, const RowPlaces &places)
+    : function(function), builder(function.builder), loc(phase.getLoc()), phase(phase), mapping(mapping),
+      places(places), target(function.target), tail(function.tail), lanes(chooseStepShape(phase, target).lanes),
       parts(chooseStepShape(phase, target).parts), order(chooseColumnOrder(phase, lanes, target)) {
   SetVector<Value> above;
   phase.walk([&](Operation *op) {
-    if (isa<rows::LoadOp, rows::StoreOp, rows::RandomHalfOp>(op))
+    if (isa<rows::LoadOp, rows::StoreOp, rows::RandomHalfOp, rows::AccumulateOp>(op))
       return;
     for (Value operand : op->getOperands())
       if (!phase.getBody().isAncestor(operand.getParentRegion()))
         above.insert(operand);
   });
-  phase.walk([&](rows::StoreOp store) {
-    if (!phase.getBody().isAncestor(store.getValue().getParentRegion()))
-      above.insert(store.getValue());
+  phase.walk([&](Operation *op) {
+    bool takesValue = isa<rows::StoreOp, rows::AccumulateOp>(op);
+    if (takesValue && !phase.getBody().isAncestor(op->getOperand(0).getParentRegion()))
+      above.insert(op->getOperand(0));
   });
   llvm::append_range(draws, phase.getBody().front().getOps<rows::RandomHalfOp>());
   for (Value value : above)
@@ -132,6 +132,8 @@ void VectorBody::emitOperation(Operation *op) {
     return withStores ? emitStore(store) : void();
   if (auto half = dyn_cast<rows::RandomHalfOp>(op))
     return emitRandomHalf(half);
+  if (auto term = dyn_cast<rows::AccumulateOp>(op))
+    return withTerms ? storeTerm(term, evaluateTerm(term), /*isFirst=*/false) : void();
   if (isa<arith::ExtFOp>(op) && op->getResult(0).getType().isF32() && op->getOperand(0).getType().isBF16())
     return emitWidening(op);
   isNarrowing(op) ? emitNarrowing(op) : emitElementwise(op);
@@ -218,7 +220,7 @@ Value VectorBody::packPair(Value first, Value second) {
   return order == ColumnOrder::EvenOdd ? interleaveHalves(builder, loc, pair) : pair;
 }
 
-/// The same by integers.
+/// Rounds a pair of vectors by integer arithmetic.
 Value VectorBody::roundPair(Value first, Value second) {
   auto half = VectorType::get(lanes, builder.getI16Type());
   for (Value *part : {&first, &second}) {
@@ -267,10 +269,10 @@ void VectorBody::emitNarrowing(Operation *op) {
 SmallVector<Value> VectorBody::draw(Value start) {
   SmallVector<Value> numbers;
   for (rows::RandomHalfOp half : draws) {
-    Value call = arith::ShRUIOp::create(builder, loc, start, constantI64(builder, loc, 3));
+    Value call = emitCounterOf(builder, loc, start);
     SmallVector<Value, 4> counter{call, mapping.lookup(half.getRow()), mapping.lookup(half.getSite()),
                                   mapping.lookup(half.getStep())};
-    auto [first, second] = emitPhiloxColumns(builder, loc, counter, mapping.lookup(half.getSeed()), getColumns() / 8);
+    auto [first, second] = emitPhiloxColumns(builder, loc, counter, mapping.lookup(half.getSeed()), getColumns());
     numbers.append({first, second});
   }
   return numbers;

@@ -7,7 +7,7 @@
 
 #include "codegen/cpu/choice/Steps.h"
 #include "codegen/cpu/rows/ColumnOrder.h"
-#include "codegen/cpu/rows/RowTail.h"
+#include "codegen/cpu/rows/VectorFunction.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -50,6 +50,8 @@ struct Prefetch {
 struct RowPlaces {
   std::function<RowSource(rows::LoadOp)> source;
   std::function<SmallVector<RowTarget>(rows::StoreOp)> targets;
+  /// The chain of a sum down the rows, which has room for whole steps.
+  std::function<Value(rows::AccumulateOp)> chain;
   /// Asked for at each full step, and at one of which columns are absent.
   SmallVector<Prefetch> prefetches, prefetchesOfTail;
 };
@@ -60,9 +62,7 @@ class VectorBody {
 public:
   using Parts = SmallVector<Value, 4>;
 
-  /// `tail` and `buffers` are shared by all phases of a function.
-  VectorBody(OpBuilder &builder, Block *entry, rows::PhaseOp phase, const IRMapping &mapping, const RowPlaces &places,
-             const CPUTarget &target, RowTail &tail, DenseMap<Type, Value> &buffers);
+  VectorBody(VectorFunction &function, rows::PhaseOp phase, const IRMapping &mapping, const RowPlaces &places);
 
   int64_t getLanes() const { return lanes; }
   int64_t getParts() const { return parts; }
@@ -74,9 +74,14 @@ public:
   /// values, without the last parts where it is known that none of their columns is present. What a value is in lanes
   /// that are not present is not said. `drawn`: what `draw` gave for these columns; drawn here where it is empty.
   SmallVector<Parts> emit(Value column, std::optional<PresentColumns> present = {}, ValueRange drawn = {});
-  /// The same, but for the stores, which emitStores emits then.
+  /// emit() without the stores, which emitStores() emits afterwards.
   SmallVector<Parts> emitWithoutStores(Value column, std::optional<PresentColumns> present = {}, ValueRange drawn = {});
   void emitStores();
+  /// The same, but for the terms of sums down the rows, which it gives, one after the other in the order of the body,
+  /// in consecutive columns.
+  SmallVector<Parts> emitTerms(Value column, std::optional<PresentColumns> present = {});
+  /// Adds terms to the chains, or replaces what is there, for the columns of the last step.
+  void storeTerms(ArrayRef<Parts> terms, bool isFirst);
   /// Whether random numbers shall be drawn a step before their use. The generator is one long chain of operations, and
   /// so is what is done with its numbers; a processor sees them as independent of each other only if they are of
   /// different steps.
@@ -108,6 +113,8 @@ private:
   bool widensByShuffles(rows::LoadOp load) const;
   void emitWideningLoad(rows::LoadOp load);
   void emitStore(rows::StoreOp store);
+  Parts evaluateTerm(rows::AccumulateOp term);
+  void storeTerm(rows::AccumulateOp term, const Parts &values, bool isFirst);
   void emitPrefetch(const Prefetch &prefetch);
   int64_t countParts();
 
@@ -128,16 +135,14 @@ private:
   void storeRegisters(const Parts &registers, Value pointer, bool nonTemporal);
   Value getBuffer(Type element);
 
+  VectorFunction &function;
   OpBuilder &builder;
   Location loc;
-  Block *entry;
   rows::PhaseOp phase;
   const IRMapping &mapping;
   const RowPlaces &places;
   const CPUTarget &target;
   RowTail &tail;
-  /// Stack memory by type, for what goes element by element.
-  DenseMap<Type, Value> &buffers;
   int64_t lanes, parts;
   ColumnOrder order;
   /// Values from above, and constants of the body, on a vector.
@@ -147,7 +152,7 @@ private:
   /// Values of bf16 that were loaded in consecutive order, as f32.
   DenseMap<Value, Parts> widened;
   SmallVector<rows::RandomHalfOp> draws;
-  bool withStores = true;
+  bool withStores = true, withTerms = true;
   ValueRange drawn;
   Value column;
   std::optional<PresentColumns> present;

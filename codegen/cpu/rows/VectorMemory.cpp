@@ -266,11 +266,11 @@ void VectorBody::storePieces(Value value, Value pointer, int64_t first) {
 
 /// Memory on the stack for the columns of a step; zeros at first, later what was there before.
 Value VectorBody::getBuffer(Type element) {
-  Value &known = buffers[VectorType::get(getColumns(), element)];
+  Value &known = function.buffers[VectorType::get(getColumns(), element)];
   if (known)
     return known;
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(entry);
+  builder.setInsertionPointToStart(function.entry);
   auto type = VectorType::get(getColumns(), element);
   Value buffer = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), type,
                                         constantI64(builder, loc, 1), /*alignment=*/64);

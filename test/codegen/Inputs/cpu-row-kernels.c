@@ -133,7 +133,7 @@ static void check_dropout_moving_rows(void) {
 
 // The head of resid_ctx; tasks are run from the last to the first.
 typedef struct {
-  uint32_t abi_version, reserved;
+  uint32_t abi_version, hints;
   void *user;
   void (*parallel_for)(void *, int64_t, void (*)(void *, int64_t), void *);
 } Context;

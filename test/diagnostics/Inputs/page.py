@@ -18,16 +18,18 @@ INTRODUCTION = """\
 <!-- Made by `ninja update-diagnostics` from the tests and test/diagnostics/Inputs/explanations.txt; a test compares. -->
 # Diagnostics
 
-Every message that the tests of resid provoke, by who gives it, with its cause and mend where the message alone does not say enough. `…` stands
-for what differs from case to case; of messages that differ in a name, a number or a type only, one stands here as the example. What the exit codes
-mean is said in [errors and exit codes](errors.md).
+**Reference** · [all pages](README.md)
 
-A message about a program reads `file:line:col: error: …` and ends the run with exit code 1, unless another one stands beside it here. Warnings
-and remarks end nothing (`residc --werror` makes errors of warnings). Notes belong to the message before them and name another place.
+This page lists every message that the tests of resid provoke, sorted by who gives it. Where the message alone does not say enough, its cause and the way out stand below it.
+`…` stands for text that differs from case to case. Some messages differ only in a name, a number or a type. Of those, the page shows one as an example.
+[Errors and exit codes](errors.md) says what the exit codes mean.
+
+A message about a program reads `file:line:col: error: …`. It ends the run with exit code 1, unless the page names another code beside it. Warnings and remarks do not end
+a run; `residc --werror` turns warnings into errors. A note belongs to the message before it, and names another place.
 """
 
 SECTIONS = {
-    "any tool": "Any tool\n\nAn `internal error` is a mistake in resid: exit code 70 and a file that shows it again, which belongs into a report "
+    "any tool": "Any tool\n\nAn `internal error` is a mistake in resid. The exit code is 70, and the tool writes a file that shows the mistake again. Please send that file with a report "
     "([reproducers](tools.md#reproducers)).",
     "residc": "residc",
     "resid-run": "resid-run",
@@ -37,15 +39,15 @@ SECTIONS = {
     "resid-reduce": "resid-reduce",
     "resid-random-programs": "resid-random-programs",
     "text": "Programs\n\nGiven by every tool that takes a program, before the stages below.",
-    "dialect": "Ops of the dialect\n\nBehind a message stand the ops that give it; in the output it begins with the op's name, as in "
+    "dialect": "Ops of the dialect\n\nThe ops that give a message stand behind it. In the output, a message begins with the op's name, as in "
     "`'resid.add' op expected …`.",
-    "compile": "Compiling functions\n\nGiven by `residc` and `resid-run`, by `resid-opt` where it runs these stages. Exit code of the first "
-    "two: 1 where the program is at fault, 4 where it is valid and not available.",
+    "compile": "Compiling functions\n\n`residc` and `resid-run` give these, and so does `resid-opt` where it runs these stages. The exit code of "
+    "the first two is 1 where the program is at fault, and 4 where it is valid but not available.",
     "reference": "The reference evaluator\n\nGiven by `resid-run --backend=reference` and `--check`, with the place in the program.",
-    "passes": "Passes\n\nErrors are of passes that were asked for one thing and cannot do it. Remarks say what a pass changed, and what it left "
-    "as it was and why; most passes give them with their option `report=true`.",
-    "inside": "Inside of the compiler\n\nThese tell of programs in the dialect `rows`, which the compiler makes for itself. They are met by "
-    "who writes such programs by hand, for `resid-opt`.",
+    "passes": "Passes\n\nA pass gives an error if it was asked for one thing and cannot do it. A remark says what a pass changed, or what it left "
+    "as it was, and why. Most passes give remarks with their option `report=true`.",
+    "inside": "Inside of the compiler\n\nThese messages are about programs in the dialect `rows`, which the compiler makes for itself. They occur only if you "
+    "write such programs by hand, for `resid-opt`.",
 }
 INSIDE = ("codegen/rows-", "codegen/form-kernels-invalid", "codegen/cpu-lower-kernels", "codegen/cpu-require")
 

@@ -39,7 +39,11 @@ func.func @resid_last_cache_bytes(%x: tensor<?xf32>) -> tensor<?xf32> {
   %y = resid.add %x, %x : tensor<?xf32>
   return %y : tensor<?xf32>
 }
-func.func @resid_last_cache_state(%x: tensor<?xf32>) -> tensor<?xf32> {
+func.func @resid_second_cache_bytes(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = resid.add %x, %x : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+func.func @resid_ask_caches(%x: tensor<?xf32>) -> tensor<?xf32> {
   %y = resid.add %x, %x : tensor<?xf32>
   return %y : tensor<?xf32>
 }

@@ -37,8 +37,7 @@ public:
     start = misaligned ? base + misaligned : end - bytes;
     std::fill(base, end, kAround);
   }
-  Array(Array &&other)
-      : base(other.base), start(other.start), end(other.end), mapped(other.mapped), size(other.size) {
+  Array(Array &&other) : base(other.base), start(other.start), end(other.end), mapped(other.mapped), size(other.size) {
     other.base = nullptr;
   }
   ~Array() {
@@ -185,9 +184,9 @@ void compare(const Family &family, const Case &c, const std::vector<const resid_
 
 #define FAMILY(name, narrow, wrap)                                                                                     \
   {                                                                                                                    \
-#name, narrow, wrap(scalar_##name), {                                                                              \
-      {"plain", wrap(plain_##name)}, {"nontemporal", wrap(nontemporal_##name)},                                        \
-          {"pipelined", wrap(pipelined_##name)}, {                                                                     \
+    #name, narrow, wrap(scalar_##name), {                                                                              \
+      {"plain", wrap(plain_##name)}, {"nontemporal", wrap(nontemporal_##name)}, {"pipelined", wrap(pipelined_##name)}, \
+      {                                                                                                                \
         "auto", wrap(auto_##name)                                                                                      \
       }                                                                                                                \
     }                                                                                                                  \
@@ -195,6 +194,9 @@ void compare(const Family &family, const Case &c, const std::vector<const resid_
 
 int main() {
   Pool three(3), many(64);
+  // What a caller says of the results; all bits at once say nothing, and some of them nobody knows.
+  resid_ctx soon = RESID_CTX_INIT, later = RESID_CTX_INIT, unknown = RESID_CTX_INIT;
+  soon.hints = RESID_HINT_READ_SOON, later.hints = RESID_HINT_STREAM, unknown.hints = 0xFFFFFFFF;
   std::vector<Family> families = {
       FAMILY(add_layer, (Narrow{false, false}), (layer<float, float>)),
       FAMILY(add_rms, (Narrow{false, false}), rms),
@@ -212,6 +214,9 @@ int main() {
     for (int64_t width : {1, 17, 33, 64, 65, 129, 192, 257, 512, 513})
       for (size_t misaligned : {0, 16})
         compare(family, {37, width, misaligned}, {nullptr});
+    for (int64_t width : {63, 128, 1025})
+      for (size_t misaligned : {0, 16})
+        compare(family, {19, width, misaligned}, {&soon, &later, &unknown});
     compare(family, {1100, 65, 18}, {&three.ctx, &many.ctx});
     compare(family, {700, 128, 0}, {&three.ctx});
     // Several tasks; and rows that scratch rows have no room for.

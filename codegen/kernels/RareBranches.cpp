@@ -1,10 +1,10 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Finds rare branches, and emits them on the vector path.
+// Finds rare branches, and passes them what they use.
 
-#include "codegen/cpu/rows/RareBranches.h"
+#include "codegen/kernels/RareBranches.h"
 
-#include "codegen/cpu/rows/VectorRows.h"
+#include "codegen/kernels/ElementCast.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -12,7 +12,6 @@
 
 using namespace mlir;
 using namespace mlir::resid;
-using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
 
 std::optional<RareBranch> RareBranch::find(Block &block) {
@@ -41,56 +40,51 @@ static Type getPassedType(Type type) {
 
 static bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
 
-void VectorRowEmitter::emitBranch(Block &block) {
-  std::optional<RareBranch> branch = rare ? RareBranch::find(block) : std::nullopt;
+bool RareFunctions::emitCall(OpBuilder &builder, Block &block, const RareBranchCall &call, EmitBody emit) {
+  std::optional<RareBranch> branch = RareBranch::find(block);
   if (!branch)
-    return emitBlock(block);
+    return false;
   Location loc = block.getParentOp()->getLoc();
   SmallVector<Value> passed;
   for (rows::LoadOp load : branch->rows)
-    passed.push_back(getSource(load, rowPointers).pointer);
+    passed.push_back(call.getRowPointer(load));
   for (Value scalar : branch->scalars)
-    if (Value value = mapping.lookup(scalar); !isConstant(value))
+    if (Value value = call.mapping.lookup(scalar); !isConstant(value))
       passed.push_back(toMemory(builder, loc, value, getPassedType(value.getType())));
-  if (!isConstant(addresses.width))
-    passed.push_back(addresses.width);
-  func::FuncOp &function = rare->functions[&block];
-  if (!function)
-    function = emitRareFunction(block, *branch, ValueRange(passed).getTypes());
-  assert(llvm::equal(ValueRange(passed).getTypes(), function.getArgumentTypes()) && "the same is constant everywhere");
-  SmallVector<Value> results(func::CallOp::create(builder, loc, function, passed).getResults());
+  if (!isConstant(call.width))
+    passed.push_back(call.width);
+  func::FuncOp &callee = functions[&block];
+  if (!callee)
+    callee = emitFunction(builder, block, *branch, call, ValueRange(passed).getTypes(), emit);
+  assert(llvm::equal(ValueRange(passed).getTypes(), callee.getArgumentTypes()) && "the same is constant everywhere");
+  SmallVector<Value> results(func::CallOp::create(builder, loc, callee, passed).getResults());
   for (auto [result, type] : llvm::zip_equal(results, block.getParentOp()->getResultTypes()))
     result = fromMemory(builder, loc, result, type);
   scf::YieldOp::create(builder, loc, results);
+  return true;
 }
 
 /// The block as a function. What is constant where it is called is made again there.
-func::FuncOp VectorRowEmitter::emitRareFunction(Block &block, RareBranch &branch, TypeRange arguments) {
+func::FuncOp RareFunctions::emitFunction(OpBuilder &builder, Block &block, RareBranch &branch,
+                                         const RareBranchCall &call, TypeRange arguments, EmitBody emit) {
   Location loc = block.getParentOp()->getLoc();
-  func::FuncOp function =
-      rare->create(arguments, llvm::map_to_vector(block.getParentOp()->getResultTypes(), getPassedType));
+  func::FuncOp function = create(arguments, llvm::map_to_vector(block.getParentOp()->getResultTypes(), getPassedType));
   OpBuilder::InsertionGuard guard(builder);
-  Block *body = &function.getBody().front();
-  builder.setInsertionPointToStart(body);
-  auto next = body->args_begin();
-  SmallVector<Value> pointers;
-  for (size_t i = 0; i < branch.rows.size(); ++i)
-    pointers.push_back(*next++);
+  RareBranchBody body;
+  body.entry = &function.getBody().front();
+  builder.setInsertionPointToStart(body.entry);
+  auto next = body.entry->args_begin();
+  for (rows::LoadOp load : branch.rows)
+    body.rowPointers[load.getRow()] = *next++;
   auto take = [&](Value outside) {
     return isConstant(outside) ? builder.clone(*outside.getDefiningOp())->getResult(0)
                                : fromMemory(builder, loc, *next++, outside.getType());
   };
-  IRMapping inside;
   for (Value scalar : branch.scalars)
-    inside.map(scalar, take(mapping.lookup(scalar)));
-  KernelAddresses shape;
-  shape.width = take(addresses.width);
-  VectorRowEmitter emitter(builder, body, shape, inside, target, /*stream=*/nullptr, /*prefetch=*/false,
-                           /*rare=*/nullptr);
-  for (auto [load, pointer] : llvm::zip_equal(branch.rows, pointers))
-    emitter.setRowPointer(load.getRow(), pointer);
-  emitter.emitBlock(block);
-  auto yield = cast<scf::YieldOp>(body->getTerminator());
+    body.mapping.map(scalar, take(call.mapping.lookup(scalar)));
+  body.width = take(call.width);
+  emit(body);
+  auto yield = cast<scf::YieldOp>(body.entry->getTerminator());
   SmallVector<Value> results(yield.getResults());
   for (Value &result : results)
     result = toMemory(builder, loc, result, getPassedType(result.getType()));

@@ -1,0 +1,53 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The decisions in the order of the report; see DescribePlan.h.
+
+#include "codegen/cpu/choice/DescribePlan.h"
+
+#include "codegen/cpu/choice/KernelPlan.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using kernels::PlanDecision;
+
+/// A decision whose text is `key=value`.
+static PlanDecision decide(StringRef key, StringRef value) { return {key.str(), value, (key + "=" + value).str()}; }
+
+static PlanDecision decide(StringRef key, StringRef value, StringRef reason) {
+  return {key.str(), value, (key + "=" + value).str(), reason.str(), /*hasReason=*/true};
+}
+
+static PlanDecision describeStores(const KernelPlan &plan, const CPUTarget &target) {
+  bool isForced = target.schedule.stores == StoreKind::NonTemporal;
+  return decide("stores", !plan.streamed ? "plain" : isForced ? "nontemporal" : "auto", plan.plainReason);
+}
+
+static PlanDecision describeRows(const KernelPlan &plan) {
+  return decide("rows",
+                plan.isPipelined() ? "pipelined"
+                : plan.isBatched   ? "batched"
+                                   : "single",
+                plan.isBatched ? "" : plan.singleReason);
+}
+
+/// Columns that fit into the rows on the stack which the version past the cache keeps; 0: it keeps none.
+static PlanDecision describeScratch(const KernelPlan &plan) {
+  int64_t columns = plan.streamed && !plan.streamed->getKept().empty() ? plan.streamed->getCapacity() : 0;
+  std::string text = columns ? "rows of " + std::to_string(columns) + " columns on the stack" : "";
+  return {"scratch_columns", columns, text};
+}
+
+kernels::PlanDescription cpu::describePlan(rows::KernelOp kernel, StringRef name, const CPUTarget &target) {
+  KernelPlan plan = planKernel(kernel, target);
+  kernels::PlanDescription result{"cpu", name.str(), {}, "scalar path", {}};
+  result.decisions = {decide("path", plan.path == RowPath::Vector ? "vector" : "scalar"),
+                      {"vector_bits", target.vectorBits, "vectors of " + std::to_string(target.vectorBits) + " bits"},
+                      describeStores(plan, target),
+                      decide("prefetch", plan.prefetch ? "on" : "off"),
+                      describeRows(plan),
+                      describeScratch(plan)};
+  if (plan.path == RowPath::Scalar)
+    result.fallbackReason = plan.obstacle.empty() ? "the schedule says so" : plan.obstacle;
+  return result;
+}

@@ -1,0 +1,185 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A step is a few vectors of columns. Where a step is a chunk of 64 lanes, a block of 1,024 columns is one loop over
+// its chunks; where registers are narrower, the block is swept several times, each time over the same lanes of every
+// chunk, so that the accumulators always stay in registers.
+
+#include "codegen/cpu/rows/ColumnLoops.h"
+
+#include "codegen/cpu/rows/RowEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::kernels;
+
+/// Calls `emit` where columns are left in [first, end); what it gives, else `otherwise`. `isThere`: whether that is so,
+/// where it is known.
+SmallVector<Value> ColumnLoops::emitInTail(std::optional<bool> isThere, Value first, Value end, ValueRange otherwise,
+                                           function_ref<SmallVector<Value>()> emit) {
+  if (isThere)
+    return *isThere ? emit() : SmallVector<Value>(otherwise);
+  Location loc = first.getLoc();
+  Value hasTail = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, first, end);
+  auto choice = scf::IfOp::create(builder, loc, otherwise.getTypes(), hasTail, /*withElseRegion=*/!otherwise.empty());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  SmallVector<Value> results = emit();
+  if (otherwise.empty())
+    return {};
+  scf::YieldOp::create(builder, loc, results);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, otherwise);
+  return SmallVector<Value>(choice.getResults());
+}
+
+void ColumnLoops::emitElementwise(function_ref<void(Value, std::optional<PresentColumns>)> step) {
+  emitSteps({}, [&](Value column, std::optional<PresentColumns> present, ValueRange) {
+    step(column, present);
+    return SmallVector<Parts>();
+  });
+}
+
+void ColumnLoops::emitElementwise() {
+  SmallVector<Value> first;
+  if (body.drawsAhead())
+    first = body.draw(constantI64(builder, phase.getLoc(), 0));
+  emitSteps(first, [&](Value column, std::optional<PresentColumns> present, ValueRange drawn) {
+    return body.emit(column, present, drawn);
+  });
+}
+
+/// `last`: the random numbers of the first step, where they are drawn ahead.
+void ColumnLoops::emitSteps(SmallVector<Value> last, Step step) {
+  Location loc = phase.getLoc();
+  Value zero = constantI64(builder, loc, 0), width = function.addresses.width;
+  int64_t columns = body.getColumns();
+  std::optional<int64_t> known = tail.getKnownWidth();
+  Value full = known ? constantI64(builder, loc, *known / columns * columns)
+                     : arith::AndIOp::create(builder, loc, width, constantI64(builder, loc, -columns)).getResult();
+  if (!known || *known >= columns)
+    last = LaneLoops(builder, loc, 1).emitLoop(zero, full, columns, last, [&](Value column, ValueRange drawn) {
+      Value following = arith::AddIOp::create(builder, loc, column, constantI64(builder, loc, columns));
+      SmallVector<Value> next = drawNext(following, width, drawn);
+      step(column, {}, drawn);
+      return next;
+    });
+  auto isThere = known ? std::optional<bool>(*known % columns != 0) : std::nullopt;
+  emitInTail(isThere, full, width, {}, [&] {
+    step(full, tail.getPresent(columns, /*lane=*/0), last);
+    return SmallVector<Value>();
+  });
+}
+
+/// The random numbers for the step from `column` on, if there is one before `end`; none where they are not drawn ahead.
+SmallVector<Value> ColumnLoops::drawNext(Value column, Value end, ValueRange drawn) {
+  if (drawn.empty())
+    return {};
+  Location loc = column.getLoc();
+  Value isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, end);
+  auto choice = scf::IfOp::create(builder, loc, drawn.getTypes(), isAny, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, loc, body.draw(column));
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, drawn);
+  return choice.getResults();
+}
+
+//===------------------------------------------- reductions -------------------------------------------------------===//
+
+ColumnLoops::Accumulators ColumnLoops::createNeutral(int64_t parts) {
+  Accumulators neutral;
+  for (auto [kind, type] :
+       llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getReduced().getTypes()))
+    neutral.append(
+        parts, cpu::createNeutral(builder, phase.getLoc(), kind.getValue(), VectorType::get(body.getLanes(), type)));
+  return neutral;
+}
+
+/// The totals of all blocks: per reduction, the vectors that make up its 64 lanes. The lanes of one block alone are the
+/// totals: lanes begin at +0 and are never -0 after that, so to add them to zeros would change no bit.
+ColumnLoops::Accumulators ColumnLoops::emitBlocks(Step step) {
+  Location loc = phase.getLoc();
+  LaneLoops loops(builder, loc, 1);
+  Value zero = constantI64(builder, loc, 0);
+  if (std::optional<int64_t> known = tail.getKnownWidth(); known && *known <= kBlockColumns) {
+    Accumulators totals(phase.getNumResults() * kLanes / body.getLanes());
+    for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
+      emitSweep(step, zero, function.addresses.width, lane, totals);
+    return totals;
+  }
+  Accumulators neutral = createNeutral(kLanes / body.getLanes());
+  return loops.emitLoop(zero, function.addresses.width, kBlockColumns, neutral, [&](Value first, ValueRange carried) {
+    Accumulators totals(carried);
+    Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, kBlockColumns));
+    Value end = arith::MinSIOp::create(builder, loc, next, function.addresses.width);
+    for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
+      emitSweep(step, first, end, lane, totals);
+    return totals;
+  });
+}
+
+/// Adds what the lanes from `lane` on, as many as a step has, collect in the columns [first, end) to the totals; those
+/// that are null begin with it.
+void ColumnLoops::emitSweep(Step step, Value first, Value end, int64_t lane, Accumulators &totals) {
+  Location loc = phase.getLoc();
+  LaneLoops loops(builder, loc, 1);
+  Value fullEnd = computeFullEnd(builder, loc, first, end), offset = constantI64(builder, loc, lane);
+  Accumulators neutral = createNeutral(body.getParts());
+  Accumulators carried = neutral;
+  if (body.drawsAhead())
+    carried.append(body.draw(arith::AddIOp::create(builder, loc, first, offset)));
+  carried = loops.emitLoop(first, fullEnd, kLanes, carried, [&](Value chunk, ValueRange values) {
+    Value column = arith::AddIOp::create(builder, loc, chunk, offset);
+    ValueRange drawn = values.drop_front(neutral.size());
+    Value following = arith::AddIOp::create(builder, loc, column, constantI64(builder, loc, kLanes));
+    SmallVector<Value> next = drawNext(following, end, drawn);
+    Accumulators sums = emitChunk(step, column, {}, values.take_front(neutral.size()), drawn);
+    sums.append(next);
+    return sums;
+  });
+  ValueRange sums = ValueRange(carried).take_front(neutral.size()),
+             drawn = ValueRange(carried).drop_front(neutral.size());
+  Value column = arith::AddIOp::create(builder, loc, fullEnd, offset);
+  Accumulators all = emitTail(step, lane, column, end, sums, drawn);
+  int64_t parts = body.getParts(), partsOfLanes = kLanes / body.getLanes(), firstPart = lane / body.getLanes();
+  for (auto [i, kind] : llvm::enumerate(phase.getKinds().getAsRange<rows::ReductionKindAttr>()))
+    for (int64_t part = 0; part < parts; ++part) {
+      Value &total = totals[i * partsOfLanes + firstPart + part];
+      Value sum = all[i * parts + part];
+      total = total ? combine(builder, getCombiningKind(kind.getValue()), total, sum) : sum;
+    }
+}
+
+/// Takes in the columns of the last chunk from lane `lane` on, which may be absent: in all blocks of a row but the
+/// last.
+ColumnLoops::Accumulators ColumnLoops::emitTail(Step step, int64_t lane, Value column, Value end, ValueRange sums,
+                                                ValueRange drawn) {
+  std::optional<int64_t> known = tail.getKnownWidth();
+  std::optional<bool> isThere;
+  if (known && (*known % kLanes <= lane || *known <= kBlockColumns))
+    isThere = *known % kLanes > lane;
+  return emitInTail(isThere, column, end, sums,
+                    [&] { return emitChunk(step, column, tail.getPresent(kLanes, lane), sums, drawn); });
+}
+
+/// One step; absent columns add nothing.
+ColumnLoops::Accumulators ColumnLoops::emitChunk(Step step, Value column, std::optional<PresentColumns> present,
+                                                 ValueRange accumulators, ValueRange drawn) {
+  SmallVector<Parts> values = step(column, present, drawn);
+  Accumulators next(accumulators);
+  Value *accumulator = next.begin();
+  for (auto [kind, parts] : llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), values)) {
+    for (auto [part, value] : llvm::enumerate(parts)) {
+      Value combined = combine(builder, kind.getValue(), accumulator[part], value);
+      if (Value mask = body.getMask(part))
+        combined = arith::SelectOp::create(builder, phase.getLoc(), mask, combined, accumulator[part]);
+      accumulator[part] = combined;
+    }
+    accumulator += body.getParts();
+  }
+  return next;
+}

@@ -1,0 +1,260 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits the order of SumOrder.h. A sum begins at +0 and so never is -0; where a level of it is empty, what it would be
+// added to is moved there instead, which has the same bits.
+
+#include "codegen/cpu/rows/SumRows.h"
+
+#include "codegen/cpu/rows/RowOrders.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::kernels;
+
+/// Columns that a pass over the chains takes at once. Their memory has room for whole chunks.
+static constexpr int64_t kPassColumns = 16;
+
+SumRows::SumRows(OpBuilder &builder, Block *entry, rows::KernelOp kernel, const KernelAddresses &addresses,
+                 unsigned vectorBits)
+    : builder(builder), loc(kernel.getLoc()), entry(entry), kernel(kernel), addresses(addresses),
+      vectorBits(vectorBits), partition(rows::RowPartition::create(builder, loc, addresses.rows)),
+      length(rows::SumMemory::getLength(builder, loc, addresses.width)) {
+  rows::SumMemory memory{builder, loc, partition};
+  Value next = addresses.scratch;
+  for (unsigned i = kernel.getInputs().size(), end = i + kernel.getInits().size(); i < end; ++i) {
+    if (!kernel.isAccumulated(i))
+      continue;
+    bool isF64 = cast<rows::RowType>(kernel.getRowArgument(i).getType()).getElementType().isF64();
+    Type type = isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
+    sums.push_back({i, type, next, offsetRows(next, memory.countLaneRows())});
+    next = offsetRows(next, memory.countRows(isF64));
+  }
+}
+
+//===------------------------------------------- small parts ------------------------------------------------------===//
+
+Value SumRows::constant(int64_t value) { return constantI64(builder, loc, value); }
+
+/// `rows` rows of f32 further.
+Value SumRows::offsetRows(Value pointer, Value rows) {
+  Value offset = arith::MulIOp::create(builder, loc, rows, length);
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getF32Type(), pointer, ValueRange(offset));
+}
+
+/// The row of f64 of a lane.
+Value SumRows::getLane(const Sum &sum, Value lane) {
+  return offsetRows(sum.lanes, arith::MulIOp::create(builder, loc, lane, constant(2)));
+}
+
+static unsigned getAlignment(Type element) {
+  return isa<LLVM::LLVMPointerType>(element) ? 8 : element.getIntOrFloatBitWidth() / 8;
+}
+
+/// What is at a column, for elements or vectors of them.
+Value SumRows::load(Type type, Value pointer, Value column) {
+  Type element = getElementTypeOrSelf(type);
+  Value place = LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ValueRange(column));
+  return LLVM::LoadOp::create(builder, loc, type, place, getAlignment(element));
+}
+
+void SumRows::store(Value value, Value pointer, Value column) {
+  Type element = getElementTypeOrSelf(value.getType());
+  Value place = LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ValueRange(column));
+  LLVM::StoreOp::create(builder, loc, value, place, getAlignment(element));
+}
+
+void SumRows::emitIf(Value condition, function_ref<void()> body) {
+  scf::IfOp::create(builder, loc, condition, [&](OpBuilder &, Location) {
+    body();
+    scf::YieldOp::create(builder, loc);
+  });
+}
+
+/// Calls `body` for all columns of all sums, where the condition (null: always) holds.
+void SumRows::emitPass(Value condition, function_ref<void(const Sum &, Value)> body) {
+  auto emitLoops = [&] {
+    for (const Sum &sum : sums)
+      LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(constant(0), length, kPassColumns, [&](Value column) {
+        body(sum, column);
+      });
+  };
+  condition ? emitIf(condition, emitLoops) : emitLoops();
+}
+
+//===------------------------------------------- lanes ------------------------------------------------------------===//
+
+void cpu::emitChain(RowEmitter &emitter, rows::KernelOp kernel, Value width, Value low, Value high) {
+  OpBuilder &builder = emitter.getBuilder();
+  Location loc = kernel.getLoc();
+  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
+  Value length = rows::SumMemory::getLength(builder, loc, width), first = constantI64(builder, loc, 0);
+  for (const auto &entry : emitter.getChains()) {
+    bool isF64 = cast<rows::RowType>(entry.first.getType()).getElementType().isF64();
+    Type type = isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(VectorType::get(kPassColumns, type)));
+    loops.emitLoop(first, length, kPassColumns, [&](Value column) {
+      Value chain = entry.second;
+      Value place = LLVM::GEPOp::create(builder, loc, chain.getType(), type, chain, ValueRange(column));
+      LLVM::StoreOp::create(builder, loc, zero, place, getAlignment(type));
+    });
+  }
+  emitSingleRows(emitter, kernel, low, high);
+}
+
+void SumRows::emitLanes(RowEmitter &emitter, Value low, Value high, EmitChain emitChain) {
+  for (Sum &sum : sums) {
+    int64_t rowsOfLevel = sum.type.isF64() ? 2 : 1;
+    Value before =
+        arith::MulIOp::create(builder, loc, low, constant(rows::SumMemory::countChainRows(sum.type.isF64())));
+    Value first = offsetRows(sum.chains, before);
+    for (int64_t level = 0; level < 3; ++level)
+      sum.levels.push_back(offsetRows(first, constant(level * rowsOfLevel)));
+    emitter.setChain(kernel.getRowArgument(sum.operand), sum.levels.front());
+  }
+  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
+  loops.emitLoop(low, high, 1, [&](Value lane) {
+    Value following = arith::AddIOp::create(builder, loc, lane, constant(1));
+    Value first = partition.getFirstGroup(builder, loc, lane), last = partition.getFirstGroup(builder, loc, following);
+    loops.emitLoop(first, last, 1, [&](Value group) { emitGroup(lane, first, group, emitChain); });
+  });
+}
+
+void SumRows::emitGroup(Value lane, Value firstGroup, Value group, EmitChain emitChain) {
+  Value low = arith::MulIOp::create(builder, loc, group, partition.groupRows);
+  Value end = arith::AddIOp::create(builder, loc, low, partition.groupRows);
+  Value high = arith::MinSIOp::create(builder, loc, end, partition.rows);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, group, firstGroup);
+  LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(low, high, rows::kChainRows, [&](Value begin) {
+    Value behind = arith::AddIOp::create(builder, loc, begin, constant(rows::kChainRows));
+    Value next = arith::MinSIOp::create(builder, loc, behind, high);
+    emitChain(begin, next);
+    emitCascade(lane, isFirst, begin, next, low, high);
+  });
+}
+
+/// What becomes of the chain of the rows [begin, next) of a group.
+void SumRows::emitCascade(Value lane, Value isFirstGroup, Value begin, Value next, Value groupLow, Value groupHigh) {
+  auto both = [&](Value a, Value b) -> Value { return arith::AndIOp::create(builder, loc, a, b); };
+  auto invert = [&](Value a) -> Value {
+    return arith::XOrIOp::create(builder, loc, a, arith::ConstantIntOp::create(builder, loc, 1, 1));
+  };
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  };
+  Value place = arith::SubIOp::create(builder, loc, begin, groupLow);
+  Value inBlock = arith::AndIOp::create(builder, loc, place, constant(rows::kBlockRows - 1));
+  Value hasChain = compare(arith::CmpIPredicate::ne, inBlock, constant(0));
+  Value hasBlock = compare(arith::CmpIPredicate::sge, place, constant(rows::kBlockRows));
+  Value endsGroup = compare(arith::CmpIPredicate::eq, next, groupHigh), staysInGroup = invert(endsGroup);
+  Value endsBlock = compare(arith::CmpIPredicate::eq, inBlock, constant(rows::kBlockRows - rows::kChainRows));
+  Value takesChains = both(hasChain, arith::OrIOp::create(builder, loc, endsGroup, endsBlock));
+  emitPass(takesChains, [&](const Sum &sum, Value column) {
+    addToChain(sum, sum.levels[1], sum.levels[0], column, /*isFirst=*/false);
+  });
+  emitPass(both(hasBlock, endsGroup), [&](const Sum &sum, Value column) {
+    addToChain(sum, sum.levels[2], sum.levels[0], column, /*isFirst=*/false);
+  });
+  for (bool isFirst : {true, false}) {
+    auto isSo = [&](Value hasOne) { return isFirst ? invert(hasOne) : hasOne; };
+    Value isLane = isFirst ? isFirstGroup : invert(isFirstGroup);
+    emitPass(both(endsGroup, isLane), [&](const Sum &sum, Value column) { addToLane(sum, lane, column, isFirst); });
+    emitPass(both(both(staysInGroup, endsBlock), isSo(hasBlock)),
+             [&](const Sum &sum, Value column) { addToChain(sum, sum.levels[0], sum.levels[2], column, isFirst); });
+    emitPass(both(both(staysInGroup, invert(endsBlock)), isSo(hasChain)),
+             [&](const Sum &sum, Value column) { addToChain(sum, sum.levels[0], sum.levels[1], column, isFirst); });
+  }
+}
+
+/// to += from, or to = from.
+void SumRows::addToChain(const Sum &sum, Value from, Value to, Value column, bool isFirst) {
+  auto type = VectorType::get(kPassColumns, sum.type);
+  Value value = load(type, from, column);
+  if (!isFirst)
+    value = arith::AddFOp::create(builder, loc, load(type, to, column), value);
+  store(value, to, column);
+}
+
+/// The same to a lane, in f64, from the chain.
+void SumRows::addToLane(const Sum &sum, Value lane, Value column, bool isFirst) {
+  auto wide = VectorType::get(kPassColumns, builder.getF64Type());
+  Value value = load(VectorType::get(kPassColumns, sum.type), sum.levels[0], column), to = getLane(sum, lane);
+  if (!sum.type.isF64())
+    value = arith::ExtFOp::create(builder, loc, wide, value);
+  if (!isFirst)
+    value = arith::AddFOp::create(builder, loc, load(wide, to, column), value);
+  store(value, to, column);
+}
+
+//===------------------------------------------- results ----------------------------------------------------------===//
+
+/// The rows of f64 of all 64 lanes, in stack memory. Where groups are fewer, the lanes between them are a row of zeros.
+Value SumRows::createTable(const Sum &sum, Value low, Value high) {
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  Value table;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(entry);
+    auto type = LLVM::LLVMArrayType::get(pointerType, rows::kSumLanes);
+    table = LLVM::AllocaOp::create(builder, loc, pointerType, type, constant(1));
+  }
+  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
+  Value absent = getLane(sum, partition.lanes), all = constant(rows::kSumLanes);
+  Value isShared = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, partition.groups, all);
+  loops.emitLoop(constant(0), all, 1, [&](Value lane) {
+    store(arith::SelectOp::create(builder, loc, isShared, getLane(sum, lane), absent), table, lane);
+  });
+  emitIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, partition.groups, all), [&] {
+    loops.emitLoop(constant(0), partition.groups, 1, [&](Value group) {
+      Value scaled = arith::MulIOp::create(builder, loc, group, all);
+      store(getLane(sum, group), table, arith::DivUIOp::create(builder, loc, scaled, partition.groups));
+    });
+    Value zero = arith::ConstantOp::create(builder, loc,
+                                           builder.getZeroAttr(VectorType::get(kPassColumns, builder.getF64Type())));
+    loops.emitLoop(low, high, kPassColumns, [&](Value column) { store(zero, absent, column); });
+  });
+  return table;
+}
+
+/// The sum of the lanes lane, lane + stride, lane + 2 · stride, …
+Value SumRows::emitTree(Value table, Value column, Type type, int64_t lane, int64_t stride) {
+  if (stride == rows::kSumLanes) {
+    Value row = LLVM::LoadOp::create(
+        builder, loc, table.getType(),
+        LLVM::GEPOp::create(builder, loc, table.getType(), table.getType(), table, ValueRange(constant(lane))));
+    return load(type, row, column);
+  }
+  Value low = emitTree(table, column, type, lane, 2 * stride);
+  return arith::AddFOp::create(builder, loc, low, emitTree(table, column, type, lane + stride, 2 * stride));
+}
+
+void SumRows::emitResult(const Sum &sum, Value table, Value column, int64_t columns) {
+  auto shaped = [&](Type element) { return columns == 1 ? element : Type(VectorType::get(columns, element)); };
+  Type element = cast<rows::RowType>(kernel.getRowArgument(sum.operand).getType()).getElementType();
+  // LLVM has holes in what it does with vectors of bf16.
+  Type memory = element.getIntOrFloatBitWidth() == 16 ? Type(builder.getI16Type()) : element;
+  Value pointer = addresses.operands[sum.operand].pointer,
+        total = emitTree(table, column, shaped(builder.getF64Type()), 0, 1);
+  Value old = fromMemory(builder, loc, load(shaped(memory), pointer, column), element);
+  if (!element.isF64())
+    old = arith::ExtFOp::create(builder, loc, shaped(builder.getF64Type()), old);
+  total = arith::AddFOp::create(builder, loc, total, old);
+  if (!element.isF64())
+    total = arith::TruncFOp::create(builder, loc, shaped(element), total);
+  store(toMemory(builder, loc, total, memory), pointer, column);
+}
+
+void SumRows::emitResults(Value low, Value high) {
+  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
+  int64_t columns = vectorBits / 64;
+  Value count = arith::SubIOp::create(builder, loc, high, low);
+  Value whole = arith::AndIOp::create(builder, loc, count, constant(-columns));
+  Value full = arith::AddIOp::create(builder, loc, low, whole);
+  for (const Sum &sum : sums) {
+    Value table = createTable(sum, low, high);
+    loops.emitLoop(low, full, columns, [&](Value column) { emitResult(sum, table, column, columns); });
+    loops.emitLoop(full, high, 1, [&](Value column) { emitResult(sum, table, column, 1); });
+  }
+}

@@ -1,0 +1,158 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The terms of sums down the rows on vectors, and chains of eight rows whose sums stay in registers: one pass over the
+// columns of all eight. Not: what becomes of a chain (SumRows.cpp).
+
+#include "codegen/cpu/rows/SumRows.h"
+
+#include "codegen/rows/SumOrder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <deque>
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::kernels;
+
+/// The operations of a phase's body at most that are emitted eight times.
+static constexpr int64_t kMostOperations = 48;
+
+//===------------------------------------------- terms ------------------------------------------------------------===//
+
+VectorBody::Parts VectorBody::evaluateTerm(rows::AccumulateOp term) { return evaluate(term.getValue()); }
+
+SmallVector<VectorBody::Parts> VectorBody::emitTerms(Value firstColumn, std::optional<PresentColumns> presentColumns) {
+  withTerms = false;
+  emit(firstColumn, presentColumns);
+  withTerms = true;
+  SmallVector<Parts> terms;
+  for (auto term : phase.getBody().front().getOps<rows::AccumulateOp>())
+    terms.push_back(evaluateTerm(term));
+  return terms;
+}
+
+void VectorBody::storeTerms(ArrayRef<Parts> terms, bool isFirst) {
+  for (auto [term, values] : llvm::zip_equal(phase.getBody().front().getOps<rows::AccumulateOp>(), terms))
+    storeTerm(term, values, isFirst);
+}
+
+/// Chains are in consecutive order, and have room for absent columns.
+void VectorBody::storeTerm(rows::AccumulateOp term, const Parts &values, bool isFirst) {
+  Parts ordered = values;
+  if (order == ColumnOrder::EvenOdd)
+    for (size_t part = 0; part + 1 < ordered.size(); part += 2)
+      std::tie(ordered[part], ordered[part + 1]) = mergeEvenOdd(builder, loc, ordered[part], ordered[part + 1]);
+  Type element = term.getValue().getType();
+  int64_t alignment = element.getIntOrFloatBitWidth() / 8;
+  for (auto [part, value] : llvm::enumerate(ordered)) {
+    Value place = address(places.chain(term), element, part * lanes);
+    if (!isFirst) {
+      Value sum = LLVM::LoadOp::create(builder, loc, value.getType(), place, alignment);
+      value = combine(builder, rows::ReductionKind::Sum, sum, value);
+    }
+    LLVM::StoreOp::create(builder, loc, value, place, alignment);
+  }
+}
+
+//===------------------------------------------- chains -----------------------------------------------------------===//
+
+/// The phase, where it is the only one and short.
+static rows::PhaseOp findOnlyPhase(rows::KernelOp kernel) {
+  rows::PhaseOp only;
+  unsigned count = 0;
+  kernel.walk([&](rows::PhaseOp phase) {
+    only = phase;
+    ++count;
+  });
+  bool isFit = count == 1 && only->getParentOp() == kernel && only.getReduced().empty() &&
+               int64_t(only.getBody().front().getOperations().size()) <= kMostOperations;
+  return isFit ? only : nullptr;
+}
+
+/// Short rows are many short streams, which processors find too late: what a row of the next chain reads.
+static SmallVector<Prefetch> getPrefetches(VectorFunction &function, rows::KernelOp kernel,
+                                           const RowPointers &pointers) {
+  OpBuilder &builder = function.builder;
+  Location loc = kernel.getLoc();
+  SmallVector<Prefetch> prefetches;
+  for (unsigned operand = 0; operand < kernel.getInputs().size(); ++operand) {
+    const OperandAddress &address = function.addresses.operands[operand];
+    if (!kernel.isAlongColumns(operand) || !address.linearStride)
+      continue;
+    Value ahead =
+        arith::MulIOp::create(builder, loc, address.linearStride, constantI64(builder, loc, rows::kChainRows));
+    Value row = pointers.lookup(kernel.getRowArgument(operand));
+    Value next = LLVM::GEPOp::create(builder, loc, row.getType(), address.elementType, row, ValueRange(ahead));
+    prefetches.push_back({next, address.elementType, /*level=*/1});
+  }
+  return prefetches;
+}
+
+/// One step of all rows: their terms, added up from +0.
+static SmallVector<VectorBody::Parts> addTerms(OpBuilder &builder, std::deque<VectorBody> &bodies, Value column,
+                                               std::optional<PresentColumns> present) {
+  SmallVector<VectorBody::Parts> sums;
+  for (VectorBody &body : bodies) {
+    bool isFirst = &body == &bodies.front();
+    SmallVector<VectorBody::Parts> terms = body.emitTerms(column, present);
+    for (auto [number, parts] : llvm::enumerate(terms))
+      for (auto [part, value] : llvm::enumerate(parts)) {
+        constexpr auto kind = rows::ReductionKind::Sum;
+        Value before = isFirst ? createNeutral(builder, value.getLoc(), kind, value.getType()) : sums[number][part];
+        value = combine(builder, kind, before, value);
+      }
+    sums = std::move(terms);
+  }
+  return sums;
+}
+
+/// The rows [low, low + 8).
+static void emitWholeChain(VectorRowEmitter &emitter, rows::KernelOp kernel, rows::PhaseOp phase, Value low) {
+  struct Row {
+    RowState state;
+    RowPlaces places;
+  };
+  OpBuilder &builder = emitter.getBuilder();
+  VectorFunction &function = emitter.getFunction();
+  std::deque<Row> rows;
+  std::deque<VectorBody> bodies;
+  Block &block = kernel.getBody().front();
+  for (int64_t i = 0; i < rows::kChainRows; ++i) {
+    Value offset = constantI64(builder, kernel.getLoc(), i);
+    emitter.beginRow(kernel, arith::AddIOp::create(builder, kernel.getLoc(), low, offset));
+    for (Operation &op : llvm::make_range(block.begin(), phase->getIterator()))
+      emitter.emitOperation(&op);
+    Row &row = rows.emplace_back(Row{emitter.getState(), {}});
+    row.places = emitter.createPlaces(row.state.pointers);
+    row.places.prefetches = getPrefetches(function, kernel, row.state.pointers);
+    bodies.emplace_back(function, phase, row.state.mapping, row.places);
+  }
+  ColumnLoops(function, phase, bodies.front())
+      .emitElementwise([&](Value column, std::optional<PresentColumns> present) {
+        bodies.front().storeTerms(addTerms(builder, bodies, column, present), /*isFirst=*/true);
+      });
+  for (Row &row : rows) {
+    emitter.getState() = row.state;
+    for (Operation &op : llvm::make_range(std::next(phase->getIterator()), block.end()))
+      emitter.emitOperation(&op);
+  }
+}
+
+void cpu::emitVectorChain(VectorRowEmitter &emitter, rows::KernelOp kernel, Value low, Value high) {
+  OpBuilder &builder = emitter.getBuilder();
+  Location loc = kernel.getLoc();
+  auto emitSingle = [&] { emitChain(emitter, kernel, emitter.getFunction().addresses.width, low, high); };
+  rows::PhaseOp phase = findOnlyPhase(kernel);
+  if (!phase)
+    return emitSingle();
+  Value count = arith::SubIOp::create(builder, loc, high, low), all = constantI64(builder, loc, rows::kChainRows);
+  Value isWhole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, count, all);
+  auto choice = scf::IfOp::create(builder, loc, isWhole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  emitWholeChain(emitter, kernel, phase, low);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  emitSingle();
+}

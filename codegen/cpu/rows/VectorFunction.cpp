@@ -1,0 +1,28 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is made once per function; see VectorFunction.h.
+
+#include "codegen/cpu/rows/VectorFunction.h"
+
+#include "codegen/rows/SumOrder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::kernels;
+
+Value VectorFunction::getPaddedWidth(Location loc) {
+  if (paddedWidth)
+    return paddedWidth;
+  Value widest = arith::AddIOp::create(builder, loc, addresses.width, constantI64(builder, loc, rows::kLanes - 1));
+  return paddedWidth = arith::AndIOp::create(builder, loc, widest, constantI64(builder, loc, -rows::kLanes));
+}
+
+Value VectorFunction::allocate(Location loc, Type type) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(entry);
+  return LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), type,
+                                constantI64(builder, loc, 1), kLineBytes);
+}

@@ -1,0 +1,45 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the phases of the vector path ask for ahead of its use. Not: whether a kernel does so (KernelPlan.h), nor the
+// instructions (VectorMemory.cpp).
+
+#ifndef RESID_CODEGEN_CPU_ROWS_VECTORPREFETCHES_H
+#define RESID_CODEGEN_CPU_ROWS_VECTORPREFETCHES_H
+
+#include "codegen/cpu/rows/RowEmitter.h"
+#include "codegen/cpu/rows/VectorBody.h"
+
+namespace mlir::resid::cpu {
+
+/// What is asked for.
+enum class PrefetchScope {
+  Nothing,
+  MaskedColumns, // what a phase uses under masks
+  RowsAhead,     // what the row and the next one read
+};
+
+class VectorPrefetches {
+public:
+  /// `batchRows` (i64) is the number of rows that are worked on at a time.
+  VectorPrefetches(VectorFunction &function, PrefetchScope scope, Value batchRows)
+      : function(function), builder(function.builder), scope(scope), batchRows(batchRows) {}
+
+  /// Says in `places` what a phase asks for at each step. `bytesAhead`: how far ahead of its use.
+  void choose(rows::PhaseOp phase, const RowPointers &pointers, int64_t bytesAhead, RowPlaces &places);
+
+private:
+  SmallVector<Prefetch> getRowsAhead(rows::PhaseOp phase, const RowPointers &pointers, int64_t bytesAhead);
+  SmallVector<Prefetch> getMaskedColumns(rows::PhaseOp phase, const RowPointers &pointers);
+  Value getBytesAheadOfNarrow();
+
+  VectorFunction &function;
+  OpBuilder &builder;
+  PrefetchScope scope;
+  Value batchRows;
+  /// Made where it is first asked for.
+  Value bytesAheadOfNarrow;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ROWS_VECTORPREFETCHES_H

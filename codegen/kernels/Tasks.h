@@ -1,0 +1,50 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs the rows of a kernel, or other units of its work, in its place: at once, or cut into tasks for the caller's
+// parallel_for. They are cut by shape alone, so results do not depend on threads. Not: what runs a range of them, which
+// a target says.
+
+#ifndef RESID_CODEGEN_KERNELS_TASKS_H
+#define RESID_CODEGEN_KERNELS_TASKS_H
+
+#include "codegen/kernels/KernelFunctions.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::resid::kernels {
+
+/// So many units of work, and how many of them make a task; both i64.
+struct TaskUnits {
+  Value all, perTask;
+
+  /// `perTask` such that a task has `taskElements` elements or more, each unit `elements` (i64).
+  static TaskUnits cut(OpBuilder &builder, Location loc, Value all, Value elements, int64_t taskElements);
+};
+
+/// The function that runs one task of a kernel, for parallel_for; made where it is first needed.
+class TaskFunction {
+public:
+  explicit TaskFunction(KernelFunctions &functions, StringRef suffix = "__task")
+      : functions(functions), suffix(suffix) {}
+
+  /// Emits what runs the rows [low, high), both i64. `values` are those given to emitCalls, where they are visible.
+  using CallRows = function_ref<void(OpBuilder &at, ValueRange values, Value low, Value high)>;
+
+  /// Emits the calls for all rows of `use` before its kernel. A task has as many rows as have `taskElements` elements
+  /// or more. All uses of the kernel's functions give values of the same types.
+  void emitCalls(KernelUse &use, ValueRange values, int64_t taskElements, CallRows callRows);
+  /// The same for other units than rows.
+  void emitCalls(KernelUse &use, ValueRange values, TaskUnits units, CallRows callUnits);
+
+private:
+  void callParallelFor(OpBuilder &builder, KernelUse &use, Value hook, ValueRange fields, Value tasks,
+                       CallRows callRows);
+  func::FuncOp emitFunction(OpBuilder &builder, KernelUse &use, LLVM::LLVMStructType record, CallRows callRows);
+
+  KernelFunctions &functions;
+  StringRef suffix;
+  std::optional<func::FuncOp> function;
+};
+
+} // namespace mlir::resid::kernels
+
+#endif // RESID_CODEGEN_KERNELS_TASKS_H

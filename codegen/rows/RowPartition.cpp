@@ -1,0 +1,61 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The arithmetic of the partition, folded where the number of rows is known.
+
+#include "codegen/rows/RowPartition.h"
+
+#include "codegen/rows/SumOrder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::resid::rows;
+
+static Value constant(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), value);
+}
+
+/// The quotient rounded up, by a power of two. Both are not negative.
+static Value divideUp(OpBuilder &builder, Location loc, Value value, Value divisor) {
+  Value less = builder.createOrFold<arith::SubIOp>(loc, divisor, constant(builder, loc, 1));
+  Value raised = builder.createOrFold<arith::AddIOp>(loc, value, less);
+  return builder.createOrFold<arith::DivSIOp>(loc, raised, divisor);
+}
+
+RowPartition RowPartition::create(OpBuilder &builder, Location loc, Value rows) {
+  RowPartition partition;
+  partition.rows = rows;
+  partition.groupRows = constant(builder, loc, kChainRows);
+  for (int64_t size = 2 * kChainRows; size <= kLargestGroup; size *= 2) {
+    Value least = constant(builder, loc, size * kRowsPerGroupRow);
+    Value isEnough = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, rows, least);
+    partition.groupRows =
+        builder.createOrFold<arith::SelectOp>(loc, isEnough, constant(builder, loc, size), partition.groupRows);
+  }
+  partition.groups = divideUp(builder, loc, rows, partition.groupRows);
+  partition.lanes = builder.createOrFold<arith::MinSIOp>(loc, partition.groups, constant(builder, loc, kSumLanes));
+  return partition;
+}
+
+Value RowPartition::getFirstGroup(OpBuilder &builder, Location loc, Value lane) const {
+  Value all = constant(builder, loc, kSumLanes);
+  Value product = builder.createOrFold<arith::MulIOp>(loc, lane, groups);
+  Value shared = divideUp(builder, loc, product, all);
+  Value isShared = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, groups, all);
+  return builder.createOrFold<arith::SelectOp>(loc, isShared, shared, lane);
+}
+
+Value SumMemory::getLength(OpBuilder &builder, Location loc, Value width) {
+  Value raised = builder.createOrFold<arith::AddIOp>(loc, width, constant(builder, loc, kLanes - 1));
+  return builder.createOrFold<arith::AndIOp>(loc, raised, constant(builder, loc, -kLanes));
+}
+
+Value SumMemory::countLaneRows() const {
+  Value more = builder.createOrFold<arith::AddIOp>(loc, partition.lanes, constant(builder, loc, 1));
+  return builder.createOrFold<arith::MulIOp>(loc, more, constant(builder, loc, 2));
+}
+
+Value SumMemory::countRows(bool isF64) const {
+  Value chains =
+      builder.createOrFold<arith::MulIOp>(loc, partition.lanes, constant(builder, loc, countChainRows(isF64)));
+  return builder.createOrFold<arith::AddIOp>(loc, countLaneRows(), chains);
+}

@@ -1,0 +1,40 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Into which groups and lanes the rows of sums down the rows fall (SumOrder.h), as code on i64, and how the memory for
+// such sums is laid out. For every target. Not: the additions.
+
+#ifndef RESID_CODEGEN_ROWS_ROWPARTITION_H
+#define RESID_CODEGEN_ROWS_ROWPARTITION_H
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::resid::rows {
+
+/// The lanes that groups fall into are numbered in order: where groups are fewer than the 64 lanes, each has its own.
+struct RowPartition {
+  Value rows, groupRows, groups, lanes;
+
+  static RowPartition create(OpBuilder &builder, Location loc, Value rows);
+  /// The first group of a lane's number (up to `lanes`).
+  Value getFirstGroup(OpBuilder &builder, Location loc, Value lane) const;
+};
+
+/// The memory of a kernel's sums: rows of f32, or pairs of them for f64, each as long as `getLength`. For each sum
+/// there is one of f64 per lane, and one more for absent lanes; then, per lane, three in the type of the terms for the
+/// chains of 8, 64 and 512 rows.
+struct SumMemory {
+  OpBuilder &builder;
+  Location loc;
+  const RowPartition &partition;
+
+  /// Columns in whole chunks, so that whole vectors may be used.
+  static Value getLength(OpBuilder &builder, Location loc, Value width);
+  /// Rows of f32 before the chains of a sum, of the chains of one lane, and of a sum altogether.
+  Value countLaneRows() const;
+  static int64_t countChainRows(bool isF64) { return isF64 ? 6 : 3; }
+  Value countRows(bool isF64) const;
+};
+
+} // namespace mlir::resid::rows
+
+#endif // RESID_CODEGEN_ROWS_ROWPARTITION_H

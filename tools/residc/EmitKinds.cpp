@@ -1,0 +1,16 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table; see EmitKinds.h.
+
+#include "tools/residc/EmitKinds.h"
+
+using namespace mlir::resid::tools;
+using mlir::resid::machine::CodeKind;
+
+static constexpr EmitKind kinds[] = {
+    {"obj", ".o", EmitSource::Code, CodeKind::Object},  {"asm", ".s", EmitSource::Code, CodeKind::Assembly},
+    {"llvm", ".ll", EmitSource::Code, CodeKind::LLVM},  {"mlir", ".mlir", EmitSource::Program, std::nullopt},
+    {"svg", ".svg", EmitSource::Drawing, std::nullopt}, {"header", ".h", EmitSource::Header, std::nullopt},
+};
+
+llvm::ArrayRef<EmitKind> mlir::resid::tools::getEmitKinds() { return kinds; }
