@@ -1,17 +1,21 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # The two commands of the README, and little else: everything is done by CMake in build/.
-#   make demo    sets up, builds, compiles examples/post_norm_block, links it into a C program, runs it on real data
-#   make check   sets up, builds, runs all tests
-#   make bench   sets up, builds, measures kernels beside the machine's limits, hand-written code and peers into build/benchmarks
-#                (docs/benchmarks.md); bench-quick: less of it; bench-peers: installs the peers; bench-docs: results into the docs
-#   make accuracy  sets up, builds, prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
-#   make fuzz    sets up, builds, 100,000 random programs through random orders of rewrites, 1,000 of them compiled (docs/fuzz.md)
-#                then fuzz-parser: 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
-#   make check-sanitizers  kernels, their callers and the runtime under clang's sanitizers: check-tsan (threads) and more; check-asan: that,
-#                and all tests with every tool built for AddressSanitizer and UndefinedBehaviorSanitizer (docs/robustness.md)
-#   make install PREFIX=/usr/local DESTDIR=   what README.md says of an installation; make deb: packages for Debian in build/packages
-#   make         builds the tools        make setup   installs missing packages (or says which)        make clean
+#   make              builds the tools
+#   make setup        installs missing packages, or names them; all targets below do this and build first
+#   make demo         compiles examples/post_norm_block, links it into a C program, runs it on real data
+#   make check        runs all tests
+#   make install PREFIX=/usr/local DESTDIR=   installs into a folder (docs/installing.md)
+#   make deb          makes packages for Debian in build/packages
+#   make bench        measures kernels beside the machine's limits, hand-written code and peers (docs/benchmarks.md)
+#   make bench-quick  measures less; bench-peers installs the peers; bench-docs puts the last results into the docs
+#   make accuracy     prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
+#   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then fuzz-parser
+#   make fuzz-parser  runs 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
+#   make check-tsan   runs the thread pool and kernels on several threads under ThreadSanitizer (docs/robustness.md)
+#   make check-sanitizers   check-tsan, then runtime, callers and kernels under clang's other sanitizers
+#   make check-asan   check-sanitizers, then all tests with every tool built for the address and undefined-behaviour sanitizers
+#   make clean        removes the build folder
 
 BUILD ?= build
 export CLICOLOR = 0

@@ -159,26 +159,34 @@ void resid::printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value, Value
     printArrowTypes(printer, op->getResultTypes());
 }
 
-/// `'a', 'b' or 'c'`
-static std::string listNormKinds() {
-  constexpr unsigned last = getMaxEnumValForNormKind();
-  std::string list;
-  for (unsigned kind = 0; kind <= last; ++kind) {
-    list += kind == 0 ? "'" : kind == last ? " or '" : ", '";
-    list += stringifyNormKind(static_cast<NormKind>(kind)).str() + "'";
-  }
-  return list;
+ParseResult resid::parseNameOf(OpAsmParser &parser, StringRef what, const KnownNames &known, StringRef &name) {
+  SMLoc location = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalKeyword(&name)))
+    name = "";
+  if (llvm::is_contained(known.names, name))
+    return success();
+  InFlightDiagnostic message = parser.emitError(location, "expected the ") << what << " " << listNames(known);
+  message << ", but got ";
+  if (name.empty())
+    return message << "none";
+  message << "'" << name << "'";
+  StringRef nearest = findNearest(name, known);
+  return nearest.empty() ? message : message << "; did you mean '" << nearest << "'?";
 }
 
+/// What the ops and the classes of PyTorch and JAX are called.
+static constexpr ForeignName foreignKinds[] = {{"layer_norm", "layer"}, {"layernorm", "layer"},  {"rms_norm", "rms"},
+                                               {"rmsnorm", "rms"},      {"group_norm", "group"}, {"groupnorm", "group"},
+                                               {"dynamic_tanh", "dyt"}, {"tanh", "dyt"}};
+
 ParseResult resid::parseKeyword(OpAsmParser &parser, NormKindAttr &kind) {
-  StringRef keyword;
-  SMLoc location = parser.getCurrentLocation();
-  if (parser.parseKeyword(&keyword))
+  SmallVector<StringRef> names;
+  for (unsigned value = 0; value <= getMaxEnumValForNormKind(); ++value)
+    names.push_back(stringifyNormKind(static_cast<NormKind>(value)));
+  StringRef name;
+  if (parseNameOf(parser, "norm kind", {names, foreignKinds, /*prefix=*/""}, name))
     return failure();
-  std::optional<NormKind> value = symbolizeNormKind(keyword);
-  if (!value)
-    return parser.emitError(location, "expected the norm kind ") << listNormKinds() << ", but got '" << keyword << "'";
-  kind = NormKindAttr::get(parser.getContext(), *value);
+  kind = NormKindAttr::get(parser.getContext(), *symbolizeNormKind(name));
   return success();
 }
 

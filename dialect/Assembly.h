@@ -7,6 +7,7 @@
 #define RESID_DIALECT_ASSEMBLY_H
 
 #include "dialect/ResidDialect.h"
+#include "dialect/Spelling.h"
 #include <optional>
 
 namespace mlir::resid {
@@ -44,6 +45,9 @@ ParseResult parseAddNormTypes(OpAsmParser &parser, OptionalOperand &biasOperand,
 void printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value biasOperand, Value gateOperand, Value alphaOperand,
                        Value gammaOperand, Value betaOperand, Type x, Type f, Type bias, Type gate, Type alpha,
                        Type gamma, Type beta, Type normalized, Type sum, TypeRange statistics);
+
+/// One of the names as a bare keyword; `what` says in messages what they name.
+ParseResult parseNameOf(OpAsmParser &parser, StringRef what, const KnownNames &known, StringRef &name);
 
 /// The norm kind as a bare keyword.
 ParseResult parseKeyword(OpAsmParser &parser, NormKindAttr &kind);

@@ -23,8 +23,8 @@ def Resid_NormAttr : AttrDef<Resid_Dialect, "Norm"> {
   let mnemonic = "norm";
   let summary = "one norm of a block, without its parameters";
   let description = [{
-    The kind, what goes into the formula beside the operands, and which of the operands alpha (exactly for dyt), gamma and
-    beta there are.
+    The kind of the norm, the numbers of its formula, and which of the operands alpha, gamma and beta it has. Alpha is
+    there exactly for dyt.
   }];
   let parameters = (ins EnumParameter<Resid_NormKind>:$kind, OptionalParameter<"::mlir::FloatAttr">:$epsilon,
                         OptionalParameter<"::mlir::UnitAttr">:$gamma, OptionalParameter<"::mlir::UnitAttr">:$beta,
@@ -37,12 +37,13 @@ def Resid_NormArrayAttr : TypedArrayAttrBase<Resid_NormAttr, "norms of a block">
 
 def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMatch<["x", "result"]>, SingleBlock,
                                            RecursiveMemoryEffects, RecursivelySpeculatable]> {
-  let summary = "one residual sub-layer: a branch, its norm where the placement says, and the way back into the stream";
+  let summary = "one residual sub-layer: a branch, its norm, and the add back into the stream";
   let description = [{
-    A sub-layer of a Transformer. The branch is the region; where the norm stands is an attribute.
+    One sub-layer of a Transformer. The region of the op is the branch, for example an attention or an MLP. The
+    placement says where the norm stands.
 
-    **Formula.** With x the stream, f the branch, N the norm, a = `skip_scale` and
-    `B(u) = branch_scale·(gate ⊙ dropout(u))`:
+    **Formula.** x is the stream, f the branch, N the norm, and a the `skip_scale`.
+    `B(u) = branch_scale·(gate ⊙ dropout(u))` is applied to what the branch adds to the stream: f, or the norm behind f.
 
     | placement | result |
     |---|---|
@@ -53,45 +54,61 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     | `post_shifted` | h = N(x); a·h + B(f(h)) |
     | `none` | a·x + B(f(x)) |
 
-    `pre`, `branch_post`, `peri` and `post_shifted` want a final norm after the last block of a stack.
+    Blocks that follow each other on one stream are a *stack*. After a stack of `pre`, `branch_post`, `peri` or
+    `post_shifted` blocks, the stream is not normalised, so a program needs a final norm there.
 
     **Operands, region and result.**
-    - `x`, the stream: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
-    - one `norm(…)` clause per norm of the placement, for `peri` N₁ then N₂: the kind, `alpha` (dyt), `gamma` and `beta`
-      where there are any, `epsilon` (layer, rms, group), then `zero_centered_gamma` and `norm_rank` as in
-      `resid.layer_norm`, and `groups` as in `resid.group_norm`.
-      `narrow_affine` holds for every norm of the block.
-    - `dropout(p, site n, seed %s, step %t, origin %row %site)`: as `resid.dropout`, on the branch; origin is optional.
-    - `gate`: as in `resid.add`.
-    - the region: one argument, the branch's input, and one `resid.yield`, its output. It may read values from above:
-      weights, or what a cross-attention attends to.
+    - `x`, the stream: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
+    - `norm(…)`: one clause per norm of the placement. For `peri` they are N₁, then N₂. The table below lists the
+      parts of a clause.
+    - `narrow_affine`: unit attribute, which holds for every norm of the block.
+    - `dropout(p, site n, seed %s, step %t, origin %row %site)`, optional: `resid.dropout` on the branch. Its origin
+      is optional too.
+    - `gate`, `skip_scale`, `branch_scale`, optional: as in `resid.add`.
+    - the region: it has one argument, which is the branch's input, and one `resid.yield`, which is its output. It may
+      read values from outside, for example weights, or what a cross-attention attends to.
     - result: the type of `x`.
 
+    | part of `norm(…)`, in order | kinds that have it | meaning as in |
+    |---|---|---|
+    | `layer`, `rms`, `dyt` or `group` | all: this is the kind | |
+    | `alpha` | dyt | `resid.dyt` |
+    | `gamma`, `beta` | all, optional | `resid.layer_norm` |
+    | `epsilon` | layer, rms, group | `resid.layer_norm` |
+    | `zero_centered_gamma` | all, optional | `resid.layer_norm` |
+    | `norm_rank` | all but group, optional | `resid.layer_norm` |
+    | `groups` | group | `resid.group_norm` |
+
     **Constraints.**
-    - `block.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `x` has
-      rank 1 or more, and the result has its type.
+    - `block.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
+      2^47 bytes. `x` has rank 1 or more, and the result has its type.
     - `block.C2`: there are as many norms as the placement has.
-    - `block.C3`: there are as many norm parameters as the norms name.
-    - `block.C4`: epsilon is given exactly for layer, rms and group; it is finite and not negative in the arithmetic type,
-      and a non-zero epsilon is not zero there.
-    - `block.C5`: alpha has rank 0; between 1 and all dimensions are normalised, and gamma and beta agree with the last
-      ones; beta is given only with gamma; beside a gamma, and for dyt, `norm_rank` is left out or is gamma's rank.
-    - `block.C6`: `zero_centered_gamma` is given only with gamma, `narrow_affine` only where a norm has a gamma.
-    - `block.C7`: `seed`, `step`, `p` and `site` are given together, and the origin only with them; p is in [0, 1], site
-      in [0, 2^32), and the static sizes amount to at most 2^32 rows and 2^35 columns.
-    - `block.C8`: the gate broadcasts as in `add.C5`; both scales are finite in the arithmetic type.
+    - `block.C3`: the number of norm parameters is that of the alphas, gammas and betas that the clauses name.
+    - `block.C4`: epsilon is given for layer, rms and group, and not for dyt. It is finite and not negative in the
+      arithmetic type. A positive epsilon must not become 0 there.
+    - `block.C5`: alpha has rank 0. At least 1 dimension is normalised, and at most all are. Gamma and beta agree with
+      the last dimensions of `x`. Beta is given only with gamma. `norm_rank`
+      may be left out. Written beside a gamma, it must equal the rank of gamma.
+    - `block.C6`: `zero_centered_gamma` is given only with gamma, and `narrow_affine` only where a norm has a gamma.
+    - `block.C7`: `seed`, `step`, `p` and `site` are given together, and the origin only with them. p is in [0, 1],
+      and site in [0, 2^32). The static sizes amount to at most 2^32 rows and 2^35 columns.
+    - `block.C8`: the gate broadcasts as in `add.C5`. Both scales are finite in the arithmetic type.
     - `block.C9`: norm parameters and gate are of f64 only where `x` is.
-    - `block.C10`: the region has one argument, of the shape of `x` and its element type; where a norm stands right
-      before the branch (`pre`, `peri`), its element type may be narrower: the norm's result is.
-    - `block.C11`: the region ends in `resid.yield` of the type of `x`; a narrower branch is yielded through `arith.extf`.
-    - `block.C12`: `groups` is given exactly for group, of i64, and is as in `group_norm.C4`; gamma then has rank 1, and
-      `norm_rank` is left out.
+    - `block.C10`: the region has one argument, of the shape of `x`. Its element type is that of `x`. In `pre` and
+      `peri` it may be narrower, since the norm before the branch may round its result to it.
+    - `block.C11`: the region ends in `resid.yield` of the type of `x`. If your branch computes
+      a narrower type, widen it with `arith.extf` before.
+    - `block.C12`: `groups` is given for group and for no other kind. It is of i64, and holds to `group_norm.C4`.
+      Gamma then has rank 1, and `norm_rank` is left out.
 
-    **Not allowed.** Dropout inside the branch, on attention weights say, is no clause but an op of the region.
+    **Not allowed.** The clause `dropout` acts right before the add only: on the branch's output, or on the norm
+    behind it. Write dropout inside of the branch, for example on attention weights, as a `resid.dropout` in the
+    region.
 
-    **Gradient.** That of the expansion.
+    **Gradient.** That of the single ops that the block expands to (see Rounding).
 
-    **Rounding.** That of the expansion (`resid-expand-blocks`), which names every op.
+    **Rounding.** As in the expansion: the pass `resid-expand-blocks` writes the block as single ops, and each rounds
+    as its own page says.
 
     **Example.**
     ```mlir
@@ -111,7 +128,7 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
   let arguments = (ins Resid_PlacementAttr:$placement, Resid_Rows:$x, Variadic<Resid_Tensor>:$norm_parameters,
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
                        Optional<Resid_Tensor>:$gate, Resid_NormArrayAttr:$norms, // block.C1
-                       OptionalAttr<Resid_F64Attr>:$p, OptionalAttr<I64Attr>:$site,
+                       OptionalAttr<Resid_F64Attr>:$p, OptionalAttr<Resid_I64Attr>:$site,
                        DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,
                        DefaultValuedAttr<Resid_F64Attr, "1.0">:$branch_scale,
                        UnitAttr:$narrow_affine);

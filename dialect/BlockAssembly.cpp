@@ -30,17 +30,15 @@ static constexpr StringLiteral clauseAttributes[] = {"placement", "norms", "p", 
 // Parsing
 //===----------------------------------------------------------------------===//
 
+/// What papers and other libraries call placements.
+static constexpr ForeignName foreignPlacements[] = {{"pre_norm", "pre"},  {"prenorm", "pre"},   {"post_norm", "post"},
+                                                    {"postnorm", "post"}, {"sandwich", "peri"}, {"peri_norm", "peri"}};
+
 static ParseResult parsePlacement(OpAsmParser &parser, OperationState &state) {
-  StringRef keyword;
-  SMLoc location = parser.getCurrentLocation();
-  if (parser.parseKeyword(&keyword))
+  StringRef name;
+  if (parseNameOf(parser, "placement", {getPlacementNames(), foreignPlacements, /*prefix=*/""}, name))
     return failure();
-  std::optional<Placement> placement = symbolizePlacement(keyword);
-  if (!placement)
-    return parser.emitError(location, "expected the placement 'post', 'pre', 'branch_post', 'peri', 'post_shifted' or "
-                                      "'none', but got '")
-           << keyword << "'";
-  state.addAttribute("placement", PlacementAttr::get(parser.getContext(), *placement));
+  state.addAttribute("placement", PlacementAttr::get(parser.getContext(), *symbolizePlacement(name)));
   return success();
 }
 

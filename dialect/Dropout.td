@@ -11,40 +11,46 @@ include "dialect/ResidBase.td"
 def Resid_DropoutOp : Resid_Op<"dropout", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
   let summary = "dropout with a mask that depends on the logical position alone";
   let description = [{
-    Drops elements with probability `p` and scales the kept ones, so that the expectation stays.
+    Drops elements with probability `p`. It scales the kept elements so that the expectation stays the same.
 
-    **Formula.** With `T = round(p·65536)`, half away from zero:
+    **Formula.** With `T = round(p·65536)`, halves away from zero:
     `y[row, col] = half(row, col) ≥ T ? x[row, col]·65536/(65536-T) : +0`
 
-    `half` is 16 random bits from Philox4x32-10, eight elements a call: the key is the seed (low word, high word), the
-    counter `(col div 8, row + origin_row, site + origin_site, step)`, and element `col mod 8` takes that 16-bit half of
-    the four output words, low half first. `row` counts the leading dimensions flattened, `col` is the last axis.
+    `row` counts the leading dimensions, flattened, and `col` counts along the last axis. `half` is 16 random bits from
+    the generator Philox4x32-10, which makes eight of them per call:
+    - The key is the seed: its low word, then its high word.
+    - The counter is `(col div 8, row + origin_row, site + origin_site, step)`.
+    - Element `col mod 8` takes that 16-bit half of the four output words, low half first.
 
     **Operands and results.**
-    - `x`: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
-    - `seed`: i64, all 64 bits are used. `step`: i64 in [0, 2^32).
-    - `origin_row`, `origin_site`: optional i64, added to row and site: shards of one batch, layers in a loop.
-    - `p`: float attribute in [0, 1]. `site`: integer attribute, which of a program's dropouts this is.
+    - `x`: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
+    - `seed`: i64, of which all 64 bits are used.
+    - `step`: i64 in [0, 2^32), the training step.
+    - `origin_row`, `origin_site`: optional i64, added to row and site. They serve shards of one batch, and layers in a
+      loop.
+    - `p`: float attribute in [0, 1].
+    - `site`: integer attribute. It says which of the program's dropouts this is.
     - result: the type of `x`.
 
     **Constraints.**
-    - `dropout.C1`: tensors are ranked, of f16, bf16, f32 or f64, of rank 1 or more, carry no encoding and hold at most
-      2^47 bytes.
+    - `dropout.C1`: tensors are ranked, of f16, bf16, f32 or f64, and of rank 1 or more. Their types have no encoding,
+      and they hold at most 2^47 bytes.
     - `dropout.C2`: the result has the type of `x`.
     - `dropout.C3`: `p` is in [0, 1].
     - `dropout.C4`: `site` is in [0, 2^32).
     - `dropout.C5`: `origin_row` and `origin_site` are given together.
     - `dropout.C6`: the static sizes amount to at most 2^32 rows and 2^35 columns, since counters are 32 bits wide.
 
-    **Not allowed.** A row, site or step that is negative or reaches 2^32 is an error at run time. There is no implicit
-    source of randomness: equal operands give equal masks, whatever the threads, tiles, vector width or target.
+    **Not allowed.** A row, site or step that is negative or reaches 2^32 is an error at run time. There is no hidden
+    source of randomness. Equal operands and attributes give equal masks, whatever the threads, tiles, vector width or
+    target.
 
-    **Gradient.** `dx = dropout(dy)` with the same operands and attributes: the op is its own adjoint, and the mask is
-    made again, never stored.
+    **Gradient.** `dx = dropout(dy)` with the same operands and attributes. The mask is computed again and never stored.
 
-    **Rounding.** The scale is rounded once to the arithmetic type; `x` is widened to it, multiplied, and the product
-    rounded once to the type of `x`. Dropped elements are `+0` whatever their value, NaN and infinity included. `T = 0`
-    is the identity and folds away. `T = 65536` drops all; it does not fold, since the mode may yet be inference.
+    **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. The scale is rounded to it once. `x` is
+    widened to it and multiplied, and the product is rounded once to the type of `x`. Dropped elements are `+0` whatever
+    their value, also for NaN and infinity. `T = 0` is the identity and folds away. `T = 65536` drops everything. It
+    does not fold, since the program may still be compiled for inference.
 
     **Example.**
     ```mlir
@@ -56,7 +62,7 @@ def Resid_DropoutOp : Resid_Op<"dropout", [AttrSizedOperandSegments, InferTypeOp
     ```
   }];
   let arguments = (ins Resid_Rows:$x, I64:$seed, I64:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
-                       Resid_F64Attr:$p, I64Attr:$site); // dropout.C1
+                       Resid_F64Attr:$p, Resid_I64Attr:$site); // dropout.C1
   let results = (outs Resid_Rows:$result);               // dropout.C1
   let assemblyFormat = [{
     $x `seed` `(` $seed `,` $step `)` (`origin` `(` $origin_row^ `,` $origin_site `)`)? attr-dict `:` type($x)

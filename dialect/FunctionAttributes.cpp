@@ -5,29 +5,38 @@
 #include "dialect/FunctionAttributes.h"
 
 #include "dialect/ResidDialect.h"
+#include "dialect/Spelling.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
-/// The types of arguments and results, of functions of programs. Functions of the LLVM dialect, to which attributes come
-/// from those they are made of, have another kind of type, in which arrays are pointers and sizes.
+Location resid::getArgumentLocation(Operation *function, unsigned index) {
+  if (function->getNumRegions() == 0 || function->getRegion(0).empty())
+    return function->getLoc();
+  Block &entry = function->getRegion(0).front();
+  bool isKnown = index < entry.getNumArguments() && !isa<UnknownLoc>(entry.getArgument(index).getLoc());
+  return isKnown ? entry.getArgument(index).getLoc() : function->getLoc();
+}
+
+/// The types of arguments and results, of functions of programs. Functions of the LLVM dialect, to which attributes
+/// come from those they are made of, have another kind of type, in which arrays are pointers and sizes.
 static FunctionType getProgramType(Operation *op) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   return function ? dyn_cast<FunctionType>(function.getFunctionType()) : FunctionType();
 }
 
 /// Rows lie apart where there are rows: in tensors (buffers, once programs are lowered) of two or more dimensions.
-static LogicalResult verifyStrided(Operation *op, Attribute value, Type type, StringRef what, unsigned index) {
+static LogicalResult verifyStrided(Location location, Attribute value, Type type, StringRef what, unsigned index) {
   if (!isa<UnitAttr>(value))
-    return op->emitError() << "expected '" << kStridedAttribute << "' without a value on " << what << " " << index
-                           << ", but got " << value;
+    return emitError(location) << "expected '" << kStridedAttribute << "' without a value on " << what << " " << index
+                               << ", but got " << value;
   auto shaped = dyn_cast<ShapedType>(type);
   if (isa<RankedTensorType, MemRefType>(type) && shaped.getRank() >= 2)
     return success();
-  return op->emitError() << "expected '" << kStridedAttribute
-                         << "' on a tensor of two or more dimensions only, but " << what << " " << index
-                         << " has type " << type;
+  return emitError(location) << "expected '" << kStridedAttribute
+                             << "' on a tensor of two or more dimensions only, but " << what << " " << index
+                             << " has type " << type;
 }
 
 LogicalResult ResidDialect::verifyRegionArgAttribute(Operation *function, unsigned, unsigned index,
@@ -37,23 +46,27 @@ LogicalResult ResidDialect::verifyRegionArgAttribute(Operation *function, unsign
     return success();
   StringRef name = attribute.getName();
   Attribute value = attribute.getValue();
+  Location location = getArgumentLocation(function, index);
   auto expect = [&](bool isRight, StringRef kind) -> LogicalResult {
     if (isRight)
       return success();
-    return function->emitError() << "expected '" << name << "' of argument " << index << " to be " << kind
-                                 << ", but got " << value;
+    return emitError(location) << "expected '" << name << "' of argument " << index << " to be " << kind << ", but got "
+                               << value;
   };
   if (name == kStridedAttribute)
-    return verifyStrided(function, value, type.getInput(index), "argument", index);
+    return verifyStrided(location, value, type.getInput(index), "argument", index);
   if (name == kArgumentNameAttribute)
     return expect(isa<StringAttr>(value), "a string");
   if (name == kPreparedAttribute || name == kPrepareInputAttribute) {
     auto number = dyn_cast<IntegerAttr>(value);
     return expect(number && number.getType().isInteger(64), "a number of type i64");
   }
-  return function->emitError() << "expected '" << kArgumentNameAttribute << "' or '" << kStridedAttribute
-                               << "' on argument " << index << ", but got '" << name
-                               << "', which resid does not know";
+  InFlightDiagnostic message = emitError(location);
+  StringRef names[] = {kArgumentNameAttribute, kStridedAttribute};
+  message << "expected " << listNames({names, {}, {}}) << " on argument " << index << ", but got '" << name
+          << "', which resid does not know";
+  StringRef nearest = findNearest(name, {names, {}, {}});
+  return nearest.empty() ? message : message << "; did you mean '" << nearest << "'?";
 }
 
 LogicalResult ResidDialect::verifyRegionResultAttribute(Operation *function, unsigned, unsigned index,
@@ -63,7 +76,7 @@ LogicalResult ResidDialect::verifyRegionResultAttribute(Operation *function, uns
     return success();
   StringRef name = attribute.getName();
   if (name == kStridedAttribute)
-    return verifyStrided(function, attribute.getValue(), type.getResult(index), "result", index);
+    return verifyStrided(function->getLoc(), attribute.getValue(), type.getResult(index), "result", index);
   return function->emitError() << "expected no attribute of resid other than '" << kStridedAttribute << "' on result "
                                << index << ", but got '" << name << "'";
 }

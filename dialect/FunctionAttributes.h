@@ -6,6 +6,7 @@
 #ifndef RESID_DIALECT_FUNCTIONATTRIBUTES_H
 #define RESID_DIALECT_FUNCTIONATTRIBUTES_H
 
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace mlir::resid {
@@ -20,6 +21,9 @@ constexpr llvm::StringLiteral kStridedAttribute = "resid.strided";
 /// On an argument that @F_prepare makes, or takes as well: which of its results or arguments it is, an i64.
 constexpr llvm::StringLiteral kPreparedAttribute = "resid.prepared";
 constexpr llvm::StringLiteral kPrepareInputAttribute = "resid.prepare_input";
+
+/// Where the argument is written; where the function is, if that is not known.
+Location getArgumentLocation(Operation *function, unsigned index);
 
 } // namespace mlir::resid
 

@@ -11,10 +11,11 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
                                DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "branch bias, dropout, gate and scales, residual add and norm in one op";
   let description = [{
-    The chain that follows each branch of a Transformer in one op: branch bias, dropout, gate and scales, residual add,
-    norm.
+    Joins what follows each branch of a Transformer: the branch's bias, dropout, a residual add with gate and scales,
+    and a norm.
 
-    **Formula.** The op is defined as its own expansion, each step as in its own op, absent clauses left out:
+    **Formula.** The op means this sequence of single ops, its *expansion*. A clause may be absent, and then its step
+    is left out:
     ```
     b          = add_bias f, bias
     d          = dropout b seed(seed, step) origin(origin_row, origin_site) {p, site}
@@ -24,53 +25,61 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
 
     **Operands and results.**
     - the kind of norm, a keyword: `layer`, `rms`, `dyt` or `group`.
-    - `x`, the stream: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic. `f`, the branch: the type of `x`.
-    - `bias`, optional: `[D]`. `gate`, optional: as in `resid.add`.
-    - `seed`, `step` with the attributes `p` and `site`, and `origin_row`, `origin_site`: as in `resid.dropout`.
-    - `alpha` (dyt), `gamma`, `beta`, `epsilon` (layer, rms, group), `norm_rank`, `groups` (group),
-      `zero_centered_gamma`, `narrow_affine`: as in the op of the norm.
-    - `normalized`: the shape of `x`, of the sum's element type or a narrower one.
-    - `sum`: the shape of `x`, of its element type or a wider one. A result without uses is not stored.
-    - statistics, where they are asked for: `mean`, `mean_correction`, `rstd` (layer, group) or `rstd` (rms).
+    - `x`, the stream: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
+    - `f`, the result of the branch: has the type of `x`.
+    - `bias`, optional: `[D]`.
+    - `gate`, optional, with `skip_scale` and `branch_scale`: as in `resid.add`.
+    - `seed`, `step`, `origin_row`, `origin_site`, with the attributes `p` and `site`: as in `resid.dropout`.
+    - `alpha` (for dyt), `gamma`, `beta`: as in the op of the norm.
+    - `epsilon` (for layer, rms and group), `groups` (for group), `norm_rank`, `zero_centered_gamma`, `narrow_affine`:
+      as in the op of the norm.
+    - `normalized`: the shape of `x`. Its element type is that of the sum or a narrower one.
+    - `sum`: the shape of `x`. Its element type is that of `x`. Where `x` is f16 or bf16, it may be f32 instead.
+    - statistics, optional: `mean`, `mean_correction` and `rstd` for layer and group, `rstd` for rms.
 
-    Result types are written where they differ from that of `x` or statistics are asked for: `-> Tnormalized, Tsum, …`.
+    A result without uses is not stored. Result types are written where one differs from that of `x`, and where
+    statistics are asked for: `-> Tnormalized, Tsum, …`.
 
     **Constraints.**
-    - `add_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `x`,
-      `f`, `normalized` and `sum` have rank 1 or more.
+    - `add_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
+      2^47 bytes. `x`, `f`, `normalized` and `sum` have rank 1 or more.
     - `add_norm.C2`: `f` has the type of `x`.
-    - `add_norm.C3`: the sum has the shape of `x`, and its element type or, for f16 and bf16, f32.
+    - `add_norm.C3`: the sum has the shape of `x`. Its element type is that of `x` or, for f16 and bf16, f32.
     - `add_norm.C4`: `normalized` has the shape of the sum, and its element type or a narrower one.
     - `add_norm.C5`: bias, gate, alpha, gamma and beta are of f64 only where `x` is.
-    - `add_norm.C6`: bias has rank 1, and its size agrees with the last dimension of `x`.
+    - `add_norm.C6`: bias has rank 1, and its size agrees with the last dimension of `x`. Two sizes agree where they
+      are equal or one of them is dynamic.
     - `add_norm.C7`: `seed`, `step`, `p` and `site` are given together.
     - `add_norm.C8`: `p` is in [0, 1].
     - `add_norm.C9`: `site` is in [0, 2^32).
     - `add_norm.C10`: `origin_row` and `origin_site` are given together, and only with a seed.
-    - `add_norm.C11`: beside a seed, the static sizes amount to at most 2^32 rows and 2^35 columns.
+    - `add_norm.C11`: with a seed, the static sizes amount to at most 2^32 rows and 2^35 columns.
     - `add_norm.C12`: the gate broadcasts as in `add.C5`.
     - `add_norm.C13`: both scales are finite in the arithmetic type.
-    - `add_norm.C14`: alpha is given exactly where the kind is dyt, and has rank 0.
-    - `add_norm.C15`: epsilon is given exactly where the kind is layer, rms or group; it is finite and not negative in
-      the arithmetic type, and a non-zero epsilon is not zero there.
-    - `add_norm.C16`: between 1 and all dimensions of `x` are normalised.
-    - `add_norm.C17`: `norm_rank` is not written or is the rank of gamma, where gamma is given or the kind is dyt; for
-      group, both are 1.
-    - `add_norm.C18`: each dimension of gamma agrees with that of `x`: both equal, or one of them dynamic.
-    - `add_norm.C19`: beta is given only with gamma, has its rank, and agrees with `x` in the same way.
+    - `add_norm.C14`: alpha is given for dyt and for no other kind. It has rank 0.
+    - `add_norm.C15`: epsilon is given for layer, rms and group, and not for dyt. It is finite and not negative in the
+      arithmetic type. A positive epsilon must not become 0 there.
+    - `add_norm.C16`: at least 1 dimension of `x` is normalised, and at most all are.
+    - `add_norm.C17`: `norm_rank` may be left out. Written beside a gamma, it must equal the rank of gamma. For group,
+      gamma has rank 1, and so `norm_rank` is 1.
+    - `add_norm.C18`: the dimensions of gamma agree with the last ones of `x`, in order.
+    - `add_norm.C19`: beta is given only with gamma. It has the rank of gamma, and its dimensions agree with those of
+      `x` too.
     - `add_norm.C20`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
-    - `add_norm.C21`: there are no statistics, or three for layer and group and one for rms, each of the statistics' type.
-    - `add_norm.C22`: `groups` is given exactly where the kind is group, and is as in `group_norm.C4`.
+    - `add_norm.C21`: statistics are given all or not at all: three for layer and group, one for rms. dyt has none.
+      Their type is f64 if `x` is f64, else f32.
+    - `add_norm.C22`: `groups` is given for group and for no other kind. It holds to `group_norm.C4`.
 
-    **Not allowed.** The order of the chain is fixed: a norm on the branch, or dropout after the add, are written with
-    the single ops.
+    **Not allowed.** The order of the steps is fixed. Write a norm on the branch, or dropout after the add, with the
+    single ops.
 
-    **Gradient.** That of the expansion: with dn the gradient through the norm, `dsum' = dn + dsum`,
-    `dx = skip_scale·dsum'`, and bias, gate and branch as in `resid.add`, `resid.dropout` and `resid.add_bias`.
+    **Gradient.** As in the expansion. `sum` gets two gradients: dsum from the uses of the result, and dn from the
+    norm. With `t = dn + dsum`, `dx = skip_scale·t`. Bias, gate and branch follow as in `resid.add`, `resid.dropout`
+    and `resid.add_bias`.
 
-    **Rounding.** Every step of the expansion rounds to its result's type once: bias and dropout to the type of `f`, the
-    add to the type of the sum, before the statistics are taken, and the norm to the type of `normalized`. Fusing and
-    expanding change no bit.
+    **Rounding.** Every step of the expansion rounds to the type of its result, as its own page says. Bias and dropout
+    round to the type of `f`. The add rounds to the type of the sum, before the statistics are taken. The norm rounds
+    to the type of `normalized`. So fusing and expanding change no bit.
 
     **Example.**
     ```mlir
@@ -93,9 +102,10 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
                        Optional<Resid_Tensor>:$gate, Optional<Resid_Tensor>:$alpha, Optional<Resid_Tensor>:$gamma,
                        Optional<Resid_Tensor>:$beta, // add_norm.C1
                        OptionalAttr<Resid_F64Attr>:$epsilon, OptionalAttr<Resid_F64Attr>:$p,
-                       OptionalAttr<I64Attr>:$site, DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,
-                       DefaultValuedAttr<Resid_F64Attr, "1.0">:$branch_scale, DefaultValuedAttr<I64Attr, "1">:$norm_rank,
-                       OptionalAttr<I64Attr>:$groups, UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
+                       OptionalAttr<Resid_I64Attr>:$site, DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,
+                       DefaultValuedAttr<Resid_F64Attr, "1.0">:$branch_scale,
+                       DefaultValuedAttr<Resid_I64Attr, "1">:$norm_rank,
+                       OptionalAttr<Resid_I64Attr>:$groups, UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
   let results = (outs Resid_Rows:$normalized, Resid_Rows:$sum, Variadic<Resid_Statistics>:$statistics); // add_norm.C1
   let assemblyFormat = [{
     custom<Keyword>($kind) $x `,` $f (`bias` `(` $bias^ `)`)? (`dropout` `(` $seed^ `,` $step `)`)?

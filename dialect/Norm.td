@@ -14,45 +14,60 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
   let description = [{
     Brings each row to mean 0 and variance 1, then applies γ and β.
 
-    **Formula.** `y = (x - μ)/sqrt(var + epsilon)·γ + β`, with the mean and the biased variance over the normalised
-    dimensions, epsilon inside the root.
+    **Formula.** `y = (x - μ)/sqrt(var + epsilon)·γ + β`. The mean μ and the variance var are taken over the normalised
+    dimensions. The variance is the biased one: the mean of the squared differences.
 
     **Operands and results.**
-    - `x`: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
-    - `gamma`, optional: rank k normalises the last k dimensions and has their shape. Without it, `norm_rank` (1 where
-      it is not written) says how many.
+    - `x`: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
+    - `gamma`, optional: a gamma of rank k normalises the last k dimensions and has their shape. Without gamma, the
+      attribute `norm_rank` says how many dimensions are normalised, by default 1.
     - `beta`, optional: the shape of `gamma`.
-    - `epsilon`: float attribute, always written; C++ builders default to 1e-5.
-    - `zero_centered_gamma` multiplies by 1+γ. `narrow_affine` rounds the normalised value to the result's type before γ
-      and β are applied (LLaMA, ONNX).
+    - `epsilon`: float attribute, always written. C++ builders default to 1e-5.
+    - `zero_centered_gamma`: unit attribute. Multiplies by 1+γ instead of γ.
+    - `narrow_affine`: unit attribute. Rounds the normalised value to the result's type before γ and β are applied
+      (LLaMA, ONNX).
     - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`).
-    - `mean`, `mean_correction`, `rstd`, all or none: the shape of `x` without the normalised dimensions, f32, or f64
-      for f64. `(x - mean) - mean_correction` is the centred row more exactly than the rounded mean alone gives it.
+    - `mean`, `mean_correction`, `rstd`: all three or none. They have the shape of `x` without the normalised
+      dimensions. Their type is f64 for f64, and f32 otherwise. `rstd` is `1/sqrt(var + epsilon)`.
+
+    `mean_correction` is what rounding took from `mean`. In rows with a large mean, `(x - mean) - mean_correction` is
+    therefore more exact than `x - mean`.
 
     **Constraints.**
-    - `layer_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `x`
-      and the result have rank 1 or more.
+    - `layer_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
+      2^47 bytes. `x` and the result have rank 1 or more.
     - `layer_norm.C2`: the result has the shape of `x`, and its element type or a narrower one.
-    - `layer_norm.C3`: epsilon is finite and not negative in the arithmetic type, and a non-zero epsilon is not zero
+    - `layer_norm.C3`: epsilon is finite and not negative in the arithmetic type. A positive epsilon must not become 0
       there.
-    - `layer_norm.C4`: between 1 and all dimensions of `x` are normalised.
-    - `layer_norm.C5`: beside a gamma, `norm_rank` is not written or is the rank of gamma.
-    - `layer_norm.C6`: each dimension of gamma agrees with that of `x`: both equal, or one of them dynamic.
-    - `layer_norm.C7`: beta is given only with gamma, has its rank, and agrees with `x` in the same way.
+    - `layer_norm.C4`: at least 1 dimension of `x` is normalised, and at most all are.
+    - `layer_norm.C5`: `norm_rank` may be left out. Written beside a gamma, it must equal the rank of gamma.
+    - `layer_norm.C6`: the dimensions of gamma agree with the last ones of `x`, in order. Two sizes agree where they are equal or one of
+      them is dynamic.
+    - `layer_norm.C7`: beta is given only with gamma. It has the rank of gamma, and its dimensions agree with those of
+      `x` too.
     - `layer_norm.C8`: gamma and beta are of f64 only where `x` is.
     - `layer_norm.C9`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
-    - `layer_norm.C10`: there are no statistics or all three, each of the statistics' type.
+    - `layer_norm.C10`: `mean`, `mean_correction` and `rstd`, the *statistics*, are given all three or not at all. Their
+      type is f64 if `x` is f64, else f32.
 
-    **Not allowed.** Leading or inner dimensions cannot be normalised without the ones behind them.
+    **Not allowed.** The normalised dimensions are always the last ones. A dimension cannot be normalised without all
+    dimensions behind it.
 
-    **Gradient.** With `x̂ = ((x - mean) - mean_correction)·rstd` and `g = dy·γ`:
-    `dx = rstd·(g - mean(g) - x̂·mean(g·x̂))`, `dγ = Σ dy·x̂` and `dβ = Σ dy` over the rows.
+    **Gradient.** Let `x̂ = ((x - mean) - mean_correction)·rstd`. `g` is `dy·γ`, or `dy·(1+γ)` where γ is zero-centred, or
+    `dy` without γ. avg is the mean over the normalised elements. Then `dx = rstd·(g - avg(g) - x̂·avg(g·x̂))`.
+    `dγ = Σ dy·x̂` and `dβ = Σ dy`, summed over the rows.
 
-    **Rounding.** In the arithmetic type, S being the ordered sum over n elements: `k = S(x)/n`, `d = x - k`,
-    `e = S(d)/n`, `q = S(d²)/n` with fma; `var = fma(-e, e, q)` where q is finite and `e² ≤ q/4`, else `S((d-e)²)/n`;
-    `rstd = 1/sqrt(var + epsilon)`; `x̂ = (d - e)·rstd`; `y = fma(x̂, γ, β)`, or `x̂·γ`, or `x̂`, rounded once to the
-    result's type. `1+γ` is rounded before use. `mean = k + e` rounded, `mean_correction = (k - mean) + e`. A row that
-    is finite while k or q is not is done again on a scaled copy. Width 0 gives NaN statistics.
+    **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. All steps are computed in it. n is the number
+    of normalised elements, and S is the ordered sum that [numerics](../numerics.md#the-ordered-sum-s) defines.
+    1. `k = S(x)/n`, `d = x - k`, `e = S(d)/n`, `q = S(d²)/n`. The squares are added with fma.
+    2. `var = fma(-e, e, q)` where q is finite and `e² ≤ q/4`. Otherwise `var = S((d-e)²)/n`.
+    3. `rstd = 1/sqrt(var + epsilon)` and `x̂ = (d - e)·rstd`.
+    4. `y = fma(x̂, γ, β)`, or `x̂·γ` without β, or `x̂` without γ. `y` is rounded once, to the result's type; with
+       `narrow_affine`, x̂ is rounded to that type before. A
+       zero-centred `1+γ` is rounded before it is used.
+    5. `mean = k + e`, rounded, and `mean_correction = (k - mean) + e`.
+    6. If every element is finite, but k or q is not, the row is done again on a
+       [scaled copy](../numerics.md#formulas). If n is 0, the statistics are NaN.
 
     **Example.**
     ```mlir
@@ -67,7 +82,7 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
     ```
   }];
   let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // layer_norm.C1
-                       Resid_F64Attr:$epsilon, DefaultValuedAttr<I64Attr, "1">:$norm_rank,
+                       Resid_F64Attr:$epsilon, DefaultValuedAttr<Resid_I64Attr, "1">:$norm_rank,
                        UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
   // The statistics are all present (mean, mean_correction, rstd) or all absent.
   let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // layer_norm.C1
@@ -98,42 +113,52 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
   let description = [{
     Brings each row to root mean square 1, then applies γ and, where it is given, β.
 
-    **Formula.** `y = x/sqrt(mean(x²) + epsilon)·γ (+ β)`, the mean over the normalised dimensions.
+    **Formula.** `y = x/sqrt(mean(x²) + epsilon)·γ + β`. The mean is taken over the normalised dimensions.
 
     **Operands and results.**
-    - `x`: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
-    - `gamma`, optional: rank k normalises the last k dimensions and has their shape. Without it, `norm_rank` (1 where
-      it is not written) says how many.
+    - `x`: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
+    - `gamma`, optional: a gamma of rank k normalises the last k dimensions and has their shape. Without gamma, the
+      attribute `norm_rank` says how many dimensions are normalised, by default 1.
     - `beta`, optional: the shape of `gamma`.
-    - `epsilon`: float attribute, always written; C++ builders default to 1e-5.
-    - `zero_centered_gamma` multiplies by 1+γ (Gemma). `narrow_affine` rounds the normalised value to the result's type
-      before γ and β are applied (LLaMA).
+    - `epsilon`: float attribute, always written. C++ builders default to 1e-5.
+    - `zero_centered_gamma`: unit attribute. Multiplies by 1+γ instead of γ (Gemma).
+    - `narrow_affine`: unit attribute. Rounds the normalised value to the result's type before γ and β are applied
+      (LLaMA).
     - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`).
-    - `rstd`, optional: the shape of `x` without the normalised dimensions, f32, or f64 for f64.
+    - `rstd`, optional: `1/sqrt(mean(x²) + epsilon)`. It has the shape of `x` without the normalised dimensions. Its
+      type is f64 for f64, and f32 otherwise.
 
     **Constraints.**
-    - `rms_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `x`
-      and the result have rank 1 or more.
+    - `rms_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
+      2^47 bytes. `x` and the result have rank 1 or more.
     - `rms_norm.C2`: the result has the shape of `x`, and its element type or a narrower one.
-    - `rms_norm.C3`: epsilon is finite and not negative in the arithmetic type, and a non-zero epsilon is not zero
+    - `rms_norm.C3`: epsilon is finite and not negative in the arithmetic type. A positive epsilon must not become 0
       there.
-    - `rms_norm.C4`: between 1 and all dimensions of `x` are normalised.
-    - `rms_norm.C5`: beside a gamma, `norm_rank` is not written or is the rank of gamma.
-    - `rms_norm.C6`: each dimension of gamma agrees with that of `x`: both equal, or one of them dynamic.
-    - `rms_norm.C7`: beta is given only with gamma, has its rank, and agrees with `x` in the same way.
+    - `rms_norm.C4`: at least 1 dimension of `x` is normalised, and at most all are.
+    - `rms_norm.C5`: `norm_rank` may be left out. Written beside a gamma, it must equal the rank of gamma.
+    - `rms_norm.C6`: the dimensions of gamma agree with the last ones of `x`, in order. Two sizes agree where they are equal or one of
+      them is dynamic.
+    - `rms_norm.C7`: beta is given only with gamma. It has the rank of gamma, and its dimensions agree with those of `x`
+      too.
     - `rms_norm.C8`: gamma and beta are of f64 only where `x` is.
     - `rms_norm.C9`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
-    - `rms_norm.C10`: there is no statistic or one, of the statistics' type.
+    - `rms_norm.C10`: there is no statistic or one. It is of f64 for f64, and of f32 otherwise.
 
-    **Not allowed.** Leading or inner dimensions cannot be normalised without the ones behind them.
+    **Not allowed.** The normalised dimensions are always the last ones. A dimension cannot be normalised without all
+    dimensions behind it.
 
-    **Gradient.** With `x̂ = x·rstd` and `g = dy·γ`: `dx = rstd·(g - x̂·mean(g·x̂))`, `dγ = Σ dy·x̂` and `dβ = Σ dy` over
-    the rows.
+    **Gradient.** Let `x̂ = x·rstd`, and `g` and avg as in `resid.layer_norm`. Then `dx = rstd·(g - x̂·avg(g·x̂))`.
+    `dγ = Σ dy·x̂` and `dβ = Σ dy`, summed over the rows.
 
-    **Rounding.** In the arithmetic type, S being the ordered sum over n elements: `q = S(x²)/n` with fma,
-    `rstd = 1/sqrt(q + epsilon)`, `x̂ = x·rstd`; `y = fma(x̂, γ, β)`, or `x̂·γ`, or `x̂`, rounded once to the result's
-    type. `1+γ` is rounded before use. A row that is finite while q is not is done again on a scaled copy. Width 0 gives
-    a NaN statistic.
+    **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. All steps are computed in it. n is the number
+    of normalised elements, and S is the ordered sum that [numerics](../numerics.md#the-ordered-sum-s) defines.
+    1. `q = S(x²)/n`. The squares are added with fma.
+    2. `rstd = 1/sqrt(q + epsilon)` and `x̂ = x·rstd`.
+    3. `y = fma(x̂, γ, β)`, or `x̂·γ` without β, or `x̂` without γ. `y` is rounded once, to the result's type; with
+       `narrow_affine`, x̂ is rounded to that type before. A
+       zero-centred `1+γ` is rounded before it is used.
+    4. If q is not finite although the row is, the row is done again on a [scaled copy](../numerics.md#formulas). Width
+       0 gives a NaN statistic.
 
     **Example.**
     ```mlir
@@ -147,7 +172,7 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
     ```
   }];
   let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // rms_norm.C1
-                       Resid_F64Attr:$epsilon, DefaultValuedAttr<I64Attr, "1">:$norm_rank,
+                       Resid_F64Attr:$epsilon, DefaultValuedAttr<Resid_I64Attr, "1">:$norm_rank,
                        UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
   // The statistics are one (rstd) or absent.
   let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // rms_norm.C1
@@ -172,37 +197,39 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
 def Resid_DyTOp : Resid_Op<"dyt", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Resid_NormOpInterface>]> {
   let summary = "dynamic tanh, a norm without statistics";
   let description = [{
-    Squashes each element with a scaled tanh in place of a norm, then applies γ and β.
+    Squashes each element with a scaled tanh, then applies γ and β. It stands in the place of a norm.
 
     **Formula.** `y = γ·tanh(α·x) + β`
 
     **Operands and results.**
-    - `x`: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
+    - `x`: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
     - `alpha`: `tensor<f32>`, or another of these float types.
-    - `gamma`, optional: the shape of the last k dimensions of `x`, k its rank.
+    - `gamma`, optional: a gamma of rank k has the shape of the last k dimensions of `x`.
     - `beta`, optional: the shape of `gamma`.
-    - `zero_centered_gamma` multiplies by 1+γ. `narrow_affine` rounds the tanh to the result's type before γ and β are
-      applied.
+    - `zero_centered_gamma`: unit attribute. Multiplies by 1+γ instead of γ.
+    - `narrow_affine`: unit attribute. Rounds the tanh to the result's type before γ and β are applied.
     - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`).
 
     **Constraints.**
-    - `dyt.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `x` and the
-      result have rank 1 or more.
+    - `dyt.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most 2^47
+      bytes. `x` and the result have rank 1 or more.
     - `dyt.C2`: the result has the shape of `x`, and its element type or a narrower one.
     - `dyt.C3`: alpha has rank 0.
     - `dyt.C4`: gamma has a rank between 1 and that of `x`.
-    - `dyt.C5`: each dimension of gamma agrees with that of `x`: both equal, or one of them dynamic.
-    - `dyt.C6`: beta is given only with gamma, has its rank, and agrees with `x` in the same way.
+    - `dyt.C5`: the dimensions of gamma agree with the last ones of `x`, in order. Two sizes agree where they are equal or one of them is
+      dynamic.
+    - `dyt.C6`: beta is given only with gamma. It has the rank of gamma, and its dimensions agree with those of `x` too.
     - `dyt.C7`: alpha, gamma and beta are of f64 only where `x` is.
     - `dyt.C8`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
 
-    **Not allowed.** There is no epsilon and there are no statistics: nothing is summed over the row.
+    **Not allowed.** There is no epsilon and there are no statistics, since nothing is summed over the row.
 
-    **Gradient.** With `t = tanh(α·x)` and `g = dy·γ`: `dx = α·(1 - t²)·g`, `dα = Σ x·(1 - t²)·g` over all elements,
-    `dγ = Σ dy·t` and `dβ = Σ dy` over the rows.
+    **Gradient.** With `t = tanh(α·x)` and `g = dy·γ`: `dx = α·(1 - t²)·g`. `dα = Σ x·(1 - t²)·g`, summed over all
+    elements. `dγ = Σ dy·t` and `dβ = Σ dy`, summed over the rows.
 
-    **Rounding.** In the arithmetic type: `t = tanh(α·x)`; `y = fma(t, γ, β)`, or `t·γ`, or `t`, rounded once to the
-    result's type. `1+γ` is rounded before use. tanh is a polynomial of resid's own.
+    **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. All steps are computed in it.
+    `t = tanh(α·x)`. Then `y = fma(t, γ, β)`, or `t·γ` without β, or `t` without γ. `y` is rounded once, to the result's
+    type. A zero-centred `1+γ` is rounded before it is used. tanh is a polynomial of resid's own.
 
     **Example.**
     ```mlir
@@ -237,40 +264,43 @@ def Resid_GroupNormOp : Resid_Op<"group_norm", [AttrSizedOperandSegments,
     Splits each row into groups of consecutive features and brings each group to mean 0 and variance 1. Then applies γ
     and β, which have one element per feature.
 
-    **Formula.** `y = (x - μ)/sqrt(var + epsilon)·γ + β`, with the mean and the biased variance over the feature's group
-    of `D/groups` features, epsilon inside the root. One group is layer norm. This is PyTorch's `GroupNorm` of `[N, C]`.
+    **Formula.** `y = (x - μ)/sqrt(var + epsilon)·γ + β`. The mean μ and the biased variance var are taken over the
+    group of a feature, which has `D/groups` features. With one group this is layer norm. On `[N, C]` it is PyTorch's
+    `GroupNorm`.
 
     **Operands and results.**
-    - `x`: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
-    - `gamma`, optional: `[D]`. `beta`, optional: `[D]`.
-    - `epsilon`: float attribute, always written; C++ builders default to 1e-5.
-    - `groups`: how many groups there are; it divides D.
-    - `zero_centered_gamma` multiplies by 1+γ. `narrow_affine` rounds the normalised value to the result's type before γ
-      and β are applied.
+    - `x`: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
+    - `gamma`, optional: `[D]`.
+    - `beta`, optional: `[D]`.
+    - `epsilon`: float attribute, always written. C++ builders default to 1e-5.
+    - `groups`: how many groups there are. It divides D.
+    - `zero_centered_gamma`: unit attribute. Multiplies by 1+γ instead of γ.
+    - `narrow_affine`: unit attribute. Rounds the normalised value to the result's type before γ and β are applied.
     - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`).
-    - `mean`, `mean_correction`, `rstd`, all or none: `[…, groups]`, f32, or f64 for f64.
-      `(x - mean) - mean_correction` is the centred group more exactly than the rounded mean alone gives it.
+    - `mean`, `mean_correction`, `rstd`: all three or none, of shape `[…, groups]`. Their type is f64 for f64, and f32
+      otherwise. `(x - mean) - mean_correction` gives the centred group more exactly than the rounded mean alone.
 
     **Constraints.**
-    - `group_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `x`
-      and the result have rank 1 or more.
+    - `group_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
+      2^47 bytes. `x` and the result have rank 1 or more.
     - `group_norm.C2`: the result has the shape of `x`, and its element type or a narrower one.
-    - `group_norm.C3`: epsilon is finite and not negative in the arithmetic type, and a non-zero epsilon is not zero
+    - `group_norm.C3`: epsilon is finite and not negative in the arithmetic type. A positive epsilon must not become 0
       there.
-    - `group_norm.C4`: `groups` is 1 or more, and divides D. Where D is dynamic, a call with another D is answered
-      `RESID_BAD_SHAPE`.
-    - `group_norm.C5`: gamma has rank 1, and its size agrees with D.
+    - `group_norm.C4`: `groups` is 1 or more, and divides D. Where D is dynamic, a call with a D that it does not divide
+      is answered `RESID_BAD_SHAPE`.
+    - `group_norm.C5`: gamma has rank 1, and its size agrees with D. Two sizes agree where they are equal or one of them
+      is dynamic.
     - `group_norm.C6`: beta is given only with gamma, has rank 1, and its size agrees with D.
     - `group_norm.C7`: gamma and beta are of f64 only where `x` is.
     - `group_norm.C8`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
-    - `group_norm.C9`: there are no statistics or all three, each of the statistics' type.
+    - `group_norm.C9`: there are no statistics or all three. Each is of f64 for f64, and of f32 otherwise.
 
-    **Not allowed.** Groups lie along the last dimension only; they do not span rows.
+    **Not allowed.** Groups lie along the last dimension only. They do not span rows.
 
-    **Gradient.** That of `resid.layer_norm`, with the means taken over the groups.
+    **Gradient.** As in `resid.layer_norm`, with the means taken over the groups.
 
-    **Rounding.** That of `resid.layer_norm` for each group, whose columns are counted from the group's first one. So the
-    bits are those of a layer norm of each group by itself.
+    **Rounding.** Each group has the bits of a `resid.layer_norm` of that group alone. Columns are counted from the
+    group's first one.
 
     **Example.**
     ```mlir
@@ -285,7 +315,8 @@ def Resid_GroupNormOp : Resid_Op<"group_norm", [AttrSizedOperandSegments,
     ```
   }];
   let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // group_norm.C1
-                       Resid_F64Attr:$epsilon, I64Attr:$groups, UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
+                       Resid_F64Attr:$epsilon, Resid_I64Attr:$groups, UnitAttr:$zero_centered_gamma,
+                       UnitAttr:$narrow_affine);
   // The statistics are all present (mean, mean_correction, rstd) or all absent.
   let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // group_norm.C1
   let assemblyFormat = [{

@@ -35,9 +35,9 @@ struct NormParts {
   int64_t getGroupCount() const { return groups ? groups.getInt() : 1; }
   /// The type of each statistic of the norm of a value of type `x`.
   RankedTensorType getStatisticsType(RankedTensorType x) const;
-  /// alpha, gamma and beta, those that there are.
+  /// The parameters that the norm has, in the order alpha, gamma, beta.
   SmallVector<Value> getParameters() const;
-  /// The same norm of other values: each operand that is in `from` becomes its counterpart in `to`.
+  /// This norm with other operands: each operand that is in `from` becomes its counterpart in `to`.
   NormParts withOperands(ValueRange from, ValueRange to) const;
   /// Whether this is the same norm, of whatever value: the same operands and the same attributes.
   bool isSameNorm(const NormParts &other) const;

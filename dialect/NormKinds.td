@@ -19,7 +19,7 @@ def Resid_NormKindAttr : EnumAttr<Resid_Dialect, Resid_NormKind, "norm_kind">;
 def Resid_NormOpInterface : OpInterface<"NormOpInterface"> {
   let cppNamespace = "::mlir::resid";
   let description = [{
-    An op that is one norm. Its first operand is what it normalises, its first result the normalised value; the
+    An op that is one norm. Its first operand is what it normalises. Its first result is the normalised value, and the
     statistics of its kind follow, all or none.
   }];
   let methods = [

@@ -7,6 +7,16 @@
 using namespace mlir;
 using namespace mlir::resid;
 
+ArrayRef<StringRef> resid::getPlacementNames() {
+  static const SmallVector<StringRef> names = [] {
+    SmallVector<StringRef> all;
+    for (unsigned value = 0; value <= getMaxEnumValForPlacement(); ++value)
+      all.push_back(stringifyPlacement(static_cast<Placement>(value)));
+    return all;
+  }();
+  return names;
+}
+
 const PlacementRule &resid::getPlacementRule(Placement placement) {
   static constexpr NormPosition beforeSubLayer[] = {NormPosition::BeforeSubLayer};
   static constexpr NormPosition beforeBranch[] = {NormPosition::BeforeBranch};

@@ -28,6 +28,9 @@ struct PlacementRule {
   bool wantsFinalNorm;
 };
 
+/// The names of all placements, as programs and flags write them.
+ArrayRef<StringRef> getPlacementNames();
+
 /// The rule of a placement.
 const PlacementRule &getPlacementRule(Placement placement);
 

@@ -16,9 +16,9 @@ def Resid_Dialect : Dialect {
   let cppNamespace = "::mlir::resid";
   let summary = "The residual stream of Transformers: residual adds, norms, dropout and norm placement";
   let description = [{
-    Ops work on ranked tensors of f16, bf16, f32 or f64; every dimension may be dynamic. The *feature* axis is the last
-    one; *rows* are all leading dimensions, flattened. Arithmetic is in f32 for f16, bf16 and f32 and in f64 for f64;
-    every op rounds its results to their storage type exactly once.
+    Ops work on ranked tensors of f16, bf16, f32 or f64. Every dimension may be dynamic. The *feature* axis is the last
+    one. *Rows* are all leading dimensions, flattened. Arithmetic is in f64 for f64, and in f32 otherwise. Every op rounds
+    its results to their storage type exactly once.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let hasConstantMaterializer = 1;
@@ -46,6 +46,9 @@ def Resid_Statistics : Resid_TensorOf<[F32, F64], "ranked tensor of f32 or f64">
 
 // MLIR's own description does not say why `1` and `1e-5` are no floats.
 def Resid_F64Attr : FloatAttrBase<F64, "64-bit float attribute, written with a point as in 1.0 or 1.0e-5">;
+
+def Resid_I64Attr : TypedSignlessIntegerAttrBase<I64, "int64_t",
+                                                 "64-bit integer attribute, written without a point as in 8">;
 
 // Verified before the op's own attributes, of which a misspelled one may be missing.
 def Resid_DefinedAttributes : NativeOpTrait<"DefinedAttributes">, StructuralOpTrait {

@@ -10,38 +10,48 @@ include "dialect/ResidBase.td"
 def Resid_AddOp : Resid_Op<"add"> {
   let summary = "adds a branch to the residual stream";
   let description = [{
-    Adds the output of a branch to the residual stream, scaled and gated where asked.
+    Adds the output of a branch to the residual stream. A gate and two scales are optional.
 
     **Formula.** `y = skip_scale·x + branch_scale·(gate ⊙ f)`
 
     **Operands and results.**
-    - `x`, the stream: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
+    - `x`, the stream: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
     - `f`, the branch: the type of `x`.
-    - `gate`, optional: `tensor<f32>` scales the whole branch (ReZero), `[D]` each feature (LayerScale), `[…, 1]` each
-      row, `[B, 1, 1]` each sample (drop path), and the shape of `x` each element (gated residual).
+    - `gate`, optional: its shape says what it scales (table below).
     - `skip_scale`, `branch_scale`: float attributes, 1 where they are not written.
-    - result: the shape of `x`. A wider element type (`-> tensor<…xf32>`) keeps a wide stream.
+    - result: the shape of `x`. It may have a wider element type (`-> tensor<…xf32>`), which keeps a wide stream.
+
+    | shape of the gate | it scales | known as |
+    |---|---|---|
+    | `tensor<f32>` | the whole branch | ReZero |
+    | `[D]` | each feature | LayerScale |
+    | `[…, 1]` | each row | |
+    | `[B, 1, 1]` | each sample | drop path |
+    | the shape of `x` | each element | gated residual |
 
     **Constraints.**
-    - `add.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `x`, `f`
-      and the result have rank 1 or more.
+    - `add.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most 2^47
+      bytes. `x`, `f` and the result have rank 1 or more.
     - `add.C2`: `f` has the type of `x`.
-    - `add.C3`: the result has the shape of `x`, and its element type or, for f16 and bf16, f32.
+    - `add.C3`: the result has the shape of `x`. Its element type is that of `x` or, for f16 and bf16, f32.
     - `add.C4`: the gate is of f64 only where `x` is.
-    - `add.C5`: the gate has at most the rank of `x`; aligned at the last dimension, each of its dimensions is a static
-      1, which broadcasts, or agrees with that of `x`: both equal, or one of them dynamic.
+    - `add.C5`: the gate has at most the rank of `x`, and is aligned with it at the last dimension. Each dimension of
+      the gate is a static 1, which broadcasts, or agrees with that of `x`. Two sizes agree where they are equal or one
+      of them is dynamic.
     - `add.C6`: both scales are finite in the arithmetic type.
 
-    **Not allowed.** A dynamic gate dimension never broadcasts: where it differs from that of `x` at run time, that is
-    a shape error. `x` and `f` do not broadcast. A narrow branch on a wide stream is written with `arith.extf`.
+    **Not allowed.** A dynamic dimension of the gate never broadcasts. If it differs from that of `x` at run time, the
+    call is answered with a shape error. `x` and `f` do not broadcast. Write a narrow branch on a wide stream with
+    `arith.extf`.
 
-    **Gradient.** `dx = skip_scale·dy`, `df = branch_scale·(gate ⊙ dy)`, and `dgate = branch_scale·(f ⊙ dy)` summed over
-    the dimensions along which the gate broadcasts.
+    **Gradient.** `dx = skip_scale·dy` and `df = branch_scale·(gate ⊙ dy)`. `dgate` is `branch_scale·(f ⊙ dy)`, summed
+    over the dimensions along which the gate broadcasts.
 
-    **Rounding.** Operands are widened to the arithmetic type, the scales rounded to it once. Then `u = gate·f`,
-    `u = branch_scale·u`, and `y = x + u`, or `y = fma(skip_scale, x, u)` where `skip_scale` is not 1; factors that are
-    absent or 1 are left out. `y` is rounded once, to the result's type. Adding zeros is not folded away, since
-    `-0 + +0` is `+0`; a gate that is a constant 1 is.
+    **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. Operands are widened to it, and the scales
+    are rounded to it once. The steps are `u = gate·f`, then `u = branch_scale·u`, then `y = x + u`. Where `skip_scale`
+    is not 1, the last step is `y = fma(skip_scale, x, u)`. Factors that are absent or 1 are left out. `y` is rounded
+    once, to the result's type. A gate that is a constant 1 folds away. Adding zeros does not fold away, since `-0 + +0`
+    is `+0`.
 
     **Example.**
     ```mlir
@@ -78,25 +88,25 @@ def Resid_AddBiasOp : Resid_Op<"add_bias", [InferTypeOpAdaptor]> {
     **Formula.** `y[…, j] = f[…, j] + bias[j]`
 
     **Operands and results.**
-    - `f`: `[…, D]`, f16, bf16, f32 or f64; every dimension may be dynamic.
+    - `f`: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
     - `bias`: `[D]`, any of these float types.
     - result: the type of `f`.
 
     **Constraints.**
-    - `add_bias.C1`: tensors are ranked, of f16, bf16, f32 or f64, carry no encoding and hold at most 2^47 bytes; `f`
-      and the result have rank 1 or more.
+    - `add_bias.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
+      2^47 bytes. `f` and the result have rank 1 or more.
     - `add_bias.C2`: the result has the type of `f`.
-    - `add_bias.C3`: `bias` has rank 1, and its size agrees with the last dimension of `f`: both equal, or one of them
-      dynamic.
+    - `add_bias.C3`: `bias` has rank 1, and its size agrees with the last dimension of `f`. Two sizes agree where they
+      are equal or one of them is dynamic.
     - `add_bias.C4`: `bias` is of f64 only where `f` is.
 
-    **Not allowed.** The bias never broadcasts along the feature axis: one number for all features is a constant of
-    shape `[D]`.
+    **Not allowed.** The bias never broadcasts along the feature axis. Write one number for all features as a constant
+    of shape `[D]`.
 
-    **Gradient.** `df = dy`; `dbias` is `dy` summed over the rows.
+    **Gradient.** `df = dy`. `dbias` is `dy` summed over the rows.
 
-    **Rounding.** Both are widened to the arithmetic type and added; the sum is rounded once, to the type of `f`. A bias
-    of zeros is not folded away, since `-0 + +0` is `+0`.
+    **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. Both operands are widened to it and added.
+    The sum is rounded once, to the type of `f`. A bias of zeros does not fold away, since `-0 + +0` is `+0`.
 
     **Example.**
     ```mlir

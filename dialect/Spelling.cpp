@@ -31,10 +31,11 @@ StringRef resid::findNearest(StringRef written, const KnownNames &known) {
   return nearest;
 }
 
-/// `'a', 'b' or 'c'`
-static void listNames(InFlightDiagnostic &message, const KnownNames &known) {
+std::string resid::listNames(const KnownNames &known) {
+  std::string list;
   for (auto [index, name] : llvm::enumerate(known.names))
-    message << (index == 0 ? "'" : index + 1 == known.names.size() ? " or '" : ", '") << known.prefix << name << "'";
+    list += ((index == 0 ? "'" : index + 1 == known.names.size() ? " or '" : ", '") + known.prefix + name + "'").str();
+  return list;
 }
 
 void resid::describeNames(InFlightDiagnostic &message, StringRef written, const KnownNames &known, StringRef what,
@@ -43,7 +44,7 @@ void resid::describeNames(InFlightDiagnostic &message, StringRef written, const 
   if (known.names.empty())
     message << nothing;
   else if (nearest.empty())
-    listNames(message, known);
+    message << listNames(known);
   else
     message << what;
   message << ", but got '" << known.prefix << written << "'";

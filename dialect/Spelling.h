@@ -25,6 +25,9 @@ struct KnownNames {
 /// turn it into, else the only one that begins with it. Empty where there is none.
 StringRef findNearest(StringRef written, const KnownNames &known);
 
+/// `'a', 'b' or 'c'`
+std::string listNames(const KnownNames &known);
+
 /// Completes a message that ends in "expected ": `what, but got 'written'; did you mean 'nearest'?`, or all names in
 /// place of `what` where none is near, or `nothing` where there are no names.
 void describeNames(InFlightDiagnostic &message, StringRef written, const KnownNames &known, StringRef what,

@@ -134,9 +134,61 @@ static std::optional<Number> findInteger(const char *place) {
   return Number{place, digits, digits + ".0"};
 }
 
+/// The clauses of ops of one kind, in the order in which their text has them.
+static constexpr StringLiteral clauseOrder[] = {"bias", "dropout", "origin", "gate", "alpha", "gamma", "beta"};
+
+/// Where the word at `place` is a clause that belongs before one that is written already: the two of them.
+static std::optional<std::pair<StringRef, StringRef>> findClauseOrder(StringRef before, const char *place) {
+  StringRef word = StringRef(place).take_while(llvm::isAlpha);
+  const auto *clause = llvm::find(clauseOrder, word);
+  if (clause == std::end(clauseOrder))
+    return std::nullopt;
+  for (const auto *later = clause + 1; later != std::end(clauseOrder); ++later)
+    for (size_t found = before.find(*later); found != StringRef::npos; found = before.find(*later, found + 1)) {
+      bool isWord = found != 0 && llvm::isSpace(before[found - 1]);
+      if (isWord && before.drop_front(found + later->size()).ltrim().starts_with("("))
+        return std::pair(word, StringRef(*later));
+    }
+  return std::nullopt;
+}
+
 static constexpr StringLiteral floatMessage = "expected a float with digits before and behind its point, ";
 
-ParseResult resid::parseWithNumbers(OpAsmParser &parser, function_ref<ParseResult()> parse) {
+/// MLIR's parser names the op in front of a verifier's message, which names it too.
+static LogicalResult withoutRepeatedName(const Diagnostic &diagnostic, StringRef said) {
+  if (!said.consume_front("custom op '"))
+    return failure();
+  StringRef name = said.take_until([](char c) { return c == '\''; });
+  said = said.drop_front(name.size());
+  if (!said.consume_front("' ") || !said.starts_with(("'" + name + "' ").str()))
+    return failure();
+  emitError(diagnostic.getLocation()) << said;
+  return success();
+}
+
+static std::string describe(const Number &number) {
+  return (floatMessage + number.wanted + ", but got " + number.written).str();
+}
+
+std::optional<WrongNumber> resid::findWrongNumber(StringRef text, const char *place) {
+  std::optional<Number> number;
+  if (place == text.begin() || place >= text.end())
+    return std::nullopt;
+  place -= place[-1] == '.' && llvm::isDigit(*place);
+  if (*place == '.' && llvm::isDigit(place[1])) {
+    std::string written(place, skipDigits(place + 1));
+    number = Number{place, written, "0" + written};
+  } else if (llvm::isDigit(place[-1]) && text.find_first_not_of("0123456789") < size_t(place - text.begin())) {
+    number = findExponent(place);
+  }
+  // The digits of a name are no number.
+  auto isNameCharacter = [](char c) { return llvm::isAlnum(c) || StringRef("_$.%#@!").contains(c); };
+  if (!number || number->begin == text.begin() || isNameCharacter(number->begin[-1]))
+    return std::nullopt;
+  return WrongNumber{llvm::SMLoc::getFromPointer(number->begin), describe(*number)};
+}
+
+ParseResult resid::parseWithHints(OpAsmParser &parser, function_ref<ParseResult()> parse) {
   bool isDone = false;
   ScopedDiagnosticHandler handler(parser.getContext(), [&](Diagnostic &diagnostic) {
     // What an op in a region has said of its number stands.
@@ -151,11 +203,17 @@ ParseResult resid::parseWithNumbers(OpAsmParser &parser, function_ref<ParseResul
       number = findPoint(place);
     if (!number && StringRef(said).contains("unexpected decimal integer literal"))
       number = findInteger(place);
-    if (!number)
-      return failure();
-    parser.emitError(llvm::SMLoc::getFromPointer(number->begin))
-        << floatMessage << number->wanted << ", but got " << number->written;
-    return success();
+    if (number) {
+      parser.emitError(llvm::SMLoc::getFromPointer(number->begin)) << describe(*number);
+      return success();
+    }
+    const char *begin = parser.getNameLoc().getPointer();
+    if (auto clauses = findClauseOrder(StringRef(begin, place - begin), place)) {
+      parser.emitError(llvm::SMLoc::getFromPointer(place))
+          << "expected '" << clauses->first << "' before '" << clauses->second << "', but got it behind";
+      return success();
+    }
+    return withoutRepeatedName(diagnostic, said);
   });
   return parse();
 }

@@ -15,12 +15,22 @@ namespace mlir::resid {
 /// attribute would otherwise leave the one that was meant at its default.
 LogicalResult verifyDefinedAttributes(Operation *op);
 
-/// The same of the attributes that the generic form gives as properties, of which MLIR ignores those it does not know.
+/// Checks the properties of the generic form for names that the op does not define. MLIR itself ignores such names.
 LogicalResult verifyDefinedProperties(ArrayRef<StringRef> defined, Attribute properties,
                                       function_ref<InFlightDiagnostic()> emitError);
 
-/// Calls `parse`; where it stops at a number that MLIR reads as something else, the error says how to write it.
-ParseResult parseWithNumbers(OpAsmParser &parser, function_ref<ParseResult()> parse);
+/// Calls `parse`; where it stops at a number that MLIR reads as something else, or at a clause that belongs before one
+/// that is written already, the error says how to write it.
+ParseResult parseWithHints(OpAsmParser &parser, function_ref<ParseResult()> parse);
+
+/// A number that MLIR reads as something else: its place, and what is to be said of it.
+struct WrongNumber {
+  llvm::SMLoc place;
+  std::string message;
+};
+
+/// The number within `text` at which MLIR's parser stopped, at `place`.
+std::optional<WrongNumber> findWrongNumber(StringRef text, const char *place);
 
 /// Reports an op of the dialect's name space that there is not.
 ParseResult parseUnknownOp(OpAsmParser &parser, OperationState &state);
@@ -36,7 +46,7 @@ public:
   using OpT::OpT;
 
   static ParseResult parse(OpAsmParser &parser, OperationState &state) {
-    return parseWithNumbers(parser, [&] { return OpT::parse(parser, state); });
+    return parseWithHints(parser, [&] { return OpT::parse(parser, state); });
   }
 
   template <typename Properties>

@@ -38,6 +38,8 @@ if config.sanitized:
     config.environment["ASAN_OPTIONS"] = (
         "allocator_may_return_null=1:detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0"
         ":handle_segv=0:handle_sigbus=0:handle_abort=0:detect_odr_violation=0"
+        # A report in a test that expects exit code 1 would pass for the error that it expects.
+        ":exitcode=99:log_path=" + os.path.join(config.build_dir, "test", "sanitizer-report")
     )
     config.available_features.add("sanitized")
 

@@ -97,3 +97,11 @@ func.func @op(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %y = resid.add %x, %x {resid.name = "y"} : tensor<4x4xf32>
   return %y : tensor<4x4xf32>
 }
+
+// -----
+
+func.func @misspelled(%x: tensor<4x8xf32>,
+                      // expected-error @+1 {{expected 'resid.name' or 'resid.strided' on argument 1, but got 'resid.stridded', which resid does not know; did you mean 'resid.strided'?}}
+                      %y: tensor<4x8xf32> {resid.stridded}) {
+  return
+}

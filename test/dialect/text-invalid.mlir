@@ -155,3 +155,61 @@ func.func @no_op_near(%x: tensor<4x8xf32>) {
   %y = resid.softmax %x : tensor<4x8xf32>
   return
 }
+
+// -----
+
+func.func @beta_first(%x: tensor<4x8xf32>, %g: tensor<8xf32>) {
+  // expected-error @+1 {{expected 'gamma' before 'beta', but got it behind}}
+  %y = resid.layer_norm %x beta(%g) gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @dropout_behind(%x: tensor<4x8xf32>, %s: i64, %g: tensor<8xf32>) {
+  // expected-error @+1 {{expected 'dropout' before 'gamma', but got it behind}}
+  resid.add_norm rms %x, %x gamma (%g) dropout(%s, %s) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @no_kind(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected the norm kind 'layer', 'rms', 'dyt' or 'group', but got none}}
+  resid.add_norm %x, %x {epsilon = 1.0e-5} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @kind_of_an_op(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{but got 'layer_norm'; did you mean 'layer'?}}
+  resid.add_norm layer_norm %x, %x {epsilon = 1.0e-5} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @placement(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected the placement 'post', 'pre', 'branch_post', 'peri', 'post_shifted' or 'none', but got 'pre_norm'; did you mean 'pre'?}}
+  resid.block pre_norm %x norm(rms epsilon = 1.0e-5) : tensor<4x8xf32> branch(%h) {
+    resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @epsilon_without_a_point(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'resid.rms_norm' op attribute 'epsilon' failed to satisfy constraint: 64-bit float attribute, written with a point as in 1.0 or 1.0e-5}}
+  %y = resid.rms_norm %x {epsilon = 1} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @groups_with_a_point(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'resid.group_norm' op attribute 'groups' failed to satisfy constraint: 64-bit integer attribute, written without a point as in 8}}
+  %y = resid.group_norm %x {epsilon = 1.0e-5, groups = 2.0} : tensor<4x8xf32>
+  return
+}

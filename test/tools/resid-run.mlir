@@ -21,8 +21,8 @@
 // REST-NEXT: out4: index -7
 //
 // Checks and times:
-// RUN: resid-run %s --backend=reference --entry=norm --arg=f32[4x8]=random:1 --check --repeat=3 | FileCheck %s --check-prefix=CHECK
-// CHECK: out0: ok, largest error 0 at [0, 0], bound there
+// RUN: resid-run %s --backend=reference --entry=norm --arg=f32[4x8]=random:1 --check=wide --repeat=3 | FileCheck %s --check-prefix=CHECK
+// CHECK: out0: ok, largest error {{.*}}, bound there
 // CHECK: median of 3: {{.*}} us, {{.*}} GB/s of 256 compulsory bytes
 //
 // Random values may be scaled; a power of two moves no bit of them.
@@ -68,6 +68,18 @@
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --check=narrow 2>&1 | FileCheck %s --check-prefix=WHICHCHECK
 // WHICHCHECK: resid-run: error: expected --check=wide, but got 'narrow'
 //
+// Flags that would change nothing:
+// RUN: for flags in --atol=1 --rtol=1 '--backend=reference --threads=2' '--backend=reference --mcpu=x86-64' '--backend=reference --check' \
+// RUN:   '--check --check' --row-padding=3; do \
+// RUN:   %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[4x8]=1 $flags || exit 1; done 2>&1 | FileCheck %s --check-prefix=IDLE
+// IDLE: resid-run: error: expected --check beside --atol, but got none
+// IDLE: resid-run: error: expected --check beside --rtol, but got none
+// IDLE: resid-run: error: expected no --threads beside --backend=reference, which compiles nothing and runs on one thread, but got '2'
+// IDLE: resid-run: error: expected no --mcpu beside --backend=reference, which compiles nothing and runs on one thread, but got 'x86-64'
+// IDLE: resid-run: error: expected --check=wide beside --backend=reference, but got --check, which would compare the evaluator with itself
+// IDLE: resid-run: error: expected --check once, but got it twice
+// IDLE: resid-run: error: expected a function with resid.strided arrays beside --row-padding, but 'norm' has none
+//
 // Exit 1, wrong arguments:
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4x8]=x 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4x8]=1,2 2>&1 | FileCheck %s --check-prefix=VALUES
@@ -79,6 +91,18 @@
 // SIZES: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected sizes such as 4x512 but got 'f32[4y8]=1'
 // SEED: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected a seed after 'random:' but got 'f32[4x8]=random:x'
 // LARGE: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected at most 2^47 bytes
+// RUN: for value in f32[4x8]=1e999 f32[4x8]=-3.5e38 f32[4x8]=random:1*1e39 f32[4x8] 0.5; do \
+// RUN:   %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=$value || exit 1; done 2>&1 | FileCheck %s --check-prefix=RANGE
+// RUN: resid-run %s --backend=reference --entry=sum --arg=f32[1x2]=inf,3.4028235e38 --arg=f32[1x2]=0 | FileCheck %s --check-prefix=EDGE
+// RANGE: expected a number in the range of f32 but got 'f32[4x8]=1e999'
+// RANGE: expected a number in the range of f32 but got 'f32[4x8]=-3.5e38'
+// RANGE: expected a finite scale of floats after 'random:SEED*' but got 'f32[4x8]=random:1*1e39'
+// RANGE: expected a .npy file or TYPE[SIZES]=VALUE, such as f32[4x512]=random:1, but got 'f32[4x8]'
+// RANGE: expected a .npy file or TYPE[SIZES]=VALUE, such as f32[4x512]=random:1, but got '0.5'
+// EDGE: first inf 3.40282e+38
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=1 \
+// RUN:   --arg=i1[3]=1 --arg=18446744073709551615 2>&1 | FileCheck %s --check-prefix=INDEX
+// INDEX: resid-run: error: argument 4 ('e') of type index: expected an integer but got '18446744073709551615'
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f64[4x8]=1 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f32[4]=1 2>&1 | FileCheck %s --check-prefix=RANK
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=%t.1.npy 2>&1 | FileCheck %s --check-prefix=FILETYPE

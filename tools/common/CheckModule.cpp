@@ -5,8 +5,11 @@
 
 #include "tools/common/Parse.h"
 
+#include "dialect/FunctionAttributes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -63,10 +66,28 @@ static LogicalResult checkSizes(tensor::ExpandShapeOp op) {
   return success();
 }
 
+/// Names that are alike would be told apart in C by underscores that nobody wrote.
+static LogicalResult checkArgumentNames(func::FuncOp function) {
+  llvm::StringMap<unsigned> known;
+  for (unsigned index = 0; index != function.getNumArguments(); ++index) {
+    auto name = function.getArgAttrOfType<StringAttr>(index, kArgumentNameAttribute);
+    if (!name || name.empty())
+      continue;
+    auto [first, isNew] = known.try_emplace(name.getValue(), index);
+    if (!isNew)
+      return emitError(getArgumentLocation(function, index))
+             << "expected arguments with names that differ, but arguments " << first->second << " and " << index
+             << " are both called '" << name.getValue() << "'";
+  }
+  return success();
+}
+
 LogicalResult tools::checkModule(ModuleOp module) {
   auto check = [&](Operation *op) -> LogicalResult {
     if (isa<ModuleOp>(op) && op != module)
       return op->emitError("expected functions in the module, but got another module");
+    if (auto function = dyn_cast<func::FuncOp>(op); function && failed(checkArgumentNames(function)))
+      return failure();
     if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
       if (failed(checkSizes(expand)))
         return failure();

@@ -48,9 +48,12 @@ static llvm::StringRef name(DiagnosticSeverity severity) {
   llvm_unreachable("unknown severity");
 }
 
-static void printMessage(llvm::raw_ostream &stream, const Diagnostic &diagnostic) {
+/// `input` is the file where a place in it is not known.
+static void printMessage(llvm::raw_ostream &stream, const Diagnostic &diagnostic, llvm::StringRef input) {
   if (auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
     stream << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn() << ": ";
+  else if (!input.empty())
+    stream << input << ": ";
   stream << name(diagnostic.getSeverity()) << ": ";
   // A message may quote a word of the line, and a word may be all of it.
   std::string text = diagnostic.str();
@@ -62,10 +65,14 @@ LogicalResult tools::DiagnosticPrinter::printWithoutLine(Diagnostic &diagnostic)
   bool isLong = isOnLongLine(diagnostic.getLocation());
   for (Diagnostic &note : diagnostic.getNotes())
     isLong |= isOnLongLine(note.getLocation());
-  if (!isLong)
+  bool hasPlace = static_cast<bool>(diagnostic.getLocation()->findInstanceOf<FileLineColLoc>());
+  if (!isLong && hasPlace)
     return failure(); // the printer has it
-  printMessage(stream, diagnostic);
+  llvm::StringRef input;
+  if (sourceManager.getNumBuffers() != 0)
+    input = sourceManager.getMemoryBuffer(sourceManager.getMainFileID())->getBufferIdentifier();
+  printMessage(stream, diagnostic, input);
   for (const Diagnostic &note : diagnostic.getNotes())
-    printMessage(stream, note);
+    printMessage(stream, note, /*input=*/"");
   return success();
 }

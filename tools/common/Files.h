@@ -28,8 +28,8 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readProgram(llvm::StringRef 
 /// directly.
 llvm::Error writeOutput(llvm::StringRef path, llvm::StringRef contents);
 
-/// An error where two outputs are one file, also by links or other spelling, which would have the bytes of the last, or
-/// where an output is the input and would destroy it. Empty names are no outputs.
+/// An error if two outputs are one file, also by links or other spelling, since only the last bytes would stay. Also an
+/// error if an output is the input, which it would destroy. Empty names are no outputs.
 llvm::Error checkOutputs(llvm::StringRef input, llvm::ArrayRef<llvm::StringRef> outputs);
 
 /// writeOutput for several files (path, contents): none takes its place before all are written, so that a failure

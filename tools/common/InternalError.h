@@ -16,9 +16,9 @@
 
 namespace mlir::resid::tools {
 
-/// The first call of a tool's main: from here on a failed allocation ends the process with exit code 5, words that the
-/// standard output or the standard error cannot take make a run that was done one that cannot write (exit code 3), and
-/// what the tool opens is never mistaken for a standard stream that the caller closed.
+/// The first call of a tool's main. From here on a failed allocation ends the process with exit code 5. A run whose
+/// words the standard output or standard error cannot take ends with exit code 3, even if all else was done. And a file
+/// that the tool opens is never mistaken for a standard stream that the caller closed.
 void startTool(const char *name);
 
 /// One run of a tool on a program: what a reproducer needs. One exists at a time. All that it may have to write is made

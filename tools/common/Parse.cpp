@@ -4,6 +4,7 @@
 
 #include "tools/common/Parse.h"
 
+#include "dialect/TextHooks.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -40,19 +41,50 @@ static void recordArgumentNames(ModuleOp module, const AsmParserState &state) {
   });
 }
 
+/// Ops whose place the text keeps quiet about, or gives a name in place of a file, stand where they are written.
+static void recordPlaces(ModuleOp module, const AsmParserState &state, llvm::SourceMgr &sourceManager) {
+  module.walk([&](Operation *op) {
+    Location location = op->getLoc();
+    const AsmParserState::OperationDefinition *definition = state.getOpDef(op);
+    if (!definition || location->findInstanceOf<FileLineColLoc>())
+      return;
+    Location place = tools::getTextLocation(sourceManager, definition->loc.Start.getPointer(), *module.getContext());
+    auto name = dyn_cast<NameLoc>(location);
+    op->setLoc(name ? Location(NameLoc::get(name.getName(), place)) : place);
+  });
+}
+
+/// Says what is wrong with the number at which the parser stopped, in place of `diagnostic`, if there is one.
+static LogicalResult explainNumber(llvm::SourceMgr &sourceManager, const Diagnostic &diagnostic) {
+  auto location = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+  if (!location || sourceManager.getNumBuffers() == 0)
+    return failure();
+  const llvm::MemoryBuffer *buffer = sourceManager.getMemoryBuffer(1);
+  llvm::SMLoc place = sourceManager.FindLocForLineAndColumn(1, location.getLine(), location.getColumn());
+  if (!place.isValid() || location.getFilename() != buffer->getBufferIdentifier())
+    return failure();
+  std::optional<WrongNumber> number = findWrongNumber(buffer->getBuffer(), place.getPointer());
+  if (!number)
+    return failure();
+  emitError(tools::getTextLocation(sourceManager, number->place.getPointer(), *location.getContext()))
+      << number->message;
+  return success();
+}
+
 static std::atomic<bool> parserRefused = false;
 
 bool tools::hasParserRefused() { return parserRefused; }
 
 namespace {
 
-/// Knows of errors while it lives.
+/// Knows of errors while it lives, and says of numbers in ops that are not resid's how MLIR wants them.
 class ErrorWatcher {
 public:
-  explicit ErrorWatcher(MLIRContext &context)
-      : handler(&context, [](Diagnostic &diagnostic) {
-          parserRefused = parserRefused || diagnostic.getSeverity() == DiagnosticSeverity::Error;
-          return failure(); // others print it
+  ErrorWatcher(llvm::SourceMgr &sourceManager, MLIRContext &context)
+      : handler(&context, [&](Diagnostic &diagnostic) {
+          bool isFirst = !parserRefused && diagnostic.getSeverity() == DiagnosticSeverity::Error;
+          parserRefused = parserRefused || isFirst;
+          return isFirst ? explainNumber(sourceManager, diagnostic) : failure(); // others print it
         }) {
     parserRefused = false; // a fault may have been survived with it
   }
@@ -83,7 +115,7 @@ static OwningOpRef<ModuleOp> readBytecode(llvm::SourceMgr &sourceManager, MLIRCo
 
 OwningOpRef<ModuleOp> tools::parseModule(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::SourceMgr &sourceManager,
                                          MLIRContext &context) {
-  ErrorWatcher watcher(context);
+  ErrorWatcher watcher(sourceManager, context);
   bool bytecode = buffer->getBuffer().starts_with("ML\xefR");
   sourceManager.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   if (bytecode)
@@ -98,6 +130,7 @@ OwningOpRef<ModuleOp> tools::parseModule(std::unique_ptr<llvm::MemoryBuffer> buf
     return nullptr;
   // A file may hold one module of its own instead of bare functions.
   recordArgumentNames(*module, state);
+  recordPlaces(*module, state, sourceManager);
   Block *body = module->getBody();
   if (llvm::hasSingleElement(*body) && isa<ModuleOp>(body->front())) {
     OwningOpRef<ModuleOp> inner(cast<ModuleOp>(body->front()));

@@ -32,7 +32,7 @@ LogicalResult checkParsable(llvm::SourceMgr &sourceManager, MLIRContext &context
 LogicalResult checkText(llvm::SourceMgr &sourceManager, MLIRContext &context);
 
 /// Reports what no program can mean although it verifies: constants whose values are missing or of another size than
-/// their type, sizes that contradict the type they are given for, and modules in modules.
+/// their type, sizes that contradict the type they are given for, arguments of one name, and modules in modules.
 LogicalResult checkModule(ModuleOp module);
 
 /// Where `place`, of the main buffer, stands.
@@ -43,8 +43,8 @@ Location getTextLocation(llvm::SourceMgr &sourceManager, const char *place, MLIR
 OwningOpRef<ModuleOp> parseModule(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::SourceMgr &sourceManager,
                                   MLIRContext &context);
 
-/// Whether a call of parseModule is under way that has reported an error. Some of the upstream parsers fall over what they
-/// have just refused; the error is the answer then.
+/// Whether a call of parseModule is under way that has reported an error. Some of the upstream parsers fall over what
+/// they have just refused; the error is the answer then.
 bool hasParserRefused();
 
 } // namespace mlir::resid::tools

@@ -13,8 +13,8 @@ namespace mlir::resid::editor {
 /// places to fill in.
 llvm::json::Array complete(llvm::StringRef text, const llvm::json::Object *position, bool hasSnippets);
 
-/// Puts what `offered` has in front of what a server for all of MLIR offers, and takes that away from its items which
-/// is offered twice, or is of a dialect that programs of users do not have. `result` is null or a completion list.
+/// Puts the items of `offered` in front of the items that a server for all of MLIR offers. Of the server's items it
+/// removes duplicates, and those of dialects that users' programs do not have. `result` is null or a completion list.
 void mergeCompletions(llvm::json::Value &result, llvm::json::Array offered);
 
 } // namespace mlir::resid::editor

@@ -3,6 +3,7 @@
 // resid-opt: runs single passes and pipelines on a file, with everything that users of mlir-opt know, and with the exit
 // codes and the care for old outputs that all tools of resid share.
 
+#include "codegen/PassDiagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -102,13 +103,16 @@ private:
 
 } // namespace
 
-/// `config` with a watch on every pass.
+/// `config` with a watch on every pass. Comments that expect upstream's messages find them as upstream gives them.
 static MlirOptMainConfig watchPasses(const MlirOptMainConfig &config, std::atomic<bool> &isBroken) {
   MlirOptMainConfig watched = config;
   watched.setPassPipelineSetupFn([config, &isBroken](PassManager &manager) -> LogicalResult {
     if (failed(config.setupPassPipeline(manager)))
       return failure();
     manager.addInstrumentation(std::make_unique<BrokenProgramWatch>(isBroken));
+    if (!config.shouldVerifyDiagnostics())
+      manager.addInstrumentation(
+          std::make_unique<PassDiagnostics>(manager.getContext(), /*upstreamMeans=*/"", inputFile));
     return success();
   });
   return watched;
@@ -120,11 +124,17 @@ static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry,
   PassManager pipeline(&probe);
   {
     ScopedDiagnosticHandler handler(&probe, [](Diagnostic &diagnostic) {
-      report(tools::ExitUsage, StringRef(diagnostic.str()).trim());
+      std::string text = diagnostic.str();
+      StringRef said = StringRef(text).trim();
+      // What upstream has said already, and says again without words.
+      if (said.consume_front("<Pass-Options-Parser>: "); !said.empty())
+        report(tools::ExitUsage, said);
     });
     if (failed(config.setupPassPipeline(pipeline)))
-      return tools::ExitUsage;
+      return report(tools::ExitUsage, "expected passes with options that they take; resid-opt --help lists them");
   }
+  if (llvm::Error error = tools::checkOutputs(inputFile, {outputFile}))
+    return report(tools::ExitUsage, llvm::toString(std::move(error)));
   if (keepArgumentNames && !config.inputSplitMarker().empty())
     return report(tools::ExitUsage, "expected one program with --keep-argument-names, but got --split-input-file");
   // MlirOptMain would call it a mistake in the program.
@@ -178,7 +188,8 @@ static int checkPlugins(ArrayRef<const char *> arguments) {
     if (flag != "load-pass-plugin" && flag != "load-dialect-plugin")
       continue;
     if (llvm::sys::path::filename(file).starts_with("resid-plugin"))
-      return report(tools::ExitUsage, "expected a plug-in of others, since resid's is built in, but got '" + file + "'");
+      return report(tools::ExitUsage,
+                    "expected a plug-in of others, since resid's is built in, but got '" + file + "'");
     if (auto library = tools::readInput(file); !library)
       return report(tools::ExitFile, llvm::toString(library.takeError()));
   }

@@ -4,6 +4,7 @@
 
 #include "tools/resid-reduce/Options.h"
 
+#include "tools/common/Files.h"
 #include "tools/flags/CommandLine.h"
 
 using namespace mlir::resid::tools;
@@ -32,5 +33,7 @@ llvm::Expected<ReduceOptions> mlir::resid::tools::parseReduceOptions(llvm::Array
     return makeUsageError("expected --test=PROGRAM, but got none");
   options.input = (*input)->path;
   options.inputIndex = (*input)->index;
+  if (llvm::Error error = checkOutputs(options.input, {options.output}))
+    return makeUsageError(llvm::toString(std::move(error)));
   return options;
 }

@@ -122,7 +122,8 @@ static int run(const ReduceOptions &options, ToolRun &toolRun) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   PassManager probe(&context, ModuleOp::getOperationName());
   if (failed(parsePassPipeline(options.passes, probe)))
-    return report(ExitUsage, "expected --passes=PIPELINE, but got '" + options.passes + "'");
+    return report(ExitUsage, "expected --passes=PIPELINE of passes with options that they take, but got '" +
+                                 options.passes + "'; resid-opt --help lists them");
   llvm::SourceMgr sourceManager;
   DiagnosticPrinter printer(sourceManager, context);
   OwningOpRef<ModuleOp> module = parseModule(std::move(*input), sourceManager, context);

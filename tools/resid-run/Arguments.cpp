@@ -6,6 +6,7 @@
 #include "tools/npy/Npy.h"
 #include "tools/resid-run/Arrays.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
@@ -94,7 +95,10 @@ Error parseValue(const Argument &argument, StringRef text, Array &array, int64_t
     double value = 0;
     if (text.getAsDouble(value))
       return argument.expected("a number");
-    array.mutableFloats()[position] = reference::roundTo(array.floatKind(), value);
+    double rounded = reference::roundTo(array.floatKind(), value);
+    if (std::isinf(rounded) && !text.ltrim("+-").starts_with_insensitive("inf"))
+      return argument.expected("a number in the range of " + print(array.getElementType()));
+    array.mutableFloats()[position] = rounded;
     return Error::success();
   }
   int64_t value = text == "true";
@@ -104,8 +108,8 @@ Error parseValue(const Argument &argument, StringRef text, Array &array, int64_t
       return argument.expected("true or false");
     value |= text == "1";
   } else if (uint64_t bits = 0; text.getAsInteger(0, value)) {
-    // 64-bit seeds are often written without a sign.
-    if (width != 64 || text.getAsInteger(0, bits))
+    // 64-bit seeds are often written without a sign. Sizes and indices have one.
+    if (width != 64 || array.getElementType().isIndex() || text.getAsInteger(0, bits))
       return argument.expected("an integer");
     value = static_cast<int64_t>(bits);
   }
@@ -146,7 +150,8 @@ Error fillQuick(const Argument &argument, StringRef value, Array &array) {
     if (seedText.getAsInteger(10, seed))
       return argument.expected("a seed after 'random:'");
     bool isScaled = seedText.size() != value.size();
-    if (isScaled && (!array.isFloat() || scaleText.getAsDouble(scale) || !std::isfinite(scale)))
+    if (isScaled && (!array.isFloat() || scaleText.getAsDouble(scale) ||
+                     !std::isfinite(reference::roundTo(array.floatKind(), scale))))
       return argument.expected("a finite scale of floats after 'random:SEED*'");
     fillRandom(array, seed, scale);
     return Error::success();
@@ -204,7 +209,15 @@ bool fitsStorage(const npy::View &view, Type type) {
   return type.isInteger(1) ? view.kind == 'b' : view.kind == 'i' || view.kind == 'u';
 }
 
+/// Whether `text` is an array without its values, or a number: what nobody would call a file.
+bool isIncomplete(StringRef text) {
+  double number;
+  return (text.contains('[') || !text.getAsDouble(number)) && !llvm::sys::fs::exists(text);
+}
+
 Expected<Array> readFile(const Argument &argument) {
+  if (isIncomplete(argument.text))
+    return argument.expected("a .npy file or TYPE[SIZES]=VALUE, such as f32[4x512]=random:1,");
   auto buffer = tools::readInput(argument.text);
   if (!buffer)
     return argument.error(tools::ExitFile, llvm::toString(buffer.takeError()));
@@ -232,7 +245,8 @@ Expected<Array> readArgument(func::FuncOp function, unsigned index, StringRef te
       reference::getFloatKind(element) || element.isIndex() ||
       (element.isSignlessInteger() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, element.getIntOrFloatBitWidth()));
   if (!isStorable || (!isTensor && argument.type != element))
-    return argument.error(tools::ExitUnavailable, "expected a number or an array of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64");
+    return argument.error(tools::ExitUnavailable,
+                          "expected a number or an array of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64");
   if (text.contains("]=") &&
       text.take_until([](char c) { return c == '['; }).find_if_not(llvm::isAlnum) == StringRef::npos)
     return readQuick(argument);

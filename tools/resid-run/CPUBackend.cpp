@@ -34,14 +34,15 @@ void keepReachable(ModuleOp module, StringRef entry) {
   }
 }
 
-Error describeFailure(CompileFailure failure) {
+/// `message` is empty where a diagnostic said why.
+Error describeFailure(CompileFailure failure, StringRef message = "") {
   switch (failure) {
   case CompileFailure::Program:
     return makeError(tools::ExitProgram, "");
   case CompileFailure::Unavailable:
-    return makeError(tools::ExitUnavailable, "");
+    return makeError(tools::ExitUnavailable, message);
   case CompileFailure::Internal:
-    return makeError(tools::ExitInternal, "a stage broke its own rules");
+    return makeError(tools::ExitInternal, message.empty() ? "a stage broke its own rules" : message);
   }
   llvm_unreachable("all failures are handled");
 }
@@ -67,7 +68,7 @@ Expected<CompiledFunction> compile(func::FuncOp function, StringRef mcpu) {
   if (auto failure = compileToCode(*module, options, *targets, code))
     return describeFailure(*failure);
   if (auto failure = writeCompiled(code, *targets, machine::CodeKind::Object, result.object))
-    return describeFailure(*failure);
+    return describeFailure(*failure, code.failure);
   if (code.signatures.size() != 1)
     return makeError(tools::ExitInternal, "expected one compiled function but got " + Twine(code.signatures.size()));
   result.signature = code.signatures.front();

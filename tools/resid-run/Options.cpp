@@ -55,6 +55,23 @@ Error parseNumbers(const CommandLine &line, Options &options) {
   return error;
 }
 
+/// Flags that would change nothing beside the others.
+Error checkTogether(const CommandLine &line, const Options &options) {
+  for (auto [flag, name] : {std::pair(OPT_rtol, "--rtol"), std::pair(OPT_atol, "--atol")})
+    if (line.has(flag) && options.check == Options::NoCheck)
+      return tools::makeUsageError(llvm::Twine("expected --check beside ") + name + ", but got none");
+  if (options.backend != Options::Reference)
+    return Error::success();
+  for (auto [flag, name] : {std::pair(OPT_threads, "--threads"), std::pair(OPT_mcpu, "--mcpu")})
+    if (line.has(flag) && options.mcpu != "help")
+      return tools::makeUsageError(llvm::Twine("expected no ") + name + " beside --backend=reference, which compiles " +
+                                   "nothing and runs on one thread, but got '" + line.getValue(flag) + "'");
+  if (options.check == Options::CheckExactType)
+    return tools::makeUsageError("expected --check=wide beside --backend=reference, but got --check, which would "
+                                 "compare the evaluator with itself");
+  return Error::success();
+}
+
 /// What is wrong is a message for exit code 2, or for 4 where it is not_supported.
 llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
   const tools::UnavailableValue unavailable[] = {{OPT_backend, "cuda"}};
@@ -77,6 +94,8 @@ llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
                   : line->has(OPT_check)  ? Options::CheckExactType
                                           : Options::NoCheck;
   if (Error error = parseNumbers(*line, options))
+    return std::move(error);
+  if (Error error = checkTogether(*line, options))
     return std::move(error);
   llvm::Expected<std::optional<CommandLine::Input>> input = line->getInput(OPT_INPUT);
   if (!input)

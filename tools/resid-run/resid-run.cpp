@@ -5,6 +5,7 @@
 
 #include "codegen/Pipelines.h"
 #include "codegen/machine/Target.h"
+#include "dialect/FunctionAttributes.h"
 #include "reference/Evaluator.h"
 #include "tools/common/Diagnostics.h"
 #include "tools/common/Files.h"
@@ -41,14 +42,26 @@ static Expected<func::FuncOp> findEntry(const Options &options, ModuleOp module)
   return makeError(resid::tools::ExitUsage, what + "; " + options.input + " has " + (names.empty() ? "none" : names));
 }
 
+static bool hasStridedArrays(func::FuncOp entry) {
+  auto hasAttribute = [](ArrayAttr values) {
+    return values && llvm::any_of(values.getAsRange<DictionaryAttr>(),
+                                  [](DictionaryAttr value) { return value.contains(resid::kStridedAttribute); });
+  };
+  return hasAttribute(entry.getArgAttrsAttr()) || hasAttribute(entry.getResAttrsAttr());
+}
+
 static Expected<std::vector<Array>> readArguments(const Options &options, func::FuncOp entry) {
+  if (options.rowPadding != 0 && !hasStridedArrays(entry))
+    return makeError(resid::tools::ExitUsage,
+                     "expected a function with resid.strided arrays beside --row-padding, but '" + entry.getName() +
+                         "' has none");
   if (options.arguments.size() != entry.getNumArguments())
     return makeError(resid::tools::ExitUsage, "expected one --arg per argument of '" + entry.getName() + "', " +
                                                   Twine(entry.getNumArguments()) + ", but got " +
                                                   Twine(options.arguments.size()));
   if (options.outputs.size() > entry.getNumResults())
-    return makeError(resid::tools::ExitUsage, "expected at most one --out per result of '" + entry.getName() +
-                                                  "', " + Twine(entry.getNumResults()) + ", but got " +
+    return makeError(resid::tools::ExitUsage, "expected at most one --out per result of '" + entry.getName() + "', " +
+                                                  Twine(entry.getNumResults()) + ", but got " +
                                                   Twine(options.outputs.size()));
   std::vector<Array> arguments;
   for (auto [index, text] : llvm::enumerate(options.arguments)) {
@@ -102,12 +115,11 @@ static Expected<std::unique_ptr<Backend>> makeBackend(const Options &options, fu
 }
 
 /// Who divides by 0 in a program of their own sees resid fail.
-static const char *const runningHint =
-    "the compiled program was running; a division by 0 or an offset beyond a tensor, in the program itself, ends it too, "
-    "and --backend=reference says where";
+static const char *const runningHint = "the compiled program was running; a division by 0 or an offset beyond a "
+                                       "tensor, in the program itself, ends it too, "
+                                       "and --backend=reference says where";
 
-static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuffer> input,
-                        resid::tools::ToolRun &run) {
+static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuffer> input, resid::tools::ToolRun &run) {
   DialectRegistry registry;
   resid::registerCompilerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);

@@ -1,8 +1,9 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Checks that each flag of tools/flags/TOOL.td stands in the help of the tool, in its man page, in its completions, and in
-# its section of docs/tools.md; and that resid-opt, which parses by other means, takes those of its table. Arguments: the
-# source folder, the build folder and the folder of LLVM's tools.
+# its section of docs/tools.md; that resid-opt, which parses by other means, takes those of its table; and that
+# --placement takes the placements that the dialect has. Arguments: the source folder, the build folder and the folder of
+# LLVM's tools.
 
 import json
 import pathlib
@@ -13,13 +14,26 @@ import sys
 TOOLS = ["residc", "resid-run", "resid-reduce", "resid-lsp-server", "resid-opt"]
 
 
+def records_of(file, source, llvm):
+    """What a TableGen file defines."""
+    include = subprocess.run([llvm / "llvm-config", "--includedir"], capture_output=True, text=True, check=True)
+    table = subprocess.run([llvm / "llvm-tblgen", "--dump-json", "-I", source, "-I", include.stdout.strip(), source / file],
+                           capture_output=True, check=True)
+    return json.loads(table.stdout)
+
+
+def check_placements(source, llvm):
+    """The flag's values beside the cases of the enum, which are the text of the dialect."""
+    block, flags = records_of("dialect/Block.td", source, llvm), records_of("tools/flags/residc.td", source, llvm)
+    cases = [block[case["def"]]["str"] for case in block["Resid_Placement"]["enumerants"]]
+    values = [value for option in flags["!instanceof"]["Option"] if flags[option]["Name"] == "placement="
+              for value in flags[option]["Values"].split(",")]
+    return [] if sorted(cases) == sorted(values) else [f"residc --placement: takes {values}, but the dialect has {cases}"]
+
+
 def flags_of(tool, source, llvm):
     """The flags of the table that have a help text, as they are typed."""
-    include = subprocess.run([llvm / "llvm-config", "--includedir"], capture_output=True, text=True, check=True)
-    table = subprocess.run(
-        [llvm / "llvm-tblgen", "--dump-json", "-I", source, "-I", include.stdout.strip(),
-         source / "tools/flags" / (tool + ".td")], capture_output=True, check=True)
-    records = json.loads(table.stdout)
+    records = records_of(pathlib.Path("tools/flags") / (tool + ".td"), source, llvm)
     options = [records[name] for name in records["!instanceof"]["Option"]]
     return [option["Prefixes"][0] + option["Name"] for option in options if option["HelpText"]]
 
@@ -29,8 +43,8 @@ def places_of(tool, source, build):
     text = subprocess.run([build / "bin" / tool, "--help"], capture_output=True, text=True, check=True).stdout
     documentation = (source / "docs/tools.md").read_text(encoding="utf-8")
     section = re.search(rf"^## {tool}\n(.*?)(?=^## |\Z)", documentation, re.MULTILINE | re.DOTALL)
-    # What all tools have stands before the first section.
-    common = documentation.split("\n## ")[0]
+    # What all tools have stands before the sections of the tools.
+    common = re.split(rf"^## (?:{'|'.join(TOOLS)})$", documentation, maxsplit=1, flags=re.MULTILINE)[0]
     return {
         "the help": text,
         "the man page": (pages / "man" / (tool + ".1")).read_text(encoding="utf-8").replace("\\-", "-"),
@@ -47,7 +61,7 @@ def stands_in(flag, text):
 
 
 source, build, llvm = (pathlib.Path(argument) for argument in sys.argv[1:])
-missing, count = [], 0
+missing, count = check_placements(source, llvm), 0
 for tool in TOOLS:
     flags = flags_of(tool, source, llvm)
     count += len(flags)

@@ -1,7 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Runs what a page of the documentation shows, in a folder of its own: a code block that begins with the comment
-# `// NAME.mlir` is that file; in a `console` block a line that begins with `$ ` is a command (a `\` at its end goes on in the
+# `// NAME.mlir` or `// NAME.c` is that file; in a `console` block a line that begins with `$ ` is a command (a `\` at its end goes on in the
 # next line), and the lines behind it are what it must print. There `…` stands for anything in a line, and for any number of lines where it is
 # alone. Commands must succeed unless they print an error. With --sh=PATTERN the commands of `sh` blocks that begin with the regular
 # expression are run instead, and must succeed, whatever they print. Usage: run_document.py [--sh=PATTERN] PAGE FOLDER [FILE …]; the
@@ -81,7 +81,7 @@ commands = failures = 0
 with open(page, encoding="utf-8") as file:
     text = file.read()
 for language, start, lines in code_blocks(text):
-    name = re.fullmatch(r"// ([\w-]+\.mlir)", lines[0]) if lines else None
+    name = re.fullmatch(r"// ([\w-]+\.(?:mlir|c))", lines[0]) if lines else None
     if name:
         with open(f"{folder}/{name.group(1)}", "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
