@@ -14,18 +14,21 @@ import shutil
 import sys
 import time
 
-from harness import bars, cases, compiled, machine, measure, native, peers, plots, report, singles, summary, variants
+from harness import bars, cases, compiled, curve, machine, measure, native, peers, plots, report, singles, summary, variants
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARKERS = ("<!-- results: written by make bench-docs -->", "<!-- end of results -->")
 PLANS = {
-    "full": (measure.Plan(), cases.SHAPES, (1, 2)),
-    "quick": (measure.Plan(tries=1, samples=9, runs_of_compiler=3), cases.QUICK_SHAPES, (1,)),
-    "smoke": (measure.Plan(tries=1, samples=1, sample_nanoseconds=1e3, runs_of_compiler=1), cases.SMOKE_SHAPES, (1, 2)),
+    "full": (measure.Plan(), cases.SHAPES, cases.READ_SHAPES, (1, 2)),
+    "quick": (measure.Plan(tries=1, samples=9, runs_of_compiler=3), cases.QUICK_SHAPES, cases.QUICK_READ_SHAPES, (1,)),
+    "smoke": (measure.Plan(tries=1, samples=1, sample_nanoseconds=1e3, runs_of_compiler=1), cases.SMOKE_SHAPES,
+              cases.SMOKE_SHAPES[:1], (1, 2)),
 }
 
 
 def parse_shapes(text):
+    if text == "none":
+        return []
     try:
         shapes = [tuple(int(size) for size in shape.split("x")) for shape in text.split(",")]
     except ValueError:
@@ -43,12 +46,18 @@ def parse_arguments():
     parser.add_argument("--cxx", default="c++", help="the compiler of the wrapper around oneDNN")
     parser.add_argument("--peers", type=pathlib.Path, help="a virtual environment with peers (default: BUILD/peers)")
     parser.add_argument("--only", default="", help="measure only kernels whose name contains this")
-    parser.add_argument("--shapes", type=parse_shapes, help="other shapes than those of the bars: 4096x768,65536x64")
+    parser.add_argument("--shapes", type=parse_shapes,
+                        help="other shapes than those of the bars: 4096x768,65536x64; 'none': only those with a reader")
+    parser.add_argument("--readers", type=parse_shapes, metavar="SHAPES",
+                        help="other shapes at which a reader of the results is timed, too; 'none': no reader")
     parser.add_argument("--also", action="append", default=[], metavar="FLAG",
                         help="measure also what residc makes with this flag, e.g. --also=--schedule=prefetch=off or "
                              "--also=--mcpu=x86-64-v4; several times for several variants")
+    parser.add_argument("--against", metavar="RESIDC", help="measure also what this other residc makes, by turns")
     parser.add_argument("--row-orders", action="store_true",
                         help="measure also hand-written add + norms with rows pipelined, in pairs, or kept in f32")
+    parser.add_argument("--page", metavar="NAME", help="with --update-docs: write docs/measurements/NAME.md instead, for "
+                                                      "a processor that has no page yet")
     parser.add_argument("--tries", type=int, help="how often everything is measured (default: 3)")
     mode = parser.add_mutually_exclusive_group()
     for name, text in (("quick", "fewer shapes and samples, one thread"), ("smoke", "see that everything runs"),
@@ -72,7 +81,8 @@ def enter_peers(folder):
 def compile_kernels(options, shapes, folder):
     """All paths that this residc has: (path, library). The first is the one that is judged."""
     widths, libraries = [width for _, width in shapes] + [singles.PHILOX_SHAPE[1], singles.CALL_SHAPE[1]], []
-    for path in [*compiled.PATHS, *map(compiled.with_flag, options.also)]:
+    others = [compiled.with_compiler(options.against)] if options.against else []
+    for path in [*compiled.PATHS, *map(compiled.with_flag, options.also), *others]:
         try:
             libraries.append((path, compiled.compile_path(path, widths, options.build / "bin" / "residc",
                                                           options.cc.split(), folder)))
@@ -81,7 +91,7 @@ def compile_kernels(options, shapes, folder):
     return libraries
 
 
-def make_providers(options, shapes, threads):
+def make_providers(options, shapes):
     side = native.Native(options.build / "lib" / "libresid-benchmarks.so")
     shapes = [*shapes, singles.PHILOX_SHAPE]
     arrays = native.Arrays(side, max(rows * width for rows, width in shapes) * 4, max(width for _, width in shapes) * 4)
@@ -103,13 +113,14 @@ def measure_cases(providers, plan, chosen):
             measure.check(found, case, providers.arrays)
         measure.measure(found, case, plan, records)
         print(f"try {attempt + 1} of {plan.tries}: {case.kernel.title}, {case.type} {case.shape}, "
-              f"threads: {case.threads}", flush=True)
+              f"threads: {case.threads}{', with a reader' if case.is_read else ''}", flush=True)
     return report.Results(records)
 
 
-def choose_cases(options, shapes, threads):
-    return [cases.Case(kernel, element, rows, width, count) for count in threads for element in cases.SIZES
-            for rows, width in shapes for kernel in cases.KERNELS if options.only in kernel.name]
+def choose_cases(options, shapes, readers, threads):
+    return [cases.Case(kernel, element, rows, width, count, is_read) for is_read in (False, True) for count in threads
+            for element in cases.SIZES for rows, width in (readers if is_read else shapes) for kernel in cases.KERNELS
+            if options.only in kernel.name]
 
 
 def remove_pictures(folder):
@@ -118,20 +129,20 @@ def remove_pictures(folder):
         path.unlink()
 
 
-def write_results(options, results, numbers, machine_line, reasons):
+def write_results(options, results, numbers, points, machine_line, reasons):
     report.write_csv(results, options.out / "results.csv")
-    cache = machine.last_level_bytes()
+    beyond = curve.beyond_bytes(points, machine.last_level_bytes())
     remove_pictures(options.out)
-    # A run of small shapes only (--smoke) still gets its pictures.
-    beyond = [case for case in results.cases if case.bytes > cache / 2 and case.rows > 32]
-    pictures = plots.write_plots(results, options.out, lambda case: case in beyond or not beyond)
+    pictures = plots.write_plots(results, points, beyond, options.out)
     command = "make bench" + (f"-{options.mode}" if options.mode != "full" else "")
     skipped = "\n".join(f"- {what}: {reason}" for what, reason in reasons)
     amount = f"tries: {results.tries}, samples in each: {results.samples_per_try}"
     text = "\n\n".join([
-        f"Measured on: {machine_line}. Command: `{command}`; {amount}.",
-        "### Bars", bars.markdown(results, cache), "### Calls, random numbers, compiling", singles.markdown(numbers),
-        "### Pictures", "\n".join(f"![{path.stem}](benchmarks/{path.name})" for path in pictures),
+        f"Measured on: {machine_line}. Command: `{command}`; {amount}. Beyond the caches, by the limit: from "
+        f"{beyond / 1e6:.1f} MB of all arrays on.",
+        "### Bars", bars.markdown(results, beyond), "### Calls, random numbers, compiling", singles.markdown(numbers),
+        "### Pictures", "\n".join(f"![{path.stem}](benchmarks/{path.name})" for path in pictures) or plots.MISSING,
+        "### The limit over sizes, GB/s", curve.markdown(points),
         report.markdown(results) + (f"\nNot measured:\n\n{skipped}" if skipped else "")])
     (options.out / "results.md").write_text(text.rstrip() + "\n")
 
@@ -156,6 +167,19 @@ def update_docs(options):
         shutil.copy(path, folder)
 
 
+def write_page(options):
+    """The last results as a page of their own, docs/measurements/NAME.md, with its pictures in a folder beside it."""
+    folder = ROOT / "docs" / "measurements" / options.page
+    folder.mkdir(exist_ok=True)
+    remove_pictures(folder)
+    for path in sorted(options.out.glob("*.svg")) + [options.out / "results.csv"]:
+        shutil.copy(path, folder)
+    text = (options.out / "results.md").read_text().replace("](benchmarks/", f"]({options.page}/")
+    head = (f"# Benchmarks on {options.page}\n\n**Measurements** · [all pages](../README.md)\n\n[Benchmarks](../benchmarks.md) "
+            "explains what is measured and how to read it.\n\n")
+    folder.with_suffix(".md").write_text(head + text.replace("\n### ", "\n## "))
+
+
 def measure_compiler(options, plan):
     if options.mode == "prepare-peers":
         return []
@@ -167,25 +191,28 @@ def measure_compiler(options, plan):
 def main():
     options = parse_arguments()
     if options.mode == "update-docs":
-        return update_docs(options)
+        return write_page(options) if options.page else update_docs(options)
     enter_peers(options.peers)
     start = time.monotonic()
-    plan, shapes, threads = PLANS.get(options.mode, PLANS["full"])
-    plan, shapes = dataclasses.replace(plan, tries=options.tries or plan.tries), options.shapes or shapes
+    plan, shapes, readers, threads = PLANS.get(options.mode, PLANS["full"])
+    plan = dataclasses.replace(plan, tries=options.tries or plan.tries)
+    shapes = shapes if options.shapes is None else options.shapes
+    readers = readers if options.readers is None else options.readers
     options.out.mkdir(parents=True, exist_ok=True)
     # Before arrays and peers fill the memory, which makes processes start slowly.
     compiling = measure_compiler(options, plan)
-    providers = make_providers(options, shapes, threads)
-    chosen = choose_cases(options, shapes, threads)
+    providers = make_providers(options, [*shapes, *readers])
+    chosen = choose_cases(options, shapes, readers, threads)
     if options.mode == "prepare-peers":
         for number, case in enumerate(chosen):
             print(f"preparing {number + 1} of {len(chosen)}", flush=True)
             providers.variants(case)
         return None
     machine_line = machine.describe(providers.native.functions.bench_clock())
+    points = curve.measure(providers.native, providers.arrays, plan)
     results = measure_cases(providers, plan, chosen)
     numbers = singles.call_overhead(providers, plan) + singles.philox(providers, plan) + compiling
-    write_results(options, results, numbers, machine_line, providers.reasons)
+    write_results(options, results, numbers, points, machine_line, providers.reasons)
     print(f"wrote {options.out}/results.csv, results.md and pictures after {time.monotonic() - start:.0f} s")
     return None
 

@@ -31,5 +31,6 @@ else
 fi
 install "ONNX Runtime" onnxruntime onnx
 install oneDNN onednn-devel-cpu-gomp
+install Matplotlib matplotlib # for the pictures
 
 [ ${#missing[@]} -eq 0 ] || printf 'install-peers: not installed: %s\n' "${missing[@]}" >&2

@@ -1,7 +1,8 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The C functions of the hand-written kernels, all of one form:
-//   int32_t hand_<kernel>_<type>_<stores>(const resid_ctx *ctx, const void *x, const void *f, const void *gamma,
+//   int32_t <instructions>_hand_<kernel>_<type>_<stores>(const resid_ctx *ctx, const void *x, const void *f, const void
+//   *gamma,
 //       const void *beta, void *y, void *s, int64_t rows, int64_t width, int64_t seed, int64_t step)
 // They answer 0, or RESID_BAD_SHAPE where the width is not one they take. Rows are cut into the tasks that compiled
 // kernels have.
@@ -9,7 +10,7 @@
 #include "benchmarks/handwritten/RowOrders.h"
 #include "runtime/resid.h"
 
-using namespace resid::handwritten;
+using namespace resid::handwritten::RESID_ISA;
 
 namespace {
 
@@ -67,9 +68,9 @@ int32_t runKernel(const resid_ctx *context, const void *x, const void *f, const 
 } // namespace
 
 #define RESID_KERNEL(NAME, ...)                                                                                        \
-  extern "C" RESID_API int32_t hand_##NAME(const resid_ctx *ctx, const void *x, const void *f, const void *gamma,      \
-                                           const void *beta, void *y, void *s, int64_t rows, int64_t width,            \
-                                           int64_t seed, int64_t step) {                                               \
+  extern "C" RESID_API int32_t RESID_FOR_ISA(hand_##NAME)(const resid_ctx *ctx, const void *x, const void *f,          \
+                                                          const void *gamma, const void *beta, void *y, void *s,       \
+                                                          int64_t rows, int64_t width, int64_t seed, int64_t step) {   \
     return runKernel<KernelTraits<__VA_ARGS__>>(ctx, x, f, gamma, beta, y, s, rows, width, seed, step);                \
   }
 #define RESID_STORES(NAME, ...)                                                                                        \
@@ -99,23 +100,17 @@ RESID_ROWS(add_rms_norm_bf16, BF16, Norm::RMS, true, false)
 RESID_KERNEL(add_layer_norm_bf16_wide_scratch, BF16, Norm::Layer, true, false, Stores::StreamedAhead, Rows::Wide)
 RESID_KERNEL(add_rms_norm_bf16_wide_scratch, BF16, Norm::RMS, true, false, Stores::StreamedAhead, Rows::Wide)
 
-/// The random numbers alone, for rows times width elements, without memory: what they are is folded into `*sink`.
-extern "C" RESID_API int32_t hand_philox(int64_t rows, int64_t width, int64_t seed, int64_t step, uint64_t *sink) {
+/// The random numbers alone, for rows times width elements, without memory: what they are is folded into the 64 bytes
+/// at `sink`.
+extern "C" RESID_API int32_t RESID_FOR_ISA(hand_philox)(int64_t rows, int64_t width, int64_t seed, int64_t step,
+                                                        uint64_t *sink) {
   Philox philox(static_cast<uint64_t>(seed), 0, static_cast<uint32_t>(step));
-  __m512i folded = _mm512_setzero_si512();
+  Integers folded = setAll64(0);
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < width; column += kChunk) {
-      __m512i halves[2];
-      philox.generate(row, column, halves);
-      folded = _mm512_ternarylogic_epi64(folded, halves[0], halves[1], 0x96);
+      RandomWords words = philox.generate(row, column);
+      folded = xorThree(folded, words.pair[0], words.pair[1]);
     }
-  *sink = static_cast<uint64_t>(_mm512_reduce_add_epi64(folded));
+  storeBits(sink, folded);
   return RESID_OK;
-}
-
-/// Whether this processor runs the functions above.
-extern "C" RESID_API int32_t hand_is_supported() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("bmi2");
 }

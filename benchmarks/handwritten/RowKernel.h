@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Residual add, dropout and norms of one row in AVX-512 intrinsics, with the operations and the order of sums of
+// Residual add, dropout and norms of one row in vector registers, with the operations and the order of sums of
 // docs/numerics.md, so with the bits of compiled code. One template for all: what is computed, on which type, and how
 // the row moves. Finite rows only: rows whose squares overflow are not done again in another scale.
 
@@ -11,7 +11,7 @@
 
 #include <type_traits>
 
-namespace resid::handwritten {
+namespace resid::handwritten::RESID_ISA {
 
 enum class Norm { Layer, RMS };
 
@@ -44,31 +44,24 @@ template <typename Element> struct Arrays {
   int64_t width;
 };
 
-RESID_INLINE Chunk zeroChunk() {
-  return {{_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()}};
-}
-
-RESID_INLINE void addTo(Chunk &total, const Chunk &chunk) {
-  for (int i = 0; i < kParts; ++i)
-    total.part[i] = _mm512_add_ps(total.part[i], chunk.part[i]);
-}
+RESID_INLINE Chunk zeroChunk() { return {{setZero(), setZero(), setZero(), setZero()}}; }
 
 RESID_INLINE void addSquares(Chunk &total, const Chunk &chunk) {
   for (int i = 0; i < kParts; ++i)
-    total.part[i] = _mm512_fmadd_ps(chunk.part[i], chunk.part[i], total.part[i]);
+    total.part[i] = multiplyAdd(chunk.part[i], chunk.part[i], total.part[i]);
 }
 
-RESID_INLINE Chunk subtract(const Chunk &chunk, __m512 value) {
+RESID_INLINE Chunk subtract(const Chunk &chunk, Vector value) {
   Chunk result;
   for (int i = 0; i < kParts; ++i)
-    result.part[i] = _mm512_sub_ps(chunk.part[i], value);
+    result.part[i] = subtract(chunk.part[i], value);
   return result;
 }
 
 RESID_INLINE Chunk clearAbsent(const Chunk &chunk, const Presence &there) {
   Chunk result;
   for (int i = 0; i < kParts; ++i)
-    result.part[i] = _mm512_maskz_mov_ps(there.part[i], chunk.part[i]);
+    result.part[i] = clearAbsent(chunk.part[i], there.part[i]);
   return result;
 }
 
@@ -116,26 +109,34 @@ protected:
       return rmsStatistics(row, start, also);
   }
 
-  /// Calls body(sums, column, presence or nothing) for all chunks of the row; the sums are ordered as S(t) is.
+  /// Calls body(sums, column, presence or nothing) for all chunks of the row; the sums are ordered as S(t) is. Where
+  /// the lanes are more than a chunk, each block is swept once for each part of them.
   template <int count, typename Body>
   RESID_INLINE void sumRow(int64_t width, const Presence &tail, float (&result)[count], const Body &body) {
-    Chunk totals[count], sums[count];
-    for (Chunk &total : totals)
-      total = zeroChunk();
+    Chunk totals[kSweeps][count], sums[count];
+    for (auto &sweep : totals)
+      for (Chunk &total : sweep)
+        total = zeroChunk();
     for (int64_t block = 0; block < width; block += kBlock) {
-      for (Chunk &sum : sums)
-        sum = zeroChunk();
-      int64_t end = block + kBlock < width ? block + kBlock : width, column = block;
+      int64_t end = block + kBlock < width ? block + kBlock : width;
+      for (int64_t sweep = 0; sweep < kSweeps; ++sweep) {
+        for (Chunk &sum : sums)
+          sum = zeroChunk();
+        int64_t column = block + sweep * kChunk;
 #pragma clang loop unroll(disable)
-      for (; column + kChunk <= end; column += kChunk)
-        body(sums, column, All());
-      if (column < end)
-        body(sums, column, tail);
-      for (int i = 0; i < count; ++i)
-        addTo(totals[i], sums[i]);
+        for (; column + kChunk <= end; column += kLanes)
+          body(sums, column, All());
+        if (column < end)
+          body(sums, column, tail);
+        for (int i = 0; i < count; ++i)
+          addTo(totals[sweep][i], sums[i]);
+      }
     }
-    for (int i = 0; i < count; ++i)
-      result[i] = Type::reduce(totals[i]);
+    for (int i = 0; i < count; ++i) {
+      for (int64_t sweep = 1; sweep < kSweeps; ++sweep)
+        addTo(totals[0][i], totals[sweep][i]);
+      result[i] = Type::reduce(totals[0][i]);
+    }
   }
 
   /// Stands for a chunk of which all columns are there.
@@ -193,17 +194,10 @@ protected:
     return Type::unpack(sum);
   }
 
-  __attribute__((always_inline)) Chunk drop(const Chunk &f, int64_t row, int64_t column) const {
+  __attribute__((always_inline)) Chunk drop(Chunk f, int64_t row, int64_t column) const {
     constexpr uint32_t threshold = static_cast<uint32_t>(kDropoutProbability * 65536 + 0.5);
-    const __m512 scale = _mm512_set1_ps(65536.0f / static_cast<float>(65536 - threshold));
-    __m512i halves[2];
-    philox->generate(row, column, halves);
-    __mmask16 kept[kParts];
-    Type::keep(halves, threshold, kept);
-    Chunk result;
-    for (int i = 0; i < kParts; ++i)
-      result.part[i] = _mm512_maskz_mul_ps(kept[i], f.part[i], scale);
-    return Type::unpack(Type::pack(result));
+    Type::keep(philox->generate(row, column), threshold, 65536.0f / static_cast<float>(65536 - threshold), f);
+    return Type::unpack(Type::pack(f));
   }
 
   /// The next row's inputs, while this row is worked on: the first array in one phase, the second in another.
@@ -221,7 +215,7 @@ protected:
     });
     Statistics statistics;
     statistics.mean = sum[0] / n;
-    const __m512 mean = _mm512_set1_ps(statistics.mean);
+    const Vector mean = setAll(statistics.mean);
     const Kept *again = rowAgain(start);
     sumRow(width, tail, centred, [&](Chunk *sums, int64_t column, const auto &there) {
       prefetchNext(arrays.x, start, column);
@@ -244,8 +238,8 @@ protected:
     float squares[1];
     const Presence tail = Type::presence(width % kChunk);
     sumRow(width, tail, squares, [&](Chunk *sums, int64_t column, const auto &there) {
-      Chunk d = subtract(loadAgain(again + column, there), _mm512_set1_ps(mean));
-      addSquares(sums[0], clear(subtract(d, _mm512_set1_ps(correction)), there));
+      Chunk d = subtract(loadAgain(again + column, there), setAll(mean));
+      addSquares(sums[0], clear(subtract(d, setAll(correction)), there));
     });
     return squares[0];
   }
@@ -275,14 +269,14 @@ protected:
   }
 
   RESID_INLINE typename Type::Packed normalize(Chunk value, const Affine &affine, const Statistics &statistics) {
-    const __m512 factor = _mm512_set1_ps(statistics.factor);
+    const Vector factor = setAll(statistics.factor);
     for (int i = 0; i < kParts; ++i) {
       if constexpr (Traits::norm == Norm::Layer) {
-        __m512 d = _mm512_sub_ps(value.part[i], _mm512_set1_ps(statistics.mean));
-        __m512 normalized = _mm512_mul_ps(_mm512_sub_ps(d, _mm512_set1_ps(statistics.correction)), factor);
-        value.part[i] = _mm512_fmadd_ps(normalized, affine.gamma.part[i], affine.beta.part[i]);
+        Vector d = subtract(value.part[i], setAll(statistics.mean));
+        Vector normalized = multiply(subtract(d, setAll(statistics.correction)), factor);
+        value.part[i] = multiplyAdd(normalized, affine.gamma.part[i], affine.beta.part[i]);
       } else {
-        value.part[i] = _mm512_mul_ps(_mm512_mul_ps(value.part[i], factor), affine.gamma.part[i]);
+        value.part[i] = multiply(multiply(value.part[i], factor), affine.gamma.part[i]);
       }
     }
     return Type::pack(value);
@@ -345,6 +339,6 @@ protected:
   Presence tail;
 };
 
-} // namespace resid::handwritten
+} // namespace resid::handwritten::RESID_ISA
 
 #endif // RESID_BENCHMARKS_HANDWRITTEN_ROWKERNEL_H

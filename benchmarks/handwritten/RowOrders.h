@@ -11,7 +11,7 @@
 
 #include <utility>
 
-namespace resid::handwritten {
+namespace resid::handwritten::RESID_ISA {
 
 template <typename Traits> class RowOrder : RowKernel<Traits> {
   using Base = RowKernel<Traits>;
@@ -82,6 +82,6 @@ private:
   }
 };
 
-} // namespace resid::handwritten
+} // namespace resid::handwritten::RESID_ISA
 
 #endif // RESID_BENCHMARKS_HANDWRITTEN_ROWORDERS_H

@@ -58,6 +58,8 @@ BARS = (
     Bar("against the best peer, beyond the cache", 1.0, "peer", lambda case, beyond: beyond),
     Bar("against the best peer, in the cache", 0.95, "peer", lambda case, beyond: not beyond),
 )
+# With a reader of the results: what a kernel chooses against the better of what a caller could have told it.
+READ_BAR = Bar("with a reader, the choice of stores against the better one", 0.97, "hint", lambda case, beyond: True)
 
 
 def best_ratio(results, case, group):
@@ -69,11 +71,12 @@ def best_ratio(results, case, group):
                for attempt in range(len(own.tries)))
 
 
-def judge(bar, results, threads, cache_bytes):
+def judge(bar, results, threads, beyond_bytes):
     """The outcome of a bar, or None where no case was measured."""
     ratios = []
     for case in results.cases:
-        if case.threads == threads and bar.applies(case, case.bytes > cache_bytes):
+        is_meant = case.threads == threads and case.is_read == (bar is READ_BAR)
+        if is_meant and bar.applies(case, case.bytes >= beyond_bytes):
             ratio = best_ratio(results, case, bar.group)
             if ratio is not None:
                 ratios.append((ratio, f"{case.kernel.title}, {case.type} {case.shape}"))
@@ -89,15 +92,15 @@ def describe(outcome):
     return [f"{outcome.passed} of {outcome.count}", f"{outcome.worst:.2f}, {outcome.place}"]
 
 
-def markdown(results, cache_bytes):
+def markdown(results, beyond_bytes):
     threads = list(dict.fromkeys(case.threads for case in results.cases))
     names = {count: "one thread" if count == 1 else f"{count} threads" for count in threads}
     heads = [f"{names[count]}: {what}" for count in threads for what in ("reached by", "worst, where")]
     lines = ["| " + " | ".join(["what", "bar"] + heads) + " |", "|---|---:|" + "---|" * len(heads)]
-    for bar in BARS:
+    for bar in (*BARS, READ_BAR):
         cells = []
         for count in threads:
-            outcome = judge(bar, results, count, cache_bytes)
+            outcome = judge(bar, results, count, beyond_bytes)
             cells += describe(outcome)
         lines.append(f"| {bar.title} | {bar.required:.2f} | " + " | ".join(cells) + " |")
     return "\n".join(lines)

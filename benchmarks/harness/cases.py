@@ -27,7 +27,8 @@ class Kernel:
         return sum(name in ROW_ARRAYS for name in self.arguments), len(self.results)
 
     def compulsory_bytes(self, case):
-        rows = sum(self.streams) * case.elements
+        reads, writes = self.streams
+        rows = (reads + writes * (2 if case.is_read else 1)) * case.elements
         parameters = sum(name in ("gamma", "beta") for name in self.arguments) * case.width
         return (rows + parameters) * SIZES[case.type]
 
@@ -56,6 +57,7 @@ class Case:
     rows: int
     width: int
     threads: int
+    is_read: bool = False  # whether somebody reads the results, which is timed too
 
     @property
     def elements(self):
@@ -88,3 +90,6 @@ def specialize(kernel, element, width):
 SHAPES = ((32, 768), (4096, 768), (16384, 1024), (2048, 4096), (1024, 8192), (4097, 769))
 QUICK_SHAPES = ((32, 768), (4096, 768), (2048, 4096))
 SMOKE_SHAPES = ((3, 64), (2, 1089))
+# With a reader: in, about and beyond every cache.
+READ_SHAPES = tuple((32 << step, 768) for step in range(10))
+QUICK_READ_SHAPES = READ_SHAPES[::3]

@@ -18,6 +18,7 @@ class Path:
     title: str
     flags: tuple
     fixed_width: bool = True
+    compiler: str = None  # another residc than that of the build
 
 
 PATHS = (
@@ -30,6 +31,11 @@ PATHS = (
 def with_flag(flag):
     """What residc makes with a further flag."""
     return Path(f"resid{flag}", f"resid, {flag}", (flag,))
+
+
+def with_compiler(residc):
+    """What another residc makes, such as that of an older version."""
+    return Path("resid-against", "resid, the compiler to compare with", (), compiler=residc)
 
 
 # The values of scalar arguments.
@@ -53,7 +59,7 @@ def compile_path(path, widths, residc, compiler, folder):
     """A library with all kernels compiled that way. Unavailable where residc does not take the flags."""
     source, object_file = folder / f"{path.name}.mlir", folder / f"{path.name}.o"
     source.write_text(program(path, widths))
-    command = [residc, source, "-o", object_file, *path.flags]
+    command = [path.compiler or residc, source, "-o", object_file, *path.flags]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode == 2:
         raise Unavailable(f"this residc does not take {' '.join(path.flags)}")

@@ -25,19 +25,25 @@ class Native:
                 ("bench_clock", ctypes.c_double, []),
                 ("bench_allocate", ctypes.c_void_p, [ctypes.c_int64]),
                 ("bench_fill", None, [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_double]),
-                ("bench_context", ctypes.c_void_p, [ctypes.c_int32]),
+                ("bench_context", ctypes.c_void_p, [ctypes.c_int32] * 2),
                 ("bench_compare", ctypes.c_int64, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]),
                 ("bench_distance", ctypes.c_double, [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 2),
-                ("hand_is_supported", ctypes.c_int32, [])):
+                ("bench_instructions", ctypes.c_char_p, [])):
             function = getattr(self.functions, name)
             function.restype, function.argtypes = result, arguments
         self.contexts = {}
+        # What limits and hand-written kernels are made of here, such as "avx2"; "" where this processor runs none.
+        self.instructions = self.functions.bench_instructions().decode()
 
-    def context(self, threads):
-        """The address of a resid_ctx with so many threads; 0 for one thread."""
-        if threads not in self.contexts:
-            self.contexts[threads] = self.functions.bench_context(threads) or 0
-        return self.contexts[threads]
+    def by_hand(self, name):
+        """The address of a limit or of a hand-written kernel."""
+        return address_of(self.functions, f"{self.instructions}_{name}")
+
+    def context(self, threads, hints=0):
+        """The address of a resid_ctx with so many threads; 0 for one thread without hints."""
+        if (threads, hints) not in self.contexts:
+            self.contexts[threads, hints] = self.functions.bench_context(threads, hints) or 0
+        return self.contexts[threads, hints]
 
 
 def address_of(library, name):

@@ -4,7 +4,7 @@
 
 import csv
 
-COLUMNS = ("kernel", "type", "rows", "width", "threads", "variant", "samples", "median_ns", "first_quartile_ns",
+COLUMNS = ("kernel", "type", "rows", "width", "threads", "reader", "variant", "samples", "median_ns", "first_quartile_ns",
            "third_quartile_ns", "ns_per_element", "gigabytes_per_second", "of_limit", "of_hand_written")
 
 
@@ -39,7 +39,8 @@ def write_csv(results, path):
         for record in results.records.values():
             case, (first, third) = record.case, record.quartiles()
             ratios = [results.relative(record, group) for group in ("limit", "hand")]
-            writer.writerow([case.kernel.name, case.type, case.rows, case.width, case.threads, record.name,
+            writer.writerow([case.kernel.name, case.type, case.rows, case.width, case.threads, int(case.is_read),
+                             record.name,
                              len(record.samples), *(f"{value:.1f}" for value in (record.median, first, third)),
                              f"{record.median / case.elements:.4f}", f"{record.gigabytes():.2f}",
                              *("" if ratio is None else f"{ratio:.3f}" for ratio in ratios)])
@@ -56,8 +57,12 @@ def cell(record, results):
     return text if ratio is None or record.group == "limit" else f"{text} ({ratio:.2f})"
 
 
-def markdown_table(results, kernel, element, threads):
-    chosen = [case for case in results.cases if (case.kernel, case.type, case.threads) == (kernel, element, threads)]
+def key_of(case):
+    return case.kernel, case.type, case.threads, case.is_read
+
+
+def markdown_table(results, key):
+    chosen = [case for case in results.cases if key_of(case) == key]
     titles = {record.name: record.title for case in chosen for record in results.of(case)}
     lines = ["| " + " | ".join(["GB/s (of the limit)"] + [case.shape for case in chosen]) + " |",
              "|---|" + "---:|" * len(chosen)]
@@ -68,10 +73,11 @@ def markdown_table(results, kernel, element, threads):
 
 
 def markdown(results):
-    """Tables of all cases, with a heading each."""
-    keys = dict.fromkeys((case.kernel, case.type, case.threads) for case in results.cases)
+    """Tables of all cases, with a heading each: kernels alone, then those with a reader of their results."""
     parts = []
-    for kernel, element, threads in keys:
+    for key in sorted(dict.fromkeys(map(key_of, results.cases)), key=lambda key: key[3]):
+        kernel, element, threads, is_read = key
         count = "one thread" if threads == 1 else f"{threads} threads"
-        parts.append(f"### {kernel.title}, {element}, {count}\n\n{markdown_table(results, kernel, element, threads)}\n")
+        reader = ", and a reader of its results" if is_read else ""
+        parts.append(f"### {kernel.title}{reader}, {element}, {count}\n\n{markdown_table(results, key)}\n")
     return "\n".join(parts)

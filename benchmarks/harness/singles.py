@@ -59,10 +59,10 @@ def philox(providers, plan):
     """Nanoseconds per element: the numbers alone, by hand, and compiled dropout in cache with its loads and stores."""
     native, arrays = providers.native, providers.arrays
     (rows, width), scalars = PHILOX_SHAPE, [compiled.SCALARS[name] for name in ("seed", "step")]
-    sink = ctypes.c_uint64()
+    sink = (ctypes.c_uint64 * 8)()
     found = []
-    if native.functions.hand_is_supported():
-        call = make_call(address_of(native.functions, "hand_philox"), [rows, width, *scalars, ctypes.addressof(sink)])
+    if native.instructions:
+        call = make_call(native.by_hand("hand_philox"), [rows, width, *scalars, ctypes.addressof(sink)])
         time = Sequence(native, [call]).time
         found.append(Variant("philox-hand", "random numbers alone, hand-written", "hand", time))
     case = cases.Case(cases.KERNELS[0], "f32", rows, width, 1)

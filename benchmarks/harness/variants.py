@@ -17,6 +17,8 @@ HAND_ORDERS = (("pipelined", "hand-written, pipelined rows"),
                ("pipelined_ahead", "hand-written, pipelined rows and prefetch"),
                ("paired", "hand-written, rows in pairs"), ("paired_ahead", "hand-written, rows in pairs and prefetch"))
 WIDE_SCRATCH = (("wide_scratch", "hand-written, scratch row in f32 and prefetch"),)
+# What a caller may say of the results (runtime/resid.h).
+HINTS = ((1, "read-soon", "resid, hint: read soon"), (2, "stream", "resid, hint: past the cache"))
 LIMIT_STORES = (("plain", "limit, plain stores"), ("streamed", "limit, non-temporal stores"))
 EPSILON, DROPOUT = 1e-5, 0.1  # as in kernels/
 STREAM_STEP = 256  # bytes that the limits work on at a time
@@ -43,11 +45,13 @@ class Providers:
 
     def variants(self, case):
         found = []
-        if self.native.functions.hand_is_supported():
+        if self.native.instructions:
             found += [*self.limits(case), *self.hand_written(case)]
         else:
-            self.skip("limits and hand-written kernels", "this processor lacks AVX-512 with bf16")
+            self.skip("limits and hand-written kernels", "this processor lacks AVX2 with FMA and BMI2")
         found += self.compiled(case)
+        if case.is_read:
+            return [*found, *self.hinted(case)]
         for peer in self.peers:
             try:
                 found += peer.variants(case, self.arrays)
@@ -66,24 +70,41 @@ class Providers:
         size = case.elements * cases.SIZES[case.type] // STREAM_STEP * STREAM_STEP
         a = self.arrays
         for stores, title in LIMIT_STORES:
-            function = address_of(self.native.functions, f"stream_{reads}r{writes}w_{stores}")
+            function = self.native.by_hand(f"stream_{reads}r{writes}w_{stores}")
             arguments = [self.native.context(case.threads), a["x"], a["f"], a["y"], a["s"], size]
-            time = Sequence(self.native, [make_call(function, arguments)], case.threads).time
-            yield Variant(f"limit-{stores}", title, "limit", time)
+            calls = [make_call(function, arguments), *self.readers(case)]
+            yield Variant(f"limit-{stores}", title, "limit", Sequence(self.native, calls, case.threads).time)
 
     def hand_written(self, case):
         a = self.arrays
         arguments = [self.native.context(case.threads), *(a[name] for name in ("x", "f", "gamma", "beta", "y", "s")),
                      case.rows, case.width, *(compiled.SCALARS[name] for name in ("seed", "step"))]
         for stores, title in HAND_STORES + self.hand_orders(case):
-            function = address_of(self.native.functions, f"hand_{case.kernel.name}_{case.type}_{stores}")
+            function = self.native.by_hand(f"hand_{case.kernel.name}_{case.type}_{stores}")
+            calls = [make_call(function, arguments), *self.readers(case)]
             yield Variant(f"hand-{stores.replace('_', '-')}", title, "hand",
-                          Sequence(self.native, [make_call(function, arguments)], case.threads).time, is_exact=True)
+                          Sequence(self.native, calls, case.threads).time, is_exact=True)
 
     def hand_orders(self, case):
         if not self.has_orders or case.kernel.name not in ("add_layer_norm", "add_rms_norm") or case.width % 64 != 0:
             return ()
         return HAND_ORDERS + (WIDE_SCRATCH if case.type == "bf16" else ())
+
+    def readers(self, case):
+        """The calls that read the results, where somebody does."""
+        if not case.is_read:
+            return []
+        size = case.elements * cases.SIZES[case.type] // STREAM_STEP * STREAM_STEP
+        context, function = self.native.context(case.threads), self.native.by_hand("read")
+        return [make_call(function, [context, self.arrays[name], size]) for name in case.kernel.results]
+
+    def hinted(self, case):
+        """The kernel where the caller says what becomes of the results."""
+        path, library = self.libraries[0]
+        whole = [(case.kernel.name, case.kernel.arguments, case.kernel.results)]
+        for hint, name, title in HINTS:
+            time = self.sequence(case, path, library, whole, hint)
+            yield Variant(f"resid-hint-{name}", title, "hint", time, is_exact=True)
 
     def compiled(self, case):
         for path, library in self.libraries:
@@ -94,11 +115,11 @@ class Providers:
             yield Variant("resid-unfused", "resid, op by op", "unfused",
                           self.sequence(case, path, library, case.kernel.parts), is_exact=True)
 
-    def sequence(self, case, path, library, parts):
+    def sequence(self, case, path, library, parts, hints=0):
         width = case.width if path.fixed_width else None
         calls = []
         for name, arguments, results in parts:
             values = compiled.arguments_of(self.arrays, case, arguments, results, path.fixed_width,
-                                           self.native.context(case.threads))
+                                           self.native.context(case.threads, hints))
             calls.append(make_call(address_of(library, cases.function_name(name, case.type, width)), values))
-        return Sequence(self.native, calls, case.threads).time
+        return Sequence(self.native, calls + self.readers(case), case.threads).time

@@ -116,13 +116,18 @@ RESID_API void bench_fill(void *array, int64_t count, int64_t size, int64_t seed
   }
 }
 
-/// A context of that many threads, for the rest of the process; NULL (one thread, no context) for 1.
-RESID_API const resid_ctx *bench_context(int32_t threads) {
-  resid_thread_pool *pool = nullptr;
-  if (threads <= 1 || resid_thread_pool_create(threads, &pool) != RESID_OK)
+/// A context of that many threads with those hints, for the rest of the process; NULL (one thread, no context) for 1
+/// and 0.
+RESID_API const resid_ctx *bench_context(int32_t threads, int32_t hints) {
+  if (threads <= 1 && hints == 0)
     return nullptr;
-  auto *context = new resid_ctx;
-  resid_ctx_init(context, pool);
+  resid_thread_pool *pool = nullptr;
+  if (threads > 1 && resid_thread_pool_create(threads, &pool) != RESID_OK)
+    return nullptr;
+  auto *context = new resid_ctx RESID_CTX_INIT;
+  if (pool)
+    resid_ctx_init(context, pool);
+  context->hints = static_cast<uint32_t>(hints);
   return context;
 }
 

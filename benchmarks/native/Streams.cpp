@@ -1,21 +1,20 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the memory can do: the streams of a kernel without its arithmetic, one instruction per line of each output. Of
-// one form, in bytes, a multiple of 256; arrays begin at cache lines:
-//   int32_t stream_<reads>r<writes>w_<stores>(const resid_ctx *ctx, const void *in0, const void *in1, void *out0,
-//       void *out1, int64_t bytes)
-// Also the clock of the processor. Needs AVX-512.
+// What the memory can do: the streams of a kernel without its arithmetic. Compiled once for each set of instructions.
+// Of one form, in bytes, a multiple of 256; arrays begin at cache lines:
+//   int32_t <instructions>_stream_<reads>r<writes>w_<stores>(const resid_ctx *ctx, const void *in0, const void *in1,
+//       void *out0, void *out1, int64_t bytes)
 
+#include "benchmarks/handwritten/Elements.h"
 #include "runtime/resid.h"
 
-#include <chrono>
-#include <immintrin.h>
+using namespace resid::handwritten::RESID_ISA;
 
 namespace {
 
 enum class Stores { Plain, Streamed };
 
-constexpr int64_t kTaskBytes = 256 << 10, kLine = 64, kStep = 4 * kLine;
+constexpr int64_t kTaskBytes = 256 << 10, kPiece = sizeof(Integers), kStep = 256;
 
 struct Streams {
   const char *inputs[2];
@@ -23,23 +22,23 @@ struct Streams {
   int64_t bytes, taskBytes;
 };
 
-template <Stores stores> inline void storeLine(char *to, __m512i value) {
+template <Stores stores> inline void storePiece(char *to, Integers value) {
   if constexpr (stores == Stores::Streamed)
-    _mm512_stream_si512(reinterpret_cast<__m512i *>(to), value);
+    streamBits(to, value);
   else
-    _mm512_store_si512(to, value);
+    storeBits(to, value);
 }
 
 template <int count, Stores stores> void copyRange(const Streams &streams, int64_t first, int64_t last) {
   for (int64_t at = first; at < last; at += kStep)
-    for (int64_t line = at; line < at + kStep; line += kLine) {
-      __m512i a = _mm512_load_si512(streams.inputs[0] + line);
+    for (int64_t piece = at; piece < at + kStep; piece += kPiece) {
+      Integers a = loadBits(streams.inputs[0] + piece);
       if constexpr (count == 1) {
-        storeLine<stores>(streams.outputs[0] + line, a);
+        storePiece<stores>(streams.outputs[0] + piece, a);
       } else {
-        __m512i b = _mm512_load_si512(streams.inputs[1] + line);
-        storeLine<stores>(streams.outputs[0] + line, _mm512_add_epi32(a, b));
-        storeLine<stores>(streams.outputs[1] + line, _mm512_xor_si512(a, b));
+        Integers b = loadBits(streams.inputs[1] + piece);
+        storePiece<stores>(streams.outputs[0] + piece, addBits(a, b));
+        storePiece<stores>(streams.outputs[1] + piece, xorBits(a, b));
       }
     }
   if constexpr (stores == Stores::Streamed)
@@ -62,7 +61,7 @@ template <int count, Stores stores> int32_t copyAll(const resid_ctx *context, St
 } // namespace
 
 #define RESID_STREAM(COUNT, NAME, STORES)                                                                              \
-  extern "C" RESID_API int32_t stream_##COUNT##r##COUNT##w_##NAME(                                                     \
+  extern "C" RESID_API int32_t RESID_FOR_ISA(stream_##COUNT##r##COUNT##w_##NAME)(                                      \
       const resid_ctx *ctx, const void *in0, const void *in1, void *out0, void *out1, int64_t bytes) {                 \
     return copyAll<COUNT, Stores::STORES>(ctx, {{static_cast<const char *>(in0), static_cast<const char *>(in1)},      \
                                                 {static_cast<char *>(out0), static_cast<char *>(out1)},                \
@@ -76,27 +75,35 @@ RESID_STREAM(2, streamed, Streamed)
 
 namespace {
 
-/// Additions per nanosecond in a chain of which each waits for the one before.
-double timeChain() {
-  constexpr int64_t kOperations = 1000000;
-  auto start = std::chrono::steady_clock::now();
-  uint64_t value = 1;
-  for (int64_t i = 0; i < kOperations; i += 8)
-    __asm__ volatile("addq %0, %0\n xorq $5, %0\n addq %0, %0\n xorq $9, %0\n"
-                     "addq %0, %0\n xorq $3, %0\n addq %0, %0\n xorq $7, %0\n"
-                     : "+r"(value));
-  std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - start;
-  return static_cast<double>(kOperations) / elapsed.count();
+struct Read {
+  const char *bytes;
+  int64_t size;
+};
+
+/// Something that hangs on every bit, so that no compiler leaves a read out.
+Integers foldRange(const char *from, int64_t size) {
+  Integers folded = setAll64(0);
+  for (int64_t at = 0; at < size; at += kPiece)
+    folded = xorBits(folded, loadBits(from + at));
+  return folded;
 }
 
 } // namespace
 
-/// The clock in GHz: the best of some short runs, since what lies between them is somebody else's time.
-extern "C" RESID_API double bench_clock() {
-  double best = 0;
-  for (int run = 0; run < 100; ++run) {
-    double clock = timeChain();
-    best = clock > best ? clock : best;
-  }
-  return best;
+/// Reads an array, as whoever computed it wants it read: of `size` bytes, a multiple of 256.
+extern "C" RESID_API int32_t RESID_FOR_ISA(read)(const resid_ctx *ctx, const void *array, int64_t size) {
+  Read read = {static_cast<const char *>(array), size};
+  auto run = [](void *argument, int64_t task) {
+    const auto &all = *static_cast<const Read *>(argument);
+    int64_t first = task * kTaskBytes, rest = all.size - first;
+    Integers folded = foldRange(all.bytes + first, rest < kTaskBytes ? rest : kTaskBytes);
+    __asm__ volatile("" : : "x"(folded));
+  };
+  int64_t tasks = (size + kTaskBytes - 1) / kTaskBytes;
+  if (ctx && ctx->parallel_for)
+    ctx->parallel_for(ctx->user, tasks, run, &read);
+  else
+    for (int64_t task = 0; task < tasks; ++task)
+      run(&read, task);
+  return RESID_OK;
 }
