@@ -4,6 +4,7 @@
 
 #include "tools/common/Files.h"
 
+#include "tools/common/Ending.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
@@ -194,8 +195,10 @@ Error PendingFile::commit() {
     return writeStandardOutput(contents);
   if (temporary.empty())
     return writeDirectly(path, contents);
-  if (std::error_code code = sys::fs::rename(temporary, target))
+  if (std::error_code code = sys::fs::rename(temporary, target)) {
+    tools::awaitEnding(); // A signal on another thread removes the file before it ends the process.
     return fileError("write", path, code);
+  }
   sys::DontRemoveFileOnSignal(temporary);
   temporary.clear();
   return Error::success();

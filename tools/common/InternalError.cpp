@@ -5,6 +5,7 @@
 
 #include "tools/common/InternalError.h"
 
+#include "tools/common/Ending.h"
 #include "tools/common/Parse.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -70,6 +71,7 @@ static void endStreams(int status, void *) {
 
 void mlir::resid::tools::startTool(const char *name) {
   toolName = name;
+  keepIgnoringSignals();
   // A function of the C library of GNU. What is made before it is called ends after it is.
   outs();
   errs();

@@ -4,12 +4,12 @@
 
 #include "tools/resid-reduce/InterestTest.h"
 
+#include "tools/common/Ending.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/ToolOutputFile.h"
-#include <csignal>
 
 using namespace llvm;
 using namespace mlir;
@@ -34,13 +34,6 @@ Expected<InterestTest> InterestTest::find(StringRef name, ArrayRef<std::string> 
   return InterestTest(name, std::move(*program), arguments);
 }
 
-/// Whether a signal is ending the process: LLVM's handler first puts back what was there before it, then removes files.
-static bool isEnding() {
-  struct sigaction action = {};
-  sigaction(SIGTERM, nullptr, &action);
-  return action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN;
-}
-
 /// The exit code; below zero after a signal.
 Expected<int> InterestTest::run(ModuleOp module) const {
   SmallString<128> path;
@@ -63,9 +56,9 @@ Expected<int> InterestTest::run(ModuleOp module) const {
   int code = sys::ExecuteAndWait(program, command, /*Env=*/std::nullopt, /*Redirects=*/{}, /*SecondsToWait=*/0,
                                  /*MemoryLimit=*/0, &reason);
   // The file was taken away from the test, whose answer is about no program then.
-  if (isEnding())
+  if (awaitEnding())
     return createStringError("interrupted");
-  // Also what a shell ends with that does not find a command.
+  // A shell that does not find a command ends with this code too.
   if (code == -1)
     return cannotRun(name, "it, or a command in it, was not found or is not executable (" + reason +
                                "); a script needs a first line such as '#!/bin/sh'");

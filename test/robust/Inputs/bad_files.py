@@ -139,6 +139,31 @@ def check_memory(tool, folder, program):
     expect(not list(folder.glob("*.part")), f"{tool}: expected no temporary files after running out of memory")
 
 
+def take_signals():
+    """Interrupts end a process that a shell began in the background too."""
+    for number in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def ignore_signals():
+    """As nohup and shells do."""
+    for number in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def check_ignored(tool, program, output, new, seconds):
+    """Signals that the caller ignores, ten times during a run, change nothing."""
+    output.write_text("old")
+    process = start(command(tool, program, output), ignore_signals)
+    for _ in range(10):
+        time.sleep(seconds / 10)
+        for number in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
+            process.send_signal(number)
+    _, messages = process.communicate()
+    expect(process.returncode == 0, f"{tool}: exit code {process.returncode} after signals that it ignores, {messages.decode()}")
+    expect(output.read_bytes() == new, f"{tool}: expected its output in spite of signals that it ignores")
+
+
 def check_kills(tool, folder, program, numbers):
     output = folder / "output"
     began = time.monotonic()
@@ -146,16 +171,17 @@ def check_kills(tool, folder, program, numbers):
     seconds = time.monotonic() - began
     expect(code == 0, f"{tool}: {messages}")
     new, ends = output.read_bytes(), set()
+    check_ignored(tool, program, output, new, seconds)
     for kill in range(KILLS):
         how = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT][kill % 3]
         output.write_text("old")
-        process = start(command(tool, program, output))
-        time.sleep(seconds * numbers.uniform(0.3, 1.0))
+        process = start(command(tool, program, output), take_signals)
+        time.sleep(seconds * (kill + numbers.random()) / KILLS)  # the first ones come in time, however slow the measured run was
         process.send_signal(how)
-        process.communicate()
+        _, messages = process.communicate()
         found = output.read_bytes()
         expect(found in (b"old", new), f"{tool}: half a file of {len(found)} bytes after {how.name}")
-        expect(process.returncode in (0, -how), f"{tool}: exit code {process.returncode} after {how.name}")
+        expect(process.returncode in (0, -how), f"{tool}: exit code {process.returncode} after {how.name}, {messages.decode()}")
         left = list(folder.glob("*.part"))
         expect(how == signal.SIGKILL or not left, f"{tool}: {left} left after {how.name}")
         for path in left:
