@@ -55,14 +55,23 @@ static std::string hostFeatures() {
   return features.getString();
 }
 
+namespace {
+/// How wide vectors are, and why they are no wider; "" where they have the most bits there are.
+struct VectorWidth {
+  unsigned bits;
+  const char *reason;
+};
+} // namespace
+
 /// The widest registers there are. LLVM prefers half of them for some servers, whose clock falls under wide vectors:
 /// that is advice for a few of them in scalar programs. Row kernels are vector code throughout, and wait for memory.
-static unsigned vectorBits(const TargetDescription &target, const Triple &triple) {
+static VectorWidth chooseVectorWidth(const TargetDescription &target, const Triple &triple) {
   if (!triple.isX86())
-    return 128;
+    return {128, target.hasFeature("sve") ? "NEON has 128 bits, and kernels do not use SVE" : "NEON has 128 bits"};
   if (target.hasFeature("avx512f"))
-    return 512;
-  return target.hasFeature("avx") ? 256 : 128;
+    return {512, ""};
+  return target.hasFeature("avx") ? VectorWidth{256, "the processor has no AVX-512"}
+                                  : VectorWidth{128, "the processor has no AVX"};
 }
 
 static unsigned maskedBits(const TargetDescription &target, const Triple &triple) {
@@ -146,7 +155,9 @@ Expected<TargetDescription> machine::resolveTarget(StringRef tripleName, StringR
   bool aarch64 = triple.getArch() == Triple::aarch64;
   target.facts.hasFMA = aarch64 || target.hasFeature("fma");
   target.facts.hasF16C = aarch64 || target.hasFeature("f16c");
-  target.facts.vectorBits = vectorBits(target, triple);
+  VectorWidth width = chooseVectorWidth(target, triple);
+  target.facts.vectorBits = width.bits;
+  target.facts.vectorBitsReason = width.reason;
   target.facts.maskedBits = maskedBits(target, triple);
   target.facts.hasPackedBF16 = triple.isX86() && target.hasFeature("avx512bf16") && target.hasFeature("avx512dq") &&
                                target.hasFeature("avx512vl");

@@ -7,6 +7,7 @@
 
 #include "codegen/cpu/choice/Schedule.h"
 #include "llvm/ADT/StringRef.h"
+#include <string>
 
 namespace mlir::resid::cpu {
 
@@ -31,6 +32,8 @@ inline constexpr int64_t kLineWriterBytes = 2 * kLineBytes + 16;
 struct CPUTarget {
 #define RESID_CPU_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) TYPE MEMBER = DEFAULT;
 #include "codegen/cpu/choice/CPUFacts.def"
+  /// Why vectorBits are not 512, for reports; empty where they are, or where nobody says.
+  std::string vectorBitsReason;
   /// Not of the processor, but how it is to be used.
   Schedule schedule;
 };

@@ -18,6 +18,11 @@ static PlanDecision decide(StringRef key, StringRef value, StringRef reason) {
   return {key.str(), value, (key + "=" + value).str(), reason.str(), /*hasReason=*/true};
 }
 
+static PlanDecision describeVectors(const CPUTarget &target) {
+  std::string text = "vectors of " + std::to_string(target.vectorBits) + " bits";
+  return {"vector_bits", target.vectorBits, text, target.vectorBitsReason, /*hasReason=*/true};
+}
+
 static PlanDecision describeStores(const KernelPlan &plan, const CPUTarget &target) {
   bool isForced = target.schedule.stores == StoreKind::NonTemporal;
   return decide("stores", !plan.streamed ? "plain" : isForced ? "nontemporal" : "auto", plan.plainReason);
@@ -42,7 +47,7 @@ kernels::PlanDescription cpu::describePlan(rows::KernelOp kernel, StringRef name
   KernelPlan plan = planKernel(kernel, target);
   kernels::PlanDescription result{"cpu", name.str(), {}, "scalar path", {}};
   result.decisions = {decide("path", plan.path == RowPath::Vector ? "vector" : "scalar"),
-                      {"vector_bits", target.vectorBits, "vectors of " + std::to_string(target.vectorBits) + " bits"},
+                      describeVectors(target),
                       describeStores(plan, target),
                       decide("prefetch", plan.prefetch ? "on" : "off"),
                       describeRows(plan),
