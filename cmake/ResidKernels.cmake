@@ -6,7 +6,7 @@
 #
 #   resid_add_kernels(<target> SOURCES <file.mlir>…
 #     [TYPE OBJECT|STATIC|SHARED] [TARGET <machine>] [MCPU <cpu>…] [MTRIPLE <triple>] [MODE training|inference]
-#     [PREFIX <prefix>] [OPTIONS <flag>…] [HEADER_DIRECTORY <folder>])
+#     [PREFIX <prefix>] [SCHEDULE <file>] [OPTIONS <flag>…] [HEADER_DIRECTORY <folder>])
 
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
@@ -20,8 +20,8 @@ endmacro()
 function(_resid_check_arguments target)
   if(ARG_UNPARSED_ARGUMENTS)
     list(JOIN ARG_UNPARSED_ARGUMENTS "', '" unknown)
-    _resid_refuse("expected SOURCES, TYPE, TARGET, MCPU, MTRIPLE, MODE, PREFIX, OPTIONS or HEADER_DIRECTORY, but got '\
-${unknown}'")
+    _resid_refuse("expected SOURCES, TYPE, TARGET, MCPU, MTRIPLE, MODE, PREFIX, SCHEDULE, OPTIONS or HEADER_DIRECTORY, \
+but got '${unknown}'")
   endif()
   if(ARG_KEYWORDS_MISSING_VALUES AND NOT "SOURCES" IN_LIST ARG_KEYWORDS_MISSING_VALUES)
     list(JOIN ARG_KEYWORDS_MISSING_VALUES ", " missing)
@@ -35,6 +35,13 @@ ${unknown}'")
   endif()
   if(DEFINED ARG_MODE AND NOT ARG_MODE MATCHES "^(training|inference)$|\\$<")
     _resid_refuse("expected MODE training or inference, but got '${ARG_MODE}'")
+  endif()
+  if(ARG_SCHEDULE)
+    cmake_path(ABSOLUTE_PATH ARG_SCHEDULE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE schedule)
+    get_source_file_property(generated "${schedule}" GENERATED)
+    if(NOT generated AND (NOT EXISTS "${schedule}" OR IS_DIRECTORY "${schedule}"))
+      _resid_refuse("expected a file after SCHEDULE, but there is none at '${schedule}'")
+    endif()
   endif()
   set(own "^(-o|-S$|--?(emit|header|depfile|target|mcpu|mtriple|mode|prefix)(=|$))")
   foreach(option IN LISTS ARG_OPTIONS)
@@ -119,13 +126,21 @@ function(_resid_flags target out)
       list(APPEND flags "--${name}=${ARG_${flag}}")
     endif()
   endforeach()
+  if(ARG_SCHEDULE)
+    cmake_path(ABSOLUTE_PATH ARG_SCHEDULE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    list(APPEND flags "--schedule=@${ARG_SCHEDULE}")
+  endif()
   set(${out} "${flags};${ARG_OPTIONS}" PARENT_SCOPE)
 endfunction()
 
 # One run of residc. The header goes to its place only where its text changed, so that a change inside of a kernel does
-# not compile its callers again; to CMake it is a by-product, which may be older than what it comes from.
+# not compile its callers again; to CMake it is a by-product, which may be older than what it comes from. A schedule file
+# among the flags is an input as well.
 function(_resid_compile target source file object header)
   set(fresh "${object}.h")
+  set(schedule ${ARGN})
+  list(FILTER schedule INCLUDE REGEX "^--schedule=@")
+  list(TRANSFORM schedule REPLACE "^--schedule=@" "")
   foreach(output IN ITEMS "${object}" "${header}")
     cmake_path(GET output PARENT_PATH folder)
     set(configurations "${CMAKE_CONFIGURATION_TYPES}")
@@ -141,7 +156,7 @@ function(_resid_compile target source file object header)
     BYPRODUCTS "${fresh}" "${header}"
     COMMAND Resid::residc "${file}" -o "${object}" "--header=${fresh}" "--depfile=${object}.d" ${ARGN}
     COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${fresh}" "${header}"
-    DEPENDS "${file}" Resid::residc
+    DEPENDS "${file}" ${schedule} Resid::residc
     DEPFILE "${object}.d"
     COMMENT "Compiling kernels of ${source} for ${target}"
     COMMAND_EXPAND_LISTS VERBATIM)
@@ -191,7 +206,7 @@ function(_resid_add_library target type objects stamp folder headers)
 endfunction()
 
 function(resid_add_kernels target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TYPE;TARGET;MTRIPLE;MODE;PREFIX;HEADER_DIRECTORY" "SOURCES;MCPU;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TYPE;TARGET;MTRIPLE;MODE;PREFIX;SCHEDULE;HEADER_DIRECTORY" "SOURCES;MCPU;OPTIONS")
   if(NOT DEFINED ARG_TYPE)
     set(ARG_TYPE STATIC)
   endif()

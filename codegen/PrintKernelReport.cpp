@@ -37,6 +37,8 @@ static void printPlan(raw_ostream &stream, const kernels::PlanDescription &plan)
     stream << comma << decision.text;
     if (!decision.reason.empty())
       stream << " (" << decision.reason << ")";
+    if (!decision.source.empty())
+      stream << " [" << decision.source << "]";
   }
   stream << "\n";
 }
@@ -112,6 +114,7 @@ static json::Value toJSON(const kernels::PlanDescription &plan) {
     object[decision.key] = decision.value;
     if (decision.hasReason)
       object[decision.key + "_reason"] = decision.reason.empty() ? json::Value(nullptr) : decision.reason;
+    object[decision.key + "_source"] = decision.source.empty() ? "default" : decision.source;
   }
   return object;
 }

@@ -62,13 +62,12 @@ static LogicalResult addCPULowering(OpPassManager &manager, StringRef text,
   CPUTargetOptions options;
   if (failed(options.parseFromString(text)))
     return failure();
-  llvm::Expected<cpu::Schedule> schedule = cpu::parseSchedule(options.schedule);
-  if (!schedule)
-    return errorHandler(llvm::toString(schedule.takeError()));
   cpu::CPUTarget target;
 #define RESID_CPU_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) target.MEMBER = options.MEMBER;
 #include "codegen/cpu/choice/CPUFacts.def"
-  target.schedule = *schedule;
+  llvm::Expected<cpu::Schedule> schedule = cpu::parseSchedule(options.schedule);
+  if (llvm::Error error = schedule ? target.use(*schedule) : schedule.takeError())
+    return errorHandler(llvm::toString(std::move(error)));
   cpu::buildCPULoweringPipeline(manager, target);
   return success();
 }

@@ -147,15 +147,14 @@ struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
   void runOnOperation() override {
     SmallVector<rows::KernelOp> kernels;
     getOperation().walk([&](rows::KernelOp kernel) { kernels.push_back(kernel); });
-    llvm::Expected<Schedule> parsed = parseSchedule(schedule);
-    if (!parsed) {
-      getOperation().emitError(llvm::toString(parsed.takeError()));
-      return signalPassFailure();
-    }
     CPUTarget target;
-    target.schedule = *parsed;
 #define RESID_KERNEL_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) target.MEMBER = MEMBER;
 #include "codegen/cpu/choice/CPUFacts.def"
+    llvm::Expected<Schedule> parsed = parseSchedule(schedule);
+    if (llvm::Error error = parsed ? target.use(*parsed) : parsed.takeError()) {
+      getOperation().emitError(llvm::toString(std::move(error)));
+      return signalPassFailure();
+    }
     if (failed(lower(kernels, target)))
       return signalPassFailure();
   }

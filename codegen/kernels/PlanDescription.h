@@ -25,6 +25,9 @@ struct PlanDecision {
   std::string reason = {};
   /// Whether JSON has the reason as `key`_reason, null where it is empty.
   bool hasReason = false;
+  /// Who decided: a flag, or a file with its line. Empty where the compiler did. JSON has it as `key`_source, "default"
+  /// where it is empty.
+  std::string source = {};
 };
 
 struct PlanDescription {

@@ -19,11 +19,11 @@ defm mcpu : Value<"mcpu", "NAME[,NAME...]", grp_machine,
   "several (x86-64 only), the first call chooses the best one for the processor">;
 defm mtriple : Value<"mtriple", "TRIPLE", grp_machine, "machine to compile for; default: this one">;
 defm target : Value<"target", "KIND", grp_machine, "kind of machine: cpu (default)">, Values<"cpu">;
-defm schedule : Value<"schedule", "KEY=VALUE[,...]", grp_machine,
-  "how row kernels run; no key changes a bit of the results: path=vector|scalar,\n"
-  "stores=auto|plain|nontemporal, prefetch=auto|off|on, rows=auto|single|pipelined|batched,\n"
-  "local-rows=auto|off|on",
-  [MayBeEmpty]>;
+defm schedule : Value<"schedule", "KEY=VALUE[,...]|@FILE", grp_machine,
+                      "how row kernels run; no key changes a bit of the results: path=vector|scalar,\n"
+                      "stores=auto|plain|nontemporal, prefetch=auto|off|on, rows=auto|single|pipelined|batched,\n"
+                      "local-rows=auto|off|on, vector-bits=auto|128|256|512; @FILE: as resid-tune found them",
+                      [MayBeEmpty]>;
 
 def grp_placement : OptionGroup<"placement">, HelpText<"Norm placement">;
 defm placement : Value<"placement", "P", grp_placement,

@@ -16,6 +16,10 @@ using namespace mlir::resid::tools;
 using namespace mlir::resid::tools::residc;
 
 static Error setSchedule(ResidcOptions &options, StringRef value) {
+  if (value.consume_front("@")) {
+    options.scheduleFile = value.str();
+    return value.empty() ? makeUsageError("--schedule: expected a file after '@', but got none") : Error::success();
+  }
   Expected<mlir::resid::cpu::Schedule> schedule = mlir::resid::cpu::parseSchedule(value);
   if (!schedule)
     return makeUsageError("--schedule: " + toString(schedule.takeError()));
@@ -130,8 +134,9 @@ Expected<ResidcOptions> mlir::resid::tools::parseResidcOptions(ArrayRef<const ch
   const EmitKind *emit = line->has(OPT_emit) ? findKind(&EmitKind::name, line->getValue(OPT_emit)) : nullptr;
   if (Error error = completeOutput(options, emit))
     return std::move(error);
-  if (Error error = checkOutputs(
-          options.input, {options.output, options.header, options.manifest, options.reportFile, options.depfile}))
-    return makeUsageError(toString(std::move(error)));
+  for (StringRef file : {options.input, options.scheduleFile})
+    if (Error error =
+            checkOutputs(file, {options.output, options.header, options.manifest, options.reportFile, options.depfile}))
+      return makeUsageError(toString(std::move(error)));
   return options;
 }

@@ -25,6 +25,8 @@ struct ResidcOptions {
   /// The norm placement to convert to and how; none where `to` is empty.
   ConvertNormPlacementOptions conversion;
   cpu::Schedule schedule;
+  /// Where the schedules of the CPUs stand instead; empty where they do not.
+  std::string scheduleFile;
   /// Where the report goes as JSON; as text to standard error if empty.
   std::string reportFile;
   bool report = false;

@@ -5,6 +5,7 @@
 
 #include "codegen/Pipelines.h"
 #include "codegen/boundary/Header.h"
+#include "codegen/cpu/choice/ScheduleFile.h"
 #include "diagram/Diagram.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/placement/Manifest.h"
@@ -42,6 +43,7 @@ private:
   ExitCode compile(ModuleOp module);
   ExitCode emitCode(ModuleOp module, const CompileOptions &compileOptions);
   llvm::Expected<std::vector<machine::TargetDescription>> resolveTargets();
+  ExitCode readScheduleFile();
   void takeManifest(ModuleOp module);
   ExitCode reportKernels(ModuleOp module, CompileOptions compileOptions);
   void takeReport();
@@ -53,6 +55,7 @@ private:
   OwningOpRef<ModuleOp> program;
   CompiledModule compiled;
   KernelReport kernels;
+  std::optional<cpu::ScheduleFile> scheduleFile;
   bool hasReport() const { return options.report || !options.reportFile.empty(); }
   /// (path, contents), in the order they are written.
   std::vector<std::pair<std::string, std::string>> files;
@@ -97,10 +100,31 @@ std::string draw(ModuleOp module) {
 llvm::Expected<std::vector<machine::TargetDescription>> Compiler::resolveTargets() {
   llvm::Expected<std::vector<machine::TargetDescription>> targets =
       machine::resolveTargets(options.triple, options.mcpu);
-  if (targets)
-    for (machine::TargetDescription &target : *targets)
-      target.facts.schedule = options.schedule;
+  if (!targets)
+    return targets;
+  for (machine::TargetDescription &target : *targets) {
+    llvm::Expected<const cpu::Schedule *> schedule =
+        scheduleFile ? scheduleFile->find(target.cpu) : llvm::Expected<const cpu::Schedule *>(&options.schedule);
+    llvm::Error failure = schedule ? target.facts.use(**schedule) : schedule.takeError();
+    if (failure)
+      return llvm::createStringError((scheduleFile ? options.scheduleFile : std::string("--schedule")) + ": " +
+                                     llvm::toString(std::move(failure)));
+  }
   return targets;
+}
+
+/// --schedule=@FILE, before anything is compiled.
+ExitCode Compiler::readScheduleFile() {
+  if (options.scheduleFile.empty())
+    return ExitDone;
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readInput(options.scheduleFile);
+  if (!buffer)
+    return report(llvm::toString(buffer.takeError()), ExitFile);
+  llvm::Expected<cpu::ScheduleFile> file = cpu::parseScheduleFile((*buffer)->getBuffer(), options.scheduleFile);
+  if (!file)
+    return report(llvm::toString(file.takeError()), ExitUsage);
+  scheduleFile = std::move(*file);
+  return ExitDone;
 }
 
 /// Most likely another file was meant.
@@ -221,14 +245,19 @@ std::string escapePath(StringRef path) {
 }
 
 ExitCode Compiler::writeFiles() {
-  if (!options.depfile.empty())
-    files.emplace_back(options.depfile, escapePath(options.output) + ": " + escapePath(options.input) + "\n");
+  if (!options.depfile.empty()) {
+    std::string schedule = options.scheduleFile.empty() ? "" : " " + escapePath(options.scheduleFile);
+    files.emplace_back(options.depfile,
+                       escapePath(options.output) + ": " + escapePath(options.input) + schedule + "\n");
+  }
   if (llvm::Error error = writeOutputs(files))
     return report(llvm::toString(std::move(error)), ExitFile);
   return ExitDone;
 }
 
 ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
+  if (ExitCode code = readScheduleFile())
+    return code;
   DialectRegistry registry;
   registerCompilerDialects(registry);
   context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);

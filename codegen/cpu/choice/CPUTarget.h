@@ -36,6 +36,9 @@ struct CPUTarget {
   std::string vectorBitsReason;
   /// Not of the processor, but how it is to be used.
   Schedule schedule;
+
+  /// Uses the processor so. An error where it asks for wider vectors than there are.
+  llvm::Error use(const Schedule &chosen);
 };
 
 } // namespace mlir::resid::cpu

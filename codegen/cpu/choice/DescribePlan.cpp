@@ -43,6 +43,25 @@ static PlanDecision describeScratch(const KernelPlan &plan) {
   return {"scratch_columns", columns, text};
 }
 
+static bool hasValue(const PlanDecision &decision, StringRef value) {
+  std::optional<int64_t> number = decision.value.getAsInteger();
+  return number ? std::to_string(*number) == value : decision.value.getAsString() == value;
+}
+
+/// Says who set what. Where a setting could not be followed, the decision has a reason. Settings that are no decision
+/// of their own, such as thresholds, stand behind those that are.
+static void addSources(std::vector<PlanDecision> &decisions, const Schedule &schedule) {
+  for (const Setting &setting : schedule.settings) {
+    std::string key = setting.key;
+    llvm::replace(key, '-', '_');
+    auto found = llvm::find_if(decisions, [&](const PlanDecision &decision) { return decision.key == key; });
+    if (found == decisions.end())
+      found = decisions.insert(found, {key, setting.value, setting.key + "=" + setting.value});
+    if (hasValue(*found, setting.value))
+      found->source = setting.source;
+  }
+}
+
 kernels::PlanDescription cpu::describePlan(rows::KernelOp kernel, StringRef name, const CPUTarget &target) {
   KernelPlan plan = planKernel(kernel, target);
   kernels::PlanDescription result{"cpu", name.str(), {}, "scalar path", {}};
@@ -52,6 +71,7 @@ kernels::PlanDescription cpu::describePlan(rows::KernelOp kernel, StringRef name
                       decide("prefetch", plan.prefetch ? "on" : "off"),
                       describeRows(plan),
                       describeScratch(plan)};
+  addSources(result.decisions, target.schedule);
   if (plan.path == RowPath::Scalar)
     result.fallbackReason = plan.obstacle.empty() ? "the schedule says so" : plan.obstacle;
   return result;

@@ -8,7 +8,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 
 using namespace llvm;
 using namespace mlir::resid;
@@ -35,12 +34,14 @@ constexpr StringRef kStores[] = {"auto", "plain", "nontemporal"};
 constexpr StringRef kPrefetches[] = {"auto", "off", "on"};
 constexpr StringRef kRowOrders[] = {"auto", "single", "pipelined", "batched"};
 constexpr StringRef kLocalRows[] = {"auto", "off", "on"};
+constexpr StringRef kVectorWidths[] = {"auto", "128", "256", "512"};
 const Key kKeys[] = {
     makeKey<&Schedule::path>("path", kPaths),
     makeKey<&Schedule::stores>("stores", kStores),
     makeKey<&Schedule::prefetch>("prefetch", kPrefetches),
     makeKey<&Schedule::rows>("rows", kRowOrders),
     makeKey<&Schedule::localRows>("local-rows", kLocalRows),
+    makeKey<&Schedule::vectorWidth>("vector-bits", kVectorWidths),
 };
 
 } // namespace
@@ -93,22 +94,39 @@ static Error setKey(Schedule &schedule, StringRef name, StringRef value) {
   return Error::success();
 }
 
+const Setting *Schedule::findSetting(StringRef key) const {
+  auto found = find_if(settings, [key](const Setting &setting) { return setting.key == key; });
+  return found == settings.end() ? nullptr : &*found;
+}
+
+Error Schedule::set(StringRef key, StringRef value, StringRef source) {
+  if (Error error = setKey(*this, key, value))
+    return error;
+  if (const Setting *earlier = findSetting(key))
+    return createStringError("expected " + key + " once, but got " + key + "=" + earlier->value + " and " + key + "=" +
+                             value);
+  settings.push_back({key.str(), value.str(), source.str()});
+  return Error::success();
+}
+
 Expected<Schedule> cpu::parseSchedule(StringRef text) {
   Schedule schedule;
-  StringMap<StringRef> given;
-  SmallVector<StringRef> settings;
+  SmallVector<StringRef> given;
   if (!text.empty())
-    text.split(settings, ',');
-  for (StringRef setting : settings) {
-    auto [name, value] = setting.split('=');
-    if (Error error = setKey(schedule, name, value))
+    text.split(given, ',');
+  for (StringRef setting : given) {
+    auto [key, value] = setting.split('=');
+    if (Error error = schedule.set(key, value, "--schedule"))
       return error;
-    auto [earlier, isFirst] = given.try_emplace(name, value);
-    if (!isFirst)
-      return createStringError("expected " + name + " once, but got " + name + "=" + earlier->second + " and " + name +
-                               "=" + value);
   }
   return schedule;
+}
+
+std::vector<NamedValues> cpu::getNamedValues() {
+  std::vector<NamedValues> keys;
+  for (const Key &key : kKeys)
+    keys.push_back({key.name, key.values});
+  return keys;
 }
 
 std::string cpu::printSchedule(const Schedule &schedule) {

@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
+#include <vector>
 
 namespace mlir::resid::cpu {
 
@@ -48,13 +49,39 @@ enum class LocalRowKind {
   On,   // where there is room
 };
 
+/// How wide explicit vectors are.
+enum class VectorWidth {
+  Auto, // as wide as the registers
+  Bits128,
+  Bits256,
+  Bits512,
+};
+
+/// A setting that somebody chose, and where: `--schedule`, or a file with its line as FILE:LINE.
+struct Setting {
+  std::string key, value, source;
+};
+
 struct Schedule {
   RowPath path = RowPath::Vector;
   StoreKind stores = StoreKind::Auto;
   PrefetchKind prefetch = PrefetchKind::Auto;
   RowOrder rows = RowOrder::Auto;
   LocalRowKind localRows = LocalRowKind::Auto;
+  VectorWidth vectorWidth = VectorWidth::Auto;
   ScheduleTable table;
+  /// What was set, in the order in which it was. Everything else has its default.
+  std::vector<Setting> settings;
+
+  /// Gives a key its value; `source` is for reports. The error names the keys or values there are, or the earlier
+  /// setting of the key.
+  llvm::Error set(llvm::StringRef key, llvm::StringRef value, llvm::StringRef source);
+  /// The setting of that key; null where it has its default.
+  const Setting *findSetting(llvm::StringRef key) const;
+  /// The width that is asked for, in bits; 0: the target's.
+  unsigned getVectorBits() const {
+    return vectorWidth == VectorWidth::Auto ? 0 : 64U << static_cast<unsigned>(vectorWidth);
+  }
 
   /// Whether versions that write past the cache prefetch.
   bool usesPrefetch() const { return prefetch != PrefetchKind::Off; }
@@ -63,6 +90,13 @@ struct Schedule {
 /// Reads `key=value,key=value`, where a key may be one of getThresholds(); the empty text changes nothing. An error
 /// names the keys or values there are.
 llvm::Expected<Schedule> parseSchedule(llvm::StringRef text);
+/// The values of each key that has names for them, the default first; thresholds are not among them.
+struct NamedValues {
+  llvm::StringRef key;
+  llvm::ArrayRef<llvm::StringRef> values;
+};
+std::vector<NamedValues> getNamedValues();
+
 /// All keys with their present values, and the thresholds that are not the default, in the form that parseSchedule
 /// reads.
 std::string printSchedule(const Schedule &schedule);
