@@ -15,12 +15,13 @@
 #   make check-tsan   runs the thread pool and kernels on several threads under ThreadSanitizer (docs/robustness.md)
 #   make check-sanitizers   check-tsan, then runtime, callers and kernels under clang's other sanitizers
 #   make check-asan   check-sanitizers, then all tests with every tool built for the address and undefined-behaviour sanitizers
+#   make check-valgrind   every tool under valgrind on programs of the tests, minutes each (docs/robustness.md)
 #   make clean        removes the build folder
 
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-sanitizers check-tsan check-asan sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser bench bench-quick bench-peers bench-docs accuracy setup configure clean
+.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser bench bench-quick bench-peers bench-docs accuracy setup configure clean
 
 all: configure
 	cmake --build $(BUILD)
@@ -75,6 +76,11 @@ check-sanitizers check-tsan: configure sanitizer-runtimes
 
 check-asan: check-sanitizers sanitized
 	cmake --build $(SANITIZED) --target check-resid
+
+# JOBS: how many tools run at a time.
+check-valgrind: all
+	@cmake/setup-packages.sh valgrind
+	JOBS=$(or $(JOBS),2) test/sanitize/valgrind.sh $(BUILD)
 
 PEERS ?= $(BUILD)/peers
 BENCH_FLAGS ?=
