@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import os
 import pathlib
+import shlex
 import shutil
 import sys
 import time
@@ -129,12 +130,19 @@ def remove_pictures(folder):
         path.unlink()
 
 
+def command_line(arguments):
+    """The call of make that did this run: what is not the Makefile's own came by BENCH_FLAGS."""
+    flags = [word for word in arguments if word != "--quick" and not word.startswith(("--build=", "--peers=", "--out="))]
+    target = "make bench-quick" if "--quick" in arguments else "make bench"
+    return f"{target} BENCH_FLAGS={shlex.quote(' '.join(flags))}" if flags else target
+
+
 def write_results(options, results, numbers, points, machine_line, reasons):
     report.write_csv(results, options.out / "results.csv")
     beyond = curve.beyond_bytes(points, machine.last_level_bytes())
     remove_pictures(options.out)
     pictures = plots.write_plots(results, points, beyond, options.out)
-    command = "make bench" + (f"-{options.mode}" if options.mode != "full" else "")
+    command = command_line(sys.argv[1:])
     skipped = "\n".join(f"- {what}: {reason}" for what, reason in reasons)
     amount = f"tries: {results.tries}, samples in each: {results.samples_per_try}"
     text = "\n\n".join([

@@ -46,6 +46,8 @@ def check_markdown(path):
         tables += width == 0
         assert width in (0, cells), line
         width = cells
+    # As a reader would give it: the flags of the test, less those that the Makefile gives.
+    assert "Command: `make bench BENCH_FLAGS='--smoke --row-orders --cc=" in path.read_text(), path.read_text()[:400]
     # Bars, single numbers, the limit; then kernels of two types on one and two threads, alone and with a reader.
     assert tables == 3 + len(KERNELS) * 2 * 2 * 2, tables
 
