@@ -46,7 +46,8 @@ def parse_arguments():
     parser.add_argument("--cc", default="cc", help="the compiler driver that links objects into a library")
     parser.add_argument("--cxx", default="c++", help="the compiler of the wrapper around oneDNN")
     parser.add_argument("--peers", type=pathlib.Path, help="a virtual environment with peers (default: BUILD/peers)")
-    parser.add_argument("--only", default="", help="measure only kernels whose name contains this")
+    parser.add_argument("--only", default="", metavar="PART,…",
+                        help="measure only kernels whose name contains one of these")
     parser.add_argument("--shapes", type=parse_shapes,
                         help="other shapes than those of the bars: 4096x768,65536x64; 'none': only those with a reader")
     parser.add_argument("--readers", type=parse_shapes, metavar="SHAPES",
@@ -56,7 +57,8 @@ def parse_arguments():
                              "--also=--mcpu=x86-64-v4; several times for several variants")
     parser.add_argument("--against", metavar="RESIDC", help="measure also what this other residc makes, by turns")
     parser.add_argument("--row-orders", action="store_true",
-                        help="measure also hand-written add + norms with rows pipelined, in pairs, or kept in f32")
+                        help="measure also hand-written add + norms with rows pipelined, in pairs, or kept in f32, and column "
+                             "sums in other orders, with their errors")
     parser.add_argument("--page", metavar="NAME", help="with --update-docs: write docs/measurements/NAME.md instead, for "
                                                       "a processor that has no page yet")
     parser.add_argument("--tries", type=int, help="how often everything is measured (default: 3)")
@@ -107,11 +109,12 @@ def measure_cases(providers, plan, chosen):
     records, filled = {}, None
     for attempt, case in itertools.product(range(plan.tries), chosen):
         if filled != (case.type, case.shape):
-            providers.arrays.fill(case, cases.SIZES[case.type])
+            providers.arrays.fill(case)
             filled = case.type, case.shape
         found = providers.variants(case)
         if attempt == 0:
             measure.check(found, case, providers.arrays)
+            variants.print_sum_errors(found, case, providers)
         measure.measure(found, case, plan, records)
         print(f"try {attempt + 1} of {plan.tries}: {case.kernel.title}, {case.type} {case.shape}, "
               f"threads: {case.threads}{', with a reader' if case.is_read else ''}", flush=True)
@@ -121,7 +124,7 @@ def measure_cases(providers, plan, chosen):
 def choose_cases(options, shapes, readers, threads):
     return [cases.Case(kernel, element, rows, width, count, is_read) for is_read in (False, True) for count in threads
             for element in cases.SIZES for rows, width in (readers if is_read else shapes) for kernel in cases.KERNELS
-            if options.only in kernel.name]
+            if any(part in kernel.name for part in options.only.split(",")) and (kernel.streams[1] or not is_read)]
 
 
 def remove_pictures(folder):

@@ -1,46 +1,38 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Column sums by hand, in the order of docs/numerics.md and in others that it was chosen from. Portable vectors of the
-// compiler. Eight rows are read together, so that memory holds one partial sum per column and eight rows. Not: who
-// times them (native/ColumnSums.cpp).
+// Column sums by hand, in the order of docs/numerics.md and in others that it was chosen from. Eight rows are read
+// together, so that memory holds one partial sum per column and eight rows. Not: tasks (ColumnSums.cpp).
 
 #ifndef RESID_BENCHMARKS_HANDWRITTEN_COLUMNSUMS_H
 #define RESID_BENCHMARKS_HANDWRITTEN_COLUMNSUMS_H
 
+#include "benchmarks/handwritten/Elements.h"
+
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 #include <vector>
 
-namespace resid::handwritten {
+namespace resid::handwritten::RESID_ISA {
 
-#ifdef __AVX512F__
-constexpr int kVector = 16;
-#else
-constexpr int kVector = 8;
-#endif
-typedef float Floats __attribute__((vector_size(4 * kVector)));
-typedef double Doubles __attribute__((vector_size(8 * kVector)));
-typedef uint16_t Halves __attribute__((vector_size(2 * kVector)));
-typedef uint32_t Words __attribute__((vector_size(4 * kVector)));
+typedef double Doubles __attribute__((vector_size(8 * kVectorLanes)));
+typedef uint16_t Words __attribute__((vector_size(2 * kVectorLanes)));
+typedef uint32_t DoubleWords __attribute__((vector_size(4 * kVectorLanes)));
 
-template <typename VectorT, typename T> inline VectorT loadAs(const T *from) {
-  VectorT result;
-  memcpy(&result, from, sizeof(result));
+RESID_INLINE Doubles loadDoubles(const double *from) {
+  Doubles result;
+  std::memcpy(&result, from, sizeof(result));
   return result;
 }
-template <typename VectorT, typename T> inline void storeAs(T *to, VectorT value) { memcpy(to, &value, sizeof(value)); }
+RESID_INLINE void storeDoubles(double *to, Doubles value) { std::memcpy(to, &value, sizeof(value)); }
+RESID_INLINE Doubles widen(Vector value) { return __builtin_convertvector(value, Doubles); }
 
-inline Floats loadFloats(const float *from) { return loadAs<Floats>(from); }
-/// bf16
-inline Floats loadFloats(const uint16_t *from) {
-  Words words = __builtin_convertvector(loadAs<Halves>(from), Words) << 16;
-  return loadAs<Floats>(&words);
-}
-inline float loadFloat(const float *from) { return *from; }
-inline float loadFloat(const uint16_t *from) {
-  uint32_t word = static_cast<uint32_t>(*from) << 16;
-  return loadAs<float>(&word);
+/// bf16, with the columns in order: sums are stored as f32, where even and odd ones would have to be put back.
+RESID_INLINE Vector loadFloats(const uint16_t *from) {
+  Words words;
+  std::memcpy(&words, from, sizeof(words));
+  DoubleWords bits = __builtin_convertvector(words, DoubleWords) << 16;
+  Vector result;
+  std::memcpy(&result, &bits, sizeof(result));
+  return result;
 }
 
 /// How the terms of a lane, a contiguous range of rows, are added up.
@@ -55,9 +47,9 @@ enum class Order {
   Wide, ///< each term in f64
 };
 
-constexpr int64_t kChain = 8, kLanes = 64;
+constexpr int64_t kChain = 8, kRowLanes = 64;
 
-inline int64_t groupRows(Order order, int64_t rows) {
+RESID_INLINE int64_t groupRows(Order order, int64_t rows) {
   switch (order) {
   case Order::Running:
     return rows;
@@ -89,9 +81,12 @@ enum class End { Chain, Store, Add, AddAll, Lane, FirstLane };
 /// Works on the rows of one lane after the other. `width` is a multiple of 64.
 template <typename Element> class ColumnSums {
 public:
-  ColumnSums(const Element *x, int64_t rows, int64_t width, Order order)
+  /// `memory` is that of the call before, which spares the pages.
+  ColumnSums(const Element *x, int64_t rows, int64_t width, Order order, std::vector<double> &memory)
       : x(x), rows(rows), width(width), order(order), size(groupRows(order, rows)), groups((rows + size - 1) / size),
-        lanes(std::min(groups, kLanes)), memory(lanes * width) {}
+        lanes(std::min(groups, kRowLanes)), memory(memory) {
+    memory.resize(std::max(memory.size(), static_cast<size_t>(lanes * width)));
+  }
 
   int64_t countLanes() const { return lanes; }
 
@@ -107,21 +102,23 @@ public:
   }
 
   void finish(float *result) {
-    const double *table[kLanes] = {};
-    std::vector<double> absent(lanes < kLanes ? width : 0, 0.0);
-    std::fill(table, table + kLanes, absent.data());
+    const double *table[kRowLanes] = {};
+    std::vector<double> absent(lanes < kRowLanes ? width : 0, 0.0);
+    std::fill(table, table + kRowLanes, absent.data());
     for (int64_t lane = 0; lane < lanes; ++lane)
-      table[groups >= kLanes ? lane : kLanes * lane / groups] = memory.data() + lane * width;
-    for (int64_t column = 0; column < width; column += kVector)
-      storeAs(result + column, __builtin_convertvector(tree<0, 1>(table, column), Floats));
+      table[groups >= kRowLanes ? lane : kRowLanes * lane / groups] = memory.data() + lane * width;
+    for (int64_t column = 0; column < width; column += kVectorLanes)
+      storeFloats(result + column, __builtin_convertvector(tree<0, 1>(table, column), Vector));
   }
 
 private:
-  int64_t firstGroup(int64_t lane) const { return groups >= kLanes ? (lane * groups + kLanes - 1) / kLanes : lane; }
+  int64_t firstGroup(int64_t lane) const {
+    return groups >= kRowLanes ? (lane * groups + kRowLanes - 1) / kRowLanes : lane;
+  }
 
   template <int lane, int stride> static Doubles tree(const double *const *table, int64_t column) {
-    if constexpr (stride == kLanes)
-      return loadAs<Doubles>(table[lane] + column);
+    if constexpr (stride == kRowLanes)
+      return loadDoubles(table[lane] + column);
     else
       return tree<lane, 2 * stride>(table, column) + tree<lane + stride, 2 * stride>(table, column);
   }
@@ -131,33 +128,33 @@ private:
     const Element *row = x + low * width;
     constexpr int64_t parts = 4;
     if (high - low == kChain)
-      for (int64_t column = 0; column < width; column += parts * kVector) {
-        Floats sums[parts];
+      for (int64_t column = 0; column < width; column += parts * kVectorLanes) {
+        Vector sums[parts];
         for (int64_t part = 0; part < parts; ++part)
-          sums[part] = start ? loadFloats(start + column + part * kVector) : Floats{};
+          sums[part] = start ? loadFloats(start + column + part * kVectorLanes) : setZero();
         for (int64_t i = 0; i < kChain; ++i) {
           const Element *from = row + i * width + column;
           __builtin_prefetch(from + kChain * width);
-          if (sizeof(Element) * parts * kVector > 64)
-            __builtin_prefetch(from + kChain * width + parts * kVector / 2);
+          if (sizeof(Element) * parts * kVectorLanes > 64)
+            __builtin_prefetch(from + kChain * width + parts * kVectorLanes / 2);
           for (int64_t part = 0; part < parts; ++part)
-            sums[part] += loadFloats(from + part * kVector);
+            sums[part] += loadFloats(from + part * kVectorLanes);
         }
         for (int64_t part = 0; part < parts; ++part)
-          pass(column + part * kVector, sums[part]);
+          pass(column + part * kVectorLanes, sums[part]);
       }
     else
-      for (int64_t column = 0; column < width; column += kVector) {
-        Floats sum = start ? loadFloats(start + column) : Floats{};
+      for (int64_t column = 0; column < width; column += kVectorLanes) {
+        Vector sum = start ? loadFloats(start + column) : setZero();
         for (int64_t i = 0; i < high - low; ++i)
           sum += loadFloats(row + i * width + column);
         pass(column, sum);
       }
   }
 
-  static void addTo(double *total, int64_t column, Floats sum, bool isFirst) {
-    Doubles wide = __builtin_convertvector(sum, Doubles);
-    storeAs(total + column, isFirst ? wide : loadAs<Doubles>(total + column) + wide);
+  static void addTo(double *total, int64_t column, Vector sum, bool isFirst) {
+    Doubles wide = widen(sum);
+    storeDoubles(total + column, isFirst ? wide : loadDoubles(total + column) + wide);
   }
 
   void addGroup(int64_t low, int64_t high, bool isFirst, float *chain, float *block, float *group, double *total) {
@@ -167,7 +164,7 @@ private:
       bool hasChain = place % 64 != 0 && cascades, hasBlock = place >= 64 && cascades;
       const float *start = !cascades && begin > low ? chain : nullptr;
       if (next == high) {
-        addRows(begin, next, start, [&](int64_t column, Floats sum) {
+        addRows(begin, next, start, [&](int64_t column, Vector sum) {
           if (hasChain)
             sum = loadFloats(block + column) + sum;
           if (hasBlock)
@@ -175,15 +172,15 @@ private:
           addTo(total, column, sum, isFirst);
         });
       } else if (!cascades) {
-        addRows(begin, next, start, [&](int64_t column, Floats sum) { storeAs(chain + column, sum); });
+        addRows(begin, next, start, [&](int64_t column, Vector sum) { storeFloats(chain + column, sum); });
       } else if (place % 64 == 56) {
-        addRows(begin, next, nullptr, [&](int64_t column, Floats sum) {
+        addRows(begin, next, nullptr, [&](int64_t column, Vector sum) {
           sum = loadFloats(block + column) + sum;
-          storeAs(group + column, hasBlock ? loadFloats(group + column) + sum : sum);
+          storeFloats(group + column, hasBlock ? loadFloats(group + column) + sum : sum);
         });
       } else {
-        addRows(begin, next, nullptr, [&](int64_t column, Floats sum) {
-          storeAs(block + column, hasChain ? loadFloats(block + column) + sum : sum);
+        addRows(begin, next, nullptr, [&](int64_t column, Vector sum) {
+          storeFloats(block + column, hasChain ? loadFloats(block + column) + sum : sum);
         });
       }
     }
@@ -192,11 +189,11 @@ private:
   void addWide(double *total, int64_t low, int64_t high) {
     std::fill(total, total + width, 0.0);
     for (int64_t begin = low; begin < high; begin += kChain)
-      for (int64_t column = 0; column < width; column += kVector) {
-        Doubles sum = loadAs<Doubles>(total + column);
+      for (int64_t column = 0; column < width; column += kVectorLanes) {
+        Doubles sum = loadDoubles(total + column);
         for (int64_t row = begin; row < std::min(begin + kChain, high); ++row)
-          sum += __builtin_convertvector(loadFloats(x + row * width + column), Doubles);
-        storeAs(total + column, sum);
+          sum += widen(loadFloats(x + row * width + column));
+        storeDoubles(total + column, sum);
       }
   }
 
@@ -204,9 +201,9 @@ private:
   int64_t rows, width;
   Order order;
   int64_t size, groups, lanes;
-  std::vector<double> memory;
+  std::vector<double> &memory;
 };
 
-} // namespace resid::handwritten
+} // namespace resid::handwritten::RESID_ISA
 
 #endif // RESID_BENCHMARKS_HANDWRITTEN_COLUMNSUMS_H

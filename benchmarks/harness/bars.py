@@ -33,12 +33,18 @@ def named(*kernels, type=None, widths=None):
                                  and (widths is None or case.width in widths))
 
 
+def rowwise(type, *places):
+    """Cases of this type whose kernels write rows, at these places: beyond the cache (True), in it (False)."""
+    return lambda case, beyond: case.type == type and beyond in places and case.kernel.name != "column_sums"
+
+
 BARS = (
-    Bar("f32 against hand-written", 0.95, "hand", lambda case, beyond: case.type == "f32"),
-    Bar("bf16 against hand-written, beyond the cache", 0.95, "hand",
-        lambda case, beyond: case.type == "bf16" and beyond),
-    Bar("bf16 against hand-written, in the cache", 0.90, "hand",
-        lambda case, beyond: case.type == "bf16" and not beyond),
+    Bar("f32 against hand-written", 0.95, "hand", rowwise("f32", True, False)),
+    Bar("bf16 against hand-written, beyond the cache", 0.95, "hand", rowwise("bf16", True)),
+    Bar("bf16 against hand-written, in the cache", 0.90, "hand", rowwise("bf16", False)),
+    Bar("column sums against hand-written", 0.90, "hand", lambda case, beyond: case.kernel.name == "column_sums"),
+    Bar("f32 column sums, 16384x1024, of the limit", 0.85, "limit", lambda case, beyond:
+        (case.kernel.name, case.type, case.shape) == ("column_sums", "f32", "16384x1024")),
     Bar("f32 add + layer norm, width to 1024, of the limit", 0.82, "limit",
         named("add_layer_norm", type="f32", widths=NARROW)),
     Bar("f32 add + RMS norm, width to 1024, of the limit", 0.90, "limit",

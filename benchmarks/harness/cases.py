@@ -20,20 +20,22 @@ class Kernel:
     arguments: tuple
     results: tuple
     parts: tuple = ()  # unfused: the kernels that do the same, each with the arrays it works on
+    needs_memory: bool = False  # whether a call asks its context for scratch memory
 
     @property
     def streams(self):
         """How many arrays of rows are read, and how many written."""
-        return sum(name in ROW_ARRAYS for name in self.arguments), len(self.results)
+        return tuple(sum(name in ROW_ARRAYS for name in names) for names in (self.arguments, self.results))
 
     def compulsory_bytes(self, case):
-        reads, writes = self.streams
-        rows = (reads + writes * (2 if case.is_read else 1)) * case.elements
-        parameters = sum(name in ("gamma", "beta") for name in self.arguments) * case.width
-        return (rows + parameters) * SIZES[case.type]
+        arrays = [name for name in self.arguments if name not in SCALARS]
+        return sum(case.bytes_of(name) for name in [*arrays, *self.results * (2 if case.is_read else 1)])
 
 
 ROW_ARRAYS = ("x", "f", "y", "s", "t")
+COLUMN_SUMS = "sums"  # an array of one f32 per column, whatever the type of the rows
+# The values of scalar arguments.
+SCALARS = {"seed": 0x123456789ABCDEF, "step": 3}
 LAYER_PART = ("layer_norm", ("s", "gamma", "beta"), ("y",))
 RMS_PART = ("rms_norm", ("s", "gamma"), ("y",))
 
@@ -45,6 +47,7 @@ KERNELS = (
            ("y", "s"), (("dropout", ("f", "seed", "step"), ("t",)), ("add", ("x", "t"), ("s",)), LAYER_PART)),
     Kernel("layer_norm", "layer norm", ("x", "gamma", "beta"), ("y",)),
     Kernel("rms_norm", "RMS norm", ("x", "gamma"), ("y",)),
+    Kernel("column_sums", "column sums", ("x",), (COLUMN_SUMS,), needs_memory=True),
 )
 # Compiled as well: halves of the unfused forms.
 PARTS = ("add", "dropout")
@@ -67,6 +70,15 @@ class Case:
     def shape(self):
         return f"{self.rows}x{self.width}"
 
+    def extent(self, name):
+        """How many elements of how many bytes an array has."""
+        count = self.elements if name in ROW_ARRAYS else self.width
+        return count, 4 if name == COLUMN_SUMS else SIZES[self.type]
+
+    def bytes_of(self, name):
+        count, size = self.extent(name)
+        return count * size
+
     @property
     def bytes(self):
         return self.kernel.compulsory_bytes(self)
@@ -78,12 +90,14 @@ def function_name(kernel, element, width):
 
 
 def specialize(kernel, element, width):
-    """The text of kernels/<kernel>.mlir for one type and width."""
-    text = (FOLDER / f"{kernel}.mlir").read_text()
+    """The text of kernels/<kernel>.mlir for one type and width. A kernel of mixed types has a text of its own for each."""
+    own = FOLDER / f"{kernel}_{element}.mlir"
+    text = (own if own.exists() else FOLDER / f"{kernel}.mlir").read_text()
     text = text.replace(f"@{kernel}(", f"@{function_name(kernel, element, width)}(")
     if width:
-        text = text.replace("<?x?xf32>", f"<?x{width}xf32>").replace("<?xf32>", f"<{width}xf32>")
-    text = re.sub(r"xf32>", f"x{element}>", text)
+        text = re.sub(r"<(\?x)?\?x(\w+)>", rf"<\g<1>{width}x\g<2>>", text).replace("tensor.empty(%columns)", "tensor.empty()")
+    if not own.exists():
+        text = re.sub(r"xf32>", f"x{element}>", text)
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("//"))
 
 

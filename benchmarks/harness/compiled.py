@@ -38,10 +38,6 @@ def with_compiler(residc):
     return Path("resid-against", "resid, the compiler to compare with", (), compiler=residc)
 
 
-# The values of scalar arguments.
-SCALARS = {"seed": 0x123456789ABCDEF, "step": 3}
-
-
 class Unavailable(Exception):
     """Something that is not measured, with the reason."""
 
@@ -74,8 +70,8 @@ def arguments_of(arrays, case, arguments, results, fixed_width, context):
     """What a compiled function is called with: see docs/embedding.md."""
     values = [context]
     for name in arguments:
-        if name in SCALARS:
-            values.append(SCALARS[name])
+        if name in cases.SCALARS:
+            values.append(cases.SCALARS[name])
             continue
         values.append(arrays[name])
         if name in cases.ROW_ARRAYS:

@@ -56,29 +56,28 @@ CLOSE = {"f32": 1e-4, "bf16": 0.1}
 
 def check(variants, case, arrays):
     """Ends the run where two variants that promise the same bits differ, or a peer computes something else."""
-    size, first = cases.SIZES[case.type], None
+    first = None
     for variant in sorted(variants, key=lambda variant: not variant.is_exact):
         if not variant.is_exact and not variant.is_close:
             continue
-        arrays.spoil(case.kernel.results, case.elements, size)
+        arrays.spoil(case)
         variant.time(1)
         if first is None:
             first = variant
-            arrays.keep_expected(case.kernel.results, case.elements, size)
+            arrays.keep_expected(case)
         for name in case.kernel.results:
             check_result(variant, first, name, case, arrays)
 
 
 def check_result(variant, first, name, case, arrays):
-    size = cases.SIZES[case.type]
     what = f"bench: {case.kernel.title}, {case.type} {case.shape}, threads: {case.threads}"
     if not variant.is_exact:
-        distance = arrays.distance(name, case.elements, size)
+        distance = arrays.distance(case, name)
         if not distance <= CLOSE[case.type]:
             raise SystemExit(f"{what}: expected '{variant.title}' within {CLOSE[case.type]} of '{first.title}', but "
                              f"{name} is off by {distance}")
         return
-    place = arrays.first_difference(name, case.elements, size)
+    place = arrays.first_difference(case, name)
     if place:
         row, column = divmod(place - 1, case.width)
         raise SystemExit(f"{what}: expected the bits of '{first.title}' from '{variant.title}', but {name} differs "

@@ -25,7 +25,8 @@ class Native:
                 ("bench_clock", ctypes.c_double, []),
                 ("bench_allocate", ctypes.c_void_p, [ctypes.c_int64]),
                 ("bench_fill", None, [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_double]),
-                ("bench_context", ctypes.c_void_p, [ctypes.c_int32] * 2),
+                ("bench_context", ctypes.c_void_p, [ctypes.c_int32] * 3),
+                ("bench_sum_error", ctypes.c_double, [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_void_p]),
                 ("bench_compare", ctypes.c_int64, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]),
                 ("bench_distance", ctypes.c_double, [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 2),
                 ("bench_instructions", ctypes.c_char_p, [])):
@@ -39,11 +40,12 @@ class Native:
         """The address of a limit or of a hand-written kernel."""
         return address_of(self.functions, f"{self.instructions}_{name}")
 
-    def context(self, threads, hints=0):
-        """The address of a resid_ctx with so many threads; 0 for one thread without hints."""
-        if (threads, hints) not in self.contexts:
-            self.contexts[threads, hints] = self.functions.bench_context(threads, hints) or 0
-        return self.contexts[threads, hints]
+    def context(self, threads, hints=0, lends_memory=False):
+        """The address of a resid_ctx with so many threads; 0 for one thread without hints and memory."""
+        key = threads, hints, lends_memory
+        if key not in self.contexts:
+            self.contexts[key] = self.functions.bench_context(*key) or 0
+        return self.contexts[key]
 
 
 def address_of(library, name):
@@ -75,10 +77,11 @@ class Arrays:
     """The arrays of all cases, in one block of memory: the same addresses for all variants of a case."""
     ROWS = ("x", "f", "y", "s", "t", "expected_y", "expected_s")
     PARAMETERS = ("gamma", "beta")
+    COLUMNS = (*PARAMETERS, "sums", "expected_sums")
 
-    def __init__(self, native, row_bytes, parameter_bytes):
+    def __init__(self, native, row_bytes, column_bytes):
         self.native = native
-        self.capacity = {name: row_bytes for name in self.ROWS} | {name: parameter_bytes for name in self.PARAMETERS}
+        self.capacity = {name: row_bytes for name in self.ROWS} | {name: column_bytes for name in self.COLUMNS}
         sizes = [(size + 2 * LARGE_PAGE - 1) // LARGE_PAGE * LARGE_PAGE for size in self.capacity.values()]
         base = native.functions.bench_allocate(sum(sizes))
         if not base:
@@ -91,24 +94,23 @@ class Arrays:
     def __getitem__(self, name):
         return self.addresses[name]
 
-    def fill(self, case, size):
+    def fill(self, case):
         for seed, name in enumerate(("x", "f", "gamma", "beta")):
-            count = case.width if name in self.PARAMETERS else case.elements
-            self.native.functions.bench_fill(self[name], count, size, seed + 1, 0.25)
+            self.native.functions.bench_fill(self[name], *case.extent(name), seed + 1, 0.25)
 
-    def spoil(self, names, count, size):
+    def spoil(self, case):
         """Overwrites results with what no kernel computes."""
-        for name in names:
-            ctypes.memset(self[name], 0xEE, count * size)
+        for name in case.kernel.results:
+            ctypes.memset(self[name], 0xEE, case.bytes_of(name))
 
-    def keep_expected(self, names, count, size):
-        for name in names:
-            ctypes.memmove(self[f"expected_{name}"], self[name], count * size)
+    def keep_expected(self, case):
+        for name in case.kernel.results:
+            ctypes.memmove(self[f"expected_{name}"], self[name], case.bytes_of(name))
 
-    def first_difference(self, name, count, size):
+    def first_difference(self, case, name):
         """1 + the place of the first element that is not as expected, or 0."""
-        return self.native.functions.bench_compare(self[name], self[f"expected_{name}"], count, size)
+        return self.native.functions.bench_compare(self[name], self[f"expected_{name}"], *case.extent(name))
 
-    def distance(self, name, count, size):
+    def distance(self, case, name):
         """The largest distance from what is expected; infinite where one of the two is not a number."""
-        return self.native.functions.bench_distance(self[name], self[f"expected_{name}"], count, size)
+        return self.native.functions.bench_distance(self[name], self[f"expected_{name}"], *case.extent(name))

@@ -44,7 +44,7 @@ def call_overhead(providers, plan):
     native, arrays = providers.native, providers.arrays
     kernel = next(kernel for kernel in cases.KERNELS if kernel.name == "layer_norm")
     case = cases.Case(kernel, "f32", *CALL_SHAPE, 1)
-    arrays.fill(case, 4)
+    arrays.fill(case)
     nothing = make_call(address_of(native.functions, "bench_nothing"), [0] * 8)
     found = [Variant("nothing", "an empty function", "", Sequence(native, [nothing]).time)]
     found += [variant for variant in providers.variants(case) if variant.group in ("hand", "resid", "peer")]
@@ -58,7 +58,7 @@ def call_overhead(providers, plan):
 def philox(providers, plan):
     """Nanoseconds per element: the numbers alone, by hand, and compiled dropout in cache with its loads and stores."""
     native, arrays = providers.native, providers.arrays
-    (rows, width), scalars = PHILOX_SHAPE, [compiled.SCALARS[name] for name in ("seed", "step")]
+    (rows, width), scalars = PHILOX_SHAPE, [cases.SCALARS[name] for name in ("seed", "step")]
     sink = (ctypes.c_uint64 * 8)()
     found = []
     if native.instructions:
@@ -66,7 +66,7 @@ def philox(providers, plan):
         time = Sequence(native, [call]).time
         found.append(Variant("philox-hand", "random numbers alone, hand-written", "hand", time))
     case = cases.Case(cases.KERNELS[0], "f32", rows, width, 1)
-    arrays.fill(case, 4)
+    arrays.fill(case)
     for path, library in providers.libraries:
         part = [("dropout", ("x", "seed", "step"), ("y",))]
         found.append(Variant(f"dropout-{path.name}", f"dropout alone in cache, {path.title}", "resid",

@@ -17,6 +17,10 @@ HAND_ORDERS = (("pipelined", "hand-written, pipelined rows"),
                ("pipelined_ahead", "hand-written, pipelined rows and prefetch"),
                ("paired", "hand-written, rows in pairs"), ("paired_ahead", "hand-written, rows in pairs and prefetch"))
 WIDE_SCRATCH = (("wide_scratch", "hand-written, scratch row in f32 and prefetch"),)
+# Of column sums: the order of the definition, and others that it was chosen from, which give other bits.
+SUM_ORDERS = tuple((name, f"hand-written, {title}") for name, title in (
+    ("running", "one sum in f32"), ("per_lane", "64 sums in f32"), *((f"groups_{n}", f"groups of {n} rows in f32")
+                                                                   for n in (32, 64, 128, 256)), ("wide", "terms in f64")))
 # What a caller may say of the results (runtime/resid.h).
 HINTS = ((1, "read-soon", "resid, hint: read soon"), (2, "stream", "resid, hint: past the cache"))
 LIMIT_STORES = (("plain", "limit, plain stores"), ("streamed", "limit, non-temporal stores"))
@@ -28,7 +32,7 @@ STREAM_STEP = 256  # bytes that the limits work on at a time
 class Variant:
     name: str
     title: str
-    group: str  # limit, hand, resid, unfused, peer
+    group: str  # limit, hand, order, resid, unfused, hint, peer
     time: typing.Callable[[int], float]  # repeats -> nanoseconds of one
     is_exact: bool = False  # has the bits of docs/numerics.md
     is_close: bool = False  # computes the same up to rounding, into the same arrays
@@ -67,8 +71,12 @@ class Providers:
 
     def limits(self, case):
         reads, writes = case.kernel.streams
-        size = case.elements * cases.SIZES[case.type] // STREAM_STEP * STREAM_STEP
+        size = case.bytes_of("x") // STREAM_STEP * STREAM_STEP
         a = self.arrays
+        if not writes:
+            call = make_call(self.native.by_hand("read"), [self.native.context(case.threads), a["x"], size])
+            yield Variant("limit-read", "limit, reading", "limit", Sequence(self.native, [call], case.threads).time)
+            return
         for stores, title in LIMIT_STORES:
             function = self.native.by_hand(f"stream_{reads}r{writes}w_{stores}")
             arguments = [self.native.context(case.threads), a["x"], a["f"], a["y"], a["s"], size]
@@ -77,13 +85,25 @@ class Providers:
 
     def hand_written(self, case):
         a = self.arrays
-        arguments = [self.native.context(case.threads), *(a[name] for name in ("x", "f", "gamma", "beta", "y", "s")),
-                     case.rows, case.width, *(compiled.SCALARS[name] for name in ("seed", "step"))]
-        for stores, title in HAND_STORES + self.hand_orders(case):
+        results = [a[name] for name in (*case.kernel.results, "s")[:2]]
+        arguments = [self.native.context(case.threads), *(a[name] for name in ("x", "f", "gamma", "beta")), *results,
+                     case.rows, case.width, *(cases.SCALARS[name] for name in ("seed", "step"))]
+        for stores, title in self.hand_ways(case):
             function = self.native.by_hand(f"hand_{case.kernel.name}_{case.type}_{stores}")
             calls = [make_call(function, arguments), *self.readers(case)]
-            yield Variant(f"hand-{stores.replace('_', '-')}", title, "hand",
-                          Sequence(self.native, calls, case.threads).time, is_exact=True)
+            # Of another order are other sums: no bar asks for their speed.
+            has_bits = (stores, title) not in SUM_ORDERS
+            yield Variant(f"hand-{stores.replace('_', '-')}", title, "hand" if has_bits else "order",
+                          Sequence(self.native, calls, case.threads).time, is_exact=has_bits)
+
+    def hand_ways(self, case):
+        """What stands at the end of a function's name, with a title."""
+        if case.kernel.name == "column_sums":
+            if case.width % 64 != 0:
+                self.skip("column sums by hand", "they are for widths that are multiples of 64")
+                return ()
+            return (("cascade", "hand-written"),) + (SUM_ORDERS if self.has_orders else ())
+        return HAND_STORES + self.hand_orders(case)
 
     def hand_orders(self, case):
         if not self.has_orders or case.kernel.name not in ("add_layer_norm", "add_rms_norm") or case.width % 64 != 0:
@@ -94,7 +114,7 @@ class Providers:
         """The calls that read the results, where somebody does."""
         if not case.is_read:
             return []
-        size = case.elements * cases.SIZES[case.type] // STREAM_STEP * STREAM_STEP
+        size = case.bytes_of("y") // STREAM_STEP * STREAM_STEP
         context, function = self.native.context(case.threads), self.native.by_hand("read")
         return [make_call(function, [context, self.arrays[name], size]) for name in case.kernel.results]
 
@@ -120,6 +140,18 @@ class Providers:
         calls = []
         for name, arguments, results in parts:
             values = compiled.arguments_of(self.arrays, case, arguments, results, path.fixed_width,
-                                           self.native.context(case.threads, hints))
+                                           self.native.context(case.threads, hints, case.kernel.needs_memory))
             calls.append(make_call(address_of(library, cases.function_name(name, case.type, width)), values))
         return Sequence(self.native, calls + self.readers(case), case.threads).time
+
+
+def print_sum_errors(found, case, providers):
+    """The largest error of column sums by hand, in units of a column's sum of magnitudes, where orders are compared."""
+    if case.kernel.name != "column_sums" or not providers.has_orders:
+        return
+    size, arrays = cases.SIZES[case.type], providers.arrays
+    for variant in found:
+        if variant.group in ("hand", "order"):
+            variant.time(1)
+            error = providers.native.functions.bench_sum_error(arrays["x"], size, case.rows, case.width, arrays["sums"])
+            print(f"column sums, {case.type} {case.shape}: {variant.title}: error {error:.1e}", flush=True)

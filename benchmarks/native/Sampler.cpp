@@ -116,19 +116,34 @@ RESID_API void bench_fill(void *array, int64_t count, int64_t size, int64_t seed
   }
 }
 
-/// A context of that many threads with those hints, for the rest of the process; NULL (one thread, no context) for 1
-/// and 0.
-RESID_API const resid_ctx *bench_context(int32_t threads, int32_t hints) {
-  if (threads <= 1 && hints == 0)
+/// A context of that many threads with those hints, for the rest of the process, which lends memory where that is asked
+/// for or there are threads; NULL (one thread, no context) for 1, 0 and 0.
+RESID_API const resid_ctx *bench_context(int32_t threads, int32_t hints, int32_t lendsMemory) {
+  if (threads <= 1 && hints == 0 && !lendsMemory)
     return nullptr;
   resid_thread_pool *pool = nullptr;
   if (threads > 1 && resid_thread_pool_create(threads, &pool) != RESID_OK)
     return nullptr;
   auto *context = new resid_ctx RESID_CTX_INIT;
-  if (pool)
+  if (pool || lendsMemory)
     resid_ctx_init(context, pool);
   context->hints = static_cast<uint32_t>(hints);
   return context;
+}
+
+/// The largest error of a column of `sums`, over the sum of the magnitudes of its terms.
+RESID_API double bench_sum_error(const void *x, int64_t size, int64_t rows, int64_t width, const float *sums) {
+  double largest = 0;
+  for (int64_t column = 0; column < width; ++column) {
+    double sum = 0, magnitudes = 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      double term = loadNumber(x, row * width + column, size);
+      sum += term;
+      magnitudes += std::fabs(term);
+    }
+    largest = std::fmax(largest, std::fabs(sums[column] - sum) / magnitudes);
+  }
+  return largest;
 }
 
 /// The largest distance of two numbers at one place; infinite where it is none.

@@ -83,14 +83,16 @@ struct Read {
 /// Something that hangs on every bit, so that no compiler leaves a read out.
 Integers foldRange(const char *from, int64_t size) {
   Integers folded = setAll64(0);
-  for (int64_t at = 0; at < size; at += kPiece)
-    folded = xorBits(folded, loadBits(from + at));
+  for (int64_t at = 0; at < size; at += kStep)
+    for (int64_t piece = at; piece < at + kStep; piece += kPiece)
+      folded = xorBits(folded, loadBits(from + piece));
   return folded;
 }
 
 } // namespace
 
-/// Reads an array, as whoever computed it wants it read: of `size` bytes, a multiple of 256.
+/// Reads an array, as whoever computed it wants it read: of `size` bytes, a multiple of 256. Prefetches would not make
+/// it faster.
 extern "C" RESID_API int32_t RESID_FOR_ISA(read)(const resid_ctx *ctx, const void *array, int64_t size) {
   Read read = {static_cast<const char *>(array), size};
   auto run = [](void *argument, int64_t task) {
