@@ -7,7 +7,8 @@ import csv
 from . import cases
 
 SHAPE = ("16384", "1024")
-PEERS = {"pytorch": "PyTorch", "pytorch-compiled": "PyTorch, compiled", "onnx-runtime": "ONNX Runtime", "onednn": "oneDNN"}
+PEERS = {"pytorch": "PyTorch", "pytorch-compiled": "PyTorch, compiled", "onnx-runtime": "ONNX Runtime",
+         "onnx-runtime-two-nodes": "ONNX Runtime", "onednn": "oneDNN"}
 
 
 def read(path):
