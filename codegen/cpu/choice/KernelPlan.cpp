@@ -35,7 +35,7 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
   RowOrder order = target.schedule.rows;
   std::optional<std::string> batchObstacle = findBatchObstacle(kernel, target);
   plan.isBatched = plan.path == RowPath::Vector && !batchObstacle && !kernel.hasAccumulated() &&
-                   (order == RowOrder::Batched || (order == RowOrder::Auto && paysToBatch(kernel, target)));
+                   (order == RowOrder::Batched || (order == RowOrder::Auto && paysToBatch(target)));
   plan.batchColumns = limitBatchColumns(kernel, target.schedule.table);
   plan.hasLoneRow = plan.isBatched && paysToRunAlone(kernel);
   if (order == RowOrder::Batched && batchObstacle)

@@ -58,10 +58,7 @@ bool cpu::paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bo
   return width && *width >= table.rereadPipelineColumns && countInputBytes(kernel, *width) <= table.rereadPipelineBytes;
 }
 
-/// With registers of 256 bits and random numbers, the loops over a batch would keep some values on the stack.
-bool cpu::paysToBatch(rows::KernelOp kernel, const CPUTarget &target) {
-  return target.isX86 && (target.vectorBits >= 512 || !drawsNumbers(kernel));
-}
+bool cpu::paysToBatch(const CPUTarget &target) { return target.isX86; }
 
 bool cpu::paysToRunAlone(rows::KernelOp kernel) {
   std::optional<int64_t> width = getStaticWidth(kernel);

@@ -16,8 +16,9 @@ namespace mlir::resid::cpu {
 bool paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool prefetch, bool isBatched,
                     const ScheduleTable &table);
 
-/// Whether narrow rows are faster in batches than single, as far as it was measured.
-bool paysToBatch(rows::KernelOp kernel, const CPUTarget &target);
+/// Whether narrow rows are faster in batches than single, as far as it was measured: on x86-64 with vectors of every
+/// width, and on nothing else.
+bool paysToBatch(const CPUTarget &target);
 
 /// Whether a batch of one row is worth code of its own, without the arrays and loops of batches: where a row is known
 /// to be one chunk of columns, that code has no loop at all.
