@@ -84,8 +84,8 @@ public:
   void storeTerms(ArrayRef<Parts> terms, bool isFirst);
   /// Whether random numbers shall be drawn a step before their use. The generator is one long chain of operations, and
   /// so is what is done with its numbers; a processor sees them as independent of each other only if they are of
-  /// different steps.
-  bool drawsAhead() const { return !draws.empty() && target.vectorBits >= 512; }
+  /// different steps. Numbers of a step fill two registers, which are worth it where there are 16 as well.
+  bool drawsAhead() const { return !draws.empty() && target.isX86; }
   /// The random numbers of all columns from `column` (i64) on, two vectors per operation.
   SmallVector<Value> draw(Value column);
   /// Which lanes of the part were present in the last step; null where all were.
