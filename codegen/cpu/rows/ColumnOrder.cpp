@@ -64,7 +64,7 @@ std::pair<Value, Value> cpu::mergeEvenOdd(OpBuilder &builder, Location loc, Valu
 
 //===------------------------------------------- halves of words --------------------------------------------------===//
 
-static Value splatWord(OpBuilder &builder, Location loc, Type type, uint32_t word) {
+Value cpu::splatWord(OpBuilder &builder, Location loc, Type type, uint32_t word) {
   auto attribute = DenseElementsAttr::get(cast<ShapedType>(type), builder.getI32IntegerAttr(word).getValue());
   return arith::ConstantOp::create(builder, loc, attribute);
 }
@@ -79,6 +79,17 @@ Value cpu::joinHalves(OpBuilder &builder, Location loc, Value even, Value odd) {
   Value high = arith::ShLIOp::create(builder, loc, extend(odd), splatWord(builder, loc, words, 16));
   Value joined = arith::OrIOp::create(builder, loc, extend(even), high);
   return LLVM::BitcastOp::create(builder, loc, VectorType::get(2 * count, builder.getI16Type()), joined);
+}
+
+Value cpu::blendHalves(OpBuilder &builder, Location loc, Value evenWords, Value oddWords) {
+  auto count = static_cast<int32_t>(2 * cast<VectorType>(evenWords.getType()).getNumElements());
+  auto type = VectorType::get(count, builder.getI16Type());
+  SmallVector<int32_t> picks;
+  for (int32_t place = 0; place < count; place += 2)
+    picks.append({place, count + place + 1});
+  Value even = LLVM::BitcastOp::create(builder, loc, type, evenWords);
+  Value odd = LLVM::BitcastOp::create(builder, loc, type, oddWords);
+  return LLVM::ShuffleVectorOp::create(builder, loc, even, odd, picks);
 }
 
 Value cpu::interleaveHalves(OpBuilder &builder, Location loc, Value halves) {

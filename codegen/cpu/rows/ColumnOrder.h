@@ -25,11 +25,17 @@ ColumnOrder chooseColumnOrder(rows::PhaseOp phase, int64_t lanes, const CPUTarge
 std::pair<Value, Value> separateEvenOdd(OpBuilder &builder, Location loc, Value first, Value second);
 std::pair<Value, Value> mergeEvenOdd(OpBuilder &builder, Location loc, Value even, Value odd);
 
+/// A vector of `type`, which is of 32-bit integers, that has `word` in every lane.
+Value splatWord(OpBuilder &builder, Location loc, Type type, uint32_t word);
+
 /// Vectors of 16-bit elements from and to one of twice as many, in which theirs take turns; in memory, the even ones
 /// are the lower halves of 32-bit words.
 Value joinHalves(OpBuilder &builder, Location loc, Value even, Value odd);
 /// joinHalves() of one vector, whose lower half has the even elements and whose upper half the odd ones.
 Value interleaveHalves(OpBuilder &builder, Location loc, Value halves);
+/// The same for elements in 32-bit words: the even ones in the lower halves of theirs, the odd ones in the upper
+/// halves. What the other halves hold does not matter.
+Value blendHalves(OpBuilder &builder, Location loc, Value evenWords, Value oddWords);
 /// The even and the odd elements as 32-bit words. They stand in the lower or the upper halves, and the rest is 0.
 std::pair<Value, Value> splitToLowerHalves(OpBuilder &builder, Location loc, Value joined);
 std::pair<Value, Value> splitToUpperHalves(OpBuilder &builder, Location loc, Value joined);

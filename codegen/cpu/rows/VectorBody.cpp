@@ -192,10 +192,17 @@ bool VectorBody::isNarrowing(Operation *op) const {
 
 bool VectorBody::hasPackedConversion() const { return target.hasPackedBF16 && getPackedBits() >= 256; }
 
+/// Whether (i1) some lane of a mask is set.
+Value VectorBody::isAnyLane(Value mask) {
+  auto bitsType = builder.getIntegerType(lanes);
+  Value bits = LLVM::BitcastOp::create(builder, loc, bitsType, mask);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(bitsType, 0));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bits, zero);
+}
+
 /// Whether (i1) some lane of some part is a subnormal number.
 Value VectorBody::isAnySubnormal(const Parts &wide) {
   auto maskType = VectorType::get(lanes, builder.getI1Type());
-  auto bitsType = builder.getIntegerType(lanes);
   auto name = builder.getStringAttr("llvm.x86.avx512.fpclass.ps." + std::to_string(getPackedBits()));
   // The class of subnormal numbers in the instruction's table.
   Value subnormal = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), builder.getI32IntegerAttr(0x20));
@@ -204,9 +211,36 @@ Value VectorBody::isAnySubnormal(const Parts &wide) {
     Value mask = LLVM::CallIntrinsicOp::create(builder, loc, maskType, name, ValueRange{part, subnormal}).getResult(0);
     any = any ? Value(arith::OrIOp::create(builder, loc, any, mask)) : mask;
   }
-  Value bits = LLVM::BitcastOp::create(builder, loc, bitsType, any);
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(bitsType, 0));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bits, zero);
+  return isAnyLane(any);
+}
+
+/// A NaN as it is in bf16, with zeros below; another number as it is.
+static Value quietNaN(OpBuilder &builder, Location loc, Value part) {
+  auto words = VectorType::get(cast<VectorType>(part.getType()).getNumElements(), builder.getI32Type());
+  Value bits = arith::BitcastOp::create(builder, loc, words, part);
+  Value quiet = arith::OrIOp::create(builder, loc, bits, splatWord(builder, loc, words, 0x00400000));
+  quiet = arith::AndIOp::create(builder, loc, quiet, splatWord(builder, loc, words, 0xFFFF0000));
+  quiet = arith::BitcastOp::create(builder, loc, part.getType(), quiet);
+  Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, part, part);
+  return arith::SelectOp::create(builder, loc, isNaN, quiet, part);
+}
+
+/// quietNaN() of all parts. NaNs are rare, and one comparison tells of two parts whether there is one.
+VectorBody::Parts VectorBody::quietNaNs(const Parts &wide) {
+  Value any;
+  for (int64_t part = 0; part < usedParts; part += 2) {
+    Value mask = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, wide[part], wide[part + 1]);
+    any = any ? Value(arith::OrIOp::create(builder, loc, any, mask)) : mask;
+  }
+  SmallVector<Type> types = llvm::map_to_vector(wide, [](Value part) { return part.getType(); });
+  auto choice = scf::IfOp::create(builder, loc, types, isAnyLane(any), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  Parts quiet = llvm::map_to_vector<4>(wide, [&](Value part) { return quietNaN(builder, loc, part); });
+  scf::YieldOp::create(builder, loc, quiet);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, wide);
+  return Parts(choice.getResults());
 }
 
 /// Two vectors of f32 to one of bf16, as i16, by the instruction for that.
@@ -231,23 +265,40 @@ Value VectorBody::roundPair(Value first, Value second) {
                                        : concatenate(builder, loc, first, second);
 }
 
+/// roundPair() in even-odd order, of what quietNaNs() gives: a NaN has nothing below that would be rounded. Odd columns
+/// stay in the upper halves of their words, where the rounding leaves them.
+Value VectorBody::roundQuietPair(Value even, Value odd) {
+  auto words = VectorType::get(lanes, builder.getI32Type());
+  Value sixteen = splatWord(builder, loc, words, 16);
+  // Half a unit of what is kept, less a bit where that is even.
+  auto round = [&](Value part) -> Value {
+    Value bits = arith::BitcastOp::create(builder, loc, words, part);
+    Value kept = arith::ShRUIOp::create(builder, loc, bits, sixteen);
+    Value isOdd = arith::AndIOp::create(builder, loc, kept, splatWord(builder, loc, words, 1));
+    Value raised = arith::AddIOp::create(builder, loc, bits, splatWord(builder, loc, words, 0x7FFF));
+    return arith::AddIOp::create(builder, loc, raised, isOdd);
+  };
+  Value lower = arith::ShRUIOp::create(builder, loc, round(even), sixteen);
+  return blendHalves(builder, loc, lower, round(odd));
+}
+
 /// Two parts at a time. The instruction takes subnormal numbers for zeros, so where there is one, integers do the work.
 VectorBody::Parts VectorBody::narrowPairs(const Parts &wide) {
-  auto convert = [&](Value (VectorBody::*convertPair)(Value, Value)) {
+  auto convert = [&](const Parts &parts, Value (VectorBody::*convertPair)(Value, Value)) {
     Parts pairs;
     for (int64_t part = 0; part < usedParts; part += 2)
-      pairs.push_back((this->*convertPair)(wide[part], wide[part + 1]));
+      pairs.push_back((this->*convertPair)(parts[part], parts[part + 1]));
     return pairs;
   };
   if (!hasPackedConversion())
-    return convert(&VectorBody::roundPair);
+    return convert(quietNaNs(wide), &VectorBody::roundQuietPair);
   SmallVector<Type> types(usedParts / 2, VectorType::get(2 * lanes, builder.getI16Type()));
   auto choice = scf::IfOp::create(builder, loc, types, isAnySubnormal(wide), /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(builder, loc, convert(&VectorBody::roundPair));
+  scf::YieldOp::create(builder, loc, convert(wide, &VectorBody::roundPair));
   builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, convert(&VectorBody::packPair));
+  scf::YieldOp::create(builder, loc, convert(wide, &VectorBody::packPair));
   return Parts(choice.getResults());
 }
 

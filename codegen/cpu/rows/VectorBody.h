@@ -103,9 +103,12 @@ private:
   bool isNarrowing(Operation *op) const;
   bool hasPackedConversion() const;
   void emitNarrowing(Operation *op);
+  Value isAnyLane(Value mask);
   Value isAnySubnormal(const Parts &wide);
+  Parts quietNaNs(const Parts &wide);
   Value packPair(Value first, Value second);
   Value roundPair(Value first, Value second);
+  Value roundQuietPair(Value even, Value odd);
   Parts narrowPairs(const Parts &wide);
   void emitRandomHalf(rows::RandomHalfOp half);
 
