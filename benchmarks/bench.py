@@ -15,7 +15,8 @@ import shutil
 import sys
 import time
 
-from harness import bars, cases, compiled, curve, machine, measure, native, peers, plots, report, singles, summary, variants
+from harness import (bars, cases, compiled, curve, machine, measure, native, peers, plots, processors, report, singles,
+                     summary, variants)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARKERS = ("<!-- results: written by make bench-docs -->", "<!-- end of results -->")
@@ -65,7 +66,8 @@ def parse_arguments():
     mode = parser.add_mutually_exclusive_group()
     for name, text in (("quick", "fewer shapes and samples, one thread"), ("smoke", "see that everything runs"),
                        ("prepare-peers", "let peers compile what they will run, and stop"),
-                       ("update-docs", "measure nothing; put the last results into docs/benchmarks.md")):
+                       ("update-docs", "measure nothing; put the last results into docs/benchmarks.md"),
+                       ("processors", "measure nothing; print docs/measurements/processors.md from stored results")):
         mode.add_argument(f"--{name}", dest="mode", action="store_const", const=name, default="full", help=text)
     options = parser.parse_args()
     options.out = options.out or options.build / "benchmarks"
@@ -201,8 +203,12 @@ def measure_compiler(options, plan):
 
 def main():
     options = parse_arguments()
+    if options.mode == "processors":
+        return print(processors.markdown(ROOT / "docs"), end="")
     if options.mode == "update-docs":
-        return write_page(options) if options.page else update_docs(options)
+        write_page(options) if options.page else update_docs(options)
+        (ROOT / "docs" / "measurements" / "processors.md").write_text(processors.markdown(ROOT / "docs"))
+        return None
     enter_peers(options.peers)
     start = time.monotonic()
     plan, shapes, readers, threads = PLANS.get(options.mode, PLANS["full"])

@@ -11,12 +11,13 @@ PEERS = {"pytorch": "PyTorch", "pytorch-compiled": "PyTorch, compiled", "onnx-ru
          "onnx-runtime-two-nodes": "ONNX Runtime", "onednn": "oneDNN"}
 
 
-def read(path):
-    """(kernel, type) -> variant -> row of the table, for that shape; empty where it was not measured."""
+def read(path, shape=SHAPE):
+    """(kernel, type) -> variant -> row of the table, for a shape on one thread; empty where it was not measured."""
     found = {}
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
-            if (row["rows"], row["width"]) == SHAPE and (row["threads"], row["reader"]) == ("1", "0"):
+            # Older tables have no readers.
+            if (row["rows"], row["width"], row["threads"], row.get("reader", "0")) == (*shape, "1", "0"):
                 found.setdefault((row["kernel"], row["type"]), {})[row["variant"]] = row
     return found
 
