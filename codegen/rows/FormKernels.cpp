@@ -53,12 +53,9 @@ static void eraseDeadOps(Block &block) {
 }
 
 /// Notes at the kernel what a report tells about it.
-static void recordPlan(KernelOp kernel, const RowProgram &program, ArrayRef<GroupRefusal> refusals) {
+static void recordPlan(KernelOp kernel, StringRef program, ArrayRef<GroupRefusal> refusals) {
   Builder builder(kernel.getContext());
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  program.print(stream);
-  kernel->setAttr(kProgramAttribute, builder.getStringAttr(text));
+  kernel->setAttr(kProgramAttribute, builder.getStringAttr(program));
   SmallVector<Attribute> entries;
   for (const GroupRefusal &refusal : refusals)
     entries.push_back(builder.getDictionaryAttr(
@@ -80,8 +77,12 @@ LogicalResult FormKernels::formKernel(const RowGroup &group) {
     FailureOr<KernelOp> kernel = KernelBuilder(program, builder, builder.getFusedLoc(locations)).build();
     if (failed(kernel))
       return failure();
-    if (record)
-      recordPlan(*kernel, program, group.refusals);
+    if (record) {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      program.print(stream);
+      recordPlan(*kernel, text, group.refusals);
+    }
     for (auto [output, result] : llvm::zip_equal(program.getOutputs(), kernel->getResults()))
       Value(output.value).replaceUsesWithIf(result, [&](OpOperand &use) { return !program.isMember(use.getOwner()); });
   }
@@ -104,6 +105,9 @@ LogicalResult FormKernels::formKernels(Block &block) {
 void FormKernels::runOnOperation() {
   if (failed(generalizeElementwise(getOperation())) || failed(normalizeColumnSums(getOperation())))
     return signalPassFailure();
+  // Those that the program has already were planned by nobody here.
+  if (record)
+    getOperation()->walk([](KernelOp kernel) { recordPlan(kernel, "row program: as it is written\n", {}); });
   SmallVector<Block *> blocks;
   getOperation()->walk([&](Block *block) {
     if (!isa_and_present<linalg::LinalgOp, KernelOp, PhaseOp>(block->getParentOp()))

@@ -74,7 +74,9 @@ SmallVector<OperandTraffic> rows::measureTraffic(KernelOp kernel, function_ref<s
   for (unsigned i = 0; i < inputs + kernel.getInits().size(); ++i) {
     OperandTraffic operand;
     operand.isOutput = i >= inputs;
-    operand.tensor = operand.isOutput ? Value(kernel.getResult(i - inputs)) : kernel.getInputs()[i];
+    operand.tensor = !operand.isOutput            ? kernel.getInputs()[i]
+                     : kernel.getNumResults() > 0 ? Value(kernel.getResult(i - inputs))
+                                                  : kernel.getInits()[i - inputs]; // on buffers
     operand.bytes = countBytes(kernel, i, nameSize);
     DenseSet<Operation *> loading, storing; // phases, or the kernel itself
     for (Operation *user : kernel.getRowArgument(i).getUsers())
