@@ -55,7 +55,7 @@ set(default OFF)
 if(archives AND CMAKE_BUILD_TYPE MATCHES "^(Release|MinSizeRel)$" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   set(default ON)
 endif()
-option(RESID_STATIC_TOOLS "Have LLVM and MLIR in residc, resid-run, resid-reduce and resid-lsp-server themselves" ${default})
+option(RESID_STATIC_TOOLS "Have LLVM and MLIR in residc, resid-run, resid-tune, resid-reduce and resid-lsp-server themselves" ${default})
 
 add_library(resid_llvm_shared INTERFACE)
 target_link_libraries(resid_llvm_shared INTERFACE MLIR LLVM)

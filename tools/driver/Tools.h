@@ -10,6 +10,7 @@ namespace mlir::resid::tools {
 
 int residcMain(int argc, char **argv);
 int residRunMain(int argc, char **argv);
+int residTuneMain(int argc, char **argv);
 int residReduceMain(int argc, char **argv);
 int residLspServerMain(int argc, char **argv);
 

@@ -60,6 +60,25 @@ const ToolDescription tool = {
     getFlags()};
 } // namespace resid_run
 
+namespace resid_tune {
+#define FLAGS "tools/flags/resid-tune.inc"
+#include "tools/flags/Table.inc"
+const ToolDescription tool = {
+    "resid-tune",
+    "measures which schedule is fastest on this machine, and writes it to a file",
+    "resid-tune IN.mlir [--shapes=SIZES] [-o FILE] [flags]",
+    "IN.mlir may be '-' for standard input. The file is for residc --schedule=@FILE; it changes no bit of a result.",
+    R"(  resid-tune block.mlir --shapes=32x768,4096x768 -o tuned.schedule
+  residc block.mlir -o block.o --schedule=@tuned.schedule
+  resid-tune --table --seconds=600 -o tuned.schedule
+  resid-tune block.mlir --shapes=4096x768 --mcpu=x86-64-v3 --keys=stores,prefetch,prefetch-bytes
+)",
+    R"(0 done, 1 the program is wrong or refuses its arguments, 2 wrong flags or a wrong schedule file, 3 a file
+cannot be read or written, 4 not available on this target, 5 out of memory, 70 a mistake in resid-tune (with a file that
+reproduces it))",
+    getFlags()};
+} // namespace resid_tune
+
 namespace resid_reduce {
 #define FLAGS "tools/flags/resid-reduce.inc"
 #include "tools/flags/Table.inc"

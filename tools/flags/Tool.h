@@ -51,6 +51,14 @@ enum FlagID : unsigned {
 extern const ToolDescription tool;
 } // namespace resid_run
 
+namespace resid_tune {
+enum FlagID : unsigned {
+  OPT_INVALID = 0,
+#include "tools/flags/resid-tune.inc"
+};
+extern const ToolDescription tool;
+} // namespace resid_tune
+
 namespace resid_reduce {
 enum FlagID : unsigned {
   OPT_INVALID = 0,

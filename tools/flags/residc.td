@@ -20,10 +20,10 @@ defm mcpu : Value<"mcpu", "NAME[,NAME...]", grp_machine,
 defm mtriple : Value<"mtriple", "TRIPLE", grp_machine, "machine to compile for; default: this one">;
 defm target : Value<"target", "KIND", grp_machine, "kind of machine: cpu (default)">, Values<"cpu">;
 defm schedule : Value<"schedule", "KEY=VALUE[,...]|@FILE", grp_machine,
-                      "how row kernels run; no key changes a bit of the results: path=vector|scalar,\n"
-                      "stores=auto|plain|nontemporal, prefetch=auto|off|on, rows=auto|single|pipelined|batched,\n"
-                      "local-rows=auto|off|on, vector-bits=auto|128|256|512; @FILE: as resid-tune found them",
-                      [MayBeEmpty]>;
+  "how row kernels run; no key changes a bit of the results: path=vector|scalar,\n"
+  "stores=auto|plain|nontemporal, prefetch=auto|off|on, rows=auto|single|pipelined|batched,\n"
+  "local-rows=auto|off|on, vector-bits=auto|128|256|512; @FILE: as resid-tune found them",
+  [MayBeEmpty]>;
 
 def grp_placement : OptionGroup<"placement">, HelpText<"Norm placement">;
 defm placement : Value<"placement", "P", grp_placement,

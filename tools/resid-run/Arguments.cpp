@@ -127,7 +127,8 @@ uint64_t nextRandom(uint64_t &state) {
   return z ^ (z >> 31);
 }
 
-/// Normal values by Box and Muller, times `scale`; small integers for integer arrays.
+} // namespace
+
 void fillRandom(Array &array, uint64_t state, double scale) {
   auto uniform = [&] { return static_cast<double>((nextRandom(state) >> 11) + 1) * 0x1p-53; };
   for (int64_t i = 0, e = array.size(); i != e; ++i) {
@@ -141,6 +142,8 @@ void fillRandom(Array &array, uint64_t state, double scale) {
         reference::roundTo(array.floatKind(), scale * radius * std::cos(6.283185307179586 * uniform()));
   }
 }
+
+namespace {
 
 Error fillQuick(const Argument &argument, StringRef value, Array &array) {
   if (value.consume_front("random:")) {

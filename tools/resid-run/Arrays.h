@@ -23,6 +23,9 @@ void encode(const Array &array, char *bytes);
 /// The inverse of `encode`.
 void decode(const char *bytes, Array &array);
 
+/// Normal values by Box and Muller, times `scale`; small integers for integer arrays. One `seed` always gives the same.
+void fillRandom(Array &array, uint64_t seed, double scale);
+
 /// The array that `text` (the value of an --arg) gives to argument `index` of `function`.
 llvm::Expected<Array> readArgument(func::FuncOp function, unsigned index, llvm::StringRef text);
 

@@ -3,10 +3,9 @@
 // The backend that compiles in memory with the default pipeline, loads the object and calls it on the runtime's
 // threads.
 
-#include "codegen/Pipelines.h"
 #include "tools/resid-run/Backend.h"
+#include "tools/resid-run/CompiledFunction.h"
 #include "tools/resid-run/KernelCall.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace mlir::resid::run {
 
@@ -14,82 +13,6 @@ using llvm::Error;
 using llvm::Expected;
 
 namespace {
-
-/// Erases all functions that `entry` does not reach, so that others cost no time and cause no errors.
-void keepReachable(ModuleOp module, StringRef entry) {
-  llvm::StringSet<> reached;
-  SmallVector<func::FuncOp> pending{module.lookupSymbol<func::FuncOp>(entry)};
-  reached.insert(entry);
-  while (!pending.empty())
-    pending.pop_back_val().walk([&](func::CallOp call) {
-      auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
-      if (callee && reached.insert(callee.getName()).second)
-        pending.push_back(callee);
-    });
-  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-    if (!reached.contains(function.getName()))
-      function.erase();
-    else if (function.getName() != entry)
-      function.setPrivate();
-  }
-}
-
-/// `message` is empty where a diagnostic said why.
-Error describeFailure(CompileFailure failure, StringRef message = "") {
-  switch (failure) {
-  case CompileFailure::Program:
-    return makeError(tools::ExitProgram, "");
-  case CompileFailure::Unavailable:
-    return makeError(tools::ExitUnavailable, message);
-  case CompileFailure::Internal:
-    return makeError(tools::ExitInternal, message.empty() ? "a stage broke its own rules" : message);
-  }
-  llvm_unreachable("all failures are handled");
-}
-
-/// An object with the packed entry of one function, and the signature of that function.
-struct CompiledFunction {
-  SmallVector<char, 0> object;
-  boundary::KernelSignature signature;
-};
-
-Expected<CompiledFunction> compile(func::FuncOp function, StringRef mcpu) {
-  OwningOpRef<ModuleOp> module(function->getParentOfType<ModuleOp>().clone());
-  keepReachable(*module, function.getName());
-  auto targets = machine::resolveTargets("", mcpu);
-  if (!targets)
-    return makeError(tools::ExitUsage, "--mcpu: " + llvm::toString(targets.takeError()));
-  CompileOptions options;
-  options.packedEntries = true;
-  CompiledModule code;
-  CompiledFunction result;
-  if (auto failure = runResidStages(*module, options))
-    return describeFailure(*failure);
-  if (auto failure = compileToCode(*module, options, *targets, code))
-    return describeFailure(*failure);
-  if (auto failure = writeCompiled(code, *targets, machine::CodeKind::Object, result.object))
-    return describeFailure(*failure, code.failure);
-  if (code.signatures.size() != 1)
-    return makeError(tools::ExitInternal, "expected one compiled function but got " + Twine(code.signatures.size()));
-  result.signature = code.signatures.front();
-  return result;
-}
-
-tools::ExitCode getExitCode(resid_status status) {
-  switch (status) {
-  case RESID_OOM:
-    return tools::ExitMemory;
-  case RESID_UNSUPPORTED:
-  case RESID_NO_DEVICE:
-  case RESID_VERSION:
-    return tools::ExitUnavailable;
-  case RESID_LAUNCH:
-  case RESID_INTERNAL:
-    return tools::ExitInternal;
-  default:
-    return tools::ExitProgram;
-  }
-}
 
 class CPUBackend : public Backend {
 public:
@@ -135,7 +58,10 @@ private:
 
 Expected<std::unique_ptr<Backend>> makeCPUBackend(func::FuncOp function, llvm::ArrayRef<Array> arguments,
                                                   const Options &options) {
-  Expected<CompiledFunction> compiled = compile(function, options.mcpu);
+  auto targets = machine::resolveTargets("", options.mcpu);
+  if (!targets)
+    return makeError(tools::ExitUsage, "--mcpu: " + llvm::toString(targets.takeError()));
+  Expected<CompiledFunction> compiled = compileFunction(function, *targets);
   if (!compiled)
     return compiled.takeError();
   auto internal = [](Error error) {

@@ -170,4 +170,18 @@ std::vector<Array> KernelCall::getResults() const {
   return decoded;
 }
 
+SmallVector<llvm::MutableArrayRef<char>> KernelCall::getResultBytes() const {
+  SmallVector<llvm::MutableArrayRef<char>> bytes;
+  for (const Buffer &buffer : llvm::ArrayRef(buffers).take_back(results.size()))
+    bytes.push_back({buffer.bytes.get(), static_cast<size_t>(buffer.size())});
+  return bytes;
+}
+
+int64_t KernelCall::getBytes() const {
+  int64_t bytes = 0;
+  for (const Buffer &buffer : buffers)
+    bytes += buffer.size();
+  return bytes;
+}
+
 } // namespace mlir::resid::run

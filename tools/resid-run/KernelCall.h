@@ -24,6 +24,10 @@ public:
   resid_status call(LoadedObject::PackedFunction function, const resid_ctx &context);
 
   std::vector<Array> getResults() const;
+  /// The memory of each result, with what lies between its rows.
+  SmallVector<llvm::MutableArrayRef<char>> getResultBytes() const;
+  /// Memory that a call reads and writes: arguments and results.
+  int64_t getBytes() const;
   /// Whether nothing was written between the rows of strided arrays.
   bool arePaddingsIntact() const;
 

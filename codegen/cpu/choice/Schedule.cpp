@@ -137,3 +137,8 @@ std::string cpu::printSchedule(const Schedule &schedule) {
       settings.push_back((threshold.key + "=" + Twine(number)).str());
   return join(settings, ",");
 }
+
+std::string cpu::printSettings(const Schedule &schedule) {
+  return join(map_range(schedule.settings, [](const Setting &setting) { return setting.key + "=" + setting.value; }),
+              ",");
+}

@@ -100,6 +100,8 @@ std::vector<NamedValues> getNamedValues();
 /// All keys with their present values, and the thresholds that are not the default, in the form that parseSchedule
 /// reads.
 std::string printSchedule(const Schedule &schedule);
+/// What was set, in the same form.
+std::string printSettings(const Schedule &schedule);
 
 } // namespace mlir::resid::cpu
 

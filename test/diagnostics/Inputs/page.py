@@ -36,6 +36,7 @@ SECTIONS = {
     "resid-opt": "resid-opt",
     "resid-lsp-server": "resid-lsp-server",
     "mlir-opt": "mlir-opt with the plug-in",
+    "resid-tune": "resid-tune",
     "resid-reduce": "resid-reduce",
     "resid-random-programs": "resid-random-programs",
     "text": "Programs\n\nGiven by every tool that takes a program, before the stages below.",

@@ -17,6 +17,7 @@ import time
 
 TOOLS = ["residc", "resid-opt", "resid-run", "resid-reduce"]
 SERVER = "resid-lsp-server"
+TUNE = "resid-tune"
 KILLS = 9
 failures = checks = 0
 
@@ -70,11 +71,11 @@ def drop_privileges():
 def check_words(tool, program):
     """What a tool says to a standard output or error that is full: a run that failed for another reason keeps its exit code."""
     reports = {"residc": [program, "--report", "--emit=obj", "-o", "/dev/null"], "resid-opt": [program, "--mlir-timing", "-o", "/dev/null"]}
-    output = {SERVER: ["--help"], "resid-run": [program]}.get(tool) or command(tool, program, "-")[1:]
+    output = {SERVER: ["--help"], "resid-run": [program], TUNE: [program, "--seconds=0.1", "--keys=path"]}.get(tool) or command(tool, program, "-")[1:]
     for arguments in ["--help"], ["--version"], output:
         with open("/dev/full", "w") as full:
             code, messages = run([tool, *arguments], stdout=full)
-        expect(code == 3 and messages.startswith(f"{tool}: error: cannot write '<stdout>': "),
+        expect(code == 3 and f"{tool}: error: cannot write '<stdout>': " in messages,
                f"{tool} {arguments} > /dev/full: exit code {code}, {messages}")
     for arguments, wanted in (["--nonsense"], 2), (reports.get(tool), 3):
         if arguments:
@@ -210,6 +211,7 @@ def main():
     for tool in [*TOOLS, SERVER]:
         check_words(tool, program)
         check_memory(tool, folder, program)
+    check_words(TUNE, program)
     for tool in TOOLS:
         check_files(tool, folder, large)
         check_kills(tool, folder, large, random.Random(1))

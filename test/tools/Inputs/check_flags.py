@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-TOOLS = ["residc", "resid-run", "resid-reduce", "resid-lsp-server", "resid-opt"]
+TOOLS = ["residc", "resid-run", "resid-tune", "resid-reduce", "resid-lsp-server", "resid-opt"]
 
 
 def records_of(file, source, llvm):

@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
                         {"fish", "", ".fish", writeFishCompletion}};
   for (const Kind &kind : kinds)
     for (const ToolDescription *tool :
-         {&residc::tool, &resid_run::tool, &resid_reduce::tool, &resid_lsp_server::tool, &resid_opt::tool}) {
+         {&residc::tool, &resid_run::tool, &resid_tune::tool, &resid_reduce::tool, &resid_lsp_server::tool, &resid_opt::tool}) {
       SmallString<128> path(argv[1]);
       sys::path::append(path, kind.folder);
       std::error_code failure = sys::fs::create_directories(path);

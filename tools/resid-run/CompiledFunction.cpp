@@ -1,0 +1,89 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One function compiled in memory; see CompiledFunction.h.
+
+#include "tools/resid-run/CompiledFunction.h"
+
+#include "codegen/Pipelines.h"
+#include "tools/resid-run/Options.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace mlir::resid::run {
+
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+
+/// Erases all functions that `entry` does not reach, so that others cost no time and cause no errors.
+void keepReachable(ModuleOp module, StringRef entry) {
+  llvm::StringSet<> reached;
+  SmallVector<func::FuncOp> pending{module.lookupSymbol<func::FuncOp>(entry)};
+  reached.insert(entry);
+  while (!pending.empty())
+    pending.pop_back_val().walk([&](func::CallOp call) {
+      auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+      if (callee && reached.insert(callee.getName()).second)
+        pending.push_back(callee);
+    });
+  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+    if (!reached.contains(function.getName()))
+      function.erase();
+    else if (function.getName() != entry)
+      function.setPrivate();
+  }
+}
+
+/// `message` is empty where a diagnostic said why.
+Error describeFailure(CompileFailure failure, StringRef message = "") {
+  switch (failure) {
+  case CompileFailure::Program:
+    return makeError(tools::ExitProgram, "");
+  case CompileFailure::Unavailable:
+    return makeError(tools::ExitUnavailable, message);
+  case CompileFailure::Internal:
+    return makeError(tools::ExitInternal, message.empty() ? "a stage broke its own rules" : message);
+  }
+  llvm_unreachable("all failures are handled");
+}
+
+} // namespace
+
+Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
+                                           ProgramMode mode) {
+  OwningOpRef<ModuleOp> module(function->getParentOfType<ModuleOp>().clone());
+  keepReachable(*module, function.getName());
+  CompileOptions options;
+  options.packedEntries = true;
+  options.mode = mode;
+  CompiledModule code;
+  CompiledFunction result;
+  if (auto failure = runResidStages(*module, options))
+    return describeFailure(*failure);
+  if (auto failure = compileToCode(*module, options, targets, code))
+    return describeFailure(*failure);
+  if (auto failure = writeCompiled(code, targets, machine::CodeKind::Object, result.object))
+    return describeFailure(*failure, code.failure);
+  if (code.signatures.size() != 1)
+    return makeError(tools::ExitInternal, "expected one compiled function but got " + Twine(code.signatures.size()));
+  result.signature = code.signatures.front();
+  return result;
+}
+
+tools::ExitCode getExitCode(resid_status status) {
+  switch (status) {
+  case RESID_OOM:
+    return tools::ExitMemory;
+  case RESID_UNSUPPORTED:
+  case RESID_NO_DEVICE:
+  case RESID_VERSION:
+    return tools::ExitUnavailable;
+  case RESID_LAUNCH:
+  case RESID_INTERNAL:
+    return tools::ExitInternal;
+  default:
+    return tools::ExitProgram;
+  }
+}
+
+} // namespace mlir::resid::run

@@ -1,0 +1,31 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One function of a program, compiled in memory with the default pipeline. Does not load or call it.
+
+#ifndef RESID_TOOLS_RESID_RUN_COMPILEDFUNCTION_H
+#define RESID_TOOLS_RESID_RUN_COMPILEDFUNCTION_H
+
+#include "codegen/boundary/Signature.h"
+#include "codegen/machine/Target.h"
+#include "passes/Passes.h"
+#include "runtime/resid.h"
+#include "tools/common/ExitCodes.h"
+
+namespace mlir::resid::run {
+
+/// An object with the packed entry of one function, and the signature of that function.
+struct CompiledFunction {
+  SmallVector<char, 0> object;
+  boundary::KernelSignature signature;
+};
+
+/// Compiles what `function` reaches. The program stays as it is.
+llvm::Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
+                                                 ProgramMode mode = ProgramMode::Training);
+
+/// What a tool ends with when a function answers so.
+tools::ExitCode getExitCode(resid_status status);
+
+} // namespace mlir::resid::run
+
+#endif

@@ -1,0 +1,178 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Functions, sizes and arguments; see Cases.h.
+
+#include "tools/resid-tune/Cases.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::resid;
+using llvm::Expected;
+using run::makeError;
+
+std::string tune::Case::getName() const {
+  StringRef name = const_cast<func::FuncOp &>(function).getName();
+  return shape.empty() ? name.str() : name.str() + " " + print(shape);
+}
+
+/// Whether the sizes of `type` that are known agree with those of `shape`, counted from the right.
+static bool agrees(RankedTensorType type, ArrayRef<int64_t> shape) {
+  for (auto [known, size] : llvm::zip(llvm::reverse(type.getShape()), llvm::reverse(shape)))
+    if (!ShapedType::isDynamic(known) && known != size)
+      return false;
+  return true;
+}
+
+static auto getTensors(func::FuncOp function) {
+  return llvm::make_filter_range(
+      llvm::map_range(function.getArgumentTypes(), [](Type type) { return dyn_cast<RankedTensorType>(type); }),
+      [](RankedTensorType type) { return bool(type); });
+}
+
+static bool hasOpenSizes(func::FuncOp function) {
+  return llvm::any_of(getTensors(function), [](RankedTensorType type) { return !type.hasStaticShape(); });
+}
+
+/// An array of that shape is among the arguments, and no open size lies outside of it.
+static bool fits(func::FuncOp function, const tune::Shape &shape) {
+  int64_t rank = static_cast<int64_t>(shape.size());
+  bool isOne = false;
+  for (RankedTensorType type : getTensors(function)) {
+    isOne |= type.getRank() == rank && agrees(type, shape);
+    if (!type.hasStaticShape() && type.getRank() > rank)
+      return false;
+  }
+  return isOne;
+}
+
+/// The public functions, or the one of that name.
+static Expected<SmallVector<func::FuncOp>> findFunctions(ModuleOp program, StringRef entry) {
+  SmallVector<func::FuncOp> found;
+  std::string names;
+  for (auto function : program.getOps<func::FuncOp>()) {
+    if (function.isExternal() || !function.isPublic())
+      continue;
+    names += (names.empty() ? "'" : ", '") + function.getName().str() + "'";
+    if (entry.empty() || entry == function.getName())
+      found.push_back(function);
+  }
+  if (!found.empty())
+    return found;
+  return makeError(tools::ExitUsage, "expected a public function" + (entry.empty() ? "" : " but got --entry=" + entry) +
+                                         "; the program has " + (names.empty() ? "none" : names));
+}
+
+Expected<std::vector<tune::Case>> tune::makeCases(ModuleOp program, const Options &options) {
+  Expected<SmallVector<func::FuncOp>> functions = findFunctions(program, options.entry);
+  if (!functions)
+    return functions.takeError();
+  std::vector<Case> cases;
+  for (func::FuncOp function : *functions) {
+    if (!hasOpenSizes(function)) {
+      cases.push_back({function, {}});
+      continue;
+    }
+    if (options.shapes.empty())
+      return makeError(tools::ExitUsage, "expected --shapes, because '" + function.getName() + "' leaves sizes open");
+    for (const Shape &shape : options.shapes) {
+      if (!fits(function, shape))
+        return makeError(tools::ExitUsage, "expected --shapes of an argument of '" + function.getName() +
+                                               "', with a size for each that is open, but got '" + print(shape) + "'");
+      cases.push_back({function, shape});
+    }
+  }
+  if (!options.shapes.empty() && llvm::all_of(cases, [](const Case &one) { return one.shape.empty(); }))
+    return makeError(tools::ExitUsage, "expected no --shapes, because the program leaves no size open, but got '" +
+                                           print(options.shapes.front()) + "'");
+  return cases;
+}
+
+namespace {
+struct TableText {
+  StringLiteral name, text;
+};
+} // namespace
+
+static constexpr TableText tableTexts[] = {
+#include "KernelTexts.inc"
+};
+
+/// In the caches and beyond them, for each width.
+static const tune::Shape tableShapes[] = {{32, 768}, {4096, 768}, {16, 4096}, {2048, 4096}};
+
+static std::string replaceAll(StringRef text, StringRef from, StringRef to) {
+  return llvm::join(llvm::split(text, from), to);
+}
+
+std::string tune::getTableText() {
+  std::string table;
+  for (StringRef element : {"f32", "bf16"})
+    for (StringRef width : {"768", "4096"})
+      for (const TableText &kernel : tableTexts) {
+        std::string name = (kernel.name + "_" + element + "_" + width).str();
+        std::string text = replaceAll(kernel.text, ("@" + kernel.name + "(").str(), "@" + name + "(");
+        text = replaceAll(replaceAll(text, "<?x?xf32>", ("<?x" + width + "xf32>").str()), "<?xf32>",
+                          ("<" + width + "xf32>").str());
+        table += replaceAll(text, "xf32>", ("x" + element + ">").str());
+      }
+  return table;
+}
+
+Expected<std::vector<tune::Case>> tune::makeTableCases(ModuleOp table, StringRef entry) {
+  Expected<SmallVector<func::FuncOp>> functions = findFunctions(table, entry);
+  if (!functions)
+    return functions.takeError();
+  std::vector<Case> cases;
+  for (func::FuncOp function : *functions)
+    for (const Shape &shape : tableShapes)
+      if (fits(function, shape))
+        cases.push_back({function, shape});
+  return cases;
+}
+
+/// An array of that shape, filled with the elements over and over.
+static run::Array repeat(const run::Array &elements, Type type, ArrayRef<int64_t> sizes) {
+  run::Array array = run::Array::zeros(type, sizes);
+  for (int64_t at = 0; at < array.size(); at += elements.size()) {
+    int64_t count = std::min(elements.size(), array.size() - at);
+    if (array.isFloat())
+      std::copy_n(elements.floats().begin(), count, array.mutableFloats().begin() + at);
+    else
+      std::copy_n(elements.integers().begin(), count, array.mutableIntegers().begin() + at);
+  }
+  return array;
+}
+
+/// The elements that are random and different; larger arrays repeat them, since making millions takes seconds.
+static constexpr int64_t kRandomElements = 1 << 16;
+
+/// In the form of --arg of resid-run: what an array of that shape begins with, or a scalar.
+static Expected<run::Array> makeElements(func::FuncOp function, Type type, int64_t count, unsigned index) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(type));
+  if (!isa<RankedTensorType>(type))
+    return run::readArgument(function, index, isFloat ? "0.5" : "1");
+  run::Array elements = run::Array::zeros(RankedTensorType::get({count}, getElementTypeOrSelf(type)), {count});
+  isFloat ? run::fillRandom(elements, index + 1, 1.0) : llvm::fill(elements.mutableIntegers(), 1);
+  return elements;
+}
+
+Expected<std::vector<run::Array>> tune::makeArguments(const Case &one) {
+  func::FuncOp function = one.function;
+  std::vector<run::Array> arguments;
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    SmallVector<int64_t> sizes;
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    for (int64_t i = 0; tensor && i != tensor.getRank(); ++i) {
+      size_t place = one.shape.size() - static_cast<size_t>(tensor.getRank() - i);
+      sizes.push_back(tensor.isDynamicDim(i) ? one.shape[place] : tensor.getDimSize(i));
+    }
+    int64_t count = std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
+    Expected<run::Array> elements = makeElements(function, type, std::min(count, kRandomElements), index);
+    if (!elements)
+      return elements.takeError();
+    arguments.push_back(tensor ? repeat(*elements, type, sizes) : std::move(*elements));
+  }
+  return arguments;
+}

@@ -1,0 +1,207 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Coordinate descent over the keys; see Search.h.
+
+#include "tools/resid-tune/Search.h"
+
+#include "tools/resid-tune/Candidates.h"
+#include <chrono>
+
+using namespace mlir::resid;
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+
+/// Rounds after which a variant that is clearly slower is left, and after which any is judged.
+constexpr unsigned kFewRounds = 4, kRounds = 12;
+/// Rounds of the last comparison, with the defaults.
+constexpr unsigned kLastRounds = 24;
+/// What a variant must win at least to be worth a setting, and how much slower it may make one of the cases.
+constexpr double kLeastGain = 1.01, kMostLoss = 0.97;
+/// The part of the time that is kept for taking settings out again, and for the last comparison.
+constexpr double kLastPart = 0.25;
+
+/// Seconds since it was made.
+class Stopwatch {
+public:
+  double get() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+
+private:
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+class Searcher {
+public:
+  Searcher(llvm::ArrayRef<tune::Case> cases, const tune::SearchOptions &options,
+           const std::function<void(const tune::Progress &)> &report)
+      : cases(cases), options(options), report(report) {}
+
+  Error begin();
+  Error run();
+  Error prune();
+  tune::SearchResult finish();
+
+private:
+  void show(const std::string &what);
+  bool isLate() const { return watch.get() > options.seconds * (1 - kLastPart); }
+  Error tryCandidate(const tune::Candidate &candidate);
+  Error checkResults(const tune::Variant &variant);
+  void addRound(tune::Comparison &comparison, const tune::Variant &before, const tune::Variant &after);
+  bool isBetter(const tune::Variant &variant);
+
+  llvm::ArrayRef<tune::Case> cases;
+  const tune::SearchOptions &options;
+  const std::function<void(const tune::Progress &)> &report;
+  Stopwatch watch;
+  tune::Variant usual, best;
+  std::vector<tune::Subject> subjects;
+  std::vector<tune::Candidate> candidates;
+  tune::Progress progress;
+  unsigned same = 0;
+};
+
+Error Searcher::begin() {
+  Expected<tune::Variant> variant = tune::makeVariant(cases, {}, options.variant, nullptr);
+  if (!variant)
+    return variant.takeError();
+  usual = best = std::move(*variant);
+  for (auto [one, function] : llvm::zip_equal(cases, usual.functions)) {
+    auto subject = tune::Subject::create(one, function.compiled.signature, function.entry, options.call);
+    if (!subject)
+      return subject.takeError();
+    subjects.push_back(std::move(*subject));
+  }
+  // The name is one that makeVariant() has resolved.
+  unsigned vectorBits = llvm::cantFail(machine::resolveTarget("", options.variant.mcpu)).facts.vectorBits;
+  candidates = tune::listCandidates(options.keys, vectorBits);
+  return Error::success();
+}
+
+Error Searcher::checkResults(const tune::Variant &variant) {
+  for (auto [subject, function, old] : llvm::zip_equal(subjects, variant.functions, best.functions)) {
+    if (function.isSameCode(old))
+      continue;
+    Expected<bool> isSame = subject.hasSameResults(function.entry);
+    if (!isSame)
+      return isSame.takeError();
+    if (!*isSame)
+      return run::makeError(tools::ExitInternal, subject.getName() + ": other results with --schedule=" +
+                                                     cpu::printSchedule(variant.schedule));
+  }
+  return Error::success();
+}
+
+/// Cases whose code is the same in both are not measured: their ratio is 1.
+void Searcher::addRound(tune::Comparison &comparison, const tune::Variant &before, const tune::Variant &after) {
+  comparison.addRound([&](size_t i, bool isAfter) {
+    auto entry = (isAfter ? after : before).functions[i].entry;
+    return before.functions[i].isSameCode(after.functions[i]) ? 1.0 : subjects[i].time(entry);
+  });
+}
+
+/// Judged twice: of a hundred variants that change nothing, some look faster once.
+bool Searcher::isBetter(const tune::Variant &variant) {
+  tune::Comparison comparison(subjects.size());
+  for (unsigned round = 0; round != 2 * kRounds; ++round) {
+    bool isFirstVerdict = round == kFewRounds || round == kRounds;
+    if (isFirstVerdict && (round == kRounds ? !comparison.getRatio().isFaster() : comparison.getRatio().isSlower()))
+      return false;
+    addRound(comparison, best, variant);
+  }
+  for (size_t i = 0; i != subjects.size(); ++i)
+    if (comparison.getRatio(i).isSlower() && comparison.getRatio(i).median < kMostLoss)
+      return false;
+  tune::Ratio ratio = comparison.getRatio();
+  return ratio.isFaster() && ratio.median >= kLeastGain;
+}
+
+Error Searcher::tryCandidate(const tune::Candidate &candidate) {
+  Expected<tune::Variant> variant =
+      tune::makeVariant(cases, tune::change(best.schedule, candidate), options.variant, &best);
+  if (!variant)
+    return variant.takeError();
+  auto isSame = [](const tune::VariantFunction &a, const tune::VariantFunction &b) { return a.isSameCode(b); };
+  if (std::equal(variant->functions.begin(), variant->functions.end(), best.functions.begin(), isSame)) {
+    ++same;
+    return Error::success();
+  }
+  if (Error error = checkResults(*variant))
+    return error;
+  if (isBetter(*variant))
+    best = std::move(*variant);
+  return Error::success();
+}
+
+/// The second time around, what was not worth it before may be.
+Error Searcher::run() {
+  for (std::string before = "none"; before != cpu::printSettings(best.schedule);) {
+    before = cpu::printSettings(best.schedule);
+    auto isNew = [&](const tune::Candidate &candidate) { return !tune::has(best.schedule, candidate); };
+    progress.total = progress.tried + static_cast<unsigned>(llvm::count_if(candidates, isNew));
+    for (const tune::Candidate &candidate : candidates) {
+      if (!isNew(candidate))
+        continue;
+      if (isLate())
+        return Error::success();
+      show(candidate.key + "=" + candidate.value);
+      if (Error error = tryCandidate(candidate))
+        return error;
+      ++progress.tried;
+    }
+  }
+  return Error::success();
+}
+
+/// Takes out what later settings made superfluous, and what was faster by chance.
+Error Searcher::prune() {
+  for (const cpu::Setting &setting : cpu::Schedule(best.schedule).settings) {
+    show("without " + setting.key + "=" + setting.value);
+    Expected<tune::Variant> without =
+        tune::makeVariant(cases, tune::reset(best.schedule, setting.key), options.variant, &best);
+    if (!without)
+      return without.takeError();
+    tune::Comparison comparison(subjects.size());
+    for (unsigned round = 0; round != kRounds; ++round)
+      addRound(comparison, *without, best);
+    if (!comparison.getRatio().isFaster())
+      best = std::move(*without);
+  }
+  return Error::success();
+}
+
+void Searcher::show(const std::string &what) {
+  progress.seconds = watch.get();
+  progress.setting = what;
+  report(progress);
+}
+
+tune::SearchResult Searcher::finish() {
+  tune::SearchResult result{
+      best.schedule, tune::Comparison(subjects.size()), {}, "", progress.tried, same, progress.total, 0};
+  show("the defaults again");
+  for (unsigned round = 0; round != kLastRounds && (round < kFewRounds || watch.get() < options.seconds); ++round)
+    addRound(result.comparison, usual, best);
+  for (const tune::Subject &subject : subjects)
+    result.caseNames.push_back(subject.getName());
+  if (!best.schedule.settings.empty() && !result.comparison.getRatio().isFaster()) {
+    result.noise = cpu::printSettings(best.schedule);
+    result.schedule = {};
+  }
+  result.seconds = watch.get();
+  return result;
+}
+
+} // namespace
+
+Expected<tune::SearchResult> tune::search(llvm::ArrayRef<Case> cases, const SearchOptions &options,
+                                          const std::function<void(const Progress &)> &progress) {
+  Searcher searcher(cases, options, progress);
+  if (Error error = searcher.begin())
+    return std::move(error);
+  if (Error error = searcher.run())
+    return std::move(error);
+  if (Error error = searcher.prune())
+    return std::move(error);
+  return searcher.finish();
+}

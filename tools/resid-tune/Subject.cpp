@@ -1,0 +1,105 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Calls, their results and their time; see Subject.h.
+
+#include "tools/resid-tune/Subject.h"
+
+#include "tools/resid-run/CompiledFunction.h"
+#include <chrono>
+#include <cstring>
+
+using namespace mlir::resid;
+using llvm::Error;
+using llvm::Expected;
+
+static double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// What nobody else does with the sums of readResults(), so that they are computed.
+static volatile uint64_t readSum;
+
+/// Several sums at a time, so that memory and not the additions decide how long it takes.
+static uint64_t addWords(llvm::ArrayRef<char> bytes) {
+  uint64_t sums[8] = {};
+  size_t end = bytes.size() / sizeof(sums) * sizeof(sums);
+  for (size_t at = 0; at != end; at += sizeof(sums)) {
+    uint64_t words[8];
+    std::memcpy(words, bytes.data() + at, sizeof(words));
+    for (unsigned i = 0; i != 8; ++i)
+      sums[i] += words[i];
+  }
+  uint64_t sum = 0;
+  for (uint64_t one : sums)
+    sum += one;
+  return sum;
+}
+
+static void readResults(const run::KernelCall &call) {
+  for (llvm::ArrayRef<char> bytes : call.getResultBytes())
+    readSum = readSum + addWords(bytes);
+}
+
+Error tune::Subject::runOnce(Function function) {
+  resid_status status = call->call(function, *options.context);
+  if (status == RESID_OK)
+    return Error::success();
+  return run::makeError(run::getExitCode(status),
+                        name + ": the compiled function answered " + resid_status_string(status));
+}
+
+Expected<tune::Subject> tune::Subject::create(const Case &one, const boundary::KernelSignature &signature,
+                                              Function function, const CallOptions &options) {
+  Expected<std::vector<run::Array>> arguments = makeArguments(one);
+  if (!arguments)
+    return arguments.takeError();
+  auto call = run::KernelCall::create(signature, *arguments, /*rowPadding=*/0);
+  if (!call)
+    return call.takeError();
+  Subject subject(one.getName(), std::move(*call), options);
+  if (Error error = subject.runOnce(function))
+    return std::move(error);
+  for (llvm::ArrayRef<char> bytes : subject.call->getResultBytes())
+    subject.expected.emplace_back(bytes.begin(), bytes.end());
+  // The first calls touch new memory.
+  subject.time(function);
+  double seconds = subject.time(function);
+  subject.calls = static_cast<unsigned>(std::clamp(1e-3 / seconds, 1.0, 10000.0));
+  return subject;
+}
+
+static bool isSame(const run::Array &a, const run::Array &b) {
+  if (!a.isFloat())
+    return a.integers() == b.integers();
+  auto isSameFloat = [](double x, double y) {
+    return std::memcmp(&x, &y, sizeof(x)) == 0 || (std::isnan(x) && std::isnan(y));
+  };
+  return std::equal(a.floats().begin(), a.floats().end(), b.floats().begin(), isSameFloat);
+}
+
+Expected<bool> tune::Subject::hasSameResults(Function function) {
+  llvm::SmallVector<llvm::MutableArrayRef<char>> results = call->getResultBytes();
+  for (llvm::MutableArrayRef<char> bytes : results)
+    std::memset(bytes.data(), 0x5A, bytes.size());
+  if (Error error = runOnce(function))
+    return std::move(error);
+  if (std::equal(results.begin(), results.end(), expected.begin(),
+                 [](llvm::ArrayRef<char> a, llvm::ArrayRef<char> b) { return a == b; }))
+    return true;
+  // They differ at least in the bits of NaNs, which may differ.
+  std::vector<run::Array> values = call->getResults();
+  for (auto [bytes, old] : llvm::zip_equal(results, expected))
+    std::copy(old.begin(), old.end(), bytes.begin());
+  std::vector<run::Array> oldValues = call->getResults();
+  return std::equal(values.begin(), values.end(), oldValues.begin(), isSame);
+}
+
+double tune::Subject::time(Function function) {
+  double start = now();
+  for (unsigned i = 0; i != calls; ++i) {
+    call->call(function, *options.context);
+    if (options.readers)
+      readResults(*call);
+  }
+  return (now() - start) / calls;
+}
