@@ -187,7 +187,8 @@ void VectorBody::emitWidening(Operation *op) {
 bool VectorBody::isNarrowing(Operation *op) const {
   auto truncation = dyn_cast<arith::TruncFOp>(op);
   return truncation && truncation.getType().isBF16() && truncation.getIn().getType().isF32() &&
-         (order == ColumnOrder::EvenOdd || hasPackedConversion());
+         (order == ColumnOrder::EvenOdd || hasPackedConversion() ||
+          (target.isX86 && getPackedBits() == target.vectorBits));
 }
 
 bool VectorBody::hasPackedConversion() const { return target.hasPackedBF16 && getPackedBits() >= 256; }
@@ -265,10 +266,10 @@ Value VectorBody::roundPair(Value first, Value second) {
                                        : concatenate(builder, loc, first, second);
 }
 
-/// roundPair() in even-odd order, of what quietNaNs() gives: a NaN has nothing below that would be rounded. Odd columns
+/// roundPair() of what quietNaNs() gives: a NaN has nothing below that would be rounded. Odd columns that are apart
 /// stay in the upper halves of their words, where the rounding leaves them.
-Value VectorBody::roundQuietPair(Value even, Value odd) {
-  auto words = VectorType::get(lanes, builder.getI32Type());
+Value VectorBody::roundQuietPair(Value first, Value second) {
+  auto words = VectorType::get(lanes, builder.getI32Type()), halves = VectorType::get(lanes, builder.getI16Type());
   Value sixteen = splatWord(builder, loc, words, 16);
   // Half a unit of what is kept, less a bit where that is even.
   auto round = [&](Value part) -> Value {
@@ -278,8 +279,12 @@ Value VectorBody::roundQuietPair(Value even, Value odd) {
     Value raised = arith::AddIOp::create(builder, loc, bits, splatWord(builder, loc, words, 0x7FFF));
     return arith::AddIOp::create(builder, loc, raised, isOdd);
   };
-  Value lower = arith::ShRUIOp::create(builder, loc, round(even), sixteen);
-  return blendHalves(builder, loc, lower, round(odd));
+  auto shiftDown = [&](Value rounded) -> Value { return arith::ShRUIOp::create(builder, loc, rounded, sixteen); };
+  Value low = shiftDown(round(first)), high = round(second);
+  if (order == ColumnOrder::EvenOdd)
+    return blendHalves(builder, loc, low, high);
+  return concatenate(builder, loc, arith::TruncIOp::create(builder, loc, halves, low),
+                     arith::TruncIOp::create(builder, loc, halves, shiftDown(high)));
 }
 
 /// Two parts at a time. The instruction takes subnormal numbers for zeros, so where there is one, integers do the work.

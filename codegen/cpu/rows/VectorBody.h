@@ -108,7 +108,7 @@ private:
   Parts quietNaNs(const Parts &wide);
   Value packPair(Value first, Value second);
   Value roundPair(Value first, Value second);
-  Value roundQuietPair(Value even, Value odd);
+  Value roundQuietPair(Value first, Value second);
   Parts narrowPairs(const Parts &wide);
   void emitRandomHalf(rows::RandomHalfOp half);
 
