@@ -9,7 +9,7 @@
 # clang-sanitizers where they are asked for; qemu-x86_64 and aarch64-programs where
 # programs for other processors can be made and run here (without, a note says why); benchmarks where their library is built
 # and Python can load it; package where the build can be installed and linked to by other projects; debug-info where
-# objects name their sources; ninja, make, git, zsh, fish and groff where they are on PATH.
+# objects name their sources; ninja, make, git, zsh, fish, groff and valgrind where they are on PATH.
 # Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %cmake %python %source_dir %build_dir %include_dir %runtime_dir
 # %examples_dir; %aarch64_cc, %aarch64_cxx (compile and link statically) and %aarch64_run, which -cpu may follow
 
@@ -137,7 +137,7 @@ if os.geteuid() == 0:
     config.available_features.add("root")
 if config.debug_info:
     config.available_features.add("debug-info")
-config.available_features.update(tool for tool in ("ninja", "make", "git", "zsh", "fish", "groff") if shutil.which(tool))
+config.available_features.update(tool for tool in ("ninja", "make", "git", "zsh", "fish", "groff", "valgrind") if shutil.which(tool))
 
 config.substitutions += [
     ("%tools", " ".join(os.path.join(config.build_dir, "bin", tool) for tool in config.tools if tool)),
