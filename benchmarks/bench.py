@@ -142,17 +142,18 @@ def command_line(arguments):
     return f"{target} BENCH_FLAGS={shlex.quote(' '.join(flags))}" if flags else target
 
 
-def write_results(options, results, numbers, points, machine_line, reasons):
+def write_results(options, results, numbers, points, machine_line, providers):
     report.write_csv(results, options.out / "results.csv")
     beyond = curve.beyond_bytes(points, machine.last_level_bytes())
     remove_pictures(options.out)
     pictures = plots.write_plots(results, points, beyond, options.out)
     command = command_line(sys.argv[1:])
-    skipped = "\n".join(f"- {what}: {reason}" for what, reason in reasons)
+    skipped = "\n".join(f"- {what}: {reason}" for what, reason in providers.reasons)
+    titles = ", ".join(peer.title for peer in providers.peers) or "none"
     amount = f"tries: {results.tries}, samples in each: {results.samples_per_try}"
     text = "\n\n".join([
         f"Measured on: {machine_line}. Command: `{command}`; {amount}. Beyond the caches, by the limit: from "
-        f"{beyond / 1e6:.1f} MB of all arrays on.",
+        f"{beyond / 1e6:.1f} MB of all arrays on. Peers: {titles}.",
         "### Bars", bars.markdown(results, beyond), "### Calls, random numbers, compiling", singles.markdown(numbers),
         "### Pictures", "\n".join(f"![{path.stem}](benchmarks/{path.name})" for path in pictures) or plots.MISSING,
         "### The limit over sizes, GB/s", curve.markdown(points),
@@ -191,6 +192,16 @@ def write_page(options):
     head = (f"# Benchmarks on {options.page}\n\n**Measurements** · [all pages](../README.md)\n\n[Benchmarks](../benchmarks.md) "
             "explains what is measured and how to read it.\n\n")
     folder.with_suffix(".md").write_text(head + text.replace("\n### ", "\n## "))
+    list_page(ROOT / "docs" / "README.md", options.page)
+
+
+def list_page(readme, name):
+    """A line for a new page, after that of the page which has all machines."""
+    text, link = readme.read_text(), f"(measurements/{name}.md)"
+    if link not in text:
+        before, entry, after = text.partition("(measurements/processors.md)")
+        rest, _, after = after.partition("\n")
+        readme.write_text(f"{before}{entry}{rest}\n- [Benchmarks on {name}]{link}: all results of one machine\n{after}")
 
 
 def measure_compiler(options, plan):
@@ -229,7 +240,7 @@ def main():
     points = curve.measure(providers.native, providers.arrays, plan)
     results = measure_cases(providers, plan, chosen)
     numbers = singles.call_overhead(providers, plan) + singles.philox(providers, plan) + compiling
-    write_results(options, results, numbers, points, machine_line, providers.reasons)
+    write_results(options, results, numbers, points, machine_line, providers)
     print(f"wrote {options.out}/results.csv, results.md and pictures after {time.monotonic() - start:.0f} s")
     return None
 

@@ -53,6 +53,7 @@ def check_markdown(path):
         width = cells
     # As a reader would give it: the flags of the test, less those that the Makefile gives.
     assert "Command: `make bench BENCH_FLAGS='--smoke --row-orders --cc=" in path.read_text(), path.read_text()[:400]
+    assert "Peers: none." in path.read_text()
     # Bars, single numbers, the limit; then kernels of two types on one and two threads, alone and, where they write rows,
     # with a reader.
     assert tables == 3 + len(KERNELS) * 2 * 2 + (len(KERNELS) - 1) * 2 * 2, tables
