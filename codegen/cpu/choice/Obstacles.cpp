@@ -62,7 +62,9 @@ std::optional<std::string> cpu::findPipelineObstacle(rows::KernelOp kernel, cons
     return "no phase with sums comes before one without";
   if (llvm::any_of(phases->getEnd(), hasPhase))
     return "the last phase depends on a condition";
-  auto isWide = [&](rows::PhaseOp phase) { return chooseStepShape(phase, target).getColumns() == rows::kLanes; };
+  auto isWide = [&](rows::PhaseOp phase) {
+    return target.vectorBits >= 512 && chooseStepShape(phase, target).getColumns() == rows::kLanes;
+  };
   if (!isWide(phases->first) || !isWide(phases->last))
     return "registers are too narrow for 64 columns at a time";
   // Where rows do not begin at cache lines, the result of the last phase would stay there until its row is complete.
