@@ -38,7 +38,7 @@ static void printPlan(raw_ostream &stream, const kernels::PlanDescription &plan)
     if (!decision.reason.empty())
       stream << " (" << decision.reason << ")";
     if (!decision.source.empty())
-      stream << " [" << decision.source << "]";
+      stream << " [" << decision.source << (decision.asked.empty() ? "" : " asks for " + decision.asked) << "]";
   }
   stream << "\n";
 }

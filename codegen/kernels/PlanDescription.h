@@ -28,6 +28,8 @@ struct PlanDecision {
   /// Who decided: a flag, or a file with its line. Empty where the compiler did. JSON has it as `key`_source, "default"
   /// where it is empty.
   std::string source = {};
+  /// What the source asks for, where that could not be followed; the reason says why. Empty where it was.
+  std::string asked = {};
 };
 
 struct PlanDescription {

@@ -82,7 +82,7 @@ func.func @other(%x: tensor<4xf32>) -> f32 {
 // RUN: rm -rf %t.fault && mkdir %t.fault && cd %t.fault
 // RUN: cd %t.fault && %python %S/Inputs/expect_exit.py 70 resid-run %s --entry=divide --arg=i32[4]=1 --arg=i32[4]=0 2>&1 | FileCheck %s --check-prefix=FAULT
 // FAULT: resid-run: internal error: arithmetic exception
-// FAULT-NEXT: resid-run: note: the compiled program was running; a division by 0 or an offset beyond a tensor, in the program itself, ends it too, and --backend=reference says where
+// FAULT-NEXT: resid-run: note: the compiled program was running; a division by 0 or an offset beyond a tensor, in the program itself, ends it too, and resid-run --backend=reference says where
 func.func @divide(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
   %z = arith.divsi %x, %y : tensor<?xi32>
   return %z : tensor<?xi32>

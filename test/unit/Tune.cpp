@@ -111,9 +111,10 @@ TEST_F(TuneBits, ResultsAreHeldToThoseOfTheFirst) {
   llvm::Expected<Variant> variant = makeVariant(cases, {}, {"native", ProgramMode::Training}, nullptr);
   ASSERT_TRUE(bool(variant)) << llvm::toString(variant.takeError());
   resid_ctx calls = RESID_CTX_INIT;
+  std::string refusal;
   const VariantFunction &a = variant->functions[0], &b = variant->functions[1];
   llvm::Expected<Subject> subject =
-      Subject::create(cases[0], a.compiled.signature, a.entry, CallOptions{&calls, /*readers=*/true});
+      Subject::create(cases[0], a.compiled.signature, a.entry, CallOptions{&calls, /*readers=*/true, &refusal});
   ASSERT_TRUE(bool(subject)) << llvm::toString(subject.takeError());
   EXPECT_TRUE(llvm::cantFail(subject->hasSameResults(a.entry)));
   EXPECT_FALSE(llvm::cantFail(subject->hasSameResults(b.entry)));

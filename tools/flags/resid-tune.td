@@ -13,11 +13,11 @@ defm threads : Value<"threads", "N", grp_machine, "threads that a call may use; 
 
 def grp_search : OptionGroup<"search">, HelpText<"Search">;
 defm shapes : Value<"shapes", "SIZES[,...]", grp_search,
-  "sizes to measure, as in 32x768,4096x768; sizes that a tensor leaves open are taken from the\nright, so that ?x? becomes 32x768 and ? becomes 768">;
+  "sizes of the largest arguments, as in 32x768,4096x768; smaller tensors take equal or the\nlast sizes">;
 def table : Switch<"table", grp_search, "measure the kernels of the benchmarks, with sizes of their own, instead of a program">;
 defm entry : Value<"entry", "F", grp_search, "measure this function alone; default: all public ones">;
 defm mode : Value<"mode", "MODE", grp_search, "training (default) | inference">, Values<"training,inference">;
 defm keys : Value<"keys", "KEY[,...]", grp_search, "try these keys of the schedule only; default: all">;
 defm seconds : Value<"seconds", "N", grp_search, "stop after about this long; default: 60">;
 def no_readers : Switch<"no-readers", grp_search,
-  "measure functions alone; by default each result is also read once, which somebody always\ndoes">;
+  "do not read the results after each call, as a program would">;

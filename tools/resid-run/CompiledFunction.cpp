@@ -70,6 +70,10 @@ Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machi
   return result;
 }
 
+const char *const runningHint =
+    "the compiled program was running; a division by 0 or an offset beyond a tensor, in the "
+    "program itself, ends it too, and resid-run --backend=reference says where";
+
 tools::ExitCode getExitCode(resid_status status) {
   switch (status) {
   case RESID_OOM:

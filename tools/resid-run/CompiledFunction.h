@@ -23,6 +23,9 @@ struct CompiledFunction {
 llvm::Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
                                                  ProgramMode mode = ProgramMode::Training);
 
+/// Said beside a fault of compiled code: who divides by 0 in a program of their own sees resid fail.
+extern const char *const runningHint;
+
 /// What a tool ends with when a function answers so.
 tools::ExitCode getExitCode(resid_status status);
 

@@ -15,6 +15,7 @@
 #include "tools/flags/Tool.h"
 #include "tools/resid-run/Backend.h"
 #include "tools/resid-run/Check.h"
+#include "tools/resid-run/CompiledFunction.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
@@ -113,11 +114,6 @@ static Expected<std::unique_ptr<Backend>> makeBackend(const Options &options, fu
     return makeCPUBackend(entry, arguments, options);
   return makeReferenceBackend(entry, arguments);
 }
-
-/// Who divides by 0 in a program of their own sees resid fail.
-static const char *const runningHint = "the compiled program was running; a division by 0 or an offset beyond a "
-                                       "tensor, in the program itself, ends it too, "
-                                       "and --backend=reference says where";
 
 static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuffer> input, resid::tools::ToolRun &run) {
   DialectRegistry registry;

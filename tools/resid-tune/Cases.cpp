@@ -4,11 +4,13 @@
 
 #include "tools/resid-tune/Cases.h"
 
+#include "dialect/Spelling.h"
 #include "llvm/ADT/StringExtras.h"
 #include <numeric>
 
 using namespace mlir;
 using namespace mlir::resid;
+using llvm::Error;
 using llvm::Expected;
 using run::makeError;
 
@@ -50,18 +52,44 @@ static bool fits(func::FuncOp function, const tune::Shape &shape) {
 /// The public functions, or the one of that name.
 static Expected<SmallVector<func::FuncOp>> findFunctions(ModuleOp program, StringRef entry) {
   SmallVector<func::FuncOp> found;
+  SmallVector<StringRef> known;
   std::string names;
   for (auto function : program.getOps<func::FuncOp>()) {
     if (function.isExternal() || !function.isPublic())
       continue;
+    known.push_back(function.getName());
     names += (names.empty() ? "'" : ", '") + function.getName().str() + "'";
     if (entry.empty() || entry == function.getName())
       found.push_back(function);
   }
   if (!found.empty())
     return found;
+  StringRef nearest = findNearest(entry, {known, {}, {}});
   return makeError(tools::ExitUsage, "expected a public function" + (entry.empty() ? "" : " but got --entry=" + entry) +
-                                         "; the program has " + (names.empty() ? "none" : names));
+                                         "; the program has " + (names.empty() ? "none" : names) +
+                                         (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+}
+
+/// Such as `x: ?x768, gamma: 768`.
+static std::string describeTensors(func::FuncOp function) {
+  SmallVector<std::string> texts;
+  for (RankedTensorType type : getTensors(function)) {
+    auto sizes = llvm::map_range(type.getShape(), [](int64_t size) {
+      return ShapedType::isDynamic(size) ? std::string("?") : std::to_string(size);
+    });
+    texts.push_back(llvm::join(sizes, "x"));
+  }
+  return llvm::join(texts, ", ");
+}
+
+/// An error that names the functions with open sizes, and what they take.
+static Error wrongShape(ArrayRef<func::FuncOp> functions, const tune::Shape &shape) {
+  SmallVector<std::string> texts;
+  for (func::FuncOp function : functions)
+    if (hasOpenSizes(function))
+      texts.push_back(("'" + function.getName() + "' (" + describeTensors(function) + ")").str());
+  return makeError(tools::ExitUsage, "expected --shapes of the largest arguments of " + llvm::join(texts, " or ") +
+                                         ", but got '" + tune::print(shape) + "'");
 }
 
 Expected<std::vector<tune::Case>> tune::makeCases(ModuleOp program, const Options &options) {
@@ -74,18 +102,21 @@ Expected<std::vector<tune::Case>> tune::makeCases(ModuleOp program, const Option
       cases.push_back({function, {}});
       continue;
     }
-    if (options.shapes.empty())
-      return makeError(tools::ExitUsage, "expected --shapes, because '" + function.getName() + "' leaves sizes open");
-    for (const Shape &shape : options.shapes) {
-      if (!fits(function, shape))
-        return makeError(tools::ExitUsage, "expected --shapes of an argument of '" + function.getName() +
-                                               "', with a size for each that is open, but got '" + print(shape) + "'");
-      cases.push_back({function, shape});
-    }
+    auto before = cases.size();
+    for (const Shape &shape : options.shapes)
+      if (fits(function, shape))
+        cases.push_back({function, shape});
+    if (cases.size() == before)
+      return makeError(tools::ExitUsage, "expected --shapes for '" + function.getName() + "' (" +
+                                             describeTensors(function) + "), which leaves sizes open, but got " +
+                                             (options.shapes.empty() ? "none" : "none that fits"));
   }
   if (!options.shapes.empty() && llvm::all_of(cases, [](const Case &one) { return one.shape.empty(); }))
     return makeError(tools::ExitUsage, "expected no --shapes, because the program leaves no size open, but got '" +
                                            print(options.shapes.front()) + "'");
+  for (const Shape &shape : options.shapes)
+    if (llvm::none_of(cases, [&](const Case &one) { return one.shape == shape; }))
+      return wrongShape(*functions, shape);
   return cases;
 }
 
@@ -158,16 +189,53 @@ static Expected<run::Array> makeElements(func::FuncOp function, Type type, int64
   return elements;
 }
 
-Expected<std::vector<run::Array>> tune::makeArguments(const Case &one) {
+namespace {
+/// The open sizes of a call. The largest arrays have those of the shape; what must be equal to one of them is, as in
+/// one index per row; and what is left has the size at its place, counted from the right.
+class OpenSizes {
+public:
+  OpenSizes(const tune::Case &one, const boundary::KernelSignature &signature)
+      : shape(one.shape), signature(signature), known(signature.sizes.size(), -1) {
+    for (const boundary::SizeParameter &parameter : signature.sizes)
+      if (getRank(parameter) == shape.size())
+        take(parameter, shape[parameter.dimension]);
+    for (const boundary::SizeParameter &parameter : signature.sizes)
+      take(parameter,
+           parameter.fixed >= 0 ? parameter.fixed : shape[shape.size() - getRank(parameter) + parameter.dimension]);
+  }
+
+  int64_t get(unsigned argument, unsigned dimension) const {
+    for (const boundary::SizeParameter &parameter : signature.sizes)
+      if (parameter.argument == argument && parameter.dimension == dimension)
+        return known[parameter.sameAs];
+    llvm_unreachable("each open size is a parameter");
+  }
+
+private:
+  size_t getRank(const boundary::SizeParameter &parameter) const {
+    return signature.arguments[parameter.argument].shape.size();
+  }
+  void take(const boundary::SizeParameter &parameter, int64_t size) {
+    if (known[parameter.sameAs] < 0)
+      known[parameter.sameAs] = size;
+  }
+
+  const tune::Shape &shape;
+  const boundary::KernelSignature &signature;
+  /// By the first parameter of those that must be equal; -1 while it is not known.
+  std::vector<int64_t> known;
+};
+} // namespace
+
+Expected<std::vector<run::Array>> tune::makeArguments(const Case &one, const boundary::KernelSignature &signature) {
   func::FuncOp function = one.function;
+  OpenSizes open(one, signature);
   std::vector<run::Array> arguments;
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     SmallVector<int64_t> sizes;
     auto tensor = dyn_cast<RankedTensorType>(type);
-    for (int64_t i = 0; tensor && i != tensor.getRank(); ++i) {
-      size_t place = one.shape.size() - static_cast<size_t>(tensor.getRank() - i);
-      sizes.push_back(tensor.isDynamicDim(i) ? one.shape[place] : tensor.getDimSize(i));
-    }
+    for (unsigned i = 0; tensor && i != tensor.getRank(); ++i)
+      sizes.push_back(tensor.isDynamicDim(i) ? open.get(index, i) : tensor.getDimSize(i));
     int64_t count = std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
     Expected<run::Array> elements = makeElements(function, type, std::min(count, kRandomElements), index);
     if (!elements)

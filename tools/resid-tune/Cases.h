@@ -5,7 +5,7 @@
 #ifndef RESID_TOOLS_RESID_TUNE_CASES_H
 #define RESID_TOOLS_RESID_TUNE_CASES_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "codegen/boundary/Signature.h"
 #include "tools/resid-run/Arrays.h"
 #include "tools/resid-tune/Options.h"
 
@@ -20,8 +20,8 @@ struct Case {
   std::string getName() const;
 };
 
-/// The cases of a program. An error where no function is left, where a shape fits no argument of a function, and where
-/// sizes are open and no shape says what they are.
+/// The cases of a program: each function with the shapes that fit it. An error where no function is left, where a shape
+/// fits none, and where no shape fits a function with open sizes.
 llvm::Expected<std::vector<Case>> makeCases(ModuleOp program, const Options &options);
 
 /// The kernels of the benchmarks for f32 and bf16 and two widths, as one program, and the shapes that they are measured
@@ -31,7 +31,8 @@ std::string getTableText();
 llvm::Expected<std::vector<Case>> makeTableCases(ModuleOp table, StringRef entry);
 
 /// Floats are random (normal, of deviation 1), scalars 0.5. Integers are 1: a seed, and an index into most arrays.
-llvm::Expected<std::vector<run::Array>> makeArguments(const Case &one);
+/// `signature` says which sizes must be equal.
+llvm::Expected<std::vector<run::Array>> makeArguments(const Case &one, const boundary::KernelSignature &signature);
 
 } // namespace mlir::resid::tune
 

@@ -5,6 +5,7 @@
 #include "tools/resid-tune/Options.h"
 
 #include "codegen/cpu/choice/Schedule.h"
+#include "dialect/Spelling.h"
 #include "tools/common/Files.h"
 #include "tools/flags/CommandLine.h"
 #include "llvm/ADT/STLExtras.h"
@@ -19,13 +20,16 @@ std::string tune::print(const Shape &shape) {
   return join(map_range(shape, [](int64_t size) { return std::to_string(size); }), "x");
 }
 
-/// 2^31 elements in one dimension are more than memory has for several arrays.
+/// More elements in one dimension than memory has for several arrays.
+static constexpr int64_t kMostElements = (int64_t(1) << 31) - 1;
+
 static Expected<tune::Shape> parseShape(StringRef text) {
   tune::Shape shape;
   for (StringRef part : split(text, 'x')) {
     shape.push_back(0);
-    if (part.getAsInteger(10, shape.back()) || shape.back() < 1 || shape.back() >= int64_t(1) << 31)
-      return makeUsageError("expected --shapes of sizes from 1 on, such as 32x768,4096x768, but got '" + text + "'");
+    if (part.getAsInteger(10, shape.back()) || shape.back() < 1 || shape.back() > kMostElements)
+      return makeUsageError("expected --shapes of sizes from 1 to " + Twine(kMostElements) +
+                            ", such as 32x768,4096x768, but got '" + text + "'");
   }
   return shape;
 }
@@ -42,16 +46,18 @@ static Error parseShapes(tune::Options &options, StringRef text) {
   return Error::success();
 }
 
-/// A key is known where its first value can be set.
 static Error parseKeys(tune::Options &options, StringRef text) {
-  std::vector<std::string> known;
+  SmallVector<StringRef> known;
   for (const cpu::NamedValues &key : cpu::getNamedValues())
-    known.push_back(key.key.str());
+    known.push_back(key.key);
   for (const cpu::Threshold &threshold : cpu::getThresholds())
-    known.push_back(threshold.key.str());
+    known.push_back(threshold.key);
   for (StringRef key : split(text, ',')) {
-    if (!is_contained(known, key))
-      return makeUsageError("expected --keys among " + join(known, ", ") + ", but got '" + key + "'");
+    if (!is_contained(known, key)) {
+      StringRef nearest = findNearest(key, {known, {}, {}});
+      return makeUsageError("expected --keys among " + join(known, ", ") + ", but got '" + key + "'" +
+                            (nearest.empty() ? "" : "; did you mean '" + nearest.str() + "'?"));
+    }
     options.keys.push_back(key.str());
   }
   return Error::success();

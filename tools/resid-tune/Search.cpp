@@ -43,8 +43,9 @@ public:
   tune::SearchResult finish();
 
 private:
+  Error lateError() const;
   void show(const std::string &what);
-  bool isLate() const { return watch.get() > options.seconds * (1 - kLastPart); }
+  bool isLate() const { return options.isInterrupted() || watch.get() > options.seconds * (1 - kLastPart); }
   Error tryCandidate(const tune::Candidate &candidate);
   Error checkResults(const tune::Variant &variant);
   void addRound(tune::Comparison &comparison, const tune::Variant &before, const tune::Variant &after);
@@ -56,6 +57,8 @@ private:
   Stopwatch watch;
   tune::Variant usual, best;
   std::vector<tune::Subject> subjects;
+  /// Per case, whether the first of the two measurements of a round was made.
+  std::vector<bool> isMeasured;
   std::vector<tune::Candidate> candidates;
   tune::Progress progress;
   unsigned same = 0;
@@ -67,15 +70,28 @@ Error Searcher::begin() {
     return variant.takeError();
   usual = best = std::move(*variant);
   for (auto [one, function] : llvm::zip_equal(cases, usual.functions)) {
+    show("making arrays for " + one.getName());
+    if (isLate())
+      return lateError();
     auto subject = tune::Subject::create(one, function.compiled.signature, function.entry, options.call);
     if (!subject)
       return subject.takeError();
     subjects.push_back(std::move(*subject));
+    isMeasured.push_back(false);
   }
   // The name is one that makeVariant() has resolved.
   unsigned vectorBits = llvm::cantFail(machine::resolveTarget("", options.variant.mcpu)).facts.vectorBits;
   candidates = tune::listCandidates(options.keys, vectorBits);
   return Error::success();
+}
+
+/// Nothing was measured.
+Error Searcher::lateError() const {
+  return run::makeError(tools::ExitUsage,
+                        options.isInterrupted()
+                            ? "interrupted before a variant was tried; nothing was written"
+                            : "expected more --seconds: the time was over before a variant was tried; "
+                              "nothing was written");
 }
 
 Error Searcher::checkResults(const tune::Variant &variant) {
@@ -87,16 +103,20 @@ Error Searcher::checkResults(const tune::Variant &variant) {
       return isSame.takeError();
     if (!*isSame)
       return run::makeError(tools::ExitInternal, subject.getName() + ": other results with --schedule=" +
-                                                     cpu::printSchedule(variant.schedule));
+                                                     cpu::printSettings(variant.schedule));
   }
   return Error::success();
 }
 
-/// Cases whose code is the same in both are not measured: their ratio is 1.
+/// Where the code is the same in both, it is measured once: the ratio is 1.
 void Searcher::addRound(tune::Comparison &comparison, const tune::Variant &before, const tune::Variant &after) {
+  double seconds = 0;
   comparison.addRound([&](size_t i, bool isAfter) {
-    auto entry = (isAfter ? after : before).functions[i].entry;
-    return before.functions[i].isSameCode(after.functions[i]) ? 1.0 : subjects[i].time(entry);
+    bool isSecond = isMeasured[i];
+    isMeasured[i] = !isSecond;
+    if (!isSecond || !before.functions[i].isSameCode(after.functions[i]))
+      seconds = subjects[i].time((isAfter ? after : before).functions[i].entry);
+    return seconds;
   });
 }
 
@@ -143,7 +163,7 @@ Error Searcher::run() {
       if (!isNew(candidate))
         continue;
       if (isLate())
-        return Error::success();
+        return progress.tried ? Error::success() : lateError();
       show(candidate.key + "=" + candidate.value);
       if (Error error = tryCandidate(candidate))
         return error;
@@ -177,8 +197,11 @@ void Searcher::show(const std::string &what) {
 }
 
 tune::SearchResult Searcher::finish() {
-  tune::SearchResult result{
-      best.schedule, tune::Comparison(subjects.size()), {}, "", progress.tried, same, progress.total, 0};
+  tune::SearchResult result{best.schedule, tune::Comparison(subjects.size())};
+  result.tried = progress.tried;
+  result.same = same;
+  result.total = progress.total;
+  result.isInterrupted = options.isInterrupted();
   show("the defaults again");
   for (unsigned round = 0; round != kLastRounds && (round < kFewRounds || watch.get() < options.seconds); ++round)
     addRound(result.comparison, usual, best);

@@ -18,6 +18,8 @@ struct SearchOptions {
   /// Keys of the schedule to try; all where empty.
   std::vector<std::string> keys;
   double seconds;
+  /// Whether somebody wants the search to end now, with what it has found.
+  std::function<bool()> isInterrupted;
 };
 
 /// Where the search stands.
@@ -32,15 +34,17 @@ struct SearchResult {
   cpu::Schedule schedule;
   /// Defaults before, schedule after; of the schedule that was best in the search, also where it is noise.
   Comparison comparison;
-  std::vector<std::string> caseNames;
+  std::vector<std::string> caseNames = {};
   /// The settings of a schedule that was best in the search, but not when it was measured again.
-  std::string noise;
+  std::string noise = {};
   /// `same` of those tried made the same code.
   unsigned tried = 0, same = 0, total = 0;
   double seconds = 0;
+  bool isInterrupted = false;
 };
 
-/// An error where a function refuses its call, or gives other results by another schedule, which is a mistake in resid.
+/// An error where the time is over before the first variant was tried, where a function refuses its call, or gives
+/// other results by another schedule, which is a mistake in resid.
 llvm::Expected<SearchResult> search(llvm::ArrayRef<Case> cases, const SearchOptions &options,
                                     const std::function<void(const Progress &)> &progress);
 

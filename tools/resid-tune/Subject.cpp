@@ -44,13 +44,16 @@ Error tune::Subject::runOnce(Function function) {
   resid_status status = call->call(function, *options.context);
   if (status == RESID_OK)
     return Error::success();
-  return run::makeError(run::getExitCode(status),
-                        name + ": the compiled function answered " + resid_status_string(status));
+  if (status == RESID_UNSUPPORTED)
+    return run::makeError(tools::ExitUnavailable, "expected --mcpu with a CPU whose code this machine runs");
+  return run::makeError(run::getExitCode(status), name + ": the compiled function answered " +
+                                                      resid_status_string(status) +
+                                                      (options.refusal->empty() ? "" : "; " + *options.refusal));
 }
 
 Expected<tune::Subject> tune::Subject::create(const Case &one, const boundary::KernelSignature &signature,
                                               Function function, const CallOptions &options) {
-  Expected<std::vector<run::Array>> arguments = makeArguments(one);
+  Expected<std::vector<run::Array>> arguments = makeArguments(one, signature);
   if (!arguments)
     return arguments.takeError();
   auto call = run::KernelCall::create(signature, *arguments, /*rowPadding=*/0);

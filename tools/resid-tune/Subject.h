@@ -16,6 +16,8 @@ struct CallOptions {
   const resid_ctx *context;
   /// Whether each result is read after the call, which is timed too.
   bool readers;
+  /// What the functions say to the context's log.
+  const std::string *refusal;
 };
 
 class Subject {

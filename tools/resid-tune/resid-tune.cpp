@@ -11,9 +11,12 @@
 #include "tools/common/Parse.h"
 #include "tools/driver/Tools.h"
 #include "tools/flags/Tool.h"
-#include "tools/resid-tune/Search.h"
+#include "tools/resid-run/CompiledFunction.h"
+#include "tools/resid-tune/Report.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include <csignal>
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -21,91 +24,49 @@ using namespace mlir::resid::tune;
 using llvm::Error;
 using llvm::Expected;
 using run::makeError;
+using run::runningHint;
 
-/// One line that is overwritten, where somebody looks on; elsewhere nothing.
-static void showProgress(const Progress &progress) {
-  if (!llvm::errs().is_displayed())
-    return;
-  llvm::errs() << "\r\x1b[K"
-               << llvm::format("resid-tune: %u of %u variants, %.0f s: ", progress.tried, progress.total,
-                               progress.seconds)
-               << progress.setting;
-  llvm::errs().flush();
-}
+static bool isFile(StringRef output) { return output != "-" && !output.starts_with("/dev/"); }
 
-static void endProgress() {
-  if (llvm::errs().is_displayed())
-    llvm::errs() << "\r\x1b[K";
-}
-
-static std::string formatRatio(const Ratio &ratio) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.3f (%.3f to %.3f)", ratio.median, ratio.low, ratio.high);
-  return text;
-}
-
-/// What the differences between two times are worth.
-static StringRef judge(const Ratio &ratio) { return ratio.isFaster() ? "" : ratio.isSlower() ? ", slower" : ", noise"; }
-
-static std::string formatTimes(const Comparison &comparison, size_t i) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.2f -> %.2f us", comparison.getSeconds(i, false) * 1e6,
-                                                 comparison.getSeconds(i, true) * 1e6);
-  return text;
-}
-
-/// Lines for people: what was tried, what was found, and what it is worth in each case.
-static std::vector<std::string> describe(const SearchResult &result, const Options &options) {
-  std::vector<std::string> lines;
-  std::string tried = std::to_string(result.tried) + " of " + std::to_string(result.total) + " variants tried, " +
-                      std::to_string(result.same) + " of them the same code; all gave the same bits";
-  lines.push_back(tried);
-  std::string threads = options.threads == 1 ? "1 thread"
-                        : options.threads    ? std::to_string(options.threads) + " threads"
-                                             : "all processors";
-  lines.push_back("measured with " + threads +
-                  (options.readers ? ", and a reader of the results" : ", and no reader of the results"));
-  if (result.tried < result.total)
-    lines.push_back("the time was over before all were tried; --seconds gives more");
-  if (!result.noise.empty())
-    lines.push_back("noise: " + result.noise + " was not faster when it was measured again");
-  if (result.schedule.settings.empty()) {
-    lines.push_back("the defaults are the best that was found");
-    return lines;
-  }
-  lines.push_back("times as fast as the defaults: " + formatRatio(result.comparison.getRatio()));
-  for (auto [i, name] : llvm::enumerate(result.caseNames)) {
-    Ratio ratio = result.comparison.getRatio(i);
-    bool isSameCode = result.comparison.getSeconds(i, false) == 1.0;
-    lines.push_back("  " + name + ": " +
-                    (isSameCode ? "the same code"
-                                : formatRatio(ratio) + judge(ratio).str() + ", " + formatTimes(result.comparison, i)));
-  }
-  return lines;
+/// Before anything is measured: what would keep the file from being written in the end.
+static Error checkOutput(StringRef output) {
+  StringRef folder = llvm::sys::path::parent_path(output);
+  std::error_code code = llvm::sys::fs::access(folder.empty() ? "." : folder, llvm::sys::fs::AccessMode::Write);
+  if (llvm::sys::fs::is_directory(output))
+    code = std::make_error_code(std::errc::is_a_directory);
+  return isFile(output) && code ? makeError(resid::tools::ExitFile, "cannot write '" + output + "': " + code.message())
+                                : Error::success();
 }
 
 /// The file as it is before, if there is one; what is no schedule file is not overwritten.
-static Expected<cpu::ScheduleFile> readOutput(const Options &options) {
-  if (options.output == "-" || !llvm::sys::fs::is_regular_file(options.output))
+static Expected<cpu::ScheduleFile> readOutput(StringRef output) {
+  if (Error error = checkOutput(output))
+    return std::move(error);
+  uint64_t bytes = 0;
+  if (!isFile(output) || llvm::sys::fs::file_size(output, bytes) || bytes == 0)
     return cpu::ScheduleFile();
-  auto buffer = resid::tools::readInput(options.output);
+  auto buffer = resid::tools::readProgram(output);
   if (!buffer)
     return makeError(resid::tools::ExitFile, llvm::toString(buffer.takeError()));
-  auto file = cpu::parseScheduleFile((*buffer)->getBuffer(), options.output);
+  auto file = cpu::parseScheduleFile((*buffer)->getBuffer(), output);
   if (!file)
-    return makeError(resid::tools::ExitUsage, llvm::toString(file.takeError()));
+    return makeError(resid::tools::ExitUsage,
+                     "expected no output, or a schedule file in its place: " + llvm::toString(file.takeError()));
   return file;
 }
 
 namespace {
-/// The context of the calls, with the runtime's threads.
+/// The context of the calls, with the runtime's threads, and what functions say to its log.
 class Calls {
 public:
   explicit Calls(unsigned threads) {
-    if (threads != 1 && resid_thread_pool_create(static_cast<int32_t>(threads), &pool) != RESID_OK)
-      pool = nullptr;
-    isReady = threads == 1 || pool;
+    bool isMade = threads == 1 || resid_thread_pool_create(static_cast<int32_t>(threads), &pool) == RESID_OK;
+    isReady = isMade;
     resid_ctx_init(&context, pool);
+    context.user = this;
+    context.log = keepMessage;
+    if (pool)
+      context.parallel_for = runInPool;
   }
   ~Calls() { resid_thread_pool_destroy(pool); }
   Calls(const Calls &) = delete;
@@ -113,17 +74,56 @@ public:
 
   bool isReady;
   resid_ctx context;
+  std::string refusal;
 
 private:
+  static void runInPool(void *user, int64_t n, void (*fn)(void *arg, int64_t i), void *arg) {
+    resid_parallel_for(static_cast<Calls *>(user)->pool, n, fn, arg);
+  }
+  static void keepMessage(void *user, int32_t, const char *text) { static_cast<Calls *>(user)->refusal = text; }
+
   resid_thread_pool *pool = nullptr;
 };
 } // namespace
+
+static volatile std::sig_atomic_t isInterrupted = 0;
+
+/// The first interrupt ends the search, which writes what it has found. The second one ends the process. Where the
+/// caller ignores interrupts they are blocked (Ending.h), and none comes here.
+static void takeInterrupts() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { isInterrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+/// Says what becomes of an earlier section.
+static void announce(const cpu::ScheduleFile &file, const cpu::ScheduleFile::Section &section) {
+  for (const cpu::ScheduleFile::Section &old : file.sections)
+    if (old.cpu == section.cpu && !old.schedule.settings.empty())
+      llvm::errs() << "  replaced, in the section of the file: " << cpu::printSettings(old.schedule) << "\n";
+}
 
 static Expected<std::vector<Case>> findCases(const Options &options, ModuleOp program) {
   return options.table ? makeTableCases(program, options.entry) : makeCases(program, options);
 }
 
-static Error tuneProgram(const Options &options, std::unique_ptr<llvm::MemoryBuffer> input) {
+static Error writeResult(const Options &options, const SearchResult &result, StringRef cpu, cpu::ScheduleFile &file) {
+  cpu::ScheduleFile::Section section{cpu.str(), result.schedule, describe(result, options)};
+  llvm::errs() << llvm::formatv("resid-tune: {0}, {1:f1} s\n", cpu, result.seconds);
+  for (const std::string &line : section.comments)
+    llvm::errs() << "  " << line << "\n";
+  for (const cpu::Setting &setting : result.schedule.settings)
+    llvm::errs() << "  found " << setting.key << "=" << setting.value << "\n";
+  announce(file, section);
+  file.put(std::move(section));
+  if (Error error = resid::tools::writeOutput(options.output, file.print()))
+    return makeError(resid::tools::ExitFile, llvm::toString(std::move(error)));
+  return Error::success();
+}
+
+static Error tuneProgram(const Options &options, std::unique_ptr<llvm::MemoryBuffer> input,
+                         resid::tools::ToolRun &run) {
   DialectRegistry registry;
   registerCompilerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -136,7 +136,7 @@ static Error tuneProgram(const Options &options, std::unique_ptr<llvm::MemoryBuf
   Expected<std::vector<Case>> cases = findCases(options, *program);
   if (!cases)
     return cases.takeError();
-  Expected<cpu::ScheduleFile> file = readOutput(options);
+  Expected<cpu::ScheduleFile> file = readOutput(options.output);
   if (!file)
     return file.takeError();
   Expected<machine::TargetDescription> target = machine::resolveTarget("", options.mcpu);
@@ -148,22 +148,19 @@ static Error tuneProgram(const Options &options, std::unique_ptr<llvm::MemoryBuf
   // Warnings about the program are said once, by the compiler.
   ScopedDiagnosticHandler quiet(
       &context, [](Diagnostic &diagnostic) { return success(diagnostic.getSeverity() != DiagnosticSeverity::Error); });
-  SearchOptions searchOptions{
-      {options.mcpu, options.mode}, {&calls.context, options.readers}, options.keys, options.seconds};
+  takeInterrupts();
+  run.setHint(runningHint);
+  SearchOptions searchOptions{{options.mcpu, options.mode},
+                              {&calls.context, options.readers, &calls.refusal},
+                              options.keys,
+                              options.seconds,
+                              [] { return isInterrupted != 0; }};
   Expected<SearchResult> result = search(*cases, searchOptions, showProgress);
   endProgress();
   if (!result)
     return result.takeError();
-  cpu::ScheduleFile::Section section{target->cpu, result->schedule, describe(*result, options)};
-  llvm::errs() << "resid-tune: " << target->cpu << ", " << llvm::format("%.1f s", result->seconds) << "\n";
-  for (const std::string &line : section.comments)
-    llvm::errs() << "  " << line << "\n";
-  for (const cpu::Setting &setting : result->schedule.settings)
-    llvm::errs() << "  found " << setting.key << "=" << setting.value << "\n";
-  file->put(std::move(section));
-  if (Error error = resid::tools::writeOutput(options.output, file->print()))
-    return makeError(resid::tools::ExitFile, llvm::toString(std::move(error)));
-  return Error::success();
+  run.setHint(nullptr);
+  return writeResult(options, *result, target->cpu, *file);
 }
 
 /// Reports `error` and gives its exit code. A mistake in resid is reported by `run`.
@@ -219,7 +216,7 @@ static int runTune(const Options &options, ArrayRef<const char *> arguments) {
   std::optional<unsigned> place = options.table ? std::nullopt : std::optional(options.inputIndex);
   resid::tools::ToolRun run("resid-tune", arguments, place);
   run.setProgram((*input)->getBuffer());
-  return run.guard([&] { return report(tuneProgram(options, std::move(*input)), &run); });
+  return run.guard([&] { return report(tuneProgram(options, std::move(*input), run), &run); });
 }
 
 int mlir::resid::tools::residTuneMain(int argc, char **argv) {

@@ -18,6 +18,9 @@ using namespace mlir::resid::tools::residc;
 static Error setSchedule(ResidcOptions &options, StringRef value) {
   if (value.consume_front("@")) {
     options.scheduleFile = value.str();
+    if (value.split(',').second.contains('='))
+      return makeUsageError("expected --schedule=@FILE or --schedule=KEY=VALUE[,...], but got both in '@" + value +
+                            "'");
     return value.empty() ? makeUsageError("--schedule: expected a file after '@', but got none") : Error::success();
   }
   Expected<mlir::resid::cpu::Schedule> schedule = mlir::resid::cpu::parseSchedule(value);

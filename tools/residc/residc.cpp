@@ -105,9 +105,11 @@ llvm::Expected<std::vector<machine::TargetDescription>> Compiler::resolveTargets
   for (machine::TargetDescription &target : *targets) {
     llvm::Expected<const cpu::Schedule *> schedule =
         scheduleFile ? scheduleFile->find(target.cpu) : llvm::Expected<const cpu::Schedule *>(&options.schedule);
-    llvm::Error failure = schedule ? target.facts.use(**schedule) : schedule.takeError();
-    if (failure)
-      return llvm::createStringError((scheduleFile ? options.scheduleFile : std::string("--schedule")) + ": " +
+    if (!schedule)
+      return llvm::createStringError(options.scheduleFile + ": " + llvm::toString(schedule.takeError()));
+    // The one thing that can be wrong for a processor is the width.
+    if (llvm::Error failure = target.facts.use(**schedule))
+      return llvm::createStringError((*schedule)->findSetting("vector-bits")->source + ": " + target.cpu + ": " +
                                      llvm::toString(std::move(failure)));
   }
   return targets;
@@ -117,7 +119,7 @@ llvm::Expected<std::vector<machine::TargetDescription>> Compiler::resolveTargets
 ExitCode Compiler::readScheduleFile() {
   if (options.scheduleFile.empty())
     return ExitDone;
-  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readInput(options.scheduleFile);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readProgram(options.scheduleFile);
   if (!buffer)
     return report(llvm::toString(buffer.takeError()), ExitFile);
   llvm::Expected<cpu::ScheduleFile> file = cpu::parseScheduleFile((*buffer)->getBuffer(), options.scheduleFile);

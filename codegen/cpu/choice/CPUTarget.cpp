@@ -10,7 +10,7 @@ llvm::Error CPUTarget::use(const Schedule &chosen) {
   unsigned bits = chosen.getVectorBits();
   if (bits > vectorBits)
     return llvm::createStringError("expected vector-bits of at most " + llvm::Twine(vectorBits) +
-                                   ", which this processor has, but got '" + llvm::Twine(bits) + "'");
+                                   ", which the processor has, but got '" + llvm::Twine(bits) + "'");
   schedule = chosen;
   if (bits && bits != vectorBits)
     vectorBitsReason = "the schedule says so";

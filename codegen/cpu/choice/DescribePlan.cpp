@@ -48,17 +48,22 @@ static bool hasValue(const PlanDecision &decision, StringRef value) {
   return number ? std::to_string(*number) == value : decision.value.getAsString() == value;
 }
 
-/// Says who set what. Where a setting could not be followed, the decision has a reason. Settings that are no decision
-/// of their own, such as thresholds, stand behind those that are.
+/// Says who set what. Settings that are no decision of their own, such as thresholds, stand behind those that are.
 static void addSources(std::vector<PlanDecision> &decisions, const Schedule &schedule) {
   for (const Setting &setting : schedule.settings) {
     std::string key = setting.key;
     llvm::replace(key, '-', '_');
     auto found = llvm::find_if(decisions, [&](const PlanDecision &decision) { return decision.key == key; });
-    if (found == decisions.end())
-      found = decisions.insert(found, {key, setting.value, setting.key + "=" + setting.value});
-    if (hasValue(*found, setting.value))
-      found->source = setting.source;
+    int64_t number;
+    if (found == decisions.end()) {
+      bool isNumber = !StringRef(setting.value).getAsInteger(10, number);
+      llvm::json::Value value = isNumber ? llvm::json::Value(number) : llvm::json::Value(setting.value);
+      found = decisions.insert(found, {key, value, setting.key + "=" + setting.value});
+    }
+    found->source = setting.source;
+    // With `auto` any decision is what was asked for.
+    if (!hasValue(*found, setting.value) && setting.value != "auto")
+      found->asked = setting.value;
   }
 }
 

@@ -14,6 +14,17 @@ namespace {
 
 constexpr StringLiteral kHeader = "resid-schedule";
 
+/// Text of a file as a message shows it: no signs that a terminal obeys, and no more than fits into a line.
+std::string quote(StringRef text) {
+  constexpr size_t longest = 80;
+  std::string shown;
+  raw_string_ostream stream(shown);
+  stream << "'";
+  printEscapedString(text.take_front(longest), stream);
+  stream << (text.size() > longest ? "…'" : "'");
+  return shown;
+}
+
 /// Reads line by line. Comments stay with the section in or before which they stand.
 class Reader {
 public:
@@ -38,21 +49,21 @@ private:
 } // namespace
 
 Error Reader::readHeader(StringRef line) {
-  auto [word, version] = line.split(' ');
+  auto [word, version] = getToken(line);
   unsigned found;
   if (word != kHeader || version.trim().getAsInteger(10, found))
     return fail("expected a schedule file, which begins with '" + kHeader + " " + Twine(ScheduleFile::version) +
-                "', but got '" + line + "'");
+                "', but got " + quote(line));
   if (found != ScheduleFile::version)
     return fail("expected version " + Twine(ScheduleFile::version) + " of schedule files, but got version " +
-                Twine(found) + "; resid-tune writes it anew");
+                Twine(found) + ", which " + (found > ScheduleFile::version ? "a newer" : "an older") + " resid wrote");
   hasHeader = true;
   return Error::success();
 }
 
 Error Reader::readSection(StringRef cpu) {
-  if (cpu.empty() || cpu.contains(' '))
-    return fail("expected one name of a CPU after 'cpu', but got '" + cpu + "'");
+  if (cpu.empty() || cpu == "native" || !all_of(cpu, [](char c) { return isAlnum(c) || c == '-' || c == '_'; }))
+    return fail("expected one name of a CPU after 'cpu', such as x86-64-v3, but got " + quote(cpu));
   if (any_of(file.sections, [cpu](const ScheduleFile::Section &section) { return section.cpu == cpu; }))
     return fail("expected each CPU once, but got '" + cpu + "' a second time");
   file.sections.push_back({cpu.str(), {}, std::exchange(comments, {})});
@@ -61,11 +72,13 @@ Error Reader::readSection(StringRef cpu) {
 
 Error Reader::readSetting(StringRef line) {
   if (file.sections.empty())
-    return fail("expected 'cpu NAME' before the first setting, but got '" + line + "'");
-  if (!line.contains('='))
-    return fail("expected 'cpu NAME' or KEY=VALUE, but got '" + line + "'");
+    return fail("expected 'cpu NAME' before the first setting, but got " + quote(line));
+  if (line.count('=') != 1)
+    return fail("expected 'cpu NAME' or one KEY=VALUE, but got " + quote(line));
   auto [key, value] = line.split('=');
   std::string source = (path + ":" + Twine(number)).str();
+  if (!all_of(key.trim(), isPrint) || !all_of(value.trim(), isPrint))
+    return fail("expected KEY=VALUE, but got " + quote(line));
   if (Error error = file.sections.back().schedule.set(key.trim(), value.trim(), source))
     return fail(toString(std::move(error)));
   return Error::success();
@@ -81,8 +94,8 @@ Error Reader::readLine(StringRef line) {
     return Error::success();
   if (!hasHeader)
     return readHeader(code);
-  if (code == "cpu" || code.starts_with("cpu "))
-    return readSection(code.drop_front(3).trim());
+  if (auto [word, cpu] = getToken(code); word == "cpu")
+    return readSection(cpu.trim());
   return readSetting(code);
 }
 

@@ -71,7 +71,7 @@ def drop_privileges():
 def check_words(tool, program):
     """What a tool says to a standard output or error that is full: a run that failed for another reason keeps its exit code."""
     reports = {"residc": [program, "--report", "--emit=obj", "-o", "/dev/null"], "resid-opt": [program, "--mlir-timing", "-o", "/dev/null"]}
-    output = {SERVER: ["--help"], "resid-run": [program], TUNE: [program, "--seconds=0.1", "--keys=path"]}.get(tool) or command(tool, program, "-")[1:]
+    output = {SERVER: ["--help"], "resid-run": [program], TUNE: [program, "--keys=path"]}.get(tool) or command(tool, program, "-")[1:]
     for arguments in ["--help"], ["--version"], output:
         with open("/dev/full", "w") as full:
             code, messages = run([tool, *arguments], stdout=full)
