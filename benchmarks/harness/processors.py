@@ -45,12 +45,12 @@ class Machine:
 
 
 def find_machines(docs):
-    """Those of pages of their own by name, then the run of docs/benchmarks.md."""
+    """Those of pages of their own by name, then the run of docs/benchmarks.md, which is of a Zen 5."""
     measurements = docs / "measurements"
     found = [Machine(path.parent.name, path.parent.with_suffix(".md"), path.parent)
              for path in sorted(measurements.glob("*/results.csv"))]
     if (docs / "benchmarks" / "results.csv").exists():
-        found.append(Machine("benchmarks.md", docs / "benchmarks.md", docs / "benchmarks"))
+        found.append(Machine("zen5", docs / "benchmarks.md", docs / "benchmarks"))
     return found
 
 
