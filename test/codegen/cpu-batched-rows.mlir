@@ -4,12 +4,12 @@
 #full = affine_map<(r, c) -> (r, c)>
 #row = affine_map<(r, c) -> (r)>
 
-// 100 columns are two chunks, so that 8 rows are in a batch. The second phase takes the scalar of the row from an array, constants are made again.
+// 100 columns are two chunks. Three rows of f32 take 24 KiB with 2048 columns, so that 16 rows are in a batch. The second phase takes the scalar of the row from an array, constants are made again.
 // CHECK-LABEL: func.func private @batches__rows(
 // CHECK-SAME:    %[[LOW:[a-z0-9]+]]: i64, %[[HIGH:[a-z0-9]+]]: i64)
-// CHECK:         %[[ARRAY:.*]] = llvm.alloca {{.*}} x !llvm.array<16 x f32>
-// CHECK:         scf.for %[[FIRST:.*]] = %[[LOW]] to %[[HIGH]] step %c8_i64
-// CHECK:           %[[BEHIND:.*]] = arith.addi %[[FIRST]], %c8_i64
+// CHECK:         %[[ARRAY:.*]] = llvm.alloca {{.*}} x !llvm.array<32 x f32>
+// CHECK:         scf.for %[[FIRST:.*]] = %[[LOW]] to %[[HIGH]] step %c16_i64
+// CHECK:           %[[BEHIND:.*]] = arith.addi %[[FIRST]], %c16_i64
 // CHECK-NEXT:      %[[END:.*]] = arith.minsi %[[BEHIND]], %[[HIGH]]
 // CHECK:           scf.for %[[R:.*]] = %[[FIRST]] to %[[END]] step
 // CHECK:             %[[PLACE:.*]] = arith.subi %[[R]], %[[FIRST]]
@@ -26,7 +26,7 @@
 // CHECK:             arith.mulf
 // CHECK:             arith.addf %[[TAKEN]], %{{.*}} : f32
 
-// On the stack, there is a row for each one of the batch, 8 times 128 columns, and one for the result; their tails are cleared before.
+// Past the cache, a batch has 1024 columns. On the stack, there is a row for each one of the batch, 8 times 128 columns, and one for the result; their tails are cleared before.
 // CHECK-NOT:   @batches__row(
 // CHECK-LABEL: func.func private @batches__stream(
 // CHECK:         llvm.alloca {{.*}} x !llvm.array<4672 x i8>

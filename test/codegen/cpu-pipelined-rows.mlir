@@ -3,12 +3,12 @@
 // One row at a time: by the schedule, and where registers are too narrow for 64 columns.
 // RUN: for options in "vector-bits=512 schedule=rows=single" "vector-bits=256 schedule=rows=pipelined"; do \
 // RUN:   resid-opt %s --resid-lower-kernels="masked-bits=16 x86 $options" | FileCheck %s --check-prefix=SINGLE || exit 1; done
-// Narrow rows that are batched through the cache: four of 256 columns at a time.
+// Narrow rows that are batched through the cache: eight of 256 columns at a time.
 // RUN: sed 's/2048/256/g' %s | resid-opt --resid-lower-kernels="vector-bits=512 masked-bits=16 x86" | FileCheck %s --check-prefix=NARROW
 // NARROW-LABEL: func.func private @two_rows__rows(
-// NARROW:         scf.for %{{.*}} = %arg4 to %arg5 step %c4_i64
+// NARROW:         scf.for %{{.*}} = %arg4 to %arg5 step %c8_i64
 // NARROW-LABEL: func.func private @two_rows__stream(
-// NARROW-NOT:     step %c4_i64
+// NARROW-NOT:     step %c8_i64
 // NARROW:         scf.for {{.*}} = %arg4 to %arg5 step %c1_i64{{.*}} -> (f32)
 // NARROW-LABEL: func.func private @{{.*}}__rows(
 

@@ -28,7 +28,10 @@ static PlanDecision describeStores(const KernelPlan &plan, const CPUTarget &targ
   return decide("stores", !plan.streamed ? "plain" : isForced ? "nontemporal" : "auto", plan.plainReason);
 }
 
+/// The version that writes past the cache decides, unless it is the other one alone that is batched.
 static PlanDecision describeRows(const KernelPlan &plan) {
+  if (plan.streamed && !plan.isPipelined() && plan.isBatched && !plan.isBatchedPastCache)
+    return decide("rows", "batched", "single past the cache: " + plan.singleReason);
   return decide("rows",
                 plan.isPipelined() ? "pipelined"
                 : plan.isBatched   ? "batched"

@@ -33,10 +33,17 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
                        "read do not fit onto the stack";
   plan.prefetch = plan.streamed && target.schedule.usesPrefetch();
   RowOrder order = target.schedule.rows;
-  std::optional<std::string> batchObstacle = findBatchObstacle(kernel, target);
-  plan.isBatched = plan.path == RowPath::Vector && !batchObstacle && !kernel.hasAccumulated() &&
-                   (order == RowOrder::Batched || (order == RowOrder::Auto && paysToBatch(target)));
-  plan.batchColumns = limitBatchColumns(kernel, target.schedule.table);
+  const ScheduleTable &table = target.schedule.table;
+  int64_t cachedColumns = chooseCachedBatchColumns(kernel, table);
+  std::optional<std::string> batchObstacle = findBatchObstacle(kernel, table.batchColumns);
+  bool batches = plan.path == RowPath::Vector && !kernel.hasAccumulated() &&
+                 (order == RowOrder::Batched || (order == RowOrder::Auto && paysToBatch(target)));
+  plan.isBatched = batches && !findBatchObstacle(kernel, cachedColumns);
+  plan.isBatchedPastCache = batches && !batchObstacle;
+  plan.cachedBatchColumns = limitBatchColumns(kernel, table, cachedColumns);
+  plan.streamedBatchColumns = limitBatchColumns(kernel, table, table.batchColumns);
+  if (plan.streamed && !plan.streamed->getKept().empty())
+    plan.streamedBatchColumns = plan.streamed->getBatchColumns();
   plan.hasLoneRow = plan.isBatched && paysToRunAlone(kernel);
   if (order == RowOrder::Batched && batchObstacle)
     plan.singleReason = *batchObstacle;
@@ -47,7 +54,7 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
   else if (std::optional<std::string> obstacle = findPipelineObstacle(kernel, target))
     plan.singleReason = *obstacle;
   else if (order == RowOrder::Auto &&
-           !paysToPipeline(kernel, *plan.streamed, plan.prefetch, plan.isBatched, target.schedule.table))
+           !paysToPipeline(kernel, *plan.streamed, plan.prefetch, plan.isBatchedPastCache, table))
     plan.singleReason = "not known to be faster";
   return plan;
 }
@@ -55,9 +62,9 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
 RowOrder KernelPlan::getOrder(bool isPastCache) const {
   if (isPastCache && isPipelined())
     return RowOrder::Pipelined;
-  return isBatched ? RowOrder::Batched : RowOrder::Single;
+  return (isPastCache ? isBatchedPastCache : isBatched) ? RowOrder::Batched : RowOrder::Single;
 }
 
 int64_t KernelPlan::getBatchColumns(bool isPastCache) const {
-  return isPastCache && !streamed->getKept().empty() ? streamed->getBatchColumns() : batchColumns;
+  return isPastCache ? streamedBatchColumns : cachedBatchColumns;
 }

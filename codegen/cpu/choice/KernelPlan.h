@@ -23,14 +23,13 @@ struct KernelPlan {
   /// Why it works on one row at a time; empty where it works on two (rows/PipelinedRows.cpp).
   std::string singleReason;
   bool isPipelined() const { return singleReason.empty(); }
-  /// Whether rows are worked on in batches where they are narrow (rows/BatchedRows.cpp); with isPipelined(), only by
-  /// the version that writes through the cache.
-  bool isBatched = false;
+  /// Whether rows are worked on in batches where they are narrow (rows/BatchedRows.cpp), by the version that writes
+  /// through the cache, and by the one that writes past it, unless that isPipelined().
+  bool isBatched = false, isBatchedPastCache = false;
   /// The order of the version that writes past the cache, and of the one that writes through it; never Auto.
   RowOrder getOrder(bool isPastCache) const;
-  /// How many columns the rows of a batch may have together: by the version that writes through the cache, and by
-  /// either.
-  int64_t batchColumns = 0;
+  /// How many columns the rows of a batch may have together.
+  int64_t cachedBatchColumns = 0, streamedBatchColumns = 0;
   int64_t getBatchColumns(bool isPastCache) const;
   /// Whether a call with one row, through the cache, runs it by code of its own.
   bool hasLoneRow = false;

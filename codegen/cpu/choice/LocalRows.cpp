@@ -27,9 +27,9 @@ int64_t cpu::getLocalColumnBytes(rows::KernelOp kernel) {
   return bytes;
 }
 
-int64_t cpu::limitBatchColumns(rows::KernelOp kernel, const ScheduleTable &table) {
+int64_t cpu::limitBatchColumns(rows::KernelOp kernel, const ScheduleTable &table, int64_t columns) {
   int64_t bytes = getLocalColumnBytes(kernel);
-  return bytes ? std::min(table.batchColumns, table.localRowBytes / bytes) : table.batchColumns;
+  return bytes ? std::min(columns, table.localRowBytes / bytes) : columns;
 }
 
 /// Of a row, in whole chunks.
@@ -39,7 +39,8 @@ static int64_t getRowBytes(rows::KernelOp kernel, int64_t width) {
 
 int64_t cpu::getLocalStackBytes(rows::KernelOp kernel, const ScheduleTable &table) {
   std::optional<int64_t> width = getStaticWidth(kernel);
-  return width ? std::max(getRowBytes(kernel, *width), getLocalColumnBytes(kernel) * limitBatchColumns(kernel, table))
+  return width ? std::max(getRowBytes(kernel, *width),
+                          getLocalColumnBytes(kernel) * limitBatchColumns(kernel, table, table.batchColumns))
                : 0;
 }
 

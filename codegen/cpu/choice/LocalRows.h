@@ -19,8 +19,8 @@ rows::LocalRowLimits getLocalRowLimits(const Schedule &schedule);
 /// The bytes of one column of all local rows of a kernel.
 int64_t getLocalColumnBytes(rows::KernelOp kernel);
 
-/// How many columns all rows of a batch may have, so that the local rows of each fit.
-int64_t limitBatchColumns(rows::KernelOp kernel, const ScheduleTable &table);
+/// How many columns all rows of a batch may have: `columns`, or less, so that the local rows of each fit.
+int64_t limitBatchColumns(rows::KernelOp kernel, const ScheduleTable &table, int64_t columns);
 
 /// The stack memory that local rows take, of one row or of those of a batch. 0 where there are none.
 int64_t getLocalStackBytes(rows::KernelOp kernel, const ScheduleTable &table);

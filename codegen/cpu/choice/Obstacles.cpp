@@ -42,12 +42,12 @@ std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
   return obstacle;
 }
 
-std::optional<std::string> cpu::findBatchObstacle(rows::KernelOp kernel, const CPUTarget &target) {
+std::optional<std::string> cpu::findBatchObstacle(rows::KernelOp kernel, int64_t columns) {
   auto phases = kernel.getBody().front().getOps<rows::PhaseOp>();
   if (llvm::range_size(phases) < 2)
     return "rows have one phase only";
   std::optional<int64_t> width = getStaticWidth(kernel);
-  if (width && int64_t(llvm::alignTo(*width, rows::kLanes)) > target.schedule.table.batchColumns / 2)
+  if (width && int64_t(llvm::alignTo(*width, rows::kLanes)) > columns / 2)
     return "rows are too wide for batches";
   return std::nullopt;
 }

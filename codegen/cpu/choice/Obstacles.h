@@ -16,8 +16,8 @@ namespace mlir::resid::cpu {
 /// Why the vector path cannot take a kernel.
 std::optional<std::string> findVectorObstacle(rows::KernelOp kernel);
 
-/// Why a kernel's rows cannot be worked on in batches (rows/BatchedRows.cpp).
-std::optional<std::string> findBatchObstacle(rows::KernelOp kernel, const CPUTarget &target);
+/// Why a kernel's rows cannot be worked on in batches of so many columns (rows/BatchedRows.cpp).
+std::optional<std::string> findBatchObstacle(rows::KernelOp kernel, int64_t columns);
 
 /// Why the version that writes past the cache cannot be pipelined (rows/PipelinedRows.cpp).
 std::optional<std::string> findPipelineObstacle(rows::KernelOp kernel, const CPUTarget &target);

@@ -25,18 +25,28 @@ static bool drawsNumbers(rows::KernelOp kernel) {
   return kernel.walk([](rows::RandomHalfOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-/// What each row has of the inputs by itself.
-static int64_t countInputBytes(rows::KernelOp kernel, int64_t width) {
+/// Bytes of a column that each row has by itself, of the operands before `end`.
+static int64_t countColumnBytes(rows::KernelOp kernel, int64_t end) {
   int64_t bytes = 0;
-  for (int64_t operand = 0, inputs = kernel.getInputs().size(); operand < inputs; ++operand) {
+  for (int64_t operand = 0; operand < end; ++operand) {
     AffineMap map = kernel.getIndexingMap(operand);
     auto isOf = [&](unsigned dim) { return map.isFunctionOfDim(dim); };
     if (!kernel.isAlongColumns(operand) || llvm::none_of(llvm::seq<unsigned>(0, kernel.getRowDims().size()), isOf))
       continue;
     Type element = cast<rows::RowType>(kernel.getRowArgument(operand).getType()).getElementType();
-    bytes += width * rows::getElementBytes(element);
+    bytes += rows::getElementBytes(element);
   }
   return bytes;
+}
+
+static int64_t countInputBytes(rows::KernelOp kernel, int64_t width) {
+  return width * countColumnBytes(kernel, kernel.getInputs().size());
+}
+
+int64_t cpu::chooseCachedBatchColumns(rows::KernelOp kernel, const ScheduleTable &table) {
+  int64_t bytes = countColumnBytes(kernel, kernel.getInputs().size() + kernel.getInits().size());
+  int64_t columns = bytes ? table.batchBytes / bytes / rows::kLanes * rows::kLanes : 0;
+  return std::max(columns, table.batchColumns);
 }
 
 /// Whether pipelined rows are faster than batches of rows of a known width.

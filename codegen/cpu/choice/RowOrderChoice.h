@@ -20,6 +20,10 @@ bool paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, bool pr
 /// width, and on nothing else.
 bool paysToBatch(const CPUTarget &target);
 
+/// How many columns a batch has in the version that writes through the cache: wider rows are in batches too, as long as
+/// the rows of all arrays stay in the first level of the cache.
+int64_t chooseCachedBatchColumns(rows::KernelOp kernel, const ScheduleTable &table);
+
 /// Whether a batch of one row is worth code of its own, without the arrays and loops of batches: where a row is known
 /// to be one chunk of columns, that code has no loop at all.
 bool paysToRunAlone(rows::KernelOp kernel);

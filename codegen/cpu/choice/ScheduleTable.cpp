@@ -26,6 +26,10 @@ static constexpr Threshold kThresholds[] = {
      "the same where rows are in batches and a result is of 16 bits", "unaligned-rows", 1, kMany, 1},
     {"batch-columns", &ScheduleTable::batchColumns, "columns",
      "all rows of a batch together have this many, and a row of a batch at most half of it", "batches", 128, 4096, 64},
+    {"batch-bytes", &ScheduleTable::batchBytes, "bytes",
+     "through the cache, a batch has more columns while all its rows together take at most this, three quarters of a "
+     "first-level cache of 32 KiB",
+     "batches", 1024, 262144, 1024},
     {"kept-pipeline-columns", &ScheduleTable::keptPipelineColumns, "columns",
      "rows that are kept on the stack are pipelined from this width on", "pipelined-rows", 1, kMany, 1},
     {"reread-pipeline-columns", &ScheduleTable::rereadPipelineColumns, "columns",

@@ -21,6 +21,7 @@ struct ScheduleTable {
   int64_t batchedUnalignedColumns = 128;
   int64_t batchedUnalignedNarrowColumns = 512;
   int64_t batchColumns = 1024;
+  int64_t batchBytes = 24576;
   int64_t keptPipelineColumns = 64;
   int64_t rereadPipelineColumns = 128;
   int64_t rereadPipelineBytes = 8192;

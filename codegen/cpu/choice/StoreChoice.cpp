@@ -130,8 +130,8 @@ Value cpu::emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp k
   Value aligned = emitAlignment(builder, choice.loc, addresses, rows.getOperands());
   Value haveRoom = choice.fits(rows.getStagedCapacity());
   if (schedule.stores == StoreKind::Auto)
-    haveRoom =
-        choice.both(haveRoom, choice.isAtLeast(choice.getLeastUnalignedColumns(rows, plan.isBatched, schedule.table)));
+    haveRoom = choice.both(
+        haveRoom, choice.isAtLeast(choice.getLeastUnalignedColumns(rows, plan.isBatchedPastCache, schedule.table)));
   Value keptHaveRoom = rows.getKept().empty() ? aligned : choice.both(aligned, choice.fits(rows.getCapacity()));
   useStream = choice.both(useStream, arith::OrIOp::create(builder, choice.loc, haveRoom, keptHaveRoom));
   if (schedule.stores != StoreKind::Auto)

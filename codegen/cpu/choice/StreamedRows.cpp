@@ -87,7 +87,7 @@ std::optional<StreamedRows> StreamedRows::plan(rows::KernelOp kernel, const Sche
   // Local rows are on the stack too, and so is a step of each.
   int64_t local = getLocalStackBytes(kernel, table) + rows::kLanes * getLocalColumnBytes(kernel);
   int64_t room = std::max<int64_t>(getScratchRoom(kernel) - local, 0);
-  plan.layOut(room, width, limitBatchColumns(kernel, table));
+  plan.layOut(room, width, limitBatchColumns(kernel, table, table.batchColumns));
   if (width && !plan.kept.empty() && *width > plan.capacity)
     return std::nullopt;
   return plan;

@@ -31,22 +31,24 @@ Value cpu::emitBatchRows(VectorFunction &function, Location loc, int64_t room) {
 
 static bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
 
-/// Memory on the stack for one value of each row of a batch, of which each has a chunk of columns at least.
-static Value allocatePerRow(VectorFunction &function, Location loc, Type element) {
-  int64_t mostRows = function.target.schedule.table.batchColumns / kLanes;
+/// Memory on the stack for one value of each row of a batch.
+static Value allocatePerRow(VectorFunction &function, Location loc, Type element, int64_t mostRows) {
   return function.allocate(loc, LLVM::LLVMArrayType::get(rows::getMemoryType(element), mostRows));
 }
 
-void cpu::emitBatchedRows(VectorRowEmitter &emitter, rows::KernelOp kernel, Value batchRows, Value low, Value high) {
+void cpu::emitBatchedRows(VectorRowEmitter &emitter, rows::KernelOp kernel, int64_t room, Value batchRows, Value low,
+                          Value high) {
   Location loc = kernel.getLoc();
   OpBuilder &builder = emitter.getBuilder();
   IRMapping &mapping = emitter.getState().mapping;
   SmallVector<rows::Segment> segments = rows::findSegments(kernel);
   DenseMap<Value, Value> arrays;
+  // A row has a chunk of columns at least.
+  int64_t mostRows = std::max<int64_t>(room / kLanes, 1);
   for (const rows::Segment &segment : segments)
     for (Value value : segment.carried)
       if (!isConstant(value) && !arrays.contains(value))
-        arrays[value] = allocatePerRow(emitter.getFunction(), loc, value.getType());
+        arrays[value] = allocatePerRow(emitter.getFunction(), loc, value.getType(), mostRows);
   LaneLoops loops(builder, loc, /*vectorLanes=*/1);
   loops.emitLoop(low, high, batchRows, [&](Value first) {
     Value behind = arith::AddIOp::create(builder, loc, first, batchRows);

@@ -113,7 +113,7 @@ void RowFunctions::emitVectorRows(OpBuilder &builder, KernelBody &body, Form for
   if (order == RowOrder::Pipelined)
     emitPipelinedRows(emitter, kernel, low, high);
   else if (order == RowOrder::Batched)
-    emitBatchedRows(emitter, kernel, batchRows, low, high);
+    emitBatchedRows(emitter, kernel, plan.getBatchColumns(isStream), batchRows, low, high);
   else
     emitSingleRows(emitter, kernel, low, high);
   memory->finish(loc); // Other threads may read what was written once this function has returned.

@@ -18,8 +18,10 @@ void emitLoneRow(RowEmitter &emitter, rows::KernelOp kernel);
 
 /// How many rows (i64) a batch has: those that `room` columns are enough for; at least one.
 Value emitBatchRows(VectorFunction &function, Location loc, int64_t room);
-/// The rows [low, high) in batches of so many rows: each phase goes over a few rows before the next one begins.
-void emitBatchedRows(VectorRowEmitter &emitter, rows::KernelOp kernel, Value batchRows, Value low, Value high);
+/// The rows [low, high) in batches of `batchRows`, which emitBatchRows() made of that room: each phase goes over a few
+/// rows before the next one begins.
+void emitBatchedRows(VectorRowEmitter &emitter, rows::KernelOp kernel, int64_t room, Value batchRows, Value low,
+                     Value high);
 
 /// The rows [low, high) of a kernel without findPipelineObstacle: the last phase of a row together with the first one
 /// of the next row.
