@@ -114,10 +114,10 @@ TEST_F(TuneBits, ResultsAreHeldToThoseOfTheFirst) {
   std::string refusal;
   const VariantFunction &a = variant->functions[0], &b = variant->functions[1];
   llvm::Expected<Subject> subject =
-      Subject::create(cases[0], a.compiled.signature, a.entry, CallOptions{&calls, /*readers=*/true, &refusal});
+      Subject::create(cases[0], a.compiled.signature, a.getEntry(), CallOptions{&calls, /*readers=*/true, &refusal});
   ASSERT_TRUE(bool(subject)) << llvm::toString(subject.takeError());
-  EXPECT_TRUE(llvm::cantFail(subject->hasSameResults(a.entry)));
-  EXPECT_FALSE(llvm::cantFail(subject->hasSameResults(b.entry)));
-  EXPECT_TRUE(llvm::cantFail(subject->hasSameResults(a.entry)));
-  EXPECT_GT(subject->time(a.entry), 0);
+  EXPECT_TRUE(llvm::cantFail(subject->hasSameResults(a.getEntry())));
+  EXPECT_FALSE(llvm::cantFail(subject->hasSameResults(b.getEntry())));
+  EXPECT_TRUE(llvm::cantFail(subject->hasSameResults(a.getEntry())));
+  EXPECT_GT(subject->time(a.getEntry()), 0);
 }

@@ -4,6 +4,7 @@
 // threads.
 
 #include "tools/resid-run/Backend.h"
+#include "tools/resid-run/CallContext.h"
 #include "tools/resid-run/CompiledFunction.h"
 #include "tools/resid-run/KernelCall.h"
 
@@ -16,42 +17,25 @@ namespace {
 
 class CPUBackend : public Backend {
 public:
-  CPUBackend(LoadedObject loaded, LoadedObject::PackedFunction entry, std::unique_ptr<KernelCall> call,
-             resid_thread_pool *pool)
-      : object(std::move(loaded)), entry(entry), call(std::move(call)), pool(pool) {
-    resid_ctx_init(&context, pool);
-    context.user = this;
-    if (pool)
-      context.parallel_for = runInPool;
-    context.log = keepMessage;
-  }
-  ~CPUBackend() override { resid_thread_pool_destroy(pool); }
+  CPUBackend(LoadedFunction loaded, std::unique_ptr<KernelCall> call, std::unique_ptr<CallContext> context)
+      : function(std::move(loaded)), call(std::move(call)), context(std::move(context)) {}
 
   Error run() override {
-    refusal.clear();
-    resid_status status = call->call(entry, context);
+    context->refusal.clear();
+    resid_status status = call->call(function.entry, context->get());
     if (status == RESID_OK && !call->arePaddingsIntact())
       return makeError(tools::ExitInternal, "internal error: the compiled function wrote between the rows of an array");
     if (status == RESID_OK)
       return Error::success();
     std::string answer = std::string("the compiled function answered ") + resid_status_string(status);
-    return makeError(getExitCode(status), refusal.empty() ? answer : answer + "; " + refusal);
+    return makeError(getExitCode(status), context->refusal.empty() ? answer : answer + "; " + context->refusal);
   }
   std::vector<Array> getResults() override { return call->getResults(); }
 
 private:
-  static void runInPool(void *user, int64_t n, void (*fn)(void *arg, int64_t i), void *arg) {
-    resid_parallel_for(static_cast<CPUBackend *>(user)->pool, n, fn, arg);
-  }
-  static void keepMessage(void *user, int32_t, const char *text) { static_cast<CPUBackend *>(user)->refusal = text; }
-
-  LoadedObject object;
-  LoadedObject::PackedFunction entry;
+  LoadedFunction function;
   std::unique_ptr<KernelCall> call;
-  resid_thread_pool *pool;
-  resid_ctx context;
-  /// What the function said to the log.
-  std::string refusal;
+  std::unique_ptr<CallContext> context;
 };
 
 } // namespace
@@ -64,25 +48,16 @@ Expected<std::unique_ptr<Backend>> makeCPUBackend(func::FuncOp function, llvm::A
   Expected<CompiledFunction> compiled = compileFunction(function, *targets);
   if (!compiled)
     return compiled.takeError();
-  auto internal = [](Error error) {
-    return makeError(tools::ExitInternal, "cannot load the compiled object: " + llvm::toString(std::move(error)));
-  };
-  Expected<LoadedObject> loaded = LoadedObject::load(compiled->object);
+  Expected<LoadedFunction> loaded = loadFunction(*compiled);
   if (!loaded)
-    return internal(loaded.takeError());
-  Expected<LoadedObject::PackedFunction> entry = loaded->lookUp(compiled->signature.symbol);
-  if (!entry)
-    return internal(entry.takeError());
+    return loaded.takeError();
   auto call = KernelCall::create(std::move(compiled->signature), arguments, options.rowPadding);
   if (!call)
     return call.takeError();
-  resid_thread_pool *pool = nullptr;
-  if (options.threads != 1) {
-    resid_status status = resid_thread_pool_create(static_cast<int32_t>(options.threads), &pool);
-    if (status != RESID_OK)
-      return makeError(getExitCode(status), Twine("--threads: ") + resid_status_string(status));
-  }
-  return std::make_unique<CPUBackend>(std::move(*loaded), *entry, std::move(*call), pool);
+  auto context = CallContext::create(options.threads);
+  if (!context)
+    return context.takeError();
+  return std::make_unique<CPUBackend>(std::move(*loaded), std::move(*call), std::move(*context));
 }
 
 } // namespace mlir::resid::run

@@ -70,6 +70,19 @@ Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machi
   return result;
 }
 
+Expected<LoadedFunction> loadFunction(const CompiledFunction &function) {
+  auto internal = [](Error error) {
+    return makeError(tools::ExitInternal, "cannot load the compiled object: " + llvm::toString(std::move(error)));
+  };
+  Expected<LoadedObject> loaded = LoadedObject::load(function.object);
+  if (!loaded)
+    return internal(loaded.takeError());
+  Expected<LoadedObject::PackedFunction> entry = loaded->lookUp(function.signature.symbol);
+  if (!entry)
+    return internal(entry.takeError());
+  return LoadedFunction{std::make_shared<LoadedObject>(std::move(*loaded)), *entry};
+}
+
 const char *const runningHint =
     "the compiled program was running; a division by 0 or an offset beyond a tensor, in the "
     "program itself, ends it too, and resid-run --backend=reference says where";

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One function of a program, compiled in memory with the default pipeline. Does not load or call it.
+// One function of a program, compiled in memory with the default pipeline, and loaded. Does not call it.
 
 #ifndef RESID_TOOLS_RESID_RUN_COMPILEDFUNCTION_H
 #define RESID_TOOLS_RESID_RUN_COMPILEDFUNCTION_H
@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 #include "runtime/resid.h"
 #include "tools/common/ExitCodes.h"
+#include "tools/resid-run/LoadedObject.h"
 
 namespace mlir::resid::run {
 
@@ -22,6 +23,13 @@ struct CompiledFunction {
 /// Compiles what `function` reaches. The program stays as it is.
 llvm::Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
                                                  ProgramMode mode = ProgramMode::Training);
+
+/// Its code, to be called.
+struct LoadedFunction {
+  std::shared_ptr<LoadedObject> object;
+  LoadedObject::PackedFunction entry = nullptr;
+};
+llvm::Expected<LoadedFunction> loadFunction(const CompiledFunction &function);
 
 /// Said beside a fault of compiled code: who divides by 0 in a program of their own sees resid fail.
 extern const char *const runningHint;

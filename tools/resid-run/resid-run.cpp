@@ -4,7 +4,6 @@
 // and the comparison have files of their own.
 
 #include "codegen/Pipelines.h"
-#include "codegen/machine/Target.h"
 #include "dialect/FunctionAttributes.h"
 #include "reference/Evaluator.h"
 #include "tools/common/Diagnostics.h"
@@ -16,6 +15,7 @@
 #include "tools/resid-run/Backend.h"
 #include "tools/resid-run/Check.h"
 #include "tools/resid-run/CompiledFunction.h"
+#include "tools/resid-run/DescribeMachine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
@@ -166,29 +166,10 @@ static int report(Error error, const resid::tools::ToolRun *run = nullptr) {
   return code;
 }
 
-/// -v and --mcpu=help; whether there is nothing to be run after it.
-static Expected<bool> describeMachine(const Options &options) {
-  if (options.mcpu == "help") {
-    Expected<std::vector<std::string>> names = resid::machine::listCPUs("");
-    if (!names)
-      return makeError(resid::tools::ExitUnavailable, llvm::toString(names.takeError()));
-    for (const std::string &name : *names)
-      llvm::outs() << name << "\n";
-    return true;
-  }
-  if (!options.verbose)
-    return false;
-  resid::tools::resid_run::tool.printVersion(llvm::errs());
-  Expected<std::vector<resid::machine::TargetDescription>> targets = resid::machine::resolveTargets("", options.mcpu);
-  if (!targets)
-    return makeError(resid::tools::ExitUsage, "--mcpu: " + llvm::toString(targets.takeError()));
-  resid::machine::printTargets(*targets, llvm::errs());
-  return options.input.empty();
-}
-
 /// Runs so that a crash of the compiler, or of what it compiled, leaves a reproducer.
 static int runSafely(const Options &options, ArrayRef<const char *> arguments) {
-  Expected<bool> isDone = describeMachine(options);
+  Expected<bool> isDone =
+      describeMachine(resid::tools::resid_run::tool, options.mcpu, options.verbose, !options.input.empty());
   if (!isDone)
     return report(isDone.takeError());
   if (*isDone)

@@ -73,7 +73,7 @@ Error Searcher::begin() {
     show("making arrays for " + one.getName());
     if (isLate())
       return lateError();
-    auto subject = tune::Subject::create(one, function.compiled.signature, function.entry, options.call);
+    auto subject = tune::Subject::create(one, function.compiled.signature, function.getEntry(), options.call);
     if (!subject)
       return subject.takeError();
     subjects.push_back(std::move(*subject));
@@ -98,7 +98,7 @@ Error Searcher::checkResults(const tune::Variant &variant) {
   for (auto [subject, function, old] : llvm::zip_equal(subjects, variant.functions, best.functions)) {
     if (function.isSameCode(old))
       continue;
-    Expected<bool> isSame = subject.hasSameResults(function.entry);
+    Expected<bool> isSame = subject.hasSameResults(function.getEntry());
     if (!isSame)
       return isSame.takeError();
     if (!*isSame)
@@ -115,7 +115,7 @@ void Searcher::addRound(tune::Comparison &comparison, const tune::Variant &befor
     bool isSecond = isMeasured[i];
     isMeasured[i] = !isSecond;
     if (!isSecond || !before.functions[i].isSameCode(after.functions[i]))
-      seconds = subjects[i].time((isAfter ? after : before).functions[i].entry);
+      seconds = subjects[i].time((isAfter ? after : before).functions[i].getEntry());
     return seconds;
   });
 }

@@ -9,21 +9,6 @@ using namespace mlir::resid;
 using llvm::Error;
 using llvm::Expected;
 
-static Error loadFunction(tune::VariantFunction &function) {
-  auto internal = [](Error error) {
-    return run::makeError(tools::ExitInternal, "cannot load the compiled object: " + llvm::toString(std::move(error)));
-  };
-  Expected<run::LoadedObject> loaded = run::LoadedObject::load(function.compiled.object);
-  if (!loaded)
-    return internal(loaded.takeError());
-  function.loaded = std::make_shared<run::LoadedObject>(std::move(*loaded));
-  Expected<run::LoadedObject::PackedFunction> entry = function.loaded->lookUp(function.compiled.signature.symbol);
-  if (!entry)
-    return internal(entry.takeError());
-  function.entry = *entry;
-  return Error::success();
-}
-
 Expected<tune::Variant> tune::makeVariant(llvm::ArrayRef<Case> cases, const cpu::Schedule &schedule,
                                           const VariantOptions &options, const Variant *like) {
   Expected<std::vector<machine::TargetDescription>> targets = machine::resolveTargets("", options.mcpu);
@@ -40,12 +25,14 @@ Expected<tune::Variant> tune::makeVariant(llvm::ArrayRef<Case> cases, const cpu:
     Expected<run::CompiledFunction> compiled = run::compileFunction(one.function, *targets, options.mode);
     if (!compiled)
       return compiled.takeError();
-    VariantFunction function{std::move(*compiled), nullptr, nullptr};
-    if (like && function.isSameCode(like->functions[index]))
-      function = like->functions[index];
-    else if (Error error = loadFunction(function))
-      return std::move(error);
-    variant.functions.push_back(std::move(function));
+    if (like && compiled->object == like->functions[index].compiled.object) {
+      variant.functions.push_back(like->functions[index]);
+      continue;
+    }
+    Expected<run::LoadedFunction> loaded = run::loadFunction(*compiled);
+    if (!loaded)
+      return loaded.takeError();
+    variant.functions.push_back({std::move(*compiled), std::move(*loaded)});
   }
   return variant;
 }

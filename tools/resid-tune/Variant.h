@@ -7,7 +7,6 @@
 
 #include "codegen/machine/Target.h"
 #include "tools/resid-run/CompiledFunction.h"
-#include "tools/resid-run/LoadedObject.h"
 #include "tools/resid-tune/Cases.h"
 
 namespace mlir::resid::tune {
@@ -15,9 +14,9 @@ namespace mlir::resid::tune {
 /// The code of one function.
 struct VariantFunction {
   run::CompiledFunction compiled;
-  std::shared_ptr<run::LoadedObject> loaded;
-  run::LoadedObject::PackedFunction entry;
+  run::LoadedFunction loaded;
 
+  run::LoadedObject::PackedFunction getEntry() const { return loaded.entry; }
   bool isSameCode(const VariantFunction &other) const { return compiled.object == other.compiled.object; }
 };
 

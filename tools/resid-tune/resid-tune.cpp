@@ -11,7 +11,9 @@
 #include "tools/common/Parse.h"
 #include "tools/driver/Tools.h"
 #include "tools/flags/Tool.h"
+#include "tools/resid-run/CallContext.h"
 #include "tools/resid-run/CompiledFunction.h"
+#include "tools/resid-run/DescribeMachine.h"
 #include "tools/resid-tune/Report.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -54,37 +56,6 @@ static Expected<cpu::ScheduleFile> readOutput(StringRef output) {
                      "expected no output, or a schedule file in its place: " + llvm::toString(file.takeError()));
   return file;
 }
-
-namespace {
-/// The context of the calls, with the runtime's threads, and what functions say to its log.
-class Calls {
-public:
-  explicit Calls(unsigned threads) {
-    bool isMade = threads == 1 || resid_thread_pool_create(static_cast<int32_t>(threads), &pool) == RESID_OK;
-    isReady = isMade;
-    resid_ctx_init(&context, pool);
-    context.user = this;
-    context.log = keepMessage;
-    if (pool)
-      context.parallel_for = runInPool;
-  }
-  ~Calls() { resid_thread_pool_destroy(pool); }
-  Calls(const Calls &) = delete;
-  Calls &operator=(const Calls &) = delete;
-
-  bool isReady;
-  resid_ctx context;
-  std::string refusal;
-
-private:
-  static void runInPool(void *user, int64_t n, void (*fn)(void *arg, int64_t i), void *arg) {
-    resid_parallel_for(static_cast<Calls *>(user)->pool, n, fn, arg);
-  }
-  static void keepMessage(void *user, int32_t, const char *text) { static_cast<Calls *>(user)->refusal = text; }
-
-  resid_thread_pool *pool = nullptr;
-};
-} // namespace
 
 static volatile std::sig_atomic_t isInterrupted = 0;
 
@@ -142,16 +113,16 @@ static Error tuneProgram(const Options &options, std::unique_ptr<llvm::MemoryBuf
   Expected<machine::TargetDescription> target = machine::resolveTarget("", options.mcpu);
   if (!target)
     return makeError(resid::tools::ExitUsage, "--mcpu: " + llvm::toString(target.takeError()));
-  Calls calls(options.threads);
-  if (!calls.isReady)
-    return makeError(resid::tools::ExitMemory, "--threads: cannot make " + Twine(options.threads) + " threads");
+  auto calls = run::CallContext::create(options.threads);
+  if (!calls)
+    return calls.takeError();
   // Warnings about the program are said once, by the compiler.
   ScopedDiagnosticHandler quiet(
       &context, [](Diagnostic &diagnostic) { return success(diagnostic.getSeverity() != DiagnosticSeverity::Error); });
   takeInterrupts();
   run.setHint(runningHint);
   SearchOptions searchOptions{{options.mcpu, options.mode},
-                              {&calls.context, options.readers, &calls.refusal},
+                              {&(*calls)->get(), options.readers, &(*calls)->refusal},
                               options.keys,
                               options.seconds,
                               [] { return isInterrupted != 0; }};
@@ -182,28 +153,9 @@ static int report(Error error, const resid::tools::ToolRun *run = nullptr) {
   return code;
 }
 
-/// -v and --mcpu=help; whether there is nothing to be measured after it.
-static Expected<bool> describeMachine(const Options &options) {
-  if (options.mcpu == "help") {
-    Expected<std::vector<std::string>> names = machine::listCPUs("");
-    if (!names)
-      return makeError(resid::tools::ExitUnavailable, llvm::toString(names.takeError()));
-    for (const std::string &name : *names)
-      llvm::outs() << name << "\n";
-    return true;
-  }
-  if (!options.verbose)
-    return false;
-  resid::tools::resid_tune::tool.printVersion(llvm::errs());
-  Expected<std::vector<machine::TargetDescription>> targets = machine::resolveTargets("", options.mcpu);
-  if (!targets)
-    return makeError(resid::tools::ExitUsage, "--mcpu: " + llvm::toString(targets.takeError()));
-  machine::printTargets(*targets, llvm::errs());
-  return options.input.empty() && !options.table;
-}
-
 static int runTune(const Options &options, ArrayRef<const char *> arguments) {
-  Expected<bool> isDone = describeMachine(options);
+  Expected<bool> isDone = run::describeMachine(resid::tools::resid_tune::tool, options.mcpu, options.verbose,
+                                               !options.input.empty() || options.table);
   if (!isDone)
     return report(isDone.takeError());
   if (*isDone)
