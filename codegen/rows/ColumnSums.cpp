@@ -5,6 +5,7 @@
 #include "codegen/rows/ColumnSums.h"
 
 #include "codegen/rows/RowAccess.h"
+#include "dialect/Contraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -28,28 +29,6 @@ Value rows::getTerm(linalg::GenericOp sum, unsigned result) {
   return findTerm(*sum.getBody(), sum.getInputs().size(), result);
 }
 
-/// The argument that a factor is, through casts; else null.
-static BlockArgument skipCasts(Value factor) {
-  while (isa_and_present<arith::ExtFOp, arith::TruncFOp>(factor.getDefiningOp()))
-    factor = factor.getDefiningOp()->getOperand(0);
-  return dyn_cast<BlockArgument>(factor);
-}
-
-static bool isContraction(linalg::LinalgOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
-    return false;
-  auto product = findTerm(*op.getBlock(), /*inputs=*/2, /*result=*/0).getDefiningOp<arith::MulFOp>();
-  if (!product)
-    return false;
-  BlockArgument a = skipCasts(product.getLhs()), b = skipCasts(product.getRhs());
-  bool areInputs = a && b && a != b && llvm::is_contained(op.getRegionInputArgs(), a) &&
-                   llvm::is_contained(op.getRegionInputArgs(), b);
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  return areInputs && llvm::any_of(llvm::seq(op.getNumLoops()), [&](unsigned loop) {
-           return maps[0].isFunctionOfDim(loop) != maps[1].isFunctionOfDim(loop);
-         });
-}
-
 /// Whether each result is a sum that keeps at least one loop, and all keep the same ones.
 static bool sumsAlike(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 || op.getNumParallelLoops() == 0 ||
@@ -63,7 +42,7 @@ static bool sumsAlike(linalg::LinalgOp op) {
       return false;
   return llvm::all_of(llvm::seq(op.getNumDpsInits()),
                       [&](int64_t i) { return findTerm(*op.getBlock(), op.getNumDpsInputs(), i); }) &&
-         !isContraction(op);
+         !matchContraction(op);
 }
 
 bool rows::isColumnSum(Operation *op) {
