@@ -5,6 +5,7 @@
 #include "codegen/KernelReport.h"
 
 #include "codegen/boundary/Signature.h"
+#include "codegen/contractions/ContractionDialect.h"
 #include "codegen/rows/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -167,8 +168,9 @@ void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &
       kernels.push_back(read(kernel));
       return WalkResult::skip();
     }
-    if (isa_and_present<linalg::LinalgDialect>(op->getDialect()) && op->getNumResults() != 0 &&
-        !isa<linalg::FillOp>(op) && !isa<linalg::LinalgOp>(op->getParentOp()))
+    bool isOther = isa<contraction::KernelOp>(op) ||
+                   (isa_and_present<linalg::LinalgDialect>(op->getDialect()) && !isa<linalg::FillOp>(op));
+    if (isOther && op->getNumResults() != 0 && !isa<linalg::LinalgOp>(op->getParentOp()))
       llvm::append_range(result.otherOps, rows::getSourceOps(op->getLoc()));
     return WalkResult::advance();
   });

@@ -8,6 +8,7 @@
 #include "codegen/boundary/Exports.h"
 #include "codegen/boundary/Passes.h"
 #include "codegen/buffers/Passes.h"
+#include "codegen/contractions/Passes.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/choice/DescribePlan.h"
 #include "codegen/cpu/choice/LocalRows.h"
@@ -43,10 +44,10 @@ using namespace mlir;
 using namespace mlir::resid;
 
 void resid::registerCompilerDialects(DialectRegistry &registry) {
-  registry.insert<ResidDialect, rows::RowsDialect, arith::ArithDialect, bufferization::BufferizationDialect,
-                  cf::ControlFlowDialect, func::FuncDialect, index::IndexDialect, linalg::LinalgDialect,
-                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
-                  ub::UBDialect, vector::VectorDialect>();
+  registry.insert<ResidDialect, contraction::ContractionDialect, rows::RowsDialect, arith::ArithDialect,
+                  bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect, index::IndexDialect,
+                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                  tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   func::registerInlinerExtension(registry);
   LLVM::registerInlinerInterface(registry);
   linalg::registerAllDialectInterfaceImplementations(registry);
@@ -58,6 +59,7 @@ void resid::registerCompilerDialects(DialectRegistry &registry) {
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
   tensor::registerSubsetOpInterfaceExternalModels(registry);
   tensor::registerTilingInterfaceExternalModels(registry);
+  contraction::registerContractionBufferization(registry);
   rows::registerRowsBufferization(registry);
 }
 

@@ -3,6 +3,7 @@
 // The order of the passes from tensors to buffers, and their registration.
 
 #include "codegen/buffers/Passes.h"
+#include "codegen/contractions/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -33,6 +34,7 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
   manager.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
   manager.addPass(createAllocateSums());
+  manager.addPass(contraction::createAllocatePanels());
   addCleanup(manager);
 }
 

@@ -3,6 +3,7 @@
 // resid-pack-strided: strided arrays where only contiguous ones will do.
 
 #include "codegen/buffers/Passes.h"
+#include "codegen/contractions/ContractionDialect.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 
@@ -32,6 +33,8 @@ bool readsAnyStride(OpOperand &use) {
   Operation *user = use.getOwner();
   if (auto kernel = dyn_cast<rows::KernelOp>(user))
     return !kernel.isDpsInit(&use) && takesRows(kernel, use);
+  if (auto product = dyn_cast<contraction::KernelOp>(user))
+    return !product.isDpsInit(&use) && !(product.getPackedColumns() && &use == &product.getBMutable());
   if (auto structured = dyn_cast<linalg::LinalgOp>(user))
     return structured.isDpsInput(&use);
   if (auto write = dyn_cast<bufferization::MaterializeInDestinationOp>(user))
@@ -44,7 +47,7 @@ bool readsAnyStride(OpOperand &use) {
 bool canBeWrittenInPlace(Value value) {
   auto result = dyn_cast<OpResult>(value);
   auto writer = result ? dyn_cast<DestinationStyleOpInterface>(result.getOwner()) : nullptr;
-  if (!writer || !isa<rows::KernelOp, linalg::LinalgOp>(writer.getOperation()))
+  if (!writer || !isa<contraction::KernelOp, rows::KernelOp, linalg::LinalgOp>(writer.getOperation()))
     return false;
   OpOperand &init = *writer.getTiedOpOperand(result);
   if (auto kernel = dyn_cast<rows::KernelOp>(writer.getOperation()); kernel && !takesRows(kernel, init))

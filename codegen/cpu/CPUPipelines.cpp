@@ -39,6 +39,10 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
 #include "codegen/cpu/choice/CPUFacts.def"
   kernelOptions.schedule = printSchedule(target.schedule);
   manager.addPass(cpu::createLowerKernels(kernelOptions));
+  cpu::LowerContractionsOptions contractionOptions;
+  contractionOptions.vectorBits = target.vectorBits;
+  contractionOptions.isX86 = target.isX86;
+  manager.addPass(cpu::createLowerContractions(contractionOptions));
   manager.addPass(buffers::createLowerCopies());
   manager.addPass(cpu::createOrderLoops());
   manager.addPass(cpu::createLowerLoopNests());

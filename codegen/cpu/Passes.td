@@ -61,6 +61,31 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def LowerContractions : Pass<"resid-lower-contractions", "::mlir::ModuleOp"> {
+  let summary = "outline each contraction.kernel into functions that pack its factors and compute its product";
+  let description = [{
+    Each contraction.kernel on memrefs becomes calls of private functions: those that pack its factors, where they do
+    not lie as they are read, and one that computes cells of the product. A cell is a block of rows times a group of
+    panels of 16 columns. Kernels of the module with the same code share functions, and all share the micro-kernels.
+
+    A micro-kernel keeps the sums of some rows and panels in registers (MicroKernelShape.cpp has the table). Per
+    contracted term it loads the columns of the panels, spreads a number of each row over a register, and does a fused
+    multiply-add for each pair. Sums are in the arithmetic type, and go on from block to block of the terms. When a row
+    is complete, the kernel's body runs on it and stores it.
+
+    Cells are cut into 64 tasks at most, by shape alone. Bit-exact: each element is one chain of fused multiply-adds in
+    the order of the contracted loops, whatever the blocks, registers and threads are.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
+           "width in bits of the vector registers">,
+    Option<"isX86", "x86", "bool", /*default=*/"false", "the target is an x86-64">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def LowerLoopNests : Pass<"resid-lower-loop-nests", "::mlir::ModuleOp"> {
   let summary = "turn linalg ops into loops, and views of buffers into address arithmetic";
   let description = [{

@@ -98,7 +98,7 @@ static bool areRowsEvenlyApart(Value buffer) {
 }
 
 /// The address of the element (0, …, 0).
-static Value computePointer(OpBuilder &builder, Location loc, Value buffer, memref::ExtractStridedMetadataOp metadata) {
+static Value computeStart(OpBuilder &builder, Location loc, Value buffer, memref::ExtractStridedMetadataOp metadata) {
   if (Value pointer = findArgumentPointer(buffer))
     return pointer;
   auto type = cast<MemRefType>(buffer.getType());
@@ -112,6 +112,10 @@ static Value computePointer(OpBuilder &builder, Location loc, Value buffer, memr
   Value offsetValue = castToI64(builder, loc, metadata.getOffset());
   return LLVM::GEPOp::create(builder, loc, pointerType, type.getElementType(), pointer, ValueRange(offsetValue),
                              LLVM::GEPNoWrapFlags::inbounds);
+}
+
+Value kernels::computePointer(OpBuilder &builder, Location loc, Value buffer) {
+  return computeStart(builder, loc, buffer, memref::ExtractStridedMetadataOp::create(builder, loc, buffer));
 }
 
 /// Kernels are made from ops of the user's, at their places: the message speaks of arrays.
@@ -141,7 +145,7 @@ static FailureOr<OperandAddress> computeOperandAddress(OpBuilder &builder, rows:
 
   auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
   OperandAddress address;
-  address.pointer = computePointer(builder, loc, buffer, metadata);
+  address.pointer = computeStart(builder, loc, buffer, metadata);
   address.elementType = rows::getMemoryType(type.getElementType());
   SmallVector<unsigned> rowDimensions;
   for (unsigned i = 0; i < dimensions.size(); ++i) {
@@ -182,8 +186,7 @@ FailureOr<KernelAddresses> kernels::computeKernelAddresses(OpBuilder &builder, r
     addresses.operands.push_back(*address);
   }
   if (Value scratch = kernel.getScratch()) {
-    auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, scratch);
-    addresses.scratch = computePointer(builder, loc, scratch, metadata);
+    addresses.scratch = computePointer(builder, loc, scratch);
   } else if (kernel.hasAccumulated()) {
     return kernel.emitOpError("expected memory for sums down the rows, but got none");
   }

@@ -31,10 +31,10 @@ void TaskFunction::emitCalls(KernelUse &use, ValueRange values, int64_t taskElem
   emitCalls(use, values, TaskUnits::cut(builder, loc, use.addresses.rows, use.addresses.width, taskElements), callRows);
 }
 
-void TaskFunction::emitCalls(KernelUse &use, ValueRange values, TaskUnits units, CallRows callUnits) {
-  OpBuilder builder(use.kernel);
-  Location loc = use.kernel.getLoc();
-  Value zero = constantI64(builder, loc, 0), context = findContext(use.enclosing);
+void TaskFunction::emitCalls(CallPlace place, ValueRange values, TaskUnits units, CallRows callUnits) {
+  OpBuilder builder(place.before);
+  Location loc = place.before->getLoc();
+  Value zero = constantI64(builder, loc, 0), context = findContext(place.enclosing);
   if (!context)
     return callUnits(builder, values, zero, units.all);
   Value tasks = builder.createOrFold<arith::CeilDivSIOp>(loc, units.all, units.perTask);
@@ -46,22 +46,22 @@ void TaskFunction::emitCalls(KernelUse &use, ValueRange values, TaskUnits units,
   // The tasks' record: the values, then the number of units of a task and of all.
   SmallVector<Value> record(values);
   record.append({units.perTask, units.all});
-  callParallelFor(builder, use, hook, record, tasks, callUnits);
+  callParallelFor(builder, place, hook, record, tasks, callUnits);
   builder.setInsertionPointToStart(branch.elseBlock());
   callUnits(builder, values, zero, units.all);
 }
 
-void TaskFunction::callParallelFor(OpBuilder &builder, KernelUse &use, Value hook, ValueRange fields, Value tasks,
+void TaskFunction::callParallelFor(OpBuilder &builder, CallPlace place, Value hook, ValueRange fields, Value tasks,
                                    CallRows callRows) {
-  Location loc = use.kernel.getLoc();
+  Location loc = place.before->getLoc();
   SmallVector<Type> types(ValueRange(fields).getTypes());
   auto record = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
   if (!function)
-    function = emitFunction(builder, use, record, callRows);
+    function = emitFunction(builder, loc, record, callRows);
   func::FuncOp task = *function;
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
 
-  OpBuilder atEntry = OpBuilder::atBlockBegin(&use.enclosing.getBody().front());
+  OpBuilder atEntry = OpBuilder::atBlockBegin(&place.enclosing.getBody().front());
   Value memory = LLVM::AllocaOp::create(atEntry, loc, pointerType, record, constantI64(atEntry, loc, 1));
   for (auto [i, field] : llvm::enumerate(fields)) {
     Value address = LLVM::GEPOp::create(builder, loc, pointerType, record, memory,
@@ -70,17 +70,16 @@ void TaskFunction::callParallelFor(OpBuilder &builder, KernelUse &use, Value hoo
   }
   Value reference = func::ConstantOp::create(builder, loc, task.getFunctionType(), SymbolRefAttr::get(task));
   Value taskPointer = UnrealizedConversionCastOp::create(builder, loc, pointerType, reference).getResult(0);
-  Value user = loadMember(builder, loc, pointerType, findContext(use.enclosing), User);
+  Value user = loadMember(builder, loc, pointerType, findContext(place.enclosing), User);
   auto hookType = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                               {pointerType, builder.getI64Type(), pointerType, pointerType});
   LLVM::CallOp::create(builder, loc, hookType, ValueRange{hook, user, tasks, taskPointer, memory});
 }
 
-func::FuncOp TaskFunction::emitFunction(OpBuilder &builder, KernelUse &use, LLVM::LLVMStructType record,
+func::FuncOp TaskFunction::emitFunction(OpBuilder &builder, Location loc, LLVM::LLVMStructType record,
                                         CallRows callRows) {
-  Location loc = use.kernel.getLoc();
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-  func::FuncOp task = functions.createFunction(suffix, {pointerType, builder.getI64Type()});
+  func::FuncOp task = createFunction({pointerType, builder.getI64Type()});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&task.getBody().front());
   SmallVector<Value> fields;

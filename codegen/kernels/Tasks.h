@@ -9,6 +9,7 @@
 
 #include "codegen/kernels/KernelFunctions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include <functional>
 
 namespace mlir::resid::kernels {
 
@@ -20,11 +21,20 @@ struct TaskUnits {
   static TaskUnits cut(OpBuilder &builder, Location loc, Value all, Value elements, int64_t taskElements);
 };
 
+/// Where units of work are called: before an op, in a function.
+struct CallPlace {
+  Operation *before;
+  func::FuncOp enclosing;
+};
+
 /// The function that runs one task of a kernel, for parallel_for; made where it is first needed.
 class TaskFunction {
 public:
   explicit TaskFunction(KernelFunctions &functions, StringRef suffix = "__task")
-      : functions(functions), suffix(suffix) {}
+      : createFunction([&functions, suffix](TypeRange types) { return functions.createFunction(suffix, types); }) {}
+  /// `createFunction` makes an empty private function with arguments of these types.
+  explicit TaskFunction(std::function<func::FuncOp(TypeRange)> createFunction)
+      : createFunction(std::move(createFunction)) {}
 
   /// Emits what runs the rows [low, high), both i64. `values` are those given to emitCalls, where they are visible.
   using CallRows = function_ref<void(OpBuilder &at, ValueRange values, Value low, Value high)>;
@@ -33,15 +43,17 @@ public:
   /// or more. All uses of the kernel's functions give values of the same types.
   void emitCalls(KernelUse &use, ValueRange values, int64_t taskElements, CallRows callRows);
   /// The same for other units than rows.
-  void emitCalls(KernelUse &use, ValueRange values, TaskUnits units, CallRows callUnits);
+  void emitCalls(KernelUse &use, ValueRange values, TaskUnits units, CallRows callUnits) {
+    emitCalls({use.kernel, use.enclosing}, values, units, callUnits);
+  }
+  void emitCalls(CallPlace place, ValueRange values, TaskUnits units, CallRows callUnits);
 
 private:
-  void callParallelFor(OpBuilder &builder, KernelUse &use, Value hook, ValueRange fields, Value tasks,
+  void callParallelFor(OpBuilder &builder, CallPlace place, Value hook, ValueRange fields, Value tasks,
                        CallRows callRows);
-  func::FuncOp emitFunction(OpBuilder &builder, KernelUse &use, LLVM::LLVMStructType record, CallRows callRows);
+  func::FuncOp emitFunction(OpBuilder &builder, Location loc, LLVM::LLVMStructType record, CallRows callRows);
 
-  KernelFunctions &functions;
-  StringRef suffix;
+  std::function<func::FuncOp(TypeRange)> createFunction;
   std::optional<func::FuncOp> function;
 };
 

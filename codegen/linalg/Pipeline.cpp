@@ -2,6 +2,7 @@
 //
 // The order of the passes from resid ops to row kernels.
 
+#include "codegen/contractions/Passes.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/rows/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -21,6 +22,7 @@ void resid::buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOpt
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(contraction::createFormContractions());
   pm.addPass(rows::createFormKernels(options));
   pm.addPass(createCarryLoopTensors());
   // No common subexpressions from here on: each result of a kernel starts from an empty tensor of its own.
@@ -29,6 +31,7 @@ void resid::buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOpt
 
 void resid::registerRowKernelPasses() {
   registerResidToLinalgPasses();
+  contraction::registerContractionsPasses();
   rows::registerRowsPasses();
   PassPipelineRegistration<>("resid-row-kernels", "from resid ops to row kernels, on tensors",
                              [](OpPassManager &pm) { buildRowKernelPipeline(pm); });

@@ -23,13 +23,13 @@ func.func private @pre_norm.impl(%x: memref<?x?xbf16>, %f: memref<?x?xbf16>, %ga
   return
 }
 
-// What lies between a kernel and a matrix product needs a buffer; the results do not.
+// What a matrix product packs needs a buffer; the sum that it makes and stores does not.
 // CHECK-LABEL: func.func private @projected.impl(
 // CHECK-SAME:      %[[X:.*]]: memref<?x64xf32>, %[[W:.*]]: memref<64x64xf32>, %[[OUT:.*]]: memref<?x64xf32>)
 // CHECK:         memref.alloc
 // CHECK-NOT:     memref.alloc
 // CHECK-NOT:     memref.copy
-// CHECK:         rows.kernel {{.*}} outs(%[[OUT]] : memref<?x64xf32>)
+// CHECK:         contraction.kernel a(%[[X]] : {{.*}} ins(%[[X]] : {{.*}} outs(%[[OUT]] : memref<?x64xf32>)
 // CHECK-NOT:     memref.copy
 // CHECK:         return
 func.func private @projected.impl(%x: memref<?x64xf32>, %w: memref<64x64xf32>, %out: memref<?x64xf32>) {

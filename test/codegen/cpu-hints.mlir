@@ -38,7 +38,7 @@ func.func @add(%x: tensor<?x768xf32>, %f: tensor<?x768xf32>) -> tensor<?x768xf32
 func.func @between(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>, %f: tensor<?x768xf32>) -> tensor<?x768xf32> {
   %h = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<?x768xf32>
   %m = linalg.matmul ins(%h, %w : tensor<?x768xf32>, tensor<768x768xf32>) outs(%f : tensor<?x768xf32>) -> tensor<?x768xf32>
-  %y = resid.add %m, %x : tensor<?x768xf32>
+  %y = resid.rms_norm %m {epsilon = 1.0e-5} : tensor<?x768xf32>
   return %y : tensor<?x768xf32>
 }
 

@@ -27,10 +27,10 @@ func.func @norms_of_two_tensors(%x: tensor<?x8xf32>, %f: tensor<?x8xf32>, %g: te
 // The residual add reads x as the norm does, but it needs the matmul, which needs the norm.
 // CHECK-LABEL: func.func @matmul_in_between
 // CHECK: %[[N:.+]] = rows.kernel
-// CHECK: %[[M:.+]] = linalg.matmul ins(%[[N]], %arg1
+// CHECK: %[[M:.+]] = contraction.kernel a(%[[N]] : {{.+}}) b(%arg1 :
 // CHECK: rows.kernel {{.+}} ins(%arg0, %[[M]] :
 // CHECK: math.tanh
-func.func @matmul_in_between(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>) -> tensor<?x64xf32> {
+func.func @matmul_in_between(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
   %n = resid.layer_norm %x {epsilon = 1.0e-5} : tensor<?x64xf32>
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
@@ -40,7 +40,7 @@ func.func @matmul_in_between(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>) -> ten
   %m = linalg.matmul ins(%n, %w : tensor<?x64xf32>, tensor<64x64xf32>) outs(%init : tensor<?x64xf32>) -> tensor<?x64xf32>
   %a = math.tanh %m : tensor<?x64xf32>
   %y = resid.add %x, %a : tensor<?x64xf32>
-  return %y : tensor<?x64xf32>
+  return %y, %m : tensor<?x64xf32>, tensor<?x64xf32>
 }
 
 // -----
@@ -211,13 +211,14 @@ func.func @unused_results(%x: tensor<?x8xf32>, %f: tensor<?x8xf32>) -> tensor<?x
 // The residual add reads nothing of the norm's kernel but x, and that through the matmul too late.
 // CHECK-LABEL: func.func @branch_of_the_norm
 // CHECK: %[[N:.+]] = rows.kernel
-// CHECK: %[[M:.+]] = linalg.matmul ins(%[[N]], %arg1
+// CHECK: %[[M:.+]] = contraction.kernel a(%[[N]] : {{.+}}) b(%arg1 :
 // CHECK: rows.kernel {{.+}} ins(%arg0, %[[M]] :
-func.func @branch_of_the_norm(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> tensor<8x8xf32> {
+func.func @branch_of_the_norm(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>, %z: tensor<8x8xf32>)
+    -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   %n = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<8x8xf32>
   %m = linalg.matmul ins(%n, %w : tensor<8x8xf32>, tensor<8x8xf32>) outs(%z : tensor<8x8xf32>) -> tensor<8x8xf32>
   %y = resid.add %x, %m : tensor<8x8xf32>
-  return %y : tensor<8x8xf32>
+  return %y, %m : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
 // -----

@@ -29,15 +29,15 @@ func.func private @layers(%xm: memref<?x8xf32>, %n: index, %om: memref<?x8xf32>)
   return
 }
 
-// The old value is needed after the norm is made, so the norm gets a buffer of its own, and the product too; the sum
-// goes over the old value.
+// The old value is needed after the norm is made, so the norm gets a buffer of its own. It is also a factor of the
+// product, which adds it at last and so cannot be written over it.
 // CHECK-LABEL: @old_value_needed
 // CHECK: memref.copy %arg0, %[[H:.+]] :
 // CHECK: scf.for
 // CHECK-NOT: memref.copy
 // CHECK: rows.kernel {{.+}} ins(%[[H]] : memref<8x8xf32>) outs(%[[Y:.+]] : memref<8x8xf32>)
-// CHECK: linalg.matmul ins(%[[H]], %[[Y]] : memref<8x8xf32>, memref<8x8xf32>) outs(%[[M:.+]] : memref<8x8xf32>)
-// CHECK: rows.kernel {{.+}} ins(%[[H]], %[[M]] : memref<8x8xf32>, memref<8x8xf32>) outs(%[[H]] : memref<8x8xf32>)
+// CHECK: contraction.kernel a(%[[H]] : memref<8x8xf32>) b(%[[Y]] : memref<8x8xf32>) {{.+}} ins(%[[H]] : {{.+}} outs(%[[M:.+]] : memref<8x8xf32>)
+// CHECK: memref.copy %[[M]], %[[H]]
 // CHECK-NOT: memref.copy
 // CHECK: memref.copy %[[H]], %arg2
 func.func private @old_value_needed(%xm: memref<8x8xf32>, %n: index, %om: memref<8x8xf32>) {

@@ -7,6 +7,7 @@
 #include "codegen/arithmetic/Passes.h"
 #include "codegen/boundary/Passes.h"
 #include "codegen/buffers/Passes.h"
+#include "codegen/contractions/Passes.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/rows/Passes.h"
@@ -16,7 +17,8 @@
 using namespace mlir;
 
 void resid::tools::registerDialects(DialectRegistry &registry) {
-  registry.insert<ResidDialect, rows::RowsDialect>();
+  registry.insert<ResidDialect, contraction::ContractionDialect, rows::RowsDialect>();
+  contraction::registerContractionBufferization(registry);
   rows::registerRowsBufferization(registry);
 }
 

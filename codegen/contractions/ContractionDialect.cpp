@@ -1,0 +1,103 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Registration and verification of the contraction dialect.
+
+#include "codegen/contractions/ContractionDialect.h"
+
+#include "mlir/IR/OpDefinition.h"
+
+using namespace mlir;
+using namespace mlir::resid::contraction;
+
+#include "codegen/contractions/ContractionDialect.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "codegen/contractions/ContractionOps.cpp.inc"
+
+void ContractionDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "codegen/contractions/ContractionOps.cpp.inc"
+      >();
+}
+
+AffineMap KernelOp::getMap(OpOperand &operand) {
+  unsigned index = 0;
+  for (OpOperand &other : getOperation()->getOpOperands()) {
+    if (&other == &operand)
+      break;
+    index += isa<ShapedType>(other.get().getType());
+  }
+  assert(index < getIndexingMaps().size() && "expected an operand that has a map");
+  return cast<AffineMapAttr>(getIndexingMaps()[index]).getValue();
+}
+
+FloatType KernelOp::getArithmeticType() {
+  Builder builder(getContext());
+  bool isWide = getElementTypeOrSelf(getA().getType()).isF64() || getElementTypeOrSelf(getB().getType()).isF64() ||
+                getProductType().isF64();
+  return isWide ? builder.getF64Type() : builder.getF32Type();
+}
+
+void KernelOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    bool isScratch = getScratch() && operand.get() == getScratch();
+    if (&operand == &getInitMutable()) {
+      effects.emplace_back(MemoryEffects::Write::get(), &operand, SideEffects::DefaultResource::get());
+      continue;
+    }
+    effects.emplace_back(MemoryEffects::Read::get(), &operand, SideEffects::DefaultResource::get());
+    if (isScratch)
+      effects.emplace_back(MemoryEffects::Write::get(), &operand, SideEffects::DefaultResource::get());
+  }
+}
+
+static LogicalResult verifyMaps(KernelOp kernel) {
+  SmallVector<OpOperand *> operands = {&kernel.getAMutable(), &kernel.getBMutable()};
+  for (OpOperand &operand : kernel.getInitialMutable())
+    operands.push_back(&operand);
+  for (OpOperand &operand : kernel.getInputsMutable())
+    operands.push_back(&operand);
+  operands.push_back(&kernel.getInitMutable());
+  if (kernel.getIndexingMaps().size() != operands.size())
+    return kernel.emitOpError() << "expected " << operands.size() << " maps, but got "
+                                << kernel.getIndexingMaps().size();
+  unsigned parallel = kernel.getParallelLoops();
+  for (auto [operand, attribute] : llvm::zip_equal(operands, kernel.getIndexingMaps())) {
+    AffineMap map = cast<AffineMapAttr>(attribute).getValue();
+    bool isFactor = operand == operands[0] || operand == operands[1];
+    bool isPacked = operand == operands[1] && kernel.getPackedColumns();
+    if (!map.isProjectedPermutation() || map.getNumDims() != kernel.getNumLoops())
+      return kernel.emitOpError() << "expected maps to different loops, but got " << AffineMapAttr::get(map);
+    if (!isPacked && map.getNumResults() != cast<ShapedType>(operand->get().getType()).getRank())
+      return kernel.emitOpError() << "expected a map to every dimension of " << operand->get().getType() << ", but got "
+                                  << AffineMapAttr::get(map);
+    for (unsigned loop = parallel; loop < map.getNumDims(); ++loop)
+      if (!isFactor && map.isFunctionOfDim(loop))
+        return kernel.emitOpError() << "expected contracted loops in the factors only, but got "
+                                    << AffineMapAttr::get(map);
+  }
+  if (kernel.getInitMap().getNumResults() != parallel)
+    return kernel.emitOpError() << "expected all parallel loops in the result, but got "
+                                << AffineMapAttr::get(kernel.getInitMap());
+  return success();
+}
+
+LogicalResult KernelOp::verify() {
+  if (failed(verifyMaps(*this)))
+    return failure();
+  if (!getStart() == !getInitial())
+    return emitOpError("expected either start or initial");
+  SmallVector<Type> types = {getBody().getArgument(0).getType()};
+  for (Value input : getInputs())
+    types.push_back(getElementTypeOrSelf(input.getType()));
+  if (getBody().getArgumentTypes() != TypeRange(types) || !isa<FloatType>(types.front()))
+    return emitOpError("expected the body to take the product's element, a float, and an element of each input");
+  Type yielded = cast<YieldOp>(getBody().front().getTerminator()).getValue().getType();
+  Type stored = getElementTypeOrSelf(getInit().getType());
+  if (yielded != stored)
+    return emitOpError() << "expected the body to yield " << stored << ", but got " << yielded;
+  return success();
+}

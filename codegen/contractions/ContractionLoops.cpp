@@ -1,0 +1,248 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sorts the loops of a contraction into rows, columns, batches and contracted loops, and merges neighbours.
+
+#include "codegen/contractions/ContractionLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::contraction;
+
+Number contraction::makeNumber(OpBuilder &builder, Location loc, int64_t known) {
+  return {arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), known), known};
+}
+
+Number contraction::multiply(OpBuilder &builder, Location loc, Number a, Number b) {
+  if (a.isKnown() && b.isKnown())
+    return makeNumber(builder, loc, a.known * b.known);
+  if (a.is(1) || b.is(0))
+    return b;
+  if (b.is(1) || a.is(0))
+    return a;
+  return {arith::MulIOp::create(builder, loc, a.value, b.value)};
+}
+
+bool KernelLoops::readsAInPlace() const {
+  return operands[kA].elementType == arithmetic && contracted.size() == 1 && contracted.front().strides[kA].is(1);
+}
+
+void KernelLoops::forEachNumber(function_ref<void(Number &)> visit) {
+  auto visitLoop = [&](Loop &loop) {
+    visit(loop.size);
+    for (Number &stride : loop.strides)
+      visit(stride);
+  };
+  for (Loop &loop : batches)
+    visitLoop(loop);
+  visitLoop(m);
+  visitLoop(n);
+  for (Loop &loop : contracted)
+    visitLoop(loop);
+}
+
+namespace {
+
+/// An operand of the kernel with its map.
+struct MappedOperand {
+  OpOperand *operand;
+  AffineMap map;
+  MemRefType type;
+
+  std::optional<unsigned> find(unsigned loop) const {
+    return map.getResultPosition(getAffineDimExpr(loop, map.getContext()));
+  }
+};
+
+class LoopFinder {
+public:
+  LoopFinder(OpBuilder &builder, KernelOp kernel) : builder(builder), kernel(kernel), loc(kernel.getLoc()) {}
+
+  FailureOr<KernelLoops> find();
+
+private:
+  LogicalResult collectOperands();
+  Loop readLoop(unsigned loop);
+  bool isInPackedFactor(unsigned loop);
+  bool canMerge(unsigned outer, unsigned inner);
+  void mergeNeighbours(SmallVector<unsigned> &loops, bool isOrdered);
+  Loop makeMerged(unsigned last);
+  std::optional<unsigned> chooseColumns(ArrayRef<unsigned> parallel);
+  bool isOnlyIn(unsigned loop, unsigned factor) const {
+    return operands[factor].find(loop) && !operands[1 - factor].find(loop);
+  }
+  Number getSize(Value buffer, MemRefType type, unsigned dimension);
+  Number getStride(unsigned operand, unsigned dimension);
+
+  OpBuilder &builder;
+  KernelOp kernel;
+  Location loc;
+  SmallVector<MappedOperand> operands;
+  /// The loops that were merged into one, by the innermost of them; itself last.
+  DenseMap<unsigned, SmallVector<unsigned>> merged;
+  SmallVector<memref::ExtractStridedMetadataOp> metadata;
+};
+
+} // namespace
+
+LogicalResult LoopFinder::collectOperands() {
+  SmallVector<OpOperand *> found = {&kernel.getAMutable(), &kernel.getBMutable()};
+  for (OpOperand &operand : kernel.getInitialMutable())
+    found.push_back(&operand);
+  for (OpOperand &operand : kernel.getInputsMutable())
+    found.push_back(&operand);
+  found.push_back(&kernel.getInitMutable());
+  for (OpOperand *operand : found) {
+    auto type = dyn_cast<MemRefType>(operand->get().getType());
+    if (!type)
+      return kernel.emitOpError("expected operands in memory, but got ") << operand->get().getType();
+    operands.push_back({operand, kernel.getMap(*operand), type});
+  }
+  metadata.resize(operands.size());
+  return success();
+}
+
+Number LoopFinder::getSize(Value buffer, MemRefType type, unsigned dimension) {
+  if (!type.isDynamicDim(dimension))
+    return makeNumber(builder, loc, type.getDimSize(dimension));
+  Value size = memref::DimOp::create(builder, loc, buffer, dimension);
+  return {arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size)};
+}
+
+/// Strides of a layout that is row-major are known as far as sizes are.
+Number LoopFinder::getStride(unsigned operand, unsigned dimension) {
+  MappedOperand &mapped = operands[operand];
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (succeeded(mapped.type.getStridesAndOffset(strides, offset)) && !ShapedType::isDynamic(strides[dimension]))
+    return makeNumber(builder, loc, strides[dimension]);
+  if (mapped.type.getLayout().isIdentity()) {
+    Number stride = makeNumber(builder, loc, 1);
+    for (unsigned inner = dimension + 1; inner < mapped.type.getRank(); ++inner)
+      stride = multiply(builder, loc, stride, getSize(mapped.operand->get(), mapped.type, inner));
+    return stride;
+  }
+  if (!metadata[operand])
+    metadata[operand] = memref::ExtractStridedMetadataOp::create(builder, loc, mapped.operand->get());
+  Value stride = metadata[operand].getStrides()[dimension];
+  return {arith::IndexCastOp::create(builder, loc, builder.getI64Type(), stride)};
+}
+
+bool LoopFinder::isInPackedFactor(unsigned loop) {
+  return kernel.getPackedColumns() && operands[1].find(loop).has_value();
+}
+
+Loop LoopFinder::readLoop(unsigned loop) {
+  Loop result;
+  // What packs b may have rounded its sizes up, and any operand that has the loop tells its size as well.
+  for (const MappedOperand &mapped : llvm::reverse(operands)) {
+    bool isPacked = kernel.getPackedColumns() && &mapped == &operands[1];
+    if (std::optional<unsigned> dimension = mapped.find(loop); dimension && !isPacked) {
+      Number size = getSize(mapped.operand->get(), mapped.type, *dimension);
+      if (!result.size.value || size.isKnown())
+        result.size = size;
+    }
+  }
+  for (unsigned i = 0; i < operands.size(); ++i) {
+    std::optional<unsigned> dimension = operands[i].find(loop);
+    bool isPacked = kernel.getPackedColumns() && i == 1;
+    result.strides.push_back(dimension && !isPacked ? getStride(i, *dimension) : makeNumber(builder, loc, 0));
+  }
+  return result;
+}
+
+/// Whether one loop over both does the same: each operand has neither, or both as neighbours in memory.
+bool LoopFinder::canMerge(unsigned outer, unsigned inner) {
+  if (isInPackedFactor(outer) || isInPackedFactor(inner))
+    return false;
+  return llvm::all_of(operands, [&](const MappedOperand &mapped) {
+    std::optional<unsigned> first = mapped.find(outer), second = mapped.find(inner);
+    if (!first && !second)
+      return true;
+    return first && second && *first + 1 == *second && mapped.type.getLayout().isIdentity();
+  });
+}
+
+/// Merges loops into the one that is innermost of them. In a row of three, the middle one takes in the first, and then
+/// the last one both.
+void LoopFinder::mergeNeighbours(SmallVector<unsigned> &loops, bool isOrdered) {
+  auto mergeOne = [&] {
+    for (unsigned i = 0; i < loops.size(); ++i)
+      for (unsigned j = 0; j < loops.size(); ++j) {
+        bool mayMerge = isOrdered ? j == i + 1 : i != j;
+        if (!mayMerge || !canMerge(loops[i], merged[loops[j]].front()))
+          continue;
+        SmallVector<unsigned> all = merged[loops[i]];
+        llvm::append_range(all, merged[loops[j]]);
+        merged[loops[j]] = all;
+        loops.erase(loops.begin() + i);
+        return true;
+      }
+    return false;
+  };
+  for (unsigned loop : loops)
+    merged[loop] = {loop};
+  while (mergeOne())
+    ;
+}
+
+Loop LoopFinder::makeMerged(unsigned last) {
+  Loop result = readLoop(last);
+  for (unsigned loop : ArrayRef<unsigned>(merged[last]).drop_back())
+    result.size = multiply(builder, loc, readLoop(loop).size, result.size);
+  return result;
+}
+
+/// The loop along the columns: in one factor only, contiguous in the result if possible, and in a packed b always.
+std::optional<unsigned> LoopFinder::chooseColumns(ArrayRef<unsigned> parallel) {
+  const MappedOperand &init = operands.back();
+  std::optional<unsigned> best;
+  int64_t bestRank = -1;
+  for (unsigned loop : parallel) {
+    if (!isOnlyIn(loop, 0) && !isOnlyIn(loop, 1))
+      continue;
+    bool isLast = init.find(loop) == init.map.getNumResults() - 1;
+    int64_t rank = 4 * isInPackedFactor(loop) + 2 * isLast + isOnlyIn(loop, 1);
+    if (rank > bestRank)
+      best = loop, bestRank = rank;
+  }
+  return best;
+}
+
+FailureOr<KernelLoops> LoopFinder::find() {
+  if (failed(collectOperands()))
+    return failure();
+  unsigned parallelCount = kernel.getParallelLoops();
+  auto parallel = llvm::to_vector(llvm::seq<unsigned>(0, parallelCount));
+  auto contracted = llvm::to_vector(llvm::seq<unsigned>(parallelCount, kernel.getNumLoops()));
+  mergeNeighbours(parallel, /*isOrdered=*/false);
+  mergeNeighbours(contracted, /*isOrdered=*/true);
+  std::optional<unsigned> columns = chooseColumns(parallel), rows;
+  if (columns && isOnlyIn(*columns, 0))
+    std::swap(operands[0], operands[1]);
+  for (unsigned loop : parallel) // of several, the one that is innermost in the result
+    if (loop != columns && isOnlyIn(loop, 0) && (!rows || *operands.back().find(loop) > *operands.back().find(*rows)))
+      rows = loop;
+  Loop one{makeNumber(builder, loc, 1), {}};
+  one.strides.assign(operands.size(), makeNumber(builder, loc, 0));
+  KernelLoops result;
+  result.hasInitial = static_cast<bool>(kernel.getInitial());
+  result.isPacked = kernel.getPackedColumns().has_value();
+  result.arithmetic = kernel.getArithmeticType();
+  result.m = rows ? makeMerged(*rows) : one;
+  result.n = columns ? makeMerged(*columns) : one;
+  for (unsigned loop : parallel)
+    if (loop != columns && loop != rows)
+      result.batches.push_back(makeMerged(loop));
+  for (unsigned loop : contracted)
+    result.contracted.push_back(makeMerged(loop));
+  for (const MappedOperand &mapped : operands)
+    result.operands.push_back({mapped.operand->get(), mapped.type.getElementType()});
+  return result;
+}
+
+FailureOr<KernelLoops> KernelLoops::create(OpBuilder &builder, KernelOp kernel) {
+  return LoopFinder(builder, kernel).find();
+}

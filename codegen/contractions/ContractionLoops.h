@@ -1,0 +1,67 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The loops of a contraction on buffers as a matrix product sees them: rows m of one factor, columns n of the other,
+// contracted loops k, and batches. Sizes and strides only. Not: where the buffers lie, and how a target runs the loops.
+
+#ifndef RESID_CODEGEN_CONTRACTIONS_CONTRACTIONLOOPS_H
+#define RESID_CODEGEN_CONTRACTIONS_CONTRACTIONLOOPS_H
+
+#include "codegen/contractions/ContractionDialect.h"
+
+namespace mlir::resid::contraction {
+
+/// A size or stride: an i64 value, and the number where it is known.
+struct Number {
+  Value value;
+  int64_t known = ShapedType::kDynamic;
+
+  bool isKnown() const { return !ShapedType::isDynamic(known); }
+  bool is(int64_t number) const { return known == number; }
+};
+
+/// One loop, or several that run through every operand as one.
+struct Loop {
+  Number size;
+  /// The distance of neighbours in elements, per operand in the order of KernelLoops::operands; 0 where it has none.
+  SmallVector<Number> strides;
+};
+
+/// An operand with a map.
+struct LoopOperand {
+  Value buffer;
+  Type elementType;
+};
+
+struct KernelLoops {
+  /// a, b, initial (if there is one), inputs, init. The factors are swapped where a holds the columns of the result.
+  SmallVector<LoopOperand> operands;
+  bool hasInitial = false;
+  /// b is in panels already.
+  bool isPacked = false;
+  SmallVector<Loop> batches;
+  /// m is in a, n in b; each is in the result. A loop of size 1 stands for one that there is not.
+  Loop m, n;
+  /// In lexicographic order.
+  SmallVector<Loop> contracted;
+  FloatType arithmetic;
+
+  static constexpr unsigned kA = 0, kB = 1, kInitial = 2;
+  unsigned getFirstInput() const { return hasInitial ? 3 : 2; }
+  unsigned getInit() const { return operands.size() - 1; }
+
+  /// Whether a micro-kernel can read `a` where it lies: in the arithmetic type, contiguous along one contracted loop.
+  bool readsAInPlace() const;
+  /// Calls `visit` on each number, in an order that equal kernels share.
+  void forEachNumber(function_ref<void(Number &)> visit);
+
+  /// Finds the loops of a kernel on buffers; emits what reads sizes and strides that are not known, before the kernel.
+  static FailureOr<KernelLoops> create(OpBuilder &builder, KernelOp kernel);
+};
+
+/// The product of numbers.
+Number multiply(OpBuilder &builder, Location loc, Number a, Number b);
+Number makeNumber(OpBuilder &builder, Location loc, int64_t known);
+
+} // namespace mlir::resid::contraction
+
+#endif // RESID_CODEGEN_CONTRACTIONS_CONTRACTIONLOOPS_H

@@ -1,0 +1,84 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The contraction dialect: matrix products and their kin, with what is done to each of their elements, before anything
+// is said about a target. Internal to codegen.
+
+#ifndef RESID_CODEGEN_CONTRACTIONS_OPS
+#define RESID_CODEGEN_CONTRACTIONS_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Contraction_Dialect : Dialect {
+  let name = "contraction";
+  let cppNamespace = "::mlir::resid::contraction";
+  let summary = "matrix products and their kin, with what is done to their elements";
+}
+
+class Contraction_Op<string mnemonic, list<Trait> traits = []> : Op<Contraction_Dialect, mnemonic, traits>;
+
+def Contraction_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
+
+def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+    SingleBlock,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "a contraction, and an elementwise program on its elements";
+  let description = [{
+    For each element of the result, which is a point of the parallel loops:
+
+      acc = start, or the element of `initial`, widened to the arithmetic type (f64 if a, b or the product is f64,
+            else f32)
+      acc = fma(a[…], b[…], acc) over the contracted loops, which are the last ones, in lexicographic order
+      product = acc, rounded once to the type of the body's first argument
+      init[…] = what the body yields for product and the elements of `inputs`
+
+    `indexing_maps` has the maps of a, b, initial (if there is one), inputs and init: from all loops, parallel ones
+    first, to the operand's dimensions, which are different loops each. Only a and b use contracted loops, `init` uses
+    all parallel ones, and some loop is in one of a and b only. Sizes of loops are those of a, b and init, which agree.
+
+    `packed_columns`: b holds panels of so many columns. Its map is (k, n) or (n, k) of a matrix without batches, and its shape
+    is [ceil(N / columns)][K][columns], or for bf16 [ceil(N / columns)][ceil(K / 2)][columns][2]. Columns past N and
+    the k past K are never used.
+
+    The buffers of `initial` and `inputs` may be exactly that of `init` where their maps are the same; those of a and b
+    may not. `scratch` is memory for panels and for a in the arithmetic type, which a kernel on buffers has if it needs
+    any (Scratch.h). Scalars from above may be used in the body.
+  }];
+  let arguments = (ins AnyShaped:$a, AnyShaped:$b, Optional<Contraction_Float>:$start, Optional<AnyShaped>:$initial,
+                       Variadic<AnyShaped>:$inputs, AnyShaped:$init, Optional<MemRefRankOf<[I8], [1]>>:$scratch,
+                       AffineMapArrayAttr:$indexing_maps, I64Attr:$parallel_loops,
+                       OptionalAttr<I64Attr>:$packed_columns);
+  let results = (outs Optional<AnyRankedTensor>:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `a` `(` $a `:` type($a) `)` `b` `(` $b `:` type($b) `)` (`start` `(` $start^ `:` type($start) `)`)?
+    (`initial` `(` $initial^ `:` type($initial) `)`)? (`ins` `(` $inputs^ `:` type($inputs) `)`)?
+    `outs` `(` $init `:` type($init) `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
+    attr-dict-with-keyword (`->` type($result)^)? $body
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+    /// The map of an operand that has one: a, b, initial, one of inputs, or init.
+    ::mlir::AffineMap getMap(::mlir::OpOperand &operand);
+    ::mlir::AffineMap getInitMap() {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getIndexingMaps().getValue().back()).getValue();
+    }
+    /// The type of the elements of the product, before the body.
+    ::mlir::FloatType getProductType() {
+      return ::llvm::cast<::mlir::FloatType>(getBody().getArgument(0).getType());
+    }
+    /// The type of acc.
+    ::mlir::FloatType getArithmeticType();
+    unsigned getNumLoops() { return getInitMap().getNumDims(); }
+  }];
+}
+
+def Contraction_YieldOp : Contraction_Op<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "ends the body of a contraction with the element that is stored";
+  let arguments = (ins AnyType:$value);
+  let assemblyFormat = "$value `:` type($value) attr-dict";
+}
+
+#endif

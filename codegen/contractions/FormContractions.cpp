@@ -1,0 +1,213 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Turns contractions on tensors into kernels. Not: what a contraction is (dialect/Contraction.h).
+
+#include "codegen/contractions/Epilogue.h"
+#include "codegen/contractions/PanelMemory.h"
+#include "codegen/contractions/Passes.h"
+#include "dialect/Contraction.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::resid::contraction {
+#define GEN_PASS_DEF_FORMCONTRACTIONS
+#include "codegen/contractions/Passes.h.inc"
+} // namespace mlir::resid::contraction
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::contraction;
+
+namespace {
+
+/// A tensor and the map from the kernel's loops to its dimensions.
+struct Source {
+  Value tensor;
+  AffineMap map;
+};
+
+/// Where a kernel's accumulators start.
+struct InitialValues {
+  Value start;
+  Source initial;
+};
+
+/// Builds the kernel of one contraction.
+class KernelFormer {
+public:
+  explicit KernelFormer(Contraction contraction)
+      : contraction(contraction), op(contraction.op), epilogue(Epilogue::find(op->getResult(0))), builder(getLast()),
+        loc(fuseLocations()) {}
+
+  void form();
+
+private:
+  Location fuseLocations();
+  linalg::LinalgOp getLast() { return epilogue.getOps().empty() ? op : epilogue.getOps().back(); }
+  AffineMap orderLoops(AffineMap map) const;
+  Source getFactor(OpOperand *factor);
+  InitialValues findInitialValues();
+  Value createInit();
+  void readPanels(Source &a, Source &b);
+
+  Contraction contraction;
+  linalg::LinalgOp op;
+  Epilogue epilogue;
+  OpBuilder builder;
+  Location loc;
+  std::optional<int64_t> packedColumns;
+};
+
+} // namespace
+
+/// Those of all ops of the kernel, for messages and reports.
+Location KernelFormer::fuseLocations() {
+  SmallVector<Location> locations = {op.getLoc()};
+  for (linalg::LinalgOp joined : epilogue.getOps())
+    locations.push_back(joined.getLoc());
+  return locations.size() == 1 ? locations.front() : FusedLoc::get(op.getContext(), locations);
+}
+
+/// The map with the loops in the kernel's order: those of the product's dimensions, then the contracted ones.
+AffineMap KernelFormer::orderLoops(AffineMap map) const {
+  linalg::LinalgOp source = op;
+  AffineMap product = source.getMatchingIndexingMap(source.getDpsInitOperand(0));
+  SmallVector<unsigned> order;
+  for (AffineExpr dimension : product.getResults())
+    order.push_back(cast<AffineDimExpr>(dimension).getPosition());
+  source.getReductionDims(order);
+  SmallVector<AffineExpr> places(order.size());
+  for (auto [place, loop] : llvm::enumerate(order))
+    places[loop] = getAffineDimExpr(place, map.getContext());
+  return map.replaceDimsAndSymbols(places, {}, order.size(), 0);
+}
+
+/// The map on the dimensions of an elementwise op's input, where it yields that input's element, possibly widened.
+static std::optional<Source> readThrough(const Source &source, FloatType arithmetic) {
+  auto op = source.tensor.getDefiningOp<linalg::LinalgOp>();
+  if (!op || !op.hasPureTensorSemantics() || op.getNumParallelLoops() != op.getNumLoops() ||
+      op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || !op.hasOnlyProjectedPermutations())
+    return std::nullopt;
+  Value yielded = op.getBlock()->getTerminator()->getOperand(0);
+  // A factor that is widened to f64 makes the arithmetic what it is.
+  if (auto widening = yielded.getDefiningOp<arith::ExtFOp>(); widening && !arithmetic.isF64())
+    yielded = widening.getIn();
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (yielded != op.getBlock()->getArgument(0) || !result.isPermutation() ||
+      !isa<RankedTensorType>(op.getDpsInputOperand(0)->get().getType()))
+    return std::nullopt;
+  AffineMap input = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+  return Source{op.getDpsInputOperand(0)->get(), input.compose(inversePermutation(result)).compose(source.map)};
+}
+
+Source KernelFormer::getFactor(OpOperand *factor) {
+  Source source{factor->get(), orderLoops(contraction.getMap(factor))};
+  while (std::optional<Source> before = readThrough(source, contraction.arithmetic))
+    source = *before;
+  return source;
+}
+
+InitialValues KernelFormer::findInitialValues() {
+  Source source{contraction.init->get(), orderLoops(contraction.getMap(contraction.init))};
+  Type element = getElementTypeOrSelf(source.tensor.getType());
+  auto fill = source.tensor.getDefiningOp<linalg::FillOp>();
+  if (fill && fill.value().getType() == element)
+    return {fill.value(), {}};
+  DenseElementsAttr constant;
+  if (matchPattern(source.tensor, m_Constant(&constant)) && constant.isSplat())
+    return {arith::ConstantOp::create(builder, loc, constant.getSplatValue<FloatAttr>()), {}};
+  std::optional<Source> before = readThrough(source, contraction.arithmetic);
+  bool isBroadcast = before && before->map.getNumResults() < source.map.getNumResults() &&
+                     getElementTypeOrSelf(before->tensor.getType()) == element;
+  return {nullptr, isBroadcast ? *before : source};
+}
+
+/// What the kernel writes to: the destination that was there, without what filled it.
+Value KernelFormer::createInit() {
+  Value init = getLast().getDpsInitOperand(0)->get();
+  if (auto fill = init.getDefiningOp<linalg::FillOp>())
+    return fill.output();
+  if (!matchPattern(init, m_Constant()) && (epilogue.getOps().empty() || init.getDefiningOp<tensor::EmptyOp>()))
+    return init;
+  auto type = cast<RankedTensorType>(init.getType());
+  return tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, init), type.getElementType());
+}
+
+/// The panels that `matrix` was unpacked from, if they are as the kernel reads them.
+static Value findPanels(Value matrix, AffineMap map, unsigned parallelLoops) {
+  auto unpack = matrix.getDefiningOp<linalg::UnPackOp>();
+  auto type = dyn_cast<RankedTensorType>(matrix.getType());
+  if (!unpack || !type || type.getRank() != 2)
+    return nullptr;
+  auto isColumns = [&](unsigned d) { return cast<AffineDimExpr>(map.getResult(d)).getPosition() < parallelLoops; };
+  if (isColumns(0) == isColumns(1))
+    return nullptr;
+  int64_t columns = isColumns(0) ? 0 : 1, terms = getInterleavedTerms(type.getElementType());
+  SmallVector<int64_t> places = {columns}, tiles = {kPanelColumns}, order = {columns, 1 - columns};
+  if (terms > 1) {
+    places.push_back(1 - columns);
+    tiles.push_back(terms);
+  }
+  ArrayRef<int64_t> outer = unpack.getOuterDimsPerm();
+  bool isOrdered = outer.empty() ? columns == 0 : outer == ArrayRef(order);
+  return unpack.getInnerDimsPos() == ArrayRef(places) && unpack.getStaticInnerTiles() == ArrayRef(tiles) && isOrdered
+             ? unpack.getSource()
+             : Value();
+}
+
+void KernelFormer::readPanels(Source &a, Source &b) {
+  unsigned parallel = op.getNumParallelLoops();
+  Value panels = findPanels(b.tensor, b.map, parallel);
+  if (!panels && (panels = findPanels(a.tensor, a.map, parallel)))
+    std::swap(a, b);
+  if (!panels)
+    return;
+  b.tensor = panels;
+  packedColumns = kPanelColumns;
+}
+
+void KernelFormer::form() {
+  Source a = getFactor(contraction.a), b = getFactor(contraction.b);
+  readPanels(a, b);
+  InitialValues values = findInitialValues();
+  SmallVector<AffineMap> maps = {a.map, b.map};
+  SmallVector<Value> inputs;
+  Type product = getElementTypeOrSelf(contraction.init->get().getType());
+  SmallVector<Type> elements = {product};
+  if (values.initial.tensor)
+    maps.push_back(values.initial.map);
+  unsigned loops = op.getNumLoops();
+  auto withAllLoops = [&](AffineMap map) { return AffineMap::get(loops, 0, map.getResults(), map.getContext()); };
+  for (const EpilogueInput &input : epilogue.getInputs()) {
+    inputs.push_back(input.tensor);
+    maps.push_back(withAllLoops(input.map));
+    elements.push_back(getElementTypeOrSelf(input.tensor.getType()));
+  }
+  maps.push_back(withAllLoops(epilogue.getResultMap()));
+  Value init = createInit();
+  auto kernel = KernelOp::create(
+      builder, loc, init.getType(), a.tensor, b.tensor, values.start, values.initial.tensor, inputs, init,
+      /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps), builder.getI64IntegerAttr(op.getNumParallelLoops()),
+      packedColumns ? builder.getI64IntegerAttr(*packedColumns) : IntegerAttr());
+  Block *body = builder.createBlock(&kernel.getBody(), {}, elements, SmallVector<Location>(elements.size(), loc));
+  YieldOp::create(builder, loc, epilogue.emit(builder, body->getArguments()));
+  getLast()->getResult(0).replaceAllUsesWith(kernel.getResult());
+  for (linalg::LinalgOp last : llvm::reverse(epilogue.getOps()))
+    last->erase();
+  op->erase();
+}
+
+namespace {
+struct FormContractions : public contraction::impl::FormContractionsBase<FormContractions> {
+  void runOnOperation() override {
+    SmallVector<Contraction> contractions;
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (!op.hasPureTensorSemantics())
+        return;
+      if (std::optional<Contraction> contraction = matchContraction(op))
+        contractions.push_back(*contraction);
+    });
+    for (const Contraction &contraction : contractions)
+      KernelFormer(contraction).form();
+  }
+};
+} // namespace

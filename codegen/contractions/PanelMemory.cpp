@@ -1,0 +1,63 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sizes of what a contraction packs.
+
+#include "codegen/contractions/PanelMemory.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::contraction;
+
+int64_t contraction::getInterleavedTerms(Type elementType) { return elementType.isBF16() ? 2 : 1; }
+
+static Number ceilDivide(OpBuilder &builder, Location loc, Number number, int64_t by) {
+  if (number.isKnown())
+    return makeNumber(builder, loc, llvm::divideCeil(number.known, by));
+  Value raised = arith::AddIOp::create(builder, loc, number.value, makeNumber(builder, loc, by - 1).value);
+  return {arith::DivUIOp::create(builder, loc, raised, makeNumber(builder, loc, by).value)};
+}
+
+static Number alignTo(OpBuilder &builder, Location loc, Number number, int64_t by) {
+  return multiply(builder, loc, ceilDivide(builder, loc, number, by), makeNumber(builder, loc, by));
+}
+
+/// An odd multiple of `by`, a power of two, that is `number` at least.
+static Number alignToOdd(OpBuilder &builder, Location loc, Number number, int64_t by) {
+  Number aligned = alignTo(builder, loc, number, by);
+  if (aligned.isKnown())
+    return makeNumber(builder, loc, aligned.known | by);
+  return {arith::OrIOp::create(builder, loc, aligned.value, makeNumber(builder, loc, by).value)};
+}
+
+PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLoops &loops) {
+  PanelMemory memory;
+  memory.packsA = !loops.readsAInPlace();
+  memory.packsB = !loops.isPacked;
+  auto number = [&](int64_t known) { return makeNumber(builder, loc, known); };
+  auto times = [&](Number a, Number b) { return multiply(builder, loc, a, b); };
+  memory.contracted = number(1);
+  for (const Loop &loop : loops.contracted)
+    memory.contracted = times(memory.contracted, loop.size);
+  memory.aBatches = memory.bBatches = number(1);
+  for (const Loop &loop : loops.batches) {
+    if (!loop.strides[KernelLoops::kA].is(0))
+      memory.aBatches = times(memory.aBatches, loop.size);
+    if (!loop.strides[KernelLoops::kB].is(0))
+      memory.bBatches = times(memory.bBatches, loop.size);
+  }
+  int64_t arithmeticBytes = loops.arithmetic.getIntOrFloatBitWidth() / 8;
+  memory.rowLength = alignToOdd(builder, loc, memory.contracted, kScratchAlignment / arithmeticBytes);
+  Type bType = loops.operands[KernelLoops::kB].elementType;
+  memory.panels = ceilDivide(builder, loc, loops.n.size, kPanelColumns);
+  memory.panelLength =
+      times(alignTo(builder, loc, memory.contracted, getInterleavedTerms(bType)), number(kPanelColumns));
+  Number rows = times(memory.aBatches, loops.m.size);
+  Number matrixLength = times(memory.panels, memory.panelLength);
+  int64_t bBytes = bType.getIntOrFloatBitWidth() / 8;
+  memory.aBytes = memory.packsA ? times(times(rows, memory.rowLength), number(arithmeticBytes)) : number(0);
+  memory.bBytes = memory.packsB ? times(times(memory.bBatches, matrixLength), number(bBytes)) : number(0);
+  return memory;
+}

@@ -1,0 +1,40 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How the factors of a contraction lie where they are not read in place: b in panels of columns, which are the same for
+// every processor, and a in the arithmetic type, row by row. Not: what packs them.
+
+#ifndef RESID_CODEGEN_CONTRACTIONS_PANELMEMORY_H
+#define RESID_CODEGEN_CONTRACTIONS_PANELMEMORY_H
+
+#include "codegen/contractions/ContractionLoops.h"
+
+namespace mlir::resid::contraction {
+
+/// A panel is [K][16 columns]; of bf16 it is [ceil(K / 2)][16][2], so that one operation on 32 bits widens a register.
+inline constexpr int64_t kPanelColumns = 16;
+/// Scratch memory is cut at multiples of so many bytes.
+inline constexpr int64_t kScratchAlignment = 64;
+
+/// How many k of a column are neighbours in a panel.
+int64_t getInterleavedTerms(Type elementType);
+
+struct PanelMemory {
+  bool packsA = false, packsB = false;
+  /// The product of the contracted loops.
+  Number contracted;
+  /// Elements from one row of a packed a to the next: whole cache lines, an odd number of them, so that rows do not
+  /// compete for the same places of a cache.
+  Number rowLength;
+  /// Panels of one matrix b, and elements of one panel.
+  Number panels, panelLength;
+  /// How many different matrices a and b there are.
+  Number aBatches, bBatches;
+  /// The scratch memory, which begins with a.
+  Number aBytes, bBytes;
+
+  static PanelMemory create(OpBuilder &builder, Location loc, const KernelLoops &loops);
+};
+
+} // namespace mlir::resid::contraction
+
+#endif // RESID_CODEGEN_CONTRACTIONS_PANELMEMORY_H

@@ -1,0 +1,66 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A contraction kernel seen from inside of one of its functions: pointers, sizes and strides there, and the elements at
+// a point of its loops. Not: the order in which points are visited.
+
+#ifndef RESID_CODEGEN_CPU_CONTRACTIONS_KERNELVIEW_H
+#define RESID_CODEGEN_CPU_CONTRACTIONS_KERNELVIEW_H
+
+#include "codegen/contractions/PanelMemory.h"
+#include "codegen/cpu/contractions/LoopCode.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::resid::cpu {
+
+/// A run of neighbouring columns of one row.
+struct ColumnRun {
+  /// The first column, and how many there are (i64), at most kPanelColumns. Null: all of them are there.
+  Value first, count;
+};
+
+class KernelView {
+public:
+  KernelView(OpBuilder &builder, Location loc, Block *entry) : code(builder, loc), entry(entry) {}
+
+  LoopCode code;
+  /// Where stack memory is taken.
+  Block *entry;
+  contraction::KernelLoops loops;
+  contraction::PanelMemory memory;
+  /// By operand; and scratch memory, null if there is none.
+  SmallVector<Value> pointers;
+  Value scratch;
+  /// Values from above the kernel.
+  IRMapping outer;
+
+  /// Whether no panel has absent columns.
+  bool hasWholePanels() const {
+    const contraction::Number &columns = loops.n.size;
+    return columns.isKnown() && columns.known % contraction::kPanelColumns == 0;
+  }
+  /// The indices of the batch loops from their linear index.
+  SmallVector<Value> splitBatch(Value batch);
+  Value countBatches();
+  /// The linear index among the matrices of a factor.
+  Value getMatrix(unsigned factor, ValueRange batch);
+  /// Where the matrix of an operand begins.
+  Value atBatch(unsigned operand, ValueRange batch);
+
+  /// Elements of an operand at a row that begins at `row`, as a vector of its element type. Lanes of absent columns
+  /// hold anything.
+  Value loadColumns(unsigned operand, Value row, ColumnRun run);
+  void storeColumns(Value vector, unsigned operand, Value row, ColumnRun run);
+  /// Calls `body` with the offset in elements of each point of the contracted loops, for one operand, and the point's
+  /// linear index. With `isInnermost`, the innermost loop is left to `body`, which gets offset and index of its start.
+  void forEachTerm(unsigned operand, bool isInnermost, function_ref<void(Value offset, Value term)> body);
+
+private:
+  Value getBuffer(Type type);
+  void copyColumns(Type type, Value from, Value fromStride, Value to, Value toStride, Value count);
+
+  DenseMap<Type, Value> buffers;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CONTRACTIONS_KERNELVIEW_H

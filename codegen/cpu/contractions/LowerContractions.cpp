@@ -1,0 +1,274 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Outlines each contraction.kernel into functions that pack its factors and compute its cells, and calls them. Kernels
+// that are equal share functions.
+
+#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/contractions/PackFactors.h"
+#include "codegen/cpu/contractions/ProductEmitter.h"
+#include "codegen/kernels/Tasks.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include <deque>
+
+namespace mlir::resid::cpu {
+#define GEN_PASS_DEF_LOWERCONTRACTIONS
+#include "codegen/cpu/Passes.h.inc"
+} // namespace mlir::resid::cpu
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::contraction;
+
+/// A task has so many multiply-adds at least, and there are so many tasks at most.
+static constexpr int64_t kTaskTerms = 1 << 20, kMostTasks = 64;
+
+namespace {
+
+/// A kernel where it stands.
+struct ContractionUse {
+  contraction::KernelOp kernel;
+  func::FuncOp enclosing;
+  KernelLoops loops;
+  SmallVector<Value> pointers;
+  Value scratch;
+  /// Scalars from above: the start of the sums, and what the body uses.
+  SmallVector<Value> outer;
+
+  static FailureOr<ContractionUse> prepare(contraction::KernelOp kernel);
+  /// Whether the same functions compute `other`.
+  bool isLike(ContractionUse &other);
+  /// What the functions take beside a range of their units.
+  SmallVector<Value> getArguments();
+};
+
+/// The functions of a kernel, and of those that are like it.
+class ContractionCode {
+public:
+  ContractionCode(ContractionUse first, SymbolTable &symbols, const CPUTarget &target, MicroKernels &microKernels)
+      : first(std::move(first)), symbols(symbols), cells(ProductCells::choose(target, this->first.loops)),
+        microKernels(microKernels), rowTask(makeTask("__rows_task")), panelTask(makeTask("__panels_task")),
+        productTask(makeTask("__product_task")) {}
+
+  ContractionUse &getFirst() { return first; }
+  void outline();
+  void emitCalls(ContractionUse &use);
+
+private:
+  using EmitBody = function_ref<void(KernelView &, Value, Value)>;
+  func::FuncOp createFunction(StringRef suffix, TypeRange types);
+  kernels::TaskFunction makeTask(StringRef suffix) {
+    return kernels::TaskFunction([this, suffix](TypeRange types) { return createFunction(suffix, types); });
+  }
+  func::FuncOp outline(StringRef suffix, EmitBody emit);
+  void emitCalls(ContractionUse &use, kernels::TaskFunction &task, func::FuncOp function, Value units, Value terms);
+
+  ContractionUse first;
+  SymbolTable &symbols;
+  ProductCells cells;
+  MicroKernels &microKernels;
+  func::FuncOp rows, panels, product;
+  kernels::TaskFunction rowTask, panelTask, productTask;
+};
+
+} // namespace
+
+//===------------------------------------------- a kernel where it stands -----------------------------------------===//
+
+FailureOr<ContractionUse> ContractionUse::prepare(contraction::KernelOp kernel) {
+  OpBuilder builder(kernel);
+  Location loc = kernel.getLoc();
+  FailureOr<KernelLoops> loops = KernelLoops::create(builder, kernel);
+  if (failed(loops))
+    return failure();
+  ContractionUse use{kernel, kernel->getParentOfType<func::FuncOp>(), *loops, {}, {}, {}};
+  if (!use.enclosing)
+    return kernel.emitOpError("expected a function around the kernel");
+  for (const LoopOperand &operand : use.loops.operands)
+    use.pointers.push_back(kernels::computePointer(builder, loc, operand.buffer));
+  if (Value scratch = kernel.getScratch())
+    use.scratch = kernels::computePointer(builder, loc, scratch);
+  if (kernel.getStart())
+    use.outer.push_back(kernel.getStart());
+  kernel.getBody().walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!kernel.getBody().isAncestor(operand.getParentRegion()))
+        use.outer.push_back(operand);
+  });
+  return use;
+}
+
+static Attribute getConstant(Value value) {
+  Attribute attribute;
+  return matchPattern(value, m_Constant(&attribute)) ? attribute : Attribute();
+}
+
+static SmallVector<int64_t> getKnownNumbers(KernelLoops &loops) {
+  SmallVector<int64_t> numbers = {static_cast<int64_t>(loops.batches.size()),
+                                  static_cast<int64_t>(loops.contracted.size()), loops.hasInitial, loops.isPacked};
+  loops.forEachNumber([&](Number &number) { numbers.push_back(number.known); });
+  return numbers;
+}
+
+bool ContractionUse::isLike(ContractionUse &other) {
+  bool haveSameOperands = llvm::equal(loops.operands, other.loops.operands,
+                                      [](const auto &a, const auto &b) { return a.elementType == b.elementType; });
+  if (!haveSameOperands || loops.arithmetic != other.loops.arithmetic || !scratch != !other.scratch ||
+      getKnownNumbers(loops) != getKnownNumbers(other.loops))
+    return false;
+  bool haveSameScalars = llvm::equal(outer, other.outer, [](Value a, Value b) {
+    return a.getType() == b.getType() && getConstant(a) == getConstant(b);
+  });
+  DenseMap<Value, Value> partners;
+  auto check = [&](Value a, Value b) {
+    bool isOuter = !kernel.getBody().isAncestor(a.getParentRegion());
+    bool isOtherOuter = !other.kernel.getBody().isAncestor(b.getParentRegion());
+    return success(isOuter ? isOtherOuter : partners.lookup(a) == b);
+  };
+  auto mark = [&](Value a, Value b) { partners[a] = b; };
+  return haveSameScalars &&
+         OperationEquivalence::isRegionEquivalentTo(&kernel.getBody(), &other.kernel.getBody(), check, mark,
+                                                    OperationEquivalence::IgnoreLocations);
+}
+
+SmallVector<Value> ContractionUse::getArguments() {
+  SmallVector<Value> arguments = pointers;
+  if (scratch)
+    arguments.push_back(scratch);
+  loops.forEachNumber([&](Number &number) {
+    if (!number.isKnown())
+      arguments.push_back(number.value);
+  });
+  for (Value value : outer)
+    if (!getConstant(value))
+      arguments.push_back(value);
+  return arguments;
+}
+
+//===------------------------------------------- its functions ----------------------------------------------------===//
+
+func::FuncOp ContractionCode::createFunction(StringRef suffix, TypeRange types) {
+  StringRef base = first.enclosing.getName();
+  base.consume_back(".impl");
+  auto type = FunctionType::get(first.kernel.getContext(), types, {});
+  auto function = func::FuncOp::create(first.kernel.getLoc(), (base + suffix).str(), type);
+  function.setPrivate();
+  symbols.insert(function, first.enclosing->getIterator());
+  function.addEntryBlock();
+  return function;
+}
+
+/// A function over a range of units, which are its last two arguments.
+func::FuncOp ContractionCode::outline(StringRef suffix, EmitBody emit) {
+  SmallVector<Value> values = first.getArguments();
+  SmallVector<Type> types(ValueRange(values).getTypes());
+  OpBuilder builder(first.kernel.getContext());
+  Location loc = first.kernel.getLoc();
+  types.append(2, builder.getI64Type());
+  func::FuncOp function = createFunction(suffix, types);
+  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "no-builtins", kVectorLoopsAttribute}));
+  Block *entry = &function.getBody().front();
+  builder.setInsertionPointToStart(entry);
+  KernelView view(builder, loc, entry);
+  unsigned next = 0;
+  for (size_t i = 0; i < first.pointers.size(); ++i)
+    view.pointers.push_back(entry->getArgument(next++));
+  if (first.scratch)
+    view.scratch = entry->getArgument(next++);
+  view.loops = first.loops;
+  view.loops.forEachNumber([&](Number &number) {
+    number = number.isKnown() ? makeNumber(builder, loc, number.known) : Number{entry->getArgument(next++)};
+  });
+  for (Value value : first.outer) {
+    Value inner =
+        getConstant(value) ? builder.clone(*value.getDefiningOp())->getResult(0) : Value(entry->getArgument(next++));
+    view.outer.map(value, inner);
+  }
+  view.memory = PanelMemory::create(builder, loc, view.loops);
+  emit(view, entry->getArgument(next), entry->getArgument(next + 1));
+  builder.setInsertionPointToEnd(entry);
+  func::ReturnOp::create(builder, loc);
+  return function;
+}
+
+void ContractionCode::outline() {
+  OpBuilder builder(first.kernel);
+  PanelMemory memory = PanelMemory::create(builder, first.kernel.getLoc(), first.loops);
+  if (memory.packsA)
+    rows = outline("__pack_rows", emitPackedRows);
+  if (memory.packsB)
+    panels = outline("__pack_panels", emitPackedPanels);
+  product = outline("__product", [&](KernelView &view, Value low, Value high) {
+    ProductEmitter(view, cells, microKernels, first.kernel).emit(low, high);
+  });
+}
+
+/// Calls `function` for all units. Each has so many terms, by which tasks are cut.
+void ContractionCode::emitCalls(ContractionUse &use, kernels::TaskFunction &task, func::FuncOp function, Value units,
+                                Value terms) {
+  OpBuilder builder(use.kernel);
+  Location loc = use.kernel.getLoc();
+  LoopCode code(builder, loc);
+  Value fitting = code.ceilDivide(code.constant(kTaskTerms), code.max(terms, code.constant(1)));
+  Value perTask = code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
+  task.emitCalls({use.kernel, use.enclosing}, use.getArguments(), {units, perTask},
+                 [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
+                   SmallVector<Value> operands(visible);
+                   operands.append({low, high});
+                   func::CallOp::create(at, loc, function, operands);
+                 });
+}
+
+void ContractionCode::emitCalls(ContractionUse &use) {
+  OpBuilder builder(use.kernel);
+  Location loc = use.kernel.getLoc();
+  LoopCode code(builder, loc);
+  PanelMemory memory = PanelMemory::create(builder, loc, use.loops);
+  // Moving an element takes about as long as some multiply-adds.
+  constexpr int64_t kMoveTerms = 16;
+  Value contracted = memory.contracted.value, moved = code.multiply(contracted, code.constant(kMoveTerms));
+  if (rows)
+    emitCalls(use, rowTask, rows, code.multiply(memory.aBatches.value, use.loops.m.size.value), moved);
+  if (panels)
+    emitCalls(use, panelTask, panels, code.multiply(memory.bBatches.value, countPanelGroups(code, memory)),
+              code.multiply(moved, code.constant(kPackedPanels * kPanelColumns)));
+  Value cellCount = code.multiply(cells.countGroups(code, memory), cells.countRowBlocks(code, use.loops));
+  for (const Loop &loop : use.loops.batches)
+    cellCount = code.multiply(cellCount, loop.size.value);
+  Value cellRows = code.min(code.constant(cells.blocks.rows), use.loops.m.size.value);
+  Value cellTerms = code.multiply(code.multiply(cellRows, code.constant(cells.shape.getColumns())), contracted);
+  emitCalls(use, productTask, product, cellCount, cellTerms);
+}
+
+namespace {
+struct LowerContractions : public cpu::impl::LowerContractionsBase<LowerContractions> {
+  using LowerContractionsBase::LowerContractionsBase;
+
+  void runOnOperation() override {
+    SmallVector<contraction::KernelOp> kernels;
+    getOperation().walk([&](contraction::KernelOp kernel) { kernels.push_back(kernel); });
+    CPUTarget target;
+    target.vectorBits = vectorBits;
+    target.isX86 = isX86;
+    SymbolTable symbols(getOperation());
+    MicroKernels microKernels(symbols);
+    std::deque<ContractionCode> codes;
+    std::vector<std::pair<ContractionUse, ContractionCode *>> uses;
+    for (contraction::KernelOp kernel : kernels) {
+      FailureOr<ContractionUse> use = ContractionUse::prepare(kernel);
+      if (failed(use))
+        return signalPassFailure();
+      auto known = llvm::find_if(codes, [&](ContractionCode &code) { return code.getFirst().isLike(*use); });
+      ContractionCode *code = known != codes.end() ? &*known : &codes.emplace_back(*use, symbols, target, microKernels);
+      uses.emplace_back(std::move(*use), code);
+    }
+    for (ContractionCode &code : codes)
+      code.outline();
+    for (auto &[use, code] : uses)
+      code->emitCalls(use);
+    for (contraction::KernelOp kernel : kernels)
+      kernel.erase();
+  }
+};
+} // namespace

@@ -1,0 +1,67 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Chooses micro-kernels by the registers that there are.
+
+#include "codegen/cpu/contractions/MicroKernelShape.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using contraction::kPanelColumns;
+
+namespace {
+struct ShapeEntry {
+  /// Vector registers of the processor, and those that a panel's columns fill.
+  int64_t registers, perPanel;
+  MicroKernelShape shape;
+};
+} // namespace
+
+// Sums take most registers; a panel's columns and one number of a need the others. Per term, rows · panels operations
+// stand beside rows + panels loads, and enough chains must run at a time to hide the latency of an operation: some 8.
+static constexpr ShapeEntry kShapes[] = {
+    {32, 1, {8, 3}}, // 512 bits, f32: 24 sums, 3 columns, 1 number of a
+    {32, 2, {6, 2}}, // 512 bits, f64: 24, 4, 1
+    {32, 4, {6, 1}}, // 128 bits, f32 (aarch64): 24, 4, 1
+    {32, 8, {3, 1}}, // 128 bits, f64: 24, 8, 1 is one too many, and is kept in memory
+    {16, 2, {6, 1}}, // 256 bits, f32: 12, 2, 1
+    {16, 4, {3, 1}}, // 256 bits, f64: 12, 4 from memory
+    {16, 8, {1, 1}}, // 128 bits, f64: 8
+};
+
+MicroKernelShape cpu::chooseMicroKernelShape(const CPUTarget &target, FloatType arithmetic) {
+  int64_t registers = target.isX86 && target.vectorBits < 512 ? 16 : 32;
+  int64_t perPanel = kPanelColumns * arithmetic.getIntOrFloatBitWidth() / target.vectorBits;
+  for (const ShapeEntry &entry : kShapes)
+    if (entry.registers == registers && entry.perPanel == perPanel)
+      return entry.shape;
+  return {/*rows=*/2, /*panels=*/1};
+}
+
+SmallVector<int64_t> MicroKernelShape::getHeights() const {
+  SmallVector<int64_t> heights = {rows};
+  for (int64_t height = llvm::bit_floor(static_cast<uint64_t>(rows)); height > 0; height /= 2)
+    if (height < rows)
+      heights.push_back(height);
+  return heights;
+}
+
+/// A group of panels should stay in half of the second level while all rows of a block go by; those in turn are read
+/// again for every group, from the second level or the third. Servers with AVX-512 have 1 MiB or more, others 512 KiB.
+static constexpr int64_t kGroupBytes512 = 512 << 10, kGroupBytes = 256 << 10;
+static constexpr int64_t kBlockRows = 256;
+/// Sums that wait are on the stack.
+static constexpr int64_t kWaitingBytes = 16 << 10;
+
+ContractionBlocks cpu::chooseContractionBlocks(const CPUTarget &target, const MicroKernelShape &shape,
+                                               int64_t arithmeticBytes, int64_t elementBytes) {
+  ContractionBlocks blocks;
+  int64_t groupBytes = target.vectorBits >= 512 ? kGroupBytes512 : kGroupBytes;
+  blocks.rows = llvm::alignTo(kBlockRows, shape.rows);
+  blocks.terms = llvm::alignDown(groupBytes / (shape.getColumns() * elementBytes), 64);
+  int64_t rowBytes = shape.getColumns() * arithmeticBytes;
+  blocks.waitingRows = std::max<int64_t>(llvm::alignDown(kWaitingBytes / rowBytes, shape.rows), shape.rows);
+  return blocks;
+}

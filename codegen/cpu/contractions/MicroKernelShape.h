@@ -1,0 +1,38 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table of micro-kernels: how much of a product a processor's registers hold. None of its numbers changes a bit.
+
+#ifndef RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELSHAPE_H
+#define RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELSHAPE_H
+
+#include "codegen/contractions/PanelMemory.h"
+#include "codegen/cpu/choice/CPUTarget.h"
+
+namespace mlir::resid::cpu {
+
+/// A micro-kernel keeps the sums of `rows` rows and `panels` panels of 16 columns in registers.
+struct MicroKernelShape {
+  int64_t rows, panels;
+
+  int64_t getColumns() const { return panels * contraction::kPanelColumns; }
+  /// The heights that rows are worked on in: `rows`, then powers of two for what is left. Each of these is used once at
+  /// most.
+  SmallVector<int64_t> getHeights() const;
+};
+
+MicroKernelShape chooseMicroKernelShape(const CPUTarget &target, FloatType arithmetic);
+
+/// Blocks that keep a part of the factors in the caches; numbers of rows are multiples of the micro-kernel's.
+struct ContractionBlocks {
+  /// Rows that share a group of panels of b before the next group is read.
+  int64_t rows;
+  /// Contracted terms that are summed up before the next block of them, and the rows whose sums wait meanwhile.
+  int64_t terms, waitingRows;
+};
+
+ContractionBlocks chooseContractionBlocks(const CPUTarget &target, const MicroKernelShape &shape,
+                                          int64_t arithmeticBytes, int64_t elementBytes);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELSHAPE_H

@@ -1,0 +1,150 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits micro-kernels: per term, a load per panel of b, a broadcast per row of a, and a fused multiply-add for each
+// pair.
+
+#include "codegen/cpu/contractions/MicroKernels.h"
+
+#include "codegen/kernels/ElementCast.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using contraction::kPanelColumns;
+
+namespace {
+
+/// The body of one micro-kernel.
+class MicroKernelEmitter {
+public:
+  MicroKernelEmitter(LoopCode code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels, int64_t sumStride,
+                     MicroKernels::Operands operands)
+      : code(code), arithmetic(arithmetic), bType(bType), rows(rows), panels(panels), sumStride(sumStride),
+        operands(operands), sumType(VectorType::get(kPanelColumns, arithmetic)) {}
+
+  void emit();
+
+private:
+  Value atSum(int64_t row, int64_t panel) {
+    return code.at(operands.sums, arithmetic, row * sumStride + panel * kPanelColumns);
+  }
+  SmallVector<Value> loadTerms(Value panel, Value term, int64_t count);
+  SmallVector<Value> addTerms(ValueRange sums, Value first, int64_t count);
+
+  LoopCode code;
+  FloatType arithmetic;
+  Type bType;
+  int64_t rows, panels, sumStride;
+  MicroKernels::Operands operands;
+  VectorType sumType;
+  SmallVector<Value> aRows, bPanels;
+};
+
+} // namespace
+
+/// The columns of `count` terms of a panel, one vector each. Of two that are interleaved, the first is in the low
+/// halves of 32 bits: a shift and a mask widen them.
+SmallVector<Value> MicroKernelEmitter::loadTerms(Value panel, Value term, int64_t count) {
+  OpBuilder &builder = code.builder;
+  Location loc = code.loc;
+  Value start = code.at(panel, bType, code.multiply(term, code.constant(kPanelColumns)));
+  SmallVector<Value> columns;
+  if (!bType.isBF16()) {
+    Value moved = code.load(VectorType::get(kPanelColumns, getMovedType(bType)), start);
+    columns.push_back(kernels::fromMemory(builder, loc, moved, bType));
+  } else {
+    auto pairType = VectorType::get(kPanelColumns, builder.getI32Type());
+    auto wideType = VectorType::get(kPanelColumns, builder.getF32Type());
+    auto splat = [&](uint32_t bits) -> Value {
+      return arith::ConstantOp::create(builder, loc,
+                                       DenseElementsAttr::get(pairType, APInt(32, static_cast<uint64_t>(bits))));
+    };
+    Value pairs = code.load(pairType, start);
+    Value low = arith::ShLIOp::create(builder, loc, pairs, splat(16));
+    columns.push_back(arith::BitcastOp::create(builder, loc, wideType, low));
+    if (count > 1) {
+      Value high = arith::AndIOp::create(builder, loc, pairs, splat(0xffff0000));
+      columns.push_back(arith::BitcastOp::create(builder, loc, wideType, high));
+    }
+  }
+  for (Value &column : columns)
+    if (column.getType() != sumType)
+      column = arith::ExtFOp::create(builder, loc, sumType, column);
+  return columns;
+}
+
+SmallVector<Value> MicroKernelEmitter::addTerms(ValueRange sums, Value first, int64_t count) {
+  SmallVector<Value> next(sums);
+  SmallVector<SmallVector<Value>> columns;
+  for (Value panel : bPanels)
+    columns.push_back(loadTerms(panel, first, count));
+  for (int64_t term = 0; term < count; ++term)
+    for (int64_t row = 0; row < rows; ++row) {
+      Value number = code.load(arithmetic, code.at(code.at(aRows[row], arithmetic, first), arithmetic, term));
+      Value factor = code.spread(number, kPanelColumns);
+      for (int64_t panel = 0; panel < panels; ++panel) {
+        Value &sum = next[row * panels + panel];
+        sum = math::FmaOp::create(code.builder, code.loc, factor, columns[panel][term], sum);
+      }
+    }
+  return next;
+}
+
+void MicroKernelEmitter::emit() {
+  for (int64_t row = 0; row < rows; ++row)
+    aRows.push_back(code.at(operands.a, arithmetic, code.multiply(operands.aStride, code.constant(row))));
+  for (int64_t panel = 0; panel < panels; ++panel)
+    bPanels.push_back(code.at(operands.b, bType, code.multiply(operands.panelStride, code.constant(panel))));
+  SmallVector<Value> sums;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t panel = 0; panel < panels; ++panel)
+      sums.push_back(code.load(sumType, atSum(row, panel)));
+  int64_t step = contraction::getInterleavedTerms(bType);
+  Value zero = code.constant(0), whole = operands.terms;
+  if (step > 1)
+    whole = code.multiply(code.divide(operands.terms, code.constant(step)), code.constant(step));
+  sums =
+      code.loop(zero, whole, step, sums, [&](Value term, ValueRange carried) { return addTerms(carried, term, step); });
+  if (step > 1)
+    sums = code.choose(
+        code.isEqual(whole, operands.terms), ValueRange(sums).getTypes(), [&] { return sums; },
+        [&] { return addTerms(sums, whole, 1); });
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t panel = 0; panel < panels; ++panel)
+      code.store(sums[row * panels + panel], atSum(row, panel));
+}
+
+func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name, FloatType arithmetic, Type bType,
+                                  int64_t rows, int64_t panels, int64_t sumStride) {
+  MLIRContext *context = outer.getContext();
+  Type pointer = LLVM::LLVMPointerType::get(context), number = outer.getI64Type();
+  auto type = FunctionType::get(context, {pointer, number, pointer, number, number, pointer}, {});
+  auto function = func::FuncOp::create(loc, name, type);
+  function.setPrivate();
+  function->setAttr("passthrough", outer.getStrArrayAttr({"noinline", "no-builtins", kVectorLoopsAttribute}));
+  symbols.insert(function);
+  Block *entry = function.addEntryBlock();
+  OpBuilder builder = OpBuilder::atBlockBegin(entry);
+  MicroKernels::Operands operands{entry->getArgument(0), entry->getArgument(1), entry->getArgument(2),
+                                  entry->getArgument(3), entry->getArgument(4), entry->getArgument(5)};
+  MicroKernelEmitter(LoopCode(builder, loc), arithmetic, bType, rows, panels, sumStride, operands).emit();
+  func::ReturnOp::create(builder, loc);
+  return function;
+}
+
+void MicroKernels::emitCall(LoopCode &code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels,
+                            int64_t sumStride, const Operands &operands) {
+  std::string types;
+  llvm::raw_string_ostream(types) << bType << (bType == arithmetic ? "" : arithmetic.isF64() ? ".f64" : "");
+  std::string name = llvm::formatv("resid.product_{0}x{1}_{2}", rows, panels * kPanelColumns, types);
+  func::FuncOp &function = functions[name];
+  if (!function)
+    function = create(code.builder, code.loc, name, arithmetic, bType, rows, panels, sumStride);
+  func::CallOp::create(
+      code.builder, code.loc, function,
+      ValueRange{operands.a, operands.aStride, operands.b, operands.panelStride, operands.terms, operands.sums});
+}

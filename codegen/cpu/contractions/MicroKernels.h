@@ -1,0 +1,47 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The innermost functions of contractions, which all kernels of a module share: rows of a times panels of b, in
+// registers.
+
+#ifndef RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELS_H
+#define RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELS_H
+
+#include "codegen/cpu/contractions/LoopCode.h"
+#include "codegen/cpu/contractions/MicroKernelShape.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include <map>
+
+namespace mlir::resid::cpu {
+
+class MicroKernels {
+public:
+  explicit MicroKernels(SymbolTable &symbols) : symbols(symbols) {}
+
+  /// What a micro-kernel works on. Elements of a and of sums are of the arithmetic type.
+  struct Operands {
+    /// The first number of a, and the distance of rows in elements.
+    Value a, aStride;
+    /// The first panel, and the distance of panels in elements.
+    Value b, panelStride;
+    /// How many contracted terms (i64).
+    Value terms;
+    /// The sums, row by row; each row has room for the columns of the widest micro-kernel.
+    Value sums;
+  };
+
+  /// Emits a call that adds, to the sums of `rows` rows and `panels` panels, the terms in ascending order.
+  void emitCall(LoopCode &code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels, int64_t sumStride,
+                const Operands &operands);
+
+private:
+  func::FuncOp create(OpBuilder &outer, Location loc, StringRef name, FloatType arithmetic, Type bType, int64_t rows,
+                      int64_t panels, int64_t sumStride);
+
+  SymbolTable &symbols;
+  std::map<std::string, func::FuncOp> functions;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELS_H

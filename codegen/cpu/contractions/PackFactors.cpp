@@ -1,0 +1,245 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits loops that pack. What is contiguous moves in vectors; a matrix whose terms are contiguous is transposed 16 by
+// 16 in registers.
+
+#include "codegen/cpu/contractions/PackFactors.h"
+
+#include "codegen/kernels/ElementCast.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::contraction;
+
+static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
+
+Value cpu::getPackedRows(KernelView &view) { return view.scratch; }
+
+Value cpu::getPackedPanels(KernelView &view) {
+  return view.code.at(view.scratch, view.code.builder.getI8Type(), view.memory.aBytes.value);
+}
+
+//===------------------------------------------- rows of a -------------------------------------------------------===//
+
+/// An element, or a vector of them, of type `from` in the type `to`, which is at least as wide.
+static Value widen(LoopCode &code, Value moved, Type from, Type to) {
+  Value value = kernels::fromMemory(code.builder, code.loc, moved, from);
+  if (from == to)
+    return value;
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return arith::ExtFOp::create(code.builder, code.loc, vector ? vector.clone(to) : to, value);
+}
+
+static void packRow(KernelView &view, Value source, Value target) {
+  LoopCode &code = view.code;
+  Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.loops.arithmetic;
+  const Loop &innermost = view.loops.contracted.back();
+  view.forEachTerm(kA, /*isInnermost=*/true, [&](Value offset, Value term) {
+    Value from = code.at(source, moved, offset), to = code.at(target, wide, term);
+    Value done = code.constant(0);
+    if (innermost.strides[kA].is(1)) {
+      Value lanes = code.constant(kPanelColumns);
+      done = code.multiply(code.divide(innermost.size.value, lanes), lanes);
+      code.loop(code.constant(0), done, kPanelColumns, [&](Value index) {
+        Value loaded = code.load(VectorType::get(kPanelColumns, moved), code.at(from, moved, index));
+        code.store(widen(code, loaded, element, wide), code.at(to, wide, index));
+      });
+    }
+    code.loop(done, innermost.size.value, 1, [&](Value index) {
+      Value loaded = code.load(moved, code.at(from, moved, code.multiply(index, innermost.strides[kA].value)));
+      code.store(widen(code, loaded, element, wide), code.at(to, wide, index));
+    });
+  });
+}
+
+void cpu::emitPackedRows(KernelView &view, Value low, Value high) {
+  LoopCode &code = view.code;
+  // Only batches that move a count; the others have one matrix in common.
+  KernelLoops all = view.loops;
+  llvm::erase_if(view.loops.batches, [](const Loop &loop) { return loop.strides[kA].is(0); });
+  Value rows = view.loops.m.size.value;
+  code.loop(low, high, 1, [&](Value unit) {
+    SmallVector<Value> batch = view.splitBatch(code.divide(unit, rows));
+    Value offset = code.multiply(code.remainder(unit, rows), view.loops.m.strides[kA].value);
+    Value source = code.at(view.atBatch(kA, batch), view.loops.operands[kA].elementType, offset);
+    Value target =
+        code.at(getPackedRows(view), view.loops.arithmetic, code.multiply(unit, view.memory.rowLength.value));
+    packRow(view, source, target);
+  });
+  view.loops = all;
+}
+
+//===------------------------------------------- panels of b -----------------------------------------------------===//
+
+namespace {
+
+/// Packs one panel.
+class PanelPacker {
+public:
+  PanelPacker(KernelView &view, Value source, Value target, Value count)
+      : view(view), code(view.code), source(source), target(target), count(count),
+        element(view.loops.operands[kB].elementType), moved(getMovedType(element)),
+        terms(getInterleavedTerms(element)) {}
+
+  void pack() {
+    bool isTransposed = view.loops.contracted.size() == 1 && view.loops.contracted.front().strides[kB].is(1);
+    isTransposed ? packColumns() : packElements(code.constant(0));
+  }
+  /// The columns of a term, or of two where terms are interleaved, if they are contiguous.
+  void packRow(Value term, bool isLastAlone);
+
+private:
+  void packColumns();
+  void packElements(Value firstTerm);
+  Value loadRow(Value term);
+  Value interleave(Value first, Value second);
+  /// Where the element of a term and a column lies in the panel, in elements.
+  Value getPlace(Value term, Value column);
+
+  KernelView &view;
+  LoopCode &code;
+  Value source, target, count;
+  Type element, moved;
+  int64_t terms;
+};
+
+} // namespace
+
+Value PanelPacker::getPlace(Value term, Value column) {
+  if (terms == 1)
+    return code.add(code.multiply(term, code.constant(kPanelColumns)), column);
+  Value two = code.constant(2), pair = code.multiply(code.divide(term, two), code.constant(2 * kPanelColumns));
+  return code.add(pair, code.add(code.multiply(column, two), code.remainder(term, two)));
+}
+
+/// One element after the other, for the terms from `firstTerm` on.
+void PanelPacker::packElements(Value firstTerm) {
+  auto copy = [&](Value offset, Value term) {
+    code.loop(code.constant(0), count, 1, [&](Value column) {
+      Value from = code.add(offset, code.multiply(column, view.loops.n.strides[kB].value));
+      code.store(code.load(moved, code.at(source, moved, from)), code.at(target, moved, getPlace(term, column)));
+    });
+  };
+  if (view.loops.contracted.size() > 1)
+    return view.forEachTerm(kB, /*isInnermost=*/false, copy);
+  const Loop &loop = view.loops.contracted.front();
+  code.loop(firstTerm, loop.size.value, 1,
+            [&](Value term) { copy(code.multiply(term, loop.strides[kB].value), term); });
+}
+
+/// The columns of one term, where they are contiguous.
+Value PanelPacker::loadRow(Value term) {
+  Value row = code.at(source, moved, code.multiply(term, view.loops.contracted.front().strides[kB].value));
+  Value loaded = view.loadColumns(kB, row, {code.constant(0), view.hasWholePanels() ? Value() : count});
+  return kernels::toMemory(code.builder, code.loc, loaded, moved);
+}
+
+Value PanelPacker::interleave(Value first, Value second) {
+  SmallVector<int32_t> picks;
+  for (int32_t column = 0; column < kPanelColumns; ++column)
+    picks.append({column, static_cast<int32_t>(column + kPanelColumns)});
+  return LLVM::ShuffleVectorOp::create(code.builder, code.loc, first, second, picks);
+}
+
+void PanelPacker::packRow(Value term, bool isLastAlone) {
+  Value first = loadRow(term);
+  if (terms > 1)
+    first = interleave(first, isLastAlone ? first : loadRow(code.add(term, code.constant(1))));
+  code.store(first, code.at(target, moved, code.multiply(term, code.constant(kPanelColumns))));
+}
+
+/// Vector i holds element (i, j) in lane j; afterwards it holds (j, i). Each round is a perfect shuffle of all
+/// elements.
+static void transpose(LoopCode &code, SmallVector<Value> &vectors) {
+  auto size = static_cast<int32_t>(vectors.size());
+  SmallVector<int32_t> low, high;
+  for (int32_t lane = 0; lane < size / 2; ++lane) {
+    low.append({lane, lane + size});
+    high.append({lane + size / 2, lane + size / 2 + size});
+  }
+  for (int32_t round = 1; round < size; round *= 2) {
+    SmallVector<Value> next(vectors.size());
+    for (int32_t i = 0; i < size / 2; ++i) {
+      Value a = vectors[i], b = vectors[i + size / 2];
+      next[2 * i] = LLVM::ShuffleVectorOp::create(code.builder, code.loc, a, b, low);
+      next[2 * i + 1] = LLVM::ShuffleVectorOp::create(code.builder, code.loc, a, b, high);
+    }
+    vectors = next;
+  }
+}
+
+/// Terms are contiguous: blocks of 16 columns and 16 terms, or pairs of them, are transposed. Absent columns repeat the
+/// last one, whose memory is there.
+void PanelPacker::packColumns() {
+  const Number &stride = view.loops.n.strides[kB];
+  Value all = view.loops.contracted.front().size.value, last = code.subtract(count, code.constant(1));
+  int64_t blockTerms = kPanelColumns * terms;
+  Type unit = terms == 1 ? moved : code.builder.getI32Type();
+  SmallVector<Value> columns;
+  for (int64_t column = 0; column < kPanelColumns; ++column) {
+    Value present = code.min(code.constant(column), last);
+    columns.push_back(code.at(source, moved, code.multiply(present, stride.value)));
+  }
+  Value whole = code.multiply(code.divide(all, code.constant(blockTerms)), code.constant(blockTerms));
+  code.loop(code.constant(0), whole, blockTerms, [&](Value term) {
+    SmallVector<Value> block;
+    for (Value column : columns)
+      block.push_back(code.load(VectorType::get(kPanelColumns, unit), code.at(column, moved, term)));
+    transpose(code, block);
+    Value start = code.at(target, moved, code.multiply(term, code.constant(kPanelColumns)));
+    for (auto [i, row] : llvm::enumerate(block))
+      code.store(row, code.at(start, unit, static_cast<int64_t>(i) * kPanelColumns));
+  });
+  packElements(whole);
+}
+
+/// Panels next to each other, of which a term's columns are contiguous, are packed side by side: each term is read as
+/// one run of memory.
+static void packSideBySide(KernelView &view, Value panels, function_ref<PanelPacker(Value)> getPacker) {
+  LoopCode &code = view.code;
+  int64_t terms = getInterleavedTerms(view.loops.operands[kB].elementType);
+  Value all = view.loops.contracted.front().size.value, step = code.constant(terms);
+  Value whole = code.multiply(code.divide(all, step), step);
+  auto packTerms = [&](Value first, Value end, bool isLastAlone) {
+    code.loop(first, end, terms, [&](Value term) {
+      code.loop(code.constant(0), panels, 1, [&](Value panel) { getPacker(panel).packRow(term, isLastAlone); });
+    });
+  };
+  packTerms(code.constant(0), whole, /*isLastAlone=*/false);
+  if (terms > 1)
+    packTerms(whole, all, /*isLastAlone=*/true);
+}
+
+Value cpu::countPanelGroups(LoopCode &code, const PanelMemory &memory) {
+  return code.ceilDivide(memory.panels.value, code.constant(kPackedPanels));
+}
+
+void cpu::emitPackedPanels(KernelView &view, Value low, Value high) {
+  LoopCode &code = view.code;
+  KernelLoops all = view.loops;
+  llvm::erase_if(view.loops.batches, [](const Loop &loop) { return loop.strides[kB].is(0); });
+  Type element = view.loops.operands[kB].elementType;
+  bool isContiguous = view.loops.n.strides[kB].is(1) && view.loops.contracted.size() == 1;
+  Value groups = countPanelGroups(code, view.memory), columns = code.constant(kPanelColumns);
+  code.loop(low, high, 1, [&](Value unit) {
+    Value matrix = code.divide(unit, groups), source = view.atBatch(kB, view.splitBatch(matrix));
+    Value firstPanel = code.multiply(code.remainder(unit, groups), code.constant(kPackedPanels));
+    Value panels = code.min(code.constant(kPackedPanels), code.subtract(view.memory.panels.value, firstPanel));
+    Value target =
+        code.at(getPackedPanels(view), element,
+                code.multiply(code.multiply(matrix, view.memory.panels.value), view.memory.panelLength.value));
+    auto getPacker = [&](Value panel) {
+      Value number = code.add(firstPanel, panel), first = code.multiply(number, columns);
+      return PanelPacker(view, code.at(source, element, code.multiply(first, view.loops.n.strides[kB].value)),
+                         code.at(target, element, code.multiply(number, view.memory.panelLength.value)),
+                         code.min(columns, code.subtract(view.loops.n.size.value, first)));
+    };
+    if (isContiguous)
+      return packSideBySide(view, panels, getPacker);
+    code.loop(code.constant(0), panels, 1, [&](Value panel) { getPacker(panel).pack(); });
+  });
+  view.loops = all;
+}

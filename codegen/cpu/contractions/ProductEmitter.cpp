@@ -1,0 +1,217 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The loops around micro-kernels: cells, rows of a block, blocks of contracted terms.
+
+#include "codegen/cpu/contractions/ProductEmitter.h"
+
+#include "codegen/cpu/contractions/PackFactors.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::contraction;
+
+static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
+
+ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &loops) {
+  MicroKernelShape shape = chooseMicroKernelShape(target, loops.arithmetic);
+  int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
+  return {shape, chooseContractionBlocks(target, shape, loops.arithmetic.getIntOrFloatBitWidth() / 8, elementBytes)};
+}
+
+Value ProductCells::countGroups(LoopCode &code, const PanelMemory &memory) const {
+  return code.ceilDivide(memory.panels.value, code.constant(shape.panels));
+}
+
+Value ProductCells::countRowBlocks(LoopCode &code, const KernelLoops &loops) const {
+  return code.ceilDivide(loops.m.size.value, code.constant(blocks.rows));
+}
+
+void ProductEmitter::emit(Value low, Value high) {
+  const Number &terms = view.memory.contracted;
+  bool isOneBlock = terms.isKnown() && terms.known <= blocks.terms;
+  int64_t rows = isOneBlock ? shape.rows : blocks.waitingRows;
+  waiting = code.allocate(view.entry, view.loops.arithmetic, rows * shape.getColumns());
+  Value groups = cells.countGroups(code, view.memory), rowBlocks = cells.countRowBlocks(code, view.loops);
+  code.loop(low, high, 1, [&](Value unit) { emitCell(makeCell(unit, groups, rowBlocks)); });
+}
+
+ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value rowBlocks) {
+  Cell cell;
+  Value group = code.remainder(unit, groups), rest = code.divide(unit, groups);
+  cell.batch = view.splitBatch(code.divide(rest, rowBlocks));
+  cell.firstRow = code.multiply(code.remainder(rest, rowBlocks), code.constant(blocks.rows));
+  cell.endRow = code.min(code.add(cell.firstRow, code.constant(blocks.rows)), view.loops.m.size.value);
+  cell.firstPanel = code.multiply(group, code.constant(shape.panels));
+  cell.panels = code.min(code.constant(shape.panels), code.subtract(view.memory.panels.value, cell.firstPanel));
+  if (view.memory.packsA) {
+    Value rows = code.multiply(view.getMatrix(kA, cell.batch), view.loops.m.size.value);
+    cell.aStride = view.memory.rowLength.value;
+    cell.a = code.at(getPackedRows(view), view.loops.arithmetic, code.multiply(rows, cell.aStride));
+  } else {
+    cell.aStride = view.loops.m.strides[kA].value;
+    cell.a = view.atBatch(kA, cell.batch);
+  }
+  Value panels = view.memory.packsB ? getPackedPanels(view) : view.pointers[kB];
+  Value panel = code.add(code.multiply(view.getMatrix(kB, cell.batch), view.memory.panels.value), cell.firstPanel);
+  cell.b = code.at(panels, view.loops.operands[kB].elementType, code.multiply(panel, view.memory.panelLength.value));
+  return cell;
+}
+
+/// All rows of a cell. Where one block has all terms, no sums wait for the next, and rows are worked on as few at a
+/// time as a micro-kernel takes, whose sums stay in the first level of the cache.
+void ProductEmitter::emitCell(const Cell &cell) {
+  const Number &terms = view.memory.contracted;
+  Value blockTerms = code.constant(blocks.terms);
+  Value rows =
+      code.select(code.isAtMost(terms.value, blockTerms), code.constant(shape.rows), code.constant(blocks.waitingRows));
+  code.loop(cell.firstRow, cell.endRow, rows, [&](Value first) {
+    Value end = code.min(code.add(first, rows), cell.endRow);
+    forEachRow(first, end, [&](Value row, Value sums) { startRow(cell, row, sums); });
+    code.loop(code.constant(0), terms.value, blockTerms, [&](Value term) {
+      emitTerms(cell, first, end, term, code.min(blockTerms, code.subtract(terms.value, term)));
+    });
+    forEachRow(first, end, [&](Value row, Value sums) { finishRow(cell, row, sums); });
+  });
+}
+
+void ProductEmitter::emitTerms(const Cell &cell, Value first, Value end, Value term, Value terms) {
+  Value height = code.constant(shape.rows), count = code.subtract(end, first);
+  Value at = code.add(first, code.multiply(code.divide(count, height), height));
+  code.loop(first, at, shape.rows, [&](Value row) { emitMicroKernel(cell, shape.rows, row, first, term, terms); });
+  const Number &rows = view.loops.m.size;
+  if (rows.isKnown() && rows.known % shape.rows == 0)
+    return;
+  SmallVector<int64_t> heights = shape.getHeights();
+  for (int64_t lower : ArrayRef(heights).drop_front()) {
+    if (rows.isKnown() && lower > rows.known % shape.rows)
+      continue;
+    Value next = code.add(at, code.constant(lower)), fits = code.isAtMost(next, end);
+    code.choose(fits, [&] { emitMicroKernel(cell, lower, at, first, term, terms); });
+    at = code.select(fits, next, at);
+  }
+}
+
+/// The last group may have fewer panels than the others.
+void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, Value row, Value firstWaiting, Value term,
+                                     Value terms) {
+  Type bType = view.loops.operands[kB].elementType;
+  MicroKernels::Operands operands;
+  operands.a =
+      code.at(code.at(cell.a, view.loops.arithmetic, code.multiply(row, cell.aStride)), view.loops.arithmetic, term);
+  operands.aStride = cell.aStride;
+  operands.b = code.at(cell.b, bType, code.multiply(term, code.constant(kPanelColumns)));
+  operands.panelStride = view.memory.panelLength.value;
+  operands.terms = terms;
+  operands.sums = getSums(code.subtract(row, firstWaiting));
+  auto call = [&](int64_t panels) {
+    microKernels.emitCall(code, view.loops.arithmetic, bType, rows, panels, shape.getColumns(), operands);
+  };
+  const Number &all = view.memory.panels;
+  std::function<void(int64_t)> callWith = [&](int64_t panels) {
+    int64_t last = all.isKnown() ? all.known % shape.panels : 0;
+    if (all.isKnown() && last == 0)
+      return call(shape.panels);
+    bool isPossible = !all.isKnown() || panels == last || (panels == shape.panels && all.known > panels);
+    if (panels == 1 || (all.isKnown() && panels == last))
+      return isPossible ? call(panels) : void();
+    if (!isPossible)
+      return callWith(panels - 1);
+    code.choose(code.isEqual(cell.panels, code.constant(panels)), [&] { call(panels); }, [&] { callWith(panels - 1); });
+  };
+  callWith(shape.panels);
+}
+
+Value ProductEmitter::getSums(Value waitingRow) {
+  return code.at(waiting, view.loops.arithmetic, code.multiply(waitingRow, code.constant(shape.getColumns())));
+}
+
+void ProductEmitter::forEachRow(Value first, Value end, function_ref<void(Value, Value)> body) {
+  code.loop(first, end, 1, [&](Value row) { body(row, getSums(code.subtract(row, first))); });
+}
+
+void ProductEmitter::forEachPanel(const Cell &cell, Value sums, function_ref<void(Value, ColumnRun)> body) {
+  Value columns = code.constant(kPanelColumns);
+  code.loop(code.constant(0), cell.panels, 1, [&](Value panel) {
+    Value offset = code.multiply(panel, columns);
+    ColumnRun run{code.multiply(code.add(cell.firstPanel, panel), columns), nullptr};
+    if (!view.hasWholePanels())
+      run.count = code.min(columns, code.subtract(view.loops.n.size.value, run.first));
+    body(code.at(sums, view.loops.arithmetic, offset), run);
+  });
+}
+
+Value ProductEmitter::atRow(const Cell &cell, unsigned operand, Value row) {
+  Value offset = code.multiply(row, view.loops.m.strides[operand].value);
+  return code.at(view.atBatch(operand, cell.batch), view.loops.operands[operand].elementType, offset);
+}
+
+/// `value`, a scalar or vector, as an element of a wider or narrower type.
+static Value castFloat(LoopCode &code, Value value, Type element) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == element)
+    return value;
+  auto vector = dyn_cast<VectorType>(value.getType());
+  Type type = vector ? Type(vector.clone(element)) : element;
+  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(code.builder, code.loc, type, value);
+  return arith::TruncFOp::create(code.builder, code.loc, type, value);
+}
+
+void ProductEmitter::startRow(const Cell &cell, Value row, Value sums) {
+  if (Value start = kernel.getStart()) {
+    Value wide = castFloat(code, view.outer.lookup(start), view.loops.arithmetic);
+    Value all = code.spread(wide, kPanelColumns);
+    for (int64_t panel = 0; panel < shape.panels; ++panel)
+      code.store(all, code.at(sums, view.loops.arithmetic, panel * kPanelColumns));
+    return;
+  }
+  Value initial = atRow(cell, KernelLoops::kInitial, row);
+  forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
+    Value loaded = view.loadColumns(KernelLoops::kInitial, initial, run);
+    code.store(castFloat(code, loaded, view.loops.arithmetic), place);
+  });
+}
+
+/// The kernel's body on vectors of columns.
+Value ProductEmitter::emitBody(Value product, const Cell &cell, Value row, ColumnRun run) {
+  Block &body = kernel.getBody().front();
+  IRMapping mapping;
+  mapping.map(body.getArgument(0), product);
+  for (unsigned input = 0; input < kernel.getInputs().size(); ++input) {
+    unsigned operand = view.loops.getFirstInput() + input;
+    if (!body.getArgument(1 + input).use_empty())
+      mapping.map(body.getArgument(1 + input), view.loadColumns(operand, atRow(cell, operand, row), run));
+  }
+  auto spread = [&](Value value) {
+    if (mapping.contains(value))
+      return;
+    Operation *constant = value.getDefiningOp();
+    bool isOuter = view.outer.contains(value);
+    Value scalar = isOuter ? view.outer.lookup(value) : code.builder.clone(*constant)->getResult(0);
+    mapping.map(value, code.spread(scalar, kPanelColumns));
+  };
+  for (Operation &op : body.without_terminator()) {
+    if (matchPattern(&op, m_Constant()))
+      continue;
+    for (Value operand : op.getOperands())
+      spread(operand);
+    Value result = code.builder.clone(op, mapping)->getResult(0);
+    result.setType(VectorType::get(kPanelColumns, op.getResult(0).getType()));
+  }
+  Value yielded = cast<contraction::YieldOp>(body.getTerminator()).getValue();
+  spread(yielded);
+  return mapping.lookup(yielded);
+}
+
+void ProductEmitter::finishRow(const Cell &cell, Value row, Value sums) {
+  unsigned init = view.loops.getInit();
+  Value target = atRow(cell, init, row);
+  forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
+    Value sum = code.load(VectorType::get(kPanelColumns, view.loops.arithmetic), place);
+    Value product = castFloat(code, sum, kernel.getProductType());
+    view.storeColumns(emitBody(product, cell, row, run), init, target, run);
+  });
+}
