@@ -55,6 +55,8 @@ private:
   OpBuilder builder;
   Location loc;
   std::optional<int64_t> packedColumns;
+  /// Whether sums start with what is in the destination.
+  bool readsInit = false;
 };
 
 } // namespace
@@ -118,14 +120,16 @@ InitialValues KernelFormer::findInitialValues() {
   std::optional<Source> before = readThrough(source, contraction.arithmetic);
   bool isBroadcast = before && before->map.getNumResults() < source.map.getNumResults() &&
                      getElementTypeOrSelf(before->tensor.getType()) == element;
+  readsInit = !isBroadcast;
   return {nullptr, isBroadcast ? *before : source};
 }
 
-/// What the kernel writes to: the destination that was there, without what filled it.
+/// What the kernel writes to: the destination that was there, without what filled it or broadcast a bias into it.
 Value KernelFormer::createInit() {
   Value init = getLast().getDpsInitOperand(0)->get();
-  if (auto fill = init.getDefiningOp<linalg::FillOp>())
-    return fill.output();
+  auto maker = init.getDefiningOp<linalg::LinalgOp>();
+  if (maker && (isa<linalg::FillOp>(maker) || (!readsInit && epilogue.getOps().empty())))
+    return maker.getDpsInits().front();
   if (!matchPattern(init, m_Constant()) && (epilogue.getOps().empty() || init.getDefiningOp<tensor::EmptyOp>()))
     return init;
   auto type = cast<RankedTensorType>(init.getType());

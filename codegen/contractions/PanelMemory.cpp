@@ -32,10 +32,18 @@ static Number alignToOdd(OpBuilder &builder, Location loc, Number number, int64_
   return {arith::OrIOp::create(builder, loc, aligned.value, makeNumber(builder, loc, by).value)};
 }
 
+Value PanelMemory::hasFewRows(OpBuilder &builder, Location loc, const KernelLoops &loops) {
+  Value few = makeNumber(builder, loc, kFewRows).value;
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, loops.m.size.value, few);
+}
+
 PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLoops &loops) {
   PanelMemory memory;
   memory.packsA = !loops.readsAInPlace();
-  memory.packsB = !loops.isPacked;
+  const Number &mSize = loops.m.size;
+  memory.mayPackParts =
+      !loops.isPacked && loops.contracted.size() == 1 && (!mSize.isKnown() || mSize.known <= kFewRows);
+  memory.packsB = !loops.isPacked && !(memory.mayPackParts && mSize.isKnown());
   auto number = [&](int64_t known) { return makeNumber(builder, loc, known); };
   auto times = [&](Number a, Number b) { return multiply(builder, loc, a, b); };
   memory.contracted = number(1);
@@ -59,5 +67,8 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
   int64_t bBytes = bType.getIntOrFloatBitWidth() / 8;
   memory.aBytes = memory.packsA ? times(times(rows, memory.rowLength), number(arithmeticBytes)) : number(0);
   memory.bBytes = memory.packsB ? times(times(memory.bBatches, matrixLength), number(bBytes)) : number(0);
+  if (memory.packsB && memory.mayPackParts)
+    memory.bBytes = {
+        arith::SelectOp::create(builder, loc, hasFewRows(builder, loc, loops), number(0).value, memory.bBytes.value)};
   return memory;
 }

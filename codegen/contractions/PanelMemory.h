@@ -15,11 +15,16 @@ inline constexpr int64_t kPanelColumns = 16;
 /// Scratch memory is cut at multiples of so many bytes.
 inline constexpr int64_t kScratchAlignment = 64;
 
+/// A product of so many rows at most reads b once and has little to do with it: packing all of b first would take
+/// longer. Its parts are packed where they are used.
+inline constexpr int64_t kFewRows = 8;
+
 /// How many k of a column are neighbours in a panel.
 int64_t getInterleavedTerms(Type elementType);
 
 struct PanelMemory {
-  bool packsA = false, packsB = false;
+  /// With `mayPackParts`, b is packed only where the product has more than kFewRows rows.
+  bool packsA = false, packsB = false, mayPackParts = false;
   /// The product of the contracted loops.
   Number contracted;
   /// Elements from one row of a packed a to the next: whole cache lines, an odd number of them, so that rows do not
@@ -32,6 +37,8 @@ struct PanelMemory {
   /// The scratch memory, which begins with a.
   Number aBytes, bBytes;
 
+  /// Whether there are few rows (i1).
+  static Value hasFewRows(OpBuilder &builder, Location loc, const KernelLoops &loops);
   static PanelMemory create(OpBuilder &builder, Location loc, const KernelLoops &loops);
 };
 

@@ -38,6 +38,10 @@ public:
     const contraction::Number &columns = loops.n.size;
     return columns.isKnown() && columns.known % contraction::kPanelColumns == 0;
   }
+  /// Whether the columns of a term are contiguous in b.
+  bool readsBByTerms() const {
+    return loops.contracted.size() == 1 && loops.n.strides[contraction::KernelLoops::kB].is(1);
+  }
   /// The indices of the batch loops from their linear index.
   SmallVector<Value> splitBatch(Value batch);
   Value countBatches();

@@ -106,6 +106,10 @@ void LoopCode::store(Value value, Value pointer) {
   LLVM::StoreOp::create(builder, loc, value, pointer, /*alignment=*/1);
 }
 
+void LoopCode::prefetch(Value pointer) {
+  LLVM::Prefetch::create(builder, loc, pointer, /*rw=*/0, /*hint=*/2, /*cache=*/1);
+}
+
 Value LoopCode::allocate(Block *entry, Type element, int64_t count) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(entry);

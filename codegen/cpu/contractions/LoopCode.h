@@ -45,6 +45,9 @@ public:
   /// No alignment is assumed.
   Value load(Type type, Value pointer);
   void store(Value value, Value pointer);
+  /// Fetches the line at an address, which need not be there, into the second level of the cache: lines of far rows
+  /// compete for the same few places of the first.
+  void prefetch(Value pointer);
   /// Stack memory for so many elements, taken in `entry` and aligned to cache lines.
   Value allocate(Block *entry, Type element, int64_t count);
   /// `value`, a scalar or vector, on all lanes.

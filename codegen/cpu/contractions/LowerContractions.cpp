@@ -23,6 +23,8 @@ using namespace mlir::resid::contraction;
 
 /// A task has so many multiply-adds at least, and there are so many tasks at most.
 static constexpr int64_t kTaskTerms = 1 << 20, kMostTasks = 64;
+/// Moving an element takes about as long as so many multiply-adds.
+static constexpr int64_t kMoveTerms = 16;
 
 namespace {
 
@@ -48,8 +50,9 @@ class ContractionCode {
 public:
   ContractionCode(ContractionUse first, SymbolTable &symbols, const CPUTarget &target, MicroKernels &microKernels)
       : first(std::move(first)), symbols(symbols), cells(ProductCells::choose(target, this->first.loops)),
-        microKernels(microKernels), rowTask(makeTask("__rows_task")), panelTask(makeTask("__panels_task")),
-        productTask(makeTask("__product_task")) {}
+        fewRowsCells(ProductCells::chooseForFewRows(target, this->first.loops)), microKernels(microKernels),
+        rowTask(makeTask("__rows_task")), panelTask(makeTask("__panels_task")), productTask(makeTask("__product_task")),
+        fewRowsTask(makeTask("__few_rows_task")) {}
 
   ContractionUse &getFirst() { return first; }
   void outline();
@@ -62,14 +65,18 @@ private:
     return kernels::TaskFunction([this, suffix](TypeRange types) { return createFunction(suffix, types); });
   }
   func::FuncOp outline(StringRef suffix, EmitBody emit);
-  void emitCalls(ContractionUse &use, kernels::TaskFunction &task, func::FuncOp function, Value units, Value terms);
+  void emitCalls(ContractionUse &use, Operation *before, kernels::TaskFunction &task, func::FuncOp function,
+                 Value units, Value terms);
+  void emitCellCalls(ContractionUse &use, Operation *before, const PanelMemory &memory, const ProductCells &chosen,
+                     kernels::TaskFunction &task, func::FuncOp function);
+  void emitProductCalls(ContractionUse &use, Operation *before, const PanelMemory &memory);
 
   ContractionUse first;
   SymbolTable &symbols;
-  ProductCells cells;
+  ProductCells cells, fewRowsCells;
   MicroKernels &microKernels;
-  func::FuncOp rows, panels, product;
-  kernels::TaskFunction rowTask, panelTask, productTask;
+  func::FuncOp rows, panels, product, fewRows;
+  kernels::TaskFunction rowTask, panelTask, productTask, fewRowsTask;
 };
 
 } // namespace
@@ -195,24 +202,30 @@ func::FuncOp ContractionCode::outline(StringRef suffix, EmitBody emit) {
 void ContractionCode::outline() {
   OpBuilder builder(first.kernel);
   PanelMemory memory = PanelMemory::create(builder, first.kernel.getLoc(), first.loops);
+  auto emitProduct = [&](const ProductCells &chosen) {
+    return [&](KernelView &view, Value low, Value high) {
+      ProductEmitter(view, chosen, microKernels, first.kernel).emit(low, high);
+    };
+  };
   if (memory.packsA)
     rows = outline("__pack_rows", emitPackedRows);
   if (memory.packsB)
     panels = outline("__pack_panels", emitPackedPanels);
-  product = outline("__product", [&](KernelView &view, Value low, Value high) {
-    ProductEmitter(view, cells, microKernels, first.kernel).emit(low, high);
-  });
+  if (memory.packsB || !memory.mayPackParts)
+    product = outline("__product", emitProduct(cells));
+  if (memory.mayPackParts)
+    fewRows = outline("__few_rows", emitProduct(fewRowsCells));
 }
 
-/// Calls `function` for all units. Each has so many terms, by which tasks are cut.
-void ContractionCode::emitCalls(ContractionUse &use, kernels::TaskFunction &task, func::FuncOp function, Value units,
-                                Value terms) {
-  OpBuilder builder(use.kernel);
+/// Calls `function` for all units before an op. Each unit has so many terms, by which tasks are cut.
+void ContractionCode::emitCalls(ContractionUse &use, Operation *before, kernels::TaskFunction &task,
+                                func::FuncOp function, Value units, Value terms) {
+  OpBuilder builder(before);
   Location loc = use.kernel.getLoc();
   LoopCode code(builder, loc);
   Value fitting = code.ceilDivide(code.constant(kTaskTerms), code.max(terms, code.constant(1)));
   Value perTask = code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
-  task.emitCalls({use.kernel, use.enclosing}, use.getArguments(), {units, perTask},
+  task.emitCalls({before, use.enclosing}, use.getArguments(), {units, perTask},
                  [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
                    SmallVector<Value> operands(visible);
                    operands.append({low, high});
@@ -220,25 +233,48 @@ void ContractionCode::emitCalls(ContractionUse &use, kernels::TaskFunction &task
                  });
 }
 
+void ContractionCode::emitCellCalls(ContractionUse &use, Operation *before, const PanelMemory &memory,
+                                    const ProductCells &chosen, kernels::TaskFunction &task, func::FuncOp function) {
+  OpBuilder builder(before);
+  LoopCode code(builder, use.kernel.getLoc());
+  Value count = code.multiply(chosen.countGroups(code, memory), chosen.countRowBlocks(code, use.loops));
+  for (const Loop &loop : use.loops.batches)
+    count = code.multiply(count, loop.size.value);
+  // Reading b takes as long as working on some rows.
+  Value blockRows = code.constant(chosen.blocks.rows), least = code.constant(kFewRows);
+  Value cellRows = code.max(code.min(blockRows, use.loops.m.size.value), least);
+  Value cellTerms = code.multiply(cellRows, code.constant(chosen.getColumns()));
+  emitCalls(use, before, task, function, count, code.multiply(cellTerms, memory.contracted.value));
+}
+
+void ContractionCode::emitProductCalls(ContractionUse &use, Operation *before, const PanelMemory &memory) {
+  OpBuilder builder(before);
+  LoopCode code(builder, use.kernel.getLoc());
+  if (panels) {
+    Value units = code.multiply(memory.bBatches.value, countPanelGroups(code, memory));
+    Value unitTerms = code.constant(kMoveTerms * kPackedPanels * kPanelColumns);
+    emitCalls(use, before, panelTask, panels, units, code.multiply(memory.contracted.value, unitTerms));
+  }
+  emitCellCalls(use, before, memory, cells, productTask, product);
+}
+
 void ContractionCode::emitCalls(ContractionUse &use) {
   OpBuilder builder(use.kernel);
   Location loc = use.kernel.getLoc();
   LoopCode code(builder, loc);
   PanelMemory memory = PanelMemory::create(builder, loc, use.loops);
-  // Moving an element takes about as long as some multiply-adds.
-  constexpr int64_t kMoveTerms = 16;
-  Value contracted = memory.contracted.value, moved = code.multiply(contracted, code.constant(kMoveTerms));
-  if (rows)
-    emitCalls(use, rowTask, rows, code.multiply(memory.aBatches.value, use.loops.m.size.value), moved);
-  if (panels)
-    emitCalls(use, panelTask, panels, code.multiply(memory.bBatches.value, countPanelGroups(code, memory)),
-              code.multiply(moved, code.constant(kPackedPanels * kPanelColumns)));
-  Value cellCount = code.multiply(cells.countGroups(code, memory), cells.countRowBlocks(code, use.loops));
-  for (const Loop &loop : use.loops.batches)
-    cellCount = code.multiply(cellCount, loop.size.value);
-  Value cellRows = code.min(code.constant(cells.blocks.rows), use.loops.m.size.value);
-  Value cellTerms = code.multiply(code.multiply(cellRows, code.constant(cells.shape.getColumns())), contracted);
-  emitCalls(use, productTask, product, cellCount, cellTerms);
+  if (rows) {
+    Value units = code.multiply(memory.aBatches.value, use.loops.m.size.value);
+    emitCalls(use, use.kernel, rowTask, rows, units, code.multiply(memory.contracted.value, code.constant(kMoveTerms)));
+  }
+  if (!fewRows)
+    return emitProductCalls(use, use.kernel, memory);
+  if (!product)
+    return emitCellCalls(use, use.kernel, memory, fewRowsCells, fewRowsTask, fewRows);
+  auto branch = scf::IfOp::create(builder, loc, PanelMemory::hasFewRows(builder, loc, use.loops),
+                                  /*withElseRegion=*/true);
+  emitCellCalls(use, branch.thenBlock()->getTerminator(), memory, fewRowsCells, fewRowsTask, fewRows);
+  emitProductCalls(use, branch.elseBlock()->getTerminator(), memory);
 }
 
 namespace {

@@ -140,7 +140,7 @@ void MicroKernels::emitCall(LoopCode &code, FloatType arithmetic, Type bType, in
                             int64_t sumStride, const Operands &operands) {
   std::string types;
   llvm::raw_string_ostream(types) << bType << (bType == arithmetic ? "" : arithmetic.isF64() ? ".f64" : "");
-  std::string name = llvm::formatv("resid.product_{0}x{1}_{2}", rows, panels * kPanelColumns, types);
+  std::string name = llvm::formatv("resid.product_{0}x{1}_of_{2}_{3}", rows, panels * kPanelColumns, sumStride, types);
   func::FuncOp &function = functions[name];
   if (!function)
     function = create(code.builder, code.loc, name, arithmetic, bType, rows, panels, sumStride);

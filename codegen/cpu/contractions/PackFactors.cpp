@@ -79,8 +79,9 @@ namespace {
 /// Packs one panel.
 class PanelPacker {
 public:
-  PanelPacker(KernelView &view, Value source, Value target, Value count)
-      : view(view), code(view.code), source(source), target(target), count(count),
+  /// Of the terms, `all` from `source` on.
+  PanelPacker(KernelView &view, Value source, Value target, Value count, Value all, int64_t termsAhead)
+      : view(view), code(view.code), source(source), target(target), count(count), all(all), termsAhead(termsAhead),
         element(view.loops.operands[kB].elementType), moved(getMovedType(element)),
         terms(getInterleavedTerms(element)) {}
 
@@ -101,7 +102,8 @@ private:
 
   KernelView &view;
   LoopCode &code;
-  Value source, target, count;
+  Value source, target, count, all;
+  int64_t termsAhead;
   Type element, moved;
   int64_t terms;
 };
@@ -126,13 +128,15 @@ void PanelPacker::packElements(Value firstTerm) {
   if (view.loops.contracted.size() > 1)
     return view.forEachTerm(kB, /*isInnermost=*/false, copy);
   const Loop &loop = view.loops.contracted.front();
-  code.loop(firstTerm, loop.size.value, 1,
-            [&](Value term) { copy(code.multiply(term, loop.strides[kB].value), term); });
+  code.loop(firstTerm, all, 1, [&](Value term) { copy(code.multiply(term, loop.strides[kB].value), term); });
 }
 
 /// The columns of one term, where they are contiguous.
 Value PanelPacker::loadRow(Value term) {
-  Value row = code.at(source, moved, code.multiply(term, view.loops.contracted.front().strides[kB].value));
+  Value stride = view.loops.contracted.front().strides[kB].value;
+  Value row = code.at(source, moved, code.multiply(term, stride));
+  if (termsAhead > 0)
+    code.prefetch(code.at(row, moved, code.multiply(stride, code.constant(termsAhead))));
   Value loaded = view.loadColumns(kB, row, {code.constant(0), view.hasWholePanels() ? Value() : count});
   return kernels::toMemory(code.builder, code.loc, loaded, moved);
 }
@@ -175,7 +179,7 @@ static void transpose(LoopCode &code, SmallVector<Value> &vectors) {
 /// last one, whose memory is there.
 void PanelPacker::packColumns() {
   const Number &stride = view.loops.n.strides[kB];
-  Value all = view.loops.contracted.front().size.value, last = code.subtract(count, code.constant(1));
+  Value last = code.subtract(count, code.constant(1));
   int64_t blockTerms = kPanelColumns * terms;
   Type unit = terms == 1 ? moved : code.builder.getI32Type();
   SmallVector<Value> columns;
@@ -186,8 +190,12 @@ void PanelPacker::packColumns() {
   Value whole = code.multiply(code.divide(all, code.constant(blockTerms)), code.constant(blockTerms));
   code.loop(code.constant(0), whole, blockTerms, [&](Value term) {
     SmallVector<Value> block;
-    for (Value column : columns)
-      block.push_back(code.load(VectorType::get(kPanelColumns, unit), code.at(column, moved, term)));
+    for (Value column : columns) {
+      Value start = code.at(column, moved, term);
+      block.push_back(code.load(VectorType::get(kPanelColumns, unit), start));
+      if (termsAhead > 0)
+        code.prefetch(code.at(start, moved, termsAhead));
+    }
     transpose(code, block);
     Value start = code.at(target, moved, code.multiply(term, code.constant(kPanelColumns)));
     for (auto [i, row] : llvm::enumerate(block))
@@ -198,11 +206,10 @@ void PanelPacker::packColumns() {
 
 /// Panels next to each other, of which a term's columns are contiguous, are packed side by side: each term is read as
 /// one run of memory.
-static void packSideBySide(KernelView &view, Value panels, function_ref<PanelPacker(Value)> getPacker) {
+static void packSideBySide(KernelView &view, Value panels, Value all, function_ref<PanelPacker(Value)> getPacker) {
   LoopCode &code = view.code;
   int64_t terms = getInterleavedTerms(view.loops.operands[kB].elementType);
-  Value all = view.loops.contracted.front().size.value, step = code.constant(terms);
-  Value whole = code.multiply(code.divide(all, step), step);
+  Value step = code.constant(terms), whole = code.multiply(code.divide(all, step), step);
   auto packTerms = [&](Value first, Value end, bool isLastAlone) {
     code.loop(first, end, terms, [&](Value term) {
       code.loop(code.constant(0), panels, 1, [&](Value panel) { getPacker(panel).packRow(term, isLastAlone); });
@@ -213,6 +220,21 @@ static void packSideBySide(KernelView &view, Value panels, function_ref<PanelPac
     packTerms(whole, all, /*isLastAlone=*/true);
 }
 
+void cpu::packPanels(KernelView &view, const PanelRange &range) {
+  LoopCode &code = view.code;
+  Type element = view.loops.operands[kB].elementType;
+  Value columns = code.constant(kPanelColumns);
+  auto getPacker = [&](Value panel) {
+    Value first = code.multiply(code.add(range.firstPanel, panel), columns);
+    return PanelPacker(view, code.at(range.source, element, code.multiply(first, view.loops.n.strides[kB].value)),
+                       code.at(range.target, element, code.multiply(panel, range.panelLength)),
+                       code.min(columns, code.subtract(view.loops.n.size.value, first)), range.terms, range.termsAhead);
+  };
+  if (view.readsBByTerms())
+    return packSideBySide(view, range.panels, range.terms, getPacker);
+  code.loop(code.constant(0), range.panels, 1, [&](Value panel) { getPacker(panel).pack(); });
+}
+
 Value cpu::countPanelGroups(LoopCode &code, const PanelMemory &memory) {
   return code.ceilDivide(memory.panels.value, code.constant(kPackedPanels));
 }
@@ -221,25 +243,19 @@ void cpu::emitPackedPanels(KernelView &view, Value low, Value high) {
   LoopCode &code = view.code;
   KernelLoops all = view.loops;
   llvm::erase_if(view.loops.batches, [](const Loop &loop) { return loop.strides[kB].is(0); });
-  Type element = view.loops.operands[kB].elementType;
-  bool isContiguous = view.loops.n.strides[kB].is(1) && view.loops.contracted.size() == 1;
-  Value groups = countPanelGroups(code, view.memory), columns = code.constant(kPanelColumns);
+  Value groups = countPanelGroups(code, view.memory);
   code.loop(low, high, 1, [&](Value unit) {
-    Value matrix = code.divide(unit, groups), source = view.atBatch(kB, view.splitBatch(matrix));
-    Value firstPanel = code.multiply(code.remainder(unit, groups), code.constant(kPackedPanels));
-    Value panels = code.min(code.constant(kPackedPanels), code.subtract(view.memory.panels.value, firstPanel));
-    Value target =
-        code.at(getPackedPanels(view), element,
-                code.multiply(code.multiply(matrix, view.memory.panels.value), view.memory.panelLength.value));
-    auto getPacker = [&](Value panel) {
-      Value number = code.add(firstPanel, panel), first = code.multiply(number, columns);
-      return PanelPacker(view, code.at(source, element, code.multiply(first, view.loops.n.strides[kB].value)),
-                         code.at(target, element, code.multiply(number, view.memory.panelLength.value)),
-                         code.min(columns, code.subtract(view.loops.n.size.value, first)));
-    };
-    if (isContiguous)
-      return packSideBySide(view, panels, getPacker);
-    code.loop(code.constant(0), panels, 1, [&](Value panel) { getPacker(panel).pack(); });
+    Value matrix = code.divide(unit, groups);
+    PanelRange range;
+    range.source = view.atBatch(kB, view.splitBatch(matrix));
+    range.firstPanel = code.multiply(code.remainder(unit, groups), code.constant(kPackedPanels));
+    range.panels = code.min(code.constant(kPackedPanels), code.subtract(view.memory.panels.value, range.firstPanel));
+    range.panelLength = view.memory.panelLength.value;
+    range.terms = view.memory.contracted.value;
+    Value panel = code.add(code.multiply(matrix, view.memory.panels.value), range.firstPanel);
+    range.target =
+        code.at(getPackedPanels(view), view.loops.operands[kB].elementType, code.multiply(panel, range.panelLength));
+    packPanels(view, range);
   });
   view.loops = all;
 }

@@ -12,6 +12,17 @@ namespace mlir::resid::cpu {
 /// Copies the rows [low, high) of all matrices a, in the arithmetic type.
 void emitPackedRows(KernelView &view, Value low, Value high);
 
+/// Some panels of a matrix b, and a run of its terms.
+struct PanelRange {
+  /// The first column of the matrix at the first of the terms; where the first panel goes, and the distance to the
+  /// next.
+  Value source, target, panelLength;
+  Value firstPanel, panels, terms;
+  /// How many terms ahead memory is fetched into the cache; 0: the processor sees by itself what comes next.
+  int64_t termsAhead = 0;
+};
+void packPanels(KernelView &view, const PanelRange &range);
+
 /// So many panels of b, fewer at the end of a matrix, are packed as one.
 inline constexpr int64_t kPackedPanels = 8;
 /// How many such groups a matrix has.

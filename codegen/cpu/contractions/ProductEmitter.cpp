@@ -7,6 +7,7 @@
 #include "codegen/cpu/contractions/PackFactors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -18,11 +19,27 @@ static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
 ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &loops) {
   MicroKernelShape shape = chooseMicroKernelShape(target, loops.arithmetic);
   int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
-  return {shape, chooseContractionBlocks(target, shape, loops.arithmetic.getIntOrFloatBitWidth() / 8, elementBytes)};
+  return {shape, chooseContractionBlocks(target, shape, loops.arithmetic.getIntOrFloatBitWidth() / 8, elementBytes),
+          shape.panels};
+}
+
+/// Memory is read in runs that are as long as the stack allows for what they become: either the columns of a term are
+/// contiguous, or the terms of a column.
+ProductCells ProductCells::chooseForFewRows(const CPUTarget &target, const KernelLoops &loops) {
+  constexpr int64_t kRunBytes = 2048, kPartBytes = 16 << 10;
+  ProductCells cells = choose(target, loops);
+  cells.packsParts = true;
+  cells.blocks.rows = cells.blocks.waitingRows = llvm::alignTo(kFewRows, cells.shape.rows);
+  int64_t sumBytes = loops.arithmetic.getIntOrFloatBitWidth() / 8;
+  if (loops.n.strides[kB].is(1))
+    cells.panels = llvm::alignDown(kRunBytes / sumBytes / kPanelColumns, cells.shape.panels);
+  int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
+  cells.blocks.terms = std::max<int64_t>(kPartBytes / (cells.getColumns() * elementBytes) / 2 * 2, 2);
+  return cells;
 }
 
 Value ProductCells::countGroups(LoopCode &code, const PanelMemory &memory) const {
-  return code.ceilDivide(memory.panels.value, code.constant(shape.panels));
+  return code.ceilDivide(memory.panels.value, code.constant(panels));
 }
 
 Value ProductCells::countRowBlocks(LoopCode &code, const KernelLoops &loops) const {
@@ -33,7 +50,9 @@ void ProductEmitter::emit(Value low, Value high) {
   const Number &terms = view.memory.contracted;
   bool isOneBlock = terms.isKnown() && terms.known <= blocks.terms;
   int64_t rows = isOneBlock ? shape.rows : blocks.waitingRows;
-  waiting = code.allocate(view.entry, view.loops.arithmetic, rows * shape.getColumns());
+  waiting = code.allocate(view.entry, view.loops.arithmetic, rows * cells.getColumns());
+  if (cells.packsParts)
+    part = code.allocate(view.entry, view.loops.operands[kB].elementType, blocks.terms * cells.getColumns());
   Value groups = cells.countGroups(code, view.memory), rowBlocks = cells.countRowBlocks(code, view.loops);
   code.loop(low, high, 1, [&](Value unit) { emitCell(makeCell(unit, groups, rowBlocks)); });
 }
@@ -44,8 +63,8 @@ ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value ro
   cell.batch = view.splitBatch(code.divide(rest, rowBlocks));
   cell.firstRow = code.multiply(code.remainder(rest, rowBlocks), code.constant(blocks.rows));
   cell.endRow = code.min(code.add(cell.firstRow, code.constant(blocks.rows)), view.loops.m.size.value);
-  cell.firstPanel = code.multiply(group, code.constant(shape.panels));
-  cell.panels = code.min(code.constant(shape.panels), code.subtract(view.memory.panels.value, cell.firstPanel));
+  cell.firstPanel = code.multiply(group, code.constant(cells.panels));
+  cell.panels = code.min(code.constant(cells.panels), code.subtract(view.memory.panels.value, cell.firstPanel));
   if (view.memory.packsA) {
     Value rows = code.multiply(view.getMatrix(kA, cell.batch), view.loops.m.size.value);
     cell.aStride = view.memory.rowLength.value;
@@ -53,6 +72,10 @@ ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value ro
   } else {
     cell.aStride = view.loops.m.strides[kA].value;
     cell.a = view.atBatch(kA, cell.batch);
+  }
+  if (cells.packsParts) {
+    cell.b = view.atBatch(kB, cell.batch);
+    return cell;
   }
   Value panels = view.memory.packsB ? getPackedPanels(view) : view.pointers[kB];
   Value panel = code.add(code.multiply(view.getMatrix(kB, cell.batch), view.memory.panels.value), cell.firstPanel);
@@ -63,25 +86,61 @@ ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value ro
 /// All rows of a cell. Where one block has all terms, no sums wait for the next, and rows are worked on as few at a
 /// time as a micro-kernel takes, whose sums stay in the first level of the cache.
 void ProductEmitter::emitCell(const Cell &cell) {
-  const Number &terms = view.memory.contracted;
   Value blockTerms = code.constant(blocks.terms);
-  Value rows =
-      code.select(code.isAtMost(terms.value, blockTerms), code.constant(shape.rows), code.constant(blocks.waitingRows));
+  Value rows = code.select(code.isAtMost(view.memory.contracted.value, blockTerms), code.constant(shape.rows),
+                           code.constant(blocks.waitingRows));
   code.loop(cell.firstRow, cell.endRow, rows, [&](Value first) {
     Value end = code.min(code.add(first, rows), cell.endRow);
     forEachRow(first, end, [&](Value row, Value sums) { startRow(cell, row, sums); });
-    code.loop(code.constant(0), terms.value, blockTerms, [&](Value term) {
-      emitTerms(cell, first, end, term, code.min(blockTerms, code.subtract(terms.value, term)));
-    });
+    emitTermBlocks(cell, first, end);
     forEachRow(first, end, [&](Value row, Value sums) { finishRow(cell, row, sums); });
   });
 }
 
-void ProductEmitter::emitTerms(const Cell &cell, Value first, Value end, Value term, Value terms) {
+void ProductEmitter::emitTermBlocks(const Cell &cell, Value first, Value end) {
+  Value all = view.memory.contracted.value, blockTerms = code.constant(blocks.terms);
+  Type bType = view.loops.operands[kB].elementType;
+  code.loop(code.constant(0), all, blockTerms, [&](Value term) {
+    TermBlock block;
+    block.first = term;
+    block.terms = code.min(blockTerms, code.subtract(all, term));
+    block.b = code.at(cell.b, bType, code.multiply(term, code.constant(kPanelColumns)));
+    block.panelStride = view.memory.panelLength.value;
+    if (cells.packsParts)
+      packPart(cell, block);
+    block.firstPanel = code.constant(0);
+    block.panels = cell.panels;
+    if (cells.panels == shape.panels)
+      return emitRows(cell, first, end, block);
+    code.loop(block.firstPanel, cell.panels, shape.panels, [&](Value panel) {
+      TermBlock group = block;
+      group.b = code.at(block.b, bType, code.multiply(panel, block.panelStride));
+      group.firstPanel = panel;
+      group.panels = code.min(code.constant(shape.panels), code.subtract(cell.panels, panel));
+      emitRows(cell, first, end, group);
+    });
+  });
+}
+
+void ProductEmitter::packPart(const Cell &cell, TermBlock &block) {
+  const Number &stride = view.loops.contracted.front().strides[kB];
+  PanelRange range;
+  range.source = code.at(cell.b, view.loops.operands[kB].elementType, code.multiply(block.first, stride.value));
+  range.firstPanel = cell.firstPanel;
+  range.panels = cell.panels;
+  range.terms = block.terms;
+  range.termsAhead = blocks.terms;
+  range.target = block.b = part;
+  range.panelLength = block.panelStride = code.constant(blocks.terms * kPanelColumns);
+  packPanels(view, range);
+}
+
+void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const TermBlock &block) {
   Value height = code.constant(shape.rows), count = code.subtract(end, first);
   Value at = code.add(first, code.multiply(code.divide(count, height), height));
-  code.loop(first, at, shape.rows, [&](Value row) { emitMicroKernel(cell, shape.rows, row, first, term, terms); });
   const Number &rows = view.loops.m.size;
+  if (!rows.isKnown() || rows.known >= shape.rows)
+    code.loop(first, at, shape.rows, [&](Value row) { emitMicroKernel(cell, shape.rows, row, first, block); });
   if (rows.isKnown() && rows.known % shape.rows == 0)
     return;
   SmallVector<int64_t> heights = shape.getHeights();
@@ -89,25 +148,26 @@ void ProductEmitter::emitTerms(const Cell &cell, Value first, Value end, Value t
     if (rows.isKnown() && lower > rows.known % shape.rows)
       continue;
     Value next = code.add(at, code.constant(lower)), fits = code.isAtMost(next, end);
-    code.choose(fits, [&] { emitMicroKernel(cell, lower, at, first, term, terms); });
+    code.choose(fits, [&] { emitMicroKernel(cell, lower, at, first, block); });
     at = code.select(fits, next, at);
   }
 }
 
 /// The last group may have fewer panels than the others.
-void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, Value row, Value firstWaiting, Value term,
-                                     Value terms) {
-  Type bType = view.loops.operands[kB].elementType;
+void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, Value row, Value firstWaiting,
+                                     const TermBlock &block) {
+  FloatType arithmetic = view.loops.arithmetic;
   MicroKernels::Operands operands;
-  operands.a =
-      code.at(code.at(cell.a, view.loops.arithmetic, code.multiply(row, cell.aStride)), view.loops.arithmetic, term);
+  operands.a = code.at(code.at(cell.a, arithmetic, code.multiply(row, cell.aStride)), arithmetic, block.first);
   operands.aStride = cell.aStride;
-  operands.b = code.at(cell.b, bType, code.multiply(term, code.constant(kPanelColumns)));
-  operands.panelStride = view.memory.panelLength.value;
-  operands.terms = terms;
-  operands.sums = getSums(code.subtract(row, firstWaiting));
+  operands.b = block.b;
+  operands.panelStride = block.panelStride;
+  operands.terms = block.terms;
+  operands.sums = code.at(getSums(code.subtract(row, firstWaiting)), arithmetic,
+                          code.multiply(block.firstPanel, code.constant(kPanelColumns)));
   auto call = [&](int64_t panels) {
-    microKernels.emitCall(code, view.loops.arithmetic, bType, rows, panels, shape.getColumns(), operands);
+    microKernels.emitCall(code, arithmetic, view.loops.operands[kB].elementType, rows, panels, cells.getColumns(),
+                          operands);
   };
   const Number &all = view.memory.panels;
   std::function<void(int64_t)> callWith = [&](int64_t panels) {
@@ -119,13 +179,14 @@ void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, Value row, 
       return isPossible ? call(panels) : void();
     if (!isPossible)
       return callWith(panels - 1);
-    code.choose(code.isEqual(cell.panels, code.constant(panels)), [&] { call(panels); }, [&] { callWith(panels - 1); });
+    code.choose(
+        code.isEqual(block.panels, code.constant(panels)), [&] { call(panels); }, [&] { callWith(panels - 1); });
   };
   callWith(shape.panels);
 }
 
 Value ProductEmitter::getSums(Value waitingRow) {
-  return code.at(waiting, view.loops.arithmetic, code.multiply(waitingRow, code.constant(shape.getColumns())));
+  return code.at(waiting, view.loops.arithmetic, code.multiply(waitingRow, code.constant(cells.getColumns())));
 }
 
 void ProductEmitter::forEachRow(Value first, Value end, function_ref<void(Value, Value)> body) {
@@ -164,7 +225,7 @@ void ProductEmitter::startRow(const Cell &cell, Value row, Value sums) {
   if (Value start = kernel.getStart()) {
     Value wide = castFloat(code, view.outer.lookup(start), view.loops.arithmetic);
     Value all = code.spread(wide, kPanelColumns);
-    for (int64_t panel = 0; panel < shape.panels; ++panel)
+    for (int64_t panel = 0; panel < cells.panels; ++panel)
       code.store(all, code.at(sums, view.loops.arithmetic, panel * kPanelColumns));
     return;
   }

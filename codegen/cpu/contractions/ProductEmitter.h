@@ -15,8 +15,15 @@ namespace mlir::resid::cpu {
 struct ProductCells {
   MicroKernelShape shape;
   ContractionBlocks blocks;
+  /// Panels of a cell: those of a micro-kernel, or some groups of them.
+  int64_t panels;
+  /// Whether a cell packs its parts of b itself, on the stack.
+  bool packsParts = false;
 
   static ProductCells choose(const CPUTarget &target, const contraction::KernelLoops &loops);
+  /// For few rows of a b that is not in panels.
+  static ProductCells chooseForFewRows(const CPUTarget &target, const contraction::KernelLoops &loops);
+  int64_t getColumns() const { return panels * contraction::kPanelColumns; }
   Value countGroups(LoopCode &code, const contraction::PanelMemory &memory) const;
   Value countRowBlocks(LoopCode &code, const contraction::KernelLoops &loops) const;
 };
@@ -41,8 +48,18 @@ private:
 
   Cell makeCell(Value unit, Value groups, Value rowBlocks);
   void emitCell(const Cell &cell);
-  void emitTerms(const Cell &cell, Value first, Value end, Value term, Value terms);
-  void emitMicroKernel(const Cell &cell, int64_t rows, Value row, Value firstWaiting, Value term, Value terms);
+  /// A run of contracted terms, and a group of panels for each of them.
+  struct TermBlock {
+    Value first, terms;
+    Value b, panelStride;
+    /// Of the cell's panels, the first one and how many.
+    Value firstPanel, panels;
+  };
+
+  void emitTermBlocks(const Cell &cell, Value first, Value end);
+  void packPart(const Cell &cell, TermBlock &block);
+  void emitRows(const Cell &cell, Value first, Value end, const TermBlock &block);
+  void emitMicroKernel(const Cell &cell, int64_t rows, Value row, Value firstWaiting, const TermBlock &block);
   void startRow(const Cell &cell, Value row, Value sums);
   void finishRow(const Cell &cell, Value row, Value sums);
   void forEachRow(Value first, Value end, function_ref<void(Value row, Value sums)> body);
@@ -58,8 +75,8 @@ private:
   const ProductCells &cells;
   MicroKernels &microKernels;
   contraction::KernelOp kernel;
-  /// Stack memory for the sums of rows that wait.
-  Value waiting;
+  /// Stack memory for the sums of rows that wait, and for a part of b.
+  Value waiting, part;
 };
 
 } // namespace mlir::resid::cpu

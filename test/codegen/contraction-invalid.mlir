@@ -1,0 +1,50 @@
+// RUN: resid-opt --split-input-file --verify-diagnostics %s
+
+func.func @maps(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %e: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  // expected-error@+1 {{expected 3 maps, but got 2}}
+  %y = contraction.kernel a(%x : tensor<4x8xf32>) b(%w : tensor<8x6xf32>) start(%zero : f32) outs(%e : tensor<4x6xf32>)
+      attributes {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>], parallel_loops = 2 : i64} -> tensor<4x6xf32> {
+  ^bb0(%p: f32):
+    contraction.yield %p : f32
+  }
+  return %y : tensor<4x6xf32>
+}
+
+// -----
+
+func.func @start(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %e: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  // expected-error@+1 {{expected either start or initial}}
+  %y = contraction.kernel a(%x : tensor<4x8xf32>) b(%w : tensor<8x6xf32>) outs(%e : tensor<4x6xf32>)
+      attributes {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], parallel_loops = 2 : i64} -> tensor<4x6xf32> {
+  ^bb0(%p: f32):
+    contraction.yield %p : f32
+  }
+  return %y : tensor<4x6xf32>
+}
+
+// -----
+
+func.func @result(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %e: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  // expected-error@+1 {{expected all parallel loops in the result, but got affine_map<(d0, d1, d2) -> (d0, d1)>}}
+  %y = contraction.kernel a(%x : tensor<4x8xf32>) b(%w : tensor<8x6xf32>) start(%zero : f32) outs(%e : tensor<4x6xf32>)
+      attributes {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], parallel_loops = 3 : i64} -> tensor<4x6xf32> {
+  ^bb0(%p: f32):
+    contraction.yield %p : f32
+  }
+  return %y : tensor<4x6xf32>
+}
+
+// -----
+
+func.func @element(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %e: tensor<4x6xbf16>) -> tensor<4x6xbf16> {
+  %zero = arith.constant 0.0 : f32
+  // expected-error@+1 {{expected the body to yield 'bf16', but got 'f32'}}
+  %y = contraction.kernel a(%x : tensor<4x8xf32>) b(%w : tensor<8x6xf32>) start(%zero : f32) outs(%e : tensor<4x6xbf16>)
+      attributes {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], parallel_loops = 2 : i64} -> tensor<4x6xbf16> {
+  ^bb0(%p: f32):
+    contraction.yield %p : f32
+  }
+  return %y : tensor<4x6xbf16>
+}
