@@ -48,7 +48,8 @@ def TrackDestinations : Pass<"resid-track-destinations"> {
     This pass writes results to the buffer's tensor first. Then the analysis sees the conflict, and one of the two gets
     a buffer of its own.
 
-    A `linalg.fill` is repeated for each reader, so that layers which start from the same zeros need no copies.
+    A `linalg.fill` is repeated for each reader, so that layers which start from the same zeros need no copies. So is a
+    `tensor.empty`, so that the memory of one layer's temporaries is free when the layer is done.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace mlir::resid::buffers {
 #define GEN_PASS_DEF_TRACKDESTINATIONS
@@ -73,35 +72,50 @@ static void writeBeforeJoining(bufferization::MaterializeInDestinationOp op) {
   joined.erase();
 }
 
-/// Gives each reader of a fill one of its own: in place, one of them would need a copy of what the others overwrite.
+/// Gives each reader of a fill one of its own: in place, one of them would need a copy of what the others overwrite. It
+/// stands right before the reader, or the loop around it, so that its memory serves others till then.
 static void fillForEachReader(linalg::FillOp fill) {
-  auto empty = fill.getDpsInits().front().getDefiningOp<tensor::EmptyOp>();
-  if (!empty || fill->use_empty())
+  if (!fill.getDpsInits().front().getDefiningOp<tensor::EmptyOp>())
     return;
-  OpBuilder builder(fill);
-  for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(fill->getUses()))) {
-    IRMapping mapping;
-    builder.clone(*empty, mapping);
-    use.set(builder.clone(*fill, mapping)->getResult(0));
+  for (OpOperand &use : llvm::make_early_inc_range(fill->getUses())) {
+    OpBuilder builder(fill->getBlock()->findAncestorOpInBlock(*use.getOwner()));
+    use.set(builder.clone(*fill)->getResult(0));
   }
+  fill.erase();
+}
+
+/// The same for tensors without contents: what one op is done with is no memory that another one has to wait for.
+static void allocateForEachUser(tensor::EmptyOp empty) {
+  for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
+    OpBuilder builder(use.getOwner());
+    use.set(builder.clone(*empty)->getResult(0));
+  }
+  empty.erase();
 }
 
 namespace {
 struct TrackDestinations : public buffers::impl::TrackDestinationsBase<TrackDestinations> {
   void runOnOperation() override {
-    SmallVector<Operation *> work;
+    SmallVector<linalg::FillOp> fills;
+    SmallVector<bufferization::MaterializeInDestinationOp> writes;
+    SmallVector<tensor::EmptyOp> empties;
     getOperation()->walk([&](Operation *op) {
-      if (isa<linalg::FillOp, bufferization::MaterializeInDestinationOp>(op))
-        work.push_back(op);
-    });
-    for (Operation *op : work)
       if (auto fill = dyn_cast<linalg::FillOp>(op); fill && fill.hasPureTensorSemantics())
-        fillForEachReader(fill);
+        fills.push_back(fill);
+      else if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+        empties.push_back(empty);
       else if (auto write = dyn_cast<bufferization::MaterializeInDestinationOp>(op);
-               write && isa<MemRefType>(write.getDest().getType()) && write.getRestrict()) {
-        writeBeforeJoining(write);
-        writeThroughTensor(write);
-      }
+               write && isa<MemRefType>(write.getDest().getType()) && write.getRestrict())
+        writes.push_back(write);
+    });
+    for (linalg::FillOp fill : fills)
+      fillForEachReader(fill);
+    for (tensor::EmptyOp empty : empties)
+      allocateForEachUser(empty);
+    for (bufferization::MaterializeInDestinationOp write : writes) {
+      writeBeforeJoining(write);
+      writeThroughTensor(write);
+    }
   }
 };
 } // namespace

@@ -83,3 +83,29 @@ func.func private @splats.impl(%x: memref<64x64xf32>, %out: memref<64x64xf32>, %
   bufferization.materialize_in_destination %small in restrict writable %out2 : (tensor<2xf32>, memref<2xf32>) -> ()
   return
 }
+
+// What one op writes is no memory of another one, though both begin with the same tensor without contents; and zeros are made
+// where they are read.
+// CHECK-LABEL: func.func private @starts.impl(
+// CHECK:         %[[FIRST:.*]] = memref.alloc
+// CHECK-NEXT:    linalg.exp {{.*}} outs(%[[FIRST]] :
+// CHECK-NEXT:    %[[SECOND:.*]] = memref.alloc
+// CHECK-NEXT:    linalg.fill {{.*}} outs(%[[SECOND]] :
+// CHECK-NEXT:    linalg.matmul {{.*}} outs(%[[SECOND]] :
+// CHECK-NEXT:    %[[THIRD:.*]] = memref.alloc
+// CHECK-NEXT:    linalg.exp {{.*}} outs(%[[THIRD]] :
+// CHECK:         linalg.fill {{.*}} outs(%[[OUT:.*]] :
+// CHECK-NEXT:    linalg.matmul {{.*}} outs(%[[OUT]] :
+func.func private @starts.impl(%x: memref<8x8xf32>, %w: memref<8x8xf32>, %out: memref<8x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %t = bufferization.to_tensor %x restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %m = bufferization.to_tensor %w restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %e = tensor.empty() : tensor<8x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %a = linalg.exp ins(%t : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %b = linalg.matmul ins(%a, %m : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %c = linalg.exp ins(%b : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %d = linalg.matmul ins(%c, %m : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+  bufferization.materialize_in_destination %d in restrict writable %out : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
+  return
+}
