@@ -6,6 +6,7 @@
 #include "codegen/boundary/Boundary.h"
 #include "codegen/boundary/Passes.h"
 #include "codegen/boundary/Refusals.h"
+#include "codegen/boundary/ScratchSlots.h"
 #include "codegen/boundary/SharedBuffers.h"
 #include "codegen/boundary/ValueChecks.h"
 #include "codegen/kernels/ArgumentBuffers.h"
@@ -23,8 +24,6 @@ namespace mlir::resid::boundary {
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::boundary;
-
-static constexpr int64_t kScratchAlignment = 64;
 
 namespace {
 

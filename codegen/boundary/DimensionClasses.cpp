@@ -305,34 +305,10 @@ AffineExpr DimensionClasses::toExpression(OpFoldResult size, unsigned depth) {
   if (known != indexExpressions.end())
     return known->second;
   Operation *op = value.getDefiningOp();
-  AffineExpr expression = op && depth < kMaximumDepth ? toExpression(op, depth + 1) : AffineExpr();
+  AffineExpr expression;
+  if (op && depth < kMaximumDepth) // Where the expression has no value, the call is refused.
+    expression = toSizeExpression(op, [&](Value operand) { return toExpression(OpFoldResult(operand), depth + 1); });
   return indexExpressions[value] = expression;
-}
-
-/// Of index arithmetic in 64 bits. Where a call gives sizes that let it overflow, or a dividend that is negative, the
-/// expression has no value, and the call is refused.
-AffineExpr DimensionClasses::toExpression(Operation *op, unsigned depth) {
-  Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
-  if (!type || !(type.isIndex() || type.isInteger(64)))
-    return {};
-  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
-    Type from = op->getOperand(0).getType();
-    return from.isIndex() || from.isInteger(64) ? toExpression(OpFoldResult(op->getOperand(0)), depth) : AffineExpr();
-  }
-  if (op->getNumOperands() != 2 || !isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
-    return {};
-  AffineExpr a = toExpression(OpFoldResult(op->getOperand(0)), depth);
-  AffineExpr b = a ? toExpression(OpFoldResult(op->getOperand(1)), depth) : AffineExpr();
-  if (!b)
-    return {};
-  return llvm::TypeSwitch<Operation *, AffineExpr>(op)
-      .Case([&](arith::AddIOp) { return a + b; })
-      .Case([&](arith::SubIOp) { return a - b; })
-      .Case([&](arith::MulIOp) { return a * b; })
-      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>([&](auto) { return a.floorDiv(b); })
-      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>([&](auto) { return a.ceilDiv(b); })
-      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return a % b; })
-      .Default([](Operation *) { return AffineExpr(); });
 }
 
 AffineExpr DimensionClasses::substitute(AffineExpr overNodes) {

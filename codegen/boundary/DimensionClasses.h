@@ -60,7 +60,6 @@ private:
   /// Sizes as expressions over nodes; null where it is none.
   AffineExpr toExpression(Dimension dimension);
   AffineExpr toExpression(OpFoldResult size, unsigned depth = 0);
-  AffineExpr toExpression(Operation *op, unsigned depth);
   /// Over parameters instead of nodes; null where a node is not resolved.
   AffineExpr substitute(AffineExpr overNodes);
 

@@ -37,8 +37,15 @@ def PlanScratch : Pass<"resid-plan-scratch", "::mlir::ModuleOp"> {
   let summary = "lay all temporaries of a call into one block of scratch memory";
   let description = [{
     Works on functions with a `resid.signature`, after bufferization. Each memref.alloc becomes a view into the argument
-    `%scratch : memref<?xi8>`, which is added before the status cell. Views start at multiples of 64 bytes and do not
-    overlap. Small static buffers go to the stack.
+    `%scratch : memref<?xi8>`, which is added before the status cell. Views start at multiples of 64 bytes. Small static
+    buffers go to the stack.
+
+    Views overlap where their contents are not needed at the same time. A buffer lives from the first operation that
+    touches it, through whatever view, to the last. One that is made before a loop and touched in it lives through all
+    of the loop. Buffers of known sizes share one part of the block: the largest gets its place first, and each later
+    one the smallest gap among those that live when it does. Buffers of open sizes share a part where their bytes are
+    multiples of the same expression, such as 1536·n and 6144·n. Where such a multiple is itself no multiple of 64, the
+    buffer shares its place as a whole.
 
     A private function F.scratch computes the number of bytes from the run-time sizes of F. It answers RESID_BAD_SHAPE
     where the number overflows. A temporary is an error if its size does not follow from the arguments' sizes, or if a

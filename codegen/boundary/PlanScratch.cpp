@@ -1,17 +1,15 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Temporaries of a call into one block of scratch memory.
+// Temporaries of a call into one block of scratch memory. Does not own which of them share it (ScratchSlots.h).
 
+#include "codegen/boundary/BufferSizes.h"
 #include "codegen/boundary/EntryCode.h"
 #include "codegen/boundary/Passes.h"
+#include "codegen/boundary/ScratchSlots.h"
 #include "codegen/boundary/SizeCode.h"
+#include "codegen/boundary/SizeExpression.h"
 #include "codegen/kernels/StackBudget.h"
 #include "dialect/Shapes.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::resid::boundary {
 #define GEN_PASS_DEF_PLANSCRATCH
@@ -24,185 +22,165 @@ using namespace mlir::resid::boundary;
 
 /// Static temporaries up to this many bytes each go to the stack, as long as its share has room.
 static constexpr int64_t kStackBytesEach = 1024;
-static constexpr int64_t kAlignment = 64;
 
-static int64_t elementBytes(MemRefType type) { return KernelValue{"", type.getElementType(), {}}.getElementBytes(); }
+/// The bytes of a buffer, the sizes that are not known left out.
+static int64_t getFixedBytes(MemRefType type) {
+  int64_t bytes = KernelValue{"", type.getElementType(), {}}.getElementBytes();
+  for (int64_t size : type.getShape())
+    bytes *= ShapedType::isDynamic(size) ? 1 : size;
+  return bytes;
+}
 
 namespace {
-
-/// Makes index values anew at another place, from constants, arithmetic and the sizes of the function's buffers.
-class SizeCloner {
-public:
-  /// `argumentSize` gives the size of a dimension of an argument (by number) at the new place.
-  SizeCloner(OpBuilder &builder, function_ref<Value(BlockArgument, int64_t)> argumentSize)
-      : builder(builder), argumentSize(argumentSize) {}
-
-  /// Null where `value` does not follow from sizes.
-  Value clone(Value value) {
-    if (Value known = mapping.lookupOrNull(value))
-      return known;
-    Operation *op = value.getDefiningOp();
-    Value result = op ? cloneResult(op) : Value();
-    if (result)
-      mapping.map(value, result);
-    return result;
-  }
-
-private:
-  Value cloneResult(Operation *op) {
-    if (auto dim = dyn_cast<memref::DimOp>(op))
-      return cloneDimension(dim);
-    bool arithmetic = isa<arith::ArithDialect, affine::AffineDialect>(op->getDialect()) && op->getNumResults() == 1 &&
-                      op->getNumRegions() == 0 && isMemoryEffectFree(op);
-    if (!arithmetic)
-      return nullptr;
-    for (Value operand : op->getOperands())
-      if (!clone(operand))
-        return nullptr;
-    return builder.clone(*op, mapping)->getResult(0);
-  }
-
-  Value cloneDimension(memref::DimOp dim) {
-    std::optional<int64_t> index = dim.getConstantIndex();
-    auto type = dyn_cast<MemRefType>(dim.getSource().getType());
-    if (!index || !type || *index < 0 || *index >= type.getRank())
-      return nullptr;
-    return cloneBufferSize(dim.getSource(), *index);
-  }
-
-  Value cloneBufferSize(Value buffer, int64_t index) {
-    auto type = cast<MemRefType>(buffer.getType());
-    if (!type.isDynamicDim(index))
-      return arith::ConstantIndexOp::create(builder, buffer.getLoc(), type.getDimSize(index));
-    if (auto argument = dyn_cast<BlockArgument>(buffer))
-      return isa<func::FuncOp>(argument.getOwner()->getParentOp()) ? argumentSize(argument, index) : Value();
-    return TypeSwitch<Operation *, Value>(buffer.getDefiningOp())
-        .Case([&](memref::AllocOp op) { return clone(op.getDynamicSizes()[type.getDynamicDimIndex(index)]); })
-        // What an earlier temporary has become: its sizes stand at the new place already.
-        .Case([&](memref::ViewOp op) { return op.getSizes()[type.getDynamicDimIndex(index)]; })
-        .Case([&](memref::CastOp op) {
-          return isa<MemRefType>(op.getSource().getType()) ? cloneBufferSize(op.getSource(), index) : Value();
-        })
-        .Case([&](memref::ExpandShapeOp op) { return clone(op.getOutputShape()[type.getDynamicDimIndex(index)]); })
-        .Case([&](memref::CollapseShapeOp op) { return cloneProduct(op, index); })
-        .Case([&](memref::SubViewOp op) {
-          SmallVector<OpFoldResult> sizes = op.getMixedSizes();
-          llvm::SmallBitVector dropped = op.getDroppedDims();
-          for (int64_t d = 0; d <= index; ++d)
-            index += dropped.test(d);
-          return clone(cast<Value>(sizes[index]));
-        })
-        .Default([](Operation *) { return Value(); });
-  }
-
-  /// The size of a collapsed dimension: the product of those that it was made of.
-  Value cloneProduct(memref::CollapseShapeOp op, int64_t index) {
-    Value product;
-    ReassociationIndices sources = op.getReassociationIndices()[index];
-    for (int64_t source : sources) {
-      Value size = cloneBufferSize(op.getSrc(), source);
-      if (!size)
-        return nullptr;
-      product = product ? arith::MulIOp::create(builder, op.getLoc(), product, size) : size;
-    }
-    return product;
-  }
-
-  OpBuilder &builder;
-  function_ref<Value(BlockArgument, int64_t)> argumentSize;
-  IRMapping mapping;
-};
 
 /// Plans one implementation.
 class ScratchPlanner {
 public:
   explicit ScratchPlanner(func::FuncOp function)
       : function(function),
-        signature(KernelSignature::fromAttribute(function->getAttrOfType<DictionaryAttr>(kSignatureAttribute))) {}
+        signature(KernelSignature::fromAttribute(function->getAttrOfType<DictionaryAttr>(kSignatureAttribute))),
+        sizes(signature, function.getContext()) {}
 
   LogicalResult run();
 
 private:
+  /// What tells the bytes of a unit: `multiplier` times the open sizes of a temporary, by `divisor`, without remainder.
+  struct Measure {
+    memref::AllocOp alloc;
+    int64_t multiplier, divisor;
+  };
+  using SizeValues = llvm::DenseMap<AffineExpr, Value>;
+
   LogicalResult collect();
+  LogicalResult verifyTemporary(memref::AllocOp alloc, const BufferLifetimes &lifetimes);
+  void moveToStack(memref::AllocOp alloc);
+  void layOut(const BufferLifetimes &lifetimes);
   LogicalResult buildSizeFunction();
-  LogicalResult replaceAllocations();
-  /// The total of all temporaries, or RESID_BAD_SHAPE.
+  LogicalResult emitSizes(OpBuilder &builder, SizeCloner &cloner, SizeCode &code, Value &fault, SizeValues &values);
+  /// The total of all areas, or RESID_BAD_SHAPE.
   FailureOr<Value> emitTotal(OpBuilder &builder, Location loc, SizeCloner &cloner, SizeCode &code);
+  SmallVector<std::pair<Value, Value>> emitAreas(OpBuilder &builder, SizeCloner &cloner);
+  LogicalResult replaceAllocations();
   LogicalResult reportSize(memref::AllocOp alloc) {
     return alloc.emitError("the size of a temporary does not follow from the sizes of the arguments");
   }
 
   func::FuncOp function;
   KernelSignature signature;
+  BufferSizes sizes;
   SmallVector<memref::AllocOp> allocations;
+  ScratchLayout layout;
+  llvm::DenseMap<AffineExpr, Measure> measures;
 };
 
 } // namespace
 
-/// Whether a buffer made in a loop is carried into the next iteration; it then cannot be one fixed place.
-static bool isCarriedByLoop(Value buffer) {
-  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
-    if (user->hasTrait<OpTrait::IsTerminator>())
-      return isa<LoopLikeOpInterface>(user->getParentOp());
-    if (isa<ViewLikeOpInterface>(user))
-      return llvm::any_of(user->getResults(), isCarriedByLoop);
-    return false;
-  });
+LogicalResult ScratchPlanner::verifyTemporary(memref::AllocOp alloc, const BufferLifetimes &lifetimes) {
+  MemRefType type = alloc.getType();
+  auto tensor = RankedTensorType::get(type.getShape(), type.getElementType());
+  if (!type.getLayout().isIdentity())
+    return alloc.emitError() << "a temporary of type " << tensor << " is not available: expected a contiguous layout";
+  if (!resid::fitsByteLimit(tensor))
+    return alloc.emitError() << "expected a temporary of at most 2^47 bytes, but got " << tensor;
+  if (lifetimes.isCarriedByLoop(alloc))
+    return alloc.emitError("a temporary that a loop carries to its next iteration is not available");
+  return success();
+}
+
+void ScratchPlanner::moveToStack(memref::AllocOp alloc) {
+  // The block may begin with this allocation.
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+  auto alloca =
+      memref::AllocaOp::create(builder, alloc.getLoc(), alloc.getType(), builder.getI64IntegerAttr(kScratchAlignment));
+  alloc.getResult().replaceAllUsesWith(alloca);
+  alloc.erase();
 }
 
 LogicalResult ScratchPlanner::collect() {
-  SmallVector<memref::AllocOp> all;
+  SmallVector<memref::AllocOp> small;
   SmallVector<memref::DeallocOp> deallocations;
-  function.walk([&](memref::AllocOp alloc) { all.push_back(alloc); });
-  function.walk([&](memref::DeallocOp dealloc) { deallocations.push_back(dealloc); });
+  BufferLifetimes lifetimes(function);
+  int64_t onStack = 0;
+  WalkResult walk = function.walk([&](Operation *op) {
+    if (auto dealloc = dyn_cast<memref::DeallocOp>(op))
+      deallocations.push_back(dealloc);
+    auto alloc = dyn_cast<memref::AllocOp>(op);
+    if (!alloc)
+      return WalkResult::advance();
+    if (failed(verifyTemporary(alloc, lifetimes)))
+      return WalkResult::interrupt();
+    int64_t bytes = alloc.getType().hasStaticShape() ? getFixedBytes(alloc.getType()) : kByteLimit;
+    bool isSmall = bytes <= kStackBytesEach && onStack + bytes <= kernels::kTemporaryStackBytes;
+    onStack += isSmall ? bytes : 0;
+    (isSmall ? small : allocations).push_back(alloc);
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  layOut(lifetimes);
   for (memref::DeallocOp dealloc : deallocations)
     dealloc.erase();
-  int64_t onStack = 0;
-  for (memref::AllocOp alloc : all) {
-    MemRefType type = alloc.getType();
-    auto tensor = RankedTensorType::get(type.getShape(), type.getElementType());
-    if (!type.getLayout().isIdentity())
-      return alloc.emitError() << "a temporary of type " << tensor << " is not available: expected a contiguous layout";
-    if (!resid::fitsByteLimit(tensor))
-      return alloc.emitError() << "expected a temporary of at most 2^47 bytes, but got " << tensor;
-    if (isCarriedByLoop(alloc))
-      return alloc.emitError("a temporary that a loop carries to its next iteration is not available");
-    int64_t bytes = type.hasStaticShape() ? type.getNumElements() * elementBytes(type) : kByteLimit;
-    if (bytes > kStackBytesEach || onStack + bytes > kernels::kTemporaryStackBytes) {
-      allocations.push_back(alloc);
-      continue;
-    }
-    onStack += bytes;
-    // The block may begin with this allocation.
-    OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
-    auto alloca = memref::AllocaOp::create(builder, alloc.getLoc(), type, builder.getI64IntegerAttr(kAlignment));
-    alloc.getResult().replaceAllUsesWith(alloca);
-    alloc.erase();
+  for (memref::AllocOp alloc : small)
+    moveToStack(alloc);
+  return success();
+}
+
+void ScratchPlanner::layOut(const BufferLifetimes &lifetimes) {
+  SmallVector<ScratchRequest> requests;
+  for (memref::AllocOp alloc : allocations) {
+    auto [units, unit] = splitCoefficient(sizes.getBytes(alloc));
+    requests.push_back({units, unit, lifetimes.getRange(alloc)});
+    // A temporary whose open sizes alone are the unit says it best.
+    int64_t fixed = getFixedBytes(alloc.getType());
+    if (fixed == units)
+      measures.insert_or_assign(unit, Measure{alloc, 1, 1});
+    else
+      measures.try_emplace(unit, Measure{alloc, fixed, units});
   }
+  layout = layOutScratch(requests);
+}
+
+/// The sizes of all temporaries, each once, as i64. Sets `fault` where one is negative, or cannot be computed.
+LogicalResult ScratchPlanner::emitSizes(OpBuilder &builder, SizeCloner &cloner, SizeCode &code, Value &fault,
+                                        SizeValues &values) {
+  for (memref::AllocOp alloc : allocations)
+    for (Value size : alloc.getDynamicSizes()) {
+      AffineExpr expression = sizes.get(size);
+      auto [known, isNew] = values.try_emplace(expression);
+      if (!isNew)
+        continue;
+      Value cloned = sizes.followsFromParameters(expression) ? Value() : cloner.clone(size);
+      if (cloned)
+        known->second = arith::IndexCastOp::create(builder, alloc.getLoc(), builder.getI64Type(), cloned);
+      else if (sizes.followsFromParameters(expression))
+        known->second = code.evaluate(expression, fault);
+      else
+        return reportSize(alloc);
+      fault = code.either(fault, code.compare(arith::CmpIPredicate::slt, known->second, code.constant(0)));
+    }
   return success();
 }
 
 FailureOr<Value> ScratchPlanner::emitTotal(OpBuilder &builder, Location loc, SizeCloner &cloner, SizeCode &code) {
   Value fault = code.faults();
+  SizeValues values;
+  if (failed(emitSizes(builder, cloner, code, fault, values)))
+    return failure();
   Value total = code.constant(0);
-  for (memref::AllocOp alloc : allocations) {
-    MemRefType type = alloc.getType();
-    int64_t fixed = elementBytes(type);
-    for (int64_t size : type.getShape())
-      if (!ShapedType::isDynamic(size))
-        fixed *= size;
-    Value bytes = code.constant(fixed);
-    for (Value size : alloc.getDynamicSizes()) {
-      Value cloned = cloner.clone(size);
-      if (!cloned)
-        return reportSize(alloc);
-      Value number = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), cloned);
-      fault = code.either(fault, code.compare(arith::CmpIPredicate::slt, number, code.constant(0)));
-      bytes = code.multiplyChecked(bytes, number, fault);
+  for (const ScratchArea &area : layout.areas) {
+    Value bytes = code.constant(area.units);
+    if (!isa<AffineConstantExpr>(area.unit)) {
+      Measure measure = measures.at(area.unit);
+      Value unit = code.constant(measure.multiplier);
+      for (Value size : measure.alloc.getDynamicSizes())
+        unit = code.multiplyChecked(unit, values.at(sizes.get(size)), fault);
+      if (measure.divisor != 1)
+        unit = arith::DivUIOp::create(builder, loc, unit, code.constant(measure.divisor));
+      bytes = code.multiplyChecked(unit, bytes, fault);
+      Value raised = arith::AddIOp::create(builder, loc, bytes, code.constant(kScratchAlignment - 1));
+      bytes = arith::AndIOp::create(builder, loc, raised, code.constant(-kScratchAlignment));
     }
-    Value raised = arith::AddIOp::create(builder, loc, bytes, code.constant(kAlignment - 1));
-    Value rounded = arith::AndIOp::create(builder, loc, raised, code.constant(-kAlignment));
-    total = arith::AddIOp::create(builder, loc, total, rounded);
+    total = arith::AddIOp::create(builder, loc, total, bytes);
   }
   return Value(arith::SelectOp::create(builder, loc, fault, code.constant(BadShape), total));
 }
@@ -219,11 +197,8 @@ LogicalResult ScratchPlanner::buildSizeFunction() {
   builder.setInsertionPointToStart(entry);
   SizeCode code(builder, loc, signature, entry->getArguments());
   auto argumentSize = [&](BlockArgument argument, int64_t dimension) -> Value {
-    unsigned index = argument.getArgNumber() - 1;
-    const KernelValue &value = index < signature.arguments.size()
-                                   ? signature.arguments[index]
-                                   : signature.results[index - signature.arguments.size()];
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), code.dimension(value.shape[dimension]));
+    int64_t size = getKernelValue(signature, argument).shape[dimension];
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), code.dimension(size));
   };
   SizeCloner cloner(builder, argumentSize);
   FailureOr<Value> total = emitTotal(builder, loc, cloner, code);
@@ -235,6 +210,31 @@ LogicalResult ScratchPlanner::buildSizeFunction() {
   return success();
 }
 
+/// Where each area begins, and the bytes of its unit. The size function found that nothing overflows.
+SmallVector<std::pair<Value, Value>> ScratchPlanner::emitAreas(OpBuilder &builder, SizeCloner &cloner) {
+  Location loc = function.getLoc();
+  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
+  SmallVector<std::pair<Value, Value>> areas;
+  Value begin = constant(0);
+  for (const ScratchArea &area : layout.areas) {
+    Value unit = constant(1);
+    if (!isa<AffineConstantExpr>(area.unit)) {
+      Measure measure = measures.at(area.unit);
+      unit = constant(measure.multiplier);
+      for (Value size : measure.alloc.getDynamicSizes())
+        unit = arith::MulIOp::create(builder, loc, unit, cloner.clone(size));
+      if (measure.divisor != 1)
+        unit = arith::DivUIOp::create(builder, loc, unit, constant(measure.divisor));
+    }
+    areas.push_back({begin, unit});
+    Value bytes = arith::MulIOp::create(builder, loc, unit, constant(area.units));
+    Value raised = arith::AddIOp::create(builder, loc, bytes, constant(kScratchAlignment - 1));
+    Value rounded = arith::AndIOp::create(builder, loc, raised, constant(-kScratchAlignment));
+    begin = arith::AddIOp::create(builder, loc, begin, rounded);
+  }
+  return areas;
+}
+
 LogicalResult ScratchPlanner::replaceAllocations() {
   Block &entry = function.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&entry);
@@ -244,41 +244,39 @@ LogicalResult ScratchPlanner::replaceAllocations() {
   if (failed(function.insertArgument(position, scratchType, {}, loc)))
     return failure();
   Value scratch = entry.getArgument(position);
-
   auto argumentSize = [&](BlockArgument argument, int64_t dimension) -> Value {
     return memref::DimOp::create(builder, loc, argument, dimension);
   };
   SizeCloner cloner(builder, argumentSize);
-  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
-  Value offset = constant(0);
+  // Nothing is replaced before all is cloned: sizes are followed through the temporaries.
+  SmallVector<std::pair<Operation *, Value>> replacements;
   for (memref::AllocOp alloc : allocations) {
-    MemRefType type = alloc.getType();
-    Value bytes = constant(elementBytes(type));
-    for (int64_t size : type.getShape())
-      if (!ShapedType::isDynamic(size))
-        bytes = arith::MulIOp::create(builder, loc, bytes, constant(size));
-    SmallVector<Value> sizes;
-    for (Value size : alloc.getDynamicSizes()) {
-      sizes.push_back(cloner.clone(size));
-      bytes = arith::MulIOp::create(builder, loc, bytes, sizes.back());
-    }
-    Value view = memref::ViewOp::create(builder, alloc.getLoc(), type, scratch, offset, sizes);
-    Value raised = arith::AddIOp::create(builder, loc, bytes, constant(kAlignment - 1));
-    Value rounded = arith::AndIOp::create(builder, loc, raised, constant(-kAlignment));
-    offset = arith::AddIOp::create(builder, loc, offset, rounded);
-    // Kept until all sizes are cloned: later temporaries may ask for this one's.
-    alloc.getResult().replaceUsesWithIf(view, [](OpOperand &use) { return !isa<memref::DimOp>(use.getOwner()); });
-  }
-  for (memref::AllocOp alloc : allocations) {
-    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers())) {
-      auto dim = cast<memref::DimOp>(user);
-      Value size = cloner.clone(dim.getResult());
-      if (!size)
+    for (Value size : alloc.getDynamicSizes())
+      if (!cloner.clone(size))
         return reportSize(alloc);
-      dim.getResult().replaceAllUsesWith(size);
-      dim.erase();
+    for (auto dim : alloc->getUsers())
+      if (isa<memref::DimOp>(dim)) {
+        Value size = cloner.clone(dim->getResult(0));
+        if (!size)
+          return reportSize(alloc);
+        replacements.push_back({dim, size});
+      }
+  }
+  SmallVector<std::pair<Value, Value>> areas = emitAreas(builder, cloner);
+  for (auto [alloc, place] : llvm::zip_equal(allocations, layout.places)) {
+    auto [begin, unit] = areas[place.area];
+    Value offset = begin;
+    if (place.offset != 0) {
+      Value units = arith::ConstantIndexOp::create(builder, loc, place.offset);
+      offset = arith::AddIOp::create(builder, loc, begin, arith::MulIOp::create(builder, loc, unit, units));
     }
-    alloc.erase();
+    auto open = llvm::map_to_vector(alloc.getDynamicSizes(), [&](Value size) { return cloner.clone(size); });
+    Value view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), scratch, offset, open);
+    replacements.push_back({alloc, view});
+  }
+  for (auto [op, value] : replacements) {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
   }
   return success();
 }

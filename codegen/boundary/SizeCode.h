@@ -46,13 +46,13 @@ public:
   Value faults();
   /// Whether the row stride is wrong: less than the width, or such that the rows span more than 2^47 bytes.
   Value strideFault(const KernelValue &array, Value stride);
+  /// The value of an expression over size parameters; sets `fault` where evaluateSize() gives none.
+  Value evaluate(AffineExpr expression, Value &fault);
   /// Sets `fault` where value · factor (both at least 0) is beyond the limit of bytes, and gives the product.
   Value multiplyChecked(Value value, Value factor, Value &fault);
 
 private:
   Value getSize(int64_t code);
-  /// The value of an expression over size parameters; sets `fault` where evaluateSize() gives none.
-  Value evaluate(AffineExpr expression, Value &fault);
   Value divide(AffineExprKind kind, Value dividend, Value divisor, Value &fault);
   Value product(int64_t fixed, ArrayRef<int64_t> shape);
   /// Sets `fault` where fixed · sizes is beyond the limit of bytes, and gives the product; a zero counts as a one, so

@@ -5,10 +5,13 @@
 #include "codegen/boundary/SizeExpression.h"
 
 #include "codegen/boundary/Signature.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::resid::boundary;
@@ -98,6 +101,44 @@ static std::optional<Polynomial> expand(AffineExpr expression) {
 AffineExpr mlir::resid::boundary::normalizeSize(AffineExpr expression) {
   std::optional<Polynomial> polynomial = expand(expression);
   return polynomial ? rebuild(*polynomial, expression.getContext()) : AffineExpr();
+}
+
+std::pair<int64_t, AffineExpr> mlir::resid::boundary::splitCoefficient(AffineExpr expression) {
+  std::optional<Polynomial> polynomial = expand(expression);
+  assert(polynomial && "expected a normal form");
+  int64_t divisor = 0;
+  for (const auto &[key, term] : *polynomial)
+    divisor = std::gcd(divisor, term.first);
+  if (divisor == 0)
+    return {0, getAffineConstantExpr(1, expression.getContext())};
+  for (auto &[key, term] : *polynomial)
+    term.first /= divisor;
+  return {divisor, rebuild(*polynomial, expression.getContext())};
+}
+
+//===------------------------------------------- of operations ----------------------------------------------------===//
+
+AffineExpr mlir::resid::boundary::toSizeExpression(Operation *op, llvm::function_ref<AffineExpr(Value)> operand) {
+  Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
+  if (!type || !(type.isIndex() || type.isInteger(64)))
+    return {};
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    Type from = op->getOperand(0).getType();
+    return from.isIndex() || from.isInteger(64) ? operand(op->getOperand(0)) : AffineExpr();
+  }
+  if (op->getNumOperands() != 2 || !isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
+    return {};
+  AffineExpr a = operand(op->getOperand(0)), b = a ? operand(op->getOperand(1)) : AffineExpr();
+  if (!b)
+    return {};
+  return llvm::TypeSwitch<Operation *, AffineExpr>(op)
+      .Case([&](arith::AddIOp) { return a + b; })
+      .Case([&](arith::SubIOp) { return a - b; })
+      .Case([&](arith::MulIOp) { return a * b; })
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>([&](auto) { return a.floorDiv(b); })
+      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>([&](auto) { return a.ceilDiv(b); })
+      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return a % b; })
+      .Default([](Operation *) { return AffineExpr(); });
 }
 
 //===------------------------------------------- text -------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 #define RESID_CODEGEN_BOUNDARY_SIZEEXPRESSION_H
 
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
 #include <string>
@@ -16,6 +17,14 @@ namespace mlir::resid::boundary {
 /// The expression as a sum of products in a fixed order, so that equal polynomials are one expression; quotients and
 /// remainders count as factors. Null where a coefficient overflows, or where there are too many terms.
 AffineExpr normalizeSize(AffineExpr expression);
+
+/// The greatest number that divides all terms of a normal form, and the expression that it multiplies. Of a constant,
+/// that is the constant, and 1.
+std::pair<int64_t, AffineExpr> splitCoefficient(AffineExpr expression);
+
+/// What index arithmetic in 64 bits computes; `operand` gives the expressions of its operands, or null. Null for every
+/// other operation. Where sizes let the arithmetic overflow, or a dividend is negative, the expression has no value.
+AffineExpr toSizeExpression(Operation *op, llvm::function_ref<AffineExpr(Value)> operand);
 
 /// The text in C's notation; `nameOf` names the symbols. A quotient that rounds up is `ceil(a / b)`.
 std::string printSize(AffineExpr expression, llvm::function_ref<std::string(unsigned)> nameOf);

@@ -31,8 +31,6 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager) {
   options.allowReturnAllocsFromLoops = true;
   manager.addPass(bufferization::createOneShotBufferizePass(options));
   addCleanup(manager);
-  manager.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
-  manager.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
   manager.addPass(createAllocateSums());
   manager.addPass(contraction::createAllocatePanels());
   addCleanup(manager);

@@ -1,6 +1,6 @@
-// RUN: resid-opt %s --allow-unregistered-dialect --resid-plan-scratch --canonicalize --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: resid-opt %s --allow-unregistered-dialect --resid-plan-scratch --canonicalize --cse --split-input-file --verify-diagnostics | FileCheck %s
 
-// Two temporaries one behind the other, each rounded up to 64 bytes; the block comes before the status cell.
+// Two temporaries that are alive together, one behind the other, each rounded up to 64 bytes; the block comes before the status cell.
 // CHECK-LABEL: func.func private @two.scratch(%{{.*}}: i64) -> i64
 // CHECK:         arith.mului_extended
 // CHECK:         %[[TOTAL:.*]] = arith.select %{{.*}}, %c-2_i64, %{{.*}} : i64
@@ -10,9 +10,9 @@
 // CHECK-SAME:    resid.scratch = @two.scratch
 // CHECK:         %[[ROWS:.*]] = memref.dim %[[X]]
 // CHECK:         %[[BYTES:.*]] = arith.muli %[[ROWS]], %c32
-// CHECK:         %[[FIRST:.*]] = memref.view %[[SCRATCH]][%c0][%[[ROWS]]] : memref<?xi8> to memref<?x8xf32>
 // CHECK:         %[[RAISED:.*]] = arith.addi %[[BYTES]], %c63
 // CHECK:         %[[OFFSET:.*]] = arith.andi %[[RAISED]], %c-64
+// CHECK:         %[[FIRST:.*]] = memref.view %[[SCRATCH]][%c0][%[[ROWS]]] : memref<?xi8> to memref<?x8xf32>
 // CHECK:         %[[SECOND:.*]] = memref.view %[[SCRATCH]][%[[OFFSET]]][%[[ROWS]]] : memref<?xi8> to memref<?x8xbf16>
 // CHECK-NOT:     memref.alloc
 // CHECK:         "test.use"(%[[FIRST]], %[[SECOND]])
@@ -64,8 +64,8 @@ func.func private @unknown.impl(%ctx: !llvm.ptr, %n: index, %status: memref<i32>
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<2x?x?xf32>
 // CHECK:         %[[DIM1:.*]] = memref.dim %[[X]], %c1
 // CHECK:         %[[ROWS:.*]] = arith.muli %[[DIM1]], %c2 : index
-// CHECK:         memref.view %{{.*}}[%{{.*}}][%[[ROWS]]] : memref<?xi8> to memref<?x3xf32>
 // CHECK:         %[[DIM2:.*]] = memref.dim %[[X]], %c2
+// CHECK:         memref.view %{{.*}}[%{{.*}}][%[[ROWS]]] : memref<?xi8> to memref<?x3xf32>
 // CHECK:         memref.view %{{.*}}[%{{.*}}][%[[DIM2]]] : memref<?xi8> to memref<?xf32>
 // CHECK:         memref.view %{{.*}}[%{{.*}}][%[[ROWS]]] : memref<?xi8> to memref<?x5xf32>
 #views = {arguments = [{name = "x", shape = array<i64: 2, -1, -2>, type = tensor<2x?x?xf32>}], in_place = [], results = [],
@@ -131,5 +131,195 @@ func.func private @carried.impl(%ctx: !llvm.ptr, %x: memref<?x8xf32>, %out: memr
     scf.yield %next : memref<?x8xf32>
   }
   "test.use"(%last) : (memref<?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// What is not alive at the same time shares memory: the third temporary lies where the first was, and the fourth in a part
+// of it. An operation that reads one temporary and writes another needs both.
+// CHECK-LABEL: func.func private @chain.scratch() -> i64
+// CHECK:         return %c8192_i64
+// CHECK-LABEL: func.func private @chain.impl(
+// CHECK-DAG:     %[[A:.*]] = memref.view %{{.*}}[%c0][] : memref<?xi8> to memref<1024xf32>
+// CHECK-DAG:     %[[B:.*]] = memref.view %{{.*}}[%c4096][] : memref<?xi8> to memref<1024xf32>
+// CHECK-DAG:     %[[D:.*]] = memref.view %{{.*}}[%c4096][] : memref<?xi8> to memref<512xf32>
+// CHECK:         "test.use"(%[[A]])
+// CHECK-NEXT:    "test.use"(%[[A]], %[[B]])
+// CHECK-NEXT:    "test.use"(%[[B]], %[[A]])
+// CHECK-NEXT:    "test.use"(%[[A]], %[[D]])
+#chain = {arguments = [], in_place = [], results = [], sizes = [], symbol = "chain", type = ""}
+func.func private @chain.impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes {resid.signature = #chain} {
+  %a = memref.alloc() : memref<1024xf32>
+  %b = memref.alloc() : memref<1024xf32>
+  %c = memref.alloc() : memref<1024xf32>
+  %d = memref.alloc() : memref<512xf32>
+  "test.use"(%a) : (memref<1024xf32>) -> ()
+  "test.use"(%a, %b) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  "test.use"(%b, %c) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  "test.use"(%c, %d) : (memref<1024xf32>, memref<512xf32>) -> ()
+  return
+}
+
+// -----
+
+// Where temporaries are made does not matter, only where they are used. Views and names that a branch or a choice gives
+// them count as the temporaries themselves.
+// CHECK-LABEL: func.func private @names.scratch() -> i64
+// CHECK:         return %c20480_i64
+#names = {arguments = [{name = "n", type = i1}], in_place = [], results = [], sizes = [], symbol = "names", type = ""}
+func.func private @names.impl(%ctx: !llvm.ptr, %n: i1, %status: memref<i32>) attributes {resid.signature = #names} {
+  %a = memref.alloc() : memref<1024xf32>
+  %b = memref.alloc() : memref<1024xf32>
+  %c = memref.alloc() : memref<1024xf32>
+  %d = memref.alloc() : memref<1024xf32>
+  %rows = memref.expand_shape %a [[0, 1]] output_shape [4, 256] : memref<1024xf32> into memref<4x256xf32>
+  %row = memref.subview %rows[1, 0] [1, 256] [1, 1] : memref<4x256xf32> to memref<256xf32, strided<[1], offset: 256>>
+  %one = arith.select %n, %b, %c : memref<1024xf32>
+  "test.use"(%a, %b) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  "test.use"(%c) : (memref<1024xf32>) -> ()
+  %made = scf.if %n -> memref<1024xf32> {
+    "test.use"(%d) : (memref<1024xf32>) -> ()
+    scf.yield %d : memref<1024xf32>
+  } else {
+    %e = memref.alloc() : memref<1024xf32>
+    "test.use"(%e) : (memref<1024xf32>) -> ()
+    scf.yield %e : memref<1024xf32>
+  }
+  "test.use"(%row, %one, %made) : (memref<256xf32, strided<[1], offset: 256>>, memref<1024xf32>, memref<1024xf32>) -> ()
+  return
+}
+
+// -----
+
+// What one branch works in, the other may; and what follows them both.
+// CHECK-LABEL: func.func private @branches.scratch() -> i64
+// CHECK:         return %c4096_i64
+#branches = {arguments = [{name = "n", type = i1}], in_place = [], results = [], sizes = [], symbol = "branches", type = ""}
+func.func private @branches.impl(%ctx: !llvm.ptr, %n: i1, %status: memref<i32>) attributes {resid.signature = #branches} {
+  %a = memref.alloc() : memref<1024xf32>
+  %b = memref.alloc() : memref<1024xf32>
+  %c = memref.alloc() : memref<1024xf32>
+  scf.if %n {
+    "test.use"(%a) : (memref<1024xf32>) -> ()
+    "test.use"(%a) : (memref<1024xf32>) -> ()
+  } else {
+    "test.use"(%b) : (memref<1024xf32>) -> ()
+    "test.use"(%b) : (memref<1024xf32>) -> ()
+  }
+  "test.use"(%c) : (memref<1024xf32>) -> ()
+  return
+}
+
+// -----
+
+// A loop comes back to its beginning: what was made before it keeps its place all through it, even if one iteration
+// stores to it before it reads. What is made in an iteration lives no longer than that.
+// CHECK-LABEL: func.func private @loop.scratch() -> i64
+// CHECK:         return %c12288_i64
+// CHECK-LABEL: func.func private @loop.impl(
+// CHECK-DAG:     %[[BEFORE:.*]] = memref.view %{{.*}}[%c0][] : memref<?xi8> to memref<1024xf32>
+// CHECK-DAG:     %[[KEPT:.*]] = memref.view %{{.*}}[%c4096][] : memref<?xi8> to memref<1024xf32>
+// CHECK-DAG:     %[[MADE:.*]] = memref.view %{{.*}}[%c8192][] : memref<?xi8> to memref<1024xf32>
+// CHECK:         scf.for
+// CHECK-NEXT:      "test.use"(%[[BEFORE]])
+// CHECK-NEXT:      "test.use"(%[[MADE]])
+// CHECK-NEXT:      "test.use"(%[[MADE]])
+// CHECK-NEXT:      "test.use"(%[[KEPT]])
+// CHECK:         "test.use"(%[[BEFORE]])
+#loop = {arguments = [{name = "n", type = index}], in_place = [], results = [], sizes = [], symbol = "loop", type = ""}
+func.func private @loop.impl(%ctx: !llvm.ptr, %n: index, %status: memref<i32>) attributes {resid.signature = #loop} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %before = memref.alloc() : memref<1024xf32>
+  %kept = memref.alloc() : memref<1024xf32>
+  %after = memref.alloc() : memref<1024xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.alloc() : memref<1024xf32>
+    %b = memref.alloc() : memref<1024xf32>
+    "test.use"(%before) : (memref<1024xf32>) -> ()
+    "test.use"(%a) : (memref<1024xf32>) -> ()
+    "test.use"(%b) : (memref<1024xf32>) -> ()
+    "test.use"(%kept) : (memref<1024xf32>) -> ()
+  }
+  "test.use"(%after) : (memref<1024xf32>) -> ()
+  return
+}
+
+// -----
+
+// A buffer whose other names are not seen is in use all the time.
+// CHECK-LABEL: func.func private @hidden.scratch() -> i64
+// CHECK:         return %c8192_i64
+#hidden = {arguments = [], in_place = [], results = [], sizes = [], symbol = "hidden", type = ""}
+func.func private @hidden.impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes {resid.signature = #hidden} {
+  %a = memref.alloc() : memref<1024xf32>
+  %b = memref.alloc() : memref<1024xf32>
+  %name = "test.name"(%a) : (memref<1024xf32>) -> memref<1024xf32>
+  "test.use"(%b) : (memref<1024xf32>) -> ()
+  "test.use"(%name) : (memref<1024xf32>) -> ()
+  return
+}
+
+// -----
+
+// Sizes that are known when the function runs share memory where they are multiples of one number, however it is written:
+// 64 rows of 4 heads side by side take what 256 rows took. A square of it takes its own, and so does what is no multiple of
+// 64 bytes.
+// CHECK-LABEL: func.func private @multiples.scratch(
+// CHECK-SAME:      %[[N:.*]]: i64, %{{.*}}: i64) -> i64
+// CHECK-LABEL: func.func private @multiples.impl(
+// CHECK-SAME:      %[[X:[a-z0-9]+]]: memref<?x64xf32>
+// CHECK:         %[[ROWS:.*]] = memref.dim %[[X]], %c0
+// CHECK-DAG:     memref.view %{{.*}}[%c0][%[[ROWS]]] : memref<?xi8> to memref<?x256xf32>
+// CHECK-DAG:     memref.view %{{.*}}[%c0][%{{.*}}] : memref<?xi8> to memref<?x64xf32>
+// CHECK-DAG:     memref.view %{{.*}}[%[[SQUARE:.*]]][%[[ROWS]], %[[ROWS]]] : memref<?xi8> to memref<?x?xf32>
+// CHECK-DAG:     memref.view %{{.*}}[%[[REST:.*]]][%[[ROWS]]] : memref<?xi8> to memref<?x3xf32>
+// CHECK-DAG:     memref.view %{{.*}}[%[[REST]]][%[[ROWS]]] : memref<?xi8> to memref<?x5xf32>
+#multiples = {arguments = [{name = "x", shape = array<i64: -1, 64>, type = tensor<?x64xf32>}, {name = "y", shape = array<i64: -2, 64>, type = tensor<?x64xf32>}],
+          in_place = [], results = [],
+          sizes = [{argument = 0 : i64, dimension = 0 : i64, fixed = -1 : i64, name = "x_dim0", same_as = 0 : i64},
+                   {argument = 1 : i64, dimension = 0 : i64, fixed = -1 : i64, name = "y_dim0", same_as = 0 : i64}],
+          symbol = "multiples", type = ""}
+func.func private @multiples.impl(%ctx: !llvm.ptr, %x: memref<?x64xf32>, %y: memref<?x64xf32>, %status: memref<i32>)
+    attributes {resid.signature = #multiples} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %rows = memref.dim %x, %c0 : memref<?x64xf32>
+  %others = memref.dim %y, %c0 : memref<?x64xf32>
+  %many = arith.muli %others, %c4 : index
+  %a = memref.alloc(%rows) : memref<?x256xf32>
+  "test.use"(%a) : (memref<?x256xf32>) -> ()
+  %b = memref.alloc(%many) : memref<?x64xf32>
+  "test.use"(%b) : (memref<?x64xf32>) -> ()
+  %c = memref.alloc(%rows, %rows) : memref<?x?xf32>
+  "test.use"(%c) : (memref<?x?xf32>) -> ()
+  %d = memref.alloc(%rows) : memref<?x3xf32>
+  "test.use"(%d) : (memref<?x3xf32>) -> ()
+  %e = memref.alloc(%rows) : memref<?x5xf32>
+  "test.use"(%e) : (memref<?x5xf32>) -> ()
+  return
+}
+
+// -----
+
+// A branch in the loop hands its temporary on to the next iteration.
+#handed = {arguments = [{name = "n", type = index}, {name = "c", type = i1}], in_place = [], results = [], sizes = [], symbol = "handed", type = ""}
+func.func private @handed.impl(%ctx: !llvm.ptr, %n: index, %c: i1, %status: memref<i32>) attributes {resid.signature = #handed} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %first = memref.alloc() : memref<1024xf32>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%before = %first) -> (memref<1024xf32>) {
+    %next = scf.if %c -> memref<1024xf32> {
+      // expected-error @+1 {{a temporary that a loop carries to its next iteration is not available}}
+      %made = memref.alloc() : memref<1024xf32>
+      "test.use"(%before, %made) : (memref<1024xf32>, memref<1024xf32>) -> ()
+      scf.yield %made : memref<1024xf32>
+    } else {
+      scf.yield %before : memref<1024xf32>
+    }
+    scf.yield %next : memref<1024xf32>
+  }
+  "test.use"(%last) : (memref<1024xf32>) -> ()
   return
 }

@@ -1,0 +1,48 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Places for temporaries in one block of memory, such that those which are alive at the same time never overlap. Plain
+// numbers. Does not own when a temporary is alive (BufferLifetimes.h), nor what makes code of it (PlanScratch.cpp).
+
+#ifndef RESID_CODEGEN_BOUNDARY_SCRATCHSLOTS_H
+#define RESID_CODEGEN_BOUNDARY_SCRATCHSLOTS_H
+
+#include "codegen/boundary/BufferLifetimes.h"
+#include "mlir/IR/AffineExpr.h"
+
+namespace mlir::resid::boundary {
+
+/// Where temporaries begin, in bytes.
+constexpr int64_t kScratchAlignment = 64;
+
+/// A temporary of `units` times so many bytes as `unit` says, which is 1 where its size is known.
+struct ScratchRequest {
+  int64_t units;
+  AffineExpr unit;
+  LiveRange range;
+};
+
+/// A part of the block. It has `units` times so many bytes as `unit` says, rounded up to the alignment.
+struct ScratchArea {
+  AffineExpr unit;
+  int64_t units;
+};
+
+/// Where a temporary lies: so many units behind the beginning of an area, which is aligned whatever a unit is.
+struct ScratchPlace {
+  unsigned area;
+  int64_t offset;
+};
+
+struct ScratchLayout {
+  /// One behind the other. The area of known size, if there is one, is the first.
+  SmallVector<ScratchArea> areas;
+  /// One per request.
+  SmallVector<ScratchPlace> places;
+};
+
+/// Temporaries share memory where their sizes are multiples of the same unit: nothing is known of how others compare.
+ScratchLayout layOutScratch(ArrayRef<ScratchRequest> requests);
+
+} // namespace mlir::resid::boundary
+
+#endif // RESID_CODEGEN_BOUNDARY_SCRATCHSLOTS_H
