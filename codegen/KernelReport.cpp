@@ -16,6 +16,8 @@
 using namespace mlir;
 using namespace mlir::resid;
 
+static bool isKernel(Operation *op) { return isa_and_present<contraction::KernelOp, rows::KernelOp>(op); }
+
 namespace {
 
 /// Collects the kernels of one function.
@@ -28,7 +30,11 @@ public:
 
 private:
   ReportedKernel read(rows::KernelOp kernel);
-  void readTraffic(rows::KernelOp kernel, ReportedKernel &result);
+  ReportedKernel read(contraction::KernelOp kernel);
+  ReportedKernel start(Operation *kernel);
+  void addOperand(rows::OperandTraffic traffic, ReportedKernel &result);
+  rows::ByteCount countBytes(Value tensor);
+  std::string nameDimension(Value tensor, int64_t dimension);
   std::string nameSize(Value size);
   std::string nameTensor(Value tensor);
   std::optional<size_t> findPlace(Value value);
@@ -96,7 +102,7 @@ static Value skipViews(Value buffer) {
 std::string FunctionReader::nameTensor(Value tensor) {
   if (const boundary::KernelValue *argument = findArgument(tensor))
     return argument->name;
-  if (auto result = dyn_cast<OpResult>(tensor); result && isa<rows::KernelOp>(result.getOwner())) {
+  if (auto result = dyn_cast<OpResult>(tensor); result && isKernel(result.getOwner())) {
     Value whole = tensor;
     for (Operation *user : tensor.getUsers())
       if (auto joined = dyn_cast<tensor::CollapseShapeOp>(user))
@@ -114,33 +120,73 @@ std::string FunctionReader::nameTensor(Value tensor) {
   return "value that a loop carries";
 }
 
-void FunctionReader::readTraffic(rows::KernelOp kernel, ReportedKernel &result) {
-  auto name = [this](Value size) { return nameSize(size); };
-  DenseSet<Value> here;
-  for (rows::OperandTraffic &traffic : rows::measureTraffic(kernel, name)) {
-    Value tensor = traffic.tensor;
-    (traffic.isOutput ? result.written : result.read) += traffic.bytes;
-    // What goes from kernel to kernel only need not go through memory; what comes from elsewhere has to be read once.
-    bool leaves =
-        llvm::any_of(tensor.getUsers(), [](Operation *user) { return !isa<rows::KernelOp, tensor::DimOp>(user); });
-    bool isNew = !tensor.getDefiningOp<rows::KernelOp>() && known.insert(tensor).second;
-    if (traffic.isOutput ? leaves : isNew)
-      result.compulsory += traffic.bytes;
-    std::string type;
-    llvm::raw_string_ostream(type) << tensor.getType();
-    result.operands.push_back({nameTensor(tensor), type, std::move(traffic)});
-  }
+void FunctionReader::addOperand(rows::OperandTraffic traffic, ReportedKernel &result) {
+  Value tensor = traffic.tensor;
+  (traffic.isOutput ? result.written : result.read) += traffic.bytes;
+  // What goes from kernel to kernel only need not go through memory; what comes from elsewhere has to be read once.
+  bool leaves =
+      llvm::any_of(tensor.getUsers(), [](Operation *user) { return !isKernel(user) && !isa<tensor::DimOp>(user); });
+  bool isNew = !isKernel(tensor.getDefiningOp()) && known.insert(tensor).second;
+  if (traffic.isOutput ? leaves : isNew)
+    result.compulsory += traffic.bytes;
+  std::string type;
+  llvm::raw_string_ostream(type) << tensor.getType();
+  result.operands.push_back({nameTensor(tensor), type, std::move(traffic)});
 }
 
-ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
+/// What kernels of all kinds have.
+ReportedKernel FunctionReader::start(Operation *kernel) {
   ReportedKernel result;
   result.function = signature.symbol;
   result.name = names.lookup(kernel);
-  result.fused = rows::getSourceOps(kernel.getLoc());
-  result.program = kernel->getAttrOfType<StringAttr>(rows::kProgramAttribute).getValue().str();
-  readTraffic(kernel, result);
+  result.fused = rows::getSourceOps(kernel->getLoc());
   for (const kernels::DescribePlan &machine : machines)
     result.plans.push_back(machine(kernel));
+  return result;
+}
+
+/// The parameter of the C function that says the size of a dimension that is not known; where none does, a letter.
+std::string FunctionReader::nameDimension(Value tensor, int64_t dimension) {
+  if (const boundary::KernelValue *argument = findArgument(tensor))
+    if (int64_t extent = argument->shape[dimension]; extent < 0)
+      return signature.sizes[signature.sizes[-1 - extent].sameAs].name;
+  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
+    return nameSize(empty.getDynamicSize(dimension));
+  if (auto destination = tensor.getDefiningOp<DestinationStyleOpInterface>())
+    return nameDimension(destination.getTiedOpOperand(cast<OpResult>(tensor))->get(), dimension);
+  return nameSize(tensor);
+}
+
+rows::ByteCount FunctionReader::countBytes(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  int64_t factor = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  std::vector<std::string> sizes;
+  for (auto [dimension, size] : llvm::enumerate(type.getShape())) {
+    if (ShapedType::isDynamic(size))
+      sizes.push_back(nameDimension(tensor, dimension));
+    else
+      factor *= size;
+  }
+  rows::ByteCount bytes;
+  bytes.add(std::move(sizes), factor);
+  return bytes;
+}
+
+ReportedKernel FunctionReader::read(contraction::KernelOp kernel) {
+  ReportedKernel result = start(kernel);
+  for (OpOperand *operand : kernel.getDpsInputOperands())
+    if (isa<RankedTensorType>(operand->get().getType()))
+      addOperand({operand->get(), /*isOutput=*/false, countBytes(operand->get()), /*loads=*/1, /*stores=*/0}, result);
+  addOperand({kernel.getResult(), /*isOutput=*/true, countBytes(kernel.getResult()), /*loads=*/0, /*stores=*/1},
+             result);
+  return result;
+}
+
+ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
+  ReportedKernel result = start(kernel);
+  result.program = kernel->getAttrOfType<StringAttr>(rows::kProgramAttribute).getValue().str();
+  for (rows::OperandTraffic &traffic : rows::measureTraffic(kernel, [this](Value size) { return nameSize(size); }))
+    addOperand(std::move(traffic), result);
   assert(kernel->hasAttr(rows::kRefusalsAttribute) && "kernels must be formed with record");
   auto refusals = kernel->getAttrOfType<ArrayAttr>(rows::kRefusalsAttribute);
   for (auto refusal : refusals.getAsRange<DictionaryAttr>()) {
@@ -162,15 +208,21 @@ ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
 void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &kernels) {
   result.name = signature.symbol;
   unsigned number = 0;
-  function.walk([&](rows::KernelOp kernel) { names[kernel] = signature.symbol + "." + std::to_string(number++); });
+  function.walk([&](Operation *op) {
+    if (isKernel(op))
+      names[op] = signature.symbol + "." + std::to_string(number++);
+  });
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto kernel = dyn_cast<rows::KernelOp>(op)) {
       kernels.push_back(read(kernel));
       return WalkResult::skip();
     }
-    bool isOther = isa<contraction::KernelOp>(op) ||
-                   (isa_and_present<linalg::LinalgDialect>(op->getDialect()) && !isa<linalg::FillOp>(op));
-    if (isOther && op->getNumResults() != 0 && !isa<linalg::LinalgOp>(op->getParentOp()))
+    if (auto kernel = dyn_cast<contraction::KernelOp>(op)) {
+      kernels.push_back(read(kernel));
+      return WalkResult::skip();
+    }
+    if (isa_and_present<linalg::LinalgDialect>(op->getDialect()) && op->getNumResults() != 0 &&
+        !isa<linalg::FillOp>(op) && !isa<linalg::LinalgOp>(op->getParentOp()))
       llvm::append_range(result.otherOps, rows::getSourceOps(op->getLoc()));
     return WalkResult::advance();
   });

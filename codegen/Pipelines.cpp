@@ -12,6 +12,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/choice/DescribePlan.h"
 #include "codegen/cpu/choice/LocalRows.h"
+#include "codegen/cpu/contractions/DescribeContraction.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/machine/CPUVariants.h"
 #include "codegen/machine/Optimize.h"
@@ -221,8 +222,11 @@ static std::optional<CompileFailure> bufferize(ModuleOp module, const CompileOpt
 static std::vector<kernels::DescribePlan> describePlans(ArrayRef<machine::TargetDescription> targets) {
   std::vector<kernels::DescribePlan> machines;
   for (const machine::TargetDescription &target : targets)
-    machines.push_back(
-        [&target](rows::KernelOp kernel) { return cpu::describePlan(kernel, target.cpu, target.facts); });
+    machines.push_back([&target](Operation *op) {
+      if (auto product = dyn_cast<contraction::KernelOp>(op))
+        return cpu::describeContraction(product, target.cpu, target.facts);
+      return cpu::describePlan(cast<rows::KernelOp>(op), target.cpu, target.facts);
+    });
   return machines;
 }
 

@@ -6,7 +6,7 @@
 #ifndef RESID_CODEGEN_KERNELS_PLANDESCRIPTION_H
 #define RESID_CODEGEN_KERNELS_PLANDESCRIPTION_H
 
-#include "codegen/rows/RowsDialect.h"
+#include "mlir/IR/Operation.h"
 #include "llvm/Support/JSON.h"
 #include <functional>
 #include <string>
@@ -41,8 +41,8 @@ struct PlanDescription {
   std::string fallbackName, fallbackReason;
 };
 
-/// Plans a kernel for one machine.
-using DescribePlan = std::function<PlanDescription(rows::KernelOp kernel)>;
+/// Plans a kernel, of whatever kind, for one machine.
+using DescribePlan = std::function<PlanDescription(Operation *kernel)>;
 
 } // namespace mlir::resid::kernels
 

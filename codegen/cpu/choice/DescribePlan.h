@@ -7,6 +7,7 @@
 
 #include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/kernels/PlanDescription.h"
+#include "codegen/rows/RowsDialect.h"
 
 namespace mlir::resid::cpu {
 
