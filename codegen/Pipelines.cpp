@@ -159,6 +159,7 @@ static std::optional<CompileFailure> prepareEntries(ModuleOp module, const Compi
   return runStage(module, options, "entries", CompileFailure::Program, [&](OpPassManager &manager) {
     boundary::PrepareEntriesOptions entryOptions;
     entryOptions.prefix = options.prefix;
+    entryOptions.weightsStruct = options.weightsStruct;
     manager.addPass(boundary::createPrepareEntries(entryOptions));
   });
 }

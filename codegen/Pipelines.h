@@ -24,6 +24,8 @@ struct CompileOptions {
   std::optional<ConvertNormPlacementOptions> conversion;
   /// Prepended literally to every exported name.
   std::string prefix;
+  /// Functions take their weights in one struct (PrepareEntries).
+  bool weightsStruct = false;
   /// Each exported F also gets `void F__packed(void **args)`: args[i] points at the i-th C argument, the last one at a
   /// resid_status that receives the answer. For callers that learn a signature at run time.
   bool packedEntries = false;

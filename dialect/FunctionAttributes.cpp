@@ -6,7 +6,6 @@
 
 #include "dialect/ResidDialect.h"
 #include "dialect/Spelling.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -17,6 +16,16 @@ Location resid::getArgumentLocation(Operation *function, unsigned index) {
   Block &entry = function->getRegion(0).front();
   bool isKnown = index < entry.getNumArguments() && !isa<UnknownLoc>(entry.getArgument(index).getLoc());
   return isKnown ? entry.getArgument(index).getLoc() : function->getLoc();
+}
+
+std::optional<std::string> resid::getWeightName(FunctionOpInterface function, unsigned index) {
+  Attribute mark = function.getArgAttr(index, kWeightAttribute);
+  if (!mark)
+    return std::nullopt;
+  auto name = dyn_cast<StringAttr>(mark);
+  if (!name)
+    name = function.getArgAttrOfType<StringAttr>(index, kArgumentNameAttribute);
+  return name && !name.empty() ? name.str() : "arg" + std::to_string(index);
 }
 
 /// The types of arguments and results, of functions of programs. Functions of the LLVM dialect, to which attributes
@@ -39,6 +48,21 @@ static LogicalResult verifyStrided(Location location, Attribute value, Type type
                              << " has type " << type;
 }
 
+/// Checkpoints hold arrays, by names that end where C's do.
+static LogicalResult verifyWeight(Location location, Attribute value, Type type, unsigned index) {
+  auto name = dyn_cast<StringAttr>(value);
+  if (!isa<UnitAttr>(value) && (!name || name.empty() || name.getValue().contains('\0')))
+    return emitError(location)
+           << "expected '" << kWeightAttribute << "' of argument " << index
+           << " to be a name in checkpoints (a string that is neither empty nor has zero bytes), or "
+              "to have no value, but got "
+           << value;
+  if (isa<RankedTensorType, MemRefType>(type))
+    return success();
+  return emitError(location) << "expected '" << kWeightAttribute << "' on a tensor only, but argument " << index
+                             << " has type " << type;
+}
+
 LogicalResult ResidDialect::verifyRegionArgAttribute(Operation *function, unsigned, unsigned index,
                                                      NamedAttribute attribute) {
   FunctionType type = getProgramType(function);
@@ -55,6 +79,8 @@ LogicalResult ResidDialect::verifyRegionArgAttribute(Operation *function, unsign
   };
   if (name == kStridedAttribute)
     return verifyStrided(location, value, type.getInput(index), "argument", index);
+  if (name == kWeightAttribute)
+    return verifyWeight(location, value, type.getInput(index), index);
   if (name == kArgumentNameAttribute)
     return expect(isa<StringAttr>(value), "a string");
   if (name == kPreparedAttribute || name == kPrepareInputAttribute) {
@@ -62,7 +88,7 @@ LogicalResult ResidDialect::verifyRegionArgAttribute(Operation *function, unsign
     return expect(number && number.getType().isInteger(64), "a number of type i64");
   }
   InFlightDiagnostic message = emitError(location);
-  StringRef names[] = {kArgumentNameAttribute, kStridedAttribute};
+  StringRef names[] = {kArgumentNameAttribute, kStridedAttribute, kWeightAttribute};
   message << "expected " << listNames({names, {}, {}}) << " on argument " << index << ", but got '" << name
           << "', which resid does not know";
   StringRef nearest = findNearest(name, {names, {}, {}});
@@ -84,7 +110,7 @@ LogicalResult ResidDialect::verifyRegionResultAttribute(Operation *function, uns
 /// On an op itself they would be read by nobody.
 LogicalResult ResidDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
-  if (name != kStridedAttribute && name != kArgumentNameAttribute)
+  if (name != kStridedAttribute && name != kArgumentNameAttribute && name != kWeightAttribute)
     return success();
   return op->emitError() << "expected '" << name << "' on an argument "
                          << (name == kStridedAttribute ? "or a result " : "") << "of a function, but it stands on '"

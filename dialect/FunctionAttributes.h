@@ -7,7 +7,10 @@
 #define RESID_DIALECT_FUNCTIONATTRIBUTES_H
 
 #include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
 
 namespace mlir::resid {
 
@@ -18,12 +21,19 @@ constexpr llvm::StringLiteral kArgumentNameAttribute = "resid.name";
 /// far as the caller says. Has no value.
 constexpr llvm::StringLiteral kStridedAttribute = "resid.strided";
 
+/// On an argument: it is a weight, which checkpoints hold. The value is its name there, a string; without a value it is
+/// the argument's name.
+constexpr llvm::StringLiteral kWeightAttribute = "resid.weight";
+
 /// On an argument that @F_prepare makes, or takes as well: which of its results or arguments it is, an i64.
 constexpr llvm::StringLiteral kPreparedAttribute = "resid.prepared";
 constexpr llvm::StringLiteral kPrepareInputAttribute = "resid.prepare_input";
 
 /// Where the argument is written; where the function is, if that is not known.
 Location getArgumentLocation(Operation *function, unsigned index);
+
+/// The name in checkpoints of an argument that is marked as a weight; nothing of another one.
+std::optional<std::string> getWeightName(FunctionOpInterface function, unsigned index);
 
 } // namespace mlir::resid
 

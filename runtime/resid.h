@@ -197,3 +197,25 @@ RESID_API const char *resid_status_string(resid_status status);
 #endif
 
 #endif /* RESID_ABI_H */
+
+/* What headers made with residc --weights-struct add. It has a guard of its own, since the header of an earlier resid,
+ * which has no such types, may come first. */
+#ifndef RESID_WEIGHT_LIST_H
+#define RESID_WEIGHT_LIST_H
+
+/* One member of a struct <name>_weights. */
+typedef struct resid_weight {
+  const char *name;     /* in checkpoints; NULL where <name>_prepare makes the array */
+  const char *dtype;    /* as the safetensors format writes it: "F32", "BF16", "F16", "F64", "I64", "BOOL" ... */
+  const int64_t *shape; /* `rank` sizes; NULL where the rank is 0 */
+  int32_t rank;
+} resid_weight;
+
+/* What <name>_weight_list() answers: the members of the struct in their order, each of which is a pointer. It lives as
+ * long as the object is loaded. */
+typedef struct resid_weight_list {
+  int64_t count;
+  const resid_weight *weights;
+} resid_weight_list;
+
+#endif /* RESID_WEIGHT_LIST_H */

@@ -32,7 +32,7 @@ public:
     std::vector<std::string> strings;
     for (const KernelValue &value : signature.arguments) {
       values.push_back(&value);
-      strings.push_back("argument '" + value.name + "'");
+      strings.push_back(signature.describeArgument(value));
     }
     for (const KernelValue &value : signature.results) {
       values.push_back(&value);
@@ -343,6 +343,11 @@ RefusalProgram RefusalWriter::write(llvm::StringRef processors) {
                    [&] { program.text("this processor is not supported, expected " + processors.str()).end(); });
   program.ifReason(FailedCheck, [&] { writeValues(); });
   writeScratch();
+  if (!signature.weights.empty())
+    program.ifReason(NullWeights, [&] {
+      program.text("argument '" + signature.weights + "' is NULL, expected a struct " + signature.getWeightsType());
+      program.end();
+    });
   program.ifStatus(RESID_BAD_POINTER, [&] { writePointers(); });
   program.ifStatus(RESID_BAD_SHAPE, [&] {
     writeSizes();

@@ -4,6 +4,7 @@
 
 #include "codegen/boundary/ArrayChecks.h"
 #include "codegen/boundary/Boundary.h"
+#include "codegen/boundary/EntryParameters.h"
 #include "codegen/boundary/Passes.h"
 #include "codegen/boundary/Refusals.h"
 #include "codegen/boundary/ScratchSlots.h"
@@ -40,8 +41,6 @@ public:
   void buildScratchBytes();
 
 private:
-  FunctionType getEntryType();
-  void collectParameters();
   void checkContext();
   void checkValues();
   void chooseProcessor();
@@ -74,47 +73,6 @@ private:
 };
 
 } // namespace
-
-/// The type by which C passes a scalar: 16-bit floats as their bits.
-static Type getScalarType(Type type) {
-  if (type.isIndex())
-    return IntegerType::get(type.getContext(), 64);
-  if (type.isF16() || type.isBF16())
-    return IntegerType::get(type.getContext(), 16);
-  return type;
-}
-
-FunctionType EntryBuilder::getEntryType() {
-  SmallVector<Type> types = {pointerType};
-  for (const KernelValue &value : signature.arguments) {
-    types.push_back(value.isArray() ? pointerType : getScalarType(value.type));
-    types.append(llvm::count_if(value.shape, [](int64_t code) { return code < 0; }), builder.getI64Type());
-    types.append(value.isStrided(), builder.getI64Type());
-  }
-  for (const KernelValue &value : signature.results) {
-    types.push_back(pointerType);
-    types.append(value.isStrided(), builder.getI64Type());
-  }
-  return builder.getFunctionType(types, {builder.getI32Type()});
-}
-
-void EntryBuilder::collectParameters() {
-  auto next = entry.getArguments().begin();
-  context = *next++;
-  for (const KernelValue &value : signature.arguments) {
-    arguments.push_back({*next++, &value});
-    for (int64_t code : value.shape)
-      if (code < 0)
-        sizes.push_back(*next++);
-    if (value.isStrided())
-      arguments.back().stride = *next++;
-  }
-  for (const KernelValue &value : signature.results) {
-    results.push_back({*next++, &value});
-    if (value.isStrided())
-      results.back().stride = *next++;
-  }
-}
 
 void EntryBuilder::checkContext() {
   Block *check = addBlock(), *next = addBlock();
@@ -295,13 +253,14 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
 }
 
 void EntryBuilder::buildEntry() {
-  begin(signature.symbol, getEntryType());
+  begin(signature.symbol, getEntryType(signature, builder));
   entry->setAttr(kSignatureAttribute, signature.toAttribute(builder.getContext()));
-  collectParameters();
+  context = entry.getArgument(0);
+  checkContext();
+  sizes = collectParameters(*this);
   SizeCode code(builder, loc, signature, sizes);
   derivedSizes = llvm::to_vector(code.getDerivedSizes());
   buildArrayRefusals(code);
-  checkContext();
   ArrayChecks(*this, code, signature, arguments, results).emit();
   checkValues();
   chooseProcessor();

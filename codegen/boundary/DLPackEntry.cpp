@@ -66,6 +66,8 @@ private:
   void buildRefusal();
   void read(const KernelValue &value, ArrayRef<llvm::Value *> sizes);
   void addArgument(const KernelValue &value);
+  /// Puts the address of an array into the struct of weights, which F takes in the place of its first member.
+  void addMember(llvm::Value *data);
   void addResult(const KernelValue &value);
   llvm::Value *loadScalar(llvm::Type *type, llvm::Value *address);
 
@@ -81,6 +83,9 @@ private:
   llvm::PHINode *refusal = nullptr, *refusedValue = nullptr, *refusedWords = nullptr;
   /// One per argument and result.
   SmallVector<llvm::Value *> arrays;
+  /// The struct of weights, and how many members it has so far.
+  llvm::AllocaInst *weights = nullptr;
+  unsigned members = 0;
   SmallVector<llvm::Value *> operands;
 };
 
@@ -170,12 +175,24 @@ void DLEntryBuilder::addArgument(const KernelValue &value) {
     operands.push_back(loadScalar(entry->getArg(operands.size())->getType(), data));
     return;
   }
+  if (value.isMember())
+    return addMember(data);
   operands.push_back(data);
   for (auto [dimension, code] : llvm::enumerate(value.shape))
     if (code < 0)
       operands.push_back(builder.CreateLoad(i64, getWord(array, 2 + dimension)));
   if (value.isStrided())
     operands.push_back(builder.CreateLoad(i64, getWord(array, 1)));
+}
+
+void DLEntryBuilder::addMember(llvm::Value *data) {
+  if (!weights) {
+    llvm::IRBuilder<> atEntry(&function->getEntryBlock(), function->getEntryBlock().begin());
+    unsigned count = llvm::count_if(signature.arguments, [](const KernelValue &value) { return value.isMember(); });
+    weights = atEntry.CreateAlloca(llvm::ArrayType::get(pointer, count));
+    operands.push_back(weights);
+  }
+  builder.CreateStore(data, builder.CreateConstInBoundsGEP1_64(pointer, weights, members++));
 }
 
 void DLEntryBuilder::addResult(const KernelValue &value) {

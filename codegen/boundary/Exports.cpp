@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Linkage, target attributes, F_info and F__packed.
+// Linkage, target attributes, F_info, F_weight_list and F__packed.
 
 #include "codegen/boundary/Exports.h"
 
@@ -18,6 +18,12 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::boundary;
+
+/// A private constant with these elements.
+static llvm::GlobalVariable *addTable(llvm::Module &module, llvm::ArrayType *type, ArrayRef<llvm::Constant *> values) {
+  return new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+                                  llvm::ConstantArray::get(type, values));
+}
 
 /// The function F_info: the resid_info (runtime/resid.h) of the CPU that is chosen; where there are several, the last
 /// one is for a processor that has none of them.
@@ -41,9 +47,7 @@ static void addInfoFunction(llvm::Module &module, ArrayRef<machine::TargetDescri
     add(target.cpu);
   if (targets.size() > 1)
     add(llvm::join(machine::getCPUNames(targets), ","));
-  auto *tableType = llvm::ArrayType::get(type, values.size());
-  auto *table = new llvm::GlobalVariable(module, tableType, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
-                                         llvm::ConstantArray::get(tableType, values));
+  llvm::GlobalVariable *table = addTable(module, llvm::ArrayType::get(type, values.size()), values);
   if (targets.size() == 1) {
     builder.CreateRet(table);
     return;
@@ -51,6 +55,39 @@ static void addInfoFunction(llvm::Module &module, ArrayRef<machine::TargetDescri
   llvm::Value *choice = builder.CreateCall(module.getFunction(machine::kCPUChoiceName));
   llvm::Value *index = builder.CreateZExt(builder.CreateSub(choice, builder.getInt32(1)), builder.getInt64Ty());
   builder.CreateRet(builder.CreateInBoundsGEP(type, table, index));
+}
+
+/// The resid_weight (runtime/resid.h) of a member.
+static llvm::Constant *makeWeight(llvm::Module &module, llvm::IRBuilder<> &builder, llvm::StructType *type,
+                                  const KernelValue &value) {
+  llvm::Constant *null = llvm::ConstantPointerNull::get(builder.getPtrTy());
+  llvm::Constant *name = value.weight->empty() ? null : builder.CreateGlobalString(*value.weight);
+  auto sizes =
+      llvm::map_to_vector(value.shape, [&](int64_t size) -> llvm::Constant * { return builder.getInt64(size); });
+  llvm::Constant *shape = null;
+  if (!sizes.empty())
+    shape = addTable(module, llvm::ArrayType::get(builder.getInt64Ty(), sizes.size()), sizes);
+  return llvm::ConstantStruct::get(type,
+                                   {name, builder.CreateGlobalString(getCheckpointTypeName(value.getElementType())),
+                                    shape, builder.getInt32(sizes.size())});
+}
+
+/// The function F_weight_list: the resid_weight_list of the struct of weights.
+static llvm::Function *addWeightList(llvm::Module &module, const KernelSignature &kernel) {
+  auto *pointer = llvm::PointerType::getUnqual(module.getContext());
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(pointer, false), llvm::GlobalValue::ExternalLinkage,
+                                          kernel.getWeightListName(), module);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", function));
+  auto *type = llvm::StructType::get(module.getContext(), {pointer, pointer, pointer, builder.getInt32Ty()});
+  SmallVector<llvm::Constant *> weights;
+  for (const KernelValue &argument : kernel.arguments)
+    if (argument.isMember())
+      weights.push_back(makeWeight(module, builder, type, argument));
+  auto *list = llvm::ConstantStruct::getAnon(
+      {builder.getInt64(weights.size()), addTable(module, llvm::ArrayType::get(type, weights.size()), weights)});
+  builder.CreateRet(
+      new llvm::GlobalVariable(module, list->getType(), /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage, list));
+  return function;
 }
 
 static void addPackedFunction(llvm::Module &module, llvm::Function *entry) {
@@ -104,6 +141,8 @@ static SmallVector<llvm::Function *> addExports(llvm::Module &module, ArrayRef<m
     } else {
       exported.push_back(module.getFunction(kernel.symbol + kDLPackSuffix.str()));
     }
+    if (!kernel.weights.empty())
+      exported.push_back(addWeightList(module, kernel));
     exported.append(
         {entry, module.getFunction(kernel.symbol + "_info"), module.getFunction(kernel.symbol + "_scratch_bytes")});
   }

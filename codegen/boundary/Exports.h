@@ -12,11 +12,11 @@
 
 namespace mlir::resid::boundary {
 
-/// Adds `F_info` and F_dl for each kernel; makes everything internal but these, F and F_scratch_bytes. What runs before
-/// the processor was asked, or whatever it answers, is compiled for the baseline of the architecture, the rest for the
-/// only one of `targets`; where there are several, machine::setVariant has done it. With `packed` adds `F__packed(void
-/// **args)` instead of F_dl, for calls in memory: args[i] points at the i-th C argument, the last one at a resid_status
-/// that receives the answer.
+/// Adds `F_info` and F_dl for each kernel, and F_weight_list where it takes a struct of weights; makes everything
+/// internal but these, F and F_scratch_bytes. What runs before the processor was asked, or whatever it answers, is
+/// compiled for the baseline of the architecture, the rest for the only one of `targets`; where there are several,
+/// machine::setVariant has done it. With `packed` adds `F__packed(void **args)` instead of F_dl, for calls in memory:
+/// args[i] points at the i-th C argument, the last one at a resid_status that receives the answer.
 void finishExports(llvm::Module &module, llvm::ArrayRef<machine::TargetDescription> targets,
                    llvm::ArrayRef<KernelSignature> kernels, bool packed);
 

@@ -30,6 +30,16 @@ static std::string describeArray(const KernelSignature &signature, const KernelV
   return text;
 }
 
+/// Text of others as a comment may hold it: printable, and nothing that ends or begins a comment.
+static std::string makeCommentText(StringRef text) {
+  std::string safe;
+  for (auto [index, c] : llvm::enumerate(text)) {
+    bool isMark = index > 0 && ((c == '/' && text[index - 1] == '*') || (c == '*' && text[index - 1] == '/'));
+    safe += llvm::isPrint(c) && c != '\\' && !isMark ? c : ' ';
+  }
+  return safe;
+}
+
 static std::string describeSharing(const KernelSignature &signature, unsigned result) {
   SmallVector<std::string> names;
   bool hasStrides = signature.results[result].isStrided();
@@ -74,10 +84,7 @@ static void writeChecks(llvm::raw_ostream &stream, const KernelSignature &signat
          << (isInside ? "while it works, so that outputs may have been written:\n" : "before anything is written:\n");
   for (StringRef text : texts) {
     auto [before, after] = text.split(text.contains(" are {0}") ? " are {0}" : " is {0}");
-    stream << " *   ";
-    for (char c : (before + after).str())
-      stream << (llvm::isPrint(c) && c != '/' && c != '\\' ? c : ' ');
-    stream << "\n";
+    stream << " *   " << makeCommentText((before + after).str()) << "\n";
   }
 }
 
@@ -90,7 +97,8 @@ static void writeRules(llvm::raw_ostream &stream, const KernelSignature &signatu
     stream << " * Of an array with rows s apart, row r (all dimensions but the last, flattened) begins at element\n"
            << " * r * s; s is at least the width, and what lies between rows is left alone. Such arrays may take\n"
            << " * turns in one buffer: with rows equally far apart in bytes, each in columns of its own.\n";
-  stream << " * Answers RESID_OK, or RESID_BAD_POINTER (NULL for an array that has elements), RESID_BAD_SHAPE (a\n"
+  stream << " * Answers RESID_OK, or RESID_BAD_POINTER (NULL for an array that has elements"
+         << (signature.weights.empty() ? "" : ", or for the\n * struct") << "), RESID_BAD_SHAPE (a\n"
          << " * size that is negative, disagrees, or makes an array of more than 2^47 bytes"
          << (hasStrides ? "; rows that overlap" : "") << "), RESID_ALIAS\n"
          << " * (an output overlaps another array, unless it says so above), RESID_BAD_VALUE"
@@ -106,7 +114,14 @@ static void writeRules(llvm::raw_ostream &stream, const KernelSignature &signatu
 static void writeComment(llvm::raw_ostream &stream, const KernelSignature &signature) {
   stream << "/* " << signature.symbol << ": " << signature.typeText << "\n *\n";
   stream << " *   ctx: threads and memory, or NULL\n";
+  bool hasStruct = false;
   for (const KernelValue &argument : signature.arguments) {
+    if (argument.isMember()) {
+      if (!hasStruct)
+        stream << " *   " << signature.weights << ": the struct above, read; its arrays too\n";
+      hasStruct = true;
+      continue;
+    }
     stream << " *   " << argument.name << ": ";
     if (argument.isArray())
       stream << describeArray(signature, argument) << ", read\n";
@@ -130,7 +145,14 @@ static SmallVector<std::string> getSizeParameters(const KernelSignature &signatu
 
 static SmallVector<std::string> getParameters(const KernelSignature &signature) {
   SmallVector<std::string> parameters = {"const resid_ctx *ctx"};
+  bool hasStruct = false;
   for (const KernelValue &argument : signature.arguments) {
+    if (argument.isMember()) {
+      if (!hasStruct)
+        parameters.push_back("const " + signature.getWeightsType() + " *" + signature.weights);
+      hasStruct = true;
+      continue;
+    }
     parameters.push_back(argument.isArray() ? "const " + elementTypeName(argument) + " *" + argument.name
                                             : elementTypeName(argument) + " " + argument.name);
     for (int64_t code : argument.shape)
@@ -163,8 +185,31 @@ static void writeDeclaration(llvm::raw_ostream &stream, StringRef start, ArrayRe
   stream << line << (parameters.empty() ? "void" : "") << ");\n";
 }
 
+/// The struct of weights. What each member is stands behind it: what checkpoints call it, or who makes it.
+static void writeWeights(llvm::raw_ostream &stream, const KernelSignature &signature) {
+  if (signature.weights.empty())
+    return;
+  std::string type = signature.getWeightsType();
+  stream << "/* The weights of " << signature.symbol << ", by their names in checkpoints. */\ntypedef struct " << type
+         << " {\n";
+  for (const KernelValue &argument : signature.arguments) {
+    if (!argument.isMember())
+      continue;
+    stream << "  const " << elementTypeName(argument) << " *" << argument.name << "; /* ";
+    if (argument.weight->empty())
+      stream << "made by " << signature.symbol << "_prepare";
+    else
+      stream << '"' << makeCommentText(*argument.weight) << '"';
+    stream << ": " << describeArray(signature, argument) << " */\n";
+  }
+  stream << "} " << type << ";\n\n/* The members of " << type << " in their order. Never NULL. */\n";
+  writeDeclaration(stream, "RESID_API const resid_weight_list *" + signature.getWeightListName(), {});
+  stream << "\n";
+}
+
 static void writeFunction(llvm::raw_ostream &stream, const KernelSignature &signature) {
   const std::string &name = signature.symbol;
+  writeWeights(stream, signature);
   writeComment(stream, signature);
   writeDeclaration(stream, "RESID_API resid_status " + name, getParameters(signature));
   stream
@@ -172,7 +217,9 @@ static void writeFunction(llvm::raw_ostream &stream, const KernelSignature &sign
       << " on DLPack tensors on the CPU: args has its arguments, then its results, n in all. Scalars have no\n"
       << " * dimensions. Answers also RESID_BAD_DTYPE, RESID_BAD_SHAPE (another n, or a tensor of another shape),\n"
       << " * RESID_UNSUPPORTED (another device, or elements in another order) and RESID_BAD_POINTER (a tensor or its\n"
-      << " * shape is NULL). */\n";
+      << " * shape is NULL)."
+      << (signature.weights.empty() ? "" : " Weights are among the arguments, in the order of the MLIR\n * function.")
+      << " */\n";
   writeDeclaration(stream, "RESID_API resid_status " + name + "_dl",
                    {"const resid_ctx *ctx", "const DLTensor *const *args", "int32_t n"});
   stream << "\n/* What " << name << " was compiled for. Never NULL. */\n";

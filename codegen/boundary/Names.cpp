@@ -32,7 +32,8 @@ static bool isTaken(llvm::StringRef name) {
       "template this thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using "
       "virtual void volatile wchar_t while xor xor_eq ctx int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t "
       "uint64_t size_t NULL NDEBUG I complex imaginary noreturn errno offsetof unix linux i386 resid_ctx resid_info "
-      "resid_status DLDevice DLDeviceType DLDataType DLDataTypeCode DLPackVersion DLTensor "
+      "resid_status resid_weight resid_weight_list resid_weights DLDevice DLDeviceType DLDataType DLDataTypeCode "
+      "DLPackVersion DLTensor "
       "DLManagedTensor DLManagedTensorVersioned");
   bool isOurs = name.starts_with("RESID_") || name.starts_with("kDL") || name.starts_with("DLPACK_");
   // `_X` and `__x` belong to the compiler, UINT8_MAX and the like to <stdint.h>.
@@ -47,8 +48,9 @@ static bool isTaken(llvm::StringRef name) {
 static bool isFunctionTaken(llvm::StringRef name) {
   static const llvm::StringSet<> functions =
       makeNameSet("main resid_alloc resid_ctx_init resid_free resid_parallel_for resid_status_string "
-                  "resid_thread_pool_create resid_thread_pool_destroy resid_thread_pool_size resid_cpu_choice "
-                  "resid_cpu_state resid_dl_read getauxval");
+                  "resid_thread_pool_create resid_thread_pool_destroy resid_thread_pool_size resid_weights_close "
+                  "resid_weights_count resid_weights_fill resid_weights_find resid_weights_get resid_weights_open "
+                  "resid_weights_read resid_cpu_choice resid_cpu_state resid_dl_read getauxval");
   // What LLVM takes for a function of a library, whatever the headers say.
   static const llvm::TargetLibraryInfoImpl library{llvm::Triple("x86_64-unknown-linux-gnu")};
   llvm::LibFunc function;

@@ -23,12 +23,15 @@ def PrepareEntries : Pass<"resid-prepare-entries", "::mlir::ModuleOp"> {
     one argument per argument of F (a memref for a tensor), one memref per result, and the status cell (`memref<i32>`).
 
     The attribute `resid.signature` says how F looks from C: the names, which run-time sizes must be equal, and where
-    each size of a result comes from. C names come from the argument attribute `resid.name`, else they are argN.
+    each size of a result comes from. C names come from the argument attribute `resid.name`, else they are argN. With
+    `weights-struct`, arguments marked `resid.weight` or `resid.prepared` are members of one struct in C.
 
     Calls must have been inlined. A result whose size does not follow from the arguments' sizes is an error.
   }];
   let options = [Option<"prefix", "prefix", "std::string", /*default=*/"\"\"",
-                        "what the C names of functions begin with">];
+                        "what the C names of functions begin with">,
+                 Option<"weightsStruct", "weights-struct", "bool", /*default=*/"false",
+                        "take weights in one struct: arguments marked resid.weight, and those that F_prepare makes">];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect"];
 }

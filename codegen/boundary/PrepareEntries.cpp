@@ -21,6 +21,16 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::boundary;
 
+/// The names of a header that are no parameters. Types are among them: C has one name for a type or a function.
+static SmallVector<std::string> getHeaderNames(const KernelSignature &signature) {
+  SmallVector<std::string> names;
+  for (StringRef suffix : {"", "_dl", "_info", "_scratch_bytes"})
+    names.push_back(signature.symbol + suffix.str());
+  if (!signature.weights.empty())
+    names.append({signature.getWeightsType(), signature.getWeightListName()});
+  return names;
+}
+
 static FunctionType getImplementationType(MLIRContext *context, const KernelSignature &signature) {
   SmallVector<Type> types = {LLVM::LLVMPointerType::get(context)};
   for (const KernelValue &value : llvm::concat<const KernelValue>(signature.arguments, signature.results))
@@ -185,12 +195,12 @@ struct PrepareEntries : resid::boundary::impl::PrepareEntriesBase<PrepareEntries
         continue;
       if (failed(verifyInterfaceTypes(function)))
         return signalPassFailure();
-      FailureOr<KernelSignature> signature = computeSignature(function, prefix);
+      FailureOr<KernelSignature> signature = computeSignature(function, prefix, weightsStruct);
       if (failed(signature))
         return signalPassFailure();
-      for (StringRef suffix : {"", "_dl", "_info", "_scratch_bytes"})
-        if (!exported.insert(signature->symbol + suffix.str()).second) {
-          function.emitError() << "expected names that differ, but '" << signature->symbol + suffix.str()
+      for (const std::string &name : getHeaderNames(*signature))
+        if (!exported.insert(name).second) {
+          function.emitError() << "expected names that differ, but '" << name
                                << "' is exported for another function too";
           return signalPassFailure();
         }

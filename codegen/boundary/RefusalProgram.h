@@ -32,6 +32,8 @@ enum Reason : uint8_t {
   NullTensors,
   // Of a condition (rows.require); the detail is its number among KernelSignature::checks.
   FailedCheck,
+  // Of F again.
+  NullWeights,
 };
 static_assert(NullTensor == 5 && OtherStride == 11, "expected the numbers in DLPackRead.ll");
 

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Signatures as attributes, and the C types of MLIR values.
+// Signatures of functions, and the C types of MLIR values; see Signature.h.
 
 #include "codegen/boundary/Signature.h"
 
@@ -44,6 +44,26 @@ llvm::StringRef mlir::resid::boundary::getCTypeName(Type type) {
   default:
     return "";
   }
+}
+
+llvm::StringRef mlir::resid::boundary::getCheckpointTypeName(Type type) {
+  if (type.isBF16())
+    return "BF16";
+  if (type.isF16())
+    return "F16";
+  if (type.isF32())
+    return "F32";
+  if (type.isF64())
+    return "F64";
+  if (type.isInteger(1))
+    return "BOOL";
+  if (type.isInteger(8))
+    return "I8";
+  if (type.isInteger(16))
+    return "I16";
+  if (type.isInteger(32))
+    return "I32";
+  return type.isInteger(64) || type.isIndex() ? "I64" : "";
 }
 
 int64_t KernelValue::getElementBytes() const {
@@ -123,11 +143,45 @@ bool KernelSignature::mayShareBuffer(unsigned result, unsigned argument) const {
   return llvm::is_contained(inPlace, std::make_pair(result, argument));
 }
 
-static void addArguments(func::FuncOp function, KernelSignature &signature, ParameterNames &names) {
+std::string KernelSignature::getWeightsType() const { return makeFunctionName(symbol + "_weights"); }
+
+std::string KernelSignature::describeArgument(const KernelValue &argument) const {
+  return "argument '" + (argument.isMember() ? weights + "->" : "") + argument.name + "'";
+}
+
+/// The name in checkpoints of an argument that goes into the struct of weights: empty where @F_prepare makes it,
+/// nothing of other arguments.
+static std::optional<std::string> getMemberName(func::FuncOp function, unsigned index) {
+  if (function.getArgAttr(index, kPreparedAttribute) && isa<RankedTensorType>(function.getArgumentTypes()[index]))
+    return "";
+  return getWeightName(function, index);
+}
+
+/// A struct holds pointers alone, and a checkpoint arrays without gaps.
+static LogicalResult verifyMember(func::FuncOp function, unsigned index) {
+  auto tensor = cast<RankedTensorType>(function.getArgumentTypes()[index]);
+  if (!tensor.hasStaticShape())
+    return emitError(getArgumentLocation(function, index))
+           << "expected a weight of static shape in the struct of weights, but argument " << index << " has type "
+           << tensor;
+  if (!function.getArgAttr(index, kStridedAttribute))
+    return success();
+  return emitError(getArgumentLocation(function, index))
+         << "expected a weight without '" << kStridedAttribute << "' in the struct of weights, but argument " << index
+         << " has it";
+}
+
+static LogicalResult addArguments(func::FuncOp function, KernelSignature &signature, ParameterNames &names,
+                                  bool weightsStruct) {
+  ParameterNames members;
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     auto given = function.getArgAttrOfType<StringAttr>(index, kArgumentNameAttribute);
     std::string wanted = given && !given.getValue().empty() ? given.getValue().str() : "arg" + std::to_string(index);
-    KernelValue value{names.take(wanted), type, {}};
+    std::optional<std::string> member = weightsStruct ? getMemberName(function, index) : std::nullopt;
+    if (member && failed(verifyMember(function, index)))
+      return failure();
+    KernelValue value{(member ? members : names).take(wanted), type, {}};
+    value.weight = member;
     auto tensor = dyn_cast<RankedTensorType>(type);
     for (int64_t dimension = 0; tensor && dimension < tensor.getRank(); ++dimension) {
       if (!tensor.isDynamicDim(dimension)) {
@@ -143,6 +197,9 @@ static void addArguments(func::FuncOp function, KernelSignature &signature, Para
       value.stride = names.take(value.name + "_stride");
     signature.arguments.push_back(std::move(value));
   }
+  if (llvm::any_of(signature.arguments, [](const KernelValue &value) { return value.isMember(); }))
+    signature.weights = names.take("weights");
+  return success();
 }
 
 /// Which sizes must be equal to earlier ones or to constants.
@@ -267,7 +324,8 @@ static std::string printType(FunctionType type, const KernelSignature &signature
   return text;
 }
 
-FailureOr<KernelSignature> mlir::resid::boundary::computeSignature(func::FuncOp function, llvm::StringRef prefix) {
+FailureOr<KernelSignature> mlir::resid::boundary::computeSignature(func::FuncOp function, llvm::StringRef prefix,
+                                                                   bool weightsStruct) {
   if (failed(verifyByteLimit(function)))
     return failure();
   if (!function.getBody().hasOneBlock())
@@ -280,103 +338,13 @@ FailureOr<KernelSignature> mlir::resid::boundary::computeSignature(func::FuncOp 
   signature.symbol = *symbol;
 
   ParameterNames names;
-  addArguments(function, signature, names);
+  if (failed(addArguments(function, signature, names, weightsStruct)))
+    return failure();
   DimensionClasses classes(function);
   addConstraints(function, signature, classes);
   classes.resolve(getOpenDimensions(function));
   if (failed(addEqualities(signature, classes)) || failed(addResults(function, signature, classes, names)))
     return failure();
   signature.typeText = printType(function.getFunctionType(), signature);
-  return signature;
-}
-
-//===------------------------------------------- attributes -------------------------------------------------------===//
-
-static DictionaryAttr toAttribute(Builder &builder, const KernelValue &value) {
-  SmallVector<NamedAttribute> entries = {builder.getNamedAttr("name", builder.getStringAttr(value.name)),
-                                         builder.getNamedAttr("type", TypeAttr::get(value.type))};
-  if (value.isArray())
-    entries.push_back(builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(value.shape)));
-  if (value.isStrided())
-    entries.push_back(builder.getNamedAttr("stride", builder.getStringAttr(value.stride)));
-  return builder.getDictionaryAttr(entries);
-}
-
-static KernelValue valueFromAttribute(DictionaryAttr attribute) {
-  KernelValue value{attribute.getAs<StringAttr>("name").str(), attribute.getAs<TypeAttr>("type").getValue(), {}};
-  if (auto shape = attribute.getAs<DenseI64ArrayAttr>("shape"))
-    value.shape.assign(shape.asArrayRef().begin(), shape.asArrayRef().end());
-  if (auto stride = attribute.getAs<StringAttr>("stride"))
-    value.stride = stride.str();
-  return value;
-}
-
-DictionaryAttr KernelSignature::toAttribute(MLIRContext *context) const {
-  Builder builder(context);
-  auto valuesToAttribute = [&](ArrayRef<KernelValue> values) {
-    return builder.getArrayAttr(llvm::map_to_vector(
-        values, [&](const KernelValue &value) -> Attribute { return ::toAttribute(builder, value); }));
-  };
-  SmallVector<Attribute> sizeList, inPlaceList;
-  for (const SizeParameter &size : sizes)
-    sizeList.push_back(
-        builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(size.name)),
-                                   builder.getNamedAttr("argument", builder.getI64IntegerAttr(size.argument)),
-                                   builder.getNamedAttr("dimension", builder.getI64IntegerAttr(size.dimension)),
-                                   builder.getNamedAttr("same_as", builder.getI64IntegerAttr(size.sameAs)),
-                                   builder.getNamedAttr("fixed", builder.getI64IntegerAttr(size.fixed))}));
-  for (auto [result, argument] : inPlace)
-    inPlaceList.push_back(builder.getDenseI64ArrayAttr({int64_t(result), int64_t(argument)}));
-  SmallVector<NamedAttribute> entries = {builder.getNamedAttr("symbol", builder.getStringAttr(symbol)),
-                                         builder.getNamedAttr("type", builder.getStringAttr(typeText)),
-                                         builder.getNamedAttr("arguments", valuesToAttribute(arguments)),
-                                         builder.getNamedAttr("results", valuesToAttribute(results)),
-                                         builder.getNamedAttr("sizes", builder.getArrayAttr(sizeList)),
-                                         builder.getNamedAttr("in_place", builder.getArrayAttr(inPlaceList))};
-  auto addExpressions = [&](StringRef name, ArrayRef<AffineExpr> expressions) {
-    if (!expressions.empty())
-      entries.push_back(builder.getNamedAttr(
-          name, AffineMapAttr::get(AffineMap::get(/*dimCount=*/0, sizes.size(), expressions, context))));
-  };
-  addExpressions("derived_sizes", derivedSizes);
-  SmallVector<AffineExpr> sides; // of the equalities, two by two
-  for (auto [a, b] : equalities)
-    sides.append({a, b});
-  addExpressions("equalities", sides);
-  auto checkList = llvm::map_to_vector(checks, [&](const ValueCheck &check) -> Attribute {
-    return builder.getDictionaryAttr({builder.getNamedAttr("text", builder.getStringAttr(check.text)),
-                                      builder.getNamedAttr("status", builder.getI32IntegerAttr(check.status)),
-                                      builder.getNamedAttr("inside", builder.getBoolAttr(check.isInside))});
-  });
-  if (!checkList.empty())
-    entries.push_back(builder.getNamedAttr("checks", builder.getArrayAttr(checkList)));
-  return builder.getDictionaryAttr(entries);
-}
-
-KernelSignature KernelSignature::fromAttribute(DictionaryAttr attribute) {
-  KernelSignature signature;
-  signature.symbol = attribute.getAs<StringAttr>("symbol").str();
-  signature.typeText = attribute.getAs<StringAttr>("type").str();
-  for (auto value : attribute.getAs<ArrayAttr>("arguments").getAsRange<DictionaryAttr>())
-    signature.arguments.push_back(valueFromAttribute(value));
-  for (auto value : attribute.getAs<ArrayAttr>("results").getAsRange<DictionaryAttr>())
-    signature.results.push_back(valueFromAttribute(value));
-  for (auto size : attribute.getAs<ArrayAttr>("sizes").getAsRange<DictionaryAttr>()) {
-    auto integer = [&](llvm::StringRef name) { return size.getAs<IntegerAttr>(name).getInt(); };
-    signature.sizes.push_back({size.getAs<StringAttr>("name").str(), unsigned(integer("argument")),
-                               unsigned(integer("dimension")), unsigned(integer("same_as")), integer("fixed")});
-  }
-  for (auto pair : attribute.getAs<ArrayAttr>("in_place").getAsRange<DenseI64ArrayAttr>())
-    signature.inPlace.push_back({unsigned(pair[0]), unsigned(pair[1])});
-  if (auto map = attribute.getAs<AffineMapAttr>("derived_sizes"))
-    signature.derivedSizes.assign(map.getValue().getResults().begin(), map.getValue().getResults().end());
-  if (auto map = attribute.getAs<AffineMapAttr>("equalities"))
-    for (ArrayRef<AffineExpr> sides = map.getValue().getResults(); !sides.empty(); sides = sides.drop_front(2))
-      signature.equalities.push_back({sides[0], sides[1]});
-  if (auto checks = attribute.getAs<ArrayAttr>("checks"))
-    for (auto check : checks.getAsRange<DictionaryAttr>())
-      signature.checks.push_back({check.getAs<StringAttr>("text").str(),
-                                  int32_t(check.getAs<IntegerAttr>("status").getInt()),
-                                  check.getAs<BoolAttr>("inside").getValue()});
   return signature;
 }

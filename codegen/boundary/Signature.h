@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,12 @@ struct KernelValue {
   SmallVector<int64_t> shape;
   /// Of a strided array: the C parameter that says how far apart its rows (all dimensions but the last, flattened) are.
   std::string stride = {};
+  /// Of a member of the struct of weights: its name in checkpoints, which is empty where @F_prepare makes the array.
+  std::optional<std::string> weight = {};
 
   bool isStrided() const { return !stride.empty(); }
+  /// Whether C has the argument as a member of the struct of weights, in place of a parameter.
+  bool isMember() const { return weight.has_value(); }
   bool isArray() const { return isa<RankedTensorType>(type); }
   Type getElementType() const { return getElementTypeOrSelf(type); }
   /// How implementations take the value: a scalar as it is, an array as a memref, with open strides where it has one.
@@ -75,7 +80,15 @@ struct KernelSignature {
   /// (result, argument): the result's buffer may be exactly the argument's.
   std::vector<std::pair<unsigned, unsigned>> inPlace;
   std::vector<ValueCheck> checks;
+  /// The C parameter of the struct of weights, which stands in the place of its first member; empty where there is
+  /// none.
+  std::string weights;
 
+  /// The type of that struct in C.
+  std::string getWeightsType() const;
+  std::string getWeightListName() const { return symbol + "_weight_list"; }
+  /// How texts call an argument: a member by what leads to it.
+  std::string describeArgument(const KernelValue &argument) const;
   bool mayShareBuffer(unsigned result, unsigned argument) const;
   /// One code for all sizes that must be equal: the size where only one is right, else that of their first parameter.
   int64_t getSharedSize(int64_t code) const;
@@ -92,6 +105,9 @@ struct KernelSignature {
 /// The C type of a scalar, or of an array's elements; empty where C has none.
 llvm::StringRef getCTypeName(Type type);
 
+/// What the safetensors format calls a type that getCTypeName() knows.
+llvm::StringRef getCheckpointTypeName(Type type);
+
 /// Whether functions of this type can have a C interface; if not, emits an error that names the first type which
 /// cannot.
 LogicalResult verifyInterfaceTypes(func::FuncOp function);
@@ -100,9 +116,11 @@ LogicalResult verifyInterfaceTypes(func::FuncOp function);
 /// which does not. Of a function on tensors without calls.
 LogicalResult verifyResultSizes(func::FuncOp function);
 
-/// The signature of a function on tensors without calls; names carry `prefix`. Emits an error and fails if a result's
-/// size does not follow from the arguments, if no sizes are right, or if a name cannot be used.
-FailureOr<KernelSignature> computeSignature(func::FuncOp function, llvm::StringRef prefix);
+/// The signature of a function on tensors without calls; names carry `prefix`. With `weightsStruct`, arguments that are
+/// marked as weights, and those that @F_prepare makes, are members of one struct. Emits an error and fails if a
+/// result's size does not follow from the arguments, if no sizes are right, if a name cannot be used, or if such a
+/// member has sizes or a stride that are known at run time only.
+FailureOr<KernelSignature> computeSignature(func::FuncOp function, llvm::StringRef prefix, bool weightsStruct);
 
 } // namespace mlir::resid::boundary
 

@@ -6,6 +6,9 @@ func.func @fits(%x: tensor<4x4xf32> {resid.name = "x", resid.strided}, %w: tenso
   return %x, %m : tensor<4x4xf32>, memref<?x4xf32>
 }
 func.func private @declared(tensor<4x4xf32> {resid.strided}) -> (tensor<4x4xf32> {resid.strided})
+func.func @weights(%w: tensor<4x4xf32> {resid.weight}, %b: tensor<?xbf16> {resid.weight = "layer.0.bias"}, %m: memref<4xf32> {resid.weight}) {
+  return
+}
 
 // -----
 
@@ -71,7 +74,7 @@ func.func @prepared(%x: tensor<4xf32> {resid.prepared = 0 : i32}) {
 // -----
 
 // A word that is misspelled would else be left unread.
-// expected-error @+1 {{expected 'resid.name' or 'resid.strided' on argument 0, but got 'resid.stride', which resid does not know}}
+// expected-error @+1 {{expected 'resid.name', 'resid.strided' or 'resid.weight' on argument 0, but got 'resid.stride', which resid does not know}}
 func.func @misspelled(%x: tensor<4x4xf32> {resid.stride}) {
   return
 }
@@ -101,7 +104,56 @@ func.func @op(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // -----
 
 func.func @misspelled(%x: tensor<4x8xf32>,
-                      // expected-error @+1 {{expected 'resid.name' or 'resid.strided' on argument 1, but got 'resid.stridded', which resid does not know; did you mean 'resid.strided'?}}
+                      // expected-error @+1 {{expected 'resid.name', 'resid.strided' or 'resid.weight' on argument 1, but got 'resid.stridded', which resid does not know; did you mean 'resid.strided'?}}
                       %y: tensor<4x8xf32> {resid.stridded}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'resid.weight' on a tensor only, but argument 1 has type 'f32'}}
+func.func @weight_scalar(%w: tensor<4xf32> {resid.weight}, %s: f32 {resid.weight = "scale"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'resid.weight' on a tensor only, but argument 0 has type 'tensor<*xf32>'}}
+func.func @weight_unranked(%w: tensor<*xf32> {resid.weight}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'resid.weight' of argument 0 to be a name in checkpoints (a string that is neither empty nor has zero bytes), or to have no value, but got 3 : i64}}
+func.func @weight_number(%w: tensor<4xf32> {resid.weight = 3}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'resid.weight' of argument 0 to be a name in checkpoints (a string that is neither empty nor has zero bytes), or to have no value, but got ""}}
+func.func @weight_without_name(%w: tensor<4xf32> {resid.weight = ""}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{or to have no value, but got "a\00b"}}
+func.func @weight_zero_byte(%w: tensor<4xf32> {resid.weight = "a\00b"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected no attribute of resid other than 'resid.strided' on result 0, but got 'resid.weight'}}
+func.func @weight_result(%x: tensor<4xf32>) -> (tensor<4xf32> {resid.weight}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expected 'resid.weight' on an argument of a function, but it stands on 'func.func'}}
+func.func @weight_function(%x: tensor<4xf32>) attributes {resid.weight} {
   return
 }

@@ -42,6 +42,8 @@ defm mode : Value<"mode", "MODE", grp_program,
   "training (default) | inference: removes dropout; seed and step stay in the signature and\nare ignored">,
   Values<"training,inference">;
 defm prefix : Value<"prefix", "NAME", grp_program, "put NAME before every exported function", [MayBeEmpty]>;
+def weights_struct : Switch<"weights-struct", grp_program,
+  "functions take the arguments marked resid.weight in one struct, F_weights">;
 def werror : Switch<"werror", grp_program, "warnings are errors">;
 
 def grp_reports : OptionGroup<"reports">, HelpText<"Reports">;

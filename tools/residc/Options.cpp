@@ -62,6 +62,7 @@ static Error setOptions(ResidcOptions &options, const CommandLine &line) {
   options.verbose = line.has(OPT_verbose);
   options.time = line.has(OPT_time);
   options.report = line.has(OPT_report);
+  options.weightsStruct = line.has(OPT_weights_struct);
   options.warningsAreErrors = line.has(OPT_werror);
   options.inference = line.getValue(OPT_mode) == "inference";
   for (auto [flag, place] : {std::pair(OPT_output, &options.output), std::pair(OPT_header, &options.header),

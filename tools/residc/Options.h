@@ -30,7 +30,7 @@ struct ResidcOptions {
   /// Where the report goes as JSON; as text to standard error if empty.
   std::string reportFile;
   bool report = false;
-  bool inference = false, time = false, warningsAreErrors = false;
+  bool inference = false, weightsStruct = false, time = false, warningsAreErrors = false;
   /// Whether to say version and target first. Without an input that is all there is to do.
   bool verbose = false;
   bool help = false, version = false;

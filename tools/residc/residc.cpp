@@ -135,6 +135,13 @@ void warnOfNoFunctions(ModuleOp module) {
     module.emitWarning("expected a public function (func.func), but there is none, so the output has none either");
 }
 
+/// Most likely the marks were forgotten.
+void warnOfNoWeights(ModuleOp module, ArrayRef<boundary::KernelSignature> signatures) {
+  if (!signatures.empty() && llvm::all_of(signatures, [](const auto &signature) { return signature.weights.empty(); }))
+    module.emitWarning(
+        "expected arguments with 'resid.weight' beside --weights-struct, but no public function has any");
+}
+
 ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOptions) {
   warnOfNoFunctions(module);
   llvm::Expected<std::vector<machine::TargetDescription>> targets = resolveTargets();
@@ -154,6 +161,8 @@ ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOption
       return compiled.failure.empty() ? toExitCode(*failure) : report(compiled.failure, toExitCode(*failure));
     code.assign(bytes.begin(), bytes.end());
   }
+  if (options.weightsStruct)
+    warnOfNoWeights(module, compiled.signatures);
   std::string header = boundary::writeHeader(compiled.signatures, machine::getCPUNames(*targets));
   if (!options.header.empty())
     files.emplace_back(options.header, header);
@@ -206,6 +215,7 @@ ExitCode Compiler::compile(ModuleOp module) {
   CompileOptions compileOptions;
   compileOptions.mode = options.inference ? ProgramMode::Inference : ProgramMode::Training;
   compileOptions.prefix = options.prefix;
+  compileOptions.weightsStruct = options.weightsStruct;
   compileOptions.timing = &timing;
   if (!options.conversion.to.empty())
     compileOptions.conversion = options.conversion;
