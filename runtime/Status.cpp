@@ -15,7 +15,7 @@ const char *resid_status_string(resid_status status) {
   case RESID_BAD_DTYPE:
     return "RESID_BAD_DTYPE: an array has another element type than the function takes";
   case RESID_BAD_VALUE:
-    return "RESID_BAD_VALUE: a scalar is out of its range, or an assertion does not hold";
+    return "RESID_BAD_VALUE: a scalar is out of its range, an assertion does not hold, or a file is wrong";
   case RESID_ALIAS:
     return "RESID_ALIAS: an output overlaps an array that it must not overlap";
   case RESID_UNSUPPORTED:

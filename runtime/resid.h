@@ -131,8 +131,8 @@ enum {
   RESID_OK = 0,           /* done */
   RESID_BAD_POINTER = -1, /* a pointer is NULL although its array has elements */
   RESID_BAD_SHAPE = -2,   /* a size is negative, too large, or disagrees with another one; a row stride is too small */
-  RESID_BAD_DTYPE = -3,   /* a DLPack tensor of another element type than the function takes */
-  RESID_BAD_VALUE = -4,   /* a scalar out of its range, or an assertion that does not hold */
+  RESID_BAD_DTYPE = -3,   /* a tensor of another element type than the function takes */
+  RESID_BAD_VALUE = -4,   /* a scalar out of its range, an assertion that does not hold, a file that is wrong */
   RESID_ALIAS = -5,       /* an output overlaps an array that it must not overlap */
   RESID_UNSUPPORTED = -6, /* this machine lacks what is needed, or a DLPack tensor lies elsewhere or otherwise */
   RESID_OOM = -7,         /* no memory: the alloc hook answered NULL, or there is no hook and scratch is needed */

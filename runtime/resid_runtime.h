@@ -1,7 +1,7 @@
 /* Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The runtime library: a thread pool and memory hooks for resid_ctx. Using it is a choice; kernels only ever see the
- * hooks. Does not own: the binary interface (resid.h). */
+ * The runtime library: a thread pool and memory hooks for resid_ctx, and a reader of files of weights. Using it is a
+ * choice; kernels only ever see hooks and arrays. Does not own: the binary interface (resid.h). */
 #ifndef RESID_RUNTIME_H
 #define RESID_RUNTIME_H
 
@@ -49,6 +49,49 @@ RESID_API void resid_free(void *user, void *ptr);
 /* Fills *ctx: this ABI version, the pool as `user` with resid_parallel_for (no parallel_for where pool is NULL),
  * resid_alloc and resid_free; no stream, no log. The context borrows the pool. */
 RESID_API void resid_ctx_init(resid_ctx *ctx, resid_thread_pool *pool);
+
+/* A file of weights in the safetensors format, whose tensors are found by their names. Once it is open, any number of
+ * threads may use it at once. The functions below that take `text` write a line there which says what was expected and
+ * what was found: at most text_bytes bytes, with the zero at its end; empty where all is well. text may be NULL. */
+typedef struct resid_weights resid_weights;
+
+/* Opens the file at `path` and checks its header: that it follows the format, and that the tensors fill the file
+ * without overlap or hole. Tensors are not copied: the file is mapped, read-only, and read where it is first touched.
+ * It must keep its contents until resid_weights_close. Errors, with *weights = NULL and nothing leaked:
+ * RESID_BAD_POINTER (path or weights is NULL), RESID_BAD_VALUE (the file cannot be read, or does not follow the
+ * format), RESID_OOM. */
+RESID_API resid_status resid_weights_open(const char *path, resid_weights **weights, char *text, size_t text_bytes);
+
+/* The same for a file of `bytes` bytes that the caller has in memory, and keeps there until resid_weights_close. */
+RESID_API resid_status resid_weights_read(const void *file, size_t bytes, resid_weights **weights, char *text,
+                                          size_t text_bytes);
+
+/* Ends it, and with it all pointers to its tensors. NULL is allowed. */
+RESID_API void resid_weights_close(resid_weights *weights);
+
+/* The number of tensors; 0 for NULL. */
+RESID_API int64_t resid_weights_count(const resid_weights *weights);
+
+/* Describes the tensor with this number, in the order of names: *found, whose pointers live as long as *weights, and
+ * *data, its first byte. found and data may be NULL. Errors: RESID_BAD_POINTER (weights is NULL), RESID_BAD_VALUE
+ * (index is out of range). */
+RESID_API resid_status resid_weights_get(const resid_weights *weights, int64_t index, resid_weight *found,
+                                         const void **data);
+
+/* Finds the tensor with the name, type and shape that are wanted. A dtype of NULL stands for any, and so does a size
+ * below 0. *found and *data as above, where all is well; they may be NULL. The data may begin at any address, which
+ * kernels take. Errors: RESID_BAD_POINTER (weights, wanted, its name or its shape is NULL), RESID_BAD_VALUE (no tensor
+ * has that name), RESID_BAD_DTYPE, RESID_BAD_SHAPE. */
+RESID_API resid_status resid_weights_find(const resid_weights *weights, const resid_weight *wanted, resid_weight *found,
+                                          const void **data, char *text, size_t text_bytes);
+
+/* Fills the struct <name>_weights at `members`, of `bytes` bytes, for a function that residc --weights-struct has made.
+ * `list` is the answer of its <name>_weight_list(). Each member gets the tensor of its name, type and shape. Members
+ * that <name>_prepare makes stay as they are, and tensors that no member asks for are fine. Errors, with all members as
+ * they were: those of resid_weights_find for the first member that cannot be filled, and RESID_BAD_SHAPE where bytes is
+ * not the size of the struct. */
+RESID_API resid_status resid_weights_fill(const resid_weights *weights, const resid_weight_list *list, void *members,
+                                          size_t bytes, char *text, size_t text_bytes);
 
 #ifdef __cplusplus
 }

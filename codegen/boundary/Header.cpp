@@ -190,8 +190,8 @@ static void writeWeights(llvm::raw_ostream &stream, const KernelSignature &signa
   if (signature.weights.empty())
     return;
   std::string type = signature.getWeightsType();
-  stream << "/* The weights of " << signature.symbol << ", by their names in checkpoints. */\ntypedef struct " << type
-         << " {\n";
+  stream << "/* The weights of " << signature.symbol << ", by their names in checkpoints. resid_weights_fill of the\n"
+         << " * runtime library fills the struct from a file. */\ntypedef struct " << type << " {\n";
   for (const KernelValue &argument : signature.arguments) {
     if (!argument.isMember())
       continue;
