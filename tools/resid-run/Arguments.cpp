@@ -2,6 +2,7 @@
 //
 // The values of --arg: quick forms, scalars and .npy files.
 
+#include "dialect/FunctionAttributes.h"
 #include "tools/common/Files.h"
 #include "tools/npy/Npy.h"
 #include "tools/resid-run/Arrays.h"
@@ -60,12 +61,12 @@ std::string print(Type type) {
 
 /// One argument's place and type, for messages.
 struct Argument {
-  std::string name;
+  std::string description;
   Type type;
   StringRef text;
 
   Error error(tools::ExitCode code, const llvm::Twine &what) const {
-    return makeError(code, "argument " + name + " of type " + print(type) + ": " + what);
+    return makeError(code, description + ": " + what);
   }
   Error expected(const llvm::Twine &what) const {
     return error(tools::ExitProgram, "expected " + what + " but got '" + text + "'");
@@ -238,10 +239,14 @@ Expected<Array> readFile(const Argument &argument) {
 
 } // namespace
 
+std::string describeArgument(func::FuncOp function, unsigned index) {
+  auto name = function.getArgAttrOfType<StringAttr>(index, kArgumentNameAttribute);
+  return "argument " + std::to_string(index) + (name ? " ('" + name.str() + "')" : "") + " of type " +
+         print(function.getArgumentTypes()[index]);
+}
+
 Expected<Array> readArgument(func::FuncOp function, unsigned index, StringRef text) {
-  auto name = function.getArgAttrOfType<StringAttr>(index, "resid.name");
-  Argument argument{std::to_string(index) + (name ? " ('" + name.str() + "')" : ""), function.getArgumentTypes()[index],
-                    text};
+  Argument argument{describeArgument(function, index), function.getArgumentTypes()[index], text};
   Type element = getElementTypeOrSelf(argument.type);
   bool isTensor = isa<RankedTensorType>(argument.type);
   bool isStorable =

@@ -26,6 +26,9 @@ void decode(const char *bytes, Array &array);
 /// Normal values by Box and Muller, times `scale`; small integers for integer arrays. One `seed` always gives the same.
 void fillRandom(Array &array, uint64_t seed, double scale);
 
+/// `argument 0 ('x') of type tensor<4xf32>`, for messages.
+std::string describeArgument(func::FuncOp function, unsigned index);
+
 /// The array that `text` (the value of an --arg) gives to argument `index` of `function`.
 llvm::Expected<Array> readArgument(func::FuncOp function, unsigned index, llvm::StringRef text);
 

@@ -87,6 +87,7 @@ llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
     options.mcpu = line->getValue(OPT_mcpu).str();
   options.arguments = line->getValues(OPT_arg);
   options.outputs = line->getValues(OPT_out);
+  options.weights = line->getValue(OPT_weights).str();
   options.backend = line->getValue(OPT_backend) == "reference" ? Options::Reference : Options::CPU;
   if (line->has(OPT_check) && line->has(OPT_check_EQ))
     return tools::makeUsageError("expected --check once, but got '--check' and '--check=wide'");
@@ -106,9 +107,10 @@ llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
     return tools::makeUsageError("expected an input file, but got none; resid-run --help shows examples");
   options.input = (*input)->path;
   options.inputIndex = (*input)->index;
-  if (Error error = tools::checkOutputs(options.input,
-                                        llvm::SmallVector<StringRef>(options.outputs.begin(), options.outputs.end())))
-    return tools::makeUsageError(llvm::toString(std::move(error)));
+  llvm::SmallVector<StringRef> outputs(options.outputs.begin(), options.outputs.end());
+  for (StringRef file : {options.input, options.weights})
+    if (Error error = tools::checkOutputs(file, outputs))
+      return tools::makeUsageError(llvm::toString(std::move(error)));
   return options;
 }
 

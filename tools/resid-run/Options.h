@@ -35,6 +35,8 @@ struct Options {
   /// `mcpu` may be "help": all names are listed then, and nothing else is done.
   std::string input, entry, mcpu = "native";
   std::vector<std::string> arguments, outputs;
+  /// The file of weights; empty where all arguments are given one by one.
+  std::string weights;
   enum { CPU, Reference } backend = CPU;
   enum { NoCheck, CheckExactType, CheckWide } check = NoCheck;
   /// Absent: a default that depends on the program's types.

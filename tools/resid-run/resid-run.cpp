@@ -16,6 +16,7 @@
 #include "tools/resid-run/Check.h"
 #include "tools/resid-run/CompiledFunction.h"
 #include "tools/resid-run/DescribeMachine.h"
+#include "tools/resid-run/WeightFile.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
@@ -51,26 +52,51 @@ static bool hasStridedArrays(func::FuncOp entry) {
   return hasAttribute(entry.getArgAttrsAttr()) || hasAttribute(entry.getResAttrsAttr());
 }
 
-static Expected<std::vector<Array>> readArguments(const Options &options, func::FuncOp entry) {
+/// That there is one --arg for each argument that is not read from a file, and no more --out than results.
+static Error checkCounts(const Options &options, func::FuncOp entry, const BitVector &fromFile) {
   if (options.rowPadding != 0 && !hasStridedArrays(entry))
     return makeError(resid::tools::ExitUsage,
                      "expected a function with resid.strided arrays beside --row-padding, but '" + entry.getName() +
                          "' has none");
-  if (options.arguments.size() != entry.getNumArguments())
-    return makeError(resid::tools::ExitUsage, "expected one --arg per argument of '" + entry.getName() + "', " +
-                                                  Twine(entry.getNumArguments()) + ", but got " +
-                                                  Twine(options.arguments.size()));
+  if (!options.weights.empty() && fromFile.none())
+    return makeError(resid::tools::ExitUsage,
+                     "expected a function with resid.weight arguments beside --weights, but '" + entry.getName() +
+                         "' has none");
+  unsigned wanted = entry.getNumArguments() - fromFile.count();
+  if (options.arguments.size() != wanted)
+    return makeError(resid::tools::ExitUsage, "expected one --arg per argument of '" + entry.getName() + "'" +
+                                                  (fromFile.any() ? " that --weights does not fill" : "") + ", " +
+                                                  Twine(wanted) + ", but got " + Twine(options.arguments.size()));
   if (options.outputs.size() > entry.getNumResults())
     return makeError(resid::tools::ExitUsage, "expected at most one --out per result of '" + entry.getName() + "', " +
                                                   Twine(entry.getNumResults()) + ", but got " +
                                                   Twine(options.outputs.size()));
+  return Error::success();
+}
+
+static Expected<std::vector<Array>> readArguments(const Options &options, func::FuncOp entry) {
+  BitVector fromFile(entry.getNumArguments());
+  for (unsigned index = 0; index != fromFile.size() && !options.weights.empty(); ++index)
+    fromFile[index] = resid::getWeightName(entry, index).has_value();
+  if (Error error = checkCounts(options, entry, fromFile))
+    return std::move(error);
+  std::optional<WeightFile> file;
+  if (fromFile.any()) {
+    Expected<WeightFile> opened = WeightFile::open(options.weights);
+    if (!opened)
+      return opened.takeError();
+    file = std::move(*opened);
+  }
   std::vector<Array> arguments;
-  for (auto [index, text] : llvm::enumerate(options.arguments)) {
-    Expected<Array> argument = readArgument(entry, index, text);
+  auto text = options.arguments.begin();
+  for (unsigned index = 0; index != fromFile.size(); ++index) {
+    Expected<Array> argument = fromFile[index] ? file->read(entry, index) : readArgument(entry, index, *text++);
     if (!argument)
       return argument.takeError();
     arguments.push_back(std::move(*argument));
   }
+  if (file && options.verbose)
+    file->printUse(llvm::errs());
   return arguments;
 }
 
