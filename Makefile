@@ -10,8 +10,9 @@
 #   make bench        measures kernels beside the machine's limits, hand-written code and peers (docs/benchmarks.md)
 #   make bench-quick  measures less; bench-peers installs the peers; bench-docs puts the last results into the docs
 #   make accuracy     prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
-#   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then fuzz-parser
+#   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then the next two
 #   make fuzz-parser  runs 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
+#   make fuzz-weights runs 10^7 hostile files of weights through the runtime's reader under sanitizers (docs/robustness.md)
 #   make check-tsan   runs the thread pool and kernels on several threads under ThreadSanitizer (docs/robustness.md)
 #   make check-sanitizers   check-tsan, then runtime, callers and kernels under clang's other sanitizers
 #   make check-asan   check-sanitizers, then all tests with every tool built for the address and undefined-behaviour sanitizers
@@ -21,7 +22,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser bench bench-quick bench-peers bench-docs accuracy setup configure clean
+.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser fuzz-weights bench bench-quick bench-peers bench-docs accuracy setup configure clean
 
 all: configure
 	cmake --build $(BUILD)
@@ -45,7 +46,7 @@ check: configure
 
 FUZZ ?= --seed=1000000 --programs=100000 --compile-every=100 --compile-ops=40
 
-fuzz: fuzz-programs fuzz-parser
+fuzz: fuzz-programs fuzz-parser fuzz-weights
 
 fuzz-programs: configure
 	cmake --build $(BUILD) --target resid-random-programs
@@ -60,6 +61,12 @@ fuzz-parser: sanitized
 	cmake --build $(SANITIZED) --target resid-fuzz-parser resid-fuzz-passes
 	test/fuzz/run.sh $(SANITIZED) parser $(FUZZ_PARSER)
 	test/fuzz/run.sh $(SANITIZED) passes $(FUZZ_PASSES)
+
+FUZZ_WEIGHTS ?= -runs=10000000
+
+fuzz-weights: sanitized
+	cmake --build $(SANITIZED) --target resid-fuzz-weights
+	test/fuzz/run.sh $(SANITIZED) weights $(FUZZ_WEIGHTS)
 
 sanitizer-runtimes:
 	@cmake/setup-packages.sh libclang-rt-22-dev
