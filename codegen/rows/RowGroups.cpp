@@ -6,6 +6,7 @@
 
 #include "codegen/rows/ColumnSums.h"
 #include "codegen/rows/GroupLimits.h"
+#include "codegen/rows/SourceOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <queue>
 
@@ -268,14 +269,19 @@ Grouping::Reason Grouping::unite(Operation *op, ArrayRef<int> candidates, bool r
   return readsFit(united) ? "" : "expected operands along the rows and columns of its kernel, but got another layout";
 }
 
+/// What the op is called in the program as it is written, where that is known.
+static std::string getUserName(Operation *op) {
+  SmallVector<SourceOp> sources = getSourceOps(op->getLoc());
+  return sources.empty() ? op->getName().getStringRef().str() : sources.front().name;
+}
+
 Grouping::Reason Grouping::tryJoin(Operation *op, ArrayRef<int> candidates, bool rowLevel) {
   for (int group : candidates)
     if (Reason gap = findGap(op, groups[group], rowLevel); !gap.empty())
       return gap;
   if (Operation *between = dependencies.findBetween(op, candidates))
-    return ("expected nothing in between, but got " + between->getName().getStringRef() +
-            ", which reads one of them and is read by the other")
-        .str();
+    return "expected nothing in between, but got " + getUserName(between) +
+           ", which reads one of them and is read by the other";
   RowGroup united;
   if (Reason obstacle = unite(op, candidates, rowLevel, united); !obstacle.empty())
     return obstacle;

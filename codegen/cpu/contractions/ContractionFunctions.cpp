@@ -1,20 +1,14 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Outlines each contraction.kernel into functions that pack its factors and compute its cells, and calls them. Kernels
-// that are equal share functions.
+// Outlines contractions and calls them; see ContractionFunctions.h.
 
-#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/contractions/ContractionFunctions.h"
+
 #include "codegen/cpu/contractions/PackFactors.h"
-#include "codegen/cpu/contractions/ProductEmitter.h"
-#include "codegen/kernels/Tasks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
-#include <deque>
-
-namespace mlir::resid::cpu {
-#define GEN_PASS_DEF_LOWERCONTRACTIONS
-#include "codegen/cpu/Passes.h.inc"
-} // namespace mlir::resid::cpu
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -25,61 +19,6 @@ using namespace mlir::resid::contraction;
 static constexpr int64_t kTaskTerms = 1 << 20, kMostTasks = 64;
 /// Moving an element takes about as long as so many multiply-adds.
 static constexpr int64_t kMoveTerms = 16;
-
-namespace {
-
-/// A kernel where it stands.
-struct ContractionUse {
-  contraction::KernelOp kernel;
-  func::FuncOp enclosing;
-  KernelLoops loops;
-  SmallVector<Value> pointers;
-  Value scratch;
-  /// Scalars from above: the start of the sums, and what the body uses.
-  SmallVector<Value> outer;
-
-  static FailureOr<ContractionUse> prepare(contraction::KernelOp kernel);
-  /// Whether the same functions compute `other`.
-  bool isLike(ContractionUse &other);
-  /// What the functions take beside a range of their units.
-  SmallVector<Value> getArguments();
-};
-
-/// The functions of a kernel, and of those that are like it.
-class ContractionCode {
-public:
-  ContractionCode(ContractionUse first, SymbolTable &symbols, const CPUTarget &target, MicroKernels &microKernels)
-      : first(std::move(first)), symbols(symbols), cells(ProductCells::choose(target, this->first.loops)),
-        fewRowsCells(ProductCells::chooseForFewRows(target, this->first.loops)), microKernels(microKernels),
-        rowTask(makeTask("__rows_task")), panelTask(makeTask("__panels_task")), productTask(makeTask("__product_task")),
-        fewRowsTask(makeTask("__few_rows_task")) {}
-
-  ContractionUse &getFirst() { return first; }
-  void outline();
-  void emitCalls(ContractionUse &use);
-
-private:
-  using EmitBody = function_ref<void(KernelView &, Value, Value)>;
-  func::FuncOp createFunction(StringRef suffix, TypeRange types);
-  kernels::TaskFunction makeTask(StringRef suffix) {
-    return kernels::TaskFunction([this, suffix](TypeRange types) { return createFunction(suffix, types); });
-  }
-  func::FuncOp outline(StringRef suffix, EmitBody emit);
-  void emitCalls(ContractionUse &use, Operation *before, kernels::TaskFunction &task, func::FuncOp function,
-                 Value units, Value terms);
-  void emitCellCalls(ContractionUse &use, Operation *before, const PanelMemory &memory, const ProductCells &chosen,
-                     kernels::TaskFunction &task, func::FuncOp function);
-  void emitProductCalls(ContractionUse &use, Operation *before, const PanelMemory &memory);
-
-  ContractionUse first;
-  SymbolTable &symbols;
-  ProductCells cells, fewRowsCells;
-  MicroKernels &microKernels;
-  func::FuncOp rows, panels, product, fewRows;
-  kernels::TaskFunction rowTask, panelTask, productTask, fewRowsTask;
-};
-
-} // namespace
 
 //===------------------------------------------- a kernel where it stands -----------------------------------------===//
 
@@ -155,7 +94,7 @@ SmallVector<Value> ContractionUse::getArguments() {
 
 //===------------------------------------------- its functions ----------------------------------------------------===//
 
-func::FuncOp ContractionCode::createFunction(StringRef suffix, TypeRange types) {
+func::FuncOp ContractionFunctions::createFunction(StringRef suffix, TypeRange types) {
   StringRef base = first.enclosing.getName();
   base.consume_back(".impl");
   auto type = FunctionType::get(first.kernel.getContext(), types, {});
@@ -167,7 +106,7 @@ func::FuncOp ContractionCode::createFunction(StringRef suffix, TypeRange types) 
 }
 
 /// A function over a range of units, which are its last two arguments.
-func::FuncOp ContractionCode::outline(StringRef suffix, EmitBody emit) {
+func::FuncOp ContractionFunctions::outline(StringRef suffix, EmitBody emit) {
   SmallVector<Value> values = first.getArguments();
   SmallVector<Type> types(ValueRange(values).getTypes());
   OpBuilder builder(first.kernel.getContext());
@@ -199,7 +138,7 @@ func::FuncOp ContractionCode::outline(StringRef suffix, EmitBody emit) {
   return function;
 }
 
-void ContractionCode::outline() {
+void ContractionFunctions::outline() {
   OpBuilder builder(first.kernel);
   PanelMemory memory = PanelMemory::create(builder, first.kernel.getLoc(), first.loops);
   auto emitProduct = [&](const ProductCells &chosen) {
@@ -218,8 +157,8 @@ void ContractionCode::outline() {
 }
 
 /// Calls `function` for all units before an op. Each unit has so many terms, by which tasks are cut.
-void ContractionCode::emitCalls(ContractionUse &use, Operation *before, kernels::TaskFunction &task,
-                                func::FuncOp function, Value units, Value terms) {
+void ContractionFunctions::emitCalls(ContractionUse &use, Operation *before, kernels::TaskFunction &task,
+                                     func::FuncOp function, Value units, Value terms) {
   OpBuilder builder(before);
   Location loc = use.kernel.getLoc();
   LoopCode code(builder, loc);
@@ -233,8 +172,9 @@ void ContractionCode::emitCalls(ContractionUse &use, Operation *before, kernels:
                  });
 }
 
-void ContractionCode::emitCellCalls(ContractionUse &use, Operation *before, const PanelMemory &memory,
-                                    const ProductCells &chosen, kernels::TaskFunction &task, func::FuncOp function) {
+void ContractionFunctions::emitCellCalls(ContractionUse &use, Operation *before, const PanelMemory &memory,
+                                         const ProductCells &chosen, kernels::TaskFunction &task,
+                                         func::FuncOp function) {
   OpBuilder builder(before);
   LoopCode code(builder, use.kernel.getLoc());
   Value count = code.multiply(chosen.countGroups(code, memory), chosen.countRowBlocks(code, use.loops));
@@ -247,7 +187,7 @@ void ContractionCode::emitCellCalls(ContractionUse &use, Operation *before, cons
   emitCalls(use, before, task, function, count, code.multiply(cellTerms, memory.contracted.value));
 }
 
-void ContractionCode::emitProductCalls(ContractionUse &use, Operation *before, const PanelMemory &memory) {
+void ContractionFunctions::emitProductCalls(ContractionUse &use, Operation *before, const PanelMemory &memory) {
   OpBuilder builder(before);
   LoopCode code(builder, use.kernel.getLoc());
   if (panels) {
@@ -258,7 +198,7 @@ void ContractionCode::emitProductCalls(ContractionUse &use, Operation *before, c
   emitCellCalls(use, before, memory, cells, productTask, product);
 }
 
-void ContractionCode::emitCalls(ContractionUse &use) {
+void ContractionFunctions::emitCalls(ContractionUse &use) {
   OpBuilder builder(use.kernel);
   Location loc = use.kernel.getLoc();
   LoopCode code(builder, loc);
@@ -276,35 +216,3 @@ void ContractionCode::emitCalls(ContractionUse &use) {
   emitCellCalls(use, branch.thenBlock()->getTerminator(), memory, fewRowsCells, fewRowsTask, fewRows);
   emitProductCalls(use, branch.elseBlock()->getTerminator(), memory);
 }
-
-namespace {
-struct LowerContractions : public cpu::impl::LowerContractionsBase<LowerContractions> {
-  using LowerContractionsBase::LowerContractionsBase;
-
-  void runOnOperation() override {
-    SmallVector<contraction::KernelOp> kernels;
-    getOperation().walk([&](contraction::KernelOp kernel) { kernels.push_back(kernel); });
-    CPUTarget target;
-    target.vectorBits = vectorBits;
-    target.isX86 = isX86;
-    SymbolTable symbols(getOperation());
-    MicroKernels microKernels(symbols);
-    std::deque<ContractionCode> codes;
-    std::vector<std::pair<ContractionUse, ContractionCode *>> uses;
-    for (contraction::KernelOp kernel : kernels) {
-      FailureOr<ContractionUse> use = ContractionUse::prepare(kernel);
-      if (failed(use))
-        return signalPassFailure();
-      auto known = llvm::find_if(codes, [&](ContractionCode &code) { return code.getFirst().isLike(*use); });
-      ContractionCode *code = known != codes.end() ? &*known : &codes.emplace_back(*use, symbols, target, microKernels);
-      uses.emplace_back(std::move(*use), code);
-    }
-    for (ContractionCode &code : codes)
-      code.outline();
-    for (auto &[use, code] : uses)
-      code->emitCalls(use);
-    for (contraction::KernelOp kernel : kernels)
-      kernel.erase();
-  }
-};
-} // namespace
