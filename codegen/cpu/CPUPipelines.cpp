@@ -42,6 +42,7 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
   cpu::LowerContractionsOptions contractionOptions;
   contractionOptions.vectorBits = target.vectorBits;
   contractionOptions.isX86 = target.isX86;
+  contractionOptions.schedule = kernelOptions.schedule;
   manager.addPass(cpu::createLowerContractions(contractionOptions));
   manager.addPass(buffers::createLowerCopies());
   manager.addPass(cpu::createOrderLoops());

@@ -25,6 +25,11 @@ struct LowerContractions : public cpu::impl::LowerContractionsBase<LowerContract
     CPUTarget target;
     target.vectorBits = vectorBits;
     target.isX86 = isX86;
+    llvm::Expected<Schedule> parsed = parseSchedule(schedule);
+    if (llvm::Error error = parsed ? target.use(*parsed) : parsed.takeError()) {
+      getOperation().emitError(llvm::toString(std::move(error)));
+      return signalPassFailure();
+    }
     SymbolTable symbols(getOperation());
     MicroKernels microKernels(symbols);
     std::deque<ContractionFunctions> codes;

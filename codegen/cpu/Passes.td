@@ -80,6 +80,8 @@ def LowerContractions : Pass<"resid-lower-contractions", "::mlir::ModuleOp"> {
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
            "width in bits of the vector registers">,
     Option<"isX86", "x86", "bool", /*default=*/"false", "the target is an x86-64">,
+    Option<"schedule", "schedule", "std::string", /*default=*/"",
+           "settings that override the choices made here, as key=value,key=value">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",

@@ -51,6 +51,15 @@ static constexpr Threshold kThresholds[] = {
     {"local-row-passes", &ScheduleTable::localRowPasses, "passes",
      "with local-rows=auto, a value that is cheap to compute is kept in a local row where so many later passes need it",
      "local-rows", 1, 1024, 1},
+    {"product-task-terms", &ScheduleTable::productTaskTerms, "multiply-adds",
+     "a task of a matrix product has so many at least", "products", 1024, kMany, 1},
+    {"product-rows", &ScheduleTable::productRows, "rows",
+     "rows of a product that share a group of panels before the next group is read", "products", 8, 65536, 1},
+    {"product-group-bytes", &ScheduleTable::productGroupBytes, "bytes",
+     "a group of panels takes no more than this, half of a second-level cache of 1 MiB, while all rows of a block go "
+     "by; "
+     "vectors of less than 512 bits take half of it",
+     "products", 16384, 16777216, 1024},
 };
 
 llvm::ArrayRef<Threshold> mlir::resid::cpu::getThresholds() { return kThresholds; }

@@ -31,6 +31,9 @@ struct ScheduleTable {
   int64_t pipelinedPrefetchBytes = 4096;
   int64_t localRowBytes = 16384;
   int64_t localRowPasses = 2;
+  int64_t productTaskTerms = 1 << 20;
+  int64_t productRows = 256;
+  int64_t productGroupBytes = 512 << 10;
 };
 
 /// One row of the table.

@@ -15,8 +15,7 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::contraction;
 
-/// A task has so many multiply-adds at least, and there are so many tasks at most.
-static constexpr int64_t kTaskTerms = 1 << 20, kMostTasks = 64;
+static constexpr int64_t kMostTasks = 64;
 /// Moving an element takes about as long as so many multiply-adds.
 static constexpr int64_t kMoveTerms = 16;
 
@@ -162,7 +161,7 @@ void ContractionFunctions::emitCalls(ContractionUse &use, Operation *before, ker
   OpBuilder builder(before);
   Location loc = use.kernel.getLoc();
   LoopCode code(builder, loc);
-  Value fitting = code.ceilDivide(code.constant(kTaskTerms), code.max(terms, code.constant(1)));
+  Value fitting = code.ceilDivide(code.constant(taskTerms), code.max(terms, code.constant(1)));
   Value perTask = code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
   task.emitCalls({before, use.enclosing}, use.getArguments(), {units, perTask},
                  [&](OpBuilder &at, ValueRange visible, Value low, Value high) {

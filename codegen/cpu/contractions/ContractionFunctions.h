@@ -33,8 +33,9 @@ class ContractionFunctions {
 public:
   ContractionFunctions(ContractionUse first, SymbolTable &symbols, const CPUTarget &target, MicroKernels &microKernels)
       : first(std::move(first)), symbols(symbols), cells(ProductCells::choose(target, this->first.loops)),
-        fewRowsCells(ProductCells::chooseForFewRows(target, this->first.loops)), microKernels(microKernels),
-        rowTask(makeTask("__rows_task")), panelTask(makeTask("__panels_task")), productTask(makeTask("__product_task")),
+        fewRowsCells(ProductCells::chooseForFewRows(target, this->first.loops)),
+        taskTerms(target.schedule.table.productTaskTerms), microKernels(microKernels), rowTask(makeTask("__rows_task")),
+        panelTask(makeTask("__panels_task")), productTask(makeTask("__product_task")),
         fewRowsTask(makeTask("__few_rows_task")) {}
 
   ContractionUse &getFirst() { return first; }
@@ -57,6 +58,7 @@ private:
   ContractionUse first;
   SymbolTable &symbols;
   ProductCells cells, fewRowsCells;
+  int64_t taskTerms;
   MicroKernels &microKernels;
   func::FuncOp rows, panels, product, fewRows;
   kernels::TaskFunction rowTask, panelTask, productTask, fewRowsTask;

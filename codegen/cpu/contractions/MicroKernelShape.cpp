@@ -48,19 +48,17 @@ SmallVector<int64_t> MicroKernelShape::getHeights() const {
   return heights;
 }
 
-/// A group of panels should stay in half of the second level while all rows of a block go by; those in turn are read
-/// again for every group, from the second level or the third. Servers with AVX-512 have 1 MiB or more, others 512 KiB.
-static constexpr int64_t kGroupBytes512 = 512 << 10, kGroupBytes = 256 << 10;
-static constexpr int64_t kBlockRows = 256;
 /// Sums that wait are on the stack.
 static constexpr int64_t kWaitingBytes = 16 << 10;
 
 ContractionBlocks cpu::chooseContractionBlocks(const CPUTarget &target, const MicroKernelShape &shape,
                                                int64_t arithmeticBytes, int64_t elementBytes) {
   ContractionBlocks blocks;
-  int64_t groupBytes = target.vectorBits >= 512 ? kGroupBytes512 : kGroupBytes;
-  blocks.rows = llvm::alignTo(kBlockRows, shape.rows);
-  blocks.terms = llvm::alignDown(groupBytes / (shape.getColumns() * elementBytes), 64);
+  const ScheduleTable &table = target.schedule.table;
+  // Servers with AVX-512 have second levels of 1 MiB or more, others of 512 KiB.
+  int64_t groupBytes = target.vectorBits >= 512 ? table.productGroupBytes : table.productGroupBytes / 2;
+  blocks.rows = llvm::alignTo(table.productRows, shape.rows);
+  blocks.terms = std::max<int64_t>(llvm::alignDown(groupBytes / (shape.getColumns() * elementBytes), 64), 64);
   int64_t rowBytes = shape.getColumns() * arithmeticBytes;
   blocks.waitingRows = std::max<int64_t>(llvm::alignDown(kWaitingBytes / rowBytes, shape.rows), shape.rows);
   return blocks;
