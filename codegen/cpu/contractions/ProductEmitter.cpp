@@ -143,10 +143,12 @@ void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const Te
     code.loop(first, at, shape.rows, [&](Value row) { emitMicroKernel(cell, shape.rows, row, first, block); });
   if (rows.isKnown() && rows.known % shape.rows == 0)
     return;
+  int64_t left = rows.isKnown() ? rows.known % shape.rows : 0;
   SmallVector<int64_t> heights = shape.getHeights();
   for (int64_t lower : ArrayRef(heights).drop_front()) {
-    if (rows.isKnown() && lower > rows.known % shape.rows)
+    if (rows.isKnown() && lower > left)
       continue;
+    left -= rows.isKnown() ? lower : 0;
     Value next = code.add(at, code.constant(lower)), fits = code.isAtMost(next, end);
     code.choose(fits, [&] { emitMicroKernel(cell, lower, at, first, block); });
     at = code.select(fits, next, at);

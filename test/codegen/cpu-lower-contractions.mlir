@@ -1,0 +1,120 @@
+// Contractions on buffers become functions that pack, and functions over cells of the product around micro-kernels.
+// RUN: resid-opt --split-input-file --resid-allocate-panels --resid-lower-contractions='vector-bits=512 x86=true' %s | FileCheck %s
+// RUN: resid-opt --split-input-file --resid-allocate-panels --resid-lower-contractions='vector-bits=256 x86=true' %s | FileCheck %s --check-prefix=AVX2
+// RUN: resid-opt --split-input-file --resid-allocate-panels --resid-lower-contractions='vector-bits=128' %s | FileCheck %s --check-prefix=NEON
+// RUN: not resid-opt --split-input-file --resid-lower-contractions=schedule=product-rows=1 %s 2>&1 | FileCheck %s --check-prefix=BAD
+// BAD: product-rows
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#n = affine_map<(m, n, k) -> (n)>
+
+// Two equal products share their functions: b is packed by one and multiplied by the other. A bias is added where a row
+// is complete. 128 rows are whole blocks of 8, and 96 columns whole groups of 48: one micro-kernel is enough.
+// CHECK-LABEL:   func.func private @equal__pack_panels(
+// CHECK-NOT:     __pack_rows
+// CHECK-LABEL:   func.func private @equal__product(
+// CHECK-COUNT-1:   call @resid.product_8x48_of_48_f32(
+// CHECK-NOT:       call @resid.product
+// CHECK:           arith.addf %{{.+}}, %{{.+}} : vector<16xf32>
+// CHECK-LABEL:   func.func private @equal.impl(
+// CHECK:           call @equal__pack_panels(
+// CHECK:           call @equal__product(
+// CHECK:           call @equal__pack_panels(
+// CHECK:           call @equal__product(
+// CHECK-LABEL:   func.func private @resid.product_8x48_of_48_f32(
+// CHECK-COUNT-24:  llvm.load {{.+}} -> vector<16xf32>
+// CHECK:           scf.for
+// CHECK-COUNT-3:     llvm.load {{.+}} -> vector<16xf32>
+// CHECK-COUNT-24:    math.fma
+// CHECK:             scf.yield
+// CHECK-COUNT-24:  llvm.store
+// CHECK-NOT:     func.func
+
+// Six rows of a panel; 128 is no multiple of 6, so two rows are left.
+// AVX2-LABEL:    func.func private @equal__product(
+// AVX2:            call @resid.product_6x16_of_16_f32(
+// AVX2:            call @resid.product_2x16_of_16_f32(
+// AVX2-NOT:        call @resid.product
+// AVX2-LABEL:    func.func private @equal.impl(
+// NEON-LABEL:    func.func private @equal__product(
+// NEON:            call @resid.product_6x16_of_16_f32(
+func.func private @equal.impl(%x: memref<128x64xf32>, %w: memref<64x96xf32>, %v: memref<64x96xf32>, %b: memref<96xf32>,
+                              %y: memref<128x96xf32>, %z: memref<128x96xf32>) {
+  %zero = arith.constant 0.0 : f32
+  contraction.kernel a(%x : memref<128x64xf32>) b(%w : memref<64x96xf32>) start(%zero : f32) ins(%b : memref<96xf32>) outs(%y : memref<128x96xf32>)
+      attributes {indexing_maps = [#mk, #kn, #n, #mn], parallel_loops = 2 : i64} {
+  ^bb0(%p: f32, %bias: f32):
+    %s = arith.addf %p, %bias : f32
+    contraction.yield %s : f32
+  }
+  contraction.kernel a(%x : memref<128x64xf32>) b(%v : memref<64x96xf32>) start(%zero : f32) ins(%b : memref<96xf32>) outs(%z : memref<128x96xf32>)
+      attributes {indexing_maps = [#mk, #kn, #n, #mn], parallel_loops = 2 : i64} {
+  ^bb0(%p: f32, %bias: f32):
+    %s = arith.addf %p, %bias : f32
+    contraction.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Rows of bf16 are widened before the product. Panels that were packed ahead hold pairs of terms, which a shift and a
+// mask widen. 7 rows are 4, 2 and 1. There is nothing else to pack.
+// CHECK-LABEL:   func.func private @narrow__pack_rows(
+// CHECK-NOT:     __pack_panels
+// CHECK-LABEL:   func.func private @narrow__product(
+// CHECK-NOT:       resid.product_8x
+// CHECK:           call @resid.product_4x16_of_48_bf16(
+// CHECK:           call @resid.product_2x16_of_48_bf16(
+// CHECK:           call @resid.product_1x16_of_48_bf16(
+// CHECK:           arith.truncf {{.+}} : vector<16xf32> to vector<16xbf16>
+// CHECK-LABEL:   func.func private @resid.product_4x16_of_48_bf16(
+// CHECK:           scf.for
+// CHECK:             llvm.load {{.+}} -> vector<16xi32>
+// CHECK:             arith.shli
+// CHECK:             arith.andi
+// CHECK-COUNT-8:     math.fma
+// CHECK-NOT:         math.fma
+// CHECK:             scf.yield
+// CHECK:           scf.if
+func.func private @narrow.impl(%x: memref<7x65xbf16>, %w: memref<1x33x16x2xbf16>, %y: memref<7x16xbf16>) {
+  %zero = arith.constant 0.0 : bf16
+  contraction.kernel a(%x : memref<7x65xbf16>) b(%w : memref<1x33x16x2xbf16>) start(%zero : bf16) outs(%y : memref<7x16xbf16>)
+      attributes {indexing_maps = [#mk, #kn, #mn], parallel_loops = 2 : i64, packed_columns = 16 : i64} {
+  ^bb0(%p: bf16):
+    contraction.yield %p : bf16
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// How many rows there are is seen when it runs. Few rows pack parts of b on the stack, and need no other memory.
+// CHECK-LABEL:   func.func private @open__few_rows(
+// CHECK-LABEL:   func.func private @open.impl(
+// CHECK:           arith.select {{.+}} : i64
+// CHECK:           memref.alloc(
+// CHECK:           scf.if
+// CHECK:             call @open__few_rows(
+// CHECK:           else
+// CHECK:             call @open__pack_panels(
+// CHECK:             call @open__product(
+func.func private @open.impl(%x: memref<?x64xf32>, %w: memref<?x64xf32>, %y: memref<?x?xf32>) {
+  contraction.kernel a(%x : memref<?x64xf32>) b(%w : memref<?x64xf32>) initial(%y : memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      attributes {indexing_maps = [#mk, #nk, #mn, #mn], parallel_loops = 2 : i64} {
+  ^bb0(%p: f32):
+    contraction.yield %p : f32
+  }
+  return
+}
