@@ -9,6 +9,7 @@
 #   make deb          makes packages for Debian in build/packages
 #   make bench        measures kernels beside the machine's limits, hand-written code and peers (docs/benchmarks.md)
 #   make bench-quick  measures less; bench-peers installs the peers; bench-docs puts the last results into the docs
+#   make bench-products   measures matrix products beside the processor's peak and peers (docs/measurements/products.md)
 #   make accuracy     prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
 #   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then the next two
 #   make fuzz-parser  runs 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
@@ -22,7 +23,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser fuzz-weights bench bench-quick bench-peers bench-docs accuracy setup configure clean
+.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser fuzz-weights bench bench-quick bench-products bench-peers bench-docs accuracy setup configure clean
 
 all: configure
 	cmake --build $(BUILD)
@@ -91,17 +92,21 @@ check-valgrind: all
 
 PEERS ?= $(BUILD)/peers
 BENCH_FLAGS ?=
-RUN_BENCH = python3 benchmarks/bench.py --build=$(BUILD) --peers=$(PEERS) $(BENCH_FLAGS)
+BENCH_FOLDERS = --build=$(BUILD) --peers=$(PEERS)
+RUN_BENCH = python3 benchmarks/bench.py $(BENCH_FOLDERS) $(BENCH_FLAGS)
+BUILD_BENCH = cmake -B $(BUILD) -DRESID_BUILD_BENCHMARKS=ON && cmake --build $(BUILD) --target residc resid-benchmarks
 
 bench bench-quick: configure
-	cmake -B $(BUILD) -DRESID_BUILD_BENCHMARKS=ON
-	cmake --build $(BUILD) --target residc resid-benchmarks
+	$(BUILD_BENCH)
 	$(RUN_BENCH) $(if $(filter bench-quick,$@),--quick)
+
+bench-products: configure
+	$(BUILD_BENCH)
+	python3 benchmarks/products.py $(BENCH_FOLDERS) $(BENCH_FLAGS)
 
 bench-peers: configure
 	benchmarks/install-peers.sh $(PEERS)
-	cmake -B $(BUILD) -DRESID_BUILD_BENCHMARKS=ON
-	cmake --build $(BUILD) --target residc resid-benchmarks
+	$(BUILD_BENCH)
 	$(RUN_BENCH) --prepare-peers
 
 bench-docs:

@@ -7,19 +7,14 @@
 
 import argparse
 import dataclasses
-import itertools
-import os
-import pathlib
-import shlex
 import shutil
 import sys
 import time
 
-from harness import (bars, cases, compiled, curve, machine, measure, native, peers, plots, processors, report, singles,
-                     summary, variants)
+from harness import (bars, cases, commands, compiled, curve, machine, measure, native, peers, plots, processors, report,
+                     singles, summary, variants)
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-MARKERS = ("<!-- results: written by make bench-docs -->", "<!-- end of results -->")
+ROOT, TARGET = commands.ROOT, "make bench-docs"
 PLANS = {
     "full": (measure.Plan(), cases.SHAPES, cases.READ_SHAPES, (1, 2)),
     "quick": (measure.Plan(tries=1, samples=9, runs_of_compiler=3), cases.QUICK_SHAPES, cases.QUICK_READ_SHAPES, (1,)),
@@ -41,59 +36,25 @@ def parse_shapes(text):
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description="Measures resid's kernels beside limits, hand-written code and peers.")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the build folder")
-    parser.add_argument("--out", type=pathlib.Path, help="where results go (default: BUILD/benchmarks)")
-    parser.add_argument("--cc", default="cc", help="the compiler driver that links objects into a library")
-    parser.add_argument("--cxx", default="c++", help="the compiler of the wrapper around oneDNN")
-    parser.add_argument("--peers", type=pathlib.Path, help="a virtual environment with peers (default: BUILD/peers)")
+    parser = commands.make_parser("Measures resid's kernels beside limits, hand-written code and peers.")
     parser.add_argument("--only", default="", metavar="PART,…",
                         help="measure only kernels whose name contains one of these")
     parser.add_argument("--shapes", type=parse_shapes,
                         help="other shapes than those of the bars: 4096x768,65536x64; 'none': only those with a reader")
     parser.add_argument("--readers", type=parse_shapes, metavar="SHAPES",
                         help="other shapes at which a reader of the results is timed, too; 'none': no reader")
-    parser.add_argument("--also", action="append", default=[], metavar="FLAG",
-                        help="measure also what residc makes with this flag, e.g. --also=--schedule=prefetch=off or "
-                             "--also=--mcpu=x86-64-v4; several times for several variants")
-    parser.add_argument("--against", metavar="RESIDC", help="measure also what this other residc makes, by turns")
     parser.add_argument("--row-orders", action="store_true",
                         help="measure also hand-written add + norms with rows pipelined, in pairs, or kept in f32, and column "
                              "sums in other orders, with their errors")
     parser.add_argument("--page", metavar="NAME", help="with --update-docs: write docs/measurements/NAME.md instead, for "
                                                       "a processor that has no page yet")
-    parser.add_argument("--tries", type=int, help="how often everything is measured (default: 3)")
     mode = parser.add_mutually_exclusive_group()
     for name, text in (("quick", "fewer shapes and samples, one thread"), ("smoke", "see that everything runs"),
                        ("prepare-peers", "let peers compile what they will run, and stop"),
                        ("update-docs", "measure nothing; put the last results into docs/benchmarks.md"),
                        ("processors", "measure nothing; print docs/measurements/processors.md from stored results")):
         mode.add_argument(f"--{name}", dest="mode", action="store_const", const=name, default="full", help=text)
-    options = parser.parse_args()
-    options.out = options.out or options.build / "benchmarks"
-    options.peers = options.peers or options.build / "peers"
-    return options
-
-
-def enter_peers(folder):
-    """Peers live in an environment of their own: go on with its interpreter, in this process."""
-    os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")  # large pages for what peers allocate
-    python = folder / "bin" / "python"
-    if python.exists() and pathlib.Path(sys.prefix).resolve() != folder.resolve():
-        os.execv(python, [str(python), *sys.argv])
-
-
-def compile_kernels(options, shapes, folder):
-    """All paths that this residc has: (path, library). The first is the one that is judged."""
-    widths, libraries = [width for _, width in shapes] + [singles.PHILOX_SHAPE[1], singles.CALL_SHAPE[1]], []
-    others = [compiled.with_compiler(options.against)] if options.against else []
-    for path in [*compiled.PATHS, *map(compiled.with_flag, options.also), *others]:
-        try:
-            libraries.append((path, compiled.compile_path(path, widths, options.build / "bin" / "residc",
-                                                          options.cc.split(), folder)))
-        except compiled.Unavailable as reason:
-            print(f"skipped: {path.title}: {reason}", flush=True)
-    return libraries
+    return commands.finish(parser.parse_args())
 
 
 def make_providers(options, shapes):
@@ -101,26 +62,9 @@ def make_providers(options, shapes):
     shapes = [*shapes, singles.PHILOX_SHAPE]
     arrays = native.Arrays(side, max(rows * width for rows, width in shapes) * 4, max(width for _, width in shapes) * 4)
     folder = options.out / "kernels"
-    folder.mkdir(parents=True, exist_ok=True)
-    libraries = compile_kernels(options, shapes, folder)
+    widths = [width for _, width in shapes] + [singles.CALL_SHAPE[1]]
+    libraries = commands.compile_libraries(options, compiled.PATHS, lambda path: compiled.program(path, widths), folder)
     return variants.Providers(side, arrays, libraries, peers.find(side, options), options.row_orders)
-
-
-def measure_cases(providers, plan, chosen):
-    """Tries are the outer loop, so that a bad minute of the machine falls into one try of a case only."""
-    records, filled = {}, None
-    for attempt, case in itertools.product(range(plan.tries), chosen):
-        if filled != (case.type, case.shape):
-            providers.arrays.fill(case)
-            filled = case.type, case.shape
-        found = providers.variants(case)
-        if attempt == 0:
-            measure.check(found, case, providers.arrays)
-            variants.print_sum_errors(found, case, providers)
-        measure.measure(found, case, plan, records)
-        print(f"try {attempt + 1} of {plan.tries}: {case.kernel.title}, {case.type} {case.shape}, "
-              f"threads: {case.threads}{', with a reader' if case.is_read else ''}", flush=True)
-    return report.Results(records)
 
 
 def choose_cases(options, shapes, readers, threads):
@@ -135,19 +79,13 @@ def remove_pictures(folder):
         path.unlink()
 
 
-def command_line(arguments):
-    """The call of make that did this run: what is not the Makefile's own came by BENCH_FLAGS."""
-    flags = [word for word in arguments if word != "--quick" and not word.startswith(("--build=", "--peers=", "--out="))]
-    target = "make bench-quick" if "--quick" in arguments else "make bench"
-    return f"{target} BENCH_FLAGS={shlex.quote(' '.join(flags))}" if flags else target
-
-
 def write_results(options, results, numbers, points, machine_line, providers):
     report.write_csv(results, options.out / "results.csv")
     beyond = curve.beyond_bytes(points, machine.last_level_bytes())
     remove_pictures(options.out)
     pictures = plots.write_plots(results, points, beyond, options.out)
-    command = command_line(sys.argv[1:])
+    target = "bench-quick" if options.mode == "quick" else "bench"
+    command = commands.command_line(target, [word for word in sys.argv[1:] if word != "--quick"])
     skipped = "\n".join(f"- {what}: {reason}" for what, reason in providers.reasons)
     titles = ", ".join(peer.title for peer in providers.peers) or "none"
     amount = f"tries: {results.tries}, samples in each: {results.samples_per_try}"
@@ -161,19 +99,13 @@ def write_results(options, results, numbers, points, machine_line, providers):
     (options.out / "results.md").write_text(text.rstrip() + "\n")
 
 
-def put_between_markers(page, text):
-    before, rest = page.read_text().split(MARKERS[0])
-    after = rest.split(MARKERS[1])[1]
-    page.write_text(f"{before}{MARKERS[0]}\n\n{text}\n{MARKERS[1]}{after}")
-
-
 def update_docs(options):
     """Puts the last results into docs/benchmarks.md, its pictures beside it, and a few lines into README.md."""
     docs = ROOT / "docs"
-    put_between_markers(docs / "benchmarks.md", (options.out / "results.md").read_text())
+    commands.put_between_marks(docs / "benchmarks.md", TARGET, (options.out / "results.md").read_text())
     few = summary.markdown(options.out / "results.csv")
     if few:
-        put_between_markers(ROOT / "README.md", few + "\n")
+        commands.put_between_marks(ROOT / "README.md", TARGET, few + "\n")
     folder = docs / "benchmarks"
     folder.mkdir(exist_ok=True)
     remove_pictures(folder)
@@ -220,7 +152,7 @@ def main():
         write_page(options) if options.page else update_docs(options)
         (ROOT / "docs" / "measurements" / "processors.md").write_text(processors.markdown(ROOT / "docs"))
         return None
-    enter_peers(options.peers)
+    commands.enter_peers(options.peers)
     start = time.monotonic()
     plan, shapes, readers, threads = PLANS.get(options.mode, PLANS["full"])
     plan = dataclasses.replace(plan, tries=options.tries or plan.tries)
@@ -238,7 +170,8 @@ def main():
         return None
     machine_line = machine.describe(providers.native.functions.bench_clock())
     points = curve.measure(providers.native, providers.arrays, plan)
-    results = measure_cases(providers, plan, chosen)
+    results = report.Results(measure.measure_cases(
+        providers, plan, chosen, lambda found, case: variants.print_sum_errors(found, case, providers)))
     numbers = singles.call_overhead(providers, plan) + singles.philox(providers, plan) + compiling
     write_results(options, results, numbers, points, machine_line, providers)
     print(f"wrote {options.out}/results.csv, results.md and pictures after {time.monotonic() - start:.0f} s")

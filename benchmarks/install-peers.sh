@@ -2,7 +2,8 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Puts the libraries that resid is compared with into a virtual environment, where pip finds a package index: PyTorch,
-# ONNX Runtime and oneDNN with its headers. Each that cannot be had is named and left out. Usage: install-peers.sh <folder>
+# ONNX Runtime, oneDNN with its headers, and NumPy with OpenBLAS. Each that cannot be had is named and left out. Usage:
+# install-peers.sh <folder>
 # TORCH_INDEX=URL takes PyTorch from an index of wheels for CPUs alone, which saves gigabytes.
 set -euo pipefail
 
@@ -31,6 +32,7 @@ else
 fi
 install "ONNX Runtime" onnxruntime onnx
 install oneDNN onednn-devel-cpu-gomp
+install "NumPy with OpenBLAS" numpy threadpoolctl
 install Matplotlib matplotlib # for the pictures
 
 [ ${#missing[@]} -eq 0 ] || printf 'install-peers: not installed: %s\n' "${missing[@]}" >&2

@@ -85,7 +85,7 @@ def judge(bar, results, threads, beyond_bytes):
         if is_meant and bar.applies(case, case.bytes >= beyond_bytes):
             ratio = best_ratio(results, case, bar.group)
             if ratio is not None:
-                ratios.append((ratio, f"{case.kernel.title}, {case.type} {case.shape}"))
+                ratios.append((ratio, f"{case.title}, {case.type} {case.shape}"))
     if not ratios:
         return None
     worst, place = min(ratios)
@@ -98,12 +98,12 @@ def describe(outcome):
     return [f"{outcome.passed} of {outcome.count}", f"{outcome.worst:.2f}, {outcome.place}"]
 
 
-def markdown(results, beyond_bytes):
+def markdown(results, beyond_bytes, bars=(*BARS, READ_BAR)):
     threads = list(dict.fromkeys(case.threads for case in results.cases))
     names = {count: "one thread" if count == 1 else f"{count} threads" for count in threads}
     heads = [f"{names[count]}: {what}" for count in threads for what in ("reached by", "worst, where")]
     lines = ["| " + " | ".join(["what", "bar"] + heads) + " |", "|---|---:|" + "---|" * len(heads)]
-    for bar in (*BARS, READ_BAR):
+    for bar in bars:
         cells = []
         for count in threads:
             outcome = judge(bar, results, count, beyond_bytes)

@@ -10,6 +10,8 @@ FOLDER = pathlib.Path(__file__).resolve().parent.parent / "kernels"
 
 # Element types with their size in bytes.
 SIZES = {"f32": 4, "bf16": 2}
+# What peers may be off by: they sum in another order, and round at other places in bf16.
+CLOSE = {"f32": 1e-4, "bf16": 0.1}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +63,23 @@ class Case:
     width: int
     threads: int
     is_read: bool = False  # whether somebody reads the results, which is timed too
+
+    @property
+    def title(self):
+        return self.kernel.title
+
+    @property
+    def results(self):
+        return self.kernel.results
+
+    @property
+    def contents(self):
+        """What its arrays are filled with hangs on this."""
+        return self.type, self.shape
+
+    @property
+    def tolerance(self):
+        return CLOSE[self.type]
 
     @property
     def elements(self):

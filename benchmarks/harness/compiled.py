@@ -51,10 +51,10 @@ def program(path, widths):
     return "\n".join(texts)
 
 
-def compile_path(path, widths, residc, compiler, folder):
-    """A library with all kernels compiled that way. Unavailable where residc does not take the flags."""
+def compile_path(path, text, residc, compiler, folder):
+    """A library with all functions of a program compiled that way. Unavailable where residc does not take the flags."""
     source, object_file = folder / f"{path.name}.mlir", folder / f"{path.name}.o"
-    source.write_text(program(path, widths))
+    source.write_text(text)
     command = [path.compiler or residc, source, "-o", object_file, *path.flags]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode == 2:

@@ -3,6 +3,7 @@
 # Samples of all variants of a case, by turns, so that a change of clock or of neighbours meets all of them.
 
 import dataclasses
+import itertools
 import resource
 import statistics
 import time
@@ -50,10 +51,6 @@ class Record:
         return self.case.bytes / (nanoseconds or self.median)
 
 
-# What peers may be off by: they sum in another order, and round at other places in bf16.
-CLOSE = {"f32": 1e-4, "bf16": 0.1}
-
-
 def check(variants, case, arrays):
     """Ends the run where two variants that promise the same bits differ, or a peer computes something else."""
     first = None
@@ -62,19 +59,21 @@ def check(variants, case, arrays):
             continue
         arrays.spoil(case)
         variant.time(1)
+        if variant.fetch:
+            variant.fetch()
         if first is None:
             first = variant
             arrays.keep_expected(case)
-        for name in case.kernel.results:
+        for name in case.results:
             check_result(variant, first, name, case, arrays)
 
 
 def check_result(variant, first, name, case, arrays):
-    what = f"bench: {case.kernel.title}, {case.type} {case.shape}, threads: {case.threads}"
+    what = f"bench: {case.title}, {case.type} {case.shape}, threads: {case.threads}"
     if not variant.is_exact:
         distance = arrays.distance(case, name)
-        if not distance <= CLOSE[case.type]:
-            raise SystemExit(f"{what}: expected '{variant.title}' within {CLOSE[case.type]} of '{first.title}', but "
+        if not distance <= case.tolerance:
+            raise SystemExit(f"{what}: expected '{variant.title}' within {case.tolerance:g} of '{first.title}', but "
                              f"{name} is off by {distance}")
         return
     place = arrays.first_difference(case, name)
@@ -113,3 +112,21 @@ def measure(variants, case, plan, records):
     for variant in variants:
         record = records.setdefault((case, variant.name), Record(case, variant.name, variant.title, variant.group))
         record.tries.append(samples[variant.name])
+
+
+def measure_cases(providers, plan, chosen, on_first=lambda found, case: None):
+    """The records of all cases. Tries are the outer loop, so that a bad minute of the machine falls into one try of a case
+    only. `on_first` is told the variants of a case before they are measured, after their results were compared."""
+    records, filled = {}, None
+    for attempt, case in itertools.product(range(plan.tries), chosen):
+        if filled != case.contents:
+            providers.arrays.fill(case)
+            filled = case.contents
+        found = providers.variants(case)
+        if attempt == 0:
+            check(found, case, providers.arrays)
+            on_first(found, case)
+        measure(found, case, plan, records)
+        print(f"try {attempt + 1} of {plan.tries}: {case.title}, {case.type} {case.shape}, threads: {case.threads}"
+              f"{', with a reader' if case.is_read else ''}", flush=True)
+    return records

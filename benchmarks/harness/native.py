@@ -29,6 +29,8 @@ class Native:
                 ("bench_sum_error", ctypes.c_double, [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_void_p]),
                 ("bench_compare", ctypes.c_int64, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]),
                 ("bench_distance", ctypes.c_double, [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 2),
+                ("bench_transpose", None, [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 3),
+                ("bench_pack", ctypes.c_int64, [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 3),
                 ("bench_instructions", ctypes.c_char_p, [])):
             function = getattr(self.functions, name)
             function.restype, function.argtypes = result, arguments
@@ -73,15 +75,11 @@ class Sequence:
         return result
 
 
-class Arrays:
-    """The arrays of all cases, in one block of memory: the same addresses for all variants of a case."""
-    ROWS = ("x", "f", "y", "s", "t", "expected_y", "expected_s")
-    PARAMETERS = ("gamma", "beta")
-    COLUMNS = (*PARAMETERS, "sums", "expected_sums")
+class Memory:
+    """Named arrays in one block of memory: the same addresses for all variants of a case."""
 
-    def __init__(self, native, row_bytes, column_bytes):
-        self.native = native
-        self.capacity = {name: row_bytes for name in self.ROWS} | {name: column_bytes for name in self.COLUMNS}
+    def __init__(self, native, capacity):
+        self.native, self.capacity = native, capacity
         sizes = [(size + 2 * LARGE_PAGE - 1) // LARGE_PAGE * LARGE_PAGE for size in self.capacity.values()]
         base = native.functions.bench_allocate(sum(sizes))
         if not base:
@@ -94,17 +92,13 @@ class Arrays:
     def __getitem__(self, name):
         return self.addresses[name]
 
-    def fill(self, case):
-        for seed, name in enumerate(("x", "f", "gamma", "beta")):
-            self.native.functions.bench_fill(self[name], *case.extent(name), seed + 1, 0.25)
-
     def spoil(self, case):
         """Overwrites results with what no kernel computes."""
-        for name in case.kernel.results:
+        for name in case.results:
             ctypes.memset(self[name], 0xEE, case.bytes_of(name))
 
     def keep_expected(self, case):
-        for name in case.kernel.results:
+        for name in case.results:
             ctypes.memmove(self[f"expected_{name}"], self[name], case.bytes_of(name))
 
     def first_difference(self, case, name):
@@ -114,3 +108,17 @@ class Arrays:
     def distance(self, case, name):
         """The largest distance from what is expected; infinite where one of the two is not a number."""
         return self.native.functions.bench_distance(self[name], self[f"expected_{name}"], *case.extent(name))
+
+
+class Arrays(Memory):
+    """The arrays of all cases of row kernels."""
+    ROWS = ("x", "f", "y", "s", "t", "expected_y", "expected_s")
+    PARAMETERS = ("gamma", "beta")
+    COLUMNS = (*PARAMETERS, "sums", "expected_sums")
+
+    def __init__(self, native, row_bytes, column_bytes):
+        super().__init__(native, {name: row_bytes for name in self.ROWS} | {name: column_bytes for name in self.COLUMNS})
+
+    def fill(self, case):
+        for seed, name in enumerate(("x", "f", "gamma", "beta")):
+            self.native.functions.bench_fill(self[name], *case.extent(name), seed + 1, 0.25)

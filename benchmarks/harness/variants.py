@@ -37,6 +37,7 @@ class Variant:
     is_exact: bool = False  # has the bits of docs/numerics.md
     is_close: bool = False  # computes the same up to rounding, into the same arrays
     settle: float = 0.0  # seconds to wait after it: its threads go on spinning
+    fetch: typing.Callable[[], None] = None  # puts its results into the arrays, where its calls leave them elsewhere
 
 
 class Providers:

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// oneDNN's layer normalization behind C functions that the harness can time. Compiled by the harness, where oneDNN is
-// installed.
+// oneDNN's layer normalization and its product of matrices behind C functions that the harness can time. Compiled by
+// the harness, where oneDNN is installed.
 
 #include "runtime/resid.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 /// A primitive with its arguments.
 struct Primitive {
-  dnnl::layer_normalization_forward primitive;
+  dnnl::primitive primitive;
   dnnl::stream stream;
   std::unordered_map<int, dnnl::memory> arguments;
   int threads;
@@ -54,6 +54,25 @@ Primitive *create(int64_t rows, int64_t width, bool isBF16, int threads, void *x
   return new Primitive{dnnl::layer_normalization_forward(description), dnnl::stream(engine), arguments, threads};
 }
 
+/// Weights are given as [in, out], and put into the form that the primitive chooses.
+Primitive *createProduct(int64_t rows, int64_t terms, int64_t columns, bool isBF16, int threads, void *a, void *weights,
+                         void *y) {
+  dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  dnnl::stream stream(engine);
+  using Tag = dnnl::memory::format_tag;
+  auto type = isBF16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+  dnnl::memory::desc left({rows, terms}, type, Tag::ab), plain({terms, columns}, type, Tag::ab);
+  dnnl::memory::desc any({terms, columns}, type, Tag::any), result({rows, columns}, type, Tag::ab);
+  dnnl::matmul::primitive_desc description(engine, left, any, result);
+  dnnl::memory given(plain, engine, weights), packed(description.weights_desc(), engine);
+  dnnl::reorder(given, packed).execute(stream, given, packed);
+  stream.wait();
+  std::unordered_map<int, dnnl::memory> arguments = {{DNNL_ARG_SRC, dnnl::memory(left, engine, a)},
+                                                     {DNNL_ARG_WEIGHTS, packed},
+                                                     {DNNL_ARG_DST, dnnl::memory(result, engine, y)}};
+  return new Primitive{dnnl::matmul(description), stream, arguments, threads};
+}
+
 } // namespace
 
 extern "C" {
@@ -64,7 +83,7 @@ RESID_API const char *onednn_version() {
   return text.c_str();
 }
 
-/// A primitive for the rest of the process, or NULL where oneDNN refuses it.
+/// A primitive until onednn_destroy, or NULL where oneDNN refuses it.
 RESID_API void *onednn_create(int64_t rows, int64_t width, int64_t elementSize, int64_t threads, void *x,
                               const void *gamma, const void *beta, void *y) {
   try {
@@ -74,6 +93,18 @@ RESID_API void *onednn_create(int64_t rows, int64_t width, int64_t elementSize, 
     return nullptr;
   }
 }
+
+RESID_API void *onednn_create_product(int64_t rows, int64_t terms, int64_t columns, int64_t elementSize,
+                                      int64_t threads, void *a, void *weights, void *y) {
+  try {
+    omp_set_num_threads(static_cast<int>(threads));
+    return createProduct(rows, terms, columns, elementSize == 2, static_cast<int>(threads), a, weights, y);
+  } catch (const dnnl::error &) {
+    return nullptr;
+  }
+}
+
+RESID_API void onednn_destroy(Primitive *primitive) { delete primitive; }
 
 RESID_API int32_t onednn_execute(Primitive *primitive) {
   omp_set_num_threads(primitive->threads);

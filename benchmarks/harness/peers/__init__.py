@@ -31,11 +31,11 @@ def timed(function, threads):
     return run
 
 
-def find(native, options):
-    """The installed peers."""
+def find(native, options, classes=PEERS, package=__name__):
+    """The installed ones of these peers, which are given by module and class."""
     found = []
-    for module, name in PEERS:
-        peer = getattr(importlib.import_module(f".{module}", __name__), name)
+    for module, name in classes:
+        peer = getattr(importlib.import_module(f".{module}", package), name)
         try:
             found.append(peer(native, options))
             print(f"peer: {found[-1].title}", flush=True)

@@ -1,6 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# oneDNN's layer normalization, through a C++ wrapper that is compiled against its headers where they are found.
+# oneDNN's primitives, through a C++ wrapper that is compiled against its headers where they are found; and of them its layer
+# normalization as a peer.
 
 import ctypes
 import subprocess
@@ -13,7 +14,7 @@ from ..variants import Variant
 SOURCE = cases.FOLDER.parent / "native" / "OneDNN.cpp"
 
 
-class OneDNN:
+class Wrapper:
     def __init__(self, native, options):
         headers, libraries = options.peers / "include", options.peers / "lib"
         if not (headers / "oneapi" / "dnnl" / "dnnl.hpp").exists():
@@ -27,10 +28,28 @@ class OneDNN:
         if run.returncode != 0:
             raise Unavailable(f"its wrapper does not compile: {run.stderr.strip().splitlines()[0]}")
         self.native, self.functions = native, ctypes.CDLL(str(target))
-        self.functions.onednn_version.restype = ctypes.c_char_p
-        self.functions.onednn_create.restype = ctypes.c_void_p
-        self.functions.onednn_create.argtypes = [ctypes.c_int64] * 4 + [ctypes.c_void_p] * 4
+        for name, result, arguments in (
+                ("version", ctypes.c_char_p, []), ("destroy", None, [ctypes.c_void_p]),
+                ("create", ctypes.c_void_p, [ctypes.c_int64] * 4 + [ctypes.c_void_p] * 4),
+                ("create_product", ctypes.c_void_p, [ctypes.c_int64] * 5 + [ctypes.c_void_p] * 3)):
+            function = getattr(self.functions, f"onednn_{name}")
+            function.restype, function.argtypes = result, arguments
         self.title = f"oneDNN {self.functions.onednn_version().decode()}"
+
+
+class Primitive:
+    """Destroys what it holds when nobody needs it any more."""
+
+    def __init__(self, functions, address):
+        self.functions, self.address = functions, address
+
+    def __del__(self):
+        self.functions.onednn_destroy(self.address)
+
+
+class OneDNN(Wrapper):
+    def __init__(self, native, options):
+        super().__init__(native, options)
         self.primitives = {}
 
     def variants(self, case, arrays):
