@@ -39,7 +39,7 @@
 // HEADER-LABEL: /* mixed:
 // HEADER:       *   x_dim1 must be 128
 // RUN: %python -c "import json; print(*(k['name'] for k in json.load(open(r'%t.json'))['kernels']))" | FileCheck %s --check-prefix=KERNELS
-// KERNELS: layer.0 layer.1 flat.0 equal.0 equal.1 mixed.0 norms.0{{$}}
+// KERNELS: layer.0 layer.1 layer.2 strided.0 flat.0 static_.0 equal.0 equal.1 mixed.0 norms.0 splats.0{{$}}
 // RUN: %python -c "import os; print(os.path.getsize(r'%t.o') < 200000)" | FileCheck %s --check-prefix=SMALL
 // SMALL: True
 
