@@ -26,6 +26,11 @@ namespace mlir::resid::reference::bounds {
 // | mean, mean_correction         | ulp(mean) + 5e-7/rstd (f64: 1e-13/rstd)    | the bound on x̂ times the deviation
 // | a sum down the rows, f32       | 5e-6·Σ|terms|, the old element among them  | its order, which is fixed
 // | a sum down the rows, f64       | 1e-13 times the same sum                   | as above
+// | a contraction, exact inputs    | bit-equal                                  | its chain is fixed
+// | the same in wide mode, f32     | (K+1)·2⁻²⁴·(|init| + Σ|aᵢ·bᵢ|)             | half an ulp for each of K fma, and to compare
+// | the same in wide mode, f64     | (K+1)·2⁻⁵³·(|init| + Σ|aᵢ·bᵢ|)             | as above
+// | the same, narrower results     | 1 ulp of the result more                   | both sides round to storage
+// | the same, no fma (x86-64-v2)   | 2K in place of K, in both modes            | a product rounds by itself
 // | a function of math            | functionUnits · ulp                        | its arithmetic, measured (docs/accuracy.md)
 // | everything else               | --rtol, --atol                             | a norm after a norm amplifies an ulp
 // clang-format on
@@ -63,6 +68,22 @@ inline double rstd(FloatKind arithmetic, double rstd) { return normAccuracy(arit
 
 inline double columnSum(FloatKind kind, double magnitudes) {
   return (kind == FloatKind::F64 ? 1e-13 : 5e-6) * magnitudes;
+}
+
+/// A contraction's result before it is rounded to storage.
+struct Contracted {
+  double value;
+  /// Of the initial value and all products, summed.
+  double magnitude;
+  /// How often the chain rounds.
+  double roundings;
+};
+
+/// A subnormal sum rounds by more than its share: half of the least number, as much as the smallest normal one does.
+inline double contraction(FloatKind arithmetic, FloatKind result, const Contracted &contracted) {
+  double half = std::ldexp(1.0, arithmetic == FloatKind::F64 ? -53 : -24);
+  double bound = (contracted.roundings + 1) * half * (contracted.magnitude + smallestNormal(arithmetic));
+  return result == arithmetic ? bound : bound + unitInLastPlace(result, std::fabs(contracted.value) + bound);
 }
 
 inline double mean(FloatKind arithmetic, double mean, double rstd) {

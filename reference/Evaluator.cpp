@@ -4,6 +4,7 @@
 
 #include "reference/Evaluator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "reference/Interpreter.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -152,15 +153,33 @@ Interpreter::Results Interpreter::dispatch(Operation &op) {
       });
 }
 
+/// Whether an op only moves elements, or widens them: what it gives is then as exact in wide mode as what it takes.
+static bool onlyMoves(Operation &op) {
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return llvm::all_of(structured.getBlock()->without_terminator(), llvm::IsaPred<arith::ExtFOp>);
+  return isa<arith::ConstantOp, arith::ExtFOp>(op) ||
+         (isa_and_present<tensor::TensorDialect>(op.getDialect()) && !isa<tensor::GenerateOp>(op));
+}
+
+/// In wide mode, whether compiled code rounds a result that is not rounded here. A contraction knows by how much.
+static bool skipsRounding(Operation &op) {
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  bool isBounded = structured && matchContraction(structured);
+  return !onlyMoves(op) && !isBounded &&
+         llvm::any_of(op.getResultTypes(), [](Type type) { return getFloatKind(getElementTypeOrSelf(type)); });
+}
+
 LogicalResult Interpreter::run(Operation &op) {
   Results results = dispatch(op);
   if (failed(results))
     return failure();
   // Norms set accuracies of their own, calls and regions hand on those of what they return, and reshapes move nothing.
   // Whatever else came from an inexact value is judged by tolerances.
-  bool handsOn = isa<BlockOp, func::CallOp, scf::ForOp, scf::IfOp, tensor::CastOp, tensor::ExpandShapeOp,
-                     tensor::CollapseShapeOp, tensor::DimOp, tensor::RankOp>(op);
-  bool tainted = !handsOn && llvm::any_of(op.getOperands(), [&](Value v) { return get(v).getAccuracy() != nullptr; });
+  bool handsOn = isa<func::CallOp, scf::ForOp, scf::IfOp, tensor::CastOp, tensor::ExpandShapeOp,
+                     tensor::CollapseShapeOp, tensor::DimOp, tensor::RankOp>(op) ||
+                 (isExactMode() && isa<BlockOp>(op));
+  bool tainted = !handsOn && ((!isExactMode() && skipsRounding(op)) ||
+                              llvm::any_of(op.getOperands(), [&](Value v) { return get(v).getAccuracy() != nullptr; }));
   for (auto [result, value] : llvm::zip_equal(op.getResults(), *results)) {
     if (failed(checkResult(op, result, value)))
       return failure();

@@ -12,9 +12,9 @@
 namespace mlir::resid::reference {
 
 enum class Mode {
-  /// Rounds to storage where the semantics say so. add, add_bias, dropout, casts and user arithmetic are computed in
-  /// their
-  /// arithmetic type (bit-equal to compiled code); norms, statistics and transcendental functions in float64.
+  /// Rounds to storage where the semantics say so. add, add_bias, dropout, casts, contractions and user arithmetic are
+  /// computed in their arithmetic type (bit-equal to compiled code); norms, statistics and transcendental functions in
+  /// float64.
   ExactType,
   /// Rounds nothing until the results are returned.
   Wide
@@ -26,6 +26,8 @@ struct EvaluationOptions {
   bool trackAccuracy = false;
   /// Set to true where the evaluation failed because an op or type is not supported, if not null.
   bool *unsupported = nullptr;
+  /// Whether the code that is judged has a fused multiply-add. If not, a contraction is no longer bit-equal.
+  bool hasFMA = true;
 };
 
 /// The results of `function` on `arguments`. Failures (wrong arguments, an op that is not supported, a row, site or

@@ -5,6 +5,7 @@
 #ifndef RESID_REFERENCE_INTERPRETER_H
 #define RESID_REFERENCE_INTERPRETER_H
 
+#include "dialect/Contraction.h"
 #include "dialect/ResidDialect.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -63,7 +64,7 @@ private:
   FailureOr<Array> evaluateResidualOf(BlockOp op, FailureOr<Array> x, FailureOr<Array> f);
   FailureOr<Array> evaluatePlacement(BlockOp op);
 
-  // TensorOps.cpp, Linalg.cpp.
+  // TensorOps.cpp, Linalg.cpp, Contraction.cpp.
   Results evaluateTensorOp(Operation &op);
   Results evaluateSplat(tensor::SplatOp op);
   Results evaluateExtract(tensor::ExtractOp op);
@@ -77,7 +78,10 @@ private:
   Results evaluateCollapseShape(tensor::CollapseShapeOp op);
   FailureOr<int64_t> linearOffset(Operation *op, const Array &array, ValueRange indices);
   Results evaluateLinalg(linalg::LinalgOp op);
+  Results evaluateContraction(Contraction contraction);
   Results evaluateSoftmax(linalg::SoftmaxOp op);
+  /// The loops' sizes from the operands' shapes; operands whose sizes disagree are diagnosed.
+  FailureOr<SmallVector<int64_t>> getLoopSizes(linalg::LinalgOp op) const;
   void finishColumnSum(Array &array, ArrayRef<CompensatedSum> sums, ArrayRef<double> magnitudes, bool isExact);
 
   const Array &get(Value value) const { return frame->find(value)->second; }

@@ -1,6 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Structured linalg ops by their definition: indexing maps, iterators and body. Every named op comes with the three.
+// Not: contractions.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "reference/Bounds.h"
@@ -36,25 +37,6 @@ struct OperandWalk {
     return result;
   }
 };
-
-/// The loops' sizes from the operands' shapes; operands whose sizes disagree are diagnosed.
-FailureOr<SmallVector<int64_t>> getLoopSizes(linalg::LinalgOp op, ArrayRef<OperandWalk> walks) {
-  SmallVector<int64_t> sizes(op.getNumLoops(), -1);
-  for (const OperandWalk &walk : walks) {
-    for (auto [d, expression] : llvm::enumerate(walk.map.getResults())) {
-      auto dim = dyn_cast<AffineDimExpr>(expression);
-      if (!dim)
-        continue;
-      int64_t &size = sizes[dim.getPosition()], found = walk.array.getShape()[d];
-      if (size != -1 && size != found)
-        return op->emitOpError() << "expected operands to agree on the size of loop " << dim.getPosition()
-                                 << " but got " << size << " and " << found;
-      size = found;
-    }
-  }
-  assert(!llvm::is_contained(sizes, -1) && "linalg verifies that the maps of an op say the sizes of its loops");
-  return sizes;
-}
 
 /// Maps that are no plain dimension (a convolution's d0 + d1) must stay inside of their operand.
 LogicalResult checkInside(linalg::LinalgOp op, ArrayRef<OperandWalk> walks, ArrayRef<int64_t> sizes) {
@@ -147,27 +129,6 @@ bool readsResultLast(AffineMap map, AffineMap result) {
   return next == 0 || next == result.getNumResults();
 }
 
-/// The input that a factor is, through casts; else null.
-BlockArgument skipCasts(Value factor) {
-  while (isa_and_present<arith::ExtFOp, arith::TruncFOp>(factor.getDefiningOp()))
-    factor = factor.getDefiningOp()->getOperand(0);
-  return dyn_cast<BlockArgument>(factor);
-}
-
-/// Whether the op adds products of its two inputs, of which one has a loop that the other one has not.
-bool isContraction(linalg::LinalgOp op, Value term) {
-  auto product = term.getDefiningOp<arith::MulFOp>();
-  if (!product || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
-    return false;
-  BlockArgument a = skipCasts(product.getLhs()), b = skipCasts(product.getRhs());
-  ArrayRef<BlockArgument> inputs = op.getRegionInputArgs();
-  if (!a || !b || a == b || !llvm::is_contained(inputs, a) || !llvm::is_contained(inputs, b))
-    return false;
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  return llvm::any_of(llvm::seq(op.getNumLoops()),
-                      [&](unsigned loop) { return maps[0].isFunctionOfDim(loop) != maps[1].isFunctionOfDim(loop); });
-}
-
 /// The terms that a float sum over leading dimensions adds to each of its results; none where the op is another one.
 SmallVector<Value> findTerms(linalg::LinalgOp op) {
   AffineMap result = op.getIndexingMapsArray().back();
@@ -184,8 +145,6 @@ SmallVector<Value> findTerms(linalg::LinalgOp op) {
         !llvm::is_contained(sum->getOperands(), old))
       return {};
     terms.push_back(sum.getLhs() == old ? sum.getRhs() : sum.getLhs());
-    if (isContraction(op, terms.back()))
-      return {};
   }
   return terms;
 }
@@ -198,6 +157,24 @@ struct ColumnSums {
 };
 
 } // namespace
+
+FailureOr<SmallVector<int64_t>> Interpreter::getLoopSizes(linalg::LinalgOp op) const {
+  SmallVector<int64_t> sizes(op.getNumLoops(), -1);
+  for (auto [operand, map] : llvm::zip_equal(op->getOperands(), op.getIndexingMapsArray())) {
+    for (auto [expression, found] : llvm::zip_equal(map.getResults(), get(operand).getShape())) {
+      auto dim = dyn_cast<AffineDimExpr>(expression);
+      if (!dim)
+        continue;
+      int64_t &size = sizes[dim.getPosition()];
+      if (size != -1 && size != found)
+        return op->emitOpError() << "expected operands to agree on the size of loop " << dim.getPosition()
+                                 << " but got " << size << " and " << found;
+      size = found;
+    }
+  }
+  assert(!llvm::is_contained(sizes, -1) && "linalg verifies that the maps of an op say the sizes of its loops");
+  return sizes;
+}
 
 /// A result of a sum down the rows: rounded once.
 void Interpreter::finishColumnSum(Array &array, ArrayRef<CompensatedSum> sums, ArrayRef<double> magnitudes,
@@ -217,6 +194,8 @@ void Interpreter::finishColumnSum(Array &array, ArrayRef<CompensatedSum> sums, A
 Interpreter::Results Interpreter::evaluateLinalg(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics())
     return LogicalResult(unsupported(op));
+  if (std::optional<Contraction> contraction = matchContraction(op))
+    return evaluateContraction(*contraction);
   FailureOr<ScalarProgram> program =
       ScalarProgram::compile(*op.getBlock(), options.mode, [&](Value value) -> const Array & { return get(value); });
   if (failed(program))
@@ -233,7 +212,7 @@ Interpreter::Results Interpreter::evaluateLinalg(linalg::LinalgOp op) {
   size_t firstResult = op.getNumDpsInputs();
   for (auto [i, reg] : llvm::enumerate(program->yielded()))
     stores.push_back({firstResult + i, reg});
-  FailureOr<SmallVector<int64_t>> sizes = getLoopSizes(op, walks);
+  FailureOr<SmallVector<int64_t>> sizes = getLoopSizes(op);
   if (failed(sizes) || failed(checkInside(op, walks, *sizes)))
     return failure();
   Machine machine = program->start();

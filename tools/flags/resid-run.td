@@ -33,7 +33,8 @@ def grp_checks : OptionGroup<"checks">, HelpText<"Checks">;
 def check : Switch<"check", grp_checks,
   "compare with the reference evaluator; print the largest error of each result, and fail if\none is beyond its bound">;
 def check_EQ : OptionalValue<"check", "wide", grp_checks,
-  "compare with an evaluator that rounds nothing on the way, by --rtol and --atol">, Values<"wide">;
+  "compare with an evaluator that rounds nothing on the way, by --rtol and --atol;\n"
+  "contractions of arguments and constants by their bound">, Values<"wide">;
 defm rtol : Value<"rtol", "R", grp_checks,
   "relative tolerance where no bound holds, such as for a norm after a norm (default: 1e-5;\n"
   "with f16 or bf16 in the function, 4 units in the last place at 1)">;

@@ -17,6 +17,8 @@ public:
   virtual llvm::Error run() = 0;
   /// The results of the last run.
   virtual std::vector<Array> getResults() = 0;
+  /// Whether every processor that it compiles for has a fused multiply-add.
+  virtual bool hasFMA() const { return true; }
 };
 
 /// Evaluates on each run. `function` and `arguments` outlive the backend.

@@ -17,8 +17,8 @@ namespace {
 
 class CPUBackend : public Backend {
 public:
-  CPUBackend(LoadedFunction loaded, std::unique_ptr<KernelCall> call, std::unique_ptr<CallContext> context)
-      : function(std::move(loaded)), call(std::move(call)), context(std::move(context)) {}
+  CPUBackend(LoadedFunction loaded, std::unique_ptr<KernelCall> call, std::unique_ptr<CallContext> context, bool hasFMA)
+      : function(std::move(loaded)), call(std::move(call)), context(std::move(context)), isFused(hasFMA) {}
 
   Error run() override {
     context->refusal.clear();
@@ -31,11 +31,13 @@ public:
     return makeError(getExitCode(status), context->refusal.empty() ? answer : answer + "; " + context->refusal);
   }
   std::vector<Array> getResults() override { return call->getResults(); }
+  bool hasFMA() const override { return isFused; }
 
 private:
   LoadedFunction function;
   std::unique_ptr<KernelCall> call;
   std::unique_ptr<CallContext> context;
+  bool isFused;
 };
 
 } // namespace
@@ -57,7 +59,8 @@ Expected<std::unique_ptr<Backend>> makeCPUBackend(func::FuncOp function, llvm::A
   auto context = CallContext::create(options.threads);
   if (!context)
     return context.takeError();
-  return std::make_unique<CPUBackend>(std::move(*loaded), std::move(*call), std::move(*context));
+  bool hasFMA = llvm::all_of(*targets, [](const machine::TargetDescription &target) { return target.facts.hasFMA; });
+  return std::make_unique<CPUBackend>(std::move(*loaded), std::move(*call), std::move(*context), hasFMA);
 }
 
 } // namespace mlir::resid::run

@@ -77,9 +77,8 @@ Comparison compareFloats(const Array &found, const Array &expected, bool wide, c
         comparison.add(i, getDistance(found.floatKind(), a, b), -1.0);
       continue;
     }
-    double bound = accuracy && !wide && accuracy->kind == Accuracy::Bounded
-                       ? accuracy->bounds[i]
-                       : tolerances.atol + tolerances.rtol * std::fabs(b);
+    double bound = accuracy && accuracy->kind == Accuracy::Bounded ? accuracy->bounds[i]
+                                                                   : tolerances.atol + tolerances.rtol * std::fabs(b);
     // The bound of an infinity or NaN says nothing: it has to be the same, or one step of overflow away.
     if (!std::isfinite(b))
       bound = reference::unitInLastPlace(found.floatKind(), reference::overflowValue(found.floatKind()) / 2);

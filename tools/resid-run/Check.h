@@ -16,8 +16,8 @@ struct Tolerances {
 /// The tolerances of `options`, else those that fit the narrowest float type of `function`.
 Tolerances getTolerances(const Options &options, func::FuncOp function);
 
-/// Prints the largest error of result `index` and whether all are inside of their bounds; returns that. `wide` judges
-/// everything by the tolerances.
+/// Prints the largest error of result `index` and whether all are inside of their bounds; returns that. `wide`: what
+/// has no bound is judged by the tolerances, and nothing has to be bit-equal.
 bool checkResult(llvm::raw_ostream &os, unsigned index, const Array &found, const Array &expected, bool wide,
                  const Tolerances &tolerances);
 

@@ -101,10 +101,12 @@ static Expected<std::vector<Array>> readArguments(const Options &options, func::
 }
 
 /// Prints one line per result; an error where one is beyond its bound.
-static Error check(const Options &options, func::FuncOp entry, ArrayRef<Array> arguments, ArrayRef<Array> results) {
+static Error check(const Options &options, func::FuncOp entry, ArrayRef<Array> arguments, ArrayRef<Array> results,
+                   bool hasFMA) {
   bool unsupported = false, ok = true, wide = options.check == Options::CheckWide;
-  resid::reference::EvaluationOptions evaluation{
-      wide ? resid::reference::Mode::Wide : resid::reference::Mode::ExactType, !wide, &unsupported};
+  resid::reference::EvaluationOptions evaluation{wide ? resid::reference::Mode::Wide
+                                                      : resid::reference::Mode::ExactType,
+                                                 /*trackAccuracy=*/true, &unsupported, hasFMA};
   FailureOr<SmallVector<Array>> expected = resid::reference::evaluate(entry, arguments, evaluation);
   if (failed(expected))
     return makeError(unsupported ? resid::tools::ExitUnavailable : resid::tools::ExitProgram, "");
@@ -167,7 +169,7 @@ static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuff
   run.setHint(nullptr);
   std::vector<Array> results = (*backend)->getResults();
   if (options.check != Options::NoCheck)
-    if (Error error = check(options, *entry, *arguments, results))
+    if (Error error = check(options, *entry, *arguments, results, (*backend)->hasFMA()))
       return error;
   if (options.repeat)
     if (Error error = measure(options, **backend, *arguments, results))

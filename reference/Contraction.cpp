@@ -1,0 +1,151 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Contractions: in exact-type mode the chain of fused multiply-adds that defines them, in wide mode a sum in float64.
+// Which ops are contractions: dialect/Contraction.h.
+
+#include "reference/Bounds.h"
+#include "reference/Interpreter.h"
+
+namespace mlir::resid::reference {
+
+namespace {
+
+/// How far the elements of a, b and the result are apart along a loop, or where they are.
+struct Offsets {
+  int64_t a = 0, b = 0, result = 0;
+};
+
+struct Loop {
+  int64_t size;
+  Offsets step;
+};
+
+/// A result is what one chain of `T` comes to, rounded to storage.
+template <typename T> struct FusedChain {
+  T sum;
+  void start(double initial) { sum = static_cast<T>(initial); }
+  void add(double a, double b) { sum = std::fma(static_cast<T>(a), static_cast<T>(b), sum); }
+};
+
+/// The exact sum nearly, and the sum of all magnitudes.
+struct WideSum {
+  CompensatedSum sum;
+  double magnitude;
+  void start(double initial) { sum = {initial, 0.0}, magnitude = std::fabs(initial); }
+  void add(double a, double b) {
+    double product = a * b;
+    sum.add(product);
+    sum.low += std::fma(a, b, -product);
+    magnitude += std::fabs(product);
+  }
+};
+
+/// The loops of one contraction, and what they walk through.
+struct Nest {
+  const double *a, *b, *initial;
+  /// Parallel loops but for the one that runs over a block of chains, and contracted loops, in the op's order.
+  SmallVector<Loop> outer, contracted;
+  Loop block = {1, {}};
+};
+
+/// So many results are computed side by side, so that arrays are read along lines of the cache in any order of axes.
+constexpr int64_t maxBlock = 8;
+
+/// Calls `visit` with the offsets of each point of `loops`, the last loop innermost.
+template <typename Visit> void forEachPoint(ArrayRef<Loop> loops, Offsets offsets, Visit visit) {
+  if (loops.empty())
+    return visit(offsets);
+  const Loop &loop = loops.front();
+  for (int64_t i = 0; i != loop.size; ++i) {
+    forEachPoint(loops.drop_front(), offsets, visit);
+    offsets.a += loop.step.a, offsets.b += loop.step.b, offsets.result += loop.step.result;
+  }
+}
+
+/// Adds up the products of `width` results from `from` on.
+template <typename Sum> void sumBlock(const Nest &nest, Offsets from, int64_t width, MutableArrayRef<Sum> sums) {
+  const Offsets &next = nest.block.step;
+  for (int64_t j = 0; j != width; ++j)
+    sums[j].start(nest.initial[from.result + j * next.result]);
+  forEachPoint(nest.contracted, from, [&](const Offsets &at) {
+    for (int64_t j = 0; j != width; ++j)
+      sums[j].add(nest.a[at.a + j * next.a], nest.b[at.b + j * next.b]);
+  });
+}
+
+/// Calls `finish` with the offset and the sum of each result.
+template <typename Sum, typename Finish> void forEachSum(const Nest &nest, Finish finish) {
+  std::array<Sum, maxBlock> sums;
+  const Offsets &next = nest.block.step;
+  forEachPoint(nest.outer, {}, [&](Offsets at) {
+    for (int64_t j = 0; j < nest.block.size; j += maxBlock) {
+      int64_t width = std::min(maxBlock, nest.block.size - j);
+      Offsets from{at.a + j * next.a, at.b + j * next.b, at.result + j * next.result};
+      sumBlock<Sum>(nest, from, width, sums);
+      for (int64_t i = 0; i != width; ++i)
+        finish(from.result + i * next.result, sums[i]);
+    }
+  });
+}
+
+/// By how many elements the offset into an operand moves along a loop.
+int64_t getStep(AffineMap map, ArrayRef<int64_t> strides, unsigned loop) {
+  for (auto [expression, stride] : llvm::zip_equal(map.getResults(), strides))
+    if (cast<AffineDimExpr>(expression).getPosition() == loop)
+      return stride;
+  return 0;
+}
+
+Nest makeNest(Contraction contraction, ArrayRef<Array> arrays, ArrayRef<int64_t> sizes) {
+  Nest nest{arrays[0].floats().data(), arrays[1].floats().data(), arrays[2].floats().data(), {}, {}};
+  SmallVector<AffineMap> maps = contraction.op.getIndexingMapsArray();
+  for (auto [loop, kind] : llvm::enumerate(contraction.op.getIteratorTypesArray())) {
+    SmallVector<int64_t> steps;
+    for (auto [map, array] : llvm::zip_equal(maps, arrays))
+      steps.push_back(getStep(map, array.getStrides(), loop));
+    Loop entry{sizes[loop], {steps[0], steps[1], steps[2]}};
+    (kind == utils::IteratorType::reduction ? nest.contracted : nest.outer).push_back(entry);
+  }
+  auto *longest = std::max_element(nest.outer.begin(), nest.outer.end(),
+                                   [](const Loop &x, const Loop &y) { return x.size < y.size; });
+  if (longest != nest.outer.end()) {
+    nest.block = *longest;
+    nest.outer.erase(longest);
+  }
+  return nest;
+}
+
+} // namespace
+
+Interpreter::Results Interpreter::evaluateContraction(Contraction contraction) {
+  FailureOr<SmallVector<int64_t>> sizes = getLoopSizes(contraction.op);
+  if (failed(sizes))
+    return failure();
+  SmallVector<Array> arrays =
+      llvm::map_to_vector(contraction.op->getOperands(), [&](Value operand) { return get(operand); });
+  Nest nest = makeNest(contraction, arrays, *sizes);
+  Array result = arrays[2];
+  result.setAccuracy(nullptr);
+  FloatKind kind = result.floatKind(), arithmetic = *getFloatKind(contraction.arithmetic);
+  MutableArrayRef<double> values = result.mutableFloats();
+  if (isExactMode() && arithmetic == FloatKind::F32)
+    forEachSum<FusedChain<float>>(nest, [&](int64_t i, const auto &chain) { values[i] = roundTo(kind, chain.sum); });
+  else if (isExactMode())
+    forEachSum<FusedChain<double>>(nest, [&](int64_t i, const auto &chain) { values[i] = roundTo(kind, chain.sum); });
+  if (isExactMode() && options.hasFMA)
+    return SmallVector<Array>{result};
+  double roundings = options.hasFMA ? 1.0 : 2.0;
+  for (const Loop &loop : nest.contracted)
+    roundings *= static_cast<double>(loop.size);
+  Accuracy accuracy{Accuracy::Bounded, std::vector<double>(values.size())};
+  forEachSum<WideSum>(nest, [&](int64_t i, const WideSum &wide) {
+    if (!isExactMode())
+      values[i] = wide.sum.value();
+    accuracy.bounds[i] = bounds::contraction(arithmetic, kind, {values[i], wide.magnitude, roundings});
+  });
+  result.setAccuracy(options.trackAccuracy ? std::make_shared<const Accuracy>(std::move(accuracy))
+                                           : getToleranceAccuracy());
+  return SmallVector<Array>{result};
+}
+
+} // namespace mlir::resid::reference
