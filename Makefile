@@ -5,6 +5,8 @@
 #   make setup        installs missing packages, or names them; all targets below do this and build first
 #   make demo         compiles examples/post_norm_block, links it into a C program, runs it on real data
 #   make check        runs all tests
+#   make check-contractions   compares contractions of every size from 0 to 67 with a plain loop of fma, bit by bit: minutes
+#   make check-full   check, then check-contractions: what has to be green before a change goes in
 #   make install PREFIX=/usr/local DESTDIR=   installs into a folder (docs/installing.md)
 #   make deb          makes packages for Debian in build/packages
 #   make bench        measures kernels beside the machine's limits, hand-written code and peers (docs/benchmarks.md)
@@ -23,7 +25,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser fuzz-weights bench bench-quick bench-products bench-peers bench-docs accuracy setup configure clean
+.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser fuzz-weights bench bench-quick bench-products bench-peers bench-docs accuracy setup configure clean check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -44,6 +46,14 @@ demo: configure
 
 check: configure
 	cmake --build $(BUILD) --target check-resid
+
+RUN_LIT = lit=$$(sed -n 's/^RESID_LIT:FILEPATH=//p' $(BUILD)/CMakeCache.txt) && $$lit -sv
+
+check-contractions: configure
+	cmake --build $(BUILD) --target residc resid_runtime
+	$(RUN_LIT) --param contractions=whole -o $(BUILD)/test/contractions.json $(BUILD)/test --filter='embed/contractions'
+
+check-full: check check-contractions
 
 FUZZ ?= --seed=1000000 --programs=100000 --compile-every=100 --compile-ops=40
 
@@ -75,8 +85,7 @@ sanitizer-runtimes:
 sanitized: setup sanitizer-runtimes
 	@test -f $(SANITIZED)/build.ninja || cmake --preset asan -B $(SANITIZED)
 
-RUN_SANITIZED_TESTS = lit=$$(sed -n 's/^RESID_LIT:FILEPATH=//p' $(BUILD)/CMakeCache.txt) && \
-  $$lit -sv --param sanitizers=1 -o $(BUILD)/test/sanitizers.json $(BUILD)/test
+RUN_SANITIZED_TESTS = $(RUN_LIT) --param sanitizers=1 -o $(BUILD)/test/sanitizers.json $(BUILD)/test
 
 check-sanitizers check-tsan: configure sanitizer-runtimes
 	cmake --build $(BUILD) --target residc resid_runtime

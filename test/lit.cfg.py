@@ -11,7 +11,8 @@
 # and Python can load it; package where the build can be installed and linked to by other projects; debug-info where
 # objects name their sources; ninja, make, git, zsh, fish, groff and valgrind where they are on PATH.
 # Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %cmake %python %source_dir %build_dir %include_dir %runtime_dir
-# %examples_dir; %aarch64_cc, %aarch64_cxx (compile and link statically) and %aarch64_run, which -cpu may follow
+# %examples_dir; %contraction_sizes (sample, or whole in make check-contractions); %aarch64_cc, %aarch64_cxx (compile and link statically)
+# and %aarch64_run, which -cpu may follow
 
 import glob
 import os
@@ -154,5 +155,7 @@ config.substitutions += [
     ("%build_dir", config.build_dir),
     ("%include_dir", os.path.join(config.source_dir, "runtime")),
     ("%runtime_dir", config.runtime_dir),
+    # Of --param contractions=whole (make check-contractions): every size instead of some.
+    ("%contraction_sizes", lit_config.params.get("contractions", "sample")),
     ("%examples_dir", os.path.join(config.source_dir, "examples")),
 ]

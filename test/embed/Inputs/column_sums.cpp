@@ -4,6 +4,7 @@
 // docs/numerics.md, bit by bit: over numbers of rows around the edges of chains, groups and lanes, and 1 to 64 threads.
 
 #include "column_sums.h"
+#include "narrow_floats.h"
 #include "resid_runtime.h"
 
 #include <cmath>
@@ -17,40 +18,6 @@ namespace {
 int failures = 0, comparisons = 0;
 
 //===------------------------------------------- numbers ----------------------------------------------------------===//
-
-float fromBF16(uint16_t bits) {
-  uint32_t word = static_cast<uint32_t>(bits) << 16;
-  float value;
-  memcpy(&value, &word, sizeof(value));
-  return value;
-}
-
-float fromF16(uint16_t bits) {
-  int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  double value = exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24);
-  return static_cast<float>(bits & 0x8000 ? -value : value);
-}
-
-/// The float of `precision` bits, and no exponent below `least`, that is next to a value, ties to even.
-double roundOnce(double value, int precision, int least) {
-  int exponent = value == 0 ? least : std::max(std::ilogb(value), least);
-  return std::ldexp(std::nearbyint(std::ldexp(value, precision - 1 - exponent)), exponent - precision + 1);
-}
-
-uint16_t toBF16(double value) {
-  auto rounded = static_cast<float>(roundOnce(value, 8, -126));
-  uint32_t word;
-  memcpy(&word, &rounded, sizeof(word));
-  return static_cast<uint16_t>(word >> 16);
-}
-
-uint16_t toF16(double value) {
-  double rounded = std::fabs(roundOnce(value, 11, -14));
-  int exponent = rounded == 0 ? -14 : std::max(std::ilogb(rounded), -14);
-  auto fraction = static_cast<int>(std::ldexp(rounded, 10 - exponent));
-  int bits = fraction < 1024 ? fraction : (exponent + 15) << 10 | (fraction - 1024);
-  return static_cast<uint16_t>((std::signbit(value) ? 0x8000 : 0) | bits);
-}
 
 /// Numbers of different size and sign, zeros of both signs among them.
 struct Generator {

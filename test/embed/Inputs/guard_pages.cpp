@@ -2,10 +2,10 @@
 //
 // Calls the kernels of guard_pages.py at every width around registers, steps and blocks, with each array once right
 // after and once right before a page that may not be touched: one byte too far on either side is a fault, which is
-// reported with its place. Of arrays whose rows lie apart each row stands so, and so does scratch memory. All objects of
-// one function must agree in every bit. With EXACT_HEAP, for a program under AddressSanitizer, arrays are blocks of the
-// heap of exact size instead, which begin once at a cache line and once 8 bytes behind one.
+// reported with its place. Of arrays whose rows lie apart each row stands so, and so does scratch memory. All objects
+// of one function must agree in every bit.
 
+#include "guarded_memory.h"
 #include "headers.inc"
 #include "resid_runtime.h"
 
@@ -14,23 +14,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <new>
-#ifdef EXACT_HEAP
-#include <sanitizer/asan_interface.h>
-#endif
 #include <string>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <vector>
 
 enum class Element { f16, bf16, f32, f64 };
 
 /// What stands for the sizes of a call among the dimensions of an array.
 enum Dimension : int64_t { Rows = -1, Width = -2 };
-
-/// How far apart rows lie where the caller says so, in bytes: whole pages, the last of which may not be touched.
-constexpr size_t kRowDistance = 10 * 4096;
 
 /// An array in as many pieces as rows lie apart; a contiguous one is one piece.
 struct Array {
@@ -69,7 +59,6 @@ struct Program {
 namespace {
 
 constexpr int64_t someRows = 9, maxRows = 17;
-enum class Place { Start, End };
 
 sigjmp_buf afterFault;
 volatile sig_atomic_t catching = 0;
@@ -81,52 +70,6 @@ void onFault(int, siginfo_t *info, void *) {
   faultAddress = static_cast<const char *>(info->si_addr);
   siglongjmp(afterFault, 1);
 }
-
-/// Room between pages that fault, for `pieces` pieces of `most` bytes; each stands at its room's start or end. Made
-/// once, used for every call.
-class Arena {
-public:
-  Arena(size_t pieces, size_t most) {
-#ifndef EXACT_HEAP
-    size_t page = sysconf(_SC_PAGESIZE);
-    body = pieces == 1 ? (most + page - 1) / page * page : kRowDistance - page;
-    if (body < most || kRowDistance % page != 0)
-      abort();
-    size_t total = page + pieces * (body + page);
-    base = static_cast<char *>(mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    if (base == MAP_FAILED)
-      abort();
-    base += page;
-    for (size_t i = 0; i < pieces; ++i)
-      if (mprotect(base + i * (body + page), body, PROT_READ | PROT_WRITE) != 0)
-        abort();
-#endif
-  }
-
-  /// Where the first piece stands; others follow kRowDistance apart.
-  char *place(size_t pieces, size_t bytes, Place place) {
-#ifdef EXACT_HEAP
-    size_t before = place == Place::Start ? 0 : 8, exact = pieces == 0 ? 0 : (pieces - 1) * kRowDistance + bytes;
-    heap.reset(new (std::align_val_t(64)) char[before + exact]);
-    __asan_poison_memory_region(heap.get(), before);
-    return heap.get() + before;
-#else
-    (void)pieces;
-    return place == Place::Start ? base : base + body - bytes;
-#endif
-  }
-
-private:
-#ifdef EXACT_HEAP
-  struct Delete {
-    void operator()(char *block) const { operator delete[](block, std::align_val_t(64)); }
-  };
-  std::unique_ptr<char[], Delete> heap;
-#else
-  char *base;
-  size_t body;
-#endif
-};
 
 /// The bits of element i: random finite values of moderate size.
 uint64_t makeBits(Element element, uint64_t i) {
