@@ -103,6 +103,9 @@ static std::optional<Source> readThrough(const Source &source, FloatType arithme
 
 Source KernelFormer::getFactor(OpOperand *factor) {
   Source source{factor->get(), orderLoops(contraction.getMap(factor))};
+  // linalg takes scalars of the program too.
+  if (Type type = source.tensor.getType(); !isa<RankedTensorType>(type))
+    source.tensor = tensor::FromElementsOp::create(builder, loc, RankedTensorType::get({}, type), source.tensor);
   while (std::optional<Source> before = readThrough(source, contraction.arithmetic))
     source = *before;
   return source;

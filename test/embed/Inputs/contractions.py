@@ -8,8 +8,8 @@ import sys
 
 from random_programs import C_TYPE
 
-# Name; loops in the op's order; the loops along which a, b and the result go (a star: rows lie apart); how it is written; what it starts
-# from: an argument, zeros, or a bias along the result's last loop. k is a contracted loop of every form.
+# Name; loops in the op's order; the loops along which a, b and the result go (a star: rows lie apart; an exclamation mark: a scalar that is no
+# tensor); how it is written; what it starts from: an argument, zeros, or a bias along the result's last loop. k is a contracted loop of every form.
 FORMS = [
     ("matmul", "mnk", "mk", "kn", "mn", "linalg.matmul", "given"),
     ("out_in", "mnk", "mk", "nk", "mn", "generic", "zero"),
@@ -27,6 +27,7 @@ FORMS = [
     ("matvec", "mk", "mk", "k", "m", "linalg.matvec", "given"),
     ("scaled_rows", "mk", "m", "mk", "m", "generic", "given"),
     ("scaled", "mk", "", "mk", "m", "generic", "given"),
+    ("scaled_by_scalar", "mk", "!", "mk", "m", "generic", "given"),
     ("total", "kl", "k", "kl", "", "generic", "given"),
     ("batch_matmul", "bmnk", "bmk", "bkn", "bmn", "linalg.batch_matmul", "zero"),
     ("batch_reduce", "bmnk", "bmk", "bkn", "mn", "linalg.batch_reduce_matmul", "given"),
@@ -56,10 +57,11 @@ TYPES = [
 
 class Operand:
     def __init__(self, name, element, letters):
-        self.name, self.element, self.letters, self.apart = name, element, letters.rstrip("*"), letters.endswith("*")
+        self.name, self.element, self.letters, self.apart = name, element, letters.rstrip("*!"), letters.endswith("*")
+        self.scalar = letters == "!"
 
     def type(self):
-        return "tensor<" + "?x" * len(self.letters) + self.element + ">"
+        return self.element if self.scalar else "tensor<" + "?x" * len(self.letters) + self.element + ">"
 
     def attributes(self):
         return " {resid.strided}" * self.apart
@@ -140,7 +142,7 @@ def function(name, form, types):
 
     parameters = ["ctx"]
     for x in arguments:
-        parameters += [f"static_cast<const {C_TYPE[x.element]} *>(memory[{x.name.capitalize()}])"] + x.sizes()
+        parameters += ["*" * x.scalar + f"static_cast<const {C_TYPE[x.element]} *>(memory[{x.name.capitalize()}])"] + x.sizes()
     parameters += [f"static_cast<{C_TYPE[out.element]} *>(memory[Out])"] + ["strides[Out]"] * out.apart
     call = (
         f"static resid_status call_{name}(const resid_ctx *ctx, const Sizes &size, void *const *memory, const int64_t *strides) {{\n"
