@@ -31,6 +31,7 @@ namespace mlir::resid::reference::bounds {
 // | the same in wide mode, f64     | (K+1)·2⁻⁵³·(|init| + Σ|aᵢ·bᵢ|)             | as above
 // | the same, narrower results     | 1 ulp of the result more                   | both sides round to storage
 // | the same, no fma (x86-64-v2)   | 2K in place of K, in both modes            | a product rounds by itself
+// | skip_scale, no fma             | that of a contraction of K = 1             | as above
 // | a function of math            | functionUnits · ulp                        | its arithmetic, measured (docs/accuracy.md)
 // | everything else               | --rtol, --atol                             | a norm after a norm amplifies an ulp
 // clang-format on

@@ -4,6 +4,7 @@
 
 #include "reference/Evaluator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "reference/Interpreter.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -169,6 +170,14 @@ static bool skipsRounding(Operation &op) {
          llvm::any_of(op.getResultTypes(), [](Type type) { return getFloatKind(getElementTypeOrSelf(type)); });
 }
 
+/// Whether users wrote a fused multiply-add that no bound speaks of.
+static bool hasOwnFMA(Operation &op) {
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  if (!isa<math::FmaOp, tensor::GenerateOp>(op) && (!structured || matchContraction(structured)))
+    return false;
+  return op.walk([](math::FmaOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 LogicalResult Interpreter::run(Operation &op) {
   Results results = dispatch(op);
   if (failed(results))
@@ -178,7 +187,7 @@ LogicalResult Interpreter::run(Operation &op) {
   bool handsOn = isa<func::CallOp, scf::ForOp, scf::IfOp, tensor::CastOp, tensor::ExpandShapeOp,
                      tensor::CollapseShapeOp, tensor::DimOp, tensor::RankOp>(op) ||
                  (isExactMode() && isa<BlockOp>(op));
-  bool tainted = !handsOn && ((!isExactMode() && skipsRounding(op)) ||
+  bool tainted = !handsOn && ((!isExactMode() && skipsRounding(op)) || (!options.hasFMA && hasOwnFMA(op)) ||
                               llvm::any_of(op.getOperands(), [&](Value v) { return get(v).getAccuracy() != nullptr; }));
   for (auto [result, value] : llvm::zip_equal(op.getResults(), *results)) {
     if (failed(checkResult(op, result, value)))

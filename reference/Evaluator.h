@@ -26,7 +26,7 @@ struct EvaluationOptions {
   bool trackAccuracy = false;
   /// Set to true where the evaluation failed because an op or type is not supported, if not null.
   bool *unsupported = nullptr;
-  /// Whether the code that is judged has a fused multiply-add. If not, a contraction is no longer bit-equal.
+  /// Whether the code that is judged has a fused multiply-add. If not, what is defined by one is no longer bit-equal.
   bool hasFMA = true;
 };
 

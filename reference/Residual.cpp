@@ -4,6 +4,7 @@
 // and add_norm by its definition, the expansion.
 
 #include "dialect/ResidDialect.h"
+#include "reference/Bounds.h"
 #include "reference/Interpreter.h"
 #include "reference/Philox.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -80,12 +81,19 @@ FailureOr<Array> Interpreter::add(Operation *op, const Array &x, const Array &f,
   }
   const double *xs = x.floats().data(), *fs = f.floats().data(), *gates = gate ? gate.floats().data() : nullptr;
   double *out = result.mutableFloats().data();
+  bool isSplit = skip != 1.0 && !options.hasFMA;
+  Accuracy accuracy{Accuracy::Bounded, {}};
   forEachOffset(x.getShape(), strides, [&](int64_t i, int64_t offset) {
     double u = gates ? round(arithmetic, gates[offset] * fs[i]) : fs[i];
     u = branch == 1.0 ? u : round(arithmetic, branch * u);
     double y = skip == 1.0 ? round(arithmetic, xs[i] + u) : fusedMultiplyAdd(arithmetic, isExactMode(), skip, xs[i], u);
     out[i] = round(stored, y);
+    if (isSplit)
+      accuracy.bounds.push_back(
+          bounds::contraction(arithmetic, stored, {y, std::fabs(skip * xs[i]) + std::fabs(u), 2}));
   });
+  if (isSplit)
+    result.setAccuracy(std::make_shared<const Accuracy>(std::move(accuracy)));
   return result;
 }
 
