@@ -11,6 +11,9 @@ from .. import cases
 from ..variants import EPSILON, DROPOUT, Variant
 
 
+MODES = []
+
+
 def load(options):
     # What it compiles is kept, so that only the first run pays.
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str((options.peers / "inductor").resolve()))
@@ -19,6 +22,13 @@ def load(options):
     except ImportError as error:
         raise Unavailable(f"not installed ({error})") from error
     return torch
+
+
+def enter_inference_mode(torch):
+    """For the rest of the process: the mode ends where nobody holds its object any more."""
+    if not torch.is_inference_mode_enabled():
+        MODES.append(torch.inference_mode(True))
+        MODES[-1].__enter__()
 
 
 def keep_freed_memory():
@@ -98,7 +108,7 @@ class PyTorch:
     def __init__(self, native, options):
         self.torch = load(options)
         keep_freed_memory()
-        self.torch.autograd.grad_mode.inference_mode(True).__enter__()
+        enter_inference_mode(self.torch)
         self.title = f"PyTorch {self.torch.__version__}"
 
     def variants(self, case, arrays):

@@ -40,7 +40,7 @@ class PyTorch:
     def __init__(self, native, options):
         self.torch = pytorch.load(options)
         pytorch.keep_freed_memory()
-        self.torch.autograd.grad_mode.inference_mode(True).__enter__()
+        pytorch.enter_inference_mode(self.torch)
         self.title = f"PyTorch {self.torch.__version__}{self.form}"
 
     def tensor(self, address, case, name, shape):
