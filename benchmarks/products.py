@@ -73,9 +73,9 @@ def make_ways(options, chosen):
 
 def write_results(options, results, machine_line, found_ways):
     tables.write_csv(results, options.out / "products.csv")
-    target, arguments = ("bench-products", sys.argv[1:])
     titles = ", ".join(peer.title for peer in found_ways.peers) or "none"
-    head = (f"Measured on: {machine_line}. Command: `{commands.command_line(target, arguments)}`; tries: {results.tries}, "
+    command = commands.command_line("bench-products", sys.argv[1:])
+    head = (f"Measured on: {machine_line}. Command: `{command}`; tries: {results.tries}, "
             f"samples in each: {results.samples_per_try}. Peers: {titles}.")
     skipped = "\n".join(f"- {what}: {reason}" for what, reason in found_ways.reasons)
     parts = [head, bars.markdown(results, 0, tables.BARS), tables.order_sentence(results),

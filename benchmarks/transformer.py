@@ -3,9 +3,11 @@
 #
 # Prints a Transformer encoder in the shape of MiniLM, written out layer by layer in one function: the norms and the
 # residual additions in resid, all else in linalg. All weights are arguments.
-# Tests compile it, and so does whoever measures the compiler on deep programs.
+# Tests compile it, and so does whoever measures the compiler on deep programs (layer.py measures what it computes).
 
 import argparse
+import dataclasses
+import re
 
 FUNCTIONS = """
 func.func private @linear_{inputs}_{outputs}(%x: tensor<{T}x{inputs}xf32>, %weight: tensor<{weight}xf32>,
@@ -13,9 +15,9 @@ func.func private @linear_{inputs}_{outputs}(%x: tensor<{T}x{inputs}xf32>, %weig
   %zero = arith.constant 0.0 : f32
 {tokens}  %empty = tensor.empty({n}) : tensor<{T}x{outputs}xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<{T}x{outputs}xf32>) -> tensor<{T}x{outputs}xf32>
-  %product = linalg.generic {{indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> {map}>,
+{unpack}  %product = linalg.generic {{indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> {map}>,
       affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}}
-      ins(%x, %weight : tensor<{T}x{inputs}xf32>, tensor<{weight}xf32>) outs(%start : tensor<{T}x{outputs}xf32>) {{
+      ins(%x, %{matrix} : tensor<{T}x{inputs}xf32>, tensor<{shape}xf32>) outs(%start : tensor<{T}x{outputs}xf32>) {{
   ^bb0(%a: f32, %b: f32, %sum: f32):
     %term = arith.mulf %a, %b : f32
     %next = arith.addf %sum, %term : f32
@@ -26,6 +28,13 @@ func.func private @linear_{inputs}_{outputs}(%x: tensor<{T}x{inputs}xf32>, %weig
 }}
 """
 
+# Weights in panels of 16 columns become a matrix again, which the compiler reads through.
+UNPACK = """  %empty_matrix = tensor.empty() : tensor<{shape}xf32>
+  %matrix = linalg.unpack %weight outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] into %empty_matrix
+      : tensor<{weight}xf32> -> tensor<{shape}xf32>
+"""
+PANEL_COLUMNS = 16
+
 ATTENTION = """
 func.func private @split_heads(%x: {stream}) -> {heads} {{
 {tokens}  %split = tensor.expand_shape %x [[0], [1, 2]] output_shape [{t}, {H}, {D}]
@@ -35,7 +44,7 @@ func.func private @split_heads(%x: {stream}) -> {heads} {{
   return %y : {heads}
 }}
 
-func.func private @attend(%q: {heads}, %k: {heads}, %v: {heads}) -> {stream} {{
+func.func private @score(%q: {heads}, %k: {heads}) -> {scores} {{
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant {scale} : f32
 {head_tokens}  %empty = tensor.empty({nn}) : {scores}
@@ -53,8 +62,18 @@ func.func private @attend(%q: {heads}, %k: {heads}, %v: {heads}) -> {stream} {{
     %t = arith.mulf %s, %scale : f32
     linalg.yield %t : f32
   }}
-  %weights = linalg.softmax dimension(2) ins(%scaled : {scores}) outs(%empty : {scores}) -> {scores}
-  %heads_empty = tensor.empty({n}) : {heads}
+  return %scaled : {scores}
+}}
+
+func.func private @weigh(%scores: {scores}) -> {scores} {{
+{score_tokens}  %empty = tensor.empty({nn}) : {scores}
+  %weights = linalg.softmax dimension(2) ins(%scores : {scores}) outs(%empty : {scores}) -> {scores}
+  return %weights : {scores}
+}}
+
+func.func private @gather(%weights: {scores}, %v: {heads}) -> {stream} {{
+  %zero = arith.constant 0.0 : f32
+{value_tokens}  %heads_empty = tensor.empty({n}) : {heads}
   %heads_start = linalg.fill ins(%zero : f32) outs(%heads_empty : {heads}) -> {heads}
   %heads = linalg.generic {{indexing_maps = [affine_map<(h, i, d, j) -> (h, i, j)>,
       affine_map<(h, i, d, j) -> (h, j, d)>, affine_map<(h, i, d, j) -> (h, i, d)>],
@@ -89,6 +108,15 @@ func.func private @gelu(%x: {hidden}) -> {hidden} {{
 """
 
 
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """A part of a layer: types by the names of what it reads (less weights) and of what it computes."""
+    name: str
+    inputs: dict
+    results: dict
+    text: str
+
+
 class Model:
     """The text of a model, layer by layer."""
 
@@ -112,15 +140,22 @@ class Model:
             "T": tokens, "H": options.heads, "D": size, "stream": self.stream, "heads": heads, "hidden": hidden,
             "scores": f"tensor<{options.heads}x{tokens}x{tokens}xf32>", "scale": float(size) ** -0.5,
             "n": "%n" if dynamic else "", "nn": "%n, %n" if dynamic else "", "t": "%n" if dynamic else tokens,
-            "tokens": dim("x", self.stream), "head_tokens": dim("q", heads, 1), "hidden_tokens": dim("x", hidden),
+            "tokens": dim("x", self.stream), "head_tokens": dim("q", heads, 1), "value_tokens": dim("v", heads, 1), "hidden_tokens": dim("x", hidden),
         }
+        self.scores = self.names["scores"]
+        self.names["score_tokens"] = dim("scores", self.scores, 1)
 
     def weight(self, inputs, outputs):
+        if self.options.weights == "prepared":
+            return f"{-(-outputs // PANEL_COLUMNS)}x{inputs}x{PANEL_COLUMNS}"
         return f"{inputs}x{outputs}" if self.options.weights == "in-out" else f"{outputs}x{inputs}"
 
     def linear(self, inputs, outputs):
+        is_transposed, is_packed = self.options.weights == "out-in", self.options.weights == "prepared"
         names = dict(self.names, inputs=inputs, outputs=outputs, weight=self.weight(inputs, outputs),
-                     map="(k, j)" if self.options.weights == "in-out" else "(j, k)")
+                     map="(j, k)" if is_transposed else "(k, j)", matrix="matrix" if is_packed else "weight",
+                     shape=f"{outputs}x{inputs}" if is_transposed else f"{inputs}x{outputs}")
+        names["unpack"] = UNPACK.format(**names) if is_packed else ""
         names["tokens"] = names["tokens"].replace(self.stream, f"tensor<{self.tokens}x{inputs}xf32>")
         return FUNCTIONS.format(**names)
 
@@ -151,21 +186,41 @@ class Model:
                 f"  %{result} = resid.layer_norm %{result}_sum {parameters} {{epsilon = 1.0e-12}} : "
                 f"{self.stream}, {vector}, {vector}\n")
 
-    def layer(self, number, stream):
-        prefix, stream_type, heads = f"l{number}", self.stream, self.names["heads"]
-        text = ""
-        for name in ["query", "key", "value"]:
-            text += self.call_linear(f"{prefix}_{name}", stream, number, name, self.width, self.width)
-            text += f"  %{prefix}_{name}_heads = call @split_heads(%{prefix}_{name}) : ({stream_type}) -> {heads}\n"
-        operands = ", ".join(f"%{prefix}_{name}_heads" for name in ["query", "key", "value"])
-        text += f"  %{prefix}_context = call @attend({operands}) : ({heads}, {heads}, {heads}) -> {stream_type}\n"
-        text += self.call_linear(f"{prefix}_attention", f"{prefix}_context", number, "output", self.width, self.width)
-        text += self.add_norm(f"{prefix}_middle", stream, f"{prefix}_attention", number, "norm1")
-        text += self.call_linear(f"{prefix}_up", f"{prefix}_middle", number, "up", self.width, self.inner)
+    def stages(self, number, stream):
+        """What a layer does, one after the other."""
+        prefix, kind, heads, scores = f"l{number}", self.stream, self.names["heads"], self.scores
         hidden = self.names["hidden"]
-        text += f"  %{prefix}_gelu = call @gelu(%{prefix}_up) : ({hidden}) -> {hidden}\n"
-        text += self.call_linear(f"{prefix}_down", f"{prefix}_gelu", number, "down", self.inner, self.width)
-        return text + self.add_norm(f"{prefix}_result", f"{prefix}_middle", f"{prefix}_down", number, "norm2")
+        query, key, value, context, attention, middle, up, down = (f"{prefix}_{name}" for name in (
+            "query", "key", "value", "context", "attention", "middle", "up", "down"))
+
+        def split(name):
+            return f"  %{name}_heads = call @split_heads(%{name}) : ({kind}) -> {heads}\n"
+        yield Stage("query_key_value", {stream: kind}, {query: kind, key: kind, value: kind}, "".join(
+            self.call_linear(f"{prefix}_{name}", stream, number, name, self.width, self.width)
+            for name in ("query", "key", "value")))
+        yield Stage("scores", {query: kind, key: kind}, {f"{prefix}_scores": scores}, split(query) + split(key) + (
+            f"  %{prefix}_scores = call @score(%{query}_heads, %{key}_heads) : ({heads}, {heads}) -> {scores}\n"))
+        yield Stage("softmax", {f"{prefix}_scores": scores}, {f"{prefix}_weights": scores},
+                    f"  %{prefix}_weights = call @weigh(%{prefix}_scores) : ({scores}) -> {scores}\n")
+        yield Stage("context", {f"{prefix}_weights": scores, value: kind}, {context: kind}, split(value) + (
+            f"  %{context} = call @gather(%{prefix}_weights, %{value}_heads) : ({scores}, {heads}) -> {kind}\n"))
+        yield Stage("attention_output", {context: kind, stream: kind}, {middle: kind},
+                    self.call_linear(attention, context, number, "output", self.width, self.width) +
+                    self.add_norm(middle, stream, attention, number, "norm1"))
+        yield Stage("up", {middle: kind}, {f"{prefix}_gelu": hidden},
+                    self.call_linear(up, middle, number, "up", self.width, self.inner) +
+                    f"  %{prefix}_gelu = call @gelu(%{up}) : ({hidden}) -> {hidden}\n")
+        yield Stage("down", {f"{prefix}_gelu": hidden, middle: kind}, {f"{prefix}_result": kind},
+                    self.call_linear(down, f"{prefix}_gelu", number, "down", self.inner, self.width) +
+                    self.add_norm(f"{prefix}_result", middle, down, number, "norm2"))
+
+    def part(self, stage):
+        """A stage of the first layer as a function of its own, `part_<name>`."""
+        parameters = {name: kind for name, kind in self.parameters(0) if re.search(rf"%{name}\b", stage.text)}
+        arguments = ", ".join(f"%{name}: {kind}" for name, kind in {**stage.inputs, **parameters}.items())
+        results = ", ".join(stage.results.values())
+        return (f"func.func @part_{stage.name}({arguments}) -> ({results}) {{\n{stage.text}"
+                f"  return {', '.join(f'%{name}' for name in stage.results)} : {results}\n}}\n")
 
     def arguments(self, tokens):
         """Flags of resid-run: random values such that what the layers hand on stays of one size."""
@@ -177,34 +232,42 @@ class Model:
                 flags.append(f"--arg=f32[{shape}]=random:{len(flags) + 1}*{scale:.6f}")
         return "\n".join(flags)
 
+    def mark(self, name):
+        """Weights can be put into a struct."""
+        return " {resid.weight}" if self.options.mark_weights and name != "x" else ""
+
     def text(self):
         parameters = [("x", self.stream)]
         for number in range(self.options.layers):
             parameters += self.parameters(number)
-        text = "func.func @model(" + ",\n    ".join(f"%{name}: {kind}" for name, kind in parameters)
+        text = "func.func @model(" + ",\n    ".join(f"%{name}: {kind}{self.mark(name)}" for name, kind in parameters)
         text += f") -> {self.stream} {{\n"
         stream = "x"
         for number in range(self.options.layers):
-            text += self.layer(number, stream)
+            text += "".join(stage.text for stage in self.stages(number, stream))
             stream = f"l{number}_result"
         text += f"  return %{stream} : {self.stream}\n}}\n"
+        if self.options.parts:
+            text += "".join(map(self.part, self.stages(0, "x")))
         shapes = {(self.width, self.width), (self.width, self.inner), (self.inner, self.width)}
         return text + "".join(self.linear(*shape) for shape in sorted(shapes)) + ATTENTION.format(**self.names)
 
 
-def parse_options():
+def parse_options(arguments=None):
     parser = argparse.ArgumentParser(description="Print a Transformer encoder of post-norm layers as MLIR.")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--hidden", type=int, default=384, help="width of the stream")
     parser.add_argument("--heads", type=int, default=12)
     parser.add_argument("--feed-forward", type=int, default=1536)
     parser.add_argument("--tokens", type=int, help="known number of tokens; without it, known at run time only")
-    parser.add_argument("--weights", choices=["in-out", "out-in"], default="in-out",
-                        help="order of a weight's dimensions")
+    parser.add_argument("--weights", choices=["in-out", "out-in", "prepared"], default="in-out",
+                        help="order of a weight's dimensions; prepared: panels of 16 columns")
+    parser.add_argument("--mark-weights", action="store_true", help="mark weights, for residc --weights-struct")
+    parser.add_argument("--parts", action="store_true", help="print the stages of a layer as functions, too")
     parser.add_argument("--fused", action="store_true", help="write resid.add_norm instead of add and layer norm")
     parser.add_argument("--arguments", type=int, metavar="TOKENS",
                         help="print the flags of resid-run for so many tokens instead, a line each")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.layers < 1 or options.heads < 1 or options.hidden % options.heads:
         parser.error(f"expected layers, and heads that divide {options.hidden}, "
                      f"but got {options.layers} and {options.heads}")

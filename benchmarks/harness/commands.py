@@ -45,15 +45,16 @@ def enter_peers(folder):
         os.execv(python, [str(python), *sys.argv])
 
 
-def compile_libraries(options, paths, text_of, folder):
-    """All of these paths that this residc has, and those of the flags: (path, library). The first is the one that is judged."""
+def compile_libraries(options, paths, text_of, folder, flags=()):
+    """All of these paths that this residc has, and those that were asked for: (path, library). The first is the one that is
+    judged. `flags` are those of all."""
     folder.mkdir(parents=True, exist_ok=True)
     others = [compiled.with_compiler(options.against)] if options.against else []
     libraries = []
     for path in [*paths, *map(compiled.with_flag, options.also), *others]:
         try:
             libraries.append((path, compiled.compile_path(path, text_of(path), options.build / "bin" / "residc",
-                                                          options.cc.split(), folder)))
+                                                          options.cc.split(), folder, flags)))
         except compiled.Unavailable as reason:
             print(f"skipped: {path.title}: {reason}", flush=True)
     return libraries

@@ -51,19 +51,24 @@ def program(path, widths):
     return "\n".join(texts)
 
 
-def compile_path(path, text, residc, compiler, folder):
+def link(object_file, compiler):
+    """An object as a library of this process."""
+    library = object_file.with_suffix(".so")
+    subprocess.run([*compiler, "-shared", "-o", library, object_file], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def compile_path(path, text, residc, compiler, folder, flags=()):
     """A library with all functions of a program compiled that way. Unavailable where residc does not take the flags."""
     source, object_file = folder / f"{path.name}.mlir", folder / f"{path.name}.o"
     source.write_text(text)
-    command = [path.compiler or residc, source, "-o", object_file, *path.flags]
+    command = [path.compiler or residc, source, "-o", object_file, *flags, *path.flags]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode == 2:
         raise Unavailable(f"this residc does not take {' '.join(path.flags)}")
     if run.returncode != 0:
         raise SystemExit(f"bench: {' '.join(map(str, command))} exited with {run.returncode}:\n{run.stderr}")
-    library = folder / f"{path.name}.so"
-    subprocess.run([*compiler, "-shared", "-o", library, object_file], check=True)
-    return ctypes.CDLL(str(library))
+    return link(object_file, compiler)
 
 
 def arguments_of(arrays, case, arguments, results, fixed_width, context):

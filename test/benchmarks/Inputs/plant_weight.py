@@ -1,25 +1,25 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Runs products.py with one bit of the weights changed in one of their forms. It has to stop.
-# Usage: plant_weight.py <benchmarks folder> <form> <flags of products.py…>
+# Runs products.py or layer.py with the sign of one weight changed in one of its forms. It has to stop.
+# Usage: plant_weight.py <benchmarks folder> <products|layer> <name of the array> <flags…>
 
 import ctypes
+import importlib
 import sys
 
-folder, form, *flags = sys.argv[1:]
+folder, program, name, *flags = sys.argv[1:]
 sys.path.insert(0, folder)
-sys.argv = ["products.py", *flags]
-import products  # noqa: E402
-from harness.products import cases  # noqa: E402
-
-fill = cases.ProductArrays.fill
-
-
-def fill_and_change(arrays, case):
-    fill(arrays, case)
-    first = (ctypes.c_uint8 * case.size).from_address(arrays[form])
-    first[case.size - 1] ^= 0x80
+sys.argv = [f"{program}.py", *flags]
+module = importlib.import_module(program)
+arrays = module.cases.ProductArrays if program == "products" else module.model.LayerArrays
+fill = arrays.fill
 
 
-cases.ProductArrays.fill = fill_and_change
-products.main()
+def fill_and_change(self, case):
+    fill(self, case)
+    last_byte = 3 if case.type == "f32" else 1
+    ctypes.c_uint8.from_address(self[name] + last_byte).value ^= 0x80
+
+
+arrays.fill = fill_and_change
+module.main()
