@@ -146,6 +146,8 @@ Interpreter::Results Interpreter::dispatch(Operation &op) {
       .Case([&](cf::AssertOp assertion) { return evaluateAssert(assertion); })
       .Case([&](func::CallOp callOp) { return evaluateCall(callOp); })
       .Case([&](linalg::SoftmaxOp softmax) { return evaluateSoftmax(softmax); })
+      .Case([&](linalg::PackOp pack) { return evaluatePack(pack); })
+      .Case([&](linalg::UnPackOp unpack) { return evaluateUnpack(unpack); })
       .Case([&](arith::ConstantOp) { return evaluateConstant(op); })
       .Default([&](Operation *) -> Results {
         if (isa_and_present<tensor::TensorDialect>(op.getDialect()))

@@ -82,6 +82,9 @@ private:
   Results evaluateSoftmax(linalg::SoftmaxOp op);
   /// The loops' sizes from the operands' shapes; operands whose sizes disagree are diagnosed.
   FailureOr<SmallVector<int64_t>> getLoopSizes(linalg::LinalgOp op) const;
+  // Relayout.cpp.
+  Results evaluatePack(linalg::PackOp op);
+  Results evaluateUnpack(linalg::UnPackOp op);
   void finishColumnSum(Array &array, ArrayRef<CompensatedSum> sums, ArrayRef<double> magnitudes, bool isExact);
 
   const Array &get(Value value) const { return frame->find(value)->second; }

@@ -143,22 +143,19 @@ Value KernelFormer::createInit() {
 static Value findPanels(Value matrix, AffineMap map, unsigned parallelLoops) {
   auto unpack = matrix.getDefiningOp<linalg::UnPackOp>();
   auto type = dyn_cast<RankedTensorType>(matrix.getType());
-  if (!unpack || !type || type.getRank() != 2)
+  // Only of static sizes is it known that the panels have all columns.
+  if (!unpack || !type || type.getRank() != 2 || !type.hasStaticShape() || !unpack.getSourceType().hasStaticShape())
     return nullptr;
   auto isColumns = [&](unsigned d) { return cast<AffineDimExpr>(map.getResult(d)).getPosition() < parallelLoops; };
   if (isColumns(0) == isColumns(1))
     return nullptr;
-  int64_t columns = isColumns(0) ? 0 : 1, terms = getInterleavedTerms(type.getElementType());
-  SmallVector<int64_t> places = {columns}, tiles = {kPanelColumns}, order = {columns, 1 - columns};
-  if (terms > 1) {
-    places.push_back(1 - columns);
-    tiles.push_back(terms);
-  }
+  int64_t columns = isColumns(0) ? 0 : 1;
+  PanelLayout layout = getPanelLayout(type.getElementType(), columns);
   ArrayRef<int64_t> outer = unpack.getOuterDimsPerm();
-  bool isOrdered = outer.empty() ? columns == 0 : outer == ArrayRef(order);
-  return unpack.getInnerDimsPos() == ArrayRef(places) && unpack.getStaticInnerTiles() == ArrayRef(tiles) && isOrdered
-             ? unpack.getSource()
-             : Value();
+  bool isOrdered = outer.empty() ? columns == 0 : outer == ArrayRef(layout.outerOrder);
+  bool isPanels = isOrdered && unpack.getInnerDimsPos() == ArrayRef(layout.innerDimensions) &&
+                  unpack.getStaticInnerTiles() == ArrayRef(layout.innerTiles);
+  return isPanels ? unpack.getSource() : Value();
 }
 
 void KernelFormer::readPanels(Source &a, Source &b) {

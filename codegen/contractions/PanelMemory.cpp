@@ -11,8 +11,6 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::contraction;
 
-int64_t contraction::getInterleavedTerms(Type elementType) { return elementType.isBF16() ? 2 : 1; }
-
 static Number ceilDivide(OpBuilder &builder, Location loc, Number number, int64_t by) {
   if (number.isKnown())
     return makeNumber(builder, loc, llvm::divideCeil(number.known, by));

@@ -7,20 +7,19 @@
 #define RESID_CODEGEN_CONTRACTIONS_PANELMEMORY_H
 
 #include "codegen/contractions/ContractionLoops.h"
+#include "dialect/WeightPanels.h"
 
 namespace mlir::resid::contraction {
 
-/// A panel is [K][16 columns]; of bf16 it is [ceil(K / 2)][16][2], so that one operation on 32 bits widens a register.
-inline constexpr int64_t kPanelColumns = 16;
+using resid::getInterleavedTerms;
+using resid::kPanelColumns;
+
 /// Scratch memory is cut at multiples of so many bytes.
 inline constexpr int64_t kScratchAlignment = 64;
 
 /// A product of so many rows at most reads b once and has little to do with it: packing all of b first would take
 /// longer. Its parts are packed where they are used.
 inline constexpr int64_t kFewRows = 8;
-
-/// How many k of a column are neighbours in a panel.
-int64_t getInterleavedTerms(Type elementType);
 
 struct PanelMemory {
   /// With `mayPackParts`, b is packed only where the product has more than kFewRows rows.

@@ -56,6 +56,25 @@ def AbsorbGroupReshapes : Pass<"resid-absorb-group-reshapes"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def LowerPacks : Pass<"resid-lower-packs"> {
+  let summary = "lower linalg.pack and linalg.unpack to padding, reshapes and transposes";
+  let description = [{
+    Works on tensors, after contractions have taken the panels that they read (`resid-pack-weights`).
+
+    Class: bit-exact. Before:
+    ```mlir
+    %p = linalg.pack %w padding_value(%zero : f32) outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] …
+    ```
+    After:
+    ```mlir
+    %0 = tensor.pad %w …
+    %1 = tensor.expand_shape %0 …
+    %p = linalg.transpose ins(%1 …) …
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def CarryLoopTensors : Pass<"resid-carry-loop-tensors"> {
   let summary = "keep each tensor that a loop carries in one buffer";
   let description = [{

@@ -23,6 +23,8 @@ void resid::buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOpt
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(contraction::createFormContractions());
+  // Where kernels read panels, nothing is left of what unpacks them.
+  pm.addPass(createLowerPacks());
   pm.addPass(rows::createFormKernels(options));
   pm.addPass(createCarryLoopTensors());
   // No common subexpressions from here on: each result of a kernel starts from an empty tensor of its own.

@@ -18,6 +18,10 @@
 // SHAPES: messages.mlir:[[#]]:[[#]]: error: 'arith.addf' op expected operands of one shape but got 3xf32 and 4xf32
 // RUN: %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=depth --arg=f32[4]=1 2>&1 | FileCheck %s --check-prefix=DEPTH
 // DEPTH: messages.mlir:[[#]]:[[#]]: error: 'func.call' op expected calls to nest at most 256 deep, but they nest deeper
+// RUN: %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=pack --arg=f32[3x4]=1 --arg=f32[2x4x2]=0 2>&1 | FileCheck %s --check-prefix=GAP
+// GAP: messages.mlir:[[#]]:[[#]]: error: 'linalg.pack' op expected a padding value, or tiles that fill up, but got neither
+// RUN: %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=pack --arg=f32[4x4]=1 --arg=f32[3x4x2]=0 2>&1 | FileCheck %s --check-prefix=PACKED
+// PACKED: messages.mlir:[[#]]:[[#]]: error: 'linalg.pack' op expected 2 in dimension 0 of the packed array but got 3
 // RUN: %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=blocks --arg=f32[4]=1 2>&1 | FileCheck %s --check-prefix=BLOCKS
 // BLOCKS: messages.mlir:[[#]]:[[#]]: error: 'func.func' op expected one block, because the evaluator follows no branches, but got 2
 // RUN: %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=loop --arg=f32[3]=1 --arg=f32[4]=1 2>&1 | FileCheck %s --check-prefix=LOOP
@@ -135,4 +139,9 @@ func.func @dim(%x: tensor<?xf32>, %i: index) -> tensor<?xf32> {
 
 func.func @nibbles(%x: tensor<2xi4>) -> tensor<2xi4> {
   return %x : tensor<2xi4>
+}
+
+func.func @pack(%x: tensor<?x4xf32>, %e: tensor<?x4x2xf32>) -> tensor<?x4x2xf32> {
+  %p = linalg.pack %x inner_dims_pos = [0] inner_tiles = [2] into %e : tensor<?x4xf32> -> tensor<?x4x2xf32>
+  return %p : tensor<?x4x2xf32>
 }

@@ -1,0 +1,32 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The layout of panels; see WeightPanels.h.
+
+#include "dialect/WeightPanels.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+int64_t resid::getInterleavedTerms(Type elementType) { return elementType.isBF16() ? 2 : 1; }
+
+PanelLayout resid::getPanelLayout(Type elementType, int64_t columns) {
+  PanelLayout layout{{columns}, {kPanelColumns}, {columns, 1 - columns}};
+  if (int64_t terms = getInterleavedTerms(elementType); terms > 1) {
+    layout.innerDimensions.push_back(1 - columns);
+    layout.innerTiles.push_back(terms);
+  }
+  return layout;
+}
+
+RankedTensorType resid::getPanelType(RankedTensorType matrix, int64_t columns) {
+  PanelLayout layout = getPanelLayout(matrix.getElementType(), columns);
+  SmallVector<int64_t> sizes(matrix.getShape()), shape;
+  for (auto [dimension, tile] : llvm::zip_equal(layout.innerDimensions, layout.innerTiles))
+    sizes[dimension] = llvm::divideCeil(sizes[dimension], tile);
+  for (int64_t dimension : layout.outerOrder)
+    shape.push_back(sizes[dimension]);
+  llvm::append_range(shape, layout.innerTiles);
+  return matrix.clone(shape);
+}

@@ -1,0 +1,31 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a matrix lies that a contraction reads column by column: in panels of 16 columns, the same on every processor.
+// Not: what packs it, and where that is worth it.
+
+#ifndef RESID_DIALECT_WEIGHTPANELS_H
+#define RESID_DIALECT_WEIGHTPANELS_H
+
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::resid {
+
+/// A panel is [K][16 columns]; of bf16 it is [ceil(K / 2)][16][2], so that one operation on 32 bits widens a register.
+inline constexpr int64_t kPanelColumns = 16;
+
+/// How many k of a column are neighbours in a panel.
+int64_t getInterleavedTerms(Type elementType);
+
+/// What linalg.pack and linalg.unpack call the panels of a matrix: [ceil(N / 16)][K][16].
+struct PanelLayout {
+  SmallVector<int64_t> innerDimensions, innerTiles, outerOrder;
+};
+
+/// The layout for a matrix whose dimension `columns` (0 or 1) counts the columns.
+PanelLayout getPanelLayout(Type elementType, int64_t columns);
+/// The type of its panels; the matrix has static sizes.
+RankedTensorType getPanelType(RankedTensorType matrix, int64_t columns);
+
+} // namespace mlir::resid
+
+#endif // RESID_DIALECT_WEIGHTPANELS_H
