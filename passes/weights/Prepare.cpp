@@ -129,6 +129,16 @@ Value Preparation::compute(const WeightFormula &formula, Value replaces, StringR
   return value;
 }
 
+Value Preparation::convert(BlockArgument weight, function_ref<Value(OpBuilder &)> make) {
+  OpBuilder builder(function.getContext());
+  setInsertionPoint(builder);
+  Recorder recorder(ops, &function.getBody().front());
+  builder.setListener(&recorder);
+  Value value = make(builder);
+  results.push_back({value, weight, getName(weight, "weight"), /*changesType=*/true});
+  return value;
+}
+
 std::string Preparation::getName(Value weight, StringRef otherwise) {
   if (std::optional<WeightSlice> slice = getWeightSlice(weight))
     weight = slice->stack;
@@ -252,12 +262,23 @@ void Preparation::moveOps(func::FuncOp prepare, ArrayRef<BlockArgument> read) {
       continue;
     auto argument = dyn_cast_or_null<BlockArgument>(origin);
     bool takesPlace = argument && isArgument(argument, function) && !isReadOutside(argument) &&
-                      argument.getType() == result.value.getType() && taken.insert(argument).second;
+                      (result.changesType || argument.getType() == result.value.getType()) &&
+                      taken.insert(argument).second;
     if (!takesPlace)
       argument = appendArgument(result);
+    else if (result.changesType)
+      changeType(argument, result.value.getType());
     handOver(prepare, mapping.lookup(result.value), argument);
     result.value.replaceUsesWithIf(argument, [&](OpOperand &use) { return !isOwn(getTopLevelOp(use.getOwner())); });
   }
+}
+
+/// The ops that read the argument as it was are erased before anything looks at them.
+void Preparation::changeType(BlockArgument argument, Type type) {
+  argument.setType(type);
+  SmallVector<Type> types = llvm::to_vector(function.getArgumentTypes());
+  types[argument.getArgNumber()] = type;
+  function.setType(function.getFunctionType().clone(types, function.getResultTypes()));
 }
 
 BlockArgument Preparation::appendArgument(const Result &result) {

@@ -42,6 +42,10 @@ public:
   /// `name` or one that begins so.
   Value compute(const WeightFormula &formula, Value replaces, StringRef name);
 
+  /// What `make` makes of an argument of the function, of another type perhaps. Nothing else reads the argument when
+  /// the rewrite is finished: the result takes its place in the signature.
+  Value convert(BlockArgument weight, function_ref<Value(OpBuilder &)> make);
+
   /// The name of a weight for `compute`: that of the argument, else `otherwise`.
   static std::string getName(Value weight, StringRef otherwise);
 
@@ -54,6 +58,8 @@ private:
     Value value;
     Value replaces;
     std::string name;
+    /// Whether it takes the place of what it replaces also where that has another type.
+    bool changesType = false;
   };
 
   /// Where the ops of `compute` stand: before everything else of the function.
@@ -69,6 +75,7 @@ private:
   void moveOps(func::FuncOp prepare, ArrayRef<BlockArgument> read);
   std::string getUniqueName(StringRef name);
   BlockArgument appendArgument(const Result &result);
+  void changeType(BlockArgument argument, Type type);
   /// Makes `value` of @F_prepare what `argument` of F stands for.
   void handOver(func::FuncOp prepare, Value value, BlockArgument argument);
   void eraseUnreadArguments(func::FuncOp prepare, ArrayRef<BlockArgument> read);

@@ -72,8 +72,12 @@ EntryScope::EntryScope(Random &random, ModuleOp module, StringRef name)
 
 Value EntryScope::addArgument(Type type, std::string text) {
   unsigned index = function.getNumArguments();
-  auto name = builder.getNamedAttr("resid.name", builder.getStringAttr("a" + Twine(index)));
-  (void)function.insertArgument(index, type, builder.getDictionaryAttr(name), loc());
+  SmallVector<NamedAttribute> attributes = {
+      builder.getNamedAttr("resid.name", builder.getStringAttr("a" + Twine(index)))};
+  // What is given may be a weight or not: nothing but the packing of weights asks for it.
+  if (isa<RankedTensorType>(type))
+    attributes.push_back(builder.getNamedAttr("resid.weight", builder.getUnitAttr()));
+  (void)function.insertArgument(index, type, builder.getDictionaryAttr(attributes), loc());
   texts.push_back(std::move(text));
   return function.getArgument(index);
 }
