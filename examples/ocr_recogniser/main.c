@@ -9,30 +9,16 @@
 
 #include <math.h>
 
-enum { WIDTH = 120, WEIGHTS = 26 };
-
-// In the order of the function's arguments.
-static const char *const names[WEIGHTS] = {
-    "block1_norm1_gamma", "block1_norm1_beta",  "block1_qkv_weight",  "block1_qkv_bias",   "block1_proj_weight",
-    "block1_proj_bias",   "block1_norm2_gamma", "block1_norm2_beta",  "block1_fc1_weight", "block1_fc1_bias",
-    "block1_fc2_weight",  "block1_fc2_bias",    "block2_norm1_gamma", "block2_norm1_beta", "block2_qkv_weight",
-    "block2_qkv_bias",    "block2_proj_weight", "block2_proj_bias",   "block2_norm2_gamma", "block2_norm2_beta",
-    "block2_fc1_weight",  "block2_fc1_bias",    "block2_fc2_weight",  "block2_fc2_bias",   "final_norm_gamma",
-    "final_norm_beta"};
-
-static resid_status run(const resid_ctx *ctx, const float *text, int64_t tokens, float *const w[WEIGHTS], float *out) {
-  return recogniser(ctx, text, tokens, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
-                    w[13], w[14], w[15], w[16], w[17], w[18], w[19], w[20], w[21], w[22], w[23], w[24], w[25], out);
-}
+enum { WIDTH = 120 };
 
 // Whether the blocks give what is recorded for this line of text.
-static int check_line(const resid_ctx *ctx, const char *folder, float *const weights[WEIGHTS]) {
+static int check_line(const resid_ctx *ctx, const char *folder, const recogniser_weights *weights) {
   int64_t count, expected_count;
   float *text = read_npy(folder, "block1_attn_x", &count);
   float *expected = read_npy(folder, "stack_output_normed", &expected_count);
   float *result = malloc((size_t)count * sizeof(float));
   int64_t tokens = count / WIDTH;
-  resid_status status = result ? run(ctx, text, tokens, weights, result) : RESID_OOM;
+  resid_status status = result ? recogniser(ctx, text, tokens, weights, result) : RESID_OOM;
   double error = 0;
   for (int64_t i = 0; status == RESID_OK && i < count; ++i) {
     double difference = fabs((double)result[i] - expected[i]);
@@ -54,12 +40,16 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s <folder of examples/data/ocr>\n", argv[0]);
     return 2;
   }
-  char folder[512];
-  snprintf(folder, sizeof(folder), "%s/weights", argv[1]);
-  float *weights[WEIGHTS];
-  int64_t count;
-  for (int i = 0; i < WEIGHTS; ++i)
-    weights[i] = read_npy(folder, names[i], &count);
+  char folder[512], message[512];
+  resid_weights *file;
+  recogniser_weights weights;
+  snprintf(folder, sizeof(folder), "%s/weights/recogniser.safetensors", argv[1]);
+  if (resid_weights_open(folder, &file, message, sizeof(message)) != RESID_OK ||
+      resid_weights_fill(file, recogniser_weight_list(), &weights, sizeof(weights), message, sizeof(message)) !=
+          RESID_OK) {
+    fprintf(stderr, "%s\n", message);
+    return 1;
+  }
   resid_thread_pool *pool;
   if (resid_thread_pool_create(0, &pool) != RESID_OK)
     return 1;
@@ -68,10 +58,9 @@ int main(int argc, char **argv) {
   int good = 1;
   for (int image = 1; image <= 2; ++image) {
     snprintf(folder, sizeof(folder), "%s/image%d", argv[1], image);
-    good &= check_line(&ctx, folder, weights);
+    good &= check_line(&ctx, folder, &weights);
   }
   resid_thread_pool_destroy(pool);
-  for (int i = 0; i < WEIGHTS; ++i)
-    free(weights[i]);
+  resid_weights_close(file);
   return good ? 0 : 1;
 }

@@ -18,15 +18,20 @@
 
 func.func @recogniser(
     %text: tensor<1x?x120xf32>,
-    %block1_norm1_gamma: !vector, %block1_norm1_beta: !vector,
-    %block1_qkv_weight: !qkv_w, %block1_qkv_bias: !qkv_b, %block1_proj_weight: !proj_w, %block1_proj_bias: !vector,
-    %block1_norm2_gamma: !vector, %block1_norm2_beta: !vector,
-    %block1_fc1_weight: !fc1_w, %block1_fc1_bias: !fc1_b, %block1_fc2_weight: !fc2_w, %block1_fc2_bias: !vector,
-    %block2_norm1_gamma: !vector, %block2_norm1_beta: !vector,
-    %block2_qkv_weight: !qkv_w, %block2_qkv_bias: !qkv_b, %block2_proj_weight: !proj_w, %block2_proj_bias: !vector,
-    %block2_norm2_gamma: !vector, %block2_norm2_beta: !vector,
-    %block2_fc1_weight: !fc1_w, %block2_fc1_bias: !fc1_b, %block2_fc2_weight: !fc2_w, %block2_fc2_bias: !vector,
-    %final_norm_gamma: !vector, %final_norm_beta: !vector) -> tensor<1x?x120xf32> {
+    // Weights, by their names in weights/recogniser.safetensors.
+    %block1_norm1_gamma: !vector {resid.weight}, %block1_norm1_beta: !vector {resid.weight},
+    %block1_qkv_weight: !qkv_w {resid.weight}, %block1_qkv_bias: !qkv_b {resid.weight},
+    %block1_proj_weight: !proj_w {resid.weight}, %block1_proj_bias: !vector {resid.weight},
+    %block1_norm2_gamma: !vector {resid.weight}, %block1_norm2_beta: !vector {resid.weight},
+    %block1_fc1_weight: !fc1_w {resid.weight}, %block1_fc1_bias: !fc1_b {resid.weight},
+    %block1_fc2_weight: !fc2_w {resid.weight}, %block1_fc2_bias: !vector {resid.weight},
+    %block2_norm1_gamma: !vector {resid.weight}, %block2_norm1_beta: !vector {resid.weight},
+    %block2_qkv_weight: !qkv_w {resid.weight}, %block2_qkv_bias: !qkv_b {resid.weight},
+    %block2_proj_weight: !proj_w {resid.weight}, %block2_proj_bias: !vector {resid.weight},
+    %block2_norm2_gamma: !vector {resid.weight}, %block2_norm2_beta: !vector {resid.weight},
+    %block2_fc1_weight: !fc1_w {resid.weight}, %block2_fc1_bias: !fc1_b {resid.weight},
+    %block2_fc2_weight: !fc2_w {resid.weight}, %block2_fc2_bias: !vector {resid.weight},
+    %final_norm_gamma: !vector {resid.weight}, %final_norm_beta: !vector {resid.weight}) -> tensor<1x?x120xf32> {
   %c1 = arith.constant 1 : index
   %tokens = tensor.dim %text, %c1 : tensor<1x?x120xf32>
   %x0 = tensor.collapse_shape %text [[0, 1], [2]] : tensor<1x?x120xf32> into !stream
