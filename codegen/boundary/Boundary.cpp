@@ -45,6 +45,9 @@ private:
   /// Replaces a buffer and the questions for its sizes.
   void replaceBuffer(BlockArgument buffer, Value pointer, ValueRange shape, Value rowStride = nullptr);
   Value getSize(int64_t code);
+  bool sharesBuffer(unsigned result) const {
+    return llvm::any_of(signature.inPlace, [&](auto pair) { return pair.first == result; });
+  }
   Value toIndex(Value number) { return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number); }
 
   func::FuncOp function;
@@ -53,6 +56,9 @@ private:
   OpBuilder builder;
   Location loc;
   Type pointerType;
+  /// What overlaps no other argument: scratch memory, and results that may share no argument's buffer. Calls in which
+  /// they overlap others are refused.
+  SmallVector<BlockArgument> ownPointers;
   /// As indices, by the codes of sizes.
   llvm::SmallDenseMap<int64_t, Value> sizes;
 };
@@ -86,9 +92,11 @@ void BoundaryBuilder::addValues() {
   SmallVector<std::pair<Value, Value>> passed; // a pointer or scalar, and a row stride
   auto values = llvm::to_vector(llvm::map_range(llvm::concat<const KernelValue>(signature.arguments, signature.results),
                                                 [](const KernelValue &value) { return &value; }));
-  for (const KernelValue *value : values) {
-    Value first = add(value->isArray() ? pointerType : value->type);
+  for (auto [index, value] : llvm::enumerate(values)) {
+    BlockArgument first = add(value->isArray() ? pointerType : value->type);
     passed.push_back({first, value->isStrided() ? add(builder.getI64Type()) : Value()});
+    if (index >= signature.arguments.size() && !sharesBuffer(index - signature.arguments.size()))
+      ownPointers.push_back(first);
   }
   for (unsigned index : getPassedSizes(signature))
     sizes[-1 - int64_t(index)] = toIndex(add(builder.getI64Type()));
@@ -104,8 +112,8 @@ void BoundaryBuilder::addValues() {
 }
 
 void BoundaryBuilder::addScratch(BlockArgument scratch) {
-  Value pointer = add(pointerType);
-  replaceBuffer(scratch, pointer, toIndex(add(builder.getI64Type())));
+  ownPointers.push_back(add(pointerType));
+  replaceBuffer(scratch, ownPointers.back(), toIndex(add(builder.getI64Type())));
 }
 
 void BoundaryBuilder::run() {
@@ -122,6 +130,8 @@ void BoundaryBuilder::run() {
   body.eraseArguments(0, count);
   function->removeAttr(function.getArgAttrsAttrName());
   function.setFunctionType(FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
+  for (BlockArgument pointer : ownPointers)
+    function.setArgAttr(pointer.getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
 }
 
 void boundary::narrowBoundary(func::FuncOp implementation, const KernelSignature &signature) {

@@ -8,6 +8,7 @@
 #include "codegen/boundary/ScratchSlots.h"
 #include "codegen/boundary/SizeCode.h"
 #include "codegen/boundary/SizeExpression.h"
+#include "codegen/kernels/DisjointBuffers.h"
 #include "codegen/kernels/StackBudget.h"
 #include "dialect/Shapes.h"
 
@@ -271,7 +272,8 @@ LogicalResult ScratchPlanner::replaceAllocations() {
       offset = arith::AddIOp::create(builder, loc, begin, arith::MulIOp::create(builder, loc, unit, units));
     }
     auto open = llvm::map_to_vector(alloc.getDynamicSizes(), [&](Value size) { return cloner.clone(size); });
-    Value view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), scratch, offset, open);
+    auto view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), scratch, offset, open);
+    view->setAttr(kernels::kTemporaryAttribute, builder.getUnitAttr());
     replacements.push_back({alloc, view});
   }
   for (auto [op, value] : replacements) {

@@ -34,6 +34,9 @@ static void addConversionToLLVM(OpPassManager &manager) {
 
 void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &target) {
   manager.addNestedPass<func::FuncOp>(buffers::createLowerRequire());
+  manager.addPass(buffers::createLowerCopies());
+  manager.addPass(cpu::createOrderLoops());
+  manager.addPass(cpu::createOutlineOps());
   cpu::LowerKernelsOptions kernelOptions;
 #define RESID_KERNEL_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) kernelOptions.MEMBER = target.MEMBER;
 #include "codegen/cpu/choice/CPUFacts.def"
@@ -44,8 +47,6 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
   contractionOptions.isX86 = target.isX86;
   contractionOptions.schedule = kernelOptions.schedule;
   manager.addPass(cpu::createLowerContractions(contractionOptions));
-  manager.addPass(buffers::createLowerCopies());
-  manager.addPass(cpu::createOrderLoops());
   manager.addPass(cpu::createLowerLoopNests());
   addFloatLowering(manager, target);
   manager.addPass(arithmetic::createExpandDivisions());

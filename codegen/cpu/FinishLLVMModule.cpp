@@ -3,6 +3,7 @@
 // The last check before the translation to LLVM IR: only LLVM operations, no undefined function, private ones internal.
 
 #include "codegen/cpu/Passes.h"
+#include "codegen/kernels/DisjointBuffers.h"
 
 namespace mlir::resid::cpu {
 #define GEN_PASS_DEF_FINISHLLVMMODULE
@@ -33,6 +34,9 @@ LogicalResult checkOperations(ModuleOp module) {
 }
 
 LogicalResult finishFunction(LLVM::LLVMFuncOp function, ModuleOp module) {
+  // Known to the passes on kernels; LLVM would warn of it.
+  for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+    function.removeArgAttr(argument, kernels::kTemporaryAttribute);
   if (!function.isExternal()) {
     if (function.isPrivate())
       function.setLinkage(LLVM::Linkage::Internal);

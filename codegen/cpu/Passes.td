@@ -7,6 +7,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OutlineOps : Pass<"resid-outline-ops", "::mlir::ModuleOp"> {
+  let summary = "move linalg ops and repeated kernels on buffers into functions, one for all that are equal";
+  let description = [{
+    Each linalg op on buffers becomes a call of a private function, which is given pointers, open sizes and strides, and
+    scalars. Ops that are equal but for where their operands lie call one function: the same op with the same types,
+    static sizes, strides and constants. So equal layers of a model are compiled once. Kernels are moved where two or
+    more are equal. What differs in the numbers of dropout sites is equal, for these are arguments.
+
+    A pointer is `llvm.noalias` where nothing else that the function is given overlaps it, or neither of both is
+    written. That is known of arguments, constants and temporaries. Two names of one buffer are no such pointers. An
+    operand that is written in place is one pointer. A pointer that a kernel is given is `rows.temporary` where the
+    caller of the program does not know it.
+
+    The functions are not inlined. Ops without loops stay, and so do those that take other values than buffers, numbers
+    and constants from around them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "outline each rows.kernel into a function over a range of rows, in loops over vectors of columns";
   let description = [{

@@ -4,6 +4,7 @@
 
 #include "codegen/kernels/ArgumentBuffers.h"
 
+#include "codegen/rows/ElementMemory.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -42,9 +43,48 @@ Value kernels::findArgumentPointer(Value buffer) {
   return fields ? fields.getOperands().front() : Value();
 }
 
-bool kernels::hasArgumentRowStride(Value buffer) {
+Value kernels::findArgumentRowStride(Value buffer) {
   UnrealizedConversionCastOp fields = findFields(buffer);
-  return fields && getRowStride(fields);
+  return fields ? getRowStride(fields) : Value();
+}
+
+Value kernels::skipReshapes(Value buffer) {
+  while (isa_and_present<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(buffer.getDefiningOp()))
+    buffer = buffer.getDefiningOp()->getOperand(0);
+  return buffer;
+}
+
+Value kernels::computePointer(OpBuilder &builder, Location loc, Value buffer) {
+  buffer = skipReshapes(buffer);
+  if (Value pointer = findArgumentPointer(buffer))
+    return pointer;
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  auto toI64 = [&](Value index) { return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), index); };
+  if (auto view = buffer.getDefiningOp<memref::ViewOp>()) {
+    Value start = computePointer(builder, loc, view.getSource());
+    return LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), start,
+                               ValueRange(toI64(view.getByteShift())), LLVM::GEPNoWrapFlags::inbounds);
+  }
+  auto type = cast<MemRefType>(buffer.getType());
+  Value aligned = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
+  Value pointer = LLVM::IntToPtrOp::create(builder, loc, pointerType, toI64(aligned));
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0)
+    return pointer;
+  auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
+  return LLVM::GEPOp::create(builder, loc, pointerType, rows::getMemoryType(type.getElementType()), pointer,
+                             ValueRange(toI64(metadata.getOffset())), LLVM::GEPNoWrapFlags::inbounds);
+}
+
+Value kernels::computeSize(OpBuilder &builder, Location loc, Value buffer, int64_t dimension) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (!type.isDynamicDim(dimension))
+    return arith::ConstantIndexOp::create(builder, loc, type.getDimSize(dimension));
+  if (UnrealizedConversionCastOp fields = findFields(buffer))
+    if (fields.getResult(0).getType() == type)
+      return fields.getOperand(1 + type.getDynamicDimIndex(dimension));
+  return builder.createOrFold<memref::DimOp>(loc, buffer, dimension);
 }
 
 static void createDescriptor(UnrealizedConversionCastOp fields, const LLVMTypeConverter &types) {

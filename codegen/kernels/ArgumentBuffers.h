@@ -18,8 +18,15 @@ Value createArgumentBuffer(OpBuilder &builder, Location loc, MemRefType type, Va
 
 /// The pointer that `buffer` was made of, through casts; null of other buffers.
 Value findArgumentPointer(Value buffer);
-/// Whether `buffer` was made with a distance of rows, which is the same between any two.
-bool hasArgumentRowStride(Value buffer);
+/// The distance of rows that `buffer` was made with, which is the same between any two; null where it has none.
+Value findArgumentRowStride(Value buffer);
+
+/// The pointer to the element (0, …, 0) of any contiguous or strided buffer.
+Value computePointer(OpBuilder &builder, Location loc, Value buffer);
+/// An index.
+Value computeSize(OpBuilder &builder, Location loc, Value buffer, int64_t dimension);
+/// The buffer which this one is but for its shape: it begins at the same element.
+Value skipReshapes(Value buffer);
 
 /// Makes descriptors of the buffers that are still used.
 void createArgumentDescriptors(ModuleOp module);

@@ -90,32 +90,11 @@ static bool areRowsEvenlyApart(Value buffer) {
     buffer = cast.getSource();
   if (cast<MemRefType>(buffer.getType()).getRank() == 2)
     return true;
-  if (hasArgumentRowStride(buffer))
+  if (findArgumentRowStride(buffer))
     return true;
   auto argument = dyn_cast<BlockArgument>(buffer);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
   return function && function.getArgAttr(argument.getArgNumber(), kStridedAttribute);
-}
-
-/// The address of the element (0, …, 0).
-static Value computeStart(OpBuilder &builder, Location loc, Value buffer, memref::ExtractStridedMetadataOp metadata) {
-  if (Value pointer = findArgumentPointer(buffer))
-    return pointer;
-  auto type = cast<MemRefType>(buffer.getType());
-  Value aligned = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
-  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-  Value pointer = LLVM::IntToPtrOp::create(builder, loc, pointerType, castToI64(builder, loc, aligned));
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0)
-    return pointer;
-  Value offsetValue = castToI64(builder, loc, metadata.getOffset());
-  return LLVM::GEPOp::create(builder, loc, pointerType, type.getElementType(), pointer, ValueRange(offsetValue),
-                             LLVM::GEPNoWrapFlags::inbounds);
-}
-
-Value kernels::computePointer(OpBuilder &builder, Location loc, Value buffer) {
-  return computeStart(builder, loc, buffer, memref::ExtractStridedMetadataOp::create(builder, loc, buffer));
 }
 
 /// Kernels are made from ops of the user's, at their places: the message speaks of arrays.
@@ -145,7 +124,7 @@ static FailureOr<OperandAddress> computeOperandAddress(OpBuilder &builder, rows:
 
   auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
   OperandAddress address;
-  address.pointer = computeStart(builder, loc, buffer, metadata);
+  address.pointer = computePointer(builder, loc, buffer);
   address.elementType = rows::getMemoryType(type.getElementType());
   SmallVector<unsigned> rowDimensions;
   for (unsigned i = 0; i < dimensions.size(); ++i) {
@@ -185,10 +164,9 @@ FailureOr<KernelAddresses> kernels::computeKernelAddresses(OpBuilder &builder, r
       return failure();
     addresses.operands.push_back(*address);
   }
-  if (Value scratch = kernel.getScratch()) {
+  if (Value scratch = kernel.getScratch())
     addresses.scratch = computePointer(builder, loc, scratch);
-  } else if (kernel.hasAccumulated()) {
+  else if (kernel.hasAccumulated())
     return kernel.emitOpError("expected memory for sums down the rows, but got none");
-  }
   return addresses;
 }

@@ -39,9 +39,6 @@ struct KernelAddresses {
 /// Emits what reads pointers and strides from the memrefs before `kernel`.
 FailureOr<KernelAddresses> computeKernelAddresses(OpBuilder &builder, rows::KernelOp kernel);
 
-/// The address of the first element of a buffer.
-Value computePointer(OpBuilder &builder, Location loc, Value buffer);
-
 /// `value` as i64, whatever integer or index it is.
 Value castToI64(OpBuilder &builder, Location loc, Value value);
 /// An i64 constant.

@@ -38,8 +38,9 @@
 // CHECK:         llvm.call @f.refuse_value(%[[CTX]], %[[CODE]], %{{.*}})
 // CHECK-LABEL: func.func @f_scratch_bytes(%{{.*}}: i64) -> i64
 // CHECK-LABEL: func.func private @f.impl
-// The implementation is given pointers, scalars and sizes; and the status cell, since it has something to answer.
-// CHECK-SAME:    (%{{[a-z0-9]+}}: !llvm.ptr, %[[X:[a-z0-9]+]]: !llvm.ptr, %{{[a-z0-9]+}}: bf16, %[[N:[a-z0-9]+]]: index, %[[OUT:[a-z0-9]+]]: !llvm.ptr, %[[DIM:[a-z0-9]+]]: i64, %[[CELL:[a-z0-9]+]]: memref<i32>) {
+// The implementation is given pointers, scalars and sizes; and the status cell, since it has something to answer. A result
+// overlaps nothing else: such a call is refused.
+// CHECK-SAME:    (%{{[a-z0-9]+}}: !llvm.ptr, %[[X:[a-z0-9]+]]: !llvm.ptr, %{{[a-z0-9]+}}: bf16, %[[N:[a-z0-9]+]]: index, %[[OUT:[a-z0-9]+]]: !llvm.ptr {llvm.noalias}, %[[DIM:[a-z0-9]+]]: i64, %[[CELL:[a-z0-9]+]]: memref<i32>) {
 // CHECK-NEXT:    %[[SIZE:.*]] = arith.index_cast %[[DIM]]
 // CHECK-DAG:     %[[FROM:.*]] = builtin.unrealized_conversion_cast %[[X]], %[[SIZE]] : !llvm.ptr, index to memref<?xf32>
 // CHECK-DAG:     %[[TO:.*]] = builtin.unrealized_conversion_cast %[[OUT]], %[[SIZE]] : !llvm.ptr, index to memref<?xf32>
@@ -72,6 +73,7 @@ func.func private @f.impl(%ctx: !llvm.ptr, %x: memref<?xf32>, %scale: bf16, %n: 
 // CHECK:         llvm.call @g.refuse_value(%{{.*}}, %c1273_i32{{.*}}, %[[BYTES]])
 // CHECK-LABEL: func.func @g_scratch_bytes
 // CHECK:         call @g.scratch
+// CHECK-LABEL: func.func private @g.impl(%{{[a-z0-9]+}}: !llvm.ptr, %{{[a-z0-9]+}}: !llvm.ptr {llvm.noalias}, %{{[a-z0-9]+}}: i64)
 #scratch = {arguments = [], in_place = [], results = [], sizes = [], symbol = "g", type = ""}
 func.func private @g.scratch() -> i64 {
   %c64 = arith.constant 64 : i64

@@ -12,8 +12,8 @@
 // CHECK:         %[[BYTES:.*]] = arith.muli %[[ROWS]], %c32
 // CHECK:         %[[RAISED:.*]] = arith.addi %[[BYTES]], %c63
 // CHECK:         %[[OFFSET:.*]] = arith.andi %[[RAISED]], %c-64
-// CHECK:         %[[FIRST:.*]] = memref.view %[[SCRATCH]][%c0][%[[ROWS]]] : memref<?xi8> to memref<?x8xf32>
-// CHECK:         %[[SECOND:.*]] = memref.view %[[SCRATCH]][%[[OFFSET]]][%[[ROWS]]] : memref<?xi8> to memref<?x8xbf16>
+// CHECK:         %[[FIRST:.*]] = memref.view %[[SCRATCH]][%c0][%[[ROWS]]] {rows.temporary} : memref<?xi8> to memref<?x8xf32>
+// CHECK:         %[[SECOND:.*]] = memref.view %[[SCRATCH]][%[[OFFSET]]][%[[ROWS]]] {rows.temporary} : memref<?xi8> to memref<?x8xbf16>
 // CHECK-NOT:     memref.alloc
 // CHECK:         "test.use"(%[[FIRST]], %[[SECOND]])
 #two = {arguments = [{name = "x", shape = array<i64: -1, 8>, type = tensor<?x8xf32>}], in_place = [],
@@ -65,9 +65,9 @@ func.func private @unknown.impl(%ctx: !llvm.ptr, %n: index, %status: memref<i32>
 // CHECK:         %[[DIM1:.*]] = memref.dim %[[X]], %c1
 // CHECK:         %[[ROWS:.*]] = arith.muli %[[DIM1]], %c2 : index
 // CHECK:         %[[DIM2:.*]] = memref.dim %[[X]], %c2
-// CHECK:         memref.view %{{.*}}[%{{.*}}][%[[ROWS]]] : memref<?xi8> to memref<?x3xf32>
-// CHECK:         memref.view %{{.*}}[%{{.*}}][%[[DIM2]]] : memref<?xi8> to memref<?xf32>
-// CHECK:         memref.view %{{.*}}[%{{.*}}][%[[ROWS]]] : memref<?xi8> to memref<?x5xf32>
+// CHECK:         memref.view %{{.*}}[%{{.*}}][%[[ROWS]]] {rows.temporary} : memref<?xi8> to memref<?x3xf32>
+// CHECK:         memref.view %{{.*}}[%{{.*}}][%[[DIM2]]] {rows.temporary} : memref<?xi8> to memref<?xf32>
+// CHECK:         memref.view %{{.*}}[%{{.*}}][%[[ROWS]]] {rows.temporary} : memref<?xi8> to memref<?x5xf32>
 #views = {arguments = [{name = "x", shape = array<i64: 2, -1, -2>, type = tensor<2x?x?xf32>}], in_place = [], results = [],
           sizes = [{argument = 0 : i64, dimension = 1 : i64, fixed = -1 : i64, name = "x_dim1", same_as = 0 : i64},
                    {argument = 0 : i64, dimension = 2 : i64, fixed = -1 : i64, name = "x_dim2", same_as = 1 : i64}],
@@ -141,9 +141,9 @@ func.func private @carried.impl(%ctx: !llvm.ptr, %x: memref<?x8xf32>, %out: memr
 // CHECK-LABEL: func.func private @chain.scratch() -> i64
 // CHECK:         return %c8192_i64
 // CHECK-LABEL: func.func private @chain.impl(
-// CHECK-DAG:     %[[A:.*]] = memref.view %{{.*}}[%c0][] : memref<?xi8> to memref<1024xf32>
-// CHECK-DAG:     %[[B:.*]] = memref.view %{{.*}}[%c4096][] : memref<?xi8> to memref<1024xf32>
-// CHECK-DAG:     %[[D:.*]] = memref.view %{{.*}}[%c4096][] : memref<?xi8> to memref<512xf32>
+// CHECK-DAG:     %[[A:.*]] = memref.view %{{.*}}[%c0][] {rows.temporary} : memref<?xi8> to memref<1024xf32>
+// CHECK-DAG:     %[[B:.*]] = memref.view %{{.*}}[%c4096][] {rows.temporary} : memref<?xi8> to memref<1024xf32>
+// CHECK-DAG:     %[[D:.*]] = memref.view %{{.*}}[%c4096][] {rows.temporary} : memref<?xi8> to memref<512xf32>
 // CHECK:         "test.use"(%[[A]])
 // CHECK-NEXT:    "test.use"(%[[A]], %[[B]])
 // CHECK-NEXT:    "test.use"(%[[B]], %[[A]])
@@ -218,9 +218,9 @@ func.func private @branches.impl(%ctx: !llvm.ptr, %n: i1, %status: memref<i32>) 
 // CHECK-LABEL: func.func private @loop.scratch() -> i64
 // CHECK:         return %c12288_i64
 // CHECK-LABEL: func.func private @loop.impl(
-// CHECK-DAG:     %[[BEFORE:.*]] = memref.view %{{.*}}[%c0][] : memref<?xi8> to memref<1024xf32>
-// CHECK-DAG:     %[[KEPT:.*]] = memref.view %{{.*}}[%c4096][] : memref<?xi8> to memref<1024xf32>
-// CHECK-DAG:     %[[MADE:.*]] = memref.view %{{.*}}[%c8192][] : memref<?xi8> to memref<1024xf32>
+// CHECK-DAG:     %[[BEFORE:.*]] = memref.view %{{.*}}[%c0][] {rows.temporary} : memref<?xi8> to memref<1024xf32>
+// CHECK-DAG:     %[[KEPT:.*]] = memref.view %{{.*}}[%c4096][] {rows.temporary} : memref<?xi8> to memref<1024xf32>
+// CHECK-DAG:     %[[MADE:.*]] = memref.view %{{.*}}[%c8192][] {rows.temporary} : memref<?xi8> to memref<1024xf32>
 // CHECK:         scf.for
 // CHECK-NEXT:      "test.use"(%[[BEFORE]])
 // CHECK-NEXT:      "test.use"(%[[MADE]])
@@ -271,11 +271,11 @@ func.func private @hidden.impl(%ctx: !llvm.ptr, %status: memref<i32>) attributes
 // CHECK-LABEL: func.func private @multiples.impl(
 // CHECK-SAME:      %[[X:[a-z0-9]+]]: memref<?x64xf32>
 // CHECK:         %[[ROWS:.*]] = memref.dim %[[X]], %c0
-// CHECK-DAG:     memref.view %{{.*}}[%c0][%[[ROWS]]] : memref<?xi8> to memref<?x256xf32>
-// CHECK-DAG:     memref.view %{{.*}}[%c0][%{{.*}}] : memref<?xi8> to memref<?x64xf32>
-// CHECK-DAG:     memref.view %{{.*}}[%[[SQUARE:.*]]][%[[ROWS]], %[[ROWS]]] : memref<?xi8> to memref<?x?xf32>
-// CHECK-DAG:     memref.view %{{.*}}[%[[REST:.*]]][%[[ROWS]]] : memref<?xi8> to memref<?x3xf32>
-// CHECK-DAG:     memref.view %{{.*}}[%[[REST]]][%[[ROWS]]] : memref<?xi8> to memref<?x5xf32>
+// CHECK-DAG:     memref.view %{{.*}}[%c0][%[[ROWS]]] {rows.temporary} : memref<?xi8> to memref<?x256xf32>
+// CHECK-DAG:     memref.view %{{.*}}[%c0][%{{.*}}] {rows.temporary} : memref<?xi8> to memref<?x64xf32>
+// CHECK-DAG:     memref.view %{{.*}}[%[[SQUARE:.*]]][%[[ROWS]], %[[ROWS]]] {rows.temporary} : memref<?xi8> to memref<?x?xf32>
+// CHECK-DAG:     memref.view %{{.*}}[%[[REST:.*]]][%[[ROWS]]] {rows.temporary} : memref<?xi8> to memref<?x3xf32>
+// CHECK-DAG:     memref.view %{{.*}}[%[[REST]]][%[[ROWS]]] {rows.temporary} : memref<?xi8> to memref<?x5xf32>
 #multiples = {arguments = [{name = "x", shape = array<i64: -1, 64>, type = tensor<?x64xf32>}, {name = "y", shape = array<i64: -2, 64>, type = tensor<?x64xf32>}],
           in_place = [], results = [],
           sizes = [{argument = 0 : i64, dimension = 0 : i64, fixed = -1 : i64, name = "x_dim0", same_as = 0 : i64},

@@ -3,6 +3,7 @@
 // Which output may be exactly which input: same type, same rows and columns, one kernel.
 
 // CHECK: func.func @chain({{.*}}in_place = [array<i64: 0, 0>, array<i64: 0, 1>, array<i64: 1, 0>, array<i64: 1, 1>]
+// CHECK: func.func private @chain.impl({{[^{]*}}, %{{[a-z0-9]+}}: i64) {
 func.func @chain(%x: tensor<?x8xf32>, %f: tensor<?x8xf32>, %gamma: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
   %s = resid.add %x, %f : tensor<?x8xf32>
   %n = resid.rms_norm %s gamma(%gamma) {epsilon = 1.0e-6} : tensor<?x8xf32>, tensor<8xf32>
@@ -36,6 +37,7 @@ func.func @packed(%x: tensor<?x4x8xf32> {resid.strided}) -> tensor<?x4x8xf32> {
 
 // A matmul reads its input again and again.
 // CHECK: func.func @branch({{.*}}in_place = []
+// CHECK: func.func private @branch.impl(%{{[a-z0-9]+}}: !llvm.ptr, %{{[a-z0-9]+}}: !llvm.ptr, %{{[a-z0-9]+}}: !llvm.ptr, %{{[a-z0-9]+}}: !llvm.ptr {llvm.noalias}
 func.func @branch(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<8x8xf32>

@@ -5,13 +5,11 @@
 #include "codegen/cpu/choice/StoreChoice.h"
 
 #include "codegen/cpu/choice/CacheSize.h"
-#include "codegen/kernels/ArgumentBuffers.h"
 #include "codegen/kernels/CallerContext.h"
+#include "codegen/kernels/DisjointBuffers.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -93,17 +91,6 @@ struct ChoiceBuilder {
   }
 };
 
-/// Whether a buffer is one that the caller of the function gave. Others are temporaries, which this function reads:
-/// they are cut out of the block of scratch memory.
-bool isOfCaller(Value buffer) {
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
-    if (isa<memref::ViewOp>(view))
-      return false;
-    buffer = view.getViewSource();
-  }
-  return static_cast<bool>(findArgumentPointer(buffer));
-}
-
 } // namespace
 
 Value cpu::emitAlignment(OpBuilder &builder, Location loc, const KernelAddresses &addresses,
@@ -123,6 +110,7 @@ Value cpu::emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp k
     useStream = choice.isLarge(module, rows, schedule.table);
     SmallVector<Value> buffers(kernel.getInputs());
     llvm::append_range(buffers, kernel.getInits());
+    // Temporaries are read by this function itself.
     auto isWrittenForCaller = [&](unsigned operand) { return isOfCaller(buffers[operand]); };
     if (context && llvm::all_of(rows.getOperands(), isWrittenForCaller))
       useStream = choice.followHints(context, useStream);

@@ -5,6 +5,7 @@
 #include "codegen/cpu/contractions/ContractionFunctions.h"
 
 #include "codegen/cpu/contractions/PackFactors.h"
+#include "codegen/kernels/ArgumentBuffers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
