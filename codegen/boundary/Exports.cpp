@@ -118,6 +118,10 @@ static std::string describeProcessors(ArrayRef<machine::TargetDescription> targe
   return "one with " + llvm::join(targets.front().getRequiredFeatures(), ", ");
 }
 
+/// Entries of more instructions, which check some hundred arrays, are not made shorter: that takes time which grows
+/// with the square of their length.
+static constexpr unsigned kMostOptimized = 1024;
+
 /// Whether `function` runs before the processor was asked: it is one of those that refuse.
 static bool isRefusal(const llvm::Function &function) {
   StringRef name = function.getName();
@@ -171,8 +175,9 @@ void boundary::finishExports(llvm::Module &module, ArrayRef<machine::TargetDescr
       machine::setCPU(function, isX86 ? "x86-64" : "generic", "");
       // Every call goes through an entry, which O3 makes shorter. F_dl is called as often as F, but has nothing to gain
       // from optimisation, as little as what else is exported: loads, stores and calls.
-      if (!llvm::is_contained(entries, function.getName()))
-        function.addFnAttr(isExported ? cpu::kOnceAttribute : cpu::kBriefAttribute);
+      bool isEntry = llvm::is_contained(entries, function.getName());
+      if (!isEntry || function.getInstructionCount() > kMostOptimized)
+        function.addFnAttr(isExported && !isEntry ? cpu::kOnceAttribute : cpu::kBriefAttribute);
     } else if (isRefusal(function)) {
       machine::setCPU(function, isX86 ? "x86-64" : "generic", "");
     } else if (!function.hasFnAttribute("target-cpu")) {
