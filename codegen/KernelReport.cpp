@@ -223,7 +223,9 @@ void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &
     }
     if (isa_and_present<linalg::LinalgDialect>(op->getDialect()) && op->getNumResults() != 0 &&
         !isa<linalg::FillOp>(op) && !isa<linalg::LinalgOp>(op->getParentOp()))
-      llvm::append_range(result.otherOps, rows::getSourceOps(op->getLoc()));
+      for (rows::SourceOp &source : rows::getSourceOps(op->getLoc()))
+        if (!llvm::is_contained(result.otherOps, source)) // maximum and sum of one softmax, say
+          result.otherOps.push_back(std::move(source));
     return WalkResult::advance();
   });
 }

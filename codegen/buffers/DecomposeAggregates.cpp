@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Takes apart the linalg operations that are defined by a decomposition.
+// Takes apart operations on tensors that are defined by a decomposition.
 
 #include "codegen/buffers/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -20,8 +20,7 @@ struct DecomposeAggregates : public buffers::impl::DecomposeAggregatesBase<Decom
   void runOnOperation() override {
     SmallVector<Operation *> aggregates;
     getOperation()->walk([&](Operation *op) {
-      auto softmax = dyn_cast<linalg::SoftmaxOp>(op);
-      if (softmax ? softmax.hasPureTensorSemantics() : isa<tensor::ConcatOp, tensor::PadOp>(op))
+      if (isa<tensor::ConcatOp, tensor::PadOp>(op))
         aggregates.push_back(op);
     });
     PatternRewriter rewriter(&getContext());
@@ -37,9 +36,7 @@ struct DecomposeAggregates : public buffers::impl::DecomposeAggregatesBase<Decom
   static LogicalResult decompose(PatternRewriter &rewriter, Operation *op) {
     if (auto pad = dyn_cast<tensor::PadOp>(op))
       return linalg::DecomposePadOpPattern(op->getContext()).matchAndRewrite(pad, rewriter);
-    auto softmax = dyn_cast<linalg::SoftmaxOp>(op);
-    FailureOr<SmallVector<Value>> parts =
-        softmax ? softmax.decomposeOperation(rewriter) : cast<tensor::ConcatOp>(op).decomposeOperation(rewriter);
+    FailureOr<SmallVector<Value>> parts = cast<tensor::ConcatOp>(op).decomposeOperation(rewriter);
     if (succeeded(parts))
       rewriter.replaceOp(op, *parts);
     return success(succeeded(parts));

@@ -8,12 +8,11 @@
 include "mlir/Pass/PassBase.td"
 
 def DecomposeAggregates : Pass<"resid-decompose-aggregates"> {
-  let summary = "take apart linalg.softmax, tensor.concat and tensor.pad into the operations that define them";
+  let summary = "take apart tensor.concat and tensor.pad into the operations that define them";
   let description = [{
-    MLIR has no loops for linalg.softmax itself, but it has loops for its parts: maximum, exponentials, sum, quotient. A
-    concatenation or a padded tensor becomes slices of one tensor. Bufferization writes these where the tensor belongs.
+    A concatenation or a padded tensor becomes slices of one tensor. Bufferization writes these where the tensor belongs.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

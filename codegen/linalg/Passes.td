@@ -35,6 +35,18 @@ def ResidToLinalg : Pass<"resid-to-linalg"> {
                            "::mlir::resid::rows::RowsDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def DecomposeSoftmax : Pass<"resid-decompose-softmax"> {
+  let summary = "take linalg.softmax apart into maximum, exponentials, sum and quotient";
+  let description = [{
+    MLIR defines linalg.softmax by these four. The exponentials and the quotient are elementwise, so that they become row
+    kernels. The maximum and the sum are loops in the order of the elements.
+
+    Class: bit-exact.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def AbsorbGroupReshapes : Pass<"resid-absorb-group-reshapes"> {
   let summary = "let elementwise ops around the norms of groups go over groups too";
   let description = [{

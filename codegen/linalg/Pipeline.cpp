@@ -17,6 +17,7 @@ void resid::buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOpt
   pm.addPass(createResidToLinalg());
   // What users write around resid ops (activations, casts, scales) is row-wise too.
   pm.addPass(createConvertElementwiseToLinalgPass());
+  pm.addPass(createDecomposeSoftmax());
   pm.addPass(createAbsorbGroupReshapes());
   // A size that is asked of an intermediate tensor would make that tensor a result of its kernel.
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());

@@ -51,19 +51,6 @@ func.func private @loop.impl(%x: memref<4x8xf32>, %w: memref<8x8xf32>, %n: index
   return
 }
 
-// CHECK-LABEL: func.func private @softmax.impl(
-// CHECK-NOT:     linalg.softmax
-// CHECK:         math.exp
-// CHECK-NOT:     linalg.softmax
-// CHECK:         return
-func.func private @softmax.impl(%x: memref<4x8xf32>, %out: memref<4x8xf32>) {
-  %t = bufferization.to_tensor %x restrict : memref<4x8xf32> to tensor<4x8xf32>
-  %e = tensor.empty() : tensor<4x8xf32>
-  %y = linalg.softmax dimension(1) ins(%t : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
-  bufferization.materialize_in_destination %y in restrict writable %out : (tensor<4x8xf32>, memref<4x8xf32>) -> ()
-  return
-}
-
 // Large constants of one value are filled in where they belong, and read as a scalar; small ones are stored.
 // CHECK-LABEL: func.func private @splats.impl(
 // CHECK-SAME:      %{{.*}}: memref<64x64xf32>, %[[OUT:.*]]: memref<64x64xf32>, %[[OUT1:.*]]: memref<64x64xf32>, %{{.*}}: memref<2xf32>)
