@@ -3,11 +3,11 @@
 // The thread pool behind resid_parallel_for. Plain POSIX threads: no exceptions, no C++ runtime, no allocation per
 // call. Does not own: how kernels cut their work, which depends on shapes alone.
 
+#include "runtime/Processors.h"
 #include "runtime/resid_runtime.h"
 
 #include <atomic>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -79,7 +79,9 @@ struct resid_thread_pool {
   Job *firstJob = nullptr;
   bool stopping = false;
   int32_t workers = 0;
-  int32_t processors = 0; // of this process, when the pool was made
+  resid_runtime::Processors allowed; // for this process, when the pool was made
+  int32_t processors = 0;            // how many these are
+  int32_t avoided;                   // the processor that workers do not run on; negative: none
   int32_t callers = 0;    // inside resid_parallel_for
   int32_t wanted = 0;     // by all listed jobs
   int32_t searching = 0;
@@ -192,6 +194,19 @@ struct resid_thread_pool {
     return wakes;
   }
 
+  /// Linux may wake a thread on its waker's processor although another is idle, where it takes turns with the waker and
+  /// helps nobody. So before workers are woken, they are kept off the only caller's processor.
+  void avoidCaller() {
+    int32_t processor = sched_getcpu();
+    if (callers != 1 || !maySpin() || processor < 0 || processor == avoided)
+      return;
+    resid_runtime::Processors others = allowed;
+    others.remove(processor);
+    for (int32_t i = 0; i < workers; ++i)
+      others.restrict(threads[i]);
+    avoided = processor;
+  }
+
   /// A caller waits only for helpers inside its own job, and those wait only for jobs nested in it: no cycle, whatever
   /// the nesting and however many threads call at once.
   void parallelFor(Job &job) {
@@ -200,6 +215,8 @@ struct resid_thread_pool {
     ++callers;
     list(job);
     int32_t wakes = countWakes();
+    if (wakes != 0)
+      avoidCaller();
     unlock();
     listings.fetch_add(1, std::memory_order_relaxed);
     for (int32_t i = 0; i < wakes; ++i)
@@ -226,16 +243,6 @@ struct resid_thread_pool {
 };
 
 namespace {
-
-/// Linux refuses a set of fewer bits than the machine may have processors; the 1,024 of one cpu_set_t are not enough
-/// for every machine.
-int32_t availableProcessors() {
-  cpu_set_t sets[64];
-  if (sched_getaffinity(0, sizeof(sets), sets) != 0)
-    return 1;
-  int32_t count = CPU_COUNT_S(sizeof(sets), sets);
-  return count < 1 ? 1 : count > RESID_MAX_THREADS ? RESID_MAX_THREADS : count;
-}
 
 resid_thread_pool *allocatePool(int32_t workers) {
   void *memory = calloc(1, sizeof(resid_thread_pool) + sizeof(pthread_t) * static_cast<size_t>(workers));
@@ -272,12 +279,17 @@ resid_status resid_thread_pool_create(int32_t threads, resid_thread_pool **resul
   *result = nullptr;
   if (threads < 0 || threads > RESID_MAX_THREADS)
     return RESID_BAD_VALUE;
-  int32_t processors = availableProcessors(), workers = (threads == 0 ? processors : threads) - 1;
+  resid_runtime::Processors allowed;
+  int32_t found = allowed.read() ? allowed.count() : 1;
+  int32_t processors = found < 1 ? 1 : found > RESID_MAX_THREADS ? RESID_MAX_THREADS : found;
+  int32_t workers = (threads == 0 ? processors : threads) - 1;
   resid_thread_pool *pool = allocatePool(workers);
   if (!pool)
     return RESID_OOM;
   pool->workers = workers;
+  pool->allowed = allowed;
   pool->processors = processors;
+  pool->avoided = -1;
   for (int32_t started = 0; started < workers; ++started)
     if (pthread_create(&pool->threads[started], nullptr, workerMain, pool) != 0) {
       destroyPool(pool, started);

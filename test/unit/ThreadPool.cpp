@@ -94,6 +94,40 @@ TEST(ThreadPool, ReallyUsesItsThreads) {
   pthread_barrier_destroy(&barrier);
 }
 
+struct Meeting {
+  pthread_barrier_t barrier;
+  int processors[2];
+};
+
+/// Each of two indices waits for the other, so that both threads have one.
+void meet(void *argument, int64_t i) {
+  auto *meeting = static_cast<Meeting *>(argument);
+  pthread_barrier_wait(&meeting->barrier);
+  meeting->processors[i] = sched_getcpu();
+}
+
+TEST(ThreadPool, WakesWorkersOffTheCallersProcessor) {
+  cpu_set_t allowed = {}, own;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+  if (CPU_COUNT(&allowed) < 2)
+    GTEST_SKIP() << "one processor only";
+  Pool pool(2);
+  Meeting meeting;
+  pthread_barrier_init(&meeting.barrier, nullptr, 2);
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &allowed))
+      continue;
+    CPU_ZERO(&own);
+    CPU_SET(processor, &own);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(own), &own), 0);
+    usleep(5000); // until the worker sleeps
+    resid_parallel_for(pool.pool, 2, meet, &meeting);
+    EXPECT_NE(meeting.processors[0], meeting.processors[1]);
+  }
+  sched_setaffinity(0, sizeof(allowed), &allowed);
+  pthread_barrier_destroy(&meeting.barrier);
+}
+
 TEST(ThreadPool, ServesConcurrentCallers) {
   Pool pool(3);
   std::vector<std::thread> callers;
