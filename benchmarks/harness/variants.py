@@ -36,7 +36,7 @@ class Variant:
     time: typing.Callable[[int], float]  # repeats -> nanoseconds of one
     is_exact: bool = False  # has the bits of docs/numerics.md
     is_close: bool = False  # computes the same up to rounding, into the same arrays
-    settle: float = 0.0  # seconds to wait after it: its threads go on spinning
+    spins: bool = False  # its threads go on looking for work: what comes next waits until they sleep
     fetch: typing.Callable[[], None] = None  # puts its results into the arrays, where its calls leave them elsewhere
 
 

@@ -5,7 +5,7 @@
 
 from . import model
 from ..compiled import Unavailable
-from ..peers import pytorch, settle_time, timed
+from ..peers import pytorch, spins, timed
 from ..peers.onnx_runtime import CONTRIBUTED, OPSET, TWO_NODES
 from ..products.peers import bytes_at, first_line
 from ..variants import Variant
@@ -69,7 +69,7 @@ class PyTorch:
         function = self.function(case, arrays)
         y = self.tensor(arrays["y"], case.tokens, case.sizes.hidden)
         yield Variant(self.name, f"PyTorch{self.form}", "peer", timed(function, case.threads), is_close=True,
-                      settle=settle_time(case), fetch=lambda: y.copy_(function().view(y.shape)))
+                      spins=spins(case), fetch=lambda: y.copy_(function().view(y.shape)))
 
     def exact(self, case, arrays):
         """The result of the same operations in f64."""
@@ -231,4 +231,4 @@ class ONNXRuntime:
             name, title = ("", "") if is_fused else ("-two-nodes", f", {TWO_NODES}")
             yield Variant(f"onnx-runtime{name}", f"ONNX Runtime{title}", "onnx-runtime",
                           timed(lambda s=session, b=binding: s.run_with_iobinding(b), case.threads), is_close=True,
-                          settle=settle_time(case))
+                          spins=spins(case))

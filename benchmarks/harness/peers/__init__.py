@@ -10,13 +10,11 @@ from ..compiled import Unavailable
 
 # Module and class of each.
 PEERS = (("pytorch", "PyTorch"), ("pytorch", "PyTorchCompiled"), ("onnx_runtime", "ONNXRuntime"), ("onednn", "OneDNN"))
-# How long a peer's idle threads go on spinning, generously: with more threads than one they would take the processor
-# from whoever comes next.
-SETTLE_SECONDS = 0.006
 
 
-def settle_time(case):
-    return SETTLE_SECONDS if case.threads > 1 else 0.0
+def spins(case):
+    """Whether a peer's threads go on spinning after its calls, on processors that others need."""
+    return case.threads > 1
 
 
 def timed(function, threads):

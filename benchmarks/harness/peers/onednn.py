@@ -6,7 +6,7 @@
 import ctypes
 import subprocess
 
-from . import Unavailable, settle_time
+from . import Unavailable, spins
 from .. import cases
 from ..native import Sequence, address_of, make_call
 from ..variants import Variant
@@ -63,4 +63,4 @@ class OneDNN(Wrapper):
             raise Unavailable("it refuses the primitive")
         call = make_call(address_of(self.functions, "onednn_execute"), [self.primitives[case]])
         return [Variant("onednn", "oneDNN", "peer", Sequence(self.native, [call], case.threads).time, is_close=True,
-                        settle=settle_time(case))]
+                        spins=spins(case))]

@@ -2,7 +2,7 @@
 #
 # ONNX Runtime on the harness's arrays: a graph of one node or two per kernel, bound inputs and outputs.
 
-from . import Unavailable, settle_time, timed
+from . import Unavailable, spins, timed
 from .. import cases
 from ..variants import EPSILON, Variant
 
@@ -105,4 +105,4 @@ class ONNXRuntime:
         session, binding = self.sessions[case, form]
         run = timed(lambda: session.run_with_iobinding(binding), case.threads)
         name, title = ("onnx-runtime-two-nodes", f"ONNX Runtime, {form}") if form else ("onnx-runtime", "ONNX Runtime")
-        return Variant(name, title, "peer", run, is_close=case.kernel.name != "column_sums", settle=settle_time(case))
+        return Variant(name, title, "peer", run, is_close=case.kernel.name != "column_sums", spins=spins(case))

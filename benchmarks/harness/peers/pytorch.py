@@ -6,7 +6,7 @@ import ctypes
 import os
 import types
 
-from . import Unavailable, settle_time, timed
+from . import Unavailable, spins, timed
 from .. import cases
 from ..variants import EPSILON, DROPOUT, Variant
 
@@ -114,7 +114,7 @@ class PyTorch:
     def variants(self, case, arrays):
         self.torch.set_num_threads(case.threads)
         run = timed(eager_function(self.torch, case, make_tensors(self.torch, case, arrays)), case.threads)
-        return [Variant("pytorch", "PyTorch", "peer", run, settle=settle_time(case))]
+        return [Variant("pytorch", "PyTorch", "peer", run, spins=spins(case))]
 
 
 class PyTorchCompiled:
@@ -142,7 +142,7 @@ class PyTorchCompiled:
         # Dropout has masks of its own, and sums of many terms are off by more than what is close for one.
         is_close = "dropout" not in case.kernel.name and case.kernel.name != "column_sums"
         return [Variant("pytorch-compiled", "PyTorch, compiled", "peer", run, is_close=is_close,
-                        settle=settle_time(case))]
+                        spins=spins(case))]
 
     def first_call(self, compiled, arguments):
         """The call that compiles; where that fails (no C++ compiler) it fails for all cases."""

@@ -7,7 +7,7 @@ import ctypes
 
 from ..compiled import Unavailable
 from ..native import address_of, make_call
-from ..peers import onednn, pytorch, settle_time, timed
+from ..peers import onednn, pytorch, spins, timed
 from ..peers.onnx_runtime import OPSET
 from ..variants import Variant
 from .ways import in_turn, share
@@ -54,7 +54,7 @@ class PyTorch:
         functions = [self.linear(case, a, self.tensor(address, case, "out-in", (case.width, case.terms)))
                      for address in arrays.weights(case, "out-in")]
         yield Variant(self.name, f"PyTorch{self.form}", "peer", one_by_one(functions, case.threads), is_close=True,
-                      settle=settle_time(case), fetch=lambda: y.copy_(functions[-1]()))
+                      spins=spins(case), fetch=lambda: y.copy_(functions[-1]()))
 
     def linear(self, case, a, weights):
         linear = self.torch.nn.functional.linear
@@ -134,7 +134,7 @@ class ONNXRuntime:
                                 arrays["y" if i + 1 == len(addresses) else "other_y"])
         run = timed(lambda: session.run_with_iobinding(binding), case.threads)
         yield Variant("onnx-runtime", "ONNX Runtime", "peer", share(run, len(addresses)), is_close=True,
-                      settle=settle_time(case))
+                      spins=spins(case))
 
 
 class OneDNN(onednn.Wrapper):
@@ -148,7 +148,7 @@ class OneDNN(onednn.Wrapper):
         time = in_turn(self.native, calls, case)
         # The primitives live as long as the function that calls them.
         yield Variant("onednn", "oneDNN", "peer", lambda repeats, kept=primitives: time(repeats), is_close=True,
-                      settle=settle_time(case))
+                      spins=spins(case))
 
     def product(self, case, weights, arrays):
         address = self.functions.onednn_create_product(case.rows, case.terms, case.width, case.size, case.threads,
@@ -183,4 +183,4 @@ class OpenBLAS:
         functions = [lambda w=array(address, "in-out", (case.terms, case.width)): self.numpy.matmul(a, w, out=y)
                      for address in arrays.weights(case, "in-out")]
         yield Variant("openblas", "OpenBLAS", "peer", one_by_one(functions, case.threads), is_close=True,
-                      settle=settle_time(case))
+                      spins=spins(case))
