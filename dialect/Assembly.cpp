@@ -159,6 +159,26 @@ void resid::printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value, Value
     printArrowTypes(printer, op->getResultTypes());
 }
 
+ParseResult resid::parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperand, Type &q, Type &k, Type &v,
+                                       Type &mask, Type &result, SmallVectorImpl<Type> &statistics) {
+  SmallVector<Type> results;
+  if (parseTypes(parser, {{"q", q}, {"k", k}, {"v", v}, {"mask", mask, maskOperand.has_value()}}) ||
+      parseArrowTypes(parser, results))
+    return failure();
+  result = results.empty() ? q : results.front();
+  if (!results.empty())
+    statistics.append(results.begin() + 1, results.end());
+  return success();
+}
+
+void resid::printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value, Type q, Type k, Type v, Type mask,
+                                Type result, TypeRange statistics) {
+  printer << q << ", " << k << ", " << v;
+  printClauseType(printer, mask);
+  if (result != q || !statistics.empty())
+    printArrowTypes(printer, op->getResultTypes());
+}
+
 ParseResult resid::parseNameOf(OpAsmParser &parser, StringRef what, const KnownNames &known, StringRef &name) {
   SMLoc location = parser.getCurrentLocation();
   if (failed(parser.parseOptionalKeyword(&name)))

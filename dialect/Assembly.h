@@ -46,6 +46,12 @@ void printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value biasOperand, 
                        Value gammaOperand, Value betaOperand, Type x, Type f, Type bias, Type gate, Type alpha,
                        Type gamma, Type beta, Type normalized, Type sum, TypeRange statistics);
 
+/// `Tq, Tk, Tv (, Tmask)? (-> Tresult (, Tstatistic)*)?`; the result defaults to q's type.
+ParseResult parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperand, Type &q, Type &k, Type &v,
+                                Type &mask, Type &result, SmallVectorImpl<Type> &statistics);
+void printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Type q, Type k, Type v, Type mask,
+                         Type result, TypeRange statistics);
+
 /// One of the names as a bare keyword; `what` says in messages what they name.
 ParseResult parseNameOf(OpAsmParser &parser, StringRef what, const KnownNames &known, StringRef &name);
 

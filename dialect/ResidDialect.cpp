@@ -12,6 +12,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 
+#include "dialect/EqualSizes.cpp.inc"
 #include "dialect/ResidDialect.cpp.inc"
 #include "dialect/ResidEnums.cpp.inc"
 

@@ -24,6 +24,7 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialect/ResidAttrs.h.inc"
 
+#include "dialect/EqualSizes.h.inc"
 #include "dialect/NormInterface.h.inc"
 
 #define GET_OP_CLASSES

@@ -135,7 +135,8 @@ static std::optional<Number> findInteger(const char *place) {
 }
 
 /// The clauses of ops of one kind, in the order in which their text has them.
-static constexpr StringLiteral clauseOrder[] = {"bias", "dropout", "origin", "gate", "alpha", "gamma", "beta"};
+static constexpr StringLiteral clauseOrder[] = {"bias",  "dropout", "origin", "gate", "alpha",
+                                                "gamma", "beta",    "mask",   "past"};
 
 /// Where the word at `place` is a clause that belongs before one that is written already: the two of them.
 static std::optional<std::pair<StringRef, StringRef>> findClauseOrder(StringRef before, const char *place) {

@@ -203,6 +203,12 @@ void DimensionClasses::visitReshape(Value expanded, Value collapsed, ArrayRef<Sm
 }
 
 void DimensionClasses::visit(Operation *op) {
+  if (auto sizes = dyn_cast<EqualSizesOpInterface>(op)) {
+    sizes.forEachEqualSize([&](Value a, int64_t dimensionOfA, Value b, int64_t dimensionOfB) {
+      unite({a, dimensionOfA}, {b, dimensionOfB});
+    });
+    return;
+  }
   if (isa_and_nonnull<ResidDialect>(op->getDialect())) {
     if (op->getNumOperands() > 0 && rankOf(op->getOperand(0)) >= 0)
       visitResidOp(op);

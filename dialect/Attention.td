@@ -1,0 +1,160 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Family Attention: scaled dot-product attention of whole heads.
+
+#ifndef RESID_DIALECT_ATTENTION
+#define RESID_DIALECT_ATTENTION
+
+include "dialect/EqualSizes.td"
+include "dialect/ResidBase.td"
+
+// attention.C1, beside the rank that the verifier checks.
+def Resid_Mask : Resid_TensorOf<[I1, F16, BF16, F32, F64], "ranked tensor of i1, f16, bf16, f32 or f64">;
+
+def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
+                                 DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>,
+                                 DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "scaled dot-product attention";
+  let description = [{
+    Each query becomes a mean of the values, weighted by how well it matches their keys.
+
+    **Formula.** `y = softmax(scale·q·kᵀ + mask)·v`, head by head. Query head h reads the keys and values of head
+    `h div g`, where g is the number of query heads per head of keys. Keys that are *absent* take no part, whatever they
+    and their values hold:
+    - those that a boolean mask says `false` for;
+    - with `causal`, keys behind the query: key j of query i where `j > past + i`;
+    - with `past`, keys from `past + queries` on: places of the cache that are not filled yet;
+    - those whose score is -Inf.
+
+    A query without a present key gives zeros.
+
+    **Operands and results.**
+    - `q`: `[batch, heads, queries, size]`, of f16, bf16, f32 or f64. The size of a head is static, at most 256. Every
+      other dimension may be dynamic.
+    - `k`, `v`: `[batch, heads/g, keys, size]`.
+    - `mask`, optional: a tensor of at most four dimensions that broadcasts from the right to
+      `[batch, heads, queries, keys]`, where a static 1 stands for every size. One of floats is added to the scores. In
+      one of i1, true takes part.
+    - `past`, optional: i64, how many keys were in the cache before this call. Then `k` and `v` are caches, which hold the
+      keys of this call in the places from `past` on ([`resid.append`](append.md)).
+    - `scale`: float attribute, by default 1/sqrt(size).
+    - `causal`: unit attribute.
+    - result: the shape of `q`. Its element type is that of `q` unless another is written (`-> tensor<…xf32>`).
+    - `max`, `sum`: both or none, `[batch, heads, queries]`. Their type is the arithmetic type. `max` is the largest
+      score of the present keys, and `sum` is the sum of `exp(score - max)`. Without a present key they are -Inf and 0.
+
+    **Constraints.**
+    - `attention.C1`: tensors are ranked, and of f16, bf16, f32 or f64; a mask may be of i1. Their types have no
+      encoding, and they hold at most 2^47 bytes. `q`, `k` and `v` have rank 4, a mask at most that.
+    - `attention.C2`: the size of a head is static, from 1 to 256, and the same in `q`, `k` and `v`.
+    - `attention.C3`: batch agrees in `q`, `k` and `v`; heads and keys agree in `k` and `v`. Two sizes agree where they
+      are equal or one of them is dynamic.
+    - `attention.C4`: the heads of `k` divide those of `q`. Both numbers are static, or none is.
+    - `attention.C5`: the mask broadcasts to `[batch, heads, queries, keys]`.
+    - `attention.C6`: the scale is finite in the arithmetic type.
+    - `attention.C7`: the result has the shape of `q`.
+    - `attention.C8`: `max` and `sum` are given together. They have the shape of `q` without its last dimension, and the
+      arithmetic type.
+
+    **Not allowed.** A negative `past`, or more keys than the cache has places (`past + queries > keys`), is an error at
+    run time, as are numbers of heads that do not divide.
+
+    **Gradient.** With `p_j = exp(score_j - max)/sum`: `dv_j = Σ p_j·dy` over the queries, `dp_j = dy·v_j`, and
+    `dscore_j = p_j·(dp_j - Σ p·dp)`. Then `dq = scale·Σ dscore_j·k_j` and `dk_j = scale·Σ dscore_j·q` over the
+    queries.
+
+    **Rounding.** The *arithmetic type* is f64 if any float operand is, else f32. Nothing is rounded to a storage type
+    before the results, each of which is rounded once.
+    1. `s_j` is the chain of fused multiply-adds over `q·k_j` in ascending order, from +0, times the scale, rounded to the
+       arithmetic type once. An additive mask is added to that: two roundings.
+    2. Keys are taken in *chunks* of 256: `256c … 256c+255`, counted from the first key of the cache. A chunk without
+       present keys is skipped. In a chunk, `m_c` is the largest score plus +0; a NaN makes it NaN.
+    3. `p_j = E(s_j - m_c)`. E is [exp](../numerics.md#functions), but +0 instead of subnormal numbers.
+       `l_c = S(p)`, the [ordered sum](../numerics.md#the-ordered-sum-s) over the chunk, where absent keys add nothing.
+       `O_c` is the chain of `fma(p_j, v_j, O)` from +0 over the present keys, ascending.
+    4. The first chunk is the state `(m, l, O)`. Each other one joins it: `m' = max(m, m_c)`, NaN if one is,
+       `a = E(m - m')`, `b = E(m_c - m')`, `l' = fma(l_c, b, l·a)`, `O' = fma(O_c, b, O·a)`.
+    5. `y = (O + +0)/l`. `max` is m and `sum` is l.
+
+    **Example.**
+    ```mlir
+    func.func @attention(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>, %v: tensor<1x2x?x64xf32>,
+                         %mask: tensor<?xi1>, %past: i64) -> tensor<1x8x?x64xf32> {
+      %a = resid.attention %q, %k, %v mask(%mask)
+           : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<?xi1>
+      %b, %max, %sum = resid.attention %a, %k, %v past(%past) {causal, scale = 0.125}
+           : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>
+             -> tensor<1x8x?x64xf32>, tensor<1x8x?xf32>, tensor<1x8x?xf32>
+      return %b : tensor<1x8x?x64xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Resid_Rows:$q, Resid_Rows:$k, Resid_Rows:$v, Optional<Resid_Mask>:$mask, Optional<I64>:$past, // attention.C1
+                       OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal);
+  // The statistics are both present (max, sum) or both absent.
+  let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // attention.C1
+  let assemblyFormat = [{
+    $q `,` $k `,` $v (`mask` `(` $mask^ `)`)? (`past` `(` $past^ `)`)? attr-dict `:`
+    custom<AttentionTypes>(ref($mask), type($q), type($k), type($v), type($mask), type($result), type($statistics))
+  }];
+  let builders = [
+    // The result has the type of q.
+    OpBuilder<(ins "::mlir::Value":$q, "::mlir::Value":$k, "::mlir::Value":$v, CArg<"::mlir::Value", "{}">:$mask,
+                   CArg<"bool", "false">:$causal, CArg<"bool", "false">:$withStatistics)>];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// f64 if a float operand is, else f32.
+    ::mlir::FloatType getArithmeticType();
+    /// The factor of the scores, not rounded to the arithmetic type yet.
+    double getScoreScale();
+    /// The row statistics; null where they were not asked for.
+    Value getMax() { return getStatistics().empty() ? Value() : getStatistics()[0]; }
+    Value getSum() { return getStatistics().empty() ? Value() : getStatistics()[1]; }
+  }];
+}
+
+def Resid_AppendOp : Resid_Op<"append", [InferTypeOpAdaptor,
+                              DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>]> {
+  let summary = "writes new keys or values into a cache";
+  let description = [{
+    Puts the keys (or values) of this call behind those that the cache holds.
+
+    **Formula.** `y[b, h, past + i, d] = x[b, h, i, d]` for each new key i; all else is the cache's.
+
+    **Operands and results.**
+    - `cache`: `[batch, heads, keys, size]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
+    - `x`: `[batch, heads, new keys, size]`, of the cache's element type.
+    - `past`: i64, how many keys the cache holds.
+    - result: the type of `cache`. Where the cache is an argument of the function, and the result one of its results,
+      the caller may pass one array for both. Then only the new keys are written.
+
+    **Constraints.**
+    - `append.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
+      2^47 bytes.
+    - `append.C2`: both have rank 4 and one element type. Batch, heads and size agree; static new keys fit into static
+      keys.
+    - `append.C3`: the result has the type of `cache`.
+
+    **Not allowed.** A negative `past`, or `past + new keys > keys`, is an error at run time: a full cache. Nothing is
+    written then.
+
+    **Gradient.** `dx` is the slice of dy that was written, and `dcache` is dy with zeros there.
+
+    **Rounding.** None.
+
+    **Example.**
+    ```mlir
+    func.func @append(%cache: tensor<1x2x512x64xbf16>, %keys: tensor<1x2x?x64xbf16>, %past: i64)
+        -> tensor<1x2x512x64xbf16> {
+      %y = resid.append %cache, %keys past(%past) : tensor<1x2x512x64xbf16>, tensor<1x2x?x64xbf16>
+      return %y : tensor<1x2x512x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Resid_Rows:$cache, Resid_Rows:$x, I64:$past); // append.C1
+  let results = (outs Resid_Rows:$result);                          // append.C1, append.C3
+  let assemblyFormat = "$cache `,` $x `past` `(` $past `)` attr-dict `:` type($cache) `,` type($x)";
+  let hasVerifier = 1;
+}
+
+#endif
