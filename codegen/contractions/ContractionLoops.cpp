@@ -11,20 +11,6 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::contraction;
 
-Number contraction::makeNumber(OpBuilder &builder, Location loc, int64_t known) {
-  return {arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), known), known};
-}
-
-Number contraction::multiply(OpBuilder &builder, Location loc, Number a, Number b) {
-  if (a.isKnown() && b.isKnown())
-    return makeNumber(builder, loc, a.known * b.known);
-  if (a.is(1) || b.is(0))
-    return b;
-  if (b.is(1) || a.is(0))
-    return a;
-  return {arith::MulIOp::create(builder, loc, a.value, b.value)};
-}
-
 bool KernelLoops::readsAInPlace() const {
   return operands[kA].elementType == arithmetic && contracted.size() == 1 && contracted.front().strides[kA].is(1);
 }
@@ -73,8 +59,6 @@ private:
   bool isOnlyIn(unsigned loop, unsigned factor) const {
     return operands[factor].find(loop) && !operands[1 - factor].find(loop);
   }
-  Number getSize(Value buffer, MemRefType type, unsigned dimension);
-  Number getStride(unsigned operand, unsigned dimension);
 
   OpBuilder &builder;
   KernelOp kernel;
@@ -82,7 +66,6 @@ private:
   SmallVector<MappedOperand> operands;
   /// The loops that were merged into one, by the innermost of them; itself last.
   DenseMap<unsigned, SmallVector<unsigned>> merged;
-  SmallVector<memref::ExtractStridedMetadataOp> metadata;
 };
 
 } // namespace
@@ -100,34 +83,7 @@ LogicalResult LoopFinder::collectOperands() {
       return kernel.emitOpError("expected operands in memory, but got ") << operand->get().getType();
     operands.push_back({operand, kernel.getMap(*operand), type});
   }
-  metadata.resize(operands.size());
   return success();
-}
-
-Number LoopFinder::getSize(Value buffer, MemRefType type, unsigned dimension) {
-  if (!type.isDynamicDim(dimension))
-    return makeNumber(builder, loc, type.getDimSize(dimension));
-  Value size = memref::DimOp::create(builder, loc, buffer, dimension);
-  return {arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size)};
-}
-
-/// Strides of a layout that is row-major are known as far as sizes are.
-Number LoopFinder::getStride(unsigned operand, unsigned dimension) {
-  MappedOperand &mapped = operands[operand];
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (succeeded(mapped.type.getStridesAndOffset(strides, offset)) && !ShapedType::isDynamic(strides[dimension]))
-    return makeNumber(builder, loc, strides[dimension]);
-  if (mapped.type.getLayout().isIdentity()) {
-    Number stride = makeNumber(builder, loc, 1);
-    for (unsigned inner = dimension + 1; inner < mapped.type.getRank(); ++inner)
-      stride = multiply(builder, loc, stride, getSize(mapped.operand->get(), mapped.type, inner));
-    return stride;
-  }
-  if (!metadata[operand])
-    metadata[operand] = memref::ExtractStridedMetadataOp::create(builder, loc, mapped.operand->get());
-  Value stride = metadata[operand].getStrides()[dimension];
-  return {arith::IndexCastOp::create(builder, loc, builder.getI64Type(), stride)};
 }
 
 bool LoopFinder::isInPackedFactor(unsigned loop) {
@@ -140,7 +96,7 @@ Loop LoopFinder::readLoop(unsigned loop) {
   for (const MappedOperand &mapped : llvm::reverse(operands)) {
     bool isPacked = kernel.getPackedColumns() && &mapped == &operands[1];
     if (std::optional<unsigned> dimension = mapped.find(loop); dimension && !isPacked) {
-      Number size = getSize(mapped.operand->get(), mapped.type, *dimension);
+      Number size = getSize(builder, loc, mapped.operand->get(), *dimension);
       if (!result.size.value || size.isKnown())
         result.size = size;
     }
@@ -148,7 +104,8 @@ Loop LoopFinder::readLoop(unsigned loop) {
   for (unsigned i = 0; i < operands.size(); ++i) {
     std::optional<unsigned> dimension = operands[i].find(loop);
     bool isPacked = kernel.getPackedColumns() && i == 1;
-    result.strides.push_back(dimension && !isPacked ? getStride(i, *dimension) : makeNumber(builder, loc, 0));
+    result.strides.push_back(dimension && !isPacked ? getStride(builder, loc, operands[i].operand->get(), *dimension)
+                                                    : makeNumber(builder, loc, 0));
   }
   return result;
 }

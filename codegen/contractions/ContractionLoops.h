@@ -7,17 +7,9 @@
 #define RESID_CODEGEN_CONTRACTIONS_CONTRACTIONLOOPS_H
 
 #include "codegen/contractions/ContractionDialect.h"
+#include "codegen/contractions/Number.h"
 
 namespace mlir::resid::contraction {
-
-/// A size or stride: an i64 value, and the number where it is known.
-struct Number {
-  Value value;
-  int64_t known = ShapedType::kDynamic;
-
-  bool isKnown() const { return !ShapedType::isDynamic(known); }
-  bool is(int64_t number) const { return known == number; }
-};
 
 /// One loop, or several that run through every operand as one.
 struct Loop {
@@ -57,10 +49,6 @@ struct KernelLoops {
   /// Finds the loops of a kernel on buffers; emits what reads sizes and strides that are not known, before the kernel.
   static FailureOr<KernelLoops> create(OpBuilder &builder, KernelOp kernel);
 };
-
-/// The product of numbers.
-Number multiply(OpBuilder &builder, Location loc, Number a, Number b);
-Number makeNumber(OpBuilder &builder, Location loc, int64_t known);
 
 } // namespace mlir::resid::contraction
 

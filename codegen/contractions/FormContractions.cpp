@@ -5,6 +5,7 @@
 #include "codegen/contractions/Epilogue.h"
 #include "codegen/contractions/PanelMemory.h"
 #include "codegen/contractions/Passes.h"
+#include "codegen/contractions/Source.h"
 #include "dialect/Contraction.h"
 #include "mlir/IR/Matchers.h"
 
@@ -18,12 +19,6 @@ using namespace mlir::resid;
 using namespace mlir::resid::contraction;
 
 namespace {
-
-/// A tensor and the map from the kernel's loops to its dimensions.
-struct Source {
-  Value tensor;
-  AffineMap map;
-};
 
 /// Where a kernel's accumulators start.
 struct InitialValues {
@@ -81,24 +76,6 @@ AffineMap KernelFormer::orderLoops(AffineMap map) const {
   for (auto [place, loop] : llvm::enumerate(order))
     places[loop] = getAffineDimExpr(place, map.getContext());
   return map.replaceDimsAndSymbols(places, {}, order.size(), 0);
-}
-
-/// The map on the dimensions of an elementwise op's input, where it yields that input's element, possibly widened.
-static std::optional<Source> readThrough(const Source &source, FloatType arithmetic) {
-  auto op = source.tensor.getDefiningOp<linalg::LinalgOp>();
-  if (!op || !op.hasPureTensorSemantics() || op.getNumParallelLoops() != op.getNumLoops() ||
-      op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || !op.hasOnlyProjectedPermutations())
-    return std::nullopt;
-  Value yielded = op.getBlock()->getTerminator()->getOperand(0);
-  // A factor that is widened to f64 makes the arithmetic what it is.
-  if (auto widening = yielded.getDefiningOp<arith::ExtFOp>(); widening && !arithmetic.isF64())
-    yielded = widening.getIn();
-  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (yielded != op.getBlock()->getArgument(0) || !result.isPermutation() ||
-      !isa<RankedTensorType>(op.getDpsInputOperand(0)->get().getType()))
-    return std::nullopt;
-  AffineMap input = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
-  return Source{op.getDpsInputOperand(0)->get(), input.compose(inversePermutation(result)).compose(source.map)};
 }
 
 Source KernelFormer::getFactor(OpOperand *factor) {

@@ -4,9 +4,6 @@
 
 #include "codegen/cpu/contractions/KernelView.h"
 
-#include "codegen/kernels/ElementCast.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
@@ -46,69 +43,18 @@ Value KernelView::atBatch(unsigned operand, ValueRange batch) {
   return code.at(pointers[operand], loops.operands[operand].elementType, offset);
 }
 
-/// Stack memory for a panel's columns.
-Value KernelView::getBuffer(Type type) {
-  Value &buffer = buffers[type];
-  if (!buffer) {
-    buffer = code.allocate(entry, type, kPanelColumns);
-    OpBuilder::InsertionGuard guard(code.builder);
-    code.builder.setInsertionPointAfterValue(buffer);
-    auto vector = VectorType::get(kPanelColumns, type);
-    code.store(arith::ConstantOp::create(code.builder, code.loc, code.builder.getZeroAttr(vector)), buffer);
-  }
-  return buffer;
-}
-
-void KernelView::copyColumns(Type type, Value from, Value fromStride, Value to, Value toStride, Value count) {
-  code.loop(code.constant(0), count, 1, [&](Value column) {
-    Value element = code.load(type, code.at(from, type, code.multiply(column, fromStride)));
-    code.store(element, code.at(to, type, code.multiply(column, toStride)));
-  });
-}
-
 Value KernelView::loadColumns(unsigned operand, Value row, ColumnRun run) {
-  Type element = loops.operands[operand].elementType, moved = getMovedType(element);
-  auto type = VectorType::get(kPanelColumns, moved);
+  Type element = loops.operands[operand].elementType;
   const Number &stride = loops.n.strides[operand];
-  Value one = code.constant(1), loaded;
-  if (stride.is(0)) {
-    loaded = code.spread(code.load(moved, row), kPanelColumns);
-    return kernels::fromMemory(code.builder, code.loc, loaded, element);
-  }
-  Value start = code.at(row, moved, code.multiply(run.first, stride.value));
-  auto loadThroughBuffer = [&](Value count) {
-    Value buffer = getBuffer(moved);
-    copyColumns(moved, start, stride.value, buffer, one, count);
-    return SmallVector<Value>{code.load(type, buffer)};
-  };
-  auto loadAll = [&] { return SmallVector<Value>{code.load(type, start)}; };
-  if (!stride.is(1))
-    loaded = loadThroughBuffer(run.count ? run.count : code.constant(kPanelColumns)).front();
-  else if (!run.count)
-    loaded = loadAll().front();
-  else
-    loaded = code.choose(code.isEqual(run.count, code.constant(kPanelColumns)), type, loadAll,
-                         [&] { return loadThroughBuffer(run.count); })
-                 .front();
-  return kernels::fromMemory(code.builder, code.loc, loaded, element);
+  return runs.load(element, code.at(row, getMovedType(element), code.multiply(run.first, stride.value)), stride,
+                   run.count);
 }
 
 void KernelView::storeColumns(Value vector, unsigned operand, Value row, ColumnRun run) {
-  Type moved = getMovedType(loops.operands[operand].elementType);
+  Type element = loops.operands[operand].elementType;
   const Number &stride = loops.n.strides[operand];
-  Value stored = kernels::toMemory(code.builder, code.loc, vector, moved), one = code.constant(1);
-  Value start = code.at(row, moved, code.multiply(run.first, stride.value));
-  auto storeThroughBuffer = [&](Value count) {
-    Value buffer = getBuffer(moved);
-    code.store(stored, buffer);
-    copyColumns(moved, buffer, one, start, stride.value, count);
-  };
-  auto storeAll = [&] { code.store(stored, start); };
-  if (!stride.is(1))
-    return storeThroughBuffer(run.count ? run.count : code.constant(kPanelColumns));
-  if (!run.count)
-    return storeAll();
-  code.choose(code.isEqual(run.count, code.constant(kPanelColumns)), storeAll, [&] { storeThroughBuffer(run.count); });
+  runs.store(vector, element, code.at(row, getMovedType(element), code.multiply(run.first, stride.value)), stride,
+             run.count);
 }
 
 void KernelView::forEachTerm(unsigned operand, bool isInnermost, function_ref<void(Value, Value)> body) {

@@ -7,6 +7,7 @@
 #define RESID_CODEGEN_CPU_CONTRACTIONS_KERNELVIEW_H
 
 #include "codegen/contractions/PanelMemory.h"
+#include "codegen/cpu/contractions/ElementRuns.h"
 #include "codegen/cpu/contractions/LoopCode.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -20,7 +21,7 @@ struct ColumnRun {
 
 class KernelView {
 public:
-  KernelView(OpBuilder &builder, Location loc, Block *entry) : code(builder, loc), entry(entry) {}
+  KernelView(OpBuilder &builder, Location loc, Block *entry) : code(builder, loc), entry(entry), runs(code, entry) {}
 
   LoopCode code;
   /// Where stack memory is taken.
@@ -59,10 +60,7 @@ public:
   void forEachTerm(unsigned operand, bool isInnermost, function_ref<void(Value offset, Value term)> body);
 
 private:
-  Value getBuffer(Type type);
-  void copyColumns(Type type, Value from, Value fromStride, Value to, Value toStride, Value count);
-
-  DenseMap<Type, Value> buffers;
+  ElementRuns runs;
 };
 
 } // namespace mlir::resid::cpu

@@ -22,9 +22,9 @@ namespace {
 class MicroKernelEmitter {
 public:
   MicroKernelEmitter(LoopCode code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels, int64_t sumStride,
-                     MicroKernels::Operands operands)
+                     bool startsAtZero, MicroKernels::Operands operands)
       : code(code), arithmetic(arithmetic), bType(bType), rows(rows), panels(panels), sumStride(sumStride),
-        operands(operands), sumType(VectorType::get(kPanelColumns, arithmetic)) {}
+        startsAtZero(startsAtZero), operands(operands), sumType(VectorType::get(kPanelColumns, arithmetic)) {}
 
   void emit();
 
@@ -39,6 +39,7 @@ private:
   FloatType arithmetic;
   Type bType;
   int64_t rows, panels, sumStride;
+  bool startsAtZero;
   MicroKernels::Operands operands;
   VectorType sumType;
   SmallVector<Value> aRows, bPanels;
@@ -100,9 +101,10 @@ void MicroKernelEmitter::emit() {
   for (int64_t panel = 0; panel < panels; ++panel)
     bPanels.push_back(code.at(operands.b, bType, code.multiply(operands.panelStride, code.constant(panel))));
   SmallVector<Value> sums;
+  Value zeros = arith::ConstantOp::create(code.builder, code.loc, code.builder.getZeroAttr(sumType));
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t panel = 0; panel < panels; ++panel)
-      sums.push_back(code.load(sumType, atSum(row, panel)));
+      sums.push_back(startsAtZero ? zeros : code.load(sumType, atSum(row, panel)));
   int64_t step = contraction::getInterleavedTerms(bType);
   Value zero = code.constant(0), whole = operands.terms;
   if (step > 1)
@@ -119,7 +121,7 @@ void MicroKernelEmitter::emit() {
 }
 
 func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name, FloatType arithmetic, Type bType,
-                                  int64_t rows, int64_t panels, int64_t sumStride) {
+                                  int64_t rows, int64_t panels, int64_t sumStride, bool startsAtZero) {
   MLIRContext *context = outer.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context), number = outer.getI64Type();
   auto type = FunctionType::get(context, {pointer, number, pointer, number, number, pointer}, {});
@@ -131,19 +133,20 @@ func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name
   OpBuilder builder = OpBuilder::atBlockBegin(entry);
   MicroKernels::Operands operands{entry->getArgument(0), entry->getArgument(1), entry->getArgument(2),
                                   entry->getArgument(3), entry->getArgument(4), entry->getArgument(5)};
-  MicroKernelEmitter(LoopCode(builder, loc), arithmetic, bType, rows, panels, sumStride, operands).emit();
+  MicroKernelEmitter(LoopCode(builder, loc), arithmetic, bType, rows, panels, sumStride, startsAtZero, operands).emit();
   func::ReturnOp::create(builder, loc);
   return function;
 }
 
 void MicroKernels::emitCall(LoopCode &code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels,
-                            int64_t sumStride, const Operands &operands) {
+                            int64_t sumStride, const Operands &operands, bool startsAtZero) {
   std::string types;
   llvm::raw_string_ostream(types) << bType << (bType == arithmetic ? "" : arithmetic.isF64() ? ".f64" : "");
-  std::string name = llvm::formatv("resid.product_{0}x{1}_of_{2}_{3}", rows, panels * kPanelColumns, sumStride, types);
+  std::string name = llvm::formatv("resid.product_{0}x{1}_of_{2}_{3}{4}", rows, panels * kPanelColumns, sumStride,
+                                   types, startsAtZero ? "_from_zero" : "");
   func::FuncOp &function = functions[name];
   if (!function)
-    function = create(code.builder, code.loc, name, arithmetic, bType, rows, panels, sumStride);
+    function = create(code.builder, code.loc, name, arithmetic, bType, rows, panels, sumStride, startsAtZero);
   func::CallOp::create(
       code.builder, code.loc, function,
       ValueRange{operands.a, operands.aStride, operands.b, operands.panelStride, operands.terms, operands.sums});

@@ -1,0 +1,50 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads sizes and strides of buffers.
+
+#include "codegen/contractions/Number.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::contraction;
+
+Number contraction::makeNumber(OpBuilder &builder, Location loc, int64_t known) {
+  return {arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), known), known};
+}
+
+Number contraction::multiply(OpBuilder &builder, Location loc, Number a, Number b) {
+  if (a.isKnown() && b.isKnown())
+    return makeNumber(builder, loc, a.known * b.known);
+  if (a.is(1) || b.is(0))
+    return b;
+  if (b.is(1) || a.is(0))
+    return a;
+  return {arith::MulIOp::create(builder, loc, a.value, b.value)};
+}
+
+Number contraction::getSize(OpBuilder &builder, Location loc, Value buffer, unsigned dimension) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (!type.isDynamicDim(dimension))
+    return makeNumber(builder, loc, type.getDimSize(dimension));
+  Value size = memref::DimOp::create(builder, loc, buffer, dimension);
+  return {arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size)};
+}
+
+Number contraction::getStride(OpBuilder &builder, Location loc, Value buffer, unsigned dimension) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (succeeded(type.getStridesAndOffset(strides, offset)) && !ShapedType::isDynamic(strides[dimension]))
+    return makeNumber(builder, loc, strides[dimension]);
+  if (type.getLayout().isIdentity()) {
+    Number stride = makeNumber(builder, loc, 1);
+    for (unsigned inner = dimension + 1; inner < type.getRank(); ++inner)
+      stride = multiply(builder, loc, stride, getSize(builder, loc, buffer, inner));
+    return stride;
+  }
+  auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
+  return {arith::IndexCastOp::create(builder, loc, builder.getI64Type(), metadata.getStrides()[dimension])};
+}

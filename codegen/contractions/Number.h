@@ -1,0 +1,33 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sizes and strides of buffers, which may be known. Not: of which loops they are.
+
+#ifndef RESID_CODEGEN_CONTRACTIONS_NUMBER_H
+#define RESID_CODEGEN_CONTRACTIONS_NUMBER_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::resid::contraction {
+
+/// A size or stride: an i64 value, and the number where it is known.
+struct Number {
+  Value value;
+  int64_t known = ShapedType::kDynamic;
+
+  bool isKnown() const { return !ShapedType::isDynamic(known); }
+  bool is(int64_t number) const { return known == number; }
+};
+
+Number makeNumber(OpBuilder &builder, Location loc, int64_t known);
+/// The product of numbers.
+Number multiply(OpBuilder &builder, Location loc, Number a, Number b);
+
+/// Of a buffer, one dimension's size, and its stride in elements. Strides of a row-major layout are known as far as
+/// sizes are.
+Number getSize(OpBuilder &builder, Location loc, Value buffer, unsigned dimension);
+Number getStride(OpBuilder &builder, Location loc, Value buffer, unsigned dimension);
+
+} // namespace mlir::resid::contraction
+
+#endif // RESID_CODEGEN_CONTRACTIONS_NUMBER_H

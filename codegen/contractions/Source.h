@@ -1,0 +1,26 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a kernel reads, behind ops that only move or widen elements. Not: which kernels read so.
+
+#ifndef RESID_CODEGEN_CONTRACTIONS_SOURCE_H
+#define RESID_CODEGEN_CONTRACTIONS_SOURCE_H
+
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
+#include <optional>
+
+namespace mlir::resid::contraction {
+
+/// A tensor and the map from the kernel's loops to its dimensions.
+struct Source {
+  Value tensor;
+  AffineMap map;
+};
+
+/// What was there before a linalg op that transposes, broadcasts, or widens to `arithmetic`; nothing if there is none.
+std::optional<Source> readThrough(const Source &source, FloatType arithmetic);
+
+} // namespace mlir::resid::contraction
+
+#endif // RESID_CODEGEN_CONTRACTIONS_SOURCE_H
