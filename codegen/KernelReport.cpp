@@ -4,6 +4,7 @@
 
 #include "codegen/KernelReport.h"
 
+#include "codegen/attention/AttentionDialect.h"
 #include "codegen/boundary/Signature.h"
 #include "codegen/contractions/ContractionDialect.h"
 #include "codegen/rows/Passes.h"
@@ -16,7 +17,9 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-static bool isKernel(Operation *op) { return isa_and_present<contraction::KernelOp, rows::KernelOp>(op); }
+static bool isKernel(Operation *op) {
+  return isa_and_present<attention::KernelOp, contraction::KernelOp, rows::KernelOp>(op);
+}
 
 namespace {
 
@@ -30,7 +33,8 @@ public:
 
 private:
   ReportedKernel read(rows::KernelOp kernel);
-  ReportedKernel read(contraction::KernelOp kernel);
+  /// Of kernels that read and write each element once.
+  ReportedKernel read(DestinationStyleOpInterface kernel);
   ReportedKernel start(Operation *kernel);
   void addOperand(rows::OperandTraffic traffic, ReportedKernel &result);
   rows::ByteCount countBytes(Value tensor);
@@ -172,13 +176,13 @@ rows::ByteCount FunctionReader::countBytes(Value tensor) {
   return bytes;
 }
 
-ReportedKernel FunctionReader::read(contraction::KernelOp kernel) {
+ReportedKernel FunctionReader::read(DestinationStyleOpInterface kernel) {
   ReportedKernel result = start(kernel);
   for (OpOperand *operand : kernel.getDpsInputOperands())
     if (isa<RankedTensorType>(operand->get().getType()))
       addOperand({operand->get(), /*isOutput=*/false, countBytes(operand->get()), /*loads=*/1, /*stores=*/0}, result);
-  addOperand({kernel.getResult(), /*isOutput=*/true, countBytes(kernel.getResult()), /*loads=*/0, /*stores=*/1},
-             result);
+  for (Value written : kernel->getResults())
+    addOperand({written, /*isOutput=*/true, countBytes(written), /*loads=*/0, /*stores=*/1}, result);
   return result;
 }
 
@@ -217,8 +221,8 @@ void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &
       kernels.push_back(read(kernel));
       return WalkResult::skip();
     }
-    if (auto kernel = dyn_cast<contraction::KernelOp>(op)) {
-      kernels.push_back(read(kernel));
+    if (isKernel(op)) {
+      kernels.push_back(read(cast<DestinationStyleOpInterface>(op)));
       return WalkResult::skip();
     }
     if (isa_and_present<linalg::LinalgDialect>(op->getDialect()) && op->getNumResults() != 0 &&

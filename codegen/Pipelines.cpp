@@ -5,11 +5,13 @@
 #include "codegen/Pipelines.h"
 
 #include "codegen/PassDiagnostics.h"
+#include "codegen/attention/Passes.h"
 #include "codegen/boundary/Exports.h"
 #include "codegen/boundary/Passes.h"
 #include "codegen/buffers/Passes.h"
 #include "codegen/contractions/Passes.h"
 #include "codegen/cpu/Passes.h"
+#include "codegen/cpu/attention/DescribeAttention.h"
 #include "codegen/cpu/choice/DescribePlan.h"
 #include "codegen/cpu/choice/LocalRows.h"
 #include "codegen/cpu/contractions/DescribeContraction.h"
@@ -46,10 +48,11 @@ using namespace mlir;
 using namespace mlir::resid;
 
 void resid::registerCompilerDialects(DialectRegistry &registry) {
-  registry.insert<ResidDialect, contraction::ContractionDialect, rows::RowsDialect, arith::ArithDialect,
-                  bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect, index::IndexDialect,
-                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-                  tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  registry
+      .insert<ResidDialect, attention::AttentionDialect, contraction::ContractionDialect, rows::RowsDialect,
+              arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect,
+              index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+              scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   func::registerInlinerExtension(registry);
   LLVM::registerInlinerInterface(registry);
   linalg::registerAllDialectInterfaceImplementations(registry);
@@ -62,6 +65,7 @@ void resid::registerCompilerDialects(DialectRegistry &registry) {
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
   tensor::registerSubsetOpInterfaceExternalModels(registry);
   tensor::registerTilingInterfaceExternalModels(registry);
+  attention::registerAttentionBufferization(registry);
   contraction::registerContractionBufferization(registry);
   rows::registerRowsBufferization(registry);
 }
@@ -226,6 +230,8 @@ static std::vector<kernels::DescribePlan> describePlans(ArrayRef<machine::Target
     machines.push_back([&target](Operation *op) {
       if (auto product = dyn_cast<contraction::KernelOp>(op))
         return cpu::describeContraction(product, target.cpu, target.facts);
+      if (auto kernel = dyn_cast<attention::KernelOp>(op))
+        return cpu::describeAttention(kernel, target.cpu, target.facts);
       return cpu::describePlan(cast<rows::KernelOp>(op), target.cpu, target.facts);
     });
   return machines;

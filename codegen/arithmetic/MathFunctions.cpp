@@ -17,6 +17,8 @@ struct Format {
   double roundingConstant;   // adding it rounds to an integer, which then stands in the last bits
   int64_t roundingBits;      // its bits
   double expLow, expHigh;    // beyond, exp is 0 or infinity
+  double decayLow;           // its power is one below the normal ones, whose bits are 0
+  double smallestNormal;
   double tanhHigh, erfHigh;  // beyond, the result is ±1
   unsigned expTerms;         // of (exp(r)-1-r)/r^2
   ArrayRef<double> erfSmall; // (erf(x)/x - 1) in x^2, |x| <= 1
@@ -45,15 +47,27 @@ constexpr double kErfLarge64[] = {
     -4.130608751214163e-07,  -4.99775578642227e-07,  -1.3982388076447602e-07, 5.796398068219554e-08,
     8.45185126938292e-08,    3.2450230606134464e-08, -3.425512880289054e-08};
 
-const Format kFormat32 = {
-    0.693145751953125, 1.428606820309417e-06, 0x1.8p23, 0x4B400000, -104.0, 89.0, 10.0, 4.0, 6, kErfSmall32,
-    kErfLarge32};
+const Format kFormat32 = {0.693145751953125,
+                          1.428606820309417e-06,
+                          0x1.8p23,
+                          0x4B400000,
+                          -104.0,
+                          89.0,
+                          -88.0,
+                          0x1p-126,
+                          10.0,
+                          4.0,
+                          6,
+                          kErfSmall32,
+                          kErfLarge32};
 const Format kFormat64 = {6.93147180369123816490e-01,
                           1.90821492927058770002e-10,
                           0x1.8p52,
                           0x4338000000000000,
                           -746.0,
                           710.0,
+                          -709.0,
+                          0x1p-1022,
                           20.0,
                           6.0,
                           12,
@@ -92,6 +106,13 @@ Value arithmetic::emitExp(FloatArithmetic &a, Value x) {
   auto [exponent, reduced] = reduceExponential(a, x);
   // In two steps, since 2^n itself may lie outside of the range where the result is inside.
   return a.scale(a.add(reduced, 1), exponent);
+}
+
+/// In one step, since results whose power lies outside of the range are 0. Of a NaN, the power may be anything.
+Value arithmetic::emitDecay(FloatArithmetic &a, Value x) {
+  auto [exponent, reduced] = reduceExponential(a, a.atLeast(x, getFormat(a).decayLow));
+  Value result = a.multiply(a.add(reduced, 1), a.powerOfTwo(exponent));
+  return a.choose(a.isBelow(result, getFormat(a).smallestNormal), 0, result);
 }
 
 /// tanh |x| = t/(t+2) with t = exp(2|x|) - 1 = 2^n·(exp(r)-1) + (2^n-1), which keeps its relative precision near 0.

@@ -16,6 +16,8 @@ enum class Precision { Double, Single };
 // In f32 and f64. Relative errors: exp below 2e-7 and 5e-16, tanh below 4e-7 and 1e-15, erf below 2e-7 and 1e-15. NaN
 // gives NaN; infinities the limits.
 Value emitExp(FloatArithmetic &a, Value x);
+/// The bits of emitExp for x of 0 or less, but +0 in place of subnormal numbers.
+Value emitDecay(FloatArithmetic &a, Value x);
 Value emitTanh(FloatArithmetic &a, Value x);
 Value emitErf(FloatArithmetic &a, Value x);
 

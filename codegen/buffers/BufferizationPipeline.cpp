@@ -2,6 +2,7 @@
 //
 // The order of the passes from tensors to buffers, and their registration.
 
+#include "codegen/attention/Passes.h"
 #include "codegen/buffers/Passes.h"
 #include "codegen/contractions/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -33,6 +34,7 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager) {
   addCleanup(manager);
   manager.addPass(createAllocateSums());
   manager.addPass(contraction::createAllocatePanels());
+  manager.addPass(attention::createAllocateAttention());
   addCleanup(manager);
 }
 

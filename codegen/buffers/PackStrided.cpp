@@ -2,6 +2,7 @@
 //
 // resid-pack-strided: strided arrays where only contiguous ones will do.
 
+#include "codegen/attention/AttentionDialect.h"
 #include "codegen/buffers/Passes.h"
 #include "codegen/contractions/ContractionDialect.h"
 #include "codegen/rows/RowsDialect.h"
@@ -35,8 +36,8 @@ bool readsAnyStride(OpOperand &use) {
     return !kernel.isDpsInit(&use) && takesRows(kernel, use);
   if (auto product = dyn_cast<contraction::KernelOp>(user))
     return !product.isDpsInit(&use) && !(product.getPackedColumns() && &use == &product.getBMutable());
-  if (auto structured = dyn_cast<linalg::LinalgOp>(user))
-    return structured.isDpsInput(&use);
+  if (isa<attention::KernelOp, linalg::LinalgOp>(user))
+    return cast<DestinationStyleOpInterface>(user).isDpsInput(&use);
   if (auto write = dyn_cast<bufferization::MaterializeInDestinationOp>(user))
     return &use == &write.getSourceMutable();
   return isa<tensor::DimOp, tensor::ExtractOp>(user);
@@ -47,7 +48,8 @@ bool readsAnyStride(OpOperand &use) {
 bool canBeWrittenInPlace(Value value) {
   auto result = dyn_cast<OpResult>(value);
   auto writer = result ? dyn_cast<DestinationStyleOpInterface>(result.getOwner()) : nullptr;
-  if (!writer || !isa<contraction::KernelOp, rows::KernelOp, linalg::LinalgOp>(writer.getOperation()))
+  if (!writer ||
+      !isa<attention::KernelOp, contraction::KernelOp, rows::KernelOp, linalg::LinalgOp>(writer.getOperation()))
     return false;
   OpOperand &init = *writer.getTiedOpOperand(result);
   if (auto kernel = dyn_cast<rows::KernelOp>(writer.getOperation()); kernel && !takesRows(kernel, init))

@@ -32,6 +32,16 @@ static void addConversionToLLVM(OpPassManager &manager) {
   manager.addPass(cpu::createFinishLLVMModule());
 }
 
+FailureOr<cpu::CPUTarget> cpu::readCPUTarget(Operation *op, unsigned vectorBits, bool isX86, StringRef schedule) {
+  CPUTarget target;
+  target.vectorBits = vectorBits;
+  target.isX86 = isX86;
+  llvm::Expected<Schedule> parsed = parseSchedule(schedule);
+  if (llvm::Error error = parsed ? target.use(*parsed) : parsed.takeError())
+    return op->emitError(llvm::toString(std::move(error)));
+  return target;
+}
+
 void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &target) {
   manager.addNestedPass<func::FuncOp>(buffers::createLowerRequire());
   manager.addPass(buffers::createLowerCopies());
@@ -42,11 +52,8 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
 #include "codegen/cpu/choice/CPUFacts.def"
   kernelOptions.schedule = printSchedule(target.schedule);
   manager.addPass(cpu::createLowerKernels(kernelOptions));
-  cpu::LowerContractionsOptions contractionOptions;
-  contractionOptions.vectorBits = target.vectorBits;
-  contractionOptions.isX86 = target.isX86;
-  contractionOptions.schedule = kernelOptions.schedule;
-  manager.addPass(cpu::createLowerContractions(contractionOptions));
+  manager.addPass(cpu::createLowerContractions({target.vectorBits, target.isX86, kernelOptions.schedule}));
+  manager.addPass(cpu::createLowerAttention({target.vectorBits, target.isX86, kernelOptions.schedule}));
   manager.addPass(cpu::createLowerLoopNests());
   addFloatLowering(manager, target);
   manager.addPass(arithmetic::createExpandDivisions());

@@ -22,14 +22,9 @@ struct LowerContractions : public cpu::impl::LowerContractionsBase<LowerContract
   void runOnOperation() override {
     SmallVector<contraction::KernelOp> kernels;
     getOperation().walk([&](contraction::KernelOp kernel) { kernels.push_back(kernel); });
-    CPUTarget target;
-    target.vectorBits = vectorBits;
-    target.isX86 = isX86;
-    llvm::Expected<Schedule> parsed = parseSchedule(schedule);
-    if (llvm::Error error = parsed ? target.use(*parsed) : parsed.takeError()) {
-      getOperation().emitError(llvm::toString(std::move(error)));
+    FailureOr<CPUTarget> target = readCPUTarget(getOperation(), vectorBits, isX86, schedule);
+    if (failed(target))
       return signalPassFailure();
-    }
     SymbolTable symbols(getOperation());
     MicroKernels microKernels(symbols);
     std::deque<ContractionFunctions> codes;
@@ -40,7 +35,7 @@ struct LowerContractions : public cpu::impl::LowerContractionsBase<LowerContract
         return signalPassFailure();
       auto known = llvm::find_if(codes, [&](ContractionFunctions &code) { return code.getFirst().isLike(*use); });
       ContractionFunctions *code =
-          known != codes.end() ? &*known : &codes.emplace_back(*use, symbols, target, microKernels);
+          known != codes.end() ? &*known : &codes.emplace_back(*use, symbols, *target, microKernels);
       uses.emplace_back(std::move(*use), code);
     }
     for (ContractionFunctions &code : codes)

@@ -2,6 +2,7 @@
 //
 // Moves linalg ops and equal kernels on buffers into functions that get pointers, sizes and scalars.
 
+#include "codegen/attention/AttentionDialect.h"
 #include "codegen/contractions/ContractionDialect.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/kernels/ArgumentBuffers.h"
@@ -151,7 +152,7 @@ std::optional<OutlinedOp> OutlinedOp::find(Operation *op) {
   if (auto nest = dyn_cast<linalg::LinalgOp>(op)) {
     if (!nest.hasPureBufferSemantics() || nest.getNumLoops() == 0 || !readsAtMost(op))
       return std::nullopt;
-  } else if (isa<rows::KernelOp, contraction::KernelOp>(op) && op->getNumResults() == 0) {
+  } else if (isa<attention::KernelOp, contraction::KernelOp, rows::KernelOp>(op) && op->getNumResults() == 0) {
     // Without one, the function's first pointer would be taken for it.
     outlined.context = kernels::findContext(outlined.getEnclosing());
     if (!outlined.context)

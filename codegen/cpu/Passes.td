@@ -81,7 +81,21 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
-def LowerContractions : Pass<"resid-lower-contractions", "::mlir::ModuleOp"> {
+/// A pass that emits micro-kernels for a processor.
+class MicroKernelPass<string name> : Pass<name, "::mlir::ModuleOp"> {
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
+           "width in bits of the vector registers">,
+    Option<"isX86", "x86", "bool", /*default=*/"false", "the target is an x86-64">,
+    Option<"schedule", "schedule", "std::string", /*default=*/"",
+           "settings that override the choices made here, as key=value,key=value">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def LowerContractions : MicroKernelPass<"resid-lower-contractions"> {
   let summary = "outline each contraction.kernel into functions that pack its factors and compute its product";
   let description = [{
     Each contraction.kernel on memrefs becomes calls of private functions: those that pack its factors, where they do
@@ -96,16 +110,22 @@ def LowerContractions : Pass<"resid-lower-contractions", "::mlir::ModuleOp"> {
     Cells are cut into 64 tasks at most, by shape alone. Bit-exact: each element is one chain of fused multiply-adds in
     the order of the contracted loops, whatever the blocks, registers and threads are.
   }];
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
-           "width in bits of the vector registers">,
-    Option<"isX86", "x86", "bool", /*default=*/"false", "the target is an x86-64">,
-    Option<"schedule", "schedule", "std::string", /*default=*/"",
-           "settings that override the choices made here, as key=value,key=value">,
-  ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
+}
+
+def LowerAttention : MicroKernelPass<"resid-lower-attention"> {
+  let summary = "outline each attention.kernel into a function that computes it chunk by chunk";
+  let description = [{
+    Each attention.kernel on memrefs becomes calls of a private function over units of its work: blocks of 256 rows of
+    one head of keys. A row is a query of one of the heads that read these keys. Kernels with the same code share a
+    function.
+
+    For a unit, the queries are copied in the arithmetic type. For each chunk of 256 keys, keys and values are packed in
+    panels of 16. Per block of rows, micro-kernels compute the scores, which stay in the first level of the cache; their
+    softmax is taken; micro-kernels add the weighted values to the state of each row. Chunks that causality or the
+    cache's length hides from all rows are skipped.
+
+    Units are cut into 64 tasks at most, by shape alone, each with a slot of scratch memory of its own. Bit-exact.
+  }];
 }
 
 def LowerLoopNests : Pass<"resid-lower-loop-nests", "::mlir::ModuleOp"> {

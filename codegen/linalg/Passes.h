@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_LINALG_PASSES_H
 #define RESID_CODEGEN_LINALG_PASSES_H
 
+#include "codegen/attention/AttentionDialect.h"
 #include "codegen/rows/Passes.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

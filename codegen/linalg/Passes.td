@@ -32,7 +32,7 @@ def ResidToLinalg : Pass<"resid-to-linalg"> {
     Every resid op is illegal afterwards: one that has no lowering is an error that names it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::resid::rows::RowsDialect", "::mlir::tensor::TensorDialect"];
+                           "::mlir::resid::attention::AttentionDialect", "::mlir::resid::rows::RowsDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def DecomposeSoftmax : Pass<"resid-decompose-softmax"> {

@@ -16,6 +16,7 @@ void populateResidualToLinalg(RewritePatternSet &patterns);
 void populateNormToLinalg(RewritePatternSet &patterns);
 void populateDropoutToLinalg(RewritePatternSet &patterns);
 void populateFusedToLinalg(RewritePatternSet &patterns);
+void populateAttentionToLinalg(RewritePatternSet &patterns);
 
 /// Turns cf.assert into rows.require, and requires that the steps of loops go forward. An error where an assertion
 /// stands in an operation that has no place for a status.

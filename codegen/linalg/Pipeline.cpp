@@ -2,6 +2,7 @@
 //
 // The order of the passes from resid ops to row kernels.
 
+#include "codegen/attention/Passes.h"
 #include "codegen/contractions/Passes.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/rows/Passes.h"
@@ -23,6 +24,7 @@ void resid::buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOpt
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(attention::createAbsorbHeadTransposes());
   pm.addPass(contraction::createFormContractions());
   // Where kernels read panels, nothing is left of what unpacks them.
   pm.addPass(createLowerPacks());
@@ -34,6 +36,7 @@ void resid::buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOpt
 
 void resid::registerRowKernelPasses() {
   registerResidToLinalgPasses();
+  attention::registerAttentionPasses();
   contraction::registerContractionsPasses();
   rows::registerRowsPasses();
   PassPipelineRegistration<>("resid-row-kernels", "from resid ops to row kernels, on tensors",

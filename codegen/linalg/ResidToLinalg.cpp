@@ -24,6 +24,7 @@ struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
     populateNormToLinalg(patterns);
     populateDropoutToLinalg(patterns);
     populateFusedToLinalg(patterns);
+    populateAttentionToLinalg(patterns);
     ConversionTarget target(context);
     target.addIllegalDialect<ResidDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

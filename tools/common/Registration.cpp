@@ -5,6 +5,7 @@
 #include "tools/common/Registration.h"
 
 #include "codegen/arithmetic/Passes.h"
+#include "codegen/attention/Passes.h"
 #include "codegen/boundary/Passes.h"
 #include "codegen/buffers/Passes.h"
 #include "codegen/contractions/Passes.h"
@@ -17,7 +18,8 @@
 using namespace mlir;
 
 void resid::tools::registerDialects(DialectRegistry &registry) {
-  registry.insert<ResidDialect, contraction::ContractionDialect, rows::RowsDialect>();
+  registry.insert<ResidDialect, attention::AttentionDialect, contraction::ContractionDialect, rows::RowsDialect>();
+  attention::registerAttentionBufferization(registry);
   contraction::registerContractionBufferization(registry);
   rows::registerRowsBufferization(registry);
 }

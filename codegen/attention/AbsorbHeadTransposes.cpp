@@ -1,0 +1,177 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lets attention read and write its operands where programs have them.
+
+#include "codegen/attention/Passes.h"
+#include "codegen/contractions/Source.h"
+
+namespace mlir::resid::attention {
+#define GEN_PASS_DEF_ABSORBHEADTRANSPOSES
+#include "codegen/attention/Passes.h.inc"
+} // namespace mlir::resid::attention
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::attention;
+using contraction::Source;
+
+/// The dimensions of `expanded` that a reshape adds, which are 1; nothing if it does more.
+static std::optional<llvm::SmallBitVector> findAddedOnes(RankedTensorType expanded,
+                                                         ArrayRef<ReassociationIndices> groups) {
+  llvm::SmallBitVector added(expanded.getRank());
+  for (const ReassociationIndices &group : groups) {
+    size_t left = group.size();
+    for (int64_t dimension : group)
+      if (left > 1 && expanded.getDimSize(dimension) == 1) {
+        added.set(dimension);
+        --left;
+      }
+    if (left != 1)
+      return std::nullopt;
+  }
+  return added;
+}
+
+/// The map without the results in `dropped`; nothing if the columns are among them.
+static std::optional<AffineMap> dropResults(AffineMap map, const llvm::SmallBitVector &dropped) {
+  for (unsigned dropping : dropped.set_bits())
+    if (map.getResult(dropping) == getAffineDimExpr(kColumn, map.getContext()))
+      return std::nullopt;
+  return map.dropResults(dropped);
+}
+
+static std::optional<Source> readThroughReshape(const Source &source) {
+  auto expand = source.tensor.getDefiningOp<tensor::ExpandShapeOp>();
+  if (!expand)
+    return std::nullopt;
+  auto added = findAddedOnes(expand.getResultType(), expand.getReassociationIndices());
+  std::optional<AffineMap> map = added ? dropResults(source.map, *added) : std::nullopt;
+  if (!map)
+    return std::nullopt;
+  return Source{expand.getSrc(), *map};
+}
+
+/// For each dimension of the result, that of the input, where an op copies all elements and does nothing else.
+static std::optional<SmallVector<unsigned>> matchTranspose(Operation *op) {
+  auto copy = dyn_cast<linalg::LinalgOp>(op);
+  if (!copy || !copy.hasPureTensorSemantics() || copy.getNumParallelLoops() != copy.getNumLoops() ||
+      copy.getNumDpsInputs() != 1 || copy.getNumDpsInits() != 1 ||
+      copy.getBlock()->getTerminator()->getOperand(0) != copy.getBlock()->getArgument(0))
+    return std::nullopt;
+  AffineMap input = copy.getMatchingIndexingMap(copy.getDpsInputOperand(0));
+  AffineMap result = copy.getMatchingIndexingMap(copy.getDpsInitOperand(0));
+  if (!input.isPermutation() || !result.isPermutation())
+    return std::nullopt;
+  SmallVector<unsigned> order;
+  for (AffineExpr loop : result.getResults())
+    order.push_back(*input.getResultPosition(loop));
+  return order;
+}
+
+namespace {
+
+/// Changes one kernel.
+class Absorber {
+public:
+  explicit Absorber(attention::KernelOp kernel) : kernel(kernel), builder(kernel) {
+    for (Attribute map : kernel.getIndexingMaps())
+      maps.push_back(cast<AffineMapAttr>(map).getValue());
+  }
+
+  void absorb() {
+    for (auto [index, operand] : llvm::enumerate(kernel.getMappedOperands()))
+      if (!kernel.isDpsInit(operand) && isa<FloatType>(getElementTypeOrSelf(operand->get().getType())))
+        absorbSource(index, *operand);
+    while (absorbUser())
+      ;
+    kernel.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+  }
+
+private:
+  void absorbSource(unsigned index, OpOperand &operand);
+  bool absorbUser();
+  void replaceResult(Operation *user, RankedTensorType type, AffineMap map, ArrayRef<unsigned> order);
+
+  attention::KernelOp kernel;
+  OpBuilder builder;
+  SmallVector<AffineMap> maps;
+};
+
+} // namespace
+
+void Absorber::absorbSource(unsigned index, OpOperand &operand) {
+  bool isMask = kernel.getMask() && index == 3;
+  Source source{operand.get(), maps[index]};
+  while (!isMask) {
+    std::optional<Source> before = readThroughReshape(source);
+    if (!before)
+      before = contraction::readThrough(source, kernel.getArithmeticType());
+    // A broadcast would hide a size.
+    if (!before || (before->map.getNumResults() < source.map.getNumResults() &&
+                    !source.tensor.getDefiningOp<tensor::ExpandShapeOp>()))
+      break;
+    source = *before;
+  }
+  operand.set(source.tensor);
+  maps[index] = source.map;
+}
+
+/// One op that reads the result and only moves it. `order` has the result's dimension for each of the op's; those that
+/// it drops are 1.
+void Absorber::replaceResult(Operation *user, RankedTensorType type, AffineMap map, ArrayRef<unsigned> order) {
+  Value init = kernel.getInits().front();
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, kernel.getLoc(), init), moved;
+  for (unsigned dimension : order)
+    moved.push_back(sizes[dimension]);
+  kernel.getInitsMutable()[0].assign(tensor::EmptyOp::create(builder, kernel.getLoc(), moved, type.getElementType()));
+  maps[kernel.getMask() ? 4 : 3] = map;
+  kernel->getResult(0).setType(type);
+  user->getResult(0).replaceAllUsesWith(kernel->getResult(0));
+  user->erase();
+}
+
+bool Absorber::absorbUser() {
+  Value result = kernel->getResult(0);
+  // What the destination was made for, a slice of another tensor say, stays so.
+  if (!result.hasOneUse() || !kernel.getInits().front().getDefiningOp<tensor::EmptyOp>())
+    return false;
+  Operation *user = *result.user_begin();
+  AffineMap map = maps[kernel.getMask() ? 4 : 3];
+  if (auto order = matchTranspose(user)) {
+    auto type = cast<RankedTensorType>(user->getResult(0).getType());
+    if (type.getElementType() != getElementTypeOrSelf(result.getType()))
+      return false;
+    SmallVector<AffineExpr> results;
+    for (unsigned dimension : *order)
+      results.push_back(map.getResult(dimension));
+    replaceResult(user, type, AffineMap::get(kLoops, 0, results, map.getContext()), *order);
+    return true;
+  }
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
+  if (!collapse)
+    return false;
+  auto dropped = findAddedOnes(collapse.getSrcType(), collapse.getReassociationIndices());
+  std::optional<AffineMap> collapsed = dropped ? dropResults(map, *dropped) : std::nullopt;
+  if (!collapsed)
+    return false;
+  SmallVector<unsigned> order;
+  for (unsigned dimension = 0; dimension < dropped->size(); ++dimension)
+    if (!dropped->test(dimension))
+      order.push_back(dimension);
+  replaceResult(user, collapse.getResultType(), *collapsed, order);
+  return true;
+}
+
+namespace {
+struct AbsorbHeadTransposes : public attention::impl::AbsorbHeadTransposesBase<AbsorbHeadTransposes> {
+  void runOnOperation() override {
+    SmallVector<attention::KernelOp> kernels;
+    getOperation()->walk([&](attention::KernelOp kernel) {
+      if (kernel->getNumResults() != 0)
+        kernels.push_back(kernel);
+    });
+    for (attention::KernelOp kernel : kernels)
+      Absorber(kernel).absorb();
+  }
+};
+} // namespace

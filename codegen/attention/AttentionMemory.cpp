@@ -1,0 +1,59 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sizes of what a task of attention keeps.
+
+#include "codegen/attention/AttentionMemory.h"
+
+#include "dialect/WeightPanels.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::attention;
+
+static constexpr int64_t kLineBytes = 64;
+
+static int64_t getBytes(Type element) { return element.getIntOrFloatBitWidth() / 8; }
+
+static int64_t alignToOddLines(int64_t elements, int64_t bytes) {
+  int64_t lines = llvm::divideCeil(elements * bytes, kLineBytes) | 1;
+  return lines * kLineBytes / bytes;
+}
+
+AttentionMemory::AttentionMemory(const AttentionShape &shape) {
+  int64_t wide = getBytes(shape.arithmetic);
+  Type key = shape.operands[AttentionShape::kK].elementType, value = shape.operands[AttentionShape::kV].elementType;
+  paddedSize = llvm::alignTo(shape.headSize, kPanelColumns);
+  queryStride = alignToOddLines(shape.headSize, wide);
+  scoreStride = alignToOddLines(kChunkKeys, wide);
+  keyPanel = llvm::alignTo(shape.headSize, getInterleavedTerms(key)) * kPanelColumns;
+  valuePanel = kChunkKeys * kPanelColumns;
+  bytes = 0;
+  auto take = [&](int64_t elements, int64_t elementBytes) {
+    int64_t offset = bytes;
+    bytes += llvm::alignTo(elements * elementBytes, kLineBytes);
+    return offset;
+  };
+  queries = take(kUnitRows * queryStride, wide);
+  keys = take(kChunkKeys / kPanelColumns * keyPanel, getBytes(key));
+  values = take(paddedSize / kPanelColumns * valuePanel, getBytes(value));
+  scores = take(scoreRows * scoreStride, wide);
+  sums = take(scoreRows * paddedSize, wide);
+  states = take(kUnitRows * paddedSize, wide);
+  maxima = take(kUnitRows, wide);
+  totals = take(kUnitRows, wide);
+}
+
+Number AttentionMemory::countUnits(OpBuilder &builder, Location loc, const AttentionShape &shape) {
+  auto number = [&](int64_t known) { return contraction::makeNumber(builder, loc, known); };
+  auto times = [&](Number a, Number b) { return contraction::multiply(builder, loc, a, b); };
+  Number rows = times(shape.group, shape.queries), blocks;
+  if (rows.isKnown()) {
+    blocks = number(llvm::divideCeil(rows.known, kUnitRows));
+  } else {
+    Value more = builder.createOrFold<arith::AddIOp>(loc, rows.value, number(kUnitRows - 1).value);
+    blocks = {builder.createOrFold<arith::DivUIOp>(loc, more, number(kUnitRows).value)};
+  }
+  return times(times(shape.batches, shape.keyHeads), blocks);
+}

@@ -1,0 +1,40 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What one task of attention keeps in scratch memory: its slot. Not: what fills it.
+
+#ifndef RESID_CODEGEN_ATTENTION_ATTENTIONMEMORY_H
+#define RESID_CODEGEN_ATTENTION_ATTENTIONMEMORY_H
+
+#include "codegen/attention/AttentionShape.h"
+
+namespace mlir::resid::attention {
+
+/// Keys whose softmax is taken at once; part of the arithmetic (docs/numerics.md).
+inline constexpr int64_t kChunkKeys = 256;
+/// A unit of work is a block of so many rows of one head of keys. A row is a query of one of the heads that read it.
+inline constexpr int64_t kUnitRows = 256;
+inline constexpr int64_t kMostTasks = 64;
+
+/// Offsets in bytes; everything begins with a cache line.
+struct AttentionMemory {
+  explicit AttentionMemory(const AttentionShape &shape);
+
+  /// The head size in whole panels of 16 columns.
+  int64_t paddedSize;
+  /// Elements from one row of queries, or of scores, to the next: an odd number of cache lines, so that rows do not
+  /// compete for the same places of a cache.
+  int64_t queryStride, scoreStride;
+  /// Elements of one panel of keys (16 keys, all columns), and of values (16 columns, all keys of a chunk).
+  int64_t keyPanel, valuePanel;
+  /// Rows that scores are kept of at a time.
+  int64_t scoreRows = 16;
+
+  int64_t queries, keys, values, scores, sums, states, maxima, totals;
+  int64_t bytes;
+
+  static Number countUnits(OpBuilder &builder, Location loc, const AttentionShape &shape);
+};
+
+} // namespace mlir::resid::attention
+
+#endif // RESID_CODEGEN_ATTENTION_ATTENTIONMEMORY_H

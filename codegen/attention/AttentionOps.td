@@ -1,0 +1,60 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The attention dialect: scaled dot-product attention in memory of any layout, before anything is said about a target.
+// Internal to codegen.
+
+#ifndef RESID_CODEGEN_ATTENTION_OPS
+#define RESID_CODEGEN_ATTENTION_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Attention_Dialect : Dialect {
+  let name = "attention";
+  let cppNamespace = "::mlir::resid::attention";
+  let summary = "scaled dot-product attention of whole heads";
+}
+
+def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "what resid.attention computes, with operands in any order of their dimensions";
+  let description = [{
+    The arithmetic is that of resid.attention (docs/dialect/attention.md). `inits` are the result and, where they are
+    asked for, max and sum.
+
+    `indexing_maps` has the maps of q, k, v, the mask (if there is one) and the inits: from
+    `(batch, head, query, key, column)` to the operand's dimensions, which are different loops each. A loop that the map of
+    q or k does not have is of size 1. For k and v, `head` counts their own heads; the number of heads of q is a
+    multiple of theirs. In the mask's map a dimension may be the constant 0, which broadcasts.
+
+    The buffer of the result may be exactly that of q where their maps and types are the same. `scratch` is memory in
+    which each task packs keys and values, and keeps the states of its queries (AttentionMemory.h). A kernel on buffers has
+    it.
+  }];
+  let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask, Optional<I64>:$past,
+                       Variadic<AnyShaped>:$inits, Optional<MemRefRankOf<[I8], [1]>>:$scratch,
+                       AffineMapArrayAttr:$indexing_maps, F64Attr:$scale, UnitAttr:$causal);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `q` `(` $q `:` type($q) `)` `k` `(` $k `:` type($k) `)` `v` `(` $v `:` type($v) `)`
+    (`mask` `(` $mask^ `:` type($mask) `)`)? (`past` `(` $past^ `)`)?
+    `outs` `(` $inits `:` type($inits) `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
+    attr-dict-with-keyword (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+    /// The operands that have a map, in its order: q, k, v, the mask, the inits.
+    ::llvm::SmallVector<::mlir::OpOperand *> getMappedOperands();
+    ::mlir::AffineMap getMap(unsigned mapped) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getIndexingMaps()[mapped]).getValue();
+    }
+    /// The type of scores and sums: f64 if an operand of floats is, else f32.
+    ::mlir::FloatType getArithmeticType();
+    /// Of each head.
+    int64_t getHeadSize();
+  }];
+}
+
+#endif

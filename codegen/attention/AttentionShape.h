@@ -1,0 +1,48 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sizes of an attention kernel on buffers, and where its operands' elements lie. Not: how a target runs it.
+
+#ifndef RESID_CODEGEN_ATTENTION_ATTENTIONSHAPE_H
+#define RESID_CODEGEN_ATTENTION_ATTENTIONSHAPE_H
+
+#include "codegen/attention/AttentionDialect.h"
+#include "codegen/contractions/Number.h"
+
+namespace mlir::resid::attention {
+
+using contraction::Number;
+
+/// An operand with a map.
+struct MappedBuffer {
+  Value buffer;
+  Type elementType;
+  /// The distance of neighbours in elements, per loop; 0 where the operand does not have it, or broadcasts.
+  SmallVector<Number> strides;
+};
+
+struct AttentionShape {
+  /// q, k, v, the mask (if there is one), the inits.
+  SmallVector<MappedBuffer> operands;
+  bool hasMask = false, hasStatistics = false, isCausal = false, isCache = false;
+  /// Heads of keys; heads of queries for each of them.
+  Number batches, keyHeads, group;
+  Number queries, keys;
+  int64_t headSize = 0;
+  FloatType arithmetic;
+  double scale = 0;
+
+  static constexpr unsigned kQ = 0, kK = 1, kV = 2, kMask = 3;
+  unsigned getResult() const { return hasMask ? 4 : 3; }
+
+  /// Calls `visit` on each number, in an order that equal kernels share.
+  void forEachNumber(function_ref<void(Number &)> visit);
+  /// Whether the same code computes `other`, but for numbers that are not known.
+  bool isLike(AttentionShape &other);
+
+  /// Reads a kernel on buffers; emits what reads sizes and strides that are not known, before the kernel.
+  static FailureOr<AttentionShape> create(OpBuilder &builder, KernelOp kernel);
+};
+
+} // namespace mlir::resid::attention
+
+#endif // RESID_CODEGEN_ATTENTION_ATTENTIONSHAPE_H

@@ -1,0 +1,59 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How one-shot bufferization sees attention.kernel: a destination-style op that reads its inputs and overwrites its
+// inits.
+
+#include "codegen/attention/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+using namespace mlir::resid;
+using namespace mlir::resid::attention;
+
+namespace {
+struct KernelInterface : DstBufferizableOpInterfaceExternalModel<KernelInterface, KernelOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    return !cast<KernelOp>(op).isDpsInit(&operand);
+  }
+
+  /// The queries of a block are read before its results are stored.
+  bool isNotConflicting(Operation *op, OpOperand *read, OpOperand *write, const AnalysisState &state) const {
+    auto kernel = cast<KernelOp>(op);
+    if (read != &kernel.getQMutable() || write != &kernel.getInitsMutable()[0])
+      return false;
+    AffineMap result = kernel.getMap(kernel.getMask() ? 4 : 3);
+    return read->get().getType() == write->get().getType() && kernel.getMap(0) == result &&
+           state.areEquivalentBufferizedValues(read->get(), write->get());
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto kernel = cast<KernelOp>(op);
+    if (kernel->getNumResults() != kernel.getInits().size())
+      return kernel.emitOpError("expected tensors only or buffers only");
+    rewriter.setInsertionPoint(op);
+    SmallVector<Value> operands;
+    for (Value operand : kernel->getOperands()) {
+      if (isa<TensorType>(operand.getType())) {
+        FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+        if (failed(buffer))
+          return failure();
+        operand = *buffer;
+      }
+      operands.push_back(operand);
+    }
+    OperationState onBuffers(op->getLoc(), KernelOp::getOperationName(), operands, TypeRange(), op->getAttrs());
+    onBuffers.propertiesAttr = op->getPropertiesAsAttribute();
+    auto created = cast<KernelOp>(rewriter.create(onBuffers));
+    replaceOpWithBufferizedValues(rewriter, op, created.getInits());
+    return success();
+  }
+};
+} // namespace
+
+void attention::registerAttentionBufferization(DialectRegistry &registry) {
+  registry.addExtension(
+      +[](MLIRContext *context, AttentionDialect *) { KernelOp::attachInterface<KernelInterface>(*context); });
+}

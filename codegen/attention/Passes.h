@@ -1,0 +1,26 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes and registrations of the attention dialect.
+
+#ifndef RESID_CODEGEN_ATTENTION_PASSES_H
+#define RESID_CODEGEN_ATTENTION_PASSES_H
+
+#include "codegen/attention/AttentionDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::resid::attention {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "codegen/attention/Passes.h.inc"
+
+/// Lets one-shot bufferization handle attention.kernel.
+void registerAttentionBufferization(DialectRegistry &registry);
+
+} // namespace mlir::resid::attention
+
+#endif // RESID_CODEGEN_ATTENTION_PASSES_H

@@ -1,0 +1,50 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Outlines each attention.kernel into a function, which equal kernels share, and calls it.
+
+#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/attention/AttentionFunctions.h"
+#include <deque>
+
+namespace mlir::resid::cpu {
+#define GEN_PASS_DEF_LOWERATTENTION
+#include "codegen/cpu/Passes.h.inc"
+} // namespace mlir::resid::cpu
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+namespace {
+struct LowerAttention : public cpu::impl::LowerAttentionBase<LowerAttention> {
+  using LowerAttentionBase::LowerAttentionBase;
+
+  void runOnOperation() override {
+    SmallVector<attention::KernelOp> kernels;
+    getOperation().walk([&](attention::KernelOp kernel) { kernels.push_back(kernel); });
+    FailureOr<CPUTarget> target = readCPUTarget(getOperation(), vectorBits, isX86, schedule);
+    if (failed(target))
+      return signalPassFailure();
+    SymbolTable symbols(getOperation());
+    MicroKernels microKernels(symbols);
+    std::deque<AttentionFunction> functions;
+    std::vector<std::pair<AttentionUse, AttentionFunction *>> uses;
+    for (attention::KernelOp kernel : kernels) {
+      FailureOr<AttentionUse> use = AttentionUse::prepare(kernel);
+      if (failed(use))
+        return signalPassFailure();
+      auto known =
+          llvm::find_if(functions, [&](AttentionFunction &code) { return code.getFirst().shape.isLike(use->shape); });
+      AttentionFunction *code =
+          known != functions.end() ? &*known : &functions.emplace_back(*use, symbols, *target, microKernels);
+      uses.emplace_back(std::move(*use), code);
+    }
+    for (AttentionFunction &code : functions)
+      code.outline();
+    for (auto &[use, code] : uses)
+      code->emitCalls(use);
+    for (attention::KernelOp kernel : kernels)
+      kernel.erase();
+  }
+};
+} // namespace

@@ -1,0 +1,325 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The loops of attention around micro-kernels and the softmax of rows.
+
+#include "codegen/cpu/attention/AttentionEmitter.h"
+
+#include "codegen/cpu/attention/ChunkPacker.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::attention;
+
+static constexpr unsigned kQ = AttentionShape::kQ, kK = AttentionShape::kK, kV = AttentionShape::kV,
+                          kMask = AttentionShape::kMask;
+static constexpr int64_t kColumns = AttentionView::kPanelColumns;
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+//===------------------------------------------- units and their rows ---------------------------------------------===//
+
+void AttentionEmitter::emit(Value low, Value high) {
+  chunkMaxima = code.allocate(view.entry, view.getArithmetic(), shape.rows);
+  chunkTotals = code.allocate(view.entry, view.getArithmetic(), shape.rows);
+  Value all = code.multiply(view.shape.group.value, view.shape.queries.value);
+  Value blocks = code.ceilDivide(all, code.constant(kUnitRows));
+  code.loop(low, high, 1, [&](Value number) {
+    Unit unit = makeUnit(number, blocks);
+    startRows(unit);
+    code.loop(code.constant(0), unit.keys, kChunkKeys, [&](Value first) { emitChunk(unit, first); });
+    code.loop(code.constant(0), unit.count, 1, [&](Value row) { finishRow(unit, row); });
+  });
+}
+
+AttentionEmitter::Unit AttentionEmitter::makeUnit(Value number, Value blocks) {
+  Unit unit;
+  Value queries = view.shape.queries.value, all = code.multiply(view.shape.group.value, queries);
+  Value head = code.divide(number, blocks);
+  unit.batch = code.divide(head, view.shape.keyHeads.value);
+  unit.keyHead = code.remainder(head, view.shape.keyHeads.value);
+  unit.firstRow = code.multiply(code.remainder(number, blocks), code.constant(kUnitRows));
+  unit.count = code.min(code.constant(kUnitRows), code.subtract(all, unit.firstRow));
+  unit.keys = view.shape.keys.value;
+  if (view.past)
+    unit.keys = code.min(unit.keys, code.add(view.past, queries));
+  if (view.shape.isCausal) {
+    Value first = unit.firstRow, last = code.subtract(code.add(first, unit.count), code.constant(1));
+    Value isOneHead = code.isEqual(code.divide(first, queries), code.divide(last, queries));
+    Value query = code.select(isOneHead, code.remainder(last, queries), code.subtract(queries, code.constant(1)));
+    unit.keys = code.min(unit.keys, countVisible(query));
+  }
+  return unit;
+}
+
+/// Keys up to the query itself.
+Value AttentionEmitter::countVisible(Value query) {
+  Value count = code.add(query, code.constant(1));
+  return view.past ? code.add(count, view.past) : count;
+}
+
+AttentionEmitter::Place AttentionEmitter::getPlace(const Unit &unit, Value row) {
+  Value index = code.add(unit.firstRow, row), queries = view.shape.queries.value;
+  Value head = code.add(code.multiply(unit.keyHead, view.shape.group.value), code.divide(index, queries));
+  return {head, code.remainder(index, queries)};
+}
+
+Value AttentionEmitter::atPlace(unsigned operand, const Unit &unit, const Place &place) {
+  Value pointer = view.advance(view.pointers[operand], operand, kBatch, unit.batch);
+  return view.advance(view.advance(pointer, operand, kHead, place.head), operand, kQuery, place.query);
+}
+
+/// Copies the queries. The states are those of no keys, whose sums the first chunk writes.
+void AttentionEmitter::startRows(const Unit &unit) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  code.loop(code.constant(0), unit.count, 1, [&](Value row) {
+    Value source = atPlace(kQ, unit, getPlace(unit, row));
+    Value target = view.inSlot(memory.queries, arithmetic, code.multiply(row, code.constant(memory.queryStride)));
+    for (int64_t column = 0; column < view.shape.headSize; column += kColumns) {
+      int64_t present = std::min(kColumns, view.shape.headSize - column);
+      Value run = view.runs.load(view.getElementType(kQ), view.advance(source, kQ, kColumn, code.constant(column)),
+                                 view.getStride(kQ, kColumn), present == kColumns ? Value() : code.constant(present));
+      code.store(view.widen(run), code.at(target, arithmetic, column));
+    }
+    code.store(view.constantFloat(-kInfinity), view.inSlot(memory.maxima, arithmetic, row));
+    code.store(view.constantFloat(0.0), view.inSlot(memory.totals, arithmetic, row));
+  });
+}
+
+void AttentionEmitter::finishRow(const Unit &unit, Value row) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  unsigned result = view.shape.getResult();
+  Value max = code.load(arithmetic, view.inSlot(memory.maxima, arithmetic, row));
+  Value total = code.load(arithmetic, view.inSlot(memory.totals, arithmetic, row));
+  Value isEmpty = rows.compare(arith::CmpFPredicate::OEQ, max, view.constantFloat(-kInfinity));
+  Place place = getPlace(unit, row);
+  Value target = atPlace(result, unit, place), divisor = code.spread(total, kColumns);
+  Value zero = view.splat(0.0);
+  for (int64_t column = 0; column < view.shape.headSize; column += kColumns) {
+    int64_t present = std::min(kColumns, view.shape.headSize - column);
+    Value index = code.add(code.multiply(row, code.constant(memory.paddedSize)), code.constant(column));
+    Value sum = code.load(view.getVectorType(), view.inSlot(memory.states, arithmetic, index));
+    Value quotient = arith::DivFOp::create(code.builder, code.loc, rows.add(sum, zero), divisor);
+    Value mean = arith::SelectOp::create(code.builder, code.loc, isEmpty, zero, quotient);
+    view.runs.store(view.narrow(mean, result), view.getElementType(result),
+                    view.advance(target, result, kColumn, code.constant(column)), view.getStride(result, kColumn),
+                    present == kColumns ? Value() : code.constant(present));
+  }
+  if (!view.shape.hasStatistics)
+    return;
+  code.store(view.narrow(max, result + 1), atPlace(result + 1, unit, place));
+  code.store(view.narrow(total, result + 2), atPlace(result + 2, unit, place));
+}
+
+//===------------------------------------------- a chunk of keys --------------------------------------------------===//
+
+void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
+  Chunk chunk;
+  chunk.first = first;
+  chunk.keys = code.min(code.constant(kChunkKeys), code.subtract(unit.keys, first));
+  chunk.isFirst = code.isEqual(first, code.constant(0));
+  ChunkPacker packer(view, unit.batch, unit.keyHead);
+  packer.pack(chunk.first, chunk.keys);
+  chunk.hasSpecial = packer.findSpecial(chunk.keys);
+  code.loop(code.constant(0), unit.count, shape.rows, [&](Value row) {
+    RowBlock block{row, code.min(code.constant(shape.rows), code.subtract(unit.count, row)), chunk.keys};
+    if (!view.shape.isCausal)
+      return emitBlock(unit, chunk, block);
+    Value low = code.add(unit.firstRow, row), high = code.subtract(code.add(low, block.count), code.constant(1));
+    Value queries = view.shape.queries.value;
+    Value isOneHead = code.isEqual(code.divide(low, queries), code.divide(high, queries));
+    Value last = code.select(isOneHead, code.remainder(high, queries), code.subtract(queries, code.constant(1)));
+    block.keys = code.min(chunk.keys, code.subtract(countVisible(last), first));
+    code.choose(code.isAtMost(code.constant(1), block.keys), [&] { emitBlock(unit, chunk, block); });
+  });
+}
+
+//===------------------------------------------- a block of rows --------------------------------------------------===//
+
+void AttentionEmitter::emitBlock(const Unit &unit, const Chunk &chunk, RowBlock block) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  emitScores(block);
+  emitWeights(unit, chunk, block);
+  Value states = view.inSlot(memory.states, arithmetic, code.multiply(block.first, code.constant(memory.paddedSize)));
+  Value sums = view.inSlot(memory.sums, arithmetic, code.constant(0));
+  auto emitFirst = [&] {
+    emitValues(unit, chunk, block, states);
+    code.loop(code.constant(0), block.count, 1, [&](Value i) {
+      Value row = code.add(block.first, i);
+      code.store(code.load(arithmetic, code.at(chunkMaxima, arithmetic, i)),
+                 view.inSlot(memory.maxima, arithmetic, row));
+      code.store(code.load(arithmetic, code.at(chunkTotals, arithmetic, i)),
+                 view.inSlot(memory.totals, arithmetic, row));
+    });
+  };
+  auto emitNext = [&] {
+    emitValues(unit, chunk, block, sums);
+    code.loop(code.constant(0), block.count, 1, [&](Value i) { mergeRow(code.add(block.first, i), i); });
+  };
+  code.choose(chunk.isFirst, emitFirst, emitNext);
+}
+
+/// Runs a block's rows through micro-kernels of the heights that there are.
+void AttentionEmitter::forHeights(Value count, function_ref<void(int64_t, Value)> body) {
+  auto emitLower = [&] {
+    Value at = code.constant(0);
+    for (int64_t height : ArrayRef(shape.getHeights()).drop_front()) {
+      Value next = code.add(at, code.constant(height)), fits = code.isAtMost(next, count);
+      code.choose(fits, [&] { body(height, at); });
+      at = code.select(fits, next, at);
+    }
+  };
+  code.choose(code.isEqual(count, code.constant(shape.rows)), [&] { body(shape.rows, code.constant(0)); }, emitLower);
+}
+
+/// q·k of the block's rows and keys.
+void AttentionEmitter::emitScores(const RowBlock &block) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  Type element = view.getElementType(kK);
+  Value panels = code.ceilDivide(block.keys, code.constant(kColumns));
+  forHeights(block.count, [&](int64_t height, Value first) {
+    MicroKernels::Operands operands;
+    Value row = code.add(block.first, first);
+    operands.aStride = code.constant(memory.queryStride);
+    operands.a = view.inSlot(memory.queries, arithmetic, code.multiply(row, operands.aStride));
+    operands.panelStride = code.constant(memory.keyPanel);
+    operands.terms = code.constant(view.shape.headSize);
+    code.loop(code.constant(0), panels, shape.panels, [&](Value panel) {
+      operands.b = view.inSlot(memory.keys, getMovedType(element), code.multiply(panel, operands.panelStride));
+      Value score = code.add(code.multiply(first, code.constant(memory.scoreStride)),
+                             code.multiply(panel, code.constant(kColumns)));
+      operands.sums = view.inSlot(memory.scores, arithmetic, score);
+      Value left = code.subtract(panels, panel);
+      std::function<void(int64_t)> call = [&](int64_t count) {
+        auto emit = [&] {
+          microKernels.emitCall(code, arithmetic, element, height, count, memory.scoreStride, operands,
+                                /*startsAtZero=*/true);
+        };
+        if (count == 1)
+          return emit();
+        code.choose(code.isAtMost(code.constant(count), left), emit, [&] { call(count - 1); });
+      };
+      call(shape.panels);
+    });
+  });
+}
+
+ScoreRow AttentionEmitter::getScoreRow(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value index) {
+  ScoreRow row;
+  Value start = code.multiply(index, code.constant(view.memory.scoreStride));
+  row.scores = view.inSlot(view.memory.scores, view.getArithmetic(), start);
+  row.keys = row.visible = block.keys;
+  row.marksAbsent = chunk.hasSpecial;
+  Place place = getPlace(unit, code.add(block.first, index));
+  if (view.shape.isCausal) {
+    Value visible = code.subtract(countVisible(place.query), chunk.first);
+    row.visible = code.max(code.min(block.keys, visible), code.constant(0));
+  }
+  if (view.shape.hasMask)
+    row.mask = view.advance(atPlace(kMask, unit, place), kMask, kKey, chunk.first);
+  return row;
+}
+
+/// In two loops, so that the next row is worked on while the lanes of one are combined.
+void AttentionEmitter::emitWeights(const Unit &unit, const Chunk &chunk, const RowBlock &block) {
+  FloatType arithmetic = view.getArithmetic();
+  code.loop(code.constant(0), block.count, 1, [&](Value index) {
+    Value max = rows.emitScores(getScoreRow(unit, chunk, block, index));
+    code.store(max, code.at(chunkMaxima, arithmetic, index));
+  });
+  code.loop(code.constant(0), block.count, 1, [&](Value index) {
+    Value max = code.load(arithmetic, code.at(chunkMaxima, arithmetic, index));
+    Value sum = rows.emitWeights(getScoreRow(unit, chunk, block, index), max);
+    code.store(sum, code.at(chunkTotals, arithmetic, index));
+  });
+}
+
+/// The weighted values, at `target`.
+void AttentionEmitter::emitValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  Type element = view.getElementType(kV);
+  auto emitProduct = [&] {
+    forHeights(block.count, [&](int64_t height, Value first) {
+      MicroKernels::Operands operands;
+      operands.aStride = code.constant(memory.scoreStride);
+      operands.a = view.inSlot(memory.scores, arithmetic, code.multiply(first, operands.aStride));
+      operands.panelStride = code.constant(memory.valuePanel);
+      operands.terms = block.keys;
+      Value start = code.at(target, arithmetic, code.multiply(first, code.constant(memory.paddedSize)));
+      int64_t panels = memory.paddedSize / kColumns;
+      for (int64_t panel = 0; panel < panels; panel += shape.panels) {
+        operands.b = view.inSlot(memory.values, getMovedType(element), code.constant(panel * memory.valuePanel));
+        operands.sums = code.at(start, arithmetic, panel * kColumns);
+        microKernels.emitCall(code, arithmetic, element, height, std::min(shape.panels, panels - panel),
+                              memory.paddedSize, operands, /*startsAtZero=*/true);
+      }
+    });
+  };
+  code.choose(chunk.hasSpecial, [&] { emitSpecialValues(unit, chunk, block, target); }, emitProduct);
+}
+
+/// One element after the other, without those whose weights are -0: absent keys, whatever their values are.
+void AttentionEmitter::emitSpecialValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  Type bits = code.builder.getIntegerType(arithmetic.getWidth()), element = view.getElementType(kV);
+  Value absent = arith::ConstantOp::create(
+      code.builder, code.loc, code.builder.getIntegerAttr(bits, APInt::getSignMask(arithmetic.getWidth())));
+  Value source = view.advance(view.pointers[kV], kV, kBatch, unit.batch);
+  source = view.advance(view.advance(source, kV, kHead, unit.keyHead), kV, kKey, chunk.first);
+  code.loop(code.constant(0), block.count, 1, [&](Value i) {
+    Value sums = code.at(target, arithmetic, code.multiply(i, code.constant(memory.paddedSize)));
+    Value weights = view.inSlot(memory.scores, arithmetic, code.multiply(i, code.constant(memory.scoreStride)));
+    for (int64_t column = 0; column < memory.paddedSize; column += kColumns)
+      code.store(view.splat(0.0), code.at(sums, arithmetic, column));
+    code.loop(code.constant(0), block.keys, 1, [&](Value key) {
+      Value weight = code.load(arithmetic, code.at(weights, arithmetic, key));
+      Value pattern = arith::BitcastOp::create(code.builder, code.loc, bits, weight);
+      Value isPresent = arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::ne, pattern, absent);
+      code.choose(isPresent, [&] {
+        Value values = view.advance(source, kV, kKey, key);
+        code.loop(code.constant(0), code.constant(view.shape.headSize), 1, [&](Value column) {
+          Value place = code.at(sums, arithmetic, column);
+          Value moved = code.load(getMovedType(element), view.advance(values, kV, kColumn, column));
+          Value value = view.widen(arith::BitcastOp::create(code.builder, code.loc, element, moved));
+          Value sum = code.load(arithmetic, place);
+          code.store(math::FmaOp::create(code.builder, code.loc, weight, value, sum), place);
+        });
+      });
+    });
+  });
+}
+
+/// The state of a row takes in the chunk, whose sums wait in row `waiting`.
+void AttentionEmitter::mergeRow(Value row, Value waiting) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  Value chunkMax = code.load(arithmetic, code.at(chunkMaxima, arithmetic, waiting));
+  Value isThere = rows.compare(arith::CmpFPredicate::UNE, chunkMax, view.constantFloat(-kInfinity));
+  code.choose(isThere, [&] {
+    Value maxPlace = view.inSlot(memory.maxima, arithmetic, row);
+    Value totalPlace = view.inSlot(memory.totals, arithmetic, row);
+    Value chunkTotal = code.load(arithmetic, code.at(chunkTotals, arithmetic, waiting));
+    Value oldMax = code.load(arithmetic, maxPlace), max = rows.maximum(oldMax, chunkMax);
+    Value a = rows.exponential(rows.subtract(oldMax, max)), b = rows.exponential(rows.subtract(chunkMax, max));
+    Value kept = rows.multiply(code.load(arithmetic, totalPlace), a);
+    code.store(max, maxPlace);
+    code.store(math::FmaOp::create(code.builder, code.loc, chunkTotal, b, kept), totalPlace);
+    Value oldFactor = code.spread(a, kColumns), newFactor = code.spread(b, kColumns);
+    Value start = code.multiply(row, code.constant(memory.paddedSize));
+    Value added = code.multiply(waiting, code.constant(memory.paddedSize));
+    code.loop(code.constant(0), code.constant(memory.paddedSize), kColumns, [&](Value column) {
+      Value place = view.inSlot(memory.states, arithmetic, code.add(start, column));
+      Value sum = code.load(view.getVectorType(), view.inSlot(memory.sums, arithmetic, code.add(added, column)));
+      Value state = rows.multiply(code.load(view.getVectorType(), place), oldFactor);
+      code.store(math::FmaOp::create(code.builder, code.loc, sum, newFactor, state), place);
+    });
+  });
+}

@@ -1,0 +1,73 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits attention: units of rows, chunks of keys, and the states that chunks are merged into. Not: the softmax of a row
+// (ScoreRows.h), nor who calls which units (AttentionFunctions.h).
+
+#ifndef RESID_CODEGEN_CPU_ATTENTION_ATTENTIONEMITTER_H
+#define RESID_CODEGEN_CPU_ATTENTION_ATTENTIONEMITTER_H
+
+#include "codegen/cpu/attention/ScoreRows.h"
+#include "codegen/cpu/contractions/MicroKernels.h"
+
+namespace mlir::resid::cpu {
+
+class AttentionEmitter {
+public:
+  AttentionEmitter(AttentionView &view, MicroKernelShape shape, MicroKernels &microKernels)
+      : view(view), code(view.code), shape(shape), microKernels(microKernels), rows(view) {}
+
+  /// Emits the units [low, high).
+  void emit(Value low, Value high);
+
+private:
+  /// Rows of one head of keys. Row r is query r mod queries of head r div queries, of those that read it.
+  struct Unit {
+    Value batch, keyHead, firstRow, count;
+    /// Keys from here on are absent for all rows.
+    Value keys;
+  };
+  struct Chunk {
+    /// The first key, and how many; whether this is the first chunk.
+    Value first, keys, isFirst;
+    /// Whether a value is Inf or NaN, so that 0 times it is not 0.
+    Value hasSpecial;
+  };
+  /// Rows that go through a micro-kernel together: the first within its unit.
+  struct RowBlock {
+    Value first, count;
+    /// Keys of the chunk that some row may see.
+    Value keys;
+  };
+  /// Where one row's operands are.
+  struct Place {
+    Value head, query;
+  };
+
+  Unit makeUnit(Value unit, Value blocks);
+  Place getPlace(const Unit &unit, Value row);
+  Value atPlace(unsigned operand, const Unit &unit, const Place &place);
+  Value countVisible(Value query);
+  void startRows(const Unit &unit);
+  void emitChunk(const Unit &unit, Value first);
+  void emitBlock(const Unit &unit, const Chunk &chunk, RowBlock block);
+  void forHeights(Value count, function_ref<void(int64_t height, Value first)> body);
+  void emitScores(const RowBlock &block);
+  ScoreRow getScoreRow(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value index);
+  void emitWeights(const Unit &unit, const Chunk &chunk, const RowBlock &block);
+  void emitValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target);
+  void emitSpecialValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target);
+  void mergeRow(Value row, Value waiting);
+  void finishRow(const Unit &unit, Value row);
+
+  AttentionView &view;
+  LoopCode &code;
+  MicroKernelShape shape;
+  MicroKernels &microKernels;
+  ScoreRows rows;
+  /// Stack memory for m and l of the rows of a block.
+  Value chunkMaxima, chunkTotals;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ATTENTION_ATTENTIONEMITTER_H

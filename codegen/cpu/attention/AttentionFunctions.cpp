@@ -1,0 +1,105 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Outlines attention and calls it; see AttentionFunctions.h.
+
+#include "codegen/cpu/attention/AttentionFunctions.h"
+
+#include "codegen/kernels/ArgumentBuffers.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::attention;
+using contraction::makeNumber;
+
+FailureOr<AttentionUse> AttentionUse::prepare(attention::KernelOp kernel) {
+  OpBuilder builder(kernel);
+  Location loc = kernel.getLoc();
+  FailureOr<AttentionShape> shape = AttentionShape::create(builder, kernel);
+  if (failed(shape))
+    return failure();
+  AttentionUse use{kernel, kernel->getParentOfType<func::FuncOp>(), *shape, {}, {}};
+  if (!use.enclosing)
+    return kernel.emitOpError("expected a function around the kernel");
+  if (!kernel.getScratch())
+    return kernel.emitOpError("expected scratch memory");
+  for (const MappedBuffer &operand : use.shape.operands)
+    use.pointers.push_back(kernels::computePointer(builder, loc, operand.buffer));
+  use.scratch = kernels::computePointer(builder, loc, kernel.getScratch());
+  return use;
+}
+
+SmallVector<Value> AttentionUse::getArguments() {
+  SmallVector<Value> arguments = pointers;
+  arguments.push_back(scratch);
+  if (kernel.getPast())
+    arguments.push_back(kernel.getPast());
+  shape.forEachNumber([&](Number &number) {
+    if (!number.isKnown())
+      arguments.push_back(number.value);
+  });
+  return arguments;
+}
+
+func::FuncOp AttentionFunction::createFunction(StringRef suffix, TypeRange types) {
+  StringRef base = first.enclosing.getName();
+  base.consume_back(".impl");
+  auto type = FunctionType::get(first.kernel.getContext(), types, {});
+  auto created = func::FuncOp::create(first.kernel.getLoc(), (base + suffix).str(), type);
+  created.setPrivate();
+  symbols.insert(created, first.enclosing->getIterator());
+  created.addEntryBlock();
+  return created;
+}
+
+/// The function over a range of units. Its last arguments are the range and how many units a task has, which tells the
+/// task's slot.
+void AttentionFunction::outline() {
+  SmallVector<Value> values = first.getArguments();
+  SmallVector<Type> types(ValueRange(values).getTypes());
+  OpBuilder builder(first.kernel.getContext());
+  Location loc = first.kernel.getLoc();
+  types.append(3, builder.getI64Type());
+  function = createFunction("__attention", types);
+  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "no-builtins", kVectorLoopsAttribute}));
+  Block *entry = &function.getBody().front();
+  builder.setInsertionPointToStart(entry);
+  AttentionView view(builder, loc, entry, first.shape);
+  unsigned next = 0;
+  for (size_t i = 0; i < first.pointers.size(); ++i)
+    view.pointers.push_back(entry->getArgument(next++));
+  Value slots = entry->getArgument(next++);
+  if (first.kernel.getPast())
+    view.past = entry->getArgument(next++);
+  view.shape.forEachNumber([&](Number &number) {
+    number = number.isKnown() ? makeNumber(builder, loc, number.known) : Number{entry->getArgument(next++)};
+  });
+  Value low = entry->getArgument(next), high = entry->getArgument(next + 1), perTask = entry->getArgument(next + 2);
+  Value offset = view.code.multiply(view.code.divide(low, perTask), view.code.constant(view.memory.bytes));
+  view.slot = view.code.at(slots, builder.getI8Type(), offset);
+  AttentionEmitter(view, shape, microKernels).emit(low, high);
+  builder.setInsertionPointToEnd(entry);
+  func::ReturnOp::create(builder, loc);
+}
+
+/// Units are cut into tasks by the terms of their products, of which each has about as many.
+void AttentionFunction::emitCalls(AttentionUse &use) {
+  OpBuilder builder(use.kernel);
+  Location loc = use.kernel.getLoc();
+  LoopCode code(builder, loc);
+  Value units = AttentionMemory::countUnits(builder, loc, use.shape).value;
+  Value rows = code.min(code.multiply(use.shape.group.value, use.shape.queries.value), code.constant(kUnitRows));
+  Value pairs = code.multiply(code.max(rows, code.constant(1)), use.shape.keys.value);
+  Value terms = code.max(code.multiply(pairs, code.constant(2 * use.shape.headSize)), code.constant(1));
+  Value fitting = code.ceilDivide(code.constant(taskTerms), terms);
+  Value perTask = code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
+  SmallVector<Value> arguments = use.getArguments();
+  arguments.push_back(perTask);
+  task.emitCalls({use.kernel, use.enclosing}, arguments, {units, perTask},
+                 [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
+                   SmallVector<Value> operands(visible.drop_back());
+                   operands.append({low, high, visible.back()});
+                   func::CallOp::create(at, loc, function, operands);
+                 });
+}

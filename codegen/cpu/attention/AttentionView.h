@@ -1,0 +1,62 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An attention kernel seen from inside of its function: pointers, sizes and strides there, and the slot of the task.
+// Not: the order in which it is worked on.
+
+#ifndef RESID_CODEGEN_CPU_ATTENTION_ATTENTIONVIEW_H
+#define RESID_CODEGEN_CPU_ATTENTION_ATTENTIONVIEW_H
+
+#include "codegen/attention/AttentionMemory.h"
+#include "codegen/cpu/contractions/ElementRuns.h"
+#include "dialect/WeightPanels.h"
+
+namespace mlir::resid::cpu {
+
+struct AttentionView {
+  AttentionView(OpBuilder &builder, Location loc, Block *entry, const attention::AttentionShape &shape)
+      : code(builder, loc), entry(entry), shape(shape), memory(shape), runs(code, entry) {}
+
+  LoopCode code;
+  /// Where stack memory is taken.
+  Block *entry;
+  attention::AttentionShape shape;
+  attention::AttentionMemory memory;
+  ElementRuns runs;
+  /// By operand.
+  SmallVector<Value> pointers;
+  /// How many keys were in the cache before (i64); null without a cache.
+  Value past;
+  /// The slot of this task.
+  Value slot;
+
+  FloatType getArithmetic() const { return shape.arithmetic; }
+  VectorType getVectorType() const { return VectorType::get(kPanelColumns, shape.arithmetic); }
+  Type getElementType(unsigned operand) const { return shape.operands[operand].elementType; }
+  const attention::Number &getStride(unsigned operand, attention::Loop loop) const {
+    return shape.operands[operand].strides[loop];
+  }
+
+  /// Element `index` of what lies at an offset of the slot.
+  Value inSlot(int64_t offset, Type element, Value index) {
+    return code.at(code.at(slot, code.builder.getI8Type(), offset), element, index);
+  }
+  /// The address `index` steps along a loop further on.
+  Value advance(Value pointer, unsigned operand, attention::Loop loop, Value index) {
+    const attention::Number &stride = getStride(operand, loop);
+    Value steps = stride.is(1) ? index : code.multiply(index, stride.value);
+    return stride.is(0) ? pointer : code.at(pointer, getMovedType(getElementType(operand)), steps);
+  }
+  /// Of floats, in the arithmetic type.
+  Value widen(Value value);
+  /// A number, or a vector of them, of the arithmetic type in an operand's type.
+  Value narrow(Value value, unsigned operand);
+  Value constantFloat(double value);
+  /// The same on all lanes.
+  Value splat(double value) { return code.spread(constantFloat(value), kPanelColumns); }
+
+  static constexpr int64_t kPanelColumns = resid::kPanelColumns;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ATTENTION_ATTENTIONVIEW_H

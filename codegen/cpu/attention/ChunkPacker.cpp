@@ -1,0 +1,95 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Packs a chunk as the right factors of two products.
+
+#include "codegen/cpu/attention/ChunkPacker.h"
+
+#include "codegen/cpu/attention/ScoreRows.h"
+#include "codegen/cpu/contractions/PackFactors.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::attention;
+
+static constexpr unsigned kK = AttentionShape::kK, kV = AttentionShape::kV;
+static constexpr int64_t kColumns = AttentionView::kPanelColumns;
+
+/// Keys as the columns of a product, up to `end`.
+KernelView ChunkPacker::viewKeys(Value end) {
+  KernelView keys(code.builder, code.loc, view.entry);
+  Number none = contraction::makeNumber(code.builder, code.loc, 0);
+  Number size = contraction::makeNumber(code.builder, code.loc, view.shape.headSize);
+  keys.loops.operands = {{}, {view.shape.operands[kK].buffer, view.getElementType(kK)}};
+  keys.loops.n = {{end}, {none, view.getStride(kK, kKey)}};
+  keys.loops.contracted = {{size, {none, view.getStride(kK, kColumn)}}};
+  keys.loops.arithmetic = view.getArithmetic();
+  return keys;
+}
+
+/// The columns of values as those of a product.
+KernelView ChunkPacker::viewValues() {
+  KernelView values(code.builder, code.loc, view.entry);
+  Number none = contraction::makeNumber(code.builder, code.loc, 0);
+  Number size = contraction::makeNumber(code.builder, code.loc, view.shape.headSize);
+  values.loops.operands = {{}, {view.shape.operands[kV].buffer, view.getElementType(kV)}};
+  values.loops.n = {size, {none, view.getStride(kV, kColumn)}};
+  values.loops.contracted = {{view.shape.keys, {none, view.getStride(kV, kKey)}}};
+  values.loops.arithmetic = view.getArithmetic();
+  return values;
+}
+
+void ChunkPacker::pack(Value first, Value count) {
+  const AttentionMemory &memory = view.memory;
+  auto atHead = [&](unsigned operand) {
+    return view.advance(view.advance(view.pointers[operand], operand, kBatch, batch), operand, kHead, keyHead);
+  };
+  PanelRange range;
+  range.source = atHead(kK);
+  range.target = view.inSlot(memory.keys, getMovedType(view.getElementType(kK)), code.constant(0));
+  range.panelLength = code.constant(memory.keyPanel);
+  range.firstPanel = code.divide(first, code.constant(kColumns));
+  range.panels = code.ceilDivide(count, code.constant(kColumns));
+  range.terms = code.constant(view.shape.headSize);
+  KernelView keys = viewKeys(code.add(first, count));
+  packPanels(keys, range);
+  range.source = view.advance(atHead(kV), kV, kKey, first);
+  range.target = view.inSlot(memory.values, getMovedType(view.getElementType(kV)), code.constant(0));
+  range.panelLength = code.constant(memory.valuePanel);
+  range.firstPanel = code.constant(0);
+  range.panels = code.constant(memory.paddedSize / kColumns);
+  range.terms = count;
+  KernelView values = viewValues();
+  packPanels(values, range);
+}
+
+/// Looks for exponents of ones only.
+Value ChunkPacker::findSpecial(Value count) {
+  auto element = cast<FloatType>(view.getElementType(kV));
+  Type bits = code.builder.getIntegerType(element.getWidth());
+  auto type = VectorType::get(kColumns, bits);
+  auto splat = [&](const APInt &number) -> Value {
+    return arith::ConstantOp::create(code.builder, code.loc, DenseElementsAttr::get(type, number));
+  };
+  Value magnitude = splat(APInt::getSignedMaxValue(element.getWidth()));
+  int64_t panels = view.memory.paddedSize / kColumns;
+  Value step = code.constant(getInterleavedTerms(element));
+  Value terms = code.multiply(code.ceilDivide(count, step), step);
+  Value values = view.inSlot(view.memory.values, bits, code.constant(0));
+  SmallVector<Value> zeros(panels, splat(APInt::getZero(element.getWidth())));
+  SmallVector<Value> largest = code.loop(code.constant(0), terms, 1, zeros, [&](Value term, ValueRange carried) {
+    SmallVector<Value> next;
+    Value row = code.at(values, bits, code.multiply(term, code.constant(kColumns)));
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      Value numbers = code.load(type, code.at(row, bits, panel * view.memory.valuePanel));
+      Value positive = arith::AndIOp::create(code.builder, code.loc, numbers, magnitude);
+      next.push_back(arith::MaxUIOp::create(code.builder, code.loc, carried[panel], positive));
+    }
+    return next;
+  });
+  Value infinity = splat(llvm::APFloat::getInf(element.getFloatSemantics()).bitcastToAPInt());
+  SmallVector<Value> flags;
+  for (Value number : largest)
+    flags.push_back(arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::uge, number, infinity));
+  return ScoreRows(view).hasAny(flags);
+}

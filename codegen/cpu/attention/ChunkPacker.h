@@ -1,0 +1,36 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Packs the keys and values of a chunk into the slot, in panels of 16. Not: what they are multiplied by.
+
+#ifndef RESID_CODEGEN_CPU_ATTENTION_CHUNKPACKER_H
+#define RESID_CODEGEN_CPU_ATTENTION_CHUNKPACKER_H
+
+#include "codegen/cpu/attention/AttentionView.h"
+#include "codegen/cpu/contractions/KernelView.h"
+
+namespace mlir::resid::cpu {
+
+class ChunkPacker {
+public:
+  /// Of one head of keys.
+  ChunkPacker(AttentionView &view, Value batch, Value keyHead)
+      : view(view), code(view.code), batch(batch), keyHead(keyHead) {}
+
+  /// The keys [first, first + count).
+  void pack(Value first, Value count);
+  /// Whether one of the packed values is Inf or NaN (i1). Columns past the size of a head hold anything; they may make
+  /// it true for nothing.
+  Value findSpecial(Value count);
+
+private:
+  KernelView viewKeys(Value end);
+  KernelView viewValues();
+
+  AttentionView &view;
+  LoopCode &code;
+  Value batch, keyHead;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ATTENTION_CHUNKPACKER_H

@@ -1,0 +1,171 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits scale, mask, maximum, exponentials and their sum: two passes over a row of scores that stays in the cache.
+
+#include "codegen/cpu/attention/ScoreRows.h"
+
+#include "codegen/arithmetic/MathFunctions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+static constexpr int64_t kColumns = AttentionView::kPanelColumns;
+/// Lanes of the ordered sum S, and vectors that hold them.
+static constexpr int64_t kLanes = 64, kVectors = kLanes / kColumns;
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+//===------------------------------------------- arithmetic -------------------------------------------------------===//
+
+Value ScoreRows::add(Value a, Value b) { return arith::AddFOp::create(builder, loc, a, b); }
+Value ScoreRows::multiply(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }
+Value ScoreRows::subtract(Value a, Value b) { return arith::SubFOp::create(builder, loc, a, b); }
+Value ScoreRows::compare(arith::CmpFPredicate predicate, Value a, Value b) {
+  return arith::CmpFOp::create(builder, loc, predicate, a, b);
+}
+Value ScoreRows::select(Value condition, Value a, Value b) {
+  return arith::SelectOp::create(builder, loc, condition, a, b);
+}
+
+/// `b` where one is NaN.
+Value ScoreRows::larger(Value a, Value b) { return select(compare(arith::CmpFPredicate::OGT, a, b), a, b); }
+
+Value ScoreRows::maximum(Value a, Value b) {
+  Value isNaN = compare(arith::CmpFPredicate::UNO, a, b);
+  return select(isNaN, view.constantFloat(std::numeric_limits<double>::quiet_NaN()), larger(a, b));
+}
+
+Value ScoreRows::exponential(Value x) {
+  arithmetic::FloatArithmetic arithmetic(builder, loc, x.getType());
+  return arithmetic::emitDecay(arithmetic, x);
+}
+
+Value ScoreRows::reduce(ArrayRef<Value> lanes, function_ref<Value(Value, Value)> combine) {
+  SmallVector<Value> vectors(lanes);
+  for (size_t half = vectors.size() / 2; half > 0; half /= 2)
+    for (size_t i = 0; i < half; ++i)
+      vectors[i] = combine(vectors[i], vectors[i + half]);
+  Value all = vectors.front();
+  for (int32_t half = kColumns / 2; half > 0; half /= 2) {
+    SmallVector<int32_t> upper;
+    for (int32_t lane = 0; lane < kColumns; ++lane)
+      upper.push_back((lane + half) % kColumns);
+    all = combine(all, LLVM::ShuffleVectorOp::create(builder, loc, all, all, upper));
+  }
+  return LLVM::ExtractElementOp::create(builder, loc, all, code.constant(0));
+}
+
+Value ScoreRows::hasAny(ArrayRef<Value> flags) {
+  Value all = flags.front();
+  for (Value more : flags.drop_front())
+    all = arith::OrIOp::create(builder, loc, all, more);
+  Type bits = builder.getIntegerType(kColumns);
+  Value number = LLVM::BitcastOp::create(builder, loc, bits, all);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(bits, 0));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, number, zero);
+}
+
+//===------------------------------------------- the two passes ---------------------------------------------------===//
+
+/// Scores of 16 keys; -Inf for those that are absent. `isVisible`: none is hidden from this row.
+Value ScoreRows::loadScore(const ScoreRow &row, Value key, Value place, bool isVisible) {
+  Value score = multiply(code.load(view.getVectorType(), place), view.splat(view.shape.scale)), isPresent;
+  if (!isVisible) {
+    SmallVector<int32_t> numbers;
+    for (int32_t lane = 0; lane < kColumns; ++lane)
+      numbers.push_back(lane);
+    auto type = VectorType::get(kColumns, builder.getI32Type());
+    Value lanes = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+    Value left = arith::TruncIOp::create(builder, loc, builder.getI32Type(), code.subtract(row.visible, key));
+    isPresent = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lanes, code.spread(left, kColumns));
+  }
+  if (row.mask) {
+    unsigned operand = attention::AttentionShape::kMask;
+    Value count;
+    if (!isVisible)
+      count = code.max(code.min(code.subtract(row.keys, key), code.constant(kColumns)), code.constant(0));
+    Value mask = view.runs.load(view.getElementType(operand), view.advance(row.mask, operand, attention::kKey, key),
+                                view.getStride(operand, attention::kKey), count);
+    if (!view.getElementType(operand).isInteger(1))
+      score = add(score, view.widen(mask));
+    else
+      isPresent = isPresent ? Value(arith::AndIOp::create(builder, loc, isPresent, mask)) : mask;
+  }
+  return isPresent ? select(isPresent, score, view.splat(-kInfinity)) : score;
+}
+
+/// Of the keys [first, end), 64 at a time. Carried along are the largest score of each lane, and whether there was a
+/// NaN.
+SmallVector<Value> ScoreRows::findLargest(const ScoreRow &row, Value first, Value end, bool areVisible,
+                                          ValueRange carried) {
+  return code.loop(first, end, kLanes, carried, [&](Value block, ValueRange before) {
+    SmallVector<Value> next(before), scores;
+    for (int64_t i = 0; i < kVectors; ++i) {
+      Value key = code.add(block, code.constant(i * kColumns));
+      Value place = code.at(row.scores, view.getArithmetic(), key);
+      scores.push_back(loadScore(row, key, place, areVisible));
+      code.store(scores.back(), place);
+      next[i] = larger(scores.back(), before[i]);
+    }
+    // One comparison tells of two vectors.
+    for (int64_t i = 0; i < kVectors; i += 2) {
+      Value isNaN = compare(arith::CmpFPredicate::UNO, scores[i], scores[i + 1]);
+      Value &flags = next[kVectors + i / 2];
+      flags = arith::OrIOp::create(builder, loc, flags, isNaN);
+    }
+    return next;
+  });
+}
+
+ScoreRows::Lanes ScoreRows::findLargest(const ScoreRow &row) {
+  auto flagType = VectorType::get(kColumns, builder.getI1Type());
+  Value none = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(flagType));
+  SmallVector<Value> carried(kVectors, view.splat(-kInfinity));
+  carried.append(kVectors / 2, none);
+  Value lanes = code.constant(kLanes), whole = code.multiply(code.divide(row.visible, lanes), lanes);
+  carried = findLargest(row, code.constant(0), whole, /*areVisible=*/true, carried);
+  carried = findLargest(row, whole, row.keys, /*areVisible=*/false, carried);
+  Lanes found;
+  found.max.assign(carried.begin(), carried.begin() + kVectors);
+  found.isNaN.assign(carried.begin() + kVectors, carried.end());
+  return found;
+}
+
+/// Stores the weights, and gives the lanes of their sum.
+SmallVector<Value> ScoreRows::emitWeights(const ScoreRow &row, Value reference, bool marksAbsent) {
+  SmallVector<Value> first(kVectors, view.splat(0.0));
+  return code.loop(code.constant(0), row.keys, kLanes, first, [&](Value block, ValueRange carried) {
+    SmallVector<Value> next;
+    for (int64_t i = 0; i < kVectors; ++i) {
+      Value place = code.at(row.scores, view.getArithmetic(), code.add(block, code.constant(i * kColumns)));
+      Value score = code.load(view.getVectorType(), place);
+      Value weight = exponential(subtract(score, reference));
+      // Whatever is subtracted from -Inf, if it is no NaN, gives 0.
+      Value isAbsent = marksAbsent ? compare(arith::CmpFPredicate::OEQ, score, view.splat(-kInfinity)) : Value();
+      code.store(marksAbsent ? select(isAbsent, view.splat(-0.0), weight) : weight, place);
+      next.push_back(add(carried[i], weight));
+    }
+    return next;
+  });
+}
+
+Value ScoreRows::emitScores(const ScoreRow &row) {
+  Lanes lanes = findLargest(row);
+  Value largest = reduce(lanes.max, [&](Value a, Value b) { return larger(a, b); });
+  Value nan = view.constantFloat(std::numeric_limits<double>::quiet_NaN());
+  return select(hasAny(lanes.isNaN), nan, add(largest, view.constantFloat(0.0)));
+}
+
+Value ScoreRows::emitWeights(const ScoreRow &row, Value max) {
+  // Without a present key there is nothing to subtract -Inf from.
+  Value isEmpty = compare(arith::CmpFPredicate::OEQ, max, view.constantFloat(-kInfinity));
+  Value reference = code.spread(select(isEmpty, view.constantFloat(0.0), max), kColumns);
+  SmallVector<Type> types(kVectors, view.getVectorType());
+  SmallVector<Value> sums = code.choose(
+      row.marksAbsent, types, [&] { return emitWeights(row, reference, /*marksAbsent=*/true); },
+      [&] { return emitWeights(row, reference, /*marksAbsent=*/false); });
+  return reduce(sums, [&](Value a, Value b) { return add(a, b); });
+}

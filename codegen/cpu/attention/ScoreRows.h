@@ -1,0 +1,66 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The softmax of one row of scores of a chunk, as docs/numerics.md fixes it. Not: the products on both sides of it.
+
+#ifndef RESID_CODEGEN_CPU_ATTENTION_SCOREROWS_H
+#define RESID_CODEGEN_CPU_ATTENTION_SCOREROWS_H
+
+#include "codegen/cpu/attention/AttentionView.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace mlir::resid::cpu {
+
+/// One row of a chunk.
+struct ScoreRow {
+  /// The products of query and keys, where the weights go. Room for a whole number of 64 keys.
+  Value scores;
+  /// Keys that are computed for this row and its neighbours, at most 256, and how many of them this row may see.
+  Value keys, visible;
+  /// The mask's element of the first key; null without a mask.
+  Value mask;
+  /// Whether absent keys must be told from those of weight 0 (i1).
+  Value marksAbsent;
+};
+
+class ScoreRows {
+public:
+  explicit ScoreRows(AttentionView &view) : view(view), code(view.code), builder(code.builder), loc(code.loc) {}
+
+  /// Turns products into scores, and gives the largest one; -Inf without a present key.
+  Value emitScores(const ScoreRow &row);
+  /// Turns scores into weights, and gives their sum. An absent key gets +0 or, with `row.marksAbsent`, -0, which is no
+  /// weight of a present one.
+  Value emitWeights(const ScoreRow &row, Value max);
+  /// exp of 0 or less, but +0 instead of subnormal numbers.
+  Value exponential(Value x);
+  Value add(Value a, Value b);
+  Value multiply(Value a, Value b);
+  Value subtract(Value a, Value b);
+  Value compare(arith::CmpFPredicate predicate, Value a, Value b);
+  /// The larger one; a NaN in either makes it NaN.
+  Value maximum(Value a, Value b);
+  /// Whether a lane of a vector of i1 is set.
+  Value hasAny(ArrayRef<Value> flags);
+
+private:
+  struct Lanes {
+    SmallVector<Value> max, isNaN;
+  };
+  Lanes findLargest(const ScoreRow &row);
+  SmallVector<Value> findLargest(const ScoreRow &row, Value first, Value end, bool areVisible, ValueRange carried);
+  Value loadScore(const ScoreRow &row, Value key, Value place, bool isVisible);
+  SmallVector<Value> emitWeights(const ScoreRow &row, Value reference, bool marksAbsent);
+  Value larger(Value a, Value b);
+  Value select(Value condition, Value a, Value b);
+  /// Combines lanes l and l+32, l+16, 8, 4, 2, 1.
+  Value reduce(ArrayRef<Value> lanes, function_ref<Value(Value, Value)> combine);
+
+  AttentionView &view;
+  LoopCode &code;
+  OpBuilder &builder;
+  Location loc;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ATTENTION_SCOREROWS_H

@@ -1,0 +1,127 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lowering of the family Attention: attention becomes one kernel, an append an insertion. Their run-time conditions are
+// here.
+
+#include "codegen/attention/AttentionDialect.h"
+#include "codegen/linalg/Elementwise.h"
+#include "codegen/linalg/Patterns.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "runtime/resid.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+static constexpr int64_t kHeads = 1, kKeys = 2;
+
+static Value toI64(ImplicitLocOpBuilder &builder, OpFoldResult size) {
+  Value index = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size);
+  return arith::IndexCastOp::create(builder, builder.getI64Type(), index);
+}
+
+static Value compare(ImplicitLocOpBuilder &builder, arith::CmpIPredicate predicate, Value a, Value b) {
+  return arith::CmpIOp::create(builder, predicate, a, b);
+}
+
+/// Requires that `added` keys fit behind `past` others; gives back the latter, or 0 where they do not.
+static Value requirePlaces(ImplicitLocOpBuilder &builder, StringRef name, Value past, Value added, Value places) {
+  Value zero = arith::ConstantIntOp::create(builder, 0, 64);
+  Value isCount = compare(builder, arith::CmpIPredicate::sge, past, zero);
+  rows::RequireOp::create(builder, isCount, RESID_BAD_VALUE, ("past of " + name + " is {0}, expected 0 or more").str(),
+                          past);
+  Value free = arith::SubIOp::create(builder, places, added);
+  Value fits = compare(builder, arith::CmpIPredicate::sle, past, free);
+  std::string text = ("the cache of " + name +
+                      " is full: past is {0}, and with the new keys that is more than it has "
+                      "places")
+                         .str();
+  rows::RequireOp::create(builder, fits, RESID_BAD_VALUE, text, past);
+  Value isGood = arith::AndIOp::create(builder, isCount, fits);
+  return arith::SelectOp::create(builder, isGood, past, zero);
+}
+
+/// Where both numbers of heads are known, the verifier compared them.
+static void requireHeads(ImplicitLocOpBuilder &builder, OpFoldResult heads, OpFoldResult keyHeads) {
+  if (!isa<Value>(heads) && !isa<Value>(keyHeads))
+    return;
+  Value all = toI64(builder, heads), some = toI64(builder, keyHeads),
+        zero = arith::ConstantIntOp::create(builder, 0, 64);
+  Value one = arith::ConstantIntOp::create(builder, 1, 64);
+  Value rest = arith::RemUIOp::create(builder, all, arith::MaxSIOp::create(builder, some, one));
+  Value divides = compare(builder, arith::CmpIPredicate::eq, rest, zero);
+  Value isThere = arith::OrIOp::create(builder, compare(builder, arith::CmpIPredicate::ne, some, zero),
+                                       compare(builder, arith::CmpIPredicate::eq, all, zero));
+  rows::RequireOp::create(builder, arith::AndIOp::create(builder, divides, isThere), RESID_BAD_SHAPE,
+                          "heads of q in attention are {0}, expected a multiple of those of k", all);
+}
+
+static SmallVector<AffineMap> getMaps(AttentionOp op) {
+  MLIRContext *context = op.getContext();
+  auto getMap = [&](ArrayRef<unsigned> loops) {
+    return AffineMap::getMultiDimMapWithTargets(attention::kLoops, loops, context);
+  };
+  AffineMap queries = getMap({attention::kBatch, attention::kHead, attention::kQuery, attention::kColumn});
+  AffineMap keys = getMap({attention::kBatch, attention::kHead, attention::kKey, attention::kColumn});
+  AffineMap statistics = getMap({attention::kBatch, attention::kHead, attention::kQuery});
+  SmallVector<AffineMap> maps = {queries, keys, keys};
+  if (op.getMask()) {
+    AffineMap scores = getMap({attention::kBatch, attention::kHead, attention::kQuery, attention::kKey});
+    SmallVector<AffineExpr> results;
+    ArrayRef<int64_t> shape = op.getMask().getType().getShape();
+    for (auto [size, expression] : llvm::zip_equal(shape, scores.getResults().take_back(shape.size())))
+      results.push_back(size == 1 ? getAffineConstantExpr(0, context) : expression);
+    maps.push_back(AffineMap::get(attention::kLoops, 0, results, context));
+  }
+  maps.push_back(queries);
+  maps.append(op.getStatistics().size(), statistics);
+  return maps;
+}
+
+namespace {
+struct LowerAttention : OpConversionPattern<AttentionOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(AttentionOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    SmallVector<OpFoldResult> queries = getSizes(builder, adaptor.getQ()), keys = getSizes(builder, adaptor.getK());
+    requireHeads(builder, queries[kHeads], keys[kHeads]);
+    Value past = adaptor.getPast();
+    if (past)
+      past = requirePlaces(builder, "attention", past, toI64(builder, queries[kKeys]), toI64(builder, keys[kKeys]));
+    SmallVector<Value> inits;
+    for (Type type : op->getResultTypes()) {
+      auto tensor = cast<RankedTensorType>(type);
+      inits.push_back(
+          tensor::EmptyOp::create(builder, ArrayRef(queries).take_front(tensor.getRank()), tensor.getElementType()));
+    }
+    auto kernel = attention::KernelOp::create(builder, op->getResultTypes(), adaptor.getQ(), adaptor.getK(),
+                                              adaptor.getV(), adaptor.getMask(), past, inits,
+                                              /*scratch=*/Value(), builder.getAffineMapArrayAttr(getMaps(op)),
+                                              builder.getF64FloatAttr(op.getScoreScale()), adaptor.getCausalAttr());
+    rewriter.replaceOp(op, kernel.getResults());
+    return success();
+  }
+};
+
+struct LowerAppend : OpConversionPattern<AppendOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(AppendOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    SmallVector<OpFoldResult> sizes = getSizes(builder, adaptor.getX());
+    SmallVector<OpFoldResult> places = getSizes(builder, adaptor.getCache());
+    Value past = requirePlaces(builder, "append", adaptor.getPast(), toI64(builder, sizes[kKeys]),
+                               toI64(builder, places[kKeys]));
+    SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
+        strides(sizes.size(), builder.getIndexAttr(1));
+    offsets[kKeys] = OpFoldResult(arith::IndexCastOp::create(builder, builder.getIndexType(), past));
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, adaptor.getX(), adaptor.getCache(), offsets, sizes, strides);
+    return success();
+  }
+};
+} // namespace
+
+void resid::populateAttentionToLinalg(RewritePatternSet &patterns) {
+  patterns.add<LowerAttention, LowerAppend>(patterns.getContext());
+}

@@ -1,0 +1,45 @@
+// RUN: resid-opt --split-input-file --verify-diagnostics %s
+
+#heads = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
+#keys = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
+func.func @maps(%q: tensor<1x2x3x16xf32>) -> tensor<1x2x3x16xf32> {
+  // expected-error@+1 {{expected 4 maps, but got 3}}
+  %y = attention.kernel q(%q : tensor<1x2x3x16xf32>) k(%q : tensor<1x2x3x16xf32>) v(%q : tensor<1x2x3x16xf32>)
+      outs(%q : tensor<1x2x3x16xf32>) attributes {indexing_maps = [#heads, #keys, #heads], scale = 1.0 : f64} -> tensor<1x2x3x16xf32>
+  return %y : tensor<1x2x3x16xf32>
+}
+
+// -----
+
+#heads = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
+#keys = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
+func.func @queries_as_values(%q: tensor<1x2x3x16xf32>) -> tensor<1x2x3x16xf32> {
+  // expected-error@+1 {{expected a map to every dimension of 'tensor<1x2x3x16xf32>', but got affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d4)>}}
+  %y = attention.kernel q(%q : tensor<1x2x3x16xf32>) k(%q : tensor<1x2x3x16xf32>) v(%q : tensor<1x2x3x16xf32>)
+      outs(%q : tensor<1x2x3x16xf32>) attributes {indexing_maps = [#heads, #keys, #heads, #heads], scale = 1.0 : f64} -> tensor<1x2x3x16xf32>
+  return %y : tensor<1x2x3x16xf32>
+}
+
+// -----
+
+#heads = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
+#keys = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
+func.func @size(%q: tensor<1x2x3x?xf32>) -> tensor<1x2x3x?xf32> {
+  // expected-error@+1 {{expected heads of a static size}}
+  %y = attention.kernel q(%q : tensor<1x2x3x?xf32>) k(%q : tensor<1x2x3x?xf32>) v(%q : tensor<1x2x3x?xf32>)
+      outs(%q : tensor<1x2x3x?xf32>) attributes {indexing_maps = [#heads, #keys, #keys, #heads], scale = 1.0 : f64} -> tensor<1x2x3x?xf32>
+  return %y : tensor<1x2x3x?xf32>
+}
+
+// -----
+
+#heads = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
+#keys = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
+#rows = affine_map<(b, h, i, j, d) -> (b, h, i)>
+func.func @inits(%q: tensor<1x2x3x16xf32>, %m: tensor<1x2x3xf32>) -> tensor<1x2x3x16xf32> {
+  // expected-error@+1 {{expected one init or three, but got 2}}
+  %y:2 = attention.kernel q(%q : tensor<1x2x3x16xf32>) k(%q : tensor<1x2x3x16xf32>) v(%q : tensor<1x2x3x16xf32>)
+      outs(%q, %m : tensor<1x2x3x16xf32>, tensor<1x2x3xf32>) attributes {indexing_maps = [#heads, #keys, #keys, #heads, #rows], scale = 1.0 : f64}
+      -> tensor<1x2x3x16xf32>, tensor<1x2x3xf32>
+  return %y#0 : tensor<1x2x3x16xf32>
+}
