@@ -10,8 +10,11 @@
 
 namespace mlir::resid::boundary {
 
-/// Fills signature.inPlace: the pairs for which `function`, the implementation on memrefs, is a single rows.kernel that
-/// reads the input at the output's own rows and columns.
+/// Fills signature.inPlace for `function`, the implementation on memrefs, with two kinds of pairs:
+/// - The function is a single rows.kernel that reads the input at the output's own rows and columns.
+/// - The input is copied to the output before anything else is done with either, and never read again: a cache that
+/// grows.
+///   Then the copy is left out at run time where both are one buffer.
 void findSharedBuffers(func::FuncOp function, KernelSignature &signature);
 
 } // namespace mlir::resid::boundary

@@ -9,6 +9,9 @@
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "runtime/resid.h"
 
@@ -105,6 +108,13 @@ struct LowerAttention : OpConversionPattern<AttentionOp> {
   }
 };
 
+/// An argument may not be written. Its copy may be computed where a result belongs, and a caller who gives one array
+/// for both has nothing copied.
+static bool isArgument(Value tensor) {
+  auto function = dyn_cast<func::FuncOp>(tensor.getParentBlock()->getParentOp());
+  return (isa<BlockArgument>(tensor) && function) || tensor.getDefiningOp<bufferization::ToTensorOp>();
+}
+
 struct LowerAppend : OpConversionPattern<AppendOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(AppendOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -113,10 +123,15 @@ struct LowerAppend : OpConversionPattern<AppendOp> {
     SmallVector<OpFoldResult> places = getSizes(builder, adaptor.getCache());
     Value past = requirePlaces(builder, "append", adaptor.getPast(), toI64(builder, sizes[kKeys]),
                                toI64(builder, places[kKeys]));
+    Value cache = adaptor.getCache();
+    if (isArgument(cache)) {
+      Value empty = tensor::EmptyOp::create(builder, places, op.getCache().getType().getElementType());
+      cache = linalg::CopyOp::create(builder, cache, empty).getResult(0);
+    }
     SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
         strides(sizes.size(), builder.getIndexAttr(1));
     offsets[kKeys] = OpFoldResult(arith::IndexCastOp::create(builder, builder.getIndexType(), past));
-    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, adaptor.getX(), adaptor.getCache(), offsets, sizes, strides);
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, adaptor.getX(), cache, offsets, sizes, strides);
     return success();
   }
 };

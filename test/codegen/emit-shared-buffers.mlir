@@ -46,3 +46,26 @@ func.func @branch(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %s = resid.add %x, %f : tensor<8x8xf32>
   return %s : tensor<8x8xf32>
 }
+
+// A cache that grows begins as a copy of the argument, and may be it. Nothing is copied then.
+// CHECK: func.func @append({{.*}}in_place = [array<i64: 0, 0>]
+// CHECK: func.func private @append.impl(
+// CHECK:   %[[FROM:.+]] = memref.extract_aligned_pointer_as_index
+// CHECK:   %[[TO:.+]] = memref.extract_aligned_pointer_as_index
+// CHECK:   %[[DIFFER:.+]] = arith.cmpi ne, %[[FROM]], %[[TO]] : index
+// CHECK:   scf.if %[[DIFFER]] {
+// CHECK:     rows.kernel
+// CHECK:   }
+// CHECK:   memref.copy
+func.func @append(%cache: tensor<1x2x16x8xf32>, %x: tensor<1x2x1x8xf32>, %past: i64) -> tensor<1x2x16x8xf32> {
+  %y = resid.append %cache, %x past(%past) : tensor<1x2x16x8xf32>, tensor<1x2x1x8xf32>
+  return %y : tensor<1x2x16x8xf32>
+}
+
+// One that is read afterwards, or of another type, is not.
+// CHECK: func.func @twice({{.*}}in_place = []
+func.func @twice(%cache: tensor<1x2x16x8xf32>, %x: tensor<1x2x1x8xf32>, %past: i64) -> (tensor<1x2x16x8xf32>, tensor<1x2x16x8xf32>) {
+  %y = resid.append %cache, %x past(%past) : tensor<1x2x16x8xf32>, tensor<1x2x1x8xf32>
+  %z = arith.addf %cache, %y : tensor<1x2x16x8xf32>
+  return %y, %z : tensor<1x2x16x8xf32>, tensor<1x2x16x8xf32>
+}
