@@ -32,6 +32,9 @@ namespace mlir::resid::reference::bounds {
 // | the same, narrower results     | 1 ulp of the result more                   | both sides round to storage
 // | the same, no fma (x86-64-v2)   | 2K in place of K, in both modes            | a product rounds by itself
 // | skip_scale, no fma             | that of a contraction of K = 1             | as above
+// | attention, exact inputs        | bit-equal                                  | its arithmetic is fixed
+// | the same in wide mode          | attention(), attentionSum(), below         | errors of scores, carried through the mean
+// | the same, no fma (x86-64-v2)   | three roundings for each one               | two of a product and a sum, one of the evaluator
 // | a function of math            | functionUnits · ulp                        | its arithmetic, measured (docs/accuracy.md)
 // | everything else               | --rtol, --atol                             | a norm after a norm amplifies an ulp
 // clang-format on
@@ -100,6 +103,74 @@ inline double functionUnits(FunctionFamily family, FloatKind kind) {
   if (isNarrow(kind) || family == FunctionFamily::InDouble)
     return 1;
   return family == FunctionFamily::TanhOrErf ? 4 : 2;
+}
+
+//===------------------------------------------- attention --------------------------------------------------------===//
+//
+// y is a mean of the values v_j with weights w_j = exp(s_j - m). Where w_j is off by a factor between exp(-r_j) and
+// exp(r_j), y moves by Σ w_j·(exp(r_j)-1)·(|v_j|+|y|) / Σ w_j·exp(-r_j) at most. r_j has the error of the score, one
+// rounding of s_j - m for each unit between the two, and the errors of E, once for the key and once for each chunk. To
+// that come the roundings of the sums: of a chunk's chain and of S, and two for each chunk that joins.
+
+/// Half a unit in the last place of 1, and a thousandth more for products of errors.
+inline double unitRoundoff(FloatKind arithmetic) { return std::ldexp(1.001, arithmetic == FloatKind::F64 ? -53 : -24); }
+
+/// What a score is made of: Σ|q·k| before and after the scale, and the addend of the mask.
+struct Score {
+  double products, scaled, addend;
+  int64_t size;
+};
+
+/// Of the chain, of the scale and its product, and of the mask's addition. Infinite where the arithmetic type may
+/// overflow, since a key whose score is -Inf would be absent then.
+inline double score(FloatKind arithmetic, double roundings, const Score &s) {
+  double limit = overflowValue(arithmetic) * (1 - 0x1p-25), most = std::max(s.products, s.scaled) * (1 + 0x1p-10);
+  if (most + s.addend >= limit)
+    return HUGE_VAL;
+  return roundings * unitRoundoff(arithmetic) * (static_cast<double>(s.size + 3) * s.scaled + s.addend);
+}
+
+struct AttentionRow {
+  FloatKind arithmetic, result;
+  double roundings, keys, chunks;
+  bool mayOverflow = false;
+};
+
+/// The r_j of a key whose score is off by `error` and lies `distance` below the largest.
+inline double weight(const AttentionRow &row, double error, double distance) {
+  double exponential = 2 * functionUnits(FunctionFamily::Exponential, row.arithmetic);
+  return error + row.roundings * unitRoundoff(row.arithmetic) * (distance + exponential * (1 + row.chunks));
+}
+
+/// `total` is the sum of the weights, `moved` by how much their errors move it, and `shift` the error of the maximum.
+struct AttendedSum {
+  double value, total, moved, shift;
+};
+inline double attentionSum(const AttentionRow &row, const AttendedSum &sum) {
+  if (row.mayOverflow)
+    return HUGE_VAL;
+  double error = (sum.total + sum.moved) * std::exp(sum.shift) - sum.total;
+  double rounded = row.roundings * unitRoundoff(row.arithmetic) * (12 + 2 * row.chunks) * (sum.value + error);
+  return error + rounded + row.keys * 2 * smallestNormal(row.arithmetic) + unitInLastPlace(row.arithmetic, sum.value);
+}
+
+/// `moved` is by how much the errors of weights move the value, `magnitude` the mean of all |v|, `largest` their
+/// largest.
+struct Attended {
+  double value, moved, magnitude, largest;
+};
+
+/// Weights that are flushed to 0 are off by the smallest normal number, beside a sum of 1 at least. Both sides are
+/// means of the values, so that they are no further apart than these.
+inline double attention(const AttentionRow &row, const Attended &a) {
+  if (row.mayOverflow)
+    return HUGE_VAL;
+  double flushed = row.keys * 2 * smallestNormal(row.arithmetic) * (a.largest + std::fabs(a.value) + 1);
+  double roundings = (std::min(row.keys, 256.0) + 2 * row.chunks + 1) * a.magnitude;
+  roundings += (12 + 2 * row.chunks) * std::fabs(a.value);
+  double rounded = row.roundings * unitRoundoff(row.arithmetic) * roundings;
+  double bound = std::min(a.moved + flushed, 2 * a.largest) + rounded;
+  return bound + unitInLastPlace(row.result, std::fabs(a.value) + bound);
 }
 
 } // namespace mlir::resid::reference::bounds

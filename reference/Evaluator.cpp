@@ -160,14 +160,15 @@ Interpreter::Results Interpreter::dispatch(Operation &op) {
 static bool onlyMoves(Operation &op) {
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     return llvm::all_of(structured.getBlock()->without_terminator(), llvm::IsaPred<arith::ExtFOp>);
-  return isa<arith::ConstantOp, arith::ExtFOp>(op) ||
+  return isa<arith::ConstantOp, arith::ExtFOp, AppendOp>(op) ||
          (isa_and_present<tensor::TensorDialect>(op.getDialect()) && !isa<tensor::GenerateOp>(op));
 }
 
-/// In wide mode, whether compiled code rounds a result that is not rounded here. A contraction knows by how much.
+/// In wide mode, whether compiled code rounds a result that is not rounded here. Contractions and attention know by how
+/// much.
 static bool skipsRounding(Operation &op) {
   auto structured = dyn_cast<linalg::LinalgOp>(op);
-  bool isBounded = structured && matchContraction(structured);
+  bool isBounded = isa<AttentionOp>(op) || (structured && matchContraction(structured));
   return !onlyMoves(op) && !isBounded &&
          llvm::any_of(op.getResultTypes(), [](Type type) { return getFloatKind(getElementTypeOrSelf(type)); });
 }

@@ -64,6 +64,10 @@ private:
   FailureOr<Array> evaluateResidualOf(BlockOp op, FailureOr<Array> x, FailureOr<Array> f);
   FailureOr<Array> evaluatePlacement(BlockOp op);
 
+  // Attention.cpp.
+  Results evaluateAttention(AttentionOp op);
+  Results evaluateAppend(AppendOp op);
+
   // TensorOps.cpp, Linalg.cpp, Contraction.cpp.
   Results evaluateTensorOp(Operation &op);
   Results evaluateSplat(tensor::SplatOp op);
@@ -112,6 +116,11 @@ std::shared_ptr<const Accuracy> getToleranceAccuracy();
 inline bool isAnyTainted(ArrayRef<Array> arrays) {
   return llvm::any_of(arrays, [](const Array &array) { return array && array.getAccuracy(); });
 }
+
+/// For each dimension of `shape` the stride with which NumPy broadcasting walks through `array`: 0 along a dimension of
+/// size 1. `staticShape` says which of them are static, since only these broadcast.
+FailureOr<SmallVector<int64_t>> getBroadcastStrides(Operation *op, StringRef what, const Array &array,
+                                                    ArrayRef<int64_t> shape, ArrayRef<int64_t> staticShape);
 
 /// A sum in twice the precision of double (Knuth's two-sum with a running correction): plain sums of 65,536 terms at a
 /// mean of 1e6 standard deviations would not be good enough to judge float64 norms by.

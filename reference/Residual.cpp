@@ -11,10 +11,8 @@
 
 namespace mlir::resid::reference {
 
-/// For each dimension of `shape` the stride with which NumPy broadcasting walks through `array`: 0 along a dimension of
-/// size 1. `staticShape` says which of them are static, since only these broadcast.
-static FailureOr<SmallVector<int64_t>> getBroadcastStrides(Operation *op, StringRef what, const Array &array,
-                                                           ArrayRef<int64_t> shape, ArrayRef<int64_t> staticShape) {
+FailureOr<SmallVector<int64_t>> getBroadcastStrides(Operation *op, StringRef what, const Array &array,
+                                                    ArrayRef<int64_t> shape, ArrayRef<int64_t> staticShape) {
   SmallVector<int64_t> strides(shape.size(), 0);
   SmallVector<int64_t> own = array.getStrides();
   size_t lead = shape.size() - array.getRank();
@@ -209,6 +207,8 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
       })
       .Case([&](AddNormOp addNorm) { return evaluateAddNorm(addNorm); })
       .Case([&](BlockOp block) { return single(evaluatePlacement(block)); })
+      .Case([&](AttentionOp attention) { return evaluateAttention(attention); })
+      .Case([&](AppendOp append) { return evaluateAppend(append); })
       .Default([&](Operation *) -> Results { return LogicalResult(unsupported(&op)); });
 }
 

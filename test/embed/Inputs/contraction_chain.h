@@ -6,6 +6,7 @@
 #ifndef RESID_TEST_EMBED_CONTRACTION_CHAIN_H
 #define RESID_TEST_EMBED_CONTRACTION_CHAIN_H
 
+#include "multiply_add.h"
 #include "narrow_floats.h"
 #include "resid.h"
 
@@ -187,12 +188,6 @@ inline int64_t getWidth(const Operand &operand, const Sizes &sizes) {
 }
 
 //===------------------------------------------- the chain --------------------------------------------------------===//
-
-/// Whether the processor has no fused multiply-add.
-inline bool isSplit = false;
-
-inline float multiplyAdd(float a, float b, float c) { return isSplit ? a * b + c : std::fma(a, b, c); }
-inline double multiplyAdd(double a, double b, double c) { return isSplit ? a * b + c : std::fma(a, b, c); }
 
 /// The results for the first `firstK` and all further sizes of k up to the largest, at the largest sizes else.
 class Expected {

@@ -1,0 +1,166 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Family Attention: which keys, values and mask each query has, and the cache. The arithmetic of a query stands in
+// AttentionRow.cpp.
+
+#include "reference/AttentionRow.h"
+#include "reference/Interpreter.h"
+
+namespace mlir::resid::reference {
+
+/// The keys of the cache that hold something, after this call has put `added` behind `past` others.
+static FailureOr<int64_t> getFilledKeys(Operation *op, int64_t past, int64_t added, int64_t places) {
+  if (past < 0)
+    return op->emitOpError() << "expected a past of 0 or more keys but got " << past;
+  if (past > places || added > places - past)
+    return op->emitOpError() << "expected a cache of at least past + new keys, " << past << " + " << added
+                             << ", but got " << places;
+  return past + added;
+}
+
+namespace {
+
+/// The operands of one attention as its queries see them.
+struct Heads {
+  int64_t batch = 0, heads = 0, queries = 0, size = 0, keyHeads = 0, keys = 0;
+  /// How many keys were there before this call, and how many places of `keys` hold one.
+  int64_t past = 0, filled = 0;
+  Array q, k, v, mask;
+  /// How the mask is walked through along batch, heads, queries and keys.
+  SmallVector<int64_t> maskStrides;
+  bool isCausal = false;
+  double scale = 0.0;
+
+  int64_t getRowCount() const { return q.size() / size; }
+  AttentionRow getRow(int64_t row) const;
+};
+
+} // namespace
+
+/// Rows are counted in the order of the result's. There is none where a size is 0.
+AttentionRow Heads::getRow(int64_t row) const {
+  int64_t query = row % queries, head = row / queries % heads, item = row / queries / heads;
+  int64_t keyHead = head / (heads / keyHeads), begin = (item * keyHeads + keyHead) * keys * size;
+  AttentionRow own{q.floats().data() + row * size,
+                   k.floats().data() + begin,
+                   v.floats().data() + begin,
+                   size,
+                   isCausal ? std::min(filled, past + query + 1) : filled,
+                   scale};
+  if (!mask)
+    return own;
+  int64_t offset = item * maskStrides[0] + head * maskStrides[1] + query * maskStrides[2];
+  own.maskStride = maskStrides[3];
+  if (mask.isFloat())
+    own.addends = mask.floats().data() + offset;
+  else
+    own.choices = mask.integers().data() + offset;
+  return own;
+}
+
+static LogicalResult checkHeads(AttentionOp op, const Heads &heads) {
+  if (heads.k.getShape() != heads.v.getShape())
+    return op.emitOpError() << "expected k and v of one shape but got " << describe(heads.k) << " and "
+                            << describe(heads.v);
+  if (heads.k.getShape().front() != heads.batch)
+    return op.emitOpError() << "expected q and k of one batch but got " << describe(heads.q) << " and "
+                            << describe(heads.k);
+  if (heads.keyHeads == 0 ? heads.heads != 0 : heads.heads % heads.keyHeads != 0)
+    return op.emitOpError() << "expected a number of heads in k that divides that of q but got " << heads.keyHeads
+                            << " and " << heads.heads;
+  return success();
+}
+
+/// The sizes and the place of the mask; what disagrees is diagnosed.
+static LogicalResult prepare(AttentionOp op, std::optional<int64_t> past, Heads &heads) {
+  ArrayRef<int64_t> queries = heads.q.getShape(), keys = heads.k.getShape();
+  heads.batch = queries[0], heads.heads = queries[1], heads.queries = queries[2], heads.size = queries[3];
+  heads.keyHeads = keys[1], heads.keys = keys[2];
+  heads.past = past.value_or(0), heads.filled = heads.keys;
+  if (failed(checkHeads(op, heads)))
+    return failure();
+  if (past) {
+    FailureOr<int64_t> filled = getFilledKeys(op, *past, heads.queries, heads.keys);
+    if (failed(filled))
+      return failure();
+    heads.filled = *filled;
+  }
+  if (!heads.mask)
+    return success();
+  FailureOr<SmallVector<int64_t>> strides = getBroadcastStrides(
+      op, "mask", heads.mask, {heads.batch, heads.heads, heads.queries, heads.keys}, op.getMask().getType().getShape());
+  if (failed(strides))
+    return failure();
+  heads.maskStrides = *strides;
+  return success();
+}
+
+/// Puts a row, or its bounds, into the arrays of all results.
+static void storeRow(const AttendedRow &attended, int64_t row, ArrayRef<MutableArrayRef<double>> arrays) {
+  size_t size = attended.values.size();
+  llvm::copy(attended.values, arrays.front().slice(row * size, size).begin());
+  if (arrays.size() == 1)
+    return;
+  arrays[1][row] = attended.max;
+  arrays[2][row] = attended.sum;
+}
+
+Interpreter::Results Interpreter::evaluateAttention(AttentionOp op) {
+  FloatKind arithmetic = *getFloatKind(op.getArithmeticType());
+  Heads heads;
+  heads.q = get(op.getQ()), heads.k = get(op.getK()), heads.v = get(op.getV()), heads.mask = getOptional(op.getMask());
+  heads.isCausal = op.getCausal(), heads.scale = round(arithmetic, op.getScoreScale());
+  std::optional<int64_t> past;
+  if (op.getPast())
+    past = get(op.getPast()).asInteger();
+  if (failed(prepare(op, past, heads)))
+    return failure();
+  SmallVector<Array> results{Array::zeros(op.getResult().getType(), heads.q.getShape())};
+  for (Type type : op.getStatistics().getTypes())
+    results.push_back(Array::zeros(type, heads.q.getShape().drop_back()));
+  FloatKind stored = results.front().floatKind();
+  bool isBitEqual = isExactMode() && options.hasFMA, isBounded = !isBitEqual && options.trackAccuracy;
+  // Without fma each rounding becomes two. The evaluator rounds itself in exact-type mode, and beside f64.
+  AttentionJudge judge{arithmetic, stored,
+                       (options.hasFMA ? 1.0 : 2.0) + (isExactMode() || arithmetic == FloatKind::F64 ? 1.0 : 0.0)};
+  SmallVector<Accuracy> accuracies(results.size(), Accuracy{Accuracy::Bounded, {}});
+  SmallVector<MutableArrayRef<double>> values, limits;
+  for (auto [result, accuracy] : llvm::zip_equal(results, accuracies)) {
+    accuracy.bounds.resize(result.size());
+    values.push_back(result.mutableFloats());
+    limits.push_back(accuracy.bounds);
+  }
+  for (int64_t i = 0, rows = heads.getRowCount(); i != rows; ++i) {
+    AttentionRow row = heads.getRow(i);
+    AttendedRow attended = isExactMode() ? attendExactly(row, arithmetic) : attendWidely(row, arithmetic);
+    for (double &value : attended.values)
+      value = round(stored, value);
+    storeRow(attended, i, values);
+    if (isBounded)
+      storeRow(boundAttention(row, attended, judge), i, limits);
+  }
+  for (auto [result, accuracy] : llvm::zip_equal(results, accuracies))
+    result.setAccuracy(isBitEqual  ? nullptr
+                       : isBounded ? std::make_shared<const Accuracy>(std::move(accuracy))
+                                   : getToleranceAccuracy());
+  return results;
+}
+
+Interpreter::Results Interpreter::evaluateAppend(AppendOp op) {
+  const Array &x = get(op.getX());
+  Array result = get(op.getCache());
+  result.setAccuracy(nullptr);
+  ArrayRef<int64_t> added = x.getShape(), all = result.getShape();
+  if (added[0] != all[0] || added[1] != all[1] || added[3] != all[3])
+    return op.emitOpError() << "expected new keys of the cache's batch, heads and size, " << describe(result)
+                            << ", but got " << describe(x);
+  int64_t past = get(op.getPast()).asInteger();
+  if (failed(getFilledKeys(op, past, added[2], all[2])))
+    return failure();
+  int64_t keys = added[2] * added[3], places = all[2] * all[3], begin = past * all[3];
+  for (int64_t i = 0, e = x.size(); i != e; ++i)
+    result.mutableFloats()[i / keys * places + begin + i % keys] = x.floats()[i];
+  return SmallVector<Array>{result};
+}
+
+} // namespace mlir::resid::reference

@@ -1,0 +1,235 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The arithmetic of attention in plain loops, once for each kind of number; see AttentionRow.h.
+
+#include "reference/AttentionRow.h"
+
+#include "reference/Bounds.h"
+#include "reference/Exponential.h"
+#include "reference/Interpreter.h"
+
+namespace mlir::resid::reference {
+
+namespace {
+
+/// So many keys have one maximum. They are counted from the first key of the cache, so that the bits do not depend on
+/// which of them are present.
+constexpr int64_t chunkSize = 256;
+
+//===------------------------------------------- arithmetics ------------------------------------------------------===//
+
+/// The definition's own: chains of fused multiply-adds, and the ordered sum.
+template <typename T> struct FusedArithmetic {
+  using Number = T;
+  struct Chain {
+    T sum = 0;
+    void add(T a, T b) { sum = std::fma(a, b, sum); }
+    T value() const { return sum; }
+  };
+
+  /// Absent keys have the weight 0, and no lane is ever -0.
+  static T sum(ArrayRef<T> weights) {
+    T lanes[64] = {}, second[64] = {};
+    for (auto [key, weight] : llvm::enumerate(weights))
+      lanes[key % 64] += weight;
+    for (int lane = 0; lane != 64; ++lane)
+      second[lane] += lanes[lane];
+    for (int step = 32; step != 0; step /= 2)
+      for (int lane = 0; lane != step; ++lane)
+        second[lane] += second[lane + step];
+    return second[0];
+  }
+
+  T weigh(T exponent) const {
+    T weight = exponential(exponent);
+    return weight < std::numeric_limits<T>::min() ? T(0) : weight;
+  }
+};
+
+/// The exact numbers nearly.
+struct WideArithmetic {
+  using Number = double;
+  struct Chain {
+    CompensatedSum sum;
+    void add(double a, double b) {
+      double product = a * b;
+      sum.add(product);
+      sum.low += std::fma(a, b, -product);
+    }
+    double value() const { return sum.value(); }
+  };
+
+  static double sum(ArrayRef<double> weights) {
+    CompensatedSum total;
+    for (double weight : weights)
+      total.add(weight);
+    return total.value();
+  }
+
+  double weigh(double exponent) const {
+    double weight = std::exp(exponent);
+    return weight < smallest ? 0.0 : weight;
+  }
+
+  double smallest;
+};
+
+//===------------------------------------------- the definition ---------------------------------------------------===//
+
+bool takesPart(const AttentionRow &row, int64_t key) { return !row.choices || row.choices[key * row.maskStride]; }
+
+template <typename Arithmetic> typename Arithmetic::Number getScore(const AttentionRow &row, int64_t key) {
+  using Number = typename Arithmetic::Number;
+  typename Arithmetic::Chain chain;
+  for (int64_t i = 0; i != row.size; ++i)
+    chain.add(static_cast<Number>(row.query[i]), static_cast<Number>(row.keys[key * row.size + i]));
+  Number score = static_cast<Number>(row.scale) * chain.value();
+  return row.addends ? score + static_cast<Number>(row.addends[key * row.maskStride]) : score;
+}
+
+template <typename Number> Number maximum(Number a, Number b) {
+  return std::isnan(a) || std::isnan(b) ? std::numeric_limits<Number>::quiet_NaN() : std::max(a, b);
+}
+
+/// Present keys, at least one.
+template <typename Number> struct State {
+  Number max, sum;
+  std::vector<Number> values;
+};
+
+/// The keys from `first` up to `last`; none where no one of them is present.
+template <typename Arithmetic, typename Number = typename Arithmetic::Number>
+std::optional<State<Number>> attendChunk(const Arithmetic &arithmetic, const AttentionRow &row, int64_t first,
+                                         int64_t last) {
+  constexpr Number infinity = std::numeric_limits<Number>::infinity();
+  std::vector<Number> scores(last - first, -infinity), weights(last - first, Number(0));
+  State<Number> state{-infinity, Number(0), {}};
+  SmallVector<int64_t> present;
+  for (int64_t key = first; key != last; ++key) {
+    if (takesPart(row, key))
+      scores[key - first] = getScore<Arithmetic>(row, key);
+    if (scores[key - first] == -infinity)
+      continue;
+    present.push_back(key - first);
+    state.max = maximum(state.max, scores[key - first]);
+  }
+  if (present.empty())
+    return std::nullopt;
+  state.max += Number(0);
+  for (int64_t key : present)
+    weights[key] = arithmetic.weigh(scores[key] - state.max);
+  state.sum = Arithmetic::sum(weights);
+  for (int64_t i = 0; i != row.size; ++i) {
+    typename Arithmetic::Chain chain;
+    for (int64_t key : present)
+      chain.add(weights[key], static_cast<Number>(row.values[(first + key) * row.size + i]));
+    state.values.push_back(chain.value());
+  }
+  return state;
+}
+
+template <typename Arithmetic, typename Number = typename Arithmetic::Number>
+void join(const Arithmetic &arithmetic, State<Number> &state, const State<Number> &chunk) {
+  Number max = maximum(state.max, chunk.max);
+  Number a = arithmetic.weigh(state.max - max), b = arithmetic.weigh(chunk.max - max);
+  state.max = max;
+  state.sum = std::fma(chunk.sum, b, state.sum * a);
+  for (auto [value, added] : llvm::zip_equal(state.values, chunk.values))
+    value = std::fma(added, b, value * a);
+}
+
+template <typename Arithmetic> AttendedRow attend(const Arithmetic &arithmetic, const AttentionRow &row) {
+  using Number = typename Arithmetic::Number;
+  std::optional<State<Number>> state;
+  for (int64_t first = 0; first < row.end; first += chunkSize) {
+    auto chunk = attendChunk(arithmetic, row, first, std::min(first + chunkSize, row.end));
+    if (state && chunk)
+      join(arithmetic, *state, *chunk);
+    else if (chunk)
+      state = chunk;
+  }
+  if (!state)
+    return {std::vector<double>(row.size), -std::numeric_limits<double>::infinity(), 0.0};
+  AttendedRow result{{}, state->max, state->sum};
+  for (Number value : state->values)
+    result.values.push_back((value + Number(0)) / state->sum);
+  return result;
+}
+
+//===------------------------------------------- bounds -----------------------------------------------------------===//
+
+/// A present key, and by how much its score may be off.
+struct JudgedKey {
+  const double *values;
+  double score, error;
+};
+
+/// All present keys. An error is infinite where the arithmetic type may overflow.
+SmallVector<JudgedKey> judgeKeys(const AttentionRow &row, const AttentionJudge &judge) {
+  SmallVector<JudgedKey> keys;
+  for (int64_t key = 0; key < row.end; ++key) {
+    double score = takesPart(row, key) ? getScore<WideArithmetic>(row, key) : -HUGE_VAL;
+    if (score == -HUGE_VAL)
+      continue;
+    // A product that nearly underflows is off by half of the least number, as much as the smallest normal one is.
+    double products = smallestNormal(judge.arithmetic),
+           addend = row.addends ? std::fabs(row.addends[key * row.maskStride]) : 0.0;
+    for (int64_t i = 0; i != row.size; ++i)
+      products += std::fabs(row.query[i] * row.keys[key * row.size + i]);
+    keys.push_back({row.values + key * row.size, score,
+                    bounds::score(judge.arithmetic, judge.roundings,
+                                  {products, std::fabs(row.scale) * products, addend, row.size})});
+  }
+  return keys;
+}
+
+} // namespace
+
+AttendedRow attendExactly(const AttentionRow &row, FloatKind arithmetic) {
+  if (arithmetic == FloatKind::F64)
+    return attend(FusedArithmetic<double>(), row);
+  return attend(FusedArithmetic<float>(), row);
+}
+
+AttendedRow attendWidely(const AttentionRow &row, FloatKind arithmetic) {
+  return attend(WideArithmetic{smallestNormal(arithmetic)}, row);
+}
+
+AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended, const AttentionJudge &judge) {
+  SmallVector<JudgedKey> keys = judgeKeys(row, judge);
+  AttendedRow bound{std::vector<double>(row.size), 0.0, 0.0};
+  if (keys.empty())
+    return bound;
+  // The largest score, and what it may be taken for.
+  double max = -HUGE_VAL, most = -HUGE_VAL;
+  for (const JudgedKey &key : keys)
+    max = std::max(max, key.score), most = std::max(most, key.score + key.error);
+  bounds::AttentionRow all{judge.arithmetic, judge.result, judge.roundings, static_cast<double>(keys.size()),
+                           static_cast<double>((row.end + chunkSize - 1) / chunkSize)};
+  // Weights, and by how much each may be off. A factor that all of them share has no effect on the values.
+  double total = 0.0, least = 0.0, moved = 0.0;
+  SmallVector<double> errors;
+  for (const JudgedKey &key : keys) {
+    double weight = std::exp(key.score - max), error = bounds::weight(all, key.error, max - key.score);
+    total += weight;
+    least += weight == 0.0 ? 0.0 : weight * std::exp(-error);
+    errors.push_back(weight == 0.0 ? 0.0 : weight * std::expm1(error));
+    moved += errors.back();
+  }
+  all.mayOverflow = std::isinf(most);
+  bound.max = most - max + unitInLastPlace(judge.arithmetic, max);
+  bound.sum = bounds::attentionSum(all, {attended.sum, total, moved, most - max});
+  for (int64_t i = 0; i != row.size; ++i) {
+    bounds::Attended value{attended.values[i], 0.0, 0.0, 0.0};
+    for (auto [key, error] : llvm::zip_equal(keys, errors)) {
+      double magnitude = std::fabs(key.values[i]);
+      value.moved += error * (magnitude + std::fabs(value.value)) / least;
+      value.magnitude += std::exp(key.score - max) * magnitude / total;
+      value.largest = std::max(value.largest, magnitude);
+    }
+    bound.values[i] = bounds::attention(all, value);
+  }
+  return bound;
+}
+
+} // namespace mlir::resid::reference

@@ -1,0 +1,52 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One query of an attention: its result by the definition, and how far another way of computing may be off. Knows no
+// op.
+
+#ifndef RESID_REFERENCE_ATTENTIONROW_H
+#define RESID_REFERENCE_ATTENTIONROW_H
+
+#include "reference/Numbers.h"
+#include <vector>
+
+namespace mlir::resid::reference {
+
+/// A query of one head, and what it attends to. Keys and values are rows of `size` numbers.
+struct AttentionRow {
+  const double *query, *keys, *values;
+  int64_t size;
+  /// Keys from here on are absent.
+  int64_t end;
+  /// Rounded to the arithmetic type already.
+  double scale;
+  /// At most one of the masks is there; `maskStride` leads from key to key.
+  const double *addends = nullptr;
+  const int64_t *choices = nullptr;
+  int64_t maskStride = 0;
+};
+
+/// What a row gives: the result before it is rounded to storage, and the statistics. Or a bound for each of these.
+struct AttendedRow {
+  std::vector<double> values;
+  double max = 0.0, sum = 0.0;
+};
+
+/// By the definition to the last bit, f32 and f64 being the arithmetic types there are.
+AttendedRow attendExactly(const AttentionRow &row, FloatKind arithmetic);
+
+/// In double with compensated sums. Weights below the smallest normal number of `arithmetic` are 0 all the same, since
+/// values may be infinite.
+AttendedRow attendWidely(const AttentionRow &row, FloatKind arithmetic);
+
+/// How a bound is to be found.
+struct AttentionJudge {
+  FloatKind arithmetic, result;
+  /// How many roundings there are, on both sides together, for each one of the definition.
+  double roundings;
+};
+/// How far the results for `row` may be from `attended`, by bounds::attention.
+AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended, const AttentionJudge &judge);
+
+} // namespace mlir::resid::reference
+
+#endif
