@@ -72,7 +72,7 @@ void AttentionOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int6
 
 static LogicalResult verifyRanks(AttentionOp op) {
   for (auto [name, value] : {std::pair("q", op.getQ()), {"k", op.getK()}, {"v", op.getV()}})
-    if (value.getType().getRank() != 4)
+    if (value.getType().getRank() != 4) // attention.C1
       return op.emitOpError("expected ") << name << " of rank 4, [batch, heads, positions, size], but got "
                                          << value.getType();
   return success();

@@ -22,26 +22,26 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     `h div g`, where g is the number of query heads per head of keys. Keys that are *absent* take no part, whatever they
     and their values hold:
     - those that a boolean mask says `false` for;
-    - with `causal`, keys behind the query: key j of query i where `j > past + i`;
+    - with `causal`, keys behind the query: key j of query i where `j > past + i` (`j > i` without a `past`);
     - with `past`, keys from `past + queries` on: places of the cache that are not filled yet;
     - those whose score is -Inf.
 
-    A query without a present key gives zeros.
+    All other keys are *present*, those with a score of NaN too. A query without a present key gives zeros.
 
     **Operands and results.**
     - `q`: `[batch, heads, queries, size]`, of f16, bf16, f32 or f64. The size of a head is static, at most 256. Every
       other dimension may be dynamic.
     - `k`, `v`: `[batch, heads/g, keys, size]`.
     - `mask`, optional: a tensor of at most four dimensions that broadcasts from the right to
-      `[batch, heads, queries, keys]`, where a static 1 stands for every size. One of floats is added to the scores. In
-      one of i1, true takes part.
+      `[batch, heads, queries, keys]`, where a static 1 stands for every size, and a dynamic size for itself only. One of
+      floats is added to the scores. In one of i1, true takes part.
     - `past`, optional: i64, how many keys were in the cache before this call. Then `k` and `v` are caches, which hold the
       keys of this call in the places from `past` on ([`resid.append`](append.md)).
     - `scale`: float attribute, by default 1/sqrt(size).
     - `causal`: unit attribute.
     - result: the shape of `q`. Its element type is that of `q` unless another is written (`-> tensor<…xf32>`).
     - `max`, `sum`: both or none, `[batch, heads, queries]`. Their type is the arithmetic type. `max` is the largest
-      score of the present keys, and `sum` is the sum of `exp(score - max)`. Without a present key they are -Inf and 0.
+      score of the present keys, and `sum` is the sum of `exp(score - max)`. Without a present key they are -Inf and +0.
 
     **Constraints.**
     - `attention.C1`: tensors are ranked, and of f16, bf16, f32 or f64; a mask may be of i1. Their types have no
@@ -59,17 +59,18 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     **Not allowed.** A negative `past`, or more keys than the cache has places (`past + queries > keys`), is an error at
     run time, as are numbers of heads that do not divide.
 
-    **Gradient.** With `p_j = exp(score_j - max)/sum`: `dv_j = Σ p_j·dy` over the queries, `dp_j = dy·v_j`, and
-    `dscore_j = p_j·(dp_j - Σ p·dp)`. Then `dq = scale·Σ dscore_j·k_j` and `dk_j = scale·Σ dscore_j·q` over the
-    queries.
+    **Gradient.** With `p_j = exp(score_j - max)/sum`: `dp_j = dy·v_j` and `dscore_j = p_j·(dp_j - Σ p·dp)`, the sum
+    over the keys. Then `dq = scale·Σ dscore_j·k_j` over the keys, and `dk_j = scale·Σ dscore_j·q` and
+    `dv_j = Σ p_j·dy` over the queries of all heads that read the key. The gradient of a mask of floats is dscore, summed
+    where the mask broadcasts. Absent keys have no gradient.
 
     **Rounding.** The *arithmetic type* is f64 if any float operand is, else f32. Nothing is rounded to a storage type
-    before the results, each of which is rounded once.
-    1. `s_j` is the chain of fused multiply-adds over `q·k_j` in ascending order, from +0, times the scale, rounded to the
-       arithmetic type once. An additive mask is added to that: two roundings.
+    before the results, each of which is rounded once. [Numerics](../numerics.md#attention) has the same in full.
+    1. `s_j` is the chain of fused multiply-adds over `q·k_j` in ascending order, from +0, times the scale. An additive
+       mask is added to that product: two roundings. The scale itself is rounded to the arithmetic type once.
     2. Keys are taken in *chunks* of 256: `256c … 256c+255`, counted from the first key of the cache. A chunk without
        present keys is skipped. In a chunk, `m_c` is the largest score plus +0; a NaN makes it NaN.
-    3. `p_j = E(s_j - m_c)`. E is [exp](../numerics.md#functions), but +0 instead of subnormal numbers.
+    3. `p_j = E(s_j - m_c)`. E is the exp of [numerics](../numerics.md#attention), but +0 instead of subnormal numbers.
        `l_c = S(p)`, the [ordered sum](../numerics.md#the-ordered-sum-s) over the chunk, where absent keys add nothing.
        `O_c` is the chain of `fma(p_j, v_j, O)` from +0 over the present keys, ascending.
     4. The first chunk is the state `(m, l, O)`. Each other one joins it: `m' = max(m, m_c)`, NaN if one is,
@@ -89,7 +90,8 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     }
     ```
   }];
-  let arguments = (ins Resid_Rows:$q, Resid_Rows:$k, Resid_Rows:$v, Optional<Resid_Mask>:$mask, Optional<I64>:$past, // attention.C1
+  let arguments = (ins Resid_Rows:$q, Resid_Rows:$k, Resid_Rows:$v, // attention.C1
+                       Optional<Resid_Mask>:$mask, Optional<I64>:$past, // attention.C1
                        OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal);
   // The statistics are both present (max, sum) or both absent.
   let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // attention.C1

@@ -29,6 +29,10 @@ static constexpr ForeignName foreignAttributes[] = {
     {"rate", "p"},
     {"ratio", "p"},
     {"add_unit_offset", "zero_centered_gamma"},
+    {"is_causal", "causal"},
+    {"softmax_scale", "scale"},
+    {"sm_scale", "scale"},
+    {"scaling", "scale"},
 };
 
 /// The names that an op defines, but for those that its text derives from its clauses.
@@ -225,7 +229,22 @@ ParseResult resid::parseWithHints(OpAsmParser &parser, function_ref<ParseResult(
 
 /// What others call the ops.
 static constexpr ForeignName foreignOps[] = {
-    {"residual", "add"}, {"residual_add", "add"}, {"bias_add", "add_bias"}, {"dynamic_tanh", "dyt"}};
+    {"residual", "add"},
+    {"residual_add", "add"},
+    {"bias_add", "add_bias"},
+    {"dynamic_tanh", "dyt"},
+    {"scaled_dot_product_attention", "attention"},
+    {"sdpa", "attention"},
+    {"multi_head_attention", "attention"},
+    {"multihead_attention", "attention"},
+    {"grouped_query_attention", "attention"},
+    {"group_query_attention", "attention"},
+    {"flash_attention", "attention"},
+    {"mha", "attention"},
+    {"cache_append", "append"},
+    {"update_cache", "append"},
+    {"cache_update", "append"},
+};
 
 ParseResult resid::parseUnknownOp(OpAsmParser &parser, OperationState &state) {
   auto [dialect, written] = state.name.getStringRef().split('.');

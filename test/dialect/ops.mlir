@@ -105,3 +105,43 @@ func.func @add_norm(%x: tensor<?x8xbf16>, %f: tensor<?x8xbf16>, %bias: tensor<8x
   %2:2 = resid.add_norm dyt %x, %f alpha(%a) : tensor<?x8xbf16>, tensor<f32> -> tensor<?x8xf32>, tensor<?x8xf32>
   return
 }
+
+// CHECK-LABEL: func.func @attention
+func.func @attention(%q: tensor<2x8x?x64xbf16>, %k: tensor<2x2x?x64xbf16>, %v: tensor<2x2x?x64xf32>, %bools: tensor<?x1x1x?xi1>,
+                     %bias: tensor<8x?x?xf16>, %one: tensor<f64>, %past: i64) {
+  // CHECK: resid.attention %arg0, %arg1, %arg2 : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>{{$}}
+  %0 = resid.attention %q, %k, %v : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>
+  // CHECK: resid.attention %arg0, %arg1, %arg2 mask(%arg3) past(%arg6) {causal, scale = 1.250000e-01 : f64} : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<?x1x1x?xi1>{{$}}
+  %1 = resid.attention %q, %k, %v mask(%bools) past(%past) {causal, scale = 0.125}
+       : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<?x1x1x?xi1>
+  // CHECK: %attention, %max, %sum = resid.attention %arg0, %arg1, %arg2 mask(%arg4) : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<8x?x?xf16> -> tensor<2x8x?x64xbf16>, tensor<2x8x?xf32>, tensor<2x8x?xf32>
+  %2:3 = resid.attention %q, %k, %v mask(%bias)
+         : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<8x?x?xf16>
+           -> tensor<2x8x?x64xbf16>, tensor<2x8x?xf32>, tensor<2x8x?xf32>
+  // CHECK: resid.attention %arg0, %arg1, %arg2 mask(%arg5) past(%arg6) : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<f64> -> tensor<2x8x?x64xf64>, tensor<2x8x?xf64>, tensor<2x8x?xf64>
+  %3:3 = resid.attention %q, %k, %v mask(%one) past(%past)
+         : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<f64>
+           -> tensor<2x8x?x64xf64>, tensor<2x8x?xf64>, tensor<2x8x?xf64>
+  return
+}
+
+// CHECK-LABEL: func.func @attention_sizes
+func.func @attention_sizes(%q: tensor<?x?x?x256xf16>, %none: tensor<0x0x0x1xf64>, %fixed: tensor<3x6x5x1xf64>, %keys: tensor<3x?x5x1xf64>,
+                           %k: tensor<?x2x7x1xf64>, %v: tensor<3x2x?x1xf64>, %mask: tensor<1x6x5x7xf64>) {
+  // CHECK: resid.attention %arg0, %arg0, %arg0 : tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>
+  %0 = resid.attention %q, %q, %q : tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>
+  // CHECK: resid.attention %arg1, %arg1, %arg1 {scale = -0.000000e+00 : f64} : tensor<0x0x0x1xf64>, tensor<0x0x0x1xf64>, tensor<0x0x0x1xf64>
+  %1 = resid.attention %none, %none, %none {scale = -0.0} : tensor<0x0x0x1xf64>, tensor<0x0x0x1xf64>, tensor<0x0x0x1xf64>
+  // CHECK: resid.attention %arg2, %arg4, %arg5 mask(%arg6) {resid.note = "kept"} : tensor<3x6x5x1xf64>, tensor<?x2x7x1xf64>, tensor<3x2x?x1xf64>, tensor<1x6x5x7xf64>
+  %2 = resid.attention %fixed, %k, %v mask(%mask) {resid.note = "kept"} : tensor<3x6x5x1xf64>, tensor<?x2x7x1xf64>, tensor<3x2x?x1xf64>, tensor<1x6x5x7xf64>
+  return
+}
+
+// CHECK-LABEL: func.func @append
+func.func @append(%cache: tensor<1x2x512x64xf16>, %x: tensor<1x2x?x64xf16>, %open: tensor<?x?x?x?xf64>, %one: tensor<?x4x1x?xf64>, %past: i64) {
+  // CHECK: resid.append %arg0, %arg1 past(%arg4) : tensor<1x2x512x64xf16>, tensor<1x2x?x64xf16>
+  %0 = resid.append %cache, %x past(%past) : tensor<1x2x512x64xf16>, tensor<1x2x?x64xf16>
+  // CHECK: resid.append %arg2, %arg3 past(%arg4) : tensor<?x?x?x?xf64>, tensor<?x4x1x?xf64>
+  %1 = resid.append %open, %one past(%past) : tensor<?x?x?x?xf64>, tensor<?x4x1x?xf64>
+  return
+}

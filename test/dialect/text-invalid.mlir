@@ -150,8 +150,32 @@ func.func @op_of_another_library(%x: tensor<4x8xf32>, %b: tensor<8xf32>) {
 
 // -----
 
+func.func @op_of_a_framework(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected an op of the dialect, but got 'resid.scaled_dot_product_attention'; did you mean 'resid.attention'?}}
+  %y = resid.scaled_dot_product_attention %q, %q, %q : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention_types(%q: tensor<1x2x3x4xf32>, %mask: tensor<f32>) {
+  // expected-error @+1 {{expected 4 types (q, k, v, mask), but got 3: that of mask is missing}}
+  %y = resid.attention %q, %q, %q mask(%mask) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention_clauses(%q: tensor<1x2x3x4xf32>, %mask: tensor<f32>, %past: i64) {
+  // expected-error @+1 {{expected 'mask' before 'past', but got it behind}}
+  %y = resid.attention %q, %q, %q past(%past) mask(%mask) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<f32>
+  return
+}
+
+// -----
+
 func.func @no_op_near(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected 'resid.add', 'resid.add_bias', 'resid.add_norm', 'resid.block', 'resid.dropout', 'resid.dyt', 'resid.group_norm', 'resid.layer_norm', 'resid.rms_norm' or 'resid.yield', but got 'resid.softmax'}}
+  // expected-error @+1 {{expected 'resid.add', 'resid.add_bias', 'resid.add_norm', 'resid.append', 'resid.attention', 'resid.block', 'resid.dropout', 'resid.dyt', 'resid.group_norm', 'resid.layer_norm', 'resid.rms_norm' or 'resid.yield', but got 'resid.softmax'}}
   %y = resid.softmax %x : tensor<4x8xf32>
   return
 }

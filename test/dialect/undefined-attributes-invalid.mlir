@@ -121,3 +121,11 @@ func.func @allowed(%x: tensor<4x8xf32>, %b: tensor<8xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @attention(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{'resid.attention' op expected an attribute that the op defines, but got 'is_causal'; did you mean 'causal'?}}
+  %y = resid.attention %q, %q, %q {is_causal} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}

@@ -131,6 +131,34 @@ TEST_F(DialectTest, NormBuildersWithStatistics) {
   EXPECT_EQ(rms.getRstd(), rms->getResult(1));
 }
 
+TEST_F(DialectTest, AttentionBuilders) {
+  auto add = [&](ArrayRef<int64_t> shape, Type element) {
+    return function.getBody().front().addArgument(tensor(shape, element), location());
+  };
+  Value q = add({1, 4, ShapedType::kDynamic, 16}, builder.getBF16Type());
+  Value k = add({1, 2, 8, 16}, builder.getBF16Type()), mask = add({8}, builder.getF64Type());
+  AttentionOp plain = verified(AttentionOp::create(builder, location(), q, k, k));
+  EXPECT_EQ(plain.getResult().getType(), q.getType());
+  EXPECT_FALSE(plain.getMax() || plain.getSum() || plain.getCausal());
+  EXPECT_TRUE(plain.getArithmeticType().isF32());
+  EXPECT_EQ(plain.getScoreScale(), 0.25);
+  AttentionOp full = verified(AttentionOp::create(builder, location(), q, k, k, mask, /*causal=*/true, true));
+  EXPECT_TRUE(full.getCausal() && full.getArithmeticType().isF64());
+  EXPECT_EQ(full.getMax(), full->getResult(1));
+  EXPECT_EQ(full.getSum().getType(), tensor({1, 4, ShapedType::kDynamic}, builder.getF64Type()));
+  AppendOp append = verified(AppendOp::create(builder, location(), k, k, argument(3)));
+  EXPECT_EQ(append.getResult().getType(), k.getType());
+}
+
+/// A choosing mask has no part in the arithmetic.
+TEST_F(DialectTest, AttentionOfBooleansIsInF32) {
+  Block &body = function.getBody().front();
+  Value q = body.addArgument(tensor({1, 1, 2, 4}, builder.getF16Type()), location());
+  Value mask = body.addArgument(tensor({2, 2}, builder.getI1Type()), location());
+  AttentionOp op = verified(AttentionOp::create(builder, location(), q, q, q, mask));
+  EXPECT_TRUE(op.getArithmeticType().isF32());
+}
+
 TEST_F(DialectTest, AddNormBuilder) {
   AddNormOp fused =
       verified(AddNormOp::create(builder, location(), NormKind::RMS, argument(0), argument(1), argument(2)));

@@ -38,6 +38,10 @@ static StringRef getSnippet(StringRef op) {
                      "^bb0(%h: ${7:tensor<?x768xf32>}):\n"
                      "  %branch = ${8:math.tanh} %h : ${7:tensor<?x768xf32>}\n"
                      "  resid.yield %branch : ${7:tensor<?x768xf32>}\n}")
+      .Case("attention", "${1:%q}, ${2:%k}, ${3:%v} {causal}\n"
+                         "    : ${4:tensor<?x8x?x64xf32>}, ${5:tensor<?x8x?x64xf32>}, ${6:tensor<?x8x?x64xf32>}")
+      .Case("append", "${1:%cache}, ${2:%k} past(${3:%past})\n"
+                      "    : ${4:tensor<?x8x512x64xf32>}, ${5:tensor<?x8x?x64xf32>}")
       .Case("yield", "${1:%f} : ${2:tensor<?x768xf32>}")
       .Default("");
 }

@@ -1,0 +1,201 @@
+// RUN: resid-opt %s -split-input-file -verify-diagnostics
+
+func.func @attention.C1_integers(%q: tensor<1x2x3x4xi8>, %k: tensor<1x2x5x4xf32>) {
+  // expected-error @+1 {{operand #0 must be ranked tensor of f16, bf16, f32 or f64, of rank 1 or more, without an encoding and of at most 2^47 bytes, but got 'tensor<1x2x3x4xi8>'}}
+  %y = resid.attention %q, %k, %k : tensor<1x2x3x4xi8>, tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C1_mask_of_bytes(%q: tensor<1x2x3x4xf32>, %mask: tensor<3xi8>) {
+  // expected-error @+1 {{operand #3 must be ranked tensor of i1, f16, bf16, f32 or f64, without an encoding and of at most 2^47 bytes, but got 'tensor<3xi8>'}}
+  %y = resid.attention %q, %q, %q mask(%mask)
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<3xi8>
+  return
+}
+
+// -----
+
+func.func @attention.C1_encoding(%q: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32, "mine">) {
+  // expected-error @+1 {{operand #2 must be ranked tensor of f16, bf16, f32 or f64, of rank 1 or more, without an encoding and of at most 2^47 bytes}}
+  %y = resid.attention %q, %q, %v : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32, "mine">
+  return
+}
+
+// -----
+
+func.func @attention.C1_heads_folded_into_features(%q: tensor<1x3x8xf32>, %k: tensor<1x2x5x4xf32>) {
+  // expected-error @+1 {{expected q of rank 4, [batch, heads, positions, size], but got 'tensor<1x3x8xf32>'}}
+  %y = resid.attention %q, %k, %k : tensor<1x3x8xf32>, tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C1_rank_of_v(%q: tensor<1x2x3x4xf32>, %v: tensor<3x4xf32>) {
+  // expected-error @+1 {{expected v of rank 4, [batch, heads, positions, size], but got 'tensor<3x4xf32>'}}
+  %y = resid.attention %q, %q, %v : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C2_dynamic_size(%q: tensor<1x2x3x?xf32>) {
+  // expected-error @+1 {{expected heads of a static size from 1 to 256 but got 'tensor<1x2x3x?xf32>'}}
+  %y = resid.attention %q, %q, %q : tensor<1x2x3x?xf32>, tensor<1x2x3x?xf32>, tensor<1x2x3x?xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C2_no_size(%q: tensor<1x2x3x0xf32>) {
+  // expected-error @+1 {{expected heads of a static size from 1 to 256 but got 'tensor<1x2x3x0xf32>'}}
+  %y = resid.attention %q, %q, %q : tensor<1x2x3x0xf32>, tensor<1x2x3x0xf32>, tensor<1x2x3x0xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C2_large_size(%q: tensor<1x2x3x257xf32>) {
+  // expected-error @+1 {{expected heads of a static size from 1 to 256 but got 'tensor<1x2x3x257xf32>'}}
+  %y = resid.attention %q, %q, %q : tensor<1x2x3x257xf32>, tensor<1x2x3x257xf32>, tensor<1x2x3x257xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C2_size_of_values(%q: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x8xf32>) {
+  // expected-error @+1 {{expected k and v with heads of size 4 but got 'tensor<1x2x3x4xf32>' and 'tensor<1x2x3x8xf32>'}}
+  %y = resid.attention %q, %q, %v : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C2_size_of_keys_is_open(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x?xf32>) {
+  // expected-error @+1 {{expected k and v with heads of size 4 but got 'tensor<1x2x3x?xf32>' and 'tensor<1x2x3x?xf32>'}}
+  %y = resid.attention %q, %k, %k : tensor<1x2x3x4xf32>, tensor<1x2x3x?xf32>, tensor<1x2x3x?xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C3_keys_and_values(%q: tensor<1x2x3x4xf32>, %v: tensor<1x2x5x4xf32>) {
+  // expected-error @+1 {{expected v of the shape of k, 'tensor<1x2x3x4xf32>', but got 'tensor<1x2x5x4xf32>'}}
+  %y = resid.attention %q, %q, %v : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C3_batch(%q: tensor<2x2x3x4xf32>, %k: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected k and v of the batch of q, 'tensor<2x2x3x4xf32>', but got 'tensor<1x2x3x4xf32>'}}
+  %y = resid.attention %q, %k, %k : tensor<2x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C4_remainder(%q: tensor<1x8x3x4xf32>, %k: tensor<1x3x3x4xf32>) {
+  // expected-error @+1 {{expected a number of heads in k that divides that of q, both static or none, but got 'tensor<1x3x3x4xf32>' and 'tensor<1x8x3x4xf32>'}}
+  %y = resid.attention %q, %k, %k : tensor<1x8x3x4xf32>, tensor<1x3x3x4xf32>, tensor<1x3x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C4_one_is_static(%q: tensor<1x8x3x4xf32>, %k: tensor<1x?x3x4xf32>) {
+  // expected-error @+1 {{expected a number of heads in k that divides that of q, both static or none, but got}}
+  %y = resid.attention %q, %k, %k : tensor<1x8x3x4xf32>, tensor<1x?x3x4xf32>, tensor<1x?x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C4_no_keys_for_a_head(%q: tensor<1x8x3x4xf32>, %k: tensor<1x0x3x4xf32>) {
+  // expected-error @+1 {{expected a number of heads in k that divides that of q, both static or none, but got}}
+  %y = resid.attention %q, %k, %k : tensor<1x8x3x4xf32>, tensor<1x0x3x4xf32>, tensor<1x0x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C5_keys(%q: tensor<1x2x3x4xf32>, %mask: tensor<3x5xi1>) {
+  // expected-error @+1 {{expected a mask that broadcasts to [batch, heads, queries, keys], 'tensor<1x2x3x3xi1>', but got 'tensor<3x5xi1>'}}
+  %y = resid.attention %q, %q, %q mask(%mask)
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<3x5xi1>
+  return
+}
+
+// -----
+
+func.func @attention.C5_heads_of_keys(%q: tensor<1x4x3x8xf32>, %k: tensor<1x2x3x8xf32>, %mask: tensor<2x3x3xf32>) {
+  // expected-error @+1 {{expected a mask that broadcasts to [batch, heads, queries, keys], 'tensor<1x4x3x3xf32>', but got 'tensor<2x3x3xf32>'}}
+  %y = resid.attention %q, %k, %k mask(%mask)
+       : tensor<1x4x3x8xf32>, tensor<1x2x3x8xf32>, tensor<1x2x3x8xf32>, tensor<2x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C5_rank(%q: tensor<1x2x3x4xf32>, %mask: tensor<1x1x1x1x1xf32>) {
+  // expected-error @+1 {{expected a mask that broadcasts to [batch, heads, queries, keys], 'tensor<1x2x3x3xf32>', but got 'tensor<1x1x1x1x1xf32>'}}
+  %y = resid.attention %q, %q, %q mask(%mask)
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x1x1x1x1xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C6_overflows(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected scale to be finite in 'f32' but got 1e+39}}
+  %y = resid.attention %q, %q, %q {scale = 1.0e39} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention_of_a_large_scale_in_f64(%q: tensor<1x2x3x4xf32>, %mask: tensor<f64>) {
+  %y = resid.attention %q, %q, %q mask(%mask) {scale = 1.0e39}
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<f64>
+  return
+}
+
+// -----
+
+func.func @attention.C7_shape(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected a result of the shape of q, 'tensor<1x2x3x4xf32>', but got 'tensor<1x2x?x4xf32>'}}
+  %y = resid.attention %q, %q, %q
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32> -> tensor<1x2x?x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C8_max_alone(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected no statistics or 2 but got 1}}
+  %y, %max = resid.attention %q, %q, %q
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32> -> tensor<1x2x3x4xf32>, tensor<1x2x3xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C8_type(%q: tensor<1x2x3x4xf64>) {
+  // expected-error @+1 {{expected statistics of type 'tensor<1x2x3xf64>' but got 'tensor<1x2x3xf32>'}}
+  %y, %max, %sum = resid.attention %q, %q, %q
+       : tensor<1x2x3x4xf64>, tensor<1x2x3x4xf64>, tensor<1x2x3x4xf64>
+         -> tensor<1x2x3x4xf64>, tensor<1x2x3xf32>, tensor<1x2x3xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C8_shape(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected statistics of type 'tensor<1x2x3xf32>' but got 'tensor<1x2x3x1xf32>'}}
+  %y, %max, %sum = resid.attention %q, %q, %q
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+         -> tensor<1x2x3x4xf32>, tensor<1x2x3xf32>, tensor<1x2x3x1xf32>
+  return
+}
