@@ -5,6 +5,7 @@
 
 #include "codegen/cpu/rows/SumRows.h"
 
+#include "codegen/rows/ElementMemory.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -71,9 +72,10 @@ static rows::PhaseOp findOnlyPhase(rows::KernelOp kernel) {
   return isFit ? only : nullptr;
 }
 
-/// Short rows are many short streams, which processors find too late: what a row of the next chain reads.
-static SmallVector<Prefetch> getPrefetches(VectorFunction &function, rows::KernelOp kernel,
-                                           const RowPointers &pointers) {
+/// Short rows are many short streams, which processors find too late: what a row of the next chain reads, into a level
+/// of the cache.
+static SmallVector<Prefetch> getPrefetches(VectorFunction &function, rows::KernelOp kernel, const RowPointers &pointers,
+                                           unsigned level) {
   OpBuilder &builder = function.builder;
   Location loc = kernel.getLoc();
   SmallVector<Prefetch> prefetches;
@@ -85,7 +87,7 @@ static SmallVector<Prefetch> getPrefetches(VectorFunction &function, rows::Kerne
         arith::MulIOp::create(builder, loc, address.linearStride, constantI64(builder, loc, rows::kChainRows));
     Value row = pointers.lookup(kernel.getRowArgument(operand));
     Value next = LLVM::GEPOp::create(builder, loc, row.getType(), address.elementType, row, ValueRange(ahead));
-    prefetches.push_back({next, address.elementType, /*level=*/1});
+    prefetches.push_back({next, address.elementType, level});
   }
   return prefetches;
 }
@@ -108,8 +110,9 @@ static SmallVector<VectorBody::Parts> addTerms(OpBuilder &builder, std::deque<Ve
   return sums;
 }
 
-/// The rows [low, low + 8).
-static void emitWholeChain(VectorRowEmitter &emitter, rows::KernelOp kernel, rows::PhaseOp phase, Value low) {
+/// The rows [low, low + 8). Those of the next chain are fetched into a level of the cache.
+static void emitWholeChain(VectorRowEmitter &emitter, rows::KernelOp kernel, rows::PhaseOp phase, Value low,
+                           unsigned level) {
   struct Row {
     RowState state;
     RowPlaces places;
@@ -126,7 +129,7 @@ static void emitWholeChain(VectorRowEmitter &emitter, rows::KernelOp kernel, row
       emitter.emitOperation(&op);
     Row &row = rows.emplace_back(Row{emitter.getState(), {}});
     row.places = emitter.createPlaces(row.state.pointers);
-    row.places.prefetches = getPrefetches(function, kernel, row.state.pointers);
+    row.places.prefetches = getPrefetches(function, kernel, row.state.pointers, level);
     bodies.emplace_back(function, phase, row.state.mapping, row.places);
   }
   ColumnLoops(function, phase, bodies.front())
@@ -137,6 +140,39 @@ static void emitWholeChain(VectorRowEmitter &emitter, rows::KernelOp kernel, row
     emitter.getState() = row.state;
     for (Operation &op : llvm::make_range(std::next(phase->getIterator()), block.end()))
       emitter.emitOperation(&op);
+  }
+}
+
+/// The rows of a chain that take at most so many bytes wait for their use in the first level of the cache, of 32 KiB or
+/// more. Longer ones would drive each other out.
+static constexpr int64_t kFirstLevelBytes = 16 << 10;
+
+/// Columns of which a chain's rows take that much, in all inputs.
+static int64_t countFirstLevelColumns(VectorFunction &function, rows::KernelOp kernel) {
+  int64_t bytes = 0;
+  for (unsigned operand = 0; operand < kernel.getInputs().size(); ++operand)
+    if (kernel.isAlongColumns(operand))
+      bytes += rows::getElementBytes(function.addresses.operands[operand].elementType);
+  return kFirstLevelBytes / (rows::kChainRows * std::max<int64_t>(bytes, 1));
+}
+
+/// As emitWholeChain, for rows of any length.
+static void emitWholeChain(VectorRowEmitter &emitter, rows::KernelOp kernel, rows::PhaseOp phase, Value low) {
+  VectorFunction &function = emitter.getFunction();
+  int64_t shortColumns = countFirstLevelColumns(function, kernel);
+  if (std::optional<int64_t> known = function.tail.getKnownWidth())
+    return emitWholeChain(emitter, kernel, phase, low, *known <= shortColumns ? 1 : 2);
+  OpBuilder &builder = emitter.getBuilder();
+  Location loc = kernel.getLoc();
+  Value isShort = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, function.addresses.width,
+                                        constantI64(builder, loc, shortColumns));
+  auto choice = scf::IfOp::create(builder, loc, isShort, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  for (unsigned level : {1, 2}) {
+    RowState before = emitter.getState();
+    builder.setInsertionPointToStart(level == 1 ? choice.thenBlock() : choice.elseBlock());
+    emitWholeChain(emitter, kernel, phase, low, level);
+    emitter.getState() = before;
   }
 }
 
