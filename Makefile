@@ -12,6 +12,7 @@
 #   make bench        measures kernels beside the machine's limits, hand-written code and peers (docs/benchmarks.md)
 #   make bench-quick  measures less; bench-peers installs the peers; bench-docs puts the last results into the docs
 #   make bench-products   measures matrix products beside the processor's peak and peers (docs/measurements/products.md)
+#   make bench-attention  measures attention beside peers (docs/measurements/attention.md)
 #   make bench-layer  measures whole Transformer layers, and their parts, beside peers (docs/measurements/layer.md)
 #   make accuracy     prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
 #   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then the next two
@@ -26,7 +27,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser fuzz-weights bench bench-quick bench-products bench-layer bench-peers bench-docs accuracy setup configure clean check-contractions check-full
+.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-peers bench-docs accuracy setup configure clean check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -110,7 +111,7 @@ bench bench-quick: configure
 	$(BUILD_BENCH)
 	$(RUN_BENCH) $(if $(filter bench-quick,$@),--quick)
 
-bench-products bench-layer: configure
+bench-products bench-attention bench-layer: configure
 	$(BUILD_BENCH)
 	python3 benchmarks/$(@:bench-%=%).py $(BENCH_FOLDERS) $(BENCH_FLAGS)
 

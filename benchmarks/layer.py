@@ -53,12 +53,14 @@ def numbers(text):
 
 
 def compile_all(options, sizes, layers, tokens, folder):
-    """Form of the weights and number of layers -> libraries with a function `model`."""
+    """Form of the weights, attention and number of layers -> libraries with a function `model`."""
     found = {}
-    for (form, _), count in itertools.product(model.FORMS, layers):
-        program = model.make_program(sizes, count, tokens, form, has_parts=count == 1 and form == "prepared")
-        found[form, count] = commands.compile_libraries(options, compiled.PATHS[:1], lambda _: program.text(),
-                                                        folder / f"{form}-{count}", ("--weights-struct",))
+    kinds = [*((form, "op") for form, _ in model.FORMS), ("prepared", "linalg")]
+    for (form, attention), count in itertools.product(kinds, layers):
+        has_parts = count == 1 and (form, attention) == ("prepared", "op")
+        program = model.make_program(sizes, count, tokens, form, has_parts, attention)
+        found[form, attention, count] = commands.compile_libraries(
+            options, compiled.PATHS[:1], lambda _: program.text(), folder / f"{form}-{attention}-{count}", ("--weights-struct",))
     return found
 
 

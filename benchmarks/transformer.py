@@ -35,7 +35,7 @@ UNPACK = """  %empty_matrix = tensor.empty() : tensor<{shape}xf32>
 """
 PANEL_COLUMNS = 16
 
-ATTENTION = """
+SPLIT = """
 func.func private @split_heads(%x: {stream}) -> {heads} {{
 {tokens}  %split = tensor.expand_shape %x [[0], [1, 2]] output_shape [{t}, {H}, {D}]
       : {stream} into tensor<{T}x{H}x{D}xf32>
@@ -44,6 +44,10 @@ func.func private @split_heads(%x: {stream}) -> {heads} {{
   return %y : {heads}
 }}
 
+"""
+
+# Scores, softmax and the weighted values in linalg.
+LINALG_CORE = """
 func.func private @score(%q: {heads}, %k: {heads}) -> {scores} {{
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant {scale} : f32
@@ -89,7 +93,24 @@ func.func private @gather(%weights: {scores}, %v: {heads}) -> {stream} {{
   %y = tensor.collapse_shape %joined [[0], [1, 2]] : tensor<{T}x{H}x{D}xf32> into {stream}
   return %y : {stream}
 }}
+"""
 
+# The same as one op, between heads as a batch of one.
+OP_CORE = """
+func.func private @attend(%q: {heads}, %k: {heads}, %v: {heads}) -> {stream} {{
+{head_tokens}  %q4 = tensor.expand_shape %q [[0, 1], [2], [3]] output_shape [1, {H}, {t}, {D}] : {heads} into {batch}
+  %k4 = tensor.expand_shape %k [[0, 1], [2], [3]] output_shape [1, {H}, {t}, {D}] : {heads} into {batch}
+  %v4 = tensor.expand_shape %v [[0, 1], [2], [3]] output_shape [1, {H}, {t}, {D}] : {heads} into {batch}
+  %y4 = resid.attention %q4, %k4, %v4 : {batch}, {batch}, {batch}
+  %heads = tensor.collapse_shape %y4 [[0, 1], [2], [3]] : {batch} into {heads}
+  %joined_empty = tensor.empty({n}) : tensor<{T}x{H}x{D}xf32>
+  %joined = linalg.transpose ins(%heads : {heads}) outs(%joined_empty : tensor<{T}x{H}x{D}xf32>) permutation = [1, 0, 2]
+  %y = tensor.collapse_shape %joined [[0], [1, 2]] : tensor<{T}x{H}x{D}xf32> into {stream}
+  return %y : {stream}
+}}
+"""
+
+GELU = """
 func.func private @gelu(%x: {hidden}) -> {hidden} {{
 {hidden_tokens}  %empty = tensor.empty({n}) : {hidden}
   %y = linalg.map ins(%x : {hidden}) outs(%empty : {hidden}) (%v: f32, %init: f32) {{
@@ -139,7 +160,8 @@ class Model:
         self.names = {
             "T": tokens, "H": options.heads, "D": size, "stream": self.stream, "heads": heads, "hidden": hidden,
             "scores": f"tensor<{options.heads}x{tokens}x{tokens}xf32>", "scale": float(size) ** -0.5,
-            "n": "%n" if dynamic else "", "nn": "%n, %n" if dynamic else "", "t": "%n" if dynamic else tokens,
+            "n": "%n" if dynamic else "", "batch": f"tensor<1x{options.heads}x{tokens}x{size}xf32>",
+            "nn": "%n, %n" if dynamic else "", "t": "%n" if dynamic else tokens,
             "tokens": dim("x", self.stream), "head_tokens": dim("q", heads, 1), "value_tokens": dim("v", heads, 1), "hidden_tokens": dim("x", hidden),
         }
         self.scores = self.names["scores"]
@@ -198,12 +220,17 @@ class Model:
         yield Stage("query_key_value", {stream: kind}, {query: kind, key: kind, value: kind}, "".join(
             self.call_linear(f"{prefix}_{name}", stream, number, name, self.width, self.width)
             for name in ("query", "key", "value")))
-        yield Stage("scores", {query: kind, key: kind}, {f"{prefix}_scores": scores}, split(query) + split(key) + (
-            f"  %{prefix}_scores = call @score(%{query}_heads, %{key}_heads) : ({heads}, {heads}) -> {scores}\n"))
-        yield Stage("softmax", {f"{prefix}_scores": scores}, {f"{prefix}_weights": scores},
-                    f"  %{prefix}_weights = call @weigh(%{prefix}_scores) : ({scores}) -> {scores}\n")
-        yield Stage("context", {f"{prefix}_weights": scores, value: kind}, {context: kind}, split(value) + (
-            f"  %{context} = call @gather(%{prefix}_weights, %{value}_heads) : ({scores}, {heads}) -> {kind}\n"))
+        if self.options.attention == "op":
+            yield Stage("attention", {query: kind, key: kind, value: kind}, {context: kind}, split(query) + split(key) +
+                        split(value) + f"  %{context} = call @attend(%{query}_heads, %{key}_heads, %{value}_heads) : "
+                        f"({heads}, {heads}, {heads}) -> {kind}\n")
+        else:
+            yield Stage("scores", {query: kind, key: kind}, {f"{prefix}_scores": scores}, split(query) + split(key) + (
+                f"  %{prefix}_scores = call @score(%{query}_heads, %{key}_heads) : ({heads}, {heads}) -> {scores}\n"))
+            yield Stage("softmax", {f"{prefix}_scores": scores}, {f"{prefix}_weights": scores},
+                        f"  %{prefix}_weights = call @weigh(%{prefix}_scores) : ({scores}) -> {scores}\n")
+            yield Stage("context", {f"{prefix}_weights": scores, value: kind}, {context: kind}, split(value) + (
+                f"  %{context} = call @gather(%{prefix}_weights, %{value}_heads) : ({scores}, {heads}) -> {kind}\n"))
         yield Stage("attention_output", {context: kind, stream: kind}, {middle: kind},
                     self.call_linear(attention, context, number, "output", self.width, self.width) +
                     self.add_norm(middle, stream, attention, number, "norm1"))
@@ -249,8 +276,10 @@ class Model:
         text += f"  return %{stream} : {self.stream}\n}}\n"
         if self.options.parts:
             text += "".join(map(self.part, self.stages(0, "x")))
+        core = OP_CORE if self.options.attention == "op" else LINALG_CORE
         shapes = {(self.width, self.width), (self.width, self.inner), (self.inner, self.width)}
-        return text + "".join(self.linear(*shape) for shape in sorted(shapes)) + ATTENTION.format(**self.names)
+        text += "".join(self.linear(*shape) for shape in sorted(shapes))
+        return text + "".join(part.format(**self.names) for part in (SPLIT, core, GELU))
 
 
 def parse_options(arguments=None):
@@ -262,6 +291,7 @@ def parse_options(arguments=None):
     parser.add_argument("--tokens", type=int, help="known number of tokens; without it, known at run time only")
     parser.add_argument("--weights", choices=["in-out", "out-in", "prepared"], default="in-out",
                         help="order of a weight's dimensions; prepared: panels of 16 columns")
+    parser.add_argument("--attention", choices=["linalg", "op"], default="linalg", help="op: write resid.attention")
     parser.add_argument("--mark-weights", action="store_true", help="mark weights, for residc --weights-struct")
     parser.add_argument("--parts", action="store_true", help="print the stages of a layer as functions, too")
     parser.add_argument("--fused", action="store_true", help="write resid.add_norm instead of add and layer norm")

@@ -21,8 +21,10 @@ class Results:
         return [record for (other, _), record in self.records.items() if other == case]
 
     def best(self, case, group, attempt=None):
-        """The fastest record of a group, over all samples or in one try. None where nothing of it was measured."""
-        found = [record for record in self.of(case) if record.group == group]
+        """The fastest record of a group, or of several, over all samples or in one try. None where nothing of it was
+        measured."""
+        groups = group if isinstance(group, tuple) else (group,)
+        found = [record for record in self.of(case) if record.group in groups]
         key = (lambda record: record.median) if attempt is None else (lambda record: record.median_of(attempt))
         return min(found, key=key, default=None)
 

@@ -36,10 +36,11 @@ class Sizes:
                 "up": (width, self.inner), "down": (self.inner, width)}
 
 
-def make_program(sizes, layers, tokens, form, has_parts=False):
-    """The model of transformer.py in a form of its weights."""
+def make_program(sizes, layers, tokens, form, has_parts=False, attention="op"):
+    """The model of transformer.py in a form of its weights, with attention as an op or in linalg."""
     flags = [f"--layers={layers}", f"--hidden={sizes.hidden}", f"--heads={sizes.heads}", f"--feed-forward={sizes.inner}",
-             f"--tokens={tokens}", f"--weights={form}", "--mark-weights", *(["--parts"] if has_parts else [])]
+             f"--tokens={tokens}", f"--weights={form}", f"--attention={attention}",
+             "--mark-weights", *(["--parts"] if has_parts else [])]
     return transformer.Model(transformer.parse_options(flags))
 
 

@@ -3,6 +3,7 @@
 # The ways to compute layers, each with something that times it: compiled by resid, whole and part by part, and peers.
 
 import ctypes
+import dataclasses
 import re
 
 from . import model
@@ -11,14 +12,14 @@ from ..native import Sequence, address_of, make_call
 from ..variants import Variant
 
 # What a part of a layer is called in the tables.
-PARTS = {"query_key_value": "query, key, value", "scores": "scores", "softmax": "softmax", "context": "context",
+PARTS = {"query_key_value": "query, key, value", "attention": "attention",
          "attention_output": "projection, residual add, norm", "up": "feed-forward up, GELU",
          "down": "feed-forward down, residual add, norm"}
 
 
 class Ways:
-    """All ways of one process; asks each for its variants of a case. `libraries`: by the form of the weights and the number
-    of layers."""
+    """All ways of one process; asks each for its variants of a case. `libraries`: by the form of the weights, attention
+    and the number of layers."""
 
     def __init__(self, native, arrays, libraries, peers):
         self.native, self.arrays, self.libraries, self.peers = native, arrays, libraries, peers
@@ -32,7 +33,11 @@ class Ways:
 
     def variants(self, case):
         found = [self.whole(case, form, title, path, library) for form, title in model.FORMS
-                 for path, library in self.libraries[form, case.layers]]
+                 for path, library in self.libraries[form, "op", case.layers]]
+        path, library = self.libraries["prepared", "linalg", case.layers][0]
+        whole = self.whole(case, "prepared", "weights packed, attention in linalg", path, library)
+        # Its softmax sums in another order.
+        found.append(dataclasses.replace(whole, name=f"{path.name}-linalg", group="linalg", is_exact=False, is_close=True))
         if case.layers == 1:
             found += self.parts(case)
         for peer in self.peers:
@@ -56,7 +61,7 @@ class Ways:
 
     def parts(self, case):
         """Each part of a layer alone, on what the parts before it computed, and all of them one after the other."""
-        _, library = self.libraries["prepared", 1][0]
+        _, library = self.libraries["prepared", "op", 1][0]
         program = model.make_program(case.sizes, 1, case.tokens, "prepared")
         context, calls = self.native.context(case.threads, lends_memory=True), []
         for stage in program.stages(0, "x"):
