@@ -1,0 +1,256 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Compares the programs of attention.py with the plain loops of attention_loops.h, bit by bit. Arrays and scratch
+// memory end right before a page that may not be touched, or begin right behind one. An argument: small sizes only.
+
+#include "attention.h"
+#include "attention_loops.h"
+#include "guarded_memory.h"
+#include "narrow_floats.h"
+#include "resid_runtime.h"
+
+#include <array>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int64_t kBatch = 2, kHeads = 4, kKeyHeads = 2;
+constexpr size_t kMostBytes = size_t(1) << 26;
+
+/// One program of attention.py.
+struct Program {
+  std::string name, element, mask;
+  int64_t size;
+  std::array<bool, 4> hasDimension;
+  bool isCausal, hasCache, areHeadsBehind;
+  resid_status (*call)(const resid_ctx *, int64_t past, int64_t queries, int64_t keys, void *const *arrays);
+};
+
+const Program programs[] = {
+#include "attention.inc"
+};
+
+/// Which values an array gets beside small ones.
+enum class Values { Usual, Special, Hidden };
+
+int64_t calls = 0, failures = 0;
+
+size_t getBytes(const std::string &element) {
+  return element == "f64" ? 8 : element == "f32" ? 4 : element == "i1" ? 1 : 2;
+}
+
+void storeElement(const std::string &element, char *place, double value) {
+  if (element == "f64")
+    memcpy(place, &value, 8);
+  else if (element == "f32")
+    memcpy(place, std::array<float, 1>{static_cast<float>(value)}.data(), 4);
+  else if (element == "i1")
+    *place = value != 0;
+  else
+    memcpy(place, std::array<uint16_t, 1>{element == "f16" ? toF16(value) : toBF16(value)}.data(), 2);
+}
+
+double loadElement(const std::string &element, const char *place) {
+  if (element == "f64") {
+    double value;
+    memcpy(&value, place, 8);
+    return value;
+  }
+  if (element == "f32") {
+    float value;
+    memcpy(&value, place, 4);
+    return value;
+  }
+  if (element == "i1")
+    return *place;
+  uint16_t bits;
+  memcpy(&bits, place, 2);
+  return element == "f16" ? fromF16(bits) : fromBF16(bits);
+}
+
+Arena scratch(1, kMostBytes);
+Place scratchPlace = Place::Start;
+
+void *allocate(void *, size_t bytes, size_t alignment) {
+  size_t whole = (bytes + alignment - 1) / alignment * alignment;
+  char *memory = scratch.place(1, whole, scratchPlace);
+  memset(memory, 0xFF, whole);
+  return memory;
+}
+void release(void *, void *) {}
+
+/// An array of a program: its place in memory, and its elements in the order of attention_loops.h.
+template <typename T> struct Array {
+  std::string element;
+  char *memory = nullptr;
+  std::vector<T> values;
+};
+
+/// One call of a program, and what it should give.
+template <typename T> class Call {
+public:
+  Call(const Program &program, int64_t queries, int64_t keys, int64_t past, Values values, uint32_t seed)
+      : program(program), queries(queries), keys(keys), past(past), values(values), random(seed) {}
+
+  void run(const resid_ctx &context, Place place) {
+    lay(place);
+    void *memory[7];
+    for (int i = 0; i < 7; ++i)
+      memory[i] = arrays[i].memory;
+    resid_status status = program.call(&context, past, queries, keys, memory);
+    ++calls;
+    compute();
+    bool isRight = status == RESID_OK;
+    for (int i = 4; i < 7; ++i)
+      isRight &= isSame(i);
+    if (!isRight && ++failures <= 20)
+      printf("%s, %d queries, %d keys, past %d, values %d: %s\n", program.name.c_str(), int(queries), int(keys),
+             int(past), int(values), status == RESID_OK ? "other bits" : resid_status_string(status));
+  }
+
+private:
+  int64_t count(int array) const {
+    int64_t rows = kBatch * kHeads * queries, shared = kBatch * kKeyHeads * keys * program.size, mask = 1;
+    int64_t sizes[] = {kBatch, kHeads, queries, keys};
+    for (int i = 0; i < 4; ++i)
+      mask *= program.hasDimension[i] ? sizes[i] : 1;
+    int64_t counts[] = {rows * program.size, shared, shared, program.mask.empty() ? 0 : mask,
+                        rows * program.size, rows,   rows};
+    return counts[array];
+  }
+
+  double draw(int array, int64_t index) {
+    double value = std::uniform_real_distribution<double>(-2, 2)(random);
+    if (program.mask == "i1" && array == 3)
+      return value > -0.5;
+    // Scores of -Inf are absent, others special.
+    if (values == Values::Special && index % 61 == 7)
+      return array == 3 ? (index % 2 ? -HUGE_VAL : HUGE_VAL) : index % 3 ? HUGE_VAL : std::nan("");
+    // Values of absent keys: those that no row may see.
+    if (values == Values::Hidden && array == 2 && index / program.size % keys > past + queries)
+      return index % 2 ? HUGE_VAL : std::nan("");
+    return value;
+  }
+
+  /// Where an element is in memory: heads may come behind positions.
+  int64_t getPlace(int array, int64_t index) const {
+    if (!program.areHeadsBehind || array == 3 || array > 4)
+      return index;
+    int64_t heads = array == 0 || array == 4 ? kHeads : kKeyHeads,
+            positions = array == 0 || array == 4 ? queries : keys;
+    int64_t column = index % program.size, row = index / program.size;
+    int64_t position = row % positions, head = row / positions % heads, item = row / positions / heads;
+    return ((item * positions + position) * heads + head) * program.size + column;
+  }
+
+  void lay(Place place) {
+    static std::array<Arena, 7> arenas = {Arena(1, kMostBytes), Arena(1, kMostBytes), Arena(1, kMostBytes),
+                                          Arena(1, kMostBytes), Arena(1, kMostBytes), Arena(1, kMostBytes),
+                                          Arena(1, kMostBytes)};
+    scratchPlace = place;
+    for (int i = 0; i < 7; ++i) {
+      Array<T> &array = arrays[i];
+      array.element = i == 3 ? program.mask : i < 5 ? program.element : sizeof(T) == 8 ? "f64" : "f32";
+      size_t bytes = getBytes(array.element);
+      array.memory = arenas[i].place(1, count(i) * bytes, place);
+      array.values.resize(count(i));
+      if (i >= 4) {
+        memset(array.memory, 0xFF, count(i) * bytes);
+        continue;
+      }
+      for (int64_t index = 0; index < count(i); ++index) {
+        char *at = array.memory + getPlace(i, index) * bytes;
+        storeElement(array.element, at, draw(i, index));
+        array.values[index] = static_cast<T>(loadElement(array.element, at));
+      }
+    }
+  }
+
+  void compute() {
+    AttentionArrays<T> loops = {kBatch, kHeads, kKeyHeads, queries, keys, program.size, nullptr, nullptr, nullptr};
+    loops.q = arrays[0].values.data(), loops.k = arrays[1].values.data(), loops.v = arrays[2].values.data();
+    std::vector<char> choices(arrays[3].values.begin(), arrays[3].values.end());
+    if (program.mask == "i1")
+      loops.choices = reinterpret_cast<const bool *>(choices.data());
+    else if (!program.mask.empty())
+      loops.addends = arrays[3].values.data();
+    int64_t sizes[] = {kBatch, kHeads, queries, keys}, stride = 1;
+    for (int i = 3; i >= 0; --i) {
+      loops.maskStrides[i] = program.hasDimension[i] ? stride : 0;
+      stride *= program.hasDimension[i] ? sizes[i] : 1;
+    }
+    loops.past = program.hasCache ? past : -1;
+    loops.causal = program.isCausal;
+    loops.scale = static_cast<T>(1.0 / std::sqrt(static_cast<double>(program.size)));
+    loops.y = arrays[4].values.data(), loops.max = arrays[5].values.data(), loops.sum = arrays[6].values.data();
+    attend(loops);
+  }
+
+  bool isSame(int array) const {
+    const Array<T> &found = arrays[array];
+    size_t bytes = getBytes(found.element);
+    for (int64_t index = 0; index < count(array); ++index) {
+      char expected[8];
+      const char *at = found.memory + getPlace(array, index) * bytes;
+      storeElement(found.element, expected, found.values[index]);
+      bool areNaN = std::isnan(found.values[index]) && std::isnan(loadElement(found.element, at));
+      if (!areNaN && memcmp(expected, at, bytes) != 0)
+        return false;
+    }
+    return true;
+  }
+
+  const Program &program;
+  int64_t queries, keys, past;
+  Values values;
+  std::mt19937 random;
+  std::array<Array<T>, 7> arrays;
+};
+
+template <typename T> void check(const Program &program, const std::vector<resid_ctx> &contexts, bool areFew) {
+  uint32_t seed = 0;
+  for (auto [queries, keys] : {std::pair(1, 1),
+                               {3, 5},
+                               {9, 16},
+                               {1, 255},
+                               {2, 256},
+                               {5, 257},
+                               {0, 4},
+                               {4, 0},
+                               {9, 70},
+                               {37, 33},
+                               {3, 530},
+                               {140, 21},
+                               {20, 270}})
+    for (Values values : {Values::Usual, Values::Special, Values::Hidden}) {
+      int64_t past = program.hasCache ? std::max<int64_t>(keys - queries, 0) * 2 / 3 : 0;
+      if ((program.hasCache && keys < queries) || (areFew && queries * keys > 300))
+        continue;
+      const resid_ctx &context = contexts[seed % contexts.size()];
+      Call<T>(program, queries, keys, past, values, seed).run(context, seed % 2 ? Place::Start : Place::End);
+      ++seed;
+    }
+}
+
+} // namespace
+
+int main(int count, char **) {
+  std::vector<resid_ctx> contexts;
+  for (int32_t threads : {1, 2, 5}) {
+    resid_thread_pool *pool = nullptr;
+    if (threads > 1 && resid_thread_pool_create(threads, &pool) != RESID_OK)
+      return 1;
+    resid_ctx &context = contexts.emplace_back();
+    resid_ctx_init(&context, pool);
+    context.alloc = allocate;
+    context.free = release;
+  }
+  for (const Program &program : programs)
+    program.element == "f64" || program.mask == "f64" ? check<double>(program, contexts, count > 1)
+                                                      : check<float>(program, contexts, count > 1);
+  printf("%d programs, %d calls, %d failures\n", int(std::size(programs)), int(calls), int(failures));
+  return failures != 0;
+}

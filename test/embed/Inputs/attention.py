@@ -1,0 +1,94 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Writes attention.mlir and attention.inc: programs of attention of every type, kind of mask, size of a head and layout, and
+# how attention.cpp calls them. Numbers of queries and keys are open. Argument: the folder.
+
+import pathlib
+import sys
+
+BATCH, HEADS, KEY_HEADS = 2, 4, 2
+# Name; type; size of a head; the mask's type and which of batch, heads, queries, keys it has; causal; with a cache;
+# whether heads come behind positions in memory.
+PROGRAMS = [
+    ("plain_f32", "f32", 20, None, "", False, False, False),
+    ("one_f32", "f32", 1, None, "", False, False, False),
+    ("wide_f32", "f32", 256, None, "", True, False, False),
+    ("causal_f32", "f32", 48, None, "", True, False, False),
+    ("cache_f32", "f32", 32, None, "", True, True, False),
+    ("filled_f32", "f32", 33, None, "", False, True, False),
+    ("added_f32", "f32", 16, "f32", "bhqk", False, False, False),
+    ("rows_f32", "f32", 16, "f32", "bq", False, False, False),
+    ("keys_f32", "f32", 17, "f32", "k", True, False, False),
+    ("chosen_f32", "f32", 16, "i1", "qk", False, False, False),
+    ("padding_f32", "f32", 24, "i1", "bk", True, True, False),
+    ("behind_f32", "f32", 20, None, "", True, False, True),
+    ("plain_f64", "f64", 20, "f64", "hk", True, False, False),
+    ("mixed_f64", "f32", 9, "f64", "qk", False, False, False),
+    ("plain_bf16", "bf16", 40, None, "", True, False, False),
+    ("added_bf16", "bf16", 15, "bf16", "k", False, True, True),
+    ("plain_f16", "f16", 32, "f16", "qk", True, False, False),
+]
+SIZES = {"b": BATCH, "h": HEADS, "q": "?", "k": "?"}
+
+
+def mask_type(element, letters):
+    """Dimensions that the mask does not have are 1 where others stand before them."""
+    sizes = [str(SIZES[letter]) if letter in letters else "1" for letter in "bhqk"]
+    while sizes and sizes[0] == "1":
+        sizes.pop(0)
+    return f"tensor<{'x'.join([*sizes, element])}>"
+
+
+def transpose(name, source, from_type, to_type, dimension):
+    return (f"  %{name}_axis = arith.constant {dimension} : index\n  %{name}_n = tensor.dim %{source}, %{name}_axis : {from_type}\n"
+            f"  %{name}_e = tensor.empty(%{name}_n) : {to_type}\n"
+            f"  %{name} = linalg.transpose ins(%{source} : {from_type}) outs(%{name}_e : {to_type}) permutation = [0, 2, 1, 3]\n")
+
+
+def write_program(name, element, size, mask, letters, causal, cache, behind):
+    wide = "f64" if "f64" in (element, mask) else "f32"
+    q, k = f"tensor<{BATCH}x{HEADS}x?x{size}x{element}>", f"tensor<{BATCH}x{KEY_HEADS}x?x{size}x{element}>"
+    statistics, types, operands = f"tensor<{BATCH}x{HEADS}x?x{wide}>", [q, k, k], ["q", "k", "v"]
+    kinds = {"q": q, "k": k, "v": k, "m": mask_type(mask, letters) if mask else None}
+    text, result = "", q
+    if behind:
+        kinds["q"] = result = f"tensor<{BATCH}x?x{HEADS}x{size}x{element}>"
+        kinds["k"] = kinds["v"] = f"tensor<{BATCH}x?x{KEY_HEADS}x{size}x{element}>"
+        for operand in "qkv":
+            text += transpose(f"{operand}t", operand, kinds[operand], q if operand == "q" else k, 1)
+        operands = ["qt", "kt", "vt"]
+    arguments = [f"%{operand}: {kinds[operand]}" for operand in "qkvm" if kinds[operand]] + (["%past: i64"] if cache else [])
+    clauses = ""
+    if mask:
+        clauses += " mask(%m)"
+        types.append(kinds["m"])
+    clauses += (" past(%past)" if cache else "") + (" {causal}" if causal else "")
+    text += (f"  %y, %max, %sum = resid.attention {', '.join('%' + operand for operand in operands)}{clauses} : {', '.join(types)}"
+             f" -> {q}, {statistics}, {statistics}\n")
+    if behind:
+        text += transpose("yt", "y", q, result, 2)
+    returned = f"{result}, {statistics}, {statistics}"
+    return (f"func.func @{name}({', '.join(arguments)}) -> ({returned}) {{\n{text}"
+            f"  return %{'yt' if behind else 'y'}, %max, %sum : {returned}\n}}\n")
+
+
+def write_call(name, element, size, mask, letters, causal, cache, behind):
+    types = {"f32": "float", "f64": "double", "f16": "uint16_t", "bf16": "uint16_t", "i1": "bool"}
+    wide = types["f64" if "f64" in (element, mask) else "f32"]
+    values = ["ctx", f"static_cast<const {types[element]} *>(a[0])", "queries", f"static_cast<const {types[element]} *>(a[1])", "keys",
+              f"static_cast<const {types[element]} *>(a[2])", "keys"]
+    values += [f"static_cast<const {types[mask]} *>(a[3])"] if mask else []
+    values += [{"q": "queries", "k": "keys"}[letter] for letter in letters if letter in "qk"]
+    values += ["past"] if cache else []
+    values += [f"static_cast<{types[element]} *>(a[4])", f"static_cast<{wide} *>(a[5])", f"static_cast<{wide} *>(a[6])"]
+    strides = ", ".join("true" if letter in letters else "false" for letter in "bhqk")
+    quoted = [f'"{name}"', f'"{element}"', f'"{mask or ""}"']
+    return (f"{{{', '.join(quoted)}, {size}, {{{strides}}}, {str(causal).lower()}, {str(cache).lower()}, {str(behind).lower()},\n"
+            f" [](const resid_ctx *ctx, [[maybe_unused]] int64_t past, int64_t queries, int64_t keys, void *const *a) {{\n"
+            f"   return {name}({', '.join(values)});\n }}}},\n")
+
+
+folder = pathlib.Path(sys.argv[1])
+folder.mkdir(parents=True)
+(folder / "attention.mlir").write_text("".join(write_program(*program) for program in PROGRAMS))
+(folder / "attention.inc").write_text("".join(write_call(*program) for program in PROGRAMS))
