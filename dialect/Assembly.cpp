@@ -79,6 +79,13 @@ ParseResult resid::parseBiasTypes(OpAsmParser &parser, Type &f, Type &bias) {
 
 void resid::printBiasTypes(OpAsmPrinter &printer, Operation *, Type f, Type bias) { printer << f << ", " << bias; }
 
+ParseResult resid::parseLinearTypes(OpAsmParser &parser, OptionalOperand &biasOperand, Type &x, Type &weight,
+                                    Type &bias, Type &result) {
+  if (parseTypes(parser, {{"x", x}, {"weight", weight}, {"bias", bias, biasOperand.has_value()}}))
+    return failure();
+  return failure(succeeded(parser.parseOptionalArrow()) && parser.parseType(result));
+}
+
 ParseResult resid::parseNormTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand,
                                   Type &x, Type &gamma, Type &beta, Type &result, SmallVectorImpl<Type> &statistics) {
   SmallVector<Type> results;

@@ -35,8 +35,7 @@ static std::string printFloat(const llvm::APFloat &value) {
   return text;
 }
 
-/// Two sizes that may be the same at run time.
-static bool agree(int64_t first, int64_t second) {
+bool resid::agree(int64_t first, int64_t second) {
   return first == second || ShapedType::isDynamic(first) || ShapedType::isDynamic(second);
 }
 

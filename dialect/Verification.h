@@ -12,6 +12,9 @@
 
 namespace mlir::resid {
 
+/// Whether two sizes may be the same at run time: they are equal, or one of them is dynamic.
+bool agree(int64_t first, int64_t second);
+
 /// f has the type of x.
 LogicalResult verifyBranchType(Operation *op, RankedTensorType x, RankedTensorType f);
 

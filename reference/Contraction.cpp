@@ -1,6 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Contractions: in exact-type mode the chain of fused multiply-adds that defines them, in wide mode a sum in float64.
+// Contractions and linear layers: in exact-type mode the chain of fused multiply-adds that defines them, in wide mode a
+// sum in float64.
 // Which ops are contractions: dialect/Contraction.h.
 
 #include "reference/Bounds.h"
@@ -115,7 +116,65 @@ Nest makeNest(Contraction contraction, ArrayRef<Array> arrays, ArrayRef<int64_t>
   return nest;
 }
 
+/// The rows, the output features and the input features of a linear layer; `zeros` has the result's shape.
+Nest makeNest(LinearOp op, const Array &x, const Array &weight, const Array &zeros) {
+  int64_t in = weight.getShape()[op.getInputAxis()], out = weight.getShape()[op.getOutputAxis()], rows = 1;
+  for (int64_t size : x.getShape().drop_back())
+    rows *= size;
+  SmallVector<int64_t> strides = weight.getStrides();
+  Nest nest{x.floats().data(), weight.floats().data(), zeros.floats().data(), {}, {}};
+  nest.outer.push_back({rows, {in, 0, out}});
+  nest.block = {out, {0, strides[op.getOutputAxis()], 1}};
+  nest.contracted.push_back({in, {1, strides[op.getInputAxis()], 0}});
+  return nest;
+}
+
 } // namespace
+
+/// Sizes that disagree are diagnosed.
+static LogicalResult checkLinearSizes(LinearOp op, const Array &x, const Array &weight, const Array &bias) {
+  int64_t in = weight.getShape()[op.getInputAxis()], out = weight.getShape()[op.getOutputAxis()];
+  if (x.getShape().back() != in)
+    return op.emitOpError() << "expected x to have size " << in << " in its last dimension but got "
+                            << x.getShape().back();
+  if (bias && bias.size() != out)
+    return op.emitOpError() << "expected bias to have size " << out << " but got " << bias.size();
+  return success();
+}
+
+FailureOr<Array> Interpreter::linear(LinearOp op, const Array &x, const Array &weight, const Array &bias) {
+  if (failed(checkLinearSizes(op, x, weight, bias)))
+    return failure();
+  SmallVector<int64_t> shape(x.getShape());
+  shape.back() = weight.getShape()[op.getOutputAxis()];
+  int64_t out = shape.back();
+  Array result = Array::zeros(op.getType(), shape), zeros = Array::zeros(op.getType(), shape);
+  Nest nest = makeNest(op, x, weight, zeros);
+  FloatKind kind = result.floatKind(), arithmetic = *getFloatKind(op.getArithmeticType());
+  MutableArrayRef<double> values = result.mutableFloats();
+  auto getBias = [&](int64_t i) { return bias ? bias.floats()[i % out] : 0.0; };
+  // A bias of +0 would turn a sum of -0.
+  auto finish = [&](int64_t i, double sum) {
+    values[i] = round(kind, bias ? round(arithmetic, sum + getBias(i)) : sum);
+  };
+  if (isExactMode() && arithmetic == FloatKind::F32)
+    forEachSum<FusedChain<float>>(nest, [&](int64_t i, const auto &chain) { finish(i, chain.sum); });
+  else if (isExactMode())
+    forEachSum<FusedChain<double>>(nest, [&](int64_t i, const auto &chain) { finish(i, chain.sum); });
+  if (isExactMode() && options.hasFMA)
+    return result;
+  double roundings = static_cast<double>(nest.contracted.front().size) * (options.hasFMA ? 1.0 : 2.0) + 1.0;
+  Accuracy accuracy{Accuracy::Bounded, std::vector<double>(values.size())};
+  forEachSum<WideSum>(nest, [&](int64_t i, const WideSum &wide) {
+    if (!isExactMode())
+      finish(i, wide.sum.value());
+    accuracy.bounds[i] =
+        bounds::contraction(arithmetic, kind, {values[i], wide.magnitude + std::fabs(getBias(i)), roundings});
+  });
+  result.setAccuracy(options.trackAccuracy ? std::make_shared<const Accuracy>(std::move(accuracy))
+                                           : getToleranceAccuracy());
+  return result;
+}
 
 Interpreter::Results Interpreter::evaluateContraction(Contraction contraction) {
   FailureOr<SmallVector<int64_t>> sizes = getLoopSizes(contraction.op);

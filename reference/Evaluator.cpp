@@ -168,7 +168,7 @@ static bool onlyMoves(Operation &op) {
 /// much.
 static bool skipsRounding(Operation &op) {
   auto structured = dyn_cast<linalg::LinalgOp>(op);
-  bool isBounded = isa<AttentionOp>(op) || (structured && matchContraction(structured));
+  bool isBounded = isa<AttentionOp, LinearOp>(op) || (structured && matchContraction(structured));
   return !onlyMoves(op) && !isBounded &&
          llvm::any_of(op.getResultTypes(), [](Type type) { return getFloatKind(getElementTypeOrSelf(type)); });
 }

@@ -83,6 +83,7 @@ private:
   FailureOr<int64_t> linearOffset(Operation *op, const Array &array, ValueRange indices);
   Results evaluateLinalg(linalg::LinalgOp op);
   Results evaluateContraction(Contraction contraction);
+  FailureOr<Array> linear(LinearOp op, const Array &x, const Array &weight, const Array &bias);
   Results evaluateSoftmax(linalg::SoftmaxOp op);
   /// The loops' sizes from the operands' shapes; operands whose sizes disagree are diagnosed.
   FailureOr<SmallVector<int64_t>> getLoopSizes(linalg::LinalgOp op) const;

@@ -206,6 +206,10 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
         return single(dropout(dropoutOp, get(dropoutOp.getX()), parameters));
       })
       .Case([&](AddNormOp addNorm) { return evaluateAddNorm(addNorm); })
+      .Case([&](LinearOp linearOp) {
+        return single(
+            linear(linearOp, get(linearOp.getX()), get(linearOp.getWeight()), getOptional(linearOp.getBias())));
+      })
       .Case([&](BlockOp block) { return single(evaluatePlacement(block)); })
       .Case([&](AttentionOp attention) { return evaluateAttention(attention); })
       .Case([&](AppendOp append) { return evaluateAppend(append); })

@@ -25,6 +25,7 @@ struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
     populateDropoutToLinalg(patterns);
     populateFusedToLinalg(patterns);
     populateAttentionToLinalg(patterns);
+    populateSubLayersToLinalg(patterns);
     ConversionTarget target(context);
     target.addIllegalDialect<ResidDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

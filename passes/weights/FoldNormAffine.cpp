@@ -106,12 +106,21 @@ void AffineFolder::foldBeta(LinearLayer &layer) {
                                   Preparation::getName(bias->get(), name)));
     return;
   }
-  Value output = layer.result;
-  FloatType type = getArithmeticType(getElementTypeOrSelf(output.getType()));
+  FloatType type = getArithmeticType(getElementTypeOrSelf(layer.result.getType()));
   Value bias = preparation.compute({{product}, 1, type}, Value(), name);
+  if (auto linear = dyn_cast<LinearOp>(layer.contraction)) {
+    // Its operands move where there is one more.
+    bool readsWeight = layer.weight->getOwner() == linear;
+    linear.getBiasMutable().assign(bias);
+    layer.input = &linear.getXMutable();
+    if (readsWeight)
+      layer.weight = &linear.getWeightMutable();
+    return;
+  }
+  Value output = layer.result;
   OpBuilder builder(layer.contraction);
   builder.setInsertionPointAfter(layer.contraction);
-  auto sum = AddBiasOp::create(builder, layer.contraction.getLoc(), output, bias);
+  auto sum = AddBiasOp::create(builder, layer.contraction->getLoc(), output, bias);
   output.replaceAllUsesExcept(sum.getResult(), sum);
 }
 

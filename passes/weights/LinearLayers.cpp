@@ -67,7 +67,7 @@ static OpOperand *findStoredWeight(OpOperand *read, SmallVectorImpl<int64_t> &ax
 /// Fills in the axes of the weight. Fails where a loop over rows runs along the weight too, so that rows do not share
 /// it.
 static LogicalResult readAxes(LinearLayer &layer, OpOperand *read, ArrayRef<int64_t> storedAxes) {
-  linalg::LinalgOp op = layer.contraction;
+  auto op = cast<linalg::LinalgOp>(layer.contraction);
   AffineMap input = op.getMatchingIndexingMap(layer.input);
   AffineMap weight = op.getMatchingIndexingMap(read);
   AffineMap output = op.getIndexingMapsArray().back();
@@ -90,8 +90,26 @@ static LogicalResult readAxes(LinearLayer &layer, OpOperand *read, ArrayRef<int6
   return success(!layer.inputAxes.empty());
 }
 
-/// The contraction as a layer whose rows `input` reads. Biases are not looked for.
+/// The op as a layer whose rows `input` reads, with its own bias.
+static FailureOr<LinearLayer> readLinear(LinearOp op, OpOperand *input) {
+  if (input != &op.getXMutable())
+    return failure();
+  SmallVector<int64_t> axes;
+  OpOperand *weight = findStoredWeight(&op.getWeightMutable(), axes);
+  int64_t in = axes[op.getInputAxis()], out = axes[op.getOutputAxis()];
+  if (in < 0 || out < 0)
+    return failure();
+  LinearLayer layer{op, input, weight, {in}, {out}, {}, op.getResult()};
+  for (OpOperand &bias : op.getBiasMutable())
+    layer.biases.push_back(&bias);
+  layer.endsInFeatures = true;
+  return layer;
+}
+
+/// The contraction as a layer whose rows `input` reads. Biases are not looked for, but for that of resid.linear.
 static FailureOr<LinearLayer> readContraction(OpOperand *input) {
+  if (auto linear = dyn_cast<LinearOp>(input->getOwner()))
+    return readLinear(linear, input);
   auto op = dyn_cast<linalg::LinalgOp>(input->getOwner());
   if (!op || !linalg::isaContractionOpInterface(op) || !op.hasPureTensorSemantics() || !op.isDpsInput(input) ||
       !isa<FloatType>(cast<RankedTensorType>(op->getResult(0).getType()).getElementType()))
@@ -167,7 +185,9 @@ static OpOperand *getBias(OpOperand &sum) {
 
 /// Whether the contraction accumulates onto nothing but zeros and a bias, which is then added to the layer's.
 static bool readInit(LinearLayer &layer) {
-  Value init = layer.contraction.getDpsInits().front();
+  if (isa<LinearOp>(layer.contraction))
+    return true;
+  Value init = cast<linalg::LinalgOp>(layer.contraction).getDpsInits().front();
   if (auto fill = init.getDefiningOp<linalg::FillOp>())
     return matchPattern(fill.getInputs().front(), m_AnyZeroFloat());
   if (matchPattern(init, m_AnyZeroFloat()))
@@ -202,7 +222,9 @@ static void followBiases(LinearLayer &layer) {
 
 /// Whether the layer sums over the last axis of what `input` reads, and over that alone.
 static bool sumsOverFeatures(const LinearLayer &layer) {
-  linalg::LinalgOp op = layer.contraction;
+  auto op = dyn_cast<linalg::LinalgOp>(layer.contraction);
+  if (!op)
+    return true;
   AffineMap input = op.getMatchingIndexingMap(layer.input);
   unsigned last = getLoop(input, input.getNumResults() - 1);
   return layer.inputAxes.size() == 1 && !runsAlong(op.getIndexingMapsArray().back(), last);
@@ -254,9 +276,9 @@ static LogicalResult refuse(LinearRefusal &refusal, Operation *op, const Twine &
 }
 
 /// The contraction as a layer; its weight is the operand that runs along the last axis of the output.
-static FailureOr<LinearLayer> readWriter(linalg::LinalgOp op, LinearRefusal &refusal) {
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    FailureOr<LinearLayer> layer = readContraction(input);
+static FailureOr<LinearLayer> readWriter(Operation *op, LinearRefusal &refusal) {
+  for (OpOperand &input : op->getOpOperands()) {
+    FailureOr<LinearLayer> layer = readContraction(&input);
     if (succeeded(layer) && layer->endsInFeatures)
       return layer;
   }
@@ -290,12 +312,12 @@ FailureOr<LinearLayer> resid::findWritingLayer(Value value, LinearRefusal &refus
   }
   Operation *op = step.getDefiningOp();
   auto contraction = dyn_cast<linalg::LinalgOp>(op);
-  if (!contraction || !linalg::isaContractionOpInterface(contraction))
+  if (!isa<LinearOp>(op) && (!contraction || !linalg::isaContractionOpInterface(contraction)))
     return refuse(refusal, op, "expected a linear layer that makes the value, but got " + getName(op));
-  FailureOr<LinearLayer> layer = readWriter(contraction, refusal);
+  FailureOr<LinearLayer> layer = readWriter(op, refusal);
   if (failed(layer))
     return failure();
-  layer->biases.assign(biases);
+  layer->biases.append(biases);
   layer->result = result;
   if (!readInit(*layer))
     return refuse(refusal, op,

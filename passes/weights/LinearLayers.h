@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Linear layers as they are written in linalg: y = x·W + b. Finds those that read a value and the one that makes a
-// value, and where their weight and bias are read. Looks at the program only.
+// Linear layers, resid.linear or as they are written in linalg: y = x·W + b. Finds those that read a value and the one
+// that makes a value, and where their weight and bias are read. Looks at the program only.
 //
 // A layer is a contraction (linalg.matmul and its kin, linalg.contract, linalg.generic) of rows with a weight that all
 // rows share, in any order of axes; a weight that linalg.broadcast repeats per sample counts as shared. Its bias is
@@ -19,7 +19,8 @@
 namespace mlir::resid {
 
 struct LinearLayer {
-  linalg::LinalgOp contraction;
+  /// resid.linear, or a contraction in linalg.
+  Operation *contraction;
   /// Where the rows are read.
   OpOperand *input;
   /// Where the weight is read: by the contraction, or by the cast, linalg.transpose or linalg.broadcast before it.

@@ -5,6 +5,7 @@
 #include "passes/weights/PanelUses.h"
 
 #include "dialect/Contraction.h"
+#include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -33,6 +34,8 @@ private:
     return failure();
   }
   LogicalResult visitContraction(const View &view, OpOperand &use, Contraction contraction);
+  LogicalResult visitLinear(const View &view, OpOperand &use, LinearOp op);
+  LogicalResult setColumns(Operation *op, int64_t candidate);
 
   PanelRefusal &refusal;
 };
@@ -60,6 +63,21 @@ static std::optional<View> passThrough(const View &view, OpOperand &use) {
   return next;
 }
 
+LogicalResult UseFinder::setColumns(Operation *op, int64_t candidate) {
+  if (columns >= 0 && columns != candidate)
+    return refuse(op, "expected all contractions to sum over one dimension of the weight, but they sum over both");
+  columns = candidate;
+  return success();
+}
+
+LogicalResult UseFinder::visitLinear(const View &view, OpOperand &use, LinearOp op) {
+  if (&use != &op.getWeightMutable())
+    return refuse(op, "expected contractions to multiply by the weight, but one multiplies the weight");
+  if (view.isWidened && op.getArithmeticType().isF64())
+    return refuse(op, "expected arithmetic in f32 behind a cast to a wider type, but got f64");
+  return setColumns(op, view.places[0] == op.getOutputAxis() ? 0 : 1);
+}
+
 LogicalResult UseFinder::visitContraction(const View &view, OpOperand &use, Contraction contraction) {
   linalg::LinalgOp op = contraction.op;
   bool isA = &use == contraction.a;
@@ -82,10 +100,7 @@ LogicalResult UseFinder::visitContraction(const View &view, OpOperand &use, Cont
     bool isLast = getLoop(candidate) == last && getLoop(1 - candidate) == contracted.front();
     if (!isLast || other.isFunctionOfDim(last))
       continue;
-    if (columns >= 0 && columns != candidate)
-      return refuse(op, "expected all contractions to sum over one dimension of the weight, but they sum over both");
-    columns = candidate;
-    return success();
+    return setColumns(op, candidate);
   }
   return refuse(op,
                 "expected the weight to have the last loop of the product and the contracted one, but it has others");
@@ -98,6 +113,11 @@ LogicalResult UseFinder::visit(const View &view) {
     std::optional<Contraction> contraction = op ? matchContraction(op) : std::nullopt;
     if (contraction) {
       if (failed(visitContraction(view, use, *contraction)))
+        return failure();
+      continue;
+    }
+    if (auto linear = dyn_cast<LinearOp>(user)) {
+      if (failed(visitLinear(view, use, linear)))
         return failure();
       continue;
     }

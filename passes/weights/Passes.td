@@ -125,7 +125,7 @@ def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
 
     (γ ⊙ x̂ + β)·W + b = x̂·(diag(γ)·W) + (b + β·W). So if only linear layers read a norm, its gamma and beta can become
     part of their weights and biases. The norm is left without parameters. If there is a beta and a layer has no bias,
-    the layer gets one, as `resid.add_bias`.
+    the layer gets one, as `resid.add_bias` where it is no `resid.linear`.
 
     Before and after:
     ```mlir
@@ -148,11 +148,11 @@ def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
     - The norm is `resid.layer_norm`, `resid.rms_norm`, `resid.dyt` or `resid.group_norm`. Or it belongs to a
       `resid.block`: right before its branch (`pre`, the first of `peri`), or at the end of a `post` block whose result
       only linear layers read.
-    - A linear layer is `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract`, or a `linalg.generic` of that form.
+    - A linear layer is `resid.linear`, `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract`, or a `linalg.generic` of that form.
       Its indexing maps sum over the feature axis of the norm. Several layers may read one norm (query, key and value).
     - Before the layer, casts of the element type and reshapes that keep the feature axis may stand. Before its weight,
       casts, `linalg.transpose` and `linalg.broadcast` may stand if nothing else reads them.
-    - The layer's bias is that of a `resid.add_bias`, that of an elementwise sum with one vector for all rows, or the
+    - The layer's bias is that of `resid.linear`, that of a `resid.add_bias`, that of an elementwise sum with one vector for all rows, or the
       value from which the contraction starts.
     - `zero_centered_gamma` folds 1+γ. `narrow_affine` folds too, and the rounding before γ goes with it. If another
       norm of the block has a gamma, `narrow_affine` stays for that one.
@@ -296,7 +296,7 @@ def PackWeights : Pass<"resid-pack-weights", "::mlir::ModuleOp"> {
     They are the same for every processor. The `linalg.unpack` costs nothing: the kernel reads the panels.
 
     - Fires on arguments marked `resid.weight`, on those that `@F_prepare` makes already, and on constants.
-    - Such a weight has two static dimensions. All that reads it are contractions that sum over one of them, and have the
+    - Such a weight has two static dimensions. All that reads it are `resid.linear` and contractions that sum over one of them, and have the
       other as the last dimension of their result. So weights `[in, out]` and `[out, in]` are taken alike. Transposes, broadcasts
       and casts to a wider type may stand between.
     - Run it last: other passes do not look into panels.

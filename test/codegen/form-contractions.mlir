@@ -132,3 +132,23 @@ func.func @column_sum(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %z: tensor<8xf32
   } -> tensor<8xf32>
   return %p : tensor<8xf32>
 }
+
+// -----
+
+// A linear layer and the residual add behind it are one kernel. Its sums stay in f32 until the bias is added, and are in
+// memory nowhere.
+// CHECK-LABEL: func.func @linear_op
+// CHECK-SAME:    %[[X:.+]]: tensor<?x8xbf16>, %[[W:.+]]: tensor<6x8xbf16>, %[[B:.+]]: tensor<6xf32>, %[[R:.+]]: tensor<?x6xbf16>
+// CHECK-NOT:     linalg
+// CHECK-NOT:     tensor.empty({{.+}}) : tensor<?x6xf32>
+// CHECK:         contraction.kernel a(%[[X]] : {{.+}}) b(%[[W]] : {{.+}}) start(%{{.+}} : f32) ins(%[[B]], %[[R]] : {{.+}}) {{.+}} -> tensor<?x6xbf16>
+// CHECK-NEXT:    ^bb0(%[[P:.+]]: f32, %[[BIAS:.+]]: f32, %[[OLD:.+]]: bf16):
+// CHECK-NEXT:      %[[Y:.+]] = arith.addf %[[P]], %[[BIAS]] : f32
+// CHECK-NEXT:      arith.truncf %[[Y]] : f32 to bf16
+// CHECK:           contraction.yield %{{.+}} : bf16
+// CHECK-NOT:     linalg
+func.func @linear_op(%x: tensor<?x8xbf16>, %w: tensor<6x8xbf16>, %b: tensor<6xf32>, %r: tensor<?x6xbf16>) -> tensor<?x6xbf16> {
+  %y = resid.linear %x, %w bias(%b) : tensor<?x8xbf16>, tensor<6x8xbf16>, tensor<6xf32>
+  %s = resid.add %r, %y : tensor<?x6xbf16>
+  return %s : tensor<?x6xbf16>
+}

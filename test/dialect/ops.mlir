@@ -145,3 +145,16 @@ func.func @append(%cache: tensor<1x2x512x64xf16>, %x: tensor<1x2x?x64xf16>, %ope
   %1 = resid.append %open, %one past(%past) : tensor<?x?x?x?xf64>, tensor<?x4x1x?xf64>
   return
 }
+
+// CHECK-LABEL: func.func @linear
+func.func @linear(%x: tensor<2x?x8xbf16>, %w: tensor<6x8xf16>, %b: tensor<6xf32>, %row: tensor<6xf64>, %open: tensor<?x?xf32>) {
+  // CHECK: resid.linear %arg0, %arg1 : tensor<2x?x8xbf16>, tensor<6x8xf16>{{$}}
+  %0 = resid.linear %x, %w : tensor<2x?x8xbf16>, tensor<6x8xf16>
+  // CHECK: resid.linear %arg0, %arg1 bias(%arg2) : tensor<2x?x8xbf16>, tensor<6x8xf16>, tensor<6xf32> -> tensor<2x?x6xf64>
+  %1 = resid.linear %x, %w bias(%b) : tensor<2x?x8xbf16>, tensor<6x8xf16>, tensor<6xf32> -> tensor<2x?x6xf64>
+  // CHECK: resid.linear %arg3, %arg1 {transposed} : tensor<6xf64>, tensor<6x8xf16>{{$}}
+  %2 = resid.linear %row, %w {transposed} : tensor<6xf64>, tensor<6x8xf16> -> tensor<8xf64>
+  // CHECK: resid.linear %arg4, %arg4 bias(%arg2) {transposed} : tensor<?x?xf32>, tensor<?x?xf32>, tensor<6xf32>{{$}}
+  %3 = resid.linear %open, %open bias(%b) {transposed} : tensor<?x?xf32>, tensor<?x?xf32>, tensor<6xf32>
+  return
+}

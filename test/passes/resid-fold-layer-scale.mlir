@@ -200,3 +200,20 @@ func.func @nothing_to_fold(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) -> tensor<4
   %y = resid.add %x, %f {skip_scale = 2.0} : tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+// The writer is a resid.linear with a bias of its own, and another behind.
+// CHECK-LABEL: func.func @linear_op(
+// CHECK: %[[M:.*]] = resid.linear %{{.*}}, %{{.*}} bias(%{{.*}}) : tensor<4x6xf32>, tensor<8x6xf32>, tensor<8xf32>
+// CHECK: %[[F:.*]] = resid.add_bias %[[M]], %{{.*}}
+// CHECK: resid.add %{{.*}}, %[[F]] : tensor<4x8xf32>{{$}}
+// CHECK-LABEL: func.func @linear_op_prepare(
+// CHECK-SAME: -> (tensor<8x6xf32>, tensor<8xf32>, tensor<8xf32>)
+func.func @linear_op(%x: tensor<4x8xf32>, %u: tensor<4x6xf32>, %w: tensor<8x6xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>, %gate: tensor<8xf32>) -> tensor<4x8xf32> {
+  %m = resid.linear %u, %w bias(%b) : tensor<4x6xf32>, tensor<8x6xf32>, tensor<8xf32>
+  %f = resid.add_bias %m, %c : tensor<4x8xf32>, tensor<8xf32>
+  // expected-remark @below {{folded}}
+  %y = resid.add %x, %f gate(%gate) : tensor<4x8xf32>, tensor<8xf32>
+  return %y : tensor<4x8xf32>
+}

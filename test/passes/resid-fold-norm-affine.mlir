@@ -325,3 +325,35 @@ func.func @no_gamma(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %zeros: tensor<4x6
   %y = linalg.matmul ins(%n, %w : tensor<4x8xf32>, tensor<8x6xf32>) outs(%zeros : tensor<4x6xf32>) -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
 }
+
+// -----
+
+// resid.linear is a linear layer, in either order of the weight; a bias that is needed becomes its own.
+// CHECK-LABEL: func.func @linear_ops(
+// CHECK-SAME: tensor<4x8xf32>, %[[V:[^:]*]]: tensor<6x8xf32> {resid.prepared = 1 : i64}, %[[W:[^:]*]]: tensor<8x6xf32> {resid.prepared = 3 : i64},
+// CHECK-SAME: %[[B:[^:]*]]: tensor<6xf32> {resid.prepared = 2 : i64}, %[[C:[^:]*]]: tensor<6xf32> {resid.name = "weight_bias", resid.prepared = 0 : i64})
+// CHECK: %[[N:.*]] = resid.layer_norm %arg0 {epsilon
+// CHECK: resid.linear %[[N]], %[[V]] bias(%[[C]]) : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6xf32>{{$}}
+// CHECK: resid.linear %[[N]], %[[W]] bias(%[[B]]) {transposed} : tensor<4x8xf32>, tensor<8x6xf32>, tensor<6xf32>{{$}}
+// CHECK-NOT: resid.add_bias
+func.func @linear_ops(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>, %v: tensor<6x8xf32>, %w: tensor<8x6xf32>, %bias: tensor<6xf32>)
+    -> (tensor<4x6xf32>, tensor<4x6xf32>) {
+  // expected-remark @below {{folded}}
+  %n = resid.layer_norm %x gamma(%g) beta(%b) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>
+  %y = resid.linear %n, %v : tensor<4x8xf32>, tensor<6x8xf32>
+  %z = resid.linear %n, %w bias(%bias) {transposed} : tensor<4x8xf32>, tensor<8x6xf32>, tensor<6xf32>
+  return %y, %z : tensor<4x6xf32>, tensor<4x6xf32>
+}
+
+// -----
+
+// A norm that a linear layer reads as its weight is no input of it.
+// CHECK-LABEL: func.func @norm_as_weight(
+// CHECK: gamma(
+func.func @norm_as_weight(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %h: tensor<3x8xf32>) -> tensor<3x4xf32> {
+  // expected-remark @below {{not folded: expected linear layers as the only readers, but got resid.linear}}
+  %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
+  // expected-note @below {{found here}}
+  %y = resid.linear %h, %n : tensor<3x8xf32>, tensor<4x8xf32>
+  return %y : tensor<3x4xf32>
+}

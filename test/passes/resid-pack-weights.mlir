@@ -217,3 +217,39 @@ func.func @caller(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %y: tensor<4x8xf32>)
   %0 = func.call @called(%x, %w, %y) : (tensor<4x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+// The weights of resid.linear, in either order.
+// CHECK-LABEL: func.func @linear_ops(
+// CHECK-DAG: %[[W:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [0, 1] inner_dims_pos = [0] inner_tiles = [16] {{.*}} -> tensor<24x8xf32>
+// CHECK-DAG: %[[V:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] {{.*}} -> tensor<24x9xf32>
+// CHECK: %[[H:.*]] = resid.linear %{{.*}}, %[[W]] bias(
+// CHECK: resid.linear %[[H]], %[[V]] {transposed}
+// expected-remark @below {{packed (bit-exact): 24 columns of 8 in panels of 16}}
+func.func @linear_ops(%x: tensor<?x8xf32>, %w: tensor<24x8xf32> {resid.weight}, %b: tensor<24xf32>,
+                      // expected-remark @below {{packed (bit-exact): 9 columns of 24 in panels of 16}}
+                      %v: tensor<24x9xf32> {resid.weight}) -> tensor<?x9xf32> {
+  %h = resid.linear %x, %w bias(%b) : tensor<?x8xf32>, tensor<24x8xf32>, tensor<24xf32>
+  %y = resid.linear %h, %v {transposed} : tensor<?x24xf32>, tensor<24x9xf32>
+  return %y : tensor<?x9xf32>
+}
+
+// -----
+
+// expected-remark @below {{not packed: expected contractions to multiply by the weight, but one multiplies the weight}}
+func.func @linear_of_the_weight(%x: tensor<16x8xf32>, %w: tensor<8x8xf32> {resid.weight}) -> tensor<8x16xf32> {
+  // expected-note @below {{found here}}
+  %y = resid.linear %w, %x : tensor<8x8xf32>, tensor<16x8xf32>
+  return %y : tensor<8x16xf32>
+}
+
+// -----
+
+// expected-remark @below {{not packed: expected all contractions to sum over one dimension of the weight, but they sum over both}}
+func.func @linear_both_ways(%x: tensor<4x8xf32>, %w: tensor<8x8xf32> {resid.weight}) -> tensor<4x8xf32> {
+  // expected-note @below {{found here}}
+  %h = resid.linear %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  %y = resid.linear %h, %w {transposed} : tensor<4x8xf32>, tensor<8x8xf32>
+  return %y : tensor<4x8xf32>
+}

@@ -24,13 +24,15 @@ protected:
     seed = builder.getI64Type();
     alpha = tensor({}, builder.getF32Type());
     builder.setInsertionPointToEnd(module->getBody());
-    function = func::FuncOp::create(builder, builder.getUnknownLoc(), "f",
-                                    builder.getFunctionType({x, x, gamma, seed, alpha}, {}));
+    function = func::FuncOp::create(
+        builder, builder.getUnknownLoc(), "f",
+        builder.getFunctionType({x, x, gamma, seed, alpha, tensor({3, 8}, builder.getF64Type())}, {}));
     builder.setInsertionPointToEnd(function.addEntryBlock());
   }
 
   RankedTensorType tensor(ArrayRef<int64_t> shape, Type element) { return RankedTensorType::get(shape, element); }
   Value argument(unsigned index) { return function.getArgument(index); }
+  Value matrix() { return function.getArgument(5); }
   Location location() { return builder.getUnknownLoc(); }
   template <typename OpTy> OpTy verified(OpTy op) {
     EXPECT_TRUE(succeeded(verify(op)));
@@ -96,6 +98,17 @@ TEST_F(DialectTest, ResidualBuilders) {
   EXPECT_EQ(gated.getBranchScale().convertToDouble(), 0.5);
   AddBiasOp bias = verified(AddBiasOp::create(builder, location(), argument(0), argument(2)));
   EXPECT_EQ(bias.getResult().getType(), x);
+}
+
+TEST_F(DialectTest, LinearBuilder) {
+  LinearOp square = verified(LinearOp::create(builder, location(), argument(0), matrix()));
+  EXPECT_FALSE(square.getBias());
+  EXPECT_EQ(square.getType(), tensor({ShapedType::kDynamic, 3}, builder.getBF16Type()));
+  EXPECT_TRUE(square.getArithmeticType().isF64());
+  EXPECT_EQ(square.getInputAxis(), 1);
+  LinearOp back = verified(LinearOp::create(builder, location(), square, matrix(), argument(2), /*transposed=*/true));
+  EXPECT_EQ(back.getType(), x);
+  EXPECT_EQ(back.getInputAxis(), 0);
 }
 
 TEST_F(DialectTest, DropoutBuilder) {

@@ -147,3 +147,12 @@ func.func @constant_weight(%x: tensor<?x3xf64>, %gamma: tensor<3xf64>, %beta: te
   %y = linalg.matmul ins(%n, %w : tensor<?x3xf64>, tensor<3x2xf64>) outs(%zeros : tensor<?x2xf64>) -> tensor<?x2xf64>
   return %y : tensor<?x2xf64>
 }
+
+// Layers as ops, with the weight in either order, and with and without a bias.
+func.func @linear_ops(%x: tensor<?x8xf64>, %gamma: tensor<8xf64>, %beta: tensor<8xf64>, %v: tensor<6x8xf64>, %w: tensor<8x6xf64>, %b: tensor<6xf64>)
+    -> (tensor<?x6xf64>, tensor<?x6xf64>) {
+  %n = resid.layer_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5} : tensor<?x8xf64>, tensor<8xf64>, tensor<8xf64>
+  %y = resid.linear %n, %v : tensor<?x8xf64>, tensor<6x8xf64>
+  %z = resid.linear %n, %w bias(%b) {transposed} : tensor<?x8xf64>, tensor<8x6xf64>, tensor<6xf64>
+  return %y, %z : tensor<?x6xf64>, tensor<?x6xf64>
+}

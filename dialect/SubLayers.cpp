@@ -1,0 +1,99 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Builders, text and verifiers of the family SubLayers.
+
+#include "dialect/Assembly.h"
+#include "dialect/Verification.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+//===----------------------------------------------------------------------===//
+// LinearOp
+//===----------------------------------------------------------------------===//
+
+/// x with the output features of the weight in place of its last dimension; null where there is no such type.
+static RankedTensorType getLinearType(Type x, Type weight, bool isTransposed) {
+  auto rows = dyn_cast<RankedTensorType>(x), matrix = dyn_cast<RankedTensorType>(weight);
+  if (!rows || rows.getRank() == 0 || !matrix || matrix.getRank() != 2)
+    return {};
+  SmallVector<int64_t> shape(rows.getShape());
+  shape.back() = matrix.getDimSize(isTransposed ? 1 : 0);
+  return RankedTensorType::get(shape, rows.getElementType());
+}
+
+void LinearOp::build(OpBuilder &builder, OperationState &state, Value x, Value weight, Value bias, bool transposed) {
+  build(builder, state, getLinearType(x.getType(), weight.getType(), transposed), x, weight, bias, transposed);
+}
+
+FloatType LinearOp::getArithmeticType() {
+  auto isWide = [](Type type) { return getElementTypeOrSelf(type).isF64(); };
+  bool isAnyWide = llvm::any_of(getOperandTypes(), isWide) || isWide(getType());
+  return isAnyWide ? FloatType(Float64Type::get(getContext())) : FloatType(Float32Type::get(getContext()));
+}
+
+void LinearOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
+  int64_t last = getX().getType().getRank() - 1;
+  for (int64_t dimension = 0; dimension < last; ++dimension)
+    unite(getResult(), dimension, getX(), dimension);
+  unite(getWeight(), getInputAxis(), getX(), last);
+  unite(getResult(), last, getWeight(), getOutputAxis());
+  if (getBias())
+    unite(getBias(), 0, getResult(), last);
+}
+
+/// `%x, %weight (bias(%bias))? attributes : Tx, Tweight (, Tbias)? (-> Tresult)?`. The result's shape hangs on an
+/// attribute, so that no assemblyFormat can state it.
+ParseResult LinearOp::parse(OpAsmParser &parser, OperationState &state) {
+  SmallVector<OpAsmParser::UnresolvedOperand> operands(2);
+  OptionalOperand bias;
+  if (parser.parseOperand(operands[0]) || parser.parseComma() || parser.parseOperand(operands[1]))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("bias")) &&
+      (parser.parseLParen() || parser.parseOperand(bias.emplace()) || parser.parseRParen()))
+    return failure();
+  SMLoc typesLocation;
+  Type x, weight, biasType, result;
+  if (parser.parseOptionalAttrDict(state.attributes) || parser.parseColon() ||
+      parser.getCurrentLocation(&typesLocation) || parseLinearTypes(parser, bias, x, weight, biasType, result))
+    return failure();
+  if (!result)
+    result = getLinearType(x, weight, state.attributes.get(getTransposedAttrName(state.name)) != nullptr);
+  if (!result)
+    return parser.emitError(typesLocation, "expected x of rank 1 or more and a weight of rank 2, but got ")
+           << x << " and " << weight;
+  SmallVector<Type> types = {x, weight};
+  if (bias) {
+    operands.push_back(*bias);
+    types.push_back(biasType);
+  }
+  state.addTypes(result);
+  return parser.resolveOperands(operands, types, typesLocation, state.operands);
+}
+
+void LinearOp::print(OpAsmPrinter &printer) {
+  printer << " " << getX() << ", " << getWeight();
+  if (getBias())
+    printer << " bias(" << getBias() << ")";
+  printer.printOptionalAttrDict((*this)->getAttrs());
+  printer << " : " << getX().getType() << ", " << getWeight().getType();
+  if (getBias())
+    printer << ", " << getBias().getType();
+  if (getType() != getLinearType(getX().getType(), getWeight().getType(), getTransposed()))
+    printer << " -> " << getType();
+}
+
+LogicalResult LinearOp::verify() {
+  RankedTensorType x = getX().getType(), weight = getWeight().getType(), result = getType();
+  if (weight.getRank() != 2) // linear.C2
+    return emitOpError("expected weight of rank 2 but got ") << weight;
+  if (!agree(x.getShape().back(), weight.getDimSize(getInputAxis()))) // linear.C3
+    return emitOpError("expected a weight of ")
+           << x.getShape().back() << " input features, the last dimension of x, but got " << weight
+           << (getTransposed() ? " with them first" : " with them last");
+  RankedTensorType expected = getLinearType(x, weight, getTransposed());
+  if (result.getShape() != expected.getShape()) // linear.C4
+    return emitOpError("expected a result of the shape of ") << expected << ", but got " << result;
+  return verifyParameterShape(*this, result, getBias(), /*rank=*/1, "bias"); // linear.C5
+}

@@ -1,0 +1,87 @@
+// RUN: resid-opt %s -split-input-file -verify-diagnostics
+
+func.func @linear.C1_integer(%x: tensor<4x8xf32>, %w: tensor<6x8xi8>) {
+  // expected-error @+1 {{operand #1 must be ranked tensor of f16, bf16, f32 or f64, without an encoding and of at most 2^47 bytes, but got 'tensor<6x8xi8>'}}
+  %y = resid.linear %x, %w : tensor<4x8xf32>, tensor<6x8xi8>
+  return
+}
+
+// -----
+
+func.func @linear.C1_rank_of_x(%x: tensor<f32>, %w: tensor<6x8xf32>) {
+  // expected-error @+1 {{expected x of rank 1 or more and a weight of rank 2, but got 'tensor<f32>' and 'tensor<6x8xf32>'}}
+  %y = resid.linear %x, %w : tensor<f32>, tensor<6x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C2_batch(%x: tensor<2x4x8xf32>, %w: tensor<2x6x8xf32>) {
+  // expected-error @+1 {{expected weight of rank 2 but got 'tensor<2x6x8xf32>'}}
+  %y = resid.linear %x, %w : tensor<2x4x8xf32>, tensor<2x6x8xf32> -> tensor<2x4x6xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C2_text(%x: tensor<4x8xf32>, %w: tensor<8xf32>) {
+  // expected-error @+1 {{expected x of rank 1 or more and a weight of rank 2, but got 'tensor<4x8xf32>' and 'tensor<8xf32>'}}
+  %y = resid.linear %x, %w : tensor<4x8xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C3_order_of_axes(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>) {
+  // expected-error @+1 {{expected a weight of 8 input features, the last dimension of x, but got 'tensor<8x6xf32>' with them last}}
+  %y = resid.linear %x, %w : tensor<4x8xf32>, tensor<8x6xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C3_transposed(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>) {
+  // expected-error @+1 {{expected a weight of 8 input features, the last dimension of x, but got 'tensor<6x8xf32>' with them first}}
+  %y = resid.linear %x, %w {transposed} : tensor<4x8xf32>, tensor<6x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C4_features(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>) {
+  // expected-error @+1 {{expected a result of the shape of 'tensor<4x6xf32>', but got 'tensor<4x8xf32>'}}
+  %y = resid.linear %x, %w : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C4_rows(%x: tensor<?x8xf32>, %w: tensor<6x8xf32>) {
+  // expected-error @+1 {{expected a result of the shape of 'tensor<?x6xf32>', but got 'tensor<4x6xf32>'}}
+  %y = resid.linear %x, %w : tensor<?x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C5_size(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>, %b: tensor<8xf32>) {
+  // expected-error @+1 {{expected bias of shape [6], that of the last dimensions, but got [8]}}
+  %y = resid.linear %x, %w bias(%b) : tensor<4x8xf32>, tensor<6x8xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C5_rank(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>, %b: tensor<4x6xf32>) {
+  // expected-error @+1 {{expected bias of rank 1 but got 'tensor<4x6xf32>'}}
+  %y = resid.linear %x, %w bias(%b) : tensor<4x8xf32>, tensor<6x8xf32>, tensor<4x6xf32>
+  return
+}
+
+// -----
+
+func.func @missing_type(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>, %b: tensor<6xf32>) {
+  // expected-error @+1 {{expected 3 types (x, weight, bias), but got 2: that of bias is missing}}
+  %y = resid.linear %x, %w bias(%b) : tensor<4x8xf32>, tensor<6x8xf32>
+  return
+}
