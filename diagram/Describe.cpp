@@ -84,6 +84,8 @@ static std::string describeBody(linalg::LinalgOp op) {
 std::string diagram::describeOp(Operation *op) {
   if (auto call = dyn_cast<func::CallOp>(op))
     return "@" + call.getCallee().str();
+  if (auto activation = dyn_cast<ActivationOp>(op))
+    return stringifyActivationKind(activation.getKind()).str();
   if (isa<linalg::GenericOp, linalg::MapOp>(op))
     return describeBody(cast<linalg::LinalgOp>(op));
   return withoutDialect(op);

@@ -220,3 +220,36 @@ ParseResult resid::parseKeyword(OpAsmParser &parser, NormKindAttr &kind) {
 void resid::printKeyword(OpAsmPrinter &printer, Operation *, NormKindAttr kind) {
   printer << stringifyNormKind(kind.getValue());
 }
+
+ParseResult resid::parseActivationTypes(OpAsmParser &parser, OptionalOperand &upOperand, Type &x, Type &up) {
+  if (parseTypes(parser, {{upOperand ? "x and up" : "x", x}}))
+    return failure();
+  if (upOperand)
+    up = x;
+  return success();
+}
+
+// The types of x and up are one, which the verifier holds.
+void resid::printActivationTypes(OpAsmPrinter &printer, Operation *, Value, Type x, Type) { printer << x; }
+
+/// What PyTorch and the models of Hugging Face call them.
+static constexpr ForeignName foreignActivations[] = {{"gelu_new", "gelu_tanh"},
+                                                     {"gelu_pytorch_tanh", "gelu_tanh"},
+                                                     {"gelu_erf", "gelu"},
+                                                     {"swish", "silu"},
+                                                     {"swish_glu", "swiglu"}};
+
+ParseResult resid::parseKeyword(OpAsmParser &parser, ActivationKindAttr &kind) {
+  SmallVector<StringRef> names;
+  for (unsigned value = 0; value <= getMaxEnumValForActivationKind(); ++value)
+    names.push_back(stringifyActivationKind(static_cast<ActivationKind>(value)));
+  StringRef name;
+  if (parseNameOf(parser, "activation", {names, foreignActivations, /*prefix=*/""}, name))
+    return failure();
+  kind = ActivationKindAttr::get(parser.getContext(), *symbolizeActivationKind(name));
+  return success();
+}
+
+void resid::printKeyword(OpAsmPrinter &printer, Operation *, ActivationKindAttr kind) {
+  printer << stringifyActivationKind(kind.getValue());
+}

@@ -56,12 +56,20 @@ ParseResult parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperan
 void printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Type q, Type k, Type v, Type mask,
                          Type result, TypeRange statistics);
 
+/// `Tx`; x and up have one type.
+ParseResult parseActivationTypes(OpAsmParser &parser, OptionalOperand &upOperand, Type &x, Type &up);
+void printActivationTypes(OpAsmPrinter &printer, Operation *op, Value upOperand, Type x, Type up);
+
 /// One of the names as a bare keyword; `what` says in messages what they name.
 ParseResult parseNameOf(OpAsmParser &parser, StringRef what, const KnownNames &known, StringRef &name);
 
 /// The norm kind as a bare keyword.
 ParseResult parseKeyword(OpAsmParser &parser, NormKindAttr &kind);
 void printKeyword(OpAsmPrinter &printer, Operation *op, NormKindAttr kind);
+
+/// The activation kind as a bare keyword.
+ParseResult parseKeyword(OpAsmParser &parser, ActivationKindAttr &kind);
+void printKeyword(OpAsmPrinter &printer, Operation *op, ActivationKindAttr kind);
 
 } // namespace mlir::resid
 

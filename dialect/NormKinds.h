@@ -6,13 +6,12 @@
 #ifndef RESID_DIALECT_NORMKINDS_H
 #define RESID_DIALECT_NORMKINDS_H
 
+#include "dialect/ResidEnums.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 #include <optional>
-
-#include "dialect/ResidEnums.h.inc"
 
 namespace mlir::resid {
 

@@ -6,6 +6,7 @@
 #ifndef RESID_DIALECT_RESIDDIALECT_H
 #define RESID_DIALECT_RESIDDIALECT_H
 
+#include "dialect/ActivationKinds.h"
 #include "dialect/DropoutScheme.h"
 #include "dialect/NormKinds.h"
 #include "dialect/Shapes.h"

@@ -97,3 +97,23 @@ LogicalResult LinearOp::verify() {
     return emitOpError("expected a result of the shape of ") << expected << ", but got " << result;
   return verifyParameterShape(*this, result, getBias(), /*rank=*/1, "bias"); // linear.C5
 }
+
+//===----------------------------------------------------------------------===//
+// ActivationOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ActivationOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getX().getType());
+  return success();
+}
+
+LogicalResult ActivationOp::verify() {
+  bool isGated = getActivationRule(getKind()).isGated;
+  if (isGated != static_cast<bool>(getUp())) // activation.C3
+    return emitOpError("expected ") << (isGated ? "up" : "no up") << " for " << stringifyActivationKind(getKind())
+                                    << " but got " << (isGated ? "none" : "one");
+  if (isGated && getUp().getType() != getX().getType()) // activation.C4
+    return emitOpError("expected up of the type of x, ") << getX().getType() << ", but got " << getUp().getType();
+  return success();
+}

@@ -8,6 +8,16 @@
 include "dialect/EqualSizes.td"
 include "dialect/ResidBase.td"
 
+// What a kind means stands in ActivationKinds.cpp, one entry per kind.
+def Resid_ActivationKind : I32EnumAttr<"ActivationKind", "kind of an activation", [
+  I32EnumAttrCase<"ReLU", 0, "relu">, I32EnumAttrCase<"GELU", 1, "gelu">, I32EnumAttrCase<"GELUTanh", 2, "gelu_tanh">,
+  I32EnumAttrCase<"SiLU", 3, "silu">, I32EnumAttrCase<"SwiGLU", 4, "swiglu">, I32EnumAttrCase<"GeGLU", 5, "geglu">,
+  I32EnumAttrCase<"GeGLUTanh", 6, "geglu_tanh">]> {
+  let cppNamespace = "::mlir::resid";
+  let genSpecializedAttr = 0;
+}
+def Resid_ActivationKindAttr : EnumAttr<Resid_Dialect, Resid_ActivationKind, "activation_kind">;
+
 def Resid_LinearOp : Resid_Op<"linear", [DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>]> {
   let summary = "linear layer: a product with a weight, and a bias";
   let description = [{
@@ -68,6 +78,71 @@ def Resid_LinearOp : Resid_Op<"linear", [DeclareOpInterfaceMethods<Resid_EqualSi
     /// f64 if an operand or the result is f64, else f32.
     ::mlir::FloatType getArithmeticType();
   }];
+}
+
+// activation.C2: the inferred result type.
+def Resid_ActivationOp : Resid_Op<"activation", [InferTypeOpAdaptor]> {
+  let summary = "an activation of each element, or a gated linear unit";
+  let description = [{
+    Applies a function to each element. A gated kind multiplies another tensor by the result.
+
+    **Formula.**
+
+    | kind | y | known as |
+    |---|---|---|
+    | `relu` | `max(x, 0)` | ReLU |
+    | `gelu` | `0.5·x·(1 + erf(x/√2))` | GELU |
+    | `gelu_tanh` | `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))` | GELU with tanh: GPT-2, `gelu_new` |
+    | `silu` | `x/(1 + exp(-x))` | SiLU, Swish |
+    | `swiglu` | `silu(x)·up` | SwiGLU: LLaMA |
+    | `geglu` | `gelu(x)·up` | GEGLU |
+    | `geglu_tanh` | `gelu_tanh(x)·up` | GEGLU with tanh: Gemma |
+
+    **Operands and results.**
+    - the kind, before the operands.
+    - `x`: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic. In a gated kind it is the gate.
+    - `up`: the type of `x`. Gated kinds have it, the others do not.
+    - result: the type of `x`.
+
+    **Constraints.**
+    - `activation.C1`: tensors are ranked, of f16, bf16, f32 or f64, and of rank 1 or more. Their types have no encoding,
+      and they hold at most 2^47 bytes.
+    - `activation.C2`: the result has the type of `x`.
+    - `activation.C3`: `up` is given exactly where the kind is gated.
+    - `activation.C4`: `up` has the type of `x`.
+
+    **Not allowed.** `up` does not broadcast. One tensor that holds both halves is taken apart with
+    `tensor.extract_slice`.
+
+    **Gradient.** `dx = f'(x)·dy`, with `relu' = 1` where `x > 0` and else 0, `silu' = s·(1 + x·(1 - s))` where
+    `s = 1/(1 + exp(-x))`, and `gelu' = Φ(x) + x·φ(x)`. In a gated kind `dx = f'(x)·up·dy` and `dup = f(x)·dy`.
+
+    **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. Operands are widened to it, and constants are
+    rounded to it once. Each step is rounded to it by itself, in this order:
+    - `relu`: `x` where `x > 0` or `x` is NaN, else +0.
+    - `gelu`: `e = erf(x·(1/√2))`; `h = 0.5·x`; `f = h·(1 + e)`.
+    - `gelu_tanh`: `c = (x·x)·x`; `u = √(2/π)·(x + 0.044715·c)`; `h = 0.5·x`; `f = h·(1 + tanh(u))`.
+    - `silu`: `f = x/(1 + exp(-x))`.
+    - gated kinds: `y = f·up`.
+
+    The result is rounded once, to the type of `x`. A NaN gives NaN, +Inf gives +Inf, and -0 gives -0 but in `relu`, where
+    it gives +0. Of -Inf, `relu` makes +0. The others make NaN of it, as the steps say and PyTorch does.
+
+    **Example.**
+    ```mlir
+    func.func @activations(%x: tensor<?x3072xbf16>, %up: tensor<?x3072xbf16>) -> (tensor<?x3072xbf16>, tensor<?x3072xbf16>) {
+      %a = resid.activation gelu %x : tensor<?x3072xbf16>
+      %b = resid.activation swiglu %x, %up : tensor<?x3072xbf16>
+      return %a, %b : tensor<?x3072xbf16>, tensor<?x3072xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Resid_ActivationKindAttr:$kind, Resid_Rows:$x, Optional<Resid_Rows>:$up); // activation.C1
+  let results = (outs Resid_Rows:$result);                                                       // activation.C1
+  let assemblyFormat = [{
+    custom<Keyword>($kind) $x (`,` $up^)? attr-dict `:` custom<ActivationTypes>(ref($up), type($x), type($up))
+  }];
+  let hasVerifier = 1;
 }
 
 #endif

@@ -244,6 +244,13 @@ static constexpr ForeignName foreignOps[] = {
     {"cache_append", "append"},
     {"update_cache", "append"},
     {"cache_update", "append"},
+    {"dense", "linear"},
+    {"fully_connected", "linear"},
+    {"matmul", "linear"},
+    {"relu", "activation"},
+    {"gelu", "activation"},
+    {"silu", "activation"},
+    {"swiglu", "activation"},
 };
 
 ParseResult resid::parseUnknownOp(OpAsmParser &parser, OperationState &state) {

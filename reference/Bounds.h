@@ -20,6 +20,8 @@ namespace mlir::resid::reference::bounds {
 // | layer and RMS norm, f64       | 1e-13 times the same factor                | as above
 // | dynamic tanh, f32             | 1e-6·max(1, |γ| + |β|)                     | |tanh| ≤ 1
 // | dynamic tanh, f64             | 1e-13 times the same factor                | as above
+// | activations but relu, f32     | 5e-7·|x| (gated: 5e-7·|x·up|)              | erf, tanh and exp beside 1
+// | the same, f64                 | 1e-13 times the same factor                | as above
 // | 16-bit results                | max(1 ulp of the result, the f32 bound)    | a value beside a rounding boundary
 // | narrow_affine, 16 bits        | the same plus |γ|·(1 ulp of x̂)             | x̂ itself may round the other way
 // | rstd                          | 5e-7·rstd (f64: 1e-13·rstd)                | the bound on x̂ = d·rstd at |x̂| = 1
@@ -66,6 +68,13 @@ inline double norm(FloatKind arithmetic, FloatKind result, bool narrowAffine, co
 inline double dyt(FloatKind arithmetic, FloatKind result, bool narrowAffine, const Normalized &n) {
   double factor = std::max(1.0, std::fabs(n.gamma) + std::fabs(n.beta));
   return storedBound(result, narrowAffine, n, tanhAccuracy(arithmetic) * factor);
+}
+
+/// Of an activation of `value`, where `x` is the element, times that of a gated kind. A subnormal rounds by more than
+/// its share.
+inline double activation(FloatKind arithmetic, FloatKind result, double value, double x) {
+  double bound = normAccuracy(arithmetic) * (std::fabs(x) + smallestNormal(arithmetic));
+  return isNarrow(result) ? std::max(unitInLastPlace(result, value), bound) : bound;
 }
 
 inline double rstd(FloatKind arithmetic, double rstd) { return normAccuracy(arithmetic) * std::fabs(rstd); }

@@ -57,6 +57,8 @@ private:
   FailureOr<Array> dropout(Operation *op, const Array &x, const DropoutParameters &parameters);
   Results norm(Operation *op, const Array &x, const NormParts &parts, TypeRange resultTypes);
   Results evaluateAddNorm(AddNormOp op);
+  // SubLayers.cpp.
+  FailureOr<Array> activation(ActivationOp op, const Array &x, const Array &up);
 
   // Block.cpp: the parts of a sub-layer, which hand a failure on, and what its placement makes of them.
   FailureOr<Array> evaluateNormOf(BlockOp op, unsigned index, FailureOr<Array> x, Type resultType);

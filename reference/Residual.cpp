@@ -210,6 +210,7 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
         return single(
             linear(linearOp, get(linearOp.getX()), get(linearOp.getWeight()), getOptional(linearOp.getBias())));
       })
+      .Case([&](ActivationOp act) { return single(activation(act, get(act.getX()), getOptional(act.getUp()))); })
       .Case([&](BlockOp block) { return single(evaluatePlacement(block)); })
       .Case([&](AttentionOp attention) { return evaluateAttention(attention); })
       .Case([&](AppendOp append) { return evaluateAppend(append); })

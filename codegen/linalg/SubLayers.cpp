@@ -1,6 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lowering of the family SubLayers: a linear layer is a contraction in the arithmetic type, with its bias behind it.
+// Lowering of the family SubLayers: a linear layer is a contraction in the arithmetic type, with its bias behind it,
+// and an activation is elementwise.
 
 #include "codegen/linalg/Elementwise.h"
 #include "codegen/linalg/Patterns.h"
@@ -76,7 +77,62 @@ static Value lowerLinear(ImplicitLocOpBuilder &builder, const LinearOperands &la
       .front();
 }
 
+/// √(2/π), in more digits than f64 has.
+static constexpr double kTanhScale = 0.79788456080286535588;
+
+/// The steps of the op's definition.
+static Value applyFunction(ImplicitLocOpBuilder &builder, ActivationFunction function, Value x) {
+  auto type = cast<FloatType>(x.getType());
+  auto number = [&](double value) { return createConstant(builder, type, value); };
+  auto halfTimesOnePlus = [&](Value value) -> Value {
+    Value half = arith::MulFOp::create(builder, number(0.5), x);
+    return arith::MulFOp::create(builder, half, arith::AddFOp::create(builder, number(1.0), value));
+  };
+  switch (function) {
+  case ActivationFunction::ReLU: {
+    Value isKept = arith::CmpFOp::create(builder, arith::CmpFPredicate::UGT, x, number(0.0));
+    return arith::SelectOp::create(builder, isKept, x, number(0.0));
+  }
+  case ActivationFunction::GELU:
+    return halfTimesOnePlus(
+        math::ErfOp::create(builder, arith::MulFOp::create(builder, x, number(llvm::numbers::inv_sqrt2))));
+  case ActivationFunction::GELUTanh: {
+    Value square = arith::MulFOp::create(builder, x, x);
+    Value cube = arith::MulFOp::create(builder, square, x);
+    Value sum = arith::AddFOp::create(builder, x, arith::MulFOp::create(builder, number(0.044715), cube));
+    return halfTimesOnePlus(math::TanhOp::create(builder, arith::MulFOp::create(builder, number(kTanhScale), sum)));
+  }
+  case ActivationFunction::SiLU: {
+    Value power = math::ExpOp::create(builder, arith::NegFOp::create(builder, x));
+    return arith::DivFOp::create(builder, x, arith::AddFOp::create(builder, number(1.0), power));
+  }
+  }
+  llvm_unreachable("an activation without a lowering");
+}
+
+static Value lowerActivation(ImplicitLocOpBuilder &builder, const ActivationRule &rule, Value x, Value up) {
+  auto type = cast<RankedTensorType>(x.getType());
+  AffineMap identity = getIdentityMap(builder.getContext(), type.getRank());
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+    Value value = applyFunction(inner, rule.function, elements[0]);
+    return {elements[1] ? Value(arith::MulFOp::create(inner, value, elements[1])) : value};
+  };
+  return createElementwise(builder, {{x, identity}, {up, identity}}, getSizes(builder, x), type,
+                           getArithmeticType(type.getElementType()), body)
+      .front();
+}
+
 namespace {
+struct LowerActivation : OpConversionPattern<ActivationOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ActivationOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, lowerActivation(builder, getActivationRule(op.getKind()), adaptor.getX(), adaptor.getUp()));
+    return success();
+  }
+};
+
 struct LowerLinear : OpConversionPattern<LinearOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(LinearOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -88,4 +144,6 @@ struct LowerLinear : OpConversionPattern<LinearOp> {
 };
 } // namespace
 
-void resid::populateSubLayersToLinalg(RewritePatternSet &patterns) { patterns.add<LowerLinear>(patterns.getContext()); }
+void resid::populateSubLayersToLinalg(RewritePatternSet &patterns) {
+  patterns.add<LowerActivation, LowerLinear>(patterns.getContext());
+}

@@ -51,3 +51,65 @@ func.func @linear_wide_bias(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>, %b: tensor
   %y = resid.linear %x, %w bias(%b) : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6xf64>
   return %y : tensor<4x6xf32>
 }
+
+// CHECK-LABEL: @relu
+// CHECK: ^bb0(%[[X:.+]]: f16, %{{.+}}: f16):
+// CHECK-NEXT: %[[W:.+]] = arith.extf %[[X]] : f16 to f32
+// CHECK-NEXT: %[[K:.+]] = arith.cmpf ugt, %[[W]], %{{.+}} : f32
+// CHECK-NEXT: %[[S:.+]] = arith.select %[[K]], %[[W]], %{{.+}} : f32
+// CHECK-NEXT: arith.truncf %[[S]]
+func.func @relu(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  %y = resid.activation relu %x : tensor<4x8xf16>
+  return %y : tensor<4x8xf16>
+}
+
+// CHECK-LABEL: @gelu
+// CHECK-DAG: %[[C:.+]] = arith.constant 0.707106769 : f32
+// CHECK-DAG: %[[H:.+]] = arith.constant 5.000000e-01 : f32
+// CHECK-DAG: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
+// CHECK: ^bb0(%[[X:.+]]: f32, %{{.+}}: f32):
+// CHECK-DAG: %[[U:.+]] = arith.mulf %[[X]], %[[C]] : f32
+// CHECK-DAG: %[[E:.+]] = math.erf %[[U]] : f32
+// CHECK-DAG: %[[HX:.+]] = arith.mulf %[[X]], %[[H]] : f32
+// CHECK-DAG: %[[P:.+]] = arith.addf %[[E]], %[[ONE]] : f32
+// CHECK: %[[Y:.+]] = arith.mulf %[[HX]], %[[P]] : f32
+// CHECK-NEXT: linalg.yield %[[Y]]
+func.func @gelu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %y = resid.activation gelu %x : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: @geglu_tanh
+// CHECK-DAG: %[[SCALE:.+]] = arith.constant 0.79788456080286541 : f64
+// CHECK-DAG: %[[CUBIC:.+]] = arith.constant 4.471500e-02 : f64
+// CHECK: ^bb0(%[[X:.+]]: f64, %[[UP:.+]]: f64, %{{.+}}: f64):
+// CHECK-DAG: %[[X2:.+]] = arith.mulf %[[X]], %[[X]] : f64
+// CHECK-DAG: %[[X3:.+]] = arith.mulf %[[X2]], %[[X]] : f64
+// CHECK-DAG: %[[CX:.+]] = arith.mulf %[[X3]], %[[CUBIC]] : f64
+// CHECK-DAG: %[[S:.+]] = arith.addf %[[X]], %[[CX]] : f64
+// CHECK-DAG: %[[U:.+]] = arith.mulf %[[S]], %[[SCALE]] : f64
+// CHECK-DAG: %[[T:.+]] = math.tanh %[[U]] : f64
+// CHECK-DAG: %[[H:.+]] = arith.mulf %[[X]], %{{.+}} : f64
+// CHECK-DAG: %[[P:.+]] = arith.addf %[[T]], %{{.+}} : f64
+// CHECK: %[[F:.+]] = arith.mulf %[[H]], %[[P]] : f64
+// CHECK-NEXT: %[[Y:.+]] = arith.mulf %[[F]], %[[UP]] : f64
+// CHECK-NEXT: linalg.yield %[[Y]]
+func.func @geglu_tanh(%x: tensor<4x8xf64>, %up: tensor<4x8xf64>) -> tensor<4x8xf64> {
+  %y = resid.activation geglu_tanh %x, %up : tensor<4x8xf64>
+  return %y : tensor<4x8xf64>
+}
+
+// CHECK-LABEL: @swiglu
+// CHECK: ^bb0(%[[X:.+]]: bf16, %[[UP:.+]]: bf16, %{{.+}}: bf16):
+// CHECK-DAG: %[[W:.+]] = arith.extf %[[X]]
+// CHECK-DAG: %[[UW:.+]] = arith.extf %[[UP]]
+// CHECK: %[[N:.+]] = arith.negf %[[W]] : f32
+// CHECK-NEXT: %[[E:.+]] = math.exp %[[N]] : f32
+// CHECK-NEXT: %[[D:.+]] = arith.addf %[[E]], %{{.+}} : f32
+// CHECK-NEXT: %[[F:.+]] = arith.divf %[[W]], %[[D]] : f32
+// CHECK-NEXT: %[[Y:.+]] = arith.mulf %[[F]], %[[UW]] : f32
+// CHECK-NEXT: arith.truncf %[[Y]]
+func.func @swiglu(%x: tensor<4x8xbf16>, %up: tensor<4x8xbf16>) -> tensor<4x8xbf16> {
+  %y = resid.activation swiglu %x, %up : tensor<4x8xbf16>
+  return %y : tensor<4x8xbf16>
+}

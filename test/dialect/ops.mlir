@@ -158,3 +158,22 @@ func.func @linear(%x: tensor<2x?x8xbf16>, %w: tensor<6x8xf16>, %b: tensor<6xf32>
   %3 = resid.linear %open, %open bias(%b) {transposed} : tensor<?x?xf32>, tensor<?x?xf32>, tensor<6xf32>
   return
 }
+
+// CHECK-LABEL: func.func @activation
+func.func @activation(%x: tensor<2x?x8xbf16>, %d: tensor<?xf64>) {
+  // CHECK: resid.activation relu %arg0 : tensor<2x?x8xbf16>{{$}}
+  %0 = resid.activation relu %x : tensor<2x?x8xbf16>
+  // CHECK: resid.activation gelu %arg1 : tensor<?xf64>
+  %1 = resid.activation gelu %d : tensor<?xf64>
+  // CHECK: resid.activation gelu_tanh %arg0 : tensor<2x?x8xbf16>
+  %2 = resid.activation gelu_tanh %x : tensor<2x?x8xbf16>
+  // CHECK: resid.activation silu %arg0 : tensor<2x?x8xbf16>
+  %3 = resid.activation silu %x : tensor<2x?x8xbf16>
+  // CHECK: resid.activation swiglu %arg0, %{{.+}} : tensor<2x?x8xbf16>{{$}}
+  %4 = resid.activation swiglu %x, %0 : tensor<2x?x8xbf16>
+  // CHECK: resid.activation geglu %arg1, %arg1 : tensor<?xf64>
+  %5 = resid.activation geglu %d, %d : tensor<?xf64>
+  // CHECK: resid.activation geglu_tanh %arg1, %arg1 : tensor<?xf64>
+  %6 = resid.activation geglu_tanh %d, %d : tensor<?xf64>
+  return
+}

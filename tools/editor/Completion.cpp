@@ -42,6 +42,7 @@ static StringRef getSnippet(StringRef op) {
                          "    : ${4:tensor<?x8x?x64xf32>}, ${5:tensor<?x8x?x64xf32>}, ${6:tensor<?x8x?x64xf32>}")
       .Case("append", "${1:%cache}, ${2:%k} past(${3:%past})\n"
                       "    : ${4:tensor<?x8x512x64xf32>}, ${5:tensor<?x8x?x64xf32>}")
+      .Case("activation", "${1|gelu,gelu_tanh,silu,relu|} ${2:%x} : ${3:tensor<?x768xf32>}")
       .Case("linear", "${1:%x}, ${2:%weight} bias(${3:%bias})\n"
                       "    : ${4:tensor<?x768xf32>}, ${5:tensor<3072x768xf32>}, ${6:tensor<3072xf32>}")
       .Case("yield", "${1:%f} : ${2:tensor<?x768xf32>}")

@@ -16,3 +16,25 @@ func.func @layers(%x: tensor<?x24xTX>, %w: tensor<40x24xTW> {resid.weight}, %b: 
   %y = resid.linear %h, %v {transposed} : tensor<?x40xTX>, tensor<40x9xTW> -> tensor<?x9xTY>
   return %y : tensor<?x9xTY>
 }
+
+func.func @activations(%x: tensor<?x?xTX>, %up: tensor<?x?xTX>)
+    -> (tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>) {
+  %0 = resid.activation relu %x : tensor<?x?xTX>
+  %1 = resid.activation gelu %x : tensor<?x?xTX>
+  %2 = resid.activation gelu_tanh %x : tensor<?x?xTX>
+  %3 = resid.activation silu %x : tensor<?x?xTX>
+  %4 = resid.activation swiglu %x, %up : tensor<?x?xTX>
+  %5 = resid.activation geglu %x, %up : tensor<?x?xTX>
+  %6 = resid.activation geglu_tanh %x, %up : tensor<?x?xTX>
+  return %0, %1, %2, %3, %4, %5, %6 : tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>
+}
+
+// A whole feed-forward layer: two products, of which one has the activation behind it.
+func.func @feed_forward(%x: tensor<?x24xTX>, %gate: tensor<40x24xTW>, %up: tensor<40x24xTW>, %down: tensor<24x40xTW>) -> tensor<?x24xTX> {
+  %g = resid.linear %x, %gate : tensor<?x24xTX>, tensor<40x24xTW>
+  %u = resid.linear %x, %up : tensor<?x24xTX>, tensor<40x24xTW>
+  %a = resid.activation swiglu %g, %u : tensor<?x40xTX>
+  %f = resid.linear %a, %down : tensor<?x40xTX>, tensor<24x40xTW>
+  %y = resid.add %x, %f : tensor<?x24xTX>
+  return %y : tensor<?x24xTX>
+}

@@ -1,0 +1,28 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table of activation kinds; see ActivationKinds.h.
+
+#include "dialect/ActivationKinds.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+// clang-format off
+static constexpr ActivationRule rules[] = {
+    {ActivationKind::ReLU,      ActivationFunction::ReLU,     /*isGated=*/false},
+    {ActivationKind::GELU,      ActivationFunction::GELU,     /*isGated=*/false},
+    {ActivationKind::GELUTanh,  ActivationFunction::GELUTanh, /*isGated=*/false},
+    {ActivationKind::SiLU,      ActivationFunction::SiLU,     /*isGated=*/false},
+    {ActivationKind::SwiGLU,    ActivationFunction::SiLU,     /*isGated=*/true},
+    {ActivationKind::GeGLU,     ActivationFunction::GELU,     /*isGated=*/true},
+    {ActivationKind::GeGLUTanh, ActivationFunction::GELUTanh, /*isGated=*/true},
+};
+// clang-format on
+
+static_assert(std::size(rules) == getMaxEnumValForActivationKind() + 1, "every kind has a line");
+
+const ActivationRule &resid::getActivationRule(ActivationKind kind) {
+  const ActivationRule &rule = rules[static_cast<unsigned>(kind)];
+  assert(rule.kind == kind && "the lines stand in the order of the kinds");
+  return rule;
+}
