@@ -221,6 +221,14 @@ void resid::printKeyword(OpAsmPrinter &printer, Operation *, NormKindAttr kind) 
   printer << stringifyNormKind(kind.getValue());
 }
 
+ParseResult resid::parseRotaryTypes(OpAsmParser &parser, Type &x, Type &cos, Type &sin) {
+  return parseTypes(parser, {{"x", x}, {"cos", cos}, {"sin", sin}});
+}
+
+void resid::printRotaryTypes(OpAsmPrinter &printer, Operation *, Type x, Type cos, Type sin) {
+  printer << x << ", " << cos << ", " << sin;
+}
+
 ParseResult resid::parseActivationTypes(OpAsmParser &parser, OptionalOperand &upOperand, Type &x, Type &up) {
   if (parseTypes(parser, {{upOperand ? "x and up" : "x", x}}))
     return failure();

@@ -56,6 +56,10 @@ ParseResult parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperan
 void printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Type q, Type k, Type v, Type mask,
                          Type result, TypeRange statistics);
 
+/// `Tx, Tcos, Tsin`.
+ParseResult parseRotaryTypes(OpAsmParser &parser, Type &x, Type &cos, Type &sin);
+void printRotaryTypes(OpAsmPrinter &printer, Operation *op, Type x, Type cos, Type sin);
+
 /// `Tx`; x and up have one type.
 ParseResult parseActivationTypes(OpAsmParser &parser, OptionalOperand &upOperand, Type &x, Type &up);
 void printActivationTypes(OpAsmPrinter &printer, Operation *op, Value upOperand, Type x, Type up);

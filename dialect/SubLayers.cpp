@@ -117,3 +117,50 @@ LogicalResult ActivationOp::verify() {
     return emitOpError("expected up of the type of x, ") << getX().getType() << ", but got " << getUp().getType();
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// RotaryOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult RotaryOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getX().getType());
+  return success();
+}
+
+/// With an offset, that the tables have rows enough is a condition on its value.
+void RotaryOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
+  int64_t rank = getX().getType().getRank();
+  for (int64_t dimension = 0; dimension < rank; ++dimension)
+    unite(getResult(), dimension, getX(), dimension);
+  unite(getSin(), 0, getCos(), 0);
+  if (!getOffset())
+    unite(getCos(), 0, getX(), rank - 2);
+}
+
+/// The tables have a row for each position.
+static LogicalResult verifyRows(RotaryOp op, RankedTensorType table, StringRef name) {
+  int64_t positions = op.getX().getType().getShape().end()[-2], rows = table.getDimSize(0);
+  bool isEnough = op.getOffset() && !ShapedType::isDynamic(positions) && positions < rows;
+  if (isEnough || agree(positions, rows))
+    return success();
+  return op.emitOpError("expected ") << name << " of " << positions << (op.getOffset() ? " rows or more" : " rows")
+                                     << ", one for each position, but got " << table;
+}
+
+LogicalResult RotaryOp::verify() {
+  RankedTensorType x = getX().getType(), cos = getCos().getType(), sin = getSin().getType();
+  if (x.getRank() < 2 || x.isDynamicDim(x.getRank() - 1)) // rotary.C3
+    return emitOpError("expected x of rank 2 or more with a static last dimension but got ") << x;
+  int64_t size = x.getShape().back();
+  if (cos.getRank() != 2 || cos.isDynamicDim(1) || cos.getDimSize(1) < 1 || cos.getDimSize(1) > size / 2) // rotary.C4
+    return emitOpError("expected cos of rank 2 with 1 to ")
+           << size / 2 << " columns, half of the last dimension of x, but got " << cos;
+  if (sin.getRank() != 2 || sin.getDimSize(1) != cos.getDimSize(1) || // rotary.C5
+      !agree(sin.getDimSize(0), cos.getDimSize(0)))
+    return emitOpError("expected sin of the shape of cos, ") << cos << ", but got " << sin;
+  return failure(failed(verifyRows(*this, cos, "cos")) ||                  // rotary.C6
+                 failed(verifyRows(*this, sin, "sin")) ||                  // rotary.C6
+                 failed(verifyParameterType(*this, x, getCos(), "cos")) || // rotary.C7
+                 failed(verifyParameterType(*this, x, getSin(), "sin")));  // rotary.C7
+}

@@ -145,4 +145,71 @@ def Resid_ActivationOp : Resid_Op<"activation", [InferTypeOpAdaptor]> {
   let hasVerifier = 1;
 }
 
+// rotary.C2: the inferred result type.
+def Resid_RotaryOp : Resid_Op<"rotary", [InferTypeOpAdaptor,
+                              DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>]> {
+  let summary = "rotary position embedding";
+  let description = [{
+    Turns pairs of elements of each head by an angle that depends on the position.
+
+    **Formula.** With the pair `(x1, x2)` number j of position p, `c = cos[offset + p, j]` and `s = sin[offset + p, j]`:
+    `y1 = x1·c - x2·s` and `y2 = x2·c + x1·s`. There are as many pairs as the tables have columns, h.
+    - By default the pair is `(x[j], x[h + j])`: the two halves of what is turned (LLaMA, GPT-NeoX).
+    - With `interleaved`, it is `(x[2·j], x[2·j + 1])` (GPT-J).
+
+    Elements from 2·h on stay as they are.
+
+    **Operands and results.**
+    - `x`: `[…, positions, size]`, of f16, bf16, f32 or f64, such as `[batch, heads, positions, size]`. The size of a head
+      is static. Every other dimension may be dynamic.
+    - `cos`, `sin`: `[rows, h]`, any of these float types, each of its own. The number of columns is static.
+    - `offset`, optional: i64, the row of the tables for position 0. It is the number of positions that a key-value cache
+      has already.
+    - `interleaved`: unit attribute.
+    - result: the type of `x`.
+
+    **Constraints.**
+    - `rotary.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most 2^47
+      bytes.
+    - `rotary.C2`: the result has the type of `x`.
+    - `rotary.C3`: `x` has rank 2 or more, and its last dimension is static.
+    - `rotary.C4`: `cos` has rank 2. Its columns are static, 1 or more, and at most half of the last dimension of `x`.
+    - `rotary.C5`: `sin` has rank 2, as many columns as `cos`, and rows that agree with those of `cos`. Two sizes agree
+      where they are equal or one of them is dynamic.
+    - `rotary.C6`: without `offset`, the rows of the tables agree with the positions of `x`. With it, there are no fewer.
+    - `rotary.C7`: `cos` and `sin` are of f64 only where `x` is.
+
+    **Not allowed.** An offset that is negative, or too large for the tables to have a row for each position, is an error
+    at run time. Positions per sample are not known here: gather the rows of the tables, and turn each sample by itself.
+
+    **Gradient.** `dx` is `dy` turned back: the same op with `-sin` in place of `sin`.
+
+    **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. Operands are widened to it. Both products are
+    rounded to it, and so is their difference or sum; there is no fused multiply-add. The result is rounded once, to the
+    type of `x`.
+
+    **Example.**
+    ```mlir
+    func.func @rotate(%q: tensor<1x8x?x64xbf16>, %cos: tensor<2048x32xf32>, %sin: tensor<2048x32xf32>, %past: i64)
+        -> tensor<1x8x?x64xbf16> {
+      %y = resid.rotary %q cos(%cos) sin(%sin) offset(%past)
+          : tensor<1x8x?x64xbf16>, tensor<2048x32xf32>, tensor<2048x32xf32>
+      return %y : tensor<1x8x?x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Resid_Rows:$x, Resid_Tensor:$cos, Resid_Tensor:$sin, Optional<I64>:$offset,
+                       UnitAttr:$interleaved); // rotary.C1
+  let results = (outs Resid_Rows:$result);     // rotary.C1
+  let assemblyFormat = [{
+    $x `cos` `(` $cos `)` `sin` `(` $sin `)` (`offset` `(` $offset^ `)`)? attr-dict `:`
+    custom<RotaryTypes>(type($x), type($cos), type($sin))
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How many pairs of a head are turned.
+    int64_t getPairs() { return getCos().getType().getDimSize(1); }
+  }];
+}
+
 #endif

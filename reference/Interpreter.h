@@ -59,6 +59,7 @@ private:
   Results evaluateAddNorm(AddNormOp op);
   // SubLayers.cpp.
   FailureOr<Array> activation(ActivationOp op, const Array &x, const Array &up);
+  FailureOr<Array> rotary(RotaryOp op, const Array &x, const Array &cos, const Array &sin);
 
   // Block.cpp: the parts of a sub-layer, which hand a failure on, and what its placement makes of them.
   FailureOr<Array> evaluateNormOf(BlockOp op, unsigned index, FailureOr<Array> x, Type resultType);

@@ -211,6 +211,8 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
             linear(linearOp, get(linearOp.getX()), get(linearOp.getWeight()), getOptional(linearOp.getBias())));
       })
       .Case([&](ActivationOp act) { return single(activation(act, get(act.getX()), getOptional(act.getUp()))); })
+      .Case(
+          [&](RotaryOp turn) { return single(rotary(turn, get(turn.getX()), get(turn.getCos()), get(turn.getSin()))); })
       .Case([&](BlockOp block) { return single(evaluatePlacement(block)); })
       .Case([&](AttentionOp attention) { return evaluateAttention(attention); })
       .Case([&](AppendOp append) { return evaluateAppend(append); })

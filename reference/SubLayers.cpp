@@ -1,6 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Family SubLayers but for linear layers (Contraction.cpp): activations in float64, with the bounds of the results.
+// Family SubLayers but for linear layers (Contraction.cpp): activations in float64, with the bounds of the results, and
+// rotary embeddings, bit-equal to compiled code.
 
 #include "reference/Bounds.h"
 #include "reference/Interpreter.h"
@@ -39,6 +40,41 @@ FailureOr<Array> Interpreter::activation(ActivationOp op, const Array &x, const 
   if (rule.function != ActivationFunction::ReLU)
     result.setAccuracy(options.trackAccuracy && isExactMode() ? std::make_shared<const Accuracy>(std::move(accuracy))
                                                               : getToleranceAccuracy());
+  return result;
+}
+
+/// Sizes that only the arrays tell, and the offset.
+static LogicalResult checkRotary(RotaryOp op, const Array &x, ArrayRef<Array> tables, int64_t offset) {
+  int64_t positions = x.getShape().end()[-2];
+  for (const Array &table : tables) {
+    int64_t rows = table.getShape()[0];
+    if (!op.getOffset() && rows != positions)
+      return op.emitOpError() << "expected tables of " << positions << " rows, one for each position, but got " << rows;
+    if (offset < 0 || rows < positions || offset > rows - positions)
+      return op.emitOpError() << "expected an offset from 0 to " << rows - positions << " but got " << offset;
+  }
+  return success();
+}
+
+FailureOr<Array> Interpreter::rotary(RotaryOp op, const Array &x, const Array &cos, const Array &sin) {
+  int64_t offset = op.getOffset() ? get(op.getOffset()).asInteger() : 0;
+  if (failed(checkRotary(op, x, {cos, sin}, offset)))
+    return failure();
+  int64_t size = x.getShape().back(), positions = x.getShape().end()[-2], pairs = op.getPairs();
+  FloatKind stored = x.floatKind(), arithmetic = getArithmeticKind(stored);
+  Array result = Array::zeros(op.getType(), x.getShape());
+  MutableArrayRef<double> values = result.mutableFloats();
+  llvm::copy(x.floats(), values.begin());
+  for (int64_t head = 0, heads = size ? x.size() / size : 0; head != heads; ++head)
+    for (int64_t j = 0; j != pairs; ++j) {
+      int64_t row = (offset + head % positions) * pairs + j;
+      int64_t first = head * size + (op.getInterleaved() ? 2 * j : j),
+              second = first + (op.getInterleaved() ? 1 : pairs);
+      double c = cos.floats()[row], s = sin.floats()[row], x1 = x.floats()[first], x2 = x.floats()[second];
+      auto times = [&](double a, double b) { return round(arithmetic, a * b); };
+      values[first] = round(stored, round(arithmetic, times(x1, c) - times(x2, s)));
+      values[second] = round(stored, round(arithmetic, times(x2, c) + times(x1, s)));
+    }
   return result;
 }
 

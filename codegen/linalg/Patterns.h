@@ -18,6 +18,7 @@ void populateDropoutToLinalg(RewritePatternSet &patterns);
 void populateFusedToLinalg(RewritePatternSet &patterns);
 void populateAttentionToLinalg(RewritePatternSet &patterns);
 void populateSubLayersToLinalg(RewritePatternSet &patterns);
+void populateRotaryToLinalg(RewritePatternSet &patterns);
 
 /// Turns cf.assert into rows.require, and requires that the steps of loops go forward. An error where an assertion
 /// stands in an operation that has no place for a status.

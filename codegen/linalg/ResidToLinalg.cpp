@@ -26,6 +26,7 @@ struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
     populateFusedToLinalg(patterns);
     populateAttentionToLinalg(patterns);
     populateSubLayersToLinalg(patterns);
+    populateRotaryToLinalg(patterns);
     ConversionTarget target(context);
     target.addIllegalDialect<ResidDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -177,3 +177,12 @@ func.func @activation(%x: tensor<2x?x8xbf16>, %d: tensor<?xf64>) {
   %6 = resid.activation geglu_tanh %d, %d : tensor<?xf64>
   return
 }
+
+// CHECK-LABEL: func.func @rotary
+func.func @rotary(%x: tensor<2x4x?x8xbf16>, %c: tensor<?x4xf32>, %s: tensor<?x4xbf16>, %row: tensor<3x9xf64>, %t: tensor<16x2xf16>, %past: i64) {
+  // CHECK: resid.rotary %arg0 cos(%arg1) sin(%arg2) : tensor<2x4x?x8xbf16>, tensor<?x4xf32>, tensor<?x4xbf16>
+  %0 = resid.rotary %x cos(%c) sin(%s) : tensor<2x4x?x8xbf16>, tensor<?x4xf32>, tensor<?x4xbf16>
+  // CHECK: resid.rotary %arg3 cos(%arg4) sin(%arg4) offset(%arg5) {interleaved} : tensor<3x9xf64>, tensor<16x2xf16>, tensor<16x2xf16>
+  %1 = resid.rotary %row cos(%t) sin(%t) offset(%past) {interleaved} : tensor<3x9xf64>, tensor<16x2xf16>, tensor<16x2xf16>
+  return
+}

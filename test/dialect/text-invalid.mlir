@@ -175,7 +175,7 @@ func.func @attention_clauses(%q: tensor<1x2x3x4xf32>, %mask: tensor<f32>, %past:
 // -----
 
 func.func @no_op_near(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected 'resid.add', 'resid.add_bias', 'resid.add_norm', 'resid.append', 'resid.attention', 'resid.block', 'resid.dropout', 'resid.dyt', 'resid.group_norm', 'resid.layer_norm', 'resid.rms_norm' or 'resid.yield', but got 'resid.softmax'}}
+  // expected-error @+1 {{expected 'resid.activation', 'resid.add', 'resid.add_bias', 'resid.add_norm', 'resid.append', 'resid.attention', 'resid.block', 'resid.dropout', 'resid.dyt', 'resid.group_norm', 'resid.layer_norm', 'resid.linear', 'resid.rms_norm', 'resid.rotary' or 'resid.yield', but got 'resid.softmax'}}
   %y = resid.softmax %x : tensor<4x8xf32>
   return
 }

@@ -44,7 +44,9 @@ static StringRef getSnippet(StringRef op) {
                       "    : ${4:tensor<?x8x512x64xf32>}, ${5:tensor<?x8x?x64xf32>}")
       .Case("activation", "${1|gelu,gelu_tanh,silu,relu|} ${2:%x} : ${3:tensor<?x768xf32>}")
       .Case("linear", "${1:%x}, ${2:%weight} bias(${3:%bias})\n"
-                      "    : ${4:tensor<?x768xf32>}, ${5:tensor<3072x768xf32>}, ${6:tensor<3072xf32>}")
+                      "    : ${4:tensor<?x768xf32>}, ${5:tensor<768x768xf32>}, ${6:tensor<768xf32>}")
+      .Case("rotary", "${1:%q} cos(${2:%cos}) sin(${3:%sin})\n"
+                      "    : ${4:tensor<?x8x?x64xf32>}, ${5:tensor<?x32xf32>}, ${6:tensor<?x32xf32>}")
       .Case("yield", "${1:%f} : ${2:tensor<?x768xf32>}")
       .Default("");
 }

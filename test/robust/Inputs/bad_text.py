@@ -91,7 +91,7 @@ BAD = [
     ("commented-aliases", chain("#", "1 : i32", "[{}]", 5000).replace(" =", " // =\n ="), HEIGHT),
     ("signed-aliases", chain("#", "1 : i32", "[{}]", 5000).replace("#a", "#a-"), HEIGHT),
     ("laughs", laughs(60) + function("", "%x: !a59"), "expected an alias to stand for at most"),
-    ("unknown-op", function("  %y = resid.nothing %x : tensor<4xf32>", "%x: tensor<4xf32>"), "custom op 'resid.nothing' expected 'resid.add', "),
+    ("unknown-op", function("  %y = resid.nothing %x : tensor<4xf32>", "%x: tensor<4xf32>"), "custom op 'resid.nothing' expected 'resid.activation', "),
     ("unknown-dialect", function('  "nowhere.op"() : () -> ()'), "unregistered dialect"),
     ("unknown-generic", function('  "resid.nothing"() : () -> ()'), "resid.nothing"),
     ("elided-resource", function("  %y = arith.constant dense_resource<__elided__> : tensor<2xf32>"), "expected the values of a constant"),

@@ -70,8 +70,9 @@ func.func @f(%x: !s, %f: !s, %gamma: !v, %beta: !v, %bias: !v, %alpha: tensor<f3
 """
 
 # Of ops that are not on rows of features.
-HEADS = PROGRAM.replace("%seed: i64,", "%q: !h, %k: !h, %v: !h, %cache: tensor<?x8x512x64xf32>, %past: i64, %seed: i64,")
-HEADS = "!h = tensor<?x8x?x64xf32>\n" + HEADS
+VALUES = "%weight: tensor<768x768xf32>, %cos: !t, %sin: !t, %q: !h, %k: !h, %v: !h, %cache: tensor<?x8x512x64xf32>"
+HEADS = PROGRAM.replace("%seed: i64,", VALUES + ", %past: i64, %seed: i64,")
+HEADS = "!h = tensor<?x8x?x64xf32>\n!t = tensor<?x32xf32>\n" + HEADS
 
 
 def check_hover():

@@ -1,0 +1,175 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lowering of rotary embeddings: an elementwise op over positions, pairs and the two elements of a pair.
+
+#include "codegen/linalg/Elementwise.h"
+#include "codegen/linalg/Patterns.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "runtime/resid.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace {
+/// Lowers one op. Its steps are in the order in which they are called.
+class RotaryLowering {
+public:
+  RotaryLowering(ImplicitLocOpBuilder &builder, RotaryOp op, RotaryOp::Adaptor operands)
+      : builder(builder), op(op), x(operands.getX()), cos(operands.getCos()), sin(operands.getSin()),
+        offset(operands.getOffset()), type(cast<RankedTensorType>(x.getType())), pairs(op.getPairs()),
+        sizes(getSizes(builder, x)), start(builder.getIndexAttr(0)), count(sizes[sizes.size() - 2]) {}
+
+  Value lower();
+
+private:
+  void requireRows();
+  Value sliceTable(Value table);
+  Value sliceColumns(int64_t first, int64_t columns, int64_t stride, OpFoldResult positions);
+  Value turn();
+
+  ImplicitLocOpBuilder &builder;
+  RotaryOp op;
+  Value x, cos, sin, offset;
+  RankedTensorType type;
+  int64_t pairs;
+  /// Those of x.
+  SmallVector<OpFoldResult> sizes;
+  /// The row of the tables for position 0, and how many positions are turned: none where the offset is refused, so that
+  /// nothing is read beside the tables.
+  OpFoldResult start, count;
+  /// Those of what turn() gives.
+  SmallVector<OpFoldResult> turnedSizes;
+};
+} // namespace
+
+void RotaryLowering::requireRows() {
+  auto toI64 = [&](OpFoldResult size) -> Value {
+    Value index = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size);
+    return arith::IndexCastOp::create(builder, builder.getI64Type(), index);
+  };
+  Value zero = arith::ConstantIntOp::create(builder, 0, 64);
+  Value isInside = arith::CmpIOp::create(builder, arith::CmpIPredicate::sge, offset, zero);
+  for (Value table : {cos, sin}) {
+    Value last = arith::SubIOp::create(builder, toI64(getSizes(builder, table)[0]), toI64(count));
+    Value hasRows = arith::CmpIOp::create(builder, arith::CmpIPredicate::sle, offset, last);
+    isInside = arith::AndIOp::create(builder, isInside, hasRows);
+  }
+  rows::RequireOp::create(builder, isInside, RESID_BAD_VALUE,
+                          "offset of rotary is {0}, expected 0 or more, and a row of the tables for each position",
+                          offset);
+  Value none = arith::ConstantIndexOp::create(builder, 0);
+  Value first = arith::IndexCastOp::create(builder, builder.getIndexType(), offset);
+  Value all = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), count);
+  start = Value(arith::SelectOp::create(builder, isInside, first, none));
+  count = Value(arith::SelectOp::create(builder, isInside, all, none));
+}
+
+/// The rows of the table that are used.
+Value RotaryLowering::sliceTable(Value table) {
+  if (!offset)
+    return table;
+  OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0), columns = builder.getIndexAttr(pairs);
+  return tensor::ExtractSliceOp::create(builder, table, {start, zero}, {count, columns}, {one, one});
+}
+
+/// Every so many elements of each head, of the first `positions`.
+Value RotaryLowering::sliceColumns(int64_t first, int64_t columns, int64_t stride, OpFoldResult positions) {
+  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)), taken = sizes;
+  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
+  offsets.back() = builder.getIndexAttr(first);
+  strides.back() = builder.getIndexAttr(stride);
+  taken.back() = builder.getIndexAttr(columns);
+  taken[taken.size() - 2] = positions;
+  return tensor::ExtractSliceOp::create(builder, x, offsets, taken, strides);
+}
+
+/// The turned pairs: […, positions, 2, pairs], or […, positions, pairs, 2] where they are interleaved.
+Value RotaryLowering::turn() {
+  bool isInterleaved = op.getInterleaved();
+  int64_t rank = type.getRank(), side = isInterleaved ? rank : rank - 1, pair = isInterleaved ? rank - 1 : rank;
+  MLIRContext *context = builder.getContext();
+  auto getMap = [&](ArrayRef<int64_t> dims) {
+    return AffineMap::getMultiDimMapWithTargets(rank + 1, SmallVector<unsigned>(dims.begin(), dims.end()), context);
+  };
+  SmallVector<int64_t> head = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
+  head.push_back(pair);
+  AffineMap element = getMap(head), angle = getMap({rank - 2, pair});
+  int64_t distance = isInterleaved ? 1 : pairs, stride = isInterleaved ? 2 : 1;
+  Value x1 = sliceColumns(0, pairs, stride, count), x2 = sliceColumns(distance, pairs, stride, count);
+  turnedSizes = sizes;
+  turnedSizes[rank - 2] = count;
+  turnedSizes.back() = builder.getIndexAttr(isInterleaved ? pairs : 2);
+  turnedSizes.push_back(builder.getIndexAttr(isInterleaved ? 2 : pairs));
+  // A row kernel over two columns would be slow: what asks for its index is a loop, in which LLVM sees both of a pair.
+  Value isFirst;
+  if (!isInterleaved) {
+    auto sideType = RankedTensorType::get({2}, builder.getI1Type());
+    isFirst = arith::ConstantOp::create(builder, DenseElementsAttr::get(sideType, ArrayRef<bool>{true, false}));
+  }
+  // x1·c - x2·s has the bits of x1·c + (-x2)·s.
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+    Value isFirstOfPair = elements[4];
+    if (!isFirstOfPair)
+      isFirstOfPair = arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, linalg::IndexOp::create(inner, rank),
+                                            arith::ConstantIndexOp::create(inner, 0));
+    Value own = arith::SelectOp::create(inner, isFirstOfPair, elements[0], elements[1]);
+    Value other = arith::SelectOp::create(inner, isFirstOfPair, arith::NegFOp::create(inner, elements[1]), elements[0]);
+    Value straight = arith::MulFOp::create(inner, own, elements[2]);
+    return {arith::AddFOp::create(inner, straight, arith::MulFOp::create(inner, other, elements[3]))};
+  };
+  SmallVector<int64_t> shape;
+  SmallVector<Value> dynamic;
+  dispatchIndexOpFoldResults(turnedSizes, dynamic, shape);
+  auto result = RankedTensorType::get(shape, type.getElementType());
+  return createElementwise(builder,
+                           {{x1, element},
+                            {x2, element},
+                            {sliceTable(cos), angle},
+                            {sliceTable(sin), angle},
+                            {isFirst, getMap({side})}},
+                           turnedSizes, result, getArithmeticType(type.getElementType()), body)
+      .front();
+}
+
+Value RotaryLowering::lower() {
+  OpFoldResult positions = count;
+  if (offset)
+    requireRows();
+  Value turned = turn();
+  int64_t rank = type.getRank();
+  if (offset) {
+    SmallVector<OpFoldResult> all = turnedSizes;
+    all[rank - 2] = positions;
+    SmallVector<OpFoldResult> offsets(rank + 1, builder.getIndexAttr(0)), strides(rank + 1, builder.getIndexAttr(1));
+    Value whole = tensor::EmptyOp::create(builder, all, type.getElementType());
+    turned = tensor::InsertSliceOp::create(builder, turned, whole, offsets, turnedSizes, strides);
+  }
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    groups.push_back({dim});
+  groups.back().push_back(rank);
+  Value result = tensor::CollapseShapeOp::create(builder, turned, groups);
+  int64_t size = type.getShape().back();
+  if (2 * pairs != size) {
+    Value rest = sliceColumns(2 * pairs, size - 2 * pairs, 1, positions);
+    result = tensor::ConcatOp::create(builder, rank - 1, ValueRange{result, rest});
+  }
+  return result.getType() == type ? result : Value(tensor::CastOp::create(builder, type, result));
+}
+
+namespace {
+struct LowerRotary : OpConversionPattern<RotaryOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(RotaryOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, RotaryLowering(builder, op, adaptor).lower());
+    return success();
+  }
+};
+} // namespace
+
+void resid::populateRotaryToLinalg(RewritePatternSet &patterns) { patterns.add<LowerRotary>(patterns.getContext()); }
