@@ -164,23 +164,30 @@ struct JudgedKey {
   double score, error;
 };
 
-/// All present keys. An error is infinite where the arithmetic type may overflow.
-SmallVector<JudgedKey> judgeKeys(const AttentionRow &row, const AttentionJudge &judge) {
-  SmallVector<JudgedKey> keys;
+struct JudgedRow {
+  SmallVector<JudgedKey> present;
+  /// Whether the arithmetic type may overflow on the way to a score: that decides which keys are present.
+  bool mayOverflow = false;
+};
+
+JudgedRow judgeKeys(const AttentionRow &row, const AttentionJudge &judge) {
+  JudgedRow judged;
   for (int64_t key = 0; key < row.end; ++key) {
-    double score = takesPart(row, key) ? getScore<WideArithmetic>(row, key) : -HUGE_VAL;
-    if (score == -HUGE_VAL)
+    if (!takesPart(row, key))
       continue;
+    double score = getScore<WideArithmetic>(row, key), addend = row.addends ? row.addends[key * row.maskStride] : 0.0;
     // A product that nearly underflows is off by half of the least number, as much as the smallest normal one is.
-    double products = smallestNormal(judge.arithmetic),
-           addend = row.addends ? std::fabs(row.addends[key * row.maskStride]) : 0.0;
+    double products = smallestNormal(judge.arithmetic);
     for (int64_t i = 0; i != row.size; ++i)
       products += std::fabs(row.query[i] * row.keys[key * row.size + i]);
-    keys.push_back({row.values + key * row.size, score,
-                    bounds::score(judge.arithmetic, judge.roundings,
-                                  {products, std::fabs(row.scale) * products, addend, row.size})});
+    bounds::Score parts{products, std::fabs(row.scale) * products, std::isfinite(addend) ? std::fabs(addend) : 0.0,
+                        row.size};
+    judged.mayOverflow |= bounds::mayOverflow(judge.arithmetic, parts);
+    if (score != -HUGE_VAL)
+      judged.present.push_back(
+          {row.values + key * row.size, score, bounds::score(judge.arithmetic, judge.roundings, parts)});
   }
-  return keys;
+  return judged;
 }
 
 } // namespace
@@ -196,7 +203,10 @@ AttendedRow attendWidely(const AttentionRow &row, FloatKind arithmetic) {
 }
 
 AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended, const AttentionJudge &judge) {
-  SmallVector<JudgedKey> keys = judgeKeys(row, judge);
+  JudgedRow judged = judgeKeys(row, judge);
+  ArrayRef<JudgedKey> keys = judged.present;
+  if (judged.mayOverflow)
+    return {std::vector<double>(row.size, HUGE_VAL), HUGE_VAL, HUGE_VAL};
   AttendedRow bound{std::vector<double>(row.size), 0.0, 0.0};
   if (keys.empty())
     return bound;
@@ -216,7 +226,6 @@ AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended,
     errors.push_back(weight == 0.0 ? 0.0 : weight * std::expm1(error));
     moved += errors.back();
   }
-  all.mayOverflow = std::isinf(most);
   bound.max = most - max + unitInLastPlace(judge.arithmetic, max);
   bound.sum = bounds::attentionSum(all, {attended.sum, total, moved, most - max});
   for (int64_t i = 0; i != row.size; ++i) {

@@ -130,19 +130,21 @@ struct Score {
   int64_t size;
 };
 
-/// Of the chain, of the scale and its product, and of the mask's addition. Infinite where the arithmetic type may
-/// overflow, since a key whose score is -Inf would be absent then.
+/// Where the arithmetic type may overflow nothing is known of the row: a key whose score is -Inf would be absent, and
+/// one of +Inf makes a NaN.
+inline bool mayOverflow(FloatKind arithmetic, const Score &s) {
+  double limit = overflowValue(arithmetic) * (1 - 0x1p-25);
+  return std::max(s.products, s.scaled) * (1 + 0x1p-10) + s.addend >= limit;
+}
+
+/// Of the chain, of the scale and its product, and of the mask's addition.
 inline double score(FloatKind arithmetic, double roundings, const Score &s) {
-  double limit = overflowValue(arithmetic) * (1 - 0x1p-25), most = std::max(s.products, s.scaled) * (1 + 0x1p-10);
-  if (most + s.addend >= limit)
-    return HUGE_VAL;
   return roundings * unitRoundoff(arithmetic) * (static_cast<double>(s.size + 3) * s.scaled + s.addend);
 }
 
 struct AttentionRow {
   FloatKind arithmetic, result;
   double roundings, keys, chunks;
-  bool mayOverflow = false;
 };
 
 /// The r_j of a key whose score is off by `error` and lies `distance` below the largest.
@@ -156,8 +158,6 @@ struct AttendedSum {
   double value, total, moved, shift;
 };
 inline double attentionSum(const AttentionRow &row, const AttendedSum &sum) {
-  if (row.mayOverflow)
-    return HUGE_VAL;
   double error = (sum.total + sum.moved) * std::exp(sum.shift) - sum.total;
   double rounded = row.roundings * unitRoundoff(row.arithmetic) * (12 + 2 * row.chunks) * (sum.value + error);
   return error + rounded + row.keys * 2 * smallestNormal(row.arithmetic) + unitInLastPlace(row.arithmetic, sum.value);
@@ -170,9 +170,10 @@ struct Attended {
 };
 
 /// Weights that are flushed to 0 are off by the smallest normal number, beside a sum of 1 at least. Both sides are
-/// means of the values, so that they are no further apart than these.
+/// means of the values, so that they are no further apart than these. Sums of large values may overflow before they are
+/// divided.
 inline double attention(const AttentionRow &row, const Attended &a) {
-  if (row.mayOverflow)
+  if (row.keys * a.largest >= overflowValue(row.arithmetic))
     return HUGE_VAL;
   double flushed = row.keys * 2 * smallestNormal(row.arithmetic) * (a.largest + std::fabs(a.value) + 1);
   double roundings = (std::min(row.keys, 256.0) + 2 * row.chunks + 1) * a.magnitude;

@@ -58,20 +58,48 @@ TEST_F(Attention, BoundsCountRoundings) {
   EXPECT_NEAR(results[1].getAccuracy()->bounds[0], 3 * score + 0x1p-21, 1e-15);
 }
 
-/// Where f32 may overflow, nothing is known: a key of -Inf would be absent.
+/// Where f32 may overflow, nothing is known: a key of -Inf would be absent, and +Inf is a NaN even beside a mask of
+/// -Inf.
 TEST_F(Attention, HasNoBoundWhereScoresOverflow) {
+  Program program;
+  program.keys = 2, program.mask = "f32", program.maskShape = {2};
+  EvaluationOptions options;
+  options.mode = Mode::Wide, options.trackAccuracy = true;
+  auto getBounds = [&](double query, double key, double addend) {
+    std::vector<double> all;
+    for (const Array &result :
+         run(program.text(),
+             {tensor("tensor<f32>", program.queryShape(), {query}), tensor("tensor<f32>", program.keyShape(), {key, 1}),
+              tensor("tensor<f32>", program.keyShape(), {1, 2}), tensor("tensor<f32>", {2}, {addend, 0})},
+             options))
+      all.push_back(result.getAccuracy()->bounds[0]);
+    return all;
+  };
+  std::vector<double> none(3, infinity);
+  EXPECT_EQ(getBounds(1e30, 1e30, 0), none) << message;
+  EXPECT_EQ(getBounds(1e30, 1e30, -infinity), none);
+  EXPECT_EQ(getBounds(1e19, 1e19, 3e38), none);
+  EXPECT_LT(getBounds(1, 1, -infinity)[0], 1e-5);
+  // The least number of f32 is a usual mask.
+  EXPECT_LT(getBounds(1, 1, -0x1.FFFFFEp127)[0], 1e-5);
+}
+
+/// The sum of two such values is no f32, though their mean is.
+TEST_F(Attention, HasNoBoundWhereValuesOverflow) {
   Program program;
   program.keys = 2;
   EvaluationOptions options;
   options.mode = Mode::Wide, options.trackAccuracy = true;
-  SmallVector<Array> results =
-      run(program.text(),
-          {tensor("tensor<f32>", program.queryShape(), {1e30}), tensor("tensor<f32>", program.keyShape(), {1e30, 1}),
-           tensor("tensor<f32>", program.keyShape(), {1, 2})},
-          options);
-  ASSERT_EQ(results.size(), 3u) << message;
-  for (const Array &result : results)
-    EXPECT_EQ(result.getAccuracy()->bounds[0], infinity);
+  for (double value : {0x1p126, 0x1p127}) {
+    SmallVector<Array> results =
+        run(program.text(),
+            {tensor("tensor<f32>", program.queryShape(), {1}), tensor("tensor<f32>", program.keyShape(), {1}),
+             tensor("tensor<f32>", program.keyShape(), {value})},
+            options);
+    ASSERT_EQ(results.size(), 3u) << message;
+    EXPECT_EQ(results[0].floats()[0], value);
+    EXPECT_EQ(std::isinf(results[0].getAccuracy()->bounds[0]), value == 0x1p127);
+  }
 }
 
 TEST_F(Attention, IsJudgedByTolerancesBehindInexactOps) {
