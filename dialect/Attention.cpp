@@ -91,13 +91,10 @@ static LogicalResult verifySizes(AttentionOp op) {
   if (failed(verifyCompatibleShape(keys.take_front(1), q.getShape().take_front(1)))) // attention.C3
     return op.emitOpError("expected k and v of the batch of q, ") << q << ", but got " << k;
   int64_t heads = q.getDimSize(1), keyHeads = keys[1];
-  bool areStatic = !ShapedType::isDynamic(heads) && !ShapedType::isDynamic(keyHeads);
-  bool areOpen = ShapedType::isDynamic(heads) && ShapedType::isDynamic(keyHeads);
-  bool divides = areStatic && (keyHeads == 0 ? heads == 0 : heads % keyHeads == 0);
-  if (areOpen || divides) // attention.C4
+  bool isOpen = ShapedType::isDynamic(heads) || ShapedType::isDynamic(keyHeads);
+  if (isOpen || (keyHeads == 0 ? heads == 0 : heads % keyHeads == 0)) // attention.C4
     return success();
-  return op.emitOpError("expected a number of heads in k that divides that of q, both static or none, but got ")
-         << k << " and " << q;
+  return op.emitOpError("expected a number of heads in k that divides that of q but got ") << k << " and " << q;
 }
 
 static LogicalResult verifyMask(AttentionOp op) {

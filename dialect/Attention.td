@@ -49,7 +49,7 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     - `attention.C2`: the size of a head is static, from 1 to 256, and the same in `q`, `k` and `v`.
     - `attention.C3`: batch agrees in `q`, `k` and `v`; heads and keys agree in `k` and `v`. Two sizes agree where they
       are equal or one of them is dynamic.
-    - `attention.C4`: the heads of `k` divide those of `q`. Both numbers are static, or none is.
+    - `attention.C4`: the heads of `k` divide those of `q`, where both numbers are static.
     - `attention.C5`: the mask broadcasts to `[batch, heads, queries, keys]`.
     - `attention.C6`: the scale is finite in the arithmetic type.
     - `attention.C7`: the result has the shape of `q`.

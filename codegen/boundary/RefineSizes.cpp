@@ -42,7 +42,31 @@ static RankedTensorType getRefinedType(Value value, DimensionClasses &classes) {
   return shape == type.getShape() ? RankedTensorType() : type.clone(shape);
 }
 
-static void castOperands(Operation *op, const llvm::DenseMap<Value, RankedTensorType> &refined) {
+using RefinedTypes = llvm::DenseMap<Value, RankedTensorType>;
+
+/// Whether the op's own verifier accepts the refined types: that heads divide, or that keys fit into a cache, no class
+/// knows. Where it does not, the op stays open, and refuses each call.
+static bool verifiesRefined(Operation *op, const RefinedTypes &refined) {
+  if (!isa<EqualSizesOpInterface>(op))
+    return true;
+  SmallVector<std::pair<Value, Type>> kept;
+  auto refine = [&](Value value) {
+    if (RankedTensorType type = refined.lookup(value)) {
+      kept.push_back({value, value.getType()});
+      value.setType(type);
+    }
+  };
+  llvm::for_each(op->getOperands(), refine);
+  llvm::for_each(op->getResults(), refine);
+  ScopedDiagnosticHandler silent(op->getContext(), [](Diagnostic &) { return success(); });
+  bool verifies = succeeded(op->getName().verifyInvariants(op));
+  // A value that occurs twice was changed twice, and gets back what it had first.
+  for (auto [value, type] : llvm::reverse(kept))
+    value.setType(type);
+  return verifies;
+}
+
+static void castOperands(Operation *op, const RefinedTypes &refined) {
   // The terminator of scf.forall holds nothing but slices, of what the loop shares.
   auto slice = dyn_cast<tensor::ParallelInsertSliceOp>(op);
   OpBuilder builder(slice ? op->getParentOp() : op);
@@ -54,7 +78,7 @@ static void castOperands(Operation *op, const llvm::DenseMap<Value, RankedTensor
 void mlir::resid::boundary::refineSizes(func::FuncOp function) {
   DimensionClasses classes(function);
   SmallVector<std::pair<Value, Operation *>> values; // and the operation that they, or their blocks, belong to
-  llvm::DenseMap<Value, RankedTensorType> refined;
+  RefinedTypes refined;
   SmallVector<Operation *> users;
   auto add = [&](Value value, Operation *owner) {
     if (RankedTensorType type = getRefinedType(value, classes)) {
@@ -71,13 +95,17 @@ void mlir::resid::boundary::refineSizes(func::FuncOp function) {
     if (op != function)
       users.push_back(op);
   });
+  llvm::DenseSet<Operation *> open;
+  for (Operation *user : users)
+    if (!takesRefinedTypes(user) || !verifiesRefined(user, refined))
+      open.insert(user);
   // Casts are made while the types still are what these operations want.
   for (Operation *user : users)
-    if (!takesRefinedTypes(user))
+    if (open.contains(user))
       castOperands(user, refined);
   for (auto [value, owner] : values) {
     RankedTensorType type = refined.lookup(value);
-    if (owner != function && takesRefinedTypes(owner)) {
+    if (owner != function && !open.contains(owner)) {
       value.setType(type);
       continue;
     }

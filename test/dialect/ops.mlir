@@ -134,6 +134,8 @@ func.func @attention_sizes(%q: tensor<?x?x?x256xf16>, %none: tensor<0x0x0x1xf64>
   %1 = resid.attention %none, %none, %none {scale = -0.0} : tensor<0x0x0x1xf64>, tensor<0x0x0x1xf64>, tensor<0x0x0x1xf64>
   // CHECK: resid.attention %arg2, %arg4, %arg5 mask(%arg6) {resid.note = "kept"} : tensor<3x6x5x1xf64>, tensor<?x2x7x1xf64>, tensor<3x2x?x1xf64>, tensor<1x6x5x7xf64>
   %2 = resid.attention %fixed, %k, %v mask(%mask) {resid.note = "kept"} : tensor<3x6x5x1xf64>, tensor<?x2x7x1xf64>, tensor<3x2x?x1xf64>, tensor<1x6x5x7xf64>
+  // CHECK: resid.attention %arg2, %arg3, %arg3 : tensor<3x6x5x1xf64>, tensor<3x?x5x1xf64>, tensor<3x?x5x1xf64>
+  %3 = resid.attention %fixed, %keys, %keys : tensor<3x6x5x1xf64>, tensor<3x?x5x1xf64>, tensor<3x?x5x1xf64>
   return
 }
 
