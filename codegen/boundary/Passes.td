@@ -78,7 +78,7 @@ def BuildEntries : Pass<"resid-build-entries", "::mlir::ModuleOp"> {
                  ListOption<"variants", "variants", "std::string",
                             "several CPUs instead, the best first, each as name:feature+feature">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
-                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 #endif
