@@ -19,6 +19,7 @@ struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
     MLIRContext &context = getContext();
     if (failed(lowerConditions(getOperation())))
       return signalPassFailure();
+    requireLookups(getOperation());
     RewritePatternSet patterns(&context);
     populateResidualToLinalg(patterns);
     populateNormToLinalg(patterns);
