@@ -108,10 +108,15 @@ Value arithmetic::emitExp(FloatArithmetic &a, Value x) {
   return a.scale(a.add(reduced, 1), exponent);
 }
 
+/// The bits of emitExp for x from about -87 (f64: -708) to 0, where the power of two is a normal number.
+static Value emitModerateDecay(FloatArithmetic &a, Value x) {
+  auto [exponent, reduced] = reduceExponential(a, x);
+  return a.multiply(a.add(reduced, 1), a.powerOfTwo(exponent));
+}
+
 /// In one step, since results whose power lies outside of the range are 0. Of a NaN, the power may be anything.
 Value arithmetic::emitDecay(FloatArithmetic &a, Value x) {
-  auto [exponent, reduced] = reduceExponential(a, a.atLeast(x, getFormat(a).decayLow));
-  Value result = a.multiply(a.add(reduced, 1), a.powerOfTwo(exponent));
+  Value result = emitModerateDecay(a, a.atLeast(x, getFormat(a).decayLow));
   return a.choose(a.isBelow(result, getFormat(a).smallestNormal), 0, result);
 }
 
@@ -128,7 +133,7 @@ Value arithmetic::emitErf(FloatArithmetic &a, Value x) {
   Value small = a.fma(x, a.polynomial(getFormat(a).erfSmall, a.multiply(x, x)), x);
   Value magnitude = a.atMost(a.absolute(x), getFormat(a).erfHigh);
   Value variable = a.divide(a.subtract(magnitude, a.number(2)), a.add(magnitude, 2));
-  Value decay = emitExp(a, a.negate(a.multiply(magnitude, magnitude)));
+  Value decay = emitModerateDecay(a, a.negate(a.multiply(magnitude, magnitude)));
   Value complement = a.multiply(decay, a.polynomial(getFormat(a).erfLarge, variable));
   Value large = a.copySign(a.subtract(1, complement), x);
   return a.choose(a.isBelow(magnitude, 1), small, large);
