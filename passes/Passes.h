@@ -17,8 +17,14 @@ enum class NormMapping { Auto, Keep, Shift };
 /// Where a final norm comes from that a placement wants and a program does not have: new arguments, or nowhere.
 enum class FinalNormSource { Arguments, Identity };
 
+/// What is raised to ops of resid: nothing, what has the same bits, or also what is the same in real arithmetic.
+enum class RaiseLevel { Off, Exact, All };
+
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
+
+/// The level by its name as in flags; Exact where that is empty.
+RaiseLevel readRaiseLevel(StringRef name);
 
 /// What a program is compiled for: in inference, dropout is the identity.
 enum class ProgramMode { Training, Inference };

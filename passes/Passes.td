@@ -5,6 +5,7 @@
 #ifndef RESID_PASSES_PASSES
 #define RESID_PASSES_PASSES
 
+include "passes/raise/Passes.td"
 include "passes/rewrite/Passes.td"
 include "passes/placement/Passes.td"
 include "passes/weights/Passes.td"

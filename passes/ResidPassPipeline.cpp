@@ -11,6 +11,10 @@
 using namespace mlir;
 using namespace mlir::resid;
 
+RaiseLevel resid::readRaiseLevel(StringRef name) {
+  return name == "off" ? RaiseLevel::Off : name == "all" ? RaiseLevel::All : RaiseLevel::Exact;
+}
+
 void resid::buildResidPassPipeline(OpPassManager &manager, const ResidPassOptions &options) {
   if (options.mode == ProgramMode::Inference)
     manager.addPass(createInference(InferenceOptions{options.report}));

@@ -1,0 +1,35 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which op of resid an expression is. Looks at expressions only. Not: what becomes of the program (Raise.cpp).
+
+#ifndef RESID_PASSES_RAISE_FORMS_H
+#define RESID_PASSES_RAISE_FORMS_H
+
+#include "dialect/NormKinds.h"
+#include "passes/raise/ElementExpression.h"
+
+namespace mlir::resid {
+
+struct ActivationForm {
+  ActivationKind kind;
+  const ElementNode *x;
+};
+
+struct NormForm {
+  /// Layer or RMS, over the last dimension.
+  NormKind kind;
+  /// gamma and beta may be null.
+  const ElementNode *x, *gamma, *beta;
+  double epsilon;
+};
+
+/// The activation whose steps the expression has, one by one, in the arithmetic type, with one rounding at the end.
+std::optional<ActivationForm> matchExactActivation(const ElementExpression &expression);
+
+/// The activation or norm that the expression is in real arithmetic. Constants may be off by `tolerance`, relatively.
+std::optional<ActivationForm> matchActivation(const ElementExpression &expression, double tolerance);
+std::optional<NormForm> matchNorm(const ElementExpression &expression, double tolerance);
+
+} // namespace mlir::resid
+
+#endif // RESID_PASSES_RAISE_FORMS_H

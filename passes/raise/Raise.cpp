@@ -1,0 +1,133 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// resid-raise: activations and norms that are written out become ops of resid.
+
+#include "dialect/ResidDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Passes.h"
+#include "passes/raise/Forms.h"
+#include <cstdio>
+#include <cstdlib>
+
+namespace mlir::resid {
+#define GEN_PASS_DEF_RAISE
+#include "passes/Passes.h.inc"
+} // namespace mlir::resid
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// How far a constant of f32 may be from what it stands for, and how far from that it is a mistake, or another
+/// function.
+static constexpr double kTolerance = 1e-6, kNear = 0.02;
+
+/// An op whose result may be the last of a chain.
+static bool isCandidate(Operation *op) {
+  auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
+  if (!type || !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type.getElementType()) ||
+      type.getRank() == 0 || type.getEncoding())
+    return false;
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return !isa<linalg::FillOp>(op) && structured.getNumParallelLoops() == structured.getNumLoops();
+  return isa_and_present<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+         OpTrait::hasElementwiseMappableTraits(op);
+}
+
+/// Whether the expression has an op that no form is without.
+static bool mayHaveForm(const ElementExpression &expression) {
+  return expression.contains([](Operation *op) {
+    return isa<math::ErfOp, math::TanhOp, math::ExpOp, math::RsqrtOp, math::SqrtOp, arith::MaximumFOp, arith::MaxNumFOp,
+               arith::SelectOp>(op);
+  });
+}
+
+/// As few digits as give the same f32, so that 1e-5 in f32 is 1e-5 in the text.
+static double shorten(double value) {
+  for (int digits = 1; digits != 9; ++digits) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.*g", digits, value);
+    double candidate = std::strtod(text, nullptr);
+    if (static_cast<float>(candidate) == static_cast<float>(value))
+      return candidate;
+  }
+  return value;
+}
+
+namespace {
+struct Raise : resid::impl::RaiseBase<Raise> {
+  using RaiseBase::RaiseBase;
+
+  void runOnOperation() override {
+    if (level == RaiseLevel::Off)
+      return;
+    SmallVector<Operation *> candidates;
+    getOperation()->walk([&](Operation *op) {
+      if (isCandidate(op))
+        candidates.push_back(op);
+    });
+    // The end of a chain comes before its parts, which are then gone.
+    for (Operation *op : llvm::reverse(candidates)) {
+      if (isOpTriviallyDead(op)) {
+        op->erase();
+        continue;
+      }
+      ElementExpression expression(op->getResult(0));
+      const ElementNode *root = expression.getRoot();
+      if (root->kind == ElementNode::Operator && root->tensor == op->getResult(0) && mayHaveForm(expression))
+        raise(op, expression);
+    }
+  }
+
+  void raise(Operation *op, const ElementExpression &expression) {
+    if (std::optional<ActivationForm> form = matchExactActivation(expression))
+      return replaceByActivation(op, *form, "bit-exact");
+    if (level != RaiseLevel::All) {
+      if (report)
+        remarkNear(op, expression, kTolerance, "equal in real arithmetic, but not in its bits; level=all raises it");
+      return;
+    }
+    if (std::optional<ActivationForm> form = matchActivation(expression, kTolerance))
+      return replaceByActivation(op, *form, "exact in real arithmetic");
+    if (std::optional<NormForm> form = matchNorm(expression, kTolerance))
+      return replaceByNorm(op, *form);
+    if (report)
+      remarkNear(op, expression, kNear, "nearly that, but with another constant");
+  }
+
+  void remarkNear(Operation *op, const ElementExpression &expression, double tolerance, StringRef how) {
+    if (std::optional<ActivationForm> form = matchActivation(expression, tolerance))
+      op->emitRemark() << "not raised: '" << stringifyActivationKind(form->kind) << "' is " << how;
+    else if (std::optional<NormForm> form = matchNorm(expression, tolerance))
+      op->emitRemark() << "not raised: '" << stringifyNormKind(form->kind) << "_norm' is " << how;
+  }
+
+  void replaceByActivation(Operation *op, const ActivationForm &form, StringRef effect) {
+    if (report || effect != "bit-exact")
+      emitRemark(op->getLoc()) << "raised (" << effect << "): resid.activation " << stringifyActivationKind(form.kind);
+    OpBuilder builder(op);
+    replace(op, ActivationOp::create(builder, op->getLoc(), form.kind, form.x->tensor, Value()));
+  }
+
+  void replaceByNorm(Operation *op, const NormForm &form) {
+    emitRemark(op->getLoc()) << "raised (exact in real arithmetic): resid." << stringifyNormKind(form.kind) << "_norm";
+    OpBuilder builder(op);
+    NormParts parts;
+    parts.kind = form.kind;
+    parts.x = form.x->tensor;
+    parts.gamma = form.gamma ? form.gamma->tensor : Value();
+    parts.beta = form.beta ? form.beta->tensor : Value();
+    parts.epsilon = builder.getF64FloatAttr(shorten(form.epsilon));
+    parts.normRank = builder.getI64IntegerAttr(1);
+    parts.zeroCenteredGamma = parts.narrowAffine = false;
+    parts.rank = 1;
+    replace(op, createNorm(builder, op->getLoc(), parts, parts.x, op->getResult(0).getType()));
+  }
+
+  static void replace(Operation *op, Operation *raised) {
+    op->getResult(0).replaceAllUsesWith(raised->getResult(0));
+    op->erase();
+  }
+};
+} // namespace
