@@ -127,8 +127,10 @@ std::optional<CompileFailure> resid::checkProgram(ModuleOp module, const Compile
 std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const CompileOptions &options) {
   if (options.report)
     rows::nameSourceOps(module);
-  if (auto failure = runStage(module, options, "inline", CompileFailure::Program,
-                              [](OpPassManager &manager) { manager.addPass(boundary::createInlineCalls()); }))
+  if (auto failure = runStage(module, options, "inline", CompileFailure::Program, [&](OpPassManager &manager) {
+        manager.addPass(boundary::createInlineCalls());
+        manager.addPass(createRaise(RaiseOptions{options.raise}));
+      }))
     return failure;
   if (auto failure = convertPlacement(module, options))
     return failure;

@@ -20,6 +20,8 @@ namespace mlir::resid {
 
 struct CompileOptions {
   ProgramMode mode = ProgramMode::Training;
+  /// What of the program becomes ops of resid first.
+  RaiseLevel raise = RaiseLevel::Exact;
   /// Gives the stacks of the program another norm placement first, if set; blocks are formed for that of what is flat.
   std::optional<ConvertNormPlacementOptions> conversion;
   /// Prepended literally to every exported name.

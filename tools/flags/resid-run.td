@@ -29,6 +29,11 @@ defm backend : Value<"backend", "KIND", grp_machine,
 defm mcpu : Value<"mcpu", "CPU", grp_machine, "what to compile for (default: native); help lists all">;
 defm threads : Value<"threads", "N", grp_machine, "threads to run on, 0 for all processors (default: 1)">;
 
+def grp_program : OptionGroup<"program">, HelpText<"Program">;
+defm raise : Value<"raise", "LEVEL", grp_program,
+  "what becomes ops of resid, of activations and norms that are written out: exact (default) |\n"
+  "all | off, as in residc">, Values<"off,exact,all">;
+
 def grp_checks : OptionGroup<"checks">, HelpText<"Checks">;
 def check : Switch<"check", grp_checks,
   "compare with the reference evaluator; print the largest error of each result, and fail if\none is beyond its bound">;

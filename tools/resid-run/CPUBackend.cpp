@@ -47,7 +47,7 @@ Expected<std::unique_ptr<Backend>> makeCPUBackend(func::FuncOp function, llvm::A
   auto targets = machine::resolveTargets("", options.mcpu);
   if (!targets)
     return makeError(tools::ExitUsage, "--mcpu: " + llvm::toString(targets.takeError()));
-  Expected<CompiledFunction> compiled = compileFunction(function, *targets);
+  Expected<CompiledFunction> compiled = compileFunction(function, *targets, ProgramMode::Training, options.raise);
   if (!compiled)
     return compiled.takeError();
   Expected<LoadedFunction> loaded = loadFunction(*compiled);

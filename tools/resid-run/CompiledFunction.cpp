@@ -50,12 +50,13 @@ Error describeFailure(CompileFailure failure, StringRef message = "") {
 } // namespace
 
 Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
-                                           ProgramMode mode) {
+                                           ProgramMode mode, RaiseLevel raise) {
   OwningOpRef<ModuleOp> module(function->getParentOfType<ModuleOp>().clone());
   keepReachable(*module, function.getName());
   CompileOptions options;
   options.packedEntries = true;
   options.mode = mode;
+  options.raise = raise;
   CompiledModule code;
   CompiledFunction result;
   if (auto failure = runResidStages(*module, options))

@@ -22,7 +22,8 @@ struct CompiledFunction {
 
 /// Compiles what `function` reaches. The program stays as it is.
 llvm::Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
-                                                 ProgramMode mode = ProgramMode::Training);
+                                                 ProgramMode mode = ProgramMode::Training,
+                                                 RaiseLevel raise = RaiseLevel::Exact);
 
 /// Its code, to be called.
 struct LoadedFunction {

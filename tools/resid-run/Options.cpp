@@ -62,7 +62,8 @@ Error checkTogether(const CommandLine &line, const Options &options) {
       return tools::makeUsageError(llvm::Twine("expected --check beside ") + name + ", but got none");
   if (options.backend != Options::Reference)
     return Error::success();
-  for (auto [flag, name] : {std::pair(OPT_threads, "--threads"), std::pair(OPT_mcpu, "--mcpu")})
+  for (auto [flag, name] :
+       {std::pair(OPT_threads, "--threads"), std::pair(OPT_mcpu, "--mcpu"), std::pair(OPT_raise, "--raise")})
     if (line.has(flag) && options.mcpu != "help")
       return tools::makeUsageError(llvm::Twine("expected no ") + name + " beside --backend=reference, which compiles " +
                                    "nothing and runs on one thread, but got '" + line.getValue(flag) + "'");
@@ -88,6 +89,7 @@ llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
   options.arguments = line->getValues(OPT_arg);
   options.outputs = line->getValues(OPT_out);
   options.weights = line->getValue(OPT_weights).str();
+  options.raise = readRaiseLevel(line->getValue(OPT_raise));
   options.backend = line->getValue(OPT_backend) == "reference" ? Options::Reference : Options::CPU;
   if (line->has(OPT_check) && line->has(OPT_check_EQ))
     return tools::makeUsageError("expected --check once, but got '--check' and '--check=wide'");

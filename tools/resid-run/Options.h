@@ -6,6 +6,7 @@
 #ifndef RESID_TOOLS_RESID_RUN_OPTIONS_H
 #define RESID_TOOLS_RESID_RUN_OPTIONS_H
 
+#include "passes/Passes.h"
 #include "tools/common/ExitCodes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -35,6 +36,8 @@ struct Options {
   /// `mcpu` may be "help": all names are listed then, and nothing else is done.
   std::string input, entry, mcpu = "native";
   std::vector<std::string> arguments, outputs;
+  /// What of the program becomes ops of resid before it is compiled. The evaluator runs it as it is written.
+  RaiseLevel raise = RaiseLevel::Exact;
   /// The file of weights; empty where all arguments are given one by one.
   std::string weights;
   enum { CPU, Reference } backend = CPU;

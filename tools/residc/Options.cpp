@@ -65,6 +65,7 @@ static Error setOptions(ResidcOptions &options, const CommandLine &line) {
   options.weightsStruct = line.has(OPT_weights_struct);
   options.warningsAreErrors = line.has(OPT_werror);
   options.inference = line.getValue(OPT_mode) == "inference";
+  options.raise = readRaiseLevel(line.getValue(OPT_raise));
   for (auto [flag, place] : {std::pair(OPT_output, &options.output), std::pair(OPT_header, &options.header),
                              std::pair(OPT_depfile, &options.depfile), std::pair(OPT_manifest, &options.manifest),
                              std::pair(OPT_report_EQ, &options.reportFile), std::pair(OPT_mcpu, &options.mcpu),

@@ -30,6 +30,7 @@ struct ResidcOptions {
   /// Where the report goes as JSON; as text to standard error if empty.
   std::string reportFile;
   bool report = false;
+  RaiseLevel raise = RaiseLevel::Exact;
   bool inference = false, weightsStruct = false, time = false, warningsAreErrors = false;
   /// Whether to say version and target first. Without an input that is all there is to do.
   bool verbose = false;

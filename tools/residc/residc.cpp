@@ -214,6 +214,7 @@ void Compiler::takeReport() {
 ExitCode Compiler::compile(ModuleOp module) {
   CompileOptions compileOptions;
   compileOptions.mode = options.inference ? ProgramMode::Inference : ProgramMode::Training;
+  compileOptions.raise = options.raise;
   compileOptions.prefix = options.prefix;
   compileOptions.weightsStruct = options.weightsStruct;
   compileOptions.timing = &timing;
