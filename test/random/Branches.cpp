@@ -11,7 +11,17 @@ namespace mlir::resid::random {
 
 static Value drawActivation(Scope &scope, Value x) {
   OpBuilder &b = scope.builder;
-  switch (scope.random.below(6)) {
+  switch (scope.random.below(8)) {
+  case 6: {
+    auto kind = scope.random.pick<ActivationKind>(
+        {ActivationKind::ReLU, ActivationKind::GELU, ActivationKind::GELUTanh, ActivationKind::SiLU});
+    return ActivationOp::create(b, scope.loc(), kind, x, Value());
+  }
+  case 7: {
+    auto kind =
+        scope.random.pick<ActivationKind>({ActivationKind::SwiGLU, ActivationKind::GeGLU, ActivationKind::GeGLUTanh});
+    return ActivationOp::create(b, scope.loc(), kind, x, math::AbsFOp::create(b, scope.loc(), x));
+  }
   case 0:
     return math::TanhOp::create(b, scope.loc(), x);
   case 1:

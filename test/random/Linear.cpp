@@ -117,6 +117,11 @@ static Stream drawContraction(Scope &scope, const Stream &x, Dim out) {
   Weight weight = drawWeight(scope, x.dims.back(), out, x.getElement());
   Dims dims = x.dims;
   dims.back() = out;
+  if (scope.random.chance(0.2)) {
+    Value bias =
+        scope.random.chance(0.5) ? scope.weight({out}, drawParameterType(scope.random, x.getElement())) : Value();
+    return {LinearOp::create(b, scope.loc(), x.value, weight.value.value, bias, !weight.isTransposed), dims};
+  }
   RankedTensorType type = random::getType(dims, x.getElement());
   Value start = drawStart(scope, x, weight, type, out), w = weight.value.value;
   SmallVector<AffineMap> maps = getMaps(b.getContext(), x.getRank(), weight.isTransposed);

@@ -76,6 +76,7 @@ llvm::ArrayRef<PassEntry> getPassTable() {
       {"form-and-center", "resid-form-blocks,resid-center-stream,resid-fold-norm-affine", RewriteClass::Exact,
        /*mayRefuse=*/false, isDoubleOnly},
       {"pack-weights", "resid-pack-weights", RewriteClass::BitExact},
+      {"raise", "resid-raise", RewriteClass::BitExact},
       {"check-stream", "resid-check-stream", RewriteClass::BitExact},
       {"resid-passes", "resid-passes", RewriteClass::BitExact},
       // No rewrite that keeps anything where there is dropout: it shows that this program can find one.
