@@ -91,10 +91,12 @@ static Value skipWayBack(Value value) {
   return skipCasts(value);
 }
 
-/// Whether something is computed on the way: a call, or an op of linalg that is more than a fill or a copy.
+/// Whether something is computed on the way: a call, a layer of resid, or an op of linalg that is more than a fill or a
+/// copy.
 static bool computes(const Ancestry &ancestry) {
   return llvm::any_of(ancestry.ops, [](Operation *op) {
-    return isa<CallOpInterface>(op) || (isa<linalg::LinalgOp>(op) && !isa<linalg::FillOp, linalg::CopyOp>(op));
+    return isa<CallOpInterface, LinearOp, AttentionOp>(op) ||
+           (isa<linalg::LinalgOp>(op) && !isa<linalg::FillOp, linalg::CopyOp>(op));
   });
 }
 

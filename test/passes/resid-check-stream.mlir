@@ -310,6 +310,17 @@ func.func @flat_cross_attention_without_queries(%x: tensor<4x8xf32>, %memory: te
   return %n : tensor<4x8xf32>
 }
 
+// The same with the ops of resid.
+func.func @flat_linear_without_stream(%x: tensor<4x8xf32>, %memory: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  %a = resid.linear %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  %0 = resid.add %x, %a : tensor<4x8xf32>
+  %f = resid.linear %memory, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  // expected-warning @+2 {{the branch of this residual add does not depend on the stream}}
+  // expected-note @+1 {{mend: compute the branch from the stream that it is added to, or from its norm}}
+  %1 = resid.add %0, %f : tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
 func.func @flat_cross_attention(%x: tensor<4x8xf32>, %memory: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %f = call @attend(%x, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   %s = resid.add %x, %f : tensor<4x8xf32>
