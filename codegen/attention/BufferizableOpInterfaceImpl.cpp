@@ -4,6 +4,7 @@
 // inits.
 
 #include "codegen/attention/Passes.h"
+#include "codegen/contractions/BufferizeKernel.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 
@@ -30,25 +31,7 @@ struct KernelInterface : DstBufferizableOpInterfaceExternalModel<KernelInterface
 
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto kernel = cast<KernelOp>(op);
-    if (kernel->getNumResults() != kernel.getInits().size())
-      return kernel.emitOpError("expected tensors only or buffers only");
-    rewriter.setInsertionPoint(op);
-    SmallVector<Value> operands;
-    for (Value operand : kernel->getOperands()) {
-      if (isa<TensorType>(operand.getType())) {
-        FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
-        if (failed(buffer))
-          return failure();
-        operand = *buffer;
-      }
-      operands.push_back(operand);
-    }
-    OperationState onBuffers(op->getLoc(), KernelOp::getOperationName(), operands, TypeRange(), op->getAttrs());
-    onBuffers.propertiesAttr = op->getPropertiesAsAttribute();
-    auto created = cast<KernelOp>(rewriter.create(onBuffers));
-    replaceOpWithBufferizedValues(rewriter, op, created.getInits());
-    return success();
+    return contraction::bufferizeKernel(op, rewriter, options, state);
   }
 };
 } // namespace

@@ -3,6 +3,7 @@
 // How one-shot bufferization sees contraction.kernel: a destination-style op that reads its inputs and overwrites its
 // init.
 
+#include "codegen/contractions/BufferizeKernel.h"
 #include "codegen/contractions/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
@@ -31,28 +32,7 @@ struct KernelInterface : DstBufferizableOpInterfaceExternalModel<KernelInterface
 
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto kernel = cast<KernelOp>(op);
-    if (!kernel.getResult())
-      return kernel.emitOpError("expected tensors only or buffers only");
-    rewriter.setInsertionPoint(op);
-    SmallVector<Value> operands;
-    for (Value operand : kernel->getOperands()) {
-      if (isa<TensorType>(operand.getType())) {
-        FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
-        if (failed(buffer))
-          return failure();
-        operand = *buffer;
-      }
-      operands.push_back(operand);
-    }
-    OperationState onBuffers(op->getLoc(), KernelOp::getOperationName(), operands, TypeRange(), op->getAttrs());
-    onBuffers.propertiesAttr = op->getPropertiesAsAttribute();
-    Region *body = onBuffers.addRegion();
-    auto created = cast<KernelOp>(rewriter.create(onBuffers));
-    (void)body;
-    rewriter.inlineRegionBefore(kernel.getBody(), created.getBody(), created.getBody().end());
-    replaceOpWithBufferizedValues(rewriter, op, created.getInit());
-    return success();
+    return contraction::bufferizeKernel(op, rewriter, options, state);
   }
 };
 } // namespace

@@ -10,20 +10,21 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-kernels::PlanDescription cpu::describeContraction(contraction::KernelOp kernel, llvm::StringRef name,
-                                                  const CPUTarget &target) {
-  FloatType arithmetic = kernel.getArithmeticType();
+std::pair<kernels::PlanDecision, kernels::PlanDecision> cpu::describeMicroKernels(const CPUTarget &target,
+                                                                                  FloatType arithmetic) {
   MicroKernelShape shape = chooseMicroKernelShape(target, arithmetic);
   std::string micro = llvm::formatv("{0}x{1}", shape.rows, shape.getColumns());
   std::string type;
   llvm::raw_string_ostream(type) << arithmetic;
-  bool isPacked = kernel.getPackedColumns().has_value();
-  StringRef panels = isPacked ? "ahead" : "at each call";
-  kernels::PlanDescription plan{"cpu", name.str(), {}, "scalar path", ""};
-  plan.decisions.push_back({"micro_kernel", micro, "micro-kernels of " + micro + " sums in " + type});
-  plan.decisions.push_back({"panels", panels, ("b in panels of 16 columns, packed " + panels).str()});
-  plan.decisions.push_back({"vector_bits", static_cast<int64_t>(target.vectorBits),
-                            "vectors of " + std::to_string(target.vectorBits) + " bits", target.vectorBitsReason,
-                            /*hasReason=*/true});
-  return plan;
+  return {{"micro_kernel", micro, "micro-kernels of " + micro + " sums in " + type},
+          {"vector_bits", static_cast<int64_t>(target.vectorBits),
+           "vectors of " + std::to_string(target.vectorBits) + " bits", target.vectorBitsReason, /*hasReason=*/true}};
+}
+
+kernels::PlanDescription cpu::describeContraction(contraction::KernelOp kernel, llvm::StringRef name,
+                                                  const CPUTarget &target) {
+  auto [micro, bits] = describeMicroKernels(target, kernel.getArithmeticType());
+  StringRef panels = kernel.getPackedColumns().has_value() ? "ahead" : "at each call";
+  kernels::PlanDecision packing{"panels", panels, ("b in panels of 16 columns, packed " + panels).str()};
+  return {"cpu", name.str(), {micro, packing, bits}, "scalar path", ""};
 }

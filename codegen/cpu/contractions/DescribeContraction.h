@@ -11,6 +11,10 @@
 
 namespace mlir::resid::cpu {
 
+/// What all kernels around micro-kernels decide: the micro-kernel of an arithmetic type, and the width of vectors.
+std::pair<kernels::PlanDecision, kernels::PlanDecision> describeMicroKernels(const CPUTarget &target,
+                                                                             FloatType arithmetic);
+
 /// Plans the kernel, on tensors, for the CPU of that name.
 kernels::PlanDescription describeContraction(contraction::KernelOp kernel, llvm::StringRef name,
                                              const CPUTarget &target);
