@@ -298,4 +298,42 @@ def Inference : Pass<"resid-inference"> {
   let options = [ReportOption<>];
 }
 
+def ExpandAttention : Pass<"resid-expand-attention"> {
+  let summary = "rewrites attention into linalg, for tools without its kernel";
+  let description = [{
+    Class: **exact in real arithmetic**.
+
+    Rewrites `resid.attention` into two products with a softmax between them, all of them `linalg.generic`, and
+    `resid.append` into `tensor.insert_slice`. No pipeline of resid runs this pass: `resid.attention` compiles to one
+    kernel, and its expansion stores the matrix of scores, `[batch, heads, queries, keys]`.
+
+    Before and after, without the bodies:
+    ```mlir
+    %y = resid.attention %q, %k, %v : tensor<1x8x16x64xf32>, tensor<1x8x16x64xf32>, tensor<1x8x16x64xf32>
+
+    %products = linalg.generic … ins(%q, %k : …) outs(%zeros : tensor<1x8x16x16xf32>)
+    %scores = linalg.generic … ins(%products : …)         // scale and mask, -Inf for absent keys
+    %max = linalg.generic … ins(%scores : …)              // reduced with arith.maximumf
+    %weights = linalg.generic … ins(%scores, %max : …)    // exp(score - max), 0 for absent keys
+    %sum = linalg.generic … ins(%weights : …)             // reduced with arith.addf
+    %values = linalg.generic … ins(%weights, %v : …) outs(%zeros : tensor<1x8x16x64xf32>)
+    %y = linalg.generic … ins(%values, %sum : …)          // divided, or 0 where no key is present
+    ```
+
+    - Heads that share keys are a dimension of their own in the products, by `tensor.expand_shape`.
+    - That the cache has places, and that numbers of heads divide, becomes `cf.assert` where it is not known.
+    - `max` and `sum` become the results of the two reductions.
+
+    Fires on each of the two ops. **Differs** from the op in one case: a value that is infinite or NaN spoils all queries
+    of its head, also those for which a mask or causality hides its key. Places of a cache that are not filled yet spoil
+    nothing.
+
+    Effect on rounding: the arithmetic type stays, and storage is rounded to once. The sums have other orders, there are
+    no chunks, and exp keeps subnormal weights. So the last bits differ.
+  }];
+  let options = [ReportOption<>];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+}
+
 #endif

@@ -1,0 +1,64 @@
+func.func @plain(%q: tensor<2x3x4x8xf64>, %k: tensor<2x3x6x8xf64>, %v: tensor<2x3x6x8xf64>) -> tensor<2x3x4x8xf64> {
+  %y:3 = resid.attention %q, %k, %v : tensor<2x3x4x8xf64>, tensor<2x3x6x8xf64>, tensor<2x3x6x8xf64>
+         -> tensor<2x3x4x8xf64>, tensor<2x3x4xf64>, tensor<2x3x4xf64>
+  return %y#0 : tensor<2x3x4x8xf64>
+}
+
+func.func @max(%q: tensor<2x3x4x8xf64>, %k: tensor<2x3x6x8xf64>, %v: tensor<2x3x6x8xf64>) -> tensor<2x3x4xf64> {
+  %y:3 = resid.attention %q, %k, %v : tensor<2x3x4x8xf64>, tensor<2x3x6x8xf64>, tensor<2x3x6x8xf64>
+         -> tensor<2x3x4x8xf64>, tensor<2x3x4xf64>, tensor<2x3x4xf64>
+  return %y#1 : tensor<2x3x4xf64>
+}
+
+func.func @sum(%q: tensor<2x3x4x8xf64>, %k: tensor<2x3x6x8xf64>, %v: tensor<2x3x6x8xf64>) -> tensor<2x3x4xf64> {
+  %y:3 = resid.attention %q, %k, %v : tensor<2x3x4x8xf64>, tensor<2x3x6x8xf64>, tensor<2x3x6x8xf64>
+         -> tensor<2x3x4x8xf64>, tensor<2x3x4xf64>, tensor<2x3x4xf64>
+  return %y#2 : tensor<2x3x4xf64>
+}
+
+// More than one chunk of keys.
+func.func @long(%q: tensor<1x1x2x16xf64>, %k: tensor<1x1x600x16xf64>, %v: tensor<1x1x600x16xf64>, %bias: tensor<2x600xf64>)
+    -> tensor<1x1x2x16xf64> {
+  %y = resid.attention %q, %k, %v mask(%bias) {scale = 2.0}
+       : tensor<1x1x2x16xf64>, tensor<1x1x600x16xf64>, tensor<1x1x600x16xf64>, tensor<2x600xf64>
+  return %y : tensor<1x1x2x16xf64>
+}
+
+func.func @grouped(%q: tensor<?x6x?x4xf64>, %k: tensor<?x2x?x4xf64>, %v: tensor<?x2x?x4xf64>, %bias: tensor<6x1x1xf64>)
+    -> tensor<?x6x?x4xf64> {
+  %y = resid.attention %q, %k, %v mask(%bias) {causal}
+       : tensor<?x6x?x4xf64>, tensor<?x2x?x4xf64>, tensor<?x2x?x4xf64>, tensor<6x1x1xf64>
+  return %y : tensor<?x6x?x4xf64>
+}
+
+// Rows of the mask choose some keys, all of them, or none.
+func.func @chosen(%q: tensor<1x2x8x4xf64>, %k: tensor<1x2x5x4xf64>, %v: tensor<1x2x5x4xf64>, %draw: tensor<8x5xf64>, %row: tensor<8x1xf64>)
+    -> tensor<1x2x8x4xf64> {
+  %zero = arith.constant dense<0.0> : tensor<8x5xf64>
+  %ones = arith.constant dense<1.0> : tensor<8x5xf64>
+  %never = arith.constant dense<[[9.0], [-9.0], [0.0], [9.0], [0.0], [-9.0], [0.0], [0.0]]> : tensor<8x1xf64>
+  %full = resid.add %draw, %ones gate(%never) : tensor<8x5xf64>, tensor<8x1xf64>
+  %mask = arith.cmpf ogt, %full, %zero : tensor<8x5xf64>
+  %y = resid.attention %q, %k, %v mask(%mask)
+       : tensor<1x2x8x4xf64>, tensor<1x2x5x4xf64>, tensor<1x2x5x4xf64>, tensor<8x5xi1>
+  return %y : tensor<1x2x8x4xf64>
+}
+
+// One more key, and then the places behind it hold NaN.
+func.func @cache(%keys: tensor<1x2x9x4xf64>, %values: tensor<1x2x9x4xf64>, %k: tensor<1x2x1x4xf64>, %v: tensor<1x2x1x4xf64>,
+                 %q: tensor<1x4x1x4xf64>, %past: i64) -> tensor<1x4x1x4xf64> {
+  %zeros = arith.constant dense<0.0> : tensor<1x2x4x4xf64>
+  %nan = arith.divf %zeros, %zeros : tensor<1x2x4x4xf64>
+  %some = tensor.insert_slice %nan into %values[0, 0, 5, 0] [1, 2, 4, 4] [1, 1, 1, 1] : tensor<1x2x4x4xf64> into tensor<1x2x9x4xf64>
+  %others = tensor.insert_slice %nan into %keys[0, 0, 5, 0] [1, 2, 4, 4] [1, 1, 1, 1] : tensor<1x2x4x4xf64> into tensor<1x2x9x4xf64>
+  %a = resid.append %others, %k past(%past) : tensor<1x2x9x4xf64>, tensor<1x2x1x4xf64>
+  %b = resid.append %some, %v past(%past) : tensor<1x2x9x4xf64>, tensor<1x2x1x4xf64>
+  %y = resid.attention %q, %a, %b past(%past) {causal} : tensor<1x4x1x4xf64>, tensor<1x2x9x4xf64>, tensor<1x2x9x4xf64>
+  return %y : tensor<1x4x1x4xf64>
+}
+
+// Two queries see all four keys before them and each other, and nothing behind these.
+func.func @filled(%q: tensor<1x2x2x4xf64>, %k: tensor<1x2x9x4xf64>, %v: tensor<1x2x9x4xf64>, %past: i64) -> tensor<1x2x2x4xf64> {
+  %y = resid.attention %q, %k, %v past(%past) : tensor<1x2x2x4xf64>, tensor<1x2x9x4xf64>, tensor<1x2x9x4xf64>
+  return %y : tensor<1x2x2x4xf64>
+}
