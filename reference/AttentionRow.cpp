@@ -223,7 +223,8 @@ AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended,
     double weight = std::exp(key.score - max), error = bounds::weight(all, key.error, max - key.score);
     total += weight;
     least += weight == 0.0 ? 0.0 : weight * std::exp(-error);
-    errors.push_back(weight == 0.0 ? 0.0 : weight * std::expm1(error));
+    // A weight that is 0 here may still be one beyond the error of its score.
+    errors.push_back(weight == 0.0 ? std::exp(key.score - max + error) : weight * std::expm1(error));
     moved += errors.back();
   }
   bound.max = most - max + unitInLastPlace(judge.arithmetic, max);

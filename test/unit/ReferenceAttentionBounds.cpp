@@ -102,6 +102,22 @@ TEST_F(Attention, HasNoBoundWhereValuesOverflow) {
   }
 }
 
+/// The second score is 0 and may be off by 1,800, which is more than it lies below the first.
+TEST_F(Attention, BoundsKeysThatMayWeighMore) {
+  Program program;
+  program.keys = 2, program.size = 2;
+  EvaluationOptions options;
+  options.mode = Mode::Wide, options.trackAccuracy = true;
+  SmallVector<Array> results = run(program.text(),
+                                   {tensor("tensor<f32>", program.queryShape(), {1}),
+                                    tensor("tensor<f32>", program.keyShape(), {900, 900, 0x1p32, -0x1p32}),
+                                    tensor("tensor<f32>", program.keyShape(), {0, 0, 1, 1})},
+                                   options);
+  ASSERT_EQ(results.size(), 3u) << message;
+  EXPECT_EQ(results[0].floats()[0], 0.0);
+  EXPECT_GE(results[0].getAccuracy()->bounds[0], 1.0);
+}
+
 TEST_F(Attention, IsJudgedByTolerancesBehindInexactOps) {
   const char *text = R"(func.func @f(%q: tensor<1x1x1x4xf32>) -> tensor<1x1x1x4xf32> {
     %n = resid.rms_norm %q {epsilon = 1.0e-5} : tensor<1x1x1x4xf32>
