@@ -195,7 +195,8 @@ struct resid_thread_pool {
   }
 
   /// Linux may wake a thread on its waker's processor although another is idle, where it takes turns with the waker and
-  /// helps nobody. So before workers are woken, they are kept off the only caller's processor.
+  /// helps nobody: workers that a caller wakes, and a caller that was woken when its helpers were done. So workers are
+  /// kept off the only caller's processor, wherever that is now.
   void avoidCaller() {
     int32_t processor = sched_getcpu();
     if (callers != 1 || !maySpin() || processor < 0 || processor == avoided)
@@ -215,8 +216,7 @@ struct resid_thread_pool {
     ++callers;
     list(job);
     int32_t wakes = countWakes();
-    if (wakes != 0)
-      avoidCaller();
+    avoidCaller();
     unlock();
     listings.fetch_add(1, std::memory_order_relaxed);
     for (int32_t i = 0; i < wakes; ++i)

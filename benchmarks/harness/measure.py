@@ -85,11 +85,12 @@ def check_result(variant, first, name, case, arrays):
 
 def wait_until_idle(most=0.5):
     """Waits until no thread of this process spins, or for so many seconds. How long idle threads spin differs by library
-    and processor, from 1 ms to 200 ms; whoever came next would share a processor with them."""
+    and processor, from 1 ms to 200 ms; whoever came next would share a processor with them. The time of running threads is
+    counted in ticks of some milliseconds, so several must pass."""
     end = time.perf_counter() + most
     while time.perf_counter() < end:
         start, used = time.perf_counter(), time.process_time()
-        time.sleep(0.002)
+        time.sleep(0.02)
         if time.process_time() - used < 0.1 * (time.perf_counter() - start):
             return
 
