@@ -33,11 +33,7 @@ def parse_arguments():
     parser.add_argument("--shapes", type=parse_shapes, help="other shapes, such as 12x128x32,32x2048x128:causal,8x1x128:4096")
     parser.add_argument("--types", default="f32,bf16", help="(default: f32,bf16)")
     parser.add_argument("--threads", help="how many threads, such as 1 or 1,2 (default: 1,2)")
-    mode = parser.add_mutually_exclusive_group()
-    for name, text in (("quick", "fewer shapes and samples, one thread"), ("smoke", "see that everything runs")):
-        mode.add_argument(f"--{name}", dest="mode", action="store_const", const=name, default="full", help=text)
-    mode.add_argument("--update-docs", metavar="PROCESSOR",
-                      help=f"measure nothing; put the last results into {PAGE.name}, as those of PROCESSOR")
+    commands.add_modes(parser, PAGE, "fewer shapes and samples, one thread")
     return commands.finish(parser.parse_args())
 
 
@@ -59,9 +55,7 @@ def main():
     machine_line = machine.describe(side.functions.bench_clock())
     results = report.Results(measure.measure_cases(found_ways, plan, chosen))
     tables.write_csv(results, options.out / "attention.csv")
-    titles = ", ".join(peer.title for peer in found) or "none"
-    head = (f"Measured on: {machine_line}. Command: `{commands.command_line('bench-attention', sys.argv[1:])}`; tries: "
-            f"{results.tries}, samples in each: {results.samples_per_try}. Peers: {titles}.")
+    head = commands.head("bench-attention", machine_line, results, found)
     text = "\n\n".join((head, bars.markdown(results, 0, tables.BARS), tables.markdown(results)))
     (options.out / "attention.md").write_text(f"{text}\n")
     print(text)

@@ -40,11 +40,7 @@ def parse_arguments():
     parser.add_argument("--tokens", type=int, help="(default: 128)")
     parser.add_argument("--threads", help="how many threads, such as 1 or 1,2 (default: 1,2)")
     parser.add_argument("--compile", help="how many layers are compiled alone, such as 1,6; 'none' (default: 1,2,6,12,24)")
-    mode = parser.add_mutually_exclusive_group()
-    for name, text in (("quick", "one layer, fewer samples, one thread"), ("smoke", "see that everything runs")):
-        mode.add_argument(f"--{name}", dest="mode", action="store_const", const=name, default="full", help=text)
-    mode.add_argument("--update-docs", metavar="PROCESSOR",
-                      help=f"measure nothing; put the last results into {PAGE.name}, as those of PROCESSOR")
+    commands.add_modes(parser, PAGE, "one layer, fewer samples, one thread")
     return commands.finish(parser.parse_args())
 
 
@@ -136,10 +132,9 @@ def main():
     chosen = [model.LayerCase(sizes, count, tokens, thread) for thread in threads for count in layers]
     errors = {}
     results = report.Results(measure.measure_cases(found_ways, plan, chosen, find_errors(found_ways, errors)))
-    titles = ", ".join(peer.title for peer in found_ways.peers) or "none"
-    head = (f"Measured on: {machine_line}. Command: `{commands.command_line('bench-layer', sys.argv[1:])}`; tries: "
-            f"{results.tries}, samples in each: {results.samples_per_try}. Layers of {sizes.hidden} columns, {sizes.heads} heads "
-            f"and {sizes.inner} columns in the feed-forward, {tokens} tokens, f32, with {weights.title}. Peers: {titles}.")
+    layer = (f"Layers of {sizes.hidden} columns, {sizes.heads} heads and {sizes.inner} columns in the feed-forward, {tokens} "
+             f"tokens, f32, with {weights.title}")
+    head = commands.head("bench-layer", machine_line, results, found_ways.peers, layer)
     write_results(options, results, head, found_ways, errors, alone)
     print(f"\nwrote layer.csv and layer.md into {options.out} after {time.monotonic() - start:.0f} s")
     return None

@@ -41,11 +41,7 @@ def parse_arguments():
                         help="other shapes whose weights come from memory; 'none': none")
     parser.add_argument("--types", default="f32,bf16", help="(default: f32,bf16)")
     parser.add_argument("--threads", help="how many threads, such as 1 or 1,2 (default: 1,2)")
-    mode = parser.add_mutually_exclusive_group()
-    for name, text in (("quick", "fewer shapes and samples, one thread"), ("smoke", "see that everything runs")):
-        mode.add_argument(f"--{name}", dest="mode", action="store_const", const=name, default="full", help=text)
-    mode.add_argument("--update-docs", metavar="PROCESSOR",
-                      help=f"measure nothing; put the last results into {PAGE.name}, as those of PROCESSOR")
+    commands.add_modes(parser, PAGE, "fewer shapes and samples, one thread")
     return commands.finish(parser.parse_args())
 
 
@@ -73,10 +69,7 @@ def make_ways(options, chosen):
 
 def write_results(options, results, machine_line, found_ways):
     tables.write_csv(results, options.out / "products.csv")
-    titles = ", ".join(peer.title for peer in found_ways.peers) or "none"
-    command = commands.command_line("bench-products", sys.argv[1:])
-    head = (f"Measured on: {machine_line}. Command: `{command}`; tries: {results.tries}, "
-            f"samples in each: {results.samples_per_try}. Peers: {titles}.")
+    head = commands.head("bench-products", machine_line, results, found_ways.peers)
     skipped = "\n".join(f"- {what}: {reason}" for what, reason in found_ways.reasons)
     parts = [head, bars.markdown(results, 0, tables.BARS), tables.order_sentence(results),
              tables.markdown(results, tables.summary_table)]

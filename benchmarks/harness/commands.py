@@ -31,6 +31,16 @@ def make_parser(text):
     return parser
 
 
+def add_modes(parser, page, quick):
+    """How much is measured, for programs whose page of docs/measurements/ has a section for each processor. `quick`: what
+    --quick leaves out."""
+    mode = parser.add_mutually_exclusive_group()
+    for name, text in (("quick", quick), ("smoke", "see that everything runs")):
+        mode.add_argument(f"--{name}", dest="mode", action="store_const", const=name, default="full", help=text)
+    mode.add_argument("--update-docs", metavar="PROCESSOR",
+                      help=f"measure nothing; put the last results into {page.name}, as those of PROCESSOR")
+
+
 def finish(options):
     options.out = options.out or options.build / "benchmarks"
     options.peers = options.peers or options.build / "peers"
@@ -64,6 +74,14 @@ def command_line(target, arguments):
     """The call of make that did this run: what is not the Makefile's own came by BENCH_FLAGS."""
     flags = [word for word in arguments if not word.startswith(("--build=", "--peers=", "--out="))]
     return f"make {target} BENCH_FLAGS={shlex.quote(' '.join(flags))}" if flags else f"make {target}"
+
+
+def head(target, machine_line, results, peers, *more):
+    """What such a section begins with, as a list. `target`: of make; `more`: further items, sentences without their end."""
+    titles = "; ".join(peer.title for peer in peers) or "none"
+    items = (f"Measured on: {machine_line}", f"Command: `{command_line(target, sys.argv[1:])}`",
+             f"Tries: {results.tries}, samples in each: {results.samples_per_try}", *more, f"Peers: {titles}")
+    return "\n".join(f"- {item}." for item in items)
 
 
 def marks(name):

@@ -38,8 +38,8 @@ AttentionMemory::AttentionMemory(const AttentionShape &shape) {
   queries = take(kUnitRows * queryStride, wide);
   keys = take(kChunkKeys / kPanelColumns * keyPanel, getBytes(key));
   values = take(paddedSize / kPanelColumns * valuePanel, getBytes(value));
-  scores = take(scoreRows * scoreStride, wide);
-  sums = take(scoreRows * paddedSize, wide);
+  scores = take(kScoreRows * scoreStride, wide);
+  sums = take(kScoreRows * paddedSize, wide);
   states = take(kUnitRows * paddedSize, wide);
   maxima = take(kUnitRows, wide);
   totals = take(kUnitRows, wide);

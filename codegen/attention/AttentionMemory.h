@@ -14,6 +14,8 @@ inline constexpr int64_t kChunkKeys = 256;
 /// A unit of work is a block of so many rows of one head of keys. A row is a query of one of the heads that read it.
 inline constexpr int64_t kUnitRows = 256;
 inline constexpr int64_t kMostTasks = 64;
+/// Rows that scores are kept of at a time: at least those of any micro-kernel.
+inline constexpr int64_t kScoreRows = 16;
 
 /// Offsets in bytes; everything begins with a cache line.
 struct AttentionMemory {
@@ -26,8 +28,6 @@ struct AttentionMemory {
   int64_t queryStride, scoreStride;
   /// Elements of one panel of keys (16 keys, all columns), and of values (16 columns, all keys of a chunk).
   int64_t keyPanel, valuePanel;
-  /// Rows that scores are kept of at a time.
-  int64_t scoreRows = 16;
 
   int64_t queries, keys, values, scores, sums, states, maxima, totals;
   int64_t bytes;

@@ -4,6 +4,7 @@
 
 #include "codegen/boundary/SharedBuffers.h"
 
+#include "codegen/kernels/ArgumentBuffers.h"
 #include "codegen/rows/RowProgram.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,22 +32,11 @@ static rows::KernelOp findOnlyKernel(func::FuncOp function) {
   return kernel;
 }
 
-/// Whether the op gives a buffer of rows another type or shape, without changing where its elements are.
-static bool isReshape(Operation *op) {
-  return isa_and_present<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(op);
-}
-
-static Value skipReshapes(Value buffer) {
-  while (isReshape(buffer.getDefiningOp()))
-    buffer = buffer.getDefiningOp()->getOperand(0);
-  return buffer;
-}
-
 /// All uses of the buffer are the kernel's (through reshapes), or ask for its sizes.
 static bool isUsedByKernelOnly(Value buffer, rows::KernelOp kernel) {
   return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
     return user == kernel || isa<memref::DimOp>(user) ||
-           (isReshape(user) && isUsedByKernelOnly(user->getResult(0), kernel));
+           (kernels::isReshape(user) && isUsedByKernelOnly(user->getResult(0), kernel));
   });
 }
 
@@ -130,7 +120,7 @@ void mlir::resid::boundary::findSharedBuffers(func::FuncOp function, KernelSigna
     SmallVector<KernelAccess> found;
     for (auto [index, operand] :
          llvm::enumerate(llvm::concat<Value>(llvm::to_vector(kernel.getInputs()), llvm::to_vector(kernel.getInits()))))
-      if (skipReshapes(operand) == buffer)
+      if (kernels::skipReshapes(operand) == buffer)
         found.push_back({cast<ShapedType>(operand.getType()), maps[index]});
     return found;
   };

@@ -48,8 +48,12 @@ Value kernels::findArgumentRowStride(Value buffer) {
   return fields ? getRowStride(fields) : Value();
 }
 
+bool kernels::isReshape(Operation *op) {
+  return isa_and_present<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(op);
+}
+
 Value kernels::skipReshapes(Value buffer) {
-  while (isa_and_present<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(buffer.getDefiningOp()))
+  while (isReshape(buffer.getDefiningOp()))
     buffer = buffer.getDefiningOp()->getOperand(0);
   return buffer;
 }

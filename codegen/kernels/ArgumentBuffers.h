@@ -25,6 +25,8 @@ Value findArgumentRowStride(Value buffer);
 Value computePointer(OpBuilder &builder, Location loc, Value buffer);
 /// An index.
 Value computeSize(OpBuilder &builder, Location loc, Value buffer, int64_t dimension);
+/// Whether the op gives a buffer another type or shape, without changing where its elements are. False of null.
+bool isReshape(Operation *op);
 /// The buffer which this one is but for its shape: it begins at the same element.
 Value skipReshapes(Value buffer);
 

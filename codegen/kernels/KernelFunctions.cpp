@@ -28,15 +28,20 @@ SmallVector<KernelFunctions::Parameter> KernelFunctions::collectParameters() con
   return parameters;
 }
 
-func::FuncOp KernelFunctions::createFunction(const Twine &suffix, TypeRange argumentTypes, TypeRange resultTypes) {
-  StringRef base = first.enclosing.getName();
+func::FuncOp kernels::createFunctionBefore(func::FuncOp enclosing, SymbolTable &symbols, Location loc,
+                                           const Twine &suffix, TypeRange argumentTypes, TypeRange resultTypes) {
+  StringRef base = enclosing.getName();
   base.consume_back(".impl");
-  auto type = FunctionType::get(first.enclosing.getContext(), argumentTypes, resultTypes);
-  auto function = func::FuncOp::create(first.kernel.getLoc(), (base + suffix).str(), type);
+  auto type = FunctionType::get(enclosing.getContext(), argumentTypes, resultTypes);
+  auto function = func::FuncOp::create(loc, (base + suffix).str(), type);
   function.setPrivate();
-  symbols.insert(function, first.enclosing->getIterator());
+  symbols.insert(function, enclosing->getIterator());
   function.addEntryBlock();
   return function;
+}
+
+func::FuncOp KernelFunctions::createFunction(const Twine &suffix, TypeRange argumentTypes, TypeRange resultTypes) {
+  return createFunctionBefore(first.enclosing, symbols, first.kernel.getLoc(), suffix, argumentTypes, resultTypes);
 }
 
 /// As an argument of a function; there it is an index again.

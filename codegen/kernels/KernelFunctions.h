@@ -23,6 +23,10 @@ struct KernelBody {
   Value getArgumentFromEnd(unsigned number) const { return entry->getArgument(entry->getNumArguments() - number); }
 };
 
+/// An empty private function, named after `enclosing` (the function with a kernel) and placed before it.
+func::FuncOp createFunctionBefore(func::FuncOp enclosing, SymbolTable &symbols, Location loc, const Twine &suffix,
+                                  TypeRange argumentTypes, TypeRange resultTypes = {});
+
 /// The code of one kernel, or of several that are equal but for the numbers of their dropout sites, which are arguments
 /// then. Everything else that is constant stays constant.
 class KernelFunctions {

@@ -8,7 +8,6 @@
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -19,11 +18,6 @@ using namespace mlir;
 using namespace mlir::resid;
 
 static constexpr int64_t kHeads = 1, kKeys = 2;
-
-static Value toI64(ImplicitLocOpBuilder &builder, OpFoldResult size) {
-  Value index = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size);
-  return arith::IndexCastOp::create(builder, builder.getI64Type(), index);
-}
 
 static Value compare(ImplicitLocOpBuilder &builder, arith::CmpIPredicate predicate, Value a, Value b) {
   return arith::CmpIOp::create(builder, predicate, a, b);

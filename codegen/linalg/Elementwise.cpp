@@ -5,11 +5,17 @@
 #include "codegen/linalg/Elementwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::resid;
+
+Value resid::toI64(ImplicitLocOpBuilder &builder, OpFoldResult size) {
+  Value index = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size);
+  return arith::IndexCastOp::create(builder, builder.getI64Type(), index);
+}
 
 Value resid::convertFloat(ImplicitLocOpBuilder &builder, Value value, Type type) {
   unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();

@@ -33,6 +33,9 @@ SmallVector<Value> createElementwise(ImplicitLocOpBuilder &builder, ArrayRef<Ele
 /// The sizes of a tensor, read where they come from: never from the result of an elementwise op.
 SmallVector<OpFoldResult> getSizes(ImplicitLocOpBuilder &builder, Value tensor);
 
+/// A size as an i64.
+Value toI64(ImplicitLocOpBuilder &builder, OpFoldResult size);
+
 /// The value in another float type: extf, truncf or nothing.
 Value convertFloat(ImplicitLocOpBuilder &builder, Value value, Type type);
 

@@ -47,14 +47,10 @@ private:
 } // namespace
 
 void RotaryLowering::requireRows() {
-  auto toI64 = [&](OpFoldResult size) -> Value {
-    Value index = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size);
-    return arith::IndexCastOp::create(builder, builder.getI64Type(), index);
-  };
   Value zero = arith::ConstantIntOp::create(builder, 0, 64);
   Value isInside = arith::CmpIOp::create(builder, arith::CmpIPredicate::sge, offset, zero);
   for (Value table : {cos, sin}) {
-    Value last = arith::SubIOp::create(builder, toI64(getSizes(builder, table)[0]), toI64(count));
+    Value last = arith::SubIOp::create(builder, toI64(builder, getSizes(builder, table)[0]), toI64(builder, count));
     Value hasRows = arith::CmpIOp::create(builder, arith::CmpIPredicate::sle, offset, last);
     isInside = arith::AndIOp::create(builder, isInside, hasRows);
   }

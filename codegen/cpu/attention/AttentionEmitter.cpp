@@ -22,6 +22,7 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 //===------------------------------------------- units and their rows ---------------------------------------------===//
 
 void AttentionEmitter::emit(Value low, Value high) {
+  assert(shape.rows <= kScoreRows && "expected scratch memory for the rows of a micro-kernel");
   chunkMaxima = code.allocate(view.entry, view.getArithmetic(), shape.rows);
   chunkTotals = code.allocate(view.entry, view.getArithmetic(), shape.rows);
   Value all = code.multiply(view.shape.group.value, view.shape.queries.value);

@@ -5,6 +5,7 @@
 #include "codegen/cpu/attention/AttentionFunctions.h"
 
 #include "codegen/kernels/ArgumentBuffers.h"
+#include "codegen/kernels/KernelFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -43,14 +44,7 @@ SmallVector<Value> AttentionUse::getArguments() {
 }
 
 func::FuncOp AttentionFunction::createFunction(StringRef suffix, TypeRange types) {
-  StringRef base = first.enclosing.getName();
-  base.consume_back(".impl");
-  auto type = FunctionType::get(first.kernel.getContext(), types, {});
-  auto created = func::FuncOp::create(first.kernel.getLoc(), (base + suffix).str(), type);
-  created.setPrivate();
-  symbols.insert(created, first.enclosing->getIterator());
-  created.addEntryBlock();
-  return created;
+  return kernels::createFunctionBefore(first.enclosing, symbols, first.kernel.getLoc(), suffix, types);
 }
 
 /// The function over a range of units. Its last arguments are the range and how many units a task has, which tells the

@@ -6,6 +6,7 @@
 
 #include "codegen/cpu/contractions/PackFactors.h"
 #include "codegen/kernels/ArgumentBuffers.h"
+#include "codegen/kernels/KernelFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -95,14 +96,7 @@ SmallVector<Value> ContractionUse::getArguments() {
 //===------------------------------------------- its functions ----------------------------------------------------===//
 
 func::FuncOp ContractionFunctions::createFunction(StringRef suffix, TypeRange types) {
-  StringRef base = first.enclosing.getName();
-  base.consume_back(".impl");
-  auto type = FunctionType::get(first.kernel.getContext(), types, {});
-  auto function = func::FuncOp::create(first.kernel.getLoc(), (base + suffix).str(), type);
-  function.setPrivate();
-  symbols.insert(function, first.enclosing->getIterator());
-  function.addEntryBlock();
-  return function;
+  return kernels::createFunctionBefore(first.enclosing, symbols, first.kernel.getLoc(), suffix, types);
 }
 
 /// A function over a range of units, which are its last two arguments.

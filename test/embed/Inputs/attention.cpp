@@ -5,7 +5,7 @@
 
 #include "attention.h"
 #include "attention_loops.h"
-#include "guarded_memory.h"
+#include "guarded_scratch.h"
 #include "narrow_floats.h"
 #include "resid_runtime.h"
 
@@ -18,7 +18,6 @@
 namespace {
 
 constexpr int64_t kBatch = 2, kHeads = 4, kKeyHeads = 2;
-constexpr size_t kMostBytes = size_t(1) << 26;
 
 /// One program of attention.py.
 struct Program {
@@ -70,17 +69,6 @@ double loadElement(const std::string &element, const char *place) {
   memcpy(&bits, place, 2);
   return element == "f16" ? fromF16(bits) : fromBF16(bits);
 }
-
-Arena scratch(1, kMostBytes);
-Place scratchPlace = Place::Start;
-
-void *allocate(void *, size_t bytes, size_t alignment) {
-  size_t whole = (bytes + alignment - 1) / alignment * alignment;
-  char *memory = scratch.place(1, whole, scratchPlace);
-  memset(memory, 0xFF, whole);
-  return memory;
-}
-void release(void *, void *) {}
 
 /// An array of a program: its place in memory, and its elements in the order of attention_loops.h.
 template <typename T> struct Array {

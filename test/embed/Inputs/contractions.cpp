@@ -6,7 +6,7 @@
 
 #include "contractions.h"
 #include "contraction_chain.h"
-#include "guarded_memory.h"
+#include "guarded_scratch.h"
 #include "resid_runtime.h"
 
 #include <csignal>
@@ -28,19 +28,7 @@ void onFault(int, siginfo_t *, void *) {
   _exit(1);
 }
 
-constexpr size_t kMostBytes = size_t(1) << 26;
 constexpr int64_t kGap = 5;
-
-Arena scratch(1, kMostBytes);
-Place scratchPlace = Place::Start;
-
-void *allocate(void *, size_t bytes, size_t alignment) {
-  size_t whole = (bytes + alignment - 1) / alignment * alignment;
-  char *memory = scratch.place(1, whole, scratchPlace);
-  memset(memory, 0xFF, whole);
-  return memory;
-}
-void release(void *, void *) {}
 
 struct Threads {
   resid_thread_pool *pool = nullptr;
