@@ -5,20 +5,35 @@
 #include "codegen/KernelReport.h"
 
 #include "codegen/attention/AttentionDialect.h"
+#include "codegen/blocks/Passes.h"
 #include "codegen/boundary/Signature.h"
-#include "codegen/contractions/ContractionDialect.h"
 #include "codegen/rows/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
+/// At a kernel between the two collections: its name in the report.
+static constexpr llvm::StringLiteral kNameAttribute = "resid.kernel";
+
 static bool isKernel(Operation *op) {
   return isa_and_present<attention::KernelOp, contraction::KernelOp, rows::KernelOp>(op);
+}
+
+using KernelNames = llvm::MapVector<Operation *, std::string>;
+
+static KernelNames nameKernels(func::FuncOp function, StringRef symbol) {
+  KernelNames names;
+  function.walk([&](Operation *op) {
+    if (isKernel(op))
+      names[op] = (symbol + "." + Twine(names.size())).str();
+  });
+  return names;
 }
 
 namespace {
@@ -49,7 +64,7 @@ private:
   func::FuncOp function;
   boundary::KernelSignature signature;
   ArrayRef<kernels::DescribePlan> machines;
-  DenseMap<Operation *, std::string> names;
+  KernelNames names;
   /// Tensors that come from elsewhere and that an earlier kernel has read.
   DenseSet<Value> known;
   /// Sizes that no argument says.
@@ -211,11 +226,7 @@ ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
 
 void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &kernels) {
   result.name = signature.symbol;
-  unsigned number = 0;
-  function.walk([&](Operation *op) {
-    if (isKernel(op))
-      names[op] = signature.symbol + "." + std::to_string(number++);
-  });
+  names = nameKernels(function, signature.symbol);
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto kernel = dyn_cast<rows::KernelOp>(op)) {
       kernels.push_back(read(kernel));
@@ -257,6 +268,12 @@ void KernelReport::collectKernels(ModuleOp module, ArrayRef<kernels::DescribePla
     size_t first = kernels.size();
     FunctionReader(function, boundary::KernelSignature::fromAttribute(attribute), machines)
         .run(functions.back(), kernels);
+    // Kernels that are equal but for what is noted at them are to stay equal.
+    for (auto &[kernel, name] : nameKernels(function, functions.back().name)) {
+      kernel->removeAttr(rows::kProgramAttribute);
+      kernel->removeAttr(rows::kRefusalsAttribute);
+      kernel->setAttr(kNameAttribute, StringAttr::get(module.getContext(), name));
+    }
     for (const auto &[place, refusal] : chains) {
       if (place != function.getLoc())
         continue;
@@ -267,4 +284,45 @@ void KernelReport::collectKernels(ModuleOp module, ArrayRef<kernels::DescribePla
       (holder == kernels.end() ? functions.back().refusals : holder->refusals).push_back(refusal);
     }
   }
+}
+
+/// The op that a kernel was made of, or the first of them.
+static rows::SourceOp getFirstSource(const ReportedKernel &kernel) {
+  return kernel.fused.empty() ? rows::SourceOp{"an op", ""} : kernel.fused.front();
+}
+
+void KernelReport::collectRowBlocks(ModuleOp module, ArrayRef<kernels::DescribeTogether> machines) {
+  llvm::StringMap<ReportedKernel *> byName;
+  for (ReportedKernel &kernel : kernels)
+    byName[kernel.name] = &kernel;
+  auto find = [&](Operation &op) -> ReportedKernel * {
+    auto name = op.getAttrOfType<StringAttr>(kNameAttribute);
+    return name ? byName.lookup(name.getValue()) : nullptr;
+  };
+  module.walk([&](contraction::RowBlocksOp blocks) {
+    SmallVector<ReportedKernel *> members;
+    for (Operation &op : blocks.getBody().front())
+      if (ReportedKernel *member = find(op))
+        members.push_back(member);
+    for (ReportedKernel *member : members) {
+      std::vector<std::string> others;
+      for (ReportedKernel *other : members)
+        if (other != member)
+          others.push_back(other->name);
+      for (auto [plan, machine] : llvm::zip_equal(member->plans, machines))
+        plan.decisions.push_back(machine(blocks, others));
+    }
+  });
+  module.walk([&](contraction::KernelOp product) {
+    auto refusal = product->getAttrOfType<StringAttr>(blocks::kRowBlocksRefusal);
+    if (ReportedKernel *kernel = refusal ? find(*product) : nullptr)
+      kernel->refusals.push_back({getFirstSource(*kernel), "does not run by blocks of rows with the row kernel beside "
+                                                           "it: " +
+                                                               refusal.getValue().str()});
+    product->removeAttr(blocks::kRowBlocksRefusal);
+  });
+  module.walk([](Operation *op) {
+    if (isKernel(op))
+      op->removeAttr(kNameAttribute);
+  });
 }

@@ -51,6 +51,9 @@ public:
   void collectChains(ModuleOp module);
   /// Takes down the kernels of functions on tensors with a signature. `machines`: what plans them for each machine.
   void collectKernels(ModuleOp module, ArrayRef<kernels::DescribePlan> machines);
+  /// Takes down, once the same kernels work on buffers, which of them run together by blocks of rows and why others do
+  /// not. `machines` as before.
+  void collectRowBlocks(ModuleOp module, ArrayRef<kernels::DescribeTogether> machines);
 
   void printText(raw_ostream &stream) const;
   void printJSON(raw_ostream &stream) const;

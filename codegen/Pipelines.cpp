@@ -12,6 +12,7 @@
 #include "codegen/contractions/Passes.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/attention/DescribeAttention.h"
+#include "codegen/cpu/blocks/DescribeRowBlocks.h"
 #include "codegen/cpu/choice/DescribePlan.h"
 #include "codegen/cpu/choice/LocalRows.h"
 #include "codegen/cpu/contractions/DescribeContraction.h"
@@ -220,7 +221,8 @@ static LogicalResult checkBufferizable(ModuleOp module) {
 static std::optional<CompileFailure> bufferize(ModuleOp module, const CompileOptions &options) {
   if (failed(checkBufferizable(module)))
     return CompileFailure::Unavailable;
-  return runStage(module, options, "buffers", CompileFailure::Unavailable, buffers::buildBufferizationPipeline,
+  auto build = [&](OpPassManager &manager) { buffers::buildBufferizationPipeline(manager, options.report != nullptr); };
+  return runStage(module, options, "buffers", CompileFailure::Unavailable, build,
                   "not available on CPU targets: no places in memory were found for the values here, mostly because "
                   "an array would be written while its old values are still read");
 }
@@ -235,6 +237,16 @@ static std::vector<kernels::DescribePlan> describePlans(ArrayRef<machine::Target
       if (auto kernel = dyn_cast<attention::KernelOp>(op))
         return cpu::describeAttention(kernel, target.cpu, target.facts);
       return cpu::describePlan(cast<rows::KernelOp>(op), target.cpu, target.facts);
+    });
+  return machines;
+}
+
+/// The same for kernels that run together.
+static std::vector<kernels::DescribeTogether> describeRowBlocks(ArrayRef<machine::TargetDescription> targets) {
+  std::vector<kernels::DescribeTogether> machines;
+  for (const machine::TargetDescription &target : targets)
+    machines.push_back([&target](Operation *together, ArrayRef<std::string> others) {
+      return cpu::describeRowBlocks(cast<contraction::RowBlocksOp>(together), others, target.facts);
     });
   return machines;
 }
@@ -258,6 +270,8 @@ static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const Compi
     options.report->collectKernels(module, describePlans(targets));
   if (auto failure = bufferize(module, options))
     return failure;
+  if (options.report)
+    options.report->collectRowBlocks(module, describeRowBlocks(targets));
   return runStage(module, options, "scratch-and-checks", unavailable, [&](OpPassManager &manager) {
     manager.addPass(boundary::createPlanScratch());
     manager.addPass(boundary::createBuildEntries(describeProcessors(targets)));

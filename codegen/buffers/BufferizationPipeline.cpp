@@ -3,6 +3,7 @@
 // The order of the passes from tensors to buffers, and their registration.
 
 #include "codegen/attention/Passes.h"
+#include "codegen/blocks/Passes.h"
 #include "codegen/buffers/Passes.h"
 #include "codegen/contractions/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -18,7 +19,7 @@ static void addCleanup(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
-void buffers::buildBufferizationPipeline(OpPassManager &manager) {
+void buffers::buildBufferizationPipeline(OpPassManager &manager, bool record) {
   manager.addPass(createDecomposeAggregates());
   manager.addPass(createFillSplats());
   manager.addPass(createPackStrided());
@@ -36,10 +37,12 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager) {
   manager.addPass(contraction::createAllocatePanels());
   manager.addPass(attention::createAllocateAttention());
   addCleanup(manager);
+  manager.addPass(blocks::createFormRowBlocks(blocks::FormRowBlocksOptions{record}));
 }
 
 void buffers::registerBufferPassesAndPipelines() {
   registerResidBuffersPasses();
+  blocks::registerBlocksPasses();
   PassPipelineRegistration<>("resid-bufferize", "tensors to memrefs; kernels write into the destinations themselves",
-                             buildBufferizationPipeline);
+                             [](OpPassManager &manager) { buildBufferizationPipeline(manager); });
 }

@@ -26,8 +26,9 @@ namespace mlir::resid::buffers {
 #include "codegen/buffers/Passes.h.inc"
 
 /// Tensors to memrefs: functions whose tensors come from bufferization.to_tensor and leave by
-/// bufferization.materialize_in_destination. Kernels write into the destinations themselves.
-void buildBufferizationPipeline(OpPassManager &manager);
+/// bufferization.materialize_in_destination. Kernels write into the destinations themselves. With
+/// `record`, kernels note for a report why others do not run with them.
+void buildBufferizationPipeline(OpPassManager &manager, bool record = false);
 
 /// Registers the passes and, as `resid-bufferize`, the pipeline.
 void registerBufferPassesAndPipelines();

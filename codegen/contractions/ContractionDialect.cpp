@@ -4,6 +4,7 @@
 
 #include "codegen/contractions/ContractionDialect.h"
 
+#include "codegen/rows/RowsDialect.h"
 #include "mlir/IR/OpDefinition.h"
 
 using namespace mlir;
@@ -82,6 +83,17 @@ static LogicalResult verifyMaps(KernelOp kernel) {
   if (kernel.getInitMap().getNumResults() != parallel)
     return kernel.emitOpError() << "expected all parallel loops in the result, but got "
                                 << AffineMapAttr::get(kernel.getInitMap());
+  return success();
+}
+
+LogicalResult RowBlocksOp::verify() {
+  Block &body = getBody().front();
+  auto isProduct = [](Operation &op) { return isa<KernelOp>(op); };
+  bool haveOneProduct = llvm::count_if(body, isProduct) == 1;
+  bool areKernels = llvm::all_of(
+      body, [&](Operation &op) { return (isProduct(op) || isa<rows::KernelOp>(op)) && op.getNumResults() == 0; });
+  if (!haveOneProduct || !areKernels)
+    return emitOpError("expected one contraction.kernel and rows.kernel ops, on buffers");
   return success();
 }
 

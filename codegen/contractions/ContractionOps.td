@@ -7,6 +7,7 @@
 #define RESID_CODEGEN_CONTRACTIONS_OPS
 
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -72,6 +73,26 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     /// The type of acc.
     ::mlir::FloatType getArithmeticType();
     unsigned getNumLoops() { return getInitMap().getNumDims(); }
+  }];
+}
+
+def Contraction_RowBlocksOp : Contraction_Op<"row_blocks", [NoTerminator, NoRegionArguments, RecursiveMemoryEffects,
+    SingleBlock]> {
+  let summary = "a product, and the row kernels around it, which may run block of rows by block of rows";
+  let description = [{
+    On buffers. Holds one `contraction.kernel` and `rows.kernel` ops, which work on the same rows, numbered alike: those
+    of the product are its parallel loops but the last one. For any blocks of rows, all kernels may be run on one block,
+    in the order they stand in, before or beside the next block; the results are those of running them whole, one after
+    the other. So what one kernel writes of a row, others use for this row only.
+
+    `locals` are temporaries that nothing else reads: their rows need not outlive their block.
+  }];
+  let arguments = (ins Variadic<AnyMemRef>:$locals);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`locals` `(` $locals^ `:` type($locals) `)`)? attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    KernelOp getProduct() { return *getBody().getOps<KernelOp>().begin(); }
   }];
 }
 

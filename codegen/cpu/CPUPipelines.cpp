@@ -32,14 +32,20 @@ static void addConversionToLLVM(OpPassManager &manager) {
   manager.addPass(cpu::createFinishLLVMModule());
 }
 
-FailureOr<cpu::CPUTarget> cpu::readCPUTarget(Operation *op, unsigned vectorBits, bool isX86, StringRef schedule) {
-  CPUTarget target;
-  target.vectorBits = vectorBits;
-  target.isX86 = isX86;
+FailureOr<cpu::CPUTarget> cpu::useSchedule(Operation *op, CPUTarget facts, StringRef schedule) {
   llvm::Expected<Schedule> parsed = parseSchedule(schedule);
-  if (llvm::Error error = parsed ? target.use(*parsed) : parsed.takeError())
+  if (llvm::Error error = parsed ? facts.use(*parsed) : parsed.takeError())
     return op->emitError(llvm::toString(std::move(error)));
-  return target;
+  return facts;
+}
+
+/// The options of a pass that emits kernels.
+template <typename Options> static Options makeKernelOptions(const cpu::CPUTarget &target) {
+  Options options;
+#define RESID_KERNEL_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) options.MEMBER = target.MEMBER;
+#include "codegen/cpu/choice/CPUFacts.def"
+  options.schedule = printSchedule(target.schedule);
+  return options;
 }
 
 void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &target) {
@@ -47,13 +53,9 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
   manager.addPass(buffers::createLowerCopies());
   manager.addPass(cpu::createOrderLoops());
   manager.addPass(cpu::createOutlineOps());
-  cpu::LowerKernelsOptions kernelOptions;
-#define RESID_KERNEL_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) kernelOptions.MEMBER = target.MEMBER;
-#include "codegen/cpu/choice/CPUFacts.def"
-  kernelOptions.schedule = printSchedule(target.schedule);
-  manager.addPass(cpu::createLowerKernels(kernelOptions));
-  manager.addPass(cpu::createLowerContractions({target.vectorBits, target.isX86, kernelOptions.schedule}));
-  manager.addPass(cpu::createLowerAttention({target.vectorBits, target.isX86, kernelOptions.schedule}));
+  manager.addPass(cpu::createLowerKernels(makeKernelOptions<cpu::LowerKernelsOptions>(target)));
+  manager.addPass(cpu::createLowerContractions(makeKernelOptions<cpu::LowerContractionsOptions>(target)));
+  manager.addPass(cpu::createLowerAttention(makeKernelOptions<cpu::LowerAttentionOptions>(target)));
   manager.addPass(cpu::createLowerLoopNests());
   addFloatLowering(manager, target);
   manager.addPass(arithmetic::createExpandDivisions());

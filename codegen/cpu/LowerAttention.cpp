@@ -22,7 +22,10 @@ struct LowerAttention : public cpu::impl::LowerAttentionBase<LowerAttention> {
   void runOnOperation() override {
     SmallVector<attention::KernelOp> kernels;
     getOperation().walk([&](attention::KernelOp kernel) { kernels.push_back(kernel); });
-    FailureOr<CPUTarget> target = readCPUTarget(getOperation(), vectorBits, isX86, schedule);
+    CPUTarget facts;
+#define RESID_KERNEL_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) facts.MEMBER = MEMBER;
+#include "codegen/cpu/choice/CPUFacts.def"
+    FailureOr<CPUTarget> target = useSchedule(getOperation(), facts, schedule);
     if (failed(target))
       return signalPassFailure();
     SymbolTable symbols(getOperation());

@@ -3,7 +3,8 @@
 // Outlines each contraction.kernel into functions, which equal kernels share, and calls them.
 
 #include "codegen/cpu/Passes.h"
-#include "codegen/cpu/contractions/ContractionFunctions.h"
+#include "codegen/cpu/blocks/RowBlockCalls.h"
+#include "llvm/ADT/MapVector.h"
 #include <deque>
 
 namespace mlir::resid::cpu {
@@ -20,30 +21,56 @@ struct LowerContractions : public cpu::impl::LowerContractionsBase<LowerContract
   using LowerContractionsBase::LowerContractionsBase;
 
   void runOnOperation() override {
+    CPUTarget facts;
+#define RESID_KERNEL_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) facts.MEMBER = MEMBER;
+#include "codegen/cpu/choice/CPUFacts.def"
+    FailureOr<CPUTarget> target = useSchedule(getOperation(), facts, schedule);
+    if (failed(target) || failed(lower(*target)))
+      return signalPassFailure();
+  }
+
+  LogicalResult lower(const CPUTarget &target) {
+    SmallVector<contraction::RowBlocksOp> groups;
+    getOperation().walk([&](contraction::RowBlocksOp blocks) { groups.push_back(blocks); });
+    llvm::MapVector<Operation *, RowBlockCalls> blocksOfProducts;
+    for (contraction::RowBlocksOp group : groups) {
+      Operation *product = group.getProduct();
+      blocksOfProducts.try_emplace(product, group);
+    }
     SmallVector<contraction::KernelOp> kernels;
     getOperation().walk([&](contraction::KernelOp kernel) { kernels.push_back(kernel); });
-    FailureOr<CPUTarget> target = readCPUTarget(getOperation(), vectorBits, isX86, schedule);
-    if (failed(target))
-      return signalPassFailure();
     SymbolTable symbols(getOperation());
     MicroKernels microKernels(symbols);
+    RowKernels rowKernels(symbols, target);
     std::deque<ContractionFunctions> codes;
     std::vector<std::pair<ContractionUse, ContractionFunctions *>> uses;
     for (contraction::KernelOp kernel : kernels) {
       FailureOr<ContractionUse> use = ContractionUse::prepare(kernel);
       if (failed(use))
-        return signalPassFailure();
+        return failure();
       auto known = llvm::find_if(codes, [&](ContractionFunctions &code) { return code.getFirst().isLike(*use); });
       ContractionFunctions *code =
-          known != codes.end() ? &*known : &codes.emplace_back(*use, symbols, *target, microKernels);
+          known != codes.end() ? &*known : &codes.emplace_back(*use, symbols, target, microKernels);
       uses.emplace_back(std::move(*use), code);
     }
+    for (auto &[product, blocks] : blocksOfProducts)
+      if (failed(blocks.prepare(rowKernels)))
+        return failure();
     for (ContractionFunctions &code : codes)
       code.outline();
-    for (auto &[use, code] : uses)
-      code->emitCalls(use);
+    rowKernels.outline();
+    for (auto &[use, code] : uses) {
+      auto blocks = blocksOfProducts.find(use.kernel);
+      if (blocks == blocksOfProducts.end())
+        code->emitCalls(use);
+      else
+        blocks->second.emitCalls(use, *code, rowKernels, target.schedule.table.productRowBlocks);
+    }
+    for (auto &[product, blocks] : blocksOfProducts)
+      blocks.eraseRowKernels();
     for (contraction::KernelOp kernel : kernels)
       kernel.erase();
+    return success();
   }
 };
 } // namespace

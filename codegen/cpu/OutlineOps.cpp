@@ -152,7 +152,10 @@ std::optional<OutlinedOp> OutlinedOp::find(Operation *op) {
   if (auto nest = dyn_cast<linalg::LinalgOp>(op)) {
     if (!nest.hasPureBufferSemantics() || nest.getNumLoops() == 0 || !readsAtMost(op))
       return std::nullopt;
-  } else if (isa<attention::KernelOp, contraction::KernelOp, rows::KernelOp>(op) && op->getNumResults() == 0) {
+  } else if (isa<contraction::RowBlocksOp>(op->getParentOp())) {
+    return std::nullopt; // they go together
+  } else if (isa<attention::KernelOp, contraction::KernelOp, contraction::RowBlocksOp, rows::KernelOp>(op) &&
+             op->getNumResults() == 0) {
     // Without one, the function's first pointer would be taken for it.
     outlined.context = kernels::findContext(outlined.getEnclosing());
     if (!outlined.context)

@@ -26,8 +26,8 @@ namespace mlir::resid::cpu {
 #define GEN_PASS_REGISTRATION
 #include "codegen/cpu/Passes.h.inc"
 
-/// The target that the options of a pass describe. Errors are reported on `op`.
-FailureOr<CPUTarget> readCPUTarget(Operation *op, unsigned vectorBits, bool isX86, StringRef schedule);
+/// The target with these facts, to be used as `schedule` says. Errors are reported on `op`.
+FailureOr<CPUTarget> useSchedule(Operation *op, CPUTarget facts, StringRef schedule);
 
 /// Bufferized functions with rows.kernel, linalg, scf … to the LLVM dialect; nothing else and no library call is left,
 /// or an error says what.

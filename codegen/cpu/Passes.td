@@ -27,7 +27,26 @@ def OutlineOps : Pass<"resid-outline-ops", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
-def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
+/// A pass that emits kernels for a processor. The options are what kernels ask for (choice/CPUFacts.def).
+class KernelPass<string name> : Pass<name, "::mlir::ModuleOp"> {
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
+           "width in bits of the vector registers">,
+    Option<"maskedBits", "masked-bits", "unsigned", /*default=*/"0",
+           "width of the narrowest elements that the target reads and writes under a mask (0: none)">,
+    Option<"hasPackedBF16", "packed-bf16", "bool", /*default=*/"false",
+           "the target has vcvtne2ps2bf16 (AVX-512 BF16)">,
+    Option<"isX86", "x86", "bool", /*default=*/"false",
+           "the target is an x86-64: rows may be written by non-temporal stores">,
+    Option<"schedule", "schedule", "std::string", /*default=*/"",
+           "settings that override the choices made here, as key=value,key=value">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def LowerKernels : KernelPass<"resid-lower-kernels"> {
   let summary = "outline each rows.kernel into a function over a range of rows, in loops over vectors of columns";
   let description = [{
     Each rows.kernel on memrefs becomes a private function over the rows [lo, hi), and a call of it. The function gets
@@ -61,41 +80,14 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
     If the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context. Its parallel_for hook then
     gets the rows as tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.
 
+    Kernels in a `contraction.row_blocks` are left to resid-lower-contractions.
+
     Bit-exact: sums are taken in the fixed order, and nothing is contracted or reassociated. A kernel on tensors, or on
     operands whose columns are not contiguous, is an error.
   }];
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
-           "width in bits of the vector registers">,
-    Option<"maskedBits", "masked-bits", "unsigned", /*default=*/"0",
-           "width of the narrowest elements that the target reads and writes under a mask (0: none)">,
-    Option<"hasPackedBF16", "packed-bf16", "bool", /*default=*/"false",
-           "the target has vcvtne2ps2bf16 (AVX-512 BF16)">,
-    Option<"isX86", "x86", "bool", /*default=*/"false",
-           "the target is an x86-64: rows may be written by non-temporal stores">,
-    Option<"schedule", "schedule", "std::string", /*default=*/"",
-           "settings that override the choices made here, as key=value,key=value">,
-  ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
 }
 
-/// A pass that emits micro-kernels for a processor.
-class MicroKernelPass<string name> : Pass<name, "::mlir::ModuleOp"> {
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
-           "width in bits of the vector registers">,
-    Option<"isX86", "x86", "bool", /*default=*/"false", "the target is an x86-64">,
-    Option<"schedule", "schedule", "std::string", /*default=*/"",
-           "settings that override the choices made here, as key=value,key=value">,
-  ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
-}
-
-def LowerContractions : MicroKernelPass<"resid-lower-contractions"> {
+def LowerContractions : KernelPass<"resid-lower-contractions"> {
   let summary = "outline each contraction.kernel into functions that pack its factors and compute its product";
   let description = [{
     Each contraction.kernel on memrefs becomes calls of private functions: those that pack its factors, where they do
@@ -107,12 +99,19 @@ def LowerContractions : MicroKernelPass<"resid-lower-contractions"> {
     multiply-add for each pair. Sums are in the arithmetic type, and go on from block to block of the terms. When a row
     is complete, the kernel's body runs on it and stores it.
 
-    Cells are cut into 64 tasks at most, by shape alone. Bit-exact: each element is one chain of fused multiply-adds in
+    Cells are cut into 64 tasks at most, by shape alone.
+
+    The kernels of a `contraction.row_blocks` run by blocks of 128 rows. A task takes some blocks, and runs all kernels
+    on one of them before it begins the next. Temporaries between them use the memory of the task's first block again
+    and again. That is done where there are 32 blocks at least (`--schedule=product-row-blocks=`), or two where the
+    caller has no threads. With fewer rows, each kernel runs whole, since a product can be cut by its columns, too.
+
+    Bit-exact: each element is one chain of fused multiply-adds in
     the order of the contracted loops, whatever the blocks, registers and threads are.
   }];
 }
 
-def LowerAttention : MicroKernelPass<"resid-lower-attention"> {
+def LowerAttention : KernelPass<"resid-lower-attention"> {
   let summary = "outline each attention.kernel into a function that computes it chunk by chunk";
   let description = [{
     Each attention.kernel on memrefs becomes calls of a private function over units of its work: blocks of 256 rows of

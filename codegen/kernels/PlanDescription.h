@@ -43,6 +43,8 @@ struct PlanDescription {
 
 /// Plans a kernel, of whatever kind, for one machine.
 using DescribePlan = std::function<PlanDescription(Operation *kernel)>;
+/// Says, for one machine, how a kernel is run together with `others`, which are given by their names.
+using DescribeTogether = std::function<PlanDecision(Operation *together, llvm::ArrayRef<std::string> others)>;
 
 } // namespace mlir::resid::kernels
 

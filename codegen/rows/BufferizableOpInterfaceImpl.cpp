@@ -68,6 +68,7 @@ struct KernelInterface : DstBufferizableOpInterfaceExternalModel<KernelInterface
       return failure();
     auto onBuffers = KernelOp::create(rewriter, op->getLoc(), TypeRange(), kernel.getRowDims(), kernel.getColumnDims(),
                                       inputs, inits, kernel.getIndexingMaps());
+    onBuffers->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
     rewriter.inlineRegionBefore(kernel.getBody(), onBuffers.getBody(), onBuffers.getBody().end());
     replaceOpWithBufferizedValues(rewriter, op, inits);
     return success();

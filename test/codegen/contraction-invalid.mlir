@@ -48,3 +48,12 @@ func.func @element(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %e: tensor<4x6xbf16
   }
   return %y : tensor<4x6xbf16>
 }
+
+// -----
+
+func.func @blocks(%x: memref<4x8xf32>) {
+  // expected-error@+1 {{expected one contraction.kernel and rows.kernel ops, on buffers}}
+  contraction.row_blocks locals(%x : memref<4x8xf32>) {
+  }
+  return
+}

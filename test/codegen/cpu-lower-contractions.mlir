@@ -118,3 +118,45 @@ func.func private @open.impl(%x: memref<?x64xf32>, %w: memref<?x64xf32>, %y: mem
   }
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#rc = affine_map<(r, c) -> (r, c)>
+
+// Blocks of rows: all kernels work on one block before the next. The rows of a temporary lie where those of the task's
+// first block do.
+// CHECK-LABEL:   func.func private @blocks.impl(
+// CHECK:           call @blocks__pack_panels(
+// CHECK:           scf.for %[[BLOCK:.+]] = %{{.+}} to
+// CHECK:             llvm.getelementptr %{{.+}}[%{{.+}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK:             call @blocks__product(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[ROWS:.+]], %{{.+}}, %{{.+}})
+// CHECK:             llvm.getelementptr %{{.+}} -> !llvm.ptr, i8
+// CHECK:             call @blocks__rows(
+func.func private @blocks.impl(%x: memref<2048x64xf32>, %w: memref<32x64xf32>, %y: memref<2048x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c2048 = arith.constant 2048 : index
+  %c32 = arith.constant 32 : index
+  %t = memref.alloc() : memref<2048x32xf32>
+  %scratch = memref.alloc() : memref<8192xi8>
+  contraction.row_blocks locals(%t : memref<2048x32xf32>) {
+    contraction.kernel a(%x : memref<2048x64xf32>) b(%w : memref<32x64xf32>) start(%zero : f32) outs(%t : memref<2048x32xf32>) scratch(%scratch : memref<8192xi8>)
+        attributes {indexing_maps = [#mk, #nk, #mn], parallel_loops = 2 : i64} {
+    ^bb0(%p: f32):
+      contraction.yield %p : f32
+    }
+    rows.kernel rows(%c2048) columns(%c32) ins(%t : memref<2048x32xf32>) outs(%y : memref<2048x32xf32>)
+        attributes {indexing_maps = [#rc, #rc]} {
+    ^bb0(%row: index, %tr: !rows.row<f32>, %yr: !rows.row<f32>):
+      rows.phase [] {
+      ^bb0(%j: index):
+        %v = rows.load %tr[%j] : <f32> -> f32
+        %n = arith.negf %v : f32
+        rows.store %n, %yr[%j] : f32, <f32>
+      }
+    }
+  }
+  return
+}

@@ -34,6 +34,7 @@ struct ScheduleTable {
   int64_t productTaskTerms = 1 << 20;
   int64_t productRows = 256;
   int64_t productGroupBytes = 512 << 10;
+  int64_t productRowBlocks = 32;
 };
 
 /// One row of the table.

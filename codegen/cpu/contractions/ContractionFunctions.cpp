@@ -99,13 +99,13 @@ func::FuncOp ContractionFunctions::createFunction(StringRef suffix, TypeRange ty
   return kernels::createFunctionBefore(first.enclosing, symbols, first.kernel.getLoc(), suffix, types);
 }
 
-/// A function over a range of units, which are its last two arguments.
-func::FuncOp ContractionFunctions::outline(StringRef suffix, EmitBody emit) {
+/// A function over a range of units, which are the last two of its last arguments, `rangeNumbers` of them.
+func::FuncOp ContractionFunctions::outline(StringRef suffix, unsigned rangeNumbers, EmitBody emit) {
   SmallVector<Value> values = first.getArguments();
   SmallVector<Type> types(ValueRange(values).getTypes());
   OpBuilder builder(first.kernel.getContext());
   Location loc = first.kernel.getLoc();
-  types.append(2, builder.getI64Type());
+  types.append(rangeNumbers, builder.getI64Type());
   func::FuncOp function = createFunction(suffix, types);
   function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "no-builtins", kVectorLoopsAttribute}));
   Block *entry = &function.getBody().front();
@@ -126,7 +126,7 @@ func::FuncOp ContractionFunctions::outline(StringRef suffix, EmitBody emit) {
     view.outer.map(value, inner);
   }
   view.memory = PanelMemory::create(builder, loc, view.loops);
-  emit(view, entry->getArgument(next), entry->getArgument(next + 1));
+  emit(view, entry->getArguments().take_back(rangeNumbers));
   builder.setInsertionPointToEnd(entry);
   func::ReturnOp::create(builder, loc);
   return function;
@@ -136,31 +136,41 @@ void ContractionFunctions::outline() {
   OpBuilder builder(first.kernel);
   PanelMemory memory = PanelMemory::create(builder, first.kernel.getLoc(), first.loops);
   auto emitProduct = [&](const ProductCells &chosen) {
-    return [&](KernelView &view, Value low, Value high) {
-      ProductEmitter(view, chosen, microKernels, first.kernel).emit(low, high);
+    return [&](KernelView &view, ValueRange range) {
+      ProductEmitter(view, chosen, microKernels, first.kernel).emit(range[0], range[1], range[2]);
     };
   };
+  auto emitPacked = [](void (*emit)(KernelView &, Value, Value)) {
+    return [=](KernelView &view, ValueRange range) { emit(view, range[0], range[1]); };
+  };
   if (memory.packsA)
-    rows = outline("__pack_rows", emitPackedRows);
+    rows = outline("__pack_rows", 2, emitPacked(emitPackedRows));
   if (memory.packsB)
-    panels = outline("__pack_panels", emitPackedPanels);
+    panels = outline("__pack_panels", 2, emitPacked(emitPackedPanels));
   if (memory.packsB || !memory.mayPackParts)
-    product = outline("__product", emitProduct(cells));
+    product = outline("__product", 3, emitProduct(cells));
   if (memory.mayPackParts)
-    fewRows = outline("__few_rows", emitProduct(fewRowsCells));
+    fewRows = outline("__few_rows", 3, emitProduct(fewRowsCells));
 }
 
-/// Calls `function` for all units before an op. Each unit has so many terms, by which tasks are cut.
+Value ContractionFunctions::countTaskUnits(LoopCode &code, Value units, Value terms) const {
+  Value fitting = code.ceilDivide(code.constant(taskTerms), code.max(terms, code.constant(1)));
+  return code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
+}
+
+/// Calls `function` for all units before an op. Each unit has so many terms, by which tasks are cut. The function takes
+/// `blockRows`, if they are given, before the range.
 void ContractionFunctions::emitCalls(ContractionUse &use, Operation *before, kernels::TaskFunction &task,
-                                     func::FuncOp function, Value units, Value terms) {
+                                     func::FuncOp function, Value units, Value terms,
+                                     std::optional<int64_t> blockRows) {
   OpBuilder builder(before);
   Location loc = use.kernel.getLoc();
   LoopCode code(builder, loc);
-  Value fitting = code.ceilDivide(code.constant(taskTerms), code.max(terms, code.constant(1)));
-  Value perTask = code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
-  task.emitCalls({before, use.enclosing}, use.getArguments(), {units, perTask},
+  task.emitCalls({before, use.enclosing}, use.getArguments(), {units, countTaskUnits(code, units, terms)},
                  [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
                    SmallVector<Value> operands(visible);
+                   if (blockRows)
+                     operands.push_back(LoopCode(at, loc).constant(*blockRows));
                    operands.append({low, high});
                    func::CallOp::create(at, loc, function, operands);
                  });
@@ -171,25 +181,47 @@ void ContractionFunctions::emitCellCalls(ContractionUse &use, Operation *before,
                                          func::FuncOp function) {
   OpBuilder builder(before);
   LoopCode code(builder, use.kernel.getLoc());
-  Value count = code.multiply(chosen.countGroups(code, memory), chosen.countRowBlocks(code, use.loops));
+  Value blockRows = code.constant(chosen.blocks.rows), least = code.constant(kFewRows);
+  Value count = code.multiply(chosen.countGroups(code, memory), code.ceilDivide(use.loops.m.size.value, blockRows));
   for (const Loop &loop : use.loops.batches)
     count = code.multiply(count, loop.size.value);
   // Reading b takes as long as working on some rows.
-  Value blockRows = code.constant(chosen.blocks.rows), least = code.constant(kFewRows);
   Value cellRows = code.max(code.min(blockRows, use.loops.m.size.value), least);
   Value cellTerms = code.multiply(cellRows, code.constant(chosen.getColumns()));
-  emitCalls(use, before, task, function, count, code.multiply(cellTerms, memory.contracted.value));
+  emitCalls(use, before, task, function, count, code.multiply(cellTerms, memory.contracted.value), chosen.blocks.rows);
+}
+
+void ContractionFunctions::emitPanelCalls(ContractionUse &use, Operation *before, const PanelMemory &memory) {
+  if (!panels)
+    return;
+  OpBuilder builder(before);
+  LoopCode code(builder, use.kernel.getLoc());
+  Value units = code.multiply(memory.bBatches.value, countPanelGroups(code, memory));
+  Value unitTerms = code.constant(kMoveTerms * kPackedPanels * kPanelColumns);
+  emitCalls(use, before, panelTask, panels, units, code.multiply(memory.contracted.value, unitTerms));
 }
 
 void ContractionFunctions::emitProductCalls(ContractionUse &use, Operation *before, const PanelMemory &memory) {
-  OpBuilder builder(before);
-  LoopCode code(builder, use.kernel.getLoc());
-  if (panels) {
-    Value units = code.multiply(memory.bBatches.value, countPanelGroups(code, memory));
-    Value unitTerms = code.constant(kMoveTerms * kPackedPanels * kPanelColumns);
-    emitCalls(use, before, panelTask, panels, units, code.multiply(memory.contracted.value, unitTerms));
-  }
+  emitPanelCalls(use, before, memory);
   emitCellCalls(use, before, memory, cells, productTask, product);
+}
+
+void ContractionFunctions::emitBlockTasks(ContractionUse &use, Operation *before, ValueRange values,
+                                          kernels::TaskUnits blocks, kernels::TaskFunction::CallRows callBlocks) {
+  makeTask("__blocks_task").emitCalls({before, use.enclosing}, values, blocks, callBlocks);
+}
+
+void ContractionFunctions::callBlock(LoopCode &code, ValueRange arguments, Value blockRows, Value groups, Value block,
+                                     Value low, Value high) {
+  if (rows) {
+    SmallVector<Value> operands(arguments);
+    operands.append({low, high});
+    func::CallOp::create(code.builder, code.loc, rows, operands);
+  }
+  Value firstCell = code.multiply(block, groups);
+  SmallVector<Value> operands(arguments);
+  operands.append({blockRows, firstCell, code.add(firstCell, groups)});
+  func::CallOp::create(code.builder, code.loc, product, operands);
 }
 
 void ContractionFunctions::emitCalls(ContractionUse &use) {

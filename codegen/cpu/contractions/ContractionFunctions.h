@@ -42,15 +42,30 @@ public:
   void outline();
   void emitCalls(ContractionUse &use);
 
+  /// The same for who runs a product by blocks of rows: first what packs its panels, where it has any, before an op;
+  /// then, per block, the groups of panels in the rows [low, high). `arguments` are those of the use, where they are
+  /// visible, and the block is number `block` of all batches' blocks of `blockRows` rows.
+  void emitPanelCalls(ContractionUse &use, Operation *before, const contraction::PanelMemory &memory);
+  void callBlock(LoopCode &code, ValueRange arguments, Value blockRows, Value groups, Value block, Value low,
+                 Value high);
+  Value countGroups(LoopCode &code, const contraction::PanelMemory &memory) const {
+    return cells.countGroups(code, memory);
+  }
+  /// Runs blocks by `callBlocks`, in tasks.
+  void emitBlockTasks(ContractionUse &use, Operation *before, ValueRange values, kernels::TaskUnits blocks,
+                      kernels::TaskFunction::CallRows callBlocks);
+  /// How many units make a task, if each has so many terms.
+  Value countTaskUnits(LoopCode &code, Value units, Value terms) const;
+
 private:
-  using EmitBody = function_ref<void(KernelView &, Value, Value)>;
+  using EmitBody = function_ref<void(KernelView &, ValueRange range)>;
   func::FuncOp createFunction(StringRef suffix, TypeRange types);
   kernels::TaskFunction makeTask(StringRef suffix) {
     return kernels::TaskFunction([this, suffix](TypeRange types) { return createFunction(suffix, types); });
   }
-  func::FuncOp outline(StringRef suffix, EmitBody emit);
+  func::FuncOp outline(StringRef suffix, unsigned rangeNumbers, EmitBody emit);
   void emitCalls(ContractionUse &use, Operation *before, kernels::TaskFunction &task, func::FuncOp function,
-                 Value units, Value terms);
+                 Value units, Value terms, std::optional<int64_t> blockRows = std::nullopt);
   void emitCellCalls(ContractionUse &use, Operation *before, const contraction::PanelMemory &memory,
                      const ProductCells &chosen, kernels::TaskFunction &task, func::FuncOp function);
   void emitProductCalls(ContractionUse &use, Operation *before, const contraction::PanelMemory &memory);

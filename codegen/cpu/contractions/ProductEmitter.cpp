@@ -42,27 +42,24 @@ Value ProductCells::countGroups(LoopCode &code, const PanelMemory &memory) const
   return code.ceilDivide(memory.panels.value, code.constant(panels));
 }
 
-Value ProductCells::countRowBlocks(LoopCode &code, const KernelLoops &loops) const {
-  return code.ceilDivide(loops.m.size.value, code.constant(blocks.rows));
-}
-
-void ProductEmitter::emit(Value low, Value high) {
+void ProductEmitter::emit(Value blockRows, Value low, Value high) {
   const Number &terms = view.memory.contracted;
   bool isOneBlock = terms.isKnown() && terms.known <= blocks.terms;
   int64_t rows = isOneBlock ? shape.rows : blocks.waitingRows;
   waiting = code.allocate(view.entry, view.loops.arithmetic, rows * cells.getColumns());
   if (cells.packsParts)
     part = code.allocate(view.entry, view.loops.operands[kB].elementType, blocks.terms * cells.getColumns());
-  Value groups = cells.countGroups(code, view.memory), rowBlocks = cells.countRowBlocks(code, view.loops);
-  code.loop(low, high, 1, [&](Value unit) { emitCell(makeCell(unit, groups, rowBlocks)); });
+  Value groups = cells.countGroups(code, view.memory);
+  Value rowBlocks = code.ceilDivide(view.loops.m.size.value, blockRows);
+  code.loop(low, high, 1, [&](Value unit) { emitCell(makeCell(unit, groups, blockRows, rowBlocks)); });
 }
 
-ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value rowBlocks) {
+ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value blockRows, Value rowBlocks) {
   Cell cell;
   Value group = code.remainder(unit, groups), rest = code.divide(unit, groups);
   cell.batch = view.splitBatch(code.divide(rest, rowBlocks));
-  cell.firstRow = code.multiply(code.remainder(rest, rowBlocks), code.constant(blocks.rows));
-  cell.endRow = code.min(code.add(cell.firstRow, code.constant(blocks.rows)), view.loops.m.size.value);
+  cell.firstRow = code.multiply(code.remainder(rest, rowBlocks), blockRows);
+  cell.endRow = code.min(code.add(cell.firstRow, blockRows), view.loops.m.size.value);
   cell.firstPanel = code.multiply(group, code.constant(cells.panels));
   cell.panels = code.min(code.constant(cells.panels), code.subtract(view.memory.panels.value, cell.firstPanel));
   if (view.memory.packsA) {

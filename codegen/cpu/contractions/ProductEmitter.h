@@ -25,7 +25,6 @@ struct ProductCells {
   static ProductCells chooseForFewRows(const CPUTarget &target, const contraction::KernelLoops &loops);
   int64_t getColumns() const { return panels * contraction::kPanelColumns; }
   Value countGroups(LoopCode &code, const contraction::PanelMemory &memory) const;
-  Value countRowBlocks(LoopCode &code, const contraction::KernelLoops &loops) const;
 };
 
 class ProductEmitter {
@@ -34,8 +33,8 @@ public:
       : view(view), code(view.code), shape(cells.shape), blocks(cells.blocks), cells(cells), microKernels(microKernels),
         kernel(kernel) {}
 
-  /// Emits the cells [low, high).
-  void emit(Value low, Value high);
+  /// Emits the cells [low, high), whose blocks have `blockRows` rows.
+  void emit(Value blockRows, Value low, Value high);
 
 private:
   /// What one cell works on.
@@ -46,7 +45,7 @@ private:
     Value a, aStride, b;
   };
 
-  Cell makeCell(Value unit, Value groups, Value rowBlocks);
+  Cell makeCell(Value unit, Value groups, Value blockRows, Value rowBlocks);
   void emitCell(const Cell &cell);
   /// A run of contracted terms, and a group of panels for each of them.
   struct TermBlock {

@@ -1,0 +1,133 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads accesses off maps and effects.
+
+#include "codegen/blocks/RowAccesses.h"
+
+#include "codegen/kernels/ArgumentBuffers.h"
+#include "codegen/kernels/DisjointBuffers.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::blocks;
+
+/// The dimensions [0, rowLoops) in order, and none of them behind.
+static bool beginsWithRows(AffineMap map, unsigned rowLoops) {
+  if (map.getNumResults() < rowLoops)
+    return false;
+  for (auto [place, result] : llvm::enumerate(map.getResults())) {
+    bool isInPlace = place < rowLoops && result == getAffineDimExpr(place, map.getContext());
+    bool usesRow = llvm::any_of(llvm::seq<unsigned>(0, rowLoops),
+                                [&, &expression = result](unsigned row) { return expression.isFunctionOfDim(row); });
+    if (usesRow != (place < rowLoops) || usesRow != isInPlace)
+      return false;
+  }
+  return true;
+}
+
+bool blocks::hasRows(contraction::KernelOp product) {
+  unsigned parallel = product.getParallelLoops();
+  if (parallel < 2 || !beginsWithRows(product.getInitMap(), parallel))
+    return false;
+  AffineMap a = product.getMap(product.getAMutable()), b = product.getMap(product.getBMutable());
+  auto holdsRows = [&](AffineMap map) {
+    return beginsWithRows(map, parallel - 1) && !map.isFunctionOfDim(parallel - 1);
+  };
+  auto holdsColumns = [&](AffineMap map) {
+    return map.isFunctionOfDim(parallel - 1) && llvm::none_of(llvm::seq<unsigned>(0, parallel - 1),
+                                                              [&](unsigned loop) { return map.isFunctionOfDim(loop); });
+  };
+  return (holdsRows(a) && holdsColumns(b)) || (holdsRows(b) && holdsColumns(a));
+}
+
+static SmallVector<BufferAccess> getProductAccesses(contraction::KernelOp product) {
+  SmallVector<BufferAccess> accesses;
+  unsigned rowLoops = product.getParallelLoops() - 1;
+  bool rowsAreKnown = hasRows(product);
+  for (OpOperand &operand : product->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    bool isScratch = product.getScratch() && operand.get() == product.getScratch();
+    BufferAccess access{operand.get(), isScratch || product.isDpsInit(&operand)};
+    bool isPacked = product.getPackedColumns() && &operand == &product.getBMutable();
+    if (rowsAreKnown && !isScratch && !isPacked && beginsWithRows(product.getMap(operand), rowLoops))
+      access.rowDimensions = rowLoops;
+    accesses.push_back(access);
+  }
+  return accesses;
+}
+
+static SmallVector<BufferAccess> getRowAccesses(rows::KernelOp kernel) {
+  SmallVector<BufferAccess> accesses;
+  unsigned rowLoops = kernel.getRowDims().size(), inputs = kernel.getInputs().size();
+  SmallVector<Value> operands(kernel.getInputs());
+  llvm::append_range(operands, kernel.getInits());
+  for (auto [place, operand] : llvm::enumerate(operands)) {
+    BufferAccess access{operand, place >= inputs};
+    if (beginsWithRows(kernel.getIndexingMap(place), rowLoops))
+      access.rowDimensions = rowLoops;
+    accesses.push_back(access);
+  }
+  if (Value scratch = kernel.getScratch())
+    accesses.push_back({scratch, /*isWrite=*/true});
+  return accesses;
+}
+
+SmallVector<BufferAccess> blocks::getKernelAccesses(Operation *kernel) {
+  auto product = dyn_cast<contraction::KernelOp>(kernel);
+  return product ? getProductAccesses(product) : getRowAccesses(cast<rows::KernelOp>(kernel));
+}
+
+BufferAccesses blocks::getAccesses(Operation *op) {
+  if (isa<contraction::KernelOp, rows::KernelOp>(op))
+    return getKernelAccesses(op);
+  if (isa<rows::RequireOp>(op))
+    return SmallVector<BufferAccess>();
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects = getEffectsRecursively(op);
+  if (!effects)
+    return std::nullopt;
+  SmallVector<BufferAccess> accesses;
+  for (const MemoryEffects::EffectInstance &effect : *effects) {
+    if (isa<MemoryEffects::Allocate>(effect.getEffect()))
+      continue;
+    if (!effect.getValue() || !isa<MemRefType>(effect.getValue().getType()))
+      return std::nullopt;
+    accesses.push_back({effect.getValue(), !isa<MemoryEffects::Read>(effect.getEffect())});
+  }
+  return accesses;
+}
+
+/// The arguments of a function are arrays of their own: which results may lie in them is found out later, and never for
+/// kernels that run by blocks of rows (boundary/SharedBuffers.cpp).
+static bool areDifferentArguments(Value a, Value b) {
+  auto first = dyn_cast<BlockArgument>(kernels::skipReshapes(a)),
+       second = dyn_cast<BlockArgument>(kernels::skipReshapes(b));
+  return first && second && first != second && first.getOwner() == second.getOwner() &&
+         first.getOwner()->isEntryBlock() && isa<func::FuncOp>(first.getOwner()->getParentOp());
+}
+
+bool blocks::mayBeSwapped(const BufferAccess &a, const BufferAccess &b) {
+  return (!a.isWrite && !b.isWrite) || areDifferentArguments(a.buffer, b.buffer) ||
+         kernels::areDisjoint(a.buffer, b.buffer);
+}
+
+std::optional<int64_t> blocks::countRowBytes(const BufferAccess &access) {
+  auto type = cast<MemRefType>(access.buffer.getType());
+  ArrayRef<int64_t> shape = type.getShape().drop_front(*access.rowDimensions);
+  if (ShapedType::isDynamicShape(shape) || !type.getLayout().isIdentity())
+    return std::nullopt;
+  return ShapedType::getNumElements(shape) * type.getElementTypeBitWidth() / 8;
+}
+
+bool blocks::agreeOnRows(const BufferAccess &a, const BufferAccess &b) {
+  if (mayBeSwapped(a, b))
+    return true;
+  if (!a.rowDimensions || !b.rowDimensions)
+    return false;
+  if (a.buffer == b.buffer)
+    return a.rowDimensions == b.rowDimensions;
+  std::optional<int64_t> bytes = countRowBytes(a);
+  return kernels::skipReshapes(a.buffer) == kernels::skipReshapes(b.buffer) && bytes && bytes == countRowBytes(b);
+}

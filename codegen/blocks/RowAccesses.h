@@ -1,0 +1,41 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which memory operations touch, and whether kernels do so row by row. Not: what may be run by blocks of rows because
+// of that (FormRowBlocks.cpp).
+
+#ifndef RESID_CODEGEN_BLOCKS_ROWACCESSES_H
+#define RESID_CODEGEN_BLOCKS_ROWACCESSES_H
+
+#include "codegen/contractions/ContractionDialect.h"
+
+namespace mlir::resid::blocks {
+
+struct BufferAccess {
+  Value buffer;
+  bool isWrite = false;
+  /// How many of the buffer's leading dimensions number the rows, if work on a row of the kernel touches that row
+  /// alone.
+  std::optional<unsigned> rowDimensions = {};
+};
+
+/// What an op touches; nothing where that is not known.
+using BufferAccesses = std::optional<SmallVector<BufferAccess>>;
+
+/// Of a contraction.kernel or rows.kernel on buffers. Work on a row of a product is work on all columns of its result,
+/// and rows are numbered by its other parallel loops.
+SmallVector<BufferAccess> getKernelAccesses(Operation *kernel);
+BufferAccesses getAccesses(Operation *op);
+
+/// Whether a product has rows: one factor knows each of its parallel loops but the last, the other that one alone.
+bool hasRows(contraction::KernelOp product);
+
+/// The bytes of one row of an access that has rows, where they are known and rows lie one behind the other.
+std::optional<int64_t> countRowBytes(const BufferAccess &access);
+/// Whether it makes no difference which of two accesses comes first.
+bool mayBeSwapped(const BufferAccess &a, const BufferAccess &b);
+/// Whether the two touch the same elements for the same row, or need not be in order at all.
+bool agreeOnRows(const BufferAccess &a, const BufferAccess &b);
+
+} // namespace mlir::resid::blocks
+
+#endif // RESID_CODEGEN_BLOCKS_ROWACCESSES_H

@@ -1,0 +1,120 @@
+// Products and the row kernels around them come together where rows need rows of the same number only; reports say what
+// stands in the way elsewhere.
+// RUN: split-file %s %t
+// RUN: resid-opt %t/joined.mlir --resid-row-kernels --resid-bufferize | FileCheck %t/joined.mlir
+// RUN: residc %t/refusals.mlir -o %t/refusals.o --report 2>&1 | FileCheck %t/refusals.mlir --check-prefix=REPORT
+// RUN: residc %t/refusals.mlir -o %t/refusals.o --report --schedule=product-row-blocks=0 2>&1 | FileCheck %t/refusals.mlir --check-prefix=OFF
+
+//--- joined.mlir
+// What is computed in between comes first. The product's result is no one else's.
+// CHECK-LABEL: func.func @behind
+// CHECK:         %[[T:.+]] = memref.alloc(%{{.+}}) {{.*}}: memref<?x16xf32>
+// CHECK-NOT:     contraction
+// CHECK:         linalg.generic
+// CHECK:         contraction.row_blocks locals(%[[T]] : memref<?x16xf32>) {
+// CHECK-NEXT:      contraction.kernel {{.*}} outs(%[[T]] : memref<?x16xf32>)
+// CHECK:           rows.kernel {{.*}} ins(%[[T]], %{{.+}} :
+// CHECK-NOT:     contraction.row_blocks
+func.func @behind(%h: tensor<?x8xf32>, %w: tensor<16x8xf32>, %a: tensor<4x16xf32>) -> tensor<?x16xf32> {
+  %l = resid.linear %h, %w : tensor<?x8xf32>, tensor<16x8xf32> -> tensor<?x16xf32>
+  %e = tensor.empty() : tensor<16xf32>
+  %gamma = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<4x16xf32>) outs(%e : tensor<16xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %m = arith.maximumf %v, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<16xf32>
+  %y = resid.layer_norm %l gamma(%gamma) {epsilon = 1.0e-5} : tensor<?x16xf32>, tensor<16xf32>
+  return %y : tensor<?x16xf32>
+}
+
+// A norm in front of two products joins the first. Its rows outlive their block, since the other product reads them.
+// CHECK-LABEL: func.func @before
+// CHECK:         contraction.row_blocks {
+// CHECK-NEXT:      rows.kernel
+// CHECK:           contraction.kernel
+// CHECK:         }
+// CHECK:         contraction.kernel
+func.func @before(%x: tensor<?x16xf32>, %v: tensor<16x16xf32>, %w: tensor<16x16xf32>) -> (tensor<?x16xf32>, tensor<?x16xf32>) {
+  %n = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<?x16xf32>
+  %a = resid.linear %n, %v : tensor<?x16xf32>, tensor<16x16xf32>
+  %b = resid.linear %n, %w : tensor<?x16xf32>, tensor<16x16xf32>
+  return %a, %b : tensor<?x16xf32>, tensor<?x16xf32>
+}
+
+// Rows of the product in one dimension, those of the norm in two.
+// CHECK-LABEL: func.func @reshaped
+// CHECK:         contraction.row_blocks
+// CHECK-NEXT:      contraction.kernel
+// CHECK:           rows.kernel
+func.func @reshaped(%h: tensor<12x8xf32>, %w: tensor<16x8xf32>) -> tensor<3x4x16xf32> {
+  %l = resid.linear %h, %w : tensor<12x8xf32>, tensor<16x8xf32> -> tensor<12x16xf32>
+  %r = tensor.expand_shape %l [[0, 1], [2]] output_shape [3, 4, 16] : tensor<12x16xf32> into tensor<3x4x16xf32>
+  %y = resid.rms_norm %r {epsilon = 1.0e-5} : tensor<3x4x16xf32>
+  return %y : tensor<3x4x16xf32>
+}
+
+// A norm over two dimensions has fewer rows than the product.
+// CHECK-LABEL: func.func @other_rows
+// CHECK-NOT:     contraction.row_blocks
+func.func @other_rows(%h: tensor<3x4x8xf32>, %w: tensor<16x8xf32>) -> tensor<3x4x16xf32> {
+  %l = resid.linear %h, %w : tensor<3x4x8xf32>, tensor<16x8xf32> -> tensor<3x4x16xf32>
+  %y = resid.rms_norm %l {epsilon = 1.0e-5, norm_rank = 2} : tensor<3x4x16xf32>
+  return %y : tensor<3x4x16xf32>
+}
+
+//--- refusals.mlir
+// REPORT-LABEL: kernel few.0
+// REPORT:         not by blocks of rows with few.1 (8 rows, expected 256 at least)
+// OFF-LABEL:    kernel few.0
+// OFF:            not by blocks of rows with few.1 (the schedule says so) [--schedule]
+func.func @few(%h: tensor<8x8xf32>, %w: tensor<16x8xf32>) -> tensor<8x16xf32> {
+  %l = resid.linear %h, %w : tensor<8x8xf32>, tensor<16x8xf32> -> tensor<8x16xf32>
+  %y = resid.rms_norm %l {epsilon = 1.0e-5} : tensor<8x16xf32>
+  return %y : tensor<8x16xf32>
+}
+// REPORT-LABEL: kernel heads.0
+// REPORT:         linalg.batch_matmul {{.*}}: does not run by blocks of rows with the row kernel beside it: the product's result has no rows that one of its factors does not know
+func.func @heads(%a: tensor<4x600x8xf32>, %b: tensor<4x8x16xf32>) -> tensor<4x600x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x600x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x600x16xf32>) -> tensor<4x600x16xf32>
+  %p = linalg.batch_matmul ins(%a, %b : tensor<4x600x8xf32>, tensor<4x8x16xf32>) outs(%f : tensor<4x600x16xf32>) -> tensor<4x600x16xf32>
+  %y = resid.rms_norm %p {epsilon = 1.0e-5} : tensor<4x600x16xf32>
+  return %y : tensor<4x600x16xf32>
+}
+// REPORT-LABEL: kernel sums.0
+// REPORT:         resid.linear {{.*}}: a sum down the rows needs all of them
+func.func @sums(%h: tensor<600x8xf32>, %w: tensor<16x8xf32>) -> tensor<16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %l = resid.linear %h, %w : tensor<600x8xf32>, tensor<16x8xf32> -> tensor<600x16xf32>
+  %e = tensor.empty() : tensor<16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16xf32>) -> tensor<16xf32>
+  %y = linalg.reduce ins(%l : tensor<600x16xf32>) outs(%f : tensor<16xf32>) dimensions = [0]
+    (%v: f32, %s: f32) {
+      %t = arith.addf %v, %s : f32
+      linalg.yield %t : f32
+    }
+  return %y : tensor<16xf32>
+}
+// REPORT-LABEL: kernel weights.1
+// REPORT:         resid.linear {{.*}}: a row of one needs other rows of the other
+func.func @weights(%h: tensor<600x8xf32>, %w: tensor<16x8xf32>) -> tensor<600x16xf32> {
+  %n = resid.rms_norm %w {epsilon = 1.0e-5} : tensor<16x8xf32>
+  %l = resid.linear %h, %n : tensor<600x8xf32>, tensor<16x8xf32> -> tensor<600x16xf32>
+  return %l : tensor<600x16xf32>
+}
+// REPORT-LABEL: kernel between.0
+// REPORT:         resid.linear {{.*}}: what stands between uses the same memory
+func.func @between(%h: tensor<600x8xf32>, %w: tensor<16x8xf32>) -> tensor<600x16xf32> {
+  %l = resid.linear %h, %w : tensor<600x8xf32>, tensor<16x8xf32> -> tensor<600x16xf32>
+  %e = tensor.empty() : tensor<16xf32>
+  %gamma = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%l : tensor<600x16xf32>) outs(%e : tensor<16xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %m = arith.maximumf %v, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<16xf32>
+  %y = resid.rms_norm %l gamma(%gamma) {epsilon = 1.0e-5} : tensor<600x16xf32>, tensor<16xf32>
+  return %y : tensor<600x16xf32>
+}

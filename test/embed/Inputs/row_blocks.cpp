@@ -1,0 +1,138 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs the programs of row_blocks.mlir by blocks of rows, and kernel by kernel: the same bits, on any number of
+// threads. Results and scratch memory end right before a page that may not be touched, or begin right behind one.
+
+#include "blocks.h"
+#include "guarded_scratch.h"
+#include "narrow_floats.h"
+#include "resid_runtime.h"
+#include "whole.h"
+
+#include <cstdio>
+#include <random>
+#include <vector>
+
+namespace {
+
+/// An array of small random values.
+template <typename T> struct Input : std::vector<T> {
+  Input(int64_t count, uint32_t seed, T (*convert)(double) = nullptr) : std::vector<T>(count) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> values(-2, 2);
+    for (T &value : *this)
+      value = convert ? convert(values(random)) : static_cast<T>(values(random));
+  }
+};
+
+uint16_t makeBF16(double value) { return toBF16(value); }
+uint16_t makeF16(double value) { return toF16(value); }
+
+/// The results of a call, in memory between guard pages.
+template <typename T> class Results {
+public:
+  Results(std::initializer_list<int64_t> counts, Place place) {
+    for (int64_t count : counts) {
+      Arena &arena = arenas[bytes.size()];
+      bytes.push_back(count * sizeof(T));
+      places.push_back(arena.place(1, bytes.back(), place));
+      memset(places.back(), 0xFF, bytes.back());
+    }
+  }
+  T *operator[](size_t i) { return reinterpret_cast<T *>(places[i]); }
+  std::vector<char> take() const {
+    std::vector<char> all;
+    for (size_t i = 0; i < places.size(); ++i)
+      all.insert(all.end(), places[i], places[i] + bytes[i]);
+    return all;
+  }
+
+private:
+  static Arena arenas[2];
+  std::vector<size_t> bytes;
+  std::vector<char *> places;
+};
+template <typename T> Arena Results<T>::arenas[2] = {Arena(1, kMostBytes), Arena(1, kMostBytes)};
+
+int64_t calls = 0, failures = 0;
+
+/// `run(byBlocks, ctx, results)` runs a program.
+template <typename T, typename Run>
+void compare(const char *name, int64_t rows, std::initializer_list<int64_t> counts, Run run,
+             const std::vector<resid_ctx> &contexts) {
+  for (Place place : {Place::Start, Place::End}) {
+    scratchPlace = place;
+    Results<T> whole(counts, place);
+    resid_status expectedStatus = run(false, &contexts[0], whole);
+    std::vector<char> expected = whole.take();
+    for (size_t i = 0; i < contexts.size(); ++i) {
+      Results<T> blocks(counts, place);
+      resid_status status = run(true, &contexts[i], blocks);
+      ++calls;
+      if (status == RESID_OK && expectedStatus == RESID_OK && blocks.take() == expected)
+        continue;
+      ++failures;
+      printf("%s: %lld rows, context %zu: other bits, or status %d\n", name, static_cast<long long>(rows), i, status);
+    }
+  }
+}
+
+void check(int64_t rows, const std::vector<resid_ctx> &contexts) {
+  {
+    Input<float> x(rows * 100, 1), h(rows * 37, 2), w(3700, 3), b(100, 4), gamma(100, 5);
+    auto run = [&](bool byBlocks, const resid_ctx *ctx, Results<float> &y) {
+      return (byBlocks ? blocks_post : whole_post)(ctx, x.data(), rows, h.data(), rows, w.data(), b.data(),
+                                                   gamma.data(), 11, y[0]);
+    };
+    compare<float>("post", rows, {rows * 100}, run, contexts);
+  }
+  {
+    Input<uint16_t> x(rows * 72, 1, makeBF16), h(rows * 72, 2, makeBF16), w(72 * 48, 3, makeBF16),
+        gamma(72, 4, makeBF16);
+    auto run = [&](bool byBlocks, const resid_ctx *ctx, Results<uint16_t> &y) {
+      return (byBlocks ? blocks_pre : whole_pre)(ctx, x.data(), rows, h.data(), rows, w.data(), gamma.data(), y[0],
+                                                 y[1]);
+    };
+    compare<uint16_t>("pre", rows, {rows * 48, rows * 72}, run, contexts);
+  }
+  {
+    Input<double> x(rows * 120, 1), w(1600, 2), gamma(40, 3);
+    auto run = [&](bool byBlocks, const resid_ctx *ctx, Results<double> &y) {
+      return (byBlocks ? blocks_both : whole_both)(ctx, x.data(), rows, w.data(), gamma.data(), y[0], y[1]);
+    };
+    compare<double>("both", rows, {rows * 120, rows * 120}, run, contexts);
+  }
+  {
+    Input<uint16_t> x(rows * 64, 1, makeF16), w(2 * 64 * 64, 2, makeF16), gamma(64, 3, makeF16);
+    auto run = [&](bool byBlocks, const resid_ctx *ctx, Results<uint16_t> &y) {
+      return (byBlocks ? blocks_layers : whole_layers)(ctx, x.data(), rows, w.data(), gamma.data(), y[0]);
+    };
+    compare<uint16_t>("layers", rows, {rows * 64}, run, contexts);
+  }
+  {
+    Input<float> x(rows * 45, 1), w(1600, 2), gamma(40, 3);
+    auto run = [&](bool byBlocks, const resid_ctx *ctx, Results<float> &y) {
+      return (byBlocks ? blocks_strided : whole_strided)(ctx, x.data(), rows, 45, w.data(), gamma.data(), y[0], 40);
+    };
+    compare<float>("strided", rows, {rows * 40}, run, contexts);
+  }
+}
+
+} // namespace
+
+int main() {
+  std::vector<resid_ctx> contexts;
+  for (int32_t threads : {1, 2, 5}) {
+    resid_thread_pool *pool = nullptr;
+    if (threads > 1 && resid_thread_pool_create(threads, &pool) != RESID_OK)
+      return 1;
+    resid_ctx &context = contexts.emplace_back();
+    resid_ctx_init(&context, pool);
+    context.alloc = allocate;
+    context.free = release;
+  }
+  for (int64_t rows : {0, 1, 127, 128, 129, 300, 1280, 2100})
+    check(rows, contexts);
+  printf("%d calls, %d failures\n", int(calls), int(failures));
+  return failures != 0;
+}
