@@ -67,8 +67,10 @@ private:
   KernelNames names;
   /// Tensors that come from elsewhere and that an earlier kernel has read.
   DenseSet<Value> known;
-  /// Sizes that no argument says.
-  DenseMap<Value, unsigned> otherSizes;
+  std::string nameOther(Value value, int64_t dimension);
+
+  /// Sizes that no argument says: a value that is a size (with dimension 0), or a dimension of a tensor.
+  DenseMap<std::pair<Value, int64_t>, unsigned> otherSizes;
 };
 
 } // namespace
@@ -99,16 +101,46 @@ const boundary::KernelValue *FunctionReader::findResult(Value value) {
   return number < signature.results.size() ? &signature.results[number] : nullptr;
 }
 
-/// The parameter of the C function that says the size; where none does, a letter.
+std::string FunctionReader::nameOther(Value value, int64_t dimension) {
+  unsigned number = otherSizes.try_emplace({value, dimension}, otherSizes.size()).first->second;
+  return "size" + std::to_string(number);
+}
+
+/// The parameter of the C function that says the size; where none does, a number behind "size".
 std::string FunctionReader::nameSize(Value size) {
   APInt dim;
   Operation *op = size.getDefiningOp();
   if (isa_and_present<memref::DimOp, tensor::DimOp>(op) && matchPattern(op->getOperand(1), m_ConstantInt(&dim)))
-    if (const boundary::KernelValue *argument = findArgument(op->getOperand(0)))
-      if (int64_t extent = argument->shape[dim.getZExtValue()]; extent < 0)
-        return signature.sizes[signature.sizes[-1 - extent].sameAs].name;
-  unsigned number = otherSizes.try_emplace(size, otherSizes.size()).first->second;
-  return "size" + std::to_string(number);
+    return nameDimension(op->getOperand(0), dim.getSExtValue());
+  return nameOther(size, 0);
+}
+
+/// The dimension alone of the source that a dimension of the collapsed tensor is, if it is one.
+static std::optional<int64_t> findSource(tensor::CollapseShapeOp op, int64_t dimension) {
+  ReassociationIndices group = op.getReassociationIndices()[dimension];
+  return group.size() == 1 ? std::optional(group.front()) : std::nullopt;
+}
+
+/// The same for a dimension that is not known. A reshaped argument has other dimensions than the argument.
+std::string FunctionReader::nameDimension(Value tensor, int64_t dimension) {
+  while (auto cast = tensor.getDefiningOp<tensor::CastOp>())
+    tensor = cast.getSource();
+  if (auto expanded = tensor.getDefiningOp<tensor::ExpandShapeOp>()) {
+    OpFoldResult size = expanded.getMixedOutputShape()[dimension];
+    auto value = dyn_cast<Value>(size);
+    return value ? nameSize(value) : std::to_string(*getConstantIntValue(size));
+  }
+  if (const boundary::KernelValue *argument = findArgument(tensor))
+    if (int64_t extent = argument->shape[dimension]; extent < 0)
+      return signature.sizes[signature.sizes[-1 - extent].sameAs].name;
+  if (auto collapsed = tensor.getDefiningOp<tensor::CollapseShapeOp>())
+    if (std::optional<int64_t> source = findSource(collapsed, dimension))
+      return nameDimension(collapsed.getSrc(), *source);
+  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>(); empty && empty.getType().isDynamicDim(dimension))
+    return nameSize(empty.getDynamicSize(dimension));
+  if (auto destination = tensor.getDefiningOp<DestinationStyleOpInterface>())
+    return nameDimension(destination.getTiedOpOperand(cast<OpResult>(tensor))->get(), dimension);
+  return nameOther(tensor, dimension);
 }
 
 /// The buffer that a destination of another type or shape is.
@@ -162,18 +194,6 @@ ReportedKernel FunctionReader::start(Operation *kernel) {
   for (const kernels::DescribePlan &machine : machines)
     result.plans.push_back(machine(kernel));
   return result;
-}
-
-/// The parameter of the C function that says the size of a dimension that is not known; where none does, a letter.
-std::string FunctionReader::nameDimension(Value tensor, int64_t dimension) {
-  if (const boundary::KernelValue *argument = findArgument(tensor))
-    if (int64_t extent = argument->shape[dimension]; extent < 0)
-      return signature.sizes[signature.sizes[-1 - extent].sameAs].name;
-  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
-    return nameSize(empty.getDynamicSize(dimension));
-  if (auto destination = tensor.getDefiningOp<DestinationStyleOpInterface>())
-    return nameDimension(destination.getTiedOpOperand(cast<OpResult>(tensor))->get(), dimension);
-  return nameSize(tensor);
 }
 
 rows::ByteCount FunctionReader::countBytes(Value tensor) {
