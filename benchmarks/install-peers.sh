@@ -2,8 +2,8 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Puts the libraries that resid is compared with into a virtual environment, where pip finds a package index: PyTorch,
-# ONNX Runtime, oneDNN with its headers, and NumPy with OpenBLAS; and the weights of a small model. Each that cannot be had is named and left out. Usage:
-# install-peers.sh <folder>
+# ONNX Runtime, OpenVINO, oneDNN with its headers, and NumPy with OpenBLAS; and the weights of a small model. Each that cannot be had
+# is named and left out. Usage: install-peers.sh <folder>
 # TORCH_INDEX=URL takes PyTorch from an index of wheels for CPUs alone, which saves gigabytes.
 set -euo pipefail
 
@@ -31,6 +31,7 @@ else
   install PyTorch torch
 fi
 install "ONNX Runtime" onnxruntime onnx
+install OpenVINO openvino
 install oneDNN onednn-devel-cpu-gomp
 install "NumPy with OpenBLAS" numpy threadpoolctl
 install "the weights of all-MiniLM-L6-v2" safetensors

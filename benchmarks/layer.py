@@ -2,7 +2,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Measures whole Transformer layers as residc compiles them beside the installed peers, all in this process and by turns; the
-# parts of a layer; errors, scratch memory and compile times. Writes layer.csv and layer.md. `make bench-layer` runs it;
+# parts of a layer; errors, scratch memory and compile times; and the generation of tokens. Writes layer.csv and layer.md. `make bench-layer` runs it;
 # docs/measurements/layer.md says how to read what it writes.
 
 import ctypes
@@ -12,16 +12,21 @@ import pathlib
 import sys
 import time
 
-from harness import bars, commands, compiled, machine, measure, native, pages, peers, report
+from harness import bars, commands, compiled, generation, machine, measure, native, pages, peers, report
 from harness.layers import model, tables, ways
 from harness.layers.peers import PEERS
 
 PAGE = commands.DOCS / "measurements" / "layer.md"
+SMALL = model.Network("small", model.Sizes(32, 2, 48), 7, (1, 2))
+# How much is measured, which networks, on how many threads, how many layers are compiled alone, and which decoder generates a
+# token behind how many others.
 PLANS = {
-    "full": (measure.Plan(sample_nanoseconds=1e7, runs_of_compiler=3), model.Sizes(), 128, "1,6", "1,2", "1,2,6,12,24"),
-    "quick": (measure.Plan(tries=1, samples=9, sample_nanoseconds=1e7, runs_of_compiler=1), model.Sizes(), 128, "1", "1", "1,6"),
-    "smoke": (measure.Plan(tries=1, samples=1, sample_nanoseconds=1e3, runs_of_compiler=1), model.Sizes(32, 2, 48), 7, "1,2",
-              "1,2", "1"),
+    "full": (measure.Plan(tries=3, sample_nanoseconds=1e7, runs_of_compiler=3), tuple(model.NETWORKS.values()), "1,2", "1,2,6,12,24",
+             generation.Decoder(), "127,510"),
+    "quick": (measure.Plan(tries=1, samples=9, sample_nanoseconds=1e7, runs_of_compiler=1),
+              (dataclasses.replace(model.NETWORKS["MiniLM"], layers=(1,)),), "1", "1,6", generation.Decoder(), "127"),
+    "smoke": (measure.Plan(tries=1, samples=1, sample_nanoseconds=1e3, runs_of_compiler=1), (SMALL,), "1,2", "1",
+              generation.Decoder(2, 32, 2, 48, 16, 40), "5,15"),
 }
 
 
@@ -36,10 +41,12 @@ class Compiled:
 
 def parse_arguments():
     parser = commands.make_parser("Measures whole Transformer layers beside peers, and the parts of a layer.")
-    parser.add_argument("--layers", help="how many layers are timed, such as 1 or 1,6 (default: 1,6)")
-    parser.add_argument("--tokens", type=int, help="(default: 128)")
+    parser.add_argument("--networks", help=f"which ones, such as {','.join(model.NETWORKS)} (default: all); 'none'")
+    parser.add_argument("--layers", help="how many layers are timed, such as 1 or 1,6 (default: 1,6 of MiniLM, else 1)")
+    parser.add_argument("--tokens", type=int, help="(default: 128 of MiniLM, else 512)")
     parser.add_argument("--threads", help="how many threads, such as 1 or 1,2 (default: 1,2)")
     parser.add_argument("--compile", help="how many layers are compiled alone, such as 1,6; 'none' (default: 1,2,6,12,24)")
+    parser.add_argument("--past", help="behind how many tokens a further one is generated, such as 127,510; 'none' (default: 127,510)")
     commands.add_modes(parser, PAGE, "one layer, fewer samples, one thread")
     return commands.finish(parser.parse_args())
 
@@ -48,15 +55,29 @@ def numbers(text):
     return [] if text == "none" else [int(word) for word in text.split(",")]
 
 
-def compile_all(options, sizes, layers, tokens, folder):
+def choose_networks(options, networks):
+    """What the flags leave of them, or make of them."""
+    if options.networks:
+        names = [] if options.networks == "none" else options.networks.split(",")
+        unknown = [name for name in names if name not in model.NETWORKS]
+        if unknown:
+            raise SystemExit(f"bench: expected networks among {', '.join(model.NETWORKS)}, but got '{unknown[0]}'")
+        networks = [model.NETWORKS[name] for name in names]
+    return [dataclasses.replace(network, tokens=options.tokens or network.tokens,
+                                layers=tuple(numbers(options.layers)) if options.layers else network.layers)
+            for network in networks]
+
+
+def compile_all(options, network, folder):
     """Form of the weights, attention and number of layers -> libraries with a function `model`."""
-    found = {}
+    found, sizes, tokens, layers = {}, network.sizes, network.tokens, network.layers
     kinds = [*((form, "op") for form, _ in model.FORMS), ("prepared", "linalg")]
     for (form, attention), count in itertools.product(kinds, layers):
         has_parts = count == 1 and (form, attention) == ("prepared", "op")
         program = model.make_program(sizes, count, tokens, form, has_parts, attention)
         found[form, attention, count] = commands.compile_libraries(
-            options, compiled.PATHS[:1], lambda _: program.text(), folder / f"{form}-{attention}-{count}", ("--weights-struct",))
+            options, compiled.PATHS[:1], lambda _: program.text(), folder / f"{network.name}-{form}-{attention}-{count}",
+            ("--weights-struct",))
     return found
 
 
@@ -90,16 +111,35 @@ def find_errors(found_ways, errors):
     return note
 
 
-def write_results(options, results, head, found_ways, errors, alone):
+def measure_network(options, side, network, plan, threads, folder, errors, found_ways):
+    """The records of one network; notes its errors, and its ways."""
+    libraries = compile_all(options, network, folder)
+    weights, reason = model.find_weights(network.sizes)
+    if reason:
+        print(f"{network.name}: {weights.title}: {reason}", flush=True)
+    arrays = model.LayerArrays(side, network.sizes, max(network.layers), network.tokens, weights)
+    mine = ways.Ways(side, arrays, libraries, peers.find(side, options, PEERS, "harness.layers"))
+    found_ways.append(mine)
+    cases = [model.LayerCase(network, count, thread) for thread in threads for count in network.layers]
+    records = measure.measure_cases(mine, plan, cases, find_errors(mine, errors))
+    return records, f"{network.description}, with {weights.title}"
+
+
+def write_results(options, results, head, found_ways, errors, alone, steps):
     tables.write_csv(results, errors, options.out / "layer.csv")
     one = [case for case in results.cases if case.layers == 1]
-    skipped = "\n".join(f"- {what}: {reason}" for what, reason in found_ways.reasons)
-    parts = [head, bars.markdown(results, 0, tables.BARS), f"### Whole layers\n\n{tables.whole_table(results)}"]
-    parts += [f"### Parts, {tables.heading(case)}\n\n{tables.parts_table(results, case)}" for case in one]
+    reasons = dict.fromkeys(reason for each in found_ways for reason in each.reasons)
+    skipped = "\n".join(f"- {what}: {reason}" for what, reason in reasons)
+    parts = [head, bars.markdown(results, 0, tables.BARS)] if results.cases else [head]
+    parts += [f"### Whole layers of {network.name}\n\n{tables.whole_table(results, network)}"
+              for network in dict.fromkeys(case.network for case in results.cases)]
+    parts += [f"### Parts of {tables.heading(case)}\n\n{tables.parts_table(results, case)}" for case in one]
     if errors:
         parts.append(f"### Errors\n\n{tables.errors_table(results, errors)}")
     if alone:
         parts.append(f"### Memory and compile time\n\n{tables.compiler_table(alone)}")
+    if steps.cases:
+        parts.append(generation.write(options, steps))
     if skipped:
         parts.append(f"Not measured:\n\n{skipped}")
     text = "\n\n".join(parts)
@@ -113,29 +153,27 @@ def main():
         return pages.put_section(PAGE, options.update_docs, options.out / "layer.md", [options.out / "layer.csv"])
     commands.enter_peers(options.peers)
     start = time.monotonic()
-    plan, sizes, tokens, layers, threads, alone = PLANS[options.mode]
-    plan, tokens = dataclasses.replace(plan, tries=options.tries or plan.tries), options.tokens or tokens
-    layers, threads = numbers(options.layers or layers), numbers(options.threads or threads)
-    folder = pathlib.Path(options.out) / "kernels" / "layers"
+    plan, networks, threads, alone, decoder, past = PLANS[options.mode]
+    plan, networks = dataclasses.replace(plan, tries=options.tries or plan.tries), choose_networks(options, networks)
+    threads, folder = numbers(options.threads or threads), pathlib.Path(options.out) / "kernels" / "layers"
     folder.mkdir(parents=True, exist_ok=True)
     # Before arrays and peers fill the memory, which makes processes start slowly.
-    alone = [compile_alone(options, sizes, tokens, count, plan.runs_of_compiler, folder)
-             for count in numbers(options.compile or alone)]
-    libraries = compile_all(options, sizes, layers, tokens, folder)
-    weights, reason = model.find_weights(sizes)
-    if reason:
-        print(f"{weights.title}: {reason}", flush=True)
+    alone = [compile_alone(options, networks[0].sizes, networks[0].tokens, count, plan.runs_of_compiler, folder)
+             for count in (numbers(options.compile or alone) if networks else [])]
     side = native.Native(options.build / "lib" / "libresid-benchmarks.so")
-    arrays = model.LayerArrays(side, sizes, max(layers), tokens, weights)
-    found_ways = ways.Ways(side, arrays, libraries, peers.find(side, options, PEERS, "harness.layers"))
-    machine_line = machine.describe(side.functions.bench_clock())
-    chosen = [model.LayerCase(sizes, count, tokens, thread) for thread in threads for count in layers]
-    errors = {}
-    results = report.Results(measure.measure_cases(found_ways, plan, chosen, find_errors(found_ways, errors)))
-    layer = (f"Layers of {sizes.hidden} columns, {sizes.heads} heads and {sizes.inner} columns in the feed-forward, {tokens} "
-             f"tokens, f32, with {weights.title}")
-    head = commands.head("bench-layer", machine_line, results, found_ways.peers, layer)
-    write_results(options, results, head, found_ways, errors, alone)
+    errors, found_ways, records, lines = {}, [], {}, []
+    for network in networks:
+        found, line = measure_network(options, side, network, plan, threads, folder, errors, found_ways)
+        records.update(found)
+        lines.append(line)
+    steps, step_ways = generation.measure_steps(options, side, decoder, numbers(options.past or past), threads, plan, folder)
+    if steps.cases:
+        lines.append(decoder.description)
+    found_ways += step_ways
+    results = report.Results(records)
+    head = commands.head("bench-layer", machine.describe(side.functions.bench_clock()), results if networks else steps,
+                         found_ways[0].peers if found_ways else (), *lines)
+    write_results(options, results, head, found_ways, errors, alone, steps)
     print(f"\nwrote layer.csv and layer.md into {options.out} after {time.monotonic() - start:.0f} s")
     return None
 

@@ -4,7 +4,7 @@
 
 import ctypes
 
-MOST_ARGUMENTS = 16
+MOST_ARGUMENTS = 32
 LARGE_PAGE = 2 << 20
 # Between the starts of two arrays beside whole large pages: arrays at equal offsets share the sets of every cache.
 STAGGER = 169 * 64
@@ -26,6 +26,7 @@ class Native:
                 ("bench_allocate", ctypes.c_void_p, [ctypes.c_int64]),
                 ("bench_fill", None, [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_double]),
                 ("bench_context", ctypes.c_void_p, [ctypes.c_int32] * 3),
+                ("bench_scale", None, [ctypes.c_void_p, ctypes.c_int64, ctypes.c_double]),
                 ("bench_sum_error", ctypes.c_double, [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_void_p]),
                 ("bench_compare", ctypes.c_int64, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]),
                 ("bench_distance", ctypes.c_double, [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 2),

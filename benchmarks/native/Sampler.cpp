@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr int kMostArguments = 16;
+constexpr int kMostArguments = 32;
 
 /// One call: a function that takes `count` pointers or 64-bit integers and answers a status.
 struct Call {
@@ -114,6 +114,12 @@ RESID_API void bench_fill(void *array, int64_t count, int64_t size, int64_t seed
     else
       static_cast<float *>(array)[i] = value;
   }
+}
+
+/// Multiplies `count` numbers of f32 by a factor.
+RESID_API void bench_scale(float *array, int64_t count, double factor) {
+  for (int64_t i = 0; i < count; ++i)
+    array[i] = static_cast<float>(static_cast<double>(array[i]) * factor);
 }
 
 /// A context of that many threads with those hints, for the rest of the process, which lends memory where that is asked

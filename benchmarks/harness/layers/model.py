@@ -1,7 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Layers in the shape of all-MiniLM-L6-v2: sizes, cases, weights and arrays. The weights are those of the model where its package
-# is installed beside the peers, else random ones of about that size.
+# Layers in the shapes of all-MiniLM-L6-v2 and of BERT: sizes, cases, weights and arrays. The weights of the first are those of the
+# model where its package is installed beside the peers; all others are random ones of about that size.
 
 import array
 import ctypes
@@ -36,6 +36,25 @@ class Sizes:
                 "up": (width, self.inner), "down": (self.inner, width)}
 
 
+@dataclasses.dataclass(frozen=True)
+class Network:
+    """Layers that are measured: what they are called, their sizes, and how many of them on how many tokens."""
+    name: str
+    sizes: Sizes
+    tokens: int
+    layers: tuple
+
+    @property
+    def description(self):
+        sizes = self.sizes
+        return (f"Layers of {self.name}: {sizes.hidden} columns, {sizes.heads} heads, {sizes.inner} columns in the feed-forward, "
+                f"{self.tokens} tokens, f32")
+
+
+NETWORKS = {network.name: network for network in (Network("MiniLM", Sizes(), 128, (1, 6)),
+                                                  Network("BERT-base", Sizes(768, 12, 3072), 512, (1,)))}
+
+
 def make_program(sizes, layers, tokens, form, has_parts=False, attention="op"):
     """The model of transformer.py in a form of its weights, with attention as an op or in linalg."""
     flags = [f"--layers={layers}", f"--hidden={sizes.hidden}", f"--heads={sizes.heads}", f"--feed-forward={sizes.inner}",
@@ -46,9 +65,8 @@ def make_program(sizes, layers, tokens, form, has_parts=False, attention="op"):
 
 @dataclasses.dataclass(frozen=True)
 class LayerCase:
-    sizes: Sizes
+    network: Network
     layers: int
-    tokens: int
     threads: int
     type = "f32"
     results = ("y",)
@@ -56,8 +74,16 @@ class LayerCase:
     tolerance = 5e-4
 
     @property
+    def sizes(self):
+        return self.network.sizes
+
+    @property
+    def tokens(self):
+        return self.network.tokens
+
+    @property
     def title(self):
-        return "one layer" if self.layers == 1 else f"{self.layers} layers"
+        return f"{self.network.name}, {'one layer' if self.layers == 1 else f'{self.layers} layers'}"
 
     @property
     def shape(self):
@@ -69,7 +95,7 @@ class LayerCase:
 
     @property
     def contents(self):
-        return self.sizes, self.layers, self.tokens
+        return self.network, self.layers
 
     @property
     def bytes(self):

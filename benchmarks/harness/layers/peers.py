@@ -11,7 +11,8 @@ from ..products.peers import bytes_at, first_line
 from ..variants import Variant
 
 # Module and class of each, for peers.find.
-PEERS = (("peers", "PyTorch"), ("peers", "PyTorchEncoder"), ("peers", "PyTorchCompiled"), ("peers", "ONNXRuntime"))
+PEERS = (("peers", "PyTorch"), ("peers", "PyTorchEncoder"), ("peers", "PyTorchCompiled"), ("peers", "ONNXRuntime"),
+         ("openvino", "OpenVINO"))
 
 
 def attend(torch, x, layer, heads):

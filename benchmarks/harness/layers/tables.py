@@ -7,7 +7,7 @@ import csv
 
 from .. import bars
 
-COLUMNS = ("layers", "tokens", "hidden", "threads", "variant", "samples", "median_ns", "first_quartile_ns", "third_quartile_ns",
+COLUMNS = ("network", "layers", "tokens", "hidden", "threads", "variant", "samples", "median_ns", "first_quartile_ns", "third_quartile_ns",
            "error")
 BARS = (bars.Bar("speed over that of ONNX Runtime (0.83: 1.2 times its time)", 1 / 1.2, "onnx-runtime", lambda case, _: True),
         bars.Bar("speed over that of the best peer", 1.15, ("onnx-runtime", "peer"), lambda case, _: True))
@@ -24,7 +24,7 @@ def write_csv(results, errors, path):
         writer.writerow(COLUMNS)
         for record in results.records.values():
             case, error = record.case, errors.get((record.case, record.name))
-            writer.writerow([case.layers, case.tokens, case.sizes.hidden, case.threads, record.name, len(record.samples),
+            writer.writerow([case.network.name, case.layers, case.tokens, case.sizes.hidden, case.threads, record.name, len(record.samples),
                              *(f"{value:.1f}" for value in (record.median, *record.quartiles())),
                              "" if error is None else f"{error:.2e}"])
 
@@ -41,14 +41,15 @@ def heading(case):
     return f"{case.title}, {'one thread' if case.threads == 1 else f'{case.threads} threads'}"
 
 
-def whole_table(results):
+def whole_table(results, network):
     """Variants down, cases across: milliseconds."""
-    names = {record.name: record.title for record in results.records.values() if record.group != "part"}
-    lines = ["| ms | " + " | ".join(map(heading, results.cases)) + " |", "|---|" + "---:|" * len(results.cases)]
+    cases = [case for case in results.cases if case.network == network]
+    names = {record.name: record.title for case in cases for record in results.of(case) if record.group != "part"}
+    lines = ["| ms | " + " | ".join(heading(case).split(", ", 1)[1] for case in cases) + " |", "|---|" + "---:|" * len(cases)]
     for name, title in names.items():
-        records = [results.records.get((case, name)) for case in results.cases]
+        records = [results.records.get((case, name)) for case in cases]
         lines.append(f"| {title} | " + " | ".join(milliseconds(record) if record else "" for record in records) + " |")
-    ratios = [time_over_onnx(results, case) for case in results.cases]
+    ratios = [time_over_onnx(results, case) for case in cases]
     if any(ratios):
         lines.append("| resid's time over ONNX Runtime's | " + " | ".join(ratios) + " |")
     return "\n".join(lines)
