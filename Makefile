@@ -13,7 +13,7 @@
 #   make bench-quick  measures less; bench-peers installs the peers; bench-docs puts the last results into the docs
 #   make bench-products   measures matrix products beside the processor's peak and peers (docs/measurements/products.md)
 #   make bench-attention  measures attention beside peers (docs/measurements/attention.md)
-#   make bench-layer  measures whole Transformer layers, and their parts, beside peers (docs/measurements/layer.md)
+#   make bench-layer  measures whole Transformer layers, their parts, and generation of tokens beside peers (docs/measurements/layer.md)
 #   make accuracy     prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
 #   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then the next two
 #   make fuzz-parser  runs 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)

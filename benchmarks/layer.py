@@ -149,14 +149,17 @@ def write_results(options, results, head, found_ways, errors, alone, steps):
 
 def main():
     options = parse_arguments()
+    files = [options.out / name for name in ("layer.csv", "generation.csv")]
     if options.update_docs:
-        return pages.put_section(PAGE, options.update_docs, options.out / "layer.md", [options.out / "layer.csv"])
+        return pages.put_section(PAGE, options.update_docs, options.out / "layer.md", [file for file in files if file.exists()])
     commands.enter_peers(options.peers)
     start = time.monotonic()
     plan, networks, threads, alone, decoder, past = PLANS[options.mode]
     plan, networks = dataclasses.replace(plan, tries=options.tries or plan.tries), choose_networks(options, networks)
     threads, folder = numbers(options.threads or threads), pathlib.Path(options.out) / "kernels" / "layers"
     folder.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        file.unlink(missing_ok=True)  # of an earlier run, which may have measured more
     # Before arrays and peers fill the memory, which makes processes start slowly.
     alone = [compile_alone(options, networks[0].sizes, networks[0].tokens, count, plan.runs_of_compiler, folder)
              for count in (numbers(options.compile or alone) if networks else [])]

@@ -12,7 +12,7 @@ _, END = marks("")
 
 def put_section(page, processor, results, tables):
     """The last results as the section of a processor, which is made where there is none. Tables go into the folder beside
-    the page, under the processor's name."""
+    the page, under the processor's name, and all but the first under their own names behind it."""
     if not re.fullmatch(r"[a-z0-9-]+", processor):
         raise SystemExit(f"expected a processor's name in small letters and digits, such as zen4, but got '{processor}'")
     title = f"## Results: {processor}"
@@ -28,5 +28,5 @@ def put_section(page, processor, results, tables):
     page.write_text(f"{head}{END}{rest}")
     folder = page.with_suffix("")
     folder.mkdir(exist_ok=True)
-    for table in tables:
-        shutil.copy(table, folder / f"{processor}{table.suffix}")
+    for index, table in enumerate(tables):
+        shutil.copy(table, folder / f"{processor}{f'-{table.stem}' if index else ''}{table.suffix}")
