@@ -23,8 +23,7 @@ static bool isArithmetic(Operation *op) {
          op->getNumRegions() == 0 && isPure(op);
 }
 
-/// The constant that all elements of `value`, or the scalar itself, are.
-static std::optional<APFloat> getFloatConstant(Value value) {
+std::optional<APFloat> resid::getFloatConstant(Value value) {
   FloatAttr scalar;
   if (matchPattern(value, m_Constant(&scalar)))
     return scalar.getValue();
@@ -36,7 +35,8 @@ static std::optional<APFloat> getFloatConstant(Value value) {
   return std::nullopt;
 }
 
-ElementExpression::ElementExpression(Value value) : rank(cast<RankedTensorType>(value.getType()).getRank()) {
+ElementExpression::ElementExpression(Value value)
+    : rootType(cast<RankedTensorType>(value.getType())), rank(rootType.getRank()) {
   root = ofTensor(value, AffineMap::getMultiDimIdentityMap(rank, value.getContext()), 0);
 }
 
@@ -48,6 +48,7 @@ ElementNode *ElementExpression::create(ElementNode::Kind kind, Value value, Affi
   nodes.push_back(std::make_unique<ElementNode>());
   ElementNode *node = nodes.back().get();
   node->kind = kind;
+  node->value = value;
   node->type = getElementTypeOrSelf(value.getType());
   if (isa<RankedTensorType>(value.getType())) {
     node->tensor = value;
@@ -56,7 +57,21 @@ ElementNode *ElementExpression::create(ElementNode::Kind kind, Value value, Affi
   return node;
 }
 
+/// Importers write 0 for the place along a dimension of size 1, so that one element would have two maps.
+AffineMap ElementExpression::nameUnitDimensions(Value tensor, AffineMap map) const {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
+  if (static_cast<int64_t>(shape.size()) != rank)
+    return map;
+  SmallVector<AffineExpr> results(map.getResults());
+  for (auto [dimension, place] : llvm::enumerate(results))
+    if (isa<AffineConstantExpr>(place) && shape[dimension] == 1 && rootType.getDimSize(dimension) == 1 &&
+        !map.isFunctionOfDim(dimension))
+      place = getAffineDimExpr(dimension, map.getContext());
+  return AffineMap::get(map.getNumDims(), 0, results, map.getContext());
+}
+
 ElementNode *ElementExpression::ofTensor(Value tensor, AffineMap map, unsigned depth) {
+  map = nameUnitDimensions(tensor, map);
   if (ElementNode *node = known.lookup({tensor, map}))
     return node;
   ElementNode *node = makeOfTensor(tensor, map, depth);
@@ -172,6 +187,11 @@ ElementNode *ElementExpression::ofScalar(linalg::LinalgOp op, Value value, Affin
       return node;
     }
     Operation *inner = value.getDefiningOp();
+    if (auto place = dyn_cast_or_null<linalg::IndexOp>(inner); place && inner->getBlock() == op.getBlock()) {
+      ElementNode *node = create(ElementNode::Place, value, loops);
+      node->map = loops.getSubMap(place.getDim());
+      return node;
+    }
     if (!inner || inner->getBlock() != op.getBlock() || !isArithmetic(inner) || nodes.size() >= kMaximumNodes)
       return create(ElementNode::Input, value, loops);
     SmallVector<const ElementNode *, 3> operands;

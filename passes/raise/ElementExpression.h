@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What one element of a tensor is computed from: scalar operations, across linalg ops, tensor-level arith and math ops,
-// and sums of rows. Looks at the program only.
+// places, and sums of rows. Looks at the program only.
 
 #ifndef RESID_PASSES_RAISE_ELEMENTEXPRESSION_H
 #define RESID_PASSES_RAISE_ELEMENTEXPRESSION_H
@@ -20,6 +20,7 @@ struct ElementNode {
     Input,    ///< An element of a tensor that nothing elementwise makes, or a scalar.
     Constant, ///< A float constant.
     Operator, ///< The scalar operation `op` on `operands`, or a tensor-level one on their elements.
+    Place,    ///< Where the element is: the one result of `map`, of type index.
     RowSum    ///< The sum of `operands.front()` over the last dimension.
   };
   Kind kind = Input;
@@ -27,10 +28,15 @@ struct ElementNode {
   Operation *op = nullptr;
   SmallVector<const ElementNode *, 3> operands;
   std::optional<APFloat> constant;
+  /// The tensor or the scalar of the program that it was made for.
+  Value value;
   /// The tensor that it is an element of, if it is one, and the map from the root's dimensions to the tensor's.
   Value tensor;
   AffineMap map;
 };
+
+/// The constant that all elements of `value`, or the scalar itself, are.
+std::optional<APFloat> getFloatConstant(Value value);
 
 class ElementExpression {
 public:
@@ -55,6 +61,10 @@ private:
   /// A value of the body of `op`, whose loops are at `loops`.
   ElementNode *ofScalar(linalg::LinalgOp op, Value value, AffineMap loops, unsigned depth);
 
+  /// `map` with a dimension of the root in place of each constant, where tensor and root have one element along it.
+  AffineMap nameUnitDimensions(Value tensor, AffineMap map) const;
+
+  RankedTensorType rootType;
   int64_t rank;
   std::vector<std::unique_ptr<ElementNode>> nodes;
   llvm::DenseMap<Key, ElementNode *> known;

@@ -8,11 +8,11 @@
 include "passes/PassOptions.td"
 
 def Raise : Pass<"resid-raise"> {
-  let summary = "raises activations and norms that are written out to ops of resid";
+  let summary = "raises activations, norms and attention that are written out to ops of resid";
   let description = [{
     Class: **bit-exact**; with `level=all` **exact in real arithmetic**.
 
-    Importers write activations and norms as chains of `linalg`, `arith` and `math`. The pass reads such a chain as an
+    Importers write activations, norms and attention as chains of `linalg`, `arith` and `math`. The pass reads such a chain as an
     expression of one element, across as many ops as it takes, and replaces its last op.
 
     Before and after, with `level=exact`:
@@ -36,14 +36,31 @@ def Raise : Pass<"resid-raise"> {
     - `resid.layer_norm` and `resid.rms_norm` over the last dimension: mean, difference, squares, mean, epsilon, root,
       gamma and beta, as torch-mlir and importers of ONNX write them. The sums are `linalg` ops over the last loop
       which start from zeros. The last dimension is static. gamma and beta are vectors, or absent. A beta alone is not
-      part of the norm.
+      part of the norm;
+    - `resid.attention`: a product of queries and keys, a softmax over the keys, and a product with the values. See below.
 
     Constants may be off by a millionth, so that constants of f32 are taken for what they stand for.
 
     With `report`, remarks say what is left alone since it is nearly, but not quite, one of these: where only the level
     forbids it, or where a constant is off by more, up to a fiftieth.
 
-    What else reads a value of the chain still reads it, so that parts of the chain may stay.
+    **Attention.** The products are `linalg` ops of any maps that sum over one loop. Batch and heads may be two
+    dimensions, one (`batch_matmul` of reshaped operands), or none. Transposes and reshapes around the products are
+    undone. Keys and values may lack the dimension of heads, or be repeated for each group of heads. The result has the
+    element type of the last product.
+    - The softmax is `linalg.softmax`, or `exp(s)/Σ exp(s)` over the last dimension, also times the reciprocal. Whatever
+      is the same for a row may be subtracted from s, such as its maximum. Zeros in place of rows that are all -Inf may
+      follow, as PyTorch has them.
+    - s is the product times a constant, of which a part may stand at the queries or keys. A tensor is added to it, or
+      the product starts from it: the mask. It may broadcast.
+    - Or a choice puts -Inf in place of s, or adds it. The condition becomes a mask of i1. If it compares the places of
+      key and query (`linalg.index`), it becomes `causal`.
+
+    A row of which all keys are masked is NaN in most chains, and zeros in the op. What is nearly attention stays, and
+    `report` says why: a softmax over another dimension, a choice of a large number instead of -Inf, a mask before the
+    scale, two masks, scores or weights that something else reads too, heads that are not of one static size.
+
+    What else reads a value of an activation or a norm still reads it, so that parts of the chain may stay.
 
     Effect on rounding: none in the bit-exact class. Else the op's own steps are taken, and values between them are not
     rounded to narrow types.

@@ -10,6 +10,8 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -44,8 +46,7 @@ static Polynomial multiply(const Polynomial &a, const Polynomial &b) {
   return product;
 }
 
-/// The constant that the node is, through casts.
-static std::optional<double> getNumber(const ElementNode *node) {
+std::optional<double> resid::getNumber(const ElementNode *node) {
   node = skipCasts(node);
   if (!node->constant)
     return std::nullopt;
@@ -53,6 +54,17 @@ static std::optional<double> getNumber(const ElementNode *node) {
   bool losesInfo;
   value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
   return value.convertToDouble();
+}
+
+double resid::shorten(double value) {
+  for (int digits = 1; digits != 9; ++digits) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.*g", digits, value);
+    double candidate = std::strtod(text, nullptr);
+    if (static_cast<float>(candidate) == static_cast<float>(value))
+      return candidate;
+  }
+  return value;
 }
 
 bool PolynomialRing::areEqual(double a, double b) const {
@@ -97,6 +109,8 @@ std::optional<Polynomial> PolynomialRing::divide(const ElementNode *dividend, co
 
 /// The exponent of a power, if that is a small integer.
 static std::optional<int> getExponent(const ElementNode *node) {
+  if (APInt integer; matchPattern(node->value, m_ConstantInt(&integer)))
+    return integer.sge(1) && integer.sle(kMaximumPower) ? std::optional<int>(integer.getSExtValue()) : std::nullopt;
   std::optional<double> number = getNumber(node);
   if (!number || *number != std::floor(*number) || *number < 1.0 || *number > kMaximumPower)
     return std::nullopt;
@@ -129,7 +143,7 @@ std::optional<Polynomial> PolynomialRing::expandOperation(const ElementNode *nod
       })
       .Case<math::RsqrtOp>(
           [&](auto) -> Result { return getAtomOf(skipCasts(node->operands[0]), PolynomialAtom::ReciprocalRoot); })
-      .Case<math::PowFOp>([&](auto) -> Result {
+      .Case<math::PowFOp, math::FPowIOp>([&](auto) -> Result {
         std::optional<int> exponent = getExponent(node->operands[1]);
         Result base = exponent ? expand(node->operands[0]) : std::nullopt;
         if (!base)

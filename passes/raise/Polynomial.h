@@ -53,6 +53,12 @@ private:
 /// The node behind casts between float types.
 const ElementNode *skipCasts(const ElementNode *node);
 
+/// The float constant that the node is, through casts.
+std::optional<double> getNumber(const ElementNode *node);
+
+/// As few digits as give the same f32, so that 1e-5 in f32 is 1e-5 in the text.
+double shorten(double value);
+
 } // namespace mlir::resid
 
 #endif // RESID_PASSES_RAISE_POLYNOMIAL_H

@@ -7,9 +7,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
+#include "passes/raise/AttentionBuilder.h"
 #include "passes/raise/Forms.h"
-#include <cstdio>
-#include <cstdlib>
+#include "passes/raise/Polynomial.h"
 
 namespace mlir::resid {
 #define GEN_PASS_DEF_RAISE
@@ -23,14 +23,16 @@ using namespace mlir::resid;
 /// function.
 static constexpr double kTolerance = 1e-6, kNear = 0.02;
 
-/// An op whose result may be the last of a chain.
+static constexpr const char *kNotItsBits = "equal in real arithmetic, but not in its bits; level=all raises it";
+
+/// An op whose result may be the last of a chain: elementwise, or a product.
 static bool isCandidate(Operation *op) {
   auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
   if (!type || !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type.getElementType()) ||
       type.getRank() == 0 || type.getEncoding())
     return false;
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
-    return !isa<linalg::FillOp>(op) && structured.getNumParallelLoops() == structured.getNumLoops();
+    return !isa<linalg::FillOp>(op) && structured.getNumParallelLoops() + 1 >= structured.getNumLoops();
   return isa_and_present<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
          OpTrait::hasElementwiseMappableTraits(op);
 }
@@ -41,18 +43,6 @@ static bool mayHaveForm(const ElementExpression &expression) {
     return isa<math::ErfOp, math::TanhOp, math::ExpOp, math::RsqrtOp, math::SqrtOp, arith::MaximumFOp, arith::MaxNumFOp,
                arith::SelectOp>(op);
   });
-}
-
-/// As few digits as give the same f32, so that 1e-5 in f32 is 1e-5 in the text.
-static double shorten(double value) {
-  for (int digits = 1; digits != 9; ++digits) {
-    char text[32];
-    std::snprintf(text, sizeof(text), "%.*g", digits, value);
-    double candidate = std::strtod(text, nullptr);
-    if (static_cast<float>(candidate) == static_cast<float>(value))
-      return candidate;
-  }
-  return value;
 }
 
 namespace {
@@ -73,6 +63,10 @@ struct Raise : resid::impl::RaiseBase<Raise> {
         op->erase();
         continue;
       }
+      if (auto structured = dyn_cast<linalg::LinalgOp>(op); structured && structured.getNumReductionLoops() != 0) {
+        raiseProduct(structured);
+        continue;
+      }
       ElementExpression expression(op->getResult(0));
       const ElementNode *root = expression.getRoot();
       if (root->kind == ElementNode::Operator && root->tensor == op->getResult(0) && mayHaveForm(expression))
@@ -80,12 +74,32 @@ struct Raise : resid::impl::RaiseBase<Raise> {
     }
   }
 
+  void raiseProduct(linalg::LinalgOp op) {
+    if (level != RaiseLevel::All && !report)
+      return;
+    std::string refusal;
+    std::optional<AttentionForm> form = matchAttention(op, refusal);
+    if (!form) {
+      if (report && level == RaiseLevel::All && !refusal.empty())
+        op->emitRemark() << "not raised: 'attention' is nearly that, but " << refusal;
+      return;
+    }
+    if (level != RaiseLevel::All) {
+      op->emitRemark() << "not raised: 'attention' is " << kNotItsBits;
+      return;
+    }
+    emitRemark(op->getLoc()) << "raised (exact in real arithmetic): resid.attention";
+    OpBuilder builder(op);
+    op->getResult(0).replaceAllUsesWith(buildAttention(builder, *form, kTolerance));
+    op->erase();
+  }
+
   void raise(Operation *op, const ElementExpression &expression) {
     if (std::optional<ActivationForm> form = matchExactActivation(expression))
       return replaceByActivation(op, *form, "bit-exact");
     if (level != RaiseLevel::All) {
       if (report)
-        remarkNear(op, expression, kTolerance, "equal in real arithmetic, but not in its bits; level=all raises it");
+        remarkNear(op, expression, kTolerance, kNotItsBits);
       return;
     }
     if (std::optional<ActivationForm> form = matchActivation(expression, kTolerance))
