@@ -77,8 +77,10 @@ ElementNode *ElementExpression::ofTensor(Value tensor, AffineMap map, unsigned d
   ElementNode *node = makeOfTensor(tensor, map, depth);
   // A copy is the number that it is a copy of.
   known[{tensor, map}] = node;
-  if (map.isIdentity() && node->tensor && node->map == map && !llvm::is_contained(tensors, node))
+  if (map.isIdentity() && node->tensor && !node->whole && node->type == getElementTypeOrSelf(tensor.getType())) {
+    node->whole = tensor;
     tensors.push_back(node);
+  }
   return node;
 }
 

@@ -33,6 +33,9 @@ struct ElementNode {
   /// The tensor that it is an element of, if it is one, and the map from the root's dimensions to the tensor's.
   Value tensor;
   AffineMap map;
+  /// A tensor of the root's shape whose element it is at the same place, if there is one. It may be a reshape or a copy
+  /// of `tensor`.
+  Value whole;
 };
 
 /// The constant that all elements of `value`, or the scalar itself, are.
@@ -44,8 +47,8 @@ public:
   explicit ElementExpression(Value root);
 
   const ElementNode *getRoot() const { return root; }
-  /// The tensors of the root's shape whose elements, at the same place, are in the expression, operands before what is
-  /// computed from them.
+  /// The nodes that are elements of tensors of the root's shape, at the same place, operands before what is computed
+  /// from them.
   ArrayRef<const ElementNode *> getTensors() const { return tensors; }
   /// Whether the expression holds an op that `predicate` likes.
   bool contains(function_ref<bool(Operation *)> predicate) const;

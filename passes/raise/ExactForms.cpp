@@ -127,8 +127,7 @@ const ElementNode *ExactMatcher::matchReLU(Node node) const {
 
 const ElementNode *ExactMatcher::narrow(Node wide) const {
   Node x = wide && wide->type != stored ? operandOf<arith::ExtFOp>(wide) : wide;
-  bool isElement =
-      x && x->type == stored && x->tensor && x->tensor.getType() == root->tensor.getType() && x->map == root->map;
+  bool isElement = x && x->type == stored && x->whole && x->whole.getType() == root->whole.getType();
   return isElement ? x : nullptr;
 }
 

@@ -121,7 +121,7 @@ struct Raise : resid::impl::RaiseBase<Raise> {
     if (report || effect != "bit-exact")
       emitRemark(op->getLoc()) << "raised (" << effect << "): resid.activation " << stringifyActivationKind(form.kind);
     OpBuilder builder(op);
-    replace(op, ActivationOp::create(builder, op->getLoc(), form.kind, form.x->tensor, Value()));
+    replace(op, ActivationOp::create(builder, op->getLoc(), form.kind, form.x->whole, Value()));
   }
 
   void replaceByNorm(Operation *op, const NormForm &form) {
@@ -129,7 +129,7 @@ struct Raise : resid::impl::RaiseBase<Raise> {
     OpBuilder builder(op);
     NormParts parts;
     parts.kind = form.kind;
-    parts.x = form.x->tensor;
+    parts.x = form.x->whole;
     parts.gamma = form.gamma ? form.gamma->tensor : Value();
     parts.beta = form.beta ? form.beta->tensor : Value();
     parts.epsilon = builder.getF64FloatAttr(shorten(form.epsilon));

@@ -99,7 +99,7 @@ static bool isReLU(const ElementNode *node, const ElementNode *element) {
 std::optional<ActivationForm> resid::matchActivation(const ElementExpression &expression, double tolerance) {
   const ElementNode *root = expression.getRoot();
   for (const ElementNode *element : expression.getTensors()) {
-    if (skipCasts(element) == skipCasts(root) || element->tensor.getType() != root->tensor.getType())
+    if (skipCasts(element) == skipCasts(root) || element->whole.getType() != root->whole.getType())
       continue;
     if (isReLU(root, element))
       return ActivationForm{ActivationKind::ReLU, element};
@@ -125,7 +125,7 @@ class NormMatcher {
 public:
   NormMatcher(const ElementExpression &expression, const ElementNode *element, double tolerance)
       : expression(expression), ring(element, tolerance), element(element),
-        size(cast<RankedTensorType>(element->tensor.getType()).getShape().back()) {}
+        size(cast<RankedTensorType>(element->whole.getType()).getShape().back()) {}
 
   std::optional<NormForm> match();
 
@@ -237,9 +237,9 @@ std::optional<NormForm> NormMatcher::match() {
 
 std::optional<NormForm> resid::matchNorm(const ElementExpression &expression, double tolerance) {
   const ElementNode *root = expression.getRoot();
-  auto type = cast<RankedTensorType>(root->tensor.getType());
+  auto type = cast<RankedTensorType>(root->whole.getType());
   for (const ElementNode *element : expression.getTensors()) {
-    auto from = cast<RankedTensorType>(element->tensor.getType());
+    auto from = cast<RankedTensorType>(element->whole.getType());
     bool fits = from.getShape() == type.getShape() && isa<FloatType>(from.getElementType()) &&
                 (from == type || from.getElementTypeBitWidth() > type.getElementTypeBitWidth());
     if (!fits || type.getRank() == 0 || ShapedType::isDynamic(type.getShape().back()) || type.getShape().back() == 0 ||

@@ -353,3 +353,66 @@ func.func @no_norms(%x: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<8x8xf32
   %3 = arith.mulf %x, %b3 : tensor<8x8xf32>
   return %0, %1, %2, %3 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// -----
+
+// torch-mlir with a batch of one: 0 is the place in it, or a reshape puts it in front. Squares are powers with an integer.
+#full = affine_map<(a, b, c) -> (a, b, c)>
+#one = affine_map<(a, b, c) -> (0, b, c)>
+#row = affine_map<(a, b, c) -> (0, b, 0)>
+#sum = affine_map<(a, b, c) -> (a, b, 0)>
+// CHECK-LABEL: func.func @batch_of_one(
+// ALL: %[[W:.*]] = tensor.expand_shape %arg0
+// ALL-NEXT: %[[A:.*]] = resid.activation silu %[[W]] : tensor<1x4x8xf32>
+// ALL-NEXT: %[[Y:.*]] = resid.rms_norm %[[A]] {epsilon = 9.9999999999999995E-7 : f64} : tensor<1x4x8xf32>
+// ALL-NEXT: return %[[Y]]
+// EXACT-NOT: resid.
+// EXACT: return
+func.func @batch_of_one(%h: tensor<4x8xf32>) -> tensor<1x4x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %eight = arith.constant 8.0 : f32
+  %eps = arith.constant 1.0e-6 : f64
+  %two = arith.constant 2 : i64
+  %x = tensor.expand_shape %h [[0, 1], [2]] output_shape [1, 4, 8] : tensor<4x8xf32> into tensor<1x4x8xf32>
+  %e = tensor.empty() : tensor<1x4x8xf32>
+  %er = tensor.empty() : tensor<1x4x1xf32>
+  %s = linalg.generic {indexing_maps = [#one, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<1x4x8xf32>) outs(%e : tensor<1x4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.negf %in : f32
+    %1 = math.exp %0 : f32
+    %2 = arith.addf %1, %one : f32
+    %3 = arith.divf %one, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<1x4x8xf32>
+  %a = linalg.generic {indexing_maps = [#one, #one, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%s, %x : tensor<1x4x8xf32>, tensor<1x4x8xf32>) outs(%e : tensor<1x4x8xf32>) {
+  ^bb0(%in: f32, %on: f32, %out: f32):
+    %0 = arith.mulf %in, %on : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x4x8xf32>
+  %q = linalg.generic {indexing_maps = [#one, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a : tensor<1x4x8xf32>) outs(%e : tensor<1x4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = math.fpowi %in, %two : f32, i64
+    linalg.yield %0 : f32
+  } -> tensor<1x4x8xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%er : tensor<1x4x1xf32>) -> tensor<1x4x1xf32>
+  %m = linalg.generic {indexing_maps = [#full, #sum], iterator_types = ["parallel", "parallel", "reduction"]} ins(%q : tensor<1x4x8xf32>) outs(%z : tensor<1x4x1xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %in, %out : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x4x1xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (0, b, 0)>, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%m : tensor<1x4x1xf32>) outs(%er : tensor<1x4x1xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.divf %in, %eight : f32
+    %1 = arith.truncf %eps : f64 to f32
+    %2 = arith.addf %0, %1 : f32
+    %3 = math.rsqrt %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<1x4x1xf32>
+  %y = linalg.generic {indexing_maps = [#one, #row, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %r : tensor<1x4x8xf32>, tensor<1x4x1xf32>) outs(%e : tensor<1x4x8xf32>) {
+  ^bb0(%in: f32, %on: f32, %out: f32):
+    %0 = arith.mulf %in, %on : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x4x8xf32>
+  return %y : tensor<1x4x8xf32>
+}
