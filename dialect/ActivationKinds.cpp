@@ -26,3 +26,10 @@ const ActivationRule &resid::getActivationRule(ActivationKind kind) {
   assert(rule.kind == kind && "the lines stand in the order of the kinds");
   return rule;
 }
+
+std::optional<ActivationKind> resid::getGatedKind(ActivationKind kind) {
+  for (const ActivationRule &rule : rules)
+    if (rule.isGated && rule.function == getActivationRule(kind).function)
+      return rule.kind;
+  return std::nullopt;
+}

@@ -7,6 +7,7 @@
 #define RESID_DIALECT_ACTIVATIONKINDS_H
 
 #include "dialect/ResidEnums.h"
+#include <optional>
 
 namespace mlir::resid {
 
@@ -23,6 +24,9 @@ struct ActivationRule {
 
 /// The rule of a kind.
 const ActivationRule &getActivationRule(ActivationKind kind);
+
+/// The gated kind of the same function, if there is one.
+std::optional<ActivationKind> getGatedKind(ActivationKind kind);
 
 } // namespace mlir::resid
 

@@ -2,6 +2,7 @@
 //
 // Activations by their steps: what the definition of resid.activation says, operation by operation.
 
+#include "dialect/ActivationKinds.h"
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -36,6 +37,8 @@ private:
   Node matchReLU(Node node) const;
   /// The element of the stored type that `wide` is, if it is one of a tensor.
   Node narrow(Node wide) const;
+  /// An activation in the arithmetic type.
+  std::optional<ActivationForm> matchWide(Node wide) const;
 
   Node root;
   Type stored;
@@ -131,6 +134,18 @@ const ElementNode *ExactMatcher::narrow(Node wide) const {
   return isElement ? x : nullptr;
 }
 
+std::optional<ActivationForm> ExactMatcher::matchWide(Node wide) const {
+  if (Node x = narrow(matchGELU(wide)))
+    return ActivationForm{ActivationKind::GELU, x};
+  if (Node x = narrow(matchSiLU(wide)))
+    return ActivationForm{ActivationKind::SiLU, x};
+  if (is<arith::MulFOp>(wide) && wide->type == arithmetic)
+    for (unsigned i : {0, 1})
+      if (Node x = narrow(matchGELUTanh(wide->operands[i], wide->operands[1 - i])))
+        return ActivationForm{ActivationKind::GELUTanh, x};
+  return std::nullopt;
+}
+
 std::optional<ActivationForm> ExactMatcher::match() const {
   // Nothing is rounded in ReLU, so that casts around it change nothing.
   if (Node x = narrow(matchReLU(root)))
@@ -140,14 +155,16 @@ std::optional<ActivationForm> ExactMatcher::match() const {
     return std::nullopt;
   if (Node x = narrow(matchReLU(wide)))
     return ActivationForm{ActivationKind::ReLU, x};
-  if (Node x = narrow(matchGELU(wide)))
-    return ActivationForm{ActivationKind::GELU, x};
-  if (Node x = narrow(matchSiLU(wide)))
-    return ActivationForm{ActivationKind::SiLU, x};
+  if (std::optional<ActivationForm> form = matchWide(wide))
+    return form;
+  // f·up, with f not rounded.
   if (is<arith::MulFOp>(wide))
-    for (unsigned i : {0, 1})
-      if (Node x = narrow(matchGELUTanh(wide->operands[i], wide->operands[1 - i])))
-        return ActivationForm{ActivationKind::GELUTanh, x};
+    for (unsigned i : {0, 1}) {
+      std::optional<ActivationForm> form = matchWide(wide->operands[i]);
+      Node up = form ? narrow(wide->operands[1 - i]) : nullptr;
+      if (up)
+        return ActivationForm{*getGatedKind(form->kind), form->x, up};
+    }
   return std::nullopt;
 }
 

@@ -12,7 +12,8 @@ namespace mlir::resid {
 
 struct ActivationForm {
   ActivationKind kind;
-  const ElementNode *x;
+  /// up is null where the kind is not gated.
+  const ElementNode *x, *up = nullptr;
 };
 
 struct NormForm {

@@ -28,11 +28,11 @@ def Raise : Pass<"resid-raise"> {
 
     **`exact`** (the default) takes activations that have the steps of `resid.activation`, one by one: the same
     operations on the same constants in the arithmetic type, and one rounding at the end. The operands of sums and
-    products may be swapped. So no bit changes.
+    products may be swapped. So no bit changes. An activation times another tensor of its type is one of the gated kinds.
 
     **`all`** also takes what is the same function in real arithmetic, and says so in a remark for each:
     - activations in any order of products and sums, with divisions by constants, with powers of small integers, with
-      casts in between (`Div`-`Erf`-`Add`-`Mul` and `Pow`-`Tanh` of ONNX, `x·sigmoid(x)`);
+      casts in between (`Div`-`Erf`-`Add`-`Mul` and `Pow`-`Tanh` of ONNX, `x·sigmoid(x)`), and what they gate;
     - `resid.layer_norm` and `resid.rms_norm` over the last dimension: mean, difference, squares, mean, epsilon, root,
       gamma and beta, as torch-mlir and importers of ONNX write them. The sums are `linalg` ops over the last loop
       which start from zeros. The last dimension is static. gamma and beta are vectors, or absent. A beta alone is not

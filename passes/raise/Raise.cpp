@@ -121,7 +121,8 @@ struct Raise : resid::impl::RaiseBase<Raise> {
     if (report || effect != "bit-exact")
       emitRemark(op->getLoc()) << "raised (" << effect << "): resid.activation " << stringifyActivationKind(form.kind);
     OpBuilder builder(op);
-    replace(op, ActivationOp::create(builder, op->getLoc(), form.kind, form.x->whole, Value()));
+    replace(op,
+            ActivationOp::create(builder, op->getLoc(), form.kind, form.x->whole, form.up ? form.up->whole : Value()));
   }
 
   void replaceByNorm(Operation *op, const NormForm &form) {

@@ -2,6 +2,7 @@
 //
 // Activations and norms by what they are in real arithmetic, whichever way they are written.
 
+#include "dialect/ActivationKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/raise/Forms.h"
@@ -96,21 +97,48 @@ static bool isReLU(const ElementNode *node, const ElementNode *element) {
   }
 }
 
-std::optional<ActivationForm> resid::matchActivation(const ElementExpression &expression, double tolerance) {
-  const ElementNode *root = expression.getRoot();
+/// The activation of one of the elements of tensors of type `type` that `node` is.
+static std::optional<ActivationForm> matchActivationOf(const ElementExpression &expression, const ElementNode *node,
+                                                       Type type, double tolerance) {
   for (const ElementNode *element : expression.getTensors()) {
-    if (skipCasts(element) == skipCasts(root) || element->whole.getType() != root->whole.getType())
+    if (skipCasts(element) == skipCasts(node) || element->whole.getType() != type)
       continue;
-    if (isReLU(root, element))
+    if (isReLU(node, element))
       return ActivationForm{ActivationKind::ReLU, element};
     PolynomialRing ring(element, tolerance);
-    std::optional<Polynomial> polynomial = ring.expand(root);
+    std::optional<Polynomial> polynomial = ring.expand(node);
     if (!polynomial)
       continue;
     if (std::optional<ActivationKind> kind = matchGELU(ring, *polynomial))
       return ActivationForm{*kind, element};
     if (isSiLU(ring, *polynomial))
       return ActivationForm{ActivationKind::SiLU, element};
+  }
+  return std::nullopt;
+}
+
+/// The node of the expression that is the same number, through casts, and an element of a tensor of type `type`.
+static const ElementNode *getElement(const ElementExpression &expression, const ElementNode *node, Type type) {
+  for (const ElementNode *element : expression.getTensors())
+    if (element->whole.getType() == type && skipCasts(element) == skipCasts(node))
+      return element;
+  return nullptr;
+}
+
+std::optional<ActivationForm> resid::matchActivation(const ElementExpression &expression, double tolerance) {
+  const ElementNode *root = expression.getRoot();
+  Type type = root->whole.getType();
+  if (std::optional<ActivationForm> form = matchActivationOf(expression, root, type, tolerance))
+    return form;
+  const ElementNode *product = skipCasts(root);
+  if (!isa_and_present<arith::MulFOp>(product->op))
+    return std::nullopt;
+  for (unsigned i : {0, 1}) {
+    const ElementNode *up = getElement(expression, product->operands[1 - i], type);
+    std::optional<ActivationForm> form =
+        up ? matchActivationOf(expression, product->operands[i], type, tolerance) : std::nullopt;
+    if (std::optional<ActivationKind> kind = form ? getGatedKind(form->kind) : std::nullopt)
+      return ActivationForm{*kind, form->x, up};
   }
   return std::nullopt;
 }

@@ -416,3 +416,92 @@ func.func @batch_of_one(%h: tensor<4x8xf32>) -> tensor<1x4x8xf32> {
   } -> tensor<1x4x8xf32>
   return %y : tensor<1x4x8xf32>
 }
+
+// -----
+
+// Gated kinds, where the function is not rounded before the product: in f32, and in bf16 with one rounding at the end.
+// CHECK-LABEL: func.func @exact_gated(
+// CHECK: resid.activation swiglu %arg0, %arg1 : tensor<4x8xf32>
+// CHECK: resid.activation geglu %arg2, %arg3 : tensor<4x8xbf16>
+// CHECK-NOT: math
+// CHECK: return
+func.func @exact_gated(%x: tensor<4x8xf32>, %u: tensor<4x8xf32>, %h: tensor<4x8xbf16>, %v: tensor<4x8xbf16>) -> (tensor<4x8xf32>, tensor<4x8xbf16>) {
+  %one = arith.constant dense<1.0> : tensor<4x8xf32>
+  %half = arith.constant dense<0.5> : tensor<4x8xf32>
+  %root = arith.constant dense<0.707106769> : tensor<4x8xf32>
+  %n = arith.negf %x : tensor<4x8xf32>
+  %e = math.exp %n : tensor<4x8xf32>
+  %d = arith.addf %e, %one : tensor<4x8xf32>
+  %s = arith.divf %x, %d : tensor<4x8xf32>
+  %0 = arith.mulf %u, %s : tensor<4x8xf32>
+  %w = arith.extf %h : tensor<4x8xbf16> to tensor<4x8xf32>
+  %r = arith.mulf %w, %root : tensor<4x8xf32>
+  %f = math.erf %r : tensor<4x8xf32>
+  %p = arith.addf %one, %f : tensor<4x8xf32>
+  %m = arith.mulf %w, %half : tensor<4x8xf32>
+  %g = arith.mulf %m, %p : tensor<4x8xf32>
+  %wv = arith.extf %v : tensor<4x8xbf16> to tensor<4x8xf32>
+  %y = arith.mulf %g, %wv : tensor<4x8xf32>
+  %1 = arith.truncf %y : tensor<4x8xf32> to tensor<4x8xbf16>
+  return %0, %1 : tensor<4x8xf32>, tensor<4x8xbf16>
+}
+
+// -----
+
+// LLaMA from torch-mlir, in bf16: a sigmoid, and a rounding after each product. GELU with tanh as Gemma has it; a gate beside a ReLU, a gate that
+// broadcasts, and a gate that is added are none of these.
+// CHECK-LABEL: func.func @gated(
+// ALL: resid.activation swiglu %arg0, %arg1 : tensor<4x8xbf16>
+// ALL: resid.activation geglu_tanh %arg2, %arg3 : tensor<4x8xf32>
+// ALL: %[[S:.*]] = resid.activation silu %arg2 : tensor<4x8xf32>
+// ALL: linalg.generic {{.*}} ins(%[[S]], %arg4
+// ALL: %[[T:.*]] = resid.activation silu %arg3 : tensor<4x8xf32>
+// ALL: arith.addf %[[T]], %arg2
+// ALL: resid.activation relu %arg2
+// ALL: arith.mulf
+// ALL-NOT: resid.
+// EXACT-NOT: glu
+// CHECK: return
+func.func @gated(%h: tensor<4x8xbf16>, %v: tensor<4x8xbf16>, %x: tensor<4x8xf32>, %u: tensor<4x8xf32>, %g: tensor<8xf32>)
+    -> (tensor<4x8xbf16>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %bone = arith.constant dense<1.0> : tensor<4x8xbf16>
+  %b0 = arith.negf %h : tensor<4x8xbf16>
+  %b1 = math.exp %b0 : tensor<4x8xbf16>
+  %b2 = arith.addf %b1, %bone : tensor<4x8xbf16>
+  %b3 = arith.divf %bone, %b2 : tensor<4x8xbf16>
+  %b4 = arith.mulf %b3, %h : tensor<4x8xbf16>
+  %0 = arith.mulf %b4, %v : tensor<4x8xbf16>
+  %three = arith.constant dense<3.0> : tensor<4x8xf32>
+  %k = arith.constant dense<0.044715> : tensor<4x8xf32>
+  %c = arith.constant dense<0.797884583> : tensor<4x8xf32>
+  %one = arith.constant dense<1.0> : tensor<4x8xf32>
+  %half = arith.constant dense<0.5> : tensor<4x8xf32>
+  %t0 = math.powf %x, %three : tensor<4x8xf32>
+  %t1 = arith.mulf %t0, %k : tensor<4x8xf32>
+  %t2 = arith.addf %x, %t1 : tensor<4x8xf32>
+  %t3 = arith.mulf %t2, %c : tensor<4x8xf32>
+  %t4 = math.tanh %t3 : tensor<4x8xf32>
+  %t5 = arith.addf %t4, %one : tensor<4x8xf32>
+  %t6 = arith.mulf %x, %t5 : tensor<4x8xf32>
+  %t7 = arith.mulf %t6, %half : tensor<4x8xf32>
+  %1 = arith.mulf %t7, %u : tensor<4x8xf32>
+  %s0 = arith.negf %x : tensor<4x8xf32>
+  %s1 = math.exp %s0 : tensor<4x8xf32>
+  %s2 = arith.addf %s1, %one : tensor<4x8xf32>
+  %s3 = arith.divf %x, %s2 : tensor<4x8xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%s3, %g : tensor<4x8xf32>, tensor<8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %gate: f32, %out: f32):
+    %v0 = arith.mulf %in, %gate : f32
+    linalg.yield %v0 : f32
+  } -> tensor<4x8xf32>
+  %a0 = arith.negf %u : tensor<4x8xf32>
+  %a1 = math.exp %a0 : tensor<4x8xf32>
+  %a2 = arith.addf %a1, %one : tensor<4x8xf32>
+  %a3 = arith.divf %u, %a2 : tensor<4x8xf32>
+  %3 = arith.addf %a3, %x : tensor<4x8xf32>
+  %zero = arith.constant dense<0.0> : tensor<4x8xf32>
+  %r = arith.maximumf %x, %zero : tensor<4x8xf32>
+  %4 = arith.mulf %r, %u : tensor<4x8xf32>
+  return %0, %1, %2, %3, %4 : tensor<4x8xbf16>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
