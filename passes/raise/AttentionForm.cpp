@@ -4,29 +4,15 @@
 
 #include "passes/raise/AttentionForm.h"
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/raise/AttentionMask.h"
 #include "passes/raise/CausalMask.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "passes/raise/Products.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
 /// The largest head of resid.attention.
 static constexpr int64_t kMaximumHeadSize = 256;
-
-/// A product over one loop.
-static std::optional<Contraction> getProduct(Value value) {
-  auto op = value ? value.getDefiningOp<linalg::LinalgOp>() : linalg::LinalgOp();
-  if (!op || !op.hasPureTensorSemantics() || op.getNumReductionLoops() != 1)
-    return std::nullopt;
-  return matchContraction(op);
-}
-
-static bool startsFromZeros(Contraction &product) {
-  std::optional<APFloat> start = getFloatConstant(product.init->get());
-  return start && start->isZero();
-}
 
 static bool isProductElement(const ElementNode *node) {
   return node->kind == ElementNode::Input && node->tensor && getProduct(node->tensor);
@@ -114,7 +100,6 @@ private:
   bool hasKnownSizes();
   bool hasCommonHeads();
   bool readStart(ScoreForm &scores, Contraction &contraction);
-  bool isUsedOnce();
   bool refuse(const Twine &reason) {
     refusal = reason.str();
     return false;
@@ -194,7 +179,8 @@ bool AttentionMatcher::readProduct(ScoreForm &scores) {
       form.heads.push_back(i);
   if (form.heads.size() > 2)
     return refuse("its scores have more than four dimensions");
-  return readStart(scores, contraction) && (isUsedOnce() || refuse("something else reads its scores or weights"));
+  return readStart(scores, contraction) &&
+         (leadsOnlyTo(product, op) || refuse("something else reads its scores or weights"));
 }
 
 /// A product may start from a mask.
@@ -205,22 +191,6 @@ bool AttentionMatcher::readStart(ScoreForm &scores, Contraction &contraction) {
     return refuse("its product starts from something else than zeros");
   form.start = std::make_unique<ElementExpression>(contraction.init->get());
   return addMask(scores, form.start->getRoot(), refusal);
-}
-
-/// Whether what reads the product, or is computed from it, leads to the last product only. What is never read, and
-/// sizes, do not count.
-bool AttentionMatcher::isUsedOnce() {
-  SmallVector<Value> open = {product};
-  SmallPtrSet<Operation *, 16> seen;
-  while (!open.empty())
-    for (Operation *user : open.pop_back_val().getUsers()) {
-      if (user == op.getOperation() || isa<tensor::DimOp>(user) || isOpTriviallyDead(user) || !seen.insert(user).second)
-        continue;
-      if (user->getBlock() != op->getBlock() || user->getNumResults() == 0 || !isMemoryEffectFree(user))
-        return false;
-      llvm::append_range(open, user->getResults());
-    }
-  return true;
 }
 
 bool AttentionMatcher::readMasks(const ScoreForm &scores) {

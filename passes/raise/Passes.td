@@ -8,11 +8,11 @@
 include "passes/PassOptions.td"
 
 def Raise : Pass<"resid-raise"> {
-  let summary = "raises activations, norms and attention that are written out to ops of resid";
+  let summary = "raises sub-layers and norms that are written out to ops of resid";
   let description = [{
     Class: **bit-exact**; with `level=all` **exact in real arithmetic**.
 
-    Importers write activations, norms and attention as chains of `linalg`, `arith` and `math`. The pass reads such a chain as an
+    Importers write activations, linear layers, norms and attention as chains of `linalg`, `arith` and `math`. The pass reads such a chain as an
     expression of one element, across as many ops as it takes, and replaces its last op.
 
     Before and after, with `level=exact`:
@@ -29,6 +29,10 @@ def Raise : Pass<"resid-raise"> {
     **`exact`** (the default) takes activations that have the steps of `resid.activation`, one by one: the same
     operations on the same constants in the arithmetic type, and one rounding at the end. The operands of sums and
     products may be swapped. So no bit changes. An activation times another tensor of its type is one of the gated kinds.
+
+    A product of rows with a matrix to which a vector is added, by output feature, is `resid.linear`. The matrix may be
+    turned, or copied for each batch. The product starts from +0 and is stored in the type of the sum, which is the
+    arithmetic type of the op. One rounding may follow. A product without a bias stays.
 
     **`all`** also takes what is the same function in real arithmetic, and says so in a remark for each:
     - activations in any order of products and sums, with divisions by constants, with powers of small integers, with

@@ -9,6 +9,7 @@
 #include "passes/Passes.h"
 #include "passes/raise/AttentionBuilder.h"
 #include "passes/raise/Forms.h"
+#include "passes/raise/LinearForm.h"
 #include "passes/raise/Polynomial.h"
 
 namespace mlir::resid {
@@ -69,21 +70,20 @@ struct Raise : resid::impl::RaiseBase<Raise> {
       }
       ElementExpression expression(op->getResult(0));
       const ElementNode *root = expression.getRoot();
-      if (root->kind == ElementNode::Operator && root->tensor == op->getResult(0) && mayHaveForm(expression))
+      if (root->kind != ElementNode::Operator || root->tensor != op->getResult(0) || raiseLinear(op, expression))
+        continue;
+      if (mayHaveForm(expression))
         raise(op, expression);
     }
   }
 
   void raiseProduct(linalg::LinalgOp op) {
-    if (level != RaiseLevel::All && !report)
+    if ((level != RaiseLevel::All && !report) || raiseLinear(op, ElementExpression(op->getResult(0))))
       return;
     std::string refusal;
     std::optional<AttentionForm> form = matchAttention(op, refusal);
-    if (!form) {
-      if (report && level == RaiseLevel::All && !refusal.empty())
-        op->emitRemark() << "not raised: 'attention' is nearly that, but " << refusal;
-      return;
-    }
+    if (!form)
+      return remarkRefusal(op, "attention", refusal);
     if (level != RaiseLevel::All) {
       op->emitRemark() << "not raised: 'attention' is " << kNotItsBits;
       return;
@@ -92,6 +92,34 @@ struct Raise : resid::impl::RaiseBase<Raise> {
     OpBuilder builder(op);
     op->getResult(0).replaceAllUsesWith(buildAttention(builder, *form, kTolerance));
     op->erase();
+  }
+
+  /// Whether the op is a linear layer, raised or not.
+  bool raiseLinear(Operation *op, const ElementExpression &expression) {
+    std::string refusal;
+    std::optional<LinearForm> form = matchLinear(expression, refusal);
+    if (!form) {
+      remarkRefusal(op, "linear", refusal);
+      return false;
+    }
+    if (!form->isExact && level != RaiseLevel::All) {
+      if (report)
+        op->emitRemark() << "not raised: 'linear' is " << kNotItsBits;
+      return true;
+    }
+    if (report || !form->isExact)
+      emitRemark(op->getLoc()) << "raised (" << (form->isExact ? "bit-exact" : "exact in real arithmetic")
+                               << "): resid.linear";
+    OpBuilder builder(op);
+    Value result = op->getResult(0);
+    result.replaceAllUsesWith(buildLinear(builder, op->getLoc(), *form, result.getType()));
+    op->erase();
+    return true;
+  }
+
+  void remarkRefusal(Operation *op, StringRef name, StringRef refusal) {
+    if (report && level == RaiseLevel::All && !refusal.empty())
+      op->emitRemark() << "not raised: '" << name << "' is nearly that, but " << refusal;
   }
 
   void raise(Operation *op, const ElementExpression &expression) {
