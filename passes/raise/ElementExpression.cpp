@@ -44,6 +44,11 @@ bool ElementExpression::contains(function_ref<bool(Operation *)> predicate) cons
   return llvm::any_of(nodes, [&](const auto &node) { return node->op && predicate(node->op); });
 }
 
+bool ElementExpression::hasRowSum(unsigned dimensions) const {
+  return llvm::any_of(
+      nodes, [&](const auto &node) { return node->kind == ElementNode::RowSum && node->summed == dimensions; });
+}
+
 ElementNode *ElementExpression::create(ElementNode::Kind kind, Value value, AffineMap map) {
   nodes.push_back(std::make_unique<ElementNode>());
   ElementNode *node = nodes.back().get();
@@ -129,7 +134,7 @@ ElementNode *ElementExpression::ofStructured(linalg::LinalgOp op, Value tensor, 
   bool isKnown = op.hasPureTensorSemantics() && op.getNumDpsInits() == 1;
   for (AffineMap operand : op.getIndexingMapsArray())
     isKnown &= operand.isProjectedPermutation(/*allowZeroInResults=*/true);
-  if (isKnown && op.getNumReductionLoops() == 1)
+  if (isKnown && op.getNumReductionLoops() != 0)
     if (ElementNode *sum = ofRowSum(op, tensor, map, depth))
       return sum;
   AffineMap result = isKnown ? op.getIndexingMapsArray().back() : AffineMap();
@@ -144,20 +149,23 @@ ElementNode *ElementExpression::ofStructured(linalg::LinalgOp op, Value tensor, 
   return node;
 }
 
-/// The sum over the last loop, which starts from zeros, of an op whose other loops are the root's leading ones.
+/// The sum over the last loops, which starts from zeros, of an op whose other loops are the root's leading ones.
 ElementNode *ElementExpression::ofRowSum(linalg::LinalgOp op, Value tensor, AffineMap map, unsigned depth) {
   MLIRContext *context = op.getContext();
   std::optional<APFloat> start = getFloatConstant(op.getDpsInits().front());
   unsigned loops = op.getNumLoops();
-  if (!start || !start->isZero() || loops != rank || rank == 0 ||
-      op.getIteratorTypesArray().back() != utils::IteratorType::reduction)
+  unsigned summed = op.getNumReductionLoops();
+  if (!start || !start->isZero() || loops != rank)
     return nullptr;
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if ((kind == utils::IteratorType::reduction) != (loop + summed >= loops))
+      return nullptr;
   // Row by row: what is asked is the sum of the row that the root's element is in.
   AffineMap result = op.getIndexingMapsArray().back();
   for (auto [asked, written] : llvm::zip_equal(map.getResults(), result.getResults()))
     if (asked != written)
       return nullptr;
-  if (llvm::count_if(result.getResults(), llvm::IsaPred<AffineDimExpr>) != rank - 1)
+  if (llvm::count_if(result.getResults(), llvm::IsaPred<AffineDimExpr>) != rank - summed)
     return nullptr;
   auto sum = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
   Value old = op.getBlock()->getArguments().back();
@@ -167,6 +175,7 @@ ElementNode *ElementExpression::ofRowSum(linalg::LinalgOp op, Value tensor, Affi
   const ElementNode *operand = ofScalar(op, term, AffineMap::getMultiDimIdentityMap(loops, context), depth);
   ElementNode *node = create(ElementNode::RowSum, tensor, map);
   node->op = op;
+  node->summed = summed;
   node->operands.push_back(operand);
   return node;
 }

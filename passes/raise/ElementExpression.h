@@ -21,13 +21,14 @@ struct ElementNode {
     Constant, ///< A float constant.
     Operator, ///< The scalar operation `op` on `operands`, or a tensor-level one on their elements.
     Place,    ///< Where the element is: the one result of `map`, of type index.
-    RowSum    ///< The sum of `operands.front()` over the last dimension.
+    RowSum    ///< The sum of `operands.front()` over the last `summed` dimensions.
   };
   Kind kind = Input;
   Type type;
   Operation *op = nullptr;
   SmallVector<const ElementNode *, 3> operands;
   std::optional<APFloat> constant;
+  unsigned summed = 0;
   /// The tensor or the scalar of the program that it was made for.
   Value value;
   /// The tensor that it is an element of, if it is one, and the map from the root's dimensions to the tensor's.
@@ -52,6 +53,8 @@ public:
   ArrayRef<const ElementNode *> getTensors() const { return tensors; }
   /// Whether the expression holds an op that `predicate` likes.
   bool contains(function_ref<bool(Operation *)> predicate) const;
+  /// Whether it holds a sum over the last `dimensions`.
+  bool hasRowSum(unsigned dimensions) const;
 
 private:
   using Key = std::pair<Value, AffineMap>;

@@ -17,11 +17,13 @@ struct ActivationForm {
 };
 
 struct NormForm {
-  /// Layer or RMS, over the last dimension.
+  /// Layer or RMS.
   NormKind kind;
   /// gamma and beta may be null.
   const ElementNode *x, *gamma, *beta;
   double epsilon;
+  /// How many of the last dimensions it is over.
+  unsigned rank;
 };
 
 /// The activation whose steps the expression has, one by one, in the arithmetic type, with one rounding at the end.

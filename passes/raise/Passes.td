@@ -37,10 +37,11 @@ def Raise : Pass<"resid-raise"> {
     **`all`** also takes what is the same function in real arithmetic, and says so in a remark for each:
     - activations in any order of products and sums, with divisions by constants, with powers of small integers, with
       casts in between (`Div`-`Erf`-`Add`-`Mul` and `Pow`-`Tanh` of ONNX, `x·sigmoid(x)`), and what they gate;
-    - `resid.layer_norm` and `resid.rms_norm` over the last dimension: mean, difference, squares, mean, epsilon, root,
-      gamma and beta, as torch-mlir and importers of ONNX write them. The sums are `linalg` ops over the last loop
-      which start from zeros. The last dimension is static. gamma and beta are vectors, or absent. A beta alone is not
-      part of the norm;
+    - `resid.linear` with other roundings, also as a product that starts from its bias;
+    - `resid.layer_norm` and `resid.rms_norm` over the last dimensions: mean, difference, squares, mean, epsilon, root,
+      gamma and beta, as torch-mlir and importers of ONNX write them. The sums are `linalg` ops over the last
+      loops which start from zeros. The last dimensions are static. gamma and beta have these dimensions, or are absent.
+      A beta alone is not part of the norm;
     - `resid.attention`: a product of queries and keys, a softmax over the keys, and a product with the values. See below.
 
     Constants may be off by a millionth, so that constants of f32 are taken for what they stand for.

@@ -89,7 +89,7 @@ Polynomial PolynomialRing::getAtomOf(const ElementNode *node, PolynomialAtom::Fu
 /// Programs take the mean of a row twice, so that sums of one thing are one.
 Polynomial PolynomialRing::getRowSum(const ElementNode *node, const Polynomial &sum) {
   for (auto [number, atom] : llvm::enumerate(atoms))
-    if (atom.node->kind == ElementNode::RowSum && areEqual(atom.sum, sum))
+    if (atom.node->kind == ElementNode::RowSum && atom.node->summed == node->summed && areEqual(atom.sum, sum))
       return {{{unsigned(number)}, 1.0}};
   atoms.push_back({node, PolynomialAtom::Value, sum});
   return {{{unsigned(atoms.size() - 1)}, 1.0}};

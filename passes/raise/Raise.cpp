@@ -162,9 +162,9 @@ struct Raise : resid::impl::RaiseBase<Raise> {
     parts.gamma = form.gamma ? form.gamma->tensor : Value();
     parts.beta = form.beta ? form.beta->tensor : Value();
     parts.epsilon = builder.getF64FloatAttr(shorten(form.epsilon));
-    parts.normRank = builder.getI64IntegerAttr(1);
+    parts.normRank = builder.getI64IntegerAttr(form.gamma ? 1 : form.rank);
     parts.zeroCenteredGamma = parts.narrowAffine = false;
-    parts.rank = 1;
+    parts.rank = form.rank;
     replace(op, createNorm(builder, op->getLoc(), parts, parts.x, op->getResult(0).getType()));
   }
 

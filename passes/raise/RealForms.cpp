@@ -151,9 +151,11 @@ namespace {
 /// Matches (x - Σx/n)·r·γ + β, or x·r·γ + β, with r the reciprocal root of what stands in a norm's.
 class NormMatcher {
 public:
-  NormMatcher(const ElementExpression &expression, const ElementNode *element, double tolerance)
-      : expression(expression), ring(element, tolerance), element(element),
-        size(cast<RankedTensorType>(element->whole.getType()).getShape().back()) {}
+  /// A norm over dimensions of the sizes `shape`.
+  NormMatcher(const ElementExpression &expression, const ElementNode *element, ArrayRef<int64_t> shape,
+              double tolerance)
+      : expression(expression), ring(element, tolerance), element(element), shape(shape),
+        size(ShapedType::getNumElements(shape)) {}
 
   std::optional<NormForm> match();
 
@@ -161,11 +163,13 @@ private:
   bool readScaled(const Atoms &atoms);
   bool readTerm(const Atoms &atoms, double coefficient);
   bool readRoot();
+  bool isSum(unsigned number, const Polynomial &expected) const;
   const ElementNode *getParameter(std::optional<unsigned> number, bool &isKnown) const;
 
   const ElementExpression &expression;
   PolynomialRing ring;
   const ElementNode *element;
+  ArrayRef<int64_t> shape;
   int64_t size;
   std::optional<unsigned> root, gamma, beta, mean;
   double epsilon = 0.0;
@@ -186,6 +190,12 @@ bool NormMatcher::readScaled(const Atoms &atoms) {
   return root.has_value();
 }
 
+/// Whether the atom is the sum of `expected` over the norm's dimensions.
+bool NormMatcher::isSum(unsigned number, const Polynomial &expected) const {
+  const PolynomialAtom &atom = ring.getAtom(number);
+  return atom.node->summed == shape.size() && ring.areEqual(atom.sum, expected);
+}
+
 /// The terms -Σx/n·r·γ and β.
 bool NormMatcher::readTerm(const Atoms &atoms, double coefficient) {
   if (atoms.size() == 1 && !beta && ring.areEqual(coefficient, 1.0)) {
@@ -198,8 +208,7 @@ bool NormMatcher::readTerm(const Atoms &atoms, double coefficient) {
   for (unsigned number : atoms)
     if (number != root && number != gamma)
       rest.push_back(number);
-  if (rest.size() != 1 || rest.size() + 1 + gamma.has_value() != atoms.size() ||
-      !ring.areEqual(ring.getAtom(rest[0]).sum, {{{x}, 1.0}}))
+  if (rest.size() != 1 || rest.size() + 1 + gamma.has_value() != atoms.size() || !isSum(rest[0], {{{x}, 1.0}}))
     return false;
   mean = rest[0];
   return true;
@@ -226,21 +235,21 @@ bool NormMatcher::readRoot() {
     expected[{x, *mean}] = -2.0 / n;
     expected[{*mean, *mean}] = 1.0 / (n * n);
   }
-  return squares && epsilon >= 0.0 && ring.areEqual(ring.getAtom(*squares).sum, expected);
+  return squares && epsilon >= 0.0 && isSum(*squares, expected);
 }
 
-/// The vector whose element, by feature, the atom is.
+/// The tensor of the norm's dimensions whose element the atom is.
 const ElementNode *NormMatcher::getParameter(std::optional<unsigned> number, bool &isKnown) const {
   if (!number)
     return nullptr;
   const PolynomialAtom &atom = ring.getAtom(*number);
   const ElementNode *node = atom.node;
   auto type = node->tensor ? dyn_cast<RankedTensorType>(node->tensor.getType()) : RankedTensorType();
-  unsigned dims = node->map ? node->map.getNumDims() : 0;
-  bool isVector = type && type.getRank() == 1 && type.getDimSize(0) == size &&
-                  node->map.getResult(0) == getAffineDimExpr(dims - 1, type.getContext()) &&
-                  isa<FloatType>(type.getElementType()) && (!node->type.isF64() || element->type.isF64());
-  isKnown &= isVector && atom.function == PolynomialAtom::Value;
+  bool isParameter =
+      type && type.getShape() == shape && isa<FloatType>(type.getElementType()) &&
+      node->map == node->map.getMinorIdentityMap(node->map.getNumDims(), shape.size(), type.getContext()) &&
+      (!node->type.isF64() || element->type.isF64());
+  isKnown &= isParameter && atom.function == PolynomialAtom::Value;
   return node;
 }
 
@@ -257,8 +266,12 @@ std::optional<NormForm> NormMatcher::match() {
     if (!llvm::is_contained(atoms, x) && !readTerm(atoms, coefficient))
       return std::nullopt;
   bool isKnown = readRoot();
-  NormForm form{mean ? NormKind::Layer : NormKind::RMS, element, getParameter(gamma, isKnown),
-                getParameter(beta, isKnown), epsilon};
+  NormForm form{mean ? NormKind::Layer : NormKind::RMS,
+                element,
+                getParameter(gamma, isKnown),
+                getParameter(beta, isKnown),
+                epsilon,
+                static_cast<unsigned>(shape.size())};
   // The ops take a beta beside a gamma only.
   return isKnown && (form.gamma || !form.beta) ? std::optional(form) : std::nullopt;
 }
@@ -270,11 +283,15 @@ std::optional<NormForm> resid::matchNorm(const ElementExpression &expression, do
     auto from = cast<RankedTensorType>(element->whole.getType());
     bool fits = from.getShape() == type.getShape() && isa<FloatType>(from.getElementType()) &&
                 (from == type || from.getElementTypeBitWidth() > type.getElementTypeBitWidth());
-    if (!fits || type.getRank() == 0 || ShapedType::isDynamic(type.getShape().back()) || type.getShape().back() == 0 ||
-        skipCasts(element) == skipCasts(root))
+    if (!fits || skipCasts(element) == skipCasts(root))
       continue;
-    if (std::optional<NormForm> form = NormMatcher(expression, element, tolerance).match())
-      return form;
+    for (int64_t dimensions = 1; dimensions <= type.getRank(); ++dimensions) {
+      ArrayRef<int64_t> shape = type.getShape().take_back(dimensions);
+      if (!expression.hasRowSum(dimensions) || ShapedType::isDynamicShape(shape) || llvm::is_contained(shape, 0))
+        continue;
+      if (std::optional<NormForm> form = NormMatcher(expression, element, shape, tolerance).match())
+        return form;
+    }
   }
   return std::nullopt;
 }

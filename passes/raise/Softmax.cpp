@@ -117,7 +117,7 @@ std::optional<SoftmaxForm> resid::matchSoftmax(Value weights) {
   auto [power, sum] = getQuotient(root);
   if (!power || !isa_and_present<math::ExpOp>(power->op))
     return std::nullopt;
-  bool isOverLast = sum->kind == ElementNode::RowSum && skipCasts(sum->operands.front()) == power;
+  bool isOverLast = sum->kind == ElementNode::RowSum && sum->summed == 1 && skipCasts(sum->operands.front()) == power;
   if (!isOverLast && !isSumOverOther(sum, last))
     return std::nullopt;
   // What is subtracted from a whole row, such as its maximum, is a factor of power and sum.

@@ -505,3 +505,99 @@ func.func @gated(%h: tensor<4x8xbf16>, %v: tensor<4x8xbf16>, %x: tensor<4x8xf32>
   %4 = arith.mulf %r, %u : tensor<4x8xf32>
   return %0, %1, %2, %3, %4 : tensor<4x8xbf16>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// Norms over the last two dimensions, with parameters of these dimensions or none. One over 24 elements that divides by 8, one whose squares are
+// summed over another row, and a gamma of one dimension are not part of such a norm.
+#full = affine_map<(a, b, c) -> (a, b, c)>
+#matrix = affine_map<(a, b, c) -> (b, c)>
+#row = affine_map<(a, b, c) -> (a)>
+#narrow = affine_map<(a, b, c) -> (a, b)>
+#last = affine_map<(a, b, c) -> (c)>
+// CHECK-LABEL: func.func @two_dimensions(
+// ALL: %[[Y:.*]] = resid.layer_norm %arg0 gamma(%arg1) beta(%arg2) {epsilon = 1.000000e-05 : f64} : tensor<?x3x8xf32>, tensor<3x8xf32>, tensor<3x8xf32>
+// ALL: %[[R:.*]] = resid.rms_norm %arg0 {epsilon = 0.000000e+00 : f64, norm_rank = 2 : i64} : tensor<?x3x8xf32>
+// ALL-NOT: resid.
+// ALL: return %[[Y]], %{{.*}}, %{{.*}}, %{{.*}} :
+// EXACT-NOT: resid.
+// EXACT: return
+func.func @two_dimensions(%x: tensor<?x3x8xf32>, %g: tensor<3x8xf32>, %b: tensor<3x8xf32>, %v: tensor<8xf32>)
+    -> (tensor<?x3x8xf32>, tensor<?x3x8xf32>, tensor<?x3x8xf32>, tensor<?x3x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %n = arith.constant 24.0 : f32
+  %eight = arith.constant 8.0 : f32
+  %eps = arith.constant 1.000000e-05 : f32
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?x3x8xf32>
+  %e = tensor.empty(%d) : tensor<?x3x8xf32>
+  %e1 = tensor.empty(%d) : tensor<?xf32>
+  %e2 = tensor.empty(%d) : tensor<?x3xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e1 : tensor<?xf32>) -> tensor<?xf32>
+  %z2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<?x3xf32>) -> tensor<?x3xf32>
+  %sum = linalg.reduce ins(%x : tensor<?x3x8xf32>) outs(%z : tensor<?xf32>) dimensions = [1, 2] (%in: f32, %out: f32) {
+      %t = arith.addf %in, %out : f32
+      linalg.yield %t : f32
+    }
+  %c = linalg.generic {indexing_maps = [#full, #row, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %sum : tensor<?x3x8xf32>, tensor<?xf32>) outs(%e : tensor<?x3x8xf32>) {
+  ^bb0(%in: f32, %s: f32, %out: f32):
+    %m = arith.divf %s, %n : f32
+    %t = arith.subf %in, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<?x3x8xf32>
+  %squares = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["parallel", "reduction", "reduction"]} ins(%c : tensor<?x3x8xf32>) outs(%z : tensor<?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %q = arith.mulf %in, %in : f32
+    %t = arith.addf %q, %out : f32
+    linalg.yield %t : f32
+  } -> tensor<?xf32>
+  %y = linalg.generic {indexing_maps = [#full, #row, #matrix, #matrix, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%c, %squares, %g, %b : tensor<?x3x8xf32>, tensor<?xf32>, tensor<3x8xf32>, tensor<3x8xf32>) outs(%e : tensor<?x3x8xf32>) {
+  ^bb0(%in: f32, %s: f32, %w: f32, %a: f32, %out: f32):
+    %m = arith.divf %s, %n : f32
+    %u = arith.addf %m, %eps : f32
+    %r = math.rsqrt %u : f32
+    %t = arith.mulf %in, %r : f32
+    %p = arith.mulf %t, %w : f32
+    %o = arith.addf %p, %a : f32
+    linalg.yield %o : f32
+  } -> tensor<?x3x8xf32>
+  %raw = linalg.generic {indexing_maps = [#full, #row], iterator_types = ["parallel", "reduction", "reduction"]} ins(%x : tensor<?x3x8xf32>) outs(%z : tensor<?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %q = arith.mulf %in, %in : f32
+    %t = arith.addf %q, %out : f32
+    linalg.yield %t : f32
+  } -> tensor<?xf32>
+  %rms = linalg.generic {indexing_maps = [#full, #row, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %raw : tensor<?x3x8xf32>, tensor<?xf32>) outs(%e : tensor<?x3x8xf32>) {
+  ^bb0(%in: f32, %s: f32, %out: f32):
+    %m = arith.divf %s, %n : f32
+    %r = math.rsqrt %m : f32
+    %t = arith.mulf %in, %r : f32
+    linalg.yield %t : f32
+  } -> tensor<?x3x8xf32>
+  %scaled = linalg.generic {indexing_maps = [#full, #last, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%rms, %v : tensor<?x3x8xf32>, tensor<8xf32>) outs(%e : tensor<?x3x8xf32>) {
+  ^bb0(%in: f32, %w: f32, %out: f32):
+    %t = arith.mulf %in, %w : f32
+    linalg.yield %t : f32
+  } -> tensor<?x3x8xf32>
+  %other = linalg.generic {indexing_maps = [#full, #row, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %raw : tensor<?x3x8xf32>, tensor<?xf32>) outs(%e : tensor<?x3x8xf32>) {
+  ^bb0(%in: f32, %s: f32, %out: f32):
+    %m = arith.divf %s, %eight : f32
+    %r = math.rsqrt %m : f32
+    %t = arith.mulf %in, %r : f32
+    linalg.yield %t : f32
+  } -> tensor<?x3x8xf32>
+  %part = linalg.generic {indexing_maps = [#full, #narrow], iterator_types = ["parallel", "parallel", "reduction"]} ins(%c : tensor<?x3x8xf32>) outs(%z2 : tensor<?x3xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %q = arith.mulf %in, %in : f32
+    %t = arith.addf %q, %out : f32
+    linalg.yield %t : f32
+  } -> tensor<?x3xf32>
+  %mixed = linalg.generic {indexing_maps = [#full, #narrow, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%c, %part : tensor<?x3x8xf32>, tensor<?x3xf32>) outs(%e : tensor<?x3x8xf32>) {
+  ^bb0(%in: f32, %p: f32, %out: f32):
+    %m = arith.divf %p, %n : f32
+    %r = math.rsqrt %m : f32
+    %t = arith.mulf %in, %r : f32
+    linalg.yield %t : f32
+  } -> tensor<?x3x8xf32>
+  return %y, %scaled, %other, %mixed : tensor<?x3x8xf32>, tensor<?x3x8xf32>, tensor<?x3x8xf32>, tensor<?x3x8xf32>
+}
