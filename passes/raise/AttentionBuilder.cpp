@@ -102,7 +102,7 @@ static void goBack(View &view, bool mayScale) {
     scale = isProduct ? scale * *number : scale / *number;
     node = node->operands[right ? 0 : 1];
   }
-  if (!node->tensor || !node->map.isPermutation() || !std::isfinite(scale))
+  if (!node->tensor || !node->map.isPermutation() || !(std::fabs(view.scale * scale) <= kLargestScale))
     return;
   SmallVector<Part, 4> parts;
   for (AffineExpr place : node->map.getResults())

@@ -7,6 +7,7 @@
 #include "passes/raise/AttentionMask.h"
 #include "passes/raise/CausalMask.h"
 #include "passes/raise/Products.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -195,6 +196,8 @@ bool AttentionMatcher::readStart(ScoreForm &scores, Contraction &contraction) {
 
 bool AttentionMatcher::readMasks(const ScoreForm &scores) {
   form.scale = scores.scale;
+  if (!(std::fabs(form.scale) <= kLargestScale))
+    return refuse("its scores are scaled by a number above 1e12");
   form.added = scores.added;
   for (const MaskCondition &condition : scores.conditions) {
     // PyTorch asks for the lower triangle of a tensor that is true everywhere.

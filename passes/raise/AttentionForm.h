@@ -26,6 +26,9 @@ struct AttentionOperand {
   SmallVector<ScoreDimension, 4> dimensions;
 };
 
+/// Larger scales are left where they are: the product of those of scores, queries and keys is finite in f32.
+constexpr double kLargestScale = 1e12;
+
 struct AttentionForm {
   /// The product of weights and values.
   linalg::LinalgOp last;

@@ -226,7 +226,7 @@ const ElementNode *ScoreMatcher::step(const ElementNode *node) {
     return addMask(form, other, refusal) ? node->operands[inner] : nullptr;
   }
   std::optional<double> number = getNumber(other);
-  if (!number || (isa<arith::DivFOp>(node->op) && inner == 1))
+  if (!number || *number == 0.0 || (isa<arith::DivFOp>(node->op) && inner == 1))
     return refuse("its scores are scaled by something else than a constant");
   form.scale = isa<arith::MulFOp>(node->op) ? form.scale * *number : form.scale / *number;
   return node->operands[inner];

@@ -111,13 +111,14 @@ func.func @masks(%q: !q, %k: !q, %v: !q, %e: !q, %f: !s, %bits: tensor<2x6x6xi1>
 
 // -----
 
-// Scores that are read elsewhere, that are scaled by a tensor, that are a difference, and heads of two sizes.
+// Scores that are read elsewhere, that are scaled by a tensor, that are divided by zero or scaled by a large number, that are a difference, and heads
+// of two sizes.
 !q = tensor<2x6x8xf32>
 !s = tensor<2x6x6xf32>
 #q = affine_map<(b, i, j, d) -> (b, i, d)>
 #k = affine_map<(b, i, j, d) -> (b, j, d)>
 #s = affine_map<(b, i, j, d) -> (b, i, j)>
-func.func @scores(%q: !q, %k: !q, %v: !q, %e: !q, %f: !s, %m: !s, %u: tensor<2x6x4xf32>) -> (!q, !s, !q, !q, tensor<2x6x4xf32>) {
+func.func @scores(%q: !q, %k: !q, %v: !q, %e: !q, %f: !s, %m: !s, %u: tensor<2x6x4xf32>) -> (!q, !s, !q, !q, !q, !q, tensor<2x6x4xf32>) {
   %zero = arith.constant 0.0 : f32
   %z_q = linalg.fill ins(%zero : f32) outs(%e : !q) -> !q
   %z_s = linalg.fill ins(%zero : f32) outs(%f : !s) -> !s
@@ -131,6 +132,18 @@ func.func @scores(%q: !q, %k: !q, %v: !q, %e: !q, %f: !s, %m: !s, %u: tensor<2x6
   %w1 = linalg.softmax dimension(2) ins(%s1 : !s) outs(%f : !s) -> !s
   // expected-remark @below {{not raised: 'attention' is nearly that, but its scores are scaled by something else than a constant}}
   %y1 = linalg.batch_matmul ins(%w1, %v : !s, !q) outs(%z_q : !q) -> !q
+  %none = arith.constant dense<0.0> : !s
+  %large = arith.constant dense<1.0e13> : !s
+  %p4 = linalg.batch_matmul indexing_maps = [#q, #k, #s] ins(%q, %k : !q, !q) outs(%z_s : !s) -> !s
+  %s4 = arith.divf %p4, %none : !s
+  %w4 = linalg.softmax dimension(2) ins(%s4 : !s) outs(%f : !s) -> !s
+  // expected-remark @below {{not raised: 'attention' is nearly that, but its scores are scaled by something else than a constant}}
+  %y4 = linalg.batch_matmul ins(%w4, %v : !s, !q) outs(%z_q : !q) -> !q
+  %p5 = linalg.batch_matmul indexing_maps = [#q, #k, #s] ins(%q, %k : !q, !q) outs(%z_s : !s) -> !s
+  %s5 = arith.mulf %p5, %large : !s
+  %w5 = linalg.softmax dimension(2) ins(%s5 : !s) outs(%f : !s) -> !s
+  // expected-remark @below {{not raised: 'attention' is nearly that, but its scores are scaled by a number above 1e12}}
+  %y5 = linalg.batch_matmul ins(%w5, %v : !s, !q) outs(%z_q : !q) -> !q
   %p2 = linalg.batch_matmul indexing_maps = [#q, #k, #s] ins(%q, %k : !q, !q) outs(%z_s : !s) -> !s
   %s2 = arith.subf %p2, %m : !s
   %w2 = linalg.softmax dimension(2) ins(%s2 : !s) outs(%f : !s) -> !s
@@ -140,7 +153,7 @@ func.func @scores(%q: !q, %k: !q, %v: !q, %e: !q, %f: !s, %m: !s, %u: tensor<2x6
   %w3 = linalg.softmax dimension(2) ins(%p3 : !s) outs(%f : !s) -> !s
   // expected-remark @below {{not raised: 'attention' is nearly that, but its heads are not of one size from 1 to 256 in queries, keys and values}}
   %y3 = linalg.batch_matmul ins(%w3, %u : !s, tensor<2x6x4xf32>) outs(%z_u : tensor<2x6x4xf32>) -> tensor<2x6x4xf32>
-  return %y0, %w0, %y1, %y2, %y3 : !q, !s, !q, !q, tensor<2x6x4xf32>
+  return %y0, %w0, %y1, %y2, %y4, %y5, %y3 : !q, !s, !q, !q, !q, !q, tensor<2x6x4xf32>
 }
 
 // -----
