@@ -2,7 +2,7 @@
 //
 // Builders and verifiers of the family Attention.
 
-#include "dialect/ResidDialect.h"
+#include "dialect/Canonical.h"
 #include "dialect/Verification.h"
 #include <cmath>
 
@@ -28,6 +28,8 @@ double AttentionOp::getScoreScale() {
   return 1.0 / std::sqrt(static_cast<double>(getQ().getType().getShape().back()));
 }
 
+int64_t AttentionOp::getThreshold() { return hasDropout() ? getDropoutThreshold(getP()->convertToDouble()) : 0; }
+
 void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Value k, Value v, Value mask, bool causal,
                         bool withStatistics) {
   SmallVector<Type> statistics;
@@ -37,7 +39,9 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Valu
   Type arithmetic = hasWide ? Type(builder.getF64Type()) : Type(builder.getF32Type());
   if (withStatistics)
     statistics.append(2, RankedTensorType::get(type.getShape().drop_back(), arithmetic));
-  build(builder, state, type, statistics, q, k, v, mask, /*past=*/Value(), /*scale=*/FloatAttr(), causal);
+  build(builder, state, type, statistics, q, k, v, mask, /*past=*/Value(), /*seed=*/Value(), /*step=*/Value(),
+        /*origin_row=*/Value(), /*origin_site=*/Value(), /*scale=*/FloatAttr(), causal, /*p=*/FloatAttr(),
+        /*site=*/IntegerAttr());
 }
 
 void AttentionOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
@@ -97,12 +101,18 @@ static LogicalResult verifySizes(AttentionOp op) {
   return op.emitOpError("expected a number of heads in k that divides that of q but got ") << k << " and " << q;
 }
 
+/// [batch, heads, queries, keys].
+static SmallVector<int64_t> getScoreShape(AttentionOp op) {
+  SmallVector<int64_t> scores(op.getQ().getType().getShape().drop_back());
+  scores.push_back(op.getK().getType().getDimSize(2));
+  return scores;
+}
+
 static LogicalResult verifyMask(AttentionOp op) {
   if (!op.getMask())
     return success();
-  RankedTensorType q = op.getQ().getType(), mask = op.getMask().getType();
-  SmallVector<int64_t> scores(q.getShape().drop_back());
-  scores.push_back(op.getK().getType().getDimSize(2));
+  RankedTensorType mask = op.getMask().getType();
+  SmallVector<int64_t> scores = getScoreShape(op);
   ArrayRef<int64_t> shape = mask.getShape();
   bool broadcasts = shape.size() <= scores.size() &&
                     llvm::all_of_zip(shape, ArrayRef(scores).take_back(shape.size()), [](int64_t size, int64_t target) {
@@ -120,6 +130,10 @@ LogicalResult AttentionOp::verify() {
   if (std::optional<APFloat> scale = getScale();
       scale && failed(verifyScale(*this, getArithmeticType(), *scale, "scale")))
     return failure(); // attention.C6
+  DropoutClause dropout{getSeed(), getStep(), getOriginRow(), getOriginSite(), getP(), getSite()};
+  // attention.C9, attention.C10, attention.C11, attention.C12
+  if (failed(verifyDropoutClause(*this, dropout, getScoreShape(*this))))
+    return failure();
   RankedTensorType q = getQ().getType(), result = getResult().getType();
   if (result.getShape() != q.getShape()) // attention.C7
     return emitOpError("expected a result of the shape of q, ") << q << ", but got " << result;
@@ -130,6 +144,12 @@ LogicalResult AttentionOp::verify() {
     if (type != expected) // attention.C8
       return emitOpError("expected statistics of type ") << expected << " but got " << type;
   return success();
+}
+
+LogicalResult AttentionOp::canonicalize(AttentionOp op, PatternRewriter &rewriter) {
+  if (leaveOutDropout(op, rewriter))
+    return success();
+  return rewriter.notifyMatchFailure(op, "expected a dropout clause that drops nothing");
 }
 
 LogicalResult AppendOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,

@@ -28,6 +28,11 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
 
     All other keys are *present*, those with a score of NaN too. A query without a present key gives zeros.
 
+    With `dropout`, weights are dropped after they were summed: `y = dropout(softmax(scale·q·kᵀ + mask))·v`. This is
+    [`resid.dropout`](dropout.md) on `[batch, heads, queries, keys]`. So the row of a weight is
+    `(batch·heads + head)·queries + query`, with the heads of q, and its column is the key, counted from the first key
+    of the cache. The mask is never stored.
+
     **Operands and results.**
     - `q`: `[batch, heads, queries, size]`, of f16, bf16, f32 or f64. The size of a head is static, at most 256. Every
       other dimension may be dynamic.
@@ -37,6 +42,8 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
       floats is added to the scores. In one of i1, true takes part.
     - `past`, optional: i64, how many keys were in the cache before this call. Then `k` and `v` are caches, which hold the
       keys of this call in the places from `past` on ([`resid.append`](append.md)).
+    - `seed`, `step`, `origin_row`, `origin_site`, with the attributes `p` and `site`, optional: as in
+      [`resid.dropout`](dropout.md).
     - `scale`: float attribute, by default 1/sqrt(size).
     - `causal`: unit attribute.
     - result: the shape of `q`. Its element type is that of `q` unless another is written (`-> tensor<…xf32>`).
@@ -55,14 +62,20 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     - `attention.C7`: the result has the shape of `q`.
     - `attention.C8`: `max` and `sum` are given together. They have the shape of `q` without its last dimension, and the
       arithmetic type.
+    - `attention.C9`: `seed`, `step`, `p` and `site` are given together.
+    - `attention.C10`: `p` is in [0, 1], and `site` is in [0, 2^32).
+    - `attention.C11`: `origin_row` and `origin_site` are given together, and only with a seed.
+    - `attention.C12`: with a seed, the static sizes amount to at most 2^32 rows, batch·heads·queries, and 2^35 keys.
 
     **Not allowed.** A negative `past`, or more keys than the cache has places (`past + queries > keys`), is an error at
-    run time, as are numbers of heads that do not divide.
+    run time, as are numbers of heads that do not divide. So is a row, site or step of dropout that is negative or
+    reaches 2^32.
 
     **Gradient.** With `p_j = exp(score_j - max)/sum`: `dp_j = dy·v_j` and `dscore_j = p_j·(dp_j - Σ p·dp)`, the sum
     over the keys. Then `dq = scale·Σ dscore_j·k_j` over the keys, and `dk_j = scale·Σ dscore_j·q` and
     `dv_j = Σ p_j·dy` over the queries of all heads that read the key. The gradient of a mask of floats is dscore, summed
-    where the mask broadcasts. Absent keys have no gradient.
+    where the mask broadcasts. Absent keys have no gradient. With dropout, `d_j` stands for the factor of `p_j` there, 0
+    or the scale of the kept ones: `dp_j = d_j·(dy·v_j)`, and `dv_j = Σ d_j·p_j·dy`.
 
     **Rounding.** The *arithmetic type* is f64 if any float operand is, else f32. Nothing is rounded to a storage type
     before the results, each of which is rounded once. [Numerics](../numerics.md#attention) has the same in full.
@@ -72,7 +85,8 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
        present keys is skipped. In a chunk, `m_c` is the largest score plus +0; a NaN makes it NaN.
     3. `p_j = E(s_j - m_c)`. E is the exp of [numerics](../numerics.md#attention), but +0 instead of subnormal numbers.
        `l_c = S(p)`, the [ordered sum](../numerics.md#the-ordered-sum-s) over the chunk, where absent keys add nothing.
-       `O_c` is the chain of `fma(p_j, v_j, O)` from +0 over the present keys, ascending.
+       With dropout, each kept `p_j` is then multiplied by the dropout's scale, which is rounded to the arithmetic type.
+       `O_c` is the chain of `fma(p_j, v_j, O)` from +0 over the present keys that are not dropped, ascending.
     4. The first chunk is the state `(m, l, O)`. Each other one joins it: `m' = max(m, m_c)`, NaN if one is,
        `a = E(m - m')`, `b = E(m_c - m')`, `l' = fma(l_c, b, l·a)`, `O' = fma(O_c, b, O·a)`.
     5. `y = (O + +0)/l`. `max` is m and `sum` is l.
@@ -80,35 +94,45 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     **Example.**
     ```mlir
     func.func @attention(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>, %v: tensor<1x2x?x64xf32>,
-                         %mask: tensor<?xi1>, %past: i64) -> tensor<1x8x?x64xf32> {
+                         %mask: tensor<?xi1>, %past: i64, %seed: i64, %step: i64) -> tensor<1x8x?x64xf32> {
       %a = resid.attention %q, %k, %v mask(%mask)
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<?xi1>
       %b, %max, %sum = resid.attention %a, %k, %v past(%past) {causal, scale = 0.125}
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>
              -> tensor<1x8x?x64xf32>, tensor<1x8x?xf32>, tensor<1x8x?xf32>
-      return %b : tensor<1x8x?x64xf32>
+      %c = resid.attention %b, %k, %v dropout(%seed, %step) {causal, p = 0.1, site = 3}
+           : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>
+      return %c : tensor<1x8x?x64xf32>
     }
     ```
   }];
   let arguments = (ins Resid_Rows:$q, Resid_Rows:$k, Resid_Rows:$v, // attention.C1
                        Optional<Resid_Mask>:$mask, Optional<I64>:$past, // attention.C1
-                       OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal);
+                       Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
+                       OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<Resid_F64Attr>:$p,
+                       OptionalAttr<Resid_I64Attr>:$site);
   // The statistics are both present (max, sum) or both absent.
   let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // attention.C1
   let assemblyFormat = [{
-    $q `,` $k `,` $v (`mask` `(` $mask^ `)`)? (`past` `(` $past^ `)`)? attr-dict `:`
+    $q `,` $k `,` $v (`mask` `(` $mask^ `)`)? (`past` `(` $past^ `)`)? (`dropout` `(` $seed^ `,` $step `)`)?
+    (`origin` `(` $origin_row^ `,` $origin_site `)`)? attr-dict `:`
     custom<AttentionTypes>(ref($mask), type($q), type($k), type($v), type($mask), type($result), type($statistics))
   }];
   let builders = [
     // The result has the type of q.
     OpBuilder<(ins "::mlir::Value":$q, "::mlir::Value":$k, "::mlir::Value":$v, CArg<"::mlir::Value", "{}">:$mask,
                    CArg<"bool", "false">:$causal, CArg<"bool", "false">:$withStatistics)>];
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// f64 if a float operand is, else f32.
     ::mlir::FloatType getArithmeticType();
     /// The factor of the scores, not rounded to the arithmetic type yet.
     double getScoreScale();
+    /// Whether the dropout clause is there.
+    bool hasDropout() { return static_cast<bool>(getSeed()); }
+    /// T = round(p·65536), half away from zero: 0 is the identity, 65536 drops all. 0 without a dropout clause.
+    int64_t getThreshold();
     /// The row statistics; null where they were not asked for.
     Value getMax() { return getStatistics().empty() ? Value() : getStatistics()[0]; }
     Value getSum() { return getStatistics().empty() ? Value() : getStatistics()[1]; }

@@ -76,7 +76,7 @@ static LogicalResult verifyDropout(BlockOp op) {
   if (!seed)
     return success();
   return failure(failed(verifyProbability(op, *op.getP())) || failed(verifySite(op, *op.getSite())) ||
-                 failed(verifyRandomPositions(op, op.getX().getType()))); // block.C7
+                 failed(verifyRandomPositions(op, op.getX().getType().getShape()))); // block.C7
 }
 
 LogicalResult BlockOp::verify() {

@@ -14,6 +14,14 @@ namespace mlir::resid {
 /// the gate constrains a dynamic size of x.
 bool isIdentityGate(Value gate, RankedTensorType x);
 
+/// Takes off a dropout clause with T = 0, which is the identity as in DropoutOp::fold. Whether there was one.
+template <typename OpTy> bool leaveOutDropout(OpTy op, PatternRewriter &rewriter) {
+  if (!op.hasDropout() || op.getThreshold() != 0)
+    return false;
+  rewriter.modifyOpInPlace(op, [&] { removeDropoutClause(op); });
+  return true;
+}
+
 /// Replaces a norm whose statistics nobody uses by one without them.
 template <typename NormOp> LogicalResult leaveOutStatistics(NormOp op, PatternRewriter &rewriter) {
   size_t kept = op->getNumResults() - op.getStatistics().size();

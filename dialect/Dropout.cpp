@@ -32,10 +32,10 @@ LogicalResult DropoutOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 }
 
 LogicalResult DropoutOp::verify() {
-  return failure(failed(verifyProbability(*this, getP())) ||                     // dropout.C3
-                 failed(verifySite(*this, getSite())) ||                         // dropout.C4
-                 failed(verifyOrigin(*this, getOriginRow(), getOriginSite())) || // dropout.C5
-                 failed(verifyRandomPositions(*this, getX().getType())));        // dropout.C6
+  return failure(failed(verifyProbability(*this, getP())) ||                         // dropout.C3
+                 failed(verifySite(*this, getSite())) ||                             // dropout.C4
+                 failed(verifyOrigin(*this, getOriginRow(), getOriginSite())) ||     // dropout.C5
+                 failed(verifyRandomPositions(*this, getX().getType().getShape()))); // dropout.C6
 }
 
 OpFoldResult DropoutOp::fold(FoldAdaptor) {

@@ -21,7 +21,7 @@ int64_t getDropoutThreshold(double p);
 /// since nothing is kept.
 double getDropoutScale(int64_t threshold);
 
-/// Takes the dropout clause off an op that has one (resid.add_norm, resid.block).
+/// Takes the dropout clause off an op that has one (resid.add_norm, resid.attention, resid.block).
 template <typename OpTy> void removeDropoutClause(OpTy op) {
   op.getSeedMutable().clear();
   op.getStepMutable().clear();

@@ -4,7 +4,6 @@
 
 #include "dialect/Canonical.h"
 #include "dialect/Verification.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -80,25 +79,9 @@ static LogicalResult verifyTypes(AddNormOp op) {
 
 /// The dropout clause and its attributes.
 static LogicalResult verifyDropout(AddNormOp op) {
-  bool seed = static_cast<bool>(op.getSeed()), step = static_cast<bool>(op.getStep());
-  bool p = op.getP().has_value(), site = op.getSite().has_value();
-  if (seed != step || seed != p || seed != site) { // add_norm.C7
-    InFlightDiagnostic diagnostic = op.emitOpError("expected seed, step, p and site together but got only ");
-    SmallVector<StringRef> given;
-    for (auto [present, name] : {std::pair(seed, "seed"), {step, "step"}, {p, "p"}, {site, "site"}})
-      if (present)
-        given.push_back(name);
-    return diagnostic << llvm::join(given, " and ");
-  }
-  if (failed(verifyOrigin(op, op.getOriginRow(), op.getOriginSite()))) // add_norm.C10
-    return failure();
-  if (op.getOriginRow() && !seed) // add_norm.C10
-    return op.emitOpError("expected a dropout clause beside origin but got none");
-  if (!seed)
-    return success();
-  return failure(failed(verifyProbability(op, *op.getP())) ||             // add_norm.C8
-                 failed(verifySite(op, *op.getSite())) ||                 // add_norm.C9
-                 failed(verifyRandomPositions(op, op.getX().getType()))); // add_norm.C11
+  DropoutClause clause{op.getSeed(), op.getStep(), op.getOriginRow(), op.getOriginSite(), op.getP(), op.getSite()};
+  // add_norm.C7, add_norm.C8, add_norm.C9, add_norm.C10, add_norm.C11
+  return verifyDropoutClause(op, clause, op.getX().getType().getShape());
 }
 
 /// What the kind of norm asks for: alpha or epsilon, and how many dimensions are normalised.
@@ -148,14 +131,6 @@ LogicalResult AddNormOp::verify() {
 //===----------------------------------------------------------------------===//
 // Canonical forms
 //===----------------------------------------------------------------------===//
-
-/// Dropout with T = 0 is the identity, as DropoutOp::fold.
-static bool leaveOutDropout(AddNormOp op, PatternRewriter &rewriter) {
-  if (!op.hasDropout() || op.getThreshold() != 0)
-    return false;
-  rewriter.modifyOpInPlace(op, [&] { removeDropoutClause(op); });
-  return true;
-}
 
 /// 1·f = f for every f, as AddOp::canonicalize.
 static bool leaveOutGate(AddNormOp op, PatternRewriter &rewriter) {

@@ -139,8 +139,8 @@ static std::optional<Number> findInteger(const char *place) {
 }
 
 /// The clauses of ops of one kind, in the order in which their text has them.
-static constexpr StringLiteral clauseOrder[] = {"bias", "dropout", "origin", "gate", "alpha", "gamma",
-                                                "beta", "mask",    "past",   "cos",  "sin",   "offset"};
+static constexpr StringLiteral clauseOrder[] = {"mask",  "past",  "bias", "dropout", "origin", "gate",
+                                                "alpha", "gamma", "beta", "cos",     "sin",    "offset"};
 
 /// Where the word at `place` is a clause that belongs before one that is written already: the two of them.
 static std::optional<std::pair<StringRef, StringRef>> findClauseOrder(StringRef before, const char *place) {

@@ -4,6 +4,7 @@
 
 #include "dialect/Verification.h"
 #include "dialect/Shapes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
@@ -149,18 +150,39 @@ LogicalResult resid::verifyOrigin(Operation *op, Value row, Value site) {
          << (row ? "origin_row" : "origin_site");
 }
 
-LogicalResult resid::verifyRandomPositions(Operation *op, RankedTensorType x) {
+LogicalResult resid::verifyRandomPositions(Operation *op, ArrayRef<int64_t> shape) {
   constexpr int64_t maximalRows = int64_t(1) << 32, maximalColumns = int64_t(1) << 35;
-  int64_t columns = x.getShape().back();
+  int64_t columns = shape.back();
   if (!ShapedType::isDynamic(columns) && columns > maximalColumns)
     return op->emitOpError("expected at most ") << maximalColumns << " columns under dropout but got " << columns;
   // Cannot overflow: the type constraint bounds the product of the static non-zero sizes.
   int64_t rows = 1;
-  for (int64_t size : x.getShape().drop_back())
+  for (int64_t size : shape.drop_back())
     rows *= ShapedType::isDynamic(size) ? 1 : size;
   if (rows > maximalRows)
     return op->emitOpError("expected at most ") << maximalRows << " rows under dropout but got " << rows;
   return success();
+}
+
+LogicalResult resid::verifyDropoutClause(Operation *op, const DropoutClause &clause, ArrayRef<int64_t> shape) {
+  bool seed = static_cast<bool>(clause.seed), step = static_cast<bool>(clause.step);
+  bool p = clause.p.has_value(), site = clause.site.has_value();
+  if (seed != step || seed != p || seed != site) {
+    InFlightDiagnostic diagnostic = op->emitOpError("expected seed, step, p and site together but got only ");
+    SmallVector<StringRef> given;
+    for (auto [present, name] : {std::pair(seed, "seed"), {step, "step"}, {p, "p"}, {site, "site"}})
+      if (present)
+        given.push_back(name);
+    return diagnostic << llvm::join(given, " and ");
+  }
+  if (failed(verifyOrigin(op, clause.originRow, clause.originSite)))
+    return failure();
+  if (clause.originRow && !seed)
+    return op->emitOpError("expected a dropout clause beside origin but got none");
+  if (!seed)
+    return success();
+  return failure(failed(verifyProbability(op, *clause.p)) || failed(verifySite(op, *clause.site)) ||
+                 failed(verifyRandomPositions(op, shape)));
 }
 
 LogicalResult resid::verifyPresence(Operation *op, NormKind kind, StringRef name, bool isExpected, bool isPresent) {

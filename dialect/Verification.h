@@ -51,8 +51,19 @@ LogicalResult verifySite(Operation *op, int64_t site);
 /// Both parts of the origin are given, or none.
 LogicalResult verifyOrigin(Operation *op, Value row, Value site);
 
-/// The static sizes fit the 32-bit counters of the generator: 2^32 rows, and 2^32 groups of eight columns.
-LogicalResult verifyRandomPositions(Operation *op, RankedTensorType x);
+/// The static sizes fit the 32-bit counters of the generator: 2^32 rows, and 2^32 groups of eight columns, which the
+/// last size counts.
+LogicalResult verifyRandomPositions(Operation *op, ArrayRef<int64_t> shape);
+
+/// The dropout clause of an op, of which the generic form may state a part.
+struct DropoutClause {
+  Value seed, step, originRow, originSite;
+  std::optional<llvm::APFloat> p;
+  std::optional<uint64_t> site;
+};
+
+/// The clause is there as a whole or not at all, an origin stands in it only, and it holds to all of the above.
+LogicalResult verifyDropoutClause(Operation *op, const DropoutClause &clause, ArrayRef<int64_t> shape);
 
 /// A part of a norm, named by `name`, is there exactly where its kind has one.
 LogicalResult verifyPresence(Operation *op, NormKind kind, StringRef name, bool isExpected, bool isPresent);

@@ -30,6 +30,7 @@ struct Heads {
   SmallVector<int64_t> maskStrides;
   bool isCausal = false;
   double scale = 0.0;
+  std::optional<DropoutMask> dropout;
 
   int64_t getRowCount() const { return q.size() / size; }
   AttentionRow getRow(int64_t row) const;
@@ -47,6 +48,7 @@ AttentionRow Heads::getRow(int64_t row) const {
                    size,
                    isCausal ? std::min(filled, past + query + 1) : filled,
                    scale};
+  own.dropout = dropout ? &*dropout : nullptr, own.index = row;
   if (!mask)
     return own;
   int64_t offset = item * maskStrides[0] + head * maskStrides[1] + query * maskStrides[2];
@@ -115,6 +117,14 @@ Interpreter::Results Interpreter::evaluateAttention(AttentionOp op) {
     past = get(op.getPast()).asInteger();
   if (failed(prepare(op, past, heads)))
     return failure();
+  if (op.getThreshold() != 0) {
+    DropoutParameters parameters = getDropoutParameters(op.getP()->convertToDouble(), *op.getSite(), op.getSeed(),
+                                                        op.getStep(), op.getOriginRow(), op.getOriginSite());
+    FailureOr<DropoutMask> drawn = getDropoutMask(op, parameters, heads.getRowCount(), arithmetic);
+    if (failed(drawn))
+      return failure();
+    heads.dropout = *drawn;
+  }
   SmallVector<Array> results{Array::zeros(op.getResult().getType(), heads.q.getShape())};
   for (Type type : op.getStatistics().getTypes())
     results.push_back(Array::zeros(type, heads.q.getShape().drop_back()));

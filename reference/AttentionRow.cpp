@@ -119,6 +119,11 @@ std::optional<State<Number>> attendChunk(const Arithmetic &arithmetic, const Att
   for (int64_t key : present)
     weights[key] = arithmetic.weigh(scores[key] - state.max);
   state.sum = Arithmetic::sum(weights);
+  if (row.dropout) {
+    llvm::erase_if(present, [&](int64_t key) { return !row.dropout->keeps(row.index, first + key); });
+    for (int64_t key : present)
+      weights[key] *= static_cast<Number>(row.dropout->scale);
+  }
   for (int64_t i = 0; i != row.size; ++i) {
     typename Arithmetic::Chain chain;
     for (int64_t key : present)
@@ -158,10 +163,10 @@ template <typename Arithmetic> AttendedRow attend(const Arithmetic &arithmetic, 
 
 //===------------------------------------------- bounds -----------------------------------------------------------===//
 
-/// A present key, and by how much its score may be off.
+/// A present key, by how much its score may be off, and what dropout multiplies its weight by.
 struct JudgedKey {
   const double *values;
-  double score, error;
+  double score, error, factor;
 };
 
 struct JudgedRow {
@@ -184,8 +189,8 @@ JudgedRow judgeKeys(const AttentionRow &row, const AttentionJudge &judge) {
                         row.size};
     judged.mayOverflow |= bounds::mayOverflow(judge.arithmetic, parts);
     if (score != -HUGE_VAL)
-      judged.present.push_back(
-          {row.values + key * row.size, score, bounds::score(judge.arithmetic, judge.roundings, parts)});
+      judged.present.push_back({row.values + key * row.size, score,
+                                bounds::score(judge.arithmetic, judge.roundings, parts), row.getFactor(key)});
   }
   return judged;
 }
@@ -214,8 +219,12 @@ AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended,
   double max = -HUGE_VAL, most = -HUGE_VAL;
   for (const JudgedKey &key : keys)
     max = std::max(max, key.score), most = std::max(most, key.score + key.error);
-  bounds::AttentionRow all{judge.arithmetic, judge.result, judge.roundings, static_cast<double>(keys.size()),
-                           static_cast<double>((row.end + chunkSize - 1) / chunkSize)};
+  bounds::AttentionRow all{judge.arithmetic,
+                           judge.result,
+                           judge.roundings,
+                           static_cast<double>(keys.size()),
+                           static_cast<double>((row.end + chunkSize - 1) / chunkSize),
+                           row.dropout ? 2.0 : 0.0};
   // Weights, and by how much each may be off. A factor that all of them share has no effect on the values.
   double total = 0.0, least = 0.0, moved = 0.0;
   SmallVector<double> errors;
@@ -232,7 +241,8 @@ AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended,
   for (int64_t i = 0; i != row.size; ++i) {
     bounds::Attended value{attended.values[i], 0.0, 0.0, 0.0};
     for (auto [key, error] : llvm::zip_equal(keys, errors)) {
-      double magnitude = std::fabs(key.values[i]);
+      // What is dropped is left out, whatever it is.
+      double magnitude = key.factor == 0.0 ? 0.0 : key.factor * std::fabs(key.values[i]);
       value.moved += error * (magnitude + std::fabs(value.value)) / least;
       value.magnitude += std::exp(key.score - max) * magnitude / total;
       value.largest = std::max(value.largest, magnitude);

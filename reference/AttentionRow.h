@@ -6,6 +6,7 @@
 #ifndef RESID_REFERENCE_ATTENTIONROW_H
 #define RESID_REFERENCE_ATTENTIONROW_H
 
+#include "reference/DropoutMask.h"
 #include "reference/Numbers.h"
 #include <vector>
 
@@ -23,6 +24,12 @@ struct AttentionRow {
   const double *addends = nullptr;
   const int64_t *choices = nullptr;
   int64_t maskStride = 0;
+  /// Which weights are dropped in this row, the `index`-th of all; null where all are kept.
+  const DropoutMask *dropout = nullptr;
+  int64_t index = 0;
+
+  /// By what the weight of a key is multiplied behind its sum.
+  double getFactor(int64_t key) const { return !dropout ? 1.0 : dropout->keeps(index, key) ? dropout->scale : 0.0; }
 };
 
 /// What a row gives: the result before it is rounded to storage, and the statistics. Or a bound for each of these.

@@ -142,9 +142,10 @@ inline double score(FloatKind arithmetic, double roundings, const Score &s) {
   return roundings * unitRoundoff(arithmetic) * (static_cast<double>(s.size + 3) * s.scaled + s.addend);
 }
 
+/// `factors` counts the roundings of dropout: of its scale, and of each product with a weight.
 struct AttentionRow {
   FloatKind arithmetic, result;
-  double roundings, keys, chunks;
+  double roundings, keys, chunks, factors = 0;
 };
 
 /// The r_j of a key whose score is off by `error` and lies `distance` below the largest.
@@ -176,7 +177,7 @@ inline double attention(const AttentionRow &row, const Attended &a) {
   if (row.keys * a.largest >= overflowValue(row.arithmetic))
     return HUGE_VAL;
   double flushed = row.keys * 2 * smallestNormal(row.arithmetic) * (a.largest + std::fabs(a.value) + 1);
-  double roundings = (std::min(row.keys, 256.0) + 2 * row.chunks + 1) * a.magnitude;
+  double roundings = (std::min(row.keys, 256.0) + 2 * row.chunks + 1 + row.factors) * a.magnitude;
   roundings += (12 + 2 * row.chunks) * std::fabs(a.value);
   double rounded = row.roundings * unitRoundoff(row.arithmetic) * roundings;
   double bound = std::min(a.moved + flushed, 2 * a.largest) + rounded;

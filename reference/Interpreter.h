@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "reference/DropoutMask.h"
 #include "reference/Evaluator.h"
 #include "reference/ScalarProgram.h"
 
@@ -54,6 +55,9 @@ private:
   /// The values of the operands, origin's null where absent, beside the attributes.
   DropoutParameters getDropoutParameters(double p, uint64_t site, Value seed, Value step, Value originRow,
                                          Value originSite) const;
+  /// The mask of so many rows, with a scale for `arithmetic`; counters that do not fit are diagnosed.
+  FailureOr<DropoutMask> getDropoutMask(Operation *op, const DropoutParameters &parameters, int64_t rows,
+                                        FloatKind arithmetic) const;
   FailureOr<Array> dropout(Operation *op, const Array &x, const DropoutParameters &parameters);
   Results norm(Operation *op, const Array &x, const NormParts &parts, TypeRange resultTypes);
   Results evaluateAddNorm(AddNormOp op);

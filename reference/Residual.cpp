@@ -6,7 +6,6 @@
 #include "dialect/ResidDialect.h"
 #include "reference/Bounds.h"
 #include "reference/Interpreter.h"
-#include "reference/Philox.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::resid::reference {
@@ -125,11 +124,13 @@ DropoutParameters Interpreter::getDropoutParameters(double p, uint64_t site, Val
   return parameters;
 }
 
-FailureOr<Array> Interpreter::dropout(Operation *op, const Array &x, const DropoutParameters &parameters) {
-  int64_t threshold = static_cast<int64_t>(std::round(parameters.p * 65536.0));
-  if (threshold == 0)
-    return x;
-  int64_t width = x.getShape().back(), rows = width ? x.size() / width : 0;
+/// T = round(p·65536), half away from zero.
+static int64_t getThreshold(const DropoutParameters &parameters) {
+  return static_cast<int64_t>(std::round(parameters.p * 65536.0));
+}
+
+FailureOr<DropoutMask> Interpreter::getDropoutMask(Operation *op, const DropoutParameters &parameters, int64_t rows,
+                                                   FloatKind arithmetic) const {
   int64_t site = parameters.site, lastRow = parameters.originRow;
   if (llvm::AddOverflow(site, parameters.originSite, site) ||
       llvm::AddOverflow(lastRow, std::max<int64_t>(rows - 1, 0), lastRow))
@@ -137,22 +138,34 @@ FailureOr<Array> Interpreter::dropout(Operation *op, const Array &x, const Dropo
   if (failed(checkWord(op, "row", parameters.originRow)) || failed(checkWord(op, "row", lastRow)) ||
       failed(checkWord(op, "site", site)) || failed(checkWord(op, "step", parameters.step)))
     return failure();
-  FloatKind stored = x.floatKind(), arithmetic = getArithmeticKind(stored);
+  int64_t threshold = getThreshold(parameters);
   double scale = threshold == 65536 ? 1.0 : round(arithmetic, 65536.0 / static_cast<double>(65536 - threshold));
   uint64_t seed = static_cast<uint64_t>(parameters.seed);
-  std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  return DropoutMask{{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
+                     static_cast<uint32_t>(parameters.step),
+                     static_cast<uint32_t>(site),
+                     parameters.originRow,
+                     threshold,
+                     scale};
+}
+
+FailureOr<Array> Interpreter::dropout(Operation *op, const Array &x, const DropoutParameters &parameters) {
+  if (getThreshold(parameters) == 0)
+    return x;
+  int64_t width = x.getShape().back(), rows = width ? x.size() / width : 0;
+  FloatKind stored = x.floatKind(), arithmetic = getArithmeticKind(stored);
+  FailureOr<DropoutMask> mask = getDropoutMask(op, parameters, rows, arithmetic);
+  if (failed(mask))
+    return failure();
   Array result = Array::zeros(RankedTensorType::get(x.getShape(), x.getElementType()), x.getShape());
   const double *xs = x.floats().data();
   double *out = result.mutableFloats().data();
   for (int64_t row = 0; row != rows; ++row) {
-    for (int64_t block = 0; block < width; block += 8) {
-      std::array<uint32_t, 4> words =
-          philox4x32({static_cast<uint32_t>(block / 8), static_cast<uint32_t>(parameters.originRow + row),
-                      static_cast<uint32_t>(site), static_cast<uint32_t>(parameters.step)},
-                     key);
-      for (int64_t j = 0; j != std::min<int64_t>(8, width - block); ++j) {
-        int64_t half = (words[j / 2] >> (16 * (j % 2))) & 0xffff, i = row * width + block + j;
-        out[i] = half >= threshold ? round(stored, round(arithmetic, xs[i] * scale)) : 0.0;
+    for (int64_t block = 0; block < width; block += DropoutMask::kColumns) {
+      std::array<uint32_t, 4> words = mask->draw(row, block / DropoutMask::kColumns);
+      for (int64_t column = block, e = std::min(width, block + DropoutMask::kColumns); column != e; ++column) {
+        int64_t i = row * width + column;
+        out[i] = mask->keepsOf(words, column) ? round(stored, round(arithmetic, xs[i] * mask->scale)) : 0.0;
       }
     }
   }

@@ -83,6 +83,9 @@ LogicalResult KernelOp::verify() {
     return emitOpError() << "expected " << operands.size() << " maps, but got " << getIndexingMaps().size();
   if (getInits().size() != 1 && getInits().size() != 3)
     return emitOpError() << "expected one init or three, but got " << getInits().size();
+  if (getDropout().size() != (getThreshold() ? 4 : 0) || getThreshold().has_value() != getKeptScale().has_value())
+    return emitOpError() << "expected seed, step, row and site of a dropout beside its threshold and scale, but got "
+                         << getDropout().size() << (getDropout().size() == 1 ? " number" : " numbers");
   for (auto [index, operand] : llvm::enumerate(operands)) {
     bool isMask = getMask() && index == 3;
     bool isStatistic = isDpsInit(operand) && operand != &getInitsMutable()[0];

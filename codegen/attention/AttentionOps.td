@@ -28,18 +28,22 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
     q or k does not have is of size 1. For k and v, `head` counts their own heads; the number of heads of q is a
     multiple of theirs. In the mask's map a dimension may be the constant 0, which broadcasts.
 
+    `dropout` is seed, step, the row of the first query and the site, as words that fit the generator's counters. Weights
+    are kept where their random half is at least `threshold` (docs/dialect/dropout.md), and multiplied by `kept_scale`.
+
     The buffer of the result may be exactly that of q where their maps and types are the same. `scratch` is memory in
     which each task packs keys and values, and keeps the states of its queries (AttentionMemory.h). A kernel on buffers has
     it.
   }];
   let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask, Optional<I64>:$past,
-                       Variadic<AnyShaped>:$inits, Optional<MemRefRankOf<[I8], [1]>>:$scratch,
-                       AffineMapArrayAttr:$indexing_maps, F64Attr:$scale, UnitAttr:$causal);
+                       Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits, Optional<MemRefRankOf<[I8], [1]>>:$scratch,
+                       AffineMapArrayAttr:$indexing_maps, F64Attr:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$threshold,
+                       OptionalAttr<F64Attr>:$kept_scale);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     `q` `(` $q `:` type($q) `)` `k` `(` $k `:` type($k) `)` `v` `(` $v `:` type($v) `)`
     (`mask` `(` $mask^ `:` type($mask) `)`)? (`past` `(` $past^ `)`)?
-    `outs` `(` $inits `:` type($inits) `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
+    (`dropout` `(` $dropout^ `)`)? `outs` `(` $inits `:` type($inits) `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
     attr-dict-with-keyword (`->` type($results)^)?
   }];
   let hasVerifier = 1;

@@ -24,7 +24,7 @@ void AttentionShape::forEachNumber(function_ref<void(Number &)> visit) {
 bool AttentionShape::isLike(AttentionShape &other) {
   auto getFacts = [](AttentionShape &shape) {
     return std::tuple(shape.hasMask, shape.hasStatistics, shape.isCausal, shape.isCache, shape.headSize,
-                      shape.arithmetic, shape.scale);
+                      shape.arithmetic, shape.scale, shape.threshold);
   };
   auto getKnown = [](AttentionShape &shape) {
     SmallVector<int64_t> known;
@@ -59,6 +59,9 @@ FailureOr<AttentionShape> AttentionShape::create(OpBuilder &builder, KernelOp ke
   shape.headSize = kernel.getHeadSize();
   shape.arithmetic = kernel.getArithmeticType();
   shape.scale = kernel.getScale().convertToDouble();
+  shape.threshold = kernel.getThreshold().value_or(0);
+  if (kernel.getKeptScale())
+    shape.keptScale = kernel.getKeptScale()->convertToDouble();
   SmallVector<OpOperand *> operands = kernel.getMappedOperands();
   for (auto [index, operand] : llvm::enumerate(operands)) {
     auto type = dyn_cast<MemRefType>(operand->get().getType());

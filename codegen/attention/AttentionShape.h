@@ -30,6 +30,9 @@ struct AttentionShape {
   int64_t headSize = 0;
   FloatType arithmetic;
   double scale = 0;
+  /// Those of dropout; 0 without one.
+  int64_t threshold = 0;
+  double keptScale = 0;
 
   static constexpr unsigned kQ = 0, kK = 1, kV = 2, kMask = 3;
   unsigned getResult() const { return hasMask ? 4 : 3; }

@@ -7,6 +7,7 @@
 #include "codegen/linalg/Elementwise.h"
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
+#include "dialect/DropoutScheme.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -77,6 +78,21 @@ static SmallVector<AffineMap> getMaps(AttentionOp op) {
   return maps;
 }
 
+/// Seed, step, first row and site; nothing where no weight is dropped.
+static SmallVector<Value> lowerDropout(ImplicitLocOpBuilder &builder, AttentionOp op, AttentionOp::Adaptor adaptor,
+                                       ArrayRef<OpFoldResult> queries) {
+  if (op.getThreshold() == 0)
+    return {};
+  DropoutSite site{adaptor.getSeed(),
+                   adaptor.getStep(),
+                   adaptor.getOriginRow(),
+                   adaptor.getOriginSite(),
+                   static_cast<int64_t>(*op.getSite()),
+                   op.getThreshold()};
+  DropoutWords words = lowerDropoutWords(builder, site, queries.drop_back());
+  return {site.seed, site.step, words.row, words.site};
+}
+
 namespace {
 struct LowerAttention : OpConversionPattern<AttentionOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -87,16 +103,20 @@ struct LowerAttention : OpConversionPattern<AttentionOp> {
     Value past = adaptor.getPast();
     if (past)
       past = requirePlaces(builder, "attention", past, toI64(builder, queries[kKeys]), toI64(builder, keys[kKeys]));
+    SmallVector<Value> dropout = lowerDropout(builder, op, adaptor, queries);
+    int64_t threshold = op.getThreshold();
     SmallVector<Value> inits;
     for (Type type : op->getResultTypes()) {
       auto tensor = cast<RankedTensorType>(type);
       inits.push_back(
           tensor::EmptyOp::create(builder, ArrayRef(queries).take_front(tensor.getRank()), tensor.getElementType()));
     }
-    auto kernel = attention::KernelOp::create(builder, op->getResultTypes(), adaptor.getQ(), adaptor.getK(),
-                                              adaptor.getV(), adaptor.getMask(), past, inits,
-                                              /*scratch=*/Value(), builder.getAffineMapArrayAttr(getMaps(op)),
-                                              builder.getF64FloatAttr(op.getScoreScale()), adaptor.getCausalAttr());
+    auto kernel = attention::KernelOp::create(
+        builder, op->getResultTypes(), adaptor.getQ(), adaptor.getK(), adaptor.getV(), adaptor.getMask(), past, dropout,
+        inits,
+        /*scratch=*/Value(), builder.getAffineMapArrayAttr(getMaps(op)), builder.getF64FloatAttr(op.getScoreScale()),
+        adaptor.getCausalAttr(), dropout.empty() ? IntegerAttr() : builder.getI64IntegerAttr(threshold),
+        dropout.empty() ? FloatAttr() : builder.getF64FloatAttr(getDropoutScale(threshold)));
     rewriter.replaceOp(op, kernel.getResults());
     return success();
   }

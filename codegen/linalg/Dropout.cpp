@@ -26,10 +26,10 @@ static void requireBelow(ImplicitLocOpBuilder &builder, StringRef what, Value va
   rows::RequireOp::create(builder, inside, RESID_BAD_VALUE, text, value);
 }
 
-/// The number of rows of x (its leading dimensions, flattened), as i64.
-static Value createRowCount(ImplicitLocOpBuilder &builder, ArrayRef<OpFoldResult> sizes) {
+/// The number of rows (the leading dimensions, flattened), as i64.
+static Value createRowCount(ImplicitLocOpBuilder &builder, ArrayRef<OpFoldResult> leading) {
   Value count = createI64(builder, 1);
-  for (OpFoldResult size : sizes.drop_back()) {
+  for (OpFoldResult size : leading) {
     Value index = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size);
     Value extent = arith::IndexCastOp::create(builder, builder.getI64Type(), index);
     count = arith::MulIOp::create(builder, count, extent);
@@ -39,17 +39,26 @@ static Value createRowCount(ImplicitLocOpBuilder &builder, ArrayRef<OpFoldResult
 
 /// Step, site and every row must fit the generator's 32-bit counter words.
 static void requireCounters(ImplicitLocOpBuilder &builder, const DropoutSite &site, Value row, Value siteWord,
-                            ArrayRef<OpFoldResult> sizes) {
+                            ArrayRef<OpFoldResult> leading) {
   requireBelow(builder, "step", site.step, wordLimit);
   if (site.originSite)
     requireBelow(builder, "site", siteWord, wordLimit);
   if (site.originRow)
     requireBelow(builder, "first row", row, wordLimit);
   // With both addends below 2^47 the sum cannot wrap; one past the last row may be 2^32 itself.
-  bool rowsKnown = llvm::all_of(sizes.drop_back(), [](OpFoldResult size) { return isa<Attribute>(size); });
+  bool rowsKnown = llvm::all_of(leading, [](OpFoldResult size) { return isa<Attribute>(size); });
   if (site.originRow || !rowsKnown)
-    requireBelow(builder, "end of the rows", arith::AddIOp::create(builder, row, createRowCount(builder, sizes)),
+    requireBelow(builder, "end of the rows", arith::AddIOp::create(builder, row, createRowCount(builder, leading)),
                  wordLimit + 1);
+}
+
+DropoutWords resid::lowerDropoutWords(ImplicitLocOpBuilder &builder, const DropoutSite &site,
+                                      ArrayRef<OpFoldResult> leading) {
+  DropoutWords words{site.originRow ? site.originRow : createI64(builder, 0), createI64(builder, site.site)};
+  if (site.originSite)
+    words.site = arith::AddIOp::create(builder, words.site, site.originSite);
+  requireCounters(builder, site, words.row, words.site, leading);
+  return words;
 }
 
 Value resid::lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutSite &site) {
@@ -59,11 +68,7 @@ Value resid::lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutS
   auto type = cast<RankedTensorType>(x.getType());
   FloatType arithmetic = getArithmeticType(type.getElementType());
   SmallVector<OpFoldResult> sizes = getSizes(builder, x);
-  Value row = site.originRow ? site.originRow : createI64(builder, 0);
-  Value siteWord = createI64(builder, site.site);
-  if (site.originSite)
-    siteWord = arith::AddIOp::create(builder, siteWord, site.originSite);
-  requireCounters(builder, site, row, siteWord, sizes);
+  DropoutWords words = lowerDropoutWords(builder, site, ArrayRef(sizes).drop_back());
 
   AffineMap identity = getIdentityMap(builder.getContext(), type.getRank());
   if (site.threshold == dropoutDropsAll) {
@@ -77,8 +82,8 @@ Value resid::lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutS
   for (auto [size, known] : llvm::zip_equal(sizes, type.getShape()))
     if (ShapedType::isDynamic(known))
       dims.push_back(getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size));
-  Value halves = rows::RandomHalvesOp::create(builder, type.clone(builder.getI32Type()), site.seed, site.step, row,
-                                              siteWord, dims);
+  Value halves = rows::RandomHalvesOp::create(builder, type.clone(builder.getI32Type()), site.seed, site.step,
+                                              words.row, words.site, dims);
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
     Value threshold = arith::ConstantIntOp::create(inner, site.threshold, 32);
     Value keep = arith::CmpIOp::create(inner, arith::CmpIPredicate::uge, elements[1], threshold);

@@ -43,6 +43,13 @@ struct DropoutSite {
 };
 Value lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutSite &site);
 
+/// What the counters of a site have in common beside the step: its first row and its site (i64).
+struct DropoutWords {
+  Value row, site;
+};
+/// Requires that they, the step, and as many rows as `leading` sizes amount to, fit into the counters.
+DropoutWords lowerDropoutWords(ImplicitLocOpBuilder &builder, const DropoutSite &site, ArrayRef<OpFoldResult> leading);
+
 /// The normalised value of `norm.x`, then the statistics of its kind where `withStatistics`.
 SmallVector<Value> lowerNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
                              bool withStatistics);

@@ -67,15 +67,26 @@ LinearValue LinearValue::substitute(const LinearValue &other) const {
   return {newFactor == 0 ? Value() : other.base, newFactor, add(multiply(factor, other.offset), offset)};
 }
 
-SiteUse SiteUse::of(DropoutOp dropout) {
-  LinearValue site = LinearValue::of(dropout.getOriginSite());
-  site.offset = add(site.offset, static_cast<int64_t>(dropout.getSite()));
-  return {dropout,
-          dropout,
-          LinearValue::of(dropout.getSeed()),
-          LinearValue::of(dropout.getStep()),
-          LinearValue::of(dropout.getOriginRow()),
-          site};
+template <typename OpTy> static std::optional<SiteUse> readSite(OpTy op, uint64_t statedSite) {
+  if (int64_t threshold = op.getThreshold(); threshold == 0 || threshold == dropoutDropsAll)
+    return std::nullopt;
+  LinearValue site = LinearValue::of(op.getOriginSite());
+  site.offset = add(site.offset, static_cast<int64_t>(statedSite));
+  return SiteUse{op,
+                 statedSite,
+                 op,
+                 LinearValue::of(op.getSeed()),
+                 LinearValue::of(op.getStep()),
+                 LinearValue::of(op.getOriginRow()),
+                 site};
+}
+
+std::optional<SiteUse> SiteUse::of(Operation *op) {
+  if (auto dropout = dyn_cast<DropoutOp>(op))
+    return readSite(dropout, dropout.getSite());
+  if (auto attention = dyn_cast<AttentionOp>(op); attention && attention.hasDropout())
+    return readSite(attention, *attention.getSite());
+  return std::nullopt;
 }
 
 static std::optional<LinearValue> seeFrom(func::CallOp call, const LinearValue &value) {
@@ -92,7 +103,7 @@ std::optional<SiteUse> SiteUse::seenFrom(func::CallOp call) const {
        newSite = seeFrom(call, site);
   if (!newSeed || !newStep || !newRow || !newSite)
     return std::nullopt;
-  return SiteUse{dropout, call, *newSeed, *newStep, *newRow, *newSite};
+  return SiteUse{dropout, statedSite, call, *newSeed, *newStep, *newRow, *newSite};
 }
 
 /// Whether `value` depends on what `loop` gives each iteration.

@@ -29,17 +29,19 @@ struct LinearValue {
 
 /// One use of a site in a function, by a dropout of its own or in a function that it calls.
 struct SiteUse {
-  DropoutOp dropout;
+  /// What draws the mask.
+  Operation *dropout;
+  /// The site as it is stated there.
+  uint64_t statedSite;
   /// The dropout, or the call that leads to it.
   Operation *place;
   LinearValue seed, step, row, site;
 
-  static SiteUse of(DropoutOp dropout);
+  /// That of `op`; nothing where it draws no mask, also where its p rounds to 0 or to 1.
+  static std::optional<SiteUse> of(Operation *op);
   /// This use as the caller sees it; nothing where it hangs on more than the callee's arguments, since then nobody
   /// knows how it differs between calls.
   std::optional<SiteUse> seenFrom(func::CallOp call) const;
-  /// The site as the dropout states it.
-  uint64_t getSite() const { return DropoutOp(dropout).getSite(); }
   /// Whether both draw the same mask, wherever they stand.
   bool isSameMask(const SiteUse &other) const {
     return seed == other.seed && step == other.step && row == other.row && site == other.site;

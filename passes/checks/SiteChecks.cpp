@@ -2,7 +2,6 @@
 //
 // Dropout sites that draw one mask twice; see StreamChecks.h.
 
-#include "dialect/DropoutScheme.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "passes/checks/DropoutSites.h"
 #include "passes/checks/StreamChecks.h"
@@ -47,14 +46,8 @@ private:
 
 } // namespace
 
-/// Whether a mask is drawn at all: p may round to 0 or to 1.
-static bool drawsMask(DropoutOp dropout) {
-  int64_t threshold = getDropoutThreshold(dropout.getP().convertToDouble());
-  return threshold > 0 && threshold < 65536;
-}
-
 static std::string describe(const SiteUse &use) {
-  std::string text = "dropout site " + std::to_string(use.getSite());
+  std::string text = "dropout site " + std::to_string(use.statedSite);
   if (auto call = dyn_cast<func::CallOp>(use.place))
     text += " of '" + call.getCallee().str() + "'";
   return text;
@@ -82,7 +75,7 @@ static void warnLoop(const SiteUse &use, Operation *loop) {
 
 static void warnMeeting(const SiteUse &first, const SiteUse &second) {
   InFlightDiagnostic warning = emitWarning(second.place->getLoc())
-                               << describe(second) << " meets site " << first.getSite()
+                               << describe(second) << " meets site " << first.statedSite
                                << " in another iteration of the loop: their masks are the same there";
   warning.attachNote(first.place->getLoc()) << "the other use is here";
   warning.attachNote() << "mend: let the origin's site advance by more than the sites of one iteration take";
@@ -141,8 +134,8 @@ const std::vector<SiteUse> &SiteChecker::check(func::FuncOp function) {
     return entry->second; // of a function that calls itself, what is known so far: nothing
   FunctionSites sites;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (auto dropout = dyn_cast<DropoutOp>(op); dropout && drawsMask(dropout))
-      sites.add(SiteUse::of(dropout));
+    if (std::optional<SiteUse> use = SiteUse::of(op))
+      sites.add(*use);
     else if (auto call = dyn_cast<func::CallOp>(op))
       addUses(call, sites);
   });

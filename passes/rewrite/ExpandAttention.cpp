@@ -1,6 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// resid-expand-attention: attention as two products and a softmax in linalg, and a cache as a slice that is inserted.
+// resid-expand-attention: attention as two products and a softmax in linalg, with its dropout between them, and a cache
+// as a slice that is inserted.
 
 #include "dialect/ResidDialect.h"
 #include "passes/Passes.h"
@@ -65,7 +66,7 @@ public:
     });
     Value sum = reduce(weights, 0, [&](Value a, Value s) { return Value(arith::AddFOp::create(b, s, a)); });
     Type element = getElementTypeOrSelf(op.getResult().getType());
-    Value result = map(multiplyValues(weights), sum, element, [&](Value value, Value total) -> Value {
+    Value result = map(multiplyValues(drop(weights)), sum, element, [&](Value value, Value total) -> Value {
       // Where no key is present there is nothing to divide by.
       Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, number(0));
       Value mean = arith::SelectOp::create(b, isEmpty, number(0), arith::DivFOp::create(b, value, total));
@@ -251,6 +252,14 @@ private:
       }
       return score;
     });
+  }
+
+  /// The clause as an op of its own: its rows and columns are those of the weights.
+  Value drop(Value weights) {
+    if (!op.hasDropout())
+      return weights;
+    return DropoutOp::create(b, weights, op.getSeed(), op.getStep(), op.getP()->convertToDouble(), *op.getSite(),
+                             op.getOriginRow(), op.getOriginSite());
   }
 
   /// Combines a row's elements, beginning with `start`.

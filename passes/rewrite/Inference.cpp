@@ -51,8 +51,8 @@ struct Inference : resid::impl::InferenceBase<Inference> {
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<RemoveDropout, RemoveDropoutClause<AddNormOp>, RemoveDropoutClause<BlockOp>>(&getContext(),
-                                                                                              report.getValue());
+    patterns.add<RemoveDropout, RemoveDropoutClause<AddNormOp>, RemoveDropoutClause<AttentionOp>,
+                 RemoveDropoutClause<BlockOp>>(&getContext(), report.getValue());
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
         GreedySimplifyRegionLevel::Disabled);

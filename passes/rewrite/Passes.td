@@ -278,8 +278,8 @@ def Inference : Pass<"resid-inference"> {
   let description = [{
     Class: **changes the function**.
 
-    Removes dropout. Replaces `resid.dropout` by its operand, and removes the dropout clause of `resid.add_norm` and
-    `resid.block`. A program for training becomes the program for inference, in which dropout is the identity by
+    Removes dropout. Replaces `resid.dropout` by its operand, and removes the dropout clause of `resid.add_norm`,
+    `resid.attention` and `resid.block`. A program for training becomes the program for inference, in which dropout is the identity by
     definition. The rest of the program keeps its bits.
 
     Before and after:
@@ -323,9 +323,10 @@ def ExpandAttention : Pass<"resid-expand-attention"> {
     - Heads that share keys are a dimension of their own in the products, by `tensor.expand_shape`.
     - That the cache has places, and that numbers of heads divide, becomes `cf.assert` where it is not known.
     - `max` and `sum` become the results of the two reductions.
+    - A dropout clause becomes `resid.dropout` on the weights, behind their sum. It drops the same weights.
 
     Fires on each of the two ops. **Differs** from the op in one case: a value that is infinite or NaN spoils all queries
-    of its head, also those for which a mask or causality hides its key. Places of a cache that are not filled yet spoil
+    of its head, also those for which a mask, causality or dropout hides its key. Places of a cache that are not filled yet spoil
     nothing.
 
     Effect on rounding: the arithmetic type stays, and storage is rounded to once. The sums have other orders, there are

@@ -23,6 +23,12 @@
 // CHECK:           call @equal__attention(
 // CHECK-NOT:     @equal__attention_
 // CHECK-LABEL:   func.func private @causal__attention(
+// Only a kernel with dropout draws numbers, eight for each of the generator's counters.
+// CHECK-NOT:     arith.muli {{.+}} : vector<8xi64>
+// CHECK-LABEL:   func.func private @dropped__attention(
+// CHECK-COUNT-40:  arith.muli {{.+}} : vector<8xi64>
+// CHECK:           arith.cmpi uge, {{.+}} : vector<16xi32>
+// CHECK-NOT:     arith.muli {{.+}} : vector<8xi64>
 // CHECK:         func.func private @resid.product_8x48_of_272_f32_from_zero(
 // CHECK-NOT:       llvm.load {{.+}} -> vector<16xf32>
 // CHECK:           scf.for
@@ -42,5 +48,11 @@ func.func private @equal.impl(%q: memref<1x3x100x32xf32>, %k: memref<1x3x300x32x
 func.func private @causal.impl(%q: memref<1x3x100x32xf32>, %k: memref<1x3x300x32xf32>, %y: memref<1x3x100x32xf32>, %past: i64) {
   attention.kernel q(%q : memref<1x3x100x32xf32>) k(%k : memref<1x3x300x32xf32>) v(%k : memref<1x3x300x32xf32>) past(%past)
     outs(%y : memref<1x3x100x32xf32>) attributes {causal, indexing_maps = [#heads, #keys, #keys, #heads], scale = 0.5 : f64}
+  return
+}
+
+func.func private @dropped.impl(%q: memref<1x3x100x32xf32>, %k: memref<1x3x300x32xf32>, %y: memref<1x3x100x32xf32>, %word: i64) {
+  attention.kernel q(%q : memref<1x3x100x32xf32>) k(%k : memref<1x3x300x32xf32>) v(%k : memref<1x3x300x32xf32>) dropout(%word, %word, %word, %word)
+    outs(%y : memref<1x3x100x32xf32>) attributes {indexing_maps = [#heads, #keys, #keys, #heads], scale = 0.5 : f64, threshold = 6554 : i64, kept_scale = 1.111 : f64}
   return
 }

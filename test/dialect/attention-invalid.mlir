@@ -191,3 +191,70 @@ func.func @attention.C8_shape(%q: tensor<1x2x3x4xf32>) {
          -> tensor<1x2x3x4xf32>, tensor<1x2x3xf32>, tensor<1x2x3x1xf32>
   return
 }
+
+// -----
+
+func.func @attention.C9_p_without_seed(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected seed, step, p and site together but got only p}}
+  %y = resid.attention %q, %q, %q {p = 0.5} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C9_dropout_without_site(%q: tensor<1x2x3x4xf32>, %i: i64) {
+  // expected-error @+1 {{expected seed, step, p and site together but got only seed and step and p}}
+  %y = resid.attention %q, %q, %q dropout(%i, %i) {p = 0.5} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C10_p(%q: tensor<1x2x3x4xf32>, %i: i64) {
+  // expected-error @+1 {{expected p in [0, 1] but got 1.5}}
+  %y = resid.attention %q, %q, %q dropout(%i, %i) {p = 1.5, site = 0} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C10_site(%q: tensor<1x2x3x4xf32>, %i: i64) {
+  // expected-error @+1 {{expected site in [0, 4294967296) but got -1}}
+  %y = resid.attention %q, %q, %q dropout(%i, %i) {p = 0.5, site = -1} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C11_origin_without_dropout(%q: tensor<1x2x3x4xf32>, %i: i64) {
+  // expected-error @+1 {{expected a dropout clause beside origin but got none}}
+  %y = resid.attention %q, %q, %q origin(%i, %i) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C11_half_an_origin(%q: tensor<1x2x3x4xf32>, %i: i64) {
+  // expected-error @+1 {{expected origin_row and origin_site together but got only origin_row}}
+  %y = "resid.attention"(%q, %q, %q, %i, %i, %i) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 1, 1, 0>, p = 0.5, site = 0}
+       : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, i64, i64, i64) -> tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C12_rows(%q: tensor<65537x65536x1x1xf32>, %i: i64) {
+  // expected-error @+1 {{expected at most 4294967296 rows under dropout but got 4295032832}}
+  %y = resid.attention %q, %q, %q dropout(%i, %i) {p = 0.5, site = 0}
+       : tensor<65537x65536x1x1xf32>, tensor<65537x65536x1x1xf32>, tensor<65537x65536x1x1xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C12_keys(%q: tensor<1x1x1x1xf16>, %k: tensor<1x1x34359738369x1xf16>, %i: i64) {
+  // expected-error @+1 {{expected at most 34359738368 columns under dropout but got 34359738369}}
+  %y = resid.attention %q, %k, %k dropout(%i, %i) {p = 0.5, site = 0}
+       : tensor<1x1x1x1xf16>, tensor<1x1x34359738369x1xf16>, tensor<1x1x34359738369x1xf16>
+  return
+}

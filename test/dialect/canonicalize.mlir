@@ -128,3 +128,18 @@ func.func @fused_gate_of_minus_1(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %a: t
   %n, %sum = resid.add_norm dyt %x, %f gate(%minus) alpha(%a) : tensor<4x8xf32>, tensor<f32>, tensor<f32>
   return %n : tensor<4x8xf32>
 }
+
+// CHECK-LABEL: func.func @attention_drops_nothing
+// CHECK-NEXT: resid.attention %arg0, %arg0, %arg0 {causal} : tensor<1x2x3x4xf32>
+func.func @attention_drops_nothing(%q: tensor<1x2x3x4xf32>, %s: i64) -> tensor<1x2x3x4xf32> {
+  %y = resid.attention %q, %q, %q dropout(%s, %s) origin(%s, %s) {causal, p = 0.000001, site = 3} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return %y : tensor<1x2x3x4xf32>
+}
+
+// Whether all is dropped is not known before the mode is.
+// CHECK-LABEL: func.func @attention_drops_all
+// CHECK-NEXT: resid.attention %arg0, %arg0, %arg0 dropout(%arg1, %arg1) {p = 1.000000e+00 : f64, site = 3 : i64}
+func.func @attention_drops_all(%q: tensor<1x2x3x4xf32>, %s: i64) -> tensor<1x2x3x4xf32> {
+  %y = resid.attention %q, %q, %q dropout(%s, %s) {p = 1.0, site = 3} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return %y : tensor<1x2x3x4xf32>
+}

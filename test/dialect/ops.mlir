@@ -122,6 +122,12 @@ func.func @attention(%q: tensor<2x8x?x64xbf16>, %k: tensor<2x2x?x64xbf16>, %v: t
   %3:3 = resid.attention %q, %k, %v mask(%one) past(%past)
          : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<f64>
            -> tensor<2x8x?x64xf64>, tensor<2x8x?xf64>, tensor<2x8x?xf64>
+  // CHECK: resid.attention %arg0, %arg1, %arg2 dropout(%arg6, %arg6) {p = 1.000000e-01 : f64, site = 3 : i64} : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>{{$}}
+  %4 = resid.attention %q, %k, %v dropout(%past, %past) {p = 0.1, site = 3}
+       : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>
+  // CHECK: resid.attention %arg0, %arg1, %arg2 mask(%arg3) past(%arg6) dropout(%arg6, %arg6) origin(%arg6, %arg6) {causal, p = 1.000000e+00 : f64, scale = 1.250000e-01 : f64, site = 0 : i64} : tensor<2x8x?x64xbf16>
+  %5 = resid.attention %q, %k, %v mask(%bools) past(%past) dropout(%past, %past) origin(%past, %past) {causal, p = 1.0, scale = 0.125, site = 0}
+       : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<?x1x1x?xi1>
   return
 }
 

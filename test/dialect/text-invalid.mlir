@@ -174,6 +174,14 @@ func.func @attention_clauses(%q: tensor<1x2x3x4xf32>, %mask: tensor<f32>, %past:
 
 // -----
 
+func.func @attention_dropout_first(%q: tensor<1x2x3x4xf32>, %past: i64) {
+  // expected-error @+1 {{expected 'past' before 'dropout', but got it behind}}
+  %y = resid.attention %q, %q, %q dropout(%past, %past) past(%past) {p = 0.5, site = 0} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
 func.func @no_op_near(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{expected 'resid.activation', 'resid.add', 'resid.add_bias', 'resid.add_norm', 'resid.append', 'resid.attention', 'resid.block', 'resid.dropout', 'resid.dyt', 'resid.group_norm', 'resid.layer_norm', 'resid.linear', 'resid.rms_norm', 'resid.rotary' or 'resid.yield', but got 'resid.softmax'}}
   %y = resid.softmax %x : tensor<4x8xf32>

@@ -51,6 +51,21 @@ func.func @no_second_mask(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %which: i1, 
 
 // -----
 
+// Attention draws masks too, where p does not round to 0 or 1.
+func.func @weights(%q: tensor<1x2x3x4xf32>, %f: tensor<4x8xf32>, %seed: i64, %step: i64) -> (tensor<1x2x3x4xf32>, tensor<4x8xf32>) {
+  // expected-note @+1 {{the first use is here}}
+  %a = resid.attention %q, %q, %q dropout(%seed, %step) {p = 0.1, site = 3} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  %b = resid.attention %a, %q, %q dropout(%seed, %step) {p = 1.0, site = 3} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  %c = resid.attention %b, %q, %q : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  %d = resid.attention %c, %q, %q dropout(%seed, %step) {p = 0.1, site = 4} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  // expected-warning @+2 {{dropout site 3 is used a second time in one forward pass: both masks are the same}}
+  // expected-note @+1 {{mend: give each dropout a site of its own, or another origin}}
+  %e = resid.dropout %f seed(%seed, %step) {p = 0.1, site = 3} : tensor<4x8xf32>
+  return %d, %e : tensor<1x2x3x4xf32>, tensor<4x8xf32>
+}
+
+// -----
+
 // The site and the origin's site are one number, seeds that are computed alike are one.
 func.func @same_sum(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %seed: i64, %step: i64) -> tensor<4x8xf32> {
   %c0 = arith.constant 0 : i64

@@ -3,7 +3,7 @@
 // RUN: resid-opt %s -resid-passes | FileCheck %s --check-prefix=KEPT
 // The values stand in test/run/expand-attention.test.
 
-// REMARK-COUNT-3: remark: expanded (exact in real arithmetic): attention
+// REMARK-COUNT-4: remark: expanded (exact in real arithmetic): attention
 // REMARK: remark: expanded (exact in real arithmetic): append
 // REMARK: remark: expanded (exact in real arithmetic): attention
 // KEPT: resid.attention
@@ -65,6 +65,19 @@ func.func @grouped_and_masked(%q: tensor<1x6x?x4xf64>, %k: tensor<1x2x?x4xf64>, 
 func.func @open_heads(%q: tensor<1x?x3x4xf32>, %k: tensor<1x?x3x4xf32>) -> tensor<1x?x3x4xf32> {
   %y = resid.attention %q, %k, %k : tensor<1x?x3x4xf32>, tensor<1x?x3x4xf32>, tensor<1x?x3x4xf32>
   return %y : tensor<1x?x3x4xf32>
+}
+
+// The weights are dropped behind their sum, and before the product with the values.
+// CHECK-LABEL: func.func @dropped(
+// CHECK: math.exp
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[W:.*]] : tensor<1x2x3x3xf32>) outs({{.*}} : tensor<1x2x3xf32>)
+// CHECK: %[[D:.*]] = resid.dropout %[[W]] seed(%{{.*}}, %{{.*}}) origin(%{{.*}}, %{{.*}}) {p = 1.000000e-01 : f64, site = 3 : i64} : tensor<1x2x3x3xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[D]], %{{.*}} : tensor<1x2x3x3xf32>, tensor<1x2x3x4xbf16>)
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[SUM]] :
+func.func @dropped(%q: tensor<1x2x3x4xbf16>, %seed: i64, %step: i64) -> tensor<1x2x3x4xbf16> {
+  %y = resid.attention %q, %q, %q dropout(%seed, %step) origin(%step, %step) {p = 0.1, site = 3}
+       : tensor<1x2x3x4xbf16>, tensor<1x2x3x4xbf16>, tensor<1x2x3x4xbf16>
+  return %y : tensor<1x2x3x4xbf16>
 }
 
 // CHECK-LABEL: func.func @cache(

@@ -44,6 +44,16 @@ func.func @dropout_clause(%x: tensor<2x8xf32>, %f: tensor<2x8xf32>, %b: tensor<8
   return %n : tensor<2x8xf32>
 }
 
+// CHECK-LABEL: func.func @dropout_of_weights(
+// CHECK-SAME: i64, %{{[^:]*}}: i64) -> tensor<1x2x3x4xf32>
+func.func @dropout_of_weights(%q: tensor<1x2x3x4xf32>, %past: i64, %seed: i64, %step: i64) -> tensor<1x2x3x4xf32> {
+  // CHECK-NEXT: resid.attention %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} past(%{{[a-z0-9]*}}) {causal} :
+  // expected-remark @below {{removed dropout (changes the function)}}
+  %y = resid.attention %q, %q, %q past(%past) dropout(%seed, %step) origin(%seed, %step) {causal, p = 0.1, site = 3}
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return %y : tensor<1x2x3x4xf32>
+}
+
 // CHECK-LABEL: func.func @no_dropout(
 func.func @no_dropout(%x: tensor<2x8xf32>, %f: tensor<2x8xf32>) -> tensor<2x8xf32> {
   // CHECK-NEXT: resid.add_norm rms %{{[a-z0-9]*}}, %{{[a-z0-9]*}} {epsilon

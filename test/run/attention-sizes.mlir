@@ -14,6 +14,15 @@
 // HEADS-SAME: 6
 // RUN: %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --entry=too_many --arg=f32[1x2x8x4]=1 --arg=f32[1x2x9x4]=1 --arg=f32[9]=1 --arg=0 2>&1 | FileCheck %s --check-prefix=KEYS
 // KEYS: BAD_VALUE
+//
+// Words of dropout that its generator's counters do not hold are refused by both, and nothing is asked of them where nothing is dropped.
+// RUN: for words in "-1 0 0" "4294967296 0 0" "0 -1 0" "0 4294967290 0" "0 0 -4" "0 0 4294967294"; do set -- $words; for backend in reference cpu; do \
+// RUN:   %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --backend=$backend --entry=dropped --arg=f32[1x2x5x4]=1 --arg=1 --arg=$1 --arg=$2 --arg=$3 || exit 1; done; done 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=WORDS
+// WORDS-COUNT-6: {{step|row|site|end of the rows}} of dropout is
+// RUN: resid-run %s --check --entry=dropped --arg=f32[1x2x5x4]=random:1 --arg=1 --arg=4294967295 --arg=4294967286 --arg=-3 | FileCheck %s
+// RUN: resid-run %s --check --entry=nothing_dropped --arg=f32[1x2x5x4]=random:1 --arg=1 --arg=-1 --arg=-1 --arg=-1 | FileCheck %s
+// RUN: resid-opt %s -resid-inference | resid-run - --check --entry=dropped --arg=f32[1x2x5x4]=random:1 --arg=1 --arg=-1 --arg=-1 --arg=-1 | FileCheck %s
 
 func.func @masked_heads(%q: tensor<?x?x?x4xf32>, %k: tensor<?x?x?x4xf32>, %mask: tensor<6x1x5xf32>) -> tensor<?x?x?x4xf32> {
   %y = resid.attention %q, %k, %k mask(%mask) : tensor<?x?x?x4xf32>, tensor<?x?x?x4xf32>, tensor<?x?x?x4xf32>, tensor<6x1x5xf32>
@@ -41,4 +50,14 @@ func.func @too_many(%cache: tensor<1x2x8x4xf32>, %x: tensor<1x2x?x4xf32>, %mask:
   %c = resid.append %cache, %x past(%past) : tensor<1x2x8x4xf32>, tensor<1x2x?x4xf32>
   %y = resid.attention %x, %x, %x mask(%mask) : tensor<1x2x?x4xf32>, tensor<1x2x?x4xf32>, tensor<1x2x?x4xf32>, tensor<9xf32>
   return %c, %y : tensor<1x2x8x4xf32>, tensor<1x2x?x4xf32>
+}
+
+func.func @dropped(%q: tensor<?x?x?x4xf32>, %seed: i64, %step: i64, %row: i64, %site: i64) -> tensor<?x?x?x4xf32> {
+  %y = resid.attention %q, %q, %q dropout(%seed, %step) origin(%row, %site) {p = 0.5, site = 3} : tensor<?x?x?x4xf32>, tensor<?x?x?x4xf32>, tensor<?x?x?x4xf32>
+  return %y : tensor<?x?x?x4xf32>
+}
+
+func.func @nothing_dropped(%q: tensor<?x?x?x4xf32>, %seed: i64, %step: i64, %row: i64, %site: i64) -> tensor<?x?x?x4xf32> {
+  %y = resid.attention %q, %q, %q dropout(%seed, %step) origin(%row, %site) {p = 0.0, site = 3} : tensor<?x?x?x4xf32>, tensor<?x?x?x4xf32>, tensor<?x?x?x4xf32>
+  return %y : tensor<?x?x?x4xf32>
 }

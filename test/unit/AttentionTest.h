@@ -18,6 +18,9 @@ struct AttentionProgram {
   std::string q = "f32", k = "f32", v = "f32", result = "f32", mask, attributes;
   SmallVector<int64_t> maskShape;
   std::optional<int64_t> past;
+  /// Dropout's p.
+  std::optional<double> dropped;
+  static constexpr int64_t seed = 0x123456789ABCDEF, step = 7, row = 5, site = 11;
 
   SmallVector<int64_t> queryShape() const { return {batch, heads, queries, size}; }
   SmallVector<int64_t> keyShape() const { return {batch, keyHeads, keys, size}; }
@@ -46,10 +49,16 @@ struct AttentionProgram {
       clauses += " past(%past)";
       arguments += ", %past: i64";
     }
+    std::string listed = attributes;
+    if (dropped) {
+      clauses += " dropout(%seed, %step) origin(%row, %site)";
+      arguments += ", %seed: i64, %step: i64, %row: i64, %site: i64";
+      listed += (listed.empty() ? "" : ", ") + std::string("site = 3, p = ") + std::to_string(*dropped);
+    }
     std::string statistic = isWide() ? "tensor<?x?x?xf64>" : "tensor<?x?x?xf32>";
     std::string results = heads4(result) + ", " + statistic + ", " + statistic;
     return "func.func @f(" + arguments + ") -> (" + results + ") {\n  %y, %max, %sum = resid.attention %q, %k, %v" +
-           clauses + " {" + attributes + "} : " + types + " -> " + results + "\n  return %y, %max, %sum : " + results +
+           clauses + " {" + listed + "} : " + types + " -> " + results + "\n  return %y, %max, %sum : " + results +
            "\n}";
   }
 };
@@ -87,6 +96,9 @@ protected:
     }
     if (program.past)
       arguments.push_back(integer(*program.past));
+    if (program.dropped)
+      for (int64_t word : {program.seed, program.step, program.row, program.site})
+        arguments.push_back(integer(word));
     return arguments;
   }
 
@@ -108,6 +120,8 @@ protected:
         program.maskShape.push_back(below(3) == 0 ? 1 : size);
     if (below(2) == 0 && program.keys >= program.queries)
       program.past = below(program.keys - program.queries + 1);
+    if (below(3) == 0)
+      program.dropped = std::array<double, 4>{0.1, 0.5, 0.000001, 1.0}[below(4)];
     program.attributes = pick({"", "causal", "scale = -0.3", "causal, scale = -0.3"});
     return program;
   }

@@ -43,6 +43,8 @@ template <typename T> std::array<std::vector<T>, 3> runLoops(const Program &prog
   a.causal = StringRef(program.attributes).contains("causal");
   a.scale = StringRef(program.attributes).contains("scale") ? static_cast<T>(-0.3)
                                                             : static_cast<T>(1 / std::sqrt(double(program.size)));
+  a.threshold = static_cast<uint32_t>(std::lround(program.dropped.value_or(0) * 65536));
+  a.firstRow = Program::row, a.random = {Program::seed, Program::step, Program::site + 3};
   a.y = results[0].data(), a.max = results[1].data(), a.sum = results[2].data();
   attend(a);
   return results;

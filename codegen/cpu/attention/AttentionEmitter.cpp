@@ -61,6 +61,13 @@ Value AttentionEmitter::countVisible(Value query) {
   return view.past ? code.add(count, view.past) : count;
 }
 
+/// (batch·heads + head)·queries + query, with the heads of q.
+Value AttentionEmitter::countRowsBefore(const Unit &unit, const Place &place) {
+  Value heads = code.multiply(view.shape.keyHeads.value, view.shape.group.value);
+  Value head = code.add(code.multiply(unit.batch, heads), place.head);
+  return code.add(code.multiply(head, view.shape.queries.value), place.query);
+}
+
 AttentionEmitter::Place AttentionEmitter::getPlace(const Unit &unit, Value row) {
   Value index = code.add(unit.firstRow, row), queries = view.shape.queries.value;
   Value head = code.add(code.multiply(unit.keyHead, view.shape.group.value), code.divide(index, queries));
@@ -224,6 +231,10 @@ ScoreRow AttentionEmitter::getScoreRow(const Unit &unit, const Chunk &chunk, con
   }
   if (view.shape.hasMask)
     row.mask = view.advance(atPlace(kMask, unit, place), kMask, kKey, chunk.first);
+  if (view.shape.threshold != 0) {
+    row.firstKey = chunk.first;
+    row.randomRow = code.add(view.firstRandomRow, countRowsBefore(unit, place));
+  }
   return row;
 }
 

@@ -47,6 +47,7 @@ private:
   Place getPlace(const Unit &unit, Value row);
   Value atPlace(unsigned operand, const Unit &unit, const Place &place);
   Value countVisible(Value query);
+  Value countRowsBefore(const Unit &unit, const Place &place);
   void startRows(const Unit &unit);
   void emitChunk(const Unit &unit, Value first);
   void emitBlock(const Unit &unit, const Chunk &chunk, RowBlock block);

@@ -36,6 +36,7 @@ SmallVector<Value> AttentionUse::getArguments() {
   arguments.push_back(scratch);
   if (kernel.getPast())
     arguments.push_back(kernel.getPast());
+  llvm::append_range(arguments, kernel.getDropout());
   shape.forEachNumber([&](Number &number) {
     if (!number.isKnown())
       arguments.push_back(number.value);
@@ -66,6 +67,9 @@ void AttentionFunction::outline() {
   Value slots = entry->getArgument(next++);
   if (first.kernel.getPast())
     view.past = entry->getArgument(next++);
+  if (view.shape.threshold != 0)
+    for (Value *word : {&view.seed, &view.step, &view.firstRandomRow, &view.site})
+      *word = entry->getArgument(next++);
   view.shape.forEachNumber([&](Number &number) {
     number = number.isKnown() ? makeNumber(builder, loc, number.known) : Number{entry->getArgument(next++)};
   });

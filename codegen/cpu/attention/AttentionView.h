@@ -26,6 +26,8 @@ struct AttentionView {
   SmallVector<Value> pointers;
   /// How many keys were in the cache before (i64); null without a cache.
   Value past;
+  /// What the counters of dropout have in common (i64); null without one.
+  Value seed, step, firstRandomRow, site;
   /// The slot of this task.
   Value slot;
 

@@ -5,6 +5,7 @@
 #include "codegen/cpu/attention/ScoreRows.h"
 
 #include "codegen/arithmetic/MathFunctions.h"
+#include "codegen/arithmetic/Philox.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <limits>
@@ -137,19 +138,41 @@ ScoreRows::Lanes ScoreRows::findLargest(const ScoreRow &row) {
 /// Stores the weights, and gives the lanes of their sum.
 SmallVector<Value> ScoreRows::emitWeights(const ScoreRow &row, Value reference, bool marksAbsent) {
   SmallVector<Value> first(kVectors, view.splat(0.0));
+  Value left = view.splat(marksAbsent ? -0.0 : 0.0);
   return code.loop(code.constant(0), row.keys, kLanes, first, [&](Value block, ValueRange carried) {
-    SmallVector<Value> next;
+    SmallVector<Value> next, kept = view.shape.threshold == 0 ? SmallVector<Value>() : drawKept(row, block);
     for (int64_t i = 0; i < kVectors; ++i) {
       Value place = code.at(row.scores, view.getArithmetic(), code.add(block, code.constant(i * kColumns)));
       Value score = code.load(view.getVectorType(), place);
-      Value weight = exponential(subtract(score, reference));
+      Value weight = exponential(subtract(score, reference)), factor = weight;
+      if (!kept.empty())
+        factor = select(kept[i], multiply(weight, view.splat(view.shape.keptScale)), left);
       // Whatever is subtracted from -Inf, if it is no NaN, gives 0.
       Value isAbsent = marksAbsent ? compare(arith::CmpFPredicate::OEQ, score, view.splat(-kInfinity)) : Value();
-      code.store(marksAbsent ? select(isAbsent, view.splat(-0.0), weight) : weight, place);
+      code.store(marksAbsent ? select(isAbsent, left, factor) : factor, place);
       next.push_back(add(carried[i], weight));
     }
     return next;
   });
+}
+
+/// Which of the 64 keys from `block` on dropout keeps (vectors of i1).
+SmallVector<Value> ScoreRows::drawKept(const ScoreRow &row, Value block) {
+  Value call = arithmetic::emitCounterOf(builder, loc, code.add(row.firstKey, block));
+  auto [low, high] =
+      arithmetic::emitPhiloxColumns(builder, loc, {call, row.randomRow, view.site, view.step}, view.seed, kLanes);
+  auto type = VectorType::get(kColumns, builder.getI32Type());
+  Value threshold =
+      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, static_cast<int32_t>(view.shape.threshold)));
+  SmallVector<Value> kept;
+  for (Value halves : {low, high})
+    for (int32_t first = 0; first < kLanes / 2; first += kColumns) {
+      auto lanes = llvm::to_vector(llvm::seq<int32_t>(first, first + kColumns));
+      Value some = LLVM::ShuffleVectorOp::create(builder, loc, halves, halves, lanes);
+      Value wide = arith::ExtUIOp::create(builder, loc, type, some);
+      kept.push_back(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, wide, threshold));
+    }
+  return kept;
 }
 
 Value ScoreRows::emitScores(const ScoreRow &row) {

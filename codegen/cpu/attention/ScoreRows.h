@@ -20,6 +20,8 @@ struct ScoreRow {
   Value mask;
   /// Whether absent keys must be told from those of weight 0 (i1).
   Value marksAbsent;
+  /// For dropout: the row in the generator's counters, and the first key of the chunk.
+  Value randomRow, firstKey;
 };
 
 class ScoreRows {
@@ -29,7 +31,7 @@ public:
   /// Turns products into scores, and gives the largest one; -Inf without a present key.
   Value emitScores(const ScoreRow &row);
   /// Turns scores into weights, and gives their sum. An absent key gets +0 or, with `row.marksAbsent`, -0, which is no
-  /// weight of a present one.
+  /// weight of a present one. So does one that is dropped, once it is in the sum.
   Value emitWeights(const ScoreRow &row, Value max);
   /// exp of 0 or less, but +0 instead of subnormal numbers.
   Value exponential(Value x);
@@ -50,6 +52,7 @@ private:
   SmallVector<Value> findLargest(const ScoreRow &row, Value first, Value end, bool areVisible, ValueRange carried);
   Value loadScore(const ScoreRow &row, Value key, Value place, bool isVisible);
   SmallVector<Value> emitWeights(const ScoreRow &row, Value reference, bool marksAbsent);
+  SmallVector<Value> drawKept(const ScoreRow &row, Value block);
   Value larger(Value a, Value b);
   Value select(Value condition, Value a, Value b);
   /// Combines lanes l and l+32, l+16, 8, 4, 2, 1.

@@ -19,12 +19,18 @@ namespace {
 
 constexpr int64_t kBatch = 2, kHeads = 4, kKeyHeads = 2;
 
+/// What the programs with dropout are called with; the op's own site is 3. The last rows have the last counters that
+/// there are.
+constexpr int64_t kSeed = 0x123456789ABCDEF, kStep = 7, kSite = 11;
+int64_t firstRow = 0;
+
 /// One program of attention.py.
 struct Program {
   std::string name, element, mask;
   int64_t size;
   std::array<bool, 4> hasDimension;
   bool isCausal, hasCache, areHeadsBehind;
+  double dropped;
   resid_status (*call)(const resid_ctx *, int64_t past, int64_t queries, int64_t keys, void *const *arrays);
 };
 
@@ -85,6 +91,7 @@ public:
 
   void run(const resid_ctx &context, Place place) {
     lay(place);
+    firstRow = (int64_t(1) << 32) - std::max<int64_t>(kBatch * kHeads * queries, 1);
     void *memory[7];
     for (int i = 0; i < 7; ++i)
       memory[i] = arrays[i].memory;
@@ -173,6 +180,8 @@ private:
     loops.past = program.hasCache ? past : -1;
     loops.causal = program.isCausal;
     loops.scale = static_cast<T>(1.0 / std::sqrt(static_cast<double>(program.size)));
+    loops.threshold = static_cast<uint32_t>(std::lround(program.dropped * 65536));
+    loops.firstRow = static_cast<uint32_t>(firstRow), loops.random = {kSeed, kStep, kSite + 3};
     loops.y = arrays[4].values.data(), loops.max = arrays[5].values.data(), loops.sum = arrays[6].values.data();
     attend(loops);
   }

@@ -8,25 +8,31 @@ import sys
 
 BATCH, HEADS, KEY_HEADS = 2, 4, 2
 # Name; type; size of a head; the mask's type and which of batch, heads, queries, keys it has; causal; with a cache;
-# whether heads come behind positions in memory.
+# whether heads come behind positions in memory; p of a dropout.
 PROGRAMS = [
-    ("plain_f32", "f32", 20, None, "", False, False, False),
-    ("one_f32", "f32", 1, None, "", False, False, False),
-    ("wide_f32", "f32", 256, None, "", True, False, False),
-    ("causal_f32", "f32", 48, None, "", True, False, False),
-    ("cache_f32", "f32", 32, None, "", True, True, False),
-    ("filled_f32", "f32", 33, None, "", False, True, False),
-    ("added_f32", "f32", 16, "f32", "bhqk", False, False, False),
-    ("rows_f32", "f32", 16, "f32", "bq", False, False, False),
-    ("keys_f32", "f32", 17, "f32", "k", True, False, False),
-    ("chosen_f32", "f32", 16, "i1", "qk", False, False, False),
-    ("padding_f32", "f32", 24, "i1", "bk", True, True, False),
-    ("behind_f32", "f32", 20, None, "", True, False, True),
-    ("plain_f64", "f64", 20, "f64", "hk", True, False, False),
-    ("mixed_f64", "f32", 9, "f64", "qk", False, False, False),
-    ("plain_bf16", "bf16", 40, None, "", True, False, False),
-    ("added_bf16", "bf16", 15, "bf16", "k", False, True, True),
-    ("plain_f16", "f16", 32, "f16", "qk", True, False, False),
+    ("plain_f32", "f32", 20, None, "", False, False, False, None),
+    ("one_f32", "f32", 1, None, "", False, False, False, None),
+    ("wide_f32", "f32", 256, None, "", True, False, False, None),
+    ("causal_f32", "f32", 48, None, "", True, False, False, None),
+    ("cache_f32", "f32", 32, None, "", True, True, False, None),
+    ("filled_f32", "f32", 33, None, "", False, True, False, None),
+    ("added_f32", "f32", 16, "f32", "bhqk", False, False, False, None),
+    ("rows_f32", "f32", 16, "f32", "bq", False, False, False, None),
+    ("keys_f32", "f32", 17, "f32", "k", True, False, False, None),
+    ("chosen_f32", "f32", 16, "i1", "qk", False, False, False, None),
+    ("padding_f32", "f32", 24, "i1", "bk", True, True, False, None),
+    ("behind_f32", "f32", 20, None, "", True, False, True, None),
+    ("plain_f64", "f64", 20, "f64", "hk", True, False, False, None),
+    ("mixed_f64", "f32", 9, "f64", "qk", False, False, False, None),
+    ("plain_bf16", "bf16", 40, None, "", True, False, False, None),
+    ("added_bf16", "bf16", 15, "bf16", "k", False, True, True, None),
+    ("plain_f16", "f16", 32, "f16", "qk", True, False, False, None),
+    ("dropped_f32", "f32", 20, None, "", False, False, False, 0.3),
+    ("dropped_cache", "f32", 33, "i1", "bk", True, True, True, 0.5),
+    ("dropped_f64", "f64", 16, "f64", "qk", True, False, False, 0.1),
+    ("dropped_bf16", "bf16", 24, None, "", False, True, False, 0.75),
+    ("all_dropped", "f32", 17, None, "", True, False, False, 1.0),
+    ("none_dropped", "f16", 17, None, "", True, False, False, 0.000001),
 ]
 SIZES = {"b": BATCH, "h": HEADS, "q": "?", "k": "?"}
 
@@ -45,7 +51,7 @@ def transpose(name, source, from_type, to_type, dimension):
             f"  %{name} = linalg.transpose ins(%{source} : {from_type}) outs(%{name}_e : {to_type}) permutation = [0, 2, 1, 3]\n")
 
 
-def write_program(name, element, size, mask, letters, causal, cache, behind):
+def write_program(name, element, size, mask, letters, causal, cache, behind, p):
     wide = "f64" if "f64" in (element, mask) else "f32"
     q, k = f"tensor<{BATCH}x{HEADS}x?x{size}x{element}>", f"tensor<{BATCH}x{KEY_HEADS}x?x{size}x{element}>"
     statistics, types, operands = f"tensor<{BATCH}x{HEADS}x?x{wide}>", [q, k, k], ["q", "k", "v"]
@@ -62,7 +68,13 @@ def write_program(name, element, size, mask, letters, causal, cache, behind):
     if mask:
         clauses += " mask(%m)"
         types.append(kinds["m"])
-    clauses += (" past(%past)" if cache else "") + (" {causal}" if causal else "")
+    clauses += " past(%past)" if cache else ""
+    attributes = ["causal"] if causal else []
+    if p is not None:
+        clauses += " dropout(%seed, %step) origin(%row, %site)"
+        attributes += [f"p = {p:.7f}", "site = 3"]
+        arguments += ["%seed: i64", "%step: i64", "%row: i64", "%site: i64"]
+    clauses += f" {{{', '.join(attributes)}}}" if attributes else ""
     text += (f"  %y, %max, %sum = resid.attention {', '.join('%' + operand for operand in operands)}{clauses} : {', '.join(types)}"
              f" -> {q}, {statistics}, {statistics}\n")
     if behind:
@@ -72,7 +84,7 @@ def write_program(name, element, size, mask, letters, causal, cache, behind):
             f"  return %{'yt' if behind else 'y'}, %max, %sum : {returned}\n}}\n")
 
 
-def write_call(name, element, size, mask, letters, causal, cache, behind):
+def write_call(name, element, size, mask, letters, causal, cache, behind, p):
     types = {"f32": "float", "f64": "double", "f16": "uint16_t", "bf16": "uint16_t", "i1": "bool"}
     wide = types["f64" if "f64" in (element, mask) else "f32"]
     values = ["ctx", f"static_cast<const {types[element]} *>(a[0])", "queries", f"static_cast<const {types[element]} *>(a[1])", "keys",
@@ -80,11 +92,12 @@ def write_call(name, element, size, mask, letters, causal, cache, behind):
     values += [f"static_cast<const {types[mask]} *>(a[3])"] if mask else []
     values += [{"q": "queries", "k": "keys"}[letter] for letter in letters if letter in "qk"]
     values += ["past"] if cache else []
+    values += ["kSeed", "kStep", "firstRow", "kSite"] if p is not None else []
     values += [f"static_cast<{types[element]} *>(a[4])", f"static_cast<{wide} *>(a[5])", f"static_cast<{wide} *>(a[6])"]
     strides = ", ".join("true" if letter in letters else "false" for letter in "bhqk")
     quoted = [f'"{name}"', f'"{element}"', f'"{mask or ""}"']
     return (f"{{{', '.join(quoted)}, {size}, {{{strides}}}, {str(causal).lower()}, {str(cache).lower()}, {str(behind).lower()},\n"
-            f" [](const resid_ctx *ctx, [[maybe_unused]] int64_t past, int64_t queries, int64_t keys, void *const *a) {{\n"
+            f" {p or 0},\n [](const resid_ctx *ctx, [[maybe_unused]] int64_t past, int64_t queries, int64_t keys, void *const *a) {{\n"
             f"   return {name}({', '.join(values)});\n }}}},\n")
 
 

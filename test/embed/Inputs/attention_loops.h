@@ -8,6 +8,7 @@
 #define RESID_TEST_EMBED_ATTENTION_LOOPS_H
 
 #include "multiply_add.h"
+#include "random_half.h"
 
 #include <cstdint>
 #include <cstring>
@@ -57,6 +58,9 @@ template <typename T> struct AttentionArrays {
   int64_t past = -1;
   bool causal = false;
   T scale = 0;
+  /// Dropout: T (0: none), the row of the first query, and what draws the mask.
+  uint32_t threshold = 0, firstRow = 0;
+  RandomSite random = {};
   /// Results: y like q, not rounded to storage yet; max and sum are [batch][heads][queries].
   T *y = nullptr, *max = nullptr, *sum = nullptr;
 };
@@ -100,6 +104,11 @@ template <typename T> void attendRow(const AttentionArrays<T> &a, int64_t b, int
         continue;
       T p = flushedExp(s[j] - mc);
       lanes[j % 64] += p;
+      if (a.threshold > 0) {
+        if (randomHalf(a.random, a.firstRow + static_cast<uint32_t>(row), c + j) < a.threshold)
+          continue;
+        p = p * static_cast<T>(65536.0 / (65536 - a.threshold));
+      }
       for (int64_t d = 0; d < size; ++d)
         oc[d] = multiplyAdd(p, v[(c + j) * size + d], oc[d]);
     }

@@ -62,3 +62,11 @@ func.func @filled(%q: tensor<1x2x2x4xf64>, %k: tensor<1x2x9x4xf64>, %v: tensor<1
   %y = resid.attention %q, %k, %v past(%past) : tensor<1x2x2x4xf64>, tensor<1x2x9x4xf64>, tensor<1x2x9x4xf64>
   return %y : tensor<1x2x2x4xf64>
 }
+
+// The same weights are dropped, in more than one chunk of keys and for the heads of q.
+func.func @dropped(%q: tensor<2x4x3x8xf64>, %k: tensor<2x2x300x8xf64>, %v: tensor<2x2x300x8xf64>, %seed: i64, %step: i64, %row: i64)
+    -> tensor<2x4x3x8xf64> {
+  %y = resid.attention %q, %k, %v dropout(%seed, %step) origin(%row, %step) {p = 0.4, site = 3}
+       : tensor<2x4x3x8xf64>, tensor<2x2x300x8xf64>, tensor<2x2x300x8xf64>
+  return %y : tensor<2x4x3x8xf64>
+}
