@@ -24,13 +24,13 @@ PLANS = {
 def parse_shapes(text):
     words = text.split(",")
     if any(cases.parse(word) is None for word in words):
-        raise argparse.ArgumentTypeError(f"expected HEADSxQUERIESxSIZE[:causal|:KEYS],… but got '{text}'")
+        raise argparse.ArgumentTypeError(f"expected HEADS[/KEYHEADS]xQUERIESxSIZE[:causal|:KEYS],… but got '{text}'")
     return words
 
 
 def parse_arguments():
     parser = commands.make_parser("Measures attention beside peers.")
-    parser.add_argument("--shapes", type=parse_shapes, help="other shapes, such as 12x128x32,32x2048x128:causal,8x1x128:4096")
+    parser.add_argument("--shapes", type=parse_shapes, help="other shapes, such as 12x128x32,32x2048x128:causal,32/8x1x128:4096")
     parser.add_argument("--types", default="f32,bf16", help="(default: f32,bf16)")
     parser.add_argument("--threads", help="how many threads, such as 1 or 1,2 (default: 1,2)")
     commands.add_modes(parser, PAGE, "fewer shapes and samples, one thread")

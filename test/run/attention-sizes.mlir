@@ -24,6 +24,20 @@
 // RUN: resid-run %s --check --entry=nothing_dropped --arg=f32[1x2x5x4]=random:1 --arg=1 --arg=-1 --arg=-1 --arg=-1 | FileCheck %s
 // RUN: resid-opt %s -resid-inference | resid-run - --check --entry=dropped --arg=f32[1x2x5x4]=random:1 --arg=1 --arg=-1 --arg=-1 --arg=-1 | FileCheck %s
 
+// A query or a few, whose keys are read where they lie: chunks of which the last is not whole, heads that are no multiple of a vector.
+// RUN: resid-run %s --check --entry=one_query --arg=f32[2x2x1x72]=random:1 --arg=f32[2x2x525x72]=random:2 --arg=f32[2x2x525x72]=random:3 | FileCheck %s
+// RUN: resid-run %s --check --entry=few_queries --arg=bf16[1x6x2x88]=random:1 --arg=bf16[1x2x300x88]=random:2 --arg=f16[1x2x300x88]=random:3 --arg=290 | FileCheck %s
+
+func.func @one_query(%q: tensor<2x2x1x72xf32>, %k: tensor<2x2x?x72xf32>, %v: tensor<2x2x?x72xf32>) -> tensor<2x2x1x72xf32> {
+  %y = resid.attention %q, %k, %v : tensor<2x2x1x72xf32>, tensor<2x2x?x72xf32>, tensor<2x2x?x72xf32>
+  return %y : tensor<2x2x1x72xf32>
+}
+
+func.func @few_queries(%q: tensor<1x6x2x88xbf16>, %k: tensor<1x2x300x88xbf16>, %v: tensor<1x2x300x88xf16>, %past: i64) -> tensor<1x6x2x88xbf16> {
+  %y = resid.attention %q, %k, %v past(%past) {causal} : tensor<1x6x2x88xbf16>, tensor<1x2x300x88xbf16>, tensor<1x2x300x88xf16>
+  return %y : tensor<1x6x2x88xbf16>
+}
+
 func.func @masked_heads(%q: tensor<?x?x?x4xf32>, %k: tensor<?x?x?x4xf32>, %mask: tensor<6x1x5xf32>) -> tensor<?x?x?x4xf32> {
   %y = resid.attention %q, %k, %k mask(%mask) : tensor<?x?x?x4xf32>, tensor<?x?x?x4xf32>, tensor<?x?x?x4xf32>, tensor<6x1x5xf32>
   return %y : tensor<?x?x?x4xf32>

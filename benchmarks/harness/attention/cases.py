@@ -8,28 +8,30 @@ import re
 from .. import native
 from ..cases import SIZES
 
-# Heads x queries x size; keys and causality behind them. MiniLM, BERT-large, LLaMA's heads, one query with a cache.
-SHAPES = ("12x128x32", "16x512x64", "32x2048x128:causal", "8x1x128:4096")
+# Heads, those of keys if they are fewer, x queries x size; keys and causality behind them. MiniLM, BERT-large, LLaMA's heads, one query with
+# a cache, and four that share one.
+SHAPES = ("12x128x32", "16x512x64", "32x2048x128:causal", "8x1x128:4096", "32/8x1x128:4096")
 QUICK_SHAPES = SHAPES[:2]
-SMOKE_SHAPES = ("2x5x20", "2x9x16:causal", "3x1x16:300")
-PATTERN = re.compile(r"([1-9]\d*)x([1-9]\d*)x([1-9]\d*)(?::(causal|[1-9]\d*))?")
+SMOKE_SHAPES = ("2x5x20", "2x9x16:causal", "4/2x1x16:300")
+PATTERN = re.compile(r"([1-9]\d*)(?:/([1-9]\d*))?x([1-9]\d*)x([1-9]\d*)(?::(causal|[1-9]\d*))?")
 
 
 def parse(text):
-    """HEADSxQUERIESxSIZE, with :causal or :KEYS behind it; None where it is not so."""
+    """HEADS[/KEYHEADS]xQUERIESxSIZE, with :causal or :KEYS behind it; None where it is not so."""
     match = PATTERN.fullmatch(text)
-    if not match:
+    if not match or int(match[1]) % int(match[2] or match[1]) != 0:
         return None
-    heads, queries, size = (int(match[group]) for group in (1, 2, 3))
-    is_causal = match[4] == "causal"
-    return heads, queries, queries if is_causal or not match[4] else int(match[4]), size, is_causal
+    heads, key_heads, queries, size = (int(number) for number in (match[1], match[2] or match[1], match[3], match[4]))
+    is_causal = match[5] == "causal"
+    return heads, key_heads, queries, queries if is_causal or not match[5] else int(match[5]), size, is_causal
 
 
 @dataclasses.dataclass(frozen=True)
 class Attention:
-    """y [1, heads, queries, size] of q in that shape, and of k and v [1, heads, keys, size]."""
+    """y [1, heads, queries, size] of q in that shape, and of k and v [1, key_heads, keys, size]."""
     type: str
     heads: int
+    key_heads: int
     queries: int
     keys: int
     head_size: int
@@ -42,7 +44,8 @@ class Attention:
     @property
     def shape(self):
         behind = ":causal" if self.is_causal else f":{self.keys}" if self.keys != self.queries else ""
-        return f"{self.heads}x{self.queries}x{self.head_size}{behind}"
+        heads = f"{self.heads}/{self.key_heads}" if self.key_heads != self.heads else self.heads
+        return f"{heads}x{self.queries}x{self.head_size}{behind}"
 
     @property
     def contents(self):
@@ -72,8 +75,8 @@ class Attention:
         return {"f32": 1e-5, "bf16": 2e-2}[self.type]
 
     def extent(self, name):
-        positions = self.keys if name in ("k", "v") else self.queries
-        return self.heads * positions * self.head_size, self.size
+        rows = self.key_heads * self.keys if name in ("k", "v") else self.heads * self.queries
+        return rows * self.head_size, self.size
 
     def bytes_of(self, name):
         count, size = self.extent(name)
@@ -95,7 +98,8 @@ def function_name(case):
 
 
 def function_text(case):
-    q, k = (f"tensor<1x{case.heads}x{count}x{case.head_size}x{case.type}>" for count in (case.queries, case.keys))
+    q, k = (f"tensor<1x{heads}x{count}x{case.head_size}x{case.type}>"
+            for heads, count in ((case.heads, case.queries), (case.key_heads, case.keys)))
     return (f"func.func @{function_name(case)}(%q: {q}, %k: {k}, %v: {k}) -> {q} {{\n"
             f"  %y = resid.attention %q, %k, %v{' {causal}' if case.is_causal else ''} : {q}, {k}, {k}\n"
             f"  return %y : {q}\n}}\n")

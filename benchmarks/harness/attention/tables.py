@@ -6,7 +6,7 @@ import csv
 
 from .. import bars
 
-COLUMNS = ("type", "heads", "queries", "keys", "size", "causal", "threads", "variant", "samples", "median_ns", "first_quartile_ns",
+COLUMNS = ("type", "heads", "key_heads", "queries", "keys", "size", "causal", "threads", "variant", "samples", "median_ns", "first_quartile_ns",
            "third_quartile_ns", "gflop_per_second")
 BARS = (bars.Bar("f32 against PyTorch", 1.2, "peer", lambda case, _: case.type == "f32" and case.queries > 1),
         bars.Bar("one query, f32 against PyTorch", 1.0, "peer", lambda case, _: case.type == "f32" and case.queries == 1),
@@ -19,7 +19,7 @@ def write_csv(results, path):
         writer.writerow(COLUMNS)
         for record in results.records.values():
             case = record.case
-            writer.writerow([case.type, case.heads, case.queries, case.keys, case.head_size, int(case.is_causal), case.threads,
+            writer.writerow([case.type, case.heads, case.key_heads, case.queries, case.keys, case.head_size, int(case.is_causal), case.threads,
                              record.name, len(record.samples),
                              *(f"{value:.1f}" for value in (record.median, *record.quartiles())),
                              f"{case.operations / record.median:.2f}"])

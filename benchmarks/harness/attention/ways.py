@@ -48,12 +48,14 @@ class PyTorch:
         self.torch.set_num_threads(case.threads)
         kind = {"f32": self.torch.float32, "bf16": self.torch.bfloat16}[case.type]
 
-        def tensor(name, positions):
+        def tensor(name):
             array = self.torch.frombuffer(bytes_at(arrays[name], case.bytes_of(name)), dtype=kind)
-            return array.view(1, case.heads, positions, case.head_size)
-        q, k, v, y = tensor("q", case.queries), tensor("k", case.keys), tensor("v", case.keys), tensor("y", case.queries)
+            heads, positions = (case.key_heads, case.keys) if name in ("k", "v") else (case.heads, case.queries)
+            return array.view(1, heads, positions, case.head_size)
+        q, k, v, y = map(tensor, ("q", "k", "v", "y"))
 
         def run():
-            return self.torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=case.is_causal)
+            return self.torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=case.is_causal,
+                                                                         enable_gqa=case.key_heads != case.heads)
         yield Variant("pytorch", "PyTorch", "peer", timed(run, case.threads), is_close=True, spins=spins(case),
                       fetch=lambda: y.copy_(run()))

@@ -14,8 +14,7 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::attention;
 
-static constexpr unsigned kQ = AttentionShape::kQ, kK = AttentionShape::kK, kV = AttentionShape::kV,
-                          kMask = AttentionShape::kMask;
+static constexpr unsigned kQ = AttentionShape::kQ, kMask = AttentionShape::kMask;
 static constexpr int64_t kColumns = AttentionView::kPanelColumns;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -52,6 +51,7 @@ AttentionEmitter::Unit AttentionEmitter::makeUnit(Value number, Value blocks) {
     Value query = code.select(isOneHead, code.remainder(last, queries), code.subtract(queries, code.constant(1)));
     unit.keys = code.min(unit.keys, countVisible(query));
   }
+  chooseForm(unit);
   return unit;
 }
 
@@ -125,15 +125,39 @@ void AttentionEmitter::finishRow(const Unit &unit, Value row) {
 
 //===------------------------------------------- a chunk of keys --------------------------------------------------===//
 
+/// A packed chunk pays where more than one block of rows reads it.
+void AttentionEmitter::chooseForm(Unit &unit) {
+  const Number &group = view.shape.group, &queries = view.shape.queries;
+  if (!unpacked.arePossible())
+    unit.isAlwaysUnpacked = false;
+  else if (group.isKnown() && queries.isKnown())
+    unit.isAlwaysUnpacked = group.known * queries.known <= shape.rows;
+  unit.isUnpacked = code.isAtMost(unit.count, code.constant(shape.rows));
+}
+
+/// Emits what the unit's form needs: both, with a choice between them, if it is not known.
+SmallVector<Value> AttentionEmitter::inForm(const Unit &unit, TypeRange types,
+                                            function_ref<SmallVector<Value>()> unpackedForm,
+                                            function_ref<SmallVector<Value>()> packedForm) {
+  if (!unit.isAlwaysUnpacked)
+    return code.choose(unit.isUnpacked, types, unpackedForm, packedForm);
+  return *unit.isAlwaysUnpacked ? unpackedForm() : packedForm();
+}
+
 void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
   Chunk chunk;
   chunk.first = first;
   chunk.keys = code.min(code.constant(kChunkKeys), code.subtract(unit.keys, first));
   chunk.isFirst = code.isEqual(first, code.constant(0));
-  ChunkPacker packer(view, unit.batch, unit.keyHead);
-  packer.pack(chunk.first, chunk.keys);
-  chunk.hasSpecial = packer.findSpecial(chunk.keys);
-  code.loop(code.constant(0), unit.count, shape.rows, [&](Value row) {
+  // Of those that are not packed, nobody has looked at the values yet.
+  auto expectSpecial = [&] { return SmallVector<Value>{arith::ConstantIntOp::create(code.builder, code.loc, 1, 1)}; };
+  auto pack = [&] {
+    ChunkPacker packer(view, unit.batch, unit.keyHead);
+    packer.pack(chunk.first, chunk.keys);
+    return SmallVector<Value>{packer.findSpecial(chunk.keys)};
+  };
+  chunk.hasSpecial = inForm(unit, code.builder.getI1Type(), expectSpecial, pack).front();
+  auto emitRows = [&](Value row) {
     RowBlock block{row, code.min(code.constant(shape.rows), code.subtract(unit.count, row)), chunk.keys};
     if (!view.shape.isCausal)
       return emitBlock(unit, chunk, block);
@@ -143,7 +167,10 @@ void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
     Value last = code.select(isOneHead, code.remainder(high, queries), code.subtract(queries, code.constant(1)));
     block.keys = code.min(chunk.keys, code.subtract(countVisible(last), first));
     code.choose(code.isAtMost(code.constant(1), block.keys), [&] { emitBlock(unit, chunk, block); });
-  });
+  };
+  if (unit.isAlwaysUnpacked.value_or(false))
+    return emitRows(code.constant(0));
+  code.loop(code.constant(0), unit.count, shape.rows, emitRows);
 }
 
 //===------------------------------------------- a block of rows --------------------------------------------------===//
@@ -151,12 +178,12 @@ void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
 void AttentionEmitter::emitBlock(const Unit &unit, const Chunk &chunk, RowBlock block) {
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
-  emitScores(block);
+  emitScores(unit, chunk, block);
   emitWeights(unit, chunk, block);
   Value states = view.inSlot(memory.states, arithmetic, code.multiply(block.first, code.constant(memory.paddedSize)));
   Value sums = view.inSlot(memory.sums, arithmetic, code.constant(0));
+  emitValues(unit, chunk, block, code.select(chunk.isFirst, states, sums));
   auto emitFirst = [&] {
-    emitValues(unit, chunk, block, states);
     code.loop(code.constant(0), block.count, 1, [&](Value i) {
       Value row = code.add(block.first, i);
       code.store(code.load(arithmetic, code.at(chunkMaxima, arithmetic, i)),
@@ -166,56 +193,9 @@ void AttentionEmitter::emitBlock(const Unit &unit, const Chunk &chunk, RowBlock 
     });
   };
   auto emitNext = [&] {
-    emitValues(unit, chunk, block, sums);
     code.loop(code.constant(0), block.count, 1, [&](Value i) { mergeRow(code.add(block.first, i), i); });
   };
   code.choose(chunk.isFirst, emitFirst, emitNext);
-}
-
-/// Runs a block's rows through micro-kernels of the heights that there are.
-void AttentionEmitter::forHeights(Value count, function_ref<void(int64_t, Value)> body) {
-  auto emitLower = [&] {
-    Value at = code.constant(0);
-    for (int64_t height : ArrayRef(shape.getHeights()).drop_front()) {
-      Value next = code.add(at, code.constant(height)), fits = code.isAtMost(next, count);
-      code.choose(fits, [&] { body(height, at); });
-      at = code.select(fits, next, at);
-    }
-  };
-  code.choose(code.isEqual(count, code.constant(shape.rows)), [&] { body(shape.rows, code.constant(0)); }, emitLower);
-}
-
-/// q·k of the block's rows and keys.
-void AttentionEmitter::emitScores(const RowBlock &block) {
-  const AttentionMemory &memory = view.memory;
-  FloatType arithmetic = view.getArithmetic();
-  Type element = view.getElementType(kK);
-  Value panels = code.ceilDivide(block.keys, code.constant(kColumns));
-  forHeights(block.count, [&](int64_t height, Value first) {
-    MicroKernels::Operands operands;
-    Value row = code.add(block.first, first);
-    operands.aStride = code.constant(memory.queryStride);
-    operands.a = view.inSlot(memory.queries, arithmetic, code.multiply(row, operands.aStride));
-    operands.panelStride = code.constant(memory.keyPanel);
-    operands.terms = code.constant(view.shape.headSize);
-    code.loop(code.constant(0), panels, shape.panels, [&](Value panel) {
-      operands.b = view.inSlot(memory.keys, getMovedType(element), code.multiply(panel, operands.panelStride));
-      Value score = code.add(code.multiply(first, code.constant(memory.scoreStride)),
-                             code.multiply(panel, code.constant(kColumns)));
-      operands.sums = view.inSlot(memory.scores, arithmetic, score);
-      Value left = code.subtract(panels, panel);
-      std::function<void(int64_t)> call = [&](int64_t count) {
-        auto emit = [&] {
-          microKernels.emitCall(code, arithmetic, element, height, count, memory.scoreStride, operands,
-                                /*startsAtZero=*/true);
-        };
-        if (count == 1)
-          return emit();
-        code.choose(code.isAtMost(code.constant(count), left), emit, [&] { call(count - 1); });
-      };
-      call(shape.panels);
-    });
-  });
 }
 
 ScoreRow AttentionEmitter::getScoreRow(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value index) {
@@ -249,63 +229,6 @@ void AttentionEmitter::emitWeights(const Unit &unit, const Chunk &chunk, const R
     Value max = code.load(arithmetic, code.at(chunkMaxima, arithmetic, index));
     Value sum = rows.emitWeights(getScoreRow(unit, chunk, block, index), max);
     code.store(sum, code.at(chunkTotals, arithmetic, index));
-  });
-}
-
-/// The weighted values, at `target`.
-void AttentionEmitter::emitValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target) {
-  const AttentionMemory &memory = view.memory;
-  FloatType arithmetic = view.getArithmetic();
-  Type element = view.getElementType(kV);
-  auto emitProduct = [&] {
-    forHeights(block.count, [&](int64_t height, Value first) {
-      MicroKernels::Operands operands;
-      operands.aStride = code.constant(memory.scoreStride);
-      operands.a = view.inSlot(memory.scores, arithmetic, code.multiply(first, operands.aStride));
-      operands.panelStride = code.constant(memory.valuePanel);
-      operands.terms = block.keys;
-      Value start = code.at(target, arithmetic, code.multiply(first, code.constant(memory.paddedSize)));
-      int64_t panels = memory.paddedSize / kColumns;
-      for (int64_t panel = 0; panel < panels; panel += shape.panels) {
-        operands.b = view.inSlot(memory.values, getMovedType(element), code.constant(panel * memory.valuePanel));
-        operands.sums = code.at(start, arithmetic, panel * kColumns);
-        microKernels.emitCall(code, arithmetic, element, height, std::min(shape.panels, panels - panel),
-                              memory.paddedSize, operands, /*startsAtZero=*/true);
-      }
-    });
-  };
-  code.choose(chunk.hasSpecial, [&] { emitSpecialValues(unit, chunk, block, target); }, emitProduct);
-}
-
-/// One element after the other, without those whose weights are -0: absent keys, whatever their values are.
-void AttentionEmitter::emitSpecialValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target) {
-  const AttentionMemory &memory = view.memory;
-  FloatType arithmetic = view.getArithmetic();
-  Type bits = code.builder.getIntegerType(arithmetic.getWidth()), element = view.getElementType(kV);
-  Value absent = arith::ConstantOp::create(
-      code.builder, code.loc, code.builder.getIntegerAttr(bits, APInt::getSignMask(arithmetic.getWidth())));
-  Value source = view.advance(view.pointers[kV], kV, kBatch, unit.batch);
-  source = view.advance(view.advance(source, kV, kHead, unit.keyHead), kV, kKey, chunk.first);
-  code.loop(code.constant(0), block.count, 1, [&](Value i) {
-    Value sums = code.at(target, arithmetic, code.multiply(i, code.constant(memory.paddedSize)));
-    Value weights = view.inSlot(memory.scores, arithmetic, code.multiply(i, code.constant(memory.scoreStride)));
-    for (int64_t column = 0; column < memory.paddedSize; column += kColumns)
-      code.store(view.splat(0.0), code.at(sums, arithmetic, column));
-    code.loop(code.constant(0), block.keys, 1, [&](Value key) {
-      Value weight = code.load(arithmetic, code.at(weights, arithmetic, key));
-      Value pattern = arith::BitcastOp::create(code.builder, code.loc, bits, weight);
-      Value isPresent = arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::ne, pattern, absent);
-      code.choose(isPresent, [&] {
-        Value values = view.advance(source, kV, kKey, key);
-        code.loop(code.constant(0), code.constant(view.shape.headSize), 1, [&](Value column) {
-          Value place = code.at(sums, arithmetic, column);
-          Value moved = code.load(getMovedType(element), view.advance(values, kV, kColumn, column));
-          Value value = view.widen(arith::BitcastOp::create(code.builder, code.loc, element, moved));
-          Value sum = code.load(arithmetic, place);
-          code.store(math::FmaOp::create(code.builder, code.loc, weight, value, sum), place);
-        });
-      });
-    });
   });
 }
 

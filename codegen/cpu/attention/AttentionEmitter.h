@@ -7,14 +7,17 @@
 #define RESID_CODEGEN_CPU_ATTENTION_ATTENTIONEMITTER_H
 
 #include "codegen/cpu/attention/ScoreRows.h"
+#include "codegen/cpu/attention/UnpackedProducts.h"
 #include "codegen/cpu/contractions/MicroKernels.h"
 
 namespace mlir::resid::cpu {
 
 class AttentionEmitter {
 public:
-  AttentionEmitter(AttentionView &view, MicroKernelShape shape, MicroKernels &microKernels)
-      : view(view), code(view.code), shape(shape), microKernels(microKernels), rows(view) {}
+  /// `vectorBits`: of a register.
+  AttentionEmitter(AttentionView &view, MicroKernelShape shape, int64_t vectorBits, MicroKernels &microKernels)
+      : view(view), code(view.code), shape(shape), microKernels(microKernels), rows(view),
+        unpacked(view, shape, vectorBits) {}
 
   /// Emits the units [low, high).
   void emit(Value low, Value high);
@@ -25,11 +28,14 @@ private:
     Value batch, keyHead, firstRow, count;
     /// Keys from here on are absent for all rows.
     Value keys;
+    /// Whether keys and values are read where they lie: of this call (i1), and of all calls, if that is known.
+    Value isUnpacked;
+    std::optional<bool> isAlwaysUnpacked;
   };
   struct Chunk {
     /// The first key, and how many; whether this is the first chunk.
     Value first, keys, isFirst;
-    /// Whether a value is Inf or NaN, so that 0 times it is not 0.
+    /// Whether a value is, or may be, Inf or NaN, so that 0 times it is not 0.
     Value hasSpecial;
   };
   /// Rows that go through a micro-kernel together: the first within its unit.
@@ -49,10 +55,19 @@ private:
   Value countVisible(Value query);
   Value countRowsBefore(const Unit &unit, const Place &place);
   void startRows(const Unit &unit);
+  void chooseForm(Unit &unit);
+  SmallVector<Value> inForm(const Unit &unit, TypeRange types, function_ref<SmallVector<Value>()> unpacked,
+                            function_ref<SmallVector<Value>()> packed);
   void emitChunk(const Unit &unit, Value first);
   void emitBlock(const Unit &unit, const Chunk &chunk, RowBlock block);
   void forHeights(Value count, function_ref<void(int64_t height, Value first)> body);
-  void emitScores(const RowBlock &block);
+  void forUnpackedHeights(Value count, function_ref<void(int64_t height, Value first)> body);
+  UnpackedProducts::Keys getKeys(const Unit &unit, const Chunk &chunk, Value count);
+  void emitPackedScores(const RowBlock &block, int64_t height, Value first);
+  void emitUnpackedScores(const Unit &unit, const Chunk &chunk, const RowBlock &block, int64_t height, Value first);
+  void emitPackedValues(const RowBlock &block, Value target);
+  void emitUnpackedValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target);
+  void emitScores(const Unit &unit, const Chunk &chunk, const RowBlock &block);
   ScoreRow getScoreRow(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value index);
   void emitWeights(const Unit &unit, const Chunk &chunk, const RowBlock &block);
   void emitValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target);
@@ -65,6 +80,7 @@ private:
   MicroKernelShape shape;
   MicroKernels &microKernels;
   ScoreRows rows;
+  UnpackedProducts unpacked;
   /// Stack memory for m and l of the rows of a block.
   Value chunkMaxima, chunkTotals;
 };

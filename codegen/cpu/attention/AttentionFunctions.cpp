@@ -76,7 +76,7 @@ void AttentionFunction::outline() {
   Value low = entry->getArgument(next), high = entry->getArgument(next + 1), perTask = entry->getArgument(next + 2);
   Value offset = view.code.multiply(view.code.divide(low, perTask), view.code.constant(view.memory.bytes));
   view.slot = view.code.at(slots, builder.getI8Type(), offset);
-  AttentionEmitter(view, shape, microKernels).emit(low, high);
+  AttentionEmitter(view, shape, vectorBits, microKernels).emit(low, high);
   builder.setInsertionPointToEnd(entry);
   func::ReturnOp::create(builder, loc);
 }

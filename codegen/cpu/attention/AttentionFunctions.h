@@ -28,7 +28,7 @@ class AttentionFunction {
 public:
   AttentionFunction(AttentionUse first, SymbolTable &symbols, const CPUTarget &target, MicroKernels &microKernels)
       : first(std::move(first)), symbols(symbols), shape(chooseMicroKernelShape(target, this->first.shape.arithmetic)),
-        taskTerms(target.schedule.table.productTaskTerms), microKernels(microKernels),
+        vectorBits(target.vectorBits), taskTerms(target.schedule.table.productTaskTerms), microKernels(microKernels),
         task([this](TypeRange types) { return createFunction("__attention_task", types); }) {}
 
   AttentionUse &getFirst() { return first; }
@@ -42,7 +42,7 @@ private:
   AttentionUse first;
   SymbolTable &symbols;
   MicroKernelShape shape;
-  int64_t taskTerms;
+  int64_t vectorBits, taskTerms;
   MicroKernels &microKernels;
   kernels::TaskFunction task;
   func::FuncOp function;

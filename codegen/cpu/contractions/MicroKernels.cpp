@@ -5,6 +5,7 @@
 
 #include "codegen/cpu/contractions/MicroKernels.h"
 
+#include "codegen/cpu/contractions/PairedTerms.h"
 #include "codegen/kernels/ElementCast.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -47,8 +48,7 @@ private:
 
 } // namespace
 
-/// The columns of `count` terms of a panel, one vector each. Of two that are interleaved, the first is in the low
-/// halves of 32 bits: a shift and a mask widen them.
+/// The columns of `count` terms of a panel, one vector each.
 SmallVector<Value> MicroKernelEmitter::loadTerms(Value panel, Value term, int64_t count) {
   OpBuilder &builder = code.builder;
   Location loc = code.loc;
@@ -58,19 +58,10 @@ SmallVector<Value> MicroKernelEmitter::loadTerms(Value panel, Value term, int64_
     Value moved = code.load(VectorType::get(kPanelColumns, getMovedType(bType)), start);
     columns.push_back(kernels::fromMemory(builder, loc, moved, bType));
   } else {
-    auto pairType = VectorType::get(kPanelColumns, builder.getI32Type());
-    auto wideType = VectorType::get(kPanelColumns, builder.getF32Type());
-    auto splat = [&](uint32_t bits) -> Value {
-      return arith::ConstantOp::create(builder, loc,
-                                       DenseElementsAttr::get(pairType, APInt(32, static_cast<uint64_t>(bits))));
-    };
-    Value pairs = code.load(pairType, start);
-    Value low = arith::ShLIOp::create(builder, loc, pairs, splat(16));
-    columns.push_back(arith::BitcastOp::create(builder, loc, wideType, low));
-    if (count > 1) {
-      Value high = arith::AndIOp::create(builder, loc, pairs, splat(0xffff0000));
-      columns.push_back(arith::BitcastOp::create(builder, loc, wideType, high));
-    }
+    Value pairs = code.load(VectorType::get(kPanelColumns, builder.getI32Type()), start);
+    columns.push_back(widenFirst(code, pairs));
+    if (count > 1)
+      columns.push_back(widenSecond(code, pairs));
   }
   for (Value &column : columns)
     if (column.getType() != sumType)

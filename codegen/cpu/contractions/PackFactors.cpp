@@ -5,6 +5,7 @@
 
 #include "codegen/cpu/contractions/PackFactors.h"
 
+#include "codegen/cpu/contractions/TransposeBlock.h"
 #include "codegen/kernels/ElementCast.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -153,26 +154,6 @@ void PanelPacker::packRow(Value term, bool isLastAlone) {
   if (terms > 1)
     first = interleave(first, isLastAlone ? first : loadRow(code.add(term, code.constant(1))));
   code.store(first, code.at(target, moved, code.multiply(term, code.constant(kPanelColumns))));
-}
-
-/// Vector i holds element (i, j) in lane j; afterwards it holds (j, i). Each round is a perfect shuffle of all
-/// elements.
-static void transpose(LoopCode &code, SmallVector<Value> &vectors) {
-  auto size = static_cast<int32_t>(vectors.size());
-  SmallVector<int32_t> low, high;
-  for (int32_t lane = 0; lane < size / 2; ++lane) {
-    low.append({lane, lane + size});
-    high.append({lane + size / 2, lane + size / 2 + size});
-  }
-  for (int32_t round = 1; round < size; round *= 2) {
-    SmallVector<Value> next(vectors.size());
-    for (int32_t i = 0; i < size / 2; ++i) {
-      Value a = vectors[i], b = vectors[i + size / 2];
-      next[2 * i] = LLVM::ShuffleVectorOp::create(code.builder, code.loc, a, b, low);
-      next[2 * i + 1] = LLVM::ShuffleVectorOp::create(code.builder, code.loc, a, b, high);
-    }
-    vectors = next;
-  }
 }
 
 /// Terms are contiguous: blocks of 16 columns and 16 terms, or pairs of them, are transposed. Absent columns repeat the

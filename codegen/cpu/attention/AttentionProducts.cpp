@@ -1,0 +1,184 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The two products of a block of rows: which rows go together, and on what they work. Not: what is done with the scores
+// between them (AttentionEmitter.cpp).
+
+#include "codegen/cpu/attention/AttentionEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::attention;
+
+static constexpr unsigned kK = AttentionShape::kK, kV = AttentionShape::kV;
+static constexpr int64_t kColumns = AttentionView::kPanelColumns;
+
+UnpackedProducts::Keys AttentionEmitter::getKeys(const Unit &unit, const Chunk &chunk, Value count) {
+  return {unit.batch, unit.keyHead, chunk.first, count};
+}
+
+/// Runs a block's rows through micro-kernels of the heights that there are.
+void AttentionEmitter::forHeights(Value count, function_ref<void(int64_t, Value)> body) {
+  auto emitLower = [&] {
+    Value at = code.constant(0);
+    for (int64_t height : ArrayRef(shape.getHeights()).drop_front()) {
+      Value next = code.add(at, code.constant(height)), fits = code.isAtMost(next, count);
+      code.choose(fits, [&] { body(height, at); });
+      at = code.select(fits, next, at);
+    }
+  };
+  code.choose(code.isEqual(count, code.constant(shape.rows)), [&] { body(shape.rows, code.constant(0)); }, emitLower);
+}
+
+/// The same without packed factors, whose code is longer: where rows are not counted, there are two heights.
+void AttentionEmitter::forUnpackedHeights(Value count, function_ref<void(int64_t, Value)> body) {
+  if (std::optional<int64_t> known = getConstantIntValue(count)) {
+    int64_t at = 0;
+    for (int64_t height : shape.getHeights())
+      for (; at + height <= *known; at += height)
+        body(height, code.constant(at));
+    return;
+  }
+  Value at = code.constant(0);
+  for (int64_t height : {int64_t(4), int64_t(1)}) {
+    Value step = code.constant(height), left = code.subtract(count, at);
+    Value end = code.add(at, code.multiply(code.divide(left, step), step));
+    code.loop(at, end, height, [&](Value row) { body(height, row); });
+    at = end;
+  }
+}
+
+/// q·k of `height` rows of a block, from row `first` of it on, with packed keys.
+void AttentionEmitter::emitPackedScores(const RowBlock &block, int64_t height, Value first) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  Type element = view.getElementType(kK);
+  Value panels = code.ceilDivide(block.keys, code.constant(kColumns));
+  MicroKernels::Operands operands;
+  Value row = code.add(block.first, first);
+  operands.aStride = code.constant(memory.queryStride);
+  operands.a = view.inSlot(memory.queries, arithmetic, code.multiply(row, operands.aStride));
+  operands.panelStride = code.constant(memory.keyPanel);
+  operands.terms = code.constant(view.shape.headSize);
+  code.loop(code.constant(0), panels, shape.panels, [&](Value panel) {
+    operands.b = view.inSlot(memory.keys, getMovedType(element), code.multiply(panel, operands.panelStride));
+    Value score = code.add(code.multiply(first, code.constant(memory.scoreStride)),
+                           code.multiply(panel, code.constant(kColumns)));
+    operands.sums = view.inSlot(memory.scores, arithmetic, score);
+    Value left = code.subtract(panels, panel);
+    std::function<void(int64_t)> call = [&](int64_t count) {
+      auto emit = [&] {
+        microKernels.emitCall(code, arithmetic, element, height, count, memory.scoreStride, operands,
+                              /*startsAtZero=*/true);
+      };
+      if (count == 1)
+        return emit();
+      code.choose(code.isAtMost(code.constant(count), left), emit, [&] { call(count - 1); });
+    };
+    call(shape.panels);
+  });
+}
+
+/// The same with keys where they lie.
+void AttentionEmitter::emitUnpackedScores(const Unit &unit, const Chunk &chunk, const RowBlock &block, int64_t height,
+                                          Value first) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  Value query = code.multiply(code.add(block.first, first), code.constant(memory.queryStride));
+  Value score = code.multiply(first, code.constant(memory.scoreStride));
+  unpacked.emitScores(getKeys(unit, chunk, block.keys), height, view.inSlot(memory.queries, arithmetic, query),
+                      view.inSlot(memory.scores, arithmetic, score));
+}
+
+void AttentionEmitter::emitScores(const Unit &unit, const Chunk &chunk, const RowBlock &block) {
+  auto emitUnpacked = [&] {
+    forUnpackedHeights(block.count,
+                       [&](int64_t height, Value first) { emitUnpackedScores(unit, chunk, block, height, first); });
+    return SmallVector<Value>();
+  };
+  auto emitPacked = [&] {
+    forHeights(block.count, [&](int64_t height, Value first) { emitPackedScores(block, height, first); });
+    return SmallVector<Value>();
+  };
+  inForm(unit, {}, emitUnpacked, emitPacked);
+}
+
+void AttentionEmitter::emitPackedValues(const RowBlock &block, Value target) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  Type element = view.getElementType(kV);
+  forHeights(block.count, [&](int64_t height, Value first) {
+    MicroKernels::Operands operands;
+    operands.aStride = code.constant(memory.scoreStride);
+    operands.a = view.inSlot(memory.scores, arithmetic, code.multiply(first, operands.aStride));
+    operands.panelStride = code.constant(memory.valuePanel);
+    operands.terms = block.keys;
+    Value start = code.at(target, arithmetic, code.multiply(first, code.constant(memory.paddedSize)));
+    int64_t panels = memory.paddedSize / kColumns;
+    for (int64_t panel = 0; panel < panels; panel += shape.panels) {
+      operands.b = view.inSlot(memory.values, getMovedType(element), code.constant(panel * memory.valuePanel));
+      operands.sums = code.at(start, arithmetic, panel * kColumns);
+      microKernels.emitCall(code, arithmetic, element, height, std::min(shape.panels, panels - panel),
+                            memory.paddedSize, operands, /*startsAtZero=*/true);
+    }
+  });
+}
+
+void AttentionEmitter::emitUnpackedValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  forUnpackedHeights(block.count, [&](int64_t height, Value first) {
+    Value weights = view.inSlot(memory.scores, arithmetic, code.multiply(first, code.constant(memory.scoreStride)));
+    Value sums = code.at(target, arithmetic, code.multiply(first, code.constant(memory.paddedSize)));
+    unpacked.emitValues(getKeys(unit, chunk, block.keys), height, weights, sums);
+  });
+}
+
+/// The weighted values, at `target`.
+void AttentionEmitter::emitValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target) {
+  auto emitUnpacked = [&] {
+    emitUnpackedValues(unit, chunk, block, target);
+    return SmallVector<Value>{unpacked.findSpecial(block.count, target)};
+  };
+  auto emitPacked = [&] {
+    code.choose(chunk.hasSpecial, [] {}, [&] { emitPackedValues(block, target); });
+    return SmallVector<Value>{chunk.hasSpecial};
+  };
+  Value hasSpecial = inForm(unit, code.builder.getI1Type(), emitUnpacked, emitPacked).front();
+  code.choose(hasSpecial, [&] { emitSpecialValues(unit, chunk, block, target); });
+}
+
+/// One element after the other, without those whose weights are -0: absent keys, whatever their values are.
+void AttentionEmitter::emitSpecialValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target) {
+  const AttentionMemory &memory = view.memory;
+  FloatType arithmetic = view.getArithmetic();
+  Type bits = code.builder.getIntegerType(arithmetic.getWidth()), element = view.getElementType(kV);
+  Value absent = arith::ConstantOp::create(
+      code.builder, code.loc, code.builder.getIntegerAttr(bits, APInt::getSignMask(arithmetic.getWidth())));
+  Value source = view.advance(view.pointers[kV], kV, kBatch, unit.batch);
+  source = view.advance(view.advance(source, kV, kHead, unit.keyHead), kV, kKey, chunk.first);
+  code.loop(code.constant(0), block.count, 1, [&](Value i) {
+    Value sums = code.at(target, arithmetic, code.multiply(i, code.constant(memory.paddedSize)));
+    Value weights = view.inSlot(memory.scores, arithmetic, code.multiply(i, code.constant(memory.scoreStride)));
+    for (int64_t column = 0; column < memory.paddedSize; column += kColumns)
+      code.store(view.splat(0.0), code.at(sums, arithmetic, column));
+    code.loop(code.constant(0), block.keys, 1, [&](Value key) {
+      Value weight = code.load(arithmetic, code.at(weights, arithmetic, key));
+      Value pattern = arith::BitcastOp::create(code.builder, code.loc, bits, weight);
+      Value isPresent = arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::ne, pattern, absent);
+      code.choose(isPresent, [&] {
+        Value values = view.advance(source, kV, kKey, key);
+        code.loop(code.constant(0), code.constant(view.shape.headSize), 1, [&](Value column) {
+          Value place = code.at(sums, arithmetic, column);
+          Value moved = code.load(getMovedType(element), view.advance(values, kV, kColumn, column));
+          Value value = view.widen(arith::BitcastOp::create(code.builder, code.loc, element, moved));
+          Value sum = code.load(arithmetic, place);
+          code.store(math::FmaOp::create(code.builder, code.loc, weight, value, sum), place);
+        });
+      });
+    });
+  });
+}

@@ -1,0 +1,205 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits products of few rows: keys are transposed in registers, so that each lane has the chain of a key; values are
+// read as they are.
+
+#include "codegen/cpu/attention/UnpackedProducts.h"
+
+#include "codegen/cpu/attention/ScoreRows.h"
+#include "codegen/cpu/contractions/PairedTerms.h"
+#include "codegen/cpu/contractions/TransposeBlock.h"
+#include "codegen/kernels/ElementCast.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::attention;
+
+static constexpr unsigned kK = AttentionShape::kK, kV = AttentionShape::kV;
+static constexpr int64_t kColumns = AttentionView::kPanelColumns;
+/// A group of keys: panels, and bytes of a cache of 32 KiB.
+static constexpr int64_t kMostPanels = 4, kGroupBytes = 16 << 10;
+
+UnpackedProducts::UnpackedProducts(AttentionView &view, MicroKernelShape shape, int64_t vectorBits)
+    : view(view), code(view.code), shape(shape) {
+  lanes = std::clamp<int64_t>(vectorBits / view.getArithmetic().getWidth(), 2, kColumns);
+  terms = lanes * getInterleavedTerms(view.getElementType(kK));
+}
+
+/// The last vectors of a row overlap those before, so that nothing behind the row is read. Pairs of terms stay pairs.
+bool UnpackedProducts::arePossible() const {
+  int64_t size = view.shape.headSize;
+  return view.getStride(kK, kColumn).is(1) && view.getStride(kV, kColumn).is(1) && size >= std::max(terms, kColumns) &&
+         size % (terms / lanes) == 0;
+}
+
+/// Where the first of the keys, or its value, begins.
+Value UnpackedProducts::atFirst(unsigned operand, const Keys &keys) {
+  Value head = view.advance(view.pointers[operand], operand, kBatch, keys.batch);
+  return view.advance(view.advance(head, operand, kHead, keys.keyHead), operand, kKey, keys.first);
+}
+
+//===------------------------------------------- queries and keys -------------------------------------------------===//
+
+/// The terms of a panel of keys, one vector each.
+SmallVector<Value> UnpackedProducts::loadTerms(ArrayRef<Value> keys, Value first) {
+  Type element = view.getElementType(kK), moved = getMovedType(element);
+  bool arePaired = terms != lanes;
+  auto type = VectorType::get(lanes, arePaired ? code.builder.getI32Type() : moved);
+  SmallVector<Value> block, columns;
+  for (Value key : keys)
+    block.push_back(code.load(type, code.at(key, moved, first)));
+  transpose(code, block);
+  for (Value vector : block) {
+    if (arePaired)
+      columns.append({widenFirst(code, vector), widenSecond(code, vector)});
+    else
+      columns.push_back(kernels::fromMemory(code.builder, code.loc, vector, element));
+  }
+  for (Value &column : columns)
+    column = view.widen(column);
+  return columns;
+}
+
+/// Calls `body` for the first of each block of terms, and how many of the block are there already.
+void UnpackedProducts::forTerms(function_ref<void(Value first, int64_t skipped)> body) {
+  int64_t size = view.shape.headSize, whole = size / terms * terms;
+  code.loop(code.constant(0), code.constant(whole), terms, [&](Value first) { body(first, /*skipped=*/0); });
+  if (whole < size)
+    body(code.constant(size - terms), terms - (size - whole));
+}
+
+/// Adds a block of terms to the scores of a panel.
+void UnpackedProducts::addTerms(const Panel &panel, Value first, int64_t skipped) {
+  FloatType arithmetic = view.getArithmetic();
+  auto type = VectorType::get(lanes, arithmetic);
+  SmallVector<Value> columns = loadTerms(panel.keys, first), sums;
+  auto atRow = [&](int64_t row) { return code.at(panel.scores, arithmetic, row * view.memory.scoreStride); };
+  for (int64_t row = 0; row < panel.rows; ++row)
+    sums.push_back(code.load(type, atRow(row)));
+  for (int64_t term = skipped; term < terms; ++term)
+    for (auto [row, sum] : llvm::enumerate(sums)) {
+      Value query = code.at(panel.queries, arithmetic, static_cast<int64_t>(row) * view.memory.queryStride);
+      Value number = code.load(arithmetic, code.at(code.at(query, arithmetic, first), arithmetic, term));
+      sum = math::FmaOp::create(code.builder, code.loc, code.spread(number, lanes), columns[term], sum);
+    }
+  for (auto [row, sum] : llvm::enumerate(sums))
+    code.store(sum, atRow(static_cast<int64_t>(row)));
+}
+
+/// Where the keys of a panel lie. If it is not whole, absent keys repeat the last one, whose memory is there.
+SmallVector<Value> UnpackedProducts::findKeys(const Keys &keys, Value key, bool isWhole) {
+  Value start = atFirst(kK, keys), first = view.advance(start, kK, kKey, key);
+  Value last = code.subtract(keys.count, code.constant(1));
+  SmallVector<Value> places;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    Value index = code.constant(lane);
+    places.push_back(isWhole ? view.advance(first, kK, kKey, index)
+                             : view.advance(start, kK, kKey, code.min(code.add(key, index), last)));
+  }
+  return places;
+}
+
+void UnpackedProducts::startScores(const Keys &keys, int64_t rows, Value scores) {
+  FloatType arithmetic = view.getArithmetic();
+  auto type = VectorType::get(lanes, arithmetic);
+  Value zeros = arith::ConstantOp::create(code.builder, code.loc, code.builder.getZeroAttr(type));
+  code.loop(code.constant(0), keys.count, lanes, [&](Value key) {
+    for (int64_t row = 0; row < rows; ++row)
+      code.store(zeros, code.at(code.at(scores, arithmetic, row * view.memory.scoreStride), arithmetic, key));
+  });
+}
+
+/// Keys of a group stay in the first level of the cache.
+int64_t UnpackedProducts::getGroupKeys() const {
+  int64_t bytes = view.shape.headSize * getMovedType(view.getElementType(kK)).getIntOrFloatBitWidth() / 8;
+  return std::max<int64_t>(std::min(kMostPanels * lanes, kGroupBytes / bytes / lanes * lanes), lanes);
+}
+
+/// Each block of terms is added to all panels of a group before the next is, so that the chains of many panels run at a
+/// time. They are loops, since LLVM would else mix transpositions, of which one takes most registers.
+void UnpackedProducts::emitScores(const Keys &keys, int64_t rows, Value queries, Value scores) {
+  Value whole = code.multiply(code.divide(keys.count, code.constant(lanes)), code.constant(lanes));
+  startScores(keys, rows, scores);
+  auto addToPanel = [&](Value key, bool isWhole, Value first, int64_t skipped) {
+    Panel panel{rows, queries, code.at(scores, view.getArithmetic(), key), findKeys(keys, key, isWhole)};
+    addTerms(panel, first, skipped);
+  };
+  int64_t step = getGroupKeys();
+  code.loop(code.constant(0), whole, step, [&](Value group) {
+    Value end = code.min(code.add(group, code.constant(step)), whole);
+    forTerms([&](Value first, int64_t skipped) {
+      code.loop(group, end, lanes, [&](Value key) {
+        // Processors do not see this order by themselves. An address behind the last key does no harm.
+        for (Value next : findKeys(keys, code.add(key, code.constant(step)), /*isWhole=*/true))
+          code.prefetch(code.at(next, getMovedType(view.getElementType(kK)), first));
+        addToPanel(key, /*isWhole=*/true, first, skipped);
+      });
+    });
+  });
+  code.loop(whole, keys.count, lanes, [&](Value key) {
+    forTerms([&](Value first, int64_t skipped) { addToPanel(key, /*isWhole=*/false, first, skipped); });
+  });
+}
+
+//===------------------------------------------- weights and values -----------------------------------------------===//
+
+/// Where the vectors of a row of values begin.
+SmallVector<int64_t> UnpackedProducts::getColumns() const {
+  SmallVector<int64_t> columns;
+  for (int64_t column = 0; column < view.shape.headSize; column += kColumns)
+    columns.push_back(std::min(column, view.shape.headSize - kColumns));
+  return columns;
+}
+
+/// Whatever is added to Inf or NaN, and even 0 times one of them, is no number any more.
+Value UnpackedProducts::findSpecial(Value rows, Value sums) {
+  Value none = arith::ConstantOp::create(code.builder, code.loc,
+                                         code.builder.getZeroAttr(VectorType::get(kColumns, code.builder.getI1Type())));
+  ScoreRows vectors(view);
+  SmallVector<Value> flags = code.loop(code.constant(0), rows, 1, none, [&](Value row, ValueRange carried) {
+    Value start = code.at(sums, view.getArithmetic(), code.multiply(row, code.constant(view.memory.paddedSize)));
+    Value any = carried.front();
+    for (int64_t column : getColumns()) {
+      Value sum = code.load(view.getVectorType(), code.at(start, view.getArithmetic(), column));
+      Value zero = vectors.subtract(sum, sum);
+      any = arith::OrIOp::create(code.builder, code.loc, any, vectors.compare(arith::CmpFPredicate::UNO, zero, zero));
+    }
+    return SmallVector<Value>{any};
+  });
+  return vectors.hasAny(flags);
+}
+
+void UnpackedProducts::emitValues(const Keys &keys, int64_t rows, Value weights, Value sums) {
+  FloatType arithmetic = view.getArithmetic();
+  Type element = view.getElementType(kV), moved = getMovedType(element);
+  auto type = VectorType::get(kColumns, moved);
+  Value start = atFirst(kV, keys);
+  SmallVector<int64_t> all = getColumns();
+  size_t most = std::max<int64_t>(shape.rows * shape.panels / rows, 1);
+  for (ArrayRef<int64_t> left = all; !left.empty(); left = left.drop_front(std::min(most, left.size()))) {
+    ArrayRef<int64_t> columns = left.take_front(most);
+    SmallVector<Value> zeros(rows * columns.size(), view.splat(0.0));
+    SmallVector<Value> totals = code.loop(code.constant(0), keys.count, 1, zeros, [&](Value key, ValueRange carried) {
+      SmallVector<Value> next(carried), vectors;
+      for (int64_t column : columns) {
+        Value loaded = code.load(type, code.at(view.advance(start, kV, kKey, key), moved, column));
+        vectors.push_back(view.widen(kernels::fromMemory(code.builder, code.loc, loaded, element)));
+      }
+      for (int64_t row = 0; row < rows; ++row) {
+        Value place = code.at(code.at(weights, arithmetic, row * view.memory.scoreStride), arithmetic, key);
+        Value weight = code.spread(code.load(arithmetic, place), kColumns);
+        for (auto [i, vector] : llvm::enumerate(vectors)) {
+          Value &sum = next[row * columns.size() + i];
+          sum = math::FmaOp::create(code.builder, code.loc, weight, vector, sum);
+        }
+      }
+      return next;
+    });
+    for (int64_t row = 0; row < rows; ++row)
+      for (auto [i, column] : llvm::enumerate(columns))
+        code.store(totals[row * columns.size() + i], code.at(sums, arithmetic, row * view.memory.paddedSize + column));
+  }
+}

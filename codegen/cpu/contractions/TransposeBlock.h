@@ -1,0 +1,18 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Transposes a square block of elements in registers. Not: where its rows come from.
+
+#ifndef RESID_CODEGEN_CPU_CONTRACTIONS_TRANSPOSEBLOCK_H
+#define RESID_CODEGEN_CPU_CONTRACTIONS_TRANSPOSEBLOCK_H
+
+#include "codegen/cpu/contractions/LoopCode.h"
+
+namespace mlir::resid::cpu {
+
+/// Vector i holds element (i, j) in lane j; afterwards it holds (j, i). There are as many vectors as lanes, a power of
+/// two.
+void transpose(LoopCode &code, SmallVector<Value> &vectors);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CONTRACTIONS_TRANSPOSEBLOCK_H
