@@ -88,6 +88,24 @@ struct ExpandAtan2 : public ExpandInDouble<math::Atan2Op> {
   }
 };
 
+/// Exact, so the result fits into the type; without a fused multiply-add only where that is f32.
+struct ExpandRemF : public OpRewritePattern<arith::RemFOp> {
+  ExpandRemF(MLIRContext *context, bool hasFMA) : OpRewritePattern(context), hasFMA(hasFMA) {}
+
+  LogicalResult matchAndRewrite(arith::RemFOp op, PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!element.isF32() && !(element.isF64() && hasFMA))
+      return rewriter.notifyMatchFailure(op, "expected f32, or f64 and a fused multiply-add");
+    InDouble in(rewriter, op.getLoc(), op.getType(), hasFMA);
+    rewriter.replaceOp(op, in.round(arithmetic::emitRemainder(in.arithmetic, in.widen(op.getLhs()),
+                                                              in.widen(op.getRhs()), in.precision)));
+    return success();
+  }
+
+private:
+  bool hasFMA;
+};
+
 struct ExpandPowF : public ExpandInDouble<math::PowFOp> {
   using ExpandInDouble::ExpandInDouble;
   Value emit(math::PowFOp op, InDouble &in) const override {
@@ -125,6 +143,31 @@ struct SplitFMA : public OpRewritePattern<math::FmaOp> {
   }
 };
 
+/// Whether an f32 was an f16 before. LLVM takes the larger or the smaller of such numbers in f16, where that is a call
+/// into a library.
+bool comesFromHalf(Value value, unsigned depth = 8) {
+  Operation *op = value.getDefiningOp();
+  if (auto extension = dyn_cast_if_present<arith::ExtFOp>(op))
+    return getElementTypeOrSelf(extension.getIn().getType()).isF16();
+  return depth != 0 && isa_and_present<arith::MaxNumFOp, arith::MinNumFOp, arith::SelectOp>(op) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) { return comesFromHalf(operand, depth - 1); });
+}
+
+/// maxnumf and minnumf: a where b is a NaN, else the one that is ahead, b where none is.
+template <typename OpTy, arith::CmpFPredicate isAhead> struct ExpandChoice : public OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value a = op.getLhs(), b = op.getRhs();
+    Value ahead = arith::CmpFOp::create(rewriter, loc, isAhead, a, b);
+    Value chosen = arith::SelectOp::create(rewriter, loc, ahead, a, b);
+    Value isNaN = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::UNO, b, b);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNaN, a, chosen);
+    return success();
+  }
+};
+
 /// Operations that are instructions, or short sequences of them, on every supported target.
 bool isInstruction(Operation *op, bool hasFMA) {
   if (isa<math::FmaOp>(op))
@@ -158,7 +201,7 @@ void addFunctionsInDouble(RewritePatternSet &patterns, bool hasFMA) {
   addUnary<math::SinOp, arithmetic::emitSin>(patterns, hasFMA);
   addUnary<math::SinhOp, arithmetic::emitSinh>(patterns, hasFMA);
   addUnary<math::TanOp, arithmetic::emitTan>(patterns, hasFMA);
-  patterns.add<ExpandAtan2, ExpandFPowI, ExpandPowF>(patterns.getContext(), hasFMA);
+  patterns.add<ExpandAtan2, ExpandFPowI, ExpandPowF, ExpandRemF>(patterns.getContext(), hasFMA);
 }
 
 struct ExpandMath : public arithmetic::impl::ExpandMathBase<ExpandMath> {
@@ -175,7 +218,10 @@ struct ExpandMath : public arithmetic::impl::ExpandMathBase<ExpandMath> {
   }
 
   bool isFunction(Operation *op) const {
-    return isa_and_present<math::MathDialect>(op->getDialect()) && !isInstruction(op, hasFMA);
+    if (isa<arith::MaxNumFOp, arith::MinNumFOp>(op))
+      return llvm::any_of(op->getOperands(), [](Value operand) { return comesFromHalf(operand); });
+    return isa<arith::RemFOp>(op) ||
+           (isa_and_present<math::MathDialect>(op->getDialect()) && !isInstruction(op, hasFMA));
   }
 
   /// Rewrites `functions` and what they become, and visits nothing else: most programs are kernels without any.
@@ -190,6 +236,8 @@ struct ExpandMath : public arithmetic::impl::ExpandMathBase<ExpandMath> {
             context, /*benefit=*/2);
     if (!hasFMA)
       patterns.add<SplitFMA>(context);
+    patterns.add<ExpandChoice<arith::MaxNumFOp, arith::CmpFPredicate::OGT>,
+                 ExpandChoice<arith::MinNumFOp, arith::CmpFPredicate::OLT>>(context);
     addFunctionsInDouble(patterns, hasFMA);
     math::populateExpansionPatterns(patterns, {"clampf"});
     GreedyRewriteConfig config;
@@ -199,7 +247,7 @@ struct ExpandMath : public arithmetic::impl::ExpandMathBase<ExpandMath> {
 
   LogicalResult checkNoCallIsLeft() {
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      if (!isFunction(op) && !isa<arith::RemFOp>(op))
+      if (!isFunction(op))
         return WalkResult::advance();
       op->emitOpError("on ") << op->getResult(0).getType() << " is not available on CPU targets";
       return WalkResult::interrupt();

@@ -62,6 +62,9 @@ Value emitCbrt(FloatArithmetic &a, Value x, Precision);
 /// `isOdd` says whether y is an odd integer, where that is known apart from y.
 Value emitPow(FloatArithmetic &a, Value x, Value y, Value isOdd, Precision precision);
 
+/// x less a whole multiple of y, rounded towards 0, with x's sign: the exact result. Doubles need a fused multiply-add.
+Value emitRemainder(FloatArithmetic &a, Value x, Value y, Precision precision);
+
 } // namespace mlir::resid::arithmetic
 
 #endif // RESID_CODEGEN_ARITHMETIC_MATHFUNCTIONS_H

@@ -22,7 +22,8 @@ def ExpandMath : Pass<"resid-expand-math"> {
   let description = [{
     exp, tanh and erf of f32 and f64 become polynomials (relative error below 4e-7 and 1e-15), and rsqrt becomes 1/sqrt.
     The other functions are computed in f64, and rounded to f32 where that is the result. sin, cos and tan reduce any
-    finite argument modulo π/2, with as many bits of 2/π as it takes. An operation that would still be a call into a
+    finite argument modulo π/2, with as many bits of 2/π as it takes. arith.remf is exact (f64 with `fma` only), and
+    arith.maxnumf and minnumf of extended f16 become comparisons. An operation that would still be a call into a
     mathematical library is an error that names it. Without `fma`, math.fma becomes a multiplication and an addition.
   }];
   let options = [Option<"hasFMA", "fma", "bool", /*default=*/"true", "the target has a fused multiply-add">, ];

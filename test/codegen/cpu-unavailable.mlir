@@ -9,10 +9,10 @@ func.func @sine_and_cosine(%x: f64) -> f64 {
 
 // -----
 
-func.func @remainder(%x: f32) -> f32 {
-  // expected-error @below {{'arith.remf' op on 'f32' is not available on CPU targets}}
-  %y = arith.remf %x, %x : f32
-  return %y : f32
+func.func @power(%x: i32) -> i32 {
+  // expected-error @below {{'math.ipowi' op on 'i32' is not available on CPU targets}}
+  %y = math.ipowi %x, %x : i32
+  return %y : i32
 }
 
 // -----
