@@ -75,6 +75,13 @@ Array Array::reshaped(ArrayRef<int64_t> newShape) const {
   return result;
 }
 
+void copyElement(const Array &from, int64_t source, Array &to, int64_t target) {
+  if (to.isFloat())
+    to.mutableFloats()[target] = from.floats()[source];
+  else
+    to.mutableIntegers()[target] = from.integers()[source];
+}
+
 std::string describe(const Array &array) {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -76,6 +76,9 @@ private:
   std::shared_ptr<const Accuracy> accuracy;
 };
 
+/// Copies an element between arrays of one element type.
+void copyElement(const Array &from, int64_t source, Array &to, int64_t target);
+
 /// "4x512xf32", or "f32" for a scalar.
 std::string describe(const Array &array);
 

@@ -4,6 +4,7 @@
 
 #include "reference/Evaluator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "reference/Interpreter.h"
@@ -68,6 +69,16 @@ Interpreter::Results Interpreter::evaluateConstant(Operation &op) {
   if (isa<DenseResourceElementsAttr>(cast<arith::ConstantOp>(op).getValue()))
     return op.emitOpError("expected the values of the constant, but the file has no bytes for its resource");
   return LogicalResult(unsupported(&op));
+}
+
+/// What a global holds as long as nothing is stored to it; stores are not supported.
+Interpreter::Results Interpreter::evaluateGlobal(Operation &op, SymbolRefAttr symbol) {
+  auto global = SymbolTable::lookupNearestSymbolFrom<ml_program::GlobalOp>(&op, symbol);
+  auto value = global ? dyn_cast_or_null<TypedAttr>(global.getValueAttr()) : TypedAttr();
+  Array array = value ? Array::fromAttribute(value) : Array();
+  if (!array)
+    return LogicalResult(unsupported(&op));
+  return SmallVector<Array>{array};
 }
 
 /// arith and math ops on scalars and element by element on tensors.
@@ -149,6 +160,8 @@ Interpreter::Results Interpreter::dispatch(Operation &op) {
       .Case([&](linalg::PackOp pack) { return evaluatePack(pack); })
       .Case([&](linalg::UnPackOp unpack) { return evaluateUnpack(unpack); })
       .Case([&](arith::ConstantOp) { return evaluateConstant(op); })
+      .Case<ml_program::GlobalLoadOp, ml_program::GlobalLoadConstOp>(
+          [&](auto load) { return evaluateGlobal(op, load.getGlobal()); })
       .Default([&](Operation *) -> Results {
         if (isa_and_present<tensor::TensorDialect>(op.getDialect()))
           return evaluateTensorOp(op);

@@ -44,6 +44,7 @@ private:
   Results evaluateAssert(cf::AssertOp op);
   Results evaluateCall(func::CallOp op);
   Results evaluateConstant(Operation &op);
+  Results evaluateGlobal(Operation &op, SymbolRefAttr symbol);
   Results evaluateScalarOp(Operation &op);
   LogicalResult checkResult(Operation &op, OpResult result, Array &value);
 
@@ -78,6 +79,10 @@ private:
   // TensorOps.cpp, Linalg.cpp, Contraction.cpp.
   Results evaluateTensorOp(Operation &op);
   Results evaluateSplat(tensor::SplatOp op);
+  /// A body of scalar operations; where it is not supported, that is said.
+  FailureOr<ScalarProgram> compileBody(Block &body);
+  /// What a body over indices gives for each element of a tensor.
+  FailureOr<Array> generate(Operation *op, Block &body, RankedTensorType type, ArrayRef<int64_t> shape);
   Results evaluateExtract(tensor::ExtractOp op);
   Results evaluateInsert(tensor::InsertOp op);
   Results evaluateConcat(tensor::ConcatOp op);
@@ -87,6 +92,7 @@ private:
   Results evaluateInsertSlice(tensor::InsertSliceOp op);
   Results evaluateExpandShape(tensor::ExpandShapeOp op);
   Results evaluateCollapseShape(tensor::CollapseShapeOp op);
+  Results evaluateReshape(tensor::ReshapeOp op);
   FailureOr<int64_t> linearOffset(Operation *op, const Array &array, ValueRange indices);
   Results evaluateLinalg(linalg::LinalgOp op);
   Results evaluateContraction(Contraction contraction);
@@ -97,6 +103,9 @@ private:
   // Relayout.cpp.
   Results evaluatePack(linalg::PackOp op);
   Results evaluateUnpack(linalg::UnPackOp op);
+  // Lookups.cpp.
+  Results evaluateGather(tensor::GatherOp op);
+  Results evaluateScatter(tensor::ScatterOp op);
   void finishColumnSum(Array &array, ArrayRef<CompensatedSum> sums, ArrayRef<double> magnitudes, bool isExact);
 
   const Array &get(Value value) const { return frame->find(value)->second; }

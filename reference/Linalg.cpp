@@ -196,8 +196,7 @@ Interpreter::Results Interpreter::evaluateLinalg(linalg::LinalgOp op) {
     return LogicalResult(unsupported(op));
   if (std::optional<Contraction> contraction = matchContraction(op))
     return evaluateContraction(*contraction);
-  FailureOr<ScalarProgram> program =
-      ScalarProgram::compile(*op.getBlock(), options.mode, [&](Value value) -> const Array & { return get(value); });
+  FailureOr<ScalarProgram> program = compileBody(*op.getBlock());
   if (failed(program))
     return failure();
   std::vector<OperandWalk> walks;

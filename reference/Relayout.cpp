@@ -37,13 +37,6 @@ struct Tiling {
   }
 };
 
-void copyElement(const Array &from, int64_t source, Array &to, int64_t target) {
-  if (to.isFloat())
-    to.mutableFloats()[target] = from.floats()[source];
-  else
-    to.mutableIntegers()[target] = from.integers()[source];
-}
-
 /// Calls `body(plain, packed)` with the positions of each element of a plain array.
 template <typename Body> void forEachElement(const Array &plain, const Array &packed, const Tiling &tiling, Body body) {
   SmallVector<int64_t> strides = plain.getStrides(), packedStrides = packed.getStrides();

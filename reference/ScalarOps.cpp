@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "reference/Bounds.h"
 #include "reference/FloatFunctions.h"
 #include "reference/ScalarProgram.h"
@@ -237,6 +238,10 @@ Integer getIntegerArithmetic(Operation *op) {
       .Case([](arith::DivUIOp) {
         return RESID_INTEGER(divides(0, b, fault) ? int64_t(toUnsigned(a, width) / toUnsigned(b, width)) : 0);
       })
+      .Case([](arith::CeilDivUIOp) {
+        return RESID_INTEGER(
+            divides(0, b, fault) ? int64_t(llvm::divideCeil(toUnsigned(a, width), toUnsigned(b, width))) : 0);
+      })
       .Case([](arith::RemUIOp) {
         return RESID_INTEGER(divides(0, b, fault) ? int64_t(toUnsigned(a, width) % toUnsigned(b, width)) : 0);
       })
@@ -289,12 +294,11 @@ void selectSpecial(Operation *op, Instruction &in) {
       .Case([&](linalg::IndexOp index) {
         in.execute = runLoopIndex, in.immediate = static_cast<int64_t>(index.getDim());
       })
-      .Case([&](arith::BitcastOp cast) {
-        bool fromFloat = isa<FloatType>(getElementTypeOrSelf(cast.getIn()));
-        bool toFloat = isa<FloatType>(getElementTypeOrSelf(cast.getOut()));
-        if (fromFloat != toFloat)
-          in.execute = fromFloat ? runFloatBits : runBitsToFloat;
-        else if (getElementTypeOrSelf(cast.getIn()) == getElementTypeOrSelf(cast.getOut()))
+      .Case<arith::BitcastOp, tensor::BitcastOp>([&](auto cast) {
+        Type from = getElementTypeOrSelf(cast->getOperand(0)), to = getElementTypeOrSelf(cast->getResult(0));
+        if (isa<FloatType>(from) != isa<FloatType>(to))
+          in.execute = isa<FloatType>(from) ? runFloatBits : runBitsToFloat;
+        else if (from == to)
           in.execute = runMove;
       });
 }

@@ -4,6 +4,7 @@
 
 #include "reference/ScalarProgram.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::resid::reference {
@@ -32,6 +33,20 @@ static void runExtract(const Instruction &in, Machine &m) {
   m.registers[in.result] = load(in.array, offset);
 }
 
+static void runAssert(const Instruction &in, Machine &m) {
+  if (!m.registers[in.operands[0]].integer)
+    m.fault = in.text.c_str();
+}
+
+static void runJump(const Instruction &in, Machine &m) { m.next = in.immediate; }
+
+static void runJumpUnless(const Instruction &in, Machine &m) {
+  if (!m.registers[in.operands[0]].integer)
+    m.next = in.immediate;
+}
+
+static void runCopy(const Instruction &in, Machine &m) { m.registers[in.result] = m.registers[in.operands[0]]; }
+
 unsigned ScalarProgram::getRegister(Value value) {
   if (auto found = assigned.find(value); found != assigned.end())
     return found->second;
@@ -56,6 +71,49 @@ std::optional<double> ScalarProgram::combineUnits(Operation &op, double own) con
   return own;
 }
 
+size_t ScalarProgram::addJump(Instruction::Execute jump, unsigned condition) {
+  Instruction in;
+  in.execute = jump;
+  in.operands[0] = condition;
+  instructions.push_back(std::move(in));
+  return instructions.size() - 1;
+}
+
+/// A branch of a condition: its operations, and what it yields to the registers of the results.
+LogicalResult ScalarProgram::addRegion(scf::IfOp op, Region &region, Mode mode) {
+  if (region.empty())
+    return success();
+  for (Operation &operation : region.front().without_terminator())
+    if (failed(add(operation, mode)))
+      return failure();
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), region.front().getTerminator()->getOperands())) {
+    Instruction in;
+    in.execute = runCopy;
+    in.operands[0] = getRegister(value);
+    in.result = assigned.lookup(result);
+    if (units[in.operands[0]] != 0.0)
+      units[in.result] = std::nullopt;
+    instructions.push_back(std::move(in));
+  }
+  return success();
+}
+
+/// A condition that is off may choose another branch, whose value may be far from the right one.
+LogicalResult ScalarProgram::addBranch(scf::IfOp op, Mode mode) {
+  unsigned condition = getRegister(op.getCondition());
+  for (Value result : op.getResults())
+    addRegister(result, Scalar{0.0}, units[condition] == 0.0 ? units[condition] : std::nullopt);
+  size_t toElse = addJump(runJumpUnless, condition);
+  if (failed(addRegion(op, op.getThenRegion(), mode)))
+    return failure();
+  size_t toEnd = addJump(runJump);
+  instructions[toElse].immediate = instructions.size();
+  if (failed(addRegion(op, op.getElseRegion(), mode)))
+    return failure();
+  instructions[toEnd].immediate = instructions.size();
+  return success();
+}
+
 LogicalResult ScalarProgram::add(Operation &op, Mode mode) {
   if (op.hasTrait<OpTrait::IsTerminator>()) {
     for (Value operand : op.getOperands()) {
@@ -64,12 +122,21 @@ LogicalResult ScalarProgram::add(Operation &op, Mode mode) {
     }
     return success();
   }
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return addBranch(branch, mode);
   Instruction in;
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     Array value = Array::fromAttribute(constant.getValue());
     if (!value || value.isTensor())
       return op.emitOpError("is not supported by the reference evaluator inside of a body");
     addRegister(constant, load(value, 0));
+    return success();
+  }
+  if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
+    in.execute = runAssert;
+    in.operands[0] = getRegister(assertion.getArg());
+    in.text = ("an assertion that fails: " + assertion.getMsg()).str();
+    instructions.push_back(std::move(in));
     return success();
   }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {

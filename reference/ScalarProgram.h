@@ -5,6 +5,7 @@
 #ifndef RESID_REFERENCE_SCALARPROGRAM_H
 #define RESID_REFERENCE_SCALARPROGRAM_H
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "reference/Evaluator.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -23,6 +24,8 @@ union Scalar {
 struct Machine {
   std::vector<Scalar> registers;
   ArrayRef<int64_t> loopIndices;
+  /// The number of the instruction that comes next.
+  size_t next = 0;
   /// Why the program went wrong, null while it did not.
   const char *fault = nullptr;
 };
@@ -40,7 +43,7 @@ struct Instruction {
   double units = 0.0;
   /// Bits of an integer operand and result; an index has 64.
   unsigned operandWidth = 64, resultWidth = 64;
-  /// A comparison's predicate or a loop's number.
+  /// A comparison's predicate, a loop's number, or where a jump goes.
   int64_t immediate = 0;
   /// The function that `execute` applies; which member depends on it.
   union {
@@ -52,6 +55,8 @@ struct Instruction {
   /// tensor.extract: what is indexed, and the registers of its indices.
   Array array;
   SmallVector<unsigned, 4> indices;
+  /// cf.assert: what fails.
+  std::string text;
 
   Instruction() : unary(nullptr) {}
   double round(double value) const { return rounds ? roundTo(kind, value) : value; }
@@ -60,7 +65,7 @@ struct Instruction {
 /// Fills in all but the registers; fails (without a diagnostic) where `op` is no supported scalar operation.
 LogicalResult selectInstruction(Operation *op, Mode mode, Instruction &instruction);
 
-/// A block of scalar operations. Registers 0 … n-1 hold the block's arguments.
+/// A block of scalar operations, with assertions and branches. Registers 0 … n-1 hold the block's arguments.
 class ScalarProgram {
 public:
   /// `lookup` gives values from above the block. Unsupported ops are diagnosed.
@@ -69,8 +74,10 @@ public:
   Machine start() const;
   /// Runs once; the arguments have been written to the first registers.
   void run(Machine &machine) const {
-    for (const Instruction &instruction : instructions)
+    for (machine.next = 0; machine.next != instructions.size() && !machine.fault;) {
+      const Instruction &instruction = instructions[machine.next++];
       instruction.execute(instruction, machine);
+    }
   }
   /// The registers that the terminator yields.
   ArrayRef<unsigned> yielded() const { return yields; }
@@ -85,6 +92,9 @@ public:
 
 private:
   LogicalResult add(Operation &op, Mode mode);
+  LogicalResult addBranch(scf::IfOp op, Mode mode);
+  LogicalResult addRegion(scf::IfOp op, Region &region, Mode mode);
+  size_t addJump(Instruction::Execute jump, unsigned condition = 0);
   unsigned getRegister(Value value);
   unsigned addRegister(Value value, Scalar scalar, std::optional<double> error = 0.0);
   std::optional<double> combineUnits(Operation &op, double own) const;

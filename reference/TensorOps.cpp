@@ -9,14 +9,6 @@ namespace mlir::resid::reference {
 
 namespace {
 
-/// Copies an element between arrays of one element type.
-void copyElement(const Array &from, int64_t source, Array &to, int64_t target) {
-  if (to.isFloat())
-    to.mutableFloats()[target] = from.floats()[source];
-  else
-    to.mutableIntegers()[target] = from.integers()[source];
-}
-
 /// A strided box inside of a larger array.
 struct Box {
   SmallVector<int64_t> offsets, sizes, strides;
@@ -174,9 +166,6 @@ Interpreter::Results Interpreter::evaluateConcat(tensor::ConcatOp op) {
 }
 
 Interpreter::Results Interpreter::evaluatePad(tensor::PadOp op) {
-  Value padding = op.getConstantPaddingValue();
-  if (!padding)
-    return LogicalResult(unsupported(op));
   const Array &source = get(op.getSource());
   SmallVector<int64_t> low = getIntegers(op.getMixedLowPad()), high = getIntegers(op.getMixedHighPad());
   Box box{low, SmallVector<int64_t>(source.getShape()), SmallVector<int64_t>(low.size(), 1)};
@@ -186,29 +175,31 @@ Interpreter::Results Interpreter::evaluatePad(tensor::PadOp op) {
       return op.emitOpError() << "expected padding of 0 or more but got " << std::min(before, after);
     shape.push_back(before + size + after);
   }
-  Array result = Array::zeros(op.getType(), shape);
-  // A constant of the surrounding block has been evaluated there, one of the body has not.
-  Attribute constant;
-  matchPattern(padding, m_Constant(&constant));
-  Array value = constant ? Array::fromAttribute(cast<TypedAttr>(constant)) : get(padding);
-  for (int64_t i = 0, e = result.size(); i != e; ++i)
-    copyElement(value, 0, result, i);
-  forEachElement(box, result, [&](int64_t inner, int64_t outer) { copyElement(source, inner, result, outer); });
-  return SmallVector<Array>{result};
+  FailureOr<Array> result = generate(op, op.getRegion().front(), op.getType(), shape);
+  if (failed(result))
+    return failure();
+  forEachElement(box, *result, [&](int64_t inner, int64_t outer) { copyElement(source, inner, *result, outer); });
+  return SmallVector<Array>{*result};
 }
 
-Interpreter::Results Interpreter::evaluateGenerate(tensor::GenerateOp op) {
-  FailureOr<SmallVector<int64_t>> shape = getSizes(op, op.getType(), op.getDynamicExtents());
-  FailureOr<ScalarProgram> program = ScalarProgram::compile(op.getBody().front(), options.mode,
-                                                            [&](Value value) -> const Array & { return get(value); });
-  if (failed(shape) || failed(program))
+FailureOr<ScalarProgram> Interpreter::compileBody(Block &body) {
+  FailureOr<ScalarProgram> program =
+      ScalarProgram::compile(body, options.mode, [&](Value value) -> const Array & { return get(value); });
+  if (failed(program) && options.unsupported)
+    *options.unsupported = true;
+  return program;
+}
+
+FailureOr<Array> Interpreter::generate(Operation *op, Block &body, RankedTensorType type, ArrayRef<int64_t> shape) {
+  FailureOr<ScalarProgram> program = compileBody(body);
+  if (failed(program))
     return failure();
-  Array result = Array::zeros(op.getType(), *shape);
+  Array result = Array::zeros(type, shape);
   SmallVector<int64_t> strides = result.getStrides();
   Machine machine = program->start();
   for (int64_t i = 0, e = result.size(); i != e; ++i) {
     for (auto [d, stride] : llvm::enumerate(strides))
-      machine.registers[d].integer = (i / stride) % (*shape)[d];
+      machine.registers[d].integer = (i / stride) % shape[d];
     program->run(machine);
     Scalar value = machine.registers[program->yielded().front()];
     if (result.isFloat())
@@ -217,10 +208,31 @@ Interpreter::Results Interpreter::evaluateGenerate(tensor::GenerateOp op) {
       result.mutableIntegers()[i] = value.integer;
   }
   if (machine.fault)
-    return op.emitOpError() << "meets " << machine.fault;
+    return op->emitOpError() << "meets " << machine.fault;
   if (program->yieldedUnits().front() != 0.0 || program->isTainted())
     result.setAccuracy(getToleranceAccuracy());
-  return SmallVector<Array>{result};
+  return result;
+}
+
+Interpreter::Results Interpreter::evaluateGenerate(tensor::GenerateOp op) {
+  FailureOr<SmallVector<int64_t>> shape = getSizes(op, op.getType(), op.getDynamicExtents());
+  if (failed(shape))
+    return failure();
+  FailureOr<Array> result = generate(op, op.getBody().front(), op.getType(), *shape);
+  if (failed(result))
+    return failure();
+  return SmallVector<Array>{*result};
+}
+
+Interpreter::Results Interpreter::evaluateReshape(tensor::ReshapeOp op) {
+  const Array &source = get(op.getSource());
+  SmallVector<int64_t> shape(get(op.getShape()).integers());
+  int64_t product = 1;
+  for (int64_t size : shape)
+    product *= size;
+  if (product != source.size() || llvm::any_of(shape, [](int64_t size) { return size < 0; }))
+    return op.emitOpError() << "expected sizes whose product is " << source.size() << " but got " << product;
+  return SmallVector<Array>{source.reshaped(shape)};
 }
 
 Interpreter::Results Interpreter::evaluateTensorOp(Operation &op) {
@@ -256,6 +268,10 @@ Interpreter::Results Interpreter::evaluateTensorOp(Operation &op) {
       .Case([&](tensor::InsertSliceOp slice) { return evaluateInsertSlice(slice); })
       .Case([&](tensor::ExpandShapeOp expand) { return evaluateExpandShape(expand); })
       .Case([&](tensor::CollapseShapeOp collapse) { return evaluateCollapseShape(collapse); })
+      .Case([&](tensor::ReshapeOp reshape) { return evaluateReshape(reshape); })
+      .Case([&](tensor::GatherOp gather) { return evaluateGather(gather); })
+      .Case([&](tensor::ScatterOp scatter) { return evaluateScatter(scatter); })
+      .Case([&](tensor::BitcastOp) { return evaluateScalarOp(op); })
       .Case([&](tensor::ConcatOp concat) { return evaluateConcat(concat); })
       .Case([&](tensor::PadOp pad) { return evaluatePad(pad); })
       .Case([&](tensor::GenerateOp generate) { return evaluateGenerate(generate); })
