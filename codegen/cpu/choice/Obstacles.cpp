@@ -8,6 +8,7 @@
 #include "codegen/cpu/choice/StreamedRows.h"
 #include "codegen/rows/Segments.h"
 #include "codegen/rows/SumOrder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -20,6 +21,12 @@ static bool isRowInvariant(rows::RandomHalfOp half) {
   Region *phase = half->getParentRegion();
   return llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()},
                       [&](Value value) { return !phase->isAncestor(value.getParentRegion()); });
+}
+
+/// Upstream takes remainders, and the quotient that rounds down, for ops that may run on anything: those of 0 end the
+/// program.
+static bool mayRunAnywhere(Operation *op) {
+  return isSpeculatable(op) && !isa<arith::RemSIOp, arith::RemUIOp, arith::FloorDivSIOp>(op);
 }
 
 std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
@@ -35,7 +42,7 @@ std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
         obstacle = "the body computes with the column itself";
       else if (!half && !OpTrait::hasElementwiseMappableTraits(&op) && !op.hasTrait<OpTrait::ConstantLike>())
         obstacle = "'" + op.getName().getStringRef().str() + "' has no form on vectors";
-      else if (!isSpeculatable(&op))
+      else if (!mayRunAnywhere(&op))
         obstacle = "'" + op.getName().getStringRef().str() + "' must not run for columns that are absent";
     }
   });
