@@ -22,6 +22,7 @@
 #include "codegen/rows/Passes.h"
 #include "dialect/ResidDialect.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/BufferViewFlowOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
@@ -31,10 +32,14 @@
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/InlinerInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/AllInterfaces.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/SCF/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/TensorTilingInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -49,11 +54,11 @@ using namespace mlir;
 using namespace mlir::resid;
 
 void resid::registerCompilerDialects(DialectRegistry &registry) {
-  registry
-      .insert<ResidDialect, attention::AttentionDialect, contraction::ContractionDialect, rows::RowsDialect,
-              arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect,
-              index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-              scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  registry.insert<ResidDialect, attention::AttentionDialect, contraction::ContractionDialect, rows::RowsDialect,
+                  arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect,
+                  index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, ml_program::MLProgramDialect, scf::SCFDialect, tensor::TensorDialect,
+                  ub::UBDialect, vector::VectorDialect>();
   func::registerInlinerExtension(registry);
   LLVM::registerInlinerInterface(registry);
   linalg::registerAllDialectInterfaceImplementations(registry);
@@ -66,6 +71,10 @@ void resid::registerCompilerDialects(DialectRegistry &registry) {
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
   tensor::registerSubsetOpInterfaceExternalModels(registry);
   tensor::registerTilingInterfaceExternalModels(registry);
+  arith::registerValueBoundsOpInterfaceExternalModels(registry);
+  linalg::registerValueBoundsOpInterfaceExternalModels(registry);
+  scf::registerValueBoundsOpInterfaceExternalModels(registry);
+  tensor::registerValueBoundsOpInterfaceExternalModels(registry);
   attention::registerAttentionBufferization(registry);
   contraction::registerContractionBufferization(registry);
   rows::registerRowsBufferization(registry);
@@ -255,6 +264,9 @@ static std::vector<kernels::DescribeTogether> describeRowBlocks(ArrayRef<machine
 static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const CompileOptions &options,
                                                     ArrayRef<machine::TargetDescription> targets) {
   auto unavailable = CompileFailure::Unavailable;
+  if (auto failure = runStage(module, options, "imported-ops", unavailable,
+                              [](OpPassManager &manager) { manager.addPass(createLowerImportedOps()); }))
+    return failure;
   if (auto failure = prepareEntries(module, options))
     return failure;
   // One schedule holds for all CPUs, and so does one row program.

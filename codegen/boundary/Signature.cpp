@@ -9,7 +9,9 @@
 #include "codegen/boundary/SizeExpression.h"
 #include "dialect/FunctionAttributes.h"
 #include "dialect/Shapes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -228,13 +230,38 @@ static SmallVector<DimensionClasses::Dimension> getOpenDimensions(func::FuncOp f
   return dimensions;
 }
 
+/// Notes where the sizes of `tensor` leave the sizes of arguments: at the first scalar argument, or element of a
+/// tensor, among what they are computed from.
+static void noteSource(InFlightDiagnostic &error, Value tensor) {
+  llvm::SetVector<Value> values;
+  values.insert(tensor);
+  for (unsigned next = 0; next < values.size(); ++next) { // which grows on the way
+    Value value = values[next];
+    Operation *op = value.getDefiningOp();
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) && argument.getType().isIntOrIndex())
+      error.attachNote(argument.getLoc()) << "the size comes from the value of this argument";
+    else if (isa_and_nonnull<tensor::ExtractOp>(op))
+      error.attachNote(op->getLoc()) << "the size comes from the data that '" << op->getName() << "' reads";
+    else {
+      if (op && !isa<tensor::DimOp>(op))
+        values.insert_range(op->getOperands());
+      continue;
+    }
+    return;
+  }
+}
+
 static LogicalResult verifyResultSizes(func::FuncOp function, DimensionClasses &classes) {
   for (auto [index, operand] : llvm::enumerate(function.getBody().front().getTerminator()->getOperands()))
     for (int64_t dimension = 0; dimension < cast<RankedTensorType>(operand.getType()).getRank(); ++dimension)
-      if (!classes.getSize(operand, dimension))
-        return mlir::emitError(operand.getLoc())
-               << "dimension " << dimension << " of result " << index << " of '" << function.getSymName()
-               << "' does not follow from the sizes of the arguments";
+      if (!classes.getSize(operand, dimension)) {
+        InFlightDiagnostic error = mlir::emitError(operand.getLoc());
+        error << "dimension " << dimension << " of result " << index << " of '" << function.getSymName()
+              << "' does not follow from the sizes of the arguments";
+        noteSource(error, operand);
+        return error;
+      }
   return success();
 }
 

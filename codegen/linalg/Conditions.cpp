@@ -2,6 +2,7 @@
 //
 // Run-time conditions that programs write themselves, cf.assert, and those of loops: each becomes a rows.require.
 
+#include "codegen/linalg/ElementConditions.h"
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,15 +15,22 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-/// What runs once per element, or in parallel, has no place for a status.
+/// An assertion in the body of a linalg op holds for all elements, or the call is refused; what the op computes is
+/// right where it holds, and stays inside of arrays where it does not. Else, what runs in parallel has no place for a
+/// status.
 static LogicalResult lowerAssertion(cf::AssertOp op) {
-  for (Operation *parent = op->getParentOp(); parent && !isa<func::FuncOp>(parent); parent = parent->getParentOp())
-    if (!isa<scf::ForOp, scf::IfOp>(parent))
-      return op.emitError() << "an assertion in '" << parent->getName()
-                            << "' is not available: expected it in a function, an scf.for or an scf.if";
-  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  auto elements = op->getParentOfType<linalg::GenericOp>();
+  bool isAvailable = elements ? elements.hasPureTensorSemantics() && hasStatus(elements) : hasStatus(op);
+  ImplicitLocOpBuilder builder(op.getLoc(), elements ? elements.getOperation() : op.getOperation());
+  Value condition = op.getArg();
+  if (elements && isAvailable)
+    condition = holdsForAllElements(builder, elements, holdsWhere(op, elements, condition));
+  if (!condition || !isAvailable)
+    return op.emitError() << "an assertion in '" << op->getParentOp()->getName()
+                          << "' is not available: expected it in a function, an scf.for, an scf.if, or computed from "
+                             "the inputs of a linalg op";
   std::string text = ("assertion failed: " + op.getMsg()).str();
-  rows::RequireOp::create(builder, op.getArg(), RESID_BAD_VALUE, text, Value());
+  rows::RequireOp::create(builder, condition, RESID_BAD_VALUE, text, Value());
   op.erase();
   return success();
 }

@@ -15,7 +15,9 @@ def ResidToLinalg : Pass<"resid-to-linalg"> {
     - `rows.layer_statistics` and `rows.rms_statistics` are the sums of a norm.
     - `rows.random_halves` are the random numbers of a dropout site.
     - `rows.require` is a run-time condition on step, site and row. `cf.assert` becomes one too, and so does what an
-      `scf.for` needs of its step. A loop whose step is refused has no iterations.
+      `scf.for` needs of its step. A loop whose step is refused has no iterations. Slices, and indices of
+      `tensor.extract` and `tensor.insert`, must lie in their tensor: where it does not follow from sizes and loops, that
+      is a condition too, and the op stays inside where it does not hold.
 
     An `add_norm` becomes what its expansion becomes.
 
@@ -33,6 +35,24 @@ def ResidToLinalg : Pass<"resid-to-linalg"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::resid::attention::AttentionDialect", "::mlir::resid::rows::RowsDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LowerImportedOps : Pass<"resid-lower-imported-ops", "::mlir::ModuleOp"> {
+  let summary = "rewrite ops that exporters of models write into ops that the other passes know";
+  let description = [{
+    Runs before sizes are worked out:
+    - `tensor.gather` and `tensor.generate` become loops over their results (`linalg.generic`), with `tensor.extract` for
+      what is looked up.
+    - `tensor.scatter` becomes a loop of insertions (`tensor.insert_slice`).
+    - `tensor.bitcast` becomes `arith.bitcast`.
+    - `ml_program.global_load` and `global_load_const` become constants. A program that stores to a global is refused,
+      since compiled functions keep nothing between calls. Globals that nothing reads are dropped.
+    - `scf.while` is refused, and so is `tensor.pad` by a negative number.
+
+    Class: bit-exact. Indices are checked in `resid-to-linalg`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def DecomposeSoftmax : Pass<"resid-decompose-softmax"> {

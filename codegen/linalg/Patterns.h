@@ -24,9 +24,12 @@ void populateRotaryToLinalg(RewritePatternSet &patterns);
 /// stands in an operation that has no place for a status.
 LogicalResult lowerConditions(Operation *root);
 
-/// Requires that the indices of lookups in linalg ops (`tensor.extract`), where they are read from a tensor, lie in the
-/// table.
-void requireLookups(Operation *root);
+/// Requires that what linalg ops look up in tensors (`tensor.extract`) lies in them, where it does not follow from
+/// sizes and loops.
+LogicalResult requireLookups(Operation *root);
+
+/// Requires the same of slices and elements that are taken from tensors, or put into them, outside of linalg ops.
+void requireSlices(Operation *root);
 
 /// y = skip_scale·x + branch_scale·(gate ⊙ f), rounded to the result's element type once; gate may be null.
 Value lowerAdd(ImplicitLocOpBuilder &builder, Value x, Value f, Value gate, const APFloat &skipScale,

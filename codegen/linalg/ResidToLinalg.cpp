@@ -17,9 +17,9 @@ namespace {
 struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
   void runOnOperation() override {
     MLIRContext &context = getContext();
-    if (failed(lowerConditions(getOperation())))
+    if (failed(lowerConditions(getOperation())) || failed(requireLookups(getOperation())))
       return signalPassFailure();
-    requireLookups(getOperation());
+    requireSlices(getOperation());
     RewritePatternSet patterns(&context);
     populateResidualToLinalg(patterns);
     populateNormToLinalg(patterns);

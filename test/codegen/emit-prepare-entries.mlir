@@ -183,6 +183,7 @@ func.func @impossible(%x: tensor<?x?xf32>, %b: tensor<128xf32>, %c: tensor<64xf3
 
 // -----
 
+// expected-note @+1 {{the size comes from the value of this argument}}
 func.func @unknown_size(%n: index) -> tensor<?xf32> {
   // expected-error @+1 {{dimension 0 of result 0 of 'unknown_size' does not follow from the sizes of the arguments}}
   %e = tensor.empty(%n) : tensor<?xf32>

@@ -17,11 +17,11 @@
 // RUN: not %{run} --entry=turns --arg=0 --backend=reference 2>&1 | FileCheck %s --check-prefix=EVALUATEDSTEP
 // EVALUATEDSTEP: error: 'scf.for' op expected a step of 1 or more but got 0
 //
-// A step that is known to be wrong, and an assertion for each element, which has no place for a status:
+// A step that is known to be wrong, and an assertion for each element:
 // RUN: not %{run} --entry=known 2>&1 | FileCheck %s --check-prefix=KNOWN
 // KNOWN: error: 'scf.for' op expected a step of 1 or more, but got 0
 // RUN: not %{run} --entry=elements 2>&1 | FileCheck %s --check-prefix=ELEMENTS
-// ELEMENTS: error: an assertion in 'tensor.generate' is not available: expected it in a function, an scf.for or an scf.if
+// ELEMENTS: error: the compiled function answered RESID_BAD_VALUE: {{.*}}; elements: assertion failed: three elements
 
 func.func @asserted(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index

@@ -32,3 +32,18 @@ func.func @embed_any(%ids: tensor<2x?xi32>, %table: tensor<?x8xf32>) -> tensor<2
   } -> tensor<2x?x8xf32>
   return %y : tensor<2x?x8xf32>
 }
+
+// Rows put into a table, at a place that data or a scalar argument gives.
+func.func @put(%into: tensor<50x8xf32>, %rows: tensor<?x8xf32>, %at: tensor<1xi64>) -> tensor<50x8xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %rows, %c0 : tensor<?x8xf32>
+  %where = tensor.extract %at[%c0] : tensor<1xi64>
+  %i = arith.index_cast %where : i64 to index
+  %y = tensor.insert_slice %rows into %into[%i, 0] [%n, 8] [1, 1] : tensor<?x8xf32> into tensor<50x8xf32>
+  return %y : tensor<50x8xf32>
+}
+
+func.func @take(%table: tensor<50x8xf32>, %at: index) -> tensor<3x8xf32> {
+  %y = tensor.extract_slice %table[%at, 0] [3, 8] [1, 1] : tensor<50x8xf32> to tensor<3x8xf32>
+  return %y : tensor<3x8xf32>
+}

@@ -1,0 +1,237 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The pass resid-lower-imported-ops: what exporters of models write, in ops that all further passes know.
+
+#include "codegen/linalg/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::resid {
+#define GEN_PASS_DEF_LOWERIMPORTEDOPS
+#include "codegen/linalg/Passes.h.inc"
+} // namespace mlir::resid
+
+using namespace mlir;
+
+/// The sizes of a tensor's dimensions from `first` up to `end`.
+static SmallVector<OpFoldResult> getSizes(ImplicitLocOpBuilder &builder, Value tensor, int64_t first, int64_t end) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), tensor);
+  return SmallVector<OpFoldResult>(ArrayRef(sizes).slice(first, end - first));
+}
+
+static Value toIndex(OpBuilder &builder, Location loc, Value number) {
+  Type index = builder.getIndexType();
+  return number.getType() == index ? number : arith::IndexCastOp::create(builder, loc, index, number).getResult();
+}
+
+static bool containsDimension(ArrayRef<int64_t> dimensions, int64_t dimension) {
+  return llvm::is_contained(dimensions, dimension);
+}
+
+//===------------------------------------------- gather and scatter -----------------------------------------------===//
+
+/// The dimensions of a table of `rank` that a slice in it spans: all, or all but those that are indexed.
+static SmallVector<int64_t> getSpanned(int64_t rank, ArrayRef<int64_t> indexed, bool keepsIndexed) {
+  SmallVector<int64_t> spanned;
+  for (int64_t dimension = 0; dimension < rank; ++dimension)
+    if (keepsIndexed || !containsDimension(indexed, dimension))
+      spanned.push_back(dimension);
+  return spanned;
+}
+
+/// Column number `column` of the indices, as an array over what comes before the columns.
+static Value takeColumn(ImplicitLocOpBuilder &builder, Value indices, int64_t column) {
+  auto type = cast<RankedTensorType>(indices.getType());
+  int64_t batch = type.getRank() - 1;
+  SmallVector<OpFoldResult> offsets(batch, builder.getIndexAttr(0)), strides(batch + 1, builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = getSizes(builder, indices, 0, batch);
+  offsets.push_back(builder.getIndexAttr(column));
+  sizes.push_back(builder.getIndexAttr(1));
+  auto columnType = RankedTensorType::get(type.getShape().drop_back(), type.getElementType());
+  return tensor::ExtractSliceOp::create(builder, columnType, indices, offsets, sizes, strides);
+}
+
+/// A loop over the result that looks each element up.
+static void lowerGather(tensor::GatherOp op) {
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  Value table = op.getSource(), indices = op.getIndices();
+  RankedTensorType type = op.getResultType();
+  int64_t rank = type.getRank(), batch = op.getIndicesType().getRank() - 1, tableRank = op.getSourceType().getRank();
+  ArrayRef<int64_t> gathered = op.getGatherDims();
+  bool keepsIndexed = rank == batch + tableRank;
+  SmallVector<int64_t> spanned = getSpanned(tableRank, gathered, keepsIndexed);
+  SmallVector<OpFoldResult> sizes = getSizes(builder, indices, 0, batch), tableSizes;
+  tableSizes = getSizes(builder, table, 0, tableRank);
+  for (int64_t dimension : spanned)
+    sizes.push_back(containsDimension(gathered, dimension) ? builder.getIndexAttr(1) : tableSizes[dimension]);
+  Value empty = tensor::EmptyOp::create(builder, sizes, type.getElementType());
+  SmallVector<Value> columns;
+  for (int64_t column = 0, e = gathered.size(); column < e; ++column)
+    columns.push_back(takeColumn(builder, indices, column));
+  AffineMap whole = builder.getMultiDimIdentityMap(rank);
+  AffineMap overTuples = AffineMap::get(rank, 0, whole.getResults().take_front(batch), builder.getContext());
+  SmallVector<AffineMap> maps(columns.size(), overTuples);
+  maps.push_back(whole);
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  auto body = [&](OpBuilder &inner, Location loc, ValueRange elements) {
+    SmallVector<Value> place(tableRank);
+    for (auto [number, dimension] : llvm::enumerate(spanned))
+      if (!containsDimension(gathered, dimension))
+        place[dimension] = linalg::IndexOp::create(inner, loc, batch + number);
+    for (auto [dimension, number] : llvm::zip(gathered, elements))
+      place[dimension] = toIndex(inner, loc, number);
+    linalg::YieldOp::create(inner, loc, tensor::ExtractOp::create(inner, loc, table, place).getResult());
+  };
+  Value result = linalg::GenericOp::create(builder, empty.getType(), columns, empty, maps, loops, body).getResult(0);
+  if (result.getType() != type)
+    result = tensor::CastOp::create(builder, type, result);
+  op.replaceAllUsesWith(result);
+  op.erase();
+}
+
+/// The slice of the scatter's source for one place among the indices.
+static Value takeSlice(ImplicitLocOpBuilder &builder, tensor::ScatterOp op, ValueRange place) {
+  auto type = op.getSourceType();
+  int64_t batch = place.size(), rank = type.getRank();
+  SmallVector<OpFoldResult> offsets(place), sizes(batch, builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> strides(rank, builder.getIndexAttr(1));
+  offsets.append(rank - batch, builder.getIndexAttr(0));
+  sizes.append(getSizes(builder, op.getSource(), batch, rank));
+  auto sliceType = RankedTensorType::get(type.getShape().drop_front(batch), type.getElementType());
+  return tensor::ExtractSliceOp::create(builder, sliceType, op.getSource(), offsets, sizes, strides);
+}
+
+/// One insertion per slice. No two of them meet, so their order does not matter.
+static void lowerScatter(tensor::ScatterOp op) {
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  ArrayRef<int64_t> scattered = op.getScatterDims();
+  int64_t batch = op.getIndicesType().getRank() - 1, rank = op.getDestType().getRank();
+  SmallVector<Value> uppers;
+  for (OpFoldResult size : getSizes(builder, op.getIndices(), 0, batch))
+    uppers.push_back(getValueOrCreateConstantIndexOp(builder, op.getLoc(), size));
+  SmallVector<Value> lowers(batch, arith::ConstantIndexOp::create(builder, 0));
+  SmallVector<Value> steps(batch, arith::ConstantIndexOp::create(builder, 1));
+  auto insert = [&](OpBuilder &inner, Location loc, ValueRange place, ValueRange carried) {
+    ImplicitLocOpBuilder here(loc, inner);
+    SmallVector<OpFoldResult> offsets(rank, here.getIndexAttr(0)), strides(rank, here.getIndexAttr(1));
+    SmallVector<OpFoldResult> sizes = getSizes(here, carried.front(), 0, rank);
+    for (auto [column, dimension] : llvm::enumerate(scattered)) {
+      SmallVector<Value> where(place);
+      where.push_back(arith::ConstantIndexOp::create(here, column));
+      offsets[dimension] = toIndex(here, loc, tensor::ExtractOp::create(here, op.getIndices(), where));
+      sizes[dimension] = here.getIndexAttr(1);
+    }
+    Value slice = takeSlice(here, op, place);
+    return scf::ValueVector{tensor::InsertSliceOp::create(here, slice, carried.front(), offsets, sizes, strides)};
+  };
+  scf::LoopNest nest = scf::buildLoopNest(builder, op.getLoc(), lowers, uppers, steps, op.getDest(), insert);
+  op.replaceAllUsesWith(nest.results.front());
+  op.erase();
+}
+
+//===------------------------------------------- single ops -------------------------------------------------------===//
+
+/// The body of tensor.generate as one of linalg, which knows lookups and assertions.
+static void lowerGenerate(tensor::GenerateOp op) {
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  RankedTensorType type = op.getType();
+  Value empty = tensor::EmptyOp::create(builder, type, op.getDynamicExtents());
+  SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+  auto body = [&](OpBuilder &inner, Location loc, ValueRange) {
+    IRMapping mapping;
+    for (BlockArgument argument : op.getBody().getArguments())
+      mapping.map(argument, linalg::IndexOp::create(inner, argument.getLoc(), argument.getArgNumber()).getResult());
+    for (Operation &operation : op.getBody().front().without_terminator())
+      inner.clone(operation, mapping);
+    auto yield = cast<tensor::YieldOp>(op.getBody().front().getTerminator());
+    linalg::YieldOp::create(inner, loc, mapping.lookupOrDefault(yield.getValue()));
+  };
+  auto elements = linalg::GenericOp::create(builder, type, ValueRange(), empty,
+                                            builder.getMultiDimIdentityMap(type.getRank()), loops, body);
+  op.replaceAllUsesWith(elements.getResult(0));
+  op.erase();
+}
+
+static void lowerBitcast(tensor::BitcastOp op) {
+  OpBuilder builder(op);
+  op.replaceAllUsesWith(arith::BitcastOp::create(builder, op.getLoc(), op.getType(), op.getSource()).getResult());
+  op.erase();
+}
+
+//===------------------------------------------- globals ----------------------------------------------------------===//
+
+/// What a global holds as long as nothing is stored to it.
+static LogicalResult lowerLoad(Operation *op, SymbolRefAttr symbol) {
+  auto global = SymbolTable::lookupNearestSymbolFrom<ml_program::GlobalOp>(op, symbol);
+  auto value = global ? dyn_cast_or_null<TypedAttr>(global.getValueAttr()) : TypedAttr();
+  auto refuse = [&] { return op->emitOpError("is not available on CPU targets: expected "); };
+  if (!value || !arith::ConstantOp::isBuildableWith(value, op->getResult(0).getType()))
+    return refuse() << "a global whose value stands in the program, but got " << symbol;
+  OpBuilder builder(op);
+  op->replaceAllUsesWith(arith::ConstantOp::create(builder, op->getLoc(), value));
+  op->erase();
+  return success();
+}
+
+/// Compiled functions keep nothing between calls. A global that is stored to would have to be an argument and a result.
+static LogicalResult lowerGlobals(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    if (auto load = dyn_cast<ml_program::GlobalLoadOp>(op))
+      return WalkResult(lowerLoad(load, load.getGlobal()));
+    if (auto load = dyn_cast<ml_program::GlobalLoadConstOp>(op))
+      return WalkResult(lowerLoad(load, load.getGlobal()));
+    if (!isa_and_present<ml_program::MLProgramDialect>(op->getDialect()) || isa<ml_program::GlobalOp>(op))
+      return WalkResult::advance();
+    op->emitOpError("is not available on CPU targets: expected functions that keep nothing between calls; an argument "
+                    "and a result can carry such a value");
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  for (auto global : llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>()))
+    global.erase();
+  return success();
+}
+
+/// Loops whose number of turns follows from data.
+static LogicalResult refuseWhile(scf::WhileOp op) {
+  return op.emitOpError("is not available on CPU targets: expected a loop whose bounds are known when it begins, as in "
+                        "scf.for");
+}
+
+/// Padding of less than nothing, which would cut.
+static LogicalResult verifyPadding(tensor::PadOp op) {
+  for (ArrayRef<int64_t> numbers : {op.getStaticLow(), op.getStaticHigh()})
+    for (int64_t number : numbers)
+      if (number < 0 && !ShapedType::isDynamic(number))
+        return op.emitOpError("is not available on CPU targets: expected padding of 0 or more, but got ") << number;
+  return success();
+}
+
+namespace {
+struct LowerImportedOps : public resid::impl::LowerImportedOpsBase<LowerImportedOps> {
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([](Operation *op) {
+      if (auto loop = dyn_cast<scf::WhileOp>(op))
+        return WalkResult(refuseWhile(loop));
+      auto pad = dyn_cast<tensor::PadOp>(op);
+      return pad ? WalkResult(verifyPadding(pad)) : WalkResult::advance();
+    });
+    if (result.wasInterrupted() || failed(lowerGlobals(getOperation())))
+      return signalPassFailure();
+    getOperation()->walk([](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case([](tensor::GatherOp gather) { lowerGather(gather); })
+          .Case([](tensor::ScatterOp scatter) { lowerScatter(scatter); })
+          .Case([](tensor::GenerateOp generate) { lowerGenerate(generate); })
+          .Case([](tensor::BitcastOp cast) { lowerBitcast(cast); });
+    });
+  }
+};
+} // namespace
