@@ -60,6 +60,46 @@ bool canBeWrittenInPlace(Value value) {
   return start.getDefiningOp<tensor::EmptyOp>() && llvm::all_of(value.getUses(), readsAnyStride);
 }
 
+/// Whether a slice has its elements along the last axis one behind the other.
+template <typename OpTy> bool keepsRows(OpTy slice) {
+  unsigned rank = slice.getStaticSizes().size();
+  return rank > 0 && !slice.getDroppedDims().test(rank - 1) && slice.getStaticStrides().back() == 1;
+}
+
+/// Whether a row kernel runs along the last axis of the operand.
+bool isAlongColumns(OpOperand &operand) {
+  auto kernel = dyn_cast<rows::KernelOp>(operand.getOwner());
+  unsigned first = kernel ? kernel.getRowDims().size() + kernel.getColumnDims().size() : 0;
+  return kernel && operand.getOperandNumber() >= first && kernel.isAlongColumns(operand.getOperandNumber() - first);
+}
+
+/// A copy of a tensor in a new one.
+Value createCopy(OpBuilder &builder, Location loc, Value tensor) {
+  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, tensor),
+                                        getElementTypeOrSelf(tensor.getType()));
+  if (empty.getType() != tensor.getType())
+    empty = tensor::CastOp::create(builder, loc, tensor.getType(), empty);
+  return linalg::CopyOp::create(builder, loc, tensor, empty).getResult(0);
+}
+
+/// A column of an array that a kernel reads: the copy is a row.
+void packColumn(tensor::ExtractSliceOp slice) {
+  if (keepsRows(slice) || llvm::none_of(slice->getUses(), isAlongColumns))
+    return;
+  OpBuilder builder(slice->getContext());
+  builder.setInsertionPointAfter(slice);
+  Value copy = createCopy(builder, slice.getLoc(), slice);
+  slice.getResult().replaceUsesWithIf(copy, isAlongColumns);
+}
+
+/// What a kernel writes into a column is made as a row.
+void unpackColumn(tensor::InsertSliceOp slice) {
+  if (keepsRows(slice) || !slice.getSource().getDefiningOp<rows::KernelOp>())
+    return;
+  OpBuilder builder(slice);
+  slice.getSourceMutable().assign(createCopy(builder, slice.getLoc(), slice.getSource()));
+}
+
 /// A copy of `tensor` in a new tensor with the sizes of `buffer`.
 Value createCopy(OpBuilder &builder, Location loc, Value tensor, Value buffer) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -76,6 +116,10 @@ struct PackStrided : public buffers::impl::PackStridedBase<PackStrided> {
     SmallVector<bufferization::ToTensorOp> inputs;
     SmallVector<bufferization::MaterializeInDestinationOp> outputs;
     getOperation()->walk([&](Operation *op) {
+      if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+        packColumn(slice);
+      if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
+        unpackColumn(slice);
       if (auto input = dyn_cast<bufferization::ToTensorOp>(op); input && isStrided(input.getBuffer()))
         inputs.push_back(input);
       if (auto output = dyn_cast<bufferization::MaterializeInDestinationOp>(op); output && isStrided(output.getDest()))

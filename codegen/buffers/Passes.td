@@ -32,6 +32,7 @@ def PackStrided : Pass<"resid-pack-strided"> {
     Buffers with open strides come from arguments and results that are `resid.strided`. Row kernels over the last axis
     and linalg ops read and write them in place. Other users of such an argument (a reshape, a loop that carries it, a
     norm over several axes) share one contiguous copy. A result that something else makes is copied when it is done.
+    A slice whose last axis is not the array's, a column say, is copied too where a row kernel reads or makes it.
     Bit-exact.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",

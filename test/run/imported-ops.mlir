@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What exporters of models write around layers: lookups, assertions in bodies, globals. Compiled and evaluated:
+// What exporters of models write around layers: lookups, assertions in bodies, globals, columns. Compiled and evaluated:
 // the same bits, and the same calls refused.
 // REQUIRES: resid-run
 //
@@ -14,6 +14,7 @@
 // RUN: resid-run %s --entry=wrapped --arg=f32[8x5]=random:1 --arg=i64[3]=-8,7,-1 --check | FileCheck %s --check-prefix=EQUAL
 // RUN: resid-run %s --entry=generated --arg=f32[8x5]=random:1 --arg=f32[9]=random:2 --check | FileCheck %s --check-prefix=EQUAL
 // RUN: resid-run %s --entry=branches --arg=f32[4x3]=random:1 --arg=f32[4x8]=random:2 --check | FileCheck %s --check-prefix=EQUAL
+// RUN: resid-run %s --entry=columns --arg=f32[4x8]=random:1 --check | FileCheck %s --check-prefix=EQUAL
 // RUN: resid-run %s --entry=globals --arg=f32[4]=random:1 --check | FileCheck %s --check-prefix=EQUAL
 // RUN: resid-run %s --entry=shapes --arg=i32[4x4]=1065353216 --check | FileCheck %s --check-prefix=EQUAL
 // EQUAL: out0: ok, bit-equal
@@ -132,6 +133,22 @@ func.func @branches(%a: tensor<4x3xf32>, %b: tensor<4x8xf32>) -> tensor<4x11xf32
     linalg.yield %v : f32
   } -> tensor<4x11xf32>
   return %y : tensor<4x11xf32>
+}
+
+// Cumulative sums along the rows, a column at a time.
+func.func @columns(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %r:2 = scf.for %i = %c0 to %c8 step %c1 iter_args(%s = %zero, %o = %e) -> (tensor<4xf32>, tensor<4x8xf32>) {
+    %v = tensor.extract_slice %x[0, %i] [4, 1] [1, 1] : tensor<4x8xf32> to tensor<4xf32>
+    %t = arith.addf %s, %v : tensor<4xf32>
+    %p = tensor.insert_slice %t into %o[0, %i] [4, 1] [1, 1] : tensor<4xf32> into tensor<4x8xf32>
+    scf.yield %t, %p : tensor<4xf32>, tensor<4x8xf32>
+  }
+  return %r#1 : tensor<4x8xf32>
 }
 
 // A global that is only read is a constant; the first one of each export of torch-mlir is not even read.
