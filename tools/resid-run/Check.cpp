@@ -82,6 +82,8 @@ Comparison compareFloats(const Array &found, const Array &expected, bool wide, c
     // The bound of an infinity or NaN says nothing: it has to be the same, or one step of overflow away.
     if (!std::isfinite(b))
       bound = reference::unitInLastPlace(found.floatKind(), reference::overflowValue(found.floatKind()) / 2);
+    else if (std::isinf(bound))
+      continue; // what may overflow on its way to a finite number may end as a NaN
     else if (std::isnan(bound))
       bound = tolerances.atol + tolerances.rtol * std::fabs(b);
     comparison.add(i, getDistance(found.floatKind(), a, b), bound);
