@@ -221,7 +221,8 @@ void ContractionFunctions::callBlock(LoopCode &code, ValueRange arguments, Value
   Value firstCell = code.multiply(block, groups);
   SmallVector<Value> operands(arguments);
   operands.append({blockRows, firstCell, code.add(firstCell, groups)});
-  func::CallOp::create(code.builder, code.loc, product, operands);
+  // Batches of few rows each have no other function.
+  func::CallOp::create(code.builder, code.loc, product ? product : fewRows, operands);
 }
 
 void ContractionFunctions::emitCalls(ContractionUse &use) {

@@ -49,7 +49,7 @@ public:
   void callBlock(LoopCode &code, ValueRange arguments, Value blockRows, Value groups, Value block, Value low,
                  Value high);
   Value countGroups(LoopCode &code, const contraction::PanelMemory &memory) const {
-    return cells.countGroups(code, memory);
+    return (product ? cells : fewRowsCells).countGroups(code, memory);
   }
   /// Runs blocks by `callBlocks`, in tasks.
   void emitBlockTasks(ContractionUse &use, Operation *before, ValueRange values, kernels::TaskUnits blocks,

@@ -116,6 +116,13 @@ void check(int64_t rows, const std::vector<resid_ctx> &contexts) {
     };
     compare<float>("strided", rows, {rows * 40}, run, contexts);
   }
+  {
+    Input<float> x(rows * 4 * 45, 1), w(1600, 2), gamma(40, 3);
+    auto run = [&](bool byBlocks, const resid_ctx *ctx, Results<float> &y) {
+      return (byBlocks ? blocks_batches : whole_batches)(ctx, x.data(), rows, 45, w.data(), gamma.data(), y[0]);
+    };
+    compare<float>("batches", rows, {rows * 160}, run, contexts);
+  }
 }
 
 } // namespace

@@ -47,11 +47,18 @@ func.func @layers(%x: tensor<?x64xf16>, %w: tensor<2x64x64xf16>, %gamma: tensor<
   return %y : tensor<?x64xf16>
 }
 
-// Rows that lie apart, and a weight that every row of the norm reads too: only rows of their own may be in blocks.
+// Rows that lie apart.
 func.func @strided(%x: tensor<?x40xf32> {resid.strided}, %w: tensor<40x40xf32>, %gamma: tensor<40xf32>)
     -> (tensor<?x40xf32> {resid.strided}) {
   %l = resid.linear %x, %w : tensor<?x40xf32>, tensor<40x40xf32>
   %s = resid.add %x, %l : tensor<?x40xf32>
   %y = resid.layer_norm %s gamma(%gamma) {epsilon = 1.0e-5} : tensor<?x40xf32>, tensor<40xf32>
   return %y : tensor<?x40xf32>
+}
+
+// Batches that lie apart, of few rows each: a block is a batch.
+func.func @batches(%x: tensor<?x4x40xf32> {resid.strided}, %w: tensor<40x40xf32>, %gamma: tensor<40xf32>) -> tensor<?x4x40xf32> {
+  %l = resid.linear %x, %w : tensor<?x4x40xf32>, tensor<40x40xf32>
+  %y = resid.rms_norm %l gamma(%gamma) {epsilon = 1.0e-5} : tensor<?x4x40xf32>, tensor<40xf32>
+  return %y : tensor<?x4x40xf32>
 }
