@@ -235,16 +235,8 @@ template <typename T> void check(const Program &program, const std::vector<resid
 } // namespace
 
 int main(int count, char **) {
-  std::vector<resid_ctx> contexts;
-  for (int32_t threads : {1, 2, 5}) {
-    resid_thread_pool *pool = nullptr;
-    if (threads > 1 && resid_thread_pool_create(threads, &pool) != RESID_OK)
-      return 1;
-    resid_ctx &context = contexts.emplace_back();
-    resid_ctx_init(&context, pool);
-    context.alloc = allocate;
-    context.free = release;
-  }
+  const Threads one(1), two(2), five(5);
+  std::vector<resid_ctx> contexts = {one.context, two.context, five.context};
   for (const Program &program : programs)
     program.element == "f64" || program.mask == "f64" ? check<double>(program, contexts, count > 1)
                                                       : check<float>(program, contexts, count > 1);

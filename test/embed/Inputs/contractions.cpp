@@ -30,19 +30,6 @@ void onFault(int, siginfo_t *, void *) {
 
 constexpr int64_t kGap = 5;
 
-struct Threads {
-  resid_thread_pool *pool = nullptr;
-  resid_ctx context = {};
-  explicit Threads(int32_t count) {
-    if (count > 1 && resid_thread_pool_create(count, &pool) != RESID_OK)
-      abort();
-    resid_ctx_init(&context, pool);
-    context.alloc = allocate;
-    context.free = release;
-  }
-  ~Threads() { resid_thread_pool_destroy(pool); }
-};
-
 /// One program on values of one kind.
 class Tester {
 public:

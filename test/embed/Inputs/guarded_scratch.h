@@ -7,6 +7,7 @@
 #define RESID_TEST_EMBED_GUARDED_SCRATCH_H
 
 #include "guarded_memory.h"
+#include "resid_runtime.h"
 
 #include <cstring>
 
@@ -23,5 +24,20 @@ inline void *allocate(void *, size_t bytes, size_t alignment) {
   return memory;
 }
 inline void release(void *, void *) {}
+
+/// A context with so many threads, and this scratch memory.
+struct Threads {
+  resid_thread_pool *pool = nullptr;
+  resid_ctx context = {};
+  explicit Threads(int32_t count) {
+    if (count > 1 && resid_thread_pool_create(count, &pool) != RESID_OK)
+      abort();
+    resid_ctx_init(&context, pool);
+    context.alloc = allocate;
+    context.free = release;
+  }
+  Threads(const Threads &) = delete;
+  ~Threads() { resid_thread_pool_destroy(pool); }
+};
 
 #endif

@@ -128,16 +128,8 @@ void check(int64_t rows, const std::vector<resid_ctx> &contexts) {
 } // namespace
 
 int main() {
-  std::vector<resid_ctx> contexts;
-  for (int32_t threads : {1, 2, 5}) {
-    resid_thread_pool *pool = nullptr;
-    if (threads > 1 && resid_thread_pool_create(threads, &pool) != RESID_OK)
-      return 1;
-    resid_ctx &context = contexts.emplace_back();
-    resid_ctx_init(&context, pool);
-    context.alloc = allocate;
-    context.free = release;
-  }
+  const Threads one(1), two(2), five(5);
+  std::vector<resid_ctx> contexts = {one.context, two.context, five.context};
   for (int64_t rows : {0, 1, 127, 128, 129, 300, 1280, 2100})
     check(rows, contexts);
   printf("%d calls, %d failures\n", int(calls), int(failures));
