@@ -103,8 +103,7 @@ def LowerContractions : KernelPass<"resid-lower-contractions"> {
 
     The kernels of a `contraction.row_blocks` run by blocks of 128 rows. A task takes some blocks, and runs all kernels
     on one of them before it begins the next. Temporaries between them use the memory of the task's first block again
-    and again. That is done where there are 32 blocks at least (`--schedule=product-row-blocks=`), or two where the
-    caller has no threads. With fewer rows, each kernel runs whole, since a product can be cut by its columns, too.
+    and again. That is done where there are 32 blocks at least (`--schedule=product-row-blocks=`). With fewer rows, each kernel runs whole, since a product can be cut by its columns, too.
 
     Bit-exact: each element is one chain of fused multiply-adds in
     the order of the contracted loops, whatever the blocks, registers and threads are.

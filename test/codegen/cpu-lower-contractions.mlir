@@ -135,19 +135,19 @@ func.func private @open.impl(%x: memref<?x64xf32>, %w: memref<?x64xf32>, %y: mem
 // CHECK:             call @blocks__product(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[ROWS:.+]], %{{.+}}, %{{.+}})
 // CHECK:             llvm.getelementptr %{{.+}} -> !llvm.ptr, i8
 // CHECK:             call @blocks__rows(
-func.func private @blocks.impl(%x: memref<2048x64xf32>, %w: memref<32x64xf32>, %y: memref<2048x32xf32>) {
+func.func private @blocks.impl(%x: memref<4096x64xf32>, %w: memref<32x64xf32>, %y: memref<4096x32xf32>) {
   %zero = arith.constant 0.0 : f32
-  %c2048 = arith.constant 2048 : index
+  %c4096 = arith.constant 4096 : index
   %c32 = arith.constant 32 : index
-  %t = memref.alloc() : memref<2048x32xf32>
+  %t = memref.alloc() : memref<4096x32xf32>
   %scratch = memref.alloc() : memref<8192xi8>
-  contraction.row_blocks locals(%t : memref<2048x32xf32>) {
-    contraction.kernel a(%x : memref<2048x64xf32>) b(%w : memref<32x64xf32>) start(%zero : f32) outs(%t : memref<2048x32xf32>) scratch(%scratch : memref<8192xi8>)
+  contraction.row_blocks locals(%t : memref<4096x32xf32>) {
+    contraction.kernel a(%x : memref<4096x64xf32>) b(%w : memref<32x64xf32>) start(%zero : f32) outs(%t : memref<4096x32xf32>) scratch(%scratch : memref<8192xi8>)
         attributes {indexing_maps = [#mk, #nk, #mn], parallel_loops = 2 : i64} {
     ^bb0(%p: f32):
       contraction.yield %p : f32
     }
-    rows.kernel rows(%c2048) columns(%c32) ins(%t : memref<2048x32xf32>) outs(%y : memref<2048x32xf32>)
+    rows.kernel rows(%c4096) columns(%c32) ins(%t : memref<4096x32xf32>) outs(%y : memref<4096x32xf32>)
         attributes {indexing_maps = [#rc, #rc]} {
     ^bb0(%row: index, %tr: !rows.row<f32>, %yr: !rows.row<f32>):
       rows.phase [] {

@@ -65,7 +65,7 @@ func.func @other_rows(%h: tensor<3x4x8xf32>, %w: tensor<16x8xf32>) -> tensor<3x4
 
 //--- refusals.mlir
 // REPORT-LABEL: kernel few.0
-// REPORT:         not by blocks of rows with few.1 (8 rows, expected 256 at least)
+// REPORT:         not by blocks of rows with few.1 (8 rows, expected 4096 at least)
 // OFF-LABEL:    kernel few.0
 // OFF:            not by blocks of rows with few.1 (the schedule says so) [--schedule]
 func.func @few(%h: tensor<8x8xf32>, %w: tensor<16x8xf32>) -> tensor<8x16xf32> {

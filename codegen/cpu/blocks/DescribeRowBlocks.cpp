@@ -21,10 +21,9 @@ static std::optional<int64_t> countRows(contraction::KernelOp product) {
 
 kernels::PlanDecision cpu::describeRowBlocks(contraction::RowBlocksOp blocks, ArrayRef<std::string> others,
                                              const CPUTarget &target) {
-  int64_t least = target.schedule.table.productRowBlocks * kBlockRows,
-          leastAlone = std::min(least, kSerialBlocks * kBlockRows);
+  int64_t least = target.schedule.table.productRowBlocks * kBlockRows;
   std::optional<int64_t> rows = countRows(blocks.getProduct());
-  bool runs = least != 0 && (!rows || *rows >= leastAlone);
+  bool runs = least != 0 && (!rows || *rows >= least);
   kernels::PlanDecision decision{"row_blocks", llvm::json::Array(), "", "", /*hasReason=*/true};
   if (runs)
     for (const std::string &other : others)
@@ -35,11 +34,9 @@ kernels::PlanDecision cpu::describeRowBlocks(contraction::RowBlocksOp blocks, Ar
   if (least == 0)
     decision.reason = "the schedule says so";
   else if (!runs)
-    decision.reason = llvm::formatv("{0} rows, expected {1} at least", *rows, leastAlone);
+    decision.reason = llvm::formatv("{0} rows, expected {1} at least", *rows, least);
   else if (!rows)
-    decision.reason = llvm::formatv("from {0} rows on, without threads from {1}", least, leastAlone);
-  else if (*rows < least)
-    decision.reason = llvm::formatv("without threads; with threads from {0} rows on", least);
+    decision.reason = llvm::formatv("from {0} rows on", least);
   if (const Setting *setting = target.schedule.findSetting("product-row-blocks"))
     decision.source = setting->source;
   return decision;

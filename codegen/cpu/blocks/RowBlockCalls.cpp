@@ -6,7 +6,6 @@
 
 #include "codegen/blocks/RowAccesses.h"
 #include "codegen/kernels/ArgumentBuffers.h"
-#include "codegen/kernels/CallerContext.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -74,17 +73,7 @@ Value RowBlockCalls::hasManyBlocks(LoopCode &code, const ContractionUse &use, in
   Value rows = countRows(code, use.loops);
   for (const RowCall &call : rowCalls)
     rows = code.min(rows, call.use.addresses.rows);
-  auto isAtLeast = [&](int64_t blocks) { return code.isAtMost(code.constant(blocks * kBlockRows), rows); };
-  Value areEnough = isAtLeast(leastBlocks), areEnoughAlone = isAtLeast(std::min(leastBlocks, kSerialBlocks));
-  Value context = kernels::findContext(use.enclosing);
-  if (!context || matchPattern(areEnough, m_One()) || matchPattern(areEnoughAlone, m_Zero()))
-    return areEnoughAlone;
-  auto pointerType = LLVM::LLVMPointerType::get(code.builder.getContext());
-  Value isAsked = arith::ConstantIntOp::create(code.builder, code.loc, 1, 1);
-  Value hook = kernels::loadMemberIf(code.builder, code.loc, isAsked, pointerType, context, kernels::ParallelFor);
-  Value null = LLVM::ZeroOp::create(code.builder, code.loc, pointerType);
-  Value isAlone = LLVM::ICmpOp::create(code.builder, code.loc, LLVM::ICmpPredicate::eq, hook, null);
-  return arith::SelectOp::create(code.builder, code.loc, isAlone, areEnoughAlone, areEnough);
+  return code.isAtMost(code.constant(leastBlocks * kBlockRows), rows);
 }
 
 void RowBlockCalls::emitCalls(ContractionUse &use, ContractionFunctions &functions, RowKernels &rowKernels,

@@ -16,8 +16,6 @@ namespace mlir::resid::cpu {
 /// the cache: a processor of 32 multiply-adds a cycle then reads 1 byte a cycle of f32. The rows between the kernels
 /// are to stay there: 384 KiB of 768 columns.
 inline constexpr int64_t kBlockRows = 128;
-/// So many blocks are enough for one thread.
-inline constexpr int64_t kSerialBlocks = 2;
 
 /// A temporary whose rows live no longer than their block, and the bytes of such a row.
 struct LocalRows {
@@ -34,9 +32,8 @@ public:
   contraction::KernelOp getProduct() const { return product; }
   /// Takes in the row kernels.
   LogicalResult prepare(RowKernels &rowKernels);
-  /// Emits the calls: by blocks where there are enough (0: nowhere), else of one kernel after the other. A block is the
-  /// work of one thread, while a whole product is cut by its columns, too; so `leastBlocks` of them are enough where
-  /// the caller has threads, and two where it has none.
+  /// Emits the calls: by blocks where there are `leastBlocks` at least (0: nowhere), else of one kernel after the
+  /// other. A block is the work of one thread, while a whole product is cut by its columns, too.
   void emitCalls(ContractionUse &use, ContractionFunctions &functions, RowKernels &rowKernels, int64_t leastBlocks);
   /// After emitCalls.
   void eraseRowKernels();

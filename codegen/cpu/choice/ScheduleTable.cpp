@@ -61,8 +61,8 @@ static constexpr Threshold kThresholds[] = {
      "vectors of less than 512 bits take half of it",
      "products", 16384, 16777216, 1024},
     {"product-row-blocks", &ScheduleTable::productRowBlocks, "blocks",
-     "a product runs the row kernels around it block by block where it has so many blocks of 128 rows at least, or the "
-     "caller has no threads; 0: nowhere",
+     "a product runs the row kernels around it block by block where it has so many blocks of 128 rows at least; "
+     "0: nowhere",
      "products", 0, kMany, 1},
 };
 
