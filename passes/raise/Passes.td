@@ -8,11 +8,11 @@
 include "passes/PassOptions.td"
 
 def Raise : Pass<"resid-raise"> {
-  let summary = "raises sub-layers and norms that are written out to ops of resid";
+  let summary = "raises sub-layers, norms and residual sums that are written out to ops of resid";
   let description = [{
     Class: **bit-exact**; with `level=all` **exact in real arithmetic**.
 
-    Importers write activations, linear layers, norms and attention as chains of `linalg`, `arith` and `math`. The pass reads such a chain as an
+    Importers write activations, linear layers, norms, attention and residual connections as chains of `linalg`, `arith` and `math`. The pass reads such a chain as an
     expression of one element, across as many ops as it takes, and replaces its last op.
 
     Before and after, with `level=exact`:
@@ -33,6 +33,16 @@ def Raise : Pass<"resid-raise"> {
     A product of rows with a matrix to which a vector is added, by output feature, is `resid.linear`. The matrix may be
     turned, or copied for each batch. The product starts from +0 and is stored in the type of the sum, which is the
     arithmetic type of the op. One rounding may follow. A product without a bias stays.
+
+    A sum of two tensors of one shape is `resid.add` if one of them, the branch, is computed from the other, the stream.
+    So imported layers meet the passes on streams: fusion of add and norm, blocks, conversion of norm placements. The
+    branch may be the first or the second operand, of the stream's type or of a narrower one that the sum widens.
+    - A product lies between stream and branch: `resid.linear`, `resid.attention` or a contraction of `linalg` multiplies
+      what is computed from the stream. Without one the sum stays, as in activations, for example.
+    - What else the branch has stays in it, such as a mask of dropout or a factor per feature.
+    - Sums of two values of which neither is computed from the other stay: biases, embeddings of tokens and positions,
+      masks, two layers of one input. So does the second sum in (x + f(x)) + g(x), whose branch reads x and not the
+      stream. Where f(x) + g(x) is added to x, that is one residual connection.
 
     **`all`** also takes what is the same function in real arithmetic, and says so in a remark for each:
     - activations in any order of products and sums, with divisions by constants, with powers of small integers, with
@@ -65,7 +75,8 @@ def Raise : Pass<"resid-raise"> {
     `report` says why: a softmax over another dimension, a choice of a large number instead of -Inf, a mask before the
     scale, two masks, scores or weights that something else reads too, heads that are not of one static size.
 
-    What else reads a value of an activation or a norm still reads it, so that parts of the chain may stay.
+    What else reads a value of an activation or a norm still reads it, so that parts of the chain may stay. What nothing
+    reads is erased.
 
     Effect on rounding: none in the bit-exact class. Else the op's own steps are taken, and values between them are not
     rounded to narrow types.

@@ -1,16 +1,18 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// resid-raise: activations and norms that are written out become ops of resid.
+// resid-raise: sub-layers, norms and residual connections that are written out become ops of resid.
 
 #include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
 #include "passes/raise/AttentionBuilder.h"
 #include "passes/raise/Forms.h"
 #include "passes/raise/LinearForm.h"
 #include "passes/raise/Polynomial.h"
+#include "passes/raise/ResidualForm.h"
 
 namespace mlir::resid {
 #define GEN_PASS_DEF_RAISE
@@ -70,11 +72,21 @@ struct Raise : resid::impl::RaiseBase<Raise> {
       }
       ElementExpression expression(op->getResult(0));
       const ElementNode *root = expression.getRoot();
-      if (root->kind != ElementNode::Operator || root->tensor != op->getResult(0) || raiseLinear(op, expression))
+      if (root->kind != ElementNode::Operator || root->tensor != op->getResult(0) || raiseLinear(op, expression) ||
+          raiseResidual(op, expression))
         continue;
       if (mayHaveForm(expression))
         raise(op, expression);
     }
+    eraseDead();
+  }
+
+  /// Parts of chains that are no candidates, such as reshapes. Passes that ask who reads a value would see them.
+  void eraseDead() {
+    getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isOpTriviallyDead(op))
+        op->erase();
+    });
   }
 
   void raiseProduct(linalg::LinalgOp op) {
@@ -113,6 +125,18 @@ struct Raise : resid::impl::RaiseBase<Raise> {
     OpBuilder builder(op);
     Value result = op->getResult(0);
     result.replaceAllUsesWith(buildLinear(builder, op->getLoc(), *form, result.getType()));
+    op->erase();
+    return true;
+  }
+
+  bool raiseResidual(Operation *op, const ElementExpression &expression) {
+    std::optional<ResidualForm> form = matchResidual(expression);
+    if (!form)
+      return false;
+    if (report)
+      emitRemark(op->getLoc()) << "raised (bit-exact): resid.add";
+    OpBuilder builder(op);
+    op->getResult(0).replaceAllUsesWith(buildResidual(builder, op->getLoc(), *form));
     op->erase();
     return true;
   }
