@@ -28,7 +28,7 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
 
     All other keys are *present*, those with a score of NaN too. A query without a present key gives zeros.
 
-    With `dropout`, weights are dropped after they were summed: `y = dropout(softmax(scale·q·kᵀ + mask))·v`. This is
+    With `dropout`, normalised weights are dropped: `y = dropout(softmax(scale·q·kᵀ + mask))·v`. This is
     [`resid.dropout`](dropout.md) on `[batch, heads, queries, keys]`. So the row of a weight is
     `(batch·heads + head)·queries + query`, with the heads of q, and its column is the key, counted from the first key
     of the cache. The mask is never stored.

@@ -33,6 +33,7 @@ public:
 private:
   rows::KernelOp findReader() const;
   rows::KernelOp findWriter() const;
+  bool hasTakenWriter() const;
   bool join(rows::KernelOp kernel, bool isBehind);
   bool bringNext(Operation *kernel, bool isBehind);
   SmallVector<Value> findLocals(Block &body) const;
@@ -138,12 +139,25 @@ SmallVector<Value> RowBlocksFormer::findLocals(Block &body) const {
   return locals;
 }
 
+/// Whether a row kernel that writes one of the product's factors has joined an earlier product.
+bool RowBlocksFormer::hasTakenWriter() const {
+  contraction::KernelOp reader = product;
+  for (Operation *op = reader->getPrevNode(); op; op = op->getPrevNode())
+    if (auto blocks = dyn_cast<contraction::RowBlocksOp>(op))
+      for (auto kernel : blocks.getBody().getOps<rows::KernelOp>())
+        if (writes(kernel, reader.getA()) || writes(kernel, reader.getB()))
+          return true;
+  return false;
+}
+
 void RowBlocksFormer::form() {
   while (rows::KernelOp reader = findReader())
     if (!join(reader, /*isBehind=*/true))
       break;
   if (rows::KernelOp writer = findWriter())
     join(writer, /*isBehind=*/false);
+  else if (hasTakenWriter())
+    refuse("the row kernel before it runs with the product before that");
   if (members.size() == 1)
     return;
   OpBuilder builder(members.front());

@@ -118,3 +118,11 @@ func.func @between(%h: tensor<600x8xf32>, %w: tensor<16x8xf32>) -> tensor<600x16
   %y = resid.rms_norm %l gamma(%gamma) {epsilon = 1.0e-5} : tensor<600x16xf32>, tensor<16xf32>
   return %y : tensor<600x16xf32>
 }
+// REPORT-LABEL: kernel taken.2
+// REPORT:         resid.linear {{.*}}: the row kernel before it runs with the product before that
+func.func @taken(%h: tensor<600x8xf32>, %v: tensor<16x8xf32>, %w: tensor<4x16xf32>) -> tensor<600x4xf32> {
+  %l = resid.linear %h, %v : tensor<600x8xf32>, tensor<16x8xf32> -> tensor<600x16xf32>
+  %n = resid.rms_norm %l {epsilon = 1.0e-5} : tensor<600x16xf32>
+  %y = resid.linear %n, %w : tensor<600x16xf32>, tensor<4x16xf32> -> tensor<600x4xf32>
+  return %y : tensor<600x4xf32>
+}

@@ -31,7 +31,7 @@ defm threads : Value<"threads", "N", grp_machine, "threads to run on, 0 for all 
 
 def grp_program : OptionGroup<"program">, HelpText<"Program">;
 defm raise : Value<"raise", "LEVEL", grp_program,
-  "what becomes ops of resid, of activations and norms that are written out: exact (default) |\n"
+  "what becomes ops of resid, of layers that are written out: exact (default) |\n"
   "all | off, as in residc">, Values<"off,exact,all">;
 
 def grp_checks : OptionGroup<"checks">, HelpText<"Checks">;

@@ -42,7 +42,7 @@ defm mode : Value<"mode", "MODE", grp_program,
   "training (default) | inference: removes dropout; seed and step stay in the signature and\nare ignored">,
   Values<"training,inference">;
 defm raise : Value<"raise", "LEVEL", grp_program,
-  "what becomes ops of resid, of activations and norms that are written out in linalg, arith\n"
+  "what becomes ops of resid, of layers that are written out in linalg, arith\n"
   "and math: exact (default): what has the same bits | all: also what is the same in real\n"
   "arithmetic, with a remark each | off">, Values<"off,exact,all">;
 defm prefix : Value<"prefix", "NAME", grp_program, "put NAME before every exported function", [MayBeEmpty]>;

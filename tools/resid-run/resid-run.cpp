@@ -113,7 +113,13 @@ static Error check(const Options &options, func::FuncOp entry, ArrayRef<Array> a
   Tolerances tolerances = getTolerances(options, entry);
   for (auto [i, found] : llvm::enumerate(results))
     ok &= checkResult(llvm::outs(), i, found, (*expected)[i], wide, tolerances);
-  return ok ? Error::success() : makeError(resid::tools::ExitProgram, "the check failed");
+  if (ok)
+    return Error::success();
+  // What is equal in real arithmetic may begin a sum elsewhere, and a product has no bound but its own bits.
+  bool mayHelp = options.raise == resid::RaiseLevel::All && !wide;
+  return makeError(resid::tools::ExitProgram,
+                   mayHelp ? "the check failed; what --raise=all raises may have other bits, which --check=wide allows"
+                           : "the check failed");
 }
 
 /// Runs again and again; compulsory bytes are those of all tensors, each read or written once.
