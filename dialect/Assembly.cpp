@@ -108,6 +108,36 @@ void resid::printNormTypes(OpAsmPrinter &printer, Operation *op, Value, Value, T
     printArrowTypes(printer, op->getResultTypes());
 }
 
+ParseResult resid::parseNormGradTypes(OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> statisticOperands,
+                                      OptionalOperand &gammaOperand, OptionalOperand &dsumOperand, Type &dy, Type &x,
+                                      SmallVectorImpl<Type> &statistics, Type &gamma, Type &dsum, Type &dx,
+                                      SmallVectorImpl<Type> &parameters) {
+  Type statistic;
+  SmallVector<Type> results;
+  if (parseTypes(parser,
+                 {{"dy", dy}, {"x", x}, {"statistics", statistic}, {"gamma", gamma, gammaOperand.has_value()}}) ||
+      parseArrowTypes(parser, results))
+    return failure();
+  statistics.assign(statisticOperands.size(), statistic);
+  if (dsumOperand)
+    dsum = x;
+  dx = results.empty() ? x : results.front();
+  if (!results.empty())
+    parameters.append(results.begin() + 1, results.end());
+  else if (gamma)
+    parameters.assign(2, gamma);
+  return success();
+}
+
+void resid::printNormGradTypes(OpAsmPrinter &printer, Operation *op, OperandRange, Value, Value, Type dy, Type x,
+                               TypeRange statistics, Type gamma, Type, Type dx, TypeRange parameters) {
+  printer << dy << ", " << x;
+  printClauseType(printer, statistics.empty() ? Type() : statistics.front());
+  printClauseType(printer, gamma);
+  if (dx != x || !llvm::all_of(parameters, [&](Type parameter) { return parameter == gamma; }))
+    printArrowTypes(printer, op->getResultTypes());
+}
+
 ParseResult resid::parseDyTTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand,
                                  Type &x, Type &alpha, Type &gamma, Type &beta, Type &result) {
   if (parseTypes(parser, {{"x", x},

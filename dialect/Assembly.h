@@ -34,6 +34,16 @@ ParseResult parseNormTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, O
 void printNormTypes(OpAsmPrinter &printer, Operation *op, Value gammaOperand, Value betaOperand, Type x, Type gamma,
                     Type beta, Type result, TypeRange statistics);
 
+/// `Tdy, Tx, Tstatistic (, Tgamma)? (-> Tdx, Tdgamma, Tdbeta)?`; all statistics have one type, sum has that of x, dx
+/// defaults to it, dgamma and dbeta to that of gamma.
+ParseResult parseNormGradTypes(OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> statisticOperands,
+                               OptionalOperand &gammaOperand, OptionalOperand &dsumOperand, Type &dy, Type &x,
+                               SmallVectorImpl<Type> &statistics, Type &gamma, Type &dsum, Type &dx,
+                               SmallVectorImpl<Type> &parameters);
+void printNormGradTypes(OpAsmPrinter &printer, Operation *op, OperandRange statisticOperands, Value gammaOperand,
+                        Value dsumOperand, Type dy, Type x, TypeRange statistics, Type gamma, Type dsum, Type dx,
+                        TypeRange parameters);
+
 /// `Tx, Talpha (, Tgamma)? (, Tbeta)? (-> Tresult)?`.
 ParseResult parseDyTTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x,
                           Type &alpha, Type &gamma, Type &beta, Type &result);

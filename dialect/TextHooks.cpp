@@ -253,6 +253,8 @@ static constexpr ForeignName foreignOps[] = {
     {"swiglu", "activation"},
     {"rope", "rotary"},
     {"rotary_embedding", "rotary"},
+    {"layer_norm_backward", "layer_norm_grad"},
+    {"rms_norm_backward", "rms_norm_grad"},
 };
 
 ParseResult resid::parseUnknownOp(OpAsmParser &parser, OperationState &state) {

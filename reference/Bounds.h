@@ -28,6 +28,10 @@ namespace mlir::resid::reference::bounds {
 // | mean, mean_correction         | ulp(mean) + 5e-7/rstd (f64: 1e-13/rstd)    | the bound on x̂ times the deviation
 // | a sum down the rows, f32       | 5e-6·Σ|terms|, the old element among them  | its order, which is fixed
 // | a sum down the rows, f64       | 1e-13 times the same sum                   | as above
+// | dx of a norm, f32             | 1e-6·(rstd·max|g|·max(1, |x̂|) + |dsum|)    | a bound on x̂·avg(g·x̂)
+// | dx of a norm, f64             | 1e-13 times the same factor                | as above
+// | dgamma, dbeta                 | that of a sum down the rows                | they are one
+// | the same, stored narrower     | 1 ulp of the result more                   | a second rounding
 // | a contraction, exact inputs    | bit-equal                                  | its chain is fixed
 // | the same in wide mode, f32     | (K+1)·2⁻²⁴·(|init| + Σ|aᵢ·bᵢ|)             | half an ulp for each of K fma, and to compare
 // | the same in wide mode, f64     | (K+1)·2⁻⁵³·(|init| + Σ|aᵢ·bᵢ|)             | as above
@@ -65,6 +69,19 @@ inline double norm(FloatKind arithmetic, FloatKind result, bool narrowAffine, co
   return storedBound(result, narrowAffine, n, normAccuracy(arithmetic) * factor);
 }
 
+/// An element of dx. `normalized` is |x̂| with what cancels in it, `mean` its mean over the row.
+struct NormGradient {
+  double value, rstd, largest, normalized, mean, dsum;
+};
+
+/// x̂·avg(g·x̂) is at most |x̂|·avg|x̂|·max|g|, and avg|x̂| is at most 1 where the statistics are those of x.
+inline double normGrad(FloatKind arithmetic, FloatKind result, const NormGradient &n) {
+  double factor = std::max(1.0, n.normalized) * std::max(1.0, n.mean);
+  double scale = std::fabs(n.rstd) * n.largest * factor + std::fabs(n.dsum) + smallestNormal(arithmetic);
+  double bound = tanhAccuracy(arithmetic) * scale;
+  return isNarrow(result) ? std::max(unitInLastPlace(result, n.value), bound) : bound;
+}
+
 inline double dyt(FloatKind arithmetic, FloatKind result, bool narrowAffine, const Normalized &n) {
   double factor = std::max(1.0, std::fabs(n.gamma) + std::fabs(n.beta));
   return storedBound(result, narrowAffine, n, tanhAccuracy(arithmetic) * factor);
@@ -81,6 +98,12 @@ inline double rstd(FloatKind arithmetic, double rstd) { return normAccuracy(arit
 
 inline double columnSum(FloatKind kind, double magnitudes) {
   return (kind == FloatKind::F64 ? 1e-13 : 5e-6) * magnitudes;
+}
+
+/// dgamma or dbeta: a sum down the rows, and where it is stored narrower, a second rounding.
+inline double parameterGrad(FloatKind arithmetic, FloatKind result, double value, double magnitudes) {
+  double bound = columnSum(arithmetic, magnitudes);
+  return result == arithmetic ? bound : bound + unitInLastPlace(result, std::fabs(value) + bound);
 }
 
 /// A contraction's result before it is rounded to storage.

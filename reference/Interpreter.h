@@ -6,6 +6,7 @@
 #define RESID_REFERENCE_INTERPRETER_H
 
 #include "dialect/Contraction.h"
+#include "dialect/NormGrad.h"
 #include "dialect/ResidDialect.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -62,6 +63,8 @@ private:
   FailureOr<Array> dropout(Operation *op, const Array &x, const DropoutParameters &parameters);
   Results norm(Operation *op, const Array &x, const NormParts &parts, TypeRange resultTypes);
   Results evaluateAddNorm(AddNormOp op);
+  // Grad.cpp.
+  Results normGrad(Operation *op, const NormGradParts &parts);
   // SubLayers.cpp.
   FailureOr<Array> activation(ActivationOp op, const Array &x, const Array &up);
   FailureOr<Array> rotary(RotaryOp op, const Array &x, const Array &cos, const Array &sin);

@@ -205,6 +205,8 @@ static FailureOr<SmallVector<Array>> single(FailureOr<Array> array) {
 Interpreter::Results Interpreter::evaluateResid(Operation &op) {
   if (std::optional<NormParts> parts = getNormParts(&op))
     return norm(&op, get(parts->x), *parts, op.getResultTypes());
+  if (std::optional<NormGradParts> parts = getNormGradParts(&op))
+    return normGrad(&op, *parts);
   return llvm::TypeSwitch<Operation *, Results>(&op)
       .Case([&](AddOp addOp) {
         return single(add(addOp, get(addOp.getX()), get(addOp.getF()), getOptional(addOp.getGate()),

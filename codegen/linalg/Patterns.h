@@ -19,6 +19,7 @@ void populateFusedToLinalg(RewritePatternSet &patterns);
 void populateAttentionToLinalg(RewritePatternSet &patterns);
 void populateSubLayersToLinalg(RewritePatternSet &patterns);
 void populateRotaryToLinalg(RewritePatternSet &patterns);
+void populateGradToLinalg(RewritePatternSet &patterns);
 
 /// Turns cf.assert into rows.require, and requires that the steps of loops go forward. An error where an assertion
 /// stands in an operation that has no place for a status.

@@ -28,6 +28,7 @@ struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
     populateAttentionToLinalg(patterns);
     populateSubLayersToLinalg(patterns);
     populateRotaryToLinalg(patterns);
+    populateGradToLinalg(patterns);
     ConversionTarget target(context);
     target.addIllegalDialect<ResidDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -31,6 +31,20 @@ LogicalResult LayerStatisticsOp::verify() {
 
 LogicalResult RMSStatisticsOp::verify() { return verifyStatistics(*this, getX(), getNormRank(), getScale().getType()); }
 
+LogicalResult RowMeansOp::verify() {
+  if (getTensors().empty() || getTensors().size() != getMeans().size())
+    return emitOpError("expected one result per tensor, and one tensor or more, but got ")
+           << getMeans().size() << " for " << getTensors().size();
+  for (auto [tensor, mean] : llvm::zip_equal(getTensors(), getMeans())) {
+    if (tensor.getType() != getTensors().front().getType())
+      return emitOpError("expected tensors of one type but got ")
+             << getTensors().front().getType() << " and " << tensor.getType();
+    if (failed(verifyStatistics(*this, tensor, getNormRank(), mean.getType())))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult RandomHalvesOp::verify() {
   auto type = cast<RankedTensorType>(getResult().getType());
   if (type.getRank() == 0)

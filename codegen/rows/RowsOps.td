@@ -69,6 +69,18 @@ def Rows_RMSStatisticsOp : Rows_Op<"rms_statistics", [Pure, AllTypesMatch<["scal
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($scale)";
 }
 
+def Rows_RowMeansOp : Rows_Op<"row_means", [Pure, DeclareOpInterfaceMethods<Rows_StatisticsOpInterface>]> {
+  let summary = "the mean of each row of one or several tensors, in the fixed order of sums";
+  let description = [{
+    For tensors of one shape R×C (C: the last `norm_rank` dimensions, flattened, n elements), already in the arithmetic
+    type, result i of shape R is S(tensor i)/n.
+  }];
+  let arguments = (ins Variadic<RankedTensorOf<[F32, F64]>>:$tensors, I64Attr:$norm_rank);
+  let results = (outs Variadic<RankedTensorOf<[F32, F64]>>:$means);
+  let hasVerifier = 1;
+  let assemblyFormat = "$tensors attr-dict `:` functional-type($tensors, $means)";
+}
+
 def Rows_RandomHalvesOp : Rows_Op<"random_halves", [Pure]> {
   let summary = "the 16-bit random numbers of a dropout site, one per element";
   let description = [{

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The formulas of layer_statistics and rms_statistics as phases and per-row scalars; the definition is in RowsOps.td.
-// All rare branches are decided per row.
+// The formulas of layer_statistics, rms_statistics and row_means as phases and per-row scalars; the definition is in
+// RowsOps.td. All rare branches are decided per row.
 
 #include "codegen/rows/KernelBuilder.h"
 
@@ -232,4 +232,13 @@ SmallVector<Value> LayerStatisticsOp::expand(ImplicitLocOpBuilder &builder, Stat
 
 SmallVector<Value> RMSStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
   return expandRMS(Expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon()), builder);
+}
+
+SmallVector<Value> RowMeansOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
+  SmallVector<ReductionKind> kinds(getTensors().size(), ReductionKind::Sum);
+  ValueRange sums =
+      phases.add(builder, RowPass::First, kinds, getElementTypeOrSelf(getMeans().front().getType()),
+                 [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return elements; });
+  return llvm::map_to_vector(
+      sums, [&](Value sum) -> Value { return arith::DivFOp::create(builder, sum, phases.getWidth()); });
 }

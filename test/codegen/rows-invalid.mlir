@@ -17,6 +17,30 @@ func.func @statistics_rank(%x: tensor<4x8xf32>) {
 
 // -----
 
+func.func @means_results(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected one result per tensor, and one tensor or more, but got 1 for 2}}
+  %m = rows.row_means %x, %x {norm_rank = 1} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @means_types(%x: tensor<4x8xf32>, %z: tensor<4x9xf32>) {
+  // expected-error @+1 {{expected tensors of one type but got 'tensor<4x8xf32>' and 'tensor<4x9xf32>'}}
+  %m:2 = rows.row_means %x, %z {norm_rank = 1} : (tensor<4x8xf32>, tensor<4x9xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @means_shape(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected results of type 'tensor<4xf32>' but got 'tensor<8xf32>'}}
+  %m = rows.row_means %x {norm_rank = 1} : (tensor<4x8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func @halves_sizes(%s: i64) {
   // expected-error @+1 {{expected one size per dynamic dimension of the result, 1, but got 0}}
   %h = rows.random_halves seed %s step %s origin_row %s site %s dims() : tensor<?x8xi32>

@@ -194,3 +194,14 @@ func.func @rotary(%x: tensor<2x4x?x8xbf16>, %c: tensor<?x4xf32>, %s: tensor<?x4x
   %1 = resid.rotary %row cos(%t) sin(%t) offset(%past) {interleaved} : tensor<3x9xf64>, tensor<16x2xf16>, tensor<16x2xf16>
   return
 }
+
+// CHECK-LABEL: func.func @norm_grads
+func.func @norm_grads(%dy: tensor<?x8xbf16>, %x: tensor<?x8xf32>, %m: tensor<?xf32>, %g: tensor<8xbf16>, %w: tensor<2x8xf64>, %r: tensor<f64>) {
+  // CHECK: %dx, %dgamma, %dbeta = resid.layer_norm_grad %arg0, %arg1 statistics(%arg2, %arg2, %arg2) gamma(%arg3) sum(%arg1) {zero_centered_gamma} : tensor<?x8xbf16>, tensor<?x8xf32>, tensor<?xf32>, tensor<8xbf16>{{$}}
+  %0:3 = resid.layer_norm_grad %dy, %x statistics(%m, %m, %m) gamma(%g) sum(%x) {zero_centered_gamma} : tensor<?x8xbf16>, tensor<?x8xf32>, tensor<?xf32>, tensor<8xbf16>
+  // CHECK: resid.layer_norm_grad %arg0, %arg1 statistics(%arg2, %arg2, %arg2) gamma(%arg3) : tensor<?x8xbf16>, tensor<?x8xf32>, tensor<?xf32>, tensor<8xbf16> -> tensor<?x8xf32>, tensor<8xbf16>, tensor<8xf32>
+  %1:3 = resid.layer_norm_grad %dy, %x statistics(%m, %m, %m) gamma(%g) : tensor<?x8xbf16>, tensor<?x8xf32>, tensor<?xf32>, tensor<8xbf16> -> tensor<?x8xf32>, tensor<8xbf16>, tensor<8xf32>
+  // CHECK: %{{dx.*}} = resid.rms_norm_grad %arg4, %arg4 statistics(%arg5) {norm_rank = 2 : i64} : tensor<2x8xf64>, tensor<2x8xf64>, tensor<f64>{{$}}
+  %2 = resid.rms_norm_grad %w, %w statistics(%r) {norm_rank = 2} : tensor<2x8xf64>, tensor<2x8xf64>, tensor<f64>
+  return
+}

@@ -47,6 +47,12 @@ static StringRef getSnippet(StringRef op) {
                       "    : ${4:tensor<?x768xf32>}, ${5:tensor<768x768xf32>}, ${6:tensor<768xf32>}")
       .Case("rotary", "${1:%q} cos(${2:%cos}) sin(${3:%sin})\n"
                       "    : ${4:tensor<?x8x?x64xf32>}, ${5:tensor<?x32xf32>}, ${6:tensor<?x32xf32>}")
+      .Case("layer_norm_grad", "${1:%dy}, ${2:%x} statistics(${3:%mean}, ${4:%corr}, ${5:%rstd}) gamma(${6:%gamma})\n"
+                               "    : ${7:tensor<?x768xf32>}, ${8:tensor<?x768xf32>}, ${9:tensor<?xf32>}, "
+                               "${10:tensor<768xf32>}")
+      .Case("rms_norm_grad", "${1:%dy}, ${2:%x} statistics(${3:%rstd}) gamma(${4:%gamma})\n"
+                             "    : ${5:tensor<?x768xf32>}, ${6:tensor<?x768xf32>}, ${7:tensor<?xf32>}, "
+                             "${8:tensor<768xf32>}")
       .Case("yield", "${1:%f} : ${2:tensor<?x768xf32>}")
       .Default("");
 }

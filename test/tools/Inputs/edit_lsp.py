@@ -71,7 +71,8 @@ func.func @f(%x: !s, %f: !s, %gamma: !v, %beta: !v, %bias: !v, %alpha: tensor<f3
 
 # Of ops that are not on rows of features.
 VALUES = "%weight: tensor<768x768xf32>, %cos: !t, %sin: !t, %q: !h, %k: !h, %v: !h, %cache: tensor<?x8x512x64xf32>"
-HEADS = PROGRAM.replace("%seed: i64,", VALUES + ", %past: i64, %seed: i64,")
+STATISTICS = ", ".join(f"%{name}: tensor<?xf32>" for name in ("mean", "corr", "rstd"))
+HEADS = PROGRAM.replace("%seed: i64,", VALUES + ", %dy: !s, " + STATISTICS + ", %past: i64, %seed: i64,")
 HEADS = "!h = tensor<?x8x?x64xf32>\n!t = tensor<?x32xf32>\n" + HEADS
 
 
@@ -96,7 +97,8 @@ def check_completion():
         # Places are filled with what stands in them.
         line = re.sub(r"\$\{\d+[:|]([^},|]*)[^}]*\}", r"\1", item["textEdit"]["newText"])
         if item["label"] != "resid.yield":
-            line = ("%y, %z = " if item["label"] == "resid.add_norm" else "%y = ") + line
+            results = {"resid.add_norm": "%y, %z", "resid.layer_norm_grad": "%y:3", "resid.rms_norm_grad": "%y:3"}
+            line = results.get(item["label"], "%y") + " = " + line
             parsed = subprocess.run([sys.argv[1]], input=HEADS.replace("LINE", line), capture_output=True, text=True, check=False)
             if parsed.returncode:
                 sys.exit(f"the snippet of {item['label']} does not parse:\n{line}\n{parsed.stderr}")

@@ -1,0 +1,177 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lowering of the family Grad: the backward of norms as elementwise ops, means of rows and sums down the rows. Which of
+// them share a pass over the row is for rows/ to say.
+
+#include "codegen/linalg/Elementwise.h"
+#include "codegen/linalg/Patterns.h"
+#include "codegen/rows/RowsDialect.h"
+#include "dialect/NormGrad.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace {
+
+/// The backward of one norm. x̂ and g are made anew from x and dy wherever they are read.
+class NormGradLowering {
+public:
+  NormGradLowering(ImplicitLocOpBuilder &builder, const NormGradParts &norm);
+
+  Value createDx();
+  /// Σ dy·x̂ or Σ dy, rounded to `type` behind the arithmetic type.
+  Value createParameter(bool isGamma, Type type);
+
+private:
+  /// Where elements stand among those of the operands.
+  enum Place { Dy, X, Gamma, Statistics };
+  /// x̂ from the elements of the operands.
+  Value createNormalized(ImplicitLocOpBuilder &inner, ValueRange elements) const;
+  /// g = dy·γ'.
+  Value createScaled(ImplicitLocOpBuilder &inner, ValueRange elements) const;
+  SmallVector<Value> createMeans();
+
+  ImplicitLocOpBuilder &builder;
+  const NormGradParts &norm;
+  RankedTensorType type;
+  FloatType arithmetic;
+  AffineMap identity, row, column;
+  SmallVector<OpFoldResult> sizes;
+  SmallVector<ElementwiseOperand> operands;
+};
+
+} // namespace
+
+NormGradLowering::NormGradLowering(ImplicitLocOpBuilder &builder, const NormGradParts &norm)
+    : builder(builder), norm(norm), type(cast<RankedTensorType>(norm.x.getType())),
+      arithmetic(getArithmeticType(type.getElementType())),
+      identity(getIdentityMap(builder.getContext(), type.getRank())),
+      row(getRowMap(builder.getContext(), type.getRank(), norm.rank)),
+      column(getColumnMap(builder.getContext(), type.getRank(), norm.rank)), sizes(getSizes(builder, norm.x)) {
+  operands = {{norm.dy, identity}, {norm.x, identity}, {norm.gamma, column}};
+  for (Value statistic : norm.statistics)
+    operands.push_back({statistic, row});
+}
+
+Value NormGradLowering::createNormalized(ImplicitLocOpBuilder &inner, ValueRange elements) const {
+  Value centered = elements[X];
+  // All statistics but the last are parts of the mean.
+  for (Value mean : elements.slice(Statistics, norm.statistics.size() - 1))
+    centered = arith::SubFOp::create(inner, centered, mean);
+  return arith::MulFOp::create(inner, centered, elements[Statistics + norm.statistics.size() - 1]);
+}
+
+Value NormGradLowering::createScaled(ImplicitLocOpBuilder &inner, ValueRange elements) const {
+  Value gamma = elements[Gamma];
+  if (gamma && norm.zeroCenteredGamma)
+    gamma = arith::AddFOp::create(inner, createConstant(inner, arithmetic, 1.0), gamma);
+  return gamma ? Value(arith::MulFOp::create(inner, elements[Dy], gamma)) : elements[Dy];
+}
+
+/// avg(g·x̂), and avg(g) where the norm takes the mean away.
+SmallVector<Value> NormGradLowering::createMeans() {
+  Type wide = type.clone(arithmetic);
+  bool centers = getNormRule(norm.kind).centersRows;
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+    Value scaled = createScaled(inner, elements);
+    SmallVector<Value> results{arith::MulFOp::create(inner, scaled, createNormalized(inner, elements))};
+    if (centers)
+      results.push_back(scaled);
+    return results;
+  };
+  SmallVector<Type> types(centers ? 2 : 1, wide);
+  SmallVector<Value> terms = createElementwise(builder, operands, sizes, types, arithmetic, body);
+  SmallVector<Type> meanTypes(terms.size(), getStatisticsType(type, norm.rank));
+  auto means = rows::RowMeansOp::create(builder, meanTypes, terms, builder.getI64IntegerAttr(norm.rank));
+  return llvm::to_vector(ValueRange(means.getMeans()));
+}
+
+Value NormGradLowering::createDx() {
+  SmallVector<Value> means = createMeans();
+  SmallVector<ElementwiseOperand> all(operands);
+  for (Value mean : means)
+    all.push_back({mean, row});
+  all.push_back({norm.dsum, identity});
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+    size_t firstMean = Statistics + norm.statistics.size();
+    Value u = createScaled(inner, elements);
+    if (means.size() > 1)
+      u = arith::SubFOp::create(inner, u, elements[firstMean + 1]);
+    Value negated = arith::NegFOp::create(inner, createNormalized(inner, elements));
+    u = math::FmaOp::create(inner, negated, elements[firstMean], u);
+    Value rstd = elements[firstMean - 1], dsum = elements.back();
+    return {dsum ? Value(math::FmaOp::create(inner, rstd, u, dsum)) : Value(arith::MulFOp::create(inner, rstd, u))};
+  };
+  return createElementwise(builder, all, sizes, type, arithmetic, body).front();
+}
+
+Value NormGradLowering::createParameter(bool isGamma, Type resultType) {
+  int64_t rows = type.getRank() - norm.rank;
+  ArrayRef<OpFoldResult> columns = ArrayRef(sizes).drop_front(rows);
+  Value zero = createConstant(builder, arithmetic, 0.0);
+  Value empty = tensor::EmptyOp::create(builder, columns, arithmetic);
+  Value old = linalg::FillOp::create(builder, zero, empty).getResult(0);
+  // dγ reads all that x̂ is made of, dβ dy alone.
+  SmallVector<Value> inputs{norm.dy};
+  SmallVector<AffineMap> maps{identity};
+  if (isGamma) {
+    inputs.push_back(norm.x);
+    maps.push_back(identity);
+    llvm::append_range(inputs, norm.statistics);
+    maps.append(norm.statistics.size(), row);
+  }
+  maps.push_back(column);
+  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  std::fill_n(iterators.begin(), rows, utils::IteratorType::reduction);
+  auto body = [&](OpBuilder &nested, Location location, ValueRange arguments) {
+    ImplicitLocOpBuilder inner(location, nested);
+    SmallVector<Value> elements;
+    for (Value argument : arguments.drop_back())
+      elements.push_back(convertFloat(inner, argument, arithmetic));
+    Value term = elements.front();
+    if (isGamma) {
+      // Without γ, which x̂ is not made of.
+      elements.insert(elements.begin() + Gamma, Value());
+      term = arith::MulFOp::create(inner, term, createNormalized(inner, elements));
+    }
+    linalg::YieldOp::create(inner, Value(arith::AddFOp::create(inner, arguments.back(), term)));
+  };
+  Value sum = linalg::GenericOp::create(builder, old.getType(), inputs, old, maps, iterators, body).getResult(0);
+  auto rounded = [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return {elements.front()}; };
+  AffineMap own = getIdentityMap(builder.getContext(), norm.rank);
+  if (getElementTypeOrSelf(resultType) != arithmetic)
+    return createElementwise(builder, {{sum, own}}, columns, resultType, arithmetic, rounded).front();
+  return sum.getType() == resultType ? sum : Value(tensor::CastOp::create(builder, resultType, sum));
+}
+
+namespace {
+template <typename NormGradOp> struct LowerNormGrad : OpConversionPattern<NormGradOp> {
+  using OpConversionPattern<NormGradOp>::OpConversionPattern;
+  LogicalResult matchAndRewrite(NormGradOp op, typename NormGradOp::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    NormGradParts norm = getNormGradParts(op)->withOperands(op->getOperands(), adaptor.getOperands());
+    NormGradLowering lowering(builder, norm);
+    // What nobody reads would still be a kernel's work.
+    auto unless = [](Value result, llvm::function_ref<Value()> create) {
+      return result.use_empty() ? Value() : create();
+    };
+    SmallVector<Value> results{unless(op.getDx(), [&] { return lowering.createDx(); })};
+    for (Value parameter : op.getParameters()) {
+      bool isGamma = parameter == op.getParameters().front();
+      results.push_back(unless(parameter, [&] { return lowering.createParameter(isGamma, parameter.getType()); }));
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+} // namespace
+
+void resid::populateGradToLinalg(RewritePatternSet &patterns) {
+  patterns.add<LowerNormGrad<LayerNormGradOp>, LowerNormGrad<RMSNormGradOp>>(patterns.getContext());
+}

@@ -1,0 +1,172 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Verifiers and helpers of the family Grad.
+
+#include "dialect/NormGrad.h"
+#include "dialect/ResidDialect.h"
+#include "dialect/Verification.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// The results beside dx.
+static constexpr StringLiteral parameterNames[] = {"dgamma", "dbeta"};
+
+template <typename NormGradOp> static NormGradParts getParts(NormKind kind, NormGradOp op) {
+  Value gamma = op.getGamma();
+  int64_t rank = gamma ? cast<RankedTensorType>(gamma.getType()).getRank() : op.getNormRank();
+  return {kind,
+          op.getDy(),
+          op.getX(),
+          llvm::to_vector(ValueRange(op.getStatistics())),
+          gamma,
+          op.getDsum(),
+          op.getZeroCenteredGamma(),
+          rank};
+}
+
+std::optional<NormGradParts> resid::getNormGradParts(Operation *op) {
+  if (auto layer = dyn_cast_if_present<LayerNormGradOp>(op))
+    return getParts(NormKind::Layer, layer);
+  if (auto rms = dyn_cast_if_present<RMSNormGradOp>(op))
+    return getParts(NormKind::RMS, rms);
+  return std::nullopt;
+}
+
+NormGradParts NormGradParts::withOperands(ValueRange from, ValueRange to) const {
+  NormGradParts parts = *this;
+  SmallVector<Value *> operands{&parts.dy, &parts.x, &parts.gamma, &parts.dsum};
+  for (Value &statistic : parts.statistics)
+    operands.push_back(&statistic);
+  for (Value *operand : operands)
+    if (auto found = llvm::find(from, *operand); *operand && found != from.end())
+      *operand = to[std::distance(from.begin(), found)];
+  return parts;
+}
+
+Operation *resid::createNormGrad(OpBuilder &builder, Location loc, const NormGradParts &parts, TypeRange parameters) {
+  auto create = [&](auto tag) -> Operation * {
+    using Op = decltype(tag);
+    return Op::create(builder, loc, parts.x.getType(), parts.gamma ? parameters : TypeRange(), parts.dy, parts.x,
+                      parts.statistics, parts.gamma, parts.dsum,
+                      builder.getI64IntegerAttr(parts.gamma ? 1 : parts.rank),
+                      parts.zeroCenteredGamma ? builder.getUnitAttr() : UnitAttr());
+  };
+  switch (parts.kind) {
+  case NormKind::Layer:
+    return create(LayerNormGradOp());
+  case NormKind::RMS:
+    return create(RMSNormGradOp());
+  case NormKind::DyT:
+  case NormKind::Group:
+    return nullptr;
+  }
+  llvm_unreachable("a norm kind without an answer");
+}
+
+//===----------------------------------------------------------------------===//
+// What the ops have in common
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyStatistics(Operation *op, const NormGradParts &parts) {
+  ArrayRef<NormStatistic> expected = getNormRule(parts.kind).statistics;
+  if (parts.statistics.size() != expected.size())
+    return op->emitOpError("expected the statistics ")
+           << llvm::join(llvm::map_range(expected, stringifyNormStatistic), ", ") << " but got "
+           << parts.statistics.size();
+  RankedTensorType type = getStatisticsType(cast<RankedTensorType>(parts.x.getType()), parts.rank);
+  for (auto [statistic, which] : llvm::zip_equal(parts.statistics, expected))
+    if (statistic.getType() != type)
+      return op->emitOpError("expected ")
+             << stringifyNormStatistic(which) << " of type " << type << " but got " << statistic.getType();
+  return success();
+}
+
+static LogicalResult verifyTypeOfX(Operation *op, Type x, Value value, StringRef name) {
+  if (!value || value.getType() == x)
+    return success();
+  return op->emitOpError("expected ") << name << " of x's type " << x << " but got " << value.getType();
+}
+
+static LogicalResult verifyParameters(Operation *op, const NormGradParts &parts, ValueRange parameters) {
+  size_t expected = parts.gamma ? 2 : 0;
+  if (parameters.size() != expected)
+    return op->emitOpError("expected ") << (parts.gamma ? "dgamma and dbeta beside gamma" : "no dgamma without gamma")
+                                        << " but got " << parameters.size() << " results beside dx";
+  auto x = cast<RankedTensorType>(parts.x.getType());
+  for (auto [parameter, name] : llvm::zip(parameters, parameterNames)) {
+    auto type = cast<RankedTensorType>(parameter.getType()), gamma = cast<RankedTensorType>(parts.gamma.getType());
+    if (type.getShape() != gamma.getShape())
+      return op->emitOpError("expected ") << name << " of gamma's shape, " << gamma << ", but got " << type;
+    if (failed(verifyParameterType(op, x, parameter, name)))
+      return failure();
+  }
+  return success();
+}
+
+/// The backward ops obey the same numbered constraints.
+template <typename NormGradOp> static LogicalResult verifyNormGrad(NormGradOp op) {
+  NormGradParts parts = *getNormGradParts(op);
+  RankedTensorType x = op.getX().getType();
+  if (failed(verifyNormalizedType(op, x, op.getDy().getType(), "dy")) || // layer_norm_grad.C2, rms_norm_grad.C2
+      failed(verifyNormalizedRank(op, x, parts.rank)) ||                 // layer_norm_grad.C3, rms_norm_grad.C3
+      (parts.gamma && failed(verifyNormRankAttribute(op, op.getNormRank(), parts.rank))))
+    return failure();
+  return failure(
+      failed(verifyStatistics(op, parts)) ||                                 // layer_norm_grad.C4, rms_norm_grad.C4
+      failed(verifyTrailingShape(op, x, parts.gamma, "gamma")) ||            // layer_norm_grad.C5, rms_norm_grad.C5
+      failed(verifyParameterType(op, x, parts.gamma, "gamma")) ||            // layer_norm_grad.C5, rms_norm_grad.C5
+      failed(verifyTypeOfX(op, x, parts.dsum, "sum")) ||                     // layer_norm_grad.C6, rms_norm_grad.C6
+      failed(verifyTypeOfX(op, x, op.getDx(), "dx")) ||                      // layer_norm_grad.C6, rms_norm_grad.C6
+      failed(verifyParameters(op, parts, op.getParameters())) ||             // layer_norm_grad.C7, rms_norm_grad.C7
+      failed(verifyGammaAttributes(op, parts.gamma, parts.zeroCenteredGamma, // layer_norm_grad.C8, rms_norm_grad.C8
+                                   /*narrowAffine=*/false)));
+}
+
+template <typename NormGradOp> static void nameResults(NormGradOp op, OpAsmSetValueNameFn setName) {
+  setName(op.getDx(), "dx");
+  for (auto [parameter, name] : llvm::zip(op.getParameters(), parameterNames))
+    setName(parameter, name);
+}
+
+/// dy, x, sum and dx have one shape; statistics have its first dimensions, parameters its last.
+template <typename NormGradOp>
+static void visitEqualSizes(NormGradOp op, function_ref<void(Value, int64_t, Value, int64_t)> unite) {
+  NormGradParts parts = *getNormGradParts(op);
+  int64_t rank = cast<RankedTensorType>(parts.x.getType()).getRank(), rows = rank - parts.rank;
+  auto uniteAll = [&](Value value, int64_t first, int64_t count) {
+    for (int64_t dimension = 0; value && dimension < count; ++dimension)
+      unite(value, dimension, parts.x, first + dimension);
+  };
+  for (Value value : {parts.dy, parts.dsum, Value(op.getDx())})
+    uniteAll(value, 0, rank);
+  for (Value statistic : parts.statistics)
+    uniteAll(statistic, 0, rows);
+  uniteAll(parts.gamma, rows, parts.rank);
+  for (Value parameter : op.getParameters())
+    uniteAll(parameter, rows, parts.rank);
+}
+
+//===----------------------------------------------------------------------===//
+// LayerNormGradOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LayerNormGradOp::verify() { return verifyNormGrad(*this); }
+
+void LayerNormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*this, setName); }
+
+void LayerNormGradOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
+  visitEqualSizes(*this, unite);
+}
+
+//===----------------------------------------------------------------------===//
+// RMSNormGradOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult RMSNormGradOp::verify() { return verifyNormGrad(*this); }
+
+void RMSNormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*this, setName); }
+
+void RMSNormGradOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
+  visitEqualSizes(*this, unite);
+}

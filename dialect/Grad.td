@@ -1,0 +1,151 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Family Grad: the backward ops, of those ops whose adjoint is no op already. Differentiation makes them; what it does
+// is passes/grad's.
+
+#ifndef RESID_DIALECT_GRAD
+#define RESID_DIALECT_GRAD
+
+include "dialect/EqualSizes.td"
+include "dialect/ResidBase.td"
+
+// The statistics are what the norm says of its rows. The parameters are dgamma and dbeta, exactly where gamma is.
+class Resid_NormGradOp<string mnemonic>
+    : Resid_Op<mnemonic, [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>,
+                          DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  // layer_norm_grad.C1, rms_norm_grad.C1
+  let arguments = (ins Resid_Rows:$dy, Resid_Rows:$x, Variadic<Resid_Statistics>:$statistics,
+                       Optional<Resid_Tensor>:$gamma, Optional<Resid_Rows>:$dsum,
+                       DefaultValuedAttr<Resid_I64Attr, "1">:$norm_rank, UnitAttr:$zero_centered_gamma);
+  let results = (outs Resid_Rows:$dx, Variadic<Resid_Tensor>:$parameters);
+  let assemblyFormat = [{
+    $dy `,` $x `statistics` `(` $statistics `)` (`gamma` `(` $gamma^ `)`)? (`sum` `(` $dsum^ `)`)? attr-dict `:`
+    custom<NormGradTypes>(ref($statistics), ref($gamma), ref($dsum), type($dy), type($x), type($statistics), type($gamma),
+                          type($dsum), type($dx), type($parameters))
+  }];
+  let hasVerifier = 1;
+}
+
+def Resid_LayerNormGradOp : Resid_NormGradOp<"layer_norm_grad"> {
+  let summary = "the gradients of a layer norm";
+  let description = [{
+    Takes the gradient of a layer norm's result back to what was normalised, to gamma and to beta.
+
+    **Formula.** `dx = rstd·(g - avg(g) - x̂·avg(g·x̂)) + dsum`, `dγ = Σ dy·x̂` and `dβ = Σ dy`. Here
+    `x̂ = ((x - mean) - mean_correction)·rstd`. `g` is `dy·γ`, or `dy·(1+γ)` where γ is zero-centred, or `dy` without γ.
+    avg is the mean over the normalised elements, and Σ goes over the rows.
+
+    **Operands and results.**
+    - `dy`: the gradient of the norm's result, with the shape of `x`. Its element type may be narrower.
+    - `x`: `[…, D]`, what was normalised. It is of f16, bf16, f32 or f64, and every dimension may be dynamic.
+    - `statistics`: `mean`, `mean_correction` and `rstd`, as `resid.layer_norm` gives them.
+    - `gamma`, optional: that of the norm. Without gamma, the attribute `norm_rank` says how many dimensions are
+      normalised, by default 1.
+    - `sum`, optional: the gradient that `x` has from its other readers, of the type of `x`. It is added to dx.
+    - `zero_centered_gamma`: unit attribute, as in the norm.
+    - `dx`: the type of `x`.
+    - `dgamma`, `dbeta`: both where there is a gamma, else none. They have its shape, and its element type or another
+      that is written behind the arrow. A result that nothing reads is not computed.
+
+    **Constraints.**
+    - `layer_norm_grad.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at
+      most 2^47 bytes. `dy`, `x` and `dx` have rank 1 or more.
+    - `layer_norm_grad.C2`: `dy` has the shape of `x`, and its element type or a narrower one.
+    - `layer_norm_grad.C3`: at least 1 dimension of `x` is normalised, and at most all are. `norm_rank` may be left out.
+      Written beside a gamma, it must equal the rank of gamma.
+    - `layer_norm_grad.C4`: there are three statistics. They have the shape of `x` without the normalised dimensions,
+      and are of f64 if `x` is f64, else of f32.
+    - `layer_norm_grad.C5`: the dimensions of gamma agree with the last ones of `x`, in order. Two sizes agree where
+      they are equal or one of them is dynamic. gamma is of f64 only where `x` is.
+    - `layer_norm_grad.C6`: `sum` and `dx` have the type of `x`.
+    - `layer_norm_grad.C7`: `dgamma` and `dbeta` are there exactly where gamma is. They have its shape, and are of f64
+      only where `x` is.
+    - `layer_norm_grad.C8`: `zero_centered_gamma` is given only with gamma.
+
+    **Not allowed.** epsilon is not among the operands: it is in `rstd`.
+
+    **Gradient.** None. A gradient is not differentiated again.
+
+    **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. All steps are computed in it, and each is
+    rounded. n is the number of normalised elements, and S is the ordered sum that
+    [numerics](../numerics.md#the-ordered-sum-s) defines.
+    1. `x̂ = ((x - mean) - mean_correction)·rstd`. `γ' = γ`, or `1 + γ` rounded. `g = dy·γ'`, or `dy`.
+    2. `c1 = S(g·x̂)/n` and `c2 = S(g)/n`. The products are rounded before they are added.
+    3. `u = fma(-x̂, c1, g - c2)`. `dx = rstd·u`, or `fma(rstd, u, dsum)`. It is rounded once, to the type of `x`.
+    4. `dγ` is the [sum down the rows](../numerics.md#sums-down-the-rows) of `dy·x̂`, and `dβ` that of `dy`. They are
+       rounded to f32 (f64 for f64), and then to the type of the result.
+
+    **Example.**
+    ```mlir
+    func.func @layer_norm_grad(%dy: tensor<?x768xbf16>, %x: tensor<?x768xf32>, %mean: tensor<?xf32>,
+                               %corr: tensor<?xf32>, %rstd: tensor<?xf32>, %gamma: tensor<768xf32>,
+                               %dsum: tensor<?x768xf32>) -> (tensor<?x768xf32>, tensor<768xf32>, tensor<768xbf16>) {
+      %dx, %dgamma, %dbeta = resid.layer_norm_grad %dy, %x statistics(%mean, %corr, %rstd) gamma(%gamma) sum(%dsum)
+           : tensor<?x768xbf16>, tensor<?x768xf32>, tensor<?xf32>, tensor<768xf32>
+           -> tensor<?x768xf32>, tensor<768xf32>, tensor<768xbf16>
+      return %dx, %dgamma, %dbeta : tensor<?x768xf32>, tensor<768xf32>, tensor<768xbf16>
+    }
+    ```
+  }];
+}
+
+def Resid_RMSNormGradOp : Resid_NormGradOp<"rms_norm_grad"> {
+  let summary = "the gradients of a root-mean-square norm";
+  let description = [{
+    Takes the gradient of an RMS norm's result back to what was normalised, to gamma and to beta.
+
+    **Formula.** `dx = rstd·(g - x̂·avg(g·x̂)) + dsum`, `dγ = Σ dy·x̂` and `dβ = Σ dy`. Here `x̂ = x·rstd`. `g` is `dy·γ`,
+    or `dy·(1+γ)` where γ is zero-centred, or `dy` without γ. avg is the mean over the normalised elements, and Σ goes
+    over the rows.
+
+    **Operands and results.**
+    - `dy`: the gradient of the norm's result, with the shape of `x`. Its element type may be narrower.
+    - `x`: `[…, D]`, what was normalised. It is of f16, bf16, f32 or f64, and every dimension may be dynamic.
+    - `statistics`: `rstd`, as `resid.rms_norm` gives it.
+    - `gamma`, optional: that of the norm. Without gamma, the attribute `norm_rank` says how many dimensions are
+      normalised, by default 1.
+    - `sum`, optional: the gradient that `x` has from its other readers, of the type of `x`. It is added to dx.
+    - `zero_centered_gamma`: unit attribute, as in the norm.
+    - `dx`: the type of `x`.
+    - `dgamma`, `dbeta`: both where there is a gamma, else none. They have its shape, and its element type or another
+      that is written behind the arrow. A result that nothing reads is not computed.
+
+    **Constraints.**
+    - `rms_norm_grad.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at
+      most 2^47 bytes. `dy`, `x` and `dx` have rank 1 or more.
+    - `rms_norm_grad.C2`: `dy` has the shape of `x`, and its element type or a narrower one.
+    - `rms_norm_grad.C3`: at least 1 dimension of `x` is normalised, and at most all are. `norm_rank` may be left out.
+      Written beside a gamma, it must equal the rank of gamma.
+    - `rms_norm_grad.C4`: there is one statistic. It has the shape of `x` without the normalised dimensions, and is of
+      f64 if `x` is f64, else of f32.
+    - `rms_norm_grad.C5`: the dimensions of gamma agree with the last ones of `x`, in order. Two sizes agree where they
+      are equal or one of them is dynamic. gamma is of f64 only where `x` is.
+    - `rms_norm_grad.C6`: `sum` and `dx` have the type of `x`.
+    - `rms_norm_grad.C7`: `dgamma` and `dbeta` are there exactly where gamma is. They have its shape, and are of f64
+      only where `x` is.
+    - `rms_norm_grad.C8`: `zero_centered_gamma` is given only with gamma.
+
+    **Not allowed.** epsilon is not among the operands: it is in `rstd`.
+
+    **Gradient.** None. A gradient is not differentiated again.
+
+    **Rounding.** As in `resid.layer_norm_grad`, with these steps:
+    1. `x̂ = x·rstd`. `γ' = γ`, or `1 + γ` rounded. `g = dy·γ'`, or `dy`.
+    2. `c1 = S(g·x̂)/n`. The products are rounded before they are added.
+    3. `u = fma(-x̂, c1, g)`. `dx = rstd·u`, or `fma(rstd, u, dsum)`. It is rounded once, to the type of `x`.
+    4. `dγ` is the [sum down the rows](../numerics.md#sums-down-the-rows) of `dy·x̂`, and `dβ` that of `dy`. They are
+       rounded to f32 (f64 for f64), and then to the type of the result.
+
+    **Example.**
+    ```mlir
+    func.func @rms_norm_grad(%dy: tensor<?x768xf32>, %x: tensor<?x768xf32>, %rstd: tensor<?xf32>,
+                             %gamma: tensor<768xf32>) -> (tensor<?x768xf32>, tensor<768xf32>) {
+      %dx, %dgamma, %dbeta = resid.rms_norm_grad %dy, %x statistics(%rstd) gamma(%gamma)
+           : tensor<?x768xf32>, tensor<?x768xf32>, tensor<?xf32>, tensor<768xf32>
+      return %dx, %dgamma : tensor<?x768xf32>, tensor<768xf32>
+    }
+    ```
+  }];
+}
+
+#endif

@@ -1,0 +1,166 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Family Grad in float64, with the bounds of the results.
+
+#include "dialect/NormGrad.h"
+#include "reference/Bounds.h"
+#include "reference/Interpreter.h"
+
+namespace mlir::resid::reference {
+
+namespace {
+
+/// One backward of a norm: its arrays, and what does not change from row to row.
+struct NormGradContext {
+  Array dy, x, dsum, gammaArray;
+  SmallVector<Array> statistics;
+  /// γ' for each column; 1 where there is no gamma.
+  std::vector<double> gamma;
+  bool centers = false;
+  int64_t rows = 1, width = 1;
+};
+
+LogicalResult checkShapes(Operation *op, const NormGradContext &context, int64_t rank) {
+  ArrayRef<int64_t> shape = context.x.getShape();
+  for (const Array &array : {context.dy, context.dsum})
+    if (array && array.getShape() != shape)
+      return op->emitOpError() << "expected dy, x and sum of one shape but got " << describe(array) << " and "
+                               << describe(context.x);
+  for (const Array &statistic : context.statistics)
+    if (statistic.getShape() != shape.drop_back(rank))
+      return op->emitOpError() << "expected statistics with an element for each row of " << describe(context.x)
+                               << " but got " << describe(statistic);
+  if (context.gammaArray && context.gammaArray.getShape() != shape.take_back(rank))
+    return op->emitOpError() << "expected gamma of " << context.width << " elements but got "
+                             << context.gammaArray.size();
+  return success();
+}
+
+/// The sums down the rows of one parameter, and of the magnitudes of their terms.
+struct ColumnTerms {
+  explicit ColumnTerms(int64_t width) : sums(width), magnitudes(width, 0.0) {}
+  void add(int64_t column, double term) {
+    sums[column].add(term);
+    magnitudes[column] += std::fabs(term);
+  }
+  std::vector<CompensatedSum> sums;
+  std::vector<double> magnitudes;
+};
+
+/// The normalised value, and by how much larger numbers it was made of: what a mean takes away may cancel.
+struct NormalizedElement {
+  double value, magnitude;
+};
+
+NormalizedElement normalize(const NormGradContext &context, int64_t row, double element) {
+  double rstd = context.statistics.back().floats()[row];
+  double value = element, magnitude = 0.0;
+  for (const Array &mean : ArrayRef(context.statistics).drop_back()) {
+    value -= mean.floats()[row];
+    magnitude = std::max(magnitude, std::fabs(value));
+  }
+  return {value * rstd, std::max(magnitude, std::fabs(value)) * std::fabs(rstd)};
+}
+
+/// What the gradient of a row's elements is made of besides the elements.
+struct RowMeans {
+  double product, scaled;
+  /// The largest |g|, and the mean magnitude of x̂.
+  double largest, normalized;
+};
+
+RowMeans getMeans(const NormGradContext &context, int64_t row) {
+  CompensatedSum products, scaled, magnitudes;
+  double largest = 0.0;
+  for (int64_t i = 0; i != context.width; ++i) {
+    double g = context.dy.floats()[row * context.width + i] * context.gamma[i];
+    NormalizedElement xhat = normalize(context, row, context.x.floats()[row * context.width + i]);
+    products.add(g * xhat.value);
+    scaled.add(g);
+    magnitudes.add(xhat.magnitude);
+    largest = std::max(largest, std::fabs(g));
+  }
+  double count = static_cast<double>(context.width);
+  return {products.value() / count, context.centers ? scaled.value() / count : 0.0, largest,
+          magnitudes.value() / count};
+}
+
+/// dx, its bounds, and what the parameters sum up.
+struct NormGradients {
+  explicit NormGradients(int64_t width) : dgamma(width), dbeta(width) {}
+  std::vector<double> dx, bounds;
+  ColumnTerms dgamma, dbeta;
+};
+
+void differentiateRow(const NormGradContext &context, int64_t row, FloatKind arithmetic, FloatKind stored,
+                      NormGradients &gradients) {
+  RowMeans means = getMeans(context, row);
+  double rstd = context.statistics.back().floats()[row];
+  for (int64_t i = 0; i != context.width; ++i) {
+    int64_t place = row * context.width + i;
+    double dy = context.dy.floats()[place], dsum = context.dsum ? context.dsum.floats()[place] : 0.0;
+    NormalizedElement xhat = normalize(context, row, context.x.floats()[place]);
+    double u = rstd * (dy * context.gamma[i] - means.scaled - xhat.value * means.product);
+    // A sum that is not there must not turn -0 into +0.
+    double value = context.dsum ? u + dsum : u;
+    gradients.dx.push_back(value);
+    gradients.bounds.push_back(
+        bounds::normGrad(arithmetic, stored, {value, rstd, means.largest, xhat.magnitude, means.normalized, dsum}));
+    gradients.dgamma.add(i, dy * xhat.value);
+    gradients.dbeta.add(i, dy);
+  }
+}
+
+} // namespace
+
+Interpreter::Results Interpreter::normGrad(Operation *op, const NormGradParts &parts) {
+  NormGradContext context{get(parts.dy), get(parts.x), getOptional(parts.dsum), getOptional(parts.gamma), {}, {}};
+  for (Value statistic : parts.statistics)
+    context.statistics.push_back(get(statistic));
+  context.centers = getNormRule(parts.kind).centersRows;
+  for (int64_t size : context.x.getShape().drop_back(parts.rank))
+    context.rows *= size;
+  for (int64_t size : context.x.getShape().take_back(parts.rank))
+    context.width *= size;
+  if (failed(checkShapes(op, context, parts.rank)))
+    return failure();
+  FloatKind arithmetic = getArithmeticKind(context.x.floatKind());
+  context.gamma.assign(context.width, 1.0);
+  for (int64_t i = 0; parts.gamma && i != context.width; ++i) {
+    double gamma = context.gammaArray.floats()[i];
+    context.gamma[i] = parts.zeroCenteredGamma ? round(arithmetic, 1.0 + gamma) : gamma;
+  }
+
+  Array dx = Array::zeros(op->getResult(0).getType(), context.x.getShape());
+  NormGradients gradients(context.width);
+  for (int64_t row = 0; row != context.rows; ++row)
+    differentiateRow(context, row, arithmetic, dx.floatKind(), gradients);
+  for (auto [stored, value] : llvm::zip_equal(dx.mutableFloats(), gradients.dx))
+    stored = round(dx.floatKind(), value);
+
+  bool isTainted =
+      isAnyTainted({context.dy, context.x, context.dsum, context.gammaArray}) || isAnyTainted(context.statistics);
+  auto judge = [&](Array &result, std::vector<double> bounds) {
+    if (isTainted)
+      result.setAccuracy(getToleranceAccuracy());
+    else if (options.trackAccuracy)
+      result.setAccuracy(std::make_shared<const Accuracy>(Accuracy{Accuracy::Bounded, std::move(bounds)}));
+  };
+  judge(dx, std::move(gradients.bounds));
+  SmallVector<Array> results{dx};
+  for (const ColumnTerms *terms : {&gradients.dgamma, &gradients.dbeta}) {
+    if (results.size() == op->getNumResults())
+      break;
+    Array sum = Array::zeros(op->getResult(results.size()).getType(), context.gammaArray.getShape());
+    std::vector<double> allowed;
+    for (auto [value, total, magnitude] : llvm::zip_equal(sum.mutableFloats(), terms->sums, terms->magnitudes)) {
+      allowed.push_back(bounds::parameterGrad(arithmetic, sum.floatKind(), total.value(), magnitude));
+      value = round(sum.floatKind(), round(arithmetic, total.value()));
+    }
+    judge(sum, std::move(allowed));
+    results.push_back(sum);
+  }
+  return results;
+}
+
+} // namespace mlir::resid::reference
