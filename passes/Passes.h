@@ -20,6 +20,9 @@ enum class FinalNormSource { Arguments, Identity };
 /// What is raised to ops of resid: nothing, what has the same bits, or also what is the same in real arithmetic.
 enum class RaiseLevel { Off, Exact, All };
 
+/// What differentiation makes of F: F_forward and F_backward, or one function F_value_and_grad.
+enum class GradMode { Split, ValueAndGrad };
+
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
 

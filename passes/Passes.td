@@ -10,5 +10,6 @@ include "passes/rewrite/Passes.td"
 include "passes/placement/Passes.td"
 include "passes/weights/Passes.td"
 include "passes/checks/Passes.td"
+include "passes/grad/Passes.td"
 
 #endif

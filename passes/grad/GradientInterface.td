@@ -1,0 +1,26 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The interface of ops that have a rule for their gradient. The rules stand in the files named *Rules.cpp, one for each
+// family; ops get them as external models.
+
+#ifndef RESID_PASSES_GRAD_GRADIENTINTERFACE
+#define RESID_PASSES_GRAD_GRADIENTINTERFACE
+
+include "mlir/IR/OpBase.td"
+
+def Resid_GradientOpInterface : OpInterface<"GradientOpInterface"> {
+  let cppNamespace = "::mlir::resid";
+  let description = [{
+    An op that knows how the gradients of its results become gradients of its operands.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Makes the op of the forward give what its rule reads, where it does not already; the op that stands in its place.
+    }], "::mlir::Operation *", "prepareForward", (ins "::mlir::OpBuilder &":$builder), "", "return $_op;">,
+    InterfaceMethod<[{
+      Adds the gradients of its operands that are needed. At least one of its results has a gradient. Where it cannot,
+      it says so at the op.
+    }], "::llvm::LogicalResult", "differentiate", (ins "::mlir::resid::Gradients &":$gradients)>];
+}
+
+#endif

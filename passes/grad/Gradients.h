@@ -1,0 +1,52 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a rule works with: the values of the forward, and the gradients so far. A null gradient is zero, and never a
+// tensor of zeros. Does not own the order of the ops, nor functions (Grad.cpp).
+
+#ifndef RESID_PASSES_GRAD_GRADIENTS_H
+#define RESID_PASSES_GRAD_GRADIENTS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include <functional>
+
+namespace mlir::resid {
+
+class Gradients {
+public:
+  /// What gives a value of the forward where the backward stands; it is saved if need be.
+  using GetSaved = std::function<Value(Value)>;
+
+  /// `needed` are the values whose gradients are asked for, or lead to one that is.
+  Gradients(OpBuilder builder, const DenseSet<Value> &needed, GetSaved getSaved)
+      : builder(UnknownLoc::get(builder.getContext()), builder), needed(needed), getSaved(std::move(getSaved)) {}
+
+  /// At the place of the backward, with the location of the op whose rule is running.
+  ImplicitLocOpBuilder &getBuilder() { return builder; }
+
+  /// A value of the forward in the backward. Null stays null.
+  Value getPrimal(Value value);
+  /// Whether the gradient of an operand is of use. Null is not.
+  bool isNeeded(Value value) const { return value && needed.contains(value); }
+  /// The gradient of a value by its readers so far; null where it is zero.
+  Value get(Value value) const { return gradients.lookup(value); }
+  /// The same, for a rule that adds to it by itself: then it is zero again.
+  Value take(Value value);
+  /// Adds to the gradient of a value if that is needed. Both have one type; null adds nothing.
+  void add(Value value, Value gradient);
+
+private:
+  ImplicitLocOpBuilder builder;
+  const DenseSet<Value> &needed;
+  GetSaved getSaved;
+  DenseMap<Value, Value> primals, gradients;
+};
+
+} // namespace mlir::resid
+
+#include "passes/grad/GradientInterface.h.inc"
+
+#endif // RESID_PASSES_GRAD_GRADIENTS_H

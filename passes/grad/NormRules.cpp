@@ -1,0 +1,69 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The rules of the family Norm: of the kinds that have a backward op.
+
+#include "dialect/NormGrad.h"
+#include "dialect/ResidDialect.h"
+#include "passes/grad/Rules.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace {
+
+/// The forward gives its statistics, and the backward takes in the gradient that x has already: that of the sum.
+template <typename NormOp> struct NormGradRule : GradientOpInterface::ExternalModel<NormGradRule<NormOp>, NormOp> {
+  Operation *prepareForward(Operation *op, OpBuilder &builder) const {
+    auto norm = cast<NormOp>(op);
+    if (!norm.getStatistics().empty())
+      return op;
+    NormParts parts = norm.getNormParts();
+    SmallVector<Type> types(getNormRule(parts.kind).statistics.size(), parts.getStatisticsType(norm.getX().getType()));
+    builder.setInsertionPoint(op);
+    Operation *asked = createNorm(builder, op->getLoc(), parts, parts.x, norm.getResult().getType(), types);
+    asked->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    norm.getResult().replaceAllUsesWith(asked->getResult(0));
+    op->erase();
+    return asked;
+  }
+
+  LogicalResult differentiate(Operation *op, Gradients &gradients) const {
+    auto norm = cast<NormOp>(op);
+    NormParts parts = norm.getNormParts();
+    for (Value statistic : norm.getStatistics())
+      if (gradients.get(statistic))
+        return op->emitOpError(
+            "has no gradient through its statistics: expected them to reach no result whose gradient "
+            "is taken");
+    NormGradParts backward{parts.kind,
+                           gradients.get(norm.getResult()),
+                           gradients.getPrimal(parts.x),
+                           {},
+                           gradients.getPrimal(parts.gamma),
+                           gradients.take(parts.x),
+                           parts.zeroCenteredGamma,
+                           parts.rank};
+    for (Value statistic : norm.getStatistics())
+      backward.statistics.push_back(gradients.getPrimal(statistic));
+    SmallVector<Type> parameters;
+    if (parts.gamma)
+      parameters = {parts.gamma.getType(), (parts.beta ? parts.beta : parts.gamma).getType()};
+    ImplicitLocOpBuilder &builder = gradients.getBuilder();
+    Operation *created = createNormGrad(builder, builder.getLoc(), backward, parameters);
+    gradients.add(parts.x, created->getResult(0));
+    if (parts.gamma) {
+      gradients.add(parts.gamma, created->getResult(1));
+      gradients.add(parts.beta, created->getResult(2));
+    }
+    return success();
+  }
+};
+
+} // namespace
+
+void resid::registerNormRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, ResidDialect *) {
+    LayerNormOp::attachInterface<NormGradRule<LayerNormOp>>(*context);
+    RMSNormOp::attachInterface<NormGradRule<RMSNormOp>>(*context);
+  });
+}

@@ -1,0 +1,43 @@
+// RUN: resid-opt %s -split-input-file -verify-diagnostics --resid-grad=function=f
+// RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=nothing" 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=f wrt=3" 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=f wrt=0,2" 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=taken" 2>&1 | FileCheck %s --check-prefix=TAKEN
+// NOTHING: error: expected a function to differentiate, but 'nothing' is none
+// COUNT: grad.mlir:2:1: error: expected an argument from 0 to 2 in wrt, but got 3
+// TYPE: grad.mlir:2:{{[0-9]+}}: error: expected a tensor of floats as argument 2, whose gradient is asked for, but got 'i64'
+// TAKEN: grad.mlir:{{[0-9:]+}}: error: expected no function 'taken_forward', which differentiation makes
+
+func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @+1 {{'math.tanh' has no rule for its gradient, and a result depends on it}}
+  %y = math.tanh %x : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %w: tensor<8xf32>) -> tensor<4x8xf32> {
+  // expected-error @+1 {{'resid.add' op has no gradient with a gate yet: expected an add without one}}
+  %y = resid.add %x, %f gate(%w) : tensor<4x8xf32>, tensor<8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
+  // expected-error @+1 {{'resid.rms_norm' op has no gradient through its statistics}}
+  %y, %rstd = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>
+  return %y, %rstd : tensor<4x8xf32>, tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expected an argument that is a tensor of floats, but 'f' has none}}
+func.func @f(%n: i64) -> i64 {
+  return %n : i64
+}
+
+// -----
+
+// expected-error @+1 {{expected a function with one block to differentiate, but 'f' has 0}}
+func.func private @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32>
