@@ -144,6 +144,10 @@ std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const Compi
     return failure;
   if (auto failure = convertPlacement(module, options))
     return failure;
+  if (options.gradients)
+    if (auto failure = runStage(module, options, "gradients", CompileFailure::Program,
+                                [&](OpPassManager &manager) { manager.addPass(createGrad(*options.gradients)); }))
+      return failure;
   auto failure = runStage(module, options, "resid", CompileFailure::Program, [&](OpPassManager &manager) {
     ResidPassOptions passOptions;
     passOptions.mode = options.mode;

@@ -24,6 +24,8 @@ struct CompileOptions {
   RaiseLevel raise = RaiseLevel::Exact;
   /// Gives the stacks of the program another norm placement first, if set; blocks are formed for that of what is flat.
   std::optional<ConvertNormPlacementOptions> conversion;
+  /// Makes the functions that compute gradients, after the conversion, if set.
+  std::optional<GradOptions> gradients;
   /// Prepended literally to every exported name.
   std::string prefix;
   /// Functions take their weights in one struct (PrepareEntries).

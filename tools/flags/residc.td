@@ -37,6 +37,13 @@ defm final_norm : Value<"final-norm", "WHAT", grp_placement,
   Values<"args,identity">;
 defm manifest : Value<"manifest", "FILE", grp_placement, "write as JSON what became of each norm parameter">;
 
+def grp_gradients : OptionGroup<"gradients">, HelpText<"Gradients">;
+defm grad : Value<"grad", "FUNC", grp_gradients, "also make FUNC_forward and FUNC_backward, which compute gradients">;
+defm wrt : Value<"wrt", "N[,N...]", grp_gradients,
+  "arguments of FUNC whose gradients are made, counted from 0; default: all float tensors">;
+defm grad_mode : Value<"grad-mode", "MODE", grp_gradients,
+  "split (default) | value-and-grad: makes one function, FUNC_value_and_grad">, Values<"split,value-and-grad">;
+
 def grp_program : OptionGroup<"program">, HelpText<"Program">;
 defm mode : Value<"mode", "MODE", grp_program,
   "training (default) | inference: removes dropout; seed and step stay in the signature and\nare ignored">,

@@ -55,6 +55,32 @@ static Error setConversion(ResidcOptions &options, const CommandLine &line) {
   return Error::success();
 }
 
+/// What says how to differentiate says nothing where nothing is differentiated.
+static Error setGradients(ResidcOptions &options, const CommandLine &line) {
+  options.gradients.function = line.getValue(OPT_grad).str();
+  if (line.has(OPT_grad) && options.gradients.function.empty())
+    return makeUsageError("expected --grad=FUNC, but got no name");
+  for (auto [flag, name] : {std::pair(OPT_wrt, "--wrt"), std::pair(OPT_grad_mode, "--grad-mode")})
+    if (!line.has(OPT_grad) && line.has(flag))
+      return makeUsageError(Twine("expected --grad beside ") + name + ", but got none");
+  if (line.getValue(OPT_grad_mode) == "value-and-grad")
+    options.gradients.mode = GradMode::ValueAndGrad;
+  if (!line.has(OPT_wrt))
+    return Error::success();
+  SmallVector<StringRef> numbers;
+  line.getValue(OPT_wrt).split(numbers, ',');
+  SmallVector<int64_t> wrt;
+  for (StringRef number : numbers) {
+    int64_t index;
+    if (number.getAsInteger(10, index) || index < 0)
+      return makeUsageError("expected --wrt=N[,N...], numbers of arguments from 0, but got '" + line.getValue(OPT_wrt) +
+                            "'");
+    wrt.push_back(index);
+  }
+  options.gradients.wrt = wrt;
+  return Error::success();
+}
+
 /// The flags that say what they say alone.
 static Error setOptions(ResidcOptions &options, const CommandLine &line) {
   options.help = line.has(OPT_help);
@@ -76,6 +102,8 @@ static Error setOptions(ResidcOptions &options, const CommandLine &line) {
     if (Error error = setPrefix(options, line.getValue(OPT_prefix)))
       return error;
   if (Error error = setSchedule(options, line.getValue(OPT_schedule)))
+    return error;
+  if (Error error = setGradients(options, line))
     return error;
   return setConversion(options, line);
 }

@@ -24,6 +24,8 @@ struct ResidcOptions {
   EmitKind emit = getEmitKinds().front();
   /// The norm placement to convert to and how; none where `to` is empty.
   ConvertNormPlacementOptions conversion;
+  /// The function to differentiate and how; none where `function` is empty.
+  GradOptions gradients;
   cpu::Schedule schedule;
   /// Where the schedules of the CPUs stand instead; empty where they do not.
   std::string scheduleFile;

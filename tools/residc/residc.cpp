@@ -44,6 +44,7 @@ private:
   ExitCode emitCode(ModuleOp module, const CompileOptions &compileOptions);
   llvm::Expected<std::vector<machine::TargetDescription>> resolveTargets();
   ExitCode readScheduleFile();
+  ExitCode checkGradients(ModuleOp module);
   void takeManifest(ModuleOp module);
   ExitCode reportKernels(ModuleOp module, CompileOptions compileOptions);
   void takeReport();
@@ -211,6 +212,25 @@ void Compiler::takeReport() {
   files.emplace_back(options.reportFile, text);
 }
 
+/// The flags name a function, and arguments, of the program as it is written.
+ExitCode Compiler::checkGradients(ModuleOp module) {
+  const GradOptions &gradients = options.gradients;
+  if (gradients.function.empty())
+    return ExitDone;
+  if (options.emit.source == EmitSource::Drawing)
+    return report("expected no --grad with --emit=svg, but got '" + gradients.function + "'", ExitUsage);
+  auto function = module.lookupSymbol<func::FuncOp>(gradients.function);
+  if (!function)
+    return report("--grad: expected a function of the program but got '" + gradients.function + "'", ExitUsage);
+  int64_t count = function.getNumArguments();
+  for (int64_t index : gradients.wrt)
+    if (index >= count)
+      return report("--wrt: expected arguments of '" + gradients.function + "', from 0 to " + llvm::Twine(count - 1) +
+                        ", but got " + llvm::Twine(index),
+                    ExitUsage);
+  return ExitDone;
+}
+
 ExitCode Compiler::compile(ModuleOp module) {
   CompileOptions compileOptions;
   compileOptions.mode = options.inference ? ProgramMode::Inference : ProgramMode::Training;
@@ -218,6 +238,10 @@ ExitCode Compiler::compile(ModuleOp module) {
   compileOptions.prefix = options.prefix;
   compileOptions.weightsStruct = options.weightsStruct;
   compileOptions.timing = &timing;
+  if (ExitCode code = checkGradients(module))
+    return code;
+  if (!options.gradients.function.empty())
+    compileOptions.gradients = options.gradients;
   if (!options.conversion.to.empty())
     compileOptions.conversion = options.conversion;
   if (stages.isWanted()) {
