@@ -8,6 +8,7 @@
 #include "codegen/kernels/ArgumentBuffers.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::resid::blocks {
 #define GEN_PASS_DEF_FORMROWBLOCKS
@@ -32,11 +33,10 @@ public:
 
 private:
   rows::KernelOp findReader() const;
-  rows::KernelOp findWriter() const;
-  bool hasTakenWriter() const;
+  rows::KernelOp findWriter();
   bool join(rows::KernelOp kernel, bool isBehind);
   bool bringNext(Operation *kernel, bool isBehind);
-  SmallVector<Value> findLocals(Block &body) const;
+  void addLocals(contraction::RowBlocksOp blocks) const;
   bool refuse(StringRef reason) {
     refusal = reason;
     return false;
@@ -55,27 +55,32 @@ static bool writes(Operation *kernel, Value buffer) {
   });
 }
 
+/// The row kernels at an op: itself, or those that an earlier product has.
+static SmallVector<rows::KernelOp> getRowKernels(Operation *op) {
+  if (auto kernel = dyn_cast<rows::KernelOp>(op))
+    return {kernel};
+  auto blocks = dyn_cast<contraction::RowBlocksOp>(op);
+  return blocks ? llvm::to_vector(blocks.getBody().getOps<rows::KernelOp>()) : SmallVector<rows::KernelOp>();
+}
+
 /// The first row kernel behind the members that reads what one of them writes.
 rows::KernelOp RowBlocksFormer::findReader() const {
-  for (Operation *op = members.back()->getNextNode(); op; op = op->getNextNode()) {
-    auto kernel = dyn_cast<rows::KernelOp>(op);
-    bool reads = kernel && llvm::any_of(kernel.getInputs(), [&](Value input) {
-                   return llvm::any_of(members, [&](Operation *member) { return writes(member, input); });
-                 });
-    if (reads)
-      return kernel;
-  }
+  auto isWritten = [&](Value input) {
+    return llvm::any_of(members, [&](Operation *member) { return writes(member, input); });
+  };
+  for (Operation *op = members.back()->getNextNode(); op; op = op->getNextNode())
+    for (rows::KernelOp kernel : getRowKernels(op))
+      if (llvm::any_of(kernel.getInputs(), isWritten))
+        return kernel;
   return nullptr;
 }
 
 /// The last row kernel before the product that writes one of its factors.
-rows::KernelOp RowBlocksFormer::findWriter() const {
-  contraction::KernelOp reader = product;
-  for (Operation *op = reader->getPrevNode(); op; op = op->getPrevNode()) {
-    auto kernel = dyn_cast<rows::KernelOp>(op);
-    if (kernel && (writes(kernel, reader.getA()) || writes(kernel, reader.getB())))
-      return kernel;
-  }
+rows::KernelOp RowBlocksFormer::findWriter() {
+  for (Operation *op = product->getPrevNode(); op; op = op->getPrevNode())
+    for (rows::KernelOp kernel : getRowKernels(op))
+      if (writes(kernel, product.getA()) || writes(kernel, product.getB()))
+        return kernel;
   return nullptr;
 }
 
@@ -105,6 +110,8 @@ bool RowBlocksFormer::bringNext(Operation *kernel, bool isBehind) {
 }
 
 bool RowBlocksFormer::join(rows::KernelOp kernel, bool isBehind) {
+  if (isa<contraction::RowBlocksOp>(kernel->getParentOp()))
+    return refuse("that runs with another product");
   if (!hasRows(product))
     return refuse("the product's result has no rows that one of its factors does not know");
   if (kernel.hasAccumulated())
@@ -120,34 +127,25 @@ bool RowBlocksFormer::join(rows::KernelOp kernel, bool isBehind) {
   return true;
 }
 
-/// The temporaries that the kernels of `body` alone use, each row for itself.
-SmallVector<Value> RowBlocksFormer::findLocals(Block &body) const {
+/// Names the temporaries that these kernels alone use, each row for itself.
+void RowBlocksFormer::addLocals(contraction::RowBlocksOp blocks) const {
   std::function<bool(Value)> isLocal = [&](Value buffer) {
     return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
-      return user->getBlock() == &body || isa<memref::DimOp>(user) ||
+      return user->getParentOp() == blocks || isa<memref::DimOp>(user) ||
              (kernels::isReshape(user) && isLocal(user->getResult(0)));
     });
   };
-  SmallVector<Value> locals;
+  llvm::MapVector<Value, int64_t> locals;
   for (Operation *member : members)
     for (const BufferAccess &access : getKernelAccesses(member)) {
       Value buffer = kernels::skipReshapes(access.buffer);
-      if (access.isWrite && access.rowDimensions && countRowBytes(access) && buffer.getDefiningOp<memref::AllocOp>() &&
-          isLocal(buffer) && !llvm::is_contained(locals, buffer))
-        locals.push_back(buffer);
+      if (!access.isWrite || !access.rowDimensions || !buffer.getDefiningOp<memref::AllocOp>() || !isLocal(buffer))
+        continue;
+      if (std::optional<int64_t> bytes = countRowBytes(access))
+        locals[buffer] = *bytes;
     }
-  return locals;
-}
-
-/// Whether a row kernel that writes one of the product's factors has joined an earlier product.
-bool RowBlocksFormer::hasTakenWriter() const {
-  contraction::KernelOp reader = product;
-  for (Operation *op = reader->getPrevNode(); op; op = op->getPrevNode())
-    if (auto blocks = dyn_cast<contraction::RowBlocksOp>(op))
-      for (auto kernel : blocks.getBody().getOps<rows::KernelOp>())
-        if (writes(kernel, reader.getA()) || writes(kernel, reader.getB()))
-          return true;
-  return false;
+  blocks.getLocalsMutable().assign(llvm::to_vector(llvm::make_first_range(locals)));
+  blocks.setRowBytes(llvm::to_vector(llvm::make_second_range(locals)));
 }
 
 void RowBlocksFormer::form() {
@@ -156,8 +154,6 @@ void RowBlocksFormer::form() {
       break;
   if (rows::KernelOp writer = findWriter())
     join(writer, /*isBehind=*/false);
-  else if (hasTakenWriter())
-    refuse("the row kernel before it runs with the product before that");
   if (members.size() == 1)
     return;
   OpBuilder builder(members.front());
@@ -165,7 +161,7 @@ void RowBlocksFormer::form() {
   Block *body = builder.createBlock(&blocks.getBody());
   for (Operation *member : members)
     member->moveBefore(body, body->end());
-  blocks.getLocalsMutable().assign(findLocals(*body));
+  addLocals(blocks);
 }
 
 namespace {

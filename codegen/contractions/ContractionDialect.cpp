@@ -94,6 +94,9 @@ LogicalResult RowBlocksOp::verify() {
       body, [&](Operation &op) { return (isProduct(op) || isa<rows::KernelOp>(op)) && op.getNumResults() == 0; });
   if (!haveOneProduct || !areKernels)
     return emitOpError("expected one contraction.kernel and rows.kernel ops, on buffers");
+  if (getLocals().size() != getRowBytes().size())
+    return emitOpError() << "expected the bytes of a row for each of " << getLocals().size() << " locals, but got "
+                         << getRowBytes().size() << " numbers";
   return success();
 }
 

@@ -57,3 +57,18 @@ func.func @blocks(%x: memref<4x8xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @locals(%x: memref<4x8xf32>, %w: memref<8x6xf32>, %y: memref<4x6xf32>) {
+  %zero = arith.constant 0.0 : f32
+  // expected-error@+1 {{expected the bytes of a row for each of 1 locals, but got 0 numbers}}
+  contraction.row_blocks locals(%x : memref<4x8xf32>) {
+    contraction.kernel a(%x : memref<4x8xf32>) b(%w : memref<8x6xf32>) start(%zero : f32) outs(%y : memref<4x6xf32>)
+        attributes {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], parallel_loops = 2 : i64} {
+    ^bb0(%p: f32):
+      contraction.yield %p : f32
+    }
+  }
+  return
+}

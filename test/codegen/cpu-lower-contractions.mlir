@@ -141,7 +141,7 @@ func.func private @blocks.impl(%x: memref<4096x64xf32>, %w: memref<32x64xf32>, %
   %c32 = arith.constant 32 : index
   %t = memref.alloc() : memref<4096x32xf32>
   %scratch = memref.alloc() : memref<8192xi8>
-  contraction.row_blocks locals(%t : memref<4096x32xf32>) {
+  contraction.row_blocks locals(%t : memref<4096x32xf32>) attributes {row_bytes = array<i64: 128>} {
     contraction.kernel a(%x : memref<4096x64xf32>) b(%w : memref<32x64xf32>) start(%zero : f32) outs(%t : memref<4096x32xf32>) scratch(%scratch : memref<8192xi8>)
         attributes {indexing_maps = [#mk, #nk, #mn], parallel_loops = 2 : i64} {
     ^bb0(%p: f32):

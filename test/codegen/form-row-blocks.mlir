@@ -11,7 +11,7 @@
 // CHECK:         %[[T:.+]] = memref.alloc(%{{.+}}) {{.*}}: memref<?x16xf32>
 // CHECK-NOT:     contraction
 // CHECK:         linalg.generic
-// CHECK:         contraction.row_blocks locals(%[[T]] : memref<?x16xf32>) {
+// CHECK:         contraction.row_blocks locals(%[[T]] : memref<?x16xf32>) attributes {row_bytes = array<i64: 64>} {
 // CHECK-NEXT:      contraction.kernel {{.*}} outs(%[[T]] : memref<?x16xf32>)
 // CHECK:           rows.kernel {{.*}} ins(%[[T]], %{{.+}} :
 // CHECK-NOT:     contraction.row_blocks
@@ -119,7 +119,7 @@ func.func @between(%h: tensor<600x8xf32>, %w: tensor<16x8xf32>) -> tensor<600x16
   return %y : tensor<600x16xf32>
 }
 // REPORT-LABEL: kernel taken.2
-// REPORT:         resid.linear {{.*}}: the row kernel before it runs with the product before that
+// REPORT:         resid.linear {{.*}}: that runs with another product
 func.func @taken(%h: tensor<600x8xf32>, %v: tensor<16x8xf32>, %w: tensor<4x16xf32>) -> tensor<600x4xf32> {
   %l = resid.linear %h, %v : tensor<600x8xf32>, tensor<16x8xf32> -> tensor<600x16xf32>
   %n = resid.rms_norm %l {epsilon = 1.0e-5} : tensor<600x16xf32>

@@ -4,7 +4,6 @@
 
 #include "codegen/cpu/blocks/RowBlockCalls.h"
 
-#include "codegen/blocks/RowAccesses.h"
 #include "codegen/kernels/ArgumentBuffers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -13,7 +12,6 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
-using namespace mlir::resid::blocks;
 using namespace mlir::resid::contraction;
 
 /// Whether two buffers begin at the same element.
@@ -23,32 +21,19 @@ static bool beginTogether(Value a, Value b) {
          (first && first == kernels::findArgumentPointer(kernels::skipReshapes(b)));
 }
 
-/// The verifier of contraction.row_blocks has seen that there is such a row.
-static int64_t findRowBytes(ArrayRef<Operation *> members, Value local) {
-  for (Operation *member : members)
-    for (const BufferAccess &access : getKernelAccesses(member))
-      if (beginTogether(access.buffer, local) && access.rowDimensions)
-        return countRowBytes(access).value();
-  llvm_unreachable("expected a member that uses the local rows");
-}
-
 RowBlockCalls::RowBlockCalls(RowBlocksOp blocks) : product(blocks.getProduct()) {
-  SmallVector<Operation *> members;
-  for (Operation &op : blocks.getBody().front()) {
+  for (auto [local, bytes] : llvm::zip_equal(blocks.getLocals(), blocks.getRowBytes()))
+    locals.emplace_back(local, bytes);
+  for (Operation &op : blocks.getBody().front())
     members.push_back(&op);
-    if (auto kernel = dyn_cast<rows::KernelOp>(op))
-      (op.isBeforeInBlock(product) ? before : behind).push_back(kernel);
-  }
-  for (Value local : blocks.getLocals())
-    locals.push_back({local, findRowBytes(members, local)});
   for (Operation *member : members)
     member->moveBefore(blocks);
   blocks.erase();
 }
 
 LogicalResult RowBlockCalls::prepare(RowKernels &rowKernels) {
-  for (rows::KernelOp kernel : llvm::concat<rows::KernelOp>(before, behind)) {
-    FailureOr<RowCall> call = rowKernels.add(kernel);
+  for (auto kernel : llvm::make_filter_range(members, llvm::IsaPred<rows::KernelOp>)) {
+    FailureOr<RowCall> call = rowKernels.add(cast<rows::KernelOp>(kernel));
     if (failed(call))
       return failure();
     rowCalls.push_back(std::move(*call));
@@ -80,21 +65,17 @@ void RowBlockCalls::emitCalls(ContractionUse &use, ContractionFunctions &functio
                               int64_t leastBlocks) {
   if (leastBlocks == 0)
     return emitWhole(use, functions, rowKernels);
-  Operation *last = behind.empty() ? product.getOperation() : behind.back();
-  OpBuilder builder(last);
+  OpBuilder builder(members.back());
   LoopCode code(builder, product.getLoc());
   Value areMany = hasManyBlocks(code, use, leastBlocks);
   APInt known;
   if (matchPattern(areMany, m_ConstantInt(&known)))
-    return known.isZero() ? emitWhole(use, functions, rowKernels) : emitBlocks(use, functions, rowKernels, last);
+    return known.isZero() ? emitWhole(use, functions, rowKernels)
+                          : emitBlocks(use, functions, rowKernels, members.back());
   auto branch = scf::IfOp::create(builder, product.getLoc(), areMany, /*withElseRegion=*/true);
   emitBlocks(use, functions, rowKernels, branch.thenBlock()->getTerminator());
-  Operation *end = branch.elseBlock()->getTerminator();
-  for (rows::KernelOp kernel : before)
-    kernel->moveBefore(end);
-  product->moveBefore(end);
-  for (rows::KernelOp kernel : behind)
-    kernel->moveBefore(end);
+  for (Operation *member : members)
+    member->moveBefore(branch.elseBlock()->getTerminator());
   emitWhole(use, functions, rowKernels);
 }
 
@@ -107,28 +88,31 @@ void RowBlockCalls::emitWhole(ContractionUse &use, ContractionFunctions &functio
 void RowBlockCalls::addPart(Record &record, ValueRange values, ArrayRef<BufferPointer> buffers) const {
   Part part{record.values.size(), values.size(), {}};
   for (auto [index, value] : llvm::enumerate(values))
-    for (const LocalRows &local : locals)
-      if (llvm::any_of(buffers, [&, value = value](const BufferPointer &buffer) {
-            return buffer.second == value && beginTogether(buffer.first, local.buffer);
+    for (auto [local, rowBytes] : locals)
+      if (llvm::any_of(buffers, [&, value = value, local = local](const BufferPointer &buffer) {
+            return buffer.second == value && beginTogether(buffer.first, local);
           }))
-        part.locals.emplace_back(index, local.rowBytes);
+        part.locals.emplace_back(index, rowBytes);
   record.parts.push_back(std::move(part));
   llvm::append_range(record.values, values);
 }
 
 RowBlockCalls::Record RowBlockCalls::collectRecord(OpBuilder &builder, ContractionUse &use, RowKernels &rowKernels) {
   Record record;
-  SmallVector<BufferPointer> buffers;
-  for (auto [operand, pointer] : llvm::zip_equal(use.loops.operands, use.pointers))
-    buffers.emplace_back(operand.buffer, pointer);
-  addPart(record, use.getArguments(), buffers);
-  for (RowCall &call : rowCalls) {
-    buffers.clear();
-    SmallVector<Value> operands(call.use.kernel.getInputs());
-    llvm::append_range(operands, call.use.kernel.getInits());
-    for (auto [operand, address] : llvm::zip_equal(operands, call.use.addresses.operands))
+  auto call = rowCalls.begin();
+  for (Operation *member : members) {
+    SmallVector<BufferPointer> buffers;
+    if (member == product) {
+      for (auto [operand, pointer] : llvm::zip_equal(use.loops.operands, use.pointers))
+        buffers.emplace_back(operand.buffer, pointer);
+      addPart(record, use.getArguments(), buffers);
+      continue;
+    }
+    auto operands = llvm::concat<Value>(SmallVector<Value>(call->use.kernel.getInputs()),
+                                        SmallVector<Value>(call->use.kernel.getInits()));
+    for (auto [operand, address] : llvm::zip(operands, call->use.addresses.operands))
       buffers.emplace_back(operand, address.pointer);
-    addPart(record, rowKernels.makeValues(builder, call), buffers);
+    addPart(record, rowKernels.makeValues(builder, *call++), buffers);
   }
   return record;
 }
@@ -165,13 +149,13 @@ void RowBlockCalls::callBlocks(LoopCode &code, ContractionFunctions &functions, 
         taken[index] = code.at(taken[index], code.builder.getI8Type(), code.multiply(back, code.constant(rowBytes)));
       return taken;
     };
-    for (auto [number, call] : llvm::enumerate(rowCalls)) {
-      if (number == before.size())
-        functions.callBlock(code, take(record.parts.front()), numbers.blockRows, numbers.groups, block, first, end);
-      RowKernels::callRows(code.builder, call, take(record.parts[1 + number]), first, end);
+    auto call = rowCalls.begin();
+    for (auto [member, part] : llvm::zip_equal(members, record.parts)) {
+      if (member == product)
+        functions.callBlock(code, take(part), numbers.blockRows, numbers.groups, block, first, end);
+      else
+        RowKernels::callRows(code.builder, *call++, take(part), first, end);
     }
-    if (behind.empty())
-      functions.callBlock(code, take(record.parts.front()), numbers.blockRows, numbers.groups, block, first, end);
   });
 }
 

@@ -17,12 +17,6 @@ namespace mlir::resid::cpu {
 /// are to stay there: 384 KiB of 768 columns.
 inline constexpr int64_t kBlockRows = 128;
 
-/// A temporary whose rows live no longer than their block, and the bytes of such a row.
-struct LocalRows {
-  Value buffer;
-  int64_t rowBytes;
-};
-
 /// A contraction.row_blocks that has been taken apart.
 class RowBlockCalls {
 public:
@@ -44,13 +38,13 @@ private:
   Value countRows(LoopCode &code, const contraction::KernelLoops &loops);
   Value hasManyBlocks(LoopCode &code, const ContractionUse &use, int64_t leastBlocks);
 
-  /// What the functions of one kernel take, among the values of a record.
+  /// What the functions of one member take, among the values of a record.
   struct Part {
     size_t first, count;
     /// Which of them are pointers to local rows, and the bytes of such a row.
     SmallVector<std::pair<unsigned, int64_t>> locals;
   };
-  /// What a task is given: the values of the product, then of each row kernel, and the numbers of a BlockNumbers.
+  /// What a task is given: the values of each member, and the numbers of a BlockNumbers.
   struct Record {
     SmallVector<Value> values;
     SmallVector<Part> parts;
@@ -62,8 +56,11 @@ private:
                   Value high);
 
   contraction::KernelOp product;
-  SmallVector<rows::KernelOp> before, behind;
-  SmallVector<LocalRows> locals;
+  /// The kernels in the order they run in.
+  SmallVector<Operation *> members;
+  /// Temporaries whose rows live no longer than their block, and the bytes of such a row.
+  SmallVector<std::pair<Value, int64_t>> locals;
+  /// Of the row kernels among the members, in their order.
   std::vector<RowCall> rowCalls;
 };
 
