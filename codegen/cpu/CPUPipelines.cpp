@@ -32,13 +32,6 @@ static void addConversionToLLVM(OpPassManager &manager) {
   manager.addPass(cpu::createFinishLLVMModule());
 }
 
-FailureOr<cpu::CPUTarget> cpu::useSchedule(Operation *op, CPUTarget facts, StringRef schedule) {
-  llvm::Expected<Schedule> parsed = parseSchedule(schedule);
-  if (llvm::Error error = parsed ? facts.use(*parsed) : parsed.takeError())
-    return op->emitError(llvm::toString(std::move(error)));
-  return facts;
-}
-
 /// The options of a pass that emits kernels.
 template <typename Options> static Options makeKernelOptions(const cpu::CPUTarget &target) {
   Options options;

@@ -2,7 +2,7 @@
 //
 // Outlines each attention.kernel into a function, which equal kernels share, and calls it.
 
-#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/KernelPass.h"
 #include "codegen/cpu/attention/AttentionFunctions.h"
 #include <deque>
 
@@ -16,18 +16,12 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
 namespace {
-struct LowerAttention : public cpu::impl::LowerAttentionBase<LowerAttention> {
-  using LowerAttentionBase::LowerAttentionBase;
+struct LowerAttention : KernelPass<cpu::impl::LowerAttentionBase<LowerAttention>> {
+  using KernelPass::KernelPass;
 
-  void runOnOperation() override {
+  LogicalResult lower(const CPUTarget &target) override {
     SmallVector<attention::KernelOp> kernels;
     getOperation().walk([&](attention::KernelOp kernel) { kernels.push_back(kernel); });
-    CPUTarget facts;
-#define RESID_KERNEL_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) facts.MEMBER = MEMBER;
-#include "codegen/cpu/choice/CPUFacts.def"
-    FailureOr<CPUTarget> target = useSchedule(getOperation(), facts, schedule);
-    if (failed(target))
-      return signalPassFailure();
     SymbolTable symbols(getOperation());
     MicroKernels microKernels(symbols);
     std::deque<AttentionFunction> functions;
@@ -35,11 +29,11 @@ struct LowerAttention : public cpu::impl::LowerAttentionBase<LowerAttention> {
     for (attention::KernelOp kernel : kernels) {
       FailureOr<AttentionUse> use = AttentionUse::prepare(kernel);
       if (failed(use))
-        return signalPassFailure();
+        return failure();
       auto known =
           llvm::find_if(functions, [&](AttentionFunction &code) { return code.getFirst().shape.isLike(use->shape); });
       AttentionFunction *code =
-          known != functions.end() ? &*known : &functions.emplace_back(*use, symbols, *target, microKernels);
+          known != functions.end() ? &*known : &functions.emplace_back(*use, symbols, target, microKernels);
       uses.emplace_back(std::move(*use), code);
     }
     for (AttentionFunction &code : functions)
@@ -48,6 +42,7 @@ struct LowerAttention : public cpu::impl::LowerAttentionBase<LowerAttention> {
       code->emitCalls(use);
     for (attention::KernelOp kernel : kernels)
       kernel.erase();
+    return success();
   }
 };
 } // namespace

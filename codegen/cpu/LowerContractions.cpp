@@ -2,7 +2,7 @@
 //
 // Outlines each contraction.kernel into functions, which equal kernels share, and calls them.
 
-#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/KernelPass.h"
 #include "codegen/cpu/blocks/RowBlockCalls.h"
 #include "llvm/ADT/MapVector.h"
 #include <deque>
@@ -17,19 +17,10 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
 namespace {
-struct LowerContractions : public cpu::impl::LowerContractionsBase<LowerContractions> {
-  using LowerContractionsBase::LowerContractionsBase;
+struct LowerContractions : KernelPass<cpu::impl::LowerContractionsBase<LowerContractions>> {
+  using KernelPass::KernelPass;
 
-  void runOnOperation() override {
-    CPUTarget facts;
-#define RESID_KERNEL_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) facts.MEMBER = MEMBER;
-#include "codegen/cpu/choice/CPUFacts.def"
-    FailureOr<CPUTarget> target = useSchedule(getOperation(), facts, schedule);
-    if (failed(target) || failed(lower(*target)))
-      return signalPassFailure();
-  }
-
-  LogicalResult lower(const CPUTarget &target) {
+  LogicalResult lower(const CPUTarget &target) override {
     SmallVector<contraction::RowBlocksOp> groups;
     getOperation().walk([&](contraction::RowBlocksOp blocks) { groups.push_back(blocks); });
     llvm::MapVector<Operation *, RowBlockCalls> blocksOfProducts;

@@ -3,7 +3,7 @@
 // Outlines each rows.kernel into functions over a range of rows, and calls what this call of the kernel needs.
 
 #include "codegen/contractions/ContractionDialect.h"
-#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/KernelPass.h"
 #include "codegen/cpu/rows/RowCalls.h"
 
 namespace mlir::resid::cpu {
@@ -17,27 +17,10 @@ using namespace mlir::resid::cpu;
 
 namespace {
 
-struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
-  using LowerKernelsBase::LowerKernelsBase;
+struct LowerKernels : KernelPass<cpu::impl::LowerKernelsBase<LowerKernels>> {
+  using KernelPass::KernelPass;
 
-  /// A schedule that is none is a wrong flag, which is said before any program is read.
-  LogicalResult initializeOptions(StringRef options, function_ref<LogicalResult(const Twine &)> errorHandler) override {
-    if (failed(Pass::initializeOptions(options, errorHandler)))
-      return failure();
-    llvm::Expected<Schedule> parsed = parseSchedule(schedule);
-    return parsed ? success() : errorHandler(llvm::toString(parsed.takeError()));
-  }
-
-  void runOnOperation() override {
-    CPUTarget facts;
-#define RESID_KERNEL_FACT(TYPE, MEMBER, OPTION, DEFAULT, MEANING) facts.MEMBER = MEMBER;
-#include "codegen/cpu/choice/CPUFacts.def"
-    FailureOr<CPUTarget> target = useSchedule(getOperation(), facts, schedule);
-    if (failed(target) || failed(lower(*target)))
-      return signalPassFailure();
-  }
-
-  LogicalResult lower(const CPUTarget &target) {
+  LogicalResult lower(const CPUTarget &target) override {
     SmallVector<rows::KernelOp> kernels;
     getOperation().walk([&](rows::KernelOp kernel) {
       if (!isa<contraction::RowBlocksOp>(kernel->getParentOp()))

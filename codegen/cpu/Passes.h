@@ -26,9 +26,6 @@ namespace mlir::resid::cpu {
 #define GEN_PASS_REGISTRATION
 #include "codegen/cpu/Passes.h.inc"
 
-/// The target with these facts, to be used as `schedule` says. Errors are reported on `op`.
-FailureOr<CPUTarget> useSchedule(Operation *op, CPUTarget facts, StringRef schedule);
-
 /// Bufferized functions with rows.kernel, linalg, scf … to the LLVM dialect; nothing else and no library call is left,
 /// or an error says what.
 void buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &target);

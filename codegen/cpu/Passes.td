@@ -27,7 +27,8 @@ def OutlineOps : Pass<"resid-outline-ops", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
-/// A pass that emits kernels for a processor. The options are what kernels ask for (choice/CPUFacts.def).
+/// A pass that emits kernels for a processor. The options are what kernels ask for (choice/CPUFacts.def); KernelPass.h
+/// reads them.
 class KernelPass<string name> : Pass<name, "::mlir::ModuleOp"> {
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
