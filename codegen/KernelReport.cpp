@@ -25,15 +25,9 @@ static bool isKernel(Operation *op) {
   return isa_and_present<attention::KernelOp, contraction::KernelOp, rows::KernelOp>(op);
 }
 
-using KernelNames = llvm::MapVector<Operation *, std::string>;
-
-static KernelNames nameKernels(func::FuncOp function, StringRef symbol) {
-  KernelNames names;
-  function.walk([&](Operation *op) {
-    if (isKernel(op))
-      names[op] = (symbol + "." + Twine(names.size())).str();
-  });
-  return names;
+/// The first of the ops that a location tells.
+static rows::SourceOp getFirstSource(ArrayRef<rows::SourceOp> ops) {
+  return ops.empty() ? rows::SourceOp{"an op", ""} : ops.front();
 }
 
 namespace {
@@ -55,6 +49,7 @@ private:
   rows::ByteCount countBytes(Value tensor);
   std::string nameDimension(Value tensor, int64_t dimension);
   std::string nameSize(Value size);
+  std::string nameOther(Value value, int64_t dimension);
   std::string nameTensor(Value tensor);
   std::optional<size_t> findPlace(Value value);
   /// The argument (result) of the signature that a tensor or buffer is, if any.
@@ -64,11 +59,9 @@ private:
   func::FuncOp function;
   boundary::KernelSignature signature;
   ArrayRef<kernels::DescribePlan> machines;
-  KernelNames names;
+  llvm::MapVector<Operation *, std::string> names;
   /// Tensors that come from elsewhere and that an earlier kernel has read.
   DenseSet<Value> known;
-  std::string nameOther(Value value, int64_t dimension);
-
   /// Sizes that no argument says: a value that is a size (with dimension 0), or a dimension of a tensor.
   DenseMap<std::pair<Value, int64_t>, unsigned> otherSizes;
 };
@@ -229,10 +222,7 @@ ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
   assert(kernel->hasAttr(rows::kRefusalsAttribute) && "kernels must be formed with record");
   auto refusals = kernel->getAttrOfType<ArrayAttr>(rows::kRefusalsAttribute);
   for (auto refusal : refusals.getAsRange<DictionaryAttr>()) {
-    auto locate = [&](StringRef key) {
-      SmallVector<rows::SourceOp> ops = rows::getSourceOps(refusal.getAs<LocationAttr>(key));
-      return ops.empty() ? rows::SourceOp{"an op", ""} : ops.front();
-    };
+    auto locate = [&](StringRef key) { return getFirstSource(rows::getSourceOps(refusal.getAs<LocationAttr>(key))); };
     std::string reason = refusal.getAs<StringAttr>(rows::kReasonKey).getValue().str();
     ReportedRefusal entry{locate(rows::kOpKey),
                           "not in the kernel of " + locate(rows::kOtherKey).print() + ": " + reason};
@@ -246,7 +236,10 @@ ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
 
 void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &kernels) {
   result.name = signature.symbol;
-  names = nameKernels(function, signature.symbol);
+  function.walk([&](Operation *op) {
+    if (isKernel(op))
+      names[op] = (Twine(signature.symbol) + "." + Twine(names.size())).str();
+  });
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto kernel = dyn_cast<rows::KernelOp>(op)) {
       kernels.push_back(read(kernel));
@@ -263,6 +256,12 @@ void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &
           result.otherOps.push_back(std::move(source));
     return WalkResult::advance();
   });
+  // Kernels that are equal but for what is noted at them are to stay equal.
+  for (auto &[kernel, name] : names) {
+    kernel->removeAttr(rows::kProgramAttribute);
+    kernel->removeAttr(rows::kRefusalsAttribute);
+    kernel->setAttr(kNameAttribute, StringAttr::get(kernel->getContext(), name));
+  }
 }
 
 //===------------------------------------------- the whole module -------------------------------------------------===//
@@ -288,12 +287,6 @@ void KernelReport::collectKernels(ModuleOp module, ArrayRef<kernels::DescribePla
     size_t first = kernels.size();
     FunctionReader(function, boundary::KernelSignature::fromAttribute(attribute), machines)
         .run(functions.back(), kernels);
-    // Kernels that are equal but for what is noted at them are to stay equal.
-    for (auto &[kernel, name] : nameKernels(function, functions.back().name)) {
-      kernel->removeAttr(rows::kProgramAttribute);
-      kernel->removeAttr(rows::kRefusalsAttribute);
-      kernel->setAttr(kNameAttribute, StringAttr::get(module.getContext(), name));
-    }
     for (const auto &[place, refusal] : chains) {
       if (place != function.getLoc())
         continue;
@@ -304,11 +297,6 @@ void KernelReport::collectKernels(ModuleOp module, ArrayRef<kernels::DescribePla
       (holder == kernels.end() ? functions.back().refusals : holder->refusals).push_back(refusal);
     }
   }
-}
-
-/// The op that a kernel was made of, or the first of them.
-static rows::SourceOp getFirstSource(const ReportedKernel &kernel) {
-  return kernel.fused.empty() ? rows::SourceOp{"an op", ""} : kernel.fused.front();
 }
 
 void KernelReport::collectRowBlocks(ModuleOp module, ArrayRef<kernels::DescribeTogether> machines) {
@@ -336,9 +324,10 @@ void KernelReport::collectRowBlocks(ModuleOp module, ArrayRef<kernels::DescribeT
   module.walk([&](contraction::KernelOp product) {
     auto refusal = product->getAttrOfType<StringAttr>(blocks::kRowBlocksRefusal);
     if (ReportedKernel *kernel = refusal ? find(*product) : nullptr)
-      kernel->refusals.push_back({getFirstSource(*kernel), "does not run by blocks of rows with the row kernel beside "
-                                                           "it: " +
-                                                               refusal.getValue().str()});
+      kernel->refusals.push_back(
+          {getFirstSource(kernel->fused), "does not run by blocks of rows with the row kernel beside "
+                                          "it: " +
+                                              refusal.getValue().str()});
     product->removeAttr(blocks::kRowBlocksRefusal);
   });
   module.walk([](Operation *op) {

@@ -9,9 +9,6 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-/// Mirrors attention.C2.
-static constexpr int64_t kLargestHead = 256;
-
 FloatType AttentionOp::getArithmeticType() {
   SmallVector<Value> operands = {getQ(), getK(), getV()};
   if (getMask())
@@ -85,8 +82,9 @@ static LogicalResult verifyRanks(AttentionOp op) {
 static LogicalResult verifySizes(AttentionOp op) {
   RankedTensorType q = op.getQ().getType(), k = op.getK().getType(), v = op.getV().getType();
   int64_t size = q.getDimSize(3);
-  if (ShapedType::isDynamic(size) || size < 1 || size > kLargestHead) // attention.C2
-    return op.emitOpError("expected heads of a static size from 1 to ") << kLargestHead << " but got " << q;
+  if (ShapedType::isDynamic(size) || size < 1 || size > AttentionOp::kLargestHead) // attention.C2
+    return op.emitOpError("expected heads of a static size from 1 to ")
+           << AttentionOp::kLargestHead << " but got " << q;
   if (k.getDimSize(3) != size || v.getDimSize(3) != size) // attention.C2
     return op.emitOpError("expected k and v with heads of size ") << size << " but got " << k << " and " << v;
   ArrayRef<int64_t> keys = k.getShape();

@@ -125,6 +125,8 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
   let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// The size of a head is at most this.
+    static constexpr int64_t kLargestHead = 256;
     /// f64 if a float operand is, else f32.
     ::mlir::FloatType getArithmeticType();
     /// The factor of the scores, not rounded to the arithmetic type yet.

@@ -30,17 +30,13 @@ static Value toIndex(OpBuilder &builder, Location loc, Value number) {
   return number.getType() == index ? number : arith::IndexCastOp::create(builder, loc, index, number).getResult();
 }
 
-static bool containsDimension(ArrayRef<int64_t> dimensions, int64_t dimension) {
-  return llvm::is_contained(dimensions, dimension);
-}
-
 //===------------------------------------------- gather and scatter -----------------------------------------------===//
 
 /// The dimensions of a table of `rank` that a slice in it spans: all, or all but those that are indexed.
 static SmallVector<int64_t> getSpanned(int64_t rank, ArrayRef<int64_t> indexed, bool keepsIndexed) {
   SmallVector<int64_t> spanned;
   for (int64_t dimension = 0; dimension < rank; ++dimension)
-    if (keepsIndexed || !containsDimension(indexed, dimension))
+    if (keepsIndexed || !llvm::is_contained(indexed, dimension))
       spanned.push_back(dimension);
   return spanned;
 }
@@ -69,7 +65,7 @@ static void lowerGather(tensor::GatherOp op) {
   SmallVector<OpFoldResult> sizes = getSizes(builder, indices, 0, batch), tableSizes;
   tableSizes = getSizes(builder, table, 0, tableRank);
   for (int64_t dimension : spanned)
-    sizes.push_back(containsDimension(gathered, dimension) ? builder.getIndexAttr(1) : tableSizes[dimension]);
+    sizes.push_back(llvm::is_contained(gathered, dimension) ? builder.getIndexAttr(1) : tableSizes[dimension]);
   Value empty = tensor::EmptyOp::create(builder, sizes, type.getElementType());
   SmallVector<Value> columns;
   for (int64_t column = 0, e = gathered.size(); column < e; ++column)
@@ -82,7 +78,7 @@ static void lowerGather(tensor::GatherOp op) {
   auto body = [&](OpBuilder &inner, Location loc, ValueRange elements) {
     SmallVector<Value> place(tableRank);
     for (auto [number, dimension] : llvm::enumerate(spanned))
-      if (!containsDimension(gathered, dimension))
+      if (!llvm::is_contained(gathered, dimension))
         place[dimension] = linalg::IndexOp::create(inner, loc, batch + number);
     for (auto [dimension, number] : llvm::zip(gathered, elements))
       place[dimension] = toIndex(inner, loc, number);

@@ -83,11 +83,11 @@ OpFoldResult RangeChecks::require(const Range &range) {
     fits = arith::AndIOp::create(builder, fits, arith::OrIOp::create(builder, isEmpty, isSize(stride)));
   if (!isKnownInside({builder.getIndexAttr(0), range.size, range.stride, range.tensor, range.dimension}))
     add(fits, RESID_BAD_SHAPE);
+  if (getConstantIntValue(range.offset) == 0)
+    return range.offset;
   Value room = arith::SubIOp::create(builder, limit, extent);
   Value isInside =
       arith::AndIOp::create(builder, isSize(offset), arith::CmpIOp::create(builder, isAtMost, offset, room));
-  if (getConstantIntValue(range.offset) == 0)
-    return range.offset;
   add(isInside, RESID_BAD_VALUE);
   return arith::SelectOp::create(builder, isInside, offset, zero).getResult();
 }

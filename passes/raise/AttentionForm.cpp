@@ -4,6 +4,8 @@
 
 #include "passes/raise/AttentionForm.h"
 
+#include "dialect/ResidDialect.h"
+
 #include "passes/raise/AttentionMask.h"
 #include "passes/raise/CausalMask.h"
 #include "passes/raise/Products.h"
@@ -11,9 +13,6 @@
 
 using namespace mlir;
 using namespace mlir::resid;
-
-/// The largest head of resid.attention.
-static constexpr int64_t kMaximumHeadSize = 256;
 
 static bool isProductElement(const ElementNode *node) {
   return node->kind == ElementNode::Input && node->tensor && getProduct(node->tensor);
@@ -25,9 +24,7 @@ static tensor::ExpandShapeOp getSplit(const ElementNode *node) {
                                                           : tensor::ExpandShapeOp();
 }
 
-//===----------------------------------------------------------------------===//
-// Dimensions
-//===----------------------------------------------------------------------===//
+//===------------------------------------------- dimensions -------------------------------------------------------===//
 
 /// What the dimensions of an operand are, by what the loops are.
 static AttentionOperand getOperand(Contraction &product, OpOperand *operand, ArrayRef<ScoreDimension> loops) {
@@ -81,9 +78,7 @@ static SmallVector<ScoreDimension> getLoops(Contraction &product, OpOperand *ope
   return loops;
 }
 
-//===----------------------------------------------------------------------===//
-// The whole
-//===----------------------------------------------------------------------===//
+//===------------------------------------------- the whole --------------------------------------------------------===//
 
 namespace {
 class AttentionMatcher {
@@ -227,7 +222,8 @@ bool AttentionMatcher::hasKnownSizes() {
     if (feature == operand.dimensions.end() || llvm::count(operand.dimensions, std::nullopt) != 1)
       return refuse("its products are of other shapes");
     int64_t found = type.getDimSize(feature - operand.dimensions.begin());
-    if (ShapedType::isDynamic(found) || found == 0 || found > kMaximumHeadSize || found != size.value_or(found))
+    if (ShapedType::isDynamic(found) || found == 0 || found > AttentionOp::kLargestHead ||
+        found != size.value_or(found))
       return refuse("its heads are not of one size from 1 to 256 in queries, keys and values");
     size = found;
   }

@@ -18,9 +18,7 @@ static constexpr unsigned x = PolynomialRing::x;
 /// √(2/π).
 static constexpr double kTanhScale = 0.79788456080286535588;
 
-//===----------------------------------------------------------------------===//
-// Activations
-//===----------------------------------------------------------------------===//
+//===------------------------------------------- activations ------------------------------------------------------===//
 
 /// The operand of the function that atom `number` is, if it is `OpTy`.
 template <typename OpTy> static const ElementNode *operandOf(const PolynomialRing &ring, unsigned number) {
@@ -143,9 +141,7 @@ std::optional<ActivationForm> resid::matchActivation(const ElementExpression &ex
   return std::nullopt;
 }
 
-//===----------------------------------------------------------------------===//
-// Norms
-//===----------------------------------------------------------------------===//
+//===------------------------------------------- norms ------------------------------------------------------------===//
 
 namespace {
 /// Matches (x - Σx/n)·r·γ + β, or x·r·γ + β, with r the reciprocal root of what stands in a norm's.

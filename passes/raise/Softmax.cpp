@@ -27,9 +27,7 @@ bool resid::anyNode(const ElementNode *node, function_ref<bool(const ElementNode
   return false;
 }
 
-//===----------------------------------------------------------------------===//
-// Softmax
-//===----------------------------------------------------------------------===//
+//===------------------------------------------- softmax ----------------------------------------------------------===//
 
 static bool isNegativeInfinity(const ElementNode *node) {
   node = skipCasts(node);
@@ -129,9 +127,7 @@ std::optional<SoftmaxForm> resid::matchSoftmax(Value weights) {
   return SoftmaxForm{std::move(expression), scores, isOverLast};
 }
 
-//===----------------------------------------------------------------------===//
-// Scores
-//===----------------------------------------------------------------------===//
+//===------------------------------------------- scores -----------------------------------------------------------===//
 
 /// The logical constant that the node is.
 static bool isTrue(const ElementNode *node) {
