@@ -8,6 +8,7 @@ import dataclasses
 
 from transformer import PANEL_COLUMNS
 from .. import native
+from ..layers.model import NetworkCase
 
 EPSILON = 1e-5
 FORMS = (("prepared", "weights packed"), ("out-in", "weights [out, in]"))
@@ -55,15 +56,11 @@ class Decoder:
 
 
 @dataclasses.dataclass(frozen=True)
-class StepCase:
+class StepCase(NetworkCase):
     """One token behind so many others."""
     decoder: Decoder
     past: int
     threads: int
-    type = "f32"
-    results = ("y",)
-    is_read = False
-    tolerance = 5e-4
 
     @property
     def title(self):
@@ -89,9 +86,6 @@ class StepCase:
 
     def extent(self, name):
         return self.decoder.words, 4
-
-    def bytes_of(self, name):
-        return 4 * self.decoder.words
 
 
 class StepArrays(native.Memory):

@@ -63,15 +63,23 @@ def make_program(sizes, layers, tokens, form, has_parts=False, attention="op"):
     return transformer.Model(transformer.parse_options(flags))
 
 
-@dataclasses.dataclass(frozen=True)
-class LayerCase:
-    network: Network
-    layers: int
-    threads: int
+class NetworkCase:
+    """What all cases of networks have: one result, in f32."""
     type = "f32"
     results = ("y",)
     is_read = False
     tolerance = 5e-4
+
+    def bytes_of(self, name):
+        count, size = self.extent(name)
+        return count * size
+
+
+@dataclasses.dataclass(frozen=True)
+class LayerCase(NetworkCase):
+    network: Network
+    layers: int
+    threads: int
 
     @property
     def sizes(self):
@@ -104,9 +112,6 @@ class LayerCase:
 
     def extent(self, name):
         return self.tokens * self.sizes.hidden, 4
-
-    def bytes_of(self, name):
-        return 4 * self.tokens * self.sizes.hidden
 
 
 class RandomWeights:
