@@ -30,10 +30,11 @@ def check_csv(path):
 
 
 def check_limits(rows, limit):
-    """A way's part of the limit is what its time says."""
+    """A way's part of the limit is what its time says, which has one digit behind the point."""
     least = next(float(row["median_ns"]) for row in rows if row["variant"] == limit)
     for row in rows:
-        assert abs(float(row["of_limit"]) - least / float(row["median_ns"])) <= 1e-3, row
+        part = least / float(row["median_ns"])
+        assert abs(float(row["of_limit"]) - part) <= 0.02 * part + 1e-3, row
 
 
 def check_tables(text, count):
