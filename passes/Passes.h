@@ -23,11 +23,18 @@ enum class RaiseLevel { Off, Exact, All };
 /// What differentiation makes of F: F_forward and F_backward, or one function F_value_and_grad.
 enum class GradMode { Split, ValueAndGrad };
 
+/// What the forward hands to the backward: the carries of loops alone, and everything else is computed again; what is
+/// dear to compute; or all that the backward reads.
+enum class GradSave { Min, Default, All };
+
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
 
 /// The level by its name as in flags; Exact where that is empty.
 RaiseLevel readRaiseLevel(StringRef name);
+
+/// What is saved, by its name as in flags; Default where that is empty.
+GradSave readGradSave(StringRef name);
 
 /// What a program is compiled for: in inference, dropout is the identity.
 enum class ProgramMode { Training, Inference };

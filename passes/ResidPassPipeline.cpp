@@ -15,6 +15,10 @@ RaiseLevel resid::readRaiseLevel(StringRef name) {
   return name == "off" ? RaiseLevel::Off : name == "all" ? RaiseLevel::All : RaiseLevel::Exact;
 }
 
+GradSave resid::readGradSave(StringRef name) {
+  return name == "min" ? GradSave::Min : name == "all" ? GradSave::All : GradSave::Default;
+}
+
 void resid::buildResidPassPipeline(OpPassManager &manager, const ResidPassOptions &options) {
   if (options.mode == ProgramMode::Inference)
     manager.addPass(createInference(InferenceOptions{options.report}));

@@ -1,9 +1,9 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// resid-grad: the functions, what goes into them and comes out, and the order in which the rules run. What an op's
-// gradient is, its rule says.
+// resid-grad: which function, and with respect to what; see Differentiation.h.
 
 #include "dialect/FunctionAttributes.h"
+#include "dialect/InlineCalls.h"
 #include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,6 +12,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/grad/Activity.h"
+#include "passes/grad/Differentiation.h"
 #include "passes/grad/Rules.h"
 
 namespace mlir::resid {
@@ -43,192 +44,6 @@ static FailureOr<SmallVector<unsigned>> findArguments(func::FuncOp function, Arr
     arguments.push_back(index);
   }
   return arguments;
-}
-
-/// The ops whose gradients are needed all have a rule.
-static LogicalResult verifyRules(ArrayRef<Operation *> ops) {
-  bool areKnown = true;
-  for (Operation *op : ops)
-    if (!isa<GradientOpInterface>(op)) {
-      op->emitError("'") << op->getName() << "' has no rule for its gradient, and a result depends on it";
-      areKnown = false;
-    }
-  return success(areKnown);
-}
-
-/// A tensor of zeros with the sizes of another.
-static Value createZeros(ImplicitLocOpBuilder &builder, Value like) {
-  Type element = getElementTypeOrSelf(like.getType());
-  Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(element));
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), like);
-  Value empty = tensor::EmptyOp::create(builder, sizes, element);
-  return linalg::FillOp::create(builder, zero, empty).getResult(0);
-}
-
-static NamedAttrList nameArgument(Builder &builder, const Twine &name) {
-  NamedAttrList attributes;
-  attributes.set(kArgumentNameAttribute, builder.getStringAttr(name));
-  return attributes;
-}
-
-/// Adds an argument at that place.
-static Value insertArgument(func::FuncOp function, unsigned place, Type type, const Twine &name) {
-  Builder builder(function.getContext());
-  [[maybe_unused]] LogicalResult added = function.insertArgument(
-      place, type, nameArgument(builder, name).getDictionary(function.getContext()), function.getLoc());
-  assert(succeeded(added) && "a function takes any argument");
-  return function.getArgument(place);
-}
-
-namespace {
-
-/// The differentiation of one function. In the split mode the backward is another function than the forward.
-class Differentiation {
-public:
-  Differentiation(func::FuncOp forward, ArrayRef<unsigned> wrt, GradMode mode)
-      : forward(forward), wrt(wrt), mode(mode), original(forward.getNumArguments()), results(forward.getNumResults()) {}
-
-  LogicalResult run(StringRef name);
-
-private:
-  SmallVector<Value> getSources() const;
-  void prepareForward();
-  void createBackward(StringRef name);
-  void addCotangents(Gradients &gradients);
-  Value getSaved(Value value);
-  LogicalResult runRules(Gradients &gradients);
-  void returnSaved();
-  void returnGradients(Gradients &gradients);
-
-  func::FuncOp forward, backward;
-  ArrayRef<unsigned> wrt;
-  GradMode mode;
-  /// How many arguments and results the function has.
-  unsigned original, results;
-  /// What the forward hands to the backward, in the order of the forward.
-  SmallVector<Value> saved;
-};
-
-} // namespace
-
-SmallVector<Value> Differentiation::getSources() const {
-  func::FuncOp function = forward;
-  return llvm::map_to_vector(wrt, [&](unsigned index) -> Value { return function.getArgument(index); });
-}
-
-void Differentiation::prepareForward() {
-  OpBuilder builder(forward.getContext());
-  for (Operation *op : Activity(forward.front(), getSources()).ops)
-    cast<GradientOpInterface>(op).prepareForward(builder);
-}
-
-/// A function with the arguments of the forward and an empty body; in the other mode, the forward itself.
-void Differentiation::createBackward(StringRef name) {
-  if (mode == GradMode::ValueAndGrad) {
-    backward = forward;
-    return;
-  }
-  OpBuilder builder(forward.getContext());
-  builder.setInsertionPointAfter(forward);
-  backward = func::FuncOp::create(builder, forward.getLoc(), (name + "_backward").str(), forward.getFunctionType());
-  // Results have attributes of their own.
-  if (ArrayAttr attributes = forward.getArgAttrsAttr())
-    backward.setArgAttrsAttr(attributes);
-  backward.setVisibility(forward.getVisibility());
-  Block *body = backward.addEntryBlock();
-  for (auto [argument, old] : llvm::zip_equal(body->getArguments(), forward.getArguments()))
-    argument.setLoc(old.getLoc());
-  builder.setInsertionPointToEnd(body);
-  func::ReturnOp::create(builder, forward.getLoc());
-}
-
-/// The gradients of the results come in.
-void Differentiation::addCotangents(Gradients &gradients) {
-  Operation *terminator = forward.front().getTerminator();
-  for (auto [index, result] : llvm::enumerate(terminator->getOperands()))
-    if (hasGradient(result.getType())) {
-      Value cotangent = insertArgument(backward, backward.getNumArguments(), result.getType(), "d_out" + Twine(index));
-      gradients.add(result, cotangent);
-    }
-}
-
-/// The value itself where the backward sees it, else an argument of the backward, in the order of the forward.
-Value Differentiation::getSaved(Value value) {
-  if (forward == backward)
-    return value;
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return backward.getArgument(argument.getArgNumber());
-  auto isBefore = [](Value a, Value b) {
-    Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
-    if (first != second)
-      return first->isBeforeInBlock(second);
-    return cast<OpResult>(a).getResultNumber() < cast<OpResult>(b).getResultNumber();
-  };
-  auto *place = llvm::lower_bound(saved, value, isBefore);
-  unsigned index = place - saved.begin();
-  saved.insert(place, value);
-  return insertArgument(backward, original + index, value.getType(), "saved");
-}
-
-LogicalResult Differentiation::runRules(Gradients &gradients) {
-  Activity activity(forward.front(), getSources());
-  for (Operation *op : llvm::reverse(activity.ops)) {
-    if (llvm::none_of(op->getResults(), [&](Value result) { return gradients.get(result); }))
-      continue;
-    gradients.getBuilder().setLoc(op->getLoc());
-    if (failed(cast<GradientOpInterface>(op).differentiate(gradients)))
-      return failure();
-  }
-  return success();
-}
-
-void Differentiation::returnSaved() {
-  for (auto [index, value] : llvm::enumerate(saved)) {
-    [[maybe_unused]] LogicalResult added = forward.insertResult(results + index, value.getType(), DictionaryAttr());
-    assert(succeeded(added) && "a function takes any result");
-    // The number of an argument tells which result it is.
-    backward.setArgAttr(original + index, kArgumentNameAttribute,
-                        StringAttr::get(forward.getContext(), "saved" + Twine(index)));
-  }
-  Operation *terminator = forward.front().getTerminator();
-  terminator->insertOperands(terminator->getNumOperands(), saved);
-}
-
-/// In the split mode these are all results, else they stand behind those of the function.
-void Differentiation::returnGradients(Gradients &gradients) {
-  ImplicitLocOpBuilder &builder = gradients.getBuilder();
-  builder.setLoc(backward.getLoc());
-  SmallVector<Value> values;
-  for (Value source : getSources()) {
-    Value gradient = gradients.get(source);
-    values.push_back(gradient ? gradient : createZeros(builder, gradients.getPrimal(source)));
-  }
-  Operation *terminator = backward.front().getTerminator();
-  if (backward != forward)
-    backward.setFunctionType(
-        FunctionType::get(backward.getContext(), backward.getArgumentTypes(), ValueRange(values).getTypes()));
-  else
-    for (auto [index, value] : llvm::enumerate(values)) {
-      [[maybe_unused]] LogicalResult added = backward.insertResult(results + index, value.getType(), DictionaryAttr());
-      assert(succeeded(added) && "a function takes any result");
-    }
-  terminator->insertOperands(terminator->getNumOperands(), values);
-}
-
-LogicalResult Differentiation::run(StringRef name) {
-  if (failed(verifyRules(Activity(forward.front(), getSources()).ops)))
-    return failure();
-  prepareForward();
-  createBackward(name);
-  DenseSet<Value> needed = Activity(forward.front(), getSources()).needed;
-  Gradients gradients(OpBuilder(backward.front().getTerminator()), needed,
-                      [&](Value value) { return getSaved(value); });
-  addCotangents(gradients);
-  if (failed(runRules(gradients)))
-    return failure();
-  returnGradients(gradients);
-  returnSaved();
-  return success();
 }
 
 namespace {
@@ -288,5 +103,7 @@ LogicalResult Grad::differentiate() {
   copy.setSymName(function + (mode == GradMode::Split ? "_forward" : "_value_and_grad"));
   SymbolTable(getOperation()).insert(copy, std::next(Block::iterator(*found)));
   copy.setPublic();
-  return failure(failed(expand(copy)) || failed(Differentiation(copy, *arguments, mode).run(function)));
+  if (failed(inlineCalls(copy)) || failed(expand(copy)))
+    return failure();
+  return resid::differentiate(copy, function + "_backward", *arguments, mode, save);
 }

@@ -18,6 +18,10 @@ def Resid_GradientOpInterface : OpInterface<"GradientOpInterface"> {
       Makes the op of the forward give what its rule reads, where it does not already; the op that stands in its place.
     }], "::mlir::Operation *", "prepareForward", (ins "::mlir::OpBuilder &":$builder), "", "return $_op;">,
     InterfaceMethod<[{
+      Computes a result again where the backward stands, if that is cheap beside reading it from memory: then nothing
+      else has to be saved for it. Else null.
+    }], "::mlir::Value", "recompute", (ins "unsigned":$number, "::mlir::resid::Gradients &":$gradients), "", "return {};">,
+    InterfaceMethod<[{
       Adds the gradients of its operands that are needed. At least one of its results has a gradient. Where it cannot,
       it says so at the op.
     }], "::llvm::LogicalResult", "differentiate", (ins "::mlir::resid::Gradients &":$gradients)>];

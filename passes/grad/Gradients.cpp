@@ -7,19 +7,53 @@
 #include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
 #include "passes/grad/GradientInterface.cpp.inc"
 
-/// Constants, and numbers made of numbers, such as the step of a dropout, are made again: no memory holds them.
-static bool isMadeAgain(Operation *op) {
-  if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
-    return false;
-  return op->hasTrait<OpTrait::ConstantLike>() ||
-         llvm::none_of(op->getResultTypes(), [](Type type) { return isa<ShapedType>(type); });
+/// What an op reads, in its regions too, and does not make itself.
+static SetVector<Value> getReads(Operation *op) {
+  SetVector<Value> reads(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), reads);
+  return reads;
+}
+
+/// Constants, numbers made of numbers, such as the step of a dropout, and tensors made of both: no memory holds them.
+static bool isMadeOfNumbers(Operation *op) {
+  return isMemoryEffectFree(op) && llvm::all_of(getReads(op), [](Value read) {
+           return !isa<ShapedType>(read.getType()) || (read.getDefiningOp() && isMadeOfNumbers(read.getDefiningOp()));
+         });
+}
+
+/// Whether all results of the op are numbers.
+static bool givesNumbers(Operation *op) {
+  return isMemoryEffectFree(op) && llvm::none_of(op->getResultTypes(), [](Type type) { return isa<ShapedType>(type); });
+}
+
+Value Gradients::clone(OpResult value) {
+  IRMapping mapping;
+  for (Value read : getReads(value.getOwner()))
+    mapping.map(read, getPrimal(read));
+  Operation *copy = builder.clone(*value.getOwner(), mapping);
+  for (auto [result, copied] : llvm::zip_equal(value.getOwner()->getResults(), copy->getResults()))
+    primals[result] = copied;
+  return primals.lookup(value);
+}
+
+Value Gradients::recompute(OpResult value) {
+  Operation *op = value.getOwner();
+  if (givesNumbers(op) || isMadeOfNumbers(op))
+    return clone(value);
+  // The carries of a loop are what it computes; it is not run again.
+  if (save == GradSave::Min && isMemoryEffectFree(op) && !isa<LoopLikeOpInterface>(op))
+    return clone(value);
+  auto rule = dyn_cast<GradientOpInterface>(op);
+  return rule && save == GradSave::Default ? rule.recompute(value.getResultNumber(), *this) : Value();
 }
 
 Value Gradients::getPrimal(Value value) {
@@ -27,16 +61,10 @@ Value Gradients::getPrimal(Value value) {
     return value;
   if (Value known = primals.lookup(value))
     return known;
-  Operation *op = value.getDefiningOp();
-  if (!isMadeAgain(op))
-    return primals[value] = getSaved(value);
-  IRMapping mapping;
-  for (Value operand : op->getOperands())
-    mapping.map(operand, getPrimal(operand));
-  Operation *copy = builder.clone(*op, mapping);
-  for (auto [result, copied] : llvm::zip_equal(op->getResults(), copy->getResults()))
-    primals[result] = copied;
-  return primals.lookup(value);
+  Value made;
+  if (auto result = dyn_cast<OpResult>(value))
+    made = recompute(result);
+  return primals[value] = made ? made : getSaved(value);
 }
 
 Value Gradients::take(Value value) {

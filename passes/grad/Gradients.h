@@ -9,6 +9,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Value.h"
+#include "passes/Passes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include <functional>
@@ -21,8 +22,9 @@ public:
   using GetSaved = std::function<Value(Value)>;
 
   /// `needed` are the values whose gradients are asked for, or lead to one that is.
-  Gradients(OpBuilder builder, const DenseSet<Value> &needed, GetSaved getSaved)
-      : builder(UnknownLoc::get(builder.getContext()), builder), needed(needed), getSaved(std::move(getSaved)) {}
+  Gradients(OpBuilder builder, const DenseSet<Value> &needed, GetSaved getSaved, GradSave save)
+      : builder(UnknownLoc::get(builder.getContext()), builder), needed(needed), getSaved(std::move(getSaved)),
+        save(save) {}
 
   /// At the place of the backward, with the location of the op whose rule is running.
   ImplicitLocOpBuilder &getBuilder() { return builder; }
@@ -39,9 +41,13 @@ public:
   void add(Value value, Value gradient);
 
 private:
+  Value recompute(OpResult value);
+  Value clone(OpResult value);
+
   ImplicitLocOpBuilder builder;
   const DenseSet<Value> &needed;
   GetSaved getSaved;
+  GradSave save;
   DenseMap<Value, Value> primals, gradients;
 };
 

@@ -27,6 +27,18 @@ template <typename NormOp> struct NormGradRule : GradientOpInterface::ExternalMo
     return asked;
   }
 
+  /// The rule reads x anyway, so the result costs arithmetic alone.
+  Value recompute(Operation *op, unsigned number, Gradients &gradients) const {
+    auto norm = cast<NormOp>(op);
+    if (number != 0)
+      return {};
+    NormParts parts = norm.getNormParts();
+    for (Value *operand : {&parts.x, &parts.gamma, &parts.beta})
+      *operand = gradients.getPrimal(*operand);
+    return createNorm(gradients.getBuilder(), op->getLoc(), parts, parts.x, norm.getResult().getType(), {})
+        ->getResult(0);
+  }
+
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
     auto norm = cast<NormOp>(op);
     NormParts parts = norm.getNormParts();

@@ -43,17 +43,21 @@ def Grad : Pass<"resid-grad", "::mlir::ModuleOp"> {
     }
     ```
 
-    **What is saved** is what a rule reads and what is no argument: what a norm normalises, and its statistics. Masks of
-    dropout are computed again, and so are constants and numbers made of numbers. A normalised value is made again from
-    the statistics.
+    **What is saved** is what a rule reads and what is no argument. `save` chooses:
+    - `default`: what a norm normalises, its statistics, the inputs of products. Norms are computed again where
+      something else reads their results.
+    - `min`: nothing; the backward computes the forward again.
+    - `all`: everything that is read.
+    Masks of dropout are never saved, and neither are constants, numbers made of numbers, and tensors made of these. A
+    remark says how many bytes are saved, as a sum of products with the sizes at run time, written `?`.
 
     **Zeros.** A gradient that is zero everywhere is no tensor, and nothing is added to it. Where the gradient of an
     argument that was asked for is zero, the result is a tensor of zeros.
 
     **Which ops.** `resid.add` without a gate, `resid.add_bias`, `resid.dropout`, `resid.layer_norm`, `resid.rms_norm`,
-    `arith.extf` and `arith.truncf` on tensors have a rule. `resid.add_norm` and `resid.block` are expanded first. Any
-    other op that an argument reaches through, on the way to a result, is an error that names it. An op of no influence
-    needs no rule.
+    `arith.extf` and `arith.truncf` on tensors have a rule. `resid.add_norm` and `resid.block` are expanded first, and
+    calls are replaced by the bodies of their callees. Any other op that an argument reaches through, on the way to a
+    result, is an error that names it. An op of no influence needs no rule.
 
     **Refused:** a function that is not there, or has a body of several blocks; arguments in `wrt` that are not there or
     no float tensors; names of functions that are taken; gradients through the statistics of a norm, which a result of F
@@ -71,6 +75,13 @@ def Grad : Pass<"resid-grad", "::mlir::ModuleOp"> {
              ::llvm::cl::values(
                clEnumValN(::mlir::resid::GradMode::Split, "split", "one forward, one backward"),
                clEnumValN(::mlir::resid::GradMode::ValueAndGrad, "value-and-grad", "one for both"))
+           }]>,
+                 Option<"save", "save", "::mlir::resid::GradSave", /*default=*/"::mlir::resid::GradSave::Default",
+                        "what the forward saves", [{
+             ::llvm::cl::values(
+               clEnumValN(::mlir::resid::GradSave::Min, "min", "carries of loops; the rest is computed again"),
+               clEnumValN(::mlir::resid::GradSave::Default, "default", "all but what is cheap to compute again"),
+               clEnumValN(::mlir::resid::GradSave::All, "all", "all that the backward reads"))
            }]>];
 }
 

@@ -60,11 +60,15 @@ static Error setGradients(ResidcOptions &options, const CommandLine &line) {
   options.gradients.function = line.getValue(OPT_grad).str();
   if (line.has(OPT_grad) && options.gradients.function.empty())
     return makeUsageError("expected --grad=FUNC, but got no name");
-  for (auto [flag, name] : {std::pair(OPT_wrt, "--wrt"), std::pair(OPT_grad_mode, "--grad-mode")})
+  for (auto [flag, name] :
+       {std::pair(OPT_wrt, "--wrt"), std::pair(OPT_grad_mode, "--grad-mode"), std::pair(OPT_save, "--save")})
     if (!line.has(OPT_grad) && line.has(flag))
       return makeUsageError(Twine("expected --grad beside ") + name + ", but got none");
   if (line.getValue(OPT_grad_mode) == "value-and-grad")
     options.gradients.mode = GradMode::ValueAndGrad;
+  if (line.has(OPT_save) && options.gradients.mode == GradMode::ValueAndGrad)
+    return makeUsageError("expected no --save beside --grad-mode=value-and-grad, which saves nothing");
+  options.gradients.save = readGradSave(line.getValue(OPT_save));
   if (!line.has(OPT_wrt))
     return Error::success();
   SmallVector<StringRef> numbers;
