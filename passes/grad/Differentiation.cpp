@@ -10,22 +10,12 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/grad/Activity.h"
+#include "passes/grad/BlockRules.h"
 #include "passes/grad/Rules.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;
-
-/// The ops whose gradients are needed all have a rule.
-static LogicalResult verifyRules(ArrayRef<Operation *> ops) {
-  bool areKnown = true;
-  for (Operation *op : ops)
-    if (!isa<GradientOpInterface>(op)) {
-      op->emitError("'") << op->getName() << "' has no rule for its gradient, and a result depends on it";
-      areKnown = false;
-    }
-  return success(areKnown);
-}
 
 /// The bytes of the values, as a polynomial in sizes at run time.
 static std::string printBytes(ArrayRef<Value> values) {
@@ -79,25 +69,22 @@ namespace {
 class Differentiation {
 public:
   Differentiation(func::FuncOp forward, ArrayRef<unsigned> wrt, GradMode mode, GradSave save)
-      : forward(forward), wrt(wrt), mode(mode), save(mode == GradMode::ValueAndGrad ? GradSave::All : save),
-        original(forward.getNumArguments()), results(forward.getNumResults()) {}
+      : forward(forward), wrt(wrt), mode(mode), save(save), original(forward.getNumArguments()),
+        results(forward.getNumResults()) {}
 
   LogicalResult run(StringRef name);
 
 private:
   SmallVector<Value> getSources() const;
-  void prepareForward();
   void createBackward(StringRef name);
   void addCotangents(Gradients &gradients);
   Value getSaved(Value value);
-  LogicalResult runRules(Gradients &gradients);
   void returnSaved();
   void returnGradients(Gradients &gradients);
 
   func::FuncOp forward, backward;
   ArrayRef<unsigned> wrt;
   GradMode mode;
-  /// Where one function computes both, nothing is computed twice.
   GradSave save;
   /// How many arguments and results the function has.
   unsigned original, results;
@@ -110,12 +97,6 @@ private:
 SmallVector<Value> Differentiation::getSources() const {
   func::FuncOp function = forward;
   return llvm::map_to_vector(wrt, [&](unsigned index) -> Value { return function.getArgument(index); });
-}
-
-void Differentiation::prepareForward() {
-  OpBuilder builder(forward.getContext());
-  for (Operation *op : Activity(forward.front(), getSources()).ops)
-    cast<GradientOpInterface>(op).prepareForward(builder);
 }
 
 /// A function with the arguments of the forward and an empty body; in the other mode, the forward itself.
@@ -166,18 +147,6 @@ Value Differentiation::getSaved(Value value) {
   return insertArgument(backward, original + index, value.getType(), "saved");
 }
 
-LogicalResult Differentiation::runRules(Gradients &gradients) {
-  Activity activity(forward.front(), getSources());
-  for (Operation *op : llvm::reverse(activity.ops)) {
-    if (llvm::none_of(op->getResults(), [&](Value result) { return gradients.get(result); }))
-      continue;
-    gradients.getBuilder().setLoc(op->getLoc());
-    if (failed(cast<GradientOpInterface>(op).differentiate(gradients)))
-      return failure();
-  }
-  return success();
-}
-
 void Differentiation::returnSaved() {
   for (auto [index, value] : llvm::enumerate(saved)) {
     [[maybe_unused]] LogicalResult added = forward.insertResult(results + index, value.getType(), DictionaryAttr());
@@ -212,15 +181,18 @@ void Differentiation::returnGradients(Gradients &gradients) {
 }
 
 LogicalResult Differentiation::run(StringRef name) {
-  if (failed(verifyRules(Activity(forward.front(), getSources()).ops)))
+  Block &body = forward.front();
+  // Where one function computes both, nothing is computed twice.
+  Forward known(mode == GradMode::ValueAndGrad ? GradSave::All : save);
+  if (failed(verifyBlock(body, getSources())) || failed(prepareBlock(body, getSources(), known)))
     return failure();
-  prepareForward();
   createBackward(name);
-  DenseSet<Value> needed = Activity(forward.front(), getSources()).needed;
+  DenseSet<Value> needed = Activity(body, getSources()).needed;
   Gradients gradients(
-      OpBuilder(backward.front().getTerminator()), needed, [&](Value value) { return getSaved(value); }, save);
+      OpBuilder(backward.front().getTerminator()), needed, forward.getBody(),
+      [&](Value value) { return getSaved(value); }, known);
   addCotangents(gradients);
-  if (failed(runRules(gradients)))
+  if (failed(differentiateBlock(body, getSources(), gradients)))
     return failure();
   returnGradients(gradients);
   returnSaved();

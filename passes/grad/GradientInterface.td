@@ -15,8 +15,16 @@ def Resid_GradientOpInterface : OpInterface<"GradientOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      Makes the op of the forward give what its rule reads, where it does not already; the op that stands in its place.
-    }], "::mlir::Operation *", "prepareForward", (ins "::mlir::OpBuilder &":$builder), "", "return $_op;">,
+      Whether its gradients can be made, as far as that shows before anything is changed. Where not, it says so at the op.
+      `needed` are the values that have gradients.
+    }], "::llvm::LogicalResult", "verifyRule", (ins "const ::llvm::DenseSet<::mlir::Value> &":$needed), "",
+      "return ::llvm::success();">,
+    InterfaceMethod<[{
+      Makes the op of the forward give what its rule reads, where it does not already; another op may stand in its place
+      then.
+    }], "::llvm::LogicalResult", "prepareForward", (ins "::mlir::OpBuilder &":$builder,
+      "::mlir::resid::Forward &":$forward, "const ::llvm::DenseSet<::mlir::Value> &":$needed), "",
+      "return ::llvm::success();">,
     InterfaceMethod<[{
       Computes a result again where the backward stands, if that is cheap beside reading it from memory: then nothing
       else has to be saved for it. Else null.

@@ -50,10 +50,10 @@ Value Gradients::recompute(OpResult value) {
   if (givesNumbers(op) || isMadeOfNumbers(op))
     return clone(value);
   // The carries of a loop are what it computes; it is not run again.
-  if (save == GradSave::Min && isMemoryEffectFree(op) && !isa<LoopLikeOpInterface>(op))
+  if (forward.save == GradSave::Min && isMemoryEffectFree(op) && !isa<LoopLikeOpInterface>(op))
     return clone(value);
   auto rule = dyn_cast<GradientOpInterface>(op);
-  return rule && save == GradSave::Default ? rule.recompute(value.getResultNumber(), *this) : Value();
+  return rule && forward.save == GradSave::Default ? rule.recompute(value.getResultNumber(), *this) : Value();
 }
 
 Value Gradients::getPrimal(Value value) {
@@ -62,7 +62,7 @@ Value Gradients::getPrimal(Value value) {
   if (Value known = primals.lookup(value))
     return known;
   Value made;
-  if (auto result = dyn_cast<OpResult>(value))
+  if (auto result = dyn_cast<OpResult>(value); result && region.isAncestor(value.getParentRegion()))
     made = recompute(result);
   return primals[value] = made ? made : getSaved(value);
 }

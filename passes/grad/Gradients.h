@@ -16,15 +16,25 @@
 
 namespace mlir::resid {
 
+/// What is known of the function that is differentiated, beside its text.
+struct Forward {
+  explicit Forward(GradSave save) : save(save) {}
+
+  GradSave save;
+  /// Of a value in a loop, the result of the loop that has it for every iteration.
+  DenseMap<Value, Value> stacks;
+};
+
 class Gradients {
 public:
   /// What gives a value of the forward where the backward stands; it is saved if need be.
   using GetSaved = std::function<Value(Value)>;
 
-  /// `needed` are the values whose gradients are asked for, or lead to one that is.
-  Gradients(OpBuilder builder, const DenseSet<Value> &needed, GetSaved getSaved, GradSave save)
-      : builder(UnknownLoc::get(builder.getContext()), builder), needed(needed), getSaved(std::move(getSaved)),
-        save(save) {}
+  /// `needed` are the values whose gradients are asked for, or lead to one that is. Values of outside of `region` are
+  /// the matter of `getSaved` alone.
+  Gradients(OpBuilder builder, const DenseSet<Value> &needed, Region &region, GetSaved getSaved, const Forward &forward)
+      : builder(UnknownLoc::get(builder.getContext()), builder), needed(needed), region(region),
+        getSaved(std::move(getSaved)), forward(forward) {}
 
   /// At the place of the backward, with the location of the op whose rule is running.
   ImplicitLocOpBuilder &getBuilder() { return builder; }
@@ -40,14 +50,19 @@ public:
   /// Adds to the gradient of a value if that is needed. Both have one type; null adds nothing.
   void add(Value value, Value gradient);
 
+  /// Computes a value of the forward again, whatever it costs.
+  Value clone(OpResult value);
+  const DenseSet<Value> &getNeeded() const { return needed; }
+  const Forward &getForward() const { return forward; }
+
 private:
   Value recompute(OpResult value);
-  Value clone(OpResult value);
 
   ImplicitLocOpBuilder builder;
   const DenseSet<Value> &needed;
+  Region &region;
   GetSaved getSaved;
-  GradSave save;
+  const Forward &forward;
   DenseMap<Value, Value> primals, gradients;
 };
 

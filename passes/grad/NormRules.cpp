@@ -13,10 +13,10 @@ namespace {
 
 /// The forward gives its statistics, and the backward takes in the gradient that x has already: that of the sum.
 template <typename NormOp> struct NormGradRule : GradientOpInterface::ExternalModel<NormGradRule<NormOp>, NormOp> {
-  Operation *prepareForward(Operation *op, OpBuilder &builder) const {
+  LogicalResult prepareForward(Operation *op, OpBuilder &builder, Forward &, const DenseSet<Value> &) const {
     auto norm = cast<NormOp>(op);
     if (!norm.getStatistics().empty())
-      return op;
+      return success();
     NormParts parts = norm.getNormParts();
     SmallVector<Type> types(getNormRule(parts.kind).statistics.size(), parts.getStatisticsType(norm.getX().getType()));
     builder.setInsertionPoint(op);
@@ -24,7 +24,7 @@ template <typename NormOp> struct NormGradRule : GradientOpInterface::ExternalMo
     asked->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     norm.getResult().replaceAllUsesWith(asked->getResult(0));
     op->erase();
-    return asked;
+    return success();
   }
 
   /// The rule reads x anyway, so the result costs arithmetic alone.
