@@ -54,10 +54,9 @@ def Grad : Pass<"resid-grad", "::mlir::ModuleOp"> {
     **Zeros.** A gradient that is zero everywhere is no tensor, and nothing is added to it. Where the gradient of an
     argument that was asked for is zero, the result is a tensor of zeros.
 
-    **Which ops.** `resid.add` without a gate, `resid.add_bias`, `resid.dropout`, `resid.layer_norm`, `resid.rms_norm`,
-    `arith.extf` and `arith.truncf` on tensors have a rule. `resid.add_norm` and `resid.block` are expanded first, and
-    calls are replaced by the bodies of their callees. Any other op that an argument reaches through, on the way to a
-    result, is an error that names it. An op of no influence needs no rule.
+    **Which ops.** The table of [gradients](gradients.md#arithmetic) has them all. `resid.add_norm` and `resid.block` are
+    expanded first, and calls are replaced by the bodies of their callees. Any other op that an argument reaches
+    through, on the way to a result, is an error that names it. An op of no influence needs no rule.
 
     **Refused:** a function that is not there, or has a body of several blocks; arguments in `wrt` that are not there or
     no float tensors; names of functions that are taken; gradients through the statistics of a norm, which a result of F
