@@ -39,7 +39,7 @@ static bool accumulatesProducts(Block &body, Value a, Value b, Value acc) {
 
 static bool isFloat(Type type) { return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type); }
 
-std::optional<Contraction> resid::matchContraction(linalg::LinalgOp op) {
+std::optional<Contraction> resid::matchProductSum(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumReductionLoops() + op.getNumParallelLoops() != op.getNumLoops() ||
       op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
     return std::nullopt;
@@ -58,14 +58,20 @@ std::optional<Contraction> resid::matchContraction(linalg::LinalgOp op) {
   }
   if (!accumulatesProducts(body, body.getArgument(0), body.getArgument(1), body.getArgument(2)))
     return std::nullopt;
-  bool isOneSided = false;
-  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
     if (outMap.isFunctionOfDim(loop) == (kind == utils::IteratorType::reduction))
       return std::nullopt;
-    isOneSided |= aMap.isFunctionOfDim(loop) != bMap.isFunctionOfDim(loop);
-  }
-  if (!isOneSided)
-    return std::nullopt;
   Builder builder(op.getContext());
   return Contraction{op, a, b, init, isWide ? builder.getF64Type() : builder.getF32Type()};
+}
+
+std::optional<Contraction> resid::matchContraction(linalg::LinalgOp op) {
+  std::optional<Contraction> found = matchProductSum(op);
+  if (!found)
+    return std::nullopt;
+  AffineMap aMap = found->getMap(found->a), bMap = found->getMap(found->b);
+  for (unsigned loop = 0; loop != op.getNumLoops(); ++loop)
+    if (aMap.isFunctionOfDim(loop) != bMap.isFunctionOfDim(loop))
+      return found;
+  return std::nullopt;
 }

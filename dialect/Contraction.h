@@ -31,6 +31,10 @@ struct Contraction {
 ///   the rows, and no contraction.
 std::optional<Contraction> matchContraction(linalg::LinalgOp op);
 
+/// The same without the last condition: any sum of products, such as that of two vectors. One that is no contraction
+/// has the arithmetic of other sums.
+std::optional<Contraction> matchProductSum(linalg::LinalgOp op);
+
 } // namespace mlir::resid
 
 #endif

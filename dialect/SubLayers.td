@@ -182,7 +182,8 @@ def Resid_RotaryOp : Resid_Op<"rotary", [InferTypeOpAdaptor,
     **Not allowed.** An offset that is negative, or too large for the tables to have a row for each position, is an error
     at run time. Positions per sample are not known here: gather the rows of the tables, and turn each sample by itself.
 
-    **Gradient.** `dx` is `dy` turned back: the same op with `-sin` in place of `sin`.
+    **Gradient.** `dx` is `dy` turned back: the same op with `-sin` in place of `sin`. `cos` and `sin` have no
+    gradient yet.
 
     **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. Operands are widened to it. Both products are
     rounded to it, and so is their difference or sum; there is no fused multiply-add. The result is rounded once, to the

@@ -53,7 +53,8 @@ struct Grad : resid::impl::GradBase<Grad> {
   /// The rules come with the dialects, before any program is read.
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<ResidDialect, arith::ArithDialect, linalg::LinalgDialect, tensor::TensorDialect>();
-    for (auto registerRules : {registerResidualRules, registerNormRules, registerCastRules})
+    for (auto registerRules :
+         {registerResidualRules, registerNormRules, registerCastRules, registerContractionRules, registerSubLayerRules})
       registerRules(registry);
   }
 

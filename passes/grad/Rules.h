@@ -6,6 +6,7 @@
 #ifndef RESID_PASSES_GRAD_RULES_H
 #define RESID_PASSES_GRAD_RULES_H
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/grad/Gradients.h"
 
 namespace mlir::resid {
@@ -14,6 +15,11 @@ namespace mlir::resid {
 void registerResidualRules(DialectRegistry &registry);
 void registerNormRules(DialectRegistry &registry);
 void registerCastRules(DialectRegistry &registry);
+void registerContractionRules(DialectRegistry &registry);
+void registerSubLayerRules(DialectRegistry &registry);
+
+/// The rule of every sum of products (dialect/Contraction.h), which a linalg.generic may be, too.
+LogicalResult differentiateContraction(linalg::LinalgOp op, Gradients &gradients);
 
 /// The tensor rounded or widened to another element type.
 Value createCast(ImplicitLocOpBuilder &builder, Value tensor, Type elementType);
@@ -25,6 +31,18 @@ Value createScaled(ImplicitLocOpBuilder &builder, Value tensor, const APFloat &f
 /// The sum of the tensor over its leading dimensions, in the order of all sums down the rows; rounded to f32, or f64
 /// where the tensor is of it, and then to the element type of `type`, which has the last dimensions.
 Value createColumnSum(ImplicitLocOpBuilder &builder, Value tensor, RankedTensorType type);
+
+/// A factor of a product, and how the loops read it: a projected permutation.
+struct Factor {
+  Value tensor;
+  AffineMap map;
+};
+
+/// a·b, summed over the loops that `map`, that of the result, lacks. f64 if the element type of one of the three is it,
+/// else f32, is the arithmetic type; there is one rounding, to the element type of `type`. Where no factor knows the
+/// size of a loop, `getLike` gives a tensor with the sizes of the result.
+Value createProductSum(ImplicitLocOpBuilder &builder, Factor a, Factor b, RankedTensorType type, AffineMap map,
+                       function_ref<Value()> getLike);
 
 } // namespace mlir::resid
 

@@ -41,3 +41,25 @@ func.func @f(%n: i64) -> i64 {
 
 // expected-error @+1 {{expected a function with one block to differentiate, but 'f' has 0}}
 func.func private @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32>
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %cos: tensor<4x4xf32>) -> tensor<4x8xf32> {
+  // expected-error @+1 {{'resid.rotary' op has no gradient of its tables yet: expected cos and sin that depend on no argument whose gradient is taken}}
+  %y = resid.rotary %x cos(%cos) sin(%cos) : tensor<4x8xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<f32> {
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  // expected-error @+1 {{'linalg.generic' op has no gradient of this form: expected a sum of products of f16, bf16, f32 or f64}}
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<4xf32>) outs(%zero : tensor<f32>) {
+  ^bb0(%e: f32, %old: f32):
+    %n = arith.maximumf %e, %old : f32
+    linalg.yield %n : f32
+  } -> tensor<f32>
+  return %y : tensor<f32>
+}
