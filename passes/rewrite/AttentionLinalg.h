@@ -1,0 +1,81 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention as ops of linalg: its products, scores and masks, which its expansion and its gradient are made of. Between
+// the products, heads are one dimension; in them, the heads that share keys are a dimension of their own. Does not own
+// which ops are made of it, nor in which order.
+
+#ifndef RESID_PASSES_REWRITE_ATTENTIONLINALG_H
+#define RESID_PASSES_REWRITE_ATTENTIONLINALG_H
+
+#include "dialect/ResidDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <limits>
+
+namespace mlir::resid {
+
+/// Where the keys of this call begin, as an index; that they fit is asserted.
+Value requirePlaces(ImplicitLocOpBuilder &b, Value past, OpFoldResult added, OpFoldResult places);
+
+class AttentionLinalg {
+public:
+  /// What the operands of `op` hold is read where the builder stands.
+  AttentionLinalg(AttentionOp op, OpBuilder &builder);
+
+  /// Bodies are made with this one.
+  ImplicitLocOpBuilder &getBuilder() { return b; }
+  /// The arithmetic type, which scores and weights are of.
+  FloatType getType() { return type; }
+  bool hasGroups() { return isGrouped; }
+
+  /// [batch, heads, queries, keys]: with scale and mask, and -Inf for keys that are absent.
+  Value createScores();
+  /// The clause as an op of its own: its rows and columns are those of the weights.
+  Value drop(Value weights);
+  /// [batch, heads, queries, size]: Σ weight·value over the keys.
+  Value multiplyValues(Value weights);
+
+  /// Heads of q as heads of k and, in each, those that share its keys; and back.
+  Value split(Value value);
+  Value join(Value value);
+
+  /// Combines the elements of a row, beginning with `start`. The last argument of the body is the sum so far.
+  Value reduce(ValueRange inputs, double start, function_ref<Value(ValueRange)> combine);
+  /// Of each element, and of the numbers of its row: inputs with a dimension less. The first input has all dimensions.
+  Value map(ValueRange inputs, Type element, function_ref<Value(ValueRange)> apply);
+
+  /// In a body: a constant, another float type, and whether a key is absent.
+  Value number(double value);
+  Value convert(Value value, Type to);
+  Value isInfinitelyLow(Value score);
+
+private:
+  using Sizes = SmallVector<OpFoldResult>;
+
+  void findSizes();
+  AffineMap getMap(unsigned loops, ArrayRef<unsigned> dimensions);
+  SmallVector<AffineMap> getRowMaps(ValueRange inputs);
+  AffineMap getMaskMap();
+  Value makeGeneric(ValueRange inputs, Value init, ArrayRef<AffineMap> maps, unsigned reductions,
+                    function_ref<Value(ValueRange)> body);
+  Value makeFilled(const Sizes &sizes, double value);
+  Value contract(Value x, Value y, const Sizes &sizes, ArrayRef<AffineMap> maps);
+  Sizes getSplitSizes(OpFoldResult columns);
+  SmallVector<AffineMap> getProductMaps(ArrayRef<unsigned> x, ArrayRef<unsigned> y);
+  Value multiplyQueries();
+  Value getValues();
+
+  AttentionOp op;
+  ImplicitLocOpBuilder b;
+  FloatType type;
+  Sizes q, k;
+  /// How many heads of q share one of k.
+  OpFoldResult group;
+  bool isGrouped = false;
+  /// How many keys were there before this call, and are there with it. Null without a cache.
+  Value past, filled;
+  SmallVector<ReassociationIndices> heads = {{0}, {1, 2}, {3}, {4}};
+};
+
+} // namespace mlir::resid
+
+#endif // RESID_PASSES_REWRITE_ATTENTIONLINALG_H
