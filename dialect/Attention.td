@@ -75,7 +75,7 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     over the keys. Then `dq = scale·Σ dscore_j·k_j` over the keys, and `dk_j = scale·Σ dscore_j·q` and
     `dv_j = Σ p_j·dy` over the queries of all heads that read the key. The gradient of a mask of floats is dscore, summed
     where the mask broadcasts. Absent keys have no gradient. With dropout, `d_j` stands for the factor of `p_j` there, 0
-    or the scale of the kept ones: `dp_j = d_j·(dy·v_j)`, and `dv_j = Σ d_j·p_j·dy`.
+    or the scale of the kept ones: `dp_j = d_j·(dy·v_j)`, and `dv_j = Σ d_j·p_j·dy`. Not there yet: gradients of a mask, and with `past`.
 
     **Rounding.** The *arithmetic type* is f64 if any float operand is, else f32. Nothing is rounded to a storage type
     before the results, each of which is rounded once. [Numerics](../numerics.md#attention) has the same in full.

@@ -6,8 +6,10 @@
 #include "dialect/InlineCalls.h"
 #include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
@@ -52,9 +54,10 @@ struct Grad : resid::impl::GradBase<Grad> {
 
   /// The rules come with the dialects, before any program is read.
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<ResidDialect, arith::ArithDialect, linalg::LinalgDialect, tensor::TensorDialect>();
-    for (auto registerRules :
-         {registerResidualRules, registerNormRules, registerCastRules, registerContractionRules, registerSubLayerRules})
+    registry.insert<ResidDialect, arith::ArithDialect, cf::ControlFlowDialect, linalg::LinalgDialect, math::MathDialect,
+                    tensor::TensorDialect>();
+    for (auto registerRules : {registerResidualRules, registerNormRules, registerCastRules, registerContractionRules,
+                               registerSubLayerRules, registerAttentionRules})
       registerRules(registry);
   }
 

@@ -17,6 +17,7 @@ void registerNormRules(DialectRegistry &registry);
 void registerCastRules(DialectRegistry &registry);
 void registerContractionRules(DialectRegistry &registry);
 void registerSubLayerRules(DialectRegistry &registry);
+void registerAttentionRules(DialectRegistry &registry);
 
 /// The rule of every sum of products (dialect/Contraction.h), which a linalg.generic may be, too.
 LogicalResult differentiateContraction(linalg::LinalgOp op, Gradients &gradients);

@@ -63,3 +63,28 @@ func.func @f(%x: tensor<4xf32>) -> tensor<f32> {
   } -> tensor<f32>
   return %y : tensor<f32>
 }
+
+// -----
+
+func.func @f(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x9x4xf32>, %past: i64) -> tensor<1x2x3x4xf32> {
+  // expected-error @+1 {{'resid.attention' op has no gradient with a cache yet: expected an attention without past}}
+  %y = resid.attention %q, %k, %k past(%past) : tensor<1x2x3x4xf32>, tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>
+  return %y : tensor<1x2x3x4xf32>
+}
+
+// -----
+
+func.func @f(%q: tensor<1x2x3x4xf32>, %mask: tensor<3x3xf32>) -> tensor<1x2x3x4xf32> {
+  // expected-error @+1 {{'resid.attention' op has no gradient of its mask yet: expected one that depends on no argument whose gradient is taken}}
+  %y = resid.attention %q, %q, %q mask(%mask) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<3x3xf32>
+  return %y : tensor<1x2x3x4xf32>
+}
+
+// -----
+
+func.func @f(%q: tensor<1x2x3x4xf32>) -> (tensor<1x2x3x4xf32>, tensor<1x2x3xf32>) {
+  // expected-error @+1 {{'resid.attention' op has no gradient through its statistics: expected them to reach no result whose gradient is taken}}
+  %y, %max, %sum = resid.attention %q, %q, %q : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+      -> tensor<1x2x3x4xf32>, tensor<1x2x3xf32>, tensor<1x2x3xf32>
+  return %y, %max : tensor<1x2x3x4xf32>, tensor<1x2x3xf32>
+}

@@ -15,10 +15,11 @@ namespace mlir::resid::reference {
 
 class GradientTest : public ReferenceTest {
 protected:
-  /// Numbers between -1.5 and 1.5 that look like no pattern.
+  /// Numbers between -1.5 and 1.5 that look like no pattern. Sizes that the type leaves open are 4.
   Array numbers(Type type, unsigned seed) {
-    auto tensorType = cast<RankedTensorType>(type);
-    Array array = Array::zeros(type, tensorType.getShape());
+    SmallVector<int64_t> shape(cast<RankedTensorType>(type).getShape());
+    llvm::replace(shape, ShapedType::kDynamic, int64_t(4));
+    Array array = Array::zeros(type, shape);
     for (auto [index, element] : llvm::enumerate(array.mutableFloats()))
       element = 1.5 * std::sin(7.0 * static_cast<double>(index + 1) + 3.0 * seed + 0.3 * std::cos(5.0 * index));
     return array;
