@@ -88,10 +88,10 @@ private:
 
 struct AttentionRule : GradientOpInterface::ExternalModel<AttentionRule, AttentionOp> {
   /// The forward gives its statistics, which are saved.
-  Operation *prepareForward(Operation *op, OpBuilder &builder) const {
+  LogicalResult prepareForward(Operation *op, OpBuilder &builder, Forward &, const DenseSet<Value> &) const {
     auto attention = cast<AttentionOp>(op);
     if (!attention.getStatistics().empty())
-      return op;
+      return success();
     RankedTensorType result = attention.getResult().getType();
     Type statistic =
         RankedTensorType::get(attention.getQ().getType().getShape().drop_back(), attention.getArithmeticType());
@@ -101,7 +101,7 @@ struct AttentionRule : GradientOpInterface::ExternalModel<AttentionRule, Attenti
     Operation *asked = builder.create(state);
     attention.getResult().replaceAllUsesWith(asked->getResult(0));
     op->erase();
-    return asked;
+    return success();
   }
 
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
