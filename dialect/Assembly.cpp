@@ -138,6 +138,73 @@ void resid::printNormGradTypes(OpAsmPrinter &printer, Operation *op, OperandRang
     printArrowTypes(printer, op->getResultTypes());
 }
 
+/// The type of what a row of logits has one of; a wrong type stays one, which the verifier refuses.
+static Type getTypeOfRows(Type logits) {
+  auto rows = dyn_cast<RankedTensorType>(logits);
+  bool hasRows = rows && rows.getRank() != 0 && isa<FloatType>(rows.getElementType());
+  return hasRows ? getStatisticsType(rows, 1) : logits;
+}
+
+ParseResult resid::parseCrossEntropyTypes(OpAsmParser &parser, Type &logits, Type &labels, Type &loss,
+                                          Type &logsumexp) {
+  SmallVector<Type> results;
+  if (parseTypes(parser, {{"logits", logits}, {"labels", labels}}))
+    return failure();
+  SMLoc location = parser.getCurrentLocation();
+  if (parseArrowTypes(parser, results))
+    return failure();
+  if (results.size() > 2)
+    return parser.emitError(location, "expected the types of loss and logsumexp, but got ") << results.size();
+  loss = results.empty() ? getTypeOfRows(logits) : results.front();
+  logsumexp = results.size() == 2 ? results.back() : Type();
+  return success();
+}
+
+void resid::printCrossEntropyTypes(OpAsmPrinter &printer, Operation *op, Type logits, Type labels, Type loss,
+                                   Type logsumexp) {
+  printer << logits << ", " << labels;
+  if (logsumexp || loss != getTypeOfRows(logits))
+    printArrowTypes(printer, op->getResultTypes());
+}
+
+ParseResult resid::parseCrossEntropyGradTypes(OpAsmParser &parser, Type &dloss, Type &logits, Type &labels,
+                                              Type &logsumexp, Type &dlogits) {
+  if (parseTypes(parser, {{"logits", logits}, {"labels", labels}}))
+    return failure();
+  dloss = logsumexp = getTypeOfRows(logits);
+  dlogits = logits;
+  return success();
+}
+
+void resid::printCrossEntropyGradTypes(OpAsmPrinter &printer, Operation *, Type, Type logits, Type labels, Type, Type) {
+  printer << logits << ", " << labels;
+}
+
+ParseResult resid::parseEmbeddingTypes(OpAsmParser &parser, Type &ids, Type &table, Type &result) {
+  if (parseTypes(parser, {{"ids", ids}, {"table", table}}))
+    return failure();
+  // The verifier refuses operands that have no result.
+  result = getEmbeddedType(ids, table);
+  if (!result)
+    result = table;
+  return success();
+}
+
+void resid::printEmbeddingTypes(OpAsmPrinter &printer, Operation *, Type ids, Type table, Type) {
+  printer << ids << ", " << table;
+}
+
+ParseResult resid::parseEmbeddingGradTypes(OpAsmParser &parser, Type &dy, Type &ids, Type &table, Type &dtable) {
+  if (parseEmbeddingTypes(parser, ids, table, dy))
+    return failure();
+  dtable = table;
+  return success();
+}
+
+void resid::printEmbeddingGradTypes(OpAsmPrinter &printer, Operation *, Type, Type ids, Type table, Type) {
+  printer << ids << ", " << table;
+}
+
 ParseResult resid::parseDyTTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand,
                                  Type &x, Type &alpha, Type &gamma, Type &beta, Type &result) {
   if (parseTypes(parser, {{"x", x},

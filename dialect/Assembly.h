@@ -44,6 +44,22 @@ void printNormGradTypes(OpAsmPrinter &printer, Operation *op, OperandRange stati
                         Value dsumOperand, Type dy, Type x, TypeRange statistics, Type gamma, Type dsum, Type dx,
                         TypeRange parameters);
 
+/// `Tlogits, Tlabels (-> Tloss (, Tlogsumexp)?)?`; without an arrow there is a loss of its type alone.
+ParseResult parseCrossEntropyTypes(OpAsmParser &parser, Type &logits, Type &labels, Type &loss, Type &logsumexp);
+void printCrossEntropyTypes(OpAsmPrinter &printer, Operation *op, Type logits, Type labels, Type loss, Type logsumexp);
+
+/// `Tlogits, Tlabels`; the other types follow from that of the logits.
+ParseResult parseCrossEntropyGradTypes(OpAsmParser &parser, Type &dloss, Type &logits, Type &labels, Type &logsumexp,
+                                       Type &dlogits);
+void printCrossEntropyGradTypes(OpAsmPrinter &printer, Operation *op, Type dloss, Type logits, Type labels,
+                                Type logsumexp, Type dlogits);
+
+/// `Tids, Ttable`, for the lookup and for its backward; the type of what is looked up follows.
+ParseResult parseEmbeddingTypes(OpAsmParser &parser, Type &ids, Type &table, Type &result);
+void printEmbeddingTypes(OpAsmPrinter &printer, Operation *op, Type ids, Type table, Type result);
+ParseResult parseEmbeddingGradTypes(OpAsmParser &parser, Type &dy, Type &ids, Type &table, Type &dtable);
+void printEmbeddingGradTypes(OpAsmPrinter &printer, Operation *op, Type dy, Type ids, Type table, Type dtable);
+
 /// `Tx, Talpha (, Tgamma)? (, Tbeta)? (-> Tresult)?`.
 ParseResult parseDyTTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x,
                           Type &alpha, Type &gamma, Type &beta, Type &result);

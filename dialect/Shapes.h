@@ -19,6 +19,10 @@ llvm::APFloat roundToArithmetic(const llvm::APFloat &value, Type elementType);
 /// The type of a row statistic: x's shape without its last normalizedRank dimensions, in the arithmetic type.
 RankedTensorType getStatisticsType(RankedTensorType x, int64_t normalizedRank);
 
+/// What `resid.embedding` gives: the shape of the ids, and the last dimension of the table. Null where there is no such
+/// type.
+RankedTensorType getEmbeddedType(Type ids, Type table);
+
 /// The product of a tensor's static non-zero dimensions times its element size stays within 2^47 bytes.
 bool fitsByteLimit(Type tensor);
 

@@ -255,6 +255,13 @@ static constexpr ForeignName foreignOps[] = {
     {"rotary_embedding", "rotary"},
     {"layer_norm_backward", "layer_norm_grad"},
     {"rms_norm_backward", "rms_norm_grad"},
+    {"softmax_cross_entropy", "cross_entropy"},
+    {"cross_entropy_loss", "cross_entropy"},
+    {"nll_loss", "cross_entropy"},
+    {"cross_entropy_backward", "cross_entropy_grad"},
+    {"gather", "embedding"},
+    {"lookup", "embedding"},
+    {"embedding_backward", "embedding_grad"},
 };
 
 ParseResult resid::parseUnknownOp(OpAsmParser &parser, OperationState &state) {

@@ -32,6 +32,10 @@ namespace mlir::resid::reference::bounds {
 // | dx of a norm, f64             | 1e-13 times the same factor                | as above
 // | dgamma, dbeta                 | that of a sum down the rows                | they are one
 // | the same, stored narrower     | 1 ulp of the result more                   | a second rounding
+// | loss, logsumexp, f32          | 1e-6·(1 + |m| + |x| + |log S|)             | terms off by 2 ulp and by their distance
+// | loss, logsumexp, f64          | 1e-13 times the same factor                | as above
+// | dlogits, f32                  | 5e-7·(p·(1 + |x - lse|) + 1)·|dloss|       | exp of a rounded distance
+// | dlogits, f64                  | 1e-13 times the same factor                | as above
 // | a contraction, exact inputs    | bit-equal                                  | its chain is fixed
 // | the same in wide mode, f32     | (K+1)·2⁻²⁴·(|init| + Σ|aᵢ·bᵢ|)             | half an ulp for each of K fma, and to compare
 // | the same in wide mode, f64     | (K+1)·2⁻⁵³·(|init| + Σ|aᵢ·bᵢ|)             | as above
@@ -104,6 +108,18 @@ inline double columnSum(FloatKind kind, double magnitudes) {
 inline double parameterGrad(FloatKind arithmetic, FloatKind result, double value, double magnitudes) {
   double bound = columnSum(arithmetic, magnitudes);
   return result == arithmetic ? bound : bound + unitInLastPlace(result, std::fabs(value) + bound);
+}
+
+/// A loss, of a logit `x` and the logarithm `log` of the sum; or a logsumexp, of no logit.
+inline double logSumExp(FloatKind arithmetic, double largest, double x, double log) {
+  return tanhAccuracy(arithmetic) * (1.0 + std::fabs(largest) + std::fabs(x) + std::fabs(log));
+}
+
+/// An element of dlogits. `distance` is that of the logit from the logsumexp.
+inline double logitGrad(FloatKind arithmetic, FloatKind result, double value, double distance, double dloss) {
+  double p = std::exp(distance), spread = p == 0.0 ? 0.0 : p * (1.0 + std::fabs(distance));
+  double bound = normAccuracy(arithmetic) * (spread + 1.0) * std::fabs(dloss) + smallestNormal(arithmetic);
+  return isNarrow(result) ? std::max(unitInLastPlace(result, value), bound) : bound;
 }
 
 /// A contraction's result before it is rounded to storage.

@@ -65,6 +65,11 @@ private:
   Results evaluateAddNorm(AddNormOp op);
   // Grad.cpp.
   Results normGrad(Operation *op, const NormGradParts &parts);
+  // Tokens.cpp.
+  Results evaluateCrossEntropy(CrossEntropyOp op);
+  FailureOr<Array> crossEntropyGrad(CrossEntropyGradOp op);
+  FailureOr<Array> embedding(EmbeddingOp op);
+  FailureOr<Array> embeddingGrad(EmbeddingGradOp op);
   // SubLayers.cpp.
   FailureOr<Array> activation(ActivationOp op, const Array &x, const Array &up);
   FailureOr<Array> rotary(RotaryOp op, const Array &x, const Array &cos, const Array &sin);

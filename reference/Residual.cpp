@@ -229,6 +229,10 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
       .Case(
           [&](RotaryOp turn) { return single(rotary(turn, get(turn.getX()), get(turn.getCos()), get(turn.getSin()))); })
       .Case([&](BlockOp block) { return single(evaluatePlacement(block)); })
+      .Case([&](CrossEntropyOp loss) { return evaluateCrossEntropy(loss); })
+      .Case([&](CrossEntropyGradOp gradient) { return single(crossEntropyGrad(gradient)); })
+      .Case([&](EmbeddingOp lookup) { return single(embedding(lookup)); })
+      .Case([&](EmbeddingGradOp gradient) { return single(embeddingGrad(gradient)); })
       .Case([&](AttentionOp attention) { return evaluateAttention(attention); })
       .Case([&](AppendOp append) { return evaluateAppend(append); })
       .Default([&](Operation *) -> Results { return LogicalResult(unsupported(&op)); });

@@ -41,7 +41,7 @@ static bool mayWorkOnGroups(Operation *op, DenseSet<Operation *> &seen) {
     Operation *producer = operand.getDefiningOp();
     if (!producer || !seen.insert(producer).second)
       return true;
-    if (isa<rows::RandomHalvesOp>(producer) || rows::isStatistics(producer))
+    if (rows::isGenerated(producer) || rows::isStatistics(producer))
       return false;
     return !rows::isElementwise(producer) || mayWorkOnGroups(producer, seen);
   });

@@ -20,6 +20,8 @@ void populateAttentionToLinalg(RewritePatternSet &patterns);
 void populateSubLayersToLinalg(RewritePatternSet &patterns);
 void populateRotaryToLinalg(RewritePatternSet &patterns);
 void populateGradToLinalg(RewritePatternSet &patterns);
+void populateCrossEntropyToLinalg(RewritePatternSet &patterns);
+void populateEmbeddingToLinalg(RewritePatternSet &patterns);
 
 /// Turns cf.assert into rows.require, and requires that the steps of loops go forward. An error where an assertion
 /// stands in an operation that has no place for a status.
@@ -28,6 +30,9 @@ LogicalResult lowerConditions(Operation *root);
 /// Requires that what linalg ops look up in tensors (`tensor.extract`) lies in them, where it does not follow from
 /// sizes and loops.
 LogicalResult requireLookups(Operation *root);
+
+/// Requires 0 <= id < size of each id of a tensor, or that it is `other` where that is given.
+void requireIds(ImplicitLocOpBuilder &builder, Value ids, Value size, std::optional<int64_t> other, StringRef text);
 
 /// Requires the same of slices and elements that are taken from tensors, or put into them, outside of linalg ops.
 void requireSlices(Operation *root);

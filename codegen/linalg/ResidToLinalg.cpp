@@ -29,6 +29,8 @@ struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
     populateSubLayersToLinalg(patterns);
     populateRotaryToLinalg(patterns);
     populateGradToLinalg(patterns);
+    populateCrossEntropyToLinalg(patterns);
+    populateEmbeddingToLinalg(patterns);
     ConversionTarget target(context);
     target.addIllegalDialect<ResidDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -117,7 +117,7 @@ void FormKernels::runOnOperation() {
     if (failed(formKernels(*block)))
       return signalPassFailure();
   WalkResult result = getOperation()->walk([](Operation *op) {
-    bool isLeft = isStatistics(op) || isa<RandomHalvesOp>(op) || op->getName().getDialectNamespace() == "resid";
+    bool isLeft = isStatistics(op) || isGenerated(op) || op->getName().getDialectNamespace() == "resid";
     if (!isLeft)
       return WalkResult::advance();
     op->emitOpError("expected to be part of a row kernel but was left over");

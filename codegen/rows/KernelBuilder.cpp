@@ -29,7 +29,7 @@ static Value createSize(ImplicitLocOpBuilder &builder, Value tensor, int64_t dim
   return tensor::DimOp::create(builder, tensor, dim);
 }
 
-/// The sizes of the space: constants, or dimensions of inputs, of inits from outside, or those of random numbers.
+/// The sizes of the space: constants, or dimensions of inputs, of inits from outside, or those of what is generated.
 FailureOr<SmallVector<Value>> KernelBuilder::getSizes(ImplicitLocOpBuilder &builder) {
   SmallVector<Access> sources(program.getInputs());
   program.visitShapes([&](const Access &access) { sources.push_back(access); });
@@ -48,6 +48,10 @@ FailureOr<SmallVector<Value>> KernelBuilder::getSizes(ImplicitLocOpBuilder &buil
     if (auto halves = source->tensor.getDefiningOp<RandomHalvesOp>()) {
       auto type = cast<RankedTensorType>(halves.getType());
       sizes.push_back(halves.getDims()[type.getDynamicDimIndex(position)]);
+      continue;
+    }
+    if (auto numbers = source->tensor.getDefiningOp<ColumnNumbersOp>()) {
+      sizes.push_back(numbers.getSize());
       continue;
     }
     int64_t dim = llvm::find(source->map.getResults(), wanted) - source->map.getResults().begin();
@@ -243,6 +247,8 @@ Value KernelBuilder::computeElement(const Access &access, Place &place) {
     return known;
   if (auto halves = dyn_cast_if_present<RandomHalvesOp>(producer))
     return createRandomHalf(halves, place);
+  if (isa_and_present<ColumnNumbersOp>(producer))
+    return arith::IndexCastOp::create(*place.column, place.column->getI32Type(), place.columnIndex);
   if (!program.isMember(producer) && !isInlined(access))
     return loadInput(llvm::find(program.getInputs(), access) - program.getInputs().begin(), place);
   if (auto fill = dyn_cast<linalg::FillOp>(producer))

@@ -43,6 +43,8 @@ bool RowSpace::fits(AffineMap map) const {
 
 bool rows::isStatistics(Operation *op) { return isa_and_present<StatisticsOpInterface>(op); }
 
+bool rows::isGenerated(Operation *op) { return isa_and_present<RandomHalvesOp, ColumnNumbersOp>(op); }
+
 /// Scalar ops of a body: arith and math, without regions, on scalars.
 static bool isScalarBody(Block &body) {
   return llvm::all_of(body.without_terminator(), [](Operation &op) {
@@ -128,7 +130,7 @@ bool rows::isInlined(const Access &access) {
   Operation *producer = access.tensor.getDefiningOp();
   if (!producer)
     return false;
-  if (isa<RandomHalvesOp, linalg::FillOp>(producer) ||
+  if (isGenerated(producer) || isa<linalg::FillOp>(producer) ||
       matchPattern(access.tensor, m_Constant<SplatElementsAttr>(nullptr)))
     return true;
   DenseSet<Value> seen;
@@ -140,7 +142,7 @@ static void visitLeaves(const Access &access, function_ref<void(const Access &)>
   if (!seen.insert({access.tensor, access.map}).second)
     return;
   Operation *producer = access.tensor.getDefiningOp();
-  if (!isInlined(access) || isa<RandomHalvesOp>(producer))
+  if (!isInlined(access) || isGenerated(producer))
     return visit(access);
   if (!isElementwise(producer))
     return;

@@ -39,6 +39,10 @@ struct RowSpace {
 /// Whether the op reduces rows (StatisticsOpInterface); null is none.
 bool isStatistics(Operation *op);
 
+/// Whether the op makes the elements of a tensor that is never in memory, from the places of rows and columns: random
+/// numbers and the numbers of columns. Null makes none.
+bool isGenerated(Operation *op);
+
 /// Whether the op's body is scalar arith and math ops on one element of each operand, which is a tensor.
 bool isScalarProgram(linalg::GenericOp op);
 
@@ -56,12 +60,12 @@ SmallVector<int64_t> getLoopShape(Operation *op);
 /// it.
 SmallVector<Access> getReads(Operation *op);
 
-/// Whether the access is computed in place, from scalars or parameters, instead of being read from a tensor: random
-/// numbers, splats, and cheap elementwise ops on less than a row per row (a cast of gamma).
+/// Whether the access is computed in place, from scalars or parameters, instead of being read from a tensor: what
+/// ops generate, splats, and cheap elementwise ops on less than a row per row (a cast of gamma).
 bool isInlined(const Access &access);
 
 /// Calls `visit` once for each tensor that has to be read for `access`, and each map it is read with, seen through
-/// inlined producers. Random numbers are visited like tensors.
+/// inlined producers. What ops generate is visited like tensors.
 void visitLeaves(const Access &access, function_ref<void(const Access &)> visit);
 
 /// Whether computing the elementwise op again costs more than reading its value back.

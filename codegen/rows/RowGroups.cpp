@@ -182,7 +182,7 @@ static std::optional<unsigned> getDeclaredColumns(Operation *op) {
   std::optional<unsigned> columns;
   for (const Access &read : getReads(op))
     visitLeaves(read, [&](const Access &leaf) {
-      if (isa_and_present<RandomHalvesOp>(leaf.tensor.getDefiningOp()))
+      if (isGenerated(leaf.tensor.getDefiningOp()))
         columns = 1;
     });
   return columns;
@@ -209,6 +209,8 @@ static bool readsFit(const RowGroup &group) {
         AffineMap natural;
         if (isa_and_present<RandomHalvesOp>(producer))
           natural = group.space.getIdentity(leaf.map.getContext());
+        else if (isa_and_present<ColumnNumbersOp>(producer))
+          natural = group.space.getColumns(leaf.map.getContext());
         else if (producer && llvm::is_contained(group.members, producer))
           natural = isStatistics(producer) ? group.space.getRows(leaf.map.getContext()) : group.getDomain(producer);
         fit &= group.space.fits(leaf.map) && (!natural || leaf.map == natural);

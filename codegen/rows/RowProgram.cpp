@@ -104,7 +104,7 @@ void RowProgram::demand(const Access &access, unsigned phase) {
   bool isComputed = isMember(producer) && !isInlined(access);
   if (!isComputed)
     return visitLeaves(access, [&](const Access &leaf) {
-      bool isTensor = !isa_and_present<RandomHalvesOp>(leaf.tensor.getDefiningOp());
+      bool isTensor = !isGenerated(leaf.tensor.getDefiningOp());
       if (isMember(leaf.tensor.getDefiningOp()))
         demand(leaf, phase);
       else if (isTensor)

@@ -45,6 +45,16 @@ LogicalResult RowMeansOp::verify() {
   return success();
 }
 
+LogicalResult SoftmaxStatisticsOp::verify() {
+  return verifyStatistics(*this, getX(), getNormRank(), getMax().getType());
+}
+
+LogicalResult ColumnNumbersOp::verify() {
+  if (cast<RankedTensorType>(getType()).hasStaticShape() == !getSize())
+    return success();
+  return emitOpError("expected a size exactly where that of ") << getType() << " is dynamic";
+}
+
 LogicalResult RandomHalvesOp::verify() {
   auto type = cast<RankedTensorType>(getResult().getType());
   if (type.getRank() == 0)

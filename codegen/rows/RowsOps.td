@@ -81,6 +81,32 @@ def Rows_RowMeansOp : Rows_Op<"row_means", [Pure, DeclareOpInterfaceMethods<Rows
   let assemblyFormat = "$tensors attr-dict `:` functional-type($tensors, $means)";
 }
 
+def Rows_SoftmaxStatisticsOp : Rows_Op<"softmax_statistics", [Pure, AllTypesMatch<["max", "log", "picked"]>,
+    SameTypeOperands, DeclareOpInterfaceMethods<Rows_StatisticsOpInterface, ["getUsualPasses"]>]> {
+  let summary = "the largest element of each row, the logarithm of its exponentials' sum, and another sum";
+  let description = [{
+    For x and `terms` of one shape R×C (C: the last `norm_rank` dimensions, flattened), in the arithmetic type, the
+    results of shape R are max (NaN if an element is; -infinity for no columns), log = log(S(exp(x - max))), and
+    picked = S(terms).
+  }];
+  let arguments = (ins RankedTensorOf<[F32, F64]>:$x, RankedTensorOf<[F32, F64]>:$terms, I64Attr:$norm_rank);
+  let hasVerifier = 1;
+  let results = (outs Rows_Tensor:$max, Rows_Tensor:$log, Rows_Tensor:$picked);
+  let assemblyFormat = "$x `,` $terms attr-dict `:` type($x) `->` type($max)";
+}
+
+def Rows_ColumnNumbersOp : Rows_Op<"column_numbers", [Pure]> {
+  let summary = "the number of each column";
+  let description = [{
+    Element j is j modulo 2^32. `size` is the size where it is dynamic. Never a buffer: every kernel that uses the numbers
+    makes them anew.
+  }];
+  let arguments = (ins Optional<Index>:$size);
+  let results = (outs 1DTensorOf<[I32]>:$result);
+  let hasVerifier = 1;
+  let assemblyFormat = "(`size` `(` $size^ `)`)? attr-dict `:` type($result)";
+}
+
 def Rows_RandomHalvesOp : Rows_Op<"random_halves", [Pure]> {
   let summary = "the 16-bit random numbers of a dropout site, one per element";
   let description = [{

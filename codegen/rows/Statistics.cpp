@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The formulas of layer_statistics, rms_statistics and row_means as phases and per-row scalars; the definition is in
+// The formulas of the statistics ops as phases and per-row scalars; the definition is in
 // RowsOps.td. All rare branches are decided per row.
 
 #include "codegen/rows/KernelBuilder.h"
@@ -232,6 +232,23 @@ SmallVector<Value> LayerStatisticsOp::expand(ImplicitLocOpBuilder &builder, Stat
 
 SmallVector<Value> RMSStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
   return expandRMS(Expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon()), builder);
+}
+
+/// The exponentials need the largest element, which the first pass gives.
+unsigned SoftmaxStatisticsOp::getUsualPasses() { return 2; }
+
+SmallVector<Value> SoftmaxStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
+  Type type = getElementTypeOrSelf(getMax().getType());
+  ValueRange first =
+      phases.add(builder, RowPass::First, {ReductionKind::SignedMax, ReductionKind::Sum}, type,
+                 [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return elements; });
+  Value largest = first[0];
+  auto getExponential = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+    Value difference = arith::SubFOp::create(inner, elements.front(), largest);
+    return {math::ExpOp::create(inner, difference)};
+  };
+  Value sum = phases.add(builder, RowPass::Further, ReductionKind::Sum, type, getExponential).front();
+  return {largest, math::LogOp::create(builder, sum), first[1]};
 }
 
 SmallVector<Value> RowMeansOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {

@@ -41,6 +41,22 @@ func.func @means_shape(%x: tensor<4x8xf32>) {
 
 // -----
 
+func.func @softmax_shape(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected results of type 'tensor<4xf32>' but got 'tensor<8xf32>'}}
+  %m:3 = rows.softmax_statistics %x, %x {norm_rank = 1} : tensor<4x8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @numbers_size() {
+  // expected-error @+1 {{expected a size exactly where that of 'tensor<?xi32>' is dynamic}}
+  %n = rows.column_numbers : tensor<?xi32>
+  return
+}
+
+// -----
+
 func.func @halves_sizes(%s: i64) {
   // expected-error @+1 {{expected one size per dynamic dimension of the result, 1, but got 0}}
   %h = rows.random_halves seed %s step %s origin_row %s site %s dims() : tensor<?x8xi32>

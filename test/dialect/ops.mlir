@@ -205,3 +205,18 @@ func.func @norm_grads(%dy: tensor<?x8xbf16>, %x: tensor<?x8xf32>, %m: tensor<?xf
   %2 = resid.rms_norm_grad %w, %w statistics(%r) {norm_rank = 2} : tensor<2x8xf64>, tensor<2x8xf64>, tensor<f64>
   return
 }
+
+// CHECK-LABEL: func.func @tokens
+func.func @tokens(%x: tensor<?x8xbf16>, %l: tensor<?xi32>, %d: tensor<8xf64>, %one: tensor<i64>, %s: tensor<?xf32>, %t: tensor<9x8xbf16>, %ids: tensor<2x?xi64>, %dy: tensor<2x?x8xbf16>) {
+  // CHECK: %loss = resid.cross_entropy %arg0 labels(%arg1) : tensor<?x8xbf16>, tensor<?xi32>{{$}}
+  %0 = resid.cross_entropy %x labels(%l) : tensor<?x8xbf16>, tensor<?xi32>
+  // CHECK: %{{loss.*}}, %logsumexp = resid.cross_entropy %arg2 labels(%arg3) {ignore_index = -100 : i64} : tensor<8xf64>, tensor<i64> -> tensor<f64>, tensor<f64>
+  %1:2 = resid.cross_entropy %d labels(%one) {ignore_index = -100} : tensor<8xf64>, tensor<i64> -> tensor<f64>, tensor<f64>
+  // CHECK: resid.cross_entropy_grad %arg4, %arg0 labels(%arg1) logsumexp(%arg4) {ignore_index = 3 : i64} : tensor<?x8xbf16>, tensor<?xi32>{{$}}
+  %2 = resid.cross_entropy_grad %s, %x labels(%l) logsumexp(%s) {ignore_index = 3} : tensor<?x8xbf16>, tensor<?xi32>
+  // CHECK: %[[ROWS:.+]] = resid.embedding %arg6, %arg5 : tensor<2x?xi64>, tensor<9x8xbf16>{{$}}
+  %3 = resid.embedding %ids, %t : tensor<2x?xi64>, tensor<9x8xbf16>
+  // CHECK: resid.embedding_grad %[[ROWS]], %arg6 like(%arg5) : tensor<2x?xi64>, tensor<9x8xbf16>{{$}}
+  %4 = resid.embedding_grad %3, %ids like(%t) : tensor<2x?xi64>, tensor<9x8xbf16>
+  return
+}

@@ -16,6 +16,12 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
+bool cpu::isColumnNumber(Operation *op) {
+  auto number = dyn_cast<arith::IndexCastOp>(op);
+  auto phase = dyn_cast_if_present<rows::PhaseOp>(op->getParentOp());
+  return number && phase && number.getIn() == phase.getBody().getArgument(0) && number.getType().isInteger(32);
+}
+
 /// A random number is made for whole vectors of columns: only the column may change along the row.
 static bool isRowInvariant(rows::RandomHalfOp half) {
   Region *phase = half->getParentRegion();
@@ -36,6 +42,8 @@ std::optional<std::string> cpu::findVectorObstacle(rows::KernelOp kernel) {
       if (isa<rows::LoadOp, rows::StoreOp, rows::AccumulateOp>(op))
         continue;
       auto half = dyn_cast<rows::RandomHalfOp>(op);
+      if (isColumnNumber(&op))
+        continue;
       if (half && !isRowInvariant(half))
         obstacle = "the generator's row, site, step or seed changes along the columns";
       else if (llvm::is_contained(op.getOperands(), phase.getBody().getArgument(0)) && !half)

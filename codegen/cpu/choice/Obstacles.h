@@ -13,6 +13,9 @@
 
 namespace mlir::resid::cpu {
 
+/// Whether the op, in a phase, says the number of the column as an i32: all that a phase may compute with its column.
+bool isColumnNumber(Operation *op);
+
 /// Why the vector path cannot take a kernel.
 std::optional<std::string> findVectorObstacle(rows::KernelOp kernel);
 

@@ -7,6 +7,7 @@
 #include "codegen/cpu/rows/VectorBody.h"
 
 #include "codegen/arithmetic/Philox.h"
+#include "codegen/cpu/choice/Obstacles.h"
 #include "codegen/cpu/rows/RowEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -132,6 +133,8 @@ void VectorBody::emitOperation(Operation *op) {
     return withStores ? emitStore(store) : void();
   if (auto half = dyn_cast<rows::RandomHalfOp>(op))
     return emitRandomHalf(half);
+  if (isColumnNumber(op))
+    return emitColumnNumber(op);
   if (auto term = dyn_cast<rows::AccumulateOp>(op))
     return withTerms ? storeTerm(term, evaluateTerm(term), /*isFirst=*/false) : void();
   if (isa<arith::ExtFOp>(op) && op->getResult(0).getType().isF32() && op->getOperand(0).getType().isBF16())
@@ -160,6 +163,20 @@ void VectorBody::emitElementwise(Operation *op) {
     Operation *wide = builder.create(state);
     for (auto [from, to] : llvm::zip_equal(op->getResults(), wide->getResults()))
       values[from].push_back(to);
+  }
+}
+
+void VectorBody::emitColumnNumber(Operation *op) {
+  auto type = VectorType::get(lanes, builder.getI32Type());
+  Value first = arith::TruncIOp::create(builder, loc, builder.getI32Type(), column);
+  first = vector::BroadcastOp::create(builder, loc, type, first);
+  bool isEvenOdd = order == ColumnOrder::EvenOdd;
+  for (int64_t part = 0; part < usedParts; ++part) {
+    SmallVector<int32_t> places;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      places.push_back(isEvenOdd ? part / 2 * 2 * lanes + 2 * lane + part % 2 : part * lanes + lane);
+    Value step = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(places)));
+    values[op->getResult(0)].push_back(arith::AddIOp::create(builder, loc, first, step));
   }
 }
 

@@ -111,6 +111,7 @@ private:
   Value roundQuietPair(Value first, Value second);
   Parts narrowPairs(const Parts &wide);
   void emitRandomHalf(rows::RandomHalfOp half);
+  void emitColumnNumber(Operation *op);
 
   void emitLoad(rows::LoadOp load);
   bool widensByShuffles(rows::LoadOp load) const;

@@ -1,0 +1,158 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lowering of cross-entropy and its backward: elementwise ops around the statistics of a softmax. The logit at the
+// label is a sum in which all others are zeros, so that one kernel does all.
+
+#include "codegen/linalg/Elementwise.h"
+#include "codegen/linalg/Patterns.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "runtime/resid.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace {
+/// What the lowerings of both ops share.
+struct LabelledRows {
+  LabelledRows(ImplicitLocOpBuilder &builder, Value logits, Value labels, std::optional<int64_t> ignoreIndex)
+      : builder(builder), logits(logits), labels(labels), ignoreIndex(ignoreIndex),
+        type(cast<RankedTensorType>(logits.getType())), arithmetic(getArithmeticType(type.getElementType())),
+        identity(getIdentityMap(builder.getContext(), type.getRank())),
+        row(getRowMap(builder.getContext(), type.getRank(), 1)), sizes(getSizes(builder, logits)) {}
+
+  void requireLabels() const;
+  /// The number of each column, as an operand of an op over the logits.
+  ElementwiseOperand createColumns() const;
+  /// In the body of an op over the logits, or over rows.
+  Value isLabel(ImplicitLocOpBuilder &inner, Value column, Value label) const;
+  Value zeroIfIgnored(ImplicitLocOpBuilder &inner, Value label, Value value) const;
+
+  ImplicitLocOpBuilder &builder;
+  Value logits, labels;
+  std::optional<int64_t> ignoreIndex;
+  RankedTensorType type;
+  FloatType arithmetic;
+  AffineMap identity, row;
+  SmallVector<OpFoldResult> sizes;
+};
+} // namespace
+
+void LabelledRows::requireLabels() const {
+  Value size = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), sizes.back());
+  if (type.isDynamicDim(type.getRank() - 1)) {
+    // Columns are compared with labels as numbers of 32 bits.
+    Value count = toI64(builder, sizes.back());
+    Value limit = arith::ConstantIntOp::create(builder, int64_t(1) << 31, 64);
+    Value fits = arith::CmpIOp::create(builder, arith::CmpIPredicate::sle, count, limit);
+    rows::RequireOp::create(builder, fits, RESID_BAD_VALUE,
+                            "a row of cross_entropy has {0} logits, expected 2147483648 or less", count);
+  }
+  requireIds(builder, labels, size, ignoreIndex, "a label of cross_entropy lies outside of its row");
+}
+
+ElementwiseOperand LabelledRows::createColumns() const {
+  auto numbers = RankedTensorType::get(type.getShape().take_back(), builder.getI32Type());
+  Value size =
+      numbers.isDynamicDim(0) ? getValueOrCreateConstantIndexOp(builder, builder.getLoc(), sizes.back()) : Value();
+  return {rows::ColumnNumbersOp::create(builder, numbers, size), getColumnMap(builder.getContext(), type.getRank(), 1)};
+}
+
+Value LabelledRows::isLabel(ImplicitLocOpBuilder &inner, Value column, Value label) const {
+  if (label.getType() != column.getType())
+    label = arith::TruncIOp::create(inner, column.getType(), label);
+  return arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, column, label);
+}
+
+Value LabelledRows::zeroIfIgnored(ImplicitLocOpBuilder &inner, Value label, Value value) const {
+  if (!ignoreIndex)
+    return value;
+  Value ignored = arith::ConstantOp::create(inner, inner.getIntegerAttr(label.getType(), *ignoreIndex));
+  Value isIgnored = arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, label, ignored);
+  return arith::SelectOp::create(inner, isIgnored, createConstant(inner, arithmetic, 0.0), value);
+}
+
+namespace {
+struct LowerCrossEntropy : OpConversionPattern<CrossEntropyOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(CrossEntropyOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    LabelledRows rows(builder, adaptor.getLogits(), adaptor.getLabels(), op.getIgnoreIndex());
+    rows.requireLabels();
+    Type wide = rows.type.clone(rows.arithmetic), perRow = getStatisticsType(rows.type, 1);
+    auto pick = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+      Value isLabel = rows.isLabel(inner, elements[2], elements[1]);
+      return {arith::SelectOp::create(inner, isLabel, elements[0], createConstant(inner, rows.arithmetic, 0.0))};
+    };
+    Value terms =
+        createElementwise(builder, {{rows.logits, rows.identity}, {rows.labels, rows.row}, rows.createColumns()},
+                          rows.sizes, wide, rows.arithmetic, pick)
+            .front();
+    auto widen = [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return {elements.front()}; };
+    Value x = rows.logits;
+    if (x.getType() != wide)
+      x = createElementwise(builder, {{x, rows.identity}}, rows.sizes, wide, rows.arithmetic, widen).front();
+    auto statistics = rows::SoftmaxStatisticsOp::create(builder, perRow, perRow, perRow, x, terms, 1);
+    rewriter.replaceOp(op, createResults(op, rows, statistics));
+    return success();
+  }
+
+  /// The loss, and the logsumexp if that is a result; null where nobody reads it.
+  static SmallVector<Value> createResults(CrossEntropyOp op, const LabelledRows &rows,
+                                          rows::SoftmaxStatisticsOp statistics) {
+    AffineMap each = getIdentityMap(op.getContext(), rows.type.getRank() - 1);
+    ArrayRef<OpFoldResult> sizes = ArrayRef(rows.sizes).drop_back();
+    auto create = [&](Value result, ElementwiseBody body) -> Value {
+      if (result.use_empty())
+        return {};
+      SmallVector<ElementwiseOperand> operands;
+      for (Value operand :
+           {Value(statistics.getMax()), Value(statistics.getLog()), Value(statistics.getPicked()), rows.labels})
+        operands.push_back({operand, each});
+      return createElementwise(rows.builder, operands, sizes, result.getType(), rows.arithmetic, body).front();
+    };
+    SmallVector<Value> results{create(op.getLoss(), [&](ImplicitLocOpBuilder &inner, ValueRange row) {
+      Value distance = arith::SubFOp::create(inner, row[0], row[2]);
+      Value loss = arith::AddFOp::create(inner, distance, row[1]);
+      return SmallVector<Value>{rows.zeroIfIgnored(inner, row[3], loss)};
+    })};
+    if (op.getLogsumexp())
+      results.push_back(create(op.getLogsumexp(), [&](ImplicitLocOpBuilder &inner, ValueRange row) {
+        return SmallVector<Value>{arith::AddFOp::create(inner, row[0], row[1])};
+      }));
+    return results;
+  }
+};
+
+struct LowerCrossEntropyGrad : OpConversionPattern<CrossEntropyGradOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(CrossEntropyGradOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    LabelledRows rows(builder, adaptor.getLogits(), adaptor.getLabels(), op.getIgnoreIndex());
+    rows.requireLabels();
+    auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+      Value p = math::ExpOp::create(inner, arith::SubFOp::create(inner, elements[0], elements[2]));
+      Value less = arith::SubFOp::create(inner, p, createConstant(inner, rows.arithmetic, 1.0));
+      p = arith::SelectOp::create(inner, rows.isLabel(inner, elements[4], elements[1]), less, p);
+      Value product = arith::MulFOp::create(inner, p, elements[3]);
+      return {rows.zeroIfIgnored(inner, elements[1], product)};
+    };
+    rewriter.replaceOp(op, createElementwise(builder,
+                                             {{rows.logits, rows.identity},
+                                              {rows.labels, rows.row},
+                                              {adaptor.getLogsumexp(), rows.row},
+                                              {adaptor.getDloss(), rows.row},
+                                              rows.createColumns()},
+                                             rows.sizes, op.getType(), rows.arithmetic, body));
+    return success();
+  }
+};
+} // namespace
+
+void resid::populateCrossEntropyToLinalg(RewritePatternSet &patterns) {
+  patterns.add<LowerCrossEntropy, LowerCrossEntropyGrad>(patterns.getContext());
+}
