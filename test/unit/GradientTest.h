@@ -42,10 +42,8 @@ protected:
     return sum;
   }
 
-  /// Differentiates @f of the text, with respect to the arguments `wrt`, by default all tensors, and compares each
-  /// element of each gradient.
-  void check(StringRef text, ArrayRef<int64_t> wrt = {}) {
-    module = parseSourceString<ModuleOp>(text, &context);
+  /// Differentiates @f of the module.
+  void differentiate(ArrayRef<int64_t> wrt = {}) {
     ASSERT_TRUE(module) << message;
     PassManager manager(&context);
     GradOptions options;
@@ -53,6 +51,13 @@ protected:
     options.wrt.assign(wrt.begin(), wrt.end());
     manager.addPass(createGrad(options));
     ASSERT_TRUE(succeeded(manager.run(*module))) << message;
+  }
+
+  /// Differentiates @f of the text, with respect to the arguments `wrt`, by default all tensors, and compares each
+  /// element of each gradient.
+  void check(StringRef text, ArrayRef<int64_t> wrt = {}) {
+    module = parseSourceString<ModuleOp>(text, &context);
+    ASSERT_NO_FATAL_FAILURE(differentiate(wrt));
     auto function = module->lookupSymbol<func::FuncOp>("f");
     SmallVector<Array> arguments, cotangents;
     for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
