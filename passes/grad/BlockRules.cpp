@@ -5,11 +5,13 @@
 #include "passes/grad/BlockRules.h"
 
 #include "passes/grad/Activity.h"
+#include "passes/grad/StructuredForm.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
 LogicalResult resid::verifyBlock(Block &block, ArrayRef<Value> sources) {
+  formGenericOps(Activity(block, sources).ops);
   Activity activity(block, sources);
   bool areKnown = true;
   for (Operation *op : activity.ops) {

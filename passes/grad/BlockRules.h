@@ -10,7 +10,7 @@
 
 namespace mlir::resid {
 
-/// An error at each op between a source and a result of the block that has no rule.
+/// Ops between a source and a result of the block get a form that has a rule. An error at each of the others.
 LogicalResult verifyBlock(Block &block, ArrayRef<Value> sources);
 
 /// Makes these ops give what their rules read.

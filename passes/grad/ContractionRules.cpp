@@ -47,6 +47,6 @@ void resid::registerContractionRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, linalg::LinalgDialect *) {
     attachContractionRules<linalg::MatmulOp, linalg::BatchMatmulOp, linalg::BatchReduceMatmulOp, linalg::MatvecOp,
                            linalg::VecmatOp, linalg::BatchMatvecOp, linalg::BatchVecmatOp, linalg::DotOp,
-                           linalg::ContractOp, linalg::GenericOp>(context);
+                           linalg::ContractOp>(context);
   });
 }

@@ -39,15 +39,6 @@ static std::string printBytes(ArrayRef<Value> values) {
   return (terms.empty() ? "0" : llvm::join(terms, " + ")) + " bytes";
 }
 
-/// A tensor of zeros with the sizes of another.
-static Value createZeros(ImplicitLocOpBuilder &builder, Value like) {
-  Type element = getElementTypeOrSelf(like.getType());
-  Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(element));
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), like);
-  Value empty = tensor::EmptyOp::create(builder, sizes, element);
-  return linalg::FillOp::create(builder, zero, empty).getResult(0);
-}
-
 static NamedAttrList nameArgument(Builder &builder, const Twine &name) {
   NamedAttrList attributes;
   attributes.set(kArgumentNameAttribute, builder.getStringAttr(name));
@@ -166,7 +157,7 @@ void Differentiation::returnGradients(Gradients &gradients) {
   SmallVector<Value> values;
   for (Value source : getSources()) {
     Value gradient = gradients.get(source);
-    values.push_back(gradient ? gradient : createZeros(builder, gradients.getPrimal(source)));
+    values.push_back(gradient ? gradient : createZeros(gradients, source));
   }
   Operation *terminator = backward.front().getTerminator();
   if (backward != forward)
@@ -192,8 +183,11 @@ LogicalResult Differentiation::run(StringRef name) {
       OpBuilder(backward.front().getTerminator()), needed, forward.getBody(),
       [&](Value value) { return getSaved(value); }, known);
   addCotangents(gradients);
-  if (failed(differentiateBlock(body, getSources(), gradients)))
+  if (failed(differentiateBlock(body, getSources(), gradients))) {
+    if (backward != forward)
+      backward.erase();
     return failure();
+  }
   returnGradients(gradients);
   returnSaved();
   if (mode == GradMode::Split)

@@ -5,6 +5,7 @@
 #include "dialect/FunctionAttributes.h"
 #include "dialect/InlineCalls.h"
 #include "dialect/ResidDialect.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -54,10 +55,11 @@ struct Grad : resid::impl::GradBase<Grad> {
 
   /// The rules come with the dialects, before any program is read.
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<ResidDialect, arith::ArithDialect, cf::ControlFlowDialect, linalg::LinalgDialect, math::MathDialect,
-                    tensor::TensorDialect>();
-    for (auto registerRules : {registerResidualRules, registerNormRules, registerCastRules, registerContractionRules,
-                               registerSubLayerRules, registerAttentionRules})
+    registry.insert<ResidDialect, affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
+                    linalg::LinalgDialect, math::MathDialect, tensor::TensorDialect>();
+    for (auto registerRules :
+         {registerResidualRules, registerNormRules, registerCastRules, registerContractionRules, registerSubLayerRules,
+          registerAttentionRules, registerActivationRules, registerLinalgRules, registerTensorRules})
       registerRules(registry);
   }
 
@@ -107,7 +109,9 @@ LogicalResult Grad::differentiate() {
   copy.setSymName(function + (mode == GradMode::Split ? "_forward" : "_value_and_grad"));
   SymbolTable(getOperation()).insert(copy, std::next(Block::iterator(*found)));
   copy.setPublic();
-  if (failed(inlineCalls(copy)) || failed(expand(copy)))
-    return failure();
-  return resid::differentiate(copy, function + "_backward", *arguments, mode, save);
+  if (succeeded(inlineCalls(copy)) && succeeded(expand(copy)) &&
+      succeeded(resid::differentiate(copy, function + "_backward", *arguments, mode, save)))
+    return success();
+  copy.erase();
+  return failure();
 }

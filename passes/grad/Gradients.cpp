@@ -73,16 +73,15 @@ Value Gradients::take(Value value) {
   return gradient;
 }
 
+Value resid::createGradientSum(ImplicitLocOpBuilder &builder, Value a, Value b) {
+  auto rows = dyn_cast<RankedTensorType>(a.getType());
+  return rows && rows.getRank() > 0 ? Value(AddOp::create(builder, a, b)) : arith::AddFOp::create(builder, a, b);
+}
+
 void Gradients::add(Value value, Value gradient) {
   if (!gradient || !isNeeded(value))
     return;
   assert(gradient.getType() == value.getType() && "expected a gradient of the type of its value");
   Value &sum = gradients[value];
-  auto rows = dyn_cast<RankedTensorType>(value.getType());
-  if (!sum)
-    sum = gradient;
-  else if (rows && rows.getRank() > 0)
-    sum = AddOp::create(builder, sum, gradient);
-  else
-    sum = arith::AddFOp::create(builder, sum, gradient);
+  sum = sum ? createGradientSum(builder, sum, gradient) : gradient;
 }

@@ -25,6 +25,9 @@ struct Forward {
   DenseMap<Value, Value> stacks;
 };
 
+/// The sum of two gradients of one value.
+Value createGradientSum(ImplicitLocOpBuilder &builder, Value a, Value b);
+
 class Gradients {
 public:
   /// What gives a value of the forward where the backward stands; it is saved if need be.

@@ -22,6 +22,13 @@ void registerAttentionRules(DialectRegistry &registry);
 /// The rule of every sum of products (dialect/Contraction.h), which a linalg.generic may be, too.
 LogicalResult differentiateContraction(linalg::LinalgOp op, Gradients &gradients);
 
+void registerActivationRules(DialectRegistry &registry);
+void registerLinalgRules(DialectRegistry &registry);
+void registerTensorRules(DialectRegistry &registry);
+
+/// Gives linalg.softmax its rule.
+void attachSoftmaxRule(MLIRContext &context);
+
 /// The tensor rounded or widened to another element type.
 Value createCast(ImplicitLocOpBuilder &builder, Value tensor, Type elementType);
 
@@ -44,6 +51,25 @@ struct Factor {
 /// size of a loop, `getLike` gives a tensor with the sizes of the result.
 Value createProductSum(ImplicitLocOpBuilder &builder, Factor a, Factor b, RankedTensorType type, AffineMap map,
                        function_ref<Value()> getLike);
+
+/// The sum of a tensor, whose dimensions are the loops, over those that `map` leaves out: the gradient of an operand of
+/// `type` that is broadcast by the map. Leading dimensions are summed down the rows, and the rest behind, in the
+/// arithmetic type.
+Value createBroadcastSum(ImplicitLocOpBuilder &builder, Value tensor, AffineMap map, RankedTensorType type);
+
+/// A tensor of zeros; one of the type and sizes of a value of the forward.
+Value createZeros(ImplicitLocOpBuilder &builder, ArrayRef<OpFoldResult> sizes, Type elementType);
+Value createZeros(Gradients &gradients, Value like);
+
+/// The sizes of a value of the forward, in the backward. The value itself is saved only where they follow from nothing
+/// else.
+OpFoldResult createSize(Gradients &gradients, Value value, int64_t dimension);
+SmallVector<OpFoldResult> createSizes(Gradients &gradients, Value value);
+/// An index of the forward, which may be such a size.
+OpFoldResult createSize(Gradients &gradients, OpFoldResult size);
+
+/// An error where the gradient of a value is needed that the op's regions read from outside.
+LogicalResult verifyCaptures(Operation *op, Gradients &gradients);
 
 } // namespace mlir::resid
 

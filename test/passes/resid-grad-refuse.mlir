@@ -1,17 +1,21 @@
 // RUN: resid-opt %s -split-input-file -verify-diagnostics --resid-grad=function=f
+// RUN: not resid-opt %s -split-input-file --resid-grad=function=f 2>&1 | FileCheck %s --check-prefix=WHOLE
 // RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=nothing" 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=f wrt=3" 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=f wrt=0,2" 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=taken" 2>&1 | FileCheck %s --check-prefix=TAKEN
+// A rule that fails leaves no half of a function behind.
+// WHOLE-NOT: internal error
 // NOTHING: error: expected a function to differentiate, but 'nothing' is none
 // COUNT: grad.mlir:2:1: error: expected an argument from 0 to 2 in wrt, but got 3
 // TYPE: grad.mlir:2:{{[0-9]+}}: error: expected a tensor of floats as argument 2, whose gradient is asked for, but got 'i64'
 // TAKEN: grad.mlir:{{[0-9:]+}}: error: expected no function 'taken_forward', which differentiation makes
 
-func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  // expected-error @+1 {{'math.tanh' has no rule for its gradient, and a result depends on it}}
-  %y = math.tanh %x : tensor<4x8xf32>
-  return %y : tensor<4x8xf32>
+func.func @f(%x: tensor<4x8xf32>) -> tensor<2x8x2xf32> {
+  %e = tensor.empty() : tensor<2x8x2xf32>
+  // expected-error @+1 {{'linalg.pack' has no rule for its gradient, and a result depends on it}}
+  %y = linalg.pack %x inner_dims_pos = [0] inner_tiles = [2] into %e : tensor<4x8xf32> -> tensor<2x8x2xf32>
+  return %y : tensor<2x8x2xf32>
 }
 
 // -----
@@ -52,20 +56,6 @@ func.func @f(%x: tensor<4x8xf32>, %cos: tensor<4x4xf32>) -> tensor<4x8xf32> {
 
 // -----
 
-func.func @f(%x: tensor<4xf32>) -> tensor<f32> {
-  %zero = arith.constant dense<0.0> : tensor<f32>
-  // expected-error @+1 {{'linalg.generic' op has no gradient of this form: expected a sum of products of f16, bf16, f32 or f64}}
-  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
-      ins(%x : tensor<4xf32>) outs(%zero : tensor<f32>) {
-  ^bb0(%e: f32, %old: f32):
-    %n = arith.maximumf %e, %old : f32
-    linalg.yield %n : f32
-  } -> tensor<f32>
-  return %y : tensor<f32>
-}
-
-// -----
-
 func.func @f(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x9x4xf32>, %past: i64) -> tensor<1x2x3x4xf32> {
   // expected-error @+1 {{'resid.attention' op has no gradient with a cache yet: expected an attention without past}}
   %y = resid.attention %q, %k, %k past(%past) : tensor<1x2x3x4xf32>, tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>
@@ -87,4 +77,90 @@ func.func @f(%q: tensor<1x2x3x4xf32>) -> (tensor<1x2x3x4xf32>, tensor<1x2x3xf32>
   %y, %max, %sum = resid.attention %q, %q, %q : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
       -> tensor<1x2x3x4xf32>, tensor<1x2x3xf32>, tensor<1x2x3xf32>
   return %y, %max : tensor<1x2x3x4xf32>, tensor<1x2x3xf32>
+}
+
+// -----
+
+// Of a body: an op without a rule, and bits.
+func.func @f(%x: tensor<4xf32>, %n: i32) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.map ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) (%a: f32, %o: f32) {
+    // expected-error @+1 {{'math.fpowi' op has no rule for its gradient in a body, and a result depends on it}}
+    %p = math.fpowi %a, %n : f32, i32
+    linalg.yield %p : f32
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.map ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) (%a: f32, %o: f32) {
+    // expected-error @+1 {{'arith.bitcast' op has no gradient: expected arithmetic on floats, but got their bits}}
+    %i = arith.bitcast %a : f32 to i32
+    %f = arith.bitcast %i : i32 to f32
+    linalg.yield %f : f32
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// What a body reads from outside.
+func.func @f(%table: tensor<9xf32>, %ids: tensor<4xindex>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  // expected-error @+1 {{'linalg.generic' op has no gradient of what its body reads from outside: expected an operand but got a value of 'tensor<9xf32>'}}
+  %y = linalg.map ins(%ids : tensor<4xindex>) outs(%e : tensor<4xf32>) (%i: index, %o: f32) {
+    %v = tensor.extract %table[%i] : tensor<9xf32>
+    linalg.yield %v : f32
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Windows.
+func.func @f(%x: tensor<6xf32>, %old: tensor<4xf32>) -> tensor<4xf32> {
+  %w = tensor.empty() : tensor<3xf32>
+  // expected-error @+1 {{'linalg.generic' op has no gradient with this map: expected loops, each once, as the dimensions of operand 0 but got affine_map<(d0, d1) -> (d0 + d1)>}}
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 + d1)>, affine_map<(d0, d1) -> (d1)>,
+                                        affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %w : tensor<6xf32>, tensor<3xf32>) outs(%old : tensor<4xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %s = arith.addf %o, %a : f32
+      linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>) -> tensor<7xf32> {
+  %e = tensor.empty() : tensor<7xf32>
+  // expected-error @+1 {{'linalg.generic' op has no gradient with this map: expected loops, each once, as the dimensions of a result but got affine_map<(d0, d1) -> (d0 + d1)>}}
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0 + d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x4xf32>) outs(%e : tensor<7xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      linalg.yield %a : f32
+  } -> tensor<7xf32>
+  return %y : tensor<7xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %old: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'linalg.generic' op has no gradient as a reduction: expected arith.addf, or a maximum or minimum, of the result so far and another value, but result 0 is reduced in another way}}
+  %y = linalg.reduce {arith.mulf} ins(%x : tensor<4x8xf32>) outs(%old : tensor<4xf32>) dimensions = [1]
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %u = tensor.cast %x : tensor<4x8xf32> to tensor<*xf32>
+  // expected-error @+1 {{'tensor.cast' op has no gradient without a rank: expected a ranked tensor but got 'tensor<*xf32>'}}
+  %y = tensor.cast %u : tensor<*xf32> to tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
 }

@@ -1,0 +1,144 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The rule of resid.activation: one elementwise op, which computes the activation again. The derivatives are written so
+// that no finite x gives a NaN, and none loses its digits in a difference from 1.
+
+#include "dialect/ActivationKinds.h"
+#include "dialect/ResidDialect.h"
+#include "dialect/Shapes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/grad/BodyBuilder.h"
+#include "passes/grad/Rules.h"
+#include "passes/grad/ScalarRules.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace {
+
+/// √(2/π) and 1/√(2π), in more digits than f64 has.
+constexpr double kTanhScale = 0.79788456080286535588, kBellScale = 0.39894228040143267794;
+
+/// The function at one number, and its derivative there: a factor, or, of a function with two straight parts, a
+/// condition where it is 1, and else 0. What nothing reads is not computed.
+struct Point {
+  Value value, derivative;
+};
+
+/// Writes arithmetic on numbers of one type.
+struct Steps {
+  ImplicitLocOpBuilder &builder;
+  FloatType type;
+
+  Value constant(double value) const {
+    return arith::ConstantFloatOp::create(builder, type, roundToArithmetic(APFloat(value), type));
+  }
+  Value plus(Value a, Value b) const { return arith::AddFOp::create(builder, a, b); }
+  Value times(Value a, Value b) const { return arith::MulFOp::create(builder, a, b); }
+  Value isPositive(Value x) const {
+    return arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, x, constant(0.0));
+  }
+  Value select(Value condition, Value a, Value b) const { return arith::SelectOp::create(builder, condition, a, b); }
+};
+
+} // namespace
+
+/// x·σ(z) and its derivative, where `slope` is z', or null for 1. With e = exp(-|z|), nothing overflows: p = 1/(1 + e)
+/// and q = e·p are σ(z) and σ(-z), or the other way round, and σ' is p·q.
+static Point createLogistic(const Steps &steps, Value x, Value z, Value slope) {
+  Value e =
+      math::ExpOp::create(steps.builder, arith::NegFOp::create(steps.builder, math::AbsFOp::create(steps.builder, z)));
+  Value one = steps.constant(1.0);
+  Value p = arith::DivFOp::create(steps.builder, one, steps.plus(one, e));
+  Value q = steps.times(e, p);
+  Value s = steps.select(steps.isPositive(z), p, q);
+  Value change = steps.times(x, steps.times(p, q));
+  if (slope)
+    change = steps.times(change, slope);
+  return {steps.times(x, s), steps.plus(s, change)};
+}
+
+/// 2·√(2/π)·(x + 0.044715·x³) is what the logistic function is of, where the op's definition has a tanh. Where x² is
+/// past its limit both are flat, and without one the slope would overflow there.
+static Point createTanhGELU(const Steps &steps, Value x) {
+  Value square = arith::MinimumFOp::create(steps.builder, steps.times(x, x), steps.constant(1024.0));
+  Value scale = steps.constant(2.0 * kTanhScale), one = steps.constant(1.0);
+  auto scalePolynomial = [&](double factor) {
+    return steps.times(scale, steps.plus(one, steps.times(steps.constant(factor), square)));
+  };
+  return createLogistic(steps, x, steps.times(x, scalePolynomial(0.044715)), scalePolynomial(3.0 * 0.044715));
+}
+
+/// Φ(x) + x·φ(x).
+static Point createGELU(const Steps &steps, Value x) {
+  Value erf = math::ErfOp::create(steps.builder, steps.times(x, steps.constant(llvm::numbers::inv_sqrt2)));
+  Value onePlus = steps.plus(steps.constant(1.0), erf), half = steps.constant(0.5);
+  Value power = steps.times(steps.constant(-0.5), steps.times(x, x));
+  Value bell = steps.times(math::ExpOp::create(steps.builder, power), steps.constant(kBellScale));
+  return {steps.times(steps.times(half, x), onePlus), steps.plus(steps.times(half, onePlus), steps.times(x, bell))};
+}
+
+static Point createPoint(const Steps &steps, ActivationFunction function, Value x) {
+  switch (function) {
+  case ActivationFunction::ReLU: {
+    Value isPositive = steps.isPositive(x), zero = steps.constant(0.0);
+    return {steps.select(isPositive, x, zero), isPositive};
+  }
+  case ActivationFunction::GELU:
+    return createGELU(steps, x);
+  case ActivationFunction::GELUTanh:
+    return createTanhGELU(steps, x);
+  case ActivationFunction::SiLU:
+    return createLogistic(steps, x, x, Value());
+  }
+  llvm_unreachable("an activation without a gradient");
+}
+
+namespace {
+struct ActivationRuleModel : GradientOpInterface::ExternalModel<ActivationRuleModel, ActivationOp> {
+  LogicalResult differentiate(Operation *op, Gradients &gradients) const;
+};
+} // namespace
+
+LogicalResult ActivationRuleModel::differentiate(Operation *op, Gradients &gradients) const {
+  auto activation = cast<ActivationOp>(op);
+  auto type = cast<RankedTensorType>(activation.getX().getType());
+  ImplicitLocOpBuilder &builder = gradients.getBuilder();
+  FloatType arithmetic = getArithmeticType(type.getElementType());
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  BodyBuilder body(builder);
+  ImplicitLocOpBuilder &inner = body.getBuilder();
+  auto read = [&](Value tensor) { return convertElements(inner, body.read(tensor, identity), arithmetic); };
+  Value x = read(gradients.getPrimal(activation.getX()));
+  Value tensor = gradients.get(activation.getResult()), dy = read(tensor);
+  Steps steps{inner, arithmetic};
+  Point point = createPoint(steps, getActivationRule(activation.getKind()).function, x);
+  SmallVector<Value> operands, elements;
+  if (Value up = activation.getUp(); gradients.isNeeded(activation.getX())) {
+    Value factor = up ? steps.times(dy, read(gradients.getPrimal(up))) : dy;
+    operands.push_back(activation.getX());
+    elements.push_back(point.derivative.getType() == arithmetic
+                           ? steps.times(factor, point.derivative)
+                           : steps.select(point.derivative, factor, steps.constant(0.0)));
+  }
+  if (gradients.isNeeded(activation.getUp())) {
+    operands.push_back(activation.getUp());
+    elements.push_back(steps.times(dy, point.value));
+  }
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), tensor);
+  for (Value &element : elements) {
+    element = convertElements(inner, element, type.getElementType());
+    body.addResult(tensor::EmptyOp::create(builder, sizes, type.getElementType()), identity);
+  }
+  SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+  linalg::GenericOp created = body.finish(loops, elements);
+  for (auto [operand, gradient] : llvm::zip_equal(operands, created.getResults()))
+    gradients.add(operand, gradient);
+  return success();
+}
+
+void resid::registerActivationRules(DialectRegistry &registry) {
+  registry.addExtension(
+      +[](MLIRContext *context, ResidDialect *) { ActivationOp::attachInterface<ActivationRuleModel>(*context); });
+}

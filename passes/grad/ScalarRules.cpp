@@ -1,0 +1,110 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table of scalar rules, and those of arith; see ScalarRules.h.
+
+#include "passes/grad/ScalarRules.h"
+
+#include "dialect/Shapes.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+Value resid::convertElements(ImplicitLocOpBuilder &builder, Value value, Type type) {
+  unsigned from = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  unsigned to = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  if (value.getType() == type)
+    return value;
+  return from < to ? Value(arith::ExtFOp::create(builder, type, value)) : arith::TruncFOp::create(builder, type, value);
+}
+
+Value ScalarGradient::get(Value value) { return convertElements(builder, getPrimal(value), getType()); }
+
+Value ScalarGradient::constant(double value) {
+  return arith::ConstantFloatOp::create(builder, getType(), roundToArithmetic(APFloat(value), getType()));
+}
+
+Value ScalarGradient::compare(arith::CmpFPredicate predicate, Value a, Value b) {
+  return arith::CmpFOp::create(builder, predicate, a, b);
+}
+
+const ScalarRule *resid::findScalarRule(Operation *op) {
+  static const ScalarRules rules = [] {
+    ScalarRules made;
+    addArithRules(made);
+    addMathRules(made);
+    return made;
+  }();
+  auto found = rules.find(op->getName().getTypeID());
+  return found == rules.end() ? nullptr : &found->second;
+}
+
+/// The operand that an extremum takes has the gradient; where both are equal each has half of it.
+template <typename OpT> static void addExtremumRule(ScalarRules &rules, arith::CmpFPredicate isTaken, bool skipsNaN) {
+  addScalarRule<OpT>(rules, [=](OpT op, ScalarGradient &g) {
+    for (auto [operand, other] : {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())})
+      g.add(operand, [&, operand = operand, other = other] {
+        Value a = g.get(operand), b = g.get(other);
+        Value taken = g.compare(isTaken, a, b);
+        if (skipsNaN)
+          taken = arith::OrIOp::create(g.getBuilder(), taken, g.compare(arith::CmpFPredicate::UNO, b, b));
+        Value equal = g.compare(arith::CmpFPredicate::OEQ, a, b);
+        Value half = g.times(g.constant(0.5), g.getResult());
+        return g.select(equal, half, g.select(taken, g.getResult(), g.constant(0.0)));
+      });
+  });
+}
+
+static void addArithmeticRules(ScalarRules &rules) {
+  addScalarRule<arith::AddFOp>(rules, [](arith::AddFOp op, ScalarGradient &g) {
+    g.add(op.getLhs(), [&] { return g.getResult(); });
+    g.add(op.getRhs(), [&] { return g.getResult(); });
+  });
+  addScalarRule<arith::SubFOp>(rules, [](arith::SubFOp op, ScalarGradient &g) {
+    g.add(op.getLhs(), [&] { return g.getResult(); });
+    g.add(op.getRhs(), [&] { return g.negate(g.getResult()); });
+  });
+  addScalarRule<arith::MulFOp>(rules, [](arith::MulFOp op, ScalarGradient &g) {
+    g.add(op.getLhs(), [&] { return g.times(g.getResult(), g.get(op.getRhs())); });
+    g.add(op.getRhs(), [&] { return g.times(g.getResult(), g.get(op.getLhs())); });
+  });
+  addScalarRule<arith::DivFOp>(rules, [](arith::DivFOp op, ScalarGradient &g) {
+    Value quotient;
+    auto getQuotient = [&] { return quotient ? quotient : quotient = g.over(g.getResult(), g.get(op.getRhs())); };
+    g.add(op.getLhs(), getQuotient);
+    g.add(op.getRhs(), [&] { return g.negate(g.times(getQuotient(), g.get(op.getResult()))); });
+  });
+  addScalarRule<arith::RemFOp>(rules, [](arith::RemFOp op, ScalarGradient &g) {
+    g.add(op.getLhs(), [&] { return g.getResult(); });
+    g.add(op.getRhs(), [&] {
+      // How often the divisor went in: a whole number, so the division finds it.
+      Value taken = g.over(g.minus(g.get(op.getLhs()), g.get(op.getResult())), g.get(op.getRhs()));
+      return g.negate(g.times(g.getResult(), taken));
+    });
+  });
+  addScalarRule<arith::NegFOp>(rules, [](arith::NegFOp op, ScalarGradient &g) {
+    g.add(op.getOperand(), [&] { return g.negate(g.getResult()); });
+  });
+}
+
+static void addChoiceRules(ScalarRules &rules) {
+  addExtremumRule<arith::MaximumFOp>(rules, arith::CmpFPredicate::OGT, false);
+  addExtremumRule<arith::MinimumFOp>(rules, arith::CmpFPredicate::OLT, false);
+  addExtremumRule<arith::MaxNumFOp>(rules, arith::CmpFPredicate::OGT, true);
+  addExtremumRule<arith::MinNumFOp>(rules, arith::CmpFPredicate::OLT, true);
+  addScalarRule<arith::SelectOp>(rules, [](arith::SelectOp op, ScalarGradient &g) {
+    g.add(op.getTrueValue(),
+          [&] { return g.select(g.getPredicate(op.getCondition()), g.getResult(), g.constant(0.0)); });
+    g.add(op.getFalseValue(),
+          [&] { return g.select(g.getPredicate(op.getCondition()), g.constant(0.0), g.getResult()); });
+  });
+}
+
+void resid::addArithRules(ScalarRules &rules) {
+  addArithmeticRules(rules);
+  addChoiceRules(rules);
+  // Both change the type alone; the gradient is converted where it is added.
+  addScalarRule<arith::ExtFOp>(
+      rules, [](arith::ExtFOp op, ScalarGradient &g) { g.add(op.getIn(), [&] { return g.getResult(); }); });
+  addScalarRule<arith::TruncFOp>(
+      rules, [](arith::TruncFOp op, ScalarGradient &g) { g.add(op.getIn(), [&] { return g.getResult(); }); });
+}

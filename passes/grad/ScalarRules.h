@@ -1,0 +1,72 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The gradients of scalar ops, which bodies of structured ops are made of: one rule for each op of arith and math.
+// Knows no tensors.
+
+#ifndef RESID_PASSES_GRAD_SCALARRULES_H
+#define RESID_PASSES_GRAD_SCALARRULES_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/DenseMap.h"
+#include <functional>
+
+namespace mlir::resid {
+
+/// What the rule of a scalar op works with. All that it makes is in the arithmetic type of the op's result.
+class ScalarGradient {
+public:
+  using GetPrimal = function_ref<Value(Value)>;
+  using AddTerm = function_ref<void(Value, function_ref<Value()>)>;
+
+  ScalarGradient(ImplicitLocOpBuilder &builder, Value dy, GetPrimal getPrimal, AddTerm addTerm)
+      : builder(builder), dy(dy), getPrimal(getPrimal), addTerm(addTerm) {}
+
+  /// The gradient of the result.
+  Value getResult() const { return dy; }
+  /// An operand or the result of the op, as the forward computed it, in the arithmetic type.
+  Value get(Value value);
+  /// An integer that the forward computed, such as a condition.
+  Value getPredicate(Value value) { return getPrimal(value); }
+  /// Adds to the gradient of an operand. `term` runs only if that is needed: what it reads of the forward is saved.
+  void add(Value operand, function_ref<Value()> term) { addTerm(operand, term); }
+
+  ImplicitLocOpBuilder &getBuilder() { return builder; }
+  FloatType getType() const { return cast<FloatType>(dy.getType()); }
+  Value constant(double value);
+  Value plus(Value a, Value b) { return arith::AddFOp::create(builder, a, b); }
+  Value minus(Value a, Value b) { return arith::SubFOp::create(builder, a, b); }
+  Value times(Value a, Value b) { return arith::MulFOp::create(builder, a, b); }
+  Value over(Value a, Value b) { return arith::DivFOp::create(builder, a, b); }
+  Value negate(Value a) { return arith::NegFOp::create(builder, a); }
+  Value compare(arith::CmpFPredicate predicate, Value a, Value b);
+  Value select(Value condition, Value a, Value b) { return arith::SelectOp::create(builder, condition, a, b); }
+
+private:
+  ImplicitLocOpBuilder &builder;
+  Value dy;
+  GetPrimal getPrimal;
+  AddTerm addTerm;
+};
+
+using ScalarRule = std::function<void(Operation *, ScalarGradient &)>;
+using ScalarRules = llvm::DenseMap<TypeID, ScalarRule>;
+
+/// The rule of an op; null where it has none.
+const ScalarRule *findScalarRule(Operation *op);
+
+/// The rules of one dialect each.
+void addArithRules(ScalarRules &rules);
+void addMathRules(ScalarRules &rules);
+
+/// Adds the rule of one op: `rule` takes the op and a ScalarGradient.
+template <typename OpT, typename Function> void addScalarRule(ScalarRules &rules, Function rule) {
+  rules[TypeID::get<OpT>()] = [rule](Operation *op, ScalarGradient &gradient) { rule(cast<OpT>(op), gradient); };
+}
+
+/// A number or tensor of floats as `type`: widened, rounded or as it is.
+Value convertElements(ImplicitLocOpBuilder &builder, Value value, Type type);
+
+} // namespace mlir::resid
+
+#endif // RESID_PASSES_GRAD_SCALARRULES_H

@@ -1,0 +1,55 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The sizes of tensors of the forward, where the backward stands: no tensor is saved whose size follows from others.
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "passes/grad/Rules.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// The value whose size along the same dimension is that of `value`: where its shape comes from.
+static Value getShapeSource(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto style = dyn_cast<DestinationStyleOpInterface>(op))
+      value = style.getTiedOpOperand(cast<OpResult>(value))->get();
+    else if (auto cast = dyn_cast<tensor::CastOp>(op))
+      value = cast.getSource();
+    else
+      break;
+  }
+  return value;
+}
+
+OpFoldResult resid::createSize(Gradients &gradients, OpFoldResult size) {
+  auto value = dyn_cast<Value>(size);
+  if (!value)
+    return size;
+  if (auto dimension = value.getDefiningOp<tensor::DimOp>())
+    if (std::optional<int64_t> index = dimension.getConstantIndex())
+      return createSize(gradients, dimension.getSource(), *index);
+  return gradients.getPrimal(value);
+}
+
+OpFoldResult resid::createSize(Gradients &gradients, Value value, int64_t dimension) {
+  ImplicitLocOpBuilder &builder = gradients.getBuilder();
+  Value source = getShapeSource(value);
+  for (Value tensor : {value, source})
+    if (auto type = cast<RankedTensorType>(tensor.getType()); !type.isDynamicDim(dimension))
+      return builder.getIndexAttr(type.getDimSize(dimension));
+  if (auto empty = source.getDefiningOp<tensor::EmptyOp>())
+    return createSize(gradients, empty.getMixedSizes()[dimension]);
+  if (auto slice = source.getDefiningOp<tensor::ExtractSliceOp>(); slice && slice.getDroppedDims().none())
+    return createSize(gradients, slice.getMixedSizes()[dimension]);
+  return tensor::getMixedSize(builder, builder.getLoc(), gradients.getPrimal(source), dimension);
+}
+
+SmallVector<OpFoldResult> resid::createSizes(Gradients &gradients, Value value) {
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dimension = 0; dimension != cast<RankedTensorType>(value.getType()).getRank(); ++dimension)
+    sizes.push_back(createSize(gradients, value, dimension));
+  return sizes;
+}
