@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/grad/Rules.h"
-#include "passes/rewrite/AttentionLinalg.h"
+#include "passes/linalg/AttentionLinalg.h"
 
 using namespace mlir;
 using namespace mlir::resid;

@@ -5,7 +5,7 @@
 
 #include "dialect/ResidDialect.h"
 #include "passes/Passes.h"
-#include "passes/rewrite/AttentionLinalg.h"
+#include "passes/linalg/AttentionLinalg.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

@@ -2,7 +2,7 @@
 //
 // Attention as ops of linalg; see AttentionLinalg.h.
 
-#include "passes/rewrite/AttentionLinalg.h"
+#include "passes/linalg/AttentionLinalg.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -4,8 +4,8 @@
 // the products, heads are one dimension; in them, the heads that share keys are a dimension of their own. Does not own
 // which ops are made of it, nor in which order.
 
-#ifndef RESID_PASSES_REWRITE_ATTENTIONLINALG_H
-#define RESID_PASSES_REWRITE_ATTENTIONLINALG_H
+#ifndef RESID_PASSES_LINALG_ATTENTIONLINALG_H
+#define RESID_PASSES_LINALG_ATTENTIONLINALG_H
 
 #include "dialect/ResidDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -78,4 +78,4 @@ private:
 
 } // namespace mlir::resid
 
-#endif // RESID_PASSES_REWRITE_ATTENTIONLINALG_H
+#endif // RESID_PASSES_LINALG_ATTENTIONLINALG_H
