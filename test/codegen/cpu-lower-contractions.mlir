@@ -121,6 +121,30 @@ func.func private @open.impl(%x: memref<?x64xf32>, %w: memref<?x64xf32>, %y: mem
 
 // -----
 
+#km = affine_map<(m, n, k) -> (k, m)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Rows that are neighbours in memory, as in the gradient of a weight, are widened and turned in registers: 16 terms of 16
+// rows at once. What is left moves by itself.
+// CHECK-LABEL:   func.func private @turned__pack_rows(
+// CHECK-COUNT-16:  llvm.load {{.+}} -> vector<16xi16>
+// CHECK:           llvm.shufflevector {{.+}} : vector<16xf32>
+// CHECK-COUNT-16:  llvm.store {{.+}} : vector<16xf32>
+// CHECK:           llvm.load {{.+}} -> i16
+// CHECK-LABEL:   func.func private @turned__pack_panels(
+func.func private @turned.impl(%x: memref<65x40xbf16>, %w: memref<65x32xf32>, %y: memref<40x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  contraction.kernel a(%x : memref<65x40xbf16>) b(%w : memref<65x32xf32>) start(%zero : f32) outs(%y : memref<40x32xf32>)
+      attributes {indexing_maps = [#km, #kn, #mn], parallel_loops = 2 : i64} {
+  ^bb0(%p: f32):
+    contraction.yield %p : f32
+  }
+  return
+}
+
+// -----
+
 #mk = affine_map<(m, n, k) -> (m, k)>
 #nk = affine_map<(m, n, k) -> (n, k)>
 #mn = affine_map<(m, n, k) -> (m, n)>

@@ -37,6 +37,8 @@ FORMS = [
     ("groups", "bhgmnk", "bhgmk", "bhnk", "bhgmn", "generic", "given"),
     ("two_contracted", "mnkl", "mkl", "kln", "mn", "generic", "given"),
     ("two_contracted_apart", "kmln", "mlk", "knl", "mn", "linalg.contract", "zero"),
+    ("two_contracted_down", "mnkl", "lkm", "kln", "mn", "generic", "zero"),
+    ("batch_left_transposed", "bmnk", "bkm", "bkn", "bmn", "generic", "zero"),
 ]
 
 # Of a, b and the result.

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Emits loops that pack. What is contiguous moves in vectors; a matrix whose terms are contiguous is transposed 16 by
-// 16 in registers.
+// Emits loops that pack b in panels. What is contiguous moves in vectors; a matrix whose terms are contiguous is
+// transposed 16 by 16 in registers.
 
 #include "codegen/cpu/contractions/PackFactors.h"
 
@@ -15,65 +15,11 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::contraction;
 
-static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
-
-Value cpu::getPackedRows(KernelView &view) { return view.scratch; }
+static constexpr unsigned kB = KernelLoops::kB;
 
 Value cpu::getPackedPanels(KernelView &view) {
   return view.code.at(view.scratch, view.code.builder.getI8Type(), view.memory.aBytes.value);
 }
-
-//===------------------------------------------- rows of a -------------------------------------------------------===//
-
-/// An element, or a vector of them, of type `from` in the type `to`, which is at least as wide.
-static Value widen(LoopCode &code, Value moved, Type from, Type to) {
-  Value value = kernels::fromMemory(code.builder, code.loc, moved, from);
-  if (from == to)
-    return value;
-  auto vector = dyn_cast<VectorType>(value.getType());
-  return arith::ExtFOp::create(code.builder, code.loc, vector ? vector.clone(to) : to, value);
-}
-
-static void packRow(KernelView &view, Value source, Value target) {
-  LoopCode &code = view.code;
-  Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.loops.arithmetic;
-  const Loop &innermost = view.loops.contracted.back();
-  view.forEachTerm(kA, /*isInnermost=*/true, [&](Value offset, Value term) {
-    Value from = code.at(source, moved, offset), to = code.at(target, wide, term);
-    Value done = code.constant(0);
-    if (innermost.strides[kA].is(1)) {
-      Value lanes = code.constant(kPanelColumns);
-      done = code.multiply(code.divide(innermost.size.value, lanes), lanes);
-      code.loop(code.constant(0), done, kPanelColumns, [&](Value index) {
-        Value loaded = code.load(VectorType::get(kPanelColumns, moved), code.at(from, moved, index));
-        code.store(widen(code, loaded, element, wide), code.at(to, wide, index));
-      });
-    }
-    code.loop(done, innermost.size.value, 1, [&](Value index) {
-      Value loaded = code.load(moved, code.at(from, moved, code.multiply(index, innermost.strides[kA].value)));
-      code.store(widen(code, loaded, element, wide), code.at(to, wide, index));
-    });
-  });
-}
-
-void cpu::emitPackedRows(KernelView &view, Value low, Value high) {
-  LoopCode &code = view.code;
-  // Only batches that move a count; the others have one matrix in common.
-  KernelLoops all = view.loops;
-  llvm::erase_if(view.loops.batches, [](const Loop &loop) { return loop.strides[kA].is(0); });
-  Value rows = view.loops.m.size.value;
-  code.loop(low, high, 1, [&](Value unit) {
-    SmallVector<Value> batch = view.splitBatch(code.divide(unit, rows));
-    Value offset = code.multiply(code.remainder(unit, rows), view.loops.m.strides[kA].value);
-    Value source = code.at(view.atBatch(kA, batch), view.loops.operands[kA].elementType, offset);
-    Value target =
-        code.at(getPackedRows(view), view.loops.arithmetic, code.multiply(unit, view.memory.rowLength.value));
-    packRow(view, source, target);
-  });
-  view.loops = all;
-}
-
-//===------------------------------------------- panels of b -----------------------------------------------------===//
 
 namespace {
 

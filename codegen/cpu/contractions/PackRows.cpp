@@ -1,0 +1,120 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits loops that pack the rows of a. What is contiguous moves in vectors; where rows are neighbours in memory, 16 of
+// them are transposed in registers.
+
+#include "codegen/cpu/contractions/PackFactors.h"
+#include "codegen/cpu/contractions/TransposeBlock.h"
+#include "codegen/kernels/ElementCast.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using namespace mlir::resid::contraction;
+
+static constexpr unsigned kA = KernelLoops::kA;
+
+Value cpu::getPackedRows(KernelView &view) { return view.scratch; }
+
+/// An element, or a vector of them, of type `from` in the type `to`, which is at least as wide.
+static Value widen(LoopCode &code, Value moved, Type from, Type to) {
+  Value value = kernels::fromMemory(code.builder, code.loc, moved, from);
+  if (from == to)
+    return value;
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return arith::ExtFOp::create(code.builder, code.loc, vector ? vector.clone(to) : to, value);
+}
+
+/// One row.
+static void packRow(KernelView &view, Value source, Value target) {
+  LoopCode &code = view.code;
+  Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.loops.arithmetic;
+  const Loop &innermost = view.loops.contracted.back();
+  view.forEachTerm(kA, /*isInnermost=*/true, [&](Value offset, Value term) {
+    Value from = code.at(source, moved, offset), to = code.at(target, wide, term);
+    Value done = code.constant(0);
+    if (innermost.strides[kA].is(1)) {
+      Value lanes = code.constant(kPanelColumns);
+      done = code.multiply(code.divide(innermost.size.value, lanes), lanes);
+      code.loop(code.constant(0), done, kPanelColumns, [&](Value index) {
+        Value loaded = code.load(VectorType::get(kPanelColumns, moved), code.at(from, moved, index));
+        code.store(widen(code, loaded, element, wide), code.at(to, wide, index));
+      });
+    }
+    code.loop(done, innermost.size.value, 1, [&](Value index) {
+      Value loaded = code.load(moved, code.at(from, moved, code.multiply(index, innermost.strides[kA].value)));
+      code.store(widen(code, loaded, element, wide), code.at(to, wide, index));
+    });
+  });
+}
+
+/// Rows that are neighbours in memory, as many as a vector has lanes: squares of elements are transposed in registers.
+static void packNeighbours(KernelView &view, Value source, Value target) {
+  LoopCode &code = view.code;
+  Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.loops.arithmetic;
+  const Loop &innermost = view.loops.contracted.back();
+  view.forEachTerm(kA, /*isInnermost=*/true, [&](Value offset, Value term) {
+    Value from = code.at(source, moved, offset), to = code.at(target, wide, term), lanes = code.constant(kPanelColumns);
+    auto getTerm = [&](Value index) { return code.at(from, moved, code.multiply(index, innermost.strides[kA].value)); };
+    auto getPlace = [&](Value row, Value index) {
+      return code.at(to, wide, code.add(code.multiply(row, view.memory.rowLength.value), index));
+    };
+    Value whole = code.multiply(code.divide(innermost.size.value, lanes), lanes);
+    code.loop(code.constant(0), whole, kPanelColumns, [&](Value index) {
+      SmallVector<Value> block;
+      for (int64_t i = 0; i != kPanelColumns; ++i) {
+        Value loaded = code.load(VectorType::get(kPanelColumns, moved), getTerm(code.add(index, code.constant(i))));
+        block.push_back(widen(code, loaded, element, wide));
+      }
+      transpose(code, block);
+      for (auto [row, vector] : llvm::enumerate(block))
+        code.store(vector, getPlace(code.constant(row), index));
+    });
+    code.loop(whole, innermost.size.value, 1, [&](Value index) {
+      code.loop(code.constant(0), lanes, 1, [&](Value row) {
+        Value loaded = code.load(moved, code.at(getTerm(index), moved, row));
+        code.store(widen(code, loaded, element, wide), getPlace(row, index));
+      });
+    });
+  });
+}
+
+/// Calls `pack` with the first unit of each run of kPanelColumns from `low` on that has rows of one matrix only, and
+/// `packOne` with each unit beside them.
+static void forEachRun(LoopCode &code, Value rows, Value low, Value high, function_ref<void(Value)> pack,
+                       function_ref<void(Value)> packOne) {
+  // Where a has no rows, there are no units.
+  rows = code.max(rows, code.constant(1));
+  Value lanes = code.constant(kPanelColumns);
+  code.loop(code.divide(low, rows), code.ceilDivide(high, rows), 1, [&](Value matrix) {
+    Value first = code.multiply(matrix, rows);
+    Value begin = code.max(low, first), end = code.min(high, code.add(first, rows));
+    Value runs = code.divide(code.subtract(end, begin), lanes), whole = code.add(begin, code.multiply(runs, lanes));
+    code.loop(begin, whole, kPanelColumns, pack);
+    code.loop(whole, end, 1, packOne);
+  });
+}
+
+void cpu::emitPackedRows(KernelView &view, Value low, Value high) {
+  LoopCode &code = view.code;
+  // Only batches that move a count; the others have one matrix in common.
+  KernelLoops all = view.loops;
+  llvm::erase_if(view.loops.batches, [](const Loop &loop) { return loop.strides[kA].is(0); });
+  Value rows = view.loops.m.size.value;
+  auto packAt = [&](Value unit, void (*pack)(KernelView &, Value, Value)) {
+    SmallVector<Value> batch = view.splitBatch(code.divide(unit, rows));
+    Value offset = code.multiply(code.remainder(unit, rows), view.loops.m.strides[kA].value);
+    Value source = code.at(view.atBatch(kA, batch), view.loops.operands[kA].elementType, offset);
+    Value target =
+        code.at(getPackedRows(view), view.loops.arithmetic, code.multiply(unit, view.memory.rowLength.value));
+    pack(view, source, target);
+  };
+  auto packOne = [&](Value unit) { packAt(unit, packRow); };
+  bool areTermsContiguous = view.loops.contracted.back().strides[kA].is(1);
+  if (view.loops.m.strides[kA].is(1) && !areTermsContiguous)
+    forEachRun(code, rows, low, high, [&](Value unit) { packAt(unit, packNeighbours); }, packOne);
+  else
+    code.loop(low, high, 1, packOne);
+  view.loops = all;
+}
