@@ -6,39 +6,29 @@
 
 #include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/RegionUtils.h"
+#include "passes/grad/CostlessOps.h"
+#include "passes/grad/Rules.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
 #include "passes/grad/GradientInterface.cpp.inc"
 
-/// What an op reads, in its regions too, and does not make itself.
-static SetVector<Value> getReads(Operation *op) {
-  SetVector<Value> reads(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), reads);
-  return reads;
-}
-
-/// Constants, numbers made of numbers, such as the step of a dropout, and tensors made of both: no memory holds them.
-static bool isMadeOfNumbers(Operation *op) {
-  return isMemoryEffectFree(op) && llvm::all_of(getReads(op), [](Value read) {
-           return !isa<ShapedType>(read.getType()) || (read.getDefiningOp() && isMadeOfNumbers(read.getDefiningOp()));
-         });
-}
-
-/// Whether all results of the op are numbers.
-static bool givesNumbers(Operation *op) {
-  return isMemoryEffectFree(op) && llvm::none_of(op->getResultTypes(), [](Type type) { return isa<ShapedType>(type); });
+/// An operand of what is made again. A size is that of another tensor where it can be.
+Value Gradients::getPrimalOperand(Value operand) {
+  if (!operand.getType().isIndex())
+    return getPrimal(operand);
+  return getValueOrCreateConstantIndexOp(builder, builder.getLoc(), createSize(*this, OpFoldResult(operand)));
 }
 
 Value Gradients::clone(OpResult value) {
   IRMapping mapping;
   for (Value read : getReads(value.getOwner()))
-    mapping.map(read, getPrimal(read));
+    mapping.map(read, getPrimalOperand(read));
   Operation *copy = builder.clone(*value.getOwner(), mapping);
   for (auto [result, copied] : llvm::zip_equal(value.getOwner()->getResults(), copy->getResults()))
     primals[result] = copied;
@@ -47,7 +37,7 @@ Value Gradients::clone(OpResult value) {
 
 Value Gradients::recompute(OpResult value) {
   Operation *op = value.getOwner();
-  if (givesNumbers(op) || isMadeOfNumbers(op))
+  if (isCostless(op))
     return clone(value);
   // The carries of a loop are what it computes; it is not run again.
   if (forward.save == GradSave::Min && isMemoryEffectFree(op) && !isa<LoopLikeOpInterface>(op))
@@ -61,9 +51,10 @@ Value Gradients::getPrimal(Value value) {
     return value;
   if (Value known = primals.lookup(value))
     return known;
-  Value made;
-  if (auto result = dyn_cast<OpResult>(value); result && region.isAncestor(value.getParentRegion()))
-    made = recompute(result);
+  auto result = dyn_cast<OpResult>(value);
+  bool isInside = result && region.isAncestor(value.getParentRegion());
+  bool isHere = result && result.getOwner()->getBlock() == builder.getInsertionBlock();
+  Value made = isInside && !isHere ? recompute(result) : Value();
   return primals[value] = made ? made : getSaved(value);
 }
 

@@ -60,6 +60,7 @@ public:
 
 private:
   Value recompute(OpResult value);
+  Value getPrimalOperand(Value operand);
 
   ImplicitLocOpBuilder builder;
   const DenseSet<Value> &needed;

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "passes/grad/Rules.h"
 
@@ -31,7 +32,8 @@ OpFoldResult resid::createSize(Gradients &gradients, OpFoldResult size) {
   if (auto dimension = value.getDefiningOp<tensor::DimOp>())
     if (std::optional<int64_t> index = dimension.getConstantIndex())
       return createSize(gradients, dimension.getSource(), *index);
-  return gradients.getPrimal(value);
+  IntegerAttr constant;
+  return matchPattern(value, m_Constant(&constant)) ? OpFoldResult(constant) : gradients.getPrimal(value);
 }
 
 OpFoldResult resid::createSize(Gradients &gradients, Value value, int64_t dimension) {

@@ -120,3 +120,24 @@ func.func @f(%x: tensor<3x8xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
   %b = tensor.extract_slice %x[0, 4] [3, 4] [1, 1] : tensor<3x8xf32> to tensor<3x4xf32>
   return %a, %b : tensor<3x4xf32>, tensor<3x4xf32>
 }
+
+// -----
+
+// What only has the elements of arguments in other places is not saved.
+// CHECK-LABEL: func.func @f_forward(
+// CHECK: return %{{[^,]+}} : tensor<?x4xf32>
+// CHECK-LABEL: func.func @f_backward(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<?x8xf32>, %[[B:[^:]+]]: tensor<2x2xf32>, %[[DY:[^:]+]]: tensor<?x4xf32> {resid.name = "d_out0"})
+// CHECK-DAG: tensor.extract_slice %[[X]][0, 2] [%{{.+}}, 4] [1, 1]
+// CHECK-DAG: %[[FLAT:.+]] = tensor.collapse_shape %[[B]]
+// CHECK-DAG: linalg.generic {{.+}} ins(%[[FLAT]] : tensor<4xf32>) outs(%{{.+}} : tensor<?x4xf32>)
+func.func @f(%x: tensor<?x8xf32>, %b: tensor<2x2xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %s = tensor.extract_slice %x[0, 2] [%n, 4] [1, 1] : tensor<?x8xf32> to tensor<?x4xf32>
+  %flat = tensor.collapse_shape %b [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %wide = linalg.broadcast ins(%flat : tensor<4xf32>) outs(%e : tensor<?x4xf32>) dimensions = [0]
+  %y = arith.mulf %s, %wide : tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
