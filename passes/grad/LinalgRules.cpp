@@ -106,10 +106,20 @@ LogicalResult GenericGradient::seed(OpResult result) {
   return success();
 }
 
+/// A tensor that is read twice at the same place has one term, so that nothing is added outside of the body.
 void GenericGradient::findTerms() {
-  for (OpOperand &operand : op->getOpOperands())
-    if (Value element = bodyGradient.get(op.getMatchingBlockArgument(&operand)))
-      terms.push_back({&operand, op.getMatchingIndexingMap(&operand), element, {}});
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value element = bodyGradient.get(op.getMatchingBlockArgument(&operand));
+    if (!element)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    auto *same =
+        llvm::find_if(terms, [&](const Term &term) { return term.operand->get() == operand.get() && term.map == map; });
+    if (same == terms.end())
+      terms.push_back({&operand, map, element, {}});
+    else
+      same->element = arith::AddFOp::create(body.getBuilder(), same->element, element);
+  }
 }
 
 /// Whether the elements of the term are those of a tensor that is there already.
