@@ -132,7 +132,31 @@ static Value createPowerFactor(ScalarGradient &g, math::PowFOp op) {
   return g.select(g.compare(arith::CmpFPredicate::OEQ, exponent, g.constant(0.0)), g.constant(0.0), factor);
 }
 
+/// The same for an integer: n·x^(n-1), 0 where n is 0.
+static Value createIntegerPowerFactor(ScalarGradient &g, math::FPowIOp op) {
+  ImplicitLocOpBuilder &builder = g.getBuilder();
+  Value base = g.get(op.getLhs());
+  APInt constant;
+  if (matchPattern(op.getRhs(), m_ConstantInt(&constant))) {
+    if (constant == 2)
+      return g.times(g.constant(2.0), base);
+    if (constant == 3)
+      return g.times(g.constant(3.0), square(g, base));
+  }
+  Value exponent = g.getInteger(op.getRhs());
+  Type type = exponent.getType();
+  Value one = arith::ConstantOp::create(builder, builder.getIntegerAttr(type, 1));
+  Value zero = arith::ConstantOp::create(builder, builder.getIntegerAttr(type, 0));
+  Value less = math::FPowIOp::create(builder, base, arith::SubIOp::create(builder, exponent, one));
+  Value factor = g.times(arith::SIToFPOp::create(builder, g.getType(), exponent), less);
+  Value isZero = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, exponent, zero);
+  return g.select(isZero, g.constant(0.0), factor);
+}
+
 static void addPowerRules(ScalarRules &rules) {
+  addScalarRule<math::FPowIOp>(rules, [](math::FPowIOp op, ScalarGradient &g) {
+    g.add(op.getLhs(), [&] { return g.times(g.getResult(), createIntegerPowerFactor(g, op)); });
+  });
   addScalarRule<math::PowFOp>(rules, [](math::PowFOp op, ScalarGradient &g) {
     g.add(op.getLhs(), [&] { return g.times(g.getResult(), createPowerFactor(g, op)); });
     g.add(op.getRhs(), [&] {

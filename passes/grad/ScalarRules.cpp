@@ -92,10 +92,9 @@ static void addChoiceRules(ScalarRules &rules) {
   addExtremumRule<arith::MaxNumFOp>(rules, arith::CmpFPredicate::OGT, true);
   addExtremumRule<arith::MinNumFOp>(rules, arith::CmpFPredicate::OLT, true);
   addScalarRule<arith::SelectOp>(rules, [](arith::SelectOp op, ScalarGradient &g) {
-    g.add(op.getTrueValue(),
-          [&] { return g.select(g.getPredicate(op.getCondition()), g.getResult(), g.constant(0.0)); });
+    g.add(op.getTrueValue(), [&] { return g.select(g.getInteger(op.getCondition()), g.getResult(), g.constant(0.0)); });
     g.add(op.getFalseValue(),
-          [&] { return g.select(g.getPredicate(op.getCondition()), g.constant(0.0), g.getResult()); });
+          [&] { return g.select(g.getInteger(op.getCondition()), g.constant(0.0), g.getResult()); });
   });
 }
 

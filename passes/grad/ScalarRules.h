@@ -26,8 +26,8 @@ public:
   Value getResult() const { return dy; }
   /// An operand or the result of the op, as the forward computed it, in the arithmetic type.
   Value get(Value value);
-  /// An integer that the forward computed, such as a condition.
-  Value getPredicate(Value value) { return getPrimal(value); }
+  /// An integer or a condition that the forward computed.
+  Value getInteger(Value value) { return getPrimal(value); }
   /// Adds to the gradient of an operand. `term` runs only if that is needed: what it reads of the forward is saved.
   void add(Value operand, function_ref<Value()> term) { addTerm(operand, term); }
 

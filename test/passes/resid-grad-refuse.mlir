@@ -82,11 +82,11 @@ func.func @f(%q: tensor<1x2x3x4xf32>) -> (tensor<1x2x3x4xf32>, tensor<1x2x3xf32>
 // -----
 
 // Of a body: an op without a rule, and bits.
-func.func @f(%x: tensor<4xf32>, %n: i32) -> tensor<4xf32> {
+func.func @f(%x: tensor<4xf32>, %n: f32) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
   %y = linalg.map ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) (%a: f32, %o: f32) {
-    // expected-error @+1 {{'math.fpowi' op has no rule for its gradient in a body, and a result depends on it}}
-    %p = math.fpowi %a, %n : f32, i32
+    // expected-error @+1 {{'math.clampf' op has no rule for its gradient in a body, and a result depends on it}}
+    %p = math.clampf %a to [%n, %n] : f32
     linalg.yield %p : f32
   }
   return %y : tensor<4xf32>

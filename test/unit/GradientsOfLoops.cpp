@@ -60,6 +60,13 @@ TEST_F(GradientTest, FunctionsOfSeveralNumbers) {
   }
 }
 
+TEST_F(GradientTest, IntegerPowers) {
+  for (const char *power : {"0", "1", "2", "3", "5", "-2"}) {
+    SCOPED_TRACE(power);
+    check(makeElementwise("%n = arith.constant " + std::string(power) + " : i64\n %r = math.fpowi %p, %n : f64, i64"));
+  }
+}
+
 // Predicates, integers and steps have no gradient, and values that are read twice have two.
 TEST_F(GradientTest, Choices) {
   check(makeElementwise(R"(
