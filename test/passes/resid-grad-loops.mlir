@@ -127,11 +127,13 @@ func.func @f(%x: tensor<3x8xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
 // CHECK-LABEL: func.func @f_forward(
 // CHECK: return %{{[^,]+}} : tensor<?x4xf32>
 // CHECK-LABEL: func.func @f_backward(
-// CHECK-SAME: %[[X:[^:]+]]: tensor<?x8xf32>, %[[B:[^:]+]]: tensor<2x2xf32>, %[[DY:[^:]+]]: tensor<?x4xf32> {resid.name = "d_out0"})
+// CHECK-SAME: %[[X:[^:]+]]: tensor<?x8xf32>, %[[B:[^:]+]]: tensor<2x2xbf16>, %[[DY:[^:]+]]: tensor<?x4xf32> {resid.name = "d_out0"})
 // CHECK-DAG: tensor.extract_slice %[[X]][0, 2] [%{{.+}}, 4] [1, 1]
-// CHECK-DAG: %[[FLAT:.+]] = tensor.collapse_shape %[[B]]
+// CHECK-DAG: %[[WIDE:.+]] = arith.extf %[[B]]
+// CHECK-DAG: %[[FLAT:.+]] = tensor.collapse_shape %[[WIDE]]
 // CHECK-DAG: linalg.generic {{.+}} ins(%[[FLAT]] : tensor<4xf32>) outs(%{{.+}} : tensor<?x4xf32>)
-func.func @f(%x: tensor<?x8xf32>, %b: tensor<2x2xf32>) -> tensor<?x4xf32> {
+func.func @f(%x: tensor<?x8xf32>, %narrow: tensor<2x2xbf16>) -> tensor<?x4xf32> {
+  %b = arith.extf %narrow : tensor<2x2xbf16> to tensor<2x2xf32>
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x8xf32>
   %s = tensor.extract_slice %x[0, 2] [%n, 4] [1, 1] : tensor<?x8xf32> to tensor<?x4xf32>
