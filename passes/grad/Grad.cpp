@@ -57,10 +57,8 @@ struct Grad : resid::impl::GradBase<Grad> {
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<ResidDialect, affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
                     linalg::LinalgDialect, math::MathDialect, tensor::TensorDialect>();
-    for (auto registerRules :
-         {registerResidualRules, registerNormRules, registerCastRules, registerContractionRules, registerSubLayerRules,
-          registerAttentionRules, registerActivationRules, registerLinalgRules, registerTensorRules})
-      registerRules(registry);
+#define RESID_RULE_FAMILY(NAME) register##NAME##Rules(registry);
+#include "passes/grad/RuleFamilies.def"
   }
 
   void runOnOperation() override {

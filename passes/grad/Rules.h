@@ -11,20 +11,12 @@
 
 namespace mlir::resid {
 
-/// Give the ops of a family their rules, once the dialect is loaded.
-void registerResidualRules(DialectRegistry &registry);
-void registerNormRules(DialectRegistry &registry);
-void registerCastRules(DialectRegistry &registry);
-void registerContractionRules(DialectRegistry &registry);
-void registerSubLayerRules(DialectRegistry &registry);
-void registerAttentionRules(DialectRegistry &registry);
+/// Give the ops of each family their rules, once the dialect is loaded.
+#define RESID_RULE_FAMILY(NAME) void register##NAME##Rules(DialectRegistry &registry);
+#include "passes/grad/RuleFamilies.def"
 
 /// The rule of every sum of products (dialect/Contraction.h), which a linalg.generic may be, too.
 LogicalResult differentiateContraction(linalg::LinalgOp op, Gradients &gradients);
-
-void registerActivationRules(DialectRegistry &registry);
-void registerLinalgRules(DialectRegistry &registry);
-void registerTensorRules(DialectRegistry &registry);
 
 /// Gives linalg.softmax its rule.
 void attachSoftmaxRule(MLIRContext &context);
