@@ -12,10 +12,10 @@ namespace {
 
 /// The backward reads the logsumexp, so that the forward gives it.
 struct CrossEntropyRule : GradientOpInterface::ExternalModel<CrossEntropyRule, CrossEntropyOp> {
-  Operation *prepareForward(Operation *op, OpBuilder &builder) const {
+  LogicalResult prepareForward(Operation *op, OpBuilder &builder, Forward &, const DenseSet<Value> &) const {
     auto loss = cast<CrossEntropyOp>(op);
     if (loss.getLogsumexp())
-      return op;
+      return success();
     builder.setInsertionPoint(op);
     Type type = loss.getLoss().getType();
     auto asked = CrossEntropyOp::create(builder, op->getLoc(), type, type, loss.getLogits(), loss.getLabels(),
@@ -23,7 +23,7 @@ struct CrossEntropyRule : GradientOpInterface::ExternalModel<CrossEntropyRule, C
     asked->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     loss.getLoss().replaceAllUsesWith(asked.getLoss());
     op->erase();
-    return asked;
+    return success();
   }
 
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
