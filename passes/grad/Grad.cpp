@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
@@ -55,7 +56,7 @@ struct Grad : resid::impl::GradBase<Grad> {
 
   /// The rules come with the dialects, before any program is read.
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<ResidDialect, affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
+    registry.insert<ResidDialect, affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, scf::SCFDialect,
                     linalg::LinalgDialect, math::MathDialect, tensor::TensorDialect>();
 #define RESID_RULE_FAMILY(NAME) register##NAME##Rules(registry);
 #include "passes/grad/RuleFamilies.def"

@@ -20,6 +20,8 @@ namespace mlir::resid {
 struct Forward {
   explicit Forward(GradSave save) : save(save) {}
 
+  bool isStack(Value result) const { return llvm::is_contained(llvm::make_second_range(stacks), result); }
+
   GradSave save;
   /// Of a value in a loop, the result of the loop that has it for every iteration.
   DenseMap<Value, Value> stacks;

@@ -53,6 +53,9 @@ Value createBroadcastSum(ImplicitLocOpBuilder &builder, Value tensor, AffineMap 
 Value createZeros(ImplicitLocOpBuilder &builder, ArrayRef<OpFoldResult> sizes, Type elementType);
 Value createZeros(Gradients &gradients, Value like);
 
+/// The value whose size along the dimension is that of `value`: where its shape comes from.
+Value getShapeSource(Value value, int64_t dimension);
+
 /// The sizes of a value of the forward, in the backward. The value itself is saved only where they follow from nothing
 /// else.
 OpFoldResult createSize(Gradients &gradients, Value value, int64_t dimension);

@@ -2,6 +2,7 @@
 //
 // The sizes of tensors of the forward, where the backward stands: no tensor is saved whose size follows from others.
 
+#include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -12,15 +13,26 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-/// The value whose size along the same dimension is that of `value`: where its shape comes from.
-static Value getShapeSource(Value value) {
+/// The operand of an op of resid whose size along the dimension a result has; null where that is not known.
+static Value getSizedOperand(Operation *op, int64_t dimension) {
+  if (isa<AddOp, AddBiasOp, DropoutOp, LayerNormOp, RMSNormOp, GroupNormOp, DyTOp, ActivationOp, RotaryOp>(op))
+    return op->getOperand(0);
+  // Results may differ in the last dimension, and have it not at all.
+  if (isa<LinearOp, AttentionOp>(op) && dimension + 1 < cast<RankedTensorType>(op->getOperand(0).getType()).getRank())
+    return op->getOperand(0);
+  return {};
+}
+
+Value resid::getShapeSource(Value value, int64_t dimension) {
   while (Operation *op = value.getDefiningOp()) {
+    Value source = getSizedOperand(op, dimension);
     if (auto style = dyn_cast<DestinationStyleOpInterface>(op))
-      value = style.getTiedOpOperand(cast<OpResult>(value))->get();
+      source = style.getTiedOpOperand(cast<OpResult>(value))->get();
     else if (auto cast = dyn_cast<tensor::CastOp>(op))
-      value = cast.getSource();
-    else
+      source = cast.getSource();
+    if (!source)
       break;
+    value = source;
   }
   return value;
 }
@@ -38,7 +50,7 @@ OpFoldResult resid::createSize(Gradients &gradients, OpFoldResult size) {
 
 OpFoldResult resid::createSize(Gradients &gradients, Value value, int64_t dimension) {
   ImplicitLocOpBuilder &builder = gradients.getBuilder();
-  Value source = getShapeSource(value);
+  Value source = getShapeSource(value, dimension);
   for (Value tensor : {value, source})
     if (auto type = cast<RankedTensorType>(tensor.getType()); !type.isDynamicDim(dimension))
       return builder.getIndexAttr(type.getDimSize(dimension));

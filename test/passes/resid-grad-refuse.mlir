@@ -164,3 +164,31 @@ func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %y = tensor.cast %u : tensor<*xf32> to tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'scf.for' op has no gradient with these bounds: expected constants, or a loop from 0 in steps of 1 to a size of a tensor}}
+  %y = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (tensor<4xf32>) {
+    %b = math.exp %a : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Of the body of a loop.
+func.func @f(%x: tensor<4xf32>, %ids: tensor<4x1xindex>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 4 : index
+  %y = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (tensor<4xf32>) {
+    // expected-error @+1 {{'tensor.gather' has no rule for its gradient, and a result depends on it}}
+    %b = tensor.gather %a[%ids] gather_dims([0]) : (tensor<4xf32>, tensor<4x1xindex>) -> tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}

@@ -1,4 +1,4 @@
-// RUN: resid-opt %s -split-input-file -verify-diagnostics --resid-grad=function=f | FileCheck %s
+// RUN: resid-opt %s -split-input-file -verify-diagnostics=only-expected --resid-grad=function=f | FileCheck %s
 
 // What a row's loss was taken from is saved, with its logsumexp. A table that is the weight of the logits too has one
 // addition. Labels and ids are arguments of both.

@@ -43,21 +43,30 @@ protected:
   }
 
   /// Differentiates @f of the module.
-  void differentiate(ArrayRef<int64_t> wrt = {}) {
+  void differentiate(ArrayRef<int64_t> wrt = {}, GradSave save = GradSave::Default) {
     ASSERT_TRUE(module) << message;
     PassManager manager(&context);
     GradOptions options;
     options.function = "f";
     options.wrt.assign(wrt.begin(), wrt.end());
+    options.save = save;
     manager.addPass(createGrad(options));
     ASSERT_TRUE(succeeded(manager.run(*module))) << message;
   }
 
   /// Differentiates @f of the text, with respect to the arguments `wrt`, by default all tensors, and compares each
-  /// element of each gradient.
+  /// element of each gradient. Whatever is saved, they have to be right.
   void check(StringRef text, ArrayRef<int64_t> wrt = {}) {
+    for (GradSave save : {GradSave::Default, GradSave::Min, GradSave::All}) {
+      SCOPED_TRACE("saves " + std::to_string(static_cast<int>(save)));
+      ASSERT_NO_FATAL_FAILURE(checkSaved(text, wrt, save));
+    }
+  }
+
+private:
+  void checkSaved(StringRef text, ArrayRef<int64_t> wrt, GradSave save) {
     module = parseSourceString<ModuleOp>(text, &context);
-    ASSERT_NO_FATAL_FAILURE(differentiate(wrt));
+    ASSERT_NO_FATAL_FAILURE(differentiate(wrt, save));
     auto function = module->lookupSymbol<func::FuncOp>("f");
     SmallVector<Array> arguments, cotangents;
     for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
