@@ -79,6 +79,35 @@ TEST_F(GradientTest, LoopsInLoops) {
     })");
 }
 
+/// Sizes of what is saved come from a carry, through ops of linalg; a scalar is carried, and read.
+TEST_F(GradientTest, OpenSizesAndANumber) {
+  check(R"(
+    func.func @f(%x: tensor<?x3xf64>, %g: tensor<2x3xf64>) -> tensor<?x3xf64> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %two = arith.constant 2 : index
+      %one = arith.constant 1.5 : f64
+      %y:2 = scf.for %i = %c0 to %two step %c1 iter_args(%a = %x, %s = %one) -> (tensor<?x3xf64>, f64) {
+        %r = tensor.dim %a, %c0 : tensor<?x3xf64>
+        %gi = tensor.extract_slice %g[%i, 0] [1, 3] [1, 1] : tensor<2x3xf64> to tensor<3xf64>
+        %e = tensor.empty(%r) : tensor<?x3xf64>
+        %b = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (c)>, affine_map<(r, c) -> (r, c)>],
+                             iterator_types = ["parallel", "parallel"]} ins(%a, %gi : tensor<?x3xf64>, tensor<3xf64>) outs(%e : tensor<?x3xf64>) {
+        ^bb0(%p: f64, %q: f64, %o: f64):
+          %m = arith.mulf %p, %q : f64
+          %t = math.tanh %m : f64
+          %n = arith.mulf %t, %s : f64
+          linalg.yield %n : f64
+        } -> tensor<?x3xf64>
+        %u = linalg.exp ins(%b : tensor<?x3xf64>) outs(%e : tensor<?x3xf64>) -> tensor<?x3xf64>
+        %v = arith.mulf %u, %b : tensor<?x3xf64>
+        %next = arith.mulf %s, %s : f64
+        scf.yield %v, %next : tensor<?x3xf64>, f64
+      }
+      return %y#0 : tensor<?x3xf64>
+    })");
+}
+
 /// No iteration, and a result that is the argument.
 TEST_F(GradientTest, LoopThatNeverRuns) {
   check(R"(
