@@ -5,12 +5,15 @@
 #include "passes/grad/BlockRules.h"
 
 #include "passes/grad/Activity.h"
+#include "passes/grad/LookupForm.h"
 #include "passes/grad/StructuredForm.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
 LogicalResult resid::verifyBlock(Block &block, ArrayRef<Value> sources) {
+  Activity written(block, sources);
+  formEmbeddings(written.ops, written.needed);
   formGenericOps(Activity(block, sources).ops);
   Activity activity(block, sources);
   bool areKnown = true;

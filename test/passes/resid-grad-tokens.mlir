@@ -27,3 +27,27 @@ func.func @f(%x: tensor<4x8xf32>, %labels: tensor<4xi64>) -> (tensor<4xf32>, ten
   %loss, %lse = resid.cross_entropy %x labels(%labels) : tensor<4x8xf32>, tensor<4xi64> -> tensor<4xf32>, tensor<4xf32>
   return %loss, %lse : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A lookup that is written in a body is an embedding.
+// CHECK-LABEL: func.func @f_forward(
+// CHECK: %[[WORDS:.+]] = resid.embedding %{{.+}}, %{{.+}} : tensor<?xi64>, tensor<5x4xf32>
+// CHECK: linalg.generic {{.+}} ins(%{{.+}}, %[[WORDS]] :
+// CHECK-NOT: tensor.extract
+// CHECK-LABEL: func.func @f_backward(
+// CHECK: resid.embedding_grad
+func.func @f(%table: tensor<5x4xf32>, %ids: tensor<?xi64>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %ids, %c0 : tensor<?xi64>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(t, c) -> (t)>, affine_map<(t, c) -> (t, c)>], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<?xi64>) outs(%e : tensor<?x4xf32>) {
+  ^bb0(%id: i64, %old: f32):
+    %row = arith.index_cast %id : i64 to index
+    %column = linalg.index 1 : index
+    %word = tensor.extract %table[%row, %column] : tensor<5x4xf32>
+    linalg.yield %word : f32
+  } -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
