@@ -138,6 +138,36 @@ void resid::printNormGradTypes(OpAsmPrinter &printer, Operation *op, OperandRang
     printArrowTypes(printer, op->getResultTypes());
 }
 
+ParseResult resid::parseDyTGradTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &dsumOperand,
+                                     Type &dy, Type &x, Type &alpha, Type &gamma, Type &dsum, Type &dx, Type &dalpha,
+                                     SmallVectorImpl<Type> &parameters) {
+  SmallVector<Type> results;
+  if (parseTypes(parser, {{"dy", dy}, {"x", x}, {"alpha", alpha}, {"gamma", gamma, gammaOperand.has_value()}}))
+    return failure();
+  SMLoc location = parser.getCurrentLocation();
+  if (parseArrowTypes(parser, results))
+    return failure();
+  if (results.size() == 1)
+    return parser.emitError(location, "expected the types of dx and dalpha behind the arrow, but got 1");
+  if (dsumOperand)
+    dsum = x;
+  dx = results.empty() ? x : results[0];
+  dalpha = results.empty() ? alpha : results[1];
+  if (!results.empty())
+    parameters.append(results.begin() + 2, results.end());
+  else if (gamma)
+    parameters.assign(2, gamma);
+  return success();
+}
+
+void resid::printDyTGradTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Type dy, Type x, Type alpha,
+                              Type gamma, Type, Type dx, Type dalpha, TypeRange parameters) {
+  printer << dy << ", " << x << ", " << alpha;
+  printClauseType(printer, gamma);
+  if (dx != x || dalpha != alpha || !llvm::all_of(parameters, [&](Type parameter) { return parameter == gamma; }))
+    printArrowTypes(printer, op->getResultTypes());
+}
+
 /// The type of what a row of logits has one of; a wrong type stays one, which the verifier refuses.
 static Type getTypeOfRows(Type logits) {
   auto rows = dyn_cast<RankedTensorType>(logits);

@@ -60,6 +60,14 @@ void printEmbeddingTypes(OpAsmPrinter &printer, Operation *op, Type ids, Type ta
 ParseResult parseEmbeddingGradTypes(OpAsmParser &parser, Type &dy, Type &ids, Type &table, Type &dtable);
 void printEmbeddingGradTypes(OpAsmPrinter &printer, Operation *op, Type dy, Type ids, Type table, Type dtable);
 
+/// `Tdy, Tx, Talpha (, Tgamma)? (-> Tdx, Tdalpha (, Tdgamma, Tdbeta)?)?`; sum has the type of x, and each gradient
+/// defaults to the type of what it belongs to.
+ParseResult parseDyTGradTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &dsumOperand,
+                              Type &dy, Type &x, Type &alpha, Type &gamma, Type &dsum, Type &dx, Type &dalpha,
+                              SmallVectorImpl<Type> &parameters);
+void printDyTGradTypes(OpAsmPrinter &printer, Operation *op, Value gammaOperand, Value dsumOperand, Type dy, Type x,
+                       Type alpha, Type gamma, Type dsum, Type dx, Type dalpha, TypeRange parameters);
+
 /// `Tx, Talpha (, Tgamma)? (, Tbeta)? (-> Tresult)?`.
 ParseResult parseDyTTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x,
                           Type &alpha, Type &gamma, Type &beta, Type &result);

@@ -2,15 +2,13 @@
 //
 // Verifiers and helpers of the family Grad.
 
+#include "dialect/GradVerification.h"
 #include "dialect/NormGrad.h"
 #include "dialect/ResidDialect.h"
 #include "dialect/Verification.h"
 
 using namespace mlir;
 using namespace mlir::resid;
-
-/// The results beside dx.
-static constexpr StringLiteral parameterNames[] = {"dgamma", "dbeta"};
 
 template <typename NormGradOp> static NormGradParts getParts(NormKind kind, NormGradOp op) {
   Value gamma = op.getGamma();
@@ -82,28 +80,6 @@ static LogicalResult verifyStatistics(Operation *op, const NormGradParts &parts)
   return success();
 }
 
-static LogicalResult verifyTypeOfX(Operation *op, Type x, Value value, StringRef name) {
-  if (!value || value.getType() == x)
-    return success();
-  return op->emitOpError("expected ") << name << " of x's type " << x << " but got " << value.getType();
-}
-
-static LogicalResult verifyParameters(Operation *op, const NormGradParts &parts, ValueRange parameters) {
-  size_t expected = parts.gamma ? 2 : 0;
-  if (parameters.size() != expected)
-    return op->emitOpError("expected ") << (parts.gamma ? "dgamma and dbeta beside gamma" : "no dgamma without gamma")
-                                        << " but got " << parameters.size() << " results beside dx";
-  auto x = cast<RankedTensorType>(parts.x.getType());
-  for (auto [parameter, name] : llvm::zip(parameters, parameterNames)) {
-    auto type = cast<RankedTensorType>(parameter.getType()), gamma = cast<RankedTensorType>(parts.gamma.getType());
-    if (type.getShape() != gamma.getShape())
-      return op->emitOpError("expected ") << name << " of gamma's shape, " << gamma << ", but got " << type;
-    if (failed(verifyParameterType(op, x, parameter, name)))
-      return failure();
-  }
-  return success();
-}
-
 /// The backward ops obey the same numbered constraints.
 template <typename NormGradOp> static LogicalResult verifyNormGrad(NormGradOp op) {
   NormGradParts parts = *getNormGradParts(op);
@@ -113,20 +89,20 @@ template <typename NormGradOp> static LogicalResult verifyNormGrad(NormGradOp op
       (parts.gamma && failed(verifyNormRankAttribute(op, op.getNormRank(), parts.rank))))
     return failure();
   return failure(
-      failed(verifyStatistics(op, parts)) ||                                 // layer_norm_grad.C4, rms_norm_grad.C4
-      failed(verifyTrailingShape(op, x, parts.gamma, "gamma")) ||            // layer_norm_grad.C5, rms_norm_grad.C5
-      failed(verifyParameterType(op, x, parts.gamma, "gamma")) ||            // layer_norm_grad.C5, rms_norm_grad.C5
-      failed(verifyTypeOfX(op, x, parts.dsum, "sum")) ||                     // layer_norm_grad.C6, rms_norm_grad.C6
-      failed(verifyTypeOfX(op, x, op.getDx(), "dx")) ||                      // layer_norm_grad.C6, rms_norm_grad.C6
-      failed(verifyParameters(op, parts, op.getParameters())) ||             // layer_norm_grad.C7, rms_norm_grad.C7
-      failed(verifyGammaAttributes(op, parts.gamma, parts.zeroCenteredGamma, // layer_norm_grad.C8, rms_norm_grad.C8
+      failed(verifyStatistics(op, parts)) ||                      // layer_norm_grad.C4, rms_norm_grad.C4
+      failed(verifyTrailingShape(op, x, parts.gamma, "gamma")) || // layer_norm_grad.C5, rms_norm_grad.C5
+      failed(verifyParameterType(op, x, parts.gamma, "gamma")) || // layer_norm_grad.C5, rms_norm_grad.C5
+      failed(verifyTypeOfX(op, x, parts.dsum, "sum")) ||          // layer_norm_grad.C6, rms_norm_grad.C6
+      failed(verifyTypeOfX(op, x, op.getDx(), "dx")) ||           // layer_norm_grad.C6, rms_norm_grad.C6
+      failed(
+          verifyParameterGradients(op, x, parts.gamma, op.getParameters())) || // layer_norm_grad.C7, rms_norm_grad.C7
+      failed(verifyGammaAttributes(op, parts.gamma, parts.zeroCenteredGamma,   // layer_norm_grad.C8, rms_norm_grad.C8
                                    /*narrowAffine=*/false)));
 }
 
 template <typename NormGradOp> static void nameResults(NormGradOp op, OpAsmSetValueNameFn setName) {
   setName(op.getDx(), "dx");
-  for (auto [parameter, name] : llvm::zip(op.getParameters(), parameterNames))
-    setName(parameter, name);
+  nameParameterGradients(op.getParameters(), setName);
 }
 
 /// dy, x, sum and dx have one shape; statistics have its first dimensions, parameters its last.
@@ -134,17 +110,13 @@ template <typename NormGradOp>
 static void visitEqualSizes(NormGradOp op, function_ref<void(Value, int64_t, Value, int64_t)> unite) {
   NormGradParts parts = *getNormGradParts(op);
   int64_t rank = cast<RankedTensorType>(parts.x.getType()).getRank(), rows = rank - parts.rank;
-  auto uniteAll = [&](Value value, int64_t first, int64_t count) {
-    for (int64_t dimension = 0; value && dimension < count; ++dimension)
-      unite(value, dimension, parts.x, first + dimension);
-  };
   for (Value value : {parts.dy, parts.dsum, Value(op.getDx())})
-    uniteAll(value, 0, rank);
+    uniteDimensions(unite, value, parts.x, 0, rank);
   for (Value statistic : parts.statistics)
-    uniteAll(statistic, 0, rows);
-  uniteAll(parts.gamma, rows, parts.rank);
+    uniteDimensions(unite, statistic, parts.x, 0, rows);
+  uniteDimensions(unite, parts.gamma, parts.x, rows, parts.rank);
   for (Value parameter : op.getParameters())
-    uniteAll(parameter, rows, parts.rank);
+    uniteDimensions(unite, parameter, parts.x, rows, parts.rank);
 }
 
 //===----------------------------------------------------------------------===//

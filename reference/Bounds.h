@@ -30,6 +30,10 @@ namespace mlir::resid::reference::bounds {
 // | a sum down the rows, f64       | 1e-13 times the same sum                   | as above
 // | dx of a norm, f32             | 1e-6·(rstd·max|g|·max(1, |x̂|) + |dsum|)    | a bound on x̂·avg(g·x̂)
 // | dx of a norm, f64             | 1e-13 times the same factor                | as above
+// | dx of a dynamic tanh, f32     | 1e-6·(2·|α·g| + |dsum|)                    | 1 - t², where t is off as above
+// | dx of a dynamic tanh, f64     | 1e-13 times the same factor                | as above
+// | dalpha of a dynamic tanh      | that of a sum of the |x·g|                 | as above
+// | dgate                         | that of a sum down the rows                | it is one, of sums of rows
 // | dgamma, dbeta                 | that of a sum down the rows                | they are one
 // | the same, stored narrower     | 1 ulp of the result more                   | a second rounding
 // | loss, logsumexp, f32          | 1e-6·(1 + |m| + |x| + |log S|)             | terms off by 2 ulp and by their distance
@@ -89,6 +93,13 @@ inline double normGrad(FloatKind arithmetic, FloatKind result, const NormGradien
 inline double dyt(FloatKind arithmetic, FloatKind result, bool narrowAffine, const Normalized &n) {
   double factor = std::max(1.0, std::fabs(n.gamma) + std::fabs(n.beta));
   return storedBound(result, narrowAffine, n, tanhAccuracy(arithmetic) * factor);
+}
+
+/// An element of dx of a dynamic tanh, where `scaled` is α·g.
+inline double dytGrad(FloatKind arithmetic, FloatKind result, double value, double scaled, double dsum) {
+  double scale = 2.0 * std::fabs(scaled) + std::fabs(dsum) + smallestNormal(arithmetic);
+  double bound = tanhAccuracy(arithmetic) * scale;
+  return isNarrow(result) ? std::max(unitInLastPlace(result, value), bound) : bound;
 }
 
 /// Of an activation of `value`, where `x` is the element, times that of a gated kind. A subnormal rounds by more than

@@ -4,7 +4,7 @@
 
 #include "dialect/NormGrad.h"
 #include "reference/Bounds.h"
-#include "reference/Interpreter.h"
+#include "reference/ParameterGrad.h"
 
 namespace mlir::resid::reference {
 
@@ -35,17 +35,6 @@ LogicalResult checkShapes(Operation *op, const NormGradContext &context, int64_t
                              << context.gammaArray.size();
   return success();
 }
-
-/// The sums down the rows of one parameter, and of the magnitudes of their terms.
-struct ColumnTerms {
-  explicit ColumnTerms(int64_t width) : sums(width), magnitudes(width, 0.0) {}
-  void add(int64_t column, double term) {
-    sums[column].add(term);
-    magnitudes[column] += std::fabs(term);
-  }
-  std::vector<CompensatedSum> sums;
-  std::vector<double> magnitudes;
-};
 
 /// The normalised value, and by how much larger numbers it was made of: what a mean takes away may cancel.
 struct NormalizedElement {
@@ -89,7 +78,7 @@ RowMeans getMeans(const NormGradContext &context, int64_t row) {
 struct NormGradients {
   explicit NormGradients(int64_t width) : dgamma(width), dbeta(width) {}
   std::vector<double> dx, bounds;
-  ColumnTerms dgamma, dbeta;
+  ParameterTerms dgamma, dbeta;
 };
 
 void differentiateRow(const NormGradContext &context, int64_t row, FloatKind arithmetic, FloatKind stored,
@@ -112,6 +101,25 @@ void differentiateRow(const NormGradContext &context, int64_t row, FloatKind ari
 }
 
 } // namespace
+
+void Interpreter::judge(Array &result, std::vector<double> allowed, bool isTainted) const {
+  if (isTainted)
+    result.setAccuracy(getToleranceAccuracy());
+  else if (options.trackAccuracy)
+    result.setAccuracy(std::make_shared<const Accuracy>(Accuracy{Accuracy::Bounded, std::move(allowed)}));
+}
+
+Array Interpreter::finishParameter(Array parameter, const ParameterTerms &terms, FloatKind arithmetic,
+                                   bool isTainted) const {
+  std::vector<double> allowed;
+  FloatKind stored = parameter.floatKind();
+  for (auto [value, total, magnitude] : llvm::zip_equal(parameter.mutableFloats(), terms.sums, terms.magnitudes)) {
+    allowed.push_back(bounds::parameterGrad(arithmetic, stored, total.value(), magnitude));
+    value = round(stored, round(arithmetic, total.value()));
+  }
+  judge(parameter, std::move(allowed), isTainted);
+  return parameter;
+}
 
 Interpreter::Results Interpreter::normGrad(Operation *op, const NormGradParts &parts) {
   NormGradContext context{get(parts.dy), get(parts.x), getOptional(parts.dsum), getOptional(parts.gamma), {}, {}};
@@ -140,25 +148,13 @@ Interpreter::Results Interpreter::normGrad(Operation *op, const NormGradParts &p
 
   bool isTainted =
       isAnyTainted({context.dy, context.x, context.dsum, context.gammaArray}) || isAnyTainted(context.statistics);
-  auto judge = [&](Array &result, std::vector<double> bounds) {
-    if (isTainted)
-      result.setAccuracy(getToleranceAccuracy());
-    else if (options.trackAccuracy)
-      result.setAccuracy(std::make_shared<const Accuracy>(Accuracy{Accuracy::Bounded, std::move(bounds)}));
-  };
-  judge(dx, std::move(gradients.bounds));
+  judge(dx, std::move(gradients.bounds), isTainted);
   SmallVector<Array> results{dx};
-  for (const ColumnTerms *terms : {&gradients.dgamma, &gradients.dbeta}) {
+  for (const ParameterTerms *terms : {&gradients.dgamma, &gradients.dbeta}) {
     if (results.size() == op->getNumResults())
       break;
     Array sum = Array::zeros(op->getResult(results.size()).getType(), context.gammaArray.getShape());
-    std::vector<double> allowed;
-    for (auto [value, total, magnitude] : llvm::zip_equal(sum.mutableFloats(), terms->sums, terms->magnitudes)) {
-      allowed.push_back(bounds::parameterGrad(arithmetic, sum.floatKind(), total.value(), magnitude));
-      value = round(sum.floatKind(), round(arithmetic, total.value()));
-    }
-    judge(sum, std::move(allowed));
-    results.push_back(sum);
+    results.push_back(finishParameter(sum, *terms, arithmetic, isTainted));
   }
   return results;
 }

@@ -25,6 +25,7 @@ struct DropoutParameters {
 };
 
 class CompensatedSum;
+struct ParameterTerms;
 
 class Interpreter {
 public:
@@ -65,6 +66,13 @@ private:
   Results evaluateAddNorm(AddNormOp op);
   // Grad.cpp.
   Results normGrad(Operation *op, const NormGradParts &parts);
+  /// The gradient of a parameter: the sums, rounded to the arithmetic type and then to that of `parameter`.
+  Array finishParameter(Array parameter, const ParameterTerms &terms, FloatKind arithmetic, bool isTainted) const;
+  /// Notes how far a compiled result may be from this one.
+  void judge(Array &result, std::vector<double> allowed, bool isTainted) const;
+  // ScalarGrad.cpp.
+  FailureOr<Array> gateGrad(GateGradOp op, const Array &dy, const Array &f);
+  Results dytGrad(DyTGradOp op);
   // Tokens.cpp.
   Results evaluateCrossEntropy(CrossEntropyOp op);
   FailureOr<Array> crossEntropyGrad(CrossEntropyGradOp op);

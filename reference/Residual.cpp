@@ -228,6 +228,8 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
       .Case([&](ActivationOp act) { return single(activation(act, get(act.getX()), getOptional(act.getUp()))); })
       .Case(
           [&](RotaryOp turn) { return single(rotary(turn, get(turn.getX()), get(turn.getCos()), get(turn.getSin()))); })
+      .Case([&](GateGradOp gate) { return single(gateGrad(gate, get(gate.getDy()), get(gate.getF()))); })
+      .Case([&](DyTGradOp dyt) { return dytGrad(dyt); })
       .Case([&](BlockOp block) { return single(evaluatePlacement(block)); })
       .Case([&](CrossEntropyOp loss) { return evaluateCrossEntropy(loss); })
       .Case([&](CrossEntropyGradOp gradient) { return single(crossEntropyGrad(gradient)); })

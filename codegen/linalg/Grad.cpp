@@ -3,14 +3,12 @@
 // Lowering of the family Grad: the backward of norms as elementwise ops, means of rows and sums down the rows. Which of
 // them share a pass over the row is for rows/ to say.
 
-#include "codegen/linalg/Elementwise.h"
+#include "codegen/linalg/ColumnSum.h"
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
 #include "dialect/NormGrad.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -111,42 +109,16 @@ Value NormGradLowering::createDx() {
 }
 
 Value NormGradLowering::createParameter(bool isGamma, Type resultType) {
-  int64_t rows = type.getRank() - norm.rank;
-  ArrayRef<OpFoldResult> columns = ArrayRef(sizes).drop_front(rows);
-  Value zero = createConstant(builder, arithmetic, 0.0);
-  Value empty = tensor::EmptyOp::create(builder, columns, arithmetic);
-  Value old = linalg::FillOp::create(builder, zero, empty).getResult(0);
   // dγ reads all that x̂ is made of, dβ dy alone.
-  SmallVector<Value> inputs{norm.dy};
-  SmallVector<AffineMap> maps{identity};
-  if (isGamma) {
-    inputs.push_back(norm.x);
-    maps.push_back(identity);
-    llvm::append_range(inputs, norm.statistics);
-    maps.append(norm.statistics.size(), row);
-  }
-  maps.push_back(column);
-  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
-  std::fill_n(iterators.begin(), rows, utils::IteratorType::reduction);
-  auto body = [&](OpBuilder &nested, Location location, ValueRange arguments) {
-    ImplicitLocOpBuilder inner(location, nested);
-    SmallVector<Value> elements;
-    for (Value argument : arguments.drop_back())
-      elements.push_back(convertFloat(inner, argument, arithmetic));
-    Value term = elements.front();
-    if (isGamma) {
-      // Without γ, which x̂ is not made of.
-      elements.insert(elements.begin() + Gamma, Value());
-      term = arith::MulFOp::create(inner, term, createNormalized(inner, elements));
-    }
-    linalg::YieldOp::create(inner, Value(arith::AddFOp::create(inner, arguments.back(), term)));
+  SmallVector<ElementwiseOperand> used(operands);
+  used[Gamma].tensor = Value();
+  if (!isGamma)
+    used.truncate(X);
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
+    Value term = elements[Dy];
+    return isGamma ? Value(arith::MulFOp::create(inner, term, createNormalized(inner, elements))) : term;
   };
-  Value sum = linalg::GenericOp::create(builder, old.getType(), inputs, old, maps, iterators, body).getResult(0);
-  auto rounded = [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return {elements.front()}; };
-  AffineMap own = getIdentityMap(builder.getContext(), norm.rank);
-  if (getElementTypeOrSelf(resultType) != arithmetic)
-    return createElementwise(builder, {{sum, own}}, columns, resultType, arithmetic, rounded).front();
-  return sum.getType() == resultType ? sum : Value(tensor::CastOp::create(builder, resultType, sum));
+  return roundColumnSum(builder, createColumnSum(builder, used, sizes, norm.rank, arithmetic, body), resultType);
 }
 
 namespace {

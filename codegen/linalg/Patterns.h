@@ -20,6 +20,7 @@ void populateAttentionToLinalg(RewritePatternSet &patterns);
 void populateSubLayersToLinalg(RewritePatternSet &patterns);
 void populateRotaryToLinalg(RewritePatternSet &patterns);
 void populateGradToLinalg(RewritePatternSet &patterns);
+void populateScalarGradToLinalg(RewritePatternSet &patterns);
 void populateCrossEntropyToLinalg(RewritePatternSet &patterns);
 void populateEmbeddingToLinalg(RewritePatternSet &patterns);
 

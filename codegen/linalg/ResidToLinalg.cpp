@@ -29,6 +29,7 @@ struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
     populateSubLayersToLinalg(patterns);
     populateRotaryToLinalg(patterns);
     populateGradToLinalg(patterns);
+    populateScalarGradToLinalg(patterns);
     populateCrossEntropyToLinalg(patterns);
     populateEmbeddingToLinalg(patterns);
     ConversionTarget target(context);

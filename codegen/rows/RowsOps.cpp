@@ -31,15 +31,17 @@ LogicalResult LayerStatisticsOp::verify() {
 
 LogicalResult RMSStatisticsOp::verify() { return verifyStatistics(*this, getX(), getNormRank(), getScale().getType()); }
 
-LogicalResult RowMeansOp::verify() {
-  if (getTensors().empty() || getTensors().size() != getMeans().size())
-    return emitOpError("expected one result per tensor, and one tensor or more, but got ")
-           << getMeans().size() << " for " << getTensors().size();
-  for (auto [tensor, mean] : llvm::zip_equal(getTensors(), getMeans())) {
-    if (tensor.getType() != getTensors().front().getType())
-      return emitOpError("expected tensors of one type but got ")
-             << getTensors().front().getType() << " and " << tensor.getType();
-    if (failed(verifyStatistics(*this, tensor, getNormRank(), mean.getType())))
+/// One result for each row of each tensor.
+static LogicalResult verifyRowResults(Operation *op, int64_t normRank) {
+  ValueRange tensors = op->getOperands(), results = op->getResults();
+  if (tensors.empty() || tensors.size() != results.size())
+    return op->emitOpError("expected one result per tensor, and one tensor or more, but got ")
+           << results.size() << " for " << tensors.size();
+  for (auto [tensor, result] : llvm::zip_equal(tensors, results)) {
+    if (tensor.getType() != tensors.front().getType())
+      return op->emitOpError("expected tensors of one type but got ")
+             << tensors.front().getType() << " and " << tensor.getType();
+    if (failed(verifyStatistics(op, tensor, normRank, result.getType())))
       return failure();
   }
   return success();
@@ -54,6 +56,10 @@ LogicalResult ColumnNumbersOp::verify() {
     return success();
   return emitOpError("expected a size exactly where that of ") << getType() << " is dynamic";
 }
+
+LogicalResult RowMeansOp::verify() { return verifyRowResults(*this, getNormRank()); }
+
+LogicalResult RowSumsOp::verify() { return verifyRowResults(*this, getNormRank()); }
 
 LogicalResult RandomHalvesOp::verify() {
   auto type = cast<RankedTensorType>(getResult().getType());

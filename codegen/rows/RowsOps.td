@@ -107,6 +107,17 @@ def Rows_ColumnNumbersOp : Rows_Op<"column_numbers", [Pure]> {
   let assemblyFormat = "(`size` `(` $size^ `)`)? attr-dict `:` type($result)";
 }
 
+def Rows_RowSumsOp : Rows_Op<"row_sums", [Pure, DeclareOpInterfaceMethods<Rows_StatisticsOpInterface>]> {
+  let summary = "the sum of each row of one or several tensors, in the fixed order of sums";
+  let description = [{
+    As row_means, without the division: result i is S(tensor i).
+  }];
+  let arguments = (ins Variadic<RankedTensorOf<[F32, F64]>>:$tensors, I64Attr:$norm_rank);
+  let results = (outs Variadic<RankedTensorOf<[F32, F64]>>:$sums);
+  let hasVerifier = 1;
+  let assemblyFormat = "$tensors attr-dict `:` functional-type($tensors, $sums)";
+}
+
 def Rows_RandomHalvesOp : Rows_Op<"random_halves", [Pure]> {
   let summary = "the 16-bit random numbers of a dropout site, one per element";
   let description = [{

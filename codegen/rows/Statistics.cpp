@@ -251,11 +251,19 @@ SmallVector<Value> SoftmaxStatisticsOp::expand(ImplicitLocOpBuilder &builder, St
   return {largest, math::LogOp::create(builder, sum), first[1]};
 }
 
+/// S of each of so many tensors.
+static SmallVector<Value> createSums(ImplicitLocOpBuilder &builder, StatisticsPhases &phases, TypeRange results) {
+  SmallVector<ReductionKind> kinds(results.size(), ReductionKind::Sum);
+  return phases.add(builder, RowPass::First, kinds, getElementTypeOrSelf(results.front()),
+                    [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return elements; });
+}
+
 SmallVector<Value> RowMeansOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
-  SmallVector<ReductionKind> kinds(getTensors().size(), ReductionKind::Sum);
-  ValueRange sums =
-      phases.add(builder, RowPass::First, kinds, getElementTypeOrSelf(getMeans().front().getType()),
-                 [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return elements; });
-  return llvm::map_to_vector(
-      sums, [&](Value sum) -> Value { return arith::DivFOp::create(builder, sum, phases.getWidth()); });
+  return llvm::map_to_vector(createSums(builder, phases, getMeans().getTypes()), [&](Value sum) -> Value {
+    return arith::DivFOp::create(builder, sum, phases.getWidth());
+  });
+}
+
+SmallVector<Value> RowSumsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
+  return createSums(builder, phases, getSums().getTypes());
 }

@@ -9,6 +9,28 @@
 using namespace mlir;
 using namespace mlir::resid;
 
+/// The types of dgamma and dbeta, which are there exactly where gamma is.
+static SmallVector<Type> getParameterTypes(Value gamma, Value beta) {
+  if (!gamma)
+    return {};
+  return {gamma.getType(), (beta ? beta : gamma).getType()};
+}
+
+static void addParameters(Gradients &gradients, Value gamma, Value beta, ValueRange parameters) {
+  if (!gamma)
+    return;
+  gradients.add(gamma, parameters[0]);
+  gradients.add(beta, parameters[1]);
+}
+
+/// No result whose gradient is taken depends on a statistic.
+static LogicalResult verifyStatisticsUnused(Operation *op, ValueRange statistics, Gradients &gradients) {
+  if (llvm::none_of(statistics, [&](Value statistic) { return gradients.get(statistic); }))
+    return success();
+  return op->emitOpError("has no gradient through its statistics: expected them to reach no result whose gradient "
+                         "is taken");
+}
+
 namespace {
 
 /// The forward gives its statistics, and the backward takes in the gradient that x has already: that of the sum.
@@ -42,11 +64,8 @@ template <typename NormOp> struct NormGradRule : GradientOpInterface::ExternalMo
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
     auto norm = cast<NormOp>(op);
     NormParts parts = norm.getNormParts();
-    for (Value statistic : norm.getStatistics())
-      if (gradients.get(statistic))
-        return op->emitOpError(
-            "has no gradient through its statistics: expected them to reach no result whose gradient "
-            "is taken");
+    if (failed(verifyStatisticsUnused(op, norm.getStatistics(), gradients)))
+      return failure();
     NormGradParts backward{parts.kind,
                            gradients.get(norm.getResult()),
                            gradients.getPrimal(parts.x),
@@ -57,16 +76,27 @@ template <typename NormOp> struct NormGradRule : GradientOpInterface::ExternalMo
                            parts.rank};
     for (Value statistic : norm.getStatistics())
       backward.statistics.push_back(gradients.getPrimal(statistic));
-    SmallVector<Type> parameters;
-    if (parts.gamma)
-      parameters = {parts.gamma.getType(), (parts.beta ? parts.beta : parts.gamma).getType()};
     ImplicitLocOpBuilder &builder = gradients.getBuilder();
-    Operation *created = createNormGrad(builder, builder.getLoc(), backward, parameters);
+    Operation *created =
+        createNormGrad(builder, builder.getLoc(), backward, getParameterTypes(parts.gamma, parts.beta));
     gradients.add(parts.x, created->getResult(0));
-    if (parts.gamma) {
-      gradients.add(parts.gamma, created->getResult(1));
-      gradients.add(parts.beta, created->getResult(2));
-    }
+    addParameters(gradients, parts.gamma, parts.beta, created->getResults().drop_front());
+    return success();
+  }
+};
+
+/// The tanh is computed again.
+struct DyTRule : GradientOpInterface::ExternalModel<DyTRule, DyTOp> {
+  LogicalResult differentiate(Operation *op, Gradients &gradients) const {
+    auto dyt = cast<DyTOp>(op);
+    Value x = dyt.getX(), alpha = dyt.getAlpha(), gamma = dyt.getGamma(), dsum = gradients.take(x);
+    auto created =
+        DyTGradOp::create(gradients.getBuilder(), x.getType(), alpha.getType(), getParameterTypes(gamma, dyt.getBeta()),
+                          gradients.get(dyt.getResult()), gradients.getPrimal(x), gradients.getPrimal(alpha),
+                          gradients.getPrimal(gamma), dsum, dyt.getZeroCenteredGammaAttr());
+    gradients.add(x, created.getDx());
+    gradients.add(alpha, created.getDalpha());
+    addParameters(gradients, gamma, dyt.getBeta(), created.getParameters());
     return success();
   }
 };
@@ -77,5 +107,6 @@ void resid::registerNormRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ResidDialect *) {
     LayerNormOp::attachInterface<NormGradRule<LayerNormOp>>(*context);
     RMSNormOp::attachInterface<NormGradRule<RMSNormOp>>(*context);
+    DyTOp::attachInterface<DyTRule>(*context);
   });
 }

@@ -11,18 +11,21 @@ using namespace mlir::resid;
 
 namespace {
 
-/// dx = skip_scale·dy, df = branch_scale·dy.
+/// dx = skip_scale·dy, df = branch_scale·(gate ⊙ dy), dgate = Σ branch_scale·(f ⊙ dy). The branch is a value of the
+/// forward only for dgate.
 struct AddRule : GradientOpInterface::ExternalModel<AddRule, AddOp> {
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
     auto add = cast<AddOp>(op);
-    if (add.getGate())
-      return op->emitOpError("has no gradient with a gate yet: expected an add without one");
-    Value dy = gradients.get(add.getResult());
+    Value dy = gradients.get(add.getResult()), gate = add.getGate();
+    ImplicitLocOpBuilder &builder = gradients.getBuilder();
     Type element = getElementTypeOrSelf(add.getX().getType());
     if (gradients.isNeeded(add.getX()))
-      gradients.add(add.getX(), createScaled(gradients.getBuilder(), dy, add.getSkipScale(), element));
+      gradients.add(add.getX(), createScaled(builder, dy, Value(), add.getSkipScale(), element));
     if (gradients.isNeeded(add.getF()))
-      gradients.add(add.getF(), createScaled(gradients.getBuilder(), dy, add.getBranchScale(), element));
+      gradients.add(add.getF(), createScaled(builder, dy, gradients.getPrimal(gate), add.getBranchScale(), element));
+    if (gradients.isNeeded(gate))
+      gradients.add(gate, GateGradOp::create(builder, gate.getType(), dy, gradients.getPrimal(add.getF()),
+                                             add.getBranchScaleAttr()));
     return success();
   }
 };

@@ -24,21 +24,44 @@ static Value createEmpty(ImplicitLocOpBuilder &builder, Value tensor, int64_t co
   return tensor::EmptyOp::create(builder, ArrayRef(sizes).take_back(count), elementType);
 }
 
-Value resid::createScaled(ImplicitLocOpBuilder &builder, Value tensor, const APFloat &factor, Type elementType) {
+/// The map by which a gate broadcasts to a tensor of that rank: a static 1 does.
+static AffineMap getGateMap(ImplicitLocOpBuilder &builder, RankedTensorType gate, int64_t rank) {
+  SmallVector<AffineExpr> places;
+  for (auto [dimension, size] : llvm::enumerate(gate.getShape()))
+    places.push_back(size == 1 ? builder.getAffineConstantExpr(0)
+                               : builder.getAffineDimExpr(rank - gate.getRank() + dimension));
+  return AffineMap::get(rank, 0, places, builder.getContext());
+}
+
+Value resid::createScaled(ImplicitLocOpBuilder &builder, Value tensor, Value gate, const APFloat &factor,
+                          Type elementType) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  if (factor.isExactlyValue(1.0))
+  bool hasFactor = !factor.isExactlyValue(1.0);
+  if (!gate && !hasFactor)
     return createCast(builder, tensor, elementType);
   FloatType arithmetic = getArithmeticType(elementType);
   Value empty = createEmpty(builder, tensor, type.getRank(), elementType);
-  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(type.getRank()));
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<Value> inputs{tensor};
+  SmallVector<AffineMap> maps{identity};
+  if (gate) {
+    inputs.push_back(gate);
+    maps.push_back(getGateMap(builder, cast<RankedTensorType>(gate.getType()), type.getRank()));
+  }
+  maps.push_back(identity);
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
   auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
     ImplicitLocOpBuilder inner(location, nested);
-    Value constant = arith::ConstantFloatOp::create(inner, arithmetic, roundToArithmetic(factor, arithmetic));
-    Value product = arith::MulFOp::create(inner, constant, convertElements(inner, elements.front(), arithmetic));
+    Value product = convertElements(inner, elements.front(), arithmetic);
+    if (gate)
+      product = arith::MulFOp::create(inner, convertElements(inner, elements[1], arithmetic), product);
+    if (hasFactor) {
+      Value constant = arith::ConstantFloatOp::create(inner, arithmetic, roundToArithmetic(factor, arithmetic));
+      product = arith::MulFOp::create(inner, constant, product);
+    }
     linalg::YieldOp::create(inner, convertElements(inner, product, elementType));
   };
-  return linalg::GenericOp::create(builder, empty.getType(), tensor, empty, maps, loops, body).getResult(0);
+  return linalg::GenericOp::create(builder, empty.getType(), inputs, empty, maps, loops, body).getResult(0);
 }
 
 Value resid::createColumnSum(ImplicitLocOpBuilder &builder, Value tensor, RankedTensorType type) {

@@ -24,9 +24,9 @@ void attachSoftmaxRule(MLIRContext &context);
 /// The tensor rounded or widened to another element type.
 Value createCast(ImplicitLocOpBuilder &builder, Value tensor, Type elementType);
 
-/// factor·tensor, with one rounding to `elementType` behind the arithmetic of that type. Where the factor is 1 nothing
-/// is multiplied.
-Value createScaled(ImplicitLocOpBuilder &builder, Value tensor, const APFloat &factor, Type elementType);
+/// factor·(gate ⊙ tensor), with one rounding to `elementType` behind the arithmetic of that type. The gate may be null,
+/// and broadcasts as that of resid.add. Where the factor is 1 nothing is multiplied by it.
+Value createScaled(ImplicitLocOpBuilder &builder, Value tensor, Value gate, const APFloat &factor, Type elementType);
 
 /// The sum of the tensor over its leading dimensions, in the order of all sums down the rows; rounded to f32, or f64
 /// where the tensor is of it, and then to the element type of `type`, which has the last dimensions.

@@ -57,6 +57,14 @@ func.func @numbers_size() {
 
 // -----
 
+func.func @sums_rank(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected norm_rank between 1 and x's rank 2 but got 3}}
+  %m = rows.row_sums %x {norm_rank = 3} : (tensor<4x8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @halves_sizes(%s: i64) {
   // expected-error @+1 {{expected one size per dynamic dimension of the result, 1, but got 0}}
   %h = rows.random_halves seed %s step %s origin_row %s site %s dims() : tensor<?x8xi32>

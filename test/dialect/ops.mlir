@@ -220,3 +220,14 @@ func.func @tokens(%x: tensor<?x8xbf16>, %l: tensor<?xi32>, %d: tensor<8xf64>, %o
   %4 = resid.embedding_grad %3, %ids like(%t) : tensor<2x?xi64>, tensor<9x8xbf16>
   return
 }
+
+// CHECK-LABEL: func.func @scalar_grads
+func.func @scalar_grads(%dy: tensor<?x8xf32>, %x: tensor<?x8xbf16>, %w: tensor<?x8xf32>, %a: tensor<f32>, %g: tensor<8xbf16>) {
+  // CHECK: %dgate = resid.gate_grad %arg0, %arg1 {branch_scale = 5.000000e-01 : f64} : tensor<?x8xf32>, tensor<?x8xbf16> -> tensor<?x1xf32>{{$}}
+  %0 = resid.gate_grad %dy, %x {branch_scale = 0.5} : tensor<?x8xf32>, tensor<?x8xbf16> -> tensor<?x1xf32>
+  // CHECK: %dx, %dalpha, %dgamma, %dbeta = resid.dyt_grad %arg0, %arg2 alpha(%arg3) gamma(%arg4) sum(%arg2) {zero_centered_gamma} : tensor<?x8xf32>, tensor<?x8xf32>, tensor<f32>, tensor<8xbf16>{{$}}
+  %1:4 = resid.dyt_grad %dy, %w alpha(%a) gamma(%g) sum(%w) {zero_centered_gamma} : tensor<?x8xf32>, tensor<?x8xf32>, tensor<f32>, tensor<8xbf16>
+  // CHECK: resid.dyt_grad %arg0, %arg2 alpha(%arg3) : tensor<?x8xf32>, tensor<?x8xf32>, tensor<f32> -> tensor<?x8xf32>, tensor<bf16>{{$}}
+  %2:2 = resid.dyt_grad %dy, %w alpha(%a) : tensor<?x8xf32>, tensor<?x8xf32>, tensor<f32> -> tensor<?x8xf32>, tensor<bf16>
+  return
+}

@@ -20,14 +20,6 @@ func.func @f(%x: tensor<4x8xf32>) -> tensor<2x8x2xf32> {
 
 // -----
 
-func.func @f(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %w: tensor<8xf32>) -> tensor<4x8xf32> {
-  // expected-error @+1 {{'resid.add' op has no gradient with a gate yet: expected an add without one}}
-  %y = resid.add %x, %f gate(%w) : tensor<4x8xf32>, tensor<8xf32>
-  return %y : tensor<4x8xf32>
-}
-
-// -----
-
 func.func @f(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
   // expected-error @+1 {{'resid.rms_norm' op has no gradient through its statistics}}
   %y, %rstd = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>

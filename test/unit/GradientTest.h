@@ -54,6 +54,14 @@ protected:
     ASSERT_TRUE(succeeded(manager.run(*module))) << message;
   }
 
+  /// The text with each name replaced by its meaning.
+  static std::string replaceNames(std::string text, ArrayRef<std::pair<StringRef, StringRef>> names) {
+    for (auto [name, meaning] : names)
+      for (size_t place; (place = text.find(name)) != std::string::npos;)
+        text.replace(place, name.size(), meaning);
+    return text;
+  }
+
   /// Differentiates @f of the text, with respect to the arguments `wrt`, by default all tensors, and compares each
   /// element of each gradient. Whatever is saved, they have to be right.
   void check(StringRef text, ArrayRef<int64_t> wrt = {}) {

@@ -53,6 +53,11 @@ static StringRef getSnippet(StringRef op) {
       .Case("rms_norm_grad", "${1:%dy}, ${2:%x} statistics(${3:%rstd}) gamma(${4:%gamma})\n"
                              "    : ${5:tensor<?x768xf32>}, ${6:tensor<?x768xf32>}, ${7:tensor<?xf32>}, "
                              "${8:tensor<768xf32>}")
+      .Case("gate_grad", "${1:%dy}, ${2:%f}\n"
+                         "    : ${3:tensor<?x768xf32>}, ${4:tensor<?x768xf32>} -> ${5:tensor<768xf32>}")
+      .Case("dyt_grad", "${1:%dy}, ${2:%x} alpha(${3:%alpha}) gamma(${4:%gamma})\n"
+                        "    : ${5:tensor<?x768xf32>}, ${6:tensor<?x768xf32>}, ${7:tensor<f32>}, "
+                        "${8:tensor<768xf32>}")
       .Case("cross_entropy", "${1:%logits} labels(${2:%labels}) : ${3:tensor<?x50257xf32>}, ${4:tensor<?xi64>}")
       .Case("cross_entropy_grad", "${1:%dloss}, ${2:%logits} labels(${3:%labels}) logsumexp(${4:%logsumexp})\n"
                                   "    : ${5:tensor<?x50257xf32>}, ${6:tensor<?xi64>}")

@@ -73,6 +73,8 @@ func.func @f(%x: !s, %f: !s, %gamma: !v, %beta: !v, %bias: !v, %alpha: tensor<f3
 VALUES = "%weight: tensor<768x768xf32>, %cos: !t, %sin: !t, %q: !h, %k: !h, %v: !h, %cache: tensor<?x8x512x64xf32>"
 STATISTICS = ", ".join(f"%{name}: tensor<?xf32>" for name in ("mean", "corr", "rstd"))
 TOKENS = "%ids: tensor<?xi64>, %table: tensor<50257x768xf32>, %logits: tensor<?x50257xf32>, %labels: tensor<?xi64>, %dloss: tensor<?xf32>, %logsumexp: tensor<?xf32>, "
+RESULTS = {"resid.add_norm": "%y, %z", "resid.dyt_grad": "%y:4"}
+RESULTS.update({f"resid.{norm}_norm_grad": "%y:3" for norm in ("layer", "rms")})
 HEADS = PROGRAM.replace("%seed: i64,", VALUES + ", %dy: !s, " + TOKENS + STATISTICS + ", %past: i64, %seed: i64,")
 HEADS = "!h = tensor<?x8x?x64xf32>\n!t = tensor<?x32xf32>\n" + HEADS
 
@@ -98,8 +100,7 @@ def check_completion():
         # Places are filled with what stands in them.
         line = re.sub(r"\$\{\d+[:|]([^},|]*)[^}]*\}", r"\1", item["textEdit"]["newText"])
         if item["label"] != "resid.yield":
-            results = {"resid.add_norm": "%y, %z", "resid.layer_norm_grad": "%y:3", "resid.rms_norm_grad": "%y:3"}
-            line = results.get(item["label"], "%y") + " = " + line
+            line = RESULTS.get(item["label"], "%y") + " = " + line
             parsed = subprocess.run([sys.argv[1]], input=HEADS.replace("LINE", line), capture_output=True, text=True, check=False)
             if parsed.returncode:
                 sys.exit(f"the snippet of {item['label']} does not parse:\n{line}\n{parsed.stderr}")
