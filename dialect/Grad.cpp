@@ -10,25 +10,43 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-template <typename NormGradOp> static NormGradParts getParts(NormKind kind, NormGradOp op) {
-  Value gamma = op.getGamma();
-  int64_t rank = gamma ? cast<RankedTensorType>(gamma.getType()).getRank() : op.getNormRank();
+template <typename NormGradOp> static NormGradParts getParts(NormKind kind, NormGradOp op, int64_t rank) {
   return {kind,
           op.getDy(),
           op.getX(),
           llvm::to_vector(ValueRange(op.getStatistics())),
-          gamma,
+          op.getGamma(),
           op.getDsum(),
           op.getZeroCenteredGamma(),
-          rank};
+          rank,
+          /*groups=*/IntegerAttr()};
+}
+
+/// The rank of gamma says how many dimensions are normalised; without gamma the attribute does.
+template <typename NormGradOp> static int64_t getNormalizedRank(NormGradOp op) {
+  return op.getGamma() ? op.getGamma().getType().getRank() : op.getNormRank();
 }
 
 std::optional<NormGradParts> resid::getNormGradParts(Operation *op) {
   if (auto layer = dyn_cast_if_present<LayerNormGradOp>(op))
-    return getParts(NormKind::Layer, layer);
+    return getParts(NormKind::Layer, layer, getNormalizedRank(layer));
   if (auto rms = dyn_cast_if_present<RMSNormGradOp>(op))
-    return getParts(NormKind::RMS, rms);
+    return getParts(NormKind::RMS, rms, getNormalizedRank(rms));
+  if (auto group = dyn_cast_if_present<GroupNormGradOp>(op)) {
+    NormGradParts parts = getParts(NormKind::Group, group, /*rank=*/1);
+    parts.groups = group.getGroupsAttr();
+    return parts;
+  }
   return std::nullopt;
+}
+
+RankedTensorType NormGradParts::getStatisticsType() const {
+  RankedTensorType type = resid::getStatisticsType(cast<RankedTensorType>(x.getType()), rank);
+  if (!groups)
+    return type;
+  SmallVector<int64_t> shape(type.getShape());
+  shape.push_back(getGroupCount());
+  return type.clone(shape);
 }
 
 NormGradParts NormGradParts::withOperands(ValueRange from, ValueRange to) const {
@@ -43,20 +61,21 @@ NormGradParts NormGradParts::withOperands(ValueRange from, ValueRange to) const 
 }
 
 Operation *resid::createNormGrad(OpBuilder &builder, Location loc, const NormGradParts &parts, TypeRange parameters) {
-  auto create = [&](auto tag) -> Operation * {
+  auto create = [&](auto tag, IntegerAttr number) -> Operation * {
     using Op = decltype(tag);
     return Op::create(builder, loc, parts.x.getType(), parts.gamma ? parameters : TypeRange(), parts.dy, parts.x,
-                      parts.statistics, parts.gamma, parts.dsum,
-                      builder.getI64IntegerAttr(parts.gamma ? 1 : parts.rank),
+                      parts.statistics, parts.gamma, parts.dsum, number,
                       parts.zeroCenteredGamma ? builder.getUnitAttr() : UnitAttr());
   };
+  IntegerAttr rank = builder.getI64IntegerAttr(parts.gamma ? 1 : parts.rank);
   switch (parts.kind) {
   case NormKind::Layer:
-    return create(LayerNormGradOp());
+    return create(LayerNormGradOp(), rank);
   case NormKind::RMS:
-    return create(RMSNormGradOp());
-  case NormKind::DyT:
+    return create(RMSNormGradOp(), rank);
   case NormKind::Group:
+    return create(GroupNormGradOp(), parts.groups);
+  case NormKind::DyT:
     return nullptr;
   }
   llvm_unreachable("a norm kind without an answer");
@@ -72,7 +91,7 @@ static LogicalResult verifyStatistics(Operation *op, const NormGradParts &parts)
     return op->emitOpError("expected the statistics ")
            << llvm::join(llvm::map_range(expected, stringifyNormStatistic), ", ") << " but got "
            << parts.statistics.size();
-  RankedTensorType type = getStatisticsType(cast<RankedTensorType>(parts.x.getType()), parts.rank);
+  RankedTensorType type = parts.getStatisticsType();
   for (auto [statistic, which] : llvm::zip_equal(parts.statistics, expected))
     if (statistic.getType() != type)
       return op->emitOpError("expected ")
@@ -140,5 +159,30 @@ LogicalResult RMSNormGradOp::verify() { return verifyNormGrad(*this); }
 void RMSNormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*this, setName); }
 
 void RMSNormGradOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
+  visitEqualSizes(*this, unite);
+}
+
+//===----------------------------------------------------------------------===//
+// GroupNormGradOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult GroupNormGradOp::verify() {
+  NormGradParts parts = *getNormGradParts(*this);
+  RankedTensorType x = getX().getType();
+  return failure(
+      failed(verifyNormalizedType(*this, x, getDy().getType(), "dy")) ||                  // group_norm_grad.C2
+      failed(verifyGroups(*this, x, getGroups(), {getGamma()})) ||                        // group_norm_grad.C3
+      failed(::verifyStatistics(*this, parts)) ||                                         // group_norm_grad.C4
+      failed(verifyParameterShape(*this, x, parts.gamma, /*rank=*/1, "gamma")) ||         // group_norm_grad.C5
+      failed(verifyParameterType(*this, x, parts.gamma, "gamma")) ||                      // group_norm_grad.C5
+      failed(verifyTypeOfX(*this, x, parts.dsum, "sum")) ||                               // group_norm_grad.C6
+      failed(verifyTypeOfX(*this, x, getDx(), "dx")) ||                                   // group_norm_grad.C6
+      failed(verifyParameterGradients(*this, x, parts.gamma, getParameters())) ||         // group_norm_grad.C7
+      failed(verifyGammaAttributes(*this, parts.gamma, parts.zeroCenteredGamma, false))); // group_norm_grad.C8
+}
+
+void GroupNormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*this, setName); }
+
+void GroupNormGradOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
   visitEqualSizes(*this, unite);
 }

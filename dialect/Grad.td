@@ -148,4 +148,71 @@ def Resid_RMSNormGradOp : Resid_NormGradOp<"rms_norm_grad"> {
   }];
 }
 
+def Resid_GroupNormGradOp : Resid_Op<"group_norm_grad", [AttrSizedOperandSegments,
+                                     DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>,
+                                     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "the gradients of a group norm";
+  let description = [{
+    Takes the gradient of a group norm's result back to what was normalised, to gamma and to beta.
+
+    **Formula.** That of `resid.layer_norm_grad`, where avg is the mean over the group of a feature. `dγ` and `dβ` have
+    one element per feature, and Σ goes over the rows.
+
+    **Operands and results.**
+    - `dy`: the gradient of the norm's result, with the shape of `x`. Its element type may be narrower.
+    - `x`: `[…, D]`, what was normalised. It is of f16, bf16, f32 or f64, and every dimension may be dynamic.
+    - `statistics`: `mean`, `mean_correction` and `rstd`, as `resid.group_norm` gives them: `[…, groups]`.
+    - `gamma`, optional: that of the norm, `[D]`.
+    - `sum`, optional: the gradient that `x` has from its other readers, of the type of `x`. It is added to dx.
+    - `groups`: how many groups there are. It divides D.
+    - `zero_centered_gamma`: unit attribute, as in the norm.
+    - `dx`: the type of `x`.
+    - `dgamma`, `dbeta`: both where there is a gamma, else none. They have its shape, and its element type or another
+      that is written behind the arrow. A result that nothing reads is not computed.
+
+    **Constraints.**
+    - `group_norm_grad.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at
+      most 2^47 bytes. `dy`, `x` and `dx` have rank 1 or more.
+    - `group_norm_grad.C2`: `dy` has the shape of `x`, and its element type or a narrower one.
+    - `group_norm_grad.C3`: `groups` is 1 or more, and divides D. Where D is dynamic, a call with a D that it does not
+      divide is answered `RESID_BAD_SHAPE`.
+    - `group_norm_grad.C4`: there are three statistics. They have the shape of `x` with `groups` in place of D, and are
+      of f64 if `x` is f64, else of f32.
+    - `group_norm_grad.C5`: gamma has rank 1, and its size agrees with D. Two sizes agree where they are equal or one of
+      them is dynamic. gamma is of f64 only where `x` is.
+    - `group_norm_grad.C6`: `sum` and `dx` have the type of `x`.
+    - `group_norm_grad.C7`: `dgamma` and `dbeta` are there exactly where gamma is. They have its shape, and are of f64
+      only where `x` is.
+    - `group_norm_grad.C8`: `zero_centered_gamma` is given only with gamma.
+
+    **Not allowed.** epsilon is not among the operands: it is in `rstd`.
+
+    **Gradient.** None. A gradient is not differentiated again.
+
+    **Rounding.** Each group has the bits of a `resid.layer_norm_grad` of that group alone. Columns are counted from the
+    group's first one.
+
+    **Example.**
+    ```mlir
+    func.func @group_norm_grad(%dy: tensor<?x768xf32>, %x: tensor<?x768xf32>, %mean: tensor<?x8xf32>,
+                               %corr: tensor<?x8xf32>, %rstd: tensor<?x8xf32>, %gamma: tensor<768xf32>)
+        -> (tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>) {
+      %dx, %dgamma, %dbeta = resid.group_norm_grad %dy, %x statistics(%mean, %corr, %rstd) gamma(%gamma) {groups = 8}
+           : tensor<?x768xf32>, tensor<?x768xf32>, tensor<?x8xf32>, tensor<768xf32>
+      return %dx, %dgamma, %dbeta : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Resid_Rows:$dy, Resid_Rows:$x, Variadic<Resid_Statistics>:$statistics, // group_norm_grad.C1
+                       Optional<Resid_Tensor>:$gamma, Optional<Resid_Rows>:$dsum, Resid_I64Attr:$groups,
+                       UnitAttr:$zero_centered_gamma);
+  let results = (outs Resid_Rows:$dx, Variadic<Resid_Tensor>:$parameters); // group_norm_grad.C1
+  let assemblyFormat = [{
+    $dy `,` $x `statistics` `(` $statistics `)` (`gamma` `(` $gamma^ `)`)? (`sum` `(` $dsum^ `)`)? attr-dict `:`
+    custom<NormGradTypes>(ref($statistics), ref($gamma), ref($dsum), type($dy), type($x), type($statistics), type($gamma),
+                          type($dsum), type($dx), type($parameters))
+  }];
+  let hasVerifier = 1;
+}
+
 #endif

@@ -20,7 +20,13 @@ struct NormGradParts {
   bool zeroCenteredGamma;
   /// How many trailing dimensions are normalised.
   int64_t rank;
+  /// Of a group norm.
+  IntegerAttr groups;
 
+  /// How many groups of columns are normalised, each by itself.
+  int64_t getGroupCount() const { return groups ? groups.getInt() : 1; }
+  /// The type of each statistic of the norm.
+  RankedTensorType getStatisticsType() const;
   /// This backward with other operands: each operand that is in `from` becomes its counterpart in `to`.
   NormGradParts withOperands(ValueRange from, ValueRange to) const;
 };

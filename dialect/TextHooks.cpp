@@ -255,6 +255,7 @@ static constexpr ForeignName foreignOps[] = {
     {"rotary_embedding", "rotary"},
     {"layer_norm_backward", "layer_norm_grad"},
     {"rms_norm_backward", "rms_norm_grad"},
+    {"group_norm_backward", "group_norm_grad"},
     {"dyt_backward", "dyt_grad"},
     {"softmax_cross_entropy", "cross_entropy"},
     {"cross_entropy_loss", "cross_entropy"},

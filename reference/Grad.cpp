@@ -17,21 +17,27 @@ struct NormGradContext {
   /// γ' for each column; 1 where there is no gamma.
   std::vector<double> gamma;
   bool centers = false;
-  int64_t rows = 1, width = 1;
+  /// A group of columns is a row of its own, of so many columns.
+  int64_t rows = 1, width = 1, groups = 1;
+
+  int64_t getColumns() const { return width * groups; }
 };
 
-LogicalResult checkShapes(Operation *op, const NormGradContext &context, int64_t rank) {
+LogicalResult checkShapes(Operation *op, const NormGradContext &context, const NormGradParts &parts) {
   ArrayRef<int64_t> shape = context.x.getShape();
+  SmallVector<int64_t> rows(shape.drop_back(parts.rank));
+  if (parts.groups)
+    rows.push_back(context.groups);
   for (const Array &array : {context.dy, context.dsum})
     if (array && array.getShape() != shape)
       return op->emitOpError() << "expected dy, x and sum of one shape but got " << describe(array) << " and "
                                << describe(context.x);
   for (const Array &statistic : context.statistics)
-    if (statistic.getShape() != shape.drop_back(rank))
+    if (statistic.getShape() != ArrayRef(rows))
       return op->emitOpError() << "expected statistics with an element for each row of " << describe(context.x)
                                << " but got " << describe(statistic);
-  if (context.gammaArray && context.gammaArray.getShape() != shape.take_back(rank))
-    return op->emitOpError() << "expected gamma of " << context.width << " elements but got "
+  if (context.gammaArray && context.gammaArray.getShape() != shape.take_back(parts.rank))
+    return op->emitOpError() << "expected gamma of " << context.getColumns() << " elements but got "
                              << context.gammaArray.size();
   return success();
 }
@@ -62,7 +68,7 @@ RowMeans getMeans(const NormGradContext &context, int64_t row) {
   CompensatedSum products, scaled, magnitudes;
   double largest = 0.0;
   for (int64_t i = 0; i != context.width; ++i) {
-    double g = context.dy.floats()[row * context.width + i] * context.gamma[i];
+    double g = context.dy.floats()[row * context.width + i] * context.gamma[row % context.groups * context.width + i];
     NormalizedElement xhat = normalize(context, row, context.x.floats()[row * context.width + i]);
     products.add(g * xhat.value);
     scaled.add(g);
@@ -76,7 +82,7 @@ RowMeans getMeans(const NormGradContext &context, int64_t row) {
 
 /// dx, its bounds, and what the parameters sum up.
 struct NormGradients {
-  explicit NormGradients(int64_t width) : dgamma(width), dbeta(width) {}
+  explicit NormGradients(int64_t columns) : dgamma(columns), dbeta(columns) {}
   std::vector<double> dx, bounds;
   ParameterTerms dgamma, dbeta;
 };
@@ -86,17 +92,17 @@ void differentiateRow(const NormGradContext &context, int64_t row, FloatKind ari
   RowMeans means = getMeans(context, row);
   double rstd = context.statistics.back().floats()[row];
   for (int64_t i = 0; i != context.width; ++i) {
-    int64_t place = row * context.width + i;
+    int64_t place = row * context.width + i, column = row % context.groups * context.width + i;
     double dy = context.dy.floats()[place], dsum = context.dsum ? context.dsum.floats()[place] : 0.0;
     NormalizedElement xhat = normalize(context, row, context.x.floats()[place]);
-    double u = rstd * (dy * context.gamma[i] - means.scaled - xhat.value * means.product);
+    double u = rstd * (dy * context.gamma[column] - means.scaled - xhat.value * means.product);
     // A sum that is not there must not turn -0 into +0.
     double value = context.dsum ? u + dsum : u;
     gradients.dx.push_back(value);
     gradients.bounds.push_back(
         bounds::normGrad(arithmetic, stored, {value, rstd, means.largest, xhat.magnitude, means.normalized, dsum}));
-    gradients.dgamma.add(i, dy * xhat.value);
-    gradients.dbeta.add(i, dy);
+    gradients.dgamma.add(column, dy * xhat.value);
+    gradients.dbeta.add(column, dy);
   }
 }
 
@@ -126,21 +132,27 @@ Interpreter::Results Interpreter::normGrad(Operation *op, const NormGradParts &p
   for (Value statistic : parts.statistics)
     context.statistics.push_back(get(statistic));
   context.centers = getNormRule(parts.kind).centersRows;
+  context.groups = parts.getGroupCount();
+  int64_t columns = 1;
+  for (int64_t size : context.x.getShape().take_back(parts.rank))
+    columns *= size;
+  if (columns % context.groups != 0)
+    return op->emitOpError() << "expected a number of groups that divides " << columns << " but got " << context.groups;
+  context.width = columns / context.groups;
+  context.rows = context.groups;
   for (int64_t size : context.x.getShape().drop_back(parts.rank))
     context.rows *= size;
-  for (int64_t size : context.x.getShape().take_back(parts.rank))
-    context.width *= size;
-  if (failed(checkShapes(op, context, parts.rank)))
+  if (failed(checkShapes(op, context, parts)))
     return failure();
   FloatKind arithmetic = getArithmeticKind(context.x.floatKind());
-  context.gamma.assign(context.width, 1.0);
-  for (int64_t i = 0; parts.gamma && i != context.width; ++i) {
+  context.gamma.assign(columns, 1.0);
+  for (int64_t i = 0; parts.gamma && i != columns; ++i) {
     double gamma = context.gammaArray.floats()[i];
     context.gamma[i] = parts.zeroCenteredGamma ? round(arithmetic, 1.0 + gamma) : gamma;
   }
 
   Array dx = Array::zeros(op->getResult(0).getType(), context.x.getShape());
-  NormGradients gradients(context.width);
+  NormGradients gradients(columns);
   for (int64_t row = 0; row != context.rows; ++row)
     differentiateRow(context, row, arithmetic, dx.floatKind(), gradients);
   for (auto [stored, value] : llvm::zip_equal(dx.mutableFloats(), gradients.dx))

@@ -22,8 +22,8 @@ public:
   NormGradLowering(ImplicitLocOpBuilder &builder, const NormGradParts &norm);
 
   Value createDx();
-  /// Σ dy·x̂ or Σ dy, rounded to `type` behind the arithmetic type.
-  Value createParameter(bool isGamma, Type type);
+  /// Σ dy·x̂ or Σ dy, rounded to `type` behind the arithmetic type. `dy` has its groups joined.
+  Value createParameter(bool isGamma, Type type, Value dy);
 
 private:
   /// Where elements stand among those of the operands.
@@ -33,11 +33,16 @@ private:
   /// g = dy·γ'.
   Value createScaled(ImplicitLocOpBuilder &inner, ValueRange elements) const;
   SmallVector<Value> createMeans();
+  /// The terms of a group norm's sum, in rows of all groups: a sum down the rows goes along all columns or none.
+  /// Without a term they are dy.
+  SmallVector<ElementwiseOperand> joinTerms(Value dy, TermBody term);
 
   ImplicitLocOpBuilder &builder;
   const NormGradParts &norm;
   RankedTensorType type;
   FloatType arithmetic;
+  /// How many trailing dimensions gamma has: with groups, one more than are normalised.
+  int64_t columns;
   AffineMap identity, row, column;
   SmallVector<OpFoldResult> sizes;
   SmallVector<ElementwiseOperand> operands;
@@ -47,10 +52,10 @@ private:
 
 NormGradLowering::NormGradLowering(ImplicitLocOpBuilder &builder, const NormGradParts &norm)
     : builder(builder), norm(norm), type(cast<RankedTensorType>(norm.x.getType())),
-      arithmetic(getArithmeticType(type.getElementType())),
+      arithmetic(getArithmeticType(type.getElementType())), columns(norm.rank + (norm.groups ? 1 : 0)),
       identity(getIdentityMap(builder.getContext(), type.getRank())),
       row(getRowMap(builder.getContext(), type.getRank(), norm.rank)),
-      column(getColumnMap(builder.getContext(), type.getRank(), norm.rank)), sizes(getSizes(builder, norm.x)) {
+      column(getColumnMap(builder.getContext(), type.getRank(), columns)), sizes(getSizes(builder, norm.x)) {
   operands = {{norm.dy, identity}, {norm.x, identity}, {norm.gamma, column}};
   for (Value statistic : norm.statistics)
     operands.push_back({statistic, row});
@@ -108,17 +113,48 @@ Value NormGradLowering::createDx() {
   return createElementwise(builder, all, sizes, type, arithmetic, body).front();
 }
 
-Value NormGradLowering::createParameter(bool isGamma, Type resultType) {
+SmallVector<ElementwiseOperand> NormGradLowering::joinTerms(Value dy, TermBody term) {
+  int64_t rank = type.getRank() - 1;
+  AffineMap whole = getIdentityMap(builder.getContext(), rank);
+  if (!term)
+    return {{dy, whole}};
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+    return {term(inner, elements)};
+  };
+  Value terms = createElementwise(builder, operands, sizes, type.clone(arithmetic), arithmetic, body).front();
+  return {{joinGroups(builder, terms, cast<RankedTensorType>(dy.getType()).clone(arithmetic)), whole}};
+}
+
+Value NormGradLowering::createParameter(bool isGamma, Type resultType, Value dy) {
+  auto product = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
+    return arith::MulFOp::create(inner, elements[Dy], createNormalized(inner, elements));
+  };
+  auto first = [](ImplicitLocOpBuilder &, ValueRange elements) -> Value { return elements.front(); };
   // dγ reads all that x̂ is made of, dβ dy alone.
   SmallVector<ElementwiseOperand> used(operands);
   used[Gamma].tensor = Value();
   if (!isGamma)
     used.truncate(X);
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
-    Value term = elements[Dy];
-    return isGamma ? Value(arith::MulFOp::create(inner, term, createNormalized(inner, elements))) : term;
-  };
-  return roundColumnSum(builder, createColumnSum(builder, used, sizes, norm.rank, arithmetic, body), resultType);
+  SmallVector<OpFoldResult> loops(sizes);
+  bool isJoined = bool(norm.groups);
+  if (isJoined) {
+    used = joinTerms(dy, isGamma ? TermBody(product) : TermBody());
+    loops = getSizes(builder, dy);
+  }
+  Value sum = createColumnSum(builder, used, loops, norm.rank, arithmetic,
+                              isGamma && !isJoined ? TermBody(product) : TermBody(first));
+  return roundColumnSum(builder, sum, resultType);
+}
+
+/// The same norm of the groups as rows; gamma has a row per group.
+static NormGradParts splitIntoGroups(ImplicitLocOpBuilder &builder, const NormGradParts &norm) {
+  NormGradParts grouped = norm;
+  if (!norm.groups)
+    return grouped;
+  requireWholeGroups(builder, norm.x, norm.getGroupCount());
+  for (Value *operand : {&grouped.dy, &grouped.x, &grouped.gamma, &grouped.dsum})
+    *operand = splitGroups(builder, *operand, norm.getGroupCount());
+  return grouped;
 }
 
 namespace {
@@ -127,16 +163,21 @@ template <typename NormGradOp> struct LowerNormGrad : OpConversionPattern<NormGr
   LogicalResult matchAndRewrite(NormGradOp op, typename NormGradOp::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    NormGradParts norm = getNormGradParts(op)->withOperands(op->getOperands(), adaptor.getOperands());
+    NormGradParts given = getNormGradParts(op)->withOperands(op->getOperands(), adaptor.getOperands());
+    NormGradParts norm = splitIntoGroups(builder, given);
     NormGradLowering lowering(builder, norm);
     // What nobody reads would still be a kernel's work.
     auto unless = [](Value result, llvm::function_ref<Value()> create) {
       return result.use_empty() ? Value() : create();
     };
-    SmallVector<Value> results{unless(op.getDx(), [&] { return lowering.createDx(); })};
+    SmallVector<Value> results{unless(op.getDx(), [&] {
+      Value dx = lowering.createDx();
+      return norm.groups ? joinGroups(builder, dx, op.getDx().getType()) : dx;
+    })};
     for (Value parameter : op.getParameters()) {
       bool isGamma = parameter == op.getParameters().front();
-      results.push_back(unless(parameter, [&] { return lowering.createParameter(isGamma, parameter.getType()); }));
+      results.push_back(
+          unless(parameter, [&] { return lowering.createParameter(isGamma, parameter.getType(), given.dy); }));
     }
     rewriter.replaceOp(op, results);
     return success();
@@ -145,5 +186,6 @@ template <typename NormGradOp> struct LowerNormGrad : OpConversionPattern<NormGr
 } // namespace
 
 void resid::populateGradToLinalg(RewritePatternSet &patterns) {
-  patterns.add<LowerNormGrad<LayerNormGradOp>, LowerNormGrad<RMSNormGradOp>>(patterns.getContext());
+  patterns.add<LowerNormGrad<LayerNormGradOp>, LowerNormGrad<RMSNormGradOp>, LowerNormGrad<GroupNormGradOp>>(
+      patterns.getContext());
 }

@@ -144,8 +144,7 @@ static SmallVector<Value> lowerDyT(ImplicitLocOpBuilder &builder, const NormPart
       getSizes(builder, x), resultType, getArithmeticType(type.getElementType()), body);
 }
 
-/// The type whose last dimension is split into groups.
-static RankedTensorType getGroupedType(Type type, int64_t groups) {
+RankedTensorType resid::getGroupedType(Type type, int64_t groups) {
   auto tensor = cast<RankedTensorType>(type);
   SmallVector<int64_t> shape(tensor.getShape());
   int64_t columns = shape.pop_back_val();
@@ -162,8 +161,7 @@ static SmallVector<ReassociationIndices> getGroupDimensions(int64_t rank) {
   return dimensions;
 }
 
-/// The tensor with its last dimension split into groups; null stays null.
-static Value splitGroups(ImplicitLocOpBuilder &builder, Value tensor, int64_t groups) {
+Value resid::splitGroups(ImplicitLocOpBuilder &builder, Value tensor, int64_t groups) {
   if (!tensor)
     return tensor;
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -184,26 +182,35 @@ static Value splitGroups(ImplicitLocOpBuilder &builder, Value tensor, int64_t gr
   return split;
 }
 
+Value resid::joinGroups(ImplicitLocOpBuilder &builder, Value tensor, Type type) {
+  int64_t rank = cast<RankedTensorType>(type).getRank();
+  auto joined = tensor::CollapseShapeOp::create(builder, type, tensor, getGroupDimensions(rank));
+  markGroupReshape(joined);
+  return joined;
+}
+
+void resid::requireWholeGroups(ImplicitLocOpBuilder &builder, Value x, int64_t groups) {
+  auto size = dyn_cast<Value>(getSizes(builder, x).back());
+  if (!size)
+    return;
+  Value rest = arith::RemUIOp::create(builder, size, arith::ConstantIndexOp::create(builder, groups));
+  Value isWhole =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, rest, arith::ConstantIndexOp::create(builder, 0));
+  std::string text = "features of group_norm are {0}, expected a multiple of " + std::to_string(groups);
+  Value number = arith::IndexCastOp::create(builder, builder.getI64Type(), size);
+  rows::RequireOp::create(builder, isWhole, RESID_BAD_SHAPE, text, number);
+}
+
 /// Layer norm of the groups as rows, one after another; gamma and beta have a row per group.
 static SmallVector<Value> lowerGroupNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
                                          bool withStatistics) {
-  int64_t groups = norm.getGroupCount(), rank = cast<RankedTensorType>(resultType).getRank();
-  OpFoldResult columns = getSizes(builder, norm.x).back();
-  if (auto size = dyn_cast<Value>(columns)) {
-    Value rest = arith::RemUIOp::create(builder, size, arith::ConstantIndexOp::create(builder, groups));
-    Value isWhole =
-        arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, rest, arith::ConstantIndexOp::create(builder, 0));
-    std::string text = "features of group_norm are {0}, expected a multiple of " + std::to_string(groups);
-    Value number = arith::IndexCastOp::create(builder, builder.getI64Type(), size);
-    rows::RequireOp::create(builder, isWhole, RESID_BAD_SHAPE, text, number);
-  }
+  int64_t groups = norm.getGroupCount();
+  requireWholeGroups(builder, norm.x, groups);
   NormParts grouped = norm;
   for (Value *operand : {&grouped.x, &grouped.gamma, &grouped.beta})
     *operand = splitGroups(builder, *operand, groups);
   SmallVector<Value> results = lowerLayerNorm(builder, grouped, getGroupedType(resultType, groups), withStatistics);
-  auto joined = tensor::CollapseShapeOp::create(builder, resultType, results.front(), getGroupDimensions(rank));
-  markGroupReshape(joined);
-  results.front() = joined;
+  results.front() = joinGroups(builder, results.front(), resultType);
   return results;
 }
 

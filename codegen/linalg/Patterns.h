@@ -64,6 +64,16 @@ DropoutWords lowerDropoutWords(ImplicitLocOpBuilder &builder, const DropoutSite 
 SmallVector<Value> lowerNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
                              bool withStatistics);
 
+/// Requires that the number of groups divides the features of x, where that is known at run time only.
+void requireWholeGroups(ImplicitLocOpBuilder &builder, Value x, int64_t groups);
+
+/// The type whose last dimension is split into groups.
+RankedTensorType getGroupedType(Type type, int64_t groups);
+
+/// The tensor with its last dimension split into groups; null stays null. And back, to that type.
+Value splitGroups(ImplicitLocOpBuilder &builder, Value tensor, int64_t groups);
+Value joinGroups(ImplicitLocOpBuilder &builder, Value tensor, Type type);
+
 /// Notes that a reshape splits rows into the groups of a norm, or joins them, for resid-absorb-group-reshapes.
 void markGroupReshape(Operation *reshape);
 

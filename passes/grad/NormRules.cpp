@@ -73,7 +73,8 @@ template <typename NormOp> struct NormGradRule : GradientOpInterface::ExternalMo
                            gradients.getPrimal(parts.gamma),
                            gradients.take(parts.x),
                            parts.zeroCenteredGamma,
-                           parts.rank};
+                           parts.rank,
+                           parts.groups};
     for (Value statistic : norm.getStatistics())
       backward.statistics.push_back(gradients.getPrimal(statistic));
     ImplicitLocOpBuilder &builder = gradients.getBuilder();
@@ -107,6 +108,7 @@ void resid::registerNormRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ResidDialect *) {
     LayerNormOp::attachInterface<NormGradRule<LayerNormOp>>(*context);
     RMSNormOp::attachInterface<NormGradRule<RMSNormOp>>(*context);
+    GroupNormOp::attachInterface<NormGradRule<GroupNormOp>>(*context);
     DyTOp::attachInterface<DyTRule>(*context);
   });
 }

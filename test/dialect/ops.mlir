@@ -231,3 +231,10 @@ func.func @scalar_grads(%dy: tensor<?x8xf32>, %x: tensor<?x8xbf16>, %w: tensor<?
   %2:2 = resid.dyt_grad %dy, %w alpha(%a) : tensor<?x8xf32>, tensor<?x8xf32>, tensor<f32> -> tensor<?x8xf32>, tensor<bf16>
   return
 }
+
+// CHECK-LABEL: func.func @group_norm_grads
+func.func @group_norm_grads(%dy: tensor<?x8xbf16>, %x: tensor<?x8xf32>, %m: tensor<?x2xf32>, %g: tensor<8xbf16>) {
+  // CHECK: %dx, %dgamma, %dbeta = resid.group_norm_grad %arg0, %arg1 statistics(%arg2, %arg2, %arg2) gamma(%arg3) sum(%arg1) {groups = 2 : i64, zero_centered_gamma} : tensor<?x8xbf16>, tensor<?x8xf32>, tensor<?x2xf32>, tensor<8xbf16>{{$}}
+  %0:3 = resid.group_norm_grad %dy, %x statistics(%m, %m, %m) gamma(%g) sum(%x) {groups = 2, zero_centered_gamma} : tensor<?x8xbf16>, tensor<?x8xf32>, tensor<?x2xf32>, tensor<8xbf16>
+  return
+}

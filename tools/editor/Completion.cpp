@@ -53,6 +53,10 @@ static StringRef getSnippet(StringRef op) {
       .Case("rms_norm_grad", "${1:%dy}, ${2:%x} statistics(${3:%rstd}) gamma(${4:%gamma})\n"
                              "    : ${5:tensor<?x768xf32>}, ${6:tensor<?x768xf32>}, ${7:tensor<?xf32>}, "
                              "${8:tensor<768xf32>}")
+      .Case("group_norm_grad", "${1:%dy}, ${2:%x} statistics(${3:%gmean}, ${4:%gcorr}, ${5:%grstd}) gamma(${6:%gamma}) "
+                               "{groups = ${7:8}}\n"
+                               "    : ${8:tensor<?x768xf32>}, ${9:tensor<?x768xf32>}, ${10:tensor<?x8xf32>}, "
+                               "${11:tensor<768xf32>}")
       .Case("gate_grad", "${1:%dy}, ${2:%f}\n"
                          "    : ${3:tensor<?x768xf32>}, ${4:tensor<?x768xf32>} -> ${5:tensor<768xf32>}")
       .Case("dyt_grad", "${1:%dy}, ${2:%x} alpha(${3:%alpha}) gamma(${4:%gamma})\n"
