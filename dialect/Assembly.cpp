@@ -168,6 +168,35 @@ void resid::printDyTGradTypes(OpAsmPrinter &printer, Operation *op, Value, Value
     printArrowTypes(printer, op->getResultTypes());
 }
 
+ParseResult resid::parseBatchNormTypes(OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> givenOperands,
+                                       OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x,
+                                       SmallVectorImpl<Type> &given, Type &gamma, Type &beta, Type &result,
+                                       SmallVectorImpl<Type> &statistics) {
+  Type statistic;
+  SmallVector<Type> results;
+  if (parseTypes(parser, {{"x", x},
+                          {"statistics", statistic, !givenOperands.empty()},
+                          {"gamma", gamma, gammaOperand.has_value()},
+                          {"beta", beta, betaOperand.has_value()}}) ||
+      parseArrowTypes(parser, results))
+    return failure();
+  given.assign(givenOperands.size(), statistic);
+  result = results.empty() ? x : results.front();
+  if (!results.empty())
+    statistics.append(results.begin() + 1, results.end());
+  return success();
+}
+
+void resid::printBatchNormTypes(OpAsmPrinter &printer, Operation *op, OperandRange, Value, Value, Type x,
+                                TypeRange given, Type gamma, Type beta, Type result, TypeRange statistics) {
+  printer << x;
+  printClauseType(printer, given.empty() ? Type() : given.front());
+  printClauseType(printer, gamma);
+  printClauseType(printer, beta);
+  if (result != x || !statistics.empty())
+    printArrowTypes(printer, op->getResultTypes());
+}
+
 /// The type of what a row of logits has one of; a wrong type stays one, which the verifier refuses.
 static Type getTypeOfRows(Type logits) {
   auto rows = dyn_cast<RankedTensorType>(logits);

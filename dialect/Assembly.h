@@ -68,6 +68,16 @@ ParseResult parseDyTGradTypes(OpAsmParser &parser, OptionalOperand &gammaOperand
 void printDyTGradTypes(OpAsmPrinter &printer, Operation *op, Value gammaOperand, Value dsumOperand, Type dy, Type x,
                        Type alpha, Type gamma, Type dsum, Type dx, Type dalpha, TypeRange parameters);
 
+/// `Tx (, Tgiven)? (, Tgamma)? (, Tbeta)? (-> Tresult (, Tmean, Tvariance)?)?`; all given statistics have one type, the
+/// result defaults to x's type.
+ParseResult parseBatchNormTypes(OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> givenOperands,
+                                OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x,
+                                SmallVectorImpl<Type> &given, Type &gamma, Type &beta, Type &result,
+                                SmallVectorImpl<Type> &statistics);
+void printBatchNormTypes(OpAsmPrinter &printer, Operation *op, OperandRange givenOperands, Value gammaOperand,
+                         Value betaOperand, Type x, TypeRange given, Type gamma, Type beta, Type result,
+                         TypeRange statistics);
+
 /// `Tx, Talpha (, Tgamma)? (, Tbeta)? (-> Tresult)?`.
 ParseResult parseDyTTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x,
                           Type &alpha, Type &gamma, Type &beta, Type &result);

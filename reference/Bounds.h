@@ -33,6 +33,8 @@ namespace mlir::resid::reference::bounds {
 // | dx of a dynamic tanh, f32     | 1e-6·(2·|α·g| + |dsum|)                    | 1 - t², where t is off as above
 // | dx of a dynamic tanh, f64     | 1e-13 times the same factor                | as above
 // | dalpha of a dynamic tanh      | that of a sum of the |x·g|                 | as above
+// | batch norm                    | batchNorm(), below                         | errors of the mean and the variance
+// | dx of a batch norm            | batchNormGrad(), below                     | errors of two sums down the rows
 // | dgate                         | that of a sum down the rows                | it is one, of sums of rows
 // | dgamma, dbeta                 | that of a sum down the rows                | they are one
 // | the same, stored narrower     | 1 ulp of the result more                   | a second rounding
@@ -130,6 +132,26 @@ inline double logSumExp(FloatKind arithmetic, double largest, double x, double l
 inline double logitGrad(FloatKind arithmetic, FloatKind result, double value, double distance, double dloss) {
   double p = std::exp(distance), spread = p == 0.0 ? 0.0 : p * (1.0 + std::fabs(distance));
   double bound = normAccuracy(arithmetic) * (spread + 1.0) * std::fabs(dloss) + smallestNormal(arithmetic);
+  return isNarrow(result) ? std::max(unitInLastPlace(result, value), bound) : bound;
+}
+
+/// The mean of a column, whose elements have that mean magnitude, and the variance around a mean that is off.
+inline double batchMean(FloatKind arithmetic, double mean, double magnitude) {
+  return columnSum(arithmetic, magnitude) + unitInLastPlace(arithmetic, mean);
+}
+inline double batchVariance(FloatKind arithmetic, double variance, double meanError) {
+  return columnSum(arithmetic, variance) + meanError * meanError + smallestNormal(arithmetic);
+}
+
+/// An element of a batch norm, where the errors of mean and variance make x̂ off by `off`.
+inline double batchNorm(FloatKind arithmetic, FloatKind result, const Normalized &n, double off) {
+  return norm(arithmetic, result, /*narrowAffine=*/false, n) + std::fabs(n.gamma) * off;
+}
+
+/// An element of dx of a batch norm, where `scaled` is γ·rstd times the magnitudes of what u is made of.
+inline double batchNormGrad(FloatKind arithmetic, FloatKind result, double value, double scaled, double dsum) {
+  double bound = columnSum(arithmetic, std::fabs(scaled)) + tanhAccuracy(arithmetic) * std::fabs(dsum) +
+                 tanhAccuracy(arithmetic) * smallestNormal(arithmetic);
   return isNarrow(result) ? std::max(unitInLastPlace(result, value), bound) : bound;
 }
 

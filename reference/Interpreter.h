@@ -73,6 +73,9 @@ private:
   // ScalarGrad.cpp.
   FailureOr<Array> gateGrad(GateGradOp op, const Array &dy, const Array &f);
   Results dytGrad(DyTGradOp op);
+  // BatchNorm.cpp.
+  Results batchNorm(BatchNormOp op);
+  Results batchNormGrad(BatchNormGradOp op);
   // Tokens.cpp.
   Results evaluateCrossEntropy(CrossEntropyOp op);
   FailureOr<Array> crossEntropyGrad(CrossEntropyGradOp op);

@@ -230,6 +230,8 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
           [&](RotaryOp turn) { return single(rotary(turn, get(turn.getX()), get(turn.getCos()), get(turn.getSin()))); })
       .Case([&](GateGradOp gate) { return single(gateGrad(gate, get(gate.getDy()), get(gate.getF()))); })
       .Case([&](DyTGradOp dyt) { return dytGrad(dyt); })
+      .Case([&](BatchNormOp batch) { return batchNorm(batch); })
+      .Case([&](BatchNormGradOp batch) { return batchNormGrad(batch); })
       .Case([&](BlockOp block) { return single(evaluatePlacement(block)); })
       .Case([&](CrossEntropyOp loss) { return evaluateCrossEntropy(loss); })
       .Case([&](CrossEntropyGradOp gradient) { return single(crossEntropyGrad(gradient)); })

@@ -21,6 +21,7 @@ void populateSubLayersToLinalg(RewritePatternSet &patterns);
 void populateRotaryToLinalg(RewritePatternSet &patterns);
 void populateGradToLinalg(RewritePatternSet &patterns);
 void populateScalarGradToLinalg(RewritePatternSet &patterns);
+void populateBatchNormToLinalg(RewritePatternSet &patterns);
 void populateCrossEntropyToLinalg(RewritePatternSet &patterns);
 void populateEmbeddingToLinalg(RewritePatternSet &patterns);
 

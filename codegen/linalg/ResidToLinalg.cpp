@@ -30,6 +30,7 @@ struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
     populateRotaryToLinalg(patterns);
     populateGradToLinalg(patterns);
     populateScalarGradToLinalg(patterns);
+    populateBatchNormToLinalg(patterns);
     populateCrossEntropyToLinalg(patterns);
     populateEmbeddingToLinalg(patterns);
     ConversionTarget target(context);

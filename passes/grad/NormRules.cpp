@@ -102,6 +102,47 @@ struct DyTRule : GradientOpInterface::ExternalModel<DyTRule, DyTOp> {
   }
 };
 
+/// The forward gives its mean and its variance, unless it was handed them.
+struct BatchNormRule : GradientOpInterface::ExternalModel<BatchNormRule, BatchNormOp> {
+  LogicalResult prepareForward(Operation *op, OpBuilder &builder, Forward &, const DenseSet<Value> &) const {
+    auto norm = cast<BatchNormOp>(op);
+    if (!norm.getGiven().empty() || !norm.getStatistics().empty())
+      return success();
+    RankedTensorType x = norm.getX().getType();
+    auto type = RankedTensorType::get(x.getShape().take_back(), getArithmeticType(x.getElementType()));
+    builder.setInsertionPoint(op);
+    auto asked = BatchNormOp::create(builder, op->getLoc(), norm.getResult().getType(), TypeRange{type, type},
+                                     norm.getX(), ValueRange(), norm.getGamma(), norm.getBeta(), norm.getEpsilonAttr());
+    asked->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    norm.getResult().replaceAllUsesWith(asked.getResult());
+    op->erase();
+    return success();
+  }
+
+  LogicalResult differentiate(Operation *op, Gradients &gradients) const {
+    auto norm = cast<BatchNormOp>(op);
+    Value x = norm.getX(), gamma = norm.getGamma();
+    bool isFixed = !norm.getGiven().empty();
+    if (failed(verifyStatisticsUnused(op, norm.getStatistics(), gradients)))
+      return failure();
+    if (llvm::any_of(norm.getGiven(), [&](Value statistic) { return gradients.isNeeded(statistic); }))
+      return op->emitOpError("has no gradient of the statistics that it is handed: expected them to depend on no "
+                             "argument whose gradient is taken");
+    SmallVector<Value> statistics;
+    for (Value statistic : isFixed ? ValueRange(norm.getGiven()) : ValueRange(norm.getStatistics()))
+      statistics.push_back(gradients.getPrimal(statistic));
+    ImplicitLocOpBuilder &builder = gradients.getBuilder();
+    Value dsum = gradients.take(x);
+    auto created = BatchNormGradOp::create(builder, x.getType(), getParameterTypes(gamma, norm.getBeta()),
+                                           gradients.get(norm.getResult()), gradients.getPrimal(x), statistics,
+                                           gradients.getPrimal(gamma), dsum, norm.getEpsilonAttr(),
+                                           isFixed ? builder.getUnitAttr() : UnitAttr());
+    gradients.add(x, created.getDx());
+    addParameters(gradients, gamma, norm.getBeta(), created.getParameters());
+    return success();
+  }
+};
+
 } // namespace
 
 void resid::registerNormRules(DialectRegistry &registry) {
@@ -110,5 +151,6 @@ void resid::registerNormRules(DialectRegistry &registry) {
     RMSNormOp::attachInterface<NormGradRule<RMSNormOp>>(*context);
     GroupNormOp::attachInterface<NormGradRule<GroupNormOp>>(*context);
     DyTOp::attachInterface<DyTRule>(*context);
+    BatchNormOp::attachInterface<BatchNormRule>(*context);
   });
 }

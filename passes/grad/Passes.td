@@ -61,7 +61,7 @@ def Grad : Pass<"resid-grad", "::mlir::ModuleOp"> {
 
     **Refused:** a function that is not there, or has a body of several blocks; arguments in `wrt` that are not there or
     no float tensors; names of functions that are taken; gradients through the statistics of a norm, which a result of F
-    depends on.
+    depends on; gradients of the statistics that a batch norm is handed.
 
     Effect on rounding: none on the results of F. [Gradients](gradients.md) has the arithmetic. Gradients that meet are
     added with `resid.add`, one rounding each; where a value is normalised and read elsewhere too, the backward of the

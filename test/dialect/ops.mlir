@@ -238,3 +238,14 @@ func.func @group_norm_grads(%dy: tensor<?x8xbf16>, %x: tensor<?x8xf32>, %m: tens
   %0:3 = resid.group_norm_grad %dy, %x statistics(%m, %m, %m) gamma(%g) sum(%x) {groups = 2, zero_centered_gamma} : tensor<?x8xbf16>, tensor<?x8xf32>, tensor<?x2xf32>, tensor<8xbf16>
   return
 }
+
+// CHECK-LABEL: func.func @batch_norms
+func.func @batch_norms(%x: tensor<?x8xf32>, %m: tensor<8xf32>, %g: tensor<8xbf16>, %b: tensor<?xf32>) {
+  // CHECK: %normalized, %mean, %variance = resid.batch_norm %arg0 gamma(%arg2) beta(%arg3) {epsilon = 1.000000e-05 : f64} : tensor<?x8xf32>, tensor<8xbf16>, tensor<?xf32> -> tensor<?x8xbf16>, tensor<8xf32>, tensor<8xf32>{{$}}
+  %0:3 = resid.batch_norm %x gamma(%g) beta(%b) {epsilon = 1.0e-5} : tensor<?x8xf32>, tensor<8xbf16>, tensor<?xf32> -> tensor<?x8xbf16>, tensor<8xf32>, tensor<8xf32>
+  // CHECK: resid.batch_norm %arg0 statistics(%arg1, %arg1) gamma(%arg2) {epsilon = 0.000000e+00 : f64} : tensor<?x8xf32>, tensor<8xf32>, tensor<8xbf16>{{$}}
+  %1 = resid.batch_norm %x statistics(%m, %m) gamma(%g) {epsilon = 0.0} : tensor<?x8xf32>, tensor<8xf32>, tensor<8xbf16>
+  // CHECK: %dx, %dgamma, %dbeta = resid.batch_norm_grad %arg0, %arg0 statistics(%arg1, %arg1) gamma(%arg2) sum(%arg0) {epsilon = 1.000000e-05 : f64, fixed_statistics} : tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>, tensor<8xbf16>{{$}}
+  %2:3 = resid.batch_norm_grad %x, %x statistics(%m, %m) gamma(%g) sum(%x) {epsilon = 1.0e-5, fixed_statistics} : tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>, tensor<8xbf16>
+  return
+}

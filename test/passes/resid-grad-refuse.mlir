@@ -20,6 +20,14 @@ func.func @f(%x: tensor<4x8xf32>) -> tensor<2x8x2xf32> {
 
 // -----
 
+func.func @f(%x: tensor<4x8xf32>, %m: tensor<8xf32>, %v: tensor<8xf32>) -> tensor<4x8xf32> {
+  // expected-error @+1 {{'resid.batch_norm' op has no gradient of the statistics that it is handed: expected them to depend on no argument whose gradient is taken}}
+  %y = resid.batch_norm %x statistics(%m, %v) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
 func.func @f(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
   // expected-error @+1 {{'resid.rms_norm' op has no gradient through its statistics}}
   %y, %rstd = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>

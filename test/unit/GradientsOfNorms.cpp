@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Gradients of group norm.
+// Gradients of group norm and of batch norm.
 
 #include "test/unit/GradientTest.h"
 
@@ -23,6 +23,35 @@ TEST_F(GradientTest, GroupNormInAStream) {
           : tensor<3x8xf64>, tensor<8xf64>
       %z = resid.group_norm %y {epsilon = 1.0e-5, groups = 1} : tensor<3x8xf64>
       return %z, %s : tensor<3x8xf64>, tensor<3x8xf64>
+    })");
+}
+
+TEST_F(GradientTest, BatchNorm) {
+  check(R"(
+    func.func @f(%x: tensor<7x3xf64>, %g: tensor<3xf64>, %b: tensor<3xf64>) -> tensor<7x3xf64> {
+      %y = resid.batch_norm %x gamma(%g) beta(%b) {epsilon = 1.0e-5} : tensor<7x3xf64>, tensor<3xf64>, tensor<3xf64>
+      return %y : tensor<7x3xf64>
+    })");
+}
+
+TEST_F(GradientTest, BatchNormInAStream) {
+  check(R"(
+    func.func @f(%x: tensor<2x3x4xf64>, %g: tensor<4xf64>) -> (tensor<2x3x4xf64>, tensor<2x3x4xf64>) {
+      %y = resid.batch_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<2x3x4xf64>, tensor<4xf64>
+      %s = resid.add %x, %y : tensor<2x3x4xf64>
+      %z = resid.batch_norm %s {epsilon = 1.0e-3} : tensor<2x3x4xf64>
+      return %z, %s : tensor<2x3x4xf64>, tensor<2x3x4xf64>
+    })");
+}
+
+TEST_F(GradientTest, BatchNormWithFixedStatistics) {
+  check(R"(
+    func.func @f(%x: tensor<4x3xf64>, %g: tensor<3xf64>, %b: tensor<3xf64>) -> (tensor<4x3xf64>, tensor<4x3xf64>) {
+      %m = arith.constant dense<[0.5, -1.0, 2.0]> : tensor<3xf64>
+      %v = arith.constant dense<[1.5, 0.25, 3.0]> : tensor<3xf64>
+      %y = resid.batch_norm %x statistics(%m, %v) gamma(%g) beta(%b) {epsilon = 1.0e-5}
+          : tensor<4x3xf64>, tensor<3xf64>, tensor<3xf64>, tensor<3xf64>
+      return %y, %x : tensor<4x3xf64>, tensor<4x3xf64>
     })");
 }
 

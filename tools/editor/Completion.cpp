@@ -62,6 +62,12 @@ static StringRef getSnippet(StringRef op) {
       .Case("dyt_grad", "${1:%dy}, ${2:%x} alpha(${3:%alpha}) gamma(${4:%gamma})\n"
                         "    : ${5:tensor<?x768xf32>}, ${6:tensor<?x768xf32>}, ${7:tensor<f32>}, "
                         "${8:tensor<768xf32>}")
+      .Case("batch_norm", "${1:%x} gamma(${2:%gamma}) beta(${3:%beta}) {epsilon = ${4:1.0e-5}}\n"
+                          "    : ${5:tensor<?x768xf32>}, ${6:tensor<768xf32>}, ${7:tensor<768xf32>}")
+      .Case("batch_norm_grad", "${1:%dy}, ${2:%x} statistics(${3:%beta}, ${4:%bias}) gamma(${5:%gamma}) "
+                               "{epsilon = ${6:1.0e-5}}\n"
+                               "    : ${7:tensor<?x768xf32>}, ${8:tensor<?x768xf32>}, ${9:tensor<768xf32>}, "
+                               "${10:tensor<768xf32>}")
       .Case("cross_entropy", "${1:%logits} labels(${2:%labels}) : ${3:tensor<?x50257xf32>}, ${4:tensor<?xi64>}")
       .Case("cross_entropy_grad", "${1:%dloss}, ${2:%logits} labels(${3:%labels}) logsumexp(${4:%logsumexp})\n"
                                   "    : ${5:tensor<?x50257xf32>}, ${6:tensor<?xi64>}")
