@@ -97,6 +97,11 @@ static Point createPoint(const Steps &steps, ActivationFunction function, Value 
 
 namespace {
 struct ActivationRuleModel : GradientOpInterface::ExternalModel<ActivationRuleModel, ActivationOp> {
+  /// For dx the rule reads x and up anyway.
+  Value recompute(Operation *op, unsigned, Gradients &gradients) const {
+    return gradients.isNeeded(cast<ActivationOp>(op).getX()) ? gradients.clone(op->getOpResult(0)) : Value();
+  }
+
   LogicalResult differentiate(Operation *op, Gradients &gradients) const;
 };
 } // namespace

@@ -88,6 +88,9 @@ template <typename NormOp> struct NormGradRule : GradientOpInterface::ExternalMo
 
 /// The tanh is computed again.
 struct DyTRule : GradientOpInterface::ExternalModel<DyTRule, DyTOp> {
+  /// As for a norm.
+  Value recompute(Operation *op, unsigned, Gradients &gradients) const { return gradients.clone(op->getOpResult(0)); }
+
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
     auto dyt = cast<DyTOp>(op);
     Value x = dyt.getX(), alpha = dyt.getAlpha(), gamma = dyt.getGamma(), dsum = gradients.take(x);

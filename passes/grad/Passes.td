@@ -45,9 +45,9 @@ def Grad : Pass<"resid-grad", "::mlir::ModuleOp"> {
 
     **What is saved** is what a rule reads and what is no argument. `save` chooses:
     - `default`: what a norm normalises, its statistics, the inputs of products, what a dynamic tanh squashes, and the
-      branch of an add where the gradient of its gate is asked for. Norms are computed again where something else reads
-      their results.
-    - `min`: nothing; the backward computes the forward again.
+      branch of an add where the gradient of its gate is asked for. Norms, dynamic tanh and activations are computed
+      again where something else reads their results.
+    - `min`: what loops carry, for each iteration; the backward computes the rest of the forward again.
     - `all`: everything that is read.
     Masks of dropout are never saved, and neither are constants, numbers made of numbers, and tensors made of these. A
     remark says how many bytes are saved, as a sum of products with the sizes at run time, written `?`.
