@@ -29,9 +29,14 @@ LogicalResult resid::verifyBlock(Block &block, ArrayRef<Value> sources) {
 LogicalResult resid::prepareBlock(Block &block, ArrayRef<Value> sources, Forward &forward) {
   Activity activity(block, sources);
   OpBuilder builder(block.getParentOp()->getContext());
-  for (Operation *op : activity.ops)
+  for (Operation *op : activity.ops) {
+    Operation *before = op->getPrevNode(), *after = op->getNextNode();
     if (failed(cast<GradientOpInterface>(op).prepareForward(builder, forward, activity.needed)))
       return failure();
+    // The gradient goes through what the op was replaced by.
+    for (Operation *made = before ? before->getNextNode() : &block.front(); made != after; made = made->getNextNode())
+      activity.needed.insert(made->result_begin(), made->result_end());
+  }
   return success();
 }
 

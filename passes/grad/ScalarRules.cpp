@@ -14,6 +14,12 @@ Value resid::convertElements(ImplicitLocOpBuilder &builder, Value value, Type ty
   unsigned to = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   if (value.getType() == type)
     return value;
+  // Between f16 and bf16, both of which f32 holds exactly.
+  if (from == to) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    Type wide = builder.getF32Type();
+    value = arith::ExtFOp::create(builder, tensor ? Type(tensor.clone(wide)) : wide, value);
+  }
   return from < to ? Value(arith::ExtFOp::create(builder, type, value)) : arith::TruncFOp::create(builder, type, value);
 }
 

@@ -13,8 +13,13 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-/// The operand of an op of resid whose size along the dimension a result has; null where that is not known.
-static Value getSizedOperand(Operation *op, int64_t dimension) {
+/// The operand of an op of resid whose size along the dimension the result has; null where that is not known.
+static Value getSizedOperand(OpResult result, int64_t dimension) {
+  Operation *op = result.getOwner();
+  // The last dimension of its statistics is that of the groups.
+  if (isa<GroupNormOp>(op) && result.getResultNumber() != 0 &&
+      dimension + 1 == cast<RankedTensorType>(result.getType()).getRank())
+    return {};
   if (isa<AddOp, AddBiasOp, DropoutOp, LayerNormOp, RMSNormOp, GroupNormOp, DyTOp, ActivationOp, RotaryOp>(op))
     return op->getOperand(0);
   // Results may differ in the last dimension, and have it not at all.
@@ -24,10 +29,11 @@ static Value getSizedOperand(Operation *op, int64_t dimension) {
 }
 
 Value resid::getShapeSource(Value value, int64_t dimension) {
-  while (Operation *op = value.getDefiningOp()) {
-    Value source = getSizedOperand(op, dimension);
+  while (auto result = dyn_cast<OpResult>(value)) {
+    Operation *op = result.getOwner();
+    Value source = getSizedOperand(result, dimension);
     if (auto style = dyn_cast<DestinationStyleOpInterface>(op))
-      source = style.getTiedOpOperand(cast<OpResult>(value))->get();
+      source = style.getTiedOpOperand(result)->get();
     else if (auto cast = dyn_cast<tensor::CastOp>(op))
       source = cast.getSource();
     if (!source)

@@ -71,3 +71,16 @@ func.func @f(%x: tensor<4x8xf32>, %f: tensor<4x8xbf16>, %unused: tensor<4x8xf32>
   %y = resid.add %s, %x : tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+// Between the two types of 16 bits a gradient goes through f32, which holds both.
+// CHECK-LABEL: func.func @f_backward(
+// CHECK-SAME: %[[DY:[^:]+]]: tensor<8xf16> {resid.name = "d_out0"})
+// CHECK: %[[WIDE:.+]] = arith.extf %[[DY]] : tensor<8xf16> to tensor<8xf32>
+// CHECK-NEXT: %[[DB:.+]] = arith.truncf %[[WIDE]] : tensor<8xf32> to tensor<8xbf16>
+// CHECK: return %[[DY]], %[[DB]]
+func.func @f(%row: tensor<8xf16>, %bias: tensor<8xbf16>) -> tensor<8xf16> {
+  %y = resid.add_bias %row, %bias : tensor<8xf16>, tensor<8xbf16>
+  return %y : tensor<8xf16>
+}

@@ -79,6 +79,26 @@ TEST_F(GradientTest, LoopsInLoops) {
     })");
 }
 
+// The norms in front of and in the loop are replaced by ones with statistics before the loop is. Those of a group norm
+// have another width than its rows.
+TEST_F(GradientTest, ANormInFrontOfALoop) {
+  check(R"(
+    func.func @f(%x: tensor<?x3xf64>, %g: tensor<3xf64>) -> tensor<?x3xf64> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<?x3xf64>, tensor<3xf64>
+      %y = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %n) -> (tensor<?x3xf64>) {
+        %m = resid.layer_norm %a gamma(%g) {epsilon = 1.0e-5} : tensor<?x3xf64>, tensor<3xf64>
+        %o = resid.group_norm %m {epsilon = 1.0e-1, groups = 1} : tensor<?x3xf64>
+        %t = math.tanh %o : tensor<?x3xf64>
+        %s = resid.add %a, %t : tensor<?x3xf64>
+        scf.yield %s : tensor<?x3xf64>
+      }
+      return %y : tensor<?x3xf64>
+    })");
+}
+
 /// Sizes of what is saved come from a carry, through ops of linalg; a scalar is carried, and read.
 TEST_F(GradientTest, OpenSizesAndANumber) {
   check(R"(
