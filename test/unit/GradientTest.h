@@ -1,11 +1,13 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the tests of gradients stand on: a function is differentiated, and in float64 its gradients are compared with
-// central differences, with a hundredth of the tolerances of PyTorch's gradcheck. The pass and the evaluator together.
+// central differences, with a hundredth of the tolerances of PyTorch's gradcheck, and along one direction with an
+// extrapolated derivative, to 1e-12. The pass and the evaluator together.
 
 #ifndef RESID_TEST_UNIT_GRADIENTTEST_H
 #define RESID_TEST_UNIT_GRADIENTTEST_H
 
+#include "test/unit/Derivative.h"
 #include "test/unit/ReferenceTest.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -19,7 +21,10 @@ protected:
   Array numbers(Type type, unsigned seed) {
     SmallVector<int64_t> shape(cast<RankedTensorType>(type).getShape());
     llvm::replace(shape, ShapedType::kDynamic, int64_t(4));
-    Array array = Array::zeros(type, shape);
+    return fill(Array::zeros(type, shape), seed);
+  }
+
+  static Array fill(Array array, unsigned seed) {
     for (auto [index, element] : llvm::enumerate(array.mutableFloats()))
       element = 1.5 * std::sin(7.0 * static_cast<double>(index + 1) + 3.0 * seed + 0.3 * std::cos(5.0 * index));
     return array;
@@ -87,25 +92,54 @@ private:
     inputs.append(forward.begin() + cotangents.size(), forward.end());
     llvm::append_range(inputs, cotangents);
     SmallVector<Array> gradients = evaluateNamed("f_backward", inputs);
-    size_t next = 0;
-    for (size_t index = 0; index != arguments.size(); ++index) {
-      if (wrt.empty() ? !arguments[index].isFloat() : !llvm::is_contained(wrt, int64_t(index)))
-        continue;
-      ASSERT_LT(next, gradients.size());
-      ArrayRef<double> gradient = gradients[next++].floats();
+    SmallVector<size_t> moved;
+    for (auto [index, argument] : llvm::enumerate(arguments))
+      if (wrt.empty() ? argument.isFloat() : llvm::is_contained(wrt, int64_t(index)))
+        moved.push_back(index);
+    ASSERT_EQ(moved.size(), gradients.size());
+    checkElements(arguments, cotangents, moved, gradients);
+    checkDirection(arguments, cotangents, moved, gradients);
+  }
+
+  /// Each element by itself.
+  void checkElements(ArrayRef<Array> arguments, ArrayRef<Array> cotangents, ArrayRef<size_t> moved,
+                     ArrayRef<Array> gradients) {
+    for (auto [index, gradient] : llvm::zip_equal(moved, gradients)) {
       for (int64_t element = 0; element != arguments[index].size(); ++element) {
         double step = 1e-6, sides[2];
         for (int side : {0, 1}) {
-          SmallVector<Array> moved(arguments);
-          moved[index].mutableFloats()[element] += side ? step : -step;
-          sides[side] = weigh(moved, cotangents);
+          SmallVector<Array> inputs(arguments);
+          inputs[index].mutableFloats()[element] += side ? step : -step;
+          sides[side] = weigh(inputs, cotangents);
         }
         double numeric = (sides[1] - sides[0]) / (2 * step);
-        EXPECT_NEAR(gradient[element], numeric, 1e-7 + 1e-5 * std::fabs(numeric))
+        EXPECT_NEAR(gradient.floats()[element], numeric, 1e-7 + 1e-5 * std::fabs(numeric))
             << "argument " << index << ", element " << element;
       }
     }
-    EXPECT_EQ(next, gradients.size());
+  }
+
+  /// ⟨J v, w⟩ = ⟨v, Jᵀ w⟩ for the cotangents w and a direction v of all arguments at once.
+  void checkDirection(ArrayRef<Array> arguments, ArrayRef<Array> cotangents, ArrayRef<size_t> moved,
+                      ArrayRef<Array> gradients) {
+    SmallVector<Array> directions;
+    double product = 0.0, size = 1.0;
+    for (auto [index, gradient] : llvm::zip_equal(moved, gradients)) {
+      directions.push_back(fill(arguments[index], 20 + index));
+      for (auto [v, slope] : llvm::zip_equal(directions.back().mutableFloats(), gradient.floats())) {
+        v *= 0.125;
+        product += v * slope;
+        size += std::fabs(v * slope);
+      }
+    }
+    auto along = [&](double t) {
+      SmallVector<Array> inputs(arguments);
+      for (auto [index, direction] : llvm::zip_equal(moved, directions))
+        for (auto [x, v] : llvm::zip_equal(inputs[index].mutableFloats(), direction.floats()))
+          x += t * v;
+      return weigh(inputs, cotangents);
+    };
+    EXPECT_NEAR(reference::differentiate(along).value, product, 1e-12 * size);
   }
 };
 
