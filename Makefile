@@ -16,6 +16,7 @@
 #   make bench-layer  measures whole Transformer layers, their parts, and generation of tokens beside peers (docs/measurements/layer.md)
 #   make accuracy     prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
 #   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then the next two
+#   make fuzz-gradients   compares the gradients of 50,000 random programs with numeric ones (docs/fuzz.md)
 #   make fuzz-parser  runs 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
 #   make fuzz-weights runs 10^7 hostile files of weights through the runtime's reader under sanitizers (docs/robustness.md)
 #   make check-tsan   runs the thread pool and kernels on several threads under ThreadSanitizer (docs/robustness.md)
@@ -27,7 +28,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-peers bench-docs accuracy setup configure clean check-contractions check-full
+.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-peers bench-docs accuracy setup configure clean check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -64,6 +65,12 @@ fuzz: fuzz-programs fuzz-parser fuzz-weights
 fuzz-programs: configure
 	cmake --build $(BUILD) --target resid-random-programs
 	$(BUILD)/bin/resid-random-programs $(FUZZ) --out=$(BUILD)/random-program.mlir
+
+FUZZ_GRADIENTS ?= --seed=1000000 --programs=50000 --compile-every=250 --compile-ops=40
+
+fuzz-gradients: configure
+	cmake --build $(BUILD) --target resid-random-programs
+	$(BUILD)/bin/resid-random-programs --gradients $(FUZZ_GRADIENTS) --out=$(BUILD)/random-program.mlir
 
 # Further flags of libFuzzer are those of both targets.
 FUZZ_PARSER ?= -runs=1000000

@@ -25,10 +25,13 @@ struct PassCounts {
 struct Counts {
   llvm::MapVector<const PassEntry *, PassCounts> passes;
   int64_t programs = 0, bitComparisons = 0, boundedComparisons = 0, compiled = 0, unavailable = 0;
-  /// What the compiler says of those that are not available.
+  /// What the compiler says of those that are not available or have no gradient.
   std::map<std::string, int64_t> reasons;
   /// Compiled programs of which the passes of the compiler make the same before and after: compiled once.
   int64_t compiledAlike = 0;
+  /// Gradients along a direction that were compared with an extrapolated derivative, and those where the function is
+  /// not smooth enough for one; functions that the pass refuses.
+  int64_t directions = 0, rough = 0, underived = 0;
   /// Comparisons by bound that only passed when the sensitivity of the program was taken into account.
   int64_t sensitive = 0;
 };
@@ -59,6 +62,13 @@ struct Disagreement {
 /// are held against each other and against the evaluator. `each` compares after each rewrite, to find the one at fault.
 std::optional<Disagreement> checkProgram(Session &session, const Program &program, ArrayRef<const PassEntry *> order,
                                          bool compile, bool each, Counts &counts);
+
+/// Differentiates the program, and what the rewrites of `order` make of it. Programs of f64: the values have the bits
+/// of the program, the gradients are those of an extrapolated derivative along a random direction, and those after the
+/// rewrites agree with those before. With `compile`, programs of all types: value and gradients as machine code are
+/// held against the evaluator.
+std::optional<Disagreement> checkGradients(Session &session, const Program &program, ArrayRef<const PassEntry *> order,
+                                           bool compile, bool each, Counts &counts);
 
 /// The comparisons of machine code (CheckCompiled.cpp); `isBitExact`: all rewrites between the two keep bits.
 std::optional<std::string> checkCompiled(func::FuncOp before, func::FuncOp after, const Arguments &arguments,

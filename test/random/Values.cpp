@@ -12,7 +12,7 @@
 
 namespace mlir::resid::random {
 
-static std::string getName(func::FuncOp function, unsigned index) {
+std::string getName(func::FuncOp function, unsigned index) {
   auto name = function.getArgAttrOfType<StringAttr>(index, "resid.name");
   return name ? name.str() : std::string();
 }
@@ -36,11 +36,21 @@ std::optional<Arguments> Arguments::read(ModuleOp module, const EntryPoint &entr
   return result;
 }
 
+const Array *Arguments::find(StringRef name) const {
+  auto found = values.find(name);
+  return found == values.end() ? nullptr : &found->second;
+}
+
+void Arguments::set(StringRef name, Array value) {
+  if (values.insert_or_assign(name, std::move(value)).second)
+    names.push_back(name.str());
+}
+
 FailureOr<Array> Arguments::find(func::FuncOp function, unsigned index) const {
-  auto found = values.find(getName(function, index));
-  if (found == values.end())
+  const Array *found = find(getName(function, index));
+  if (!found)
     return function.emitOpError() << "has an argument " << index << " that there is no value for";
-  return found->second;
+  return *found;
 }
 
 FailureOr<std::vector<Array>> Arguments::bind(func::FuncOp function) const {

@@ -17,6 +17,9 @@ using reference::Array;
 /// The results of one function.
 using Results = std::vector<Array>;
 
+/// The name that an argument had when the program was made, or an empty one.
+std::string getName(func::FuncOp function, unsigned index);
+
 /// The arguments of one function, by the names that they had when the program was made.
 class Arguments {
 public:
@@ -26,6 +29,10 @@ public:
   /// The arguments of the function as it is now: by name, or where a rewrite transforms weights, what
   /// @<function>_prepare makes of them. Fails with a diagnostic where there is none.
   FailureOr<std::vector<Array>> bind(func::FuncOp function) const;
+
+  /// The value of this name, or null.
+  const Array *find(StringRef name) const;
+  void set(StringRef name, Array value);
 
   /// Each float moved at random by a few units in the last place of a type with this relative spacing.
   Arguments perturbed(uint64_t seed, double spacing) const;

@@ -32,6 +32,8 @@ have to, those that are exact in real arithmetic have to agree on f64 programs t
   --compile-ops=N    compile no program with more than N ops (default: no limit)
   --only=P,...       only these rewrites of the table
   --stacks           only straight stacks of blocks, depth 1 to 12
+  --gradients        compare gradients, with numeric ones and before and after the rewrites; of one of K programs as
+                     machine code
   --out=FILE         where the first disagreement goes (default: random-program.mlir)
   --keep-going       go on after a disagreement; each goes to FILE with its seed
   --print            print the programs as cases instead of running them
@@ -47,6 +49,7 @@ struct Options {
   Family family = Family::All;
   std::string out = "random-program.mlir";
   bool keepGoing = false, print = false, help = false;
+  decltype(&checkProgram) check = checkProgram;
   std::vector<std::string> cases;
 };
 
@@ -103,7 +106,7 @@ PassOrder Driver::reduce(const Program &program, PassOrder order, bool compile) 
   for (size_t i = order.size(); i != 0; --i) {
     PassOrder shorter = order;
     shorter.erase(shorter.begin() + (i - 1));
-    if (checkProgram(*session, program, shorter, compile, /*each=*/false, ignored))
+    if (options.check(*session, program, shorter, compile, /*each=*/false, ignored))
       order = shorter;
   }
   return order;
@@ -111,14 +114,14 @@ PassOrder Driver::reduce(const Program &program, PassOrder order, bool compile) 
 
 bool Driver::check(const Program &program, PassOrder order, bool compile, const std::string &notes,
                    const std::string &out) {
-  auto found = checkProgram(*session, program, order, compile, /*each=*/false, counts);
+  auto found = options.check(*session, program, order, compile, /*each=*/false, counts);
   if (!found)
     return true;
   ++disagreements;
   order = reduce(program, order, compile);
   Counts ignored;
   // Comparing after each rewrite names the one at fault; where only machine code shows it there is none to name.
-  if (auto named = checkProgram(*session, program, order, compile, /*each=*/true, ignored))
+  if (auto named = options.check(*session, program, order, compile, /*each=*/true, ignored))
     found = std::move(named);
   std::string text = printCase(program, order, notes + "\n" + found->what);
   llvm::outs() << text;
@@ -143,6 +146,8 @@ std::string Driver::getCommand(uint64_t seed, bool compile) const {
     command += " --compile-every=1";
   if (options.family == Family::Stacks)
     command += " --stacks";
+  if (options.check == checkGradients)
+    command += " --gradients";
   return options.onlyText.empty() ? command : command + " --only=" + options.onlyText;
 }
 
@@ -170,8 +175,11 @@ void Driver::printSummary() {
   }
   llvm::outs() << counts.programs << " programs from seed " << options.seed << ", " << counts.bitComparisons
                << " comparisons by bits, " << counts.boundedComparisons << " by bounds (" << counts.sensitive
-               << " with the program's own sensitivity), " << counts.compiled
-               << " functions compiled before and after (" << counts.compiledAlike
+               << " with the program's own sensitivity), ";
+  if (options.check == checkGradients)
+    llvm::outs() << counts.directions << " slopes along directions (" << counts.rough << " more are too rough), "
+                 << counts.underived << " functions without a gradient, ";
+  llvm::outs() << counts.compiled << " functions compiled before and after (" << counts.compiledAlike
                << " of them the same to the compiler), " << counts.unavailable << " not available as machine code, "
                << disagreements << " disagreements\n";
   for (const auto &[reason, count] : counts.reasons)
@@ -261,9 +269,12 @@ static bool parseFlag(StringRef flag, Options &options) {
   options.help |= flag == "--help";
   if (flag == "--stacks")
     options.family = Family::Stacks;
+  if (flag == "--gradients")
+    options.check = checkGradients;
   if (!flag.starts_with("--"))
     options.cases.push_back(flag.str());
-  return !flag.starts_with("--") || llvm::is_contained({"--keep-going", "--print", "--help", "--stacks"}, flag);
+  return !flag.starts_with("--") ||
+         llvm::is_contained({"--keep-going", "--print", "--help", "--stacks", "--gradients"}, flag);
 }
 
 int main(int argc, char **argv) {
