@@ -15,7 +15,7 @@
 #   make bench-attention  measures attention beside peers (docs/measurements/attention.md)
 #   make bench-layer  measures whole Transformer layers, their parts, and generation of tokens beside peers (docs/measurements/layer.md)
 #   make accuracy     prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
-#   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then the next two
+#   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then the next three
 #   make fuzz-gradients   compares the gradients of 50,000 random programs with numeric ones (docs/fuzz.md)
 #   make fuzz-parser  runs 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
 #   make fuzz-weights runs 10^7 hostile files of weights through the runtime's reader under sanitizers (docs/robustness.md)
@@ -60,7 +60,7 @@ check-full: check check-contractions
 
 FUZZ ?= --seed=1000000 --programs=100000 --compile-every=100 --compile-ops=40
 
-fuzz: fuzz-programs fuzz-parser fuzz-weights
+fuzz: fuzz-programs fuzz-gradients fuzz-parser fuzz-weights
 
 fuzz-programs: configure
 	cmake --build $(BUILD) --target resid-random-programs

