@@ -2,8 +2,9 @@
 #
 # write_norm_grads.py FOLDER: a program for each kind of norm, shape and mixture of types: widths of a tail, of more than a
 # block of the ordered sum and of one column, several normalised dimensions, with and without gamma and the gradient of the
-# sum. Its function `forward` gives the statistics, `backward` is the backward op. The list of cases goes to standard output:
+# sum; hard rows. Its function `forward` gives the statistics, `backward` is the backward op. The list of cases goes to standard output:
 # number;arguments of forward;arguments of backward;results of backward;further numbers of threads.
+import random as numbers
 import sys
 
 folder = sys.argv[1]
@@ -23,7 +24,21 @@ cases = [
     ("rms", "3x2500", 1, "f64", "f64", "f64", False, "zero_centered_gamma"),
     ("rms", "2x5x48", 1, "f16", "f16", "bf16", True, ""),
     ("rms", "2x5x48", 0, "bf16", "bf16", "f32", False, "norm_rank = 2"),
+    ("layer", "6x77", 1, "f32", "f32", "f32", True, ""),
+    ("layer", "6x77", 1, "bf16", "bf16", "bf16", True, ""),
+    ("layer", "6x2", 1, "f32", "f32", "f32", False, ""),
+    ("rms", "6x77", 1, "f32", "f32", "f32", True, ""),
+    ("rms", "6x2", 1, "bf16", "bf16", "bf16", False, ""),
 ]
+
+
+def write_hard_rows(columns):
+    """Six rows: around 1e6 and -3e5, constant, zero, tiny, and a common one."""
+    numbers.seed(columns)
+    rows = [(1.0, 1e6), (1.0, -3e5), (0.0, 3.25), (0.0, 0.0), (1e-20, 0.0), (1.0, 0.0)]
+    return ",".join(f"{numbers.gauss(0, 1) * scale + mean:.9g}" for scale, mean in rows for _ in range(columns))
+
+
 for index, (kind, shape, rank, x, dy, gamma, has_sum, attributes) in enumerate(cases):
     sizes = shape.split("x")
     columns = rank or (2 if "norm_rank" in attributes else 1)
@@ -53,8 +68,9 @@ func.func @backward({", ".join(arguments)}) -> ({", ".join(results)}) {{
 }}
 """)
     random = lambda type, shape, seed: f"--arg={type}[{shape}]=random:{seed}"
-    forward = [random(x, shape, 1), random(gamma, width, 2)] + [f"--out={folder}/{name}.npy" for name in names]
-    backward = [random(dy, shape, 3), random(x, shape, 1)] + [f"--arg={folder}/{name}.npy" for name in names]
+    of_x = f"--arg={x}[{shape}]={write_hard_rows(int(width))}" if sizes[0] == "6" and sizes[1] != "33" else random(x, shape, 1)
+    forward = [of_x, random(gamma, width, 2)] + [f"--out={folder}/{name}.npy" for name in names]
+    backward = [random(dy, shape, 3), of_x] + [f"--arg={folder}/{name}.npy" for name in names]
     backward += [random(gamma, width, 2)] if rank else []
     backward += [random(x, shape, 4)] if has_sum else []
-    print(f"{index};{' '.join(forward)};{' '.join(backward)};{'dx dgamma dbeta' if rank else 'dx'};{'2 5' if shape == '700x16' else ''}")
+    print(f"{index};{' '.join(forward)};{' '.join(backward)};{'dx dgamma dbeta' if rank else 'dx'};{'2 5 64' if shape == '700x16' else ''}")
