@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-NORMS = ["layer", "layer_without_epsilon", "rms", "dyt"]
+NORMS = ["layer", "layer_without_epsilon", "rms", "dyt", "layer_backward", "rms_backward"]
 TYPES = ["f32", "f64", "bf16", "f16"]
 WIDTHS = [1, 2, 120, 768, 65536]
 EXACT = {

@@ -16,7 +16,15 @@ NORMS = {
     "layer": "resid.layer_norm %s gamma(%gt) beta(%gt) {{epsilon = 1.0e-5}} : {T}, {G}, {G}",
     "layer_without_epsilon": "resid.layer_norm %s {{epsilon = 0.0}} : {T}",
     "rms": "resid.rms_norm %s gamma(%gt) {{epsilon = 1.0e-6}} : {T}, {G}",
+    "layer_backward": "resid.layer_norm_grad %t, %s statistics(%m, %c, %r) gamma(%gt) : {T}, {T}, tensor<?x{A}>, {G}",
+    "rms_backward": "resid.rms_norm_grad %t, %s statistics(%r) gamma(%gt) : {T}, {T}, tensor<?x{A}>, {G}",
     "dyt": "resid.dyt %s alpha(%alpha) gamma(%gt) beta(%gt) : {T}, tensor<{A}>, {G}, {G}",
+}
+
+# What comes in front: statistics of the rows, and a gradient of their results as large as these.
+FORWARD = {
+    "layer_backward": "%t, %m, %c, %r = resid.layer_norm %s {{epsilon = 1.0e-5}} : {T} -> {T}, tensor<?x{A}>, tensor<?x{A}>, tensor<?x{A}>",
+    "rms_backward": "%t, %r = resid.rms_norm %s {{epsilon = 1.0e-6}} : {T} -> {T}, tensor<?x{A}>",
 }
 
 
@@ -57,8 +65,11 @@ def program(norm, element):
     if element != "f32":
         text += conversion("%s", "%x", element, "?x?") + conversion("%gt", "%g", element, "?")
     text += f"  %alpha = arith.constant dense<0.5> : tensor<{arithmetic}>\n" if norm == "dyt" else ""
-    op = NORMS[norm].format(T=tensor, G=parameter, A=arithmetic)
-    return text + f"  %y = {op}\n  return %y : {tensor}\n}}\n"
+    types = dict(T=tensor, G=parameter, A=arithmetic)
+    text += f"  {FORWARD[norm].format(**types)}\n" if norm in FORWARD else ""
+    op = NORMS[norm].format(**types)
+    results = "%y, %dgamma, %dbeta" if norm in FORWARD else "%y"
+    return text + f"  {results} = {op}\n  return %y : {tensor}\n}}\n"
 
 
 def main():
