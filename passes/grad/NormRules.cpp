@@ -4,6 +4,7 @@
 
 #include "dialect/NormGrad.h"
 #include "dialect/ResidDialect.h"
+#include "passes/grad/NormStatistics.h"
 #include "passes/grad/Rules.h"
 
 using namespace mlir;
@@ -21,14 +22,6 @@ static void addParameters(Gradients &gradients, Value gamma, Value beta, ValueRa
     return;
   gradients.add(gamma, parameters[0]);
   gradients.add(beta, parameters[1]);
-}
-
-/// No result whose gradient is taken depends on a statistic.
-static LogicalResult verifyStatisticsUnused(Operation *op, ValueRange statistics, Gradients &gradients) {
-  if (llvm::none_of(statistics, [&](Value statistic) { return gradients.get(statistic); }))
-    return success();
-  return op->emitOpError("has no gradient through its statistics: expected them to reach no result whose gradient "
-                         "is taken");
 }
 
 namespace {
@@ -64,8 +57,9 @@ template <typename NormOp> struct NormGradRule : GradientOpInterface::ExternalMo
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
     auto norm = cast<NormOp>(op);
     NormParts parts = norm.getNormParts();
-    if (failed(verifyStatisticsUnused(op, norm.getStatistics(), gradients)))
-      return failure();
+    addStatisticsGradient(gradients, parts, norm.getStatistics());
+    if (!gradients.get(norm.getResult()))
+      return success();
     NormGradParts backward{parts.kind,
                            gradients.get(norm.getResult()),
                            gradients.getPrimal(parts.x),
@@ -126,8 +120,9 @@ struct BatchNormRule : GradientOpInterface::ExternalModel<BatchNormRule, BatchNo
     auto norm = cast<BatchNormOp>(op);
     Value x = norm.getX(), gamma = norm.getGamma();
     bool isFixed = !norm.getGiven().empty();
-    if (failed(verifyStatisticsUnused(op, norm.getStatistics(), gradients)))
-      return failure();
+    if (llvm::any_of(norm.getStatistics(), [&](Value statistic) { return gradients.get(statistic); }))
+      return op->emitOpError("has no gradient through its statistics: expected them to reach no result whose gradient "
+                             "is taken");
     if (llvm::any_of(norm.getGiven(), [&](Value statistic) { return gradients.isNeeded(statistic); }))
       return op->emitOpError("has no gradient of the statistics that it is handed: expected them to depend on no "
                              "argument whose gradient is taken");

@@ -60,7 +60,7 @@ def Grad : Pass<"resid-grad", "::mlir::ModuleOp"> {
     through, on the way to a result, is an error that names it. An op of no influence needs no rule.
 
     **Refused:** a function that is not there, or has a body of several blocks; arguments in `wrt` that are not there or
-    no float tensors; names of functions that are taken; gradients through the statistics of a norm, which a result of F
+    no float tensors; names of functions that are taken; gradients through the statistics of a batch norm, which a result of F
     depends on; gradients of the statistics that a batch norm is handed.
 
     Effect on rounding: none on the results of F. [Gradients](gradients.md) has the arithmetic. Gradients that meet are

@@ -55,4 +55,26 @@ TEST_F(GradientTest, BatchNormWithFixedStatistics) {
     })");
 }
 
+// With the result and alone, beside another gradient of x.
+TEST_F(GradientTest, StatisticsOfNorms) {
+  check(R"(
+    func.func @f(%x: tensor<2x3x4xf64>) -> (tensor<2x3x4xf64>, tensor<2x3xf64>, tensor<2xf64>, tensor<2x3x2xf64>) {
+      %y, %m, %c, %r = resid.layer_norm %x {epsilon = 1.0e-5}
+          : tensor<2x3x4xf64> -> tensor<2x3x4xf64>, tensor<2x3xf64>, tensor<2x3xf64>, tensor<2x3xf64>
+      %s = arith.mulf %m, %r : tensor<2x3xf64>
+      %t = resid.add %x, %y : tensor<2x3x4xf64>
+      %n, %q = resid.rms_norm %t {epsilon = 1.0e-5, norm_rank = 2} : tensor<2x3x4xf64> -> tensor<2x3x4xf64>, tensor<2xf64>
+      %u, %gm, %gc, %gr = resid.group_norm %t {epsilon = 1.0e-5, groups = 2}
+          : tensor<2x3x4xf64> -> tensor<2x3x4xf64>, tensor<2x3x2xf64>, tensor<2x3x2xf64>, tensor<2x3x2xf64>
+      %v = arith.addf %gr, %gm : tensor<2x3x2xf64>
+      return %u, %s, %q, %v : tensor<2x3x4xf64>, tensor<2x3xf64>, tensor<2xf64>, tensor<2x3x2xf64>
+    })");
+  check(R"(
+    func.func @f(%x: tensor<?xf64>) -> (tensor<f64>, tensor<f64>) {
+      %y, %m, %c, %r = resid.layer_norm %x {epsilon = 1.0e-5}
+          : tensor<?xf64> -> tensor<?xf64>, tensor<f64>, tensor<f64>, tensor<f64>
+      return %m, %r : tensor<f64>, tensor<f64>
+    })");
+}
+
 } // namespace mlir::resid::reference
