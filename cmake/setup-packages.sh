@@ -7,7 +7,7 @@
 set -euo pipefail
 
 packages=(cmake ninja-build make git g++ python3 libgtest-dev
-          clang-22 lld-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools)
+          clang-22 lld-22 liblld-22-dev llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools)
 packages+=("$@")
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

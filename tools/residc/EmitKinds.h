@@ -13,7 +13,8 @@
 namespace mlir::resid::tools {
 
 /// Where an output comes from.
-enum class EmitSource { Code, Program, Drawing, Header };
+/// Shared: an object that was linked.
+enum class EmitSource { Code, Shared, Program, Drawing, Header };
 
 struct EmitKind {
   /// The value of --emit; residc.td lists the same names.

@@ -3,6 +3,7 @@
 // What the flags of residc mean; see Options.h.
 
 #include "tools/residc/Options.h"
+#include "tools/residc/SharedLibrary.h"
 
 #include "tools/common/Files.h"
 #include "tools/flags/CommandLine.h"
@@ -139,6 +140,8 @@ static Error completeOutput(ResidcOptions &options, const EmitKind *emit) {
   }
   if (emit)
     options.emit = *emit;
+  if (options.emit.source == EmitSource::Shared && !hasLinker())
+    return makeUnavailableError("shared libraries are not available: this residc was built without the linker of LLVM");
   if (!options.output.empty())
     return Error::success();
   if (options.input == "-")

@@ -17,9 +17,11 @@
 #include "tools/driver/Tools.h"
 #include "tools/flags/Tool.h"
 #include "tools/residc/Options.h"
+#include "tools/residc/SharedLibrary.h"
 #include "tools/residc/StageDump.h"
 #include "tools/residc/TimeReport.h"
 #include "llvm/Support/BuryPointer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -161,6 +163,14 @@ ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOption
     if (auto failure = writeCompiled(compiled, *targets, *options.emit.code, bytes))
       return compiled.failure.empty() ? toExitCode(*failure) : report(compiled.failure, toExitCode(*failure));
     code.assign(bytes.begin(), bytes.end());
+  }
+  if (options.emit.source == EmitSource::Shared) {
+    TimingScope scope = timing.nest("link");
+    StringRef name = options.output == "-" ? StringRef() : llvm::sys::path::filename(options.output);
+    llvm::Expected<std::string> library = linkSharedLibrary(code, name);
+    if (!library)
+      return report(llvm::toString(library.takeError()), ExitFile);
+    code = std::move(*library);
   }
   if (options.weightsStruct)
     warnOfNoWeights(module, compiled.signatures);
