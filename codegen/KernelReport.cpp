@@ -22,7 +22,7 @@ using namespace mlir::resid;
 static constexpr llvm::StringLiteral kNameAttribute = "resid.kernel";
 
 static bool isKernel(Operation *op) {
-  return isa_and_present<attention::KernelOp, contraction::KernelOp, rows::KernelOp>(op);
+  return isa_and_present<attention::BackwardOp, attention::KernelOp, contraction::KernelOp, rows::KernelOp>(op);
 }
 
 /// The first of the ops that a location tells.

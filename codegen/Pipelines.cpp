@@ -249,6 +249,8 @@ static std::vector<kernels::DescribePlan> describePlans(ArrayRef<machine::Target
         return cpu::describeContraction(product, target.cpu, target.facts);
       if (auto kernel = dyn_cast<attention::KernelOp>(op))
         return cpu::describeAttention(kernel, target.cpu, target.facts);
+      if (auto kernel = dyn_cast<attention::BackwardOp>(op))
+        return cpu::describeAttention(kernel, target.cpu, target.facts);
       return cpu::describePlan(cast<rows::KernelOp>(op), target.cpu, target.facts);
     });
   return machines;

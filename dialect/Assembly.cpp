@@ -342,6 +342,30 @@ void resid::printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value, Typ
     printArrowTypes(printer, op->getResultTypes());
 }
 
+/// A wrong type stays one, which the verifier refuses.
+ParseResult resid::parseAttentionGradTypes(OpAsmParser &parser, OptionalOperand &maskOperand, Type &dy, Type &q,
+                                           Type &k, Type &v, Type &max, Type &sum, Type &mask, Type &dq, Type &dk,
+                                           Type &dv) {
+  if (parseTypes(parser, {{"dy", dy}, {"q", q}, {"k", k}, {"v", v}, {"mask", mask, maskOperand.has_value()}}))
+    return failure();
+  dq = q, dk = k, dv = v, max = sum = q;
+  auto queries = dyn_cast<RankedTensorType>(q);
+  if (!queries || queries.getRank() == 0)
+    return success();
+  auto isWide = [](Type type) { return type && getElementTypeOrSelf(type).isF64(); };
+  Builder &b = parser.getBuilder();
+  bool hasWide = isWide(q) || isWide(k) || isWide(v) || isWide(mask);
+  Type arithmetic = hasWide ? Type(b.getF64Type()) : Type(b.getF32Type());
+  max = sum = RankedTensorType::get(queries.getShape().drop_back(), arithmetic);
+  return success();
+}
+
+void resid::printAttentionGradTypes(OpAsmPrinter &printer, Operation *, Value, Type dy, Type q, Type k, Type v, Type,
+                                    Type, Type mask, Type, Type, Type) {
+  printer << dy << ", " << q << ", " << k << ", " << v;
+  printClauseType(printer, mask);
+}
+
 ParseResult resid::parseNameOf(OpAsmParser &parser, StringRef what, const KnownNames &known, StringRef &name) {
   SMLoc location = parser.getCurrentLocation();
   if (failed(parser.parseOptionalKeyword(&name)))

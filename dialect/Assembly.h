@@ -100,6 +100,12 @@ ParseResult parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperan
 void printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Type q, Type k, Type v, Type mask,
                          Type result, TypeRange statistics);
 
+/// `Tdy, Tq, Tk, Tv (, Tmask)?`; the other types follow from these.
+ParseResult parseAttentionGradTypes(OpAsmParser &parser, OptionalOperand &maskOperand, Type &dy, Type &q, Type &k,
+                                    Type &v, Type &max, Type &sum, Type &mask, Type &dq, Type &dk, Type &dv);
+void printAttentionGradTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Type dy, Type q, Type k, Type v,
+                             Type max, Type sum, Type mask, Type dq, Type dk, Type dv);
+
 /// `Tx, Tcos, Tsin`.
 ParseResult parseRotaryTypes(OpAsmParser &parser, Type &x, Type &cos, Type &sin);
 void printRotaryTypes(OpAsmPrinter &printer, Operation *op, Type x, Type cos, Type sin);

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Builders and verifiers of the family Attention.
+// Builders and verifiers of the family Attention, and of the backward of attention.
 
 #include "dialect/Canonical.h"
 #include "dialect/Verification.h"
@@ -9,23 +9,129 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-FloatType AttentionOp::getArithmeticType() {
-  SmallVector<Value> operands = {getQ(), getK(), getV()};
-  if (getMask())
-    operands.push_back(getMask());
+//===----------------------------------------------------------------------===//
+// What attention and its backward share
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy> static FloatType getArithmeticTypeOf(OpTy op) {
+  SmallVector<Value> operands = {op.getQ(), op.getK(), op.getV()};
+  if (op.getMask())
+    operands.push_back(op.getMask());
   for (Value operand : operands)
     if (Type element = getElementTypeOrSelf(operand.getType()); element.isF64())
       return cast<FloatType>(element);
-  return Float32Type::get(getContext());
+  return Float32Type::get(op.getContext());
 }
 
-double AttentionOp::getScoreScale() {
-  if (std::optional<APFloat> scale = getScale())
+template <typename OpTy> static double getScoreScaleOf(OpTy op) {
+  if (std::optional<APFloat> scale = op.getScale())
     return scale->convertToDouble();
-  return 1.0 / std::sqrt(static_cast<double>(getQ().getType().getShape().back()));
+  return 1.0 / std::sqrt(static_cast<double>(op.getQ().getType().getShape().back()));
 }
 
-int64_t AttentionOp::getThreshold() { return hasDropout() ? getDropoutThreshold(getP()->convertToDouble()) : 0; }
+template <typename OpTy> static int64_t getThresholdOf(OpTy op) {
+  return op.hasDropout() ? getDropoutThreshold(op.getP()->convertToDouble()) : 0;
+}
+
+using Unite = function_ref<void(Value, int64_t, Value, int64_t)>;
+static constexpr int64_t kBatch = 0, kQueries = 2, kKeys = 2, kRank = 4;
+
+static void uniteAll(Value first, Value second, int64_t rank, Unite unite) {
+  for (int64_t dimension = 0; dimension < rank; ++dimension)
+    unite(first, dimension, second, dimension);
+}
+
+template <typename OpTy> static void uniteOperands(OpTy op, Unite unite) {
+  unite(op.getQ(), kBatch, op.getK(), kBatch);
+  uniteAll(op.getV(), op.getK(), kRank, unite);
+  if (!op.getMask())
+    return;
+  RankedTensorType mask = op.getMask().getType();
+  for (int64_t dimension = 0; dimension < mask.getRank(); ++dimension) {
+    int64_t score = dimension + kRank - mask.getRank();
+    if (mask.getDimSize(dimension) != 1 && score == kRank - 1)
+      unite(op.getMask(), dimension, op.getK(), kKeys);
+    else if (mask.getDimSize(dimension) != 1)
+      unite(op.getMask(), dimension, op.getQ(), score);
+  }
+}
+
+template <typename OpTy> static LogicalResult verifyRanks(OpTy op) {
+  for (auto [name, value] : {std::pair("q", op.getQ()), {"k", op.getK()}, {"v", op.getV()}})
+    if (value.getType().getRank() != 4) // attention.C1, attention_grad.C1
+      return op.emitOpError("expected ") << name << " of rank 4, [batch, heads, positions, size], but got "
+                                         << value.getType();
+  return success();
+}
+
+template <typename OpTy> static LogicalResult verifySizes(OpTy op) {
+  RankedTensorType q = op.getQ().getType(), k = op.getK().getType(), v = op.getV().getType();
+  int64_t size = q.getDimSize(3);
+  if (ShapedType::isDynamic(size) || size < 1 || size > AttentionOp::kLargestHead) // attention.C2, attention_grad.C2
+    return op.emitOpError("expected heads of a static size from 1 to ")
+           << AttentionOp::kLargestHead << " but got " << q;
+  if (k.getDimSize(3) != size || v.getDimSize(3) != size) // attention.C2, attention_grad.C2
+    return op.emitOpError("expected k and v with heads of size ") << size << " but got " << k << " and " << v;
+  ArrayRef<int64_t> keys = k.getShape();
+  if (failed(verifyCompatibleShape(keys, v.getShape()))) // attention.C3, attention_grad.C3
+    return op.emitOpError("expected v of the shape of k, ") << k << ", but got " << v;
+  if (failed(verifyCompatibleShape(keys.take_front(1), q.getShape().take_front(1)))) // attention.C3, attention_grad.C3
+    return op.emitOpError("expected k and v of the batch of q, ") << q << ", but got " << k;
+  int64_t heads = q.getDimSize(1), keyHeads = keys[1];
+  bool isOpen = ShapedType::isDynamic(heads) || ShapedType::isDynamic(keyHeads);
+  if (isOpen || (keyHeads == 0 ? heads == 0 : heads % keyHeads == 0)) // attention.C4, attention_grad.C4
+    return success();
+  return op.emitOpError("expected a number of heads in k that divides that of q but got ") << k << " and " << q;
+}
+
+/// [batch, heads, queries, keys].
+template <typename OpTy> static SmallVector<int64_t> getScoreShape(OpTy op) {
+  SmallVector<int64_t> scores(op.getQ().getType().getShape().drop_back());
+  scores.push_back(op.getK().getType().getDimSize(2));
+  return scores;
+}
+
+template <typename OpTy> static LogicalResult verifyMask(OpTy op) {
+  if (!op.getMask())
+    return success();
+  RankedTensorType mask = op.getMask().getType();
+  SmallVector<int64_t> scores = getScoreShape(op);
+  ArrayRef<int64_t> shape = mask.getShape();
+  bool broadcasts = shape.size() <= scores.size() &&
+                    llvm::all_of_zip(shape, ArrayRef(scores).take_back(shape.size()), [](int64_t size, int64_t target) {
+                      return size == 1 || succeeded(verifyCompatibleShape(ArrayRef(size), ArrayRef(target)));
+                    });
+  if (broadcasts) // attention.C5, attention_grad.C5
+    return success();
+  return op.emitOpError("expected a mask that broadcasts to [batch, heads, queries, keys], ")
+         << RankedTensorType::get(scores, mask.getElementType()) << ", but got " << mask;
+}
+
+/// All that holds of q, k, v, the mask, the scale and dropout.
+template <typename OpTy> static LogicalResult verifyOperands(OpTy op) {
+  if (failed(verifyRanks(op)) || failed(verifySizes(op)) || failed(verifyMask(op)))
+    return failure();
+  if (std::optional<APFloat> scale = op.getScale();
+      scale && failed(verifyScale(op, op.getArithmeticType(), *scale, "scale")))
+    return failure(); // attention.C6, attention_grad.C6
+  DropoutClause dropout{op.getSeed(), op.getStep(), op.getOriginRow(), op.getOriginSite(), op.getP(), op.getSite()};
+  // attention.C9, attention.C10, attention.C11, attention.C12
+  // attention_grad.C9, attention_grad.C10, attention_grad.C11, attention_grad.C12
+  return verifyDropoutClause(op, dropout, getScoreShape(op));
+}
+
+/// The statistics' type.
+template <typename OpTy> static RankedTensorType getStatisticsTypeOf(OpTy op) {
+  return RankedTensorType::get(op.getQ().getType().getShape().drop_back(), op.getArithmeticType());
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+FloatType AttentionOp::getArithmeticType() { return getArithmeticTypeOf(*this); }
+double AttentionOp::getScoreScale() { return getScoreScaleOf(*this); }
+int64_t AttentionOp::getThreshold() { return getThresholdOf(*this); }
 
 void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Value k, Value v, Value mask, bool causal,
                         bool withStatistics) {
@@ -49,95 +155,22 @@ void AttentionOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getSum(), "sum");
 }
 
-void AttentionOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
-  constexpr int64_t kBatch = 0, kQueries = 2, kKeys = 2, kRank = 4;
-  unite(getQ(), kBatch, getK(), kBatch);
-  for (int64_t dimension = 0; dimension < kRank; ++dimension) {
-    unite(getV(), dimension, getK(), dimension);
-    unite(getResult(), dimension, getQ(), dimension);
-  }
+void AttentionOp::forEachEqualSize(Unite unite) {
+  uniteOperands(*this, unite);
+  uniteAll(getResult(), getQ(), kRank, unite);
   for (Value statistic : getStatistics())
-    for (int64_t dimension = 0; dimension <= kQueries; ++dimension)
-      unite(statistic, dimension, getQ(), dimension);
-  if (!getMask())
-    return;
-  RankedTensorType mask = getMask().getType();
-  for (int64_t dimension = 0; dimension < mask.getRank(); ++dimension) {
-    int64_t score = dimension + kRank - mask.getRank();
-    if (mask.getDimSize(dimension) != 1 && score == kRank - 1)
-      unite(getMask(), dimension, getK(), kKeys);
-    else if (mask.getDimSize(dimension) != 1)
-      unite(getMask(), dimension, getQ(), score);
-  }
-}
-
-static LogicalResult verifyRanks(AttentionOp op) {
-  for (auto [name, value] : {std::pair("q", op.getQ()), {"k", op.getK()}, {"v", op.getV()}})
-    if (value.getType().getRank() != 4) // attention.C1
-      return op.emitOpError("expected ") << name << " of rank 4, [batch, heads, positions, size], but got "
-                                         << value.getType();
-  return success();
-}
-
-static LogicalResult verifySizes(AttentionOp op) {
-  RankedTensorType q = op.getQ().getType(), k = op.getK().getType(), v = op.getV().getType();
-  int64_t size = q.getDimSize(3);
-  if (ShapedType::isDynamic(size) || size < 1 || size > AttentionOp::kLargestHead) // attention.C2
-    return op.emitOpError("expected heads of a static size from 1 to ")
-           << AttentionOp::kLargestHead << " but got " << q;
-  if (k.getDimSize(3) != size || v.getDimSize(3) != size) // attention.C2
-    return op.emitOpError("expected k and v with heads of size ") << size << " but got " << k << " and " << v;
-  ArrayRef<int64_t> keys = k.getShape();
-  if (failed(verifyCompatibleShape(keys, v.getShape()))) // attention.C3
-    return op.emitOpError("expected v of the shape of k, ") << k << ", but got " << v;
-  if (failed(verifyCompatibleShape(keys.take_front(1), q.getShape().take_front(1)))) // attention.C3
-    return op.emitOpError("expected k and v of the batch of q, ") << q << ", but got " << k;
-  int64_t heads = q.getDimSize(1), keyHeads = keys[1];
-  bool isOpen = ShapedType::isDynamic(heads) || ShapedType::isDynamic(keyHeads);
-  if (isOpen || (keyHeads == 0 ? heads == 0 : heads % keyHeads == 0)) // attention.C4
-    return success();
-  return op.emitOpError("expected a number of heads in k that divides that of q but got ") << k << " and " << q;
-}
-
-/// [batch, heads, queries, keys].
-static SmallVector<int64_t> getScoreShape(AttentionOp op) {
-  SmallVector<int64_t> scores(op.getQ().getType().getShape().drop_back());
-  scores.push_back(op.getK().getType().getDimSize(2));
-  return scores;
-}
-
-static LogicalResult verifyMask(AttentionOp op) {
-  if (!op.getMask())
-    return success();
-  RankedTensorType mask = op.getMask().getType();
-  SmallVector<int64_t> scores = getScoreShape(op);
-  ArrayRef<int64_t> shape = mask.getShape();
-  bool broadcasts = shape.size() <= scores.size() &&
-                    llvm::all_of_zip(shape, ArrayRef(scores).take_back(shape.size()), [](int64_t size, int64_t target) {
-                      return size == 1 || succeeded(verifyCompatibleShape(ArrayRef(size), ArrayRef(target)));
-                    });
-  if (broadcasts) // attention.C5
-    return success();
-  return op.emitOpError("expected a mask that broadcasts to [batch, heads, queries, keys], ")
-         << RankedTensorType::get(scores, mask.getElementType()) << ", but got " << mask;
+    uniteAll(statistic, getQ(), kQueries + 1, unite);
 }
 
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyRanks(*this)) || failed(verifySizes(*this)) || failed(verifyMask(*this)))
-    return failure();
-  if (std::optional<APFloat> scale = getScale();
-      scale && failed(verifyScale(*this, getArithmeticType(), *scale, "scale")))
-    return failure(); // attention.C6
-  DropoutClause dropout{getSeed(), getStep(), getOriginRow(), getOriginSite(), getP(), getSite()};
-  // attention.C9, attention.C10, attention.C11, attention.C12
-  if (failed(verifyDropoutClause(*this, dropout, getScoreShape(*this))))
+  if (failed(verifyOperands(*this)))
     return failure();
   RankedTensorType q = getQ().getType(), result = getResult().getType();
   if (result.getShape() != q.getShape()) // attention.C7
     return emitOpError("expected a result of the shape of q, ") << q << ", but got " << result;
   if (getStatistics().size() != 0 && getStatistics().size() != 2) // attention.C8
     return emitOpError("expected no statistics or 2 but got ") << getStatistics().size();
-  auto expected = RankedTensorType::get(q.getShape().drop_back(), getArithmeticType());
+  RankedTensorType expected = getStatisticsTypeOf(*this);
   for (Type type : getStatistics().getTypes())
     if (type != expected) // attention.C8
       return emitOpError("expected statistics of type ") << expected << " but got " << type;
@@ -150,14 +183,61 @@ LogicalResult AttentionOp::canonicalize(AttentionOp op, PatternRewriter &rewrite
   return rewriter.notifyMatchFailure(op, "expected a dropout clause that drops nothing");
 }
 
+//===----------------------------------------------------------------------===//
+// The backward of attention
+//===----------------------------------------------------------------------===//
+
+FloatType AttentionGradOp::getArithmeticType() { return getArithmeticTypeOf(*this); }
+double AttentionGradOp::getScoreScale() { return getScoreScaleOf(*this); }
+int64_t AttentionGradOp::getThreshold() { return getThresholdOf(*this); }
+
+void AttentionGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getDq(), "dq");
+  setName(getDk(), "dk");
+  setName(getDv(), "dv");
+}
+
+void AttentionGradOp::forEachEqualSize(Unite unite) {
+  uniteOperands(*this, unite);
+  for (Value rows : {Value(getDy()), Value(getDq())})
+    uniteAll(rows, getQ(), kRank, unite);
+  for (Value statistic : {Value(getMax()), Value(getSum())})
+    uniteAll(statistic, getQ(), kQueries + 1, unite);
+  uniteAll(getDk(), getK(), kRank, unite);
+  uniteAll(getDv(), getV(), kRank, unite);
+}
+
+LogicalResult AttentionGradOp::verify() {
+  if (failed(verifyOperands(*this)))
+    return failure();
+  RankedTensorType q = getQ().getType(), dy = getDy().getType();
+  if (dy.getShape() != q.getShape()) // attention_grad.C7
+    return emitOpError("expected dy of the shape of q, ") << q << ", but got " << dy;
+  if (dy.getElementType().isF64() && !getArithmeticType().isF64()) // attention_grad.C7
+    return emitOpError("expected dy of f64 only where q, k, v or the mask is but got ") << dy;
+  RankedTensorType expected = getStatisticsTypeOf(*this);
+  for (Value statistic : {Value(getMax()), Value(getSum())})
+    if (statistic.getType() != expected) // attention_grad.C8
+      return emitOpError("expected statistics of type ") << expected << " but got " << statistic.getType();
+  for (auto [name, gradient, of] : {std::tuple("dq", Value(getDq()), Value(getQ())),
+                                    {"dk", Value(getDk()), Value(getK())},
+                                    {"dv", Value(getDv()), Value(getV())}})
+    if (gradient.getType() != of.getType()) // attention_grad.C13
+      return emitOpError("expected ") << name << " of type " << of.getType() << " but got " << gradient.getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Append
+//===----------------------------------------------------------------------===//
+
 LogicalResult AppendOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
   types.push_back(adaptor.getCache().getType());
   return success();
 }
 
-void AppendOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
-  constexpr int64_t kKeys = 2, kRank = 4;
+void AppendOp::forEachEqualSize(Unite unite) {
   for (int64_t dimension = 0; dimension < kRank; ++dimension) {
     unite(getResult(), dimension, getCache(), dimension);
     if (dimension != kKeys)

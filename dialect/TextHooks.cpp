@@ -253,6 +253,8 @@ static constexpr ForeignName foreignOps[] = {
     {"swiglu", "activation"},
     {"rope", "rotary"},
     {"rotary_embedding", "rotary"},
+    {"attention_backward", "attention_grad"},
+    {"flash_attention_backward", "attention_grad"},
     {"layer_norm_backward", "layer_norm_grad"},
     {"rms_norm_backward", "rms_norm_grad"},
     {"group_norm_backward", "group_norm_grad"},

@@ -3,7 +3,7 @@
 // Family Attention: which keys, values and mask each query has, and the cache. The arithmetic of a query stands in
 // AttentionRow.cpp.
 
-#include "reference/AttentionRow.h"
+#include "reference/AttentionHeads.h"
 #include "reference/Interpreter.h"
 
 namespace mlir::resid::reference {
@@ -18,28 +18,8 @@ static FailureOr<int64_t> getFilledKeys(Operation *op, int64_t past, int64_t add
   return past + added;
 }
 
-namespace {
-
-/// The operands of one attention as its queries see them.
-struct Heads {
-  int64_t batch = 0, heads = 0, queries = 0, size = 0, keyHeads = 0, keys = 0;
-  /// How many keys were there before this call, and how many places of `keys` hold one.
-  int64_t past = 0, filled = 0;
-  Array q, k, v, mask;
-  /// How the mask is walked through along batch, heads, queries and keys.
-  SmallVector<int64_t> maskStrides;
-  bool isCausal = false;
-  double scale = 0.0;
-  std::optional<DropoutMask> dropout;
-
-  int64_t getRowCount() const { return q.size() / size; }
-  AttentionRow getRow(int64_t row) const;
-};
-
-} // namespace
-
 /// Rows are counted in the order of the result's. There is none where a size is 0.
-AttentionRow Heads::getRow(int64_t row) const {
+AttentionRow AttentionHeads::getRow(int64_t row) const {
   int64_t query = row % queries, head = row / queries % heads, item = row / queries / heads;
   int64_t keyHead = head / (heads / keyHeads), begin = (item * keyHeads + keyHead) * keys * size;
   AttentionRow own{q.floats().data() + row * size,
@@ -60,40 +40,39 @@ AttentionRow Heads::getRow(int64_t row) const {
   return own;
 }
 
-static LogicalResult checkHeads(AttentionOp op, const Heads &heads) {
+static LogicalResult checkHeads(Operation *op, const AttentionHeads &heads) {
   if (heads.k.getShape() != heads.v.getShape())
-    return op.emitOpError() << "expected k and v of one shape but got " << describe(heads.k) << " and "
-                            << describe(heads.v);
+    return op->emitOpError() << "expected k and v of one shape but got " << describe(heads.k) << " and "
+                             << describe(heads.v);
   if (heads.k.getShape().front() != heads.batch)
-    return op.emitOpError() << "expected q and k of one batch but got " << describe(heads.q) << " and "
-                            << describe(heads.k);
+    return op->emitOpError() << "expected q and k of one batch but got " << describe(heads.q) << " and "
+                             << describe(heads.k);
   if (heads.keyHeads == 0 ? heads.heads != 0 : heads.heads % heads.keyHeads != 0)
-    return op.emitOpError() << "expected a number of heads in k that divides that of q but got " << heads.keyHeads
-                            << " and " << heads.heads;
+    return op->emitOpError() << "expected a number of heads in k that divides that of q but got " << heads.keyHeads
+                             << " and " << heads.heads;
   return success();
 }
 
-/// The sizes and the place of the mask; what disagrees is diagnosed.
-static LogicalResult prepare(AttentionOp op, std::optional<int64_t> past, Heads &heads) {
-  ArrayRef<int64_t> queries = heads.q.getShape(), keys = heads.k.getShape();
-  heads.batch = queries[0], heads.heads = queries[1], heads.queries = queries[2], heads.size = queries[3];
-  heads.keyHeads = keys[1], heads.keys = keys[2];
-  heads.past = past.value_or(0), heads.filled = heads.keys;
-  if (failed(checkHeads(op, heads)))
+LogicalResult AttentionHeads::prepare(Operation *op, std::optional<int64_t> givenPast, ArrayRef<int64_t> maskShape) {
+  ArrayRef<int64_t> rows = q.getShape(), places = k.getShape();
+  batch = rows[0], heads = rows[1], queries = rows[2], size = rows[3];
+  keyHeads = places[1], keys = places[2];
+  past = givenPast.value_or(0), filled = keys;
+  if (failed(checkHeads(op, *this)))
     return failure();
-  if (past) {
-    FailureOr<int64_t> filled = getFilledKeys(op, *past, heads.queries, heads.keys);
-    if (failed(filled))
+  if (givenPast) {
+    FailureOr<int64_t> count = getFilledKeys(op, past, queries, keys);
+    if (failed(count))
       return failure();
-    heads.filled = *filled;
+    filled = *count;
   }
-  if (!heads.mask)
+  if (!mask)
     return success();
-  FailureOr<SmallVector<int64_t>> strides = getBroadcastStrides(
-      op, "mask", heads.mask, {heads.batch, heads.heads, heads.queries, heads.keys}, op.getMask().getType().getShape());
+  FailureOr<SmallVector<int64_t>> strides =
+      getBroadcastStrides(op, "mask", mask, {batch, heads, queries, keys}, maskShape);
   if (failed(strides))
     return failure();
-  heads.maskStrides = *strides;
+  maskStrides = *strides;
   return success();
 }
 
@@ -109,13 +88,13 @@ static void storeRow(const AttendedRow &attended, int64_t row, ArrayRef<MutableA
 
 Interpreter::Results Interpreter::evaluateAttention(AttentionOp op) {
   FloatKind arithmetic = *getFloatKind(op.getArithmeticType());
-  Heads heads;
+  AttentionHeads heads;
   heads.q = get(op.getQ()), heads.k = get(op.getK()), heads.v = get(op.getV()), heads.mask = getOptional(op.getMask());
   heads.isCausal = op.getCausal(), heads.scale = round(arithmetic, op.getScoreScale());
   std::optional<int64_t> past;
   if (op.getPast())
     past = get(op.getPast()).asInteger();
-  if (failed(prepare(op, past, heads)))
+  if (failed(heads.prepare(op, past, op.getMask() ? op.getMask().getType().getShape() : ArrayRef<int64_t>())))
     return failure();
   if (op.getThreshold() != 0) {
     DropoutParameters parameters = getDropoutParameters(op.getP()->convertToDouble(), *op.getSite(), op.getSeed(),

@@ -2,90 +2,15 @@
 //
 // The arithmetic of attention in plain loops, once for each kind of number; see AttentionRow.h.
 
-#include "reference/AttentionRow.h"
-
+#include "reference/AttentionArithmetic.h"
 #include "reference/Bounds.h"
-#include "reference/Exponential.h"
 #include "reference/Interpreter.h"
 
 namespace mlir::resid::reference {
 
 namespace {
 
-/// So many keys have one maximum. They are counted from the first key of the cache, so that the bits do not depend on
-/// which of them are present.
-constexpr int64_t chunkSize = 256;
-
-//===------------------------------------------- arithmetics ------------------------------------------------------===//
-
-/// The definition's own: chains of fused multiply-adds, and the ordered sum.
-template <typename T> struct FusedArithmetic {
-  using Number = T;
-  struct Chain {
-    T sum = 0;
-    void add(T a, T b) { sum = std::fma(a, b, sum); }
-    T value() const { return sum; }
-  };
-
-  /// Absent keys have the weight 0, and no lane is ever -0.
-  static T sum(ArrayRef<T> weights) {
-    T lanes[64] = {}, second[64] = {};
-    for (auto [key, weight] : llvm::enumerate(weights))
-      lanes[key % 64] += weight;
-    for (int lane = 0; lane != 64; ++lane)
-      second[lane] += lanes[lane];
-    for (int step = 32; step != 0; step /= 2)
-      for (int lane = 0; lane != step; ++lane)
-        second[lane] += second[lane + step];
-    return second[0];
-  }
-
-  T weigh(T exponent) const {
-    T weight = exponential(exponent);
-    return weight < std::numeric_limits<T>::min() ? T(0) : weight;
-  }
-};
-
-/// The exact numbers nearly.
-struct WideArithmetic {
-  using Number = double;
-  struct Chain {
-    CompensatedSum sum;
-    void add(double a, double b) {
-      double product = a * b;
-      sum.add(product);
-      sum.low += std::fma(a, b, -product);
-    }
-    double value() const { return sum.value(); }
-  };
-
-  static double sum(ArrayRef<double> weights) {
-    CompensatedSum total;
-    for (double weight : weights)
-      total.add(weight);
-    return total.value();
-  }
-
-  double weigh(double exponent) const {
-    double weight = std::exp(exponent);
-    return weight < smallest ? 0.0 : weight;
-  }
-
-  double smallest;
-};
-
 //===------------------------------------------- the definition ---------------------------------------------------===//
-
-bool takesPart(const AttentionRow &row, int64_t key) { return !row.choices || row.choices[key * row.maskStride]; }
-
-template <typename Arithmetic> typename Arithmetic::Number getScore(const AttentionRow &row, int64_t key) {
-  using Number = typename Arithmetic::Number;
-  typename Arithmetic::Chain chain;
-  for (int64_t i = 0; i != row.size; ++i)
-    chain.add(static_cast<Number>(row.query[i]), static_cast<Number>(row.keys[key * row.size + i]));
-  Number score = static_cast<Number>(row.scale) * chain.value();
-  return row.addends ? score + static_cast<Number>(row.addends[key * row.maskStride]) : score;
-}
 
 template <typename Number> Number maximum(Number a, Number b) {
   return std::isnan(a) || std::isnan(b) ? std::numeric_limits<Number>::quiet_NaN() : std::max(a, b);
@@ -146,8 +71,8 @@ void join(const Arithmetic &arithmetic, State<Number> &state, const State<Number
 template <typename Arithmetic> AttendedRow attend(const Arithmetic &arithmetic, const AttentionRow &row) {
   using Number = typename Arithmetic::Number;
   std::optional<State<Number>> state;
-  for (int64_t first = 0; first < row.end; first += chunkSize) {
-    auto chunk = attendChunk(arithmetic, row, first, std::min(first + chunkSize, row.end));
+  for (int64_t first = 0; first < row.end; first += attentionChunk) {
+    auto chunk = attendChunk(arithmetic, row, first, std::min(first + attentionChunk, row.end));
     if (state && chunk)
       join(arithmetic, *state, *chunk);
     else if (chunk)
@@ -223,7 +148,7 @@ AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended,
                            judge.result,
                            judge.roundings,
                            static_cast<double>(keys.size()),
-                           static_cast<double>((row.end + chunkSize - 1) / chunkSize),
+                           static_cast<double>((row.end + attentionChunk - 1) / attentionChunk),
                            row.dropout ? 2.0 : 0.0};
   // Weights, and by how much each may be off. A factor that all of them share has no effect on the values.
   double total = 0.0, least = 0.0, moved = 0.0;

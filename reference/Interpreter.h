@@ -76,6 +76,8 @@ private:
   // BatchNorm.cpp.
   Results batchNorm(BatchNormOp op);
   Results batchNormGrad(BatchNormGradOp op);
+  // AttentionGrad.cpp.
+  Results attentionGrad(AttentionGradOp op);
   // Tokens.cpp.
   Results evaluateCrossEntropy(CrossEntropyOp op);
   FailureOr<Array> crossEntropyGrad(CrossEntropyGradOp op);

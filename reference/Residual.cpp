@@ -237,6 +237,7 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
       .Case([&](CrossEntropyGradOp gradient) { return single(crossEntropyGrad(gradient)); })
       .Case([&](EmbeddingOp lookup) { return single(embedding(lookup)); })
       .Case([&](EmbeddingGradOp gradient) { return single(embeddingGrad(gradient)); })
+      .Case([&](AttentionGradOp gradient) { return attentionGrad(gradient); })
       .Case([&](AttentionOp attention) { return evaluateAttention(attention); })
       .Case([&](AppendOp append) { return evaluateAppend(append); })
       .Default([&](Operation *) -> Results { return LogicalResult(unsupported(&op)); });

@@ -70,10 +70,10 @@ static std::optional<SmallVector<unsigned>> matchTranspose(Operation *op) {
 
 namespace {
 
-/// Changes one kernel.
-class Absorber {
+/// Changes one kernel, or the backward of one.
+template <typename OpTy> class Absorber {
 public:
-  explicit Absorber(attention::KernelOp kernel) : kernel(kernel), builder(kernel) {
+  explicit Absorber(OpTy kernel) : kernel(kernel), builder(kernel) {
     for (Attribute map : kernel.getIndexingMaps())
       maps.push_back(cast<AffineMapAttr>(map).getValue());
   }
@@ -82,27 +82,31 @@ public:
     for (auto [index, operand] : llvm::enumerate(kernel.getMappedOperands()))
       if (!kernel.isDpsInit(operand) && isa<FloatType>(getElementTypeOrSelf(operand->get().getType())))
         absorbSource(index, *operand);
-    while (absorbUser())
-      ;
+    for (unsigned result = 0; result < kernel.getInits().size(); ++result)
+      while (hasColumns(result) && absorbUser(result))
+        ;
     kernel.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
   }
 
 private:
   void absorbSource(unsigned index, OpOperand &operand);
-  bool absorbUser();
-  void replaceResult(Operation *user, RankedTensorType type, AffineMap map, ArrayRef<unsigned> order);
+  AffineMap &getMap(unsigned result) { return maps[maps.size() - kernel.getInits().size() + result]; }
+  /// Statistics have none.
+  bool hasColumns(unsigned result) { return getMap(result).isFunctionOfDim(kColumn); }
+  bool absorbUser(unsigned result);
+  void replaceResult(unsigned result, Operation *user, RankedTensorType type, AffineMap map, ArrayRef<unsigned> order);
 
-  attention::KernelOp kernel;
+  OpTy kernel;
   OpBuilder builder;
   SmallVector<AffineMap> maps;
 };
 
 } // namespace
 
-void Absorber::absorbSource(unsigned index, OpOperand &operand) {
+template <typename OpTy> void Absorber<OpTy>::absorbSource(unsigned index, OpOperand &operand) {
   bool isMask = kernel.getMask() && index == 3;
   Source source{operand.get(), maps[index]};
-  while (!isMask) {
+  while (!isMask && maps[index].isFunctionOfDim(kColumn)) {
     std::optional<Source> before = readThroughReshape(source);
     if (!before)
       before = contraction::readThrough(source, kernel.getArithmeticType());
@@ -118,25 +122,28 @@ void Absorber::absorbSource(unsigned index, OpOperand &operand) {
 
 /// One op that reads the result and only moves it. `order` has the result's dimension for each of the op's; those that
 /// it drops are 1.
-void Absorber::replaceResult(Operation *user, RankedTensorType type, AffineMap map, ArrayRef<unsigned> order) {
-  Value init = kernel.getInits().front();
+template <typename OpTy>
+void Absorber<OpTy>::replaceResult(unsigned result, Operation *user, RankedTensorType type, AffineMap map,
+                                   ArrayRef<unsigned> order) {
+  Value init = kernel.getInits()[result];
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, kernel.getLoc(), init), moved;
   for (unsigned dimension : order)
     moved.push_back(sizes[dimension]);
-  kernel.getInitsMutable()[0].assign(tensor::EmptyOp::create(builder, kernel.getLoc(), moved, type.getElementType()));
-  maps[kernel.getMask() ? 4 : 3] = map;
-  kernel->getResult(0).setType(type);
-  user->getResult(0).replaceAllUsesWith(kernel->getResult(0));
+  kernel.getInitsMutable()[result].assign(
+      tensor::EmptyOp::create(builder, kernel.getLoc(), moved, type.getElementType()));
+  getMap(result) = map;
+  kernel->getResult(result).setType(type);
+  user->getResult(0).replaceAllUsesWith(kernel->getResult(result));
   user->erase();
 }
 
-bool Absorber::absorbUser() {
-  Value result = kernel->getResult(0);
+template <typename OpTy> bool Absorber<OpTy>::absorbUser(unsigned number) {
+  Value result = kernel->getResult(number);
   // What the destination was made for, a slice of another tensor say, stays so.
-  if (!result.hasOneUse() || !kernel.getInits().front().getDefiningOp<tensor::EmptyOp>())
+  if (!result.hasOneUse() || !kernel.getInits()[number].template getDefiningOp<tensor::EmptyOp>())
     return false;
   Operation *user = *result.user_begin();
-  AffineMap map = maps[kernel.getMask() ? 4 : 3];
+  AffineMap map = getMap(number);
   if (auto order = matchTranspose(user)) {
     auto type = cast<RankedTensorType>(user->getResult(0).getType());
     if (type.getElementType() != getElementTypeOrSelf(result.getType()))
@@ -144,7 +151,7 @@ bool Absorber::absorbUser() {
     SmallVector<AffineExpr> results;
     for (unsigned dimension : *order)
       results.push_back(map.getResult(dimension));
-    replaceResult(user, type, AffineMap::get(kLoops, 0, results, map.getContext()), *order);
+    replaceResult(number, user, type, AffineMap::get(kLoops, 0, results, map.getContext()), *order);
     return true;
   }
   auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
@@ -158,20 +165,25 @@ bool Absorber::absorbUser() {
   for (unsigned dimension = 0; dimension < dropped->size(); ++dimension)
     if (!dropped->test(dimension))
       order.push_back(dimension);
-  replaceResult(user, collapse.getResultType(), *collapsed, order);
+  replaceResult(number, user, collapse.getResultType(), *collapsed, order);
   return true;
+}
+
+template <typename OpTy> static void absorbAll(Operation *root) {
+  SmallVector<OpTy> kernels;
+  root->walk([&](OpTy kernel) {
+    if (kernel->getNumResults() != 0)
+      kernels.push_back(kernel);
+  });
+  for (OpTy kernel : kernels)
+    Absorber<OpTy>(kernel).absorb();
 }
 
 namespace {
 struct AbsorbHeadTransposes : public attention::impl::AbsorbHeadTransposesBase<AbsorbHeadTransposes> {
   void runOnOperation() override {
-    SmallVector<attention::KernelOp> kernels;
-    getOperation()->walk([&](attention::KernelOp kernel) {
-      if (kernel->getNumResults() != 0)
-        kernels.push_back(kernel);
-    });
-    for (attention::KernelOp kernel : kernels)
-      Absorber(kernel).absorb();
+    absorbAll<attention::KernelOp>(getOperation());
+    absorbAll<attention::BackwardOp>(getOperation());
   }
 };
 } // namespace

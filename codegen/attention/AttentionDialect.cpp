@@ -21,41 +21,39 @@ void AttentionDialect::initialize() {
       >();
 }
 
-SmallVector<OpOperand *> KernelOp::getMappedOperands() {
-  SmallVector<OpOperand *> operands = {&getQMutable(), &getKMutable(), &getVMutable()};
-  for (MutableOperandRange range : {getMaskMutable(), getInitsMutable()})
-    for (OpOperand &operand : range)
-      operands.push_back(&operand);
-  return operands;
-}
+//===------------------------------------------- what both kernels share ------------------------------------------===//
 
-FloatType KernelOp::getArithmeticType() {
-  SmallVector<Value> operands = {getQ(), getK(), getV()};
-  if (getMask())
-    operands.push_back(getMask());
+/// Of q, k, v and the mask.
+template <typename OpTy> static FloatType getArithmeticTypeOf(OpTy kernel) {
+  SmallVector<Value> operands = {kernel.getQ(), kernel.getK(), kernel.getV()};
+  if (kernel.getMask())
+    operands.push_back(kernel.getMask());
   bool isWide = llvm::any_of(operands, [](Value value) { return getElementTypeOrSelf(value.getType()).isF64(); });
-  return isWide ? FloatType(Float64Type::get(getContext())) : FloatType(Float32Type::get(getContext()));
+  MLIRContext *context = kernel.getContext();
+  return isWide ? FloatType(Float64Type::get(context)) : FloatType(Float32Type::get(context));
 }
 
-int64_t KernelOp::getHeadSize() {
-  unsigned column = *getMap(0).getResultPosition(getAffineDimExpr(kColumn, getContext()));
-  return cast<ShapedType>(getQ().getType()).getDimSize(column);
+template <typename OpTy> static int64_t getHeadSizeOf(OpTy kernel) {
+  unsigned column = *kernel.getMap(0).getResultPosition(getAffineDimExpr(kColumn, kernel.getContext()));
+  return cast<ShapedType>(kernel.getQ().getType()).getDimSize(column);
 }
 
-void KernelOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  for (OpOperand &operand : getOperation()->getOpOperands()) {
+template <typename OpTy>
+static void getEffectsOf(OpTy kernel, SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  for (OpOperand &operand : kernel->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
-    bool isScratch = getScratch() && operand.get() == getScratch();
-    if (!isDpsInit(&operand))
+    bool isScratch = kernel.getScratch() && operand.get() == kernel.getScratch();
+    if (!kernel.isDpsInit(&operand))
       effects.emplace_back(MemoryEffects::Read::get(), &operand, SideEffects::DefaultResource::get());
-    if (isDpsInit(&operand) || isScratch)
+    if (kernel.isDpsInit(&operand) || isScratch)
       effects.emplace_back(MemoryEffects::Write::get(), &operand, SideEffects::DefaultResource::get());
   }
 }
 
 /// Each dimension of an operand is one of `expected`, or, of a mask, broadcast.
-static LogicalResult verifyMap(KernelOp kernel, unsigned index, OpOperand *operand, ArrayRef<unsigned> expected,
+template <typename OpTy>
+static LogicalResult verifyMap(OpTy kernel, unsigned index, OpOperand *operand, ArrayRef<unsigned> expected,
                                bool mayBroadcast) {
   AffineMap map = kernel.getMap(index);
   auto refuse = [&]() -> LogicalResult {
@@ -77,15 +75,45 @@ static LogicalResult verifyMap(KernelOp kernel, unsigned index, OpOperand *opera
   return isComplete ? success() : refuse();
 }
 
+template <typename OpTy> static LogicalResult verifyDropoutOf(OpTy kernel) {
+  size_t words = kernel.getDropout().size();
+  if (words == (kernel.getThreshold() ? 4 : 0) &&
+      kernel.getThreshold().has_value() == kernel.getKeptScale().has_value())
+    return success();
+  return kernel.emitOpError()
+         << "expected seed, step, row and site of a dropout beside its threshold and scale, but got " << words
+         << (words == 1 ? " number" : " numbers");
+}
+
+template <typename OpTy> static LogicalResult verifyMapCount(OpTy kernel, size_t operands) {
+  if (kernel.getIndexingMaps().size() == operands)
+    return success();
+  return kernel.emitOpError() << "expected " << operands << " maps, but got " << kernel.getIndexingMaps().size();
+}
+
+//===------------------------------------------- attention --------------------------------------------------------===//
+
+SmallVector<OpOperand *> KernelOp::getMappedOperands() {
+  SmallVector<OpOperand *> operands = {&getQMutable(), &getKMutable(), &getVMutable()};
+  for (MutableOperandRange range : {getMaskMutable(), getInitsMutable()})
+    for (OpOperand &operand : range)
+      operands.push_back(&operand);
+  return operands;
+}
+
+FloatType KernelOp::getArithmeticType() { return getArithmeticTypeOf(*this); }
+int64_t KernelOp::getHeadSize() { return getHeadSizeOf(*this); }
+
+void KernelOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) { getEffectsOf(*this, effects); }
+
 LogicalResult KernelOp::verify() {
   SmallVector<OpOperand *> operands = getMappedOperands();
-  if (getIndexingMaps().size() != operands.size())
-    return emitOpError() << "expected " << operands.size() << " maps, but got " << getIndexingMaps().size();
+  if (failed(verifyMapCount(*this, operands.size())))
+    return failure();
   if (getInits().size() != 1 && getInits().size() != 3)
     return emitOpError() << "expected one init or three, but got " << getInits().size();
-  if (getDropout().size() != (getThreshold() ? 4 : 0) || getThreshold().has_value() != getKeptScale().has_value())
-    return emitOpError() << "expected seed, step, row and site of a dropout beside its threshold and scale, but got "
-                         << getDropout().size() << (getDropout().size() == 1 ? " number" : " numbers");
+  if (failed(verifyDropoutOf(*this)))
+    return failure();
   for (auto [index, operand] : llvm::enumerate(operands)) {
     bool isMask = getMask() && index == 3;
     bool isStatistic = isDpsInit(operand) && operand != &getInitsMutable()[0];
@@ -96,6 +124,45 @@ LogicalResult KernelOp::verify() {
       expected = {kBatch, kHead, kQuery, kKey};
     else if (isStatistic)
       expected = {kBatch, kHead, kQuery};
+    if (failed(verifyMap(*this, index, operand, expected, isMask)))
+      return failure();
+  }
+  if (ShapedType::isDynamic(getHeadSize()))
+    return emitOpError("expected heads of a static size");
+  return success();
+}
+
+//===------------------------------------------- its backward -----------------------------------------------------===//
+
+SmallVector<OpOperand *> BackwardOp::getMappedOperands() {
+  SmallVector<OpOperand *> operands = {&getQMutable(), &getKMutable(), &getVMutable()};
+  for (OpOperand &operand : getMaskMutable())
+    operands.push_back(&operand);
+  operands.append({&getDyMutable(), &getMaxMutable(), &getSumMutable()});
+  for (OpOperand &operand : getInitsMutable())
+    operands.push_back(&operand);
+  return operands;
+}
+
+FloatType BackwardOp::getArithmeticType() { return getArithmeticTypeOf(*this); }
+int64_t BackwardOp::getHeadSize() { return getHeadSizeOf(*this); }
+
+void BackwardOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) { getEffectsOf(*this, effects); }
+
+LogicalResult BackwardOp::verify() {
+  if (getInits().size() != 3)
+    return emitOpError() << "expected three inits, but got " << getInits().size();
+  SmallVector<OpOperand *> operands = getMappedOperands();
+  if (failed(verifyMapCount(*this, operands.size())) || failed(verifyDropoutOf(*this)))
+    return failure();
+  constexpr std::array<unsigned, 4> queries = {kBatch, kHead, kQuery, kColumn}, keys = {kBatch, kHead, kKey, kColumn};
+  constexpr std::array<unsigned, 4> scores = {kBatch, kHead, kQuery, kKey};
+  for (auto [index, operand] : llvm::enumerate(operands)) {
+    bool isMask = getMask() && index == 3, isInit = isDpsInit(operand);
+    bool isOfKeys = index == 1 || index == 2 || (isInit && operand != &getInitsMutable()[0]);
+    ArrayRef<unsigned> expected = isOfKeys ? keys : isMask ? scores : queries;
+    if (operand == &getMaxMutable() || operand == &getSumMutable())
+      expected = expected.drop_back();
     if (failed(verifyMap(*this, index, operand, expected, isMask)))
       return failure();
   }

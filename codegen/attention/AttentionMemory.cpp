@@ -16,7 +16,7 @@ static constexpr int64_t kLineBytes = 64;
 
 static int64_t getBytes(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
-static int64_t alignToOddLines(int64_t elements, int64_t bytes) {
+int64_t attention::alignToOddLines(int64_t elements, int64_t bytes) {
   int64_t lines = llvm::divideCeil(elements * bytes, kLineBytes) | 1;
   return lines * kLineBytes / bytes;
 }

@@ -17,14 +17,17 @@ inline constexpr int64_t kMostTasks = 64;
 /// Rows that scores are kept of at a time: at least those of any micro-kernel.
 inline constexpr int64_t kScoreRows = 16;
 
+/// Elements in whole cache lines, of which there are an odd number: rows so far apart do not compete for the same
+/// places of a cache.
+int64_t alignToOddLines(int64_t elements, int64_t bytes);
+
 /// Offsets in bytes; everything begins with a cache line.
 struct AttentionMemory {
   explicit AttentionMemory(const AttentionShape &shape);
 
   /// The head size in whole panels of 16 columns.
   int64_t paddedSize;
-  /// Elements from one row of queries, or of scores, to the next: an odd number of cache lines, so that rows do not
-  /// compete for the same places of a cache.
+  /// Elements from one row of queries, or of scores, to the next.
   int64_t queryStride, scoreStride;
   /// Elements of one panel of keys (16 keys, all columns), and of values (16 columns, all keys of a chunk).
   int64_t keyPanel, valuePanel;

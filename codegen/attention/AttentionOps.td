@@ -61,4 +61,40 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
   }];
 }
 
+def Attention_BackwardOp : Op<Attention_Dialect, "backward", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "what resid.attention_grad computes, with operands in any order of their dimensions";
+  let description = [{
+    The arithmetic is that of resid.attention_grad (docs/dialect/attention_grad.md). `inits` are dq, dk and dv.
+
+    `indexing_maps` has the maps of q, k, v, the mask (if there is one), dy, max, sum and the inits, as
+    `attention.kernel` has them. `dropout`, `threshold` and `kept_scale` are as there too. `scratch` is memory in which
+    each task keeps a head of keys and values, and the sums of their gradients (BackwardMemory.h).
+  }];
+  let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask, AnyShaped:$dy,
+                       AnyShaped:$max, AnyShaped:$sum, Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits,
+                       Optional<MemRefRankOf<[I8], [1]>>:$scratch, AffineMapArrayAttr:$indexing_maps, F64Attr:$scale,
+                       UnitAttr:$causal, OptionalAttr<I64Attr>:$threshold, OptionalAttr<F64Attr>:$kept_scale);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `q` `(` $q `:` type($q) `)` `k` `(` $k `:` type($k) `)` `v` `(` $v `:` type($v) `)`
+    (`mask` `(` $mask^ `:` type($mask) `)`)? `dy` `(` $dy `:` type($dy) `)` `max` `(` $max `:` type($max) `)`
+    `sum` `(` $sum `:` type($sum) `)` (`dropout` `(` $dropout^ `)`)? `outs` `(` $inits `:` type($inits) `)`
+    (`scratch` `(` $scratch^ `:` type($scratch) `)`)? attr-dict-with-keyword (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+    /// The operands that have a map, in its order.
+    ::llvm::SmallVector<::mlir::OpOperand *> getMappedOperands();
+    ::mlir::AffineMap getMap(unsigned mapped) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getIndexingMaps()[mapped]).getValue();
+    }
+    /// The type of scores and sums: f64 if q, k, v or a mask of floats is, else f32.
+    ::mlir::FloatType getArithmeticType();
+    /// Of each head.
+    int64_t getHeadSize();
+  }];
+}
+
 #endif

@@ -23,8 +23,8 @@ void AttentionShape::forEachNumber(function_ref<void(Number &)> visit) {
 
 bool AttentionShape::isLike(AttentionShape &other) {
   auto getFacts = [](AttentionShape &shape) {
-    return std::tuple(shape.hasMask, shape.hasStatistics, shape.isCausal, shape.isCache, shape.headSize,
-                      shape.arithmetic, shape.scale, shape.threshold);
+    return std::tuple(shape.hasMask, shape.hasStatistics, shape.isCausal, shape.isCache, shape.isBackward,
+                      shape.headSize, shape.arithmetic, shape.scale, shape.threshold);
   };
   auto getKnown = [](AttentionShape &shape) {
     SmallVector<int64_t> known;
@@ -49,13 +49,11 @@ static Number divide(OpBuilder &builder, Location loc, Number heads, Number keyH
   return {builder.createOrFold<arith::DivUIOp>(loc, heads.value, divisor)};
 }
 
-FailureOr<AttentionShape> AttentionShape::create(OpBuilder &builder, KernelOp kernel) {
+template <typename OpTy> static FailureOr<AttentionShape> readShape(OpBuilder &builder, OpTy kernel) {
   Location loc = kernel.getLoc();
   AttentionShape shape;
   shape.hasMask = static_cast<bool>(kernel.getMask());
-  shape.hasStatistics = kernel.getInits().size() > 1;
   shape.isCausal = kernel.getCausal();
-  shape.isCache = static_cast<bool>(kernel.getPast());
   shape.headSize = kernel.getHeadSize();
   shape.arithmetic = kernel.getArithmeticType();
   shape.scale = kernel.getScale().convertToDouble();
@@ -79,10 +77,26 @@ FailureOr<AttentionShape> AttentionShape::create(OpBuilder &builder, KernelOp ke
     std::optional<unsigned> dimension = findDimension(kernel.getMap(operand), loop);
     return dimension ? getSize(builder, loc, operands[operand]->get(), *dimension) : makeNumber(builder, loc, 1);
   };
-  shape.batches = readSize(kQ, kBatch);
-  shape.queries = readSize(kQ, kQuery);
-  shape.keyHeads = readSize(kK, kHead);
-  shape.keys = readSize(kK, kKey);
-  shape.group = divide(builder, loc, readSize(kQ, kHead), shape.keyHeads);
+  shape.batches = readSize(AttentionShape::kQ, kBatch);
+  shape.queries = readSize(AttentionShape::kQ, kQuery);
+  shape.keyHeads = readSize(AttentionShape::kK, kHead);
+  shape.keys = readSize(AttentionShape::kK, kKey);
+  shape.group = divide(builder, loc, readSize(AttentionShape::kQ, kHead), shape.keyHeads);
+  return shape;
+}
+
+FailureOr<AttentionShape> AttentionShape::create(OpBuilder &builder, KernelOp kernel) {
+  FailureOr<AttentionShape> shape = readShape(builder, kernel);
+  if (failed(shape))
+    return failure();
+  shape->hasStatistics = kernel.getInits().size() > 1;
+  shape->isCache = static_cast<bool>(kernel.getPast());
+  return shape;
+}
+
+FailureOr<AttentionShape> AttentionShape::create(OpBuilder &builder, BackwardOp kernel) {
+  FailureOr<AttentionShape> shape = readShape(builder, kernel);
+  if (succeeded(shape))
+    shape->isBackward = true;
   return shape;
 }

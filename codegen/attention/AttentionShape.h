@@ -21,9 +21,9 @@ struct MappedBuffer {
 };
 
 struct AttentionShape {
-  /// q, k, v, the mask (if there is one), the inits.
+  /// q, k, v, the mask (if there is one), the inits. Of a backward, dy, max and sum come before the inits.
   SmallVector<MappedBuffer> operands;
-  bool hasMask = false, hasStatistics = false, isCausal = false, isCache = false;
+  bool hasMask = false, hasStatistics = false, isCausal = false, isCache = false, isBackward = false;
   /// Heads of keys; heads of queries for each of them.
   Number batches, keyHeads, group;
   Number queries, keys;
@@ -36,6 +36,13 @@ struct AttentionShape {
 
   static constexpr unsigned kQ = 0, kK = 1, kV = 2, kMask = 3;
   unsigned getResult() const { return hasMask ? 4 : 3; }
+  /// Of a backward.
+  unsigned getDy() const { return hasMask ? 4 : 3; }
+  unsigned getMax() const { return getDy() + 1; }
+  unsigned getSum() const { return getDy() + 2; }
+  unsigned getDq() const { return getDy() + 3; }
+  unsigned getDk() const { return getDy() + 4; }
+  unsigned getDv() const { return getDy() + 5; }
 
   /// Calls `visit` on each number, in an order that equal kernels share.
   void forEachNumber(function_ref<void(Number &)> visit);
@@ -44,6 +51,7 @@ struct AttentionShape {
 
   /// Reads a kernel on buffers; emits what reads sizes and strides that are not known, before the kernel.
   static FailureOr<AttentionShape> create(OpBuilder &builder, KernelOp kernel);
+  static FailureOr<AttentionShape> create(OpBuilder &builder, BackwardOp kernel);
 };
 
 } // namespace mlir::resid::attention

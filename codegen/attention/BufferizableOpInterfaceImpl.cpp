@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How one-shot bufferization sees attention.kernel: a destination-style op that reads its inputs and overwrites its
-// inits.
+// How one-shot bufferization sees attention.kernel and attention.backward: destination-style ops that read their inputs
+// and overwrite their inits.
 
 #include "codegen/attention/Passes.h"
 #include "codegen/contractions/BufferizeKernel.h"
@@ -34,9 +34,21 @@ struct KernelInterface : DstBufferizableOpInterfaceExternalModel<KernelInterface
     return contraction::bufferizeKernel(op, rewriter, options, state);
   }
 };
+
+struct BackwardInterface : DstBufferizableOpInterfaceExternalModel<BackwardInterface, BackwardOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    return !cast<BackwardOp>(op).isDpsInit(&operand);
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    return contraction::bufferizeKernel(op, rewriter, options, state);
+  }
+};
 } // namespace
 
 void attention::registerAttentionBufferization(DialectRegistry &registry) {
-  registry.addExtension(
-      +[](MLIRContext *context, AttentionDialect *) { KernelOp::attachInterface<KernelInterface>(*context); });
+  registry.addExtension(+[](MLIRContext *context, AttentionDialect *) {
+    KernelOp::attachInterface<KernelInterface>(*context);
+    BackwardOp::attachInterface<BackwardInterface>(*context);
+  });
 }

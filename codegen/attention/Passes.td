@@ -11,8 +11,8 @@ def AbsorbHeadTransposes : Pass<"resid-absorb-head-transposes"> {
   let summary = "let attention read and write heads where they lie";
   let description = [{
     Programs split `[tokens, features]` into heads and move these to the front, and back behind attention. An
-    `attention.kernel` reads and writes through such a transpose, and through a reshape that only adds or drops a batch
-    of 1. Then nothing is copied.
+    `attention.kernel` or `attention.backward` reads and writes through such a transpose, and through a reshape that
+    only adds or drops a batch of 1. Then nothing is copied.
 
     Class: bit-exact.
   }];
@@ -24,6 +24,7 @@ def AllocateAttention : Pass<"resid-allocate-attention"> {
   let description = [{
     Each of at most 64 tasks has a slot of its own: for a chunk of 256 keys and their values, the scores of some queries,
     and the states of a block of queries. The kernel gets the slots as its operand `scratch`.
+    A slot of the backward holds a head of keys and values with the sums of their gradients, and the scores of 64 queries.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }

@@ -36,7 +36,7 @@ bool readsAnyStride(OpOperand &use) {
     return !kernel.isDpsInit(&use) && takesRows(kernel, use);
   if (auto product = dyn_cast<contraction::KernelOp>(user))
     return !product.isDpsInit(&use) && !(product.getPackedColumns() && &use == &product.getBMutable());
-  if (isa<attention::KernelOp, linalg::LinalgOp>(user))
+  if (isa<attention::BackwardOp, attention::KernelOp, linalg::LinalgOp>(user))
     return cast<DestinationStyleOpInterface>(user).isDpsInput(&use);
   if (auto write = dyn_cast<bufferization::MaterializeInDestinationOp>(user))
     return &use == &write.getSourceMutable();
@@ -49,7 +49,8 @@ bool canBeWrittenInPlace(Value value) {
   auto result = dyn_cast<OpResult>(value);
   auto writer = result ? dyn_cast<DestinationStyleOpInterface>(result.getOwner()) : nullptr;
   if (!writer ||
-      !isa<attention::KernelOp, contraction::KernelOp, rows::KernelOp, linalg::LinalgOp>(writer.getOperation()))
+      !isa<attention::BackwardOp, attention::KernelOp, contraction::KernelOp, rows::KernelOp, linalg::LinalgOp>(
+          writer.getOperation()))
     return false;
   OpOperand &init = *writer.getTiedOpOperand(result);
   if (auto kernel = dyn_cast<rows::KernelOp>(writer.getOperation()); kernel && !takesRows(kernel, init))

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Outlines each attention.kernel into a function, which equal kernels share, and calls it.
+// Outlines each attention.kernel and attention.backward into a function, which equal kernels share, and calls it.
 
 #include "codegen/cpu/KernelPass.h"
 #include "codegen/cpu/attention/AttentionFunctions.h"
@@ -20,14 +20,19 @@ struct LowerAttention : KernelPass<cpu::impl::LowerAttentionBase<LowerAttention>
   using KernelPass::KernelPass;
 
   LogicalResult lower(const CPUTarget &target) override {
-    SmallVector<attention::KernelOp> kernels;
-    getOperation().walk([&](attention::KernelOp kernel) { kernels.push_back(kernel); });
+    SmallVector<Operation *> kernels;
+    getOperation().walk([&](Operation *op) {
+      if (isa<attention::KernelOp, attention::BackwardOp>(op))
+        kernels.push_back(op);
+    });
     SymbolTable symbols(getOperation());
     MicroKernels microKernels(symbols);
     std::deque<AttentionFunction> functions;
     std::vector<std::pair<AttentionUse, AttentionFunction *>> uses;
-    for (attention::KernelOp kernel : kernels) {
-      FailureOr<AttentionUse> use = AttentionUse::prepare(kernel);
+    for (Operation *kernel : kernels) {
+      auto backward = dyn_cast<attention::BackwardOp>(kernel);
+      FailureOr<AttentionUse> use =
+          backward ? AttentionUse::prepare(backward) : AttentionUse::prepare(cast<attention::KernelOp>(kernel));
       if (failed(use))
         return failure();
       auto known =
@@ -40,8 +45,8 @@ struct LowerAttention : KernelPass<cpu::impl::LowerAttentionBase<LowerAttention>
       code.outline();
     for (auto &[use, code] : uses)
       code->emitCalls(use);
-    for (attention::KernelOp kernel : kernels)
-      kernel.erase();
+    for (Operation *kernel : kernels)
+      kernel->erase();
     return success();
   }
 };

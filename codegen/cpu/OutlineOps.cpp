@@ -154,7 +154,8 @@ std::optional<OutlinedOp> OutlinedOp::find(Operation *op) {
       return std::nullopt;
   } else if (isa<contraction::RowBlocksOp>(op->getParentOp())) {
     return std::nullopt; // they go together
-  } else if (isa<attention::KernelOp, contraction::KernelOp, contraction::RowBlocksOp, rows::KernelOp>(op) &&
+  } else if (isa<attention::BackwardOp, attention::KernelOp, contraction::KernelOp, contraction::RowBlocksOp,
+                 rows::KernelOp>(op) &&
              op->getNumResults() == 0) {
     // Without one, the function's first pointer would be taken for it.
     outlined.context = kernels::findContext(outlined.getEnclosing());

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lowering of the family Attention: attention becomes one kernel, an append an insertion. Their run-time conditions are
-// here.
+// Lowering of the family Attention: attention becomes one kernel, its backward too, an append an insertion. Their
+// run-time conditions are here.
 
 #include "codegen/attention/AttentionDialect.h"
 #include "codegen/linalg/Elementwise.h"
@@ -56,7 +56,13 @@ static void requireHeads(ImplicitLocOpBuilder &builder, OpFoldResult heads, OpFo
                           "heads of q in attention are {0}, expected a multiple of those of k", all);
 }
 
-static SmallVector<AffineMap> getMaps(AttentionOp op) {
+/// Those of queries, keys and statistics, and of the operands q, k, v and the mask.
+struct OperandMaps {
+  AffineMap queries, keys, statistics;
+  SmallVector<AffineMap> operands;
+};
+
+template <typename OpTy> static OperandMaps getMaps(OpTy op) {
   MLIRContext *context = op.getContext();
   auto getMap = [&](ArrayRef<unsigned> loops) {
     return AffineMap::getMultiDimMapWithTargets(attention::kLoops, loops, context);
@@ -64,22 +70,21 @@ static SmallVector<AffineMap> getMaps(AttentionOp op) {
   AffineMap queries = getMap({attention::kBatch, attention::kHead, attention::kQuery, attention::kColumn});
   AffineMap keys = getMap({attention::kBatch, attention::kHead, attention::kKey, attention::kColumn});
   AffineMap statistics = getMap({attention::kBatch, attention::kHead, attention::kQuery});
-  SmallVector<AffineMap> maps = {queries, keys, keys};
+  OperandMaps maps{queries, keys, statistics, {queries, keys, keys}};
   if (op.getMask()) {
     AffineMap scores = getMap({attention::kBatch, attention::kHead, attention::kQuery, attention::kKey});
     SmallVector<AffineExpr> results;
     ArrayRef<int64_t> shape = op.getMask().getType().getShape();
     for (auto [size, expression] : llvm::zip_equal(shape, scores.getResults().take_back(shape.size())))
       results.push_back(size == 1 ? getAffineConstantExpr(0, context) : expression);
-    maps.push_back(AffineMap::get(attention::kLoops, 0, results, context));
+    maps.operands.push_back(AffineMap::get(attention::kLoops, 0, results, context));
   }
-  maps.push_back(queries);
-  maps.append(op.getStatistics().size(), statistics);
   return maps;
 }
 
 /// Seed, step, first row and site; nothing where no weight is dropped.
-static SmallVector<Value> lowerDropout(ImplicitLocOpBuilder &builder, AttentionOp op, AttentionOp::Adaptor adaptor,
+template <typename OpTy>
+static SmallVector<Value> lowerDropout(ImplicitLocOpBuilder &builder, OpTy op, typename OpTy::Adaptor adaptor,
                                        ArrayRef<OpFoldResult> queries) {
   if (op.getThreshold() == 0)
     return {};
@@ -111,10 +116,38 @@ struct LowerAttention : OpConversionPattern<AttentionOp> {
       inits.push_back(
           tensor::EmptyOp::create(builder, ArrayRef(queries).take_front(tensor.getRank()), tensor.getElementType()));
     }
+    OperandMaps maps = getMaps(op);
+    maps.operands.push_back(maps.queries);
+    maps.operands.append(op.getStatistics().size(), maps.statistics);
     auto kernel = attention::KernelOp::create(
         builder, op->getResultTypes(), adaptor.getQ(), adaptor.getK(), adaptor.getV(), adaptor.getMask(), past, dropout,
         inits,
-        /*scratch=*/Value(), builder.getAffineMapArrayAttr(getMaps(op)), builder.getF64FloatAttr(op.getScoreScale()),
+        /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps.operands), builder.getF64FloatAttr(op.getScoreScale()),
+        adaptor.getCausalAttr(), dropout.empty() ? IntegerAttr() : builder.getI64IntegerAttr(threshold),
+        dropout.empty() ? FloatAttr() : builder.getF64FloatAttr(getDropoutScale(threshold)));
+    rewriter.replaceOp(op, kernel.getResults());
+    return success();
+  }
+};
+
+struct LowerAttentionGrad : OpConversionPattern<AttentionGradOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(AttentionGradOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    SmallVector<OpFoldResult> queries = getSizes(builder, adaptor.getQ()), keys = getSizes(builder, adaptor.getK());
+    requireHeads(builder, queries[kHeads], keys[kHeads]);
+    SmallVector<Value> dropout = lowerDropout(builder, op, adaptor, queries);
+    SmallVector<Value> inits;
+    for (Value like : {adaptor.getQ(), adaptor.getK(), adaptor.getV()})
+      inits.push_back(tensor::EmptyOp::create(builder, getSizes(builder, like), getElementTypeOrSelf(like.getType())));
+    OperandMaps maps = getMaps(op);
+    maps.operands.append({maps.queries, maps.statistics, maps.statistics, maps.queries, maps.keys, maps.keys});
+    int64_t threshold = op.getThreshold();
+    auto kernel = attention::BackwardOp::create(
+        builder, op->getResultTypes(), adaptor.getQ(), adaptor.getK(), adaptor.getV(), adaptor.getMask(),
+        adaptor.getDy(), adaptor.getMax(), adaptor.getSum(), dropout, inits, /*scratch=*/Value(),
+        builder.getAffineMapArrayAttr(maps.operands), builder.getF64FloatAttr(op.getScoreScale()),
         adaptor.getCausalAttr(), dropout.empty() ? IntegerAttr() : builder.getI64IntegerAttr(threshold),
         dropout.empty() ? FloatAttr() : builder.getF64FloatAttr(getDropoutScale(threshold)));
     rewriter.replaceOp(op, kernel.getResults());
@@ -152,5 +185,5 @@ struct LowerAppend : OpConversionPattern<AppendOp> {
 } // namespace
 
 void resid::populateAttentionToLinalg(RewritePatternSet &patterns) {
-  patterns.add<LowerAttention, LowerAppend>(patterns.getContext());
+  patterns.add<LowerAttention, LowerAttentionGrad, LowerAppend>(patterns.getContext());
 }

@@ -54,3 +54,31 @@ func.func @dropout(%q: tensor<1x2x3x16xf32>, %seed: i64) -> tensor<1x2x3x16xf32>
       outs(%q : tensor<1x2x3x16xf32>) attributes {indexing_maps = [#heads, #keys, #keys, #heads], scale = 1.0 : f64, threshold = 6554 : i64} -> tensor<1x2x3x16xf32>
   return %y : tensor<1x2x3x16xf32>
 }
+
+// -----
+
+#heads = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
+#keys = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
+#rows = affine_map<(b, h, i, j, d) -> (b, h, i)>
+func.func @backward_inits(%q: tensor<1x2x3x16xf32>, %m: tensor<1x2x3xf32>) {
+  // expected-error@+1 {{expected three inits, but got 1}}
+  %dq = attention.backward q(%q : tensor<1x2x3x16xf32>) k(%q : tensor<1x2x3x16xf32>) v(%q : tensor<1x2x3x16xf32>)
+      dy(%q : tensor<1x2x3x16xf32>) max(%m : tensor<1x2x3xf32>) sum(%m : tensor<1x2x3xf32>) outs(%q : tensor<1x2x3x16xf32>)
+      attributes {indexing_maps = [#heads, #keys, #keys, #heads, #rows, #rows, #heads], scale = 1.0 : f64} -> tensor<1x2x3x16xf32>
+  return
+}
+
+// -----
+
+#heads = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
+#keys = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
+#rows = affine_map<(b, h, i, j, d) -> (b, h, i)>
+func.func @backward_maps(%q: tensor<1x2x3x16xf32>, %m: tensor<1x2x3xf32>) {
+  // expected-error@+1 {{expected a map to every dimension of 'tensor<1x2x3xf32>', but got affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d3)>}}
+  %g:3 = attention.backward q(%q : tensor<1x2x3x16xf32>) k(%q : tensor<1x2x3x16xf32>) v(%q : tensor<1x2x3x16xf32>)
+      dy(%q : tensor<1x2x3x16xf32>) max(%m : tensor<1x2x3xf32>) sum(%m : tensor<1x2x3xf32>)
+      outs(%q, %q, %q : tensor<1x2x3x16xf32>, tensor<1x2x3x16xf32>, tensor<1x2x3x16xf32>)
+      attributes {indexing_maps = [#heads, #keys, #keys, #heads, affine_map<(b, h, i, j, d) -> (b, h, j)>, #rows, #heads, #keys, #keys], scale = 1.0 : f64}
+      -> tensor<1x2x3x16xf32>, tensor<1x2x3x16xf32>, tensor<1x2x3x16xf32>
+  return
+}

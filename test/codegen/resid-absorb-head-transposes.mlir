@@ -59,3 +59,29 @@ func.func @others(%q: tensor<1x2x7x16xf32>, %k: tensor<1x2x5x16xbf16>, %row: ten
   %t = linalg.transpose ins(%y : tensor<1x2x7x16xf32>) outs(%et : tensor<1x7x2x16xf32>) permutation = [0, 2, 1, 3]
   return %y, %t : tensor<1x2x7x16xf32>, tensor<1x7x2x16xf32>
 }
+
+// -----
+
+// The backward reads heads and writes their gradients where they lie, too.
+// CHECK-DAG:  #[[HEADS:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d1, d4)>
+// CHECK-DAG:  #[[KEYS:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, d1, d4)>
+// CHECK-LABEL: func.func @backward(
+// CHECK-NOT:     linalg.{{generic|transpose}}
+// CHECK:         attention.backward {{.+}} outs(%{{.+}} : tensor<2x7x3x16xf32>, tensor<2x7x3x16xf32>, tensor<2x7x3x16xf32>)
+// CHECK-SAME:      indexing_maps = [#[[HEADS]], #[[KEYS]], #[[KEYS]], #[[HEADS]], #{{.+}}, #{{.+}}, #[[HEADS]], #[[KEYS]], #[[KEYS]]]
+// CHECK-NOT:     linalg.{{generic|transpose}}
+// REPORT:      resid.attention_grad at [[#]]:
+// REPORT:        micro-kernels of {{.+}}, scores of 64 queries at a time, a task for each head of keys
+func.func @backward(%q: tensor<2x7x3x16xf32>, %k: tensor<2x7x3x16xf32>, %max: tensor<2x3x7xf32>, %sum: tensor<2x3x7xf32>)
+    -> (tensor<2x7x3x16xf32>, tensor<2x7x3x16xf32>, tensor<2x7x3x16xf32>) {
+  %heads_empty = tensor.empty() : tensor<2x3x7x16xf32>
+  %empty = tensor.empty() : tensor<2x7x3x16xf32>
+  %qt = linalg.transpose ins(%q : tensor<2x7x3x16xf32>) outs(%heads_empty : tensor<2x3x7x16xf32>) permutation = [0, 2, 1, 3]
+  %kt = linalg.transpose ins(%k : tensor<2x7x3x16xf32>) outs(%heads_empty : tensor<2x3x7x16xf32>) permutation = [0, 2, 1, 3]
+  %dqt, %dkt, %dvt = resid.attention_grad %qt, %qt, %kt, %kt statistics(%max, %sum)
+      : tensor<2x3x7x16xf32>, tensor<2x3x7x16xf32>, tensor<2x3x7x16xf32>, tensor<2x3x7x16xf32>
+  %dq = linalg.transpose ins(%dqt : tensor<2x3x7x16xf32>) outs(%empty : tensor<2x7x3x16xf32>) permutation = [0, 2, 1, 3]
+  %dk = linalg.transpose ins(%dkt : tensor<2x3x7x16xf32>) outs(%empty : tensor<2x7x3x16xf32>) permutation = [0, 2, 1, 3]
+  %dv = linalg.transpose ins(%dvt : tensor<2x3x7x16xf32>) outs(%empty : tensor<2x7x3x16xf32>) permutation = [0, 2, 1, 3]
+  return %dq, %dk, %dv : tensor<2x7x3x16xf32>, tensor<2x7x3x16xf32>, tensor<2x7x3x16xf32>
+}

@@ -232,6 +232,18 @@ func.func @scalar_grads(%dy: tensor<?x8xf32>, %x: tensor<?x8xbf16>, %w: tensor<?
   return
 }
 
+// CHECK-LABEL: func.func @attention_grads
+func.func @attention_grads(%dy: tensor<2x8x?x64xf16>, %q: tensor<2x8x?x64xbf16>, %k: tensor<2x2x?x64xbf16>, %v: tensor<2x2x?x64xf32>,
+                           %max: tensor<2x8x?xf32>, %wide: tensor<2x8x?xf64>, %mask: tensor<f64>, %i: i64) {
+  // CHECK: %dq, %dk, %dv = resid.attention_grad %arg0, %arg1, %arg2, %arg3 statistics(%arg4, %arg4) {causal, scale = 1.250000e-01 : f64} : tensor<2x8x?x64xf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>{{$}}
+  %0:3 = resid.attention_grad %dy, %q, %k, %v statistics(%max, %max) {causal, scale = 0.125}
+       : tensor<2x8x?x64xf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>
+  // CHECK: resid.attention_grad %arg0, %arg1, %arg2, %arg3 statistics(%arg5, %arg5) mask(%arg6) dropout(%arg7, %arg7) origin(%arg7, %arg7) {p = 1.000000e-01 : f64, site = 3 : i64} : tensor<2x8x?x64xf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<f64>{{$}}
+  %1:3 = resid.attention_grad %dy, %q, %k, %v statistics(%wide, %wide) mask(%mask) dropout(%i, %i) origin(%i, %i) {p = 0.1, site = 3}
+       : tensor<2x8x?x64xf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<f64>
+  return
+}
+
 // CHECK-LABEL: func.func @group_norm_grads
 func.func @group_norm_grads(%dy: tensor<?x8xbf16>, %x: tensor<?x8xf32>, %m: tensor<?x2xf32>, %g: tensor<8xbf16>) {
   // CHECK: %dx, %dgamma, %dbeta = resid.group_norm_grad %arg0, %arg1 statistics(%arg2, %arg2, %arg2) gamma(%arg3) sum(%arg1) {groups = 2 : i64, zero_centered_gamma} : tensor<?x8xbf16>, tensor<?x8xf32>, tensor<?x2xf32>, tensor<8xbf16>{{$}}

@@ -62,6 +62,9 @@ static StringRef getSnippet(StringRef op) {
       .Case("dyt_grad", "${1:%dy}, ${2:%x} alpha(${3:%alpha}) gamma(${4:%gamma})\n"
                         "    : ${5:tensor<?x768xf32>}, ${6:tensor<?x768xf32>}, ${7:tensor<f32>}, "
                         "${8:tensor<768xf32>}")
+      .Case("attention_grad", "${1:%dheads}, ${2:%q}, ${3:%k}, ${4:%v} statistics(${5:%max}, ${6:%sum}) {causal}\n"
+                              "    : ${7:tensor<?x8x?x64xf32>}, ${8:tensor<?x8x?x64xf32>}, "
+                              "${9:tensor<?x8x?x64xf32>}, ${10:tensor<?x8x?x64xf32>}")
       .Case("batch_norm", "${1:%x} gamma(${2:%gamma}) beta(${3:%beta}) {epsilon = ${4:1.0e-5}}\n"
                           "    : ${5:tensor<?x768xf32>}, ${6:tensor<768xf32>}, ${7:tensor<768xf32>}")
       .Case("batch_norm_grad", "${1:%dy}, ${2:%x} statistics(${3:%beta}, ${4:%bias}) gamma(${5:%gamma}) "

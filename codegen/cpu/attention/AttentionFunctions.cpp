@@ -14,13 +14,13 @@ using namespace mlir::resid::cpu;
 using namespace mlir::resid::attention;
 using contraction::makeNumber;
 
-FailureOr<AttentionUse> AttentionUse::prepare(attention::KernelOp kernel) {
+template <typename OpTy> static FailureOr<AttentionUse> prepareUse(OpTy kernel) {
   OpBuilder builder(kernel);
   Location loc = kernel.getLoc();
   FailureOr<AttentionShape> shape = AttentionShape::create(builder, kernel);
   if (failed(shape))
     return failure();
-  AttentionUse use{kernel, kernel->getParentOfType<func::FuncOp>(), *shape, {}, {}};
+  AttentionUse use{kernel, kernel->template getParentOfType<func::FuncOp>(), *shape, {}, {}, {}, kernel.getDropout()};
   if (!use.enclosing)
     return kernel.emitOpError("expected a function around the kernel");
   if (!kernel.getScratch())
@@ -31,12 +31,21 @@ FailureOr<AttentionUse> AttentionUse::prepare(attention::KernelOp kernel) {
   return use;
 }
 
+FailureOr<AttentionUse> AttentionUse::prepare(attention::KernelOp kernel) {
+  FailureOr<AttentionUse> use = prepareUse(kernel);
+  if (succeeded(use))
+    use->past = kernel.getPast();
+  return use;
+}
+
+FailureOr<AttentionUse> AttentionUse::prepare(attention::BackwardOp kernel) { return prepareUse(kernel); }
+
 SmallVector<Value> AttentionUse::getArguments() {
   SmallVector<Value> arguments = pointers;
   arguments.push_back(scratch);
-  if (kernel.getPast())
-    arguments.push_back(kernel.getPast());
-  llvm::append_range(arguments, kernel.getDropout());
+  if (past)
+    arguments.push_back(past);
+  llvm::append_range(arguments, dropout);
   shape.forEachNumber([&](Number &number) {
     if (!number.isKnown())
       arguments.push_back(number.value);
@@ -45,7 +54,7 @@ SmallVector<Value> AttentionUse::getArguments() {
 }
 
 func::FuncOp AttentionFunction::createFunction(StringRef suffix, TypeRange types) {
-  return kernels::createFunctionBefore(first.enclosing, symbols, first.kernel.getLoc(), suffix, types);
+  return kernels::createFunctionBefore(first.enclosing, symbols, first.kernel->getLoc(), suffix, types);
 }
 
 /// The function over a range of units. Its last arguments are the range and how many units a task has, which tells the
@@ -53,10 +62,10 @@ func::FuncOp AttentionFunction::createFunction(StringRef suffix, TypeRange types
 void AttentionFunction::outline() {
   SmallVector<Value> values = first.getArguments();
   SmallVector<Type> types(ValueRange(values).getTypes());
-  OpBuilder builder(first.kernel.getContext());
-  Location loc = first.kernel.getLoc();
+  OpBuilder builder(first.kernel->getContext());
+  Location loc = first.kernel->getLoc();
   types.append(3, builder.getI64Type());
-  function = createFunction("__attention", types);
+  function = createFunction(first.shape.isBackward ? "__attention_backward" : "__attention", types);
   function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "no-builtins", kVectorLoopsAttribute}));
   Block *entry = &function.getBody().front();
   builder.setInsertionPointToStart(entry);
@@ -65,7 +74,7 @@ void AttentionFunction::outline() {
   for (size_t i = 0; i < first.pointers.size(); ++i)
     view.pointers.push_back(entry->getArgument(next++));
   Value slots = entry->getArgument(next++);
-  if (first.kernel.getPast())
+  if (first.past)
     view.past = entry->getArgument(next++);
   if (view.shape.threshold != 0)
     for (Value *word : {&view.seed, &view.step, &view.firstRandomRow, &view.site})
@@ -74,22 +83,40 @@ void AttentionFunction::outline() {
     number = number.isKnown() ? makeNumber(builder, loc, number.known) : Number{entry->getArgument(next++)};
   });
   Value low = entry->getArgument(next), high = entry->getArgument(next + 1), perTask = entry->getArgument(next + 2);
-  Value offset = view.code.multiply(view.code.divide(low, perTask), view.code.constant(view.memory.bytes));
+  Value offset = view.code.multiply(view.code.divide(low, perTask), countSlotBytes(view));
   view.slot = view.code.at(slots, builder.getI8Type(), offset);
-  AttentionEmitter(view, shape, vectorBits, microKernels).emit(low, high);
+  if (view.shape.isBackward)
+    BackwardEmitter(view, shape, microKernels).emit(low, high);
+  else
+    AttentionEmitter(view, shape, vectorBits, microKernels).emit(low, high);
   builder.setInsertionPointToEnd(entry);
   func::ReturnOp::create(builder, loc);
 }
 
+Value AttentionFunction::countSlotBytes(AttentionView &view) {
+  if (!view.shape.isBackward)
+    return view.code.constant(view.memory.bytes);
+  return BackwardMemory(view.shape).countBytes(view.code.builder, view.code.loc, view.shape).value;
+}
+
+/// Products that each pair of a row and a key takes part in.
+static int64_t countProducts(const AttentionShape &shape) { return shape.isBackward ? 5 : 2; }
+
 /// Units are cut into tasks by the terms of their products, of which each has about as many.
 void AttentionFunction::emitCalls(AttentionUse &use) {
   OpBuilder builder(use.kernel);
-  Location loc = use.kernel.getLoc();
+  Location loc = use.kernel->getLoc();
   LoopCode code(builder, loc);
-  Value units = AttentionMemory::countUnits(builder, loc, use.shape).value;
-  Value rows = code.min(code.multiply(use.shape.group.value, use.shape.queries.value), code.constant(kUnitRows));
+  bool isBackward = use.shape.isBackward;
+  Value units = (isBackward ? BackwardMemory::countUnits(builder, loc, use.shape)
+                            : AttentionMemory::countUnits(builder, loc, use.shape))
+                    .value;
+  Value rows = code.multiply(use.shape.group.value, use.shape.queries.value);
+  if (!isBackward)
+    rows = code.min(rows, code.constant(kUnitRows));
   Value pairs = code.multiply(code.max(rows, code.constant(1)), use.shape.keys.value);
-  Value terms = code.max(code.multiply(pairs, code.constant(2 * use.shape.headSize)), code.constant(1));
+  Value terms =
+      code.max(code.multiply(pairs, code.constant(countProducts(use.shape) * use.shape.headSize)), code.constant(1));
   Value fitting = code.ceilDivide(code.constant(taskTerms), terms);
   Value perTask = code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
   SmallVector<Value> arguments = use.getArguments();

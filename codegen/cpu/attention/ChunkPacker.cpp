@@ -15,52 +15,65 @@ using namespace mlir::resid::attention;
 static constexpr unsigned kK = AttentionShape::kK, kV = AttentionShape::kV;
 static constexpr int64_t kColumns = AttentionView::kPanelColumns;
 
+Value ChunkPacker::atHead(unsigned operand) {
+  return view.advance(view.advance(view.pointers[operand], operand, kBatch, batch), operand, kHead, keyHead);
+}
+
 /// Keys as the columns of a product, up to `end`.
-KernelView ChunkPacker::viewKeys(Value end) {
+KernelView ChunkPacker::viewKeys(unsigned operand, Value end) {
   KernelView keys(code.builder, code.loc, view.entry);
   Number none = contraction::makeNumber(code.builder, code.loc, 0);
   Number size = contraction::makeNumber(code.builder, code.loc, view.shape.headSize);
-  keys.loops.operands = {{}, {view.shape.operands[kK].buffer, view.getElementType(kK)}};
-  keys.loops.n = {{end}, {none, view.getStride(kK, kKey)}};
-  keys.loops.contracted = {{size, {none, view.getStride(kK, kColumn)}}};
+  keys.loops.operands = {{}, {view.shape.operands[operand].buffer, view.getElementType(operand)}};
+  keys.loops.n = {{end}, {none, view.getStride(operand, kKey)}};
+  keys.loops.contracted = {{size, {none, view.getStride(operand, kColumn)}}};
   keys.loops.arithmetic = view.getArithmetic();
   return keys;
 }
 
-/// The columns of values as those of a product.
-KernelView ChunkPacker::viewValues() {
-  KernelView values(code.builder, code.loc, view.entry);
+/// The columns of a head as those of a product.
+KernelView ChunkPacker::viewColumns(unsigned operand) {
+  KernelView columns(code.builder, code.loc, view.entry);
   Number none = contraction::makeNumber(code.builder, code.loc, 0);
   Number size = contraction::makeNumber(code.builder, code.loc, view.shape.headSize);
-  values.loops.operands = {{}, {view.shape.operands[kV].buffer, view.getElementType(kV)}};
-  values.loops.n = {size, {none, view.getStride(kV, kColumn)}};
-  values.loops.contracted = {{view.shape.keys, {none, view.getStride(kV, kKey)}}};
-  values.loops.arithmetic = view.getArithmetic();
-  return values;
+  columns.loops.operands = {{}, {view.shape.operands[operand].buffer, view.getElementType(operand)}};
+  columns.loops.n = {size, {none, view.getStride(operand, kColumn)}};
+  columns.loops.contracted = {{view.shape.keys, {none, view.getStride(operand, kKey)}}};
+  columns.loops.arithmetic = view.getArithmetic();
+  return columns;
+}
+
+void ChunkPacker::packKeys(unsigned operand, Value first, Value count, Value target, int64_t panelStride) {
+  PanelRange range;
+  range.source = atHead(operand);
+  range.target = target;
+  range.panelLength = code.constant(panelStride);
+  range.firstPanel = code.divide(first, code.constant(kColumns));
+  range.panels = code.ceilDivide(count, code.constant(kColumns));
+  range.terms = code.constant(view.shape.headSize);
+  KernelView keys = viewKeys(operand, code.add(first, count));
+  packPanels(keys, range);
+}
+
+void ChunkPacker::packColumns(unsigned operand, Value first, Value count, Value target, int64_t panelStride) {
+  PanelRange range;
+  range.source = view.advance(atHead(operand), operand, kKey, first);
+  range.target = target;
+  range.panelLength = code.constant(panelStride);
+  range.firstPanel = code.constant(0);
+  range.panels = code.constant(view.memory.paddedSize / kColumns);
+  range.terms = count;
+  KernelView columns = viewColumns(operand);
+  packPanels(columns, range);
 }
 
 void ChunkPacker::pack(Value first, Value count) {
   const AttentionMemory &memory = view.memory;
-  auto atHead = [&](unsigned operand) {
-    return view.advance(view.advance(view.pointers[operand], operand, kBatch, batch), operand, kHead, keyHead);
+  auto at = [&](int64_t offset, unsigned operand) {
+    return view.inSlot(offset, getMovedType(view.getElementType(operand)), code.constant(0));
   };
-  PanelRange range;
-  range.source = atHead(kK);
-  range.target = view.inSlot(memory.keys, getMovedType(view.getElementType(kK)), code.constant(0));
-  range.panelLength = code.constant(memory.keyPanel);
-  range.firstPanel = code.divide(first, code.constant(kColumns));
-  range.panels = code.ceilDivide(count, code.constant(kColumns));
-  range.terms = code.constant(view.shape.headSize);
-  KernelView keys = viewKeys(code.add(first, count));
-  packPanels(keys, range);
-  range.source = view.advance(atHead(kV), kV, kKey, first);
-  range.target = view.inSlot(memory.values, getMovedType(view.getElementType(kV)), code.constant(0));
-  range.panelLength = code.constant(memory.valuePanel);
-  range.firstPanel = code.constant(0);
-  range.panels = code.constant(memory.paddedSize / kColumns);
-  range.terms = count;
-  KernelView values = viewValues();
-  packPanels(values, range);
+  packKeys(kK, first, count, at(memory.keys, kK), memory.keyPanel);
+  packColumns(kV, first, count, at(memory.values, kV), memory.valuePanel);
 }
 
 /// Looks for exponents of ones only.

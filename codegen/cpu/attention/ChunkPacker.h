@@ -18,13 +18,18 @@ public:
 
   /// The keys [first, first + count).
   void pack(Value first, Value count);
+  /// The same of one operand, k or v, at `target`: as panels whose columns are keys, or those of the head. The distance
+  /// of panels is in elements.
+  void packKeys(unsigned operand, Value first, Value count, Value target, int64_t panelStride);
+  void packColumns(unsigned operand, Value first, Value count, Value target, int64_t panelStride);
   /// Whether one of the packed values is Inf or NaN (i1). Columns past the size of a head hold anything; they may make
   /// it true for nothing.
   Value findSpecial(Value count);
 
 private:
-  KernelView viewKeys(Value end);
-  KernelView viewValues();
+  Value atHead(unsigned operand);
+  KernelView viewKeys(unsigned operand, Value end);
+  KernelView viewColumns(unsigned operand);
 
   AttentionView &view;
   LoopCode &code;

@@ -4,7 +4,7 @@
 
 #include "codegen/cpu/attention/DescribeAttention.h"
 
-#include "codegen/attention/AttentionMemory.h"
+#include "codegen/attention/BackwardMemory.h"
 #include "codegen/cpu/contractions/DescribeContraction.h"
 
 using namespace mlir;
@@ -16,4 +16,13 @@ kernels::PlanDescription cpu::describeAttention(attention::KernelOp kernel, llvm
   kernels::PlanDecision chunks{"chunk_keys", attention::kChunkKeys,
                                "chunks of " + std::to_string(attention::kChunkKeys) + " keys, scores in the cache"};
   return {"cpu", name.str(), {micro, chunks, bits}, "scalar path", ""};
+}
+
+kernels::PlanDescription cpu::describeAttention(attention::BackwardOp kernel, llvm::StringRef name,
+                                                const CPUTarget &target) {
+  auto [micro, bits] = describeMicroKernels(target, kernel.getArithmeticType());
+  kernels::PlanDecision rows{"block_queries", attention::kBackwardRows,
+                             "scores of " + std::to_string(attention::kBackwardRows) +
+                                 " queries at a time, a task for each head of keys"};
+  return {"cpu", name.str(), {micro, rows, bits}, "scalar path", ""};
 }

@@ -13,6 +13,7 @@ namespace mlir::resid::cpu {
 
 /// Plans the kernel, on tensors, for the CPU of that name.
 kernels::PlanDescription describeAttention(attention::KernelOp kernel, llvm::StringRef name, const CPUTarget &target);
+kernels::PlanDescription describeAttention(attention::BackwardOp kernel, llvm::StringRef name, const CPUTarget &target);
 
 } // namespace mlir::resid::cpu
 

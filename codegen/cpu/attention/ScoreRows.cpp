@@ -15,8 +15,8 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
 static constexpr int64_t kColumns = AttentionView::kPanelColumns;
-/// Lanes of the ordered sum S, and vectors that hold them.
-static constexpr int64_t kLanes = 64, kVectors = kLanes / kColumns;
+/// Vectors that hold the lanes of the ordered sum.
+static constexpr int64_t kLanes = ScoreRows::kLanes, kVectors = kLanes / kColumns;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 //===------------------------------------------- arithmetic -------------------------------------------------------===//
@@ -156,7 +156,6 @@ SmallVector<Value> ScoreRows::emitWeights(const ScoreRow &row, Value reference, 
   });
 }
 
-/// Which of the 64 keys from `block` on dropout keeps (vectors of i1).
 SmallVector<Value> ScoreRows::drawKept(const ScoreRow &row, Value block) {
   Value call = arithmetic::emitCounterOf(builder, loc, code.add(row.firstKey, block));
   auto [low, high] =

@@ -43,6 +43,14 @@ public:
   Value maximum(Value a, Value b);
   /// Whether a lane of a vector of i1 is set.
   Value hasAny(ArrayRef<Value> flags);
+  Value select(Value condition, Value a, Value b);
+  /// Combines lanes l and l+32, l+16, 8, 4, 2, 1.
+  Value reduce(ArrayRef<Value> lanes, function_ref<Value(Value, Value)> combine);
+  /// Which of the 64 keys from `block` on dropout keeps (vectors of i1).
+  SmallVector<Value> drawKept(const ScoreRow &row, Value block);
+
+  /// Lanes of the ordered sum S.
+  static constexpr int64_t kLanes = 64;
 
 private:
   struct Lanes {
@@ -52,11 +60,7 @@ private:
   SmallVector<Value> findLargest(const ScoreRow &row, Value first, Value end, bool areVisible, ValueRange carried);
   Value loadScore(const ScoreRow &row, Value key, Value place, bool isVisible);
   SmallVector<Value> emitWeights(const ScoreRow &row, Value reference, bool marksAbsent);
-  SmallVector<Value> drawKept(const ScoreRow &row, Value block);
   Value larger(Value a, Value b);
-  Value select(Value condition, Value a, Value b);
-  /// Combines lanes l and l+32, l+16, 8, 4, 2, 1.
-  Value reduce(ArrayRef<Value> lanes, function_ref<Value(Value, Value)> combine);
 
   AttentionView &view;
   LoopCode &code;

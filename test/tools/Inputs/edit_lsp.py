@@ -70,11 +70,11 @@ func.func @f(%x: !s, %f: !s, %gamma: !v, %beta: !v, %bias: !v, %alpha: tensor<f3
 """
 
 # Of ops that are not on rows of features.
-VALUES = "%weight: tensor<768x768xf32>, %cos: !t, %sin: !t, %q: !h, %k: !h, %v: !h, %cache: tensor<?x8x512x64xf32>"
+VALUES = "%weight: tensor<768x768xf32>, %cos: !t, %sin: !t, %q: !h, %k: !h, %v: !h, %cache: tensor<?x8x512x64xf32>, %dheads: !h, %max: tensor<?x8x?xf32>, %sum: tensor<?x8x?xf32>"
 STATISTICS = ", ".join(f"%{name}: tensor<?xf32>" for name in ("mean", "corr", "rstd"))
 TOKENS = "%ids: tensor<?xi64>, %table: tensor<50257x768xf32>, %logits: tensor<?x50257xf32>, %labels: tensor<?xi64>, %dloss: tensor<?xf32>, %logsumexp: tensor<?xf32>, "
 STATISTICS += "".join(f", %{name}: tensor<?x8xf32>" for name in ("gmean", "gcorr", "grstd"))
-RESULTS = {"resid.add_norm": "%y, %z", "resid.dyt_grad": "%y:4"}
+RESULTS = {"resid.add_norm": "%y, %z", "resid.dyt_grad": "%y:4", "resid.attention_grad": "%y:3"}
 RESULTS.update({f"resid.{norm}_norm_grad": "%y:3" for norm in ("layer", "rms", "group", "batch")})
 HEADS = PROGRAM.replace("%seed: i64,", VALUES + ", %dy: !s, " + TOKENS + STATISTICS + ", %past: i64, %seed: i64,")
 HEADS = "!h = tensor<?x8x?x64xf32>\n!t = tensor<?x32xf32>\n" + HEADS

@@ -1,0 +1,85 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits the function of an attention.backward: for each head of keys, blocks of queries go through chunks of its keys.
+// All sums of a head are made in one task, in the order that docs/dialect/attention_grad.md fixes. Not: how the heads
+// are cut into tasks (AttentionFunctions.h).
+
+#ifndef RESID_CODEGEN_CPU_ATTENTION_BACKWARDEMITTER_H
+#define RESID_CODEGEN_CPU_ATTENTION_BACKWARDEMITTER_H
+
+#include "codegen/attention/BackwardMemory.h"
+#include "codegen/cpu/attention/BackwardRows.h"
+#include "codegen/cpu/contractions/MicroKernels.h"
+
+namespace mlir::resid::cpu {
+
+class BackwardEmitter {
+public:
+  BackwardEmitter(AttentionView &view, MicroKernelShape shape, MicroKernels &microKernels)
+      : view(view), code(view.code), memory(view.shape), shape(shape), microKernels(microKernels), rows(view) {}
+
+  /// Emits the heads of keys [low, high).
+  void emit(Value low, Value high);
+
+private:
+  struct Head {
+    Value batch, keyHead;
+  };
+  /// Rows of one head of keys. Row r is query r mod queries of head r div queries, of those that read it.
+  struct RowBlock {
+    Value first, count;
+    /// Keys from here on are absent for all rows.
+    Value keys;
+  };
+  struct Chunk {
+    /// The first key, how many there are, and panels of 16 of them.
+    Value first, keys, panels;
+    /// Where its memory begins.
+    Value place;
+  };
+  /// Where one row's operands are.
+  struct Place {
+    Value head, query;
+  };
+  /// Adds the products of some rows and panels to sums.
+  struct Product {
+    Value rows, panels;
+    Type bType;
+    int64_t sumStride;
+    bool startsAtZero;
+    MicroKernels::Operands operands;
+  };
+
+  void forChunks(Value keys, function_ref<void(const Chunk &)> body);
+  Value inChunk(const Chunk &chunk, int64_t offset, Type element);
+  Value getRow(Value rows, Value row, int64_t stride);
+  Place getPlace(const Head &head, const RowBlock &block, Value row);
+  Value atPlace(unsigned operand, const Head &head, const Place &place);
+  Value countRowsBefore(const Head &head, const Place &place);
+  void fillZeros(Value target, Value rows, int64_t columns, int64_t stride);
+
+  void startChunk(const Head &head, const Chunk &chunk);
+  void emitBlock(const Head &head, Value first, Value all);
+  Value countKeys(Value first, Value count);
+  void startRows(const Head &head, const RowBlock &block);
+  void loadRow(Value source, unsigned operand, Value target);
+  void turn(Value source, int64_t sourceStride, Value target, int64_t targetStride, Value rows, Value columns);
+  void emitWeights(const Head &head, const RowBlock &block, const Chunk &chunk);
+  void emitScoreGradients(const Head &head, const RowBlock &block, const Chunk &chunk);
+  BackwardRow makeRow(const Head &head, const RowBlock &block, const Chunk &chunk, Value row);
+  void storeRow(Value source, unsigned operand, Value target);
+  void finishChunk(const Head &head, const Chunk &chunk, int64_t sums, unsigned operand);
+  void emitProduct(const Product &product);
+  void emitPanels(const Product &product, Value panel, int64_t count);
+
+  AttentionView &view;
+  LoopCode &code;
+  attention::BackwardMemory memory;
+  MicroKernelShape shape;
+  MicroKernels &microKernels;
+  BackwardRows rows;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ATTENTION_BACKWARDEMITTER_H

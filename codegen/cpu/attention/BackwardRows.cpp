@@ -1,0 +1,69 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits weights, their gradients and those of scores.
+
+#include "codegen/cpu/attention/BackwardRows.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+static constexpr int64_t kColumns = AttentionView::kPanelColumns;
+static constexpr int64_t kLanes = ScoreRows::kLanes, kVectors = kLanes / kColumns;
+
+Value BackwardRows::atPanel(const BackwardRow &row, Value key) {
+  Value panel = code.divide(key, code.constant(kColumns));
+  return at(row.panels, code.multiply(panel, code.constant(row.panelStride)));
+}
+
+Value BackwardRows::whereWeighted(Value weight, Value share) {
+  Value isZero = rows.compare(arith::CmpFPredicate::OEQ, weight, view.splat(0.0));
+  return rows.select(isZero, view.splat(0.0), share);
+}
+
+Value BackwardRows::emitWeights(const BackwardRow &row, Value max, Value sum) {
+  rows.emitScores(row.score);
+  Value reference = code.spread(max, kColumns), divisor = code.spread(sum, kColumns);
+  Value absent = view.splat(-std::numeric_limits<double>::infinity()), factor = view.splat(view.shape.keptScale);
+  bool hasDropout = view.shape.threshold != 0;
+  SmallVector<Value> zeros(kVectors, view.splat(0.0));
+  auto emitKeys = [&](Value block, ValueRange carried) {
+    SmallVector<Value> next, kept = hasDropout ? rows.drawKept(row.score, block) : SmallVector<Value>();
+    for (int64_t i = 0; i < kVectors; ++i) {
+      Value key = code.add(block, code.constant(i * kColumns));
+      Value scorePlace = at(row.score.scores, key), gradientPlace = at(row.gradients, key);
+      Value score = code.load(view.getVectorType(), scorePlace);
+      Value gradient = code.load(view.getVectorType(), gradientPlace);
+      Value exponential = rows.exponential(rows.subtract(score, reference));
+      Value share = arith::DivFOp::create(code.builder, code.loc, exponential, divisor);
+      // Whatever is subtracted from -Inf, -Inf of a row without present keys too, the weight is 0.
+      Value weight = rows.select(rows.compare(arith::CmpFPredicate::OEQ, score, absent), view.splat(0.0), share);
+      code.store(weight, scorePlace);
+      Value taken = weight;
+      if (hasDropout) {
+        taken = rows.select(kept[i], rows.multiply(weight, factor), view.splat(0.0));
+        gradient = rows.select(kept[i], rows.multiply(gradient, factor), view.splat(0.0));
+        code.store(gradient, gradientPlace);
+      }
+      code.store(taken, atPanel(row, key));
+      next.push_back(rows.add(carried[i], whereWeighted(weight, rows.multiply(weight, gradient))));
+    }
+    return next;
+  };
+  SmallVector<Value> lanes = code.loop(code.constant(0), row.score.keys, kLanes, zeros, emitKeys);
+  return rows.reduce(lanes, [&](Value a, Value b) { return rows.add(a, b); });
+}
+
+void BackwardRows::emitScoreGradients(const BackwardRow &row, Value mean) {
+  Value all = code.spread(mean, kColumns), scale = view.splat(view.shape.scale);
+  code.loop(code.constant(0), row.score.keys, kColumns, [&](Value key) {
+    Value place = at(row.gradients, key);
+    Value weight = code.load(view.getVectorType(), at(row.score.scores, key));
+    Value difference = rows.subtract(code.load(view.getVectorType(), place), all);
+    Value gradient = whereWeighted(weight, rows.multiply(rows.multiply(weight, difference), scale));
+    code.store(gradient, place);
+    code.store(gradient, atPanel(row, key));
+  });
+}

@@ -1,0 +1,108 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Family Grad, the backward op of attention.
+
+#ifndef RESID_DIALECT_ATTENTIONGRAD
+#define RESID_DIALECT_ATTENTIONGRAD
+
+include "dialect/Attention.td"
+include "dialect/EqualSizes.td"
+include "dialect/ResidBase.td"
+
+def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments,
+                                     DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>,
+                                     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "the gradients of an attention";
+  let description = [{
+    Takes the gradient of an attention's result back to queries, keys and values. Scores, weights and masks are made
+    again, some queries at a time: there is no array of queries times keys.
+
+    **Formula.** With the scores of [`resid.attention`](attention.md), `p_j = exp(score_j - max)/sum` and
+    `dp_j = dy·v_j`: `ds_j = scale·p_j·(dp_j - Σ p·dp)`, the sum over the keys. `dq = Σ ds_j·k_j` over the keys.
+    `dk_j = Σ ds_j·q` and `dv_j = Σ p_j·dy` over the queries of all heads that read the key. With dropout, `dp_j` is
+    `d_j·(dy·v_j)` and `dv_j` is `Σ d_j·p_j·dy`: `d_j` is 0 where the weight was dropped, else the scale of those kept.
+
+    **Operands and results.**
+    - `dy`: `[batch, heads, queries, size]`, the gradient of the attention's result, of f16, bf16, f32 or f64.
+    - `q`, `k`, `v`: those of the attention.
+    - `statistics`: `max` and `sum`, as `resid.attention` gives them.
+    - `mask`, optional: that of the attention.
+    - `seed`, `step`, `origin_row`, `origin_site`, with the attributes `p` and `site`, optional: those of the attention.
+    - `scale`, `causal`: those of the attention.
+    - `dq`, `dk`, `dv`: the types of `q`, `k` and `v`.
+
+    **Constraints.**
+    - `attention_grad.C1`: tensors are ranked, and of f16, bf16, f32 or f64; a mask may be of i1. Their types have no
+      encoding, and they hold at most 2^47 bytes. `q`, `k` and `v` have rank 4, a mask at most that.
+    - `attention_grad.C2`: the size of a head is static, from 1 to 256, and the same in `q`, `k` and `v`.
+    - `attention_grad.C3`: batch agrees in `q`, `k` and `v`; heads and keys agree in `k` and `v`. Two sizes agree where
+      they are equal or one of them is dynamic.
+    - `attention_grad.C4`: the heads of `k` divide those of `q`, where both numbers are static.
+    - `attention_grad.C5`: the mask broadcasts to `[batch, heads, queries, keys]`.
+    - `attention_grad.C6`: the scale is finite in the arithmetic type.
+    - `attention_grad.C7`: `dy` has the shape of `q`. It is of f64 only where the arithmetic type is.
+    - `attention_grad.C8`: `max` and `sum` have the shape of `q` without its last dimension, and the arithmetic type. The
+      text does not say their types.
+    - `attention_grad.C9`: `seed`, `step`, `p` and `site` are given together.
+    - `attention_grad.C10`: `p` is in [0, 1], and `site` is in [0, 2^32).
+    - `attention_grad.C11`: `origin_row` and `origin_site` are given together, and only with a seed.
+    - `attention_grad.C12`: with a seed, the static sizes amount to at most 2^32 rows, batch·heads·queries, and 2^35
+      keys.
+    - `attention_grad.C13`: `dq`, `dk` and `dv` have the types of `q`, `k` and `v`.
+
+    **Not allowed.** Numbers of heads that do not divide are an error at run time. So is a row, site or step of dropout
+    that is negative or reaches 2^32. Absent keys, their values, and queries without a present key have to be finite: a
+    NaN or an infinity in them may make NaN of any element of dq, dk or dv.
+
+    **Gradient.** None. A gradient is not differentiated again.
+
+    **Rounding.** The *arithmetic type* is f64 if q, k, v or a mask is, else f32. Each step is rounded to it by itself.
+    Only the results are rounded once more, to their types.
+    1. `s_j` is the score of [attention](../numerics.md#attention), and the same keys are absent.
+    2. `p_j = E(s_j - max)/sum`, with the E of attention, and +0 where the key is absent.
+    3. `u_j` is the chain of `fma(dy, v_j, u)` over the size of a head, ascending, from +0. `dp_j` is `u_j`. With
+       dropout, `w_j = p_j·c` and `dp_j = u_j·c` where the weight is kept, and both are +0 where it is dropped; c is the
+       scale of the kept ones. Without dropout, `w_j` is `p_j`.
+    4. `t` is `S(p·dp)` of each chunk of 256 keys, added from +0, the chunks ascending.
+       [S](../numerics.md#the-ordered-sum-s) has key j in lane j mod 64, each product is rounded, and a key with a `p_j`
+       of 0 adds nothing.
+    5. `ds_j = (p_j·(dp_j - t))·scale`, and +0 where `p_j` is 0.
+    6. `dq` is the chain of `fma(ds_j, k_j, dq)` over the present keys, ascending, from +0. `dk_j` and `dv_j` are those of
+       `fma(ds_j, q, dk)` and `fma(w_j, dy, dv)` over the heads that read the key, ascending, and in each its queries,
+       ascending. Each of the three ends with a sum with +0.
+
+    **Example.**
+    ```mlir
+    func.func @attention_grad(%dy: tensor<1x8x?x64xbf16>, %q: tensor<1x8x?x64xbf16>, %k: tensor<1x2x?x64xbf16>,
+                              %v: tensor<1x2x?x64xbf16>, %max: tensor<1x8x?xf32>, %sum: tensor<1x8x?xf32>, %seed: i64,
+                              %step: i64) -> (tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>) {
+      %dq, %dk, %dv = resid.attention_grad %dy, %q, %k, %v statistics(%max, %sum) dropout(%seed, %step)
+           {causal, p = 0.1, site = 3}
+           : tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>
+      return %dq, %dk, %dv : tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Resid_Rows:$dy, Resid_Rows:$q, Resid_Rows:$k, Resid_Rows:$v, Resid_Statistics:$max,
+                       Resid_Statistics:$sum, Optional<Resid_Mask>:$mask, // attention_grad.C1
+                       Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
+                       OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<Resid_F64Attr>:$p,
+                       OptionalAttr<Resid_I64Attr>:$site);
+  let results = (outs Resid_Rows:$dq, Resid_Rows:$dk, Resid_Rows:$dv); // attention_grad.C1
+  let assemblyFormat = [{
+    $dy `,` $q `,` $k `,` $v `statistics` `(` $max `,` $sum `)` (`mask` `(` $mask^ `)`)?
+    (`dropout` `(` $seed^ `,` $step `)`)? (`origin` `(` $origin_row^ `,` $origin_site `)`)? attr-dict `:`
+    custom<AttentionGradTypes>(ref($mask), type($dy), type($q), type($k), type($v), type($max), type($sum), type($mask),
+                               type($dq), type($dk), type($dv))
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// As those of AttentionOp.
+    ::mlir::FloatType getArithmeticType();
+    double getScoreScale();
+    bool hasDropout() { return static_cast<bool>(getSeed()); }
+    int64_t getThreshold();
+  }];
+}
+
+#endif
