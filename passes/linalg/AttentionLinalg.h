@@ -1,8 +1,8 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attention as ops of linalg: its products, scores and masks, which its expansion and its gradient are made of. Between
-// the products, heads are one dimension; in them, the heads that share keys are a dimension of their own. Does not own
-// which ops are made of it, nor in which order.
+// Attention as ops of linalg: its products, scores and masks, which its expansion is made of. Between the products,
+// heads are one dimension; in them, the heads that share keys are a dimension of their own. Does not own in which
+// order.
 
 #ifndef RESID_PASSES_LINALG_ATTENTIONLINALG_H
 #define RESID_PASSES_LINALG_ATTENTIONLINALG_H
@@ -25,7 +25,6 @@ public:
   ImplicitLocOpBuilder &getBuilder() { return b; }
   /// The arithmetic type, which scores and weights are of.
   FloatType getType() { return type; }
-  bool hasGroups() { return isGrouped; }
 
   /// [batch, heads, queries, keys]: with scale and mask, and -Inf for keys that are absent.
   Value createScores();
@@ -33,10 +32,6 @@ public:
   Value drop(Value weights);
   /// [batch, heads, queries, size]: Σ weight·value over the keys.
   Value multiplyValues(Value weights);
-
-  /// Heads of q as heads of k and, in each, those that share its keys; and back.
-  Value split(Value value);
-  Value join(Value value);
 
   /// Combines the elements of a row, beginning with `start`. The last argument of the body is the sum so far.
   Value reduce(ValueRange inputs, double start, function_ref<Value(ValueRange)> combine);
@@ -52,6 +47,9 @@ private:
   using Sizes = SmallVector<OpFoldResult>;
 
   void findSizes();
+  /// Heads of q as heads of k and, in each, those that share its keys; and back.
+  Value split(Value value);
+  Value join(Value value);
   AffineMap getMap(unsigned loops, ArrayRef<unsigned> dimensions);
   SmallVector<AffineMap> getRowMaps(ValueRange inputs);
   AffineMap getMaskMap();
