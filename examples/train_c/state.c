@@ -23,6 +23,10 @@ uint64_t draw(uint64_t seed, uint64_t position) {
   return z ^ (z >> 31);
 }
 
+static int goes_into_stream(const resid_weight *weight) {
+  return !strncmp(weight->name, "down", 4) || !strncmp(weight->name, "out", 3);
+}
+
 /* How large the random numbers of a weight are; 0 for biases, and gains are 1. What goes back into the stream begins
  * small, so that blocks change it little at first. */
 static float get_scale(const resid_weight *weight) {
@@ -31,7 +35,12 @@ static float get_scale(const resid_weight *weight) {
   if (!strncmp(weight->name, "table", 5))
     return 1;
   int64_t inputs = weight->rank == 3 ? weight->shape[0] * weight->shape[1] : weight->shape[1];
-  return sqrtf(3.0f / (float)inputs) * (!strncmp(weight->name, "down", 4) ? 0.35f : 1.0f);
+  return sqrtf(3.0f / (float)inputs) * (goes_into_stream(weight) ? 0.35f : 1.0f);
+}
+
+/* Gains begin at 1. */
+static int is_gain(const resid_weight *weight) {
+  return weight->rank == 1 && strstr(weight->name, "norm") && !strstr(weight->name, "beta");
 }
 
 int start_state(training_state *state, const resid_weight_list *list, uint64_t seed) {
@@ -50,7 +59,7 @@ int start_state(training_state *state, const resid_weight_list *list, uint64_t s
       return 0;
   for (int64_t i = 0; i < list->count; ++i) {
     const resid_weight *weight = &list->weights[i];
-    float scale = get_scale(weight), start = weight->rank == 1 && strstr(weight->name, "norm") ? 1 : 0;
+    float scale = get_scale(weight), start = is_gain(weight) ? 1 : 0;
     for (int64_t j = 0, count = count_elements(weight); j < count; ++j) {
       int64_t place = state->offsets[i] + j;
       float random = (float)(draw(seed, (uint64_t)place) >> 40) / 8388608.0f - 1.0f;

@@ -2,7 +2,8 @@
 //
 // A language model over bytes: from the 16 bytes before each place of a text to the loss at the byte that follows. The
 // embeddings of the 16 are projected into the stream; four pre-norm blocks of an MLP work on it; a last norm and a
-// product give the logits. Without attention, each place is a row of its own.
+// product give the logits. Without attention, each place is a row of its own. Nothing is dropped, so seed and step are
+// not read.
 
 !window = tensor<?x16xi32>
 !bytes = tensor<?xi32>
@@ -18,7 +19,7 @@
 !vector = tensor<128xf32>
 !inner = tensor<512xf32>
 
-func.func @model(%window: !window, %next: !bytes,
+func.func @model(%window: !window, %next: !bytes, %seed: i64, %step: i64,
     %table: !table {resid.weight}, %project: !project {resid.weight}, %project_bias: !vector {resid.weight},
     %norm0: !vector {resid.weight}, %up0: !up {resid.weight}, %up_bias0: !inner {resid.weight}, %down0: !down {resid.weight}, %down_bias0: !vector {resid.weight},
     %norm1: !vector {resid.weight}, %up1: !up {resid.weight}, %up_bias1: !inner {resid.weight}, %down1: !down {resid.weight}, %down_bias1: !vector {resid.weight},
