@@ -60,17 +60,23 @@ def parse_arguments():
 def make_providers(options, shapes):
     side = native.Native(options.build / "lib" / "libresid-benchmarks.so")
     shapes = [*shapes, singles.PHILOX_SHAPE]
-    arrays = native.Arrays(side, max(rows * width for rows, width in shapes) * 4, max(width for _, width in shapes) * 4)
+    arrays = native.Arrays(side, shapes)
     folder = options.out / "kernels"
-    widths = [width for _, width in shapes] + [singles.CALL_SHAPE[1]]
-    libraries = commands.compile_libraries(options, compiled.PATHS, lambda path: compiled.program(path, widths), folder)
+    widths, resid_opt = [width for _, width in shapes] + [singles.CALL_SHAPE[1]], options.build / "bin" / "resid-opt"
+    kernels = compiled.names_of(choose_kernels(options), singles.KERNELS)
+    libraries = commands.compile_libraries(options, compiled.PATHS,
+                                           lambda path: compiled.program(path, kernels, widths, resid_opt), folder)
     return variants.Providers(side, arrays, libraries, peers.find(side, options), options.row_orders)
+
+
+def choose_kernels(options):
+    return [kernel for kernel in cases.ALL_KERNELS if any(part in kernel.name for part in options.only.split(","))]
 
 
 def choose_cases(options, shapes, readers, threads):
     return [cases.Case(kernel, element, rows, width, count, is_read) for is_read in (False, True) for count in threads
-            for element in cases.SIZES for rows, width in (readers if is_read else shapes) for kernel in cases.KERNELS
-            if any(part in kernel.name for part in options.only.split(",")) and (kernel.streams[1] or not is_read)]
+            for element in cases.SIZES for rows, width in (readers if is_read else shapes)
+            for kernel in choose_kernels(options) if kernel.has_reader or not is_read]
 
 
 def remove_pictures(folder):

@@ -57,7 +57,7 @@ def compare(side, residc, schedule, norm, shape):
     """The time with values computed again over the time with local rows."""
     branch, is_drawn, kind = norm
     rows, width = map(int, shape.split("x"))
-    arrays = native.Arrays(side, 4 * rows * width, 4 * width)
+    arrays = native.Arrays(side, [(rows, width)])
     for seed, (name, count, size) in enumerate((("x", rows * width, 4), ("f", rows * width, cases.SIZES[branch]),
                                                 ("gamma", width, 4))):
         side.functions.bench_fill(arrays[name], count, size, seed + 1, 0.25)

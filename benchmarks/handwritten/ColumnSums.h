@@ -74,9 +74,34 @@ RESID_INLINE int64_t groupRows(Order order, int64_t rows) {
   return size;
 }
 
-/// What a chain of 8 rows begins with, and what its sum becomes.
-enum class Begin { Zero, Chain };
-enum class End { Chain, Store, Add, AddAll, Lane, FirstLane };
+/// Of the lanes that have groups; there are at most kRowLanes of them.
+RESID_INLINE int64_t firstGroup(int64_t lane, int64_t groups) {
+  return groups >= kRowLanes ? (lane * groups + kRowLanes - 1) / kRowLanes : lane;
+}
+
+/// The sum of some columns over the lanes from `lane` on, `stride` apart.
+template <int lane, int stride> RESID_INLINE Doubles addLanes(const double *const *table, int64_t column) {
+  if constexpr (stride == kRowLanes)
+    return loadDoubles(table[lane] + column);
+  else
+    return addLanes<lane, 2 * stride>(table, column) + addLanes<lane + stride, 2 * stride>(table, column);
+}
+
+/// Where the rows of f64 of all lanes are. Those between the lanes that have groups are zeros.
+class LaneTable {
+public:
+  LaneTable(const double *memory, int64_t groups, int64_t length)
+      : absent(groups < kRowLanes ? static_cast<size_t>(length) : 0, 0.0) {
+    std::fill(rows, rows + kRowLanes, absent.data());
+    for (int64_t lane = 0; lane < std::min(groups, kRowLanes); ++lane)
+      rows[groups >= kRowLanes ? lane : kRowLanes * lane / groups] = memory + lane * length;
+  }
+  Vector sum(int64_t column) const { return __builtin_convertvector(addLanes<0, 1>(rows, column), Vector); }
+
+private:
+  std::vector<double> absent;
+  const double *rows[kRowLanes];
+};
 
 /// Works on the rows of one lane after the other. `width` is a multiple of 64.
 template <typename Element> class ColumnSums {
@@ -94,7 +119,7 @@ public:
   void addLane(int64_t lane, float *buffer) {
     float *chain = buffer, *block = chain + width, *group = block + width;
     double *total = memory.data() + lane * width;
-    int64_t first = firstGroup(lane), last = firstGroup(lane + 1);
+    int64_t first = firstGroup(lane, groups), last = firstGroup(lane + 1, groups);
     if (order == Order::Wide)
       return addWide(total, first * size, std::min(last * size, rows));
     for (int64_t i = first; i < last; ++i)
@@ -102,27 +127,12 @@ public:
   }
 
   void finish(float *result) {
-    const double *table[kRowLanes] = {};
-    std::vector<double> absent(lanes < kRowLanes ? width : 0, 0.0);
-    std::fill(table, table + kRowLanes, absent.data());
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      table[groups >= kRowLanes ? lane : kRowLanes * lane / groups] = memory.data() + lane * width;
+    LaneTable table(memory.data(), groups, width);
     for (int64_t column = 0; column < width; column += kVectorLanes)
-      storeFloats(result + column, __builtin_convertvector(tree<0, 1>(table, column), Vector));
+      storeFloats(result + column, table.sum(column));
   }
 
 private:
-  int64_t firstGroup(int64_t lane) const {
-    return groups >= kRowLanes ? (lane * groups + kRowLanes - 1) / kRowLanes : lane;
-  }
-
-  template <int lane, int stride> static Doubles tree(const double *const *table, int64_t column) {
-    if constexpr (stride == kRowLanes)
-      return loadDoubles(table[lane] + column);
-    else
-      return tree<lane, 2 * stride>(table, column) + tree<lane + stride, 2 * stride>(table, column);
-  }
-
   /// Adds up to 8 rows and passes their sum on: within registers where it ends a chain.
   template <typename Pass> void addRows(int64_t low, int64_t high, const float *start, const Pass &pass) const {
     const Element *row = x + low * width;

@@ -34,8 +34,13 @@ def named(*kernels, type=None, widths=None):
 
 
 def rowwise(type, *places):
-    """Cases of this type whose kernels write rows, at these places: beyond the cache (True), in it (False)."""
-    return lambda case, beyond: case.type == type and beyond in places and case.kernel.name != "column_sums"
+    """Cases of this type whose forward kernels write rows, at these places: beyond the cache (True), in it (False)."""
+    return lambda case, beyond: (case.type == type and beyond in places and case.kernel.name != "column_sums"
+                                 and not case.kernel.is_backward)
+
+
+def backward(case, beyond):
+    return case.kernel.is_backward
 
 
 BARS = (
@@ -61,6 +66,11 @@ BARS = (
         named("dropout_add_layer_norm", type="f32", widths=NARROW)),
     Bar("add + layer norm against op by op", 1.5, "unfused", named("add_layer_norm")),
     Bar("dropout + add + layer norm against op by op", 1.8, "unfused", named("dropout_add_layer_norm")),
+    Bar("backward against hand-written", 0.95, "hand", backward),
+    Bar("f32 backward of norms, width to 1024, of the limit", 0.70, "limit",
+        named("layer_norm_backward", "rms_norm_backward", type="f32", widths=NARROW)),
+    Bar("dropout + add + layer norm, backward, against op by op", 1.5, "unfused",
+        named("dropout_add_layer_norm_backward")),
     Bar("against the best peer, beyond the cache", 1.0, "peer", lambda case, beyond: beyond),
     Bar("against the best peer, in the cache", 0.95, "peer", lambda case, beyond: not beyond),
 )

@@ -4,6 +4,7 @@
 
 import ctypes
 import dataclasses
+import re
 import resource
 import statistics
 import subprocess
@@ -42,13 +43,26 @@ class Unavailable(Exception):
     """Something that is not measured, with the reason."""
 
 
-def program(path, widths):
-    texts = []
-    for kernel in [kernel.name for kernel in cases.KERNELS] + list(cases.PARTS):
-        for element in cases.SIZES:
-            for width in sorted(set(widths)) if path.fixed_width else [None]:
-                texts.append(cases.specialize(kernel, element, width))
-    return "\n".join(texts)
+def names_of(kernels, others):
+    """These kernels, their parts, and some others, by name."""
+    parts = [name for kernel in kernels for name, _, _ in kernel.parts]
+    return list(dict.fromkeys([*(kernel.name for kernel in kernels), *parts, *others]))
+
+
+def program(path, kernels, widths, resid_opt):
+    forms = [(element, width) for element in cases.SIZES for width in (sorted(set(widths)) if path.fixed_width else [None])]
+    backward = [kernel for kernel in kernels if kernel.endswith(cases.BACKWARD)]
+    texts = [cases.specialize(kernel, *form) for kernel in kernels if kernel not in backward for form in forms]
+    return "\n".join([*texts, backward_program(backward, forms, resid_opt)])
+
+
+def backward_program(kernels, forms, resid_opt):
+    """The backward kernels alone, which the pass makes of the forward ones."""
+    forward = [kernel.removesuffix(cases.BACKWARD) for kernel in kernels]
+    text = "\n".join(cases.specialize(kernel, *form) for kernel in forward for form in forms)
+    passes = [f"--resid-grad=function={cases.function_name(kernel, *form)}" for kernel in forward for form in forms]
+    made = subprocess.run([resid_opt, "-", *passes], input=text, capture_output=True, text=True, check=True).stdout
+    return "".join(re.findall(rf"^  func\.func @\w+{cases.BACKWARD}\(.*?^  }}\n", made, re.MULTILINE | re.DOTALL))
 
 
 def link(object_file, compiler):
@@ -79,9 +93,9 @@ def arguments_of(arrays, case, arguments, results, fixed_width, context):
             values.append(cases.SCALARS[name])
             continue
         values.append(arrays[name])
-        if name in cases.ROW_ARRAYS:
+        if name in (*cases.ROW_ARRAYS, *cases.STATISTICS):
             values.append(case.rows)
-        if not fixed_width:
+        if not fixed_width and name not in cases.STATISTICS:
             values.append(case.width)
     return values + [arrays[name] for name in results]
 

@@ -36,7 +36,7 @@ def measure(native, arrays, plan):
     for size in sizes(4 * arrays.capacity["x"]):
         each = size // 4 // 256 * 256
         ways = [Sequence(native, [make_call(native.by_hand(f"stream_2r2w_{stores}"),
-                                            [0, arrays["x"], arrays["f"], arrays["y"], arrays["s"], each])])
+                                            [0, *(arrays[name] for name in ("x", "f", "t", "y", "s")), each])])
                 for stores in ("plain", "streamed")]
         repeats = [max(1, round(plan.sample_nanoseconds / way.time(2))) for way in ways]
         samples = [[way.time(count) for way, count in zip(ways, repeats)] for _ in range(plan.samples)]

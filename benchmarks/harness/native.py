@@ -4,6 +4,8 @@
 
 import ctypes
 
+from . import cases
+
 MOST_ARGUMENTS = 32
 LARGE_PAGE = 2 << 20
 # Between the starts of two arrays beside whole large pages: arrays at equal offsets share the sets of every cache.
@@ -26,6 +28,8 @@ class Native:
                 ("bench_allocate", ctypes.c_void_p, [ctypes.c_int64]),
                 ("bench_fill", None, [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_double]),
                 ("bench_context", ctypes.c_void_p, [ctypes.c_int32] * 3),
+                ("bench_statistics", None,
+                 [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_double] + [ctypes.c_void_p] * 4),
                 ("bench_scale", None, [ctypes.c_void_p, ctypes.c_int64, ctypes.c_double]),
                 ("bench_sum_error", ctypes.c_double, [ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_void_p]),
                 ("bench_compare", ctypes.c_int64, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]),
@@ -114,12 +118,15 @@ class Memory:
 class Arrays(Memory):
     """The arrays of all cases of row kernels."""
     ROWS = ("x", "f", "y", "s", "t", "expected_y", "expected_s")
-    PARAMETERS = ("gamma", "beta")
-    COLUMNS = (*PARAMETERS, "sums", "expected_sums")
+    COLUMNS = tuple(f"{kind}{name}" for name in cases.COLUMN_ARRAYS for kind in ("", "expected_"))
 
-    def __init__(self, native, row_bytes, column_bytes):
-        super().__init__(native, {name: row_bytes for name in self.ROWS} | {name: column_bytes for name in self.COLUMNS})
+    def __init__(self, native, shapes):
+        sizes = ((self.ROWS, max(rows * width for rows, width in shapes)), (self.COLUMNS, max(width for _, width in shapes)),
+                 (cases.STATISTICS, max(rows for rows, _ in shapes)))
+        super().__init__(native, {name: 4 * size for names, size in sizes for name in names})
 
     def fill(self, case):
-        for seed, name in enumerate(("x", "f", "gamma", "beta")):
+        for seed, name in enumerate(("x", "f", "gamma", "beta", "t")):
             self.native.functions.bench_fill(self[name], *case.extent(name), seed + 1, 0.25)
+        self.native.functions.bench_statistics(self["x"], cases.SIZES[case.type], case.rows, case.width, cases.EPSILON,
+                                               *(self[name] for name in cases.STATISTICS))

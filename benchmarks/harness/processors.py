@@ -83,7 +83,7 @@ def table_of(measure, results, machines):
     """Kernels and types down, machines and shapes across."""
     heads = ["kernel"] + [f"{machine.name} {'x'.join(shape)}" for shape in SHAPES for machine in machines]
     lines = []
-    for kernel in cases.KERNELS:
+    for kernel in cases.ALL_KERNELS:
         for element in cases.SIZES:
             found = [results[machine, shape].get((kernel.name, element), {}) for shape in SHAPES for machine in machines]
             cells = [measure(variants) if "resid" in variants else "" for variants in found]

@@ -34,7 +34,7 @@ def line(title, element, variants):
 def markdown(path):
     """The table, or nothing where that shape was not measured."""
     found = read(path)
-    lines = [line(kernel.title, element, found[kernel.name, element]) for kernel in cases.KERNELS
+    lines = [line(kernel.title, element, found[kernel.name, element]) for kernel in cases.ALL_KERNELS
              for element in cases.SIZES if (kernel.name, element) in found]
     if not lines:
         return None

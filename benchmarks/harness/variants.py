@@ -23,8 +23,9 @@ SUM_ORDERS = tuple((name, f"hand-written, {title}") for name, title in (
                                                                    for n in (32, 64, 128, 256)), ("wide", "terms in f64")))
 # What a caller may say of the results (runtime/resid.h).
 HINTS = ((1, "read-soon", "resid, hint: read soon"), (2, "stream", "resid, hint: past the cache"))
+# The arrays of the backward by hand, some of which a kernel does not need.
+BACKWARD_BY_HAND = ("x", "f", "t", "gamma", *cases.LAYER_STATISTICS, "y", "s", "dgamma", "dbeta")
 LIMIT_STORES = (("plain", "limit, plain stores"), ("streamed", "limit, non-temporal stores"))
-EPSILON, DROPOUT = 1e-5, 0.1  # as in kernels/
 STREAM_STEP = 256  # bytes that the limits work on at a time
 
 
@@ -80,15 +81,16 @@ class Providers:
             return
         for stores, title in LIMIT_STORES:
             function = self.native.by_hand(f"stream_{reads}r{writes}w_{stores}")
-            arguments = [self.native.context(case.threads), a["x"], a["f"], a["y"], a["s"], size]
+            arguments = [self.native.context(case.threads), *(a[name] for name in ("x", "f", "t", "y", "s")), size]
             calls = [make_call(function, arguments), *self.readers(case)]
             yield Variant(f"limit-{stores}", title, "limit", Sequence(self.native, calls, case.threads).time)
 
     def hand_written(self, case):
-        a = self.arrays
-        results = [a[name] for name in (*case.kernel.results, "s")[:2]]
-        arguments = [self.native.context(case.threads), *(a[name] for name in ("x", "f", "gamma", "beta")), *results,
-                     case.rows, case.width, *(cases.SCALARS[name] for name in ("seed", "step"))]
+        names = BACKWARD_BY_HAND if case.kernel.is_backward else ("x", "f", "gamma", "beta", *case.kernel.results, "s")[:6]
+        if case.kernel.name == "rms_norm_backward":
+            names = [{"rstd": "rms"}.get(name, name) for name in names]
+        arguments = [self.native.context(case.threads), *(self.arrays[name] for name in names), case.rows, case.width,
+                     *(cases.SCALARS[name] for name in ("seed", "step"))]
         for stores, title in self.hand_ways(case):
             function = self.native.by_hand(f"hand_{case.kernel.name}_{case.type}_{stores}")
             calls = [make_call(function, arguments), *self.readers(case)]
@@ -133,8 +135,9 @@ class Providers:
             yield Variant(path.name, path.title, "resid", self.sequence(case, path, library, whole), is_exact=True)
         path, library = self.libraries[0]
         if case.kernel.parts:
+            has_bits = not case.kernel.is_rounded_between
             yield Variant("resid-unfused", "resid, op by op", "unfused",
-                          self.sequence(case, path, library, case.kernel.parts), is_exact=True)
+                          self.sequence(case, path, library, case.kernel.parts), is_exact=has_bits, is_close=not has_bits)
 
     def sequence(self, case, path, library, parts, hints=0):
         width = case.width if path.fixed_width else None

@@ -116,6 +116,25 @@ RESID_API void bench_fill(void *array, int64_t count, int64_t size, int64_t seed
   }
 }
 
+/// The statistics of norms with epsilon, of each row, as a forward would hand them on; `rms` is 1 / (root mean square).
+RESID_API void bench_statistics(const void *x, int64_t size, int64_t rows, int64_t width, double epsilon, float *mean,
+                                float *correction, float *rstd, float *rms) {
+  auto n = static_cast<double>(width);
+  for (int64_t row = 0; row < rows; ++row) {
+    double sum = 0, squares = 0;
+    for (int64_t i = row * width; i < (row + 1) * width; ++i) {
+      double value = loadNumber(x, i, size);
+      sum += value;
+      squares += value * value;
+    }
+    double average = sum / n;
+    mean[row] = static_cast<float>(average);
+    correction[row] = static_cast<float>(average - static_cast<double>(mean[row]));
+    rstd[row] = static_cast<float>(1 / std::sqrt(squares / n - average * average + epsilon));
+    rms[row] = static_cast<float>(1 / std::sqrt(squares / n + epsilon));
+  }
+}
+
 /// Multiplies `count` numbers of f32 by a factor.
 RESID_API void bench_scale(float *array, int64_t count, double factor) {
   for (int64_t i = 0; i < count; ++i)

@@ -3,7 +3,7 @@
 // What the memory can do: the streams of a kernel without its arithmetic. Compiled once for each set of instructions.
 // Of one form, in bytes, a multiple of 256; arrays begin at cache lines:
 //   int32_t <instructions>_stream_<reads>r<writes>w_<stores>(const resid_ctx *ctx, const void *in0, const void *in1,
-//       void *out0, void *out1, int64_t bytes)
+//       const void *in2, void *out0, void *out1, int64_t bytes)
 
 #include "benchmarks/handwritten/Elements.h"
 #include "runtime/resid.h"
@@ -17,7 +17,7 @@ enum class Stores { Plain, Streamed };
 constexpr int64_t kTaskBytes = 256 << 10, kPiece = sizeof(Integers), kStep = 256;
 
 struct Streams {
-  const char *inputs[2];
+  const char *inputs[3];
   char *outputs[2];
   int64_t bytes, taskBytes;
 };
@@ -29,49 +29,51 @@ template <Stores stores> inline void storePiece(char *to, Integers value) {
     storeBits(to, value);
 }
 
-template <int count, Stores stores> void copyRange(const Streams &streams, int64_t first, int64_t last) {
+template <int reads, int writes, Stores stores> void copyRange(const Streams &streams, int64_t first, int64_t last) {
   for (int64_t at = first; at < last; at += kStep)
     for (int64_t piece = at; piece < at + kStep; piece += kPiece) {
-      Integers a = loadBits(streams.inputs[0] + piece);
-      if constexpr (count == 1) {
-        storePiece<stores>(streams.outputs[0] + piece, a);
-      } else {
-        Integers b = loadBits(streams.inputs[1] + piece);
-        storePiece<stores>(streams.outputs[0] + piece, addBits(a, b));
-        storePiece<stores>(streams.outputs[1] + piece, xorBits(a, b));
+      Integers sum = loadBits(streams.inputs[0] + piece), other = sum;
+      for (int i = 1; i < reads; ++i) {
+        Integers next = loadBits(streams.inputs[i] + piece);
+        other = xorBits(sum, next);
+        sum = addBits(sum, next);
       }
+      storePiece<stores>(streams.outputs[0] + piece, sum);
+      if constexpr (writes == 2)
+        storePiece<stores>(streams.outputs[1] + piece, other);
     }
   if constexpr (stores == Stores::Streamed)
     _mm_sfence();
 }
 
-template <int count, Stores stores> int32_t copyAll(const resid_ctx *context, Streams streams) {
+template <int reads, int writes, Stores stores> int32_t copyAll(const resid_ctx *context, Streams streams) {
   auto run = [](void *argument, int64_t task) {
     const auto &all = *static_cast<const Streams *>(argument);
     int64_t first = task * all.taskBytes, last = first + all.taskBytes;
-    copyRange<count, stores>(all, first, last < all.bytes ? last : all.bytes);
+    copyRange<reads, writes, stores>(all, first, last < all.bytes ? last : all.bytes);
   };
   if (context && context->parallel_for)
     context->parallel_for(context->user, (streams.bytes + kTaskBytes - 1) / kTaskBytes, run, &streams);
   else
-    copyRange<count, stores>(streams, 0, streams.bytes);
+    copyRange<reads, writes, stores>(streams, 0, streams.bytes);
   return RESID_OK;
 }
 
 } // namespace
 
-#define RESID_STREAM(COUNT, NAME, STORES)                                                                              \
-  extern "C" RESID_API int32_t RESID_FOR_ISA(stream_##COUNT##r##COUNT##w_##NAME)(                                      \
-      const resid_ctx *ctx, const void *in0, const void *in1, void *out0, void *out1, int64_t bytes) {                 \
-    return copyAll<COUNT, Stores::STORES>(ctx, {{static_cast<const char *>(in0), static_cast<const char *>(in1)},      \
-                                                {static_cast<char *>(out0), static_cast<char *>(out1)},                \
-                                                bytes,                                                                 \
-                                                kTaskBytes});                                                          \
+#define RESID_STREAM(READS, WRITES, NAME, STORES)                                                                      \
+  extern "C" RESID_API int32_t RESID_FOR_ISA(stream_##READS##r##WRITES##w_##NAME)(                                     \
+      const resid_ctx *ctx, const char *in0, const char *in1, const char *in2, char *out0, char *out1,                 \
+      int64_t bytes) {                                                                                                 \
+    return copyAll<READS, WRITES, Stores::STORES>(ctx, {{in0, in1, in2}, {out0, out1}, bytes, kTaskBytes});            \
   }
-RESID_STREAM(1, plain, Plain)
-RESID_STREAM(1, streamed, Streamed)
-RESID_STREAM(2, plain, Plain)
-RESID_STREAM(2, streamed, Streamed)
+#define RESID_STREAMS(READS, WRITES)                                                                                   \
+  RESID_STREAM(READS, WRITES, plain, Plain)                                                                            \
+  RESID_STREAM(READS, WRITES, streamed, Streamed)
+RESID_STREAMS(1, 1)
+RESID_STREAMS(2, 1)
+RESID_STREAMS(2, 2)
+RESID_STREAMS(3, 2)
 
 namespace {
 

@@ -8,7 +8,8 @@ import types
 
 from . import Unavailable, spins, timed
 from .. import cases
-from ..variants import EPSILON, DROPOUT, Variant
+from ..cases import DROPOUT, EPSILON
+from ..variants import Variant
 
 
 MODES = []
@@ -96,12 +97,43 @@ def make_tensors(torch, case, arrays):
     """The harness's arrays, not copies."""
     kinds = {"f32": torch.float32, "bf16": torch.bfloat16}
     found = {}
-    for name in ("x", "f", "gamma", "beta", "y", "s", cases.COLUMN_SUMS):
+    for name in ("x", "f", "t", "gamma", "beta", "y", "s", cases.COLUMN_SUMS):
         shape = (case.rows, case.width) if name in cases.ROW_ARRAYS else (case.width,)
         memory = (ctypes.c_byte * case.bytes_of(name)).from_address(arrays[name])
         kind = kinds["f32" if name == cases.COLUMN_SUMS else case.type]
         found[name] = torch.frombuffer(memory, dtype=kind).view(shape)
     return found
+
+
+def forward_functions(torch):
+    """Kernel -> what its backward is the backward of: a function of x, f and parameters."""
+    norm = torch.nn.functional
+
+    def dropout_add_layer_norm(x, f, gamma, beta):
+        total = x + norm.dropout(f, DROPOUT, training=True)
+        return norm.layer_norm(total, x.shape[-1:], gamma, beta, EPSILON), total
+
+    return {"layer_norm_backward": lambda x, gamma, beta: norm.layer_norm(x, x.shape[-1:], gamma, beta, EPSILON),
+            "rms_norm_backward": lambda x, gamma: norm.rms_norm(x, x.shape[-1:], gamma, EPSILON),
+            "dropout_add_layer_norm_backward": dropout_add_layer_norm}
+
+
+def backward_function(torch, case, arrays, forward):
+    """The gradients by the graph of one forward, which every call goes through again; their results are new tensors."""
+    inputs = {"layer_norm_backward": ("x", "gamma", "beta"), "rms_norm_backward": ("x", "gamma"),
+              "dropout_add_layer_norm_backward": ("x", "f", "gamma", "beta")}[case.kernel.name]
+    # Tensors that are made in inference mode have no gradients.
+    with torch.inference_mode(False), torch.enable_grad():
+        tensors = make_tensors(torch, case, arrays)
+        leaves = [tensors[name].detach().requires_grad_() for name in inputs]
+        results = forward(*leaves)
+        results = results if isinstance(results, tuple) else (results,)
+    gradients = [tensors[name] for name in ("f", "t")[:len(results)]]
+
+    def run():
+        with torch.inference_mode(False):
+            return torch.autograd.grad(results, leaves, gradients, retain_graph=True)
+    return run
 
 
 class PyTorch:
@@ -113,7 +145,11 @@ class PyTorch:
 
     def variants(self, case, arrays):
         self.torch.set_num_threads(case.threads)
-        run = timed(eager_function(self.torch, case, make_tensors(self.torch, case, arrays)), case.threads)
+        if case.kernel.is_backward:
+            function = backward_function(self.torch, case, arrays, forward_functions(self.torch)[case.kernel.name])
+        else:
+            function = eager_function(self.torch, case, make_tensors(self.torch, case, arrays))
+        run = timed(function, case.threads)
         return [Variant("pytorch", "PyTorch", "peer", run, spins=spins(case))]
 
 
@@ -135,6 +171,8 @@ class PyTorchCompiled:
 
     def variants(self, case, arrays):
         self.torch.set_num_threads(case.threads)
+        if case.kernel.is_backward:
+            return self.backward_variants(case, arrays)
         tensors, compiled = make_tensors(self.torch, case, arrays), self.compile(case)
         arguments = [tensors[name] for name in (*case.kernel.arguments, *case.kernel.results) if name in tensors]
         self.first_call(compiled, arguments)
@@ -143,6 +181,16 @@ class PyTorchCompiled:
         is_close = "dropout" not in case.kernel.name and case.kernel.name != "column_sums"
         return [Variant("pytorch-compiled", "PyTorch, compiled", "peer", run, is_close=is_close,
                         spins=spins(case))]
+
+    def backward_variants(self, case, arrays):
+        if case not in self.compiled:
+            forward = forward_functions(self.torch)[case.kernel.name]
+            own = types.FunctionType(forward.__code__.replace(co_name=f"{case.kernel.name}_{len(self.compiled)}"),
+                                     forward.__globals__, closure=forward.__closure__)
+            self.compiled[case] = self.torch.compile(own, dynamic=False)
+        function = backward_function(self.torch, case, arrays, self.compiled[case])
+        self.first_call(function, ())
+        return [Variant("pytorch-compiled", "PyTorch, compiled", "peer", timed(function, case.threads), spins=spins(case))]
 
     def first_call(self, compiled, arguments):
         """The call that compiles; where that fails (no C++ compiler) it fails for all cases."""

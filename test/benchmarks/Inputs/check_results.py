@@ -11,7 +11,10 @@ import sys
 import xml.etree.ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
-KERNELS = {"add_layer_norm": 7, "dropout_add_layer_norm": 7, "layer_norm": 6, "column_sums": 4}  # with the least number of variants
+# With the least number of variants.
+KERNELS = {"add_layer_norm": 7, "dropout_add_layer_norm": 7, "layer_norm": 6, "column_sums": 4, "layer_norm_backward": 8,
+           "rms_norm_backward": 8, "dropout_add_layer_norm_backward": 9}
+READ = 3  # so many of them are measured with a reader of their results, too
 
 
 def check_csv(path):
@@ -31,7 +34,7 @@ def check_csv(path):
                         assert {"resid", "resid-any-width", "resid-scalar", "limit-read"} <= set(names), names
                         continue
                     assert {"resid", "limit-plain", "hand-streamed"} <= set(names), names
-                    assert ("resid-unfused" in names) == (kernel != "layer_norm"), names
+                    assert ("resid-unfused" in names) == ("add_" in kernel), names
     # With a reader of the results: what the caller could have told the kernel stands beside it, and no peer.
     read = {row["variant"] for row in rows if row["reader"] == "1"}
     assert {"resid", "resid-hint-read-soon", "resid-hint-stream", "limit-plain", "hand-plain"} <= read, read
@@ -54,9 +57,9 @@ def check_markdown(path):
     # As a reader would give it: the flags of the test, less those that the Makefile gives.
     assert "Command: `make bench BENCH_FLAGS='--smoke --row-orders --cc=" in path.read_text(), path.read_text()[:400]
     assert "Peers: none." in path.read_text()
-    # Bars, single numbers, the limit; then kernels of two types on one and two threads, alone and, where they write rows,
-    # with a reader.
-    assert tables == 3 + len(KERNELS) * 2 * 2 + (len(KERNELS) - 1) * 2 * 2, tables
+    # Bars, single numbers, the limit; then kernels of two types on one and two threads, alone and, some of them, with a
+    # reader.
+    assert tables == 3 + (len(KERNELS) + READ) * 2 * 2, tables
 
 
 def check_pictures(folder):

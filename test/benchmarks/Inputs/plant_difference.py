@@ -11,7 +11,7 @@ sys.path.insert(0, sys.argv[1])
 from harness import cases, measure, native, variants  # noqa: E402
 
 side = native.Native(pathlib.Path(sys.argv[2]) / "lib" / "libresid-benchmarks.so")
-arrays = native.Arrays(side, 4096, 4096)
+arrays = native.Arrays(side, [(2, 512)])
 case = cases.Case(cases.KERNELS[3], "f32", 2, 16, 1)
 
 
