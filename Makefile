@@ -14,6 +14,7 @@
 #   make bench-products   measures matrix products beside the processor's peak and peers (docs/measurements/products.md)
 #   make bench-attention  measures attention beside peers (docs/measurements/attention.md)
 #   make bench-layer  measures whole Transformer layers, their parts, and generation of tokens beside peers (docs/measurements/layer.md)
+#   make bench-training   measures the training step of a small GPT beside PyTorch (docs/measurements/training.md)
 #   make accuracy     prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
 #   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then the next three
 #   make fuzz-gradients   compares the gradients of 50,000 random programs with numeric ones (docs/fuzz.md)
@@ -28,7 +29,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-peers bench-docs accuracy setup configure clean check-contractions check-full
+.PHONY: all install deb demo check check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-peers bench-docs accuracy setup configure clean check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -118,7 +119,7 @@ bench bench-quick: configure
 	$(BUILD_BENCH)
 	$(RUN_BENCH) $(if $(filter bench-quick,$@),--quick)
 
-bench-products bench-attention bench-layer: configure
+bench-products bench-attention bench-layer bench-training: configure
 	$(BUILD_BENCH)
 	python3 benchmarks/$(@:bench-%=%).py $(BENCH_FOLDERS) $(BENCH_FLAGS)
 
