@@ -33,8 +33,9 @@ def write_program(benchmarks, path):
     sys.path.insert(0, str(benchmarks))
     from harness import cases
     names = [kernel.name for kernel in cases.KERNELS]
+    parts = {name for kernel in cases.KERNELS for name, _, _ in kernel.parts}.difference(names)
     forms = [(name, element) for name in names for element in ("f32", "bf16")]
-    forms += [(name, "bf16") for name in cases.PARTS] + [(name, "f16") for name in HALF_KERNELS]
+    forms += [(name, "bf16") for name in sorted(parts)] + [(name, "f16") for name in HALF_KERNELS]
     path.write_text("".join(cases.specialize(name, element, WIDTH) for name, element in forms))
 
 
