@@ -26,8 +26,8 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
     plan.plainReason = "the schedule says so";
   else if (!target.isX86)
     plan.plainReason = "the CPU is no x86-64";
-  else if (kernel.hasAccumulated())
-    plan.plainReason = "sums down the rows are in the cache beside them";
+  else if (findChainPhase(kernel))
+    plan.plainReason = "eight rows of a sum are worked on together";
   else if (!(plan.streamed = StreamedRows::plan(kernel, target.schedule.table)))
     plan.plainReason = "no row is stored along its columns, a store depends on a condition, or rows that later phases "
                        "read do not fit onto the stack";
@@ -49,6 +49,8 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
     plan.singleReason = *batchObstacle;
   else if (!plan.streamed)
     plan.singleReason = "no row is written past the cache";
+  else if (kernel.hasAccumulated())
+    plan.singleReason = "each row is added to sums down the rows";
   else if (order == RowOrder::Single || order == RowOrder::Batched)
     plan.singleReason = "the schedule says so";
   else if (std::optional<std::string> obstacle = findPipelineObstacle(kernel, target))

@@ -67,6 +67,21 @@ std::optional<std::string> cpu::findBatchObstacle(rows::KernelOp kernel, int64_t
   return std::nullopt;
 }
 
+/// The operations of a phase's body at most that are emitted eight times.
+static constexpr int64_t kMostChainOperations = 48;
+
+rows::PhaseOp cpu::findChainPhase(rows::KernelOp kernel) {
+  rows::PhaseOp only;
+  unsigned count = 0;
+  kernel.walk([&](rows::PhaseOp phase) {
+    only = phase;
+    ++count;
+  });
+  bool isFit = kernel.hasAccumulated() && count == 1 && only->getParentOp() == kernel && only.getReduced().empty() &&
+               int64_t(only.getBody().front().getOperations().size()) <= kMostChainOperations;
+  return isFit ? only : nullptr;
+}
+
 static bool hasPhase(Operation &op) {
   return op.walk([](rows::PhaseOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }

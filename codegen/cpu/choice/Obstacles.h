@@ -19,6 +19,10 @@ bool isColumnNumber(Operation *op);
 /// Why the vector path cannot take a kernel.
 std::optional<std::string> findVectorObstacle(rows::KernelOp kernel);
 
+/// The phase of a kernel with sums down the rows, where it is the only one and short: eight rows of a chain are then
+/// worked on together (rows/VectorChains.cpp), and none is written past the cache.
+rows::PhaseOp findChainPhase(rows::KernelOp kernel);
+
 /// Why a kernel's rows cannot be worked on in batches of so many columns (rows/BatchedRows.cpp).
 std::optional<std::string> findBatchObstacle(rows::KernelOp kernel, int64_t columns);
 

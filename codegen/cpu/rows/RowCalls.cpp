@@ -76,26 +76,25 @@ void RowKernels::emitSumCalls(RowCall &call, ValueRange values) {
   OpBuilder builder(use.kernel);
   Location loc = use.kernel.getLoc();
   int64_t taskElements = target.schedule.table.taskElements;
-  auto calling = [loc](func::FuncOp function) {
-    return [=](OpBuilder &at, ValueRange visible, Value low, Value high) {
-      SmallVector<Value> operands(visible);
-      operands.append({low, high});
-      func::CallOp::create(at, loc, function, operands);
-    };
-  };
   auto partition = rows::RowPartition::create(builder, loc, use.addresses.rows);
   Value lanes = builder.createOrFold<arith::MaxSIOp>(loc, partition.lanes, constantI64(builder, loc, 1));
   Value laneRows = builder.createOrFold<arith::CeilDivSIOp>(loc, use.addresses.rows, lanes);
   Value elements = builder.createOrFold<arith::MulIOp>(loc, laneRows, use.addresses.width);
-  code.task.emitCalls(use, values, TaskUnits::cut(builder, loc, partition.lanes, elements, taskElements),
-                      calling(code.functions.getRows()));
+  code.task.emitCalls(
+      use, values, TaskUnits::cut(builder, loc, partition.lanes, elements, taskElements),
+      [&](OpBuilder &at, ValueRange visible, Value low, Value high) { callRows(at, call, visible, low, high); });
   Value none = constantI64(builder, loc, 0);
   Value hasRows = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, use.addresses.rows, none);
   Value columns = builder.createOrFold<arith::SelectOp>(loc, hasRows, use.addresses.width, none);
   // Each element is made of 64 lanes, which are read quickly. Tasks begin at whole chunks.
   int64_t taskColumns = llvm::alignTo(llvm::divideCeil(taskElements, rows::kSumLanes / 4), rows::kLanes);
-  code.resultTask.emitCalls(use, values, TaskUnits{columns, constantI64(builder, loc, taskColumns)},
-                            calling(code.functions.getResults()));
+  ValueRange arguments = code.functions.getPlan().streamed ? values.drop_back() : values;
+  code.resultTask.emitCalls(use, arguments, TaskUnits{columns, constantI64(builder, loc, taskColumns)},
+                            [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
+                              SmallVector<Value> operands(visible);
+                              operands.append({low, high});
+                              func::CallOp::create(at, loc, code.functions.getResults(), operands);
+                            });
 }
 
 void RowKernels::emitCalls(RowCall &call) {

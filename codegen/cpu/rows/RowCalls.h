@@ -42,8 +42,8 @@ public:
 
   /// What callRows needs of a call, made at the builder's position.
   SmallVector<Value> makeValues(OpBuilder &builder, RowCall &call);
-  /// Runs the rows [low, high) of a kernel without sums down the rows. `values` are those of makeValues, where they are
-  /// visible.
+  /// Runs the rows [low, high) of a kernel, or with sums down the rows the lanes. `values` are those of makeValues,
+  /// where they are visible.
   static void callRows(OpBuilder &at, const RowCall &call, ValueRange values, Value low, Value high);
 
 private:

@@ -82,10 +82,24 @@ void RowFunctions::emitSums(OpBuilder &builder, KernelBody &body, Form form) {
   }
   VectorFunction function(builder, body.entry, body.addresses, target);
   Value one = constantI64(builder, kernel.getLoc(), 1);
-  CachedMemory memory(allocateLocalRows(function, kernel, one));
-  VectorPrefetches prefetches(function, PrefetchScope::MaskedColumns, one);
-  RareBranchCaller emitter(function, body.mapping, memory, prefetches, rareFunctions);
+  std::unique_ptr<RowMemory> memory = createMemory(function, form, one);
+  VectorPrefetches prefetches(function, choosePrefetches(form), one);
+  RareBranchCaller emitter(function, body.mapping, *memory, prefetches, rareFunctions);
   sums.emitLanes(emitter, low, high, [&](Value first, Value end) { emitVectorChain(emitter, kernel, first, end); });
+  memory->finish(kernel.getLoc());
+}
+
+std::unique_ptr<RowMemory> RowFunctions::createMemory(VectorFunction &function, Form form, Value batchRows) {
+  ScratchRows local = allocateLocalRows(function, shared.getFirst().kernel, batchRows);
+  if (form != Form::Stream)
+    return std::make_unique<CachedMemory>(std::move(local));
+  return std::make_unique<StreamedMemory>(std::move(local), function, *plan.streamed, batchRows);
+}
+
+PrefetchScope RowFunctions::choosePrefetches(Form form) const {
+  if (form != Form::Stream)
+    return PrefetchScope::MaskedColumns;
+  return plan.prefetch ? PrefetchScope::RowsAhead : PrefetchScope::Nothing;
 }
 
 void RowFunctions::emitVectorRows(OpBuilder &builder, KernelBody &body, Form form) {
@@ -96,16 +110,8 @@ void RowFunctions::emitVectorRows(OpBuilder &builder, KernelBody &body, Form for
   VectorFunction function(builder, body.entry, body.addresses, target);
   Value batchRows = order == RowOrder::Batched ? emitBatchRows(function, loc, plan.getBatchColumns(isStream))
                                                : constantI64(builder, loc, 1);
-  ScratchRows local = allocateLocalRows(function, kernel, batchRows);
-  std::unique_ptr<RowMemory> memory;
-  PrefetchScope scope = PrefetchScope::MaskedColumns;
-  if (!isStream) {
-    memory = std::make_unique<CachedMemory>(std::move(local));
-  } else {
-    memory = std::make_unique<StreamedMemory>(std::move(local), function, *plan.streamed, batchRows);
-    scope = plan.prefetch ? PrefetchScope::RowsAhead : PrefetchScope::Nothing;
-  }
-  VectorPrefetches prefetches(function, scope, batchRows);
+  std::unique_ptr<RowMemory> memory = createMemory(function, form, batchRows);
+  VectorPrefetches prefetches(function, choosePrefetches(form), batchRows);
   RareBranchCaller emitter(function, body.mapping, *memory, prefetches, rareFunctions);
   if (form == Form::LoneRow)
     return emitLoneRow(emitter, kernel);

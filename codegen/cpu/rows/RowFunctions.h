@@ -8,6 +8,8 @@
 #define RESID_CODEGEN_CPU_ROWS_ROWFUNCTIONS_H
 
 #include "codegen/cpu/choice/KernelPlan.h"
+#include "codegen/cpu/rows/RowMemory.h"
+#include "codegen/cpu/rows/VectorPrefetches.h"
 #include "codegen/kernels/KernelFunctions.h"
 #include "codegen/kernels/RareBranches.h"
 
@@ -30,12 +32,12 @@ public:
   /// What completes sums down the rows, for a range of columns; null where there are none. The range of getRows() is
   /// one of lanes then.
   func::FuncOp getResults() const { return resultFunction; }
-  /// What writes rows past the cache; where the plan streams.
+  /// What writes rows past the cache; where the plan streams. Its range is that of getRows().
   func::FuncOp getStream() const { return streamFunction; }
 
 private:
   /// The rows [low, high) through the cache (with sums down the rows, the lanes), row 0 alone, the rows [low, high)
-  /// past the cache; the columns [low, high) of sums.
+  /// past the cache (with sums, the lanes); the columns [low, high) of sums.
   enum class Form { Rows, LoneRow, Stream, Results };
 
   void setAttributes(func::FuncOp function, ArrayRef<StringRef> more = {}) const;
@@ -43,6 +45,8 @@ private:
   void emitRows(OpBuilder &builder, kernels::KernelBody &body, Form form);
   void emitSums(OpBuilder &builder, kernels::KernelBody &body, Form form);
   void emitVectorRows(OpBuilder &builder, kernels::KernelBody &body, Form form);
+  std::unique_ptr<RowMemory> createMemory(VectorFunction &function, Form form, Value batchRows);
+  PrefetchScope choosePrefetches(Form form) const;
 
   kernels::KernelFunctions shared;
   KernelPlan plan;

@@ -5,6 +5,7 @@
 
 #include "codegen/cpu/rows/SumRows.h"
 
+#include "codegen/cpu/choice/Obstacles.h"
 #include "codegen/rows/ElementMemory.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,9 +17,6 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
-
-/// The operations of a phase's body at most that are emitted eight times.
-static constexpr int64_t kMostOperations = 48;
 
 //===------------------------------------------- terms ------------------------------------------------------------===//
 
@@ -58,19 +56,6 @@ void VectorBody::storeTerm(rows::AccumulateOp term, const Parts &values, bool is
 }
 
 //===------------------------------------------- chains -----------------------------------------------------------===//
-
-/// The phase, where it is the only one and short.
-static rows::PhaseOp findOnlyPhase(rows::KernelOp kernel) {
-  rows::PhaseOp only;
-  unsigned count = 0;
-  kernel.walk([&](rows::PhaseOp phase) {
-    only = phase;
-    ++count;
-  });
-  bool isFit = count == 1 && only->getParentOp() == kernel && only.getReduced().empty() &&
-               int64_t(only.getBody().front().getOperations().size()) <= kMostOperations;
-  return isFit ? only : nullptr;
-}
 
 /// Short rows are many short streams, which processors find too late: what a row of the next chain reads, into a level
 /// of the cache.
@@ -180,7 +165,7 @@ void cpu::emitVectorChain(VectorRowEmitter &emitter, rows::KernelOp kernel, Valu
   OpBuilder &builder = emitter.getBuilder();
   Location loc = kernel.getLoc();
   auto emitSingle = [&] { emitChain(emitter, kernel, emitter.getFunction().addresses.width, low, high); };
-  rows::PhaseOp phase = findOnlyPhase(kernel);
+  rows::PhaseOp phase = findChainPhase(kernel);
   if (!phase)
     return emitSingle();
   Value count = arith::SubIOp::create(builder, loc, high, low), all = constantI64(builder, loc, rows::kChainRows);

@@ -6,6 +6,7 @@
 
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -30,36 +31,90 @@ void VectorPrefetches::choose(rows::PhaseOp phase, const RowPointers &pointers, 
   }
 }
 
+/// Rows that several phases read and that take at most so many bytes stay in the first level of the cache, of 32 KiB or
+/// more, beside the sums down the rows (docs/measurements/schedule.md, section backward).
+static constexpr int64_t kFirstLevelBytes = 16 << 10;
+
+/// The phases that read a row of an input, first and last, by their numbers; none where no phase does.
+std::optional<std::pair<int64_t, int64_t>> VectorPrefetches::findReaders(ArrayRef<rows::PhaseOp> phases,
+                                                                         unsigned operand) {
+  auto kernel = cast<rows::KernelOp>(phases.front()->getParentOp());
+  const OperandAddress &address = function.addresses.operands[operand];
+  std::optional<std::pair<int64_t, int64_t>> found;
+  if (!kernel.isAlongColumns(operand) || !address.linearStride)
+    return found;
+  for (auto [number, phase] : llvm::enumerate(phases))
+    if (llvm::any_of(kernel.getRowArgument(operand).getUsers(),
+                     [&, reader = phase](Operation *user) { return user->getParentOp() == reader; }))
+      found = {found ? found->first : number, number};
+  return found;
+}
+
+/// Bytes that a column takes in all inputs which several phases read.
+int64_t VectorPrefetches::countBytesReadAgain(ArrayRef<rows::PhaseOp> phases) {
+  auto kernel = cast<rows::KernelOp>(phases.front()->getParentOp());
+  int64_t bytes = 0;
+  for (unsigned operand = 0; operand < kernel.getInputs().size(); ++operand)
+    if (auto readers = findReaders(phases, operand); readers && readers->first != readers->second)
+      bytes += rows::getElementBytes(function.addresses.operands[operand].elementType);
+  return bytes;
+}
+
+/// Rows ahead (i64) that a kernel with sums down the rows asks for, from its last phase, and 0 where it asks as others
+/// do: such rows must not drive the sums out of the first level, as columns that are asked for within a row would. The
+/// row that follows at once would be asked for too late. Made where the width is known; a constant where it is.
+Value VectorPrefetches::getSumRowsAhead(ArrayRef<rows::PhaseOp> phases) {
+  if (sumRowsAhead)
+    return sumRowsAhead;
+  Value width = function.addresses.width;
+  Location loc = width.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(width);
+  Value none = constantI64(builder, loc, 0), one = constantI64(builder, loc, 1);
+  int64_t bytesOfColumn = countBytesReadAgain(phases);
+  if (bytesOfColumn == 0 || !cast<rows::KernelOp>(phases.front()->getParentOp()).hasAccumulated())
+    return sumRowsAhead = none;
+  Value some = builder.createOrFold<arith::MaxSIOp>(loc, width, one);
+  Value bytes = builder.createOrFold<arith::MulIOp>(loc, some, constantI64(builder, loc, bytesOfColumn));
+  Value all = constantI64(builder, loc, function.target.schedule.table.sumPrefetchBytes);
+  Value count = builder.createOrFold<arith::CeilDivUIOp>(loc, all, bytes);
+  Value stay = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, bytes,
+                                                   constantI64(builder, loc, kFirstLevelBytes));
+  return sumRowsAhead = builder.createOrFold<arith::SelectOp>(loc, stay, count, none);
+}
+
 /// Memory would idle while the later phases of a row work on what the first one has read. So a phase that reads a row
 /// of an input asks for what it reads some steps later; the phases after it, each for some of these inputs, ask for the
-/// next row, into the second level. Rows that are shared by all rows are left alone.
+/// next row, into the second level. With getSumRowsAhead(), the last phase asks for all of a row. Rows that are shared
+/// by all rows are left alone.
 SmallVector<Prefetch> VectorPrefetches::getRowsAhead(rows::PhaseOp phase, const RowPointers &pointers,
                                                      int64_t bytesAhead) {
+  Location loc = phase.getLoc();
   auto kernel = cast<rows::KernelOp>(phase->getParentOp());
   auto phases = llvm::to_vector(kernel.getBody().front().getOps<rows::PhaseOp>());
-  unsigned position = llvm::find(phases, phase) - phases.begin();
+  int64_t position = llvm::find(phases, phase) - phases.begin(), last = phases.size() - 1;
+  Value sumRows = getSumRowsAhead(phases), none = constantI64(builder, loc, 0);
+  std::optional<int64_t> knownRows = getConstantIntValue(sumRows);
+  Value hasNone = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, sumRows, none);
+  Value rowsAhead = builder.createOrFold<arith::SelectOp>(loc, hasNone, batchRows, sumRows);
   SmallVector<Prefetch> prefetches;
   for (unsigned operand = 0; operand < kernel.getInputs().size(); ++operand) {
+    auto readers = findReaders(phases, operand);
+    if (!readers)
+      continue;
     const OperandAddress &address = function.addresses.operands[operand];
-    BlockArgument row = kernel.getRowArgument(operand);
-    auto reads = [&](rows::PhaseOp candidate) {
-      return llvm::any_of(row.getUsers(), [&](Operation *user) { return user->getParentOp() == candidate; });
-    };
-    unsigned first = llvm::find_if(phases, reads) - phases.begin();
-    if (!kernel.isAlongColumns(operand) || !address.linearStride || first == phases.size())
+    int64_t first = readers->first;
+    bool isForRow = knownRows == 0 ? first < position && operand % (last - first) == position - 1 - first
+                                   : position == last && (first < last || knownRows);
+    if (!isForRow && (first != position || knownRows > 0))
       continue;
-    int64_t ahead = bytesAhead / rows::getElementBytes(address.elementType);
-    bool isNext = first < position && operand % (phases.size() - 1 - first) == position - 1 - first;
-    Value next = address.linearStride;
-    if (isNext)
-      next = builder.createOrFold<arith::MulIOp>(phase.getLoc(), next, batchRows);
-    Value offset = isNext ? next : constantI64(builder, phase.getLoc(), ahead);
-    if (!isNext && first != position)
-      continue;
-    Value start = pointers.lookup(row);
-    Value pointer =
-        LLVM::GEPOp::create(builder, phase.getLoc(), start.getType(), address.elementType, start, ValueRange(offset));
-    prefetches.push_back({pointer, address.elementType, isNext ? 2u : 1u});
+    Value columns = constantI64(builder, loc, bytesAhead / rows::getElementBytes(address.elementType));
+    // Where the width decides, a phase asks for what it reads itself instead, which costs little.
+    Value offset = isForRow ? builder.createOrFold<arith::MulIOp>(loc, address.linearStride, rowsAhead)
+                            : builder.createOrFold<arith::SelectOp>(loc, hasNone, columns, none);
+    Value start = pointers.lookup(kernel.getRowArgument(operand));
+    Value pointer = LLVM::GEPOp::create(builder, loc, start.getType(), address.elementType, start, ValueRange(offset));
+    prefetches.push_back({pointer, address.elementType, isForRow ? 2u : 1u});
   }
   return prefetches;
 }

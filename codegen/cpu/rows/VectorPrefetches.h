@@ -28,6 +28,9 @@ public:
   void choose(rows::PhaseOp phase, const RowPointers &pointers, int64_t bytesAhead, RowPlaces &places);
 
 private:
+  std::optional<std::pair<int64_t, int64_t>> findReaders(ArrayRef<rows::PhaseOp> phases, unsigned operand);
+  int64_t countBytesReadAgain(ArrayRef<rows::PhaseOp> phases);
+  Value getSumRowsAhead(ArrayRef<rows::PhaseOp> phases);
   SmallVector<Prefetch> getRowsAhead(rows::PhaseOp phase, const RowPointers &pointers, int64_t bytesAhead);
   SmallVector<Prefetch> getMaskedColumns(rows::PhaseOp phase, const RowPointers &pointers);
   Value getBytesAheadOfNarrow();
@@ -36,8 +39,8 @@ private:
   OpBuilder &builder;
   PrefetchScope scope;
   Value batchRows;
-  /// Made where it is first asked for.
-  Value bytesAheadOfNarrow;
+  /// Made where they are first asked for.
+  Value bytesAheadOfNarrow, sumRowsAhead;
 };
 
 } // namespace mlir::resid::cpu
