@@ -4,10 +4,10 @@
  * follows from the number of the step, so a run that goes on from a checkpoint has the bits of one that was never
  * stopped. The flags: options.c */
 #define _POSIX_C_SOURCE 200112L
-#include "adamw.h"
 #include "curve.h"
 #include "network.h"
 #include "options.h"
+#include "update.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,34 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COLUMNS = 128, SEED = 1, SAVE_EVERY = 100, HELD_OUT = 4096 };
-
-/* The kernel of AdamW takes whole rows. */
-static int fills_rows(const resid_weight_list *list) {
-  for (int64_t i = 0; i < list->count; ++i)
-    if (count_elements(&list->weights[i]) % COLUMNS) {
-      fprintf(stderr, "expected a multiple of %d elements in %s\n", COLUMNS, list->weights[i].name);
-      return 0;
-    }
-  return 1;
-}
-
-/* One step of AdamW. Gains and biases do not decay. */
-static resid_status update(const resid_ctx *ctx, training_state *state, const options *asked) {
-  const double decay = 0.01, beta_mean = 0.9, beta_square = 0.99, epsilon = 1e-8;
-  double t = (double)++state->step, warm = t < (double)asked->warm_up ? t / (double)asked->warm_up : 1;
-  resid_status status = RESID_OK;
-  for (int64_t i = 0; i < state->list->count && status == RESID_OK; ++i) {
-    const resid_weight *weight = &state->list->weights[i];
-    int64_t begin = state->offsets[i], rows = count_elements(weight) / COLUMNS;
-    float *p = state->parameters + begin, *m = state->means + begin, *v = state->squares + begin;
-    status =
-        adamw(ctx, p, rows, m, rows, v, rows, state->gradients + begin, rows, (float)(warm * asked->rate),
-              weight->rank > 1 ? (float)decay : 0, (float)beta_mean, (float)beta_square,
-              (float)(1 / (1 - pow(beta_mean, t))), (float)(1 / (1 - pow(beta_square, t))), (float)epsilon, p, m, v);
-  }
-  return status;
-}
+enum { SEED = 1, SAVE_EVERY = 100, HELD_OUT = 4096 };
 
 /* The loss on text that the model has not seen. */
 static resid_status evaluate(const resid_ctx *ctx, const training_state *state, const text *held_out, batch *at,
@@ -92,7 +65,7 @@ static int train(const resid_ctx *ctx, const options *asked, const text *seen, t
     fill_batch(at, seen, SEED + 1, state->step);
     resid_status status = differentiate(ctx, state, SEED, at);
     if (status == RESID_OK)
-      status = update(ctx, state, asked);
+      status = update(ctx, state, asked->rate, asked->warm_up);
     if (status != RESID_OK) {
       fprintf(stderr, "%s\n", resid_status_string(status));
       return 0;

@@ -3,29 +3,10 @@
  * Reads the flags. */
 #include "options.h"
 
+#include "flags.h"
 #include "resid_runtime.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* One flag, and where its value goes: to the one of the three that is there. */
-typedef struct {
-  const char *name, **text;
-  int64_t *number;
-  double *real;
-} flag;
-
-static int read_flag(const flag *known, const char *value) {
-  char *end = "";
-  if (known->text)
-    *known->text = value;
-  else if (known->number)
-    *known->number = strtoll(value, &end, 10);
-  else
-    *known->real = strtod(value, &end);
-  return *value && !*end;
-}
 
 static int read_argument(options *read, const char *argument) {
   const flag known[] = {{"--steps", NULL, &read->steps, NULL},     {"--rows", NULL, &read->rows, NULL},
@@ -36,12 +17,7 @@ static int read_argument(options *read, const char *argument) {
     read->text = argument;
     return 1;
   }
-  const char *value = strchr(argument, '=');
-  for (size_t k = 0; value && k < sizeof(known) / sizeof(*known); ++k)
-    if (strlen(known[k].name) == (size_t)(value - argument) &&
-        !strncmp(known[k].name, argument, (size_t)(value - argument)))
-      return read_flag(&known[k], value + 1);
-  return 0;
+  return read_flag(known, sizeof(known) / sizeof(*known), argument);
 }
 
 int read_options(int argc, char **argv, options *read) {

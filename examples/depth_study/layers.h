@@ -1,0 +1,33 @@
+/* Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * A network of any depth: embed, a row of equal blocks, head. Each is a compiled function of its own, so what goes from
+ * one block to the next can be looked at. */
+#ifndef DEPTH_LAYERS_H
+#define DEPTH_LAYERS_H
+
+#include "batch.h"
+#include "state.h"
+
+/* stream[l] is the stream behind l blocks, and gradient[l] the gradient of the loss by it: rows x WIDTH numbers. */
+typedef struct {
+  int64_t depth, rows;
+  float *numbers, **stream, **gradient;
+} layers;
+
+enum { WIDTH = 128, WINDOW = 16 };
+
+/* The weights of a network, in the order in which it takes them. NULL where memory is short. */
+resid_weight_list *make_weight_list(int64_t depth);
+void end_weight_list(resid_weight_list *list);
+
+/* 0 where memory is short. */
+int make_layers(layers *made, int64_t depth, int64_t rows);
+void end_layers(layers *ended);
+
+/* The losses of the batch, and the streams. */
+resid_status compute_losses(const resid_ctx *ctx, const training_state *state, batch *at, layers *in);
+
+/* Also the gradients of their mean, by the weights and by the streams. */
+resid_status differentiate(const resid_ctx *ctx, training_state *state, batch *at, layers *in);
+
+#endif
