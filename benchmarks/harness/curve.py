@@ -6,6 +6,7 @@
 import dataclasses
 import statistics
 
+from .measure import warm_up_calls
 from .native import Sequence, make_call
 
 SMALLEST = 1 << 18  # bytes of all four arrays
@@ -19,6 +20,7 @@ class Point:
     bytes: int
     plain: float  # GB/s
     streamed: float
+    fetched: float  # streamed, and inputs are prefetched
 
 
 def sizes(largest):
@@ -37,12 +39,16 @@ def measure(native, arrays, plan):
         each = size // 4 // 256 * 256
         ways = [Sequence(native, [make_call(native.by_hand(f"stream_2r2w_{stores}"),
                                             [0, *(arrays[name] for name in ("x", "f", "t", "y", "s")), each])])
-                for stores in ("plain", "streamed")]
-        repeats = [max(1, round(plan.sample_nanoseconds / way.time(2))) for way in ways]
-        samples = [[way.time(count) for way, count in zip(ways, repeats)] for _ in range(plan.samples)]
-        plain, streamed = (4 * each / statistics.median(times) for times in zip(*samples))
-        points.append(Point(4 * each, plain, streamed))
+                for stores in ("plain", "streamed", "fetched")]
+        samples = [[time_steadily(way, plan) for way in ways] for _ in range(plan.samples)]
+        points.append(Point(4 * each, *(4 * each / statistics.median(times) for times in zip(*samples))))
     return points
+
+
+def time_steadily(way, plan):
+    call = way.time(1)
+    way.time(max(1, warm_up_calls(call)))
+    return way.time(max(1, round(plan.sample_nanoseconds / call)))
 
 
 def beyond_bytes(points, reported):
@@ -57,6 +63,6 @@ def beyond_bytes(points, reported):
 
 
 def markdown(points):
-    lines = ["| MB | plain stores | non-temporal stores |", "|---:|---:|---:|"]
-    return "\n".join(lines + [f"| {point.bytes / 1e6:.1f} | {point.plain:.1f} | {point.streamed:.1f} |"
+    lines = ["| MB | plain stores | non-temporal stores | with prefetches |", "|---:|---:|---:|---:|"]
+    return "\n".join(lines + [f"| {point.bytes / 1e6:.1f} | {point.plain:.1f} | {point.streamed:.1f} | {point.fetched:.1f} |"
                               for point in points])

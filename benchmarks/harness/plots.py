@@ -137,6 +137,8 @@ def draw_limit(points, beyond, path):
     axes.plot(megabytes, [point.plain for point in points], color="#3b6fe0", marker="o", label="plain stores")
     axes.plot(megabytes, [point.streamed for point in points], color="#c2600c", marker="s",
               label="non-temporal stores")
+    axes.plot(megabytes, [point.fetched for point in points], color="#2f8f4e", marker="^",
+              label="non-temporal stores and prefetches")
     axes.axvline(beyond / 1e6, color="#7c8594", linestyle="--", label="beyond the caches from here on")
     axes.set(xscale="log", xlabel="MB of all four arrays", ylabel="GB/s", ylim=(0, None),
              title="The limit: two arrays read, two written, one thread")

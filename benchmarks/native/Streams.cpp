@@ -12,9 +12,10 @@ using namespace resid::handwritten::RESID_ISA;
 
 namespace {
 
-enum class Stores { Plain, Streamed };
+enum class Stores { Plain, Streamed, StreamedAndFetched };
 
-constexpr int64_t kTaskBytes = 256 << 10, kPiece = sizeof(Integers), kStep = 256;
+// kFetchAhead is what kernels have, too: prefetch-bytes of docs/schedules.md.
+constexpr int64_t kTaskBytes = 256 << 10, kPiece = sizeof(Integers), kStep = 256, kFetchAhead = 2048;
 
 struct Streams {
   const char *inputs[3];
@@ -23,15 +24,18 @@ struct Streams {
 };
 
 template <Stores stores> inline void storePiece(char *to, Integers value) {
-  if constexpr (stores == Stores::Streamed)
-    streamBits(to, value);
-  else
+  if constexpr (stores == Stores::Plain)
     storeBits(to, value);
+  else
+    streamBits(to, value);
 }
 
 template <int reads, int writes, Stores stores> void copyRange(const Streams &streams, int64_t first, int64_t last) {
   for (int64_t at = first; at < last; at += kStep)
     for (int64_t piece = at; piece < at + kStep; piece += kPiece) {
+      if constexpr (stores == Stores::StreamedAndFetched)
+        for (int i = 0; i < reads; ++i)
+          _mm_prefetch(streams.inputs[i] + piece + kFetchAhead, _MM_HINT_T0);
       Integers sum = loadBits(streams.inputs[0] + piece), other = sum;
       for (int i = 1; i < reads; ++i) {
         Integers next = loadBits(streams.inputs[i] + piece);
@@ -42,7 +46,7 @@ template <int reads, int writes, Stores stores> void copyRange(const Streams &st
       if constexpr (writes == 2)
         storePiece<stores>(streams.outputs[1] + piece, other);
     }
-  if constexpr (stores == Stores::Streamed)
+  if constexpr (stores != Stores::Plain)
     _mm_sfence();
 }
 
@@ -74,6 +78,7 @@ RESID_STREAMS(1, 1)
 RESID_STREAMS(2, 1)
 RESID_STREAMS(2, 2)
 RESID_STREAMS(3, 2)
+RESID_STREAM(2, 2, fetched, StreamedAndFetched)
 
 namespace {
 
