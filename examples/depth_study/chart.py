@@ -7,7 +7,7 @@ import dataclasses
 import html
 import math
 
-PANEL, LEFT, RIGHT, TOP, BOTTOM, LINE = (330, 240), 58, 14, 48, 44, 18
+PANEL, LEFT, RIGHT, TOP, BOTTOM, LINE = (350, 240), 58, 14, 48, 44, 18
 STYLE = """
   text { font: 12px sans-serif; fill: #1f2937 }
   .title { font-weight: 600 }
@@ -88,14 +88,14 @@ def draw_curve(left, curve, x, y, every):
             yield draw_mark(curve, *at(value, middle))
 
 
-def draw_legend(curves, top, width, note):
-    """In two columns, in the order of the curves; then what bars mean."""
+def draw_legend(curves, top, width, columns, note):
+    """In the order of the curves; then what bars mean."""
     for index, curve in enumerate(curves):
-        left, y = 20 + (index % 2) * (width - 20) / 2, top + (index // 2) * LINE
+        left, y = 20 + (index % columns) * (width - 20) / columns, top + (index // columns) * LINE
         yield draw_line(curve, f"{left},{y} {left + 26},{y}") + draw_mark(curve, left + 13, y)
         yield text(left + 34, y + 4, curve.title)
     if note:
-        yield text(20, top + (len(curves) + 1) // 2 * LINE + 4, note)
+        yield text(20, top + -(-len(curves) // columns) * LINE + 4, note)
 
 
 def draw(path, panels, note, every=1):
@@ -103,12 +103,14 @@ def draw(path, panels, note, every=1):
     step = LEFT + PANEL[0] + RIGHT
     width, curves = step * len(panels), panels[0][3]
     below = TOP + PANEL[1] + BOTTOM + 14
-    height = below + ((len(curves) + 1) // 2 + bool(note)) * LINE
+    # Below one panel there is room for one title.
+    columns = min(2, len(panels))
+    height = below + (-(-len(curves) // columns) + bool(note)) * LINE
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
              f"<style>{STYLE}</style>"]
     for index, (title, x, y, drawn) in enumerate(panels):
         lines += draw_axes(LEFT + index * step, title, x, y)
         for curve in drawn:
             lines += draw_curve(LEFT + index * step, curve, x, y, every)
-    lines += [*draw_legend(curves, below, width, note), "</svg>"]
+    lines += [*draw_legend(curves, below, width, columns, note), "</svg>"]
     path.write_text("\n".join(lines) + "\n")

@@ -84,11 +84,13 @@ static void write_gradients(FILE *file, const layers *in, int64_t step) {
   }
 }
 
-/* Whether the first block gets any gradient. Where numbers are as small as this, nothing is learnt, and arithmetic on
- * denormal numbers is slow. */
-static int is_dead(const layers *in) { return multiply(in->gradient[0], in->gradient[0], in->rows * WIDTH) < 1e-60; }
+/* Whether no weight gets any gradient. Nothing is learnt then, and arithmetic on denormal numbers is slow. */
+static int is_dead(const training_state *state) {
+  return multiply(state->gradients, state->gradients, state->count) < 1e-60;
+}
 
-/* Runs all steps, and one more batch for its gradients. The loss is NaN where it left the numbers. */
+/* Runs all steps, and one more batch for its gradients; fewer in a dead network, and where the loss left the numbers,
+ * which makes the mean of the last losses infinite or NaN. */
 static resid_status train(run *in, double *loss) {
   const options *asked = &in->asked;
   double losses[LAST];
@@ -99,7 +101,7 @@ static resid_status train(run *in, double *loss) {
     if (status != RESID_OK)
       return status;
     losses[step % LAST] = take_mean(&in->at);
-    int isEnd = step == asked->steps || !isfinite(losses[step % LAST]) || is_dead(&in->in);
+    int isEnd = step == asked->steps || !isfinite(losses[step % LAST]) || is_dead(&in->state);
     if (in->gradients && (step == 0 || isEnd))
       write_gradients(in->gradients, &in->in, step);
     if (isEnd)

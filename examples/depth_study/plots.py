@@ -10,7 +10,7 @@ from chart import Axis, Curve, draw
 
 LOOKS = {"alone": ("#c2600c", "square"), "norm_alone": ("#8a5cd6", "diamond"), "none": ("#15897c", "up"),
          "pre": ("#3b6fe0", "circle"), "post": ("#c8347a", "down"), "multiply": ("#7c8594", "cross")}
-SEEDS = "points: median of the seeds; bars: from the least to the greatest"
+SEEDS = "points: median of the seeds; bars: least to greatest"
 
 
 def point(measured, x, runs):
@@ -83,7 +83,7 @@ def write_plots(folder):
     draw_depths(measured, folder / "depth.svg")
     draw_rates(measured, folder / "rates.svg")
     draw_warm_up(measured, folder / "warm-up.svg")
-    powers = Axis("norm of the gradient", 1e-9, 1e3, [(10.0**power, f"1e{power}") for power in range(-9, 4, 2)], True)
-    draw_gradients(gradients, folder / "gradient.svg", "behind", powers, "Gradient by the stream behind a block")
-    shares = Axis("factor", -0.5, 2, [(0.5 * i, f"{0.5 * i:g}") for i in range(-1, 5)])
-    draw_gradients(gradients, folder / "passed.svg", "passed", shares, "How much gradient a block passes on")
+    powers = Axis("norm of the gradient by the stream", 1e-9, 1e3, [(10.0**power, f"1e{power}") for power in range(-9, 4, 2)], True)
+    draw_gradients(gradients, folder / "gradient.svg", "behind", powers, "Gradient behind each block")
+    shares = Axis("share of the gradient behind it", -0.5, 2, [(0.5 * i, f"{0.5 * i:g}") for i in range(-1, 5)])
+    draw_gradients(gradients, folder / "passed.svg", "passed", shares, "What each block passes on")

@@ -77,7 +77,7 @@ def depths_of(measured):
 
 
 def format_loss(loss):
-    return f"{loss:.2f}" if math.isfinite(loss) else "no number"
+    return f"{loss:.{2 if loss < 100 else 0}f}" if math.isfinite(loss) else "no number"
 
 
 def make_table(head, rows):
