@@ -6,7 +6,7 @@
 
 #include "codegen/cpu/rows/ColumnLoops.h"
 
-#include "codegen/cpu/rows/RowEmitter.h"
+#include "codegen/cpu/rows/LaneSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -94,8 +94,8 @@ ColumnLoops::Accumulators ColumnLoops::createNeutral(int64_t parts) {
   Accumulators neutral;
   for (auto [kind, type] :
        llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getReduced().getTypes()))
-    neutral.append(
-        parts, cpu::createNeutral(builder, phase.getLoc(), kind.getValue(), VectorType::get(body.getLanes(), type)));
+    neutral.append(parts, kernels::createNeutral(builder, phase.getLoc(), kind.getValue(),
+                                                 VectorType::get(body.getLanes(), type)));
   return neutral;
 }
 

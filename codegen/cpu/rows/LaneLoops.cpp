@@ -67,14 +67,10 @@ void LaneLoops::emitLanes(Value count, function_ref<void(Value)> body, unsigned 
   group = {};
 }
 
-Value LaneLoops::address(Type type, Value pointer, Value index) {
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), type, pointer, ValueRange(index),
-                             LLVM::GEPNoWrapFlags::inbounds);
-}
-
 Value LaneLoops::load(Type type, Value pointer, Value index) {
   Type memory = rows::getMemoryType(type);
-  auto load = LLVM::LoadOp::create(builder, loc, memory, address(memory, pointer, index), /*alignment=*/1);
+  auto load = LLVM::LoadOp::create(builder, loc, memory, getElementAddress(builder, loc, memory, pointer, index),
+                                   /*alignment=*/1);
   if (group)
     load.setAccessGroupsAttr(builder.getArrayAttr(group));
   return fromMemory(builder, loc, load, type);
@@ -83,12 +79,12 @@ Value LaneLoops::load(Type type, Value pointer, Value index) {
 void LaneLoops::store(Value value, Value pointer, Value index) {
   Type memory = rows::getMemoryType(value.getType());
   auto store = LLVM::StoreOp::create(builder, loc, toMemory(builder, loc, value, memory),
-                                     address(memory, pointer, index), /*alignment=*/1);
+                                     getElementAddress(builder, loc, memory, pointer, index), /*alignment=*/1);
   if (group)
     store.setAccessGroupsAttr(builder.getArrayAttr(group));
 }
 
 Value LaneLoops::loadVector(VectorType type, Value pointer, int64_t first) {
-  Value start = address(type.getElementType(), pointer, constantI64(builder, loc, first));
+  Value start = getElementAddress(builder, loc, type.getElementType(), pointer, constantI64(builder, loc, first));
   return LLVM::LoadOp::create(builder, loc, type, start, /*alignment=*/1);
 }

@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_LANELOOPS_H
 #define RESID_CODEGEN_CPU_ROWS_LANELOOPS_H
 
+#include "codegen/kernels/ElementAccess.h"
 #include "codegen/kernels/ElementCast.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -43,7 +44,6 @@ public:
   unsigned getVectorLanes() const { return vectorLanes; }
 
 private:
-  Value address(Type type, Value pointer, Value index);
   LLVM::LoopAnnotationAttr annotateLanes(unsigned lanes);
 
   OpBuilder &builder;

@@ -8,11 +8,15 @@
 #define RESID_CODEGEN_CPU_ROWS_ROWMEMORY_H
 
 #include "codegen/cpu/choice/StreamedRows.h"
+#include "codegen/cpu/rows/LaneLoops.h"
 #include "codegen/cpu/rows/LineWriter.h"
-#include "codegen/cpu/rows/RowEmitter.h"
 #include "codegen/cpu/rows/VectorBody.h"
+#include "codegen/kernels/RowEmitter.h"
 
 namespace mlir::resid::cpu {
+
+using kernels::RowEmitter;
+using kernels::RowPointers;
 
 /// Rows on the stack of a function, one of each for every row of a batch.
 class ScratchRows {

@@ -6,11 +6,12 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_SCALARROWS_H
 #define RESID_CODEGEN_CPU_ROWS_SCALARROWS_H
 
-#include "codegen/cpu/rows/RowEmitter.h"
+#include "codegen/cpu/rows/LaneLoops.h"
+#include "codegen/kernels/RowEmitter.h"
 
 namespace mlir::resid::cpu {
 
-class ScalarRowEmitter : public RowEmitter {
+class ScalarRowEmitter : public kernels::RowEmitter {
 public:
   ScalarRowEmitter(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses,
                    const IRMapping &mapping, unsigned vectorBits)

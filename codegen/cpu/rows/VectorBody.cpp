@@ -8,7 +8,7 @@
 
 #include "codegen/arithmetic/Philox.h"
 #include "codegen/cpu/choice/Obstacles.h"
-#include "codegen/cpu/rows/RowEmitter.h"
+#include "codegen/cpu/rows/LaneSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

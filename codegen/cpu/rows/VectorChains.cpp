@@ -6,6 +6,7 @@
 #include "codegen/cpu/rows/SumRows.h"
 
 #include "codegen/cpu/choice/Obstacles.h"
+#include "codegen/kernels/Reductions.h"
 #include "codegen/rows/ElementMemory.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -3,8 +3,8 @@
 // Loads and stores of a phase's body on vectors, whole or under a mask; see VectorBody.h. Not: arithmetic
 // (VectorBody.cpp).
 
+#include "codegen/cpu/rows/LaneSums.h"
 #include "codegen/cpu/rows/LineWriter.h"
-#include "codegen/cpu/rows/RowEmitter.h"
 #include "codegen/cpu/rows/VectorBody.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

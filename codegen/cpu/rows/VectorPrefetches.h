@@ -6,10 +6,13 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_VECTORPREFETCHES_H
 #define RESID_CODEGEN_CPU_ROWS_VECTORPREFETCHES_H
 
-#include "codegen/cpu/rows/RowEmitter.h"
+#include "codegen/cpu/rows/LaneLoops.h"
 #include "codegen/cpu/rows/VectorBody.h"
+#include "codegen/kernels/RowEmitter.h"
 
 namespace mlir::resid::cpu {
+
+using kernels::RowPointers;
 
 /// What is asked for.
 enum class PrefetchScope {

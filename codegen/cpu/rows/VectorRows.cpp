@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/rows/VectorRows.h"
 
+#include "codegen/cpu/rows/LaneSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -7,13 +7,13 @@
 #define RESID_CODEGEN_CPU_ROWS_VECTORROWS_H
 
 #include "codegen/cpu/rows/ColumnLoops.h"
-#include "codegen/cpu/rows/RowEmitter.h"
 #include "codegen/cpu/rows/RowMemory.h"
 #include "codegen/cpu/rows/VectorPrefetches.h"
+#include "codegen/kernels/RowEmitter.h"
 
 namespace mlir::resid::cpu {
 
-class VectorRowEmitter : public RowEmitter {
+class VectorRowEmitter : public kernels::RowEmitter {
 public:
   VectorRowEmitter(VectorFunction &function, const IRMapping &mapping, RowMemory &memory, VectorPrefetches &prefetches)
       : RowEmitter(function.builder, function.entry, function.addresses, mapping), function(function), memory(memory),

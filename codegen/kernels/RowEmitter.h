@@ -1,17 +1,15 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs the operations of a row: the pointers of the row, what happens once per row, branches. How the columns of a
-// phase are run through is left to a path (ScalarRows.h, VectorRows.h). Not: in which order rows are run (RowOrders.h).
+// phase are run through is left to a target. Not: in which order rows are run.
 
-#ifndef RESID_CODEGEN_CPU_ROWS_ROWEMITTER_H
-#define RESID_CODEGEN_CPU_ROWS_ROWEMITTER_H
+#ifndef RESID_CODEGEN_KERNELS_ROWEMITTER_H
+#define RESID_CODEGEN_KERNELS_ROWEMITTER_H
 
-#include "codegen/cpu/choice/Steps.h"
-#include "codegen/cpu/rows/ColumnOrder.h"
-#include "codegen/cpu/rows/LaneLoops.h"
+#include "codegen/kernels/ElementAccess.h"
 #include "codegen/kernels/RowAddressing.h"
 
-namespace mlir::resid::cpu {
+namespace mlir::resid::kernels {
 
 /// The pointers of a row, by the kernel's arguments.
 using RowPointers = DenseMap<Value, Value>;
@@ -26,8 +24,9 @@ struct RowState {
 /// kernel) hold values that are visible there; stack memory is taken in `entry`.
 class RowEmitter {
 public:
-  RowEmitter(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses, const IRMapping &mapping)
-      : builder(builder), entry(entry), addresses(addresses), state{mapping, RowPointers()} {}
+  RowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
+             Alignment alignment = Alignment::None)
+      : builder(builder), entry(entry), addresses(addresses), alignment(alignment), state{mapping, RowPointers()} {}
   virtual ~RowEmitter() = default;
 
   /// Says which row (i64) the operations that follow belong to.
@@ -58,7 +57,8 @@ protected:
 
   OpBuilder &builder;
   Block *entry;
-  const kernels::KernelAddresses &addresses;
+  const KernelAddresses &addresses;
+  Alignment alignment;
   RowState state;
   llvm::MapVector<Value, Value> chains;
 
@@ -69,23 +69,6 @@ private:
   void emitRowStore(rows::StoreOp store);
 };
 
-/// How partial results are added up, once squares have been taken.
-rows::ReductionKind getCombiningKind(rows::ReductionKind kind);
-/// `accumulator` with one more value taken in, on scalars or vectors.
-Value combine(OpBuilder &builder, rows::ReductionKind kind, Value accumulator, Value value);
-/// What changes no bit of a reduction: lanes begin with it, and absent columns have it.
-Value createNeutral(OpBuilder &builder, Location loc, rows::ReductionKind kind, Type type);
-/// The 64 lanes of a sum, in vectors of equal length, added up: lane l += lane l+32, l+16, l+8, l+4, l+2, l+1. On whole
-/// registers, so that LLVM need not keep the lanes in memory.
-Value reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, SmallVector<Value> parts,
-                  ColumnOrder order = ColumnOrder::Consecutive);
-/// The elements [first, first + count) of a vector.
-Value extractLanes(OpBuilder &builder, Location loc, Value vector, int32_t first, int32_t count);
-/// The elements of two vectors of one type, one after the other.
-Value concatenate(OpBuilder &builder, Location loc, Value low, Value high);
-/// The end of the full chunks of 64 columns in [first, end).
-Value computeFullEnd(OpBuilder &builder, Location loc, Value first, Value end);
+} // namespace mlir::resid::kernels
 
-} // namespace mlir::resid::cpu
-
-#endif // RESID_CODEGEN_CPU_ROWS_ROWEMITTER_H
+#endif // RESID_CODEGEN_KERNELS_ROWEMITTER_H

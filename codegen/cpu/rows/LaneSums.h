@@ -1,0 +1,27 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lanes of sums in vector registers, and how they are added up in the fixed order. Not: the loops that fill them.
+
+#ifndef RESID_CODEGEN_CPU_ROWS_LANESUMS_H
+#define RESID_CODEGEN_CPU_ROWS_LANESUMS_H
+
+#include "codegen/cpu/rows/ColumnOrder.h"
+#include "codegen/cpu/rows/LaneLoops.h"
+#include "codegen/kernels/Reductions.h"
+
+namespace mlir::resid::cpu {
+
+/// The 64 lanes of a sum, in vectors of equal length, added up: lane l += lane l+32, l+16, l+8, l+4, l+2, l+1. On whole
+/// registers, so that LLVM need not keep the lanes in memory.
+Value reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, SmallVector<Value> parts,
+                  ColumnOrder order = ColumnOrder::Consecutive);
+/// The elements [first, first + count) of a vector.
+Value extractLanes(OpBuilder &builder, Location loc, Value vector, int32_t first, int32_t count);
+/// The elements of two vectors of one type, one after the other.
+Value concatenate(OpBuilder &builder, Location loc, Value low, Value high);
+/// The end of the full chunks of 64 columns in [first, end).
+Value computeFullEnd(OpBuilder &builder, Location loc, Value first, Value end);
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_ROWS_LANESUMS_H
