@@ -28,7 +28,7 @@ def caches():
             continue
         if kind != "Instruction":
             kibibytes = int(size.rstrip("K"))
-            found.append(f"L{level} {kibibytes // 1024} MiB" if kibibytes >= 1024 else f"L{level} {kibibytes} KiB")
+            found.append(f"L{level} {kibibytes / 1024:g} MiB" if kibibytes >= 1024 else f"L{level} {kibibytes} KiB")
     return ", ".join(found)
 
 

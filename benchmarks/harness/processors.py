@@ -15,7 +15,11 @@ HEAD = """# Benchmarks on several processors
 
 This page has the results of several machines side by side, on one thread. [Benchmarks](../benchmarks.md) explains what is
 measured and how to read it. The runs are of different dates, and so of different versions of resid. `make bench-docs` writes
-this page from the results that are stored beside the pages of the machines. A dash says that something was not measured."""
+this page from the results that are stored beside the pages of the machines. A dash says that something was not measured.
+
+The runs of Zen 3, Zen 4 and Zen 5 measured samples after one unmeasured round. Since then, each way is run until the cache is
+steady before it is measured. What was measured after a way that writes past the cache gained by this: copies with plain stores
+most of all, and with them the limit in the cache."""
 BLANK = "–"
 
 
