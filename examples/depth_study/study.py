@@ -24,6 +24,7 @@ import results
 Plan = collections.namedtuple("Plan", "depths rates warm_up seeds steps rows")
 WHOLE = Plan((6, 12, 24), ("1e-4", "3e-4", "1e-3", "5e-3"), 50, (1, 2, 3), 500, 128)
 QUICK = Plan((3, 12), ("1e-3",), 10, (1,), 60, 32)
+RESULTS = ("runs.csv", "gradients.csv", "run.txt")
 WITHOUT_WARM_UP = ("pre", "post")
 GAINS = {"alone": "1.25"}
 
@@ -106,19 +107,28 @@ def name_processor():
         return os.uname().machine
 
 
-def update_page(folder, page):
-    """Fills the tables of a page, and puts the numbers and plots into the folder with its name."""
-    beside = page.with_suffix("")
-    beside.mkdir(exist_ok=True)
-    for name in ("runs.csv", "gradients.csv", "run.txt"):
-        if folder.resolve() != beside.resolve():
-            shutil.copyfile(folder / name, beside / name)
+def fill_tables(folder, page):
+    """The text of a page with the tables of these results."""
     text = page.read_text()
-    for name, table in results.make_tables(beside).items():
+    for name, table in results.make_tables(folder).items():
         text, count = re.subn(rf"(<!-- table: {name} -->\n).*?(\n<!-- end of table -->)",
                               lambda marks: marks[1] + "\n" + table + marks[2], text, flags=re.S)
         if count != 1:
             sys.exit(f"{page}: expected one table '{name}', but got {count}")
+    return text
+
+
+def update_page(folder, page):
+    """Fills the tables of a page, and puts the numbers and plots into the folder with its name."""
+    depths = tuple(results.depths_of(results.read_runs(folder)))
+    if depths != WHOLE.depths:
+        sys.exit(f"{folder}: expected results of depth {WHOLE.depths} for a page, but got {depths}, as a quick run has")
+    text = fill_tables(folder, page)
+    beside = page.with_suffix("")
+    beside.mkdir(exist_ok=True)
+    for name in RESULTS:
+        if folder.resolve() != beside.resolve():
+            shutil.copyfile(folder / name, beside / name)
     page.write_text(text)
     plots.write_plots(beside)
 
@@ -132,11 +142,16 @@ def main():
     parser.add_argument("--docs", type=pathlib.Path)
     asked = parser.parse_args()
     if asked.docs:
+        for file in (*(asked.folder / name for name in RESULTS), asked.docs):
+            if not file.is_file():
+                sys.exit(f"{file}: expected a file, but there is none")
         return update_page(asked.folder, asked.docs)
     if not asked.text or asked.jobs < 1:
         parser.error("expected a text, and one job or more")
     plan = QUICK if asked.quick else WHOLE
     blocks = [block for block in results.TITLES if (asked.folder / block / "train").exists()]
+    if not blocks:
+        sys.exit(f"{asked.folder}: expected a program for a block, such as {asked.folder}/pre/train, but there is none")
     runs = list(list_runs(plan, blocks))
     # The longest first, so that all cores have work to the end.
     runs.sort(key=lambda run: -run.depth)

@@ -62,7 +62,7 @@ int64_t VectorPrefetches::countBytesReadAgain(ArrayRef<rows::PhaseOp> phases) {
 
 /// Rows ahead (i64) that a kernel with sums down the rows asks for, from its last phase, and 0 where it asks as others
 /// do: such rows must not drive the sums out of the first level, as columns that are asked for within a row would. The
-/// row that follows at once would be asked for too late. Made where the width is known; a constant where it is.
+/// row that follows at once would be asked for too late. A constant where the width is one.
 Value VectorPrefetches::getSumRowsAhead(ArrayRef<rows::PhaseOp> phases) {
   if (sumRowsAhead)
     return sumRowsAhead;
