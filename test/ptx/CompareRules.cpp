@@ -69,6 +69,14 @@ template <Compare C, typename T> const Instruction *setPredicate(const Instructi
   return i + 1;
 }
 
+/// p of the low halves, q of the high ones.
+template <Compare C, typename T> const Instruction *setPredicates(const Instruction *i, Thread &t) {
+  auto a = t.read<Both<T>>(i->slots[2]), b = t.read<Both<T>>(i->slots[3]);
+  t.write<bool>(i->slots[0], compare<C>(a.low, b.low));
+  t.write<bool>(i->slots[1], compare<C>(a.high, b.high));
+  return i + 1;
+}
+
 /// The common case: one predicate, nothing joined.
 template <Compare C, typename T> bool isTrue(T a, T b) { return compare<C>(a, b); }
 template <Compare C, typename T> uint32_t mask(T a, T b) { return compare<C>(a, b) ? ~0u : 0; }
@@ -123,6 +131,17 @@ llvm::StringRef takeCompare(Decoder &d) {
                     "geu", "num", "nan"});
 }
 
+/// `setp.lt.f16x2 %p|%q, %a, %b`
+void decodePairSetp(Decoder &d, llvm::StringRef name, Type type) {
+  const Operand &result = d.statement().operands[0];
+  auto make = []<Compare C, typename T>() -> Handler { return setPredicates<C, T>; };
+  Handler run = forCompare(name, type, make);
+  if (!run || result.kind != Operand::Pair)
+    return d.fail("unknown instruction");
+  uint32_t a = d.in(1), b = d.in(2);
+  d.emit(run, {d.out(result.parts[0]), d.out(result.parts[1]), a, b});
+}
+
 void decodeSetp(Decoder &d) {
   llvm::StringRef name = takeCompare(d), joinName = d.takeAny({"and", "or", "xor"});
   auto type = d.takeType();
@@ -130,6 +149,8 @@ void decodeSetp(Decoder &d) {
   if (!type || !refuseFlush(d) || !d.hasOperands(joins ? 4 : 3))
     return type ? void() : d.fail("unknown type");
   const Operand &result = d.statement().operands[0];
+  if (!joins && (type == Type::F16x2 || type == Type::BF16x2))
+    return decodePairSetp(d, name, type == Type::F16x2 ? Type::F16 : Type::BF16);
   if (!joins && result.kind != Operand::Pair)
     return d.emitPure(forCompare(name, *type, []<Compare C, typename T>() { return pure<isTrue<C, T>>; }), 3);
   Handler run = forCompare(name, *type, []<Compare C, typename T>() -> Handler { return setPredicate<C, T>; });

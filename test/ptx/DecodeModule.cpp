@@ -147,6 +147,12 @@ llvm::Error resid::ptx::decodeModule(const ModuleText &text, ModuleCode &module)
       return error;
     if (!function->isKernel)
       continue;
+    // What a chip has beyond this is for the memory of a launch.
+    constexpr uint64_t kMaxDeclared = 48 << 10;
+    if (function->sharedBytes > kMaxDeclared)
+      return llvm::createStringError("kernel '" + function->name + "' declares " + llvm::Twine(function->sharedBytes) +
+                                     " bytes of shared memory, and at most " + llvm::Twine(kMaxDeclared) +
+                                     " can be declared");
     module.kernels.push_back(std::make_unique<Kernel>(module, *function));
     module.kernelByName[function->name] = module.kernels.back().get();
   }

@@ -122,7 +122,7 @@ static std::optional<unsigned> findSpecial(llvm::StringRef name) {
 }
 
 /// The slot of a register, from the innermost scope out. Those of a range get one when they are first named.
-uint32_t Decoder::lookUp(llvm::StringRef name) {
+std::optional<uint32_t> Decoder::findRegister(llvm::StringRef name) {
   llvm::StringRef prefix = name.rtrim("0123456789");
   unsigned number = 0;
   bool hasNumber = !name.drop_front(prefix.size()).getAsInteger(10, number);
@@ -132,7 +132,13 @@ uint32_t Decoder::lookUp(llvm::StringRef name) {
     if (auto range = scope.ranges.find(prefix); hasNumber && range != scope.ranges.end() && number < range->second)
       return scope.registers[name] = slot(kUnset);
   }
-  if (auto special = findSpecial(name.drop_front()))
+  return std::nullopt;
+}
+
+uint32_t Decoder::lookUp(llvm::StringRef name) {
+  if (auto found = findRegister(name))
+    return *found;
+  if (auto special = name.starts_with("%") ? findSpecial(name.drop_front()) : std::nullopt)
     return *special;
   fail("unknown register '" + name + "'");
   return 0;
@@ -155,6 +161,9 @@ uint32_t Decoder::in(const Operand &operand) {
     return negated;
   }
   case Operand::Symbol: {
+    // A register may have a name without a percent sign.
+    if (auto found = findRegister(operand.name))
+      return *found;
     auto variable = findVariable(operand.name);
     if (!variable)
       break;
@@ -177,7 +186,8 @@ uint32_t Decoder::in(const Operand &operand) {
 uint32_t Decoder::out(const Operand &operand) {
   if (operand.kind == Operand::Discard)
     return temporary();
-  if (operand.kind == Operand::Register && !operand.negated)
+  bool isName = operand.kind == Operand::Register || operand.kind == Operand::Symbol;
+  if (isName && !operand.negated)
     return lookUp(operand.name);
   fail("expected a register as the result");
   return 0;

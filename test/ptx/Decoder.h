@@ -104,6 +104,7 @@ private:
   void decodeStatement(const Statement &statement);
   void startBlock();
   void finish();
+  std::optional<uint32_t> findRegister(llvm::StringRef name);
   uint32_t lookUp(llvm::StringRef name);
 
   struct Scope {

@@ -22,7 +22,7 @@ struct Half {
 struct BFloat {
   uint16_t bits;
 };
-/// The two halves of a register, as in `.f16x2`.
+/// The two halves of a register, as in `.f16x2` or `.s16x2`.
 template <typename T> struct Both {
   T low, high;
 };

@@ -57,14 +57,28 @@ template <typename T, Test What> bool test(T a) {
   }
 }
 
+/// A narrow float, made wide: exact, but for the bits of a NaN, which the sum sets anyway.
+template <typename T> float single(T a) { return float(widen(a)); }
+template <typename T> float addMixed(T a, float c) { return addFloat(single(a), c); }
+template <typename T> float subtractMixed(T a, float c) { return subtractFloat(single(a), c); }
+template <typename T> float multiplyAddMixed(T a, T b, float c) { return multiplyAdd(single(a), single(b), c); }
+
+/// `add.rn.f32.bf16` and the like take narrow operands but for the last. Chooses the handler of the narrow type.
+Handler mixedOf(Type narrowType, Handler half, Handler bfloat) {
+  return narrowType == Type::F16 ? half : narrowType == Type::BF16 ? bfloat : nullptr;
+}
+
 template <bool IsMax, bool KeepsNaN> Handler extremeOf(Type type) {
   return forFloat(type, []<typename T>() { return pure<(T (*)(T, T))extreme<IsMax, KeepsNaN>>; });
 }
 
 void decodeFma(Decoder &d) {
-  auto type = d.takeType();
-  if (takeRounding(d))
-    d.emitPure(forFloat(type, []<typename T>() { return pure<(T (*)(T, T, T))multiplyAdd>; }), 4);
+  auto type = d.takeType(), narrowType = d.takeType();
+  if (!takeRounding(d))
+    return;
+  if (type == Type::F32 && narrowType)
+    return d.emitPure(mixedOf(*narrowType, pure<multiplyAddMixed<Half>>, pure<multiplyAddMixed<BFloat>>), 4);
+  d.emitPure(forArithmetic(type, []<typename T>() { return pure<(T (*)(T, T, T))multiplyAdd>; }), 4);
 }
 
 void decodeSqrt(Decoder &d) {
@@ -110,18 +124,26 @@ void decodeTestp(Decoder &d) {
 } // namespace
 
 void resid::ptx::decodeFloatAdd(Decoder &d, Type type) {
-  if (takeRounding(d))
-    d.emitPure(forFloat(type, []<typename T>() { return pure<(T (*)(T, T))addFloat>; }), 3);
+  auto narrowType = d.takeType();
+  if (!takeRounding(d))
+    return;
+  if (type == Type::F32 && narrowType)
+    return d.emitPure(mixedOf(*narrowType, pure<addMixed<Half>>, pure<addMixed<BFloat>>), 3);
+  d.emitPure(forArithmetic(type, []<typename T>() { return pure<(T (*)(T, T))addFloat>; }), 3);
 }
 
 void resid::ptx::decodeFloatSub(Decoder &d, Type type) {
-  if (takeRounding(d))
-    d.emitPure(forFloat(type, []<typename T>() { return pure<(T (*)(T, T))subtractFloat>; }), 3);
+  auto narrowType = d.takeType();
+  if (!takeRounding(d))
+    return;
+  if (type == Type::F32 && narrowType)
+    return d.emitPure(mixedOf(*narrowType, pure<subtractMixed<Half>>, pure<subtractMixed<BFloat>>), 3);
+  d.emitPure(forArithmetic(type, []<typename T>() { return pure<(T (*)(T, T))subtractFloat>; }), 3);
 }
 
 void resid::ptx::decodeFloatMul(Decoder &d, Type type) {
   if (takeRounding(d))
-    d.emitPure(forFloat(type, []<typename T>() { return pure<(T (*)(T, T))multiplyFloat>; }), 3);
+    d.emitPure(forArithmetic(type, []<typename T>() { return pure<(T (*)(T, T))multiplyFloat>; }), 3);
 }
 
 void resid::ptx::decodeFloatDiv(Decoder &d, Type type) {

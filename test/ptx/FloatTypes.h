@@ -33,6 +33,11 @@ template <typename Make> Handler forFloat(std::optional<Type> type, Make make) {
   return forScalarFloat(type, make);
 }
 
+/// Of sums and products, which have pairs of f32 too.
+template <typename Make> Handler forArithmetic(std::optional<Type> type, Make make) {
+  return type == Type::F32x2 ? make.template operator()<Both<float>>() : forFloat(type, make);
+}
+
 /// Takes the rounding of an operation, which must be to nearest, ties to even. Without it, ptxas may fuse a product
 /// with a sum. Subnormals must not be flushed.
 bool takeRounding(Decoder &d);

@@ -3,6 +3,7 @@
 // Integer arithmetic: add, sub, mul, mad, div, rem, neg, abs, min, max, and sums with a carry.
 // `add`, `neg` and other names that floats have too go on to the rules of floats, in FloatRules.cpp.
 
+#include "test/ptx/FloatMath.h"
 #include "test/ptx/FloatRules.h"
 #include "test/ptx/IntegerTypes.h"
 
@@ -18,6 +19,14 @@ template <typename T> T negate(T a) { return T(-Unsigned<T>(a)); }
 template <typename T> T absolute(T a) { return a < 0 ? negate(a) : a; }
 template <typename T> T minimum(T a, T b) { return a < b ? a : b; }
 template <typename T> T maximum(T a, T b) { return a > b ? a : b; }
+/// Both halves of a register, each on its own.
+template <auto F, typename T> Both<T> each(Both<T> a, Both<T> b) { return {F(a.low, b.low), F(a.high, b.high)}; }
+template <auto OfUnsigned, auto OfSigned> Handler forPair(std::optional<Type> type) {
+  return type == Type::U16x2   ? pure<each<OfUnsigned, uint16_t>>
+         : type == Type::S16x2 ? pure<each<OfSigned, int16_t>>
+                               : nullptr;
+}
+
 // In 64 bits, since 16-bit factors would be promoted to a signed int that may overflow.
 template <typename T> T multiplyLow(T a, T b) { return T(uint64_t(a) * uint64_t(b)); }
 template <typename T> T multiplyHigh(T a, T b) { return T((Wide<T>(a) * Wide<T>(b)) >> (8 * sizeof(T))); }
@@ -73,6 +82,8 @@ template <bool Subtracts> void decodeAdd(Decoder &d) {
   auto type = d.takeType();
   if (type && isFloat(*type))
     return Subtracts ? decodeFloatSub(d, *type) : decodeFloatAdd(d, *type);
+  if (Handler pair = Subtracts ? nullptr : forPair<add<uint16_t>, add<int16_t>>(type))
+    return d.emitPure(pair, 3);
   if (type == Type::S32 && d.take("sat"))
     return d.emitPure(Subtracts ? pure<subtractSaturated> : pure<addSaturated>, 3);
   d.emitPure(forInteger(type, [&]<typename T>() { return Subtracts ? pure<subtract<T>> : pure<add<T>>; }), 3);
@@ -137,6 +148,10 @@ template <bool IsMax> void decodeMinMax(Decoder &d) {
   auto type = d.takeType();
   if (type && isFloat(*type))
     return decodeFloatMinMax(d, *type, IsMax);
+  constexpr auto ofUnsigned = IsMax ? maximum<uint16_t> : minimum<uint16_t>;
+  constexpr auto ofSigned = IsMax ? maximum<int16_t> : minimum<int16_t>;
+  if (Handler pair = forPair<ofUnsigned, ofSigned>(type))
+    return d.emitPure(pair, 3);
   d.emitPure(forInteger(type, []<typename T>() { return IsMax ? pure<maximum<T>> : pure<minimum<T>>; }), 3);
 }
 

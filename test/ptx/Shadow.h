@@ -73,6 +73,10 @@ private:
   bool accessWord(Cell &cell, AccessKind kind, uint16_t thread, const WarpTime &time, Conflict &conflict) {
     uint32_t start = isShared ? time.blockStart : time.launch;
     // Most accesses are the first of their kind, or of a thread to what it knows already.
+    if (kind == AccessKind::Write && cell.writer != kSplit && cell.writeTime < start && cell.readTime < start) {
+      cell = {time.now, 0, thread, 0};
+      return true;
+    }
     if (LLVM_LIKELY(kind != AccessKind::Write && cell.writer != kSplit)) {
       bool ownWrite = cell.writer == thread && cell.writeTime >= time.blockStart;
       if (ownWrite ? kind == AccessKind::Read : !isShared && cell.writeTime < start) {

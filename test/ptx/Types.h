@@ -11,7 +11,30 @@
 
 namespace resid::ptx {
 
-enum class Type { B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F16, BF16, F16x2, BF16x2, F32, F64, Pred };
+enum class Type {
+  B8,
+  B16,
+  B32,
+  B64,
+  U8,
+  U16,
+  U32,
+  U64,
+  S8,
+  S16,
+  S32,
+  S64,
+  U16x2,
+  S16x2,
+  F16,
+  BF16,
+  F16x2,
+  BF16x2,
+  F32,
+  F32x2,
+  F64,
+  Pred
+};
 
 inline std::optional<Type> parseType(llvm::StringRef name) {
   return llvm::StringSwitch<std::optional<Type>>(name)
@@ -27,11 +50,14 @@ inline std::optional<Type> parseType(llvm::StringRef name) {
       .Case("s16", Type::S16)
       .Case("s32", Type::S32)
       .Case("s64", Type::S64)
+      .Case("u16x2", Type::U16x2)
+      .Case("s16x2", Type::S16x2)
       .Case("f16", Type::F16)
       .Case("bf16", Type::BF16)
       .Case("f16x2", Type::F16x2)
       .Case("bf16x2", Type::BF16x2)
       .Case("f32", Type::F32)
+      .Case("f32x2", Type::F32x2)
       .Case("f64", Type::F64)
       .Case("pred", Type::Pred)
       .Default(std::nullopt);
@@ -54,6 +80,7 @@ inline unsigned bytesOf(Type type) {
   case Type::U64:
   case Type::S64:
   case Type::F64:
+  case Type::F32x2:
     return 8;
   default:
     return 4;
@@ -62,7 +89,7 @@ inline unsigned bytesOf(Type type) {
 
 inline bool isFloat(Type type) {
   return type == Type::F16 || type == Type::BF16 || type == Type::F16x2 || type == Type::BF16x2 || type == Type::F32 ||
-         type == Type::F64;
+         type == Type::F32x2 || type == Type::F64;
 }
 
 } // namespace resid::ptx

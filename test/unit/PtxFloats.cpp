@@ -1,41 +1,16 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Float instructions and conversions of the PTX interpreter, against the host and against llvm::APFloat, which computes
-// narrow floats in another way.
+// Float instructions of the PTX interpreter, against the host and against llvm::APFloat, which computes narrow floats in
+// another way.
 
-#include "PtxTest.h"
+#include "PtxFloatTest.h"
 
-#include "llvm/ADT/APFloat.h"
-#include "llvm/ADT/APSInt.h"
 #include <cmath>
 
 using namespace resid::ptx;
 using llvm::APFloat;
-using llvm::APInt;
 
 namespace {
-
-const std::vector<uint64_t> kFloats = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x3f800001, 0x4b800000,
-                                       0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345,
-                                       0x7fa00001, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x3eaaaaab};
-const std::vector<Operands> kFloatCases = triples(kFloats, 4000);
-
-std::vector<Operands> doubleCases() {
-  std::vector<uint64_t> values;
-  for (uint64_t bits : kFloats)
-    // NaNs of f64 have no bits that NVIDIA states.
-    if (asFloat(bits) == asFloat(bits))
-      values.push_back(llvm::bit_cast<uint64_t>(double(asFloat(bits))));
-  values.push_back(1);
-  values.push_back(0x0010000000000000);
-  values.push_back(0x7fefffffffffffff);
-  return triples(values, 0);
-}
-const std::vector<Operands> kDoubleCases = doubleCases();
-
-template <typename F> auto onFloats(F function) {
-  return [=](uint64_t a, uint64_t b, uint64_t c) { return bitsOf(function(asFloat(a), asFloat(b), asFloat(c))); };
-}
 
 /// NaN is NaN, whatever its bits.
 template <typename F> void expectDoubles(const std::string &instruction, F function) {
@@ -75,6 +50,35 @@ TEST(PtxFloats, Double) {
   expectDoubles("sqrt.rn.f64 %dy, %d0;", [](double a, double, double) { return std::sqrt(a); });
   expectDoubles("rcp.rn.f64 %dy, %d0;", [](double a, double, double) { return 1 / a; });
   expectDoubles("neg.f64 %dy, %d0;", [](double a, double, double) { return -a; });
+}
+
+TEST(PtxFloats, PairsAndMixedTypes) {
+  // Two singles in a register of 64 bits.
+  auto both = [](uint64_t low, uint64_t high) { return high << 32 | low; };
+  expectEach("mov.b64 %d20, {%r0, %r1};\nmov.b64 %d21, {%r1, %r2};\nmov.b64 %d22, {%r2, %r0};\n"
+             "fma.rn.f32x2 %dy, %d20, %d21, %d22;",
+             'd', kFloatCases, [=](uint64_t a, uint64_t b, uint64_t c) {
+               return both(bitsOf(std::fma(asFloat(a), asFloat(b), asFloat(c))),
+                           bitsOf(std::fma(asFloat(b), asFloat(c), asFloat(a))));
+             });
+  expectEach("mov.b64 %d20, {%r0, %r1};\nmov.b64 %d21, {%r1, %r2};\nadd.rn.f32x2 %dy, %d20, %d21;", 'd', kFloatCases,
+             [=](uint64_t a, uint64_t b, uint64_t c) {
+               return both(bitsOf(asFloat(a) + asFloat(b)), bitsOf(asFloat(b) + asFloat(c)));
+             });
+  // A narrow operand is made wide, and the sum is rounded to single.
+  auto bfloat = [](uint64_t bits) { return asFloat(bits << 16); };
+  expectEach("add.rn.f32.bf16 %ry, %h0, %r1;", 'r', kFloatCases,
+             [=](uint64_t a, uint64_t b, uint64_t) { return bitsOf(bfloat(a) + asFloat(b)); });
+  expectEach("sub.rn.f32.bf16 %ry, %h0, %r1;", 'r', kFloatCases,
+             [=](uint64_t a, uint64_t b, uint64_t) { return bitsOf(bfloat(a) - asFloat(b)); });
+  expectEach("fma.rn.f32.bf16 %ry, %h0, %h1, %r2;", 'r', kFloatCases,
+             [=](uint64_t a, uint64_t b, uint64_t c) { return bitsOf(std::fma(bfloat(a), bfloat(b), asFloat(c))); });
+  // One predicate for each half.
+  auto less = [=](uint64_t a, uint64_t b) { return bfloat(a & 0xffff) < bfloat(b & 0xffff); };
+  expectEach("setp.lt.bf16x2 %py|%p9, %r0, %r1;", 'p', kFloatCases,
+             [=](uint64_t a, uint64_t b, uint64_t) { return less(a, b); });
+  expectEach("setp.lt.bf16x2 %p9|%py, %r0, %r1;", 'p', kFloatCases,
+             [=](uint64_t a, uint64_t b, uint64_t) { return less(a >> 16, b >> 16); });
 }
 
 /// -0 is less than +0.
@@ -126,11 +130,6 @@ TEST(PtxFloats, Comparisons) {
 
 // === Narrow floats =====================================================================================================
 
-APFloat narrowFloat(const llvm::fltSemantics &semantics, uint64_t bits) {
-  return APFloat(semantics, APInt(64, bits).trunc(16));
-}
-uint64_t bitsOf(const APFloat &value) { return value.isNaN() ? 0x7fff : value.bitcastToAPInt().getZExtValue(); }
-
 /// Random bits, and sums whose exact value lies next to a tie.
 std::vector<Operands> narrowCases() {
   std::vector<Operands> cases = triples({0, 0x8000, 1, 0x8001, 0x3c00, 0x3f80, 0x7bff, 0x7c00, 0xfc00, 0x7f7f, 0x7f80,
@@ -170,134 +169,6 @@ void expectNarrow(const std::string &type, const llvm::fltSemantics &semantics) 
 
 TEST(PtxFloats, Half) { expectNarrow("f16", APFloat::IEEEhalf()); }
 TEST(PtxFloats, BFloat) { expectNarrow("bf16", APFloat::BFloat()); }
-
-// === Conversions =======================================================================================================
-
-uint64_t convert(APFloat value, const llvm::fltSemantics &semantics, uint64_t nan) {
-  bool isInexact;
-  value.convert(semantics, APFloat::rmNearestTiesToEven, &isInexact);
-  return value.isNaN() ? nan : value.bitcastToAPInt().getZExtValue();
-}
-
-TEST(PtxFloats, Narrowing) {
-  std::vector<Operands> cases = kFloatCases;
-  // All halves of ties of both types.
-  for (uint64_t bits = 0; bits < 0x10000; bits += 3) {
-    cases.push_back({bits << 16 | 0x8000, bits << 16 | 0x7fff, 0});
-    cases.push_back({llvm::bit_cast<uint32_t>(float(bits) * 0x1.004p-12f), bits << 13 | 0x1000, 0});
-  }
-  auto half = [](uint64_t a) { return convert(APFloat(asFloat(a)), APFloat::IEEEhalf(), 0x7fff); };
-  auto bfloat = [](uint64_t a) { return convert(APFloat(asFloat(a)), APFloat::BFloat(), 0x7fff); };
-  expectEach("cvt.rn.f16.f32 %hy, %r0;", 'h', cases, [=](uint64_t a, uint64_t, uint64_t) { return half(a); });
-  expectEach("cvt.rn.bf16.f32 %hy, %r0;", 'h', cases, [=](uint64_t a, uint64_t, uint64_t) { return bfloat(a); });
-  expectEach("cvt.rn.bf16x2.f32 %ry, %r0, %r1;", 'r', cases,
-             [=](uint64_t a, uint64_t b, uint64_t) { return bfloat(a) << 16 | bfloat(b); });
-  expectEach("cvt.rn.f16x2.f32 %ry, %r0, %r1;", 'r', cases,
-             [=](uint64_t a, uint64_t b, uint64_t) { return half(a) << 16 | half(b); });
-  expectEach("cvt.rn.f16.f64 %hy, %d0;", 'h', kDoubleCases,
-             [](uint64_t a, uint64_t, uint64_t) { return convert(APFloat(asDouble(a)), APFloat::IEEEhalf(), 0x7fff); });
-  expectEach("cvt.rn.f32.f64 %ry, %d0;", 'r', kDoubleCases,
-             [](uint64_t a, uint64_t, uint64_t) { return resid::ptx::bitsOf(float(asDouble(a))); });
-}
-
-TEST(PtxFloats, Widening) {
-  std::vector<Operands> all;
-  for (uint64_t bits = 0; bits < 0x10000; ++bits)
-    all.push_back({bits, 0, 0});
-  expectEach("cvt.f32.f16 %ry, %h0;", 'r', all, [](uint64_t a, uint64_t, uint64_t) {
-    return convert(narrowFloat(APFloat::IEEEhalf(), a), APFloat::IEEEsingle(), 0x7fffffff);
-  });
-  expectEach("cvt.f32.bf16 %ry, %h0;", 'r', all, [](uint64_t a, uint64_t, uint64_t) { return a << 16; });
-  expectEach("cvt.f64.f32 %dy, %r0;", 'd', kFloatCases, [](uint64_t a, uint64_t, uint64_t) {
-    return std::isnan(asFloat(a)) ? llvm::bit_cast<uint64_t>(double(asFloat(a | 0x400000)))
-                                  : llvm::bit_cast<uint64_t>(double(asFloat(a)));
-  });
-}
-
-TEST(PtxFloats, FromIntegers) {
-  std::vector<Operands> cases = triples({0, 1, 0xff, 0x7f, 0x1000001, 0x1000003, 0x7fffffff, 0x80000000, 0xffffffff,
-                                         0x20000000000001, 0x7fffffffffffffff, 0x8000000000000000, 0x8000000000000401,
-                                         0x4000000000000080, 0x4080000000000001, ~uint64_t(0)},
-                                        1000);
-  auto expect = [&](const std::string &text, char kind, auto function) {
-    expectEach(text, kind, cases, [=](uint64_t a, uint64_t, uint64_t) { return function(a); });
-  };
-  expect("cvt.rn.f32.u32 %ry, %r0;", 'r', [](uint64_t a) { return llvm::bit_cast<uint32_t>(float(uint32_t(a))); });
-  expect("cvt.rn.f32.s32 %ry, %r0;", 'r', [](uint64_t a) { return llvm::bit_cast<uint32_t>(float(int32_t(a))); });
-  expect("cvt.rn.f32.u16 %ry, %h0;", 'r', [](uint64_t a) { return llvm::bit_cast<uint32_t>(float(uint16_t(a))); });
-  expect("cvt.rn.f32.s8 %ry, %r0;", 'r', [](uint64_t a) { return llvm::bit_cast<uint32_t>(float(int8_t(a))); });
-  expect("cvt.rn.f32.u64 %ry, %d0;", 'r', [](uint64_t a) { return llvm::bit_cast<uint32_t>(float(a)); });
-  expect("cvt.rn.f64.s64 %dy, %d0;", 'd', [](uint64_t a) { return llvm::bit_cast<uint64_t>(double(int64_t(a))); });
-  for (bool isSigned : {false, true})
-    for (bool isHalf : {false, true})
-      expect(std::string("cvt.rn.") + (isHalf ? "f16." : "bf16.") + (isSigned ? "s64" : "u64") + " %hy, %d0;", 'h',
-             [=](uint64_t a) {
-               APFloat value(isHalf ? APFloat::IEEEhalf() : APFloat::BFloat());
-               value.convertFromAPInt(APInt(64, a), isSigned, APFloat::rmNearestTiesToEven);
-               return bitsOf(value);
-             });
-}
-
-TEST(PtxFloats, ToIntegers) {
-  struct Mode {
-    const char *name;
-    llvm::RoundingMode rounding;
-  };
-  for (Mode mode : {Mode{"rni", APFloat::rmNearestTiesToEven}, Mode{"rzi", APFloat::rmTowardZero},
-                    Mode{"rmi", APFloat::rmTowardNegative}, Mode{"rpi", APFloat::rmTowardPositive}}) {
-    auto expect = [&](const std::string &types, char kind, unsigned width, bool isSigned, uint64_t nan) {
-      bool isDouble = types.find("f64") != std::string::npos;
-      expectEach("cvt." + std::string(mode.name) + "." + types, kind, isDouble ? kDoubleCases : kFloatCases,
-                 [&](uint64_t a, uint64_t, uint64_t) {
-                   APFloat value = isDouble ? APFloat(asDouble(a)) : APFloat(asFloat(a));
-                   if (value.isNaN())
-                     return nan;
-                   bool isExact;
-                   llvm::APSInt result(width, !isSigned);
-                   value.convertToInteger(result, mode.rounding, &isExact);
-                   // Narrow results are extended in the register.
-                   return uint64_t(isSigned ? result.getSExtValue() : result.getZExtValue());
-                 });
-    };
-    expect("s32.f32 %ry, %r0;", 'r', 32, true, 0);
-    expect("u32.f32 %ry, %r0;", 'r', 32, false, 0);
-    expect("s8.f32 %ry, %r0;", 'r', 8, true, 0);
-    expect("u16.f32 %hy, %r0;", 'h', 16, false, 0);
-    expect("s64.f32 %dy, %r0;", 'd', 64, true, 0x8000000000000000);
-    expect("u64.f32 %dy, %r0;", 'd', 64, false, 0x8000000000000000);
-    expect("s32.f64 %ry, %d0;", 'r', 32, true, 0x80000000);
-    expectEach("cvt." + std::string(mode.name) + ".f32.f32 %ry, %r0;", 'r', kFloatCases,
-               [&](uint64_t a, uint64_t, uint64_t) {
-                 APFloat value(asFloat(a));
-                 value.roundToIntegral(mode.rounding);
-                 return value.isNaN() ? 0x7fffffff : value.bitcastToAPInt().getZExtValue();
-               });
-  }
-}
-
-TEST(PtxFloats, IntegersToIntegers) {
-  std::vector<Operands> cases =
-      triples({0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x80000000, ~uint64_t(0)}, 500);
-  expectEach("cvt.s64.s8 %dy, %r0;", 'd', cases, [](uint64_t a, uint64_t, uint64_t) { return int64_t(int8_t(a)); });
-  expectEach("cvt.u32.u8 %ry, %h0;", 'r', cases, [](uint64_t a, uint64_t, uint64_t) { return uint8_t(a); });
-  expectEach("cvt.s32.s16 %ry, %h0;", 'r', cases, [](uint64_t a, uint64_t, uint64_t) { return int32_t(int16_t(a)); });
-  expectEach("cvt.s8.s32 %ry, %r0;", 'r', cases, [](uint64_t a, uint64_t, uint64_t) { return int32_t(int8_t(a)); });
-  expectEach("cvt.sat.s8.s32 %ry, %r0;", 'r', cases,
-             [](uint64_t a, uint64_t, uint64_t) { return std::max(-128, std::min(127, int32_t(a))); });
-  expectEach("cvt.sat.u8.s32 %ry, %r0;", 'r', cases,
-             [](uint64_t a, uint64_t, uint64_t) { return std::max(0, std::min(255, int32_t(a))); });
-  expectEach("cvt.sat.u32.s64 %ry, %d0;", 'r', cases, [](uint64_t a, uint64_t, uint64_t) {
-    return std::max<int64_t>(0, std::min<int64_t>(0xffffffff, int64_t(a)));
-  });
-}
-
-TEST(PtxFloats, SaturatedConversions) {
-  expectEach("cvt.sat.f32.f32 %ry, %r0;", 'r', kFloatCases,
-             onFloats([](float a, float, float) { return a > 0 ? std::min(a, 1.0f) : 0.0f; }));
-  expectEach("cvt.rn.relu.bf16.f32 %hy, %r0;", 'h', kFloatCases, [](uint64_t a, uint64_t, uint64_t) {
-    return asFloat(a) < 0 ? 0 : convert(APFloat(asFloat(a)), APFloat::BFloat(), 0x7fff);
-  });
-}
 
 // === Approximations ====================================================================================================
 

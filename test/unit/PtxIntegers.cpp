@@ -55,6 +55,27 @@ TEST(PtxIntegers, Sums) {
   expectEach("abs.s64 %dy, %d0;", 'd', kCases, [](uint64_t a, uint64_t, uint64_t) { return int64_t(a) < 0 ? -a : a; });
 }
 
+/// Both halves of 32 bits, each on its own.
+template <typename T, typename F> uint64_t halves(uint64_t a, uint64_t b, F function) {
+  uint16_t low = function(T(a), T(b)), high = function(T(a >> 16), T(b >> 16));
+  return uint64_t(high) << 16 | low;
+}
+
+TEST(PtxIntegers, PairsOfHalves) {
+  auto expect = [](const char *mnemonic, auto function) {
+    expectEach(std::string(mnemonic) + " %ry, %r0, %r1;", 'r', kCases, function);
+  };
+  expect("add.s16x2", [](uint64_t a, uint64_t b, uint64_t) {
+    return halves<uint16_t>(a, b, [](unsigned x, unsigned y) { return x + y; });
+  });
+  expect("min.s16x2", [](uint64_t a, uint64_t b, uint64_t) {
+    return halves<int16_t>(a, b, [](int x, int y) { return std::min(x, y); });
+  });
+  expect("max.u16x2", [](uint64_t a, uint64_t b, uint64_t) {
+    return halves<uint16_t>(a, b, [](int x, int y) { return std::max(x, y); });
+  });
+}
+
 TEST(PtxIntegers, Products) {
   expectBinary("mul.lo.u", [](APInt a, APInt b) { return a * b; });
   expectBinary("mul.hi.u", [](APInt a, APInt b) { return llvm::APIntOps::mulhu(a, b); });
@@ -235,6 +256,9 @@ TEST(PtxIntegers, Moves) {
              [](uint64_t a, uint64_t b, uint64_t) { return b << 32 | (a & 0xffffffff); });
   expectEach("mov.b32 {%h10, %h11}, %r0;\nmov.b32 %ry, {%h11, %h10};", 'r', kCases,
              [](uint64_t a, uint64_t, uint64_t) { return (a & 0xffff) << 16 | (a >> 16 & 0xffff); });
+  // Of a part, only the bits of its width count.
+  expectEach("cvt.s32.s8 %r20, %r0;\nmov.b64 %dy, {%r20, %r1};", 'd', kCases,
+             [](uint64_t a, uint64_t b, uint64_t) { return b << 32 | uint32_t(int32_t(int8_t(a))); });
   expectEach("mov.b64 {_, %ry}, %d0;", 'r', kCases, [](uint64_t a, uint64_t, uint64_t) { return a >> 32; });
   expectEach("mov.b64 {%h10, %h11, %h12, %h13}, %d0;\nmov.b64 %dy, {%h13, %h12, %h11, %h10};", 'd', kCases,
              [](uint64_t a, uint64_t, uint64_t) {

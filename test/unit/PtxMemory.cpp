@@ -95,6 +95,8 @@ TEST(PtxMemory, Bounds) {
               "shared memory out of bounds: 4 bytes at 1024 of 1024");
   expectError(kShared + "st.shared.b32 [%r20+-4], %r0;", 1, 1, "shared memory out of bounds: 4 bytes at -4 of 1024");
   expectError(kShared + "st.shared.b64 [%r20+4], %d0;", 1, 1, "misaligned access of 8 bytes");
+  expectError(".shared .align 16 .b8 s[20];\nst.shared.b64 [s+16], %d0;", 1, 1,
+              "shared memory out of bounds: 8 bytes at 16 of 20");
   expectError(kShared + "mov.b32 %r20, 0;\nst.shared.b32 [%r20], %r0;", 1, 1, "shared memory out of bounds");
 }
 
@@ -154,7 +156,26 @@ TEST(PtxMemory, RacesInSharedMemory) {
              1, 64);
 }
 
+TEST(PtxMemory, EveryReaderCounts) {
+  // Of all threads that read a word, one writes it. Votes make all read first, and order nothing.
+  const std::string body = kShared + "mov.b32 %r23, s;\nsetp.eq.s32 %p0, %r10, 0;\n@%p0 st.shared.b32 [%r23], %r10;\n"
+                                     "bar.sync 0;\nld.shared.b32 %r0, [%r23];\nvote.sync.any.pred %p1, %p0, -1;\n";
+  for (const char *writer : {"0", "63"})
+    expectError(body + "setp.eq.s32 %p1, %r10, " + writer + ";\n@%p1 st.shared.b32 [%r23], %r10;", 1, 64,
+                "race: writes byte 0 of shared memory that several warps of block 0 read");
+  for (const char *writer : {"0", "31"})
+    expectError(body + "setp.eq.s32 %p1, %r10, " + writer + ";\n@%p1 st.shared.b32 [%r23], %r10;", 1, 32,
+                "race: writes byte 0 of shared memory that several lanes of warp 0 of block 0 read");
+  expectFine(body + "bar.warp.sync -1;\nsetp.eq.s32 %p1, %r10, 31;\n@%p1 st.shared.b32 [%r23], %r10;", 1, 32);
+}
+
 TEST(PtxMemory, RacesOfPartsOfWords) {
+  // A part of a word has the past of the word.
+  expectFine(kShared + "st.shared.b32 [%r20], %r10;\nbar.sync 0;\nld.shared.b16 %h0, [%r20+2];", 1, 64);
+  expectError(kShared + "xor.b32 %r22, %r21, 4;\nmov.b32 %r23, s;\nadd.s32 %r22, %r22, %r23;\n"
+                        "st.shared.b32 [%r20], %r10;\nbar.sync 0;\nst.shared.b32 [%r20], %r10;\n"
+                        "ld.shared.b16 %h0, [%r22+2];",
+              1, 64, "race: ");
   // Neighbours write the halves of a word, which is no race. A third who reads all of it makes one.
   const std::string half = kShared + "mov.b32 %r22, s;\nshl.b32 %r23, %r10, 1;\nadd.s32 %r22, %r22, %r23;\n"
                                      "st.shared.b16 [%r22], %h0;\n";
@@ -251,6 +272,11 @@ TEST(PtxMemory, Sectors) {
   Traffic backward =
       count(kPointers + "sub.s64 %d3, %d0, %d10;\nsub.s64 %d3, %d3, %d10;\nld.global.b32 %r0, [%d3+128];");
   EXPECT_EQ(backward.sectors, 5u);
+  // Neighbours alternate between two places of 64 bytes.
+  Traffic woven = count(kPointers + "and.b32 %r1, %r10, 1;\nmul.wide.u32 %d3, %r1, 128;\nshr.u32 %r2, %r10, 1;\n"
+                                    "mul.wide.u32 %d4, %r2, 4;\nadd.s64 %d3, %d3, %d4;\nld.param.b64 %d5, [a];\n"
+                                    "add.s64 %d3, %d3, %d5;\nld.global.b32 %r0, [%d3];");
+  EXPECT_EQ(woven.sectors, 4u);
   // Half of the lanes take the load twice, in a loop; each turn is a request.
   Traffic loop =
       count(kPointers + "setp.lt.u32 %p0, %r10, 16;\nselp.b32 %r1, 2, 1, %p0;\nL:\nld.global.b32 %r0, [%d0];\n"

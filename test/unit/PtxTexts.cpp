@@ -68,6 +68,12 @@ TEST(PtxTexts, LocalMemoryAndExternals) {
             "line 18: expected 1 arguments but got 0: call f");
 }
 
+TEST(PtxTexts, StaticSharedMemoryIsLimited) {
+  EXPECT_EQ(errorOf(".shared .align 4 .b8 s[49152];"), "");
+  EXPECT_EQ(errorOf(".shared .align 4 .b8 s[49153];"),
+            "kernel 'k' declares 49153 bytes of shared memory, and at most 49152 can be declared");
+}
+
 TEST(PtxTexts, BrokenTexts) {
   EXPECT_EQ(parseError(""), "line 1: expected .version");
   EXPECT_EQ(parseError(".version 7.0\n.target sm_80\n.address_size 32\n"), "line 4: expected .address_size 64");
@@ -91,10 +97,12 @@ TEST(PtxTexts, DebugInformationIsSkipped) {
 TEST(PtxTexts, RegistersOfScopes) {
   Runner run;
   run.launch.blockX = 1;
-  ASSERT_EQ(run(kernelText("mov.b32 %r0, 1;\n{\n.reg .b32 %r0;\nmov.b32 %r0, 2;\n}\nld.param.b64 %d0, [a];\n"
+  ASSERT_EQ(run(kernelText("mov.b32 %r0, 0x10002;\n{\n.reg .b32 %r0;\nmov.b32 %r0, 7;\n}\nld.param.b64 %d0, [a];\n"
+                           "{ .reg .b16 tmp; mov.b32 {tmp, %h1}, %r0; st.global.b16 [%d0+4], tmp; }\n"
                            "st.global.b32 [%d0], %r0;")),
             "");
-  EXPECT_EQ(run.a[0], 1u);
+  EXPECT_EQ(run.a[0], 0x10002u);
+  EXPECT_EQ(run.a[1], 2u);
 }
 
 } // namespace

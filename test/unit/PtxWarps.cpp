@@ -134,6 +134,13 @@ TEST(PtxWarps, MissingPartners) {
               "no thread can go on: this one waits for lane 16, and thread 16 waits at line 22");
 }
 
+TEST(PtxWarps, JumpsBeyondTheirTable) {
+  const std::string jump =
+      "T: .branchtargets L, M;\nbrx.idx %r1, T;\nL:\nmov.b32 %ry, 5;\nbra N;\nM:\nmov.b32 %ry, 6;\nN:";
+  expectLanes("and.b32 %r1, %r10, 1;\n" + jump, [](uint32_t t) { return t & 1 ? 6 : 5; });
+  expectError("mov.b32 %r1, 2;\n" + jump, "index 2 of 2 branch targets");
+}
+
 TEST(PtxWarps, EndlessLoops) {
   Runner run;
   run.launch.maxBasicBlocks = 1000;
