@@ -50,6 +50,19 @@ RESID_API void resid_free(void *user, void *ptr);
  * resid_alloc and resid_free; no stream, no log. The context borrows the pool. */
 RESID_API void resid_ctx_init(resid_ctx *ctx, resid_thread_pool *pool);
 
+/* For functions compiled for NVIDIA GPUs (residc --target=cuda). They find the driver when they are first called: the
+ * library that the environment variable RESID_CUDA_DRIVER names, else libcuda.so.1.
+ *
+ * Fills *ctx: this ABI version, the stream (a CUstream or cudaStream_t; NULL: the legacy stream), and memory of the
+ * device that is ordered on it (cuMemAllocAsync). RESID_BAD_POINTER (ctx is NULL). RESID_NO_DEVICE, RESID_VERSION: no
+ * driver, or one before CUDA 11.2, which has no such memory. */
+RESID_API resid_status resid_cuda_ctx_init(resid_ctx *ctx, void *stream);
+
+/* Unloads all kernels from the context of ctx->stream. Call it before that context is destroyed, if others are made
+ * later; drivers from CUDA 12.0 on tell a new context at an old address apart without it. No function may be running
+ * there. ctx may be NULL. */
+RESID_API void resid_cuda_unload(const resid_ctx *ctx);
+
 /* A file of weights in the safetensors format, whose tensors are found by their names. Once it is open, any number of
  * threads may use it at once. The functions below that take `text` write a line there which says what was expected and
  * what was found: at most text_bytes bytes, with the zero at its end; empty where all is well. text may be NULL. */
