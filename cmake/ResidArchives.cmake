@@ -8,7 +8,7 @@
 # asked for one would bring all of it. Empty where the package has shared libraries only.
 function(_resid_find_archives out)
   set(others ${LLVM_ALL_TARGETS} M68k Xtensa)
-  list(REMOVE_ITEM others X86 AArch64)
+  list(REMOVE_ITEM others X86 AArch64 NVPTX)
   list(JOIN others "|" others)
   set(archives)
   foreach(library IN LISTS MLIR_EXPORTED_TARGETS LLVM_AVAILABLE_LIBS)

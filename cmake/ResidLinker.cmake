@@ -9,7 +9,7 @@
 function(_resid_write_absent_targets file)
   set(text "#include \"llvm/Plugins/PassPlugin.h\"\nllvm::PassPluginLibraryInfo getPollyPluginInfo() { return {}; }\n")
   set(others ${LLVM_ALL_TARGETS} M68k Xtensa)
-  list(REMOVE_ITEM others X86 AArch64)
+  list(REMOVE_ITEM others X86 AArch64 NVPTX)
   list(REMOVE_DUPLICATES others)
   foreach(target IN LISTS others)
     foreach(part Target TargetInfo TargetMC AsmParser AsmPrinter)

@@ -16,6 +16,10 @@
 #include "codegen/cpu/choice/DescribePlan.h"
 #include "codegen/cpu/choice/LocalRows.h"
 #include "codegen/cpu/contractions/DescribeContraction.h"
+#include "codegen/cuda/DescribeRows.h"
+#include "codegen/cuda/DeviceModule.h"
+#include "codegen/cuda/Passes.h"
+#include "codegen/cuda/ptx/WritePTX.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/machine/CPUVariants.h"
 #include "codegen/machine/Optimize.h"
@@ -57,8 +61,8 @@ void resid::registerCompilerDialects(DialectRegistry &registry) {
   registry.insert<ResidDialect, attention::AttentionDialect, contraction::ContractionDialect, rows::RowsDialect,
                   arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect,
                   index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, ml_program::MLProgramDialect, scf::SCFDialect, tensor::TensorDialect,
-                  ub::UBDialect, vector::VectorDialect>();
+                  memref::MemRefDialect, ml_program::MLProgramDialect, NVVM::NVVMDialect, scf::SCFDialect,
+                  tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   func::registerInlinerExtension(registry);
   LLVM::registerInlinerInterface(registry);
   linalg::registerAllDialectInterfaceImplementations(registry);
@@ -180,6 +184,7 @@ static std::optional<CompileFailure> prepareEntries(ModuleOp module, const Compi
     boundary::PrepareEntriesOptions entryOptions;
     entryOptions.prefix = options.prefix;
     entryOptions.weightsStruct = options.weightsStruct;
+    entryOptions.isForDevice = !options.chips.empty();
     manager.addPass(boundary::createPrepareEntries(entryOptions));
   });
 }
@@ -234,7 +239,8 @@ static LogicalResult checkBufferizable(ModuleOp module) {
 static std::optional<CompileFailure> bufferize(ModuleOp module, const CompileOptions &options) {
   if (failed(checkBufferizable(module)))
     return CompileFailure::Unavailable;
-  auto build = [&](OpPassManager &manager) { buffers::buildBufferizationPipeline(manager, options.report != nullptr); };
+  buffers::BufferizationOptions bufferization{options.report != nullptr, /*isForDevice=*/!options.chips.empty()};
+  auto build = [&](OpPassManager &manager) { buffers::buildBufferizationPipeline(manager, bufferization); };
   return runStage(module, options, "buffers", CompileFailure::Unavailable, build,
                   "not available on CPU targets: no places in memory were found for the values here, mostly because "
                   "an array would be written while its old values are still read");
@@ -253,6 +259,14 @@ static std::vector<kernels::DescribePlan> describePlans(ArrayRef<machine::Target
         return cpu::describeAttention(kernel, target.cpu, target.facts);
       return cpu::describePlan(cast<rows::KernelOp>(op), target.cpu, target.facts);
     });
+  return machines;
+}
+
+/// The same for a kernel that runs on GPUs.
+static std::vector<kernels::DescribePlan> describePlans(ArrayRef<cuda::Chip> chips) {
+  std::vector<kernels::DescribePlan> machines;
+  for (const cuda::Chip &chip : chips)
+    machines.push_back([&chip](Operation *op) { return cuda::describeKernel(op, chip); });
   return machines;
 }
 
@@ -278,14 +292,17 @@ static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const Compi
   // One schedule holds for all CPUs, and so does one row program.
   rows::FormKernelsOptions form;
   form.record = options.report != nullptr;
-  rows::LocalRowLimits limits = cpu::getLocalRowLimits(targets.front().facts.schedule);
+  rows::LocalRowLimits limits;
+  if (options.chips.empty())
+    limits = cpu::getLocalRowLimits(targets.front().facts.schedule);
   form.localRowBytes = limits.bytes;
   form.localRowPasses = limits.leastPasses;
   auto formKernels = [&](OpPassManager &manager) { buildRowKernelPipeline(manager, form); };
   if (auto failure = runStage(module, options, "row-kernels", unavailable, formKernels))
     return failure;
   if (options.report)
-    options.report->collectKernels(module, describePlans(targets));
+    options.report->collectKernels(module,
+                                   options.chips.empty() ? describePlans(targets) : describePlans(options.chips));
   if (auto failure = bufferize(module, options))
     return failure;
   if (options.report)
@@ -300,6 +317,26 @@ static std::optional<CompileFailure> lowerToLLVMDialect(ModuleOp module, const C
                                                         const cpu::CPUTarget &facts) {
   return runStage(module, options, name, CompileFailure::Unavailable,
                   [&](OpPassManager &manager) { cpu::buildCPULoweringPipeline(manager, facts); });
+}
+
+/// Takes the kernels out of `module`, which launches them from then on, and compiles them for each chip.
+static std::optional<CompileFailure> compileDeviceKernels(ModuleOp module, const CompileOptions &options,
+                                                          CompiledModule &result) {
+  auto unavailable = CompileFailure::Unavailable;
+  if (auto failure = runStage(module, options, "cuda-kernels", unavailable,
+                              [](OpPassManager &manager) { manager.addPass(cuda::createLowerKernels()); }))
+    return failure;
+  cuda::DeviceModule device = cuda::takeDeviceModule(module);
+  result.kernels = std::move(device.kernels);
+  if (auto failure = runStage(*device.module, options, "nvvm-dialect", unavailable, cuda::buildDeviceLoweringPipeline))
+    return failure;
+  TimingScope scope = nestTiming(options, "ptx");
+  for (const cuda::Chip &chip : options.chips) {
+    result.images.push_back({chip.number, cuda::writePTX(*device.module, chip)});
+    if (result.images.back().ptx.empty())
+      return CompileFailure::Internal;
+  }
+  return std::nullopt;
 }
 
 /// The implementations for each of several CPUs, in modules of their own; `module` keeps the entries.
@@ -324,11 +361,18 @@ std::optional<CompileFailure> resid::compileSignatures(ModuleOp module, const Co
   return std::nullopt;
 }
 
+static std::string joinNames(ArrayRef<cuda::Chip> chips) {
+  return llvm::join(llvm::map_range(chips, [](const cuda::Chip &chip) { return chip.name; }), ",");
+}
+
 std::optional<CompileFailure> resid::compileToCode(ModuleOp module, const CompileOptions &options,
                                                    ArrayRef<machine::TargetDescription> targets,
                                                    CompiledModule &result) {
   if (auto failure = compileSignatures(module, options, targets, result.signatures))
     return failure;
+  if (!options.chips.empty())
+    if (auto failure = compileDeviceKernels(module, options, result))
+      return failure;
   SmallVector<OwningOpRef<ModuleOp>> variants;
   if (targets.size() > 1)
     if (auto failure = lowerVariants(module, options, targets, variants))
@@ -339,8 +383,10 @@ std::optional<CompileFailure> resid::compileToCode(ModuleOp module, const Compil
   TimingScope translation = nestTiming(options, "translate");
   result.context = std::make_unique<llvm::LLVMContext>();
   result.code = machine::translate(module, variants, targets, *result.context);
+  if (result.code && !options.chips.empty())
+    cuda::addImages(*result.code, result.images, result.kernels);
   if (result.code)
-    boundary::finishExports(*result.code, targets, result.signatures, options.packedEntries);
+    boundary::finishExports(*result.code, targets, result.signatures, options.packedEntries, joinNames(options.chips));
   translation.stop();
   if (!result.code)
     return CompileFailure::Internal;
@@ -363,7 +409,7 @@ std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled,
     bytes.assign(object.begin(), object.end());
   else if (failed(machine::writeCode(*compiled.code, targets, kind, bytes)))
     return CompileFailure::Internal;
-  llvm::Expected<std::vector<std::string>> imports = machine::findForbiddenImports(object);
+  llvm::Expected<std::vector<std::string>> imports = machine::findForbiddenImports(object, !compiled.images.empty());
   if (!imports) {
     compiled.failure = llvm::toString(imports.takeError());
     return CompileFailure::Internal;

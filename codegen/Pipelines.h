@@ -8,6 +8,8 @@
 
 #include "codegen/KernelReport.h"
 #include "codegen/boundary/Signature.h"
+#include "codegen/cuda/ptx/Chip.h"
+#include "codegen/cuda/ptx/Images.h"
 #include "codegen/machine/Object.h"
 #include "codegen/machine/Target.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -33,6 +35,8 @@ struct CompileOptions {
   /// Each exported F also gets `void F__packed(void **args)`: args[i] points at the i-th C argument, the last one at a
   /// resid_status that receives the answer. For callers that learn a signature at run time.
   bool packedEntries = false;
+  /// The GPUs that kernels are compiled for; empty: kernels run on the CPU.
+  std::vector<cuda::Chip> chips;
   /// Called after each stage with its name, if set.
   std::function<void(llvm::StringRef stage, ModuleOp module)> afterStage;
   /// Gets what becomes of the program's row-wise ops, if set: in runResidStages and what comes after it.
@@ -54,6 +58,9 @@ struct CompiledModule {
   std::vector<boundary::KernelSignature> signatures;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> code;
+  /// The kernels, where they run on GPUs: one image per chip, and their names.
+  std::vector<cuda::Image> images;
+  std::vector<std::string> kernels;
   /// What is wrong with the code, where that was no diagnostic.
   std::string failure;
 };

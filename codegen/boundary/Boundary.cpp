@@ -123,7 +123,7 @@ void BoundaryBuilder::run() {
   if (function->hasAttr(kScratchAttribute))
     addScratch(body.getArgument(count - 2));
   BlockArgument status = body.getArgument(count - 1);
-  bool isAnswered = false;
+  bool isAnswered = signature.isForDevice;
   function.walk([&](rows::RequireOp) { isAnswered = true; });
   if (isAnswered || !status.use_empty())
     status.replaceAllUsesWith(add(status.getType()));

@@ -19,7 +19,7 @@ bool answersStatus(func::FuncOp implementation);
 
 /// From whole buffers to the parameters: the context; of each argument and result the pointer or the scalar, and the
 /// row stride of a strided one; the sizes; scratch memory and its bytes; the status cell. The last ones where they are
-/// used.
+/// used; the status cell also where launches answer one.
 void narrowBoundary(func::FuncOp implementation, const KernelSignature &signature);
 
 } // namespace mlir::resid::boundary

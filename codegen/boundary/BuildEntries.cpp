@@ -10,6 +10,7 @@
 #include "codegen/boundary/ScratchSlots.h"
 #include "codegen/boundary/SharedBuffers.h"
 #include "codegen/boundary/ValueChecks.h"
+#include "codegen/cuda/Launch.h"
 #include "codegen/kernels/ArgumentBuffers.h"
 #include "codegen/kernels/ContextOffsets.h"
 #include "codegen/machine/CPUFeatures.h"
@@ -28,7 +29,7 @@ using namespace mlir::resid::boundary;
 
 namespace {
 
-/// Builds F and F_scratch_bytes for one implementation.
+/// Builds F and F_scratch_bytes for one implementation, and for a device F_preload.
 class EntryBuilder : EntryCode {
 public:
   /// `targets`: the functions to choose from by the answer of `cpuChoice`, which may be null where there is but one.
@@ -39,11 +40,13 @@ public:
 
   void buildEntry();
   void buildScratchBytes();
+  void buildPreload();
 
 private:
   void checkContext();
   void checkValues();
   void chooseProcessor();
+  void loadKernels();
   void callWithoutScratch();
   void callWithScratch(SizeCode &code);
   /// The values that the implementation takes for its arguments but those for scratch memory and the status.
@@ -133,6 +136,16 @@ void EntryBuilder::chooseProcessor() {
   builder.setInsertionPointToStart(chosen);
 }
 
+/// Answers what the runtime does, which has said why, where the kernels cannot be loaded.
+void EntryBuilder::loadKernels() {
+  Value status = cuda::loadModule(builder, loc, entry->getParentOfType<ModuleOp>(), context);
+  Block *refused = addBlock();
+  branchIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, constant32(RESID_OK)), refused);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(refused);
+  func::ReturnOp::create(builder, loc, status);
+}
+
 Value EntryBuilder::emitArgument(const EntryParameter &parameter) {
   Type type = parameter.type->type;
   if (parameter.type->isArray())
@@ -198,6 +211,14 @@ Value EntryBuilder::emitCall(Value scratch, Value scratchBytes) {
 }
 
 void EntryBuilder::finish(Value refusal) {
+  // A status of the runtime is negative as a packed refusal never is, and its reason has been told.
+  if (refusal && signature.isForDevice) {
+    Block *failed = addBlock();
+    branchIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, refusal, constant32(0)), failed);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(failed);
+    func::ReturnOp::create(builder, loc, refusal);
+  }
   if (refusal) {
     Block *refused = addBlock();
     branchIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, refusal, constant32(0)), refused);
@@ -264,11 +285,24 @@ void EntryBuilder::buildEntry() {
   ArrayChecks(*this, code, signature, arguments, results).emit();
   checkValues();
   chooseProcessor();
+  if (signature.isForDevice)
+    loadKernels();
   if (implementation->hasAttr(kScratchAttribute))
     callWithScratch(code);
   else
     callWithoutScratch();
   // A refusal that nothing can lead to has a block all the same, and conversions leave blocks alone that are not reached.
+  IRRewriter rewriter(builder);
+  (void)eraseUnreachableBlocks(rewriter, entry->getRegions());
+}
+
+void EntryBuilder::buildPreload() {
+  builder.setInsertionPoint(implementation);
+  begin(signature.symbol + kPreloadSuffix.str(), builder.getFunctionType(pointerType, builder.getI32Type()));
+  context = entry.getArgument(0);
+  checkContext();
+  loadKernels();
+  func::ReturnOp::create(builder, loc, constant32(RESID_OK));
   IRRewriter rewriter(builder);
   (void)eraseUnreachableBlocks(rewriter, entry->getRegions());
 }
@@ -328,6 +362,8 @@ struct BuildEntries : resid::boundary::impl::BuildEntriesBase<BuildEntries> {
     EntryBuilder entryBuilder(implementation, signature, cpuChoice, targets, valueChecks.getEntryChecks());
     entryBuilder.buildEntry();
     entryBuilder.buildScratchBytes();
+    if (signature.isForDevice)
+      entryBuilder.buildPreload();
     implementation->removeAttr(kSignatureAttribute);
   }
 };

@@ -70,6 +70,10 @@ private:
   void addMember(llvm::Value *data);
   void addResult(const KernelValue &value);
   llvm::Value *loadScalar(llvm::Type *type, llvm::Value *address);
+  /// Scalars lie in the host's memory, whatever runs kernels.
+  DLDeviceType getDLDevice(const KernelValue &value) const {
+    return signature.isForDevice && value.isArray() ? kDLCUDA : kDLCPU;
+  }
 
   const KernelSignature &signature;
   llvm::Module &module;
@@ -151,9 +155,10 @@ void DLEntryBuilder::read(const KernelValue &value, ArrayRef<llvm::Value *> size
   for (auto [dimension, size] : llvm::enumerate(sizes))
     builder.CreateStore(size, getWord(array, 2 + dimension));
   llvm::Value *place = builder.CreateConstInBoundsGEP1_64(pointer, function->getArg(1), arrays.size());
-  llvm::Value *packed = builder.CreateCall(
-      helper, {builder.CreateLoad(pointer, place), builder.getInt32(getDLType(value.getElementType())),
-               builder.getInt32(value.shape.size()), builder.getInt1(value.isStrided()), array});
+  llvm::Value *packed =
+      builder.CreateCall(helper, {builder.CreateLoad(pointer, place), builder.getInt32(getDLDevice(value)),
+                                  builder.getInt32(getDLType(value.getElementType())),
+                                  builder.getInt32(value.shape.size()), builder.getInt1(value.isStrided()), array});
   refuseIf(builder.CreateIsNotNull(packed), packed, builder.getInt64(arrays.size()), array);
   arrays.push_back(array);
 }

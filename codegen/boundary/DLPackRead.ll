@@ -11,7 +11,7 @@
 
 ; Fills %array from %tensor and answers 0. `strided`: the dimensions before the last need only be evenly apart.
 ; Else it answers a packed refusal (RefusalProgram.h), and the first two words of %array are what was found and expected.
-define i32 @resid_dl_read(ptr readonly %tensor, i32 %type, i32 %rank, i1 %strided, ptr %array) noinline nounwind {
+define i32 @resid_dl_read(ptr readonly %tensor, i32 %expected_device, i32 %type, i32 %rank, i1 %strided, ptr %array) noinline nounwind {
 entry:
   %no_tensor = icmp eq ptr %tensor, null
   br i1 %no_tensor, label %null_tensor, label %check_device
@@ -19,8 +19,8 @@ entry:
 check_device:
   %device_at = getelementptr %DLTensor, ptr %tensor, i64 0, i32 1
   %device = load i32, ptr %device_at
-  %is_cpu = icmp eq i32 %device, 1
-  br i1 %is_cpu, label %check_type, label %other_device
+  %is_there = icmp eq i32 %device, %expected_device
+  br i1 %is_there, label %check_type, label %other_device
 
 check_type:
   %type_at = getelementptr %DLTensor, ptr %tensor, i64 0, i32 4
@@ -134,6 +134,7 @@ null_tensor:
   ret i32 1535 ; -1, 5
 other_device:
   %wide_device = zext i32 %device to i64
+  %wide_expected_device = zext i32 %expected_device to i64
   br label %refuse
 other_type:
   %wide_own_type = zext i32 %own_type to i64
@@ -159,7 +160,7 @@ refuse:
   ; -6 and 6, -3 and 7, -2 and 8
   %refusal = phi i32 [ 1786, %other_device ], [ 2045, %other_type ], [ 2302, %other_rank ], [ %size_refusal, %other_size ], [ %stride_refusal, %other_stride ]
   %found = phi i64 [ %wide_device, %other_device ], [ %wide_own_type, %other_type ], [ %wide_own_rank, %other_rank ], [ %size, %other_size ], [ %stride, %other_stride ]
-  %expectation = phi i64 [ 1, %other_device ], [ %wide_type, %other_type ], [ %wide_rank, %other_rank ], [ %wanted, %other_size ], [ %expected, %other_stride ]
+  %expectation = phi i64 [ %wide_expected_device, %other_device ], [ %wide_type, %other_type ], [ %wide_rank, %other_rank ], [ %wanted, %other_size ], [ %expected, %other_stride ]
   %found_at = getelementptr i64, ptr %array, i64 0
   store i64 %found, ptr %found_at
   %expectation_at = getelementptr i64, ptr %array, i64 1

@@ -28,14 +28,14 @@ static llvm::GlobalVariable *addTable(llvm::Module &module, llvm::ArrayType *typ
 /// The function F_info: the resid_info (runtime/resid.h) of the CPU that is chosen; where there are several, the last
 /// one is for a processor that has none of them.
 static void addInfoFunction(llvm::Module &module, ArrayRef<machine::TargetDescription> targets,
-                            const KernelSignature &kernel) {
+                            const KernelSignature &kernel, StringRef chips) {
   llvm::LLVMContext &context = module.getContext();
   auto *pointer = llvm::PointerType::getUnqual(context);
   auto *i32 = llvm::Type::getInt32Ty(context);
   auto *function = llvm::Function::Create(llvm::FunctionType::get(pointer, false), llvm::GlobalValue::ExternalLinkage,
                                           kernel.symbol + "_info", module);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
-  auto *triple = builder.CreateGlobalString(targets.front().triple);
+  auto *triple = builder.CreateGlobalString(kernel.isForDevice ? "nvptx64-nvidia-cuda" : targets.front().triple);
   auto *signature = builder.CreateGlobalString(kernel.typeText);
   auto *type = llvm::StructType::get(context, {i32, pointer, pointer, pointer});
   SmallVector<llvm::Constant *> values;
@@ -44,7 +44,7 @@ static void addInfoFunction(llvm::Module &module, ArrayRef<machine::TargetDescri
         type, {llvm::ConstantInt::get(i32, RESID_ABI_VERSION), triple, builder.CreateGlobalString(cpu), signature}));
   };
   for (const machine::TargetDescription &target : targets)
-    add(target.cpu);
+    add(kernel.isForDevice ? chips : StringRef(target.cpu));
   if (targets.size() > 1)
     add(llvm::join(machine::getCPUNames(targets), ","));
   llvm::GlobalVariable *table = addTable(module, llvm::ArrayType::get(type, values.size()), values);
@@ -131,13 +131,13 @@ static bool isRefusal(const llvm::Function &function) {
 
 /// Adds the functions beside the entries; gives all that is exported.
 static SmallVector<llvm::Function *> addExports(llvm::Module &module, ArrayRef<machine::TargetDescription> targets,
-                                                ArrayRef<KernelSignature> kernels, bool packed) {
+                                                ArrayRef<KernelSignature> kernels, bool packed, StringRef chips) {
   SmallVector<llvm::Function *> exported;
   addRefusals(module, kernels, describeProcessors(targets));
   if (!packed)
     addDLPackEntries(module, kernels);
   for (const KernelSignature &kernel : kernels) {
-    addInfoFunction(module, targets, kernel);
+    addInfoFunction(module, targets, kernel, chips);
     llvm::Function *entry = module.getFunction(kernel.symbol);
     if (packed) {
       addPackedFunction(module, entry);
@@ -145,6 +145,8 @@ static SmallVector<llvm::Function *> addExports(llvm::Module &module, ArrayRef<m
     } else {
       exported.push_back(module.getFunction(kernel.symbol + kDLPackSuffix.str()));
     }
+    if (kernel.isForDevice)
+      exported.push_back(module.getFunction(kernel.symbol + kPreloadSuffix.str()));
     if (!kernel.weights.empty())
       exported.push_back(addWeightList(module, kernel));
     exported.append(
@@ -154,8 +156,8 @@ static SmallVector<llvm::Function *> addExports(llvm::Module &module, ArrayRef<m
 }
 
 void boundary::finishExports(llvm::Module &module, ArrayRef<machine::TargetDescription> targets,
-                             ArrayRef<KernelSignature> kernels, bool packed) {
-  SmallVector<llvm::Function *> exported = addExports(module, targets, kernels, packed);
+                             ArrayRef<KernelSignature> kernels, bool packed, StringRef chips) {
+  SmallVector<llvm::Function *> exported = addExports(module, targets, kernels, packed, chips);
   SmallVector<llvm::Function *> baseline = exported;
   baseline.append({module.getFunction(machine::kCPUChoiceName), module.getFunction(kDLPackReadName)});
   SmallVector<StringRef> entries;

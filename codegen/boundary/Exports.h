@@ -16,9 +16,10 @@ namespace mlir::resid::boundary {
 /// internal but these, F and F_scratch_bytes. What runs before the processor was asked, or whatever it answers, is
 /// compiled for the baseline of the architecture, the rest for the only one of `targets`; where there are several,
 /// machine::setVariant has done it. With `packed` adds `F__packed(void **args)` instead of F_dl, for calls in memory:
-/// args[i] points at the i-th C argument, the last one at a resid_status that receives the answer.
+/// args[i] points at the i-th C argument, the last one at a resid_status that receives the answer. `chips`: what GPUs
+/// there are kernels for, where they run on GPUs; F_preload is exported then.
 void finishExports(llvm::Module &module, llvm::ArrayRef<machine::TargetDescription> targets,
-                   llvm::ArrayRef<KernelSignature> kernels, bool packed);
+                   llvm::ArrayRef<KernelSignature> kernels, bool packed, llvm::StringRef chips = "");
 
 } // namespace mlir::resid::boundary
 

@@ -4,6 +4,7 @@
 
 #include "codegen/boundary/Header.h"
 
+#include "codegen/boundary/Passes.h"
 #include "codegen/boundary/SharedDeclarations.inc"
 #include "runtime/resid.h"
 #include "llvm/ADT/SetVector.h"
@@ -90,21 +91,30 @@ static void writeChecks(llvm::raw_ostream &stream, const KernelSignature &signat
 
 /// What holds for all arrays, and the answers.
 static void writeRules(llvm::raw_ostream &stream, const KernelSignature &signature) {
-  stream << " *\n * Sizes are in elements, arrays are contiguous and row-major, of any alignment.\n";
+  stream << " *\n * Sizes are in elements, arrays are contiguous and row-major, "
+         << (signature.isForDevice ? "in the memory of the device, and\n * aligned to their elements.\n"
+                                   : "of any alignment.\n");
   bool hasStrides = llvm::any_of(llvm::concat<const KernelValue>(signature.arguments, signature.results),
                                  [](const KernelValue &value) { return value.isStrided(); });
   if (hasStrides)
     stream << " * Of an array with rows s apart, row r (all dimensions but the last, flattened) begins at element\n"
            << " * r * s; s is at least the width, and what lies between rows is left alone. Such arrays may take\n"
            << " * turns in one buffer: with rows equally far apart in bytes, each in columns of its own.\n";
-  stream << " * Answers RESID_OK, or RESID_BAD_POINTER (NULL for an array that has elements"
-         << (signature.weights.empty() ? "" : ", or for the\n * struct") << "), RESID_BAD_SHAPE (a\n"
-         << " * size that is negative, disagrees, or makes an array of more than 2^47 bytes"
-         << (hasStrides ? "; rows that overlap" : "") << "), RESID_ALIAS\n"
-         << " * (an output overlaps another array, unless it says so above), RESID_BAD_VALUE"
-         << (signature.checks.empty() ? "" : " (below)") << ", RESID_UNSUPPORTED\n"
-         << " * (the processor), RESID_VERSION (ctx) or RESID_OOM (scratch memory); ctx->log is told why. May be\n"
-         << " * called from several threads at once.\n";
+  stream
+      << " * Answers RESID_OK, or RESID_BAD_POINTER (NULL for an array that has elements"
+      << (signature.weights.empty() ? "" : ", or for the\n * struct") << "), RESID_BAD_SHAPE (a\n"
+      << " * size that is negative, disagrees, or makes an array of more than 2^47 bytes"
+      << (hasStrides ? "; rows that overlap" : "") << "), RESID_ALIAS\n"
+      << " * (an output overlaps another array, unless it says so above), RESID_BAD_VALUE"
+      << (signature.checks.empty() ? "" : " (below)") << ", RESID_UNSUPPORTED\n"
+      << (signature.isForDevice
+              ? " * (the device), RESID_VERSION (ctx, or the driver), RESID_OOM (memory of the device), "
+                "RESID_NO_DEVICE\n"
+                " * or RESID_LAUNCH; ctx->log is told why. Work is enqueued on ctx->stream, and nothing waits for it. "
+                "May\n"
+                " * be called from several threads at once.\n"
+              : " * (the processor), RESID_VERSION (ctx) or RESID_OOM (scratch memory); ctx->log is told why. May be\n"
+                " * called from several threads at once.\n");
   for (bool isInside : {false, true})
     for (resid_status status : {RESID_BAD_SHAPE, RESID_BAD_VALUE})
       writeChecks(stream, signature, status, isInside);
@@ -113,7 +123,8 @@ static void writeRules(llvm::raw_ostream &stream, const KernelSignature &signatu
 
 static void writeComment(llvm::raw_ostream &stream, const KernelSignature &signature) {
   stream << "/* " << signature.symbol << ": " << signature.typeText << "\n *\n";
-  stream << " *   ctx: threads and memory, or NULL\n";
+  stream << " *   ctx: " << (signature.isForDevice ? "stream and memory of the device" : "threads and memory")
+         << ", or NULL\n";
   bool hasStruct = false;
   for (const KernelValue &argument : signature.arguments) {
     if (argument.isMember()) {
@@ -213,8 +224,8 @@ static void writeFunction(llvm::raw_ostream &stream, const KernelSignature &sign
   writeComment(stream, signature);
   writeDeclaration(stream, "RESID_API resid_status " + name, getParameters(signature));
   stream
-      << "\n/* " << name
-      << " on DLPack tensors on the CPU: args has its arguments, then its results, n in all. Scalars have no\n"
+      << "\n/* " << name << " on DLPack tensors " << (signature.isForDevice ? "of CUDA" : "on the CPU")
+      << ": args has its arguments, then its results, n in all. Scalars have no\n"
       << " * dimensions. Answers also RESID_BAD_DTYPE, RESID_BAD_SHAPE (another n, or a tensor of another shape),\n"
       << " * RESID_UNSUPPORTED (another device, or elements in another order) and RESID_BAD_POINTER (a tensor or its\n"
       << " * shape is NULL)."
@@ -222,6 +233,12 @@ static void writeFunction(llvm::raw_ostream &stream, const KernelSignature &sign
       << " */\n";
   writeDeclaration(stream, "RESID_API resid_status " + name + "_dl",
                    {"const resid_ctx *ctx", "const DLTensor *const *args", "int32_t n"});
+  if (signature.isForDevice) {
+    stream << "\n/* Loads the kernels of " << name
+           << " into the context of ctx->stream, as the first call does. A call that is\n"
+              " * captured into a graph cannot load them. Answers the errors of the device and its driver. */\n";
+    writeDeclaration(stream, "RESID_API resid_status " + name + kPreloadSuffix.str(), {"const resid_ctx *ctx"});
+  }
   stream << "\n/* What " << name << " was compiled for. Never NULL. */\n";
   writeDeclaration(stream, "RESID_API const resid_info *" + name + "_info", {});
   stream << "\n/* Bytes of scratch memory that one call of " << name

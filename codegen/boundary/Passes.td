@@ -31,7 +31,9 @@ def PrepareEntries : Pass<"resid-prepare-entries", "::mlir::ModuleOp"> {
   let options = [Option<"prefix", "prefix", "std::string", /*default=*/"\"\"",
                         "what the C names of functions begin with">,
                  Option<"weightsStruct", "weights-struct", "bool", /*default=*/"false",
-                        "take weights in one struct: arguments marked resid.weight, and those that F_prepare makes">];
+                        "take weights in one struct: arguments marked resid.weight, and those that F_prepare makes">,
+                 Option<"isForDevice", "device", "bool", /*default=*/"false",
+                        "kernels run on a GPU, and arrays lie in its memory">];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect"];
 }
@@ -41,7 +43,7 @@ def PlanScratch : Pass<"resid-plan-scratch", "::mlir::ModuleOp"> {
   let description = [{
     Works on functions with a `resid.signature`, after bufferization. Each memref.alloc becomes a view into the argument
     `%scratch : memref<?xi8>`, which is added before the status cell. Views start at multiples of 64 bytes. Small static
-    buffers go to the stack.
+    buffers go to the stack, unless kernels run on a GPU.
 
     Views overlap where their contents are not needed at the same time. A buffer lives from the first operation that
     touches it, through whatever view, to the last. One that is made before a loop and touched in it lives through all
@@ -70,6 +72,10 @@ def BuildEntries : Pass<"resid-build-entries", "::mlir::ModuleOp"> {
 
     With `variants`, F calls F.impl.name instead, for the first CPU of the list whose features the processor has. These
     functions are declared, with the attribute `resid.per_cpu`. Their bodies are made from F.impl, one module per CPU.
+
+    Where the signature says that kernels run on a GPU, F asks the runtime to load the object's kernels once its
+    arguments are found good, and answers the status where that fails. F_preload does so alone. F.impl answers the status
+    of a launch that failed.
   }];
   let options = [Option<"isAArch64", "aarch64", "bool", "false",
                         "the processor is an aarch64, which Linux is asked about; else an x86-64, asked by CPUID">,

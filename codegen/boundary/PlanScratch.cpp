@@ -111,7 +111,8 @@ LogicalResult ScratchPlanner::collect() {
     if (failed(verifyTemporary(alloc, lifetimes)))
       return WalkResult::interrupt();
     int64_t bytes = alloc.getType().hasStaticShape() ? getFixedBytes(alloc.getType()) : kByteLimit;
-    bool isSmall = bytes <= kStackBytesEach && onStack + bytes <= kernels::kTemporaryStackBytes;
+    bool isSmall =
+        !signature.isForDevice && bytes <= kStackBytesEach && onStack + bytes <= kernels::kTemporaryStackBytes;
     onStack += isSmall ? bytes : 0;
     (isSmall ? small : allocations).push_back(alloc);
     return WalkResult::advance();

@@ -26,6 +26,8 @@ static SmallVector<std::string> getHeaderNames(const KernelSignature &signature)
   SmallVector<std::string> names;
   for (StringRef suffix : {"", "_dl", "_info", "_scratch_bytes"})
     names.push_back(signature.symbol + suffix.str());
+  if (signature.isForDevice)
+    names.push_back(signature.symbol + kPreloadSuffix.str());
   if (!signature.weights.empty())
     names.append({signature.getWeightsType(), signature.getWeightListName()});
   return names;
@@ -198,6 +200,7 @@ struct PrepareEntries : resid::boundary::impl::PrepareEntriesBase<PrepareEntries
       FailureOr<KernelSignature> signature = computeSignature(function, prefix, weightsStruct);
       if (failed(signature))
         return signalPassFailure();
+      signature->isForDevice = isForDevice;
       for (const std::string &name : getHeaderNames(*signature))
         if (!exported.insert(name).second) {
           function.emitError() << "expected names that differ, but '" << name

@@ -108,6 +108,9 @@ RefusalProgram mlir::resid::boundary::makeDLPackRefusals() {
   program.text(" is ").word(found).print().text(", expected ");
   program.word(expected).constant(0).less().ifTrue([&] { program.text("0 or more").end(); });
   program.word(expected).print();
-  program.ifReason(OtherDevice, [&] { program.text(" (the CPU)"); });
+  program.ifReason(OtherDevice, [&] {
+    program.word(expected).constant(kDLCPU).equal().ifTrue([&] { program.text(" (the CPU)").end(); });
+    program.text(" (CUDA)");
+  });
   return program.end();
 }

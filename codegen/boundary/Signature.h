@@ -80,6 +80,8 @@ struct KernelSignature {
   /// (result, argument): the result's buffer may be exactly the argument's.
   std::vector<std::pair<unsigned, unsigned>> inPlace;
   std::vector<ValueCheck> checks;
+  /// Whether kernels run on a GPU: arrays lie in its memory then, and not in the host's.
+  bool isForDevice = false;
   /// The C parameter of the struct of weights, which stands in the place of its first member; empty where there is
   /// none.
   std::string weights;

@@ -71,6 +71,8 @@ DictionaryAttr KernelSignature::toAttribute(MLIRContext *context) const {
   });
   if (!checkList.empty())
     entries.push_back(builder.getNamedAttr("checks", builder.getArrayAttr(checkList)));
+  if (isForDevice)
+    entries.push_back(builder.getNamedAttr("device", builder.getUnitAttr()));
   if (!weights.empty())
     entries.push_back(builder.getNamedAttr("weights", builder.getStringAttr(weights)));
   return builder.getDictionaryAttr(entries);
@@ -101,6 +103,7 @@ KernelSignature KernelSignature::fromAttribute(DictionaryAttr attribute) {
       signature.checks.push_back({check.getAs<StringAttr>("text").str(),
                                   int32_t(check.getAs<IntegerAttr>("status").getInt()),
                                   check.getAs<BoolAttr>("inside").getValue()});
+  signature.isForDevice = attribute.contains("device");
   if (auto weights = attribute.getAs<StringAttr>("weights"))
     signature.weights = weights.str();
   return signature;

@@ -109,7 +109,7 @@ ValueChecks::ValueChecks(func::FuncOp implementation, KernelSignature &signature
     entryChecks.push_back({condition, value, region, int32_t(require.getStatus()), number});
     require.erase();
   }
-  if (!isAnyInside)
+  if (!isAnyInside && !signature.isForDevice)
     dropStatusCell(implementation);
 }
 

@@ -40,7 +40,7 @@ static Value allocate(OpBuilder &builder, Location loc, ArrayRef<Value> sizes) {
   return memref::AllocOp::create(builder, loc, MemRefType::get(shape, builder.getF32Type()), dynamic);
 }
 
-static void allocateSums(rows::KernelOp kernel) {
+static void allocateSums(rows::KernelOp kernel, bool byGroup) {
   OpBuilder builder(kernel);
   Location loc = kernel.getLoc();
   auto partition = rows::RowPartition::create(builder, loc, computeProduct(builder, loc, kernel.getRowDims()));
@@ -49,7 +49,8 @@ static void allocateSums(rows::KernelOp kernel) {
   for (unsigned i = kernel.getInputs().size(), end = i + kernel.getInits().size(); i < end; ++i) {
     if (!kernel.isAccumulated(i))
       continue;
-    Value more = memory.countRows(cast<rows::RowType>(kernel.getRowArgument(i).getType()).getElementType().isF64());
+    bool isF64 = cast<rows::RowType>(kernel.getRowArgument(i).getType()).getElementType().isF64();
+    Value more = byGroup ? rows::GroupMemory::countRows(builder, loc, partition, isF64) : memory.countRows(isF64);
     all = all ? builder.createOrFold<arith::AddIOp>(loc, all, more) : more;
   }
   Value width = computeProduct(builder, loc, kernel.getColumnDims());
@@ -59,6 +60,8 @@ static void allocateSums(rows::KernelOp kernel) {
 
 namespace {
 struct AllocateSums : public buffers::impl::AllocateSumsBase<AllocateSums> {
+  using AllocateSumsBase::AllocateSumsBase;
+
   void runOnOperation() override {
     SmallVector<rows::KernelOp> kernels;
     getOperation()->walk([&](rows::KernelOp kernel) {
@@ -66,7 +69,7 @@ struct AllocateSums : public buffers::impl::AllocateSumsBase<AllocateSums> {
         kernels.push_back(kernel);
     });
     for (rows::KernelOp kernel : kernels)
-      allocateSums(kernel);
+      allocateSums(kernel, byGroup);
   }
 };
 } // namespace

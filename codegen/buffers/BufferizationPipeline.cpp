@@ -19,25 +19,28 @@ static void addCleanup(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
-void buffers::buildBufferizationPipeline(OpPassManager &manager, bool record) {
+void buffers::buildBufferizationPipeline(OpPassManager &manager, const BufferizationOptions &options) {
   manager.addPass(createDecomposeAggregates());
-  manager.addPass(createFillSplats());
+  FillSplatsOptions fill;
+  if (options.isForDevice)
+    fill.storedBytes = 0;
+  manager.addPass(createFillSplats(fill));
   manager.addPass(createPackStrided());
   manager.addPass(createTrackDestinations());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
   // The type of an empty tensor's buffer would be unknown where branches of a condition meet: any strides.
   manager.addPass(bufferization::createEmptyTensorToAllocTensorPass());
-  bufferization::OneShotBufferizePassOptions options;
-  options.bufferizeFunctionBoundaries = true;
-  options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
-  options.allowReturnAllocsFromLoops = true;
-  manager.addPass(bufferization::createOneShotBufferizePass(options));
+  bufferization::OneShotBufferizePassOptions oneShot;
+  oneShot.bufferizeFunctionBoundaries = true;
+  oneShot.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  oneShot.allowReturnAllocsFromLoops = true;
+  manager.addPass(bufferization::createOneShotBufferizePass(oneShot));
   addCleanup(manager);
-  manager.addPass(createAllocateSums());
+  manager.addPass(createAllocateSums(AllocateSumsOptions{options.isForDevice}));
   manager.addPass(contraction::createAllocatePanels());
   manager.addPass(attention::createAllocateAttention());
   addCleanup(manager);
-  manager.addPass(blocks::createFormRowBlocks(blocks::FormRowBlocksOptions{record}));
+  manager.addPass(blocks::createFormRowBlocks(blocks::FormRowBlocksOptions{options.record}));
 }
 
 void buffers::registerBufferPassesAndPipelines() {

@@ -15,9 +15,6 @@ namespace mlir::resid::buffers {
 using namespace mlir;
 using namespace mlir::resid;
 
-/// Up to this many bytes a constant is stored: reading it costs less than filling a buffer in each call.
-static constexpr int64_t kStoredBytes = 4096;
-
 static Value createScalar(OpBuilder &builder, Location loc, SplatElementsAttr splat) {
   return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(splat.getSplatValue<Attribute>()));
 }
@@ -55,12 +52,14 @@ static LogicalResult inlineInput(IRRewriter &rewriter, OpOperand &use, SplatElem
 
 namespace {
 struct FillSplats : public buffers::impl::FillSplatsBase<FillSplats> {
+  using FillSplatsBase::FillSplatsBase;
+
   void runOnOperation() override {
     SmallVector<arith::ConstantOp> constants;
     getOperation()->walk([&](arith::ConstantOp constant) {
       auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
       auto type = splat ? dyn_cast<RankedTensorType>(splat.getType()) : RankedTensorType();
-      if (type && type.getElementType().isIntOrIndexOrFloat() && getBytes(type) > kStoredBytes)
+      if (type && type.getElementType().isIntOrIndexOrFloat() && getBytes(type) > storedBytes)
         constants.push_back(constant);
     });
     IRRewriter rewriter(&getContext());

@@ -25,10 +25,17 @@ namespace mlir::resid::buffers {
 #define GEN_PASS_REGISTRATION
 #include "codegen/buffers/Passes.h.inc"
 
+struct BufferizationOptions {
+  /// Kernels note for a report why others do not run with them.
+  bool record = false;
+  /// Kernels run on a GPU: it reads no constants of the object (FillSplats), and sums down the rows get memory for
+  /// every group (AllocateSums).
+  bool isForDevice = false;
+};
+
 /// Tensors to memrefs: functions whose tensors come from bufferization.to_tensor and leave by
-/// bufferization.materialize_in_destination. Kernels write into the destinations themselves. With
-/// `record`, kernels note for a report why others do not run with them.
-void buildBufferizationPipeline(OpPassManager &manager, bool record = false);
+/// bufferization.materialize_in_destination. Kernels write into the destinations themselves.
+void buildBufferizationPipeline(OpPassManager &manager, const BufferizationOptions &options = {});
 
 /// Registers the passes and, as `resid-bufferize`, the pipeline.
 void registerBufferPassesAndPipelines();

@@ -19,9 +19,11 @@ def DecomposeAggregates : Pass<"resid-decompose-aggregates"> {
 def FillSplats : Pass<"resid-fill-splats"> {
   let summary = "fill large constants of one value at run time";
   let description = [{
-    A constant tensor of more than 4096 bytes whose elements are all equal is not stored in the object. linalg ops that
-    read it get the scalar, and everything else gets a `linalg.fill`. Bit-exact.
+    A constant tensor of more than `stored-bytes` bytes whose elements are all equal is not stored in the object. linalg
+    ops that read it get the scalar, and everything else gets a `linalg.fill`. Bit-exact. Reading a small one costs less
+    than filling a buffer in each call, where an object's constants can be read.
   }];
+  let options = [Option<"storedBytes", "stored-bytes", "int64_t", /*default=*/"4096", "the most bytes that are stored">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
@@ -59,8 +61,10 @@ def AllocateSums : Pass<"resid-allocate-sums"> {
   let summary = "give kernels that sum down the rows memory for their lanes and chains";
   let description = [{
     Each `rows.kernel` on buffers that has sums down the rows gets a temporary as its `scratch`. Its size follows from the
-    kernel's shape: at most 64 lanes, each with a row of f64 and rows for its chains, and one row more.
+    kernel's shape: at most 64 lanes, each with a row of f64 and rows for its chains, and one row more. With `by-group`,
+    each group of rows has rows for its chains instead, so that all groups can run side by side.
   }];
+  let options = [Option<"byGroup", "by-group", "bool", /*default=*/"false", "give every group memory of its own">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 

@@ -6,6 +6,7 @@
 
 #include "codegen/arithmetic/Passes.h"
 #include "codegen/buffers/Passes.h"
+#include "codegen/conversion/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -26,9 +27,9 @@ static void addFloatLowering(OpPassManager &manager, const cpu::CPUTarget &targe
 }
 
 static void addConversionToLLVM(OpPassManager &manager) {
-  manager.addPass(cpu::createConvertToLLVM());
+  manager.addPass(conversion::createConvertToLLVM());
   manager.addPass(createReconcileUnrealizedCastsPass());
-  manager.addPass(cpu::createMoveLoopAnnotations());
+  manager.addPass(conversion::createMoveLoopAnnotations());
   manager.addPass(cpu::createFinishLLVMModule());
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 /// The functions that generated objects may import.
 bool isAllowedImport(StringRef name) {
-  return name == "memcpy" || name == "memset" || name == "memmove" || name == "getauxval";
+  return name == "memcpy" || name == "memset" || name == "memmove" || name == "getauxval" ||
+         name.starts_with("resid_cuda_");
 }
 
 /// Casts between types that a left-over operation needs are reported only where they are all that is left.

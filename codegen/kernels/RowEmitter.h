@@ -48,6 +48,9 @@ protected:
   /// A load, store, random number or term of a column, inside a phase whose block is emitted by emitBlock.
   virtual void emitColumnOperation(Operation *op) = 0;
 
+  /// A store of the one element that a row has.
+  virtual void emitRowStore(rows::StoreOp store);
+
   /// The operations of a branch at the builder's position, its terminator among them.
   virtual void emitBranch(Block &block) { emitBlock(block); }
 
@@ -66,7 +69,6 @@ private:
   void computeRowPointers(rows::KernelOp kernel, Value row);
   void emitWithRegions(Operation *op);
   void emitRowLoad(rows::LoadOp load);
-  void emitRowStore(rows::StoreOp store);
 };
 
 } // namespace mlir::resid::kernels

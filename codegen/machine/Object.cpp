@@ -112,7 +112,7 @@ LogicalResult machine::writeCode(llvm::Module &module, ArrayRef<TargetDescriptio
   return success();
 }
 
-llvm::Expected<std::vector<std::string>> machine::findForbiddenImports(llvm::ArrayRef<char> object) {
+llvm::Expected<std::vector<std::string>> machine::findForbiddenImports(llvm::ArrayRef<char> object, bool isForDevice) {
   auto file = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "resid"));
   if (!file)
@@ -127,7 +127,7 @@ llvm::Expected<std::vector<std::string>> machine::findForbiddenImports(llvm::Arr
     if (!name)
       return name.takeError();
     bool allowed = *name == "memcpy" || *name == "memset" || *name == "memmove" || name->empty() ||
-                   (isAArch64 && *name == "getauxval");
+                   (isAArch64 && *name == "getauxval") || (isForDevice && name->starts_with("resid_cuda_"));
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !allowed)
       forbidden.push_back(name->str());
   }

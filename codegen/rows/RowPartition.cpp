@@ -44,6 +44,11 @@ Value RowPartition::getFirstGroup(OpBuilder &builder, Location loc, Value lane) 
   return builder.createOrFold<arith::SelectOp>(loc, isShared, shared, lane);
 }
 
+Value GroupMemory::countRows(OpBuilder &builder, Location loc, const RowPartition &partition, bool isF64) {
+  return builder.createOrFold<arith::MulIOp>(loc, partition.groups,
+                                             constant(builder, loc, isF64 ? 2 * kLevels : kLevels));
+}
+
 Value SumMemory::getLength(OpBuilder &builder, Location loc, Value width) {
   Value raised = builder.createOrFold<arith::AddIOp>(loc, width, constant(builder, loc, kLanes - 1));
   return builder.createOrFold<arith::AndIOp>(loc, raised, constant(builder, loc, -kLanes));

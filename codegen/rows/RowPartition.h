@@ -19,9 +19,19 @@ struct RowPartition {
   Value getFirstGroup(OpBuilder &builder, Location loc, Value lane) const;
 };
 
-/// The memory of a kernel's sums: rows of f32, or pairs of them for f64, each as long as `getLength`. For each sum
-/// there is one of f64 per lane, and one more for absent lanes; then, per lane, three in the type of the terms for the
-/// chains of 8, 64 and 512 rows.
+/// The memory of a kernel's sums where every group has its own: for each sum and group a row in the type of the terms
+/// (f32, or f64 for f64) for the chains of 8, of 64 and of 512 rows, each as long as SumMemory::getLength. The last one
+/// is the sum of the group.
+struct GroupMemory {
+  static constexpr int64_t kLevels = 3;
+
+  /// Rows of f32 of a sum.
+  static Value countRows(OpBuilder &builder, Location loc, const RowPartition &partition, bool isF64);
+};
+
+/// The memory of a kernel's sums where groups take turns: rows of f32, or pairs of them for f64, each as long as
+/// `getLength`. For each sum there is one of f64 per lane, and one more for absent lanes; then, per lane, three in the
+/// type of the terms for the chains of 8, 64 and 512 rows.
 struct SumMemory {
   OpBuilder &builder;
   Location loc;

@@ -39,14 +39,16 @@
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run 2>&1 | FileCheck %s --check-prefix=NOINPUT
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --nonsense=1 2>&1 | FileCheck %s --check-prefix=FLAG
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --backend=tpu 2>&1 | FileCheck %s --check-prefix=BACKEND
-// RUN: %python %S/Inputs/expect_exit.py 4 resid-run %s --backend=cuda 2>&1 | FileCheck %s --check-prefix=CUDA
-// CUDA: resid-run: error: --backend=cuda is not available in this version
+// RUN: env RESID_CUDA_DRIVER=%t.none %python %S/Inputs/expect_exit.py 4 resid-run %s --entry=norm --backend=cuda --arg=f32[1x4]=1 2>&1 | FileCheck %s --check-prefix=CUDA
+// CUDA: resid-run: error: expected the CUDA driver, libcuda.so.1, but it could not be loaded
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --backend=cuda --threads=2 2>&1 | FileCheck %s --check-prefix=CUDATHREADS
+// CUDATHREADS: resid-run: error: expected no --threads beside --backend=cuda, but got '2'
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=missing 2>&1 | FileCheck %s --check-prefix=ENTRY
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[1x1]=1 --out=a.npy --out=b.npy 2>&1 | FileCheck %s --check-prefix=OUTS
 // NOINPUT: resid-run: error: expected an input file, but got none; resid-run --help shows examples
 // FLAG: resid-run: error: unknown flag '--nonsense=1'; resid-run --help lists all
-// BACKEND: resid-run: error: expected --backend=cpu or reference, but got 'tpu'
+// BACKEND: resid-run: error: expected --backend=cpu, cuda or reference, but got 'tpu'
 // ENTRY: resid-run: error: --entry: expected a public function but got 'missing'; {{.*}} has 'identity', 'norm', 'sum'
 // COUNT: resid-run: error: expected one --arg per argument of 'norm', 1, but got 0
 // OUTS: resid-run: error: expected at most one --out per result of 'norm', 1, but got 2

@@ -9,7 +9,9 @@
 #include "codegen/boundary/Passes.h"
 #include "codegen/buffers/Passes.h"
 #include "codegen/contractions/Passes.h"
+#include "codegen/conversion/Passes.h"
 #include "codegen/cpu/Passes.h"
+#include "codegen/cuda/Passes.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/rows/Passes.h"
 #include "dialect/ResidDialect.h"
@@ -30,6 +32,8 @@ void resid::tools::registerPasses() {
   registerRowKernelPasses();
   arithmetic::registerResidArithmeticPasses();
   buffers::registerBufferPassesAndPipelines();
+  conversion::registerResidConversionPasses();
   cpu::registerCPUPassesAndPipelines();
+  cuda::registerCUDAPasses();
   boundary::registerResidBoundaryPasses();
 }

@@ -24,8 +24,9 @@ defm row_padding : Value<"row-padding", "N", grp_arguments,
   "must not write them">;
 
 defm backend : Value<"backend", "KIND", grp_machine,
-  "cpu (default): compile and run machine code | reference: run the reference evaluator">,
-  Values<"cpu,reference">;
+  "cpu (default): compile and run machine code | cuda: the same on an NVIDIA GPU; --check\n"
+  "also asks for the bits of the CPU | reference: run the reference evaluator">,
+  Values<"cpu,cuda,reference">;
 defm mcpu : Value<"mcpu", "CPU", grp_machine, "what to compile for (default: native); help lists all">;
 defm threads : Value<"threads", "N", grp_machine, "threads to run on, 0 for all processors (default: 1)">;
 

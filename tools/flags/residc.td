@@ -8,8 +8,9 @@ def grp_files : OptionGroup<"files">, HelpText<"Files">;
 def output : OutputFlag<"output; default: IN with the suffix of what is emitted", grp_files>;
 def output_EQ : Joined<["-"], "o=">, Alias<output>;
 defm emit : Value<"emit", "KIND", grp_files,
-  "obj | shared | asm | llvm | mlir | svg | header; default: by the suffix of the output (.o .so\n"
-  ".s .ll .mlir .svg .h), else obj; svg draws the residual streams">, Values<"obj,shared,asm,llvm,mlir,svg,header">;
+  "obj | shared | asm | llvm | ptx | mlir | svg | header; default: by the suffix of the output\n"
+  "(.o .so .s .ll .ptx .mlir .svg .h), else obj; svg draws the residual streams">,
+  Values<"obj,shared,asm,llvm,ptx,mlir,svg,header">;
 def assembly : Flag<["-"], "S">, Alias<emit>, AliasArgs<["asm"]>, Group<grp_files>, HelpText<"the same as --emit=asm">;
 defm header : Value<"header", "FILE", grp_files, "also write the C header of the functions">;
 defm depfile : Value<"depfile", "FILE", grp_files, "also write a dependency file for make and ninja">;
@@ -18,7 +19,10 @@ defm mcpu : Value<"mcpu", "NAME[,NAME...]", grp_machine,
   "CPU to compile for: native (default), x86-64-v3, x86-64-v4, znver4 ...; help lists all. With\n"
   "several (x86-64 only), the first call chooses the best one for the processor">;
 defm mtriple : Value<"mtriple", "TRIPLE", grp_machine, "machine to compile for; default: this one">;
-defm target : Value<"target", "KIND", grp_machine, "kind of machine: cpu (default)">, Values<"cpu">;
+defm target : Value<"target", "KIND", grp_machine, "what kernels run on: cpu (default) | cuda: NVIDIA GPUs">,
+  Values<"cpu,cuda">;
+defm chip : Value<"chip", "NAME[,NAME...]", grp_machine,
+  "GPUs to compile for with --target=cuda: sm_80 (default), sm_90 ...; a later chip runs the code\nof an earlier one">;
 defm schedule : Value<"schedule", "KEY=VALUE[,...]|@FILE", grp_machine,
   "how row kernels run; no key changes a bit of the results: path=vector|scalar,\n"
   "stores=auto|plain|nontemporal, prefetch=auto|off|on, rows=auto|single|pipelined|batched,\n"

@@ -29,6 +29,11 @@ std::unique_ptr<Backend> makeReferenceBackend(func::FuncOp function, llvm::Array
 llvm::Expected<std::unique_ptr<Backend>> makeCPUBackend(func::FuncOp function, llvm::ArrayRef<Array> arguments,
                                                         const Options &options);
 
+/// Compiles `function` for GPUs, brings the arguments to device 0 and runs it there. Without a device an error says why
+/// there is none.
+llvm::Expected<std::unique_ptr<Backend>> makeCUDABackend(func::FuncOp function, llvm::ArrayRef<Array> arguments,
+                                                         const Options &options);
+
 } // namespace mlir::resid::run
 
 #endif

@@ -138,4 +138,21 @@ bool checkResult(llvm::raw_ostream &os, unsigned index, const Array &found, cons
   return c.beyond == 0;
 }
 
+bool compareBits(llvm::raw_ostream &os, unsigned index, const Array &found, const Array &expected) {
+  int64_t differing = 0, first = -1;
+  for (int64_t i = 0; i < found.size(); ++i) {
+    bool isEqual = found.isFloat() ? isSame(found.floats()[i], expected.floats()[i])
+                                   : found.integers()[i] == expected.integers()[i];
+    if (isEqual)
+      continue;
+    first = differing++ ? first : i;
+  }
+  if (differing == 0)
+    os << "out" << index << ": the bits of the CPU\n";
+  else
+    os << "out" << index << ": " << differing << " of " << found.size()
+       << " elements have other bits than on the CPU, the first is element " << first << "\n";
+  return differing == 0;
+}
+
 } // namespace mlir::resid::run

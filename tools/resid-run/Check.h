@@ -21,6 +21,9 @@ Tolerances getTolerances(const Options &options, func::FuncOp function);
 bool checkResult(llvm::raw_ostream &os, unsigned index, const Array &found, const Array &expected, bool wide,
                  const Tolerances &tolerances);
 
+/// Whether two results of one type have the same bits; all NaNs count as the same. Prints how many elements have not.
+bool compareBits(llvm::raw_ostream &os, unsigned index, const Array &found, const Array &expected);
+
 } // namespace mlir::resid::run
 
 #endif

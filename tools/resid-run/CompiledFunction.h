@@ -6,6 +6,7 @@
 #define RESID_TOOLS_RESID_RUN_COMPILEDFUNCTION_H
 
 #include "codegen/boundary/Signature.h"
+#include "codegen/cuda/ptx/Chip.h"
 #include "codegen/machine/Target.h"
 #include "passes/Passes.h"
 #include "runtime/resid.h"
@@ -20,10 +21,11 @@ struct CompiledFunction {
   boundary::KernelSignature signature;
 };
 
-/// Compiles what `function` reaches. The program stays as it is.
+/// Compiles what `function` reaches; kernels for `chips`, where there are any. The program stays as it is.
 llvm::Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
                                                  ProgramMode mode = ProgramMode::Training,
-                                                 RaiseLevel raise = RaiseLevel::Exact);
+                                                 RaiseLevel raise = RaiseLevel::Exact,
+                                                 std::vector<cuda::Chip> chips = {});
 
 /// Its code, to be called.
 struct LoadedFunction {

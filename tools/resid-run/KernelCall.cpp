@@ -65,6 +65,7 @@ Error KernelCall::addBuffer(const Array &array, const boundary::KernelValue &val
   encode(array, contiguous.data());
   buffer.write(contiguous);
   push(buffer.bytes.get());
+  buffer.slot = &slots.back();
   for (int64_t size : sizesOfArray)
     push(size);
   if (value.isStrided())
@@ -170,11 +171,14 @@ std::vector<Array> KernelCall::getResults() const {
   return decoded;
 }
 
+SmallVector<llvm::MutableArrayRef<char>> KernelCall::getBytesOfAll() const {
+  return llvm::map_to_vector(buffers, [](const Buffer &buffer) {
+    return llvm::MutableArrayRef<char>(buffer.bytes.get(), static_cast<size_t>(buffer.size()));
+  });
+}
+
 SmallVector<llvm::MutableArrayRef<char>> KernelCall::getResultBytes() const {
-  SmallVector<llvm::MutableArrayRef<char>> bytes;
-  for (const Buffer &buffer : llvm::ArrayRef(buffers).take_back(results.size()))
-    bytes.push_back({buffer.bytes.get(), static_cast<size_t>(buffer.size())});
-  return bytes;
+  return llvm::to_vector(llvm::ArrayRef(getBytesOfAll()).take_back(results.size()));
 }
 
 int64_t KernelCall::getBytes() const {

@@ -9,6 +9,7 @@
 #include "runtime/resid_runtime.h"
 #include "tools/resid-run/Arrays.h"
 #include "tools/resid-run/LoadedObject.h"
+#include <cstring>
 #include <deque>
 
 namespace mlir::resid::run {
@@ -24,6 +25,10 @@ public:
   resid_status call(LoadedObject::PackedFunction function, const resid_ctx &context);
 
   std::vector<Array> getResults() const;
+  /// The memory of all arrays, arguments before results, with what lies between their rows.
+  SmallVector<llvm::MutableArrayRef<char>> getBytesOfAll() const;
+  /// Gives functions another address for an array, by its number among all.
+  void setAddress(size_t array, void *address) { std::memcpy(buffers[array].slot, &address, sizeof(address)); }
   /// The memory of each result, with what lies between its rows.
   SmallVector<llvm::MutableArrayRef<char>> getResultBytes() const;
   /// Memory that a call reads and writes: arguments and results.
@@ -39,6 +44,8 @@ private:
   struct Buffer {
     std::unique_ptr<char, Free> bytes;
     int64_t rows, rowBytes, stride;
+    /// The C argument that has its address.
+    uint64_t *slot = nullptr;
 
     int64_t size() const { return rows * stride; }
     void write(llvm::ArrayRef<char> contiguous);

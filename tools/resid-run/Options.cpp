@@ -60,6 +60,9 @@ Error checkTogether(const CommandLine &line, const Options &options) {
   for (auto [flag, name] : {std::pair(OPT_rtol, "--rtol"), std::pair(OPT_atol, "--atol")})
     if (line.has(flag) && options.check == Options::NoCheck)
       return tools::makeUsageError(llvm::Twine("expected --check beside ") + name + ", but got none");
+  if (options.backend == Options::CUDA && line.has(OPT_threads))
+    return tools::makeUsageError("expected no --threads beside --backend=cuda, but got '" + line.getValue(OPT_threads) +
+                                 "'");
   if (options.backend != Options::Reference)
     return Error::success();
   for (auto [flag, name] :
@@ -75,8 +78,7 @@ Error checkTogether(const CommandLine &line, const Options &options) {
 
 /// What is wrong is a message for exit code 2, or for 4 where it is not_supported.
 llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
-  const tools::UnavailableValue unavailable[] = {{OPT_backend, "cuda"}};
-  llvm::Expected<CommandLine> line = CommandLine::parse(tool, arguments, unavailable);
+  llvm::Expected<CommandLine> line = CommandLine::parse(tool, arguments);
   if (!line)
     return line.takeError();
   Options options;
@@ -90,7 +92,9 @@ llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
   options.outputs = line->getValues(OPT_out);
   options.weights = line->getValue(OPT_weights).str();
   options.raise = readRaiseLevel(line->getValue(OPT_raise));
-  options.backend = line->getValue(OPT_backend) == "reference" ? Options::Reference : Options::CPU;
+  options.backend = line->getValue(OPT_backend) == "reference" ? Options::Reference
+                    : line->getValue(OPT_backend) == "cuda"    ? Options::CUDA
+                                                               : Options::CPU;
   if (line->has(OPT_check) && line->has(OPT_check_EQ))
     return tools::makeUsageError("expected --check once, but got '--check' and '--check=wide'");
   options.check = line->has(OPT_check_EQ) ? Options::CheckWide

@@ -40,7 +40,7 @@ struct Options {
   RaiseLevel raise = RaiseLevel::Exact;
   /// The file of weights; empty where all arguments are given one by one.
   std::string weights;
-  enum { CPU, Reference } backend = CPU;
+  enum { CPU, CUDA, Reference } backend = CPU;
   enum { NoCheck, CheckExactType, CheckWide } check = NoCheck;
   /// Absent: a default that depends on the program's types.
   std::optional<double> rtol, atol;

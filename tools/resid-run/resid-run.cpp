@@ -122,6 +122,21 @@ static Error check(const Options &options, func::FuncOp entry, ArrayRef<Array> a
                            : "the check failed");
 }
 
+/// What a GPU gives has the bits of the CPU.
+static Error compareWithCPU(const Options &options, func::FuncOp entry, ArrayRef<Array> arguments,
+                            ArrayRef<Array> results) {
+  Expected<std::unique_ptr<Backend>> backend = makeCPUBackend(entry, arguments, options);
+  if (!backend)
+    return backend.takeError();
+  if (Error error = (*backend)->run())
+    return error;
+  bool isEqual = true;
+  for (auto [i, expected] : llvm::enumerate((*backend)->getResults()))
+    isEqual &= compareBits(llvm::outs(), i, results[i], expected);
+  return isEqual ? Error::success()
+                 : makeError(resid::tools::ExitProgram, "the check failed: expected the bits of the CPU");
+}
+
 /// Runs again and again; compulsory bytes are those of all tensors, each read or written once.
 static Error measure(const Options &options, Backend &backend, ArrayRef<Array> arguments, ArrayRef<Array> results) {
   std::vector<double> seconds;
@@ -146,6 +161,8 @@ static Expected<std::unique_ptr<Backend>> makeBackend(const Options &options, fu
                                                       ArrayRef<Array> arguments) {
   if (options.backend == Options::CPU)
     return makeCPUBackend(entry, arguments, options);
+  if (options.backend == Options::CUDA)
+    return makeCUDABackend(entry, arguments, options);
   return makeReferenceBackend(entry, arguments);
 }
 
@@ -176,6 +193,9 @@ static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuff
   std::vector<Array> results = (*backend)->getResults();
   if (options.check != Options::NoCheck)
     if (Error error = check(options, *entry, *arguments, results, (*backend)->hasFMA()))
+      return error;
+  if (options.check != Options::NoCheck && options.backend == Options::CUDA)
+    if (Error error = compareWithCPU(options, *entry, *arguments, results))
       return error;
   if (options.repeat)
     if (Error error = measure(options, **backend, *arguments, results))

@@ -14,7 +14,8 @@ namespace mlir::resid::tools {
 
 /// Where an output comes from.
 /// Shared: an object that was linked.
-enum class EmitSource { Code, Shared, Program, Drawing, Header };
+/// PTX: the kernels alone.
+enum class EmitSource { Code, Shared, PTX, Program, Drawing, Header };
 
 struct EmitKind {
   /// The value of --emit; residc.td lists the same names.

@@ -80,9 +80,28 @@ static Error setGradients(ResidcOptions &options, const CommandLine &line) {
     if (number.getAsInteger(10, index) || index < 0)
       return makeUsageError("expected --wrt=N[,N...], numbers of arguments from 0, but got '" + line.getValue(OPT_wrt) +
                             "'");
+    if (is_contained(wrt, index))
+      return makeUsageError("expected each argument once in --wrt, but got " + Twine(index) + " twice");
     wrt.push_back(index);
   }
   options.gradients.wrt = wrt;
+  return Error::success();
+}
+
+/// What says which GPUs says nothing where kernels run on the CPU.
+static Error setChips(ResidcOptions &options, const CommandLine &line) {
+  bool isForDevice = line.getValue(OPT_target) == "cuda";
+  if (!isForDevice && line.has(OPT_chip))
+    return makeUsageError("expected --target=cuda beside --chip, but got none");
+  if (!isForDevice)
+    return Error::success();
+  if (line.has(OPT_mcpu) && !line.has(OPT_mtriple) && line.getValue(OPT_mcpu).contains(','))
+    return makeUsageError("expected one CPU in --mcpu beside --target=cuda, but got '" + line.getValue(OPT_mcpu) + "'");
+  Expected<std::vector<cuda::Chip>> chips =
+      cuda::resolveChips(line.has(OPT_chip) ? line.getValue(OPT_chip) : StringRef(cuda::kDefaultChip));
+  if (!chips)
+    return makeUsageError("--chip: " + toString(chips.takeError()));
+  options.chips = std::move(*chips);
   return Error::success();
 }
 
@@ -110,6 +129,8 @@ static Error setOptions(ResidcOptions &options, const CommandLine &line) {
     return error;
   if (Error error = setGradients(options, line))
     return error;
+  if (Error error = setChips(options, line))
+    return error;
   return setConversion(options, line);
 }
 
@@ -131,8 +152,6 @@ static std::string listSuffixes() {
 static Error completeOutput(ResidcOptions &options, const EmitKind *emit) {
   StringRef suffix = sys::path::extension(options.output);
   if (!emit && !options.output.empty() && options.output != "-") {
-    if (suffix == ".ptx")
-      return makeUnavailableError("output '" + options.output + "': ptx is not available in this version");
     emit = findKind(&EmitKind::suffix, suffix);
     if (!emit)
       return makeUsageError("expected an output that ends in " + listSuffixes() + ", or --emit, but got '" +
@@ -140,6 +159,13 @@ static Error completeOutput(ResidcOptions &options, const EmitKind *emit) {
   }
   if (emit)
     options.emit = *emit;
+  if (options.emit.source == EmitSource::PTX && options.chips.empty())
+    return makeUsageError("expected --target=cuda beside --emit=ptx, but got a CPU");
+  if (options.emit.source == EmitSource::PTX && options.chips.size() > 1)
+    return makeUsageError("expected one chip in --chip beside --emit=ptx, but got " + Twine(options.chips.size()));
+  if (options.emit.source == EmitSource::Shared && !options.chips.empty())
+    return makeUnavailableError("shared libraries are not available for --target=cuda: expected --emit=obj, which is "
+                                "linked with the runtime library");
   if (options.emit.source == EmitSource::Shared && !hasLinker())
     return makeUnavailableError("shared libraries are not available: this residc was built without the linker of LLVM");
   if (!options.output.empty())
@@ -153,8 +179,7 @@ static Error completeOutput(ResidcOptions &options, const EmitKind *emit) {
 }
 
 Expected<ResidcOptions> mlir::resid::tools::parseResidcOptions(ArrayRef<const char *> arguments) {
-  const UnavailableValue unavailable[] = {{OPT_emit, "ptx"}, {OPT_target, "cuda"}};
-  Expected<CommandLine> line = CommandLine::parse(tool, arguments, unavailable);
+  Expected<CommandLine> line = CommandLine::parse(tool, arguments);
   if (!line)
     return line.takeError();
   ResidcOptions options;

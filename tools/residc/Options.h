@@ -6,6 +6,7 @@
 #define RESID_TOOLS_RESIDC_OPTIONS_H
 
 #include "codegen/cpu/choice/Schedule.h"
+#include "codegen/cuda/ptx/Chip.h"
 #include "passes/Passes.h"
 #include "tools/residc/EmitKinds.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -20,6 +21,8 @@ struct ResidcOptions {
   std::string input, output, header, depfile, dumpStages, manifest;
   /// `mcpu` may be "help": all names are listed then, and nothing else is done.
   std::string triple, mcpu = "native", prefix;
+  /// The GPUs that kernels are compiled for; empty: the CPU.
+  std::vector<cuda::Chip> chips;
   /// What the main output is.
   EmitKind emit = getEmitKinds().front();
   /// The norm placement to convert to and how; none where `to` is empty.

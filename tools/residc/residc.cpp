@@ -7,6 +7,7 @@
 #include "codegen/boundary/Header.h"
 #include "codegen/cpu/choice/ScheduleFile.h"
 #include "diagram/Diagram.h"
+#include "dialect/Spelling.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/placement/Manifest.h"
 #include "tools/common/Diagnostics.h"
@@ -23,6 +24,7 @@
 #include "llvm/Support/BuryPointer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -101,8 +103,11 @@ std::string draw(ModuleOp module) {
 }
 
 llvm::Expected<std::vector<machine::TargetDescription>> Compiler::resolveTargets() {
-  llvm::Expected<std::vector<machine::TargetDescription>> targets =
-      machine::resolveTargets(options.triple, options.mcpu);
+  // What launches kernels on a GPU runs on every processor of this kind.
+  bool isForDevice = !options.chips.empty() && options.mcpu == "native";
+  llvm::Triple host(options.triple.empty() ? llvm::sys::getDefaultTargetTriple() : options.triple);
+  llvm::Expected<std::vector<machine::TargetDescription>> targets = machine::resolveTargets(
+      options.triple, isForDevice ? (host.isX86() ? "x86-64" : "generic") : StringRef(options.mcpu));
   if (!targets)
     return targets;
   for (machine::TargetDescription &target : *targets) {
@@ -160,9 +165,11 @@ ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOption
     stages.add(compiled, *targets);
     TimingScope scope = timing.nest("write code");
     SmallVector<char> bytes;
-    if (auto failure = writeCompiled(compiled, *targets, *options.emit.code, bytes))
+    if (options.emit.source == EmitSource::PTX)
+      code = compiled.images.front().ptx;
+    else if (auto failure = writeCompiled(compiled, *targets, *options.emit.code, bytes))
       return compiled.failure.empty() ? toExitCode(*failure) : report(compiled.failure, toExitCode(*failure));
-    code.assign(bytes.begin(), bytes.end());
+    code.append(bytes.begin(), bytes.end());
   }
   if (options.emit.source == EmitSource::Shared) {
     TimingScope scope = timing.nest("link");
@@ -230,8 +237,14 @@ ExitCode Compiler::checkGradients(ModuleOp module) {
   if (options.emit.source == EmitSource::Drawing)
     return report("expected no --grad with --emit=svg, but got '" + gradients.function + "'", ExitUsage);
   auto function = module.lookupSymbol<func::FuncOp>(gradients.function);
-  if (!function)
-    return report("--grad: expected a function of the program but got '" + gradients.function + "'", ExitUsage);
+  if (!function) {
+    SmallVector<StringRef> names;
+    for (auto known : module.getOps<func::FuncOp>())
+      names.push_back(known.getName());
+    StringRef nearest = findNearest(gradients.function, {names, {}, ""});
+    std::string hint = nearest.empty() ? "" : "; did you mean '" + nearest.str() + "'?";
+    return report("--grad: expected a function of the program, but got '" + gradients.function + "'" + hint, ExitUsage);
+  }
   int64_t count = function.getNumArguments();
   for (int64_t index : gradients.wrt)
     if (index >= count)
@@ -247,6 +260,7 @@ ExitCode Compiler::compile(ModuleOp module) {
   compileOptions.raise = options.raise;
   compileOptions.prefix = options.prefix;
   compileOptions.weightsStruct = options.weightsStruct;
+  compileOptions.chips = options.chips;
   compileOptions.timing = &timing;
   if (ExitCode code = checkGradients(module))
     return code;

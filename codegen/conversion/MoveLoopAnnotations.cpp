@@ -2,12 +2,12 @@
 //
 // Makes loop annotations that survived the conversion of scf.for part of the branches.
 
-#include "codegen/cpu/Passes.h"
+#include "codegen/conversion/Passes.h"
 
-namespace mlir::resid::cpu {
+namespace mlir::resid::conversion {
 #define GEN_PASS_DEF_MOVELOOPANNOTATIONS
-#include "codegen/cpu/Passes.h.inc"
-} // namespace mlir::resid::cpu
+#include "codegen/conversion/Passes.h.inc"
+} // namespace mlir::resid::conversion
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -23,7 +23,7 @@ template <typename BranchOp> void moveAnnotation(BranchOp branch) {
   branch.setLoopAnnotationAttr(annotation);
 }
 
-struct MoveLoopAnnotations : public cpu::impl::MoveLoopAnnotationsBase<MoveLoopAnnotations> {
+struct MoveLoopAnnotations : public conversion::impl::MoveLoopAnnotationsBase<MoveLoopAnnotations> {
   void runOnOperation() override {
     getOperation()->walk([](LLVM::BrOp branch) { moveAnnotation(branch); });
     getOperation()->walk([](LLVM::CondBrOp branch) { moveAnnotation(branch); });

@@ -3,7 +3,7 @@
 // One conversion of all that is left beside structured loops to the LLVM dialect. A pass per dialect would walk, and
 // rewrite the casts between what is converted and what is not yet, as often as there are dialects.
 
-#include "codegen/cpu/Passes.h"
+#include "codegen/conversion/Passes.h"
 #include "codegen/kernels/ArgumentBuffers.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -19,10 +19,10 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 
-namespace mlir::resid::cpu {
+namespace mlir::resid::conversion {
 #define GEN_PASS_DEF_CONVERTTOLLVM
-#include "codegen/cpu/Passes.h.inc"
-} // namespace mlir::resid::cpu
+#include "codegen/conversion/Passes.h.inc"
+} // namespace mlir::resid::conversion
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -37,7 +37,7 @@ bool isBrokenDown(Operation *op) {
   return broadcast && !isa<VectorType>(broadcast.getSourceType()) && broadcast.getResultVectorType().getRank() == 1;
 }
 
-struct ConvertToLLVM : public cpu::impl::ConvertToLLVMBase<ConvertToLLVM> {
+struct ConvertToLLVM : public conversion::impl::ConvertToLLVMBase<ConvertToLLVM> {
   void runOnOperation() override {
     kernels::createArgumentDescriptors(getOperation());
     OpPassManager preparation = buildPreparation();

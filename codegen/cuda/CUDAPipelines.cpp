@@ -1,0 +1,25 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which passes run in which order, from kernels to the NVVM dialect, and their registration.
+
+#include "codegen/arithmetic/Passes.h"
+#include "codegen/conversion/Passes.h"
+#include "codegen/cuda/Passes.h"
+#include "mlir/Conversion/Passes.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+void cuda::buildDeviceLoweringPipeline(OpPassManager &manager) {
+  manager.addPass(arithmetic::createEmulateNarrowFloats());
+  manager.addPass(arithmetic::createExpandMath());
+  manager.addPass(arithmetic::createExpandNarrowFloats());
+  manager.addPass(arithmetic::createFoldAndShare());
+  manager.addPass(arithmetic::createExpandDivisions());
+  manager.addPass(conversion::createConvertToLLVM());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+  manager.addPass(conversion::createMoveLoopAnnotations());
+  manager.addPass(cuda::createFinishDeviceModule());
+}
+
+void cuda::registerCUDAPasses() { registerResidCUDAPasses(); }

@@ -1,0 +1,29 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Plans in words; see DescribeRows.h.
+
+#include "codegen/cuda/DescribeRows.h"
+
+#include "codegen/cuda/rows/LoopedRows.h"
+#include "codegen/cuda/rows/RowKernels.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+static kernels::PlanDecision describe(StringRef key, int64_t number, StringRef unit) {
+  return {key.str(), number, (Twine(number) + " " + unit).str()};
+}
+
+kernels::PlanDescription cuda::describeKernel(Operation *kernel, const Chip &chip) {
+  kernels::PlanDescription plan{"chip", chip.name, {}, "", ""};
+  auto rows = dyn_cast<rows::KernelOp>(kernel);
+  if (!rows)
+    return plan;
+  int64_t phases = 0;
+  rows.walk([&](rows::PhaseOp) { ++phases; });
+  plan.decisions.push_back({"emitter", "looped", "looped emitter: phases read memory again"});
+  plan.decisions.push_back(describe("threads_per_row", kWarpThreads, "threads per row"));
+  plan.decisions.push_back(describe("rows_per_block", kBlockWarps, "rows per block"));
+  plan.decisions.push_back(describe("phases", phases, "phases"));
+  return plan;
+}

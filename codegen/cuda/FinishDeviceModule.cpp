@@ -1,0 +1,59 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The last check before the translation to LLVM IR, and the marks that make functions kernels.
+
+#include "codegen/cuda/Passes.h"
+
+namespace mlir::resid::cuda {
+#define GEN_PASS_DEF_FINISHDEVICEMODULE
+#include "codegen/cuda/Passes.h.inc"
+} // namespace mlir::resid::cuda
+
+using namespace mlir;
+using namespace mlir::resid;
+
+namespace {
+
+bool isOfDevice(Operation *op) {
+  return isa<ModuleOp>(op) || isa_and_present<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect());
+}
+
+/// Casts between types that a left-over operation needs are reported only where they are all that is left.
+LogicalResult checkOperations(ModuleOp module) {
+  Operation *leftOver = nullptr;
+  module.walk([&](Operation *op) {
+    if (!isOfDevice(op) && (!leftOver || isa<UnrealizedConversionCastOp>(leftOver)))
+      leftOver = op;
+  });
+  if (!leftOver)
+    return success();
+  return leftOver->emitOpError("is not available on CUDA targets: expected an op that has a form in PTX");
+}
+
+LogicalResult finishFunction(LLVM::LLVMFuncOp function) {
+  if (function.isExternal())
+    return function.emitError("expected code that needs no library, but it calls '") << function.getName() << "'";
+  auto threads = dyn_cast_or_null<IntegerAttr>(function->removeDiscardableAttr(cuda::kKernelAttribute));
+  if (!threads) {
+    function.setLinkage(LLVM::Linkage::Internal);
+    return success();
+  }
+  function->removeDiscardableAttr(cuda::kNumberAttribute);
+  function.setLinkage(LLVM::Linkage::External);
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), UnitAttr::get(function.getContext()));
+  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                    DenseI32ArrayAttr::get(function.getContext(), {int32_t(threads.getInt())}));
+  return success();
+}
+
+struct FinishDeviceModule : public cuda::impl::FinishDeviceModuleBase<FinishDeviceModule> {
+  void runOnOperation() override {
+    if (failed(checkOperations(getOperation())))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (failed(finishFunction(function)))
+        signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,40 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The passes that turn bufferized functions into kernels for NVIDIA GPUs, and into host code that launches them.
+
+#ifndef RESID_CODEGEN_CUDA_PASSES
+#define RESID_CODEGEN_CUDA_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "outline each rows.kernel into a function that a GPU runs, and launch it in its place";
+  let description = [{
+    Each rows.kernel on memrefs becomes a private function, marked `resid.cuda_kernel` with the number of its threads per
+    block. In its place stands a call of `resid_cuda_launch_v1` (runtime/cuda/resid_cuda.h). Kernels with the same code
+    share one function. The status of a launch goes to the status cell of the function around, where none stands yet.
+
+    The looped emitter gives each row to a warp, and each thread of it the lanes t and t + 32. It keeps the order of sums
+    (SumOrder.h): a lane's chain stays in one thread, and butterflies add up the 64 lanes. Phases read memory again.
+    Blocks of four warps take rows in turn.
+
+    Sums down the rows are two functions: one runs groups of rows, a warp each, and leaves a sum per group; the other one
+    adds those up in f64. There are no atomics, so that the order is fixed.
+
+    Copies and fills of whole arrays become calls of `resid_cuda_copy_v1` and `resid_cuda_fill_v1`. What else touches
+    memory is an error that names the op: linear layers, attention, other linalg, loads and stores.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def FinishDeviceModule : Pass<"resid-cuda-finish-module", "::mlir::ModuleOp"> {
+  let summary = "check that only LLVM operations are left, and make marked functions kernels of NVVM";
+  let description = [{
+    An operation of another dialect, or a call of a function that nothing defines, is an error with its name.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+#endif

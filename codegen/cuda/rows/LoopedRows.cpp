@@ -1,0 +1,179 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits one phase of a row on a warp: blocks of 1,024 columns, chunks of 64, sums in the fixed order.
+
+#include "codegen/cuda/rows/LoopedRows.h"
+
+#include "codegen/arithmetic/Philox.h"
+#include "codegen/kernels/Reductions.h"
+#include "codegen/rows/SumOrder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::kernels;
+
+static constexpr int64_t kThreadLanes = rows::kLanes / kWarpThreads;
+static_assert(kThreadLanes == 2, "expected the lanes t and t + 32");
+
+static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
+  return cast<rows::ReductionKindAttr>(phase.getKinds()[number]).getValue();
+}
+
+//===------------------------------------------- loops ------------------------------------------------------------===//
+
+SmallVector<Value> LoopedRowEmitter::emitLoop(Location loc, Value low, Value high, int64_t step, ValueRange first,
+                                              function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto emitBody = [&](OpBuilder &, Location, Value index, ValueRange carried) {
+    scf::YieldOp::create(builder, loc, body(index, carried));
+  };
+  return SmallVector<Value>(
+      scf::ForOp::create(builder, loc, low, high, constantI64(builder, loc, step), first, emitBody).getResults());
+}
+
+void LoopedRowEmitter::emitPhase(rows::PhaseOp phase) {
+  Location loc = phase.getLoc();
+  Value zero = constantI64(builder, loc, 0);
+  if (phase.getResults().empty()) {
+    emitColumns(phase, zero, addresses.width, {});
+    return;
+  }
+  auto emitBlock = [&](Value first, ValueRange totals) {
+    Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, rows::kBlockColumns));
+    Value end = arith::MinSIOp::create(builder, loc, next, addresses.width);
+    Lanes lanes = emitColumns(phase, first, end, createNeutral(phase));
+    for (auto [i, lane] : llvm::enumerate(lanes))
+      lane = combine(builder, getCombiningKind(getKind(phase, i / kThreadLanes)), totals[i], lane);
+    return lanes;
+  };
+  Lanes totals = emitLoop(loc, zero, addresses.width, rows::kBlockColumns, createNeutral(phase), emitBlock);
+  for (auto [i, result] : llvm::enumerate(phase.getResults()))
+    state.mapping.map(result, reduceLanes(getKind(phase, i), totals[kThreadLanes * i], totals[kThreadLanes * i + 1]));
+}
+
+LoopedRowEmitter::Lanes LoopedRowEmitter::createNeutral(rows::PhaseOp phase) {
+  Lanes lanes;
+  for (auto [i, result] : llvm::enumerate(phase.getResults()))
+    lanes.append(kThreadLanes, kernels::createNeutral(builder, phase.getLoc(), getKind(phase, i), result.getType()));
+  return lanes;
+}
+
+LoopedRowEmitter::Lanes LoopedRowEmitter::emitColumns(rows::PhaseOp phase, Value first, Value end, Lanes lanes) {
+  Location loc = phase.getLoc();
+  Value count = arith::SubIOp::create(builder, loc, end, first);
+  Value full = arith::AndIOp::create(builder, loc, count, constantI64(builder, loc, -rows::kLanes));
+  Value fullEnd = arith::AddIOp::create(builder, loc, first, full);
+  lanes = emitLoop(loc, first, fullEnd, rows::kLanes, lanes, [&](Value chunk, ValueRange carried) {
+    return emitChunk(phase, chunk, /*end=*/nullptr, Lanes(carried));
+  });
+  return emitChunk(phase, fullEnd, end, std::move(lanes));
+}
+
+LoopedRowEmitter::Lanes LoopedRowEmitter::emitChunk(rows::PhaseOp phase, Value chunk, Value end, Lanes lanes) {
+  Location loc = phase.getLoc();
+  Value first = arith::AddIOp::create(builder, loc, chunk, thread);
+  for (int64_t place = 0; place < kThreadLanes; ++place) {
+    Value at = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, place * kWarpThreads));
+    SmallVector<Value> old;
+    for (size_t i = place; i < lanes.size(); i += kThreadLanes)
+      old.push_back(lanes[i]);
+    SmallVector<Value> taken;
+    if (end) {
+      Value isPresent = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, at, end);
+      auto emitPresent = [&](OpBuilder &, Location) { scf::YieldOp::create(builder, loc, emitColumn(phase, at, old)); };
+      auto emitAbsent = [&](OpBuilder &, Location) { scf::YieldOp::create(builder, loc, old); };
+      taken = SmallVector<Value>(
+          scf::IfOp::create(builder, loc, isPresent, emitPresent,
+                            old.empty() ? nullptr : function_ref<void(OpBuilder &, Location)>(emitAbsent))
+              .getResults());
+    } else {
+      taken = emitColumn(phase, at, old);
+    }
+    for (auto [i, value] : llvm::enumerate(taken))
+      lanes[kThreadLanes * i + place] = value;
+  }
+  return lanes;
+}
+
+SmallVector<Value> LoopedRowEmitter::emitColumn(rows::PhaseOp phase, Value at, ArrayRef<Value> lanes) {
+  Location loc = phase.getLoc();
+  Block &body = phase.getBody().front();
+  column = at;
+  Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), at);
+  state.mapping.map(body.getArgument(0), index);
+  emitBlock(body);
+  SmallVector<Value> taken;
+  for (auto [i, lane] : llvm::enumerate(lanes)) {
+    Value value = state.mapping.lookup(body.getTerminator()->getOperand(i));
+    taken.push_back(combine(builder, getKind(phase, i), lane, value));
+  }
+  return taken;
+}
+
+//===------------------------------------------- lanes ------------------------------------------------------------===//
+
+/// The value of the thread whose number differs in the one bit of `distance`.
+Value LoopedRowEmitter::exchange(Value value, int64_t distance) {
+  Location loc = value.getLoc();
+  Type i32 = builder.getI32Type();
+  auto constant = [&](int64_t number) { return arith::ConstantIntOp::create(builder, loc, i32, number); };
+  auto shuffle = [&](Value word) -> Value {
+    return NVVM::ShflOp::create(builder, loc, i32, constant(-1), word, constant(distance), constant(kWarpThreads - 1),
+                                NVVM::ShflKind::bfly, UnitAttr());
+  };
+  Value bits = toBits(builder, loc, value);
+  if (value.getType().isF32())
+    return arith::BitcastOp::create(builder, loc, value.getType(), shuffle(bits));
+  Value half = constantI64(builder, loc, 32);
+  Value low = shuffle(arith::TruncIOp::create(builder, loc, i32, bits));
+  Value high = shuffle(arith::TruncIOp::create(builder, loc, i32, arith::ShRUIOp::create(builder, loc, bits, half)));
+  Value wide = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), high);
+  wide = arith::OrIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, wide, half),
+                              arith::ExtUIOp::create(builder, loc, builder.getI64Type(), low));
+  return arith::BitcastOp::create(builder, loc, value.getType(), wide);
+}
+
+/// Lane l takes lane l + 32, which is in the same thread, then l + 16, 8, 4, 2 and 1. Each thread of a pair does what
+/// the other one does: a + b and b + a have the same bits.
+Value LoopedRowEmitter::reduceLanes(rows::ReductionKind kind, Value low, Value high) {
+  kind = getCombiningKind(kind);
+  Value all = combine(builder, kind, low, high);
+  for (int64_t distance = kWarpThreads / 2; distance > 0; distance /= 2)
+    all = combine(builder, kind, all, exchange(all, distance));
+  return all;
+}
+
+//===------------------------------------------- memory -----------------------------------------------------------===//
+
+void LoopedRowEmitter::emitColumnOperation(Operation *op) {
+  Location loc = op->getLoc();
+  if (auto load = dyn_cast<rows::LoadOp>(op)) {
+    Value pointer = getRowPointer(load.getRow());
+    state.mapping.map(load.getResult(), loadElement(builder, loc, load.getType(), pointer, column, alignment));
+  } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
+    Value value = state.mapping.lookup(store.getValue()), pointer = getRowPointer(store.getRow());
+    storeElement(builder, loc, value, pointer, column, alignment);
+  } else if (auto term = dyn_cast<rows::AccumulateOp>(op)) {
+    Value chain = getRowPointer(term.getRow()), value = state.mapping.lookup(term.getValue());
+    Value sum = loadElement(builder, loc, value.getType(), chain, column, alignment);
+    storeElement(builder, loc, arith::AddFOp::create(builder, loc, sum, value), chain, column, alignment);
+  } else {
+    auto half = cast<rows::RandomHalfOp>(op);
+    SmallVector<Value, 4> counter = counterOf(half, arithmetic::emitCounterOf(builder, loc, column));
+    Value seed = state.mapping.lookup(half.getSeed());
+    state.mapping.map(half.getResult(), arithmetic::emitPhiloxHalf(builder, loc, counter, seed, column));
+  }
+}
+
+/// What is one element of a row is stored by its first thread.
+void LoopedRowEmitter::emitRowStore(rows::StoreOp store) {
+  Location loc = store.getLoc();
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread, constantI64(builder, loc, 0));
+  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &, Location) {
+    RowEmitter::emitRowStore(store);
+    scf::YieldOp::create(builder, loc);
+  });
+}

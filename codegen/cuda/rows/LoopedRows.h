@@ -1,0 +1,53 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The looped emitter: a warp runs a row, in loops over its columns, and phases read memory again. It takes any width,
+// type, stride and number of phases. Not: which rows a warp runs (RowKernels.h).
+
+#ifndef RESID_CODEGEN_CUDA_ROWS_LOOPEDROWS_H
+#define RESID_CODEGEN_CUDA_ROWS_LOOPEDROWS_H
+
+#include "codegen/kernels/RowEmitter.h"
+
+namespace mlir::resid::cuda {
+
+/// Threads of a warp, which run a row together.
+constexpr int64_t kWarpThreads = 32;
+
+/// Thread t of a warp has the lanes t and t + 32 of each chunk of 64 columns. So neighbours read neighbouring elements,
+/// whatever the alignment of the row, and the chain of a lane never leaves its thread.
+class LoopedRowEmitter : public kernels::RowEmitter {
+public:
+  /// `thread` (i64) is the thread's number in its warp.
+  LoopedRowEmitter(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses,
+                   const IRMapping &mapping, Value thread)
+      : RowEmitter(builder, entry, addresses, mapping, kernels::Alignment::Element), thread(thread) {}
+
+private:
+  /// One value per reduction and lane of the thread: those of the first reduction come first.
+  using Lanes = SmallVector<Value>;
+
+  void emitPhase(rows::PhaseOp phase) override;
+  void emitColumnOperation(Operation *op) override;
+  void emitRowStore(rows::StoreOp store) override;
+
+  /// The columns [first, end) of a block: `lanes` with their values taken in.
+  Lanes emitColumns(rows::PhaseOp phase, Value first, Value end, Lanes lanes);
+  /// The thread's columns of the chunk at `chunk`; those from `end` on are absent, where it is given.
+  Lanes emitChunk(rows::PhaseOp phase, Value chunk, Value end, Lanes lanes);
+  /// The body at a column, and `lanes` of that place with the yielded values taken in.
+  SmallVector<Value> emitColumn(rows::PhaseOp phase, Value column, ArrayRef<Value> lanes);
+  Lanes createNeutral(rows::PhaseOp phase);
+  /// The 64 lanes of one reduction added up; the same bits in all threads.
+  Value reduceLanes(rows::ReductionKind kind, Value low, Value high);
+  Value exchange(Value value, int64_t distance);
+  SmallVector<Value> emitLoop(Location loc, Value low, Value high, int64_t step, ValueRange first,
+                              function_ref<SmallVector<Value>(Value, ValueRange)> body);
+
+  Value thread;
+  /// Of the column at hand, as i64.
+  Value column;
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_ROWS_LOOPEDROWS_H

@@ -1,0 +1,135 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Outlines kernels for a GPU, and launches them; see RowKernels.h.
+
+#include "codegen/cuda/rows/RowKernels.h"
+
+#include "codegen/cuda/Launch.h"
+#include "codegen/cuda/Passes.h"
+#include "codegen/cuda/rows/LoopedRows.h"
+#include "codegen/cuda/rows/SumKernels.h"
+#include "codegen/rows/RowPartition.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::kernels;
+
+LogicalResult RowKernels::add(rows::KernelOp kernel) {
+  FailureOr<KernelUse> use = KernelUse::prepare(kernel);
+  if (failed(use))
+    return failure();
+  auto shared = llvm::find_if(codes, [&](KernelFunctions &code) { return code.takeIn(*use); });
+  KernelFunctions *code = shared != codes.end() ? &*shared : &codes.emplace_back(*use, symbols);
+  calls.push_back({std::move(*use), code});
+  return success();
+}
+
+namespace {
+
+/// Where a thread is, all in i64.
+struct ThreadPlace {
+  ThreadPlace(OpBuilder &builder, Location loc) {
+    Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
+    auto wide = [&](Value number) -> Value { return arith::ExtUIOp::create(builder, loc, i64, number); };
+    Value threadOfBlock = wide(NVVM::ThreadIdXOp::create(builder, loc, i32));
+    block = wide(NVVM::BlockIdXOp::create(builder, loc, i32));
+    Value blocks = wide(NVVM::GridDimXOp::create(builder, loc, i32));
+    Value warpThreads = constantI64(builder, loc, kWarpThreads), blockWarps = constantI64(builder, loc, kBlockWarps);
+    thread = arith::RemUIOp::create(builder, loc, threadOfBlock, warpThreads);
+    Value warpOfBlock = arith::DivUIOp::create(builder, loc, threadOfBlock, warpThreads);
+    warp = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, block, blockWarps), warpOfBlock);
+    warps = arith::MulIOp::create(builder, loc, blocks, blockWarps);
+  }
+  /// Of the thread in its warp, of the warp and the block in the grid; and how many warps there are.
+  Value thread, warp, block, warps;
+};
+
+} // namespace
+
+/// What the warp of a thread runs: from its own number on, as far apart as there are warps.
+static void emitUnits(OpBuilder &builder, Location loc, const ThreadPlace &place, Value count,
+                      function_ref<void(Value)> body) {
+  auto emitBody = [&](OpBuilder &, Location, Value unit, ValueRange) {
+    body(unit);
+    scf::YieldOp::create(builder, loc);
+  };
+  scf::ForOp::create(builder, loc, place.warp, count, place.warps, ValueRange(), emitBody);
+}
+
+/// The last argument is the number of rows.
+static void emitRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel) {
+  Location loc = kernel.getLoc();
+  ThreadPlace place(builder, loc);
+  LoopedRowEmitter emitter(builder, body.entry, body.addresses, body.mapping, place.thread);
+  if (!body.addresses.scratch)
+    return emitUnits(builder, loc, place, body.getArgumentFromEnd(1), [&](Value row) {
+      emitter.beginRow(kernel, row);
+      emitter.emitBlock(kernel.getBody().front());
+    });
+  SumKernels sums(builder, kernel, body.addresses);
+  Value groups = rows::RowPartition::create(builder, loc, body.addresses.rows).groups;
+  emitUnits(builder, loc, place, groups, [&](Value group) { sums.emitGroup(emitter, place.thread, group); });
+}
+
+static void emitResults(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel) {
+  Location loc = kernel.getLoc();
+  Value columns = constantI64(builder, loc, kResultColumns);
+  Value first = arith::MulIOp::create(builder, loc, ThreadPlace(builder, loc).block, columns);
+  SumKernels(builder, kernel, body.addresses).emitResults(first);
+}
+
+void RowKernels::mark(func::FuncOp function, int64_t threads) {
+  OpBuilder builder(function);
+  function->setAttr(kKernelAttribute, builder.getI32IntegerAttr(threads));
+  function->setAttr(kNumberAttribute, builder.getI32IntegerAttr(count++));
+}
+
+void RowKernels::outline(KernelFunctions &functions) {
+  rows::KernelOp kernel = functions.getFirst().kernel;
+  Type i64 = IntegerType::get(kernel.getContext(), 64);
+  numbers[&functions] = count;
+  mark(functions.outline("__rows", i64, [&](OpBuilder &builder, KernelBody &body) { emitRows(builder, body, kernel); }),
+       kBlockWarps * kWarpThreads);
+  if (kernel.hasAccumulated())
+    mark(functions.outline("__sums", i64,
+                           [&](OpBuilder &builder, KernelBody &body) { emitResults(builder, body, kernel); }),
+         kResultThreads);
+}
+
+LogicalResult RowKernels::emitLaunches(Call &call) {
+  OpBuilder builder(call.use.kernel);
+  Location loc = call.use.kernel.getLoc();
+  SmallVector<Value> arguments = call.functions->getArguments(builder, call.use);
+  Value rows = call.use.addresses.rows, units = rows;
+  arguments.push_back(rows);
+  bool hasSums = call.use.kernel.hasAccumulated();
+  if (hasSums)
+    units = rows::RowPartition::create(builder, loc, rows).groups;
+  Value blocks = arith::CeilDivSIOp::create(builder, loc, units, constantI64(builder, loc, kBlockWarps));
+  int64_t number = numbers[call.functions];
+  if (failed(launchKernel(call.use.kernel, call.use.enclosing,
+                          {number, blocks, kBlockWarps * kWarpThreads, /*sharedBytes=*/0, arguments})))
+    return failure();
+  if (!hasSums)
+    return success();
+  // Without rows, results stay as they are.
+  Value none = constantI64(builder, loc, 0);
+  Value hasRows = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, rows, none);
+  blocks =
+      arith::CeilDivSIOp::create(builder, loc, call.use.addresses.width, constantI64(builder, loc, kResultColumns));
+  blocks = arith::SelectOp::create(builder, loc, hasRows, blocks, none);
+  return launchKernel(call.use.kernel, call.use.enclosing,
+                      {number + 1, blocks, kResultThreads, /*sharedBytes=*/0, arguments});
+}
+
+LogicalResult RowKernels::emit() {
+  for (KernelFunctions &code : codes)
+    outline(code);
+  for (Call &call : calls)
+    if (failed(emitLaunches(call)))
+      return failure();
+  for (Call &call : calls)
+    call.use.kernel.erase();
+  return success();
+}

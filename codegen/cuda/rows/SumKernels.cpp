@@ -1,0 +1,206 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits the order of sums down the rows. A sum begins at +0 and so never is -0; what would be added to an empty one is
+// moved there instead, which has the same bits.
+
+#include "codegen/cuda/rows/SumKernels.h"
+
+#include "codegen/kernels/ElementCast.h"
+#include "codegen/rows/ElementMemory.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::kernels;
+
+SumKernels::SumKernels(OpBuilder &builder, rows::KernelOp kernel, const KernelAddresses &addresses)
+    : builder(builder), loc(kernel.getLoc()), kernel(kernel), addresses(addresses),
+      partition(rows::RowPartition::create(builder, loc, addresses.rows)),
+      length(rows::SumMemory::getLength(builder, loc, addresses.width)) {
+  Value next = addresses.scratch;
+  for (unsigned i = kernel.getInputs().size(), end = i + kernel.getInits().size(); i < end; ++i) {
+    if (!kernel.isAccumulated(i))
+      continue;
+    bool isF64 = cast<rows::RowType>(kernel.getRowArgument(i).getType()).getElementType().isF64();
+    sums.push_back({i, isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type()), next});
+    Value elements =
+        arith::MulIOp::create(builder, loc, rows::GroupMemory::countRows(builder, loc, partition, isF64), length);
+    next = getElementAddress(builder, loc, builder.getF32Type(), next, elements);
+  }
+}
+
+Value SumKernels::load(Type type, Value pointer, Value index) {
+  return loadElement(builder, loc, type, pointer, index, Alignment::Element);
+}
+
+void SumKernels::store(Value value, Value pointer, Value index) {
+  storeElement(builder, loc, value, pointer, index, Alignment::Element);
+}
+
+//===------------------------------------------- groups -----------------------------------------------------------===//
+
+/// Where the three levels of a group lie; terms are added to the lowest one.
+void SumKernels::chooseGroup(LoopedRowEmitter &emitter, Value group) {
+  for (Sum &sum : sums) {
+    sum.levels.clear();
+    Value first = arith::MulIOp::create(builder, loc, group, constant(rows::GroupMemory::kLevels));
+    for (int64_t level = 0; level < rows::GroupMemory::kLevels; ++level) {
+      Value row = arith::AddIOp::create(builder, loc, first, constant(level));
+      Value elements = arith::MulIOp::create(builder, loc, row, length);
+      sum.levels.push_back(getElementAddress(builder, loc, sum.type, sum.memory, elements));
+    }
+    emitter.setChain(kernel.getRowArgument(sum.operand), sum.levels.front());
+  }
+}
+
+void SumKernels::emitPass(Value thread, function_ref<void(const Sum &, Value)> body) {
+  for (const Sum &sum : sums)
+    scf::ForOp::create(builder, loc, thread, addresses.width, constant(kWarpThreads), ValueRange(),
+                       [&](OpBuilder &, Location, Value column, ValueRange) {
+                         body(sum, column);
+                         scf::YieldOp::create(builder, loc);
+                       });
+}
+
+void SumKernels::addUp(Value thread, unsigned from, unsigned to, Value isFirst) {
+  emitPass(thread, [&](const Sum &sum, Value column) {
+    Value value = load(sum.type, sum.levels[from], column);
+    auto emitMove = [&](OpBuilder &, Location) { scf::YieldOp::create(builder, loc, value); };
+    auto emitSum = [&](OpBuilder &, Location) {
+      Value before = load(sum.type, sum.levels[to], column);
+      scf::YieldOp::create(builder, loc, arith::AddFOp::create(builder, loc, before, value).getResult());
+    };
+    store(scf::IfOp::create(builder, loc, isFirst, emitMove, emitSum).getResult(0), sum.levels[to], column);
+  });
+}
+
+void SumKernels::emitGroup(LoopedRowEmitter &emitter, Value thread, Value group) {
+  chooseGroup(emitter, group);
+  Value low = arith::MulIOp::create(builder, loc, group, partition.groupRows);
+  auto least = [&](Value begin, Value count, Value end) -> Value {
+    return arith::MinSIOp::create(builder, loc, arith::AddIOp::create(builder, loc, begin, count), end);
+  };
+  auto isFirst = [&](Value begin, Value first) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, begin, first);
+  };
+  auto loop = [&](Value first, Value end, int64_t step, function_ref<void(Value)> body) {
+    scf::ForOp::create(builder, loc, first, end, constant(step), ValueRange(),
+                       [&](OpBuilder &, Location, Value index, ValueRange) {
+                         body(index);
+                         scf::YieldOp::create(builder, loc);
+                       });
+  };
+  Value high = least(low, partition.groupRows, partition.rows);
+  loop(low, high, rows::kBlockRows, [&](Value block) {
+    Value blockEnd = least(block, constant(rows::kBlockRows), high);
+    loop(block, blockEnd, rows::kChainRows, [&](Value chain) {
+      emitPass(thread, [&](const Sum &sum, Value column) {
+        Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sum.type));
+        store(zero, sum.levels[0], column);
+      });
+      loop(chain, least(chain, constant(rows::kChainRows), blockEnd), 1, [&](Value row) {
+        emitter.beginRow(kernel, row);
+        emitter.emitBlock(kernel.getBody().front());
+      });
+      addUp(thread, /*from=*/0, /*to=*/1, isFirst(chain, block));
+    });
+    addUp(thread, /*from=*/1, /*to=*/2, isFirst(block, low));
+  });
+}
+
+//===------------------------------------------- results ----------------------------------------------------------===//
+
+/// The groups of a lane in order, from +0, in f64: those from ceil(lane · groups / 64) on.
+Value SumKernels::sumLane(const Sum &sum, Value lane, Value column) {
+  Type f64 = builder.getF64Type();
+  auto getFirst = [&](Value of) -> Value {
+    Value product = arith::MulIOp::create(builder, loc, of, partition.groups);
+    Value raised = arith::AddIOp::create(builder, loc, product, constant(rows::kSumLanes - 1));
+    return arith::DivUIOp::create(builder, loc, raised, constant(rows::kSumLanes));
+  };
+  Value first = getFirst(lane), end = getFirst(arith::AddIOp::create(builder, loc, lane, constant(1)));
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(f64));
+  auto emitBody = [&](OpBuilder &, Location, Value group, ValueRange carried) {
+    Value row = arith::MulIOp::create(builder, loc, group, constant(rows::GroupMemory::kLevels));
+    Value last = arith::AddIOp::create(builder, loc, row, constant(rows::GroupMemory::kLevels - 1));
+    Value index = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, last, length), column);
+    Value value = load(sum.type, sum.memory, index);
+    if (!sum.type.isF64())
+      value = arith::ExtFOp::create(builder, loc, f64, value);
+    scf::YieldOp::create(builder, loc, arith::AddFOp::create(builder, loc, carried[0], value).getResult());
+  };
+  return scf::ForOp::create(builder, loc, first, end, constant(1), zero, emitBody).getResult(0);
+}
+
+/// Memory that a block shares: of each column, half of the lanes in f64.
+Value SumKernels::getShared() {
+  constexpr StringLiteral name = "resid_sum_lanes";
+  constexpr unsigned sharedSpace = unsigned(NVVM::NVVMMemorySpace::Shared);
+  auto module = builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  if (!module.lookupSymbol(name)) {
+    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+    LLVM::GlobalOp::create(top, loc, LLVM::LLVMArrayType::get(builder.getF64Type(), kResultThreads),
+                           /*isConstant=*/false, LLVM::Linkage::Internal, name, Attribute(), /*alignment=*/8,
+                           sharedSpace);
+  }
+  return LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), sharedSpace), name);
+}
+
+/// Warp w has the lanes w and w + 32. Then half of the warps that are left add what the other half has: warp w takes
+/// w + 16, w + 8, w + 4, w + 2 and w + 1.
+void SumKernels::emitResult(const Sum &sum, Value shared, Value warp, Value thread, Value column, Value isPresent) {
+  Type f64 = builder.getF64Type();
+  Value place =
+      arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, warp, constant(kResultColumns)), thread);
+  auto emitIf = [&](Value condition, function_ref<void()> body) {
+    scf::IfOp::create(builder, loc, condition, [&](OpBuilder &, Location) {
+      body();
+      scf::YieldOp::create(builder, loc);
+    });
+  };
+  emitIf(isPresent, [&] {
+    Value other = arith::AddIOp::create(builder, loc, warp, constant(rows::kSumLanes / 2));
+    Value low = sumLane(sum, warp, column), high = sumLane(sum, other, column);
+    store(arith::AddFOp::create(builder, loc, low, high), shared, place);
+  });
+  for (int64_t distance = rows::kSumLanes / 4; distance > 0; distance /= 2) {
+    NVVM::Barrier0Op::create(builder, loc);
+    Value isLower = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, warp, constant(distance));
+    emitIf(arith::AndIOp::create(builder, loc, isPresent, isLower), [&] {
+      Value other = arith::AddIOp::create(builder, loc, place, constant(distance * kResultColumns));
+      Value total = arith::AddFOp::create(builder, loc, load(f64, shared, place), load(f64, shared, other));
+      store(total, shared, place);
+    });
+  }
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, warp, constant(0));
+  emitIf(arith::AndIOp::create(builder, loc, isPresent, isFirst), [&] {
+    Type element = cast<rows::RowType>(kernel.getRowArgument(sum.operand).getType()).getElementType();
+    Value pointer = addresses.operands[sum.operand].pointer;
+    Value old = load(element, pointer, column), total = load(f64, shared, place);
+    if (!element.isF64())
+      old = arith::ExtFOp::create(builder, loc, f64, old);
+    total = arith::AddFOp::create(builder, loc, total, old);
+    if (!element.isF64())
+      total = arith::TruncFOp::create(builder, loc, element, total);
+    store(total, pointer, column);
+  });
+}
+
+void SumKernels::emitResults(Value first) {
+  Value threadOfBlock = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
+                                               NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type()));
+  Value thread = arith::RemUIOp::create(builder, loc, threadOfBlock, constant(kResultColumns));
+  Value warp = arith::DivUIOp::create(builder, loc, threadOfBlock, constant(kResultColumns));
+  Value column = arith::AddIOp::create(builder, loc, first, thread);
+  Value isPresent = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, addresses.width);
+  Value shared = getShared();
+  for (const Sum &sum : sums) {
+    emitResult(sum, shared, warp, thread, column, isPresent);
+    if (&sum != &sums.back())
+      NVVM::Barrier0Op::create(builder, loc);
+  }
+}

@@ -1,0 +1,62 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sums down the rows on a GPU, in the order of SumOrder.h: one kernel runs groups of rows and leaves a sum of each, a
+// second one adds those up. No atomics. Not: the rows of a group, which an emitter runs (LoopedRows.h).
+
+#ifndef RESID_CODEGEN_CUDA_ROWS_SUMKERNELS_H
+#define RESID_CODEGEN_CUDA_ROWS_SUMKERNELS_H
+
+#include "codegen/cuda/rows/LoopedRows.h"
+#include "codegen/rows/RowPartition.h"
+#include "codegen/rows/SumOrder.h"
+
+namespace mlir::resid::cuda {
+
+/// Columns that a block of the second kernel adds up, and its threads: a warp for each pair of the lanes l and l + 32.
+constexpr int64_t kResultColumns = kWarpThreads, kResultThreads = kResultColumns * rows::kSumLanes / 2;
+
+/// Emits code of a kernel with sums, at the builder's position.
+class SumKernels {
+public:
+  SumKernels(OpBuilder &builder, rows::KernelOp kernel, const kernels::KernelAddresses &addresses);
+
+  /// All rows of a group (i64), by the threads of a warp, of which `thread` (i64) is one.
+  void emitGroup(LoopedRowEmitter &emitter, Value thread, Value group);
+  /// The results in the columns from `first` (i64) on, by the threads of a block. There is at least one row.
+  void emitResults(Value first);
+
+private:
+  /// One sum: the kernel's operand, the type of its terms, and its memory (rows::GroupMemory).
+  struct Sum {
+    unsigned operand;
+    Type type;
+    Value memory;
+    /// Of the group at hand, for chains of 8, 64 and 512 rows.
+    SmallVector<Value, 3> levels = {};
+  };
+
+  void chooseGroup(LoopedRowEmitter &emitter, Value group);
+  /// Calls `body` for the columns of a thread, of all sums.
+  void emitPass(Value thread, function_ref<void(const Sum &, Value column)> body);
+  /// to += from, or to = from where `isFirst` (i1) holds.
+  void addUp(Value thread, unsigned from, unsigned to, Value isFirst);
+  Value sumLane(const Sum &sum, Value lane, Value column);
+  Value getShared();
+  void emitResult(const Sum &sum, Value shared, Value warp, Value thread, Value column, Value isPresent);
+  Value load(Type type, Value pointer, Value index);
+  void store(Value value, Value pointer, Value index);
+  Value constant(int64_t value) { return kernels::constantI64(builder, loc, value); }
+
+  OpBuilder &builder;
+  Location loc;
+  rows::KernelOp kernel;
+  const kernels::KernelAddresses &addresses;
+  rows::RowPartition partition;
+  /// Elements of a row of memory.
+  Value length;
+  SmallVector<Sum> sums;
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_ROWS_SUMKERNELS_H

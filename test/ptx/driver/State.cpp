@@ -1,0 +1,114 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Settings, memory, and how kernels run; see State.h.
+
+#include "ptx/driver/State.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
+
+using namespace resid;
+using namespace resid::fake;
+
+static int toNumber(llvm::StringRef text) {
+  int number = 0;
+  if (text.getAsInteger(10, number)) {
+    llvm::errs() << "RESID_FAKE_CUDA: expected a number, but got '" << text << "'\n";
+    std::abort();
+  }
+  return number;
+}
+
+std::string Settings::edit(llvm::StringRef ptx) const {
+  std::string text = ptx.str();
+  for (const auto &[before, after] : edits) {
+    size_t place = text.find(before);
+    if (place == std::string::npos) {
+      llvm::errs() << "RESID_FAKE_CUDA_EDIT: the PTX has no '" << before << "'\n";
+      std::abort();
+    }
+    text.replace(place, before.size(), after);
+  }
+  return text;
+}
+
+Settings Settings::read(const char *text, const char *edit) {
+  Settings settings;
+  for (llvm::StringRef one : llvm::split(edit ? edit : "", "&&"))
+    if (!one.empty())
+      settings.edits.emplace_back(one.split("=>").first.str(), one.split("=>").second.str());
+  for (llvm::StringRef word : llvm::split(text ? text : "", ',')) {
+    auto [name, value] = word.split('=');
+    if (name == "devices")
+      settings.devices = toNumber(value);
+    else if (name == "driver")
+      settings.version = toNumber(value);
+    else if (name == "chip")
+      settings.chip = toNumber(value);
+    else if (name == "local")
+      settings.localBytes = toNumber(value);
+    else if (name == "noids")
+      settings.hasIds = false;
+    else if (name == "backward")
+      settings.order = ptx::Order::backward();
+    else if (name == "random")
+      settings.order = ptx::Order::random(toNumber(value));
+    else if (name == "fail") {
+      auto [call, numbers] = value.split(':');
+      auto [code, from] = numbers.split(':');
+      settings.failures.push_back({call.str(), toNumber(code), from.empty() ? 1 : toNumber(from)});
+    } else if (!word.empty()) {
+      llvm::errs() << "RESID_FAKE_CUDA: unknown word '" << word << "'\n";
+      std::abort();
+    }
+  }
+  return settings;
+}
+
+State &State::get() {
+  static State *state = [] {
+    auto *made = new State;
+    made->settings = Settings::read(std::getenv("RESID_FAKE_CUDA"), std::getenv("RESID_FAKE_CUDA_EDIT"));
+    return made;
+  }();
+  return *state;
+}
+
+Context *State::getPrimary(int device) {
+  for (Context &context : contexts)
+    if (context.isPrimary && context.device == device)
+      return &context;
+  contexts.push_back({device, nextId++, /*isPrimary=*/true});
+  return &contexts.back();
+}
+
+bool State::hasMemory(uint64_t address, uint64_t bytes) const {
+  auto above = allocations.upper_bound(address);
+  if (above == allocations.begin())
+    return false;
+  auto [begin, size] = *std::prev(above);
+  return address - begin <= size && bytes <= size - (address - begin);
+}
+
+CUresult State::enqueue(Stream *stream, std::function<CUresult()> work) {
+  if (!stream || !stream->isCapturing)
+    return work();
+  stream->captured.push_back(std::move(work));
+  return 0;
+}
+
+CUresult State::runKernel(const ptx::Kernel &kernel, unsigned grid, unsigned block, unsigned shared,
+                          std::vector<uint8_t> parameters) {
+  ptx::Launch launch;
+  launch.gridX = grid;
+  launch.blockX = block;
+  launch.sharedBytes = shared;
+  launch.parameters = parameters;
+  launch.order = settings.order;
+  llvm::Expected<ptx::Counts> counts = ptx::run(kernel, launch, memory);
+  if (counts)
+    return 0;
+  llvm::errs() << "kernel " << kernel.name() << ": " << llvm::toString(counts.takeError()) << "\n";
+  return 719; // CUDA_ERROR_LAUNCH_FAILED
+}
