@@ -5,9 +5,32 @@
 #include "dialect/Spelling.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;
+
+/// How many letters are added, left out, replaced or swapped with the next one between two words; `most` + 1 where it
+/// is more than that. Capital letters count as small ones. Each letter takes part in one of these steps only (optimal
+/// string alignment).
+static unsigned getDistance(StringRef a, StringRef b, unsigned most) {
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most)
+    return most + 1;
+  auto isSame = [&](size_t i, size_t j) { return llvm::toLower(a[i]) == llvm::toLower(b[j]); };
+  SmallVector<SmallVector<unsigned>> table(a.size() + 1, SmallVector<unsigned>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i)
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        table[i][j] = i + j;
+        continue;
+      }
+      unsigned either = std::min(table[i - 1][j], table[i][j - 1]) + 1;
+      table[i][j] = std::min(either, table[i - 1][j - 1] + (isSame(i - 1, j - 1) ? 0 : 1));
+      if (i > 1 && j > 1 && isSame(i - 1, j - 2) && isSame(i - 2, j - 1))
+        table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
+    }
+  return std::min(table[a.size()][b.size()], most + 1);
+}
 
 StringRef resid::findNearest(StringRef written, const KnownNames &known) {
   for (const auto &[theirs, ours] : known.foreign)
@@ -18,7 +41,7 @@ StringRef resid::findNearest(StringRef written, const KnownNames &known) {
   for (StringRef name : known.names) {
     // One letter in three may differ: more of them make another word.
     unsigned most = std::max<size_t>(1, std::min(written.size(), name.size()) / 3);
-    unsigned distance = written.edit_distance(name, /*AllowReplacements=*/true, most);
+    unsigned distance = getDistance(written, name, most);
     if (distance <= most && (nearest.empty() || distance < nearestDistance)) {
       nearest = name;
       nearestDistance = distance;

@@ -22,7 +22,8 @@ struct KnownNames {
 };
 
 /// Which name was probably meant by `written`: the one that a foreign name stands for, else the one that few letters
-/// turn it into, else the only one that begins with it. Empty where there is none.
+/// turn it into (two that are swapped count as one, and capital letters as small ones), else the only one that begins
+/// with it. Empty where there is none.
 StringRef findNearest(StringRef written, const KnownNames &known);
 
 /// `'a', 'b' or 'c'`

@@ -191,7 +191,8 @@ LogicalResult Differentiation::run(StringRef name) {
   returnGradients(gradients);
   returnSaved();
   if (mode == GradMode::Split)
-    forward.emitRemark() << "saves " << saved.size() << (saved.size() == 1 ? " value for '" : " values for '") << name << "': " << printBytes(saved);
+    forward.emitRemark() << "saves " << saved.size() << (saved.size() == 1 ? " value for '" : " values for '") << name
+                         << "': " << printBytes(saved);
   return success();
 }
 

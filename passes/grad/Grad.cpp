@@ -41,6 +41,8 @@ static FailureOr<SmallVector<unsigned>> findArguments(func::FuncOp function, Arr
     if (index < 0 || index >= int64_t(function.getNumArguments()))
       return function.emitError("expected an argument from 0 to ")
              << int64_t(function.getNumArguments()) - 1 << " in wrt, but got " << index;
+    if (llvm::is_contained(arguments, static_cast<unsigned>(index)))
+      return function.emitError("expected each argument once in wrt, but got ") << index << " twice";
     if (!isFloats(function.getArgumentTypes()[index]))
       return emitError(getArgumentLocation(function, index))
              << "expected a tensor of floats as argument " << index << ", whose gradient is asked for, but got "

@@ -3,7 +3,7 @@
 // RUN: not resid-opt %s --resid-lower-kernels="schedule=path=fast" 2>&1 | FileCheck %s --check-prefix=VALUE
 // VALUE: error: expected path=vector or scalar, but got 'fast'
 // RUN: not resid-opt %s --resid-lower-kernels="schedule=speed=high" 2>&1 | FileCheck %s --check-prefix=KEY
-// KEY: error: expected a key of the schedule, path{{.*}}, but got 'speed'
+// KEY: error: expected a key of the schedule, but got 'speed'; the keys are path, {{.*}}
 
 #full = affine_map<(r, c) -> (r, c)>
 

@@ -3,12 +3,14 @@
 // RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=nothing" 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=f wrt=3" 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=f wrt=0,2" 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=f wrt=1,0,1" 2>&1 | FileCheck %s --check-prefix=ONCE
 // RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=taken" 2>&1 | FileCheck %s --check-prefix=TAKEN
 // A rule that fails leaves no half of a function behind.
 // WHOLE-NOT: internal error
 // NOTHING: error: expected a function to differentiate, but 'nothing' is none
 // COUNT: grad.mlir:2:1: error: expected an argument from 0 to 2 in wrt, but got 3
 // TYPE: grad.mlir:2:{{[0-9]+}}: error: expected a tensor of floats as argument 2, whose gradient is asked for, but got 'i64'
+// ONCE: grad.mlir:2:1: error: expected each argument once in wrt, but got 1 twice
 // TAKEN: grad.mlir:{{[0-9:]+}}: error: expected no function 'taken_forward', which differentiation makes
 
 func.func @f(%x: tensor<4x8xf32>) -> tensor<2x8x2xf32> {

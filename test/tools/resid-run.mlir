@@ -29,8 +29,8 @@
 // RUN: resid-run %s --backend=reference --entry=sum --arg=f32[1x2]=random:7*0.5 --arg=f32[1x2]=random:7*0.5 --out=%t.halves.npy
 // RUN: resid-run %s --backend=reference --entry=sum --arg=f32[1x2]=random:7 --arg=f32[1x2]=0 --out=%t.whole.npy
 // RUN: cmp %t.halves.npy %t.whole.npy
-// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f32[4x8]=random:1*x 2>&1 | FileCheck %s --check-prefix=SCALE
-// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=random:1*2 \
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --backend=reference --entry=norm --arg=f32[4x8]=random:1*x 2>&1 | FileCheck %s --check-prefix=SCALE
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=random:1*2 \
 // RUN:   --arg=i1[3]=1 --arg=-7 2>&1 | FileCheck %s --check-prefix=SCALEINT
 // SCALE: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected a finite scale of floats after 'random:SEED*' but got 'f32[4x8]=random:1*x'
 // SCALEINT: resid-run: error: argument 2 ('c') of type tensor<2xi32>: expected a finite scale of floats after 'random:SEED*' but got 'i32[2]=random:1*2'
@@ -82,38 +82,49 @@
 // IDLE: resid-run: error: expected --check once, but got it twice
 // IDLE: resid-run: error: expected a function with resid.strided arrays beside --row-padding, but 'norm' has none
 //
-// Exit 1, wrong arguments:
-// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4x8]=x 2>&1 | FileCheck %s --check-prefix=NUMBER
-// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4x8]=1,2 2>&1 | FileCheck %s --check-prefix=VALUES
-// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4y8]=1 2>&1 | FileCheck %s --check-prefix=SIZES
-// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[4x8]=random:x 2>&1 | FileCheck %s --check-prefix=SEED
+// Exit 2 too, texts that are wrong for every program; exit 1, arguments that are wrong for this one:
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[4x8]=x 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[4x8]=1,2 2>&1 | FileCheck %s --check-prefix=VALUES
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[4y8]=1 2>&1 | FileCheck %s --check-prefix=SIZES
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[4x8]=random:x 2>&1 | FileCheck %s --check-prefix=SEED
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=f32[9999999999x9999999999]=1 2>&1 | FileCheck %s --check-prefix=LARGE
 // NUMBER: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected a number but got 'f32[4x8]=x'
 // VALUES: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected 1 or 32 values but got 2
 // SIZES: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected sizes such as 4x512 but got 'f32[4y8]=1'
 // SEED: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected a seed after 'random:' but got 'f32[4x8]=random:x'
 // LARGE: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected at most 2^47 bytes
-// RUN: for value in f32[4x8]=1e999 f32[4x8]=-3.5e38 f32[4x8]=random:1*1e39 f32[4x8] 0.5; do \
-// RUN:   %python %S/Inputs/expect_exit.py 1 resid-run %s --entry=norm --arg=$value || exit 1; done 2>&1 | FileCheck %s --check-prefix=RANGE
+// RUN: for value in f32[4x8]=1e999 f32[4x8]=-3.5e38 f32[4x8]=random:1*1e39 f32[4x8] f32[4x8=1 f32[-4x8]=1 f33[4x8]=1 f32[4x8]=randm:1 f32[4x8]=Random; do \
+// RUN:   %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=$value || exit 1; done 2>&1 | FileCheck %s --check-prefix=RANGE
 // RUN: resid-run %s --backend=reference --entry=sum --arg=f32[1x2]=inf,3.4028235e38 --arg=f32[1x2]=0 | FileCheck %s --check-prefix=EDGE
 // RANGE: expected a number in the range of f32 but got 'f32[4x8]=1e999'
 // RANGE: expected a number in the range of f32 but got 'f32[4x8]=-3.5e38'
 // RANGE: expected a finite scale of floats after 'random:SEED*' but got 'f32[4x8]=random:1*1e39'
 // RANGE: expected a .npy file or TYPE[SIZES]=VALUE, such as f32[4x512]=random:1, but got 'f32[4x8]'
-// RANGE: expected a .npy file or TYPE[SIZES]=VALUE, such as f32[4x512]=random:1, but got '0.5'
+// RANGE: expected a .npy file or TYPE[SIZES]=VALUE, such as f32[4x512]=random:1, but got 'f32[4x8=1'; did you mean 'f32[4x8]=1'?
+// RANGE: expected sizes such as 4x512 but got 'f32[-4x8]=1'
+// RANGE: expected elements of type 'f16', {{.*}} or 'i64' but got 'f33[4x8]=1'; did you mean 'f32[4x8]=1'?
+// RANGE: expected a number or random:SEED but got 'f32[4x8]=randm:1'; did you mean 'f32[4x8]=random:1'?
+// RANGE: expected a number or random:SEED but got 'f32[4x8]=Random'; did you mean 'f32[4x8]=random:1'?
 // EDGE: first inf 3.40282e+38
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=1 \
 // RUN:   --arg=i1[3]=1 --arg=18446744073709551615 2>&1 | FileCheck %s --check-prefix=INDEX
 // INDEX: resid-run: error: argument 4 ('e') of type index: expected an integer but got '18446744073709551615'
+// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=0.5 2>&1 | FileCheck %s --check-prefix=LONE
+// RUN: for code_value in 1=0.5 1=f32[2]=1 2=seven; do %python %S/Inputs/expect_exit.py ${code_value%%%%=*} resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 \
+// RUN:   --arg=f16[2]=2 --arg=i32[2]=1 --arg=i1[3]=1 --arg=${code_value#*=} || exit 1; done 2>&1 | FileCheck %s --check-prefix=SCALAR
+// LONE: argument 0 ('x') of type tensor<?x?xf32>: expected a .npy file or TYPE[SIZES]=VALUE, such as f32[4x512]=random:1, but got '0.5'
+// SCALAR: argument 4 ('e') of type index: expected an integer but got '0.5'
+// SCALAR: argument 4 ('e') of type index: expected a number but got 'f32[2]=1'
+// SCALAR: argument 4 ('e') of type index: expected an integer but got 'seven'
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f64[4x8]=1 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=f32[4]=1 2>&1 | FileCheck %s --check-prefix=RANK
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=norm --arg=%t.1.npy 2>&1 | FileCheck %s --check-prefix=FILETYPE
 // RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=sum --arg=f32[2x3]=1 --arg=f32[3x3]=1 2>&1 | FileCheck %s --check-prefix=SHAPES
-// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=1 \
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=1 \
 // RUN:   --arg=i1[3]=2 --arg=-7 2>&1 | FileCheck %s --check-prefix=BOOL
-// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=0.5 \
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 --arg=i32[2]=0.5 \
 // RUN:   --arg=i1[3]=1 --arg=-7 2>&1 | FileCheck %s --check-prefix=INTEGER
-// RUN: %python %S/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 \
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --backend=reference --entry=identity --arg=bf16[2x3]=1 --arg=f16[2]=2 \
 // RUN:   --arg=i32[2]=4294967296 --arg=i1[3]=1 --arg=-7 2>&1 | FileCheck %s --check-prefix=BITS
 // BOOL: resid-run: error: argument 3 ('d') of type tensor<3xi1>: expected true or false but got 'i1[3]=2'
 // INTEGER: resid-run: error: argument 2 ('c') of type tensor<2xi32>: expected an integer but got 'i32[2]=0.5'
@@ -122,6 +133,10 @@
 // RANK: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected an array of its shape but got [4]
 // FILETYPE: resid-run: error: argument 0 ('x') of type tensor<?x?xf32>: expected elements of its type but {{.*}} has '<f2'
 // SHAPES: resid-run.mlir:[[#]]:{{[0-9]+}}: error: 'resid.add' op expected x and f of one shape but got 2x3xf32 and 3x3xf32
+//
+// Exit 5, an array for which there is no memory: the argument and its bytes.
+// RUN: %if !sanitized %{ (ulimit -v 8000000; %python %S/Inputs/expect_exit.py 5 resid-run %s --entry=norm --arg=f32[9999999999x8]=1) 2>&1 | FileCheck %s --check-prefix=MEMORY %}
+// MEMORY: resid-run: error: out of memory: argument 0 ('x') of type tensor<?x?xf32> takes 319999999968 bytes as 9999999999x8
 //
 // Exit 3, files; an old output stays as it was:
 // RUN: %python %S/Inputs/expect_exit.py 3 resid-run %t.missing.mlir 2>&1 | FileCheck %s --check-prefix=MISSING

@@ -32,6 +32,8 @@ using namespace mlir::resid::tools;
 //===----------------------------------------------------------------------===//
 
 static const char *toolName = "resid";
+/// What memory is being taken for; see MemoryNote.
+static const char *memoryUse = nullptr;
 
 static void print(StringRef text) {
   while (!text.empty()) {
@@ -45,10 +47,14 @@ static void print(StringRef text) {
 /// Nothing is allocated any more, and nothing may be.
 [[noreturn]] static void exitOutOfMemory() {
   sys::RunInterruptHandlers(); // temporary files go
-  for (const char *text : {toolName, ": error: out of memory\n"})
+  for (const char *text : {toolName, ": error: out of memory", memoryUse ? ": " : "", memoryUse ? memoryUse : "", "\n"})
     print(text);
   _exit(ExitMemory);
 }
+
+mlir::resid::tools::MemoryNote::MemoryNote(const char *text) { memoryUse = text; }
+
+mlir::resid::tools::MemoryNote::~MemoryNote() { memoryUse = nullptr; }
 
 //===----------------------------------------------------------------------===//
 // Standard output and standard error

@@ -21,6 +21,16 @@ namespace mlir::resid::tools {
 /// that the tool opens is never mistaken for a standard stream that the caller closed.
 void startTool(const char *name);
 
+/// While it lives, the message about a failed allocation ends in `text`, which is kept as a pointer: what the memory
+/// was for. One lives at a time.
+class MemoryNote {
+public:
+  explicit MemoryNote(const char *text);
+  ~MemoryNote();
+  MemoryNote(const MemoryNote &) = delete;
+  MemoryNote &operator=(const MemoryNote &) = delete;
+};
+
 /// One run of a tool on a program: what a reproducer needs. One exists at a time. All that it may have to write is made
 /// ready beforehand, because the handler of a signal may not allocate.
 class ToolRun {

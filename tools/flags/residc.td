@@ -26,8 +26,7 @@ defm chip : Value<"chip", "NAME[,NAME...]", grp_machine,
 defm schedule : Value<"schedule", "KEY=VALUE[,...]|@FILE", grp_machine,
   "how row kernels run; no key changes a bit of the results: path=vector|scalar,\n"
   "stores=auto|plain|nontemporal, prefetch=auto|off|on, rows=auto|single|pipelined|batched,\n"
-  "local-rows=auto|off|on, vector-bits=auto|128|256|512; @FILE: as resid-tune found them",
-  [MayBeEmpty]>;
+  "local-rows=auto|off|on, vector-bits=auto|128|256|512; @FILE: as resid-tune found them">;
 
 def grp_placement : OptionGroup<"placement">, HelpText<"Norm placement">;
 defm placement : Value<"placement", "P", grp_placement,

@@ -3,7 +3,9 @@
 // The values of --arg: quick forms, scalars and .npy files.
 
 #include "dialect/FunctionAttributes.h"
+#include "dialect/Spelling.h"
 #include "tools/common/Files.h"
+#include "tools/common/InternalError.h"
 #include "tools/npy/Npy.h"
 #include "tools/resid-run/Arrays.h"
 #include "llvm/ADT/StringExtras.h"
@@ -19,6 +21,9 @@ using llvm::StringRef;
 
 /// The largest array in bytes.
 static constexpr int64_t maxBytes = int64_t(1) << 47;
+
+static constexpr StringRef kElementTypes[] = {"f16", "bf16", "f32", "f64", "index", "i1", "i8", "i16", "i32", "i64"};
+static constexpr StringRef kRandom[] = {"random"};
 
 unsigned getElementBytes(Type type) {
   return type.isIndex() ? 8 : static_cast<unsigned>(llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
@@ -71,34 +76,52 @@ struct Argument {
   Error expected(const llvm::Twine &what) const {
     return error(tools::ExitProgram, "expected " + what + " but got '" + text + "'");
   }
+  /// Of a text that is wrong for every program. `nearest` is what was probably meant, or empty.
+  Error malformed(const llvm::Twine &what, const std::string &nearest = "") const {
+    return error(tools::ExitUsage, "expected " + what + " but got '" + text + "'" +
+                                       (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+  }
 };
+
+/// Whether `text` is a number or a truth value, of whatever type.
+bool isScalar(StringRef text) {
+  double number;
+  llvm::APInt integer;
+  return text == "true" || text == "false" || !text.getAsDouble(number) || !text.getAsInteger(0, integer);
+}
 
 Expected<Array> makeArray(const Argument &argument, ArrayRef<int64_t> shape) {
   auto tensor = dyn_cast<RankedTensorType>(argument.type);
   bool fits = static_cast<size_t>(tensor ? tensor.getRank() : 0) == shape.size();
   int64_t bytes = getElementBytes(getElementTypeOrSelf(argument.type));
+  std::string found = llvm::join(llvm::map_range(shape, [](int64_t dim) { return std::to_string(dim); }), "x");
   bool isEmpty = llvm::is_contained(shape, 0);
   for (size_t i = 0; fits && i != shape.size(); ++i) {
     fits = tensor.isDynamicDim(i) || tensor.getDimSize(i) == shape[i];
     if (!isEmpty && (llvm::MulOverflow(bytes, shape[i], bytes) || bytes > maxBytes))
       return argument.error(tools::ExitProgram, "expected at most 2^47 bytes");
   }
-  if (!fits) {
-    std::string found = llvm::join(llvm::map_range(shape, [](int64_t dim) { return std::to_string(dim); }), "x");
+  if (!fits)
     return argument.error(tools::ExitProgram, "expected an array of its shape but got [" + found + "]");
-  }
+  std::string use = argument.description + " takes " + std::to_string(isEmpty ? 0 : bytes) + " bytes as " + found;
+  tools::MemoryNote note(use.c_str());
   return Array::zeros(argument.type, shape);
 }
 
-/// A number in the text form of floats, integers and booleans.
+/// A number in the text form of floats, integers and booleans. An array's own text names its type. A scalar's type is
+/// the program's, so that a number of another type is no mistake in the text.
 Error parseValue(const Argument &argument, StringRef text, Array &array, int64_t position) {
+  auto wrong = [&](const llvm::Twine &what) {
+    bool isForm = !isa<RankedTensorType>(argument.type) && isScalar(text);
+    return isForm ? argument.expected(what) : argument.malformed(what);
+  };
   if (array.isFloat()) {
     double value = 0;
     if (text.getAsDouble(value))
-      return argument.expected("a number");
+      return wrong("a number");
     double rounded = reference::roundTo(array.floatKind(), value);
     if (std::isinf(rounded) && !text.ltrim("+-").starts_with_insensitive("inf"))
-      return argument.expected("a number in the range of " + print(array.getElementType()));
+      return wrong("a number in the range of " + print(array.getElementType()));
     array.mutableFloats()[position] = rounded;
     return Error::success();
   }
@@ -106,16 +129,16 @@ Error parseValue(const Argument &argument, StringRef text, Array &array, int64_t
   unsigned width = getElementBytes(array.getElementType()) * 8;
   if (array.getElementType().isInteger(1)) {
     if (text != "true" && text != "false" && text != "0" && text != "1")
-      return argument.expected("true or false");
+      return wrong("true or false");
     value |= text == "1";
   } else if (uint64_t bits = 0; text.getAsInteger(0, value)) {
     // 64-bit seeds are often written without a sign. Sizes and indices have one.
     if (width != 64 || array.getElementType().isIndex() || text.getAsInteger(0, bits))
-      return argument.expected("an integer");
+      return wrong("an integer");
     value = static_cast<int64_t>(bits);
   }
   if (width < 64 && !llvm::isIntN(width, value) && !llvm::isUIntN(width, static_cast<uint64_t>(value)))
-    return argument.expected("an integer of " + llvm::Twine(width) + " bits");
+    return wrong("an integer of " + llvm::Twine(width) + " bits");
   array.mutableIntegers()[position] = reference::wrapInteger(array.getElementType(), value);
   return Error::success();
 }
@@ -152,19 +175,23 @@ Error fillQuick(const Argument &argument, StringRef value, Array &array) {
     auto [seedText, scaleText] = value.split('*');
     double scale = 1.0;
     if (seedText.getAsInteger(10, seed))
-      return argument.expected("a seed after 'random:'");
+      return argument.malformed("a seed after 'random:'");
     bool isScaled = seedText.size() != value.size();
     if (isScaled && (!array.isFloat() || scaleText.getAsDouble(scale) ||
                      !std::isfinite(reference::roundTo(array.floatKind(), scale))))
-      return argument.expected("a finite scale of floats after 'random:SEED*'");
+      return argument.malformed("a finite scale of floats after 'random:SEED*'");
     fillRandom(array, seed, scale);
     return Error::success();
   }
+  auto [word, seed] = value.split(':');
+  if (StringRef nearest = findNearest(word, {kRandom, {}, {}}); !nearest.empty())
+    return argument.malformed("a number or random:SEED", argument.text.drop_back(value.size()).str() + nearest.str() +
+                                                             ":" + (seed.empty() ? "1" : seed.str()));
   SmallVector<StringRef> values;
   value.split(values, ',');
   if (values.size() != 1 && static_cast<int64_t>(values.size()) != array.size())
-    return argument.error(tools::ExitProgram, "expected 1 or " + llvm::Twine(array.size()) + " values but got " +
-                                                  llvm::Twine(values.size()));
+    return argument.error(tools::ExitUsage, "expected 1 or " + llvm::Twine(array.size()) + " values but got " +
+                                                llvm::Twine(values.size()));
   if (values.size() == 1) {
     Array one = Array::zeros(array.getElementType());
     if (Error error = parseValue(argument, value.trim(), one, 0))
@@ -185,7 +212,15 @@ Error fillQuick(const Argument &argument, StringRef value, Array &array) {
 Expected<Array> readQuick(const Argument &argument) {
   auto [head, value] = argument.text.split("]=");
   auto [type, sizes] = head.split('[');
-  if (type != print(getElementTypeOrSelf(argument.type)) || !isa<RankedTensorType>(argument.type))
+  if (!llvm::is_contained(kElementTypes, type)) {
+    KnownNames known{kElementTypes, {}, {}};
+    std::string nearest = findNearest(type, known).str();
+    return argument.malformed("elements of type " + listNames(known),
+                              nearest.empty() ? "" : nearest + argument.text.drop_front(type.size()).str());
+  }
+  if (!isa<RankedTensorType>(argument.type))
+    return argument.expected("a number");
+  if (type != print(getElementTypeOrSelf(argument.type)))
     return argument.expected("an array of its type");
   SmallVector<int64_t> shape;
   SmallVector<StringRef> parts;
@@ -193,7 +228,7 @@ Expected<Array> readQuick(const Argument &argument) {
     sizes.split(parts, 'x');
   for (StringRef part : parts)
     if (part.getAsInteger(10, shape.emplace_back()) || shape.back() < 0)
-      return argument.expected("sizes such as 4x512");
+      return argument.malformed("sizes such as 4x512");
   Expected<Array> array = makeArray(argument, shape);
   if (!array)
     return array.takeError();
@@ -213,15 +248,17 @@ bool fitsStorage(const npy::View &view, Type type) {
   return type.isInteger(1) ? view.kind == 'b' : view.kind == 'i' || view.kind == 'u';
 }
 
-/// Whether `text` is an array without its values, or a number: what nobody would call a file.
-bool isIncomplete(StringRef text) {
-  double number;
-  return (text.contains('[') || !text.getAsDouble(number)) && !llvm::sys::fs::exists(text);
-}
-
 Expected<Array> readFile(const Argument &argument) {
-  if (isIncomplete(argument.text))
-    return argument.expected("a .npy file or TYPE[SIZES]=VALUE, such as f32[4x512]=random:1,");
+  // What nobody would call a file.
+  constexpr StringLiteral forms = "a .npy file or TYPE[SIZES]=VALUE, such as f32[4x512]=random:1,";
+  bool exists = llvm::sys::fs::exists(argument.text);
+  if (!exists && isScalar(argument.text))
+    return argument.expected(forms);
+  if (!exists && argument.text.contains('[')) {
+    auto [head, value] = argument.text.split('=');
+    bool lacksBracket = !value.empty() && !head.contains(']');
+    return argument.malformed(forms, lacksBracket ? (head + "]=" + value).str() : "");
+  }
   auto buffer = tools::readInput(argument.text);
   if (!buffer)
     return argument.error(tools::ExitFile, llvm::toString(buffer.takeError()));

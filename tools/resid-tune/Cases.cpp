@@ -6,6 +6,8 @@
 
 #include "dialect/Spelling.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -227,16 +229,43 @@ private:
 };
 } // namespace
 
-Expected<std::vector<run::Array>> tune::makeArguments(const Case &one, const boundary::KernelSignature &signature) {
-  func::FuncOp function = one.function;
+/// Of each argument; none of a scalar.
+static SmallVector<SmallVector<int64_t>> findSizes(const tune::Case &one, const boundary::KernelSignature &signature) {
   OpenSizes open(one, signature);
-  std::vector<run::Array> arguments;
-  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
-    SmallVector<int64_t> sizes;
+  SmallVector<SmallVector<int64_t>> sizes;
+  for (auto [index, type] : llvm::enumerate(const_cast<func::FuncOp &>(one.function).getArgumentTypes())) {
+    sizes.emplace_back();
     auto tensor = dyn_cast<RankedTensorType>(type);
     for (unsigned i = 0; tensor && i != tensor.getRank(); ++i)
-      sizes.push_back(tensor.isDynamicDim(i) ? open.get(index, i) : tensor.getDimSize(i));
-    int64_t count = std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
+      sizes.back().push_back(tensor.isDynamicDim(i) ? open.get(index, i) : tensor.getDimSize(i));
+  }
+  return sizes;
+}
+
+/// As many as a number can say where there are more.
+static int64_t multiply(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), [](int64_t a, int64_t b) {
+    int64_t product;
+    return llvm::MulOverflow(a, b, product) ? std::numeric_limits<int64_t>::max() : product;
+  });
+}
+
+int64_t tune::countElements(const Case &one, const boundary::KernelSignature &signature) {
+  int64_t sum = 0;
+  for (ArrayRef<int64_t> sizes : findSizes(one, signature))
+    if (int64_t count = sizes.empty() ? 0 : multiply(sizes); llvm::AddOverflow(sum, count, sum))
+      return std::numeric_limits<int64_t>::max();
+  return sum;
+}
+
+Expected<std::vector<run::Array>> tune::makeArguments(const Case &one, const boundary::KernelSignature &signature) {
+  func::FuncOp function = one.function;
+  SmallVector<SmallVector<int64_t>> allSizes = findSizes(one, signature);
+  std::vector<run::Array> arguments;
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    ArrayRef<int64_t> sizes = allSizes[index];
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    int64_t count = multiply(sizes);
     Expected<run::Array> elements = makeElements(function, type, std::min(count, kRandomElements), index);
     if (!elements)
       return elements.takeError();

@@ -30,6 +30,9 @@ std::string getTableText();
 /// `entry` is one of them, or empty.
 llvm::Expected<std::vector<Case>> makeTableCases(ModuleOp table, StringRef entry);
 
+/// The elements of all arrays among the arguments.
+int64_t countElements(const Case &one, const boundary::KernelSignature &signature);
+
 /// Floats are random (normal, of deviation 1), scalars 0.5. Integers are 1: a seed, and an index into most arrays.
 /// `signature` says which sizes must be equal.
 llvm::Expected<std::vector<run::Array>> makeArguments(const Case &one, const boundary::KernelSignature &signature);

@@ -55,8 +55,9 @@ static Error parseKeys(tune::Options &options, StringRef text) {
   for (StringRef key : split(text, ',')) {
     if (!is_contained(known, key)) {
       StringRef nearest = findNearest(key, {known, {}, {}});
-      return makeUsageError("expected --keys among " + join(known, ", ") + ", but got '" + key + "'" +
-                            (nearest.empty() ? "" : "; did you mean '" + nearest.str() + "'?"));
+      return makeUsageError(
+          "expected --keys of the schedule, but got '" + key + "'; " +
+          (nearest.empty() ? "the keys are " + join(known, ", ") : "did you mean '" + nearest.str() + "'?"));
     }
     options.keys.push_back(key.str());
   }

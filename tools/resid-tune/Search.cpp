@@ -5,7 +5,9 @@
 #include "tools/resid-tune/Search.h"
 
 #include "tools/resid-tune/Candidates.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <chrono>
+#include <optional>
 
 using namespace mlir::resid;
 using llvm::Error;
@@ -43,13 +45,15 @@ public:
   tune::SearchResult finish();
 
 private:
-  Error lateError() const;
+  Error lateError(const std::string &when = "the time was over before a variant was tried",
+                  bool hasShapes = false) const;
+  Error checkTime(const tune::Case &one) const;
   void show(const std::string &what);
   bool isLate() const { return options.isInterrupted() || watch.get() > options.seconds * (1 - kLastPart); }
-  Error tryCandidate(const tune::Candidate &candidate);
+  Expected<bool> tryCandidate(const tune::Candidate &candidate);
   Error checkResults(const tune::Variant &variant);
   void addRound(tune::Comparison &comparison, const tune::Variant &before, const tune::Variant &after);
-  bool isBetter(const tune::Variant &variant);
+  std::optional<bool> isBetter(const tune::Variant &variant);
 
   llvm::ArrayRef<tune::Case> cases;
   const tune::SearchOptions &options;
@@ -73,7 +77,12 @@ Error Searcher::begin() {
     show("making arrays for " + one.getName());
     if (isLate())
       return lateError();
-    auto subject = tune::Subject::create(one, function.compiled.signature, function.getEntry(), options.call);
+    double seconds = tune::estimateSeconds(tune::countElements(one, function.compiled.signature));
+    if (watch.get() + seconds > options.seconds * (1 - kLastPart))
+      return lateError(llvm::formatv("the arrays of '{0}' take {1:f1} s or more to make", one.getName(), seconds),
+                       !one.shape.empty());
+    auto subject = tune::Subject::create(one, function.compiled.signature, function.getEntry(), options.call,
+                                         [&, &one = one] { return checkTime(one); });
     if (!subject)
       return subject.takeError();
     subjects.push_back(std::move(*subject));
@@ -86,12 +95,18 @@ Error Searcher::begin() {
 }
 
 /// Nothing was measured.
-Error Searcher::lateError() const {
-  return run::makeError(tools::ExitUsage,
-                        options.isInterrupted()
-                            ? "interrupted before a variant was tried; nothing was written"
-                            : "expected more --seconds: the time was over before a variant was tried; "
-                              "nothing was written");
+Error Searcher::lateError(const std::string &when, bool hasShapes) const {
+  if (options.isInterrupted())
+    return run::makeError(tools::ExitUsage, "interrupted before a variant was tried; nothing was written");
+  return run::makeError(tools::ExitUsage, llvm::Twine("expected more --seconds") +
+                                              (hasShapes ? " or smaller --shapes" : "") + ": " + when +
+                                              "; nothing was written");
+}
+
+Error Searcher::checkTime(const tune::Case &one) const {
+  if (!isLate())
+    return Error::success();
+  return lateError("the time was over while the arrays of '" + one.getName() + "' were made", !one.shape.empty());
 }
 
 Error Searcher::checkResults(const tune::Variant &variant) {
@@ -120,13 +135,16 @@ void Searcher::addRound(tune::Comparison &comparison, const tune::Variant &befor
   });
 }
 
-/// Judged twice: of a hundred variants that change nothing, some look faster once.
-bool Searcher::isBetter(const tune::Variant &variant) {
+/// Judged twice: of a hundred variants that change nothing, some look faster once. Nothing where the time was over
+/// before the verdict: calls of large arrays take long.
+std::optional<bool> Searcher::isBetter(const tune::Variant &variant) {
   tune::Comparison comparison(subjects.size());
   for (unsigned round = 0; round != 2 * kRounds; ++round) {
     bool isFirstVerdict = round == kFewRounds || round == kRounds;
     if (isFirstVerdict && (round == kRounds ? !comparison.getRatio().isFaster() : comparison.getRatio().isSlower()))
       return false;
+    if (isLate())
+      return std::nullopt;
     addRound(comparison, best, variant);
   }
   for (size_t i = 0; i != subjects.size(); ++i)
@@ -136,7 +154,8 @@ bool Searcher::isBetter(const tune::Variant &variant) {
   return ratio.isFaster() && ratio.median >= kLeastGain;
 }
 
-Error Searcher::tryCandidate(const tune::Candidate &candidate) {
+/// Whether there was time for a verdict.
+Expected<bool> Searcher::tryCandidate(const tune::Candidate &candidate) {
   Expected<tune::Variant> variant =
       tune::makeVariant(cases, tune::change(best.schedule, candidate), options.variant, &best);
   if (!variant)
@@ -144,13 +163,14 @@ Error Searcher::tryCandidate(const tune::Candidate &candidate) {
   auto isSame = [](const tune::VariantFunction &a, const tune::VariantFunction &b) { return a.isSameCode(b); };
   if (std::equal(variant->functions.begin(), variant->functions.end(), best.functions.begin(), isSame)) {
     ++same;
-    return Error::success();
+    return true;
   }
   if (Error error = checkResults(*variant))
-    return error;
-  if (isBetter(*variant))
+    return std::move(error);
+  std::optional<bool> verdict = isBetter(*variant);
+  if (verdict.value_or(false))
     best = std::move(*variant);
-  return Error::success();
+  return verdict.has_value();
 }
 
 /// The second time around, what was not worth it before may be.
@@ -165,12 +185,13 @@ Error Searcher::run() {
       if (isLate())
         return progress.tried ? Error::success() : lateError();
       show(candidate.key + "=" + candidate.value);
-      if (Error error = tryCandidate(candidate))
-        return error;
-      ++progress.tried;
+      Expected<bool> isTried = tryCandidate(candidate);
+      if (!isTried)
+        return isTried.takeError();
+      progress.tried += *isTried;
     }
   }
-  return Error::success();
+  return progress.tried || !isLate() ? Error::success() : lateError();
 }
 
 /// Takes out what later settings made superfluous, and what was faster by chance.
@@ -182,7 +203,7 @@ Error Searcher::prune() {
     if (!without)
       return without.takeError();
     tune::Comparison comparison(subjects.size());
-    for (unsigned round = 0; round != kRounds; ++round)
+    for (unsigned round = 0; round != kRounds && (round < kFewRounds || watch.get() < options.seconds); ++round)
       addRound(comparison, *without, best);
     if (!comparison.getRatio().isFaster())
       best = std::move(*without);

@@ -51,16 +51,36 @@ Error tune::Subject::runOnce(Function function) {
                                                       (options.refusal->empty() ? "" : "; " + *options.refusal));
 }
 
+double tune::estimateSeconds(int64_t elements) {
+  constexpr int64_t sample = 1 << 20;
+  if (elements < 4 * sample)
+    return 0;
+  double start = now();
+  // As an argument is made: in the evaluator's form, then as it is stored, then where the function reads it.
+  std::vector<double> values(sample, 0.5);
+  std::vector<float> stored(values.begin(), values.end()), copy(stored);
+  readSum = readSum + static_cast<uint64_t>(copy[elements % sample]);
+  return (now() - start) * static_cast<double>(elements) / sample;
+}
+
 Expected<tune::Subject> tune::Subject::create(const Case &one, const boundary::KernelSignature &signature,
-                                              Function function, const CallOptions &options) {
+                                              Function function, const CallOptions &options,
+                                              llvm::function_ref<Error()> checkTime) {
   Expected<std::vector<run::Array>> arguments = makeArguments(one, signature);
   if (!arguments)
     return arguments.takeError();
+  if (Error error = checkTime())
+    return std::move(error);
   auto call = run::KernelCall::create(signature, *arguments, /*rowPadding=*/0);
   if (!call)
     return call.takeError();
+  arguments->clear();
+  if (Error error = checkTime())
+    return std::move(error);
   Subject subject(one.getName(), std::move(*call), options);
   if (Error error = subject.runOnce(function))
+    return std::move(error);
+  if (Error error = checkTime())
     return std::move(error);
   for (llvm::ArrayRef<char> bytes : subject.call->getResultBytes())
     subject.expected.emplace_back(bytes.begin(), bytes.end());

@@ -20,13 +20,19 @@ struct CallOptions {
   const std::string *refusal;
 };
 
+/// Seconds that so many elements of arguments take at least, before a function can be called with them: by the time
+/// that fewer take. 0 where it is not worth asking. Most of the time goes into pages of new memory.
+double estimateSeconds(int64_t elements);
+
 class Subject {
 public:
   using Function = run::LoadedObject::PackedFunction;
 
-  /// `function` is the code by the default schedule; its results are what others are held to.
-  static llvm::Expected<Subject> create(const Case &one, const boundary::KernelSignature &signature, Function function,
-                                        const CallOptions &options);
+  /// `function` is the code by the default schedule; its results are what others are held to. Between the steps, an
+  /// error of `checkTime` ends it.
+  static llvm::Expected<Subject> create(
+      const Case &one, const boundary::KernelSignature &signature, Function function, const CallOptions &options,
+      llvm::function_ref<llvm::Error()> checkTime = [] { return llvm::Error::success(); });
 
   const std::string &getName() const { return name; }
   /// Whether `function` gives the same results: the same bits, or a NaN where there was one. An error if it refuses.

@@ -81,7 +81,8 @@ static Error setGradients(ResidcOptions &options, const CommandLine &line) {
       return makeUsageError("expected --wrt=N[,N...], numbers of arguments from 0, but got '" + line.getValue(OPT_wrt) +
                             "'");
     if (is_contained(wrt, index))
-      return makeUsageError("expected each argument once in --wrt, but got " + Twine(index) + " twice");
+      return makeUsageError("expected each argument once in --wrt, but got " + Twine(index) + " twice in '" +
+                            line.getValue(OPT_wrt) + "'");
     wrt.push_back(index);
   }
   options.gradients.wrt = wrt;
@@ -125,8 +126,9 @@ static Error setOptions(ResidcOptions &options, const CommandLine &line) {
   if (line.has(OPT_prefix))
     if (Error error = setPrefix(options, line.getValue(OPT_prefix)))
       return error;
-  if (Error error = setSchedule(options, line.getValue(OPT_schedule)))
-    return error;
+  if (line.has(OPT_schedule))
+    if (Error error = setSchedule(options, line.getValue(OPT_schedule)))
+      return error;
   if (Error error = setGradients(options, line))
     return error;
   if (Error error = setChips(options, line))

@@ -17,6 +17,7 @@
 #include "tools/common/Parse.h"
 #include "tools/driver/Tools.h"
 #include "tools/flags/Tool.h"
+#include "tools/residc/GradientFlags.h"
 #include "tools/residc/Options.h"
 #include "tools/residc/SharedLibrary.h"
 #include "tools/residc/StageDump.h"
@@ -48,7 +49,6 @@ private:
   ExitCode emitCode(ModuleOp module, const CompileOptions &compileOptions);
   llvm::Expected<std::vector<machine::TargetDescription>> resolveTargets();
   ExitCode readScheduleFile();
-  ExitCode checkGradients(ModuleOp module);
   void takeManifest(ModuleOp module);
   ExitCode reportKernels(ModuleOp module, CompileOptions compileOptions);
   void takeReport();
@@ -229,31 +229,6 @@ void Compiler::takeReport() {
   files.emplace_back(options.reportFile, text);
 }
 
-/// The flags name a function, and arguments, of the program as it is written.
-ExitCode Compiler::checkGradients(ModuleOp module) {
-  const GradOptions &gradients = options.gradients;
-  if (gradients.function.empty())
-    return ExitDone;
-  if (options.emit.source == EmitSource::Drawing)
-    return report("expected no --grad with --emit=svg, but got '" + gradients.function + "'", ExitUsage);
-  auto function = module.lookupSymbol<func::FuncOp>(gradients.function);
-  if (!function) {
-    SmallVector<StringRef> names;
-    for (auto known : module.getOps<func::FuncOp>())
-      names.push_back(known.getName());
-    StringRef nearest = findNearest(gradients.function, {names, {}, ""});
-    std::string hint = nearest.empty() ? "" : "; did you mean '" + nearest.str() + "'?";
-    return report("--grad: expected a function of the program, but got '" + gradients.function + "'" + hint, ExitUsage);
-  }
-  int64_t count = function.getNumArguments();
-  for (int64_t index : gradients.wrt)
-    if (index >= count)
-      return report("--wrt: expected arguments of '" + gradients.function + "', from 0 to " + llvm::Twine(count - 1) +
-                        ", but got " + llvm::Twine(index),
-                    ExitUsage);
-  return ExitDone;
-}
-
 ExitCode Compiler::compile(ModuleOp module) {
   CompileOptions compileOptions;
   compileOptions.mode = options.inference ? ProgramMode::Inference : ProgramMode::Training;
@@ -262,8 +237,8 @@ ExitCode Compiler::compile(ModuleOp module) {
   compileOptions.weightsStruct = options.weightsStruct;
   compileOptions.chips = options.chips;
   compileOptions.timing = &timing;
-  if (ExitCode code = checkGradients(module))
-    return code;
+  if (std::optional<std::string> mistake = findGradientMistake(module, options))
+    return report(*mistake, ExitUsage);
   if (!options.gradients.function.empty())
     compileOptions.gradients = options.gradients;
   if (!options.conversion.to.empty())

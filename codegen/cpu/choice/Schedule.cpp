@@ -83,8 +83,10 @@ static Error setKey(Schedule &schedule, StringRef name, StringRef value) {
   if (key == std::end(kKeys)) {
     SmallVector<StringRef> names = map_to_vector(kKeys, [](const Key &each) { return each.name; });
     append_range(names, map_range(getThresholds(), [](const Threshold &each) { return each.key; }));
-    return createStringError("expected a key of the schedule, " + listNames(names) + ", but got '" + name + "'" +
-                             suggest(name, names));
+    // There are many keys. So the list does not stand between what was written and what was meant.
+    std::string nearest = suggest(name, names);
+    return createStringError("expected a key of the schedule, but got '" + name + "'" +
+                             (nearest.empty() ? "; the keys are " + join(names, ", ") : nearest));
   }
   const StringRef *place = find(key->values, value);
   if (place == key->values.end())
