@@ -15,7 +15,7 @@ static kernels::PlanDecision describe(StringRef key, int64_t number, StringRef u
 }
 
 kernels::PlanDescription cuda::describeKernel(Operation *kernel, const Chip &chip) {
-  kernels::PlanDescription plan{"chip", chip.name, {}, "", ""};
+  kernels::PlanDescription plan{"chip", chip.name, {}, /*fallbackName=*/"scalar path", /*fallbackReason=*/""};
   auto rows = dyn_cast<rows::KernelOp>(kernel);
   if (!rows)
     return plan;

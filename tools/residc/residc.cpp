@@ -7,7 +7,6 @@
 #include "codegen/boundary/Header.h"
 #include "codegen/cpu/choice/ScheduleFile.h"
 #include "diagram/Diagram.h"
-#include "dialect/Spelling.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/placement/Manifest.h"
 #include "tools/common/Diagnostics.h"

@@ -138,7 +138,7 @@ Value SumKernels::sumLane(const Sum &sum, Value lane, Value column) {
 
 /// Memory that a block shares: of each column, half of the lanes in f64.
 Value SumKernels::getShared() {
-  constexpr StringLiteral name = "resid_sum_lanes";
+  constexpr StringLiteral name = "resid.sum_lanes";
   constexpr unsigned sharedSpace = unsigned(NVVM::NVVMMemorySpace::Shared);
   auto module = builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
   if (!module.lookupSymbol(name)) {

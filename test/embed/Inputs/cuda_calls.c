@@ -212,6 +212,33 @@ static void absent(void) {
   printf("context: %s\n", resid_status_string(resid_cuda_ctx_init(&own, NULL)));
 }
 
+/* Requests that the runtime library makes of the C library, and the one that is refused; the linker's --wrap puts these here. */
+static long requests, refused;
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes) { return ++requests == refused ? NULL : __real_calloc(count, bytes); }
+void *__wrap_realloc(void *memory, size_t bytes) { return ++requests == refused ? NULL : __real_realloc(memory, bytes); }
+
+/* The first load takes memory twice, one that follows once: each is refused once, and what follows works. */
+static void memory(void) {
+  handle context = create_context(0);
+  make_arrays();
+  resid_ctx ctx = make_context(NULL);
+  for (refused = 1; refused <= 2; ++refused) {
+    requests = 0;
+    printf("request %ld refused: %s\n", refused, resid_status_string(add_preload(&ctx)));
+  }
+  refused = 0;
+  report("call", run_add(&ctx, x, ROWS, f, sum), sum, 1);
+  handle other = create_context(0);
+  refused = 1, requests = 0;
+  printf("another context refused: %s\n", resid_status_string(add_preload(&ctx)));
+  printf("another context: %s\n", resid_status_string(add_preload(&ctx)));
+  requests = 0;
+  printf("again: %s, %ld requests\n", resid_status_string(add_preload(&ctx)), requests);
+  printf("contexts: %s\n", context != other && get_current() == other ? "kept" : "lost");
+}
+
 static void dlpack(void) {
   create_context(0);
   make_arrays();
@@ -231,7 +258,7 @@ int main(int count, char **values) {
     const char *name;
     void (*run)(void);
   } parts[] = {{"plain", plain}, {"primary", primary}, {"contexts", contexts}, {"again", again}, {"capture", capture},
-               {"threads", threads}, {"scratch", scratch}, {"dlpack", dlpack}, {"absent", absent}};
+               {"threads", threads}, {"scratch", scratch}, {"memory", memory}, {"dlpack", dlpack}, {"absent", absent}};
   setvbuf(stdout, NULL, _IONBF, 0);
   for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i)
     if (count == 2 && strcmp(values[1], parts[i].name) == 0) {
