@@ -10,10 +10,10 @@
 using namespace mlir;
 using namespace mlir::resid;
 
+/// Conversions from and to narrow floats stay: all chips have instructions for them, which round to nearest even.
 void cuda::buildDeviceLoweringPipeline(OpPassManager &manager) {
   manager.addPass(arithmetic::createEmulateNarrowFloats());
   manager.addPass(arithmetic::createExpandMath());
-  manager.addPass(arithmetic::createExpandNarrowFloats());
   manager.addPass(arithmetic::createFoldAndShare());
   manager.addPass(arithmetic::createExpandDivisions());
   manager.addPass(conversion::createConvertToLLVM());

@@ -4,11 +4,12 @@
 
 #include "codegen/cuda/DescribeRows.h"
 
-#include "codegen/cuda/rows/LoopedRows.h"
 #include "codegen/cuda/rows/RowKernels.h"
+#include "codegen/cuda/rows/Shuffles.h"
 
 using namespace mlir;
 using namespace mlir::resid;
+using namespace mlir::resid::cuda;
 
 static kernels::PlanDecision describe(StringRef key, int64_t number, StringRef unit) {
   return {key.str(), number, (Twine(number) + " " + unit).str()};
@@ -21,9 +22,21 @@ kernels::PlanDescription cuda::describeKernel(Operation *kernel, const Chip &chi
     return plan;
   int64_t phases = 0;
   rows.walk([&](rows::PhaseOp) { ++phases; });
-  plan.decisions.push_back({"emitter", "looped", "looped emitter: phases read memory again"});
-  plan.decisions.push_back(describe("threads_per_row", kWarpThreads, "threads per row"));
-  plan.decisions.push_back(describe("rows_per_block", kBlockWarps, "rows per block"));
+  std::optional<RegisterPlan> registers = RegisterPlan::choose(rows);
+  if (registers)
+    plan.decisions.push_back({"emitter", "registers", "registers emitter: rows stay in registers"});
+  else
+    plan.decisions.push_back({"emitter", "looped", "looped emitter: phases read memory again"});
+  plan.decisions.push_back(
+      describe("threads_per_row", registers ? registers->getRowThreads() : kWarpThreads, "threads per row"));
+  plan.decisions.push_back(
+      describe("rows_per_block", registers ? registers->getBlockRows() : kBlockWarps, "rows per block"));
+  if (registers) {
+    plan.decisions.push_back(describe("lanes", registers->lanes, "columns per access"));
+    plan.decisions.push_back(
+        describe("kept_rows", registers->keptRows, registers->keptRows == 1 ? "row kept" : "rows kept"));
+    plan.decisions.push_back(describe("kept_registers", registers->keptRegisters, "registers per thread for them"));
+  }
   plan.decisions.push_back(describe("phases", phases, "phases"));
   return plan;
 }

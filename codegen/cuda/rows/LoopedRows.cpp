@@ -8,7 +8,6 @@
 #include "codegen/kernels/Reductions.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -51,7 +50,8 @@ void LoopedRowEmitter::emitPhase(rows::PhaseOp phase) {
   };
   Lanes totals = emitLoop(loc, zero, addresses.width, rows::kBlockColumns, createNeutral(phase), emitBlock);
   for (auto [i, result] : llvm::enumerate(phase.getResults()))
-    state.mapping.map(result, reduceLanes(getKind(phase, i), totals[kThreadLanes * i], totals[kThreadLanes * i + 1]));
+    state.mapping.map(result,
+                      reduceLanes(builder, getKind(phase, i), totals[kThreadLanes * i], totals[kThreadLanes * i + 1]));
 }
 
 LoopedRowEmitter::Lanes LoopedRowEmitter::createNeutral(rows::PhaseOp phase) {
@@ -111,39 +111,6 @@ SmallVector<Value> LoopedRowEmitter::emitColumn(rows::PhaseOp phase, Value at, A
     taken.push_back(combine(builder, getKind(phase, i), lane, value));
   }
   return taken;
-}
-
-//===------------------------------------------- lanes ------------------------------------------------------------===//
-
-/// The value of the thread whose number differs in the one bit of `distance`.
-Value LoopedRowEmitter::exchange(Value value, int64_t distance) {
-  Location loc = value.getLoc();
-  Type i32 = builder.getI32Type();
-  auto constant = [&](int64_t number) { return arith::ConstantIntOp::create(builder, loc, i32, number); };
-  auto shuffle = [&](Value word) -> Value {
-    return NVVM::ShflOp::create(builder, loc, i32, constant(-1), word, constant(distance), constant(kWarpThreads - 1),
-                                NVVM::ShflKind::bfly, UnitAttr());
-  };
-  Value bits = toBits(builder, loc, value);
-  if (value.getType().isF32())
-    return arith::BitcastOp::create(builder, loc, value.getType(), shuffle(bits));
-  Value half = constantI64(builder, loc, 32);
-  Value low = shuffle(arith::TruncIOp::create(builder, loc, i32, bits));
-  Value high = shuffle(arith::TruncIOp::create(builder, loc, i32, arith::ShRUIOp::create(builder, loc, bits, half)));
-  Value wide = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), high);
-  wide = arith::OrIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, wide, half),
-                              arith::ExtUIOp::create(builder, loc, builder.getI64Type(), low));
-  return arith::BitcastOp::create(builder, loc, value.getType(), wide);
-}
-
-/// Lane l takes lane l + 32, which is in the same thread, then l + 16, 8, 4, 2 and 1. Each thread of a pair does what
-/// the other one does: a + b and b + a have the same bits.
-Value LoopedRowEmitter::reduceLanes(rows::ReductionKind kind, Value low, Value high) {
-  kind = getCombiningKind(kind);
-  Value all = combine(builder, kind, low, high);
-  for (int64_t distance = kWarpThreads / 2; distance > 0; distance /= 2)
-    all = combine(builder, kind, all, exchange(all, distance));
-  return all;
 }
 
 //===------------------------------------------- memory -----------------------------------------------------------===//

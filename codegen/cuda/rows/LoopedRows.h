@@ -6,12 +6,10 @@
 #ifndef RESID_CODEGEN_CUDA_ROWS_LOOPEDROWS_H
 #define RESID_CODEGEN_CUDA_ROWS_LOOPEDROWS_H
 
+#include "codegen/cuda/rows/Shuffles.h"
 #include "codegen/kernels/RowEmitter.h"
 
 namespace mlir::resid::cuda {
-
-/// Threads of a warp, which run a row together.
-constexpr int64_t kWarpThreads = 32;
 
 /// Thread t of a warp has the lanes t and t + 32 of each chunk of 64 columns. So neighbours read neighbouring elements,
 /// whatever the alignment of the row, and the chain of a lane never leaves its thread.
@@ -37,9 +35,6 @@ private:
   /// The body at a column, and `lanes` of that place with the yielded values taken in.
   SmallVector<Value> emitColumn(rows::PhaseOp phase, Value column, ArrayRef<Value> lanes);
   Lanes createNeutral(rows::PhaseOp phase);
-  /// The 64 lanes of one reduction added up; the same bits in all threads.
-  Value reduceLanes(rows::ReductionKind kind, Value low, Value high);
-  Value exchange(Value value, int64_t distance);
   SmallVector<Value> emitLoop(Location loc, Value low, Value high, int64_t step, ValueRange first,
                               function_ref<SmallVector<Value>(Value, ValueRange)> body);
 

@@ -7,7 +7,9 @@
 #include "codegen/cuda/Launch.h"
 #include "codegen/cuda/Passes.h"
 #include "codegen/cuda/rows/LoopedRows.h"
+#include "codegen/cuda/rows/RegisterRows.h"
 #include "codegen/cuda/rows/SumKernels.h"
+#include "codegen/rows/ElementMemory.h"
 #include "codegen/rows/RowPartition.h"
 
 using namespace mlir;
@@ -79,6 +81,48 @@ static void emitResults(OpBuilder &builder, KernelBody &body, rows::KernelOp ker
   SumKernels(builder, kernel, body.addresses).emitResults(first);
 }
 
+/// The last argument is the number of rows. A block of threads has its own rows: all are there where it has one.
+static void emitRegisterRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel, const RegisterPlan &plan) {
+  Location loc = kernel.getLoc();
+  RowThread thread(builder, loc, plan);
+  LaneSums sums(builder, plan, thread, kernel);
+  Value block = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
+                                       NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type()));
+  Value first = arith::MulIOp::create(builder, loc, block, constantI64(builder, loc, plan.getBlockRows()));
+  Value row = arith::AddIOp::create(builder, loc, first, thread.row);
+  RegisterRowEmitter emitter(builder, body.entry, body.addresses, body.mapping, plan, thread, sums);
+  if (plan.getBlockRows() == 1)
+    return emitter.emitRow(kernel, row);
+  Value isRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, row, body.getArgumentFromEnd(1));
+  scf::IfOp::create(builder, loc, isRow, [&](OpBuilder &, Location) {
+    emitter.emitRow(kernel, row);
+    scf::YieldOp::create(builder, loc);
+  });
+}
+
+/// Whether all rows lie so that their accesses have whole vectors (i1).
+static Value emitIsAligned(OpBuilder &builder, KernelUse &use, const RegisterPlan &plan) {
+  Location loc = use.kernel.getLoc();
+  Type i64 = builder.getI64Type();
+  Value bits = constantI64(builder, loc, 0);
+  for (unsigned i = 0; i < use.addresses.operands.size(); ++i) {
+    if (!use.kernel.isAlongColumns(i))
+      continue;
+    const OperandAddress &operand = use.addresses.operands[i];
+    Value mostRest = constantI64(builder, loc, plan.getAccessBytes(operand.elementType) - 1);
+    Value elementBytes = constantI64(builder, loc, rows::getElementBytes(operand.elementType));
+    auto add = [&](Value bytes) {
+      bits = arith::OrIOp::create(builder, loc, bits, arith::AndIOp::create(builder, loc, bytes, mostRest));
+    };
+    add(LLVM::PtrToIntOp::create(builder, loc, i64, operand.pointer));
+    if (operand.linearStride)
+      add(arith::MulIOp::create(builder, loc, operand.linearStride, elementBytes));
+    for (auto [dimension, stride] : operand.strides)
+      add(arith::MulIOp::create(builder, loc, stride, elementBytes));
+  }
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, constantI64(builder, loc, 0));
+}
+
 void RowKernels::mark(func::FuncOp function, int64_t threads) {
   OpBuilder builder(function);
   function->setAttr(kKernelAttribute, builder.getI32IntegerAttr(threads));
@@ -95,6 +139,27 @@ void RowKernels::outline(KernelFunctions &functions) {
     mark(functions.outline("__sums", i64,
                            [&](OpBuilder &builder, KernelBody &body) { emitResults(builder, body, kernel); }),
          kResultThreads);
+  if (std::optional<RegisterPlan> plan = RegisterPlan::choose(kernel))
+    mark(functions.outline(
+             "__registers", i64,
+             [&](OpBuilder &builder, KernelBody &body) { emitRegisterRows(builder, body, kernel, *plan); }),
+         plan->getBlockThreads());
+}
+
+/// Rows that are aligned go to the kernel that keeps them in registers, others to the one that takes any.
+LogicalResult RowKernels::emitLaunchOfEither(Call &call, const RegisterPlan &plan, Value loopedBlocks,
+                                             ArrayRef<Value> arguments) {
+  OpBuilder builder(call.use.kernel);
+  Location loc = call.use.kernel.getLoc();
+  int64_t number = numbers[call.functions];
+  Value rowsOfBlock = constantI64(builder, loc, plan.getBlockRows());
+  Value blocks = arith::CeilDivSIOp::create(builder, loc, call.use.addresses.rows, rowsOfBlock);
+  auto either = scf::IfOp::create(builder, loc, emitIsAligned(builder, call.use, plan), /*withElseRegion=*/true);
+  if (failed(launchKernel(either.thenYield(), call.use.enclosing,
+                          {number + 1, blocks, plan.getBlockThreads(), /*sharedBytes=*/0, arguments})))
+    return failure();
+  return launchKernel(either.elseYield(), call.use.enclosing,
+                      {number, loopedBlocks, kBlockWarps * kWarpThreads, /*sharedBytes=*/0, arguments});
 }
 
 LogicalResult RowKernels::emitLaunches(Call &call) {
@@ -108,6 +173,8 @@ LogicalResult RowKernels::emitLaunches(Call &call) {
     units = rows::RowPartition::create(builder, loc, rows).groups;
   Value blocks = arith::CeilDivSIOp::create(builder, loc, units, constantI64(builder, loc, kBlockWarps));
   int64_t number = numbers[call.functions];
+  if (std::optional<RegisterPlan> plan = RegisterPlan::choose(call.use.kernel))
+    return emitLaunchOfEither(call, *plan, blocks, arguments);
   if (failed(launchKernel(call.use.kernel, call.use.enclosing,
                           {number, blocks, kBlockWarps * kWarpThreads, /*sharedBytes=*/0, arguments})))
     return failure();

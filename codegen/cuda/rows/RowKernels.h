@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_CUDA_ROWS_ROWKERNELS_H
 #define RESID_CODEGEN_CUDA_ROWS_ROWKERNELS_H
 
+#include "codegen/cuda/rows/RegisterPlan.h"
 #include "codegen/kernels/KernelFunctions.h"
 #include <deque>
 
@@ -32,6 +33,7 @@ private:
   /// Makes the function that runs rows, and for sums down the rows that of their results behind it.
   void outline(kernels::KernelFunctions &functions);
   LogicalResult emitLaunches(Call &call);
+  LogicalResult emitLaunchOfEither(Call &call, const RegisterPlan &plan, Value loopedBlocks, ArrayRef<Value> arguments);
   void mark(func::FuncOp function, int64_t threads);
 
   SymbolTable &symbols;

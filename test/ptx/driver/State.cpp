@@ -22,10 +22,14 @@ static int toNumber(llvm::StringRef text) {
 
 std::string Settings::edit(llvm::StringRef ptx) const {
   std::string text = ptx.str();
-  for (const auto &[before, after] : edits) {
-    size_t place = text.find(before);
+  for (const auto &[what, after] : edits) {
+    auto [start, before] = llvm::StringRef(what).contains("@@") ? llvm::StringRef(what).split("@@")
+                                                                : std::pair(llvm::StringRef(), llvm::StringRef(what));
+    size_t place = text.find(start);
+    if (place != std::string::npos)
+      place = text.find(before, place);
     if (place == std::string::npos) {
-      llvm::errs() << "RESID_FAKE_CUDA_EDIT: the PTX has no '" << before << "'\n";
+      llvm::errs() << "RESID_FAKE_CUDA_EDIT: the PTX has no '" << what << "'\n";
       std::abort();
     }
     text.replace(place, before.size(), after);

@@ -24,7 +24,7 @@ struct Settings {
   bool hasIds = true;  ///< noids: contexts have no numbers
   ptx::Order order;    ///< backward, or random=SEED: how threads run
   /// RESID_FAKE_CUDA_EDIT, as OLD=>NEW, several with && between them: in each PTX text the first OLD becomes NEW, one
-  /// after the other. It ends the process where there is no OLD.
+  /// after the other. PLACE@@OLD=>NEW: the first OLD behind the first PLACE.
   std::vector<std::pair<std::string, std::string>> edits;
   /// fail=NAME:CODE or fail=NAME:CODE:CALL: the call of that number, from 1 on, and all later ones answer CODE.
   struct Failure {

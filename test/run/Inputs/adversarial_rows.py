@@ -1,11 +1,13 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Writes rows on which norms go wrong elsewhere, and one program per element type and norm that takes them.
-# Usage: adversarial_rows.py <folder>. Writes there rows-<width>.npy, parameters-<width>.npy and <norm>-<type>.mlir.
+# Usage: adversarial_rows.py <folder> [<width> ...]. Writes there rows-<width>.npy, parameters-<width>.npy and
+# <norm>-<type>.mlir; with widths, programs of layer and RMS norm and DyT for each as well, <norm>-<type>-<width>.mlir.
 
 import math
 import pathlib
 import random
+import re
 import sys
 
 import npy
@@ -72,10 +74,17 @@ def program(norm, element):
     return text + f"  {results} = {op}\n  return %y : {tensor}\n}}\n"
 
 
+def with_width(text, width):
+    """Of a program without statistics, whose tensors of one dimension are parameters."""
+    text = text.replace("tensor<?x?x", f"tensor<?x{width}x")
+    return re.sub(r"tensor<\?x([a-z]+\d+)>", rf"tensor<{width}x\1>", text)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
+    widths = [int(width) for width in sys.argv[2:]]
     folder.mkdir(parents=True, exist_ok=True)
-    for width in WIDTHS:
+    for width in widths or WIDTHS:
         table = rows(width)
         npy.write(folder / f"rows-{width}.npy", (len(table), width), [value for row in table for value in row])
         rng = random.Random(-width)
@@ -84,7 +93,10 @@ def main():
     npy.write(folder / "parameters-none.npy", (16,), [1.0] * 16)
     for norm in NORMS:
         for element in TYPES:
-            (folder / f"{norm}-{element}.mlir").write_text(program(norm, element))
+            text = program(norm, element)
+            (folder / f"{norm}-{element}.mlir").write_text(text)
+            for width in widths if norm not in FORWARD else []:
+                (folder / f"{norm}-{element}-{width}.mlir").write_text(with_width(text, width))
 
 
 main()

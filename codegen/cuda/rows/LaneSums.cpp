@@ -1,0 +1,165 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits reductions over the threads of a row; see LaneSums.h.
+
+#include "codegen/cuda/rows/LaneSums.h"
+
+#include "codegen/kernels/Reductions.h"
+#include "codegen/kernels/RowAddressing.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::kernels;
+
+/// What a block of threads may share without asking for more, of f32.
+static constexpr int64_t kSharedSlots = 48 * 1024 / 4;
+static constexpr unsigned kSharedSpace = unsigned(NVVM::NVVMMemorySpace::Shared);
+
+//===------------------------------------------- threads ----------------------------------------------------------===//
+
+RowThread::RowThread(OpBuilder &builder, Location loc, const RegisterPlan &plan) {
+  Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
+  auto constant = [&](int64_t number) { return constantI64(builder, loc, number); };
+  Value ofBlock = arith::ExtUIOp::create(builder, loc, i64, NVVM::ThreadIdXOp::create(builder, loc, i32));
+  warpThread = arith::RemUIOp::create(builder, loc, ofBlock, constant(kWarpThreads));
+  thread = arith::RemUIOp::create(builder, loc, ofBlock, constant(plan.getSpanThreads()));
+  Value group = arith::DivUIOp::create(builder, loc, ofBlock, constant(plan.getSpanThreads()));
+  bool hasSpans = plan.getSpans() > 1;
+  row = hasSpans ? constant(0) : group;
+  span = hasSpans ? group : constant(0);
+  column = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, span, constant(rows::kBlockColumns)),
+                                 arith::MulIOp::create(builder, loc, thread, constant(plan.lanes)));
+  int64_t all = (int64_t(1) << plan.getSpanThreads()) - 1;
+  mask = arith::ConstantIntOp::create(builder, loc, i32, -1);
+  if (hasSpans || plan.getSpanThreads() == kWarpThreads)
+    return;
+  Value first = arith::SubIOp::create(builder, loc, warpThread, thread);
+  mask = arith::ShLIOp::create(builder, loc, arith::ConstantIntOp::create(builder, loc, i32, all),
+                               arith::TruncIOp::create(builder, loc, i32, first));
+}
+
+//===------------------------------------------- one span ---------------------------------------------------------===//
+
+static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
+  return cast<rows::ReductionKindAttr>(phase.getKinds()[number]).getValue();
+}
+
+/// Lane l takes lane l + 32, l + 16 and so on. As long as a thread has several lanes, it gives half of them to the
+/// thread that has what they take, and keeps the half of the lanes that its number's bit names. Then the lanes next to
+/// each other are in threads that differ in those bits.
+Value LaneSums::reduceSpan(rows::ReductionKind kind, Lanes lanes) {
+  Location loc = lanes.front().getLoc();
+  kind = getCombiningKind(kind);
+  SmallVector<int64_t> splits;
+  for (int64_t distance = plan.getSpanThreads() / 2; distance > 0; distance /= 2) {
+    if (lanes.size() == 1) {
+      lanes[0] = combine(builder, kind, lanes[0], exchange(builder, lanes[0], distance, thread.mask));
+      continue;
+    }
+    splits.push_back(distance);
+    Value bit = arith::AndIOp::create(builder, loc, thread.thread, constantI64(builder, loc, distance));
+    Value isUpper = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, constantI64(builder, loc, 0));
+    size_t half = lanes.size() / 2;
+    Lanes sums;
+    for (size_t i = 0; i < half; ++i) {
+      Value mine = arith::SelectOp::create(builder, loc, isUpper, lanes[half + i], lanes[i]);
+      Value others = arith::SelectOp::create(builder, loc, isUpper, lanes[i], lanes[half + i]);
+      sums.push_back(combine(builder, kind, mine, exchange(builder, others, distance, thread.mask)));
+    }
+    lanes = sums;
+  }
+  for (int64_t distance : splits)
+    lanes[0] = combine(builder, kind, lanes[0], exchange(builder, lanes[0], distance, thread.mask));
+  return lanes[0];
+}
+
+//===------------------------------------------- several spans ----------------------------------------------------===//
+
+/// Phases take turns in the memory. Where each has its own, one barrier between its writers and its readers is enough.
+LaneSums::LaneSums(OpBuilder &builder, const RegisterPlan &plan, const RowThread &thread, rows::KernelOp kernel)
+    : builder(builder), plan(plan), thread(thread) {
+  if (plan.getSpans() == 1)
+    return;
+  int64_t most = 0, count = 0;
+  kernel.walk([&](rows::PhaseOp phase) {
+    most = std::max<int64_t>(most, phase.getNumResults());
+    count += phase.getNumResults() > 0;
+  });
+  if (count == 0)
+    return;
+  areaSlots = most * plan.getSpans() * rows::kLanes;
+  areas = std::min(count, kSharedSlots / areaSlots);
+  auto function = builder.getInsertionBlock()->getParentOp()->getParentOfType<func::FuncOp>();
+  if (!function)
+    function = cast<func::FuncOp>(builder.getInsertionBlock()->getParentOp());
+  OpBuilder top = OpBuilder::atBlockBegin(function->getParentOfType<ModuleOp>().getBody());
+  constexpr int64_t alignment = 16;
+  memory =
+      LLVM::GlobalOp::create(top, kernel.getLoc(), LLVM::LLVMArrayType::get(builder.getF32Type(), areas * areaSlots),
+                             /*isConstant=*/false, LLVM::Linkage::Internal, (function.getName() + ".lanes").str(),
+                             Attribute(), alignment, kSharedSpace);
+}
+
+Value LaneSums::getShared(Location loc) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace);
+  Value first = LLVM::AddressOfOp::create(builder, loc, pointer, memory.getSymName());
+  auto offset = int32_t(phases % areas * areaSlots);
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getF32Type(), first, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+/// Each span leaves its lanes, and every warp adds up the lanes of all spans, in their order.
+SmallVector<Value> LaneSums::reduceSpans(rows::PhaseOp phase, ArrayRef<Lanes> lanes) {
+  Location loc = phase.getLoc();
+  Type f32 = builder.getF32Type();
+  Value shared = getShared(loc);
+  // Who reads what a phase left here before has to be done.
+  if (phases++ >= areas)
+    NVVM::Barrier0Op::create(builder, loc);
+  auto getSlot = [&](Value index, int64_t more) -> Value {
+    Value slot = LLVM::GEPOp::create(builder, loc, shared.getType(), f32, shared, ValueRange(index));
+    return LLVM::GEPOp::create(builder, loc, shared.getType(), f32, slot, ArrayRef<LLVM::GEPArg>{int32_t(more)});
+  };
+  int64_t reductionSlots = plan.getSpans() * rows::kLanes;
+  Value own = arith::MulIOp::create(builder, loc, thread.span, constantI64(builder, loc, rows::kLanes));
+  own = arith::AddIOp::create(
+      builder, loc, own, arith::MulIOp::create(builder, loc, thread.thread, constantI64(builder, loc, plan.lanes)));
+  for (auto [i, values] : llvm::enumerate(lanes)) {
+    auto type = VectorType::get(plan.lanes, f32);
+    Value vector = LLVM::PoisonOp::create(builder, loc, type);
+    for (auto [lane, value] : llvm::enumerate(values))
+      vector = LLVM::InsertElementOp::create(builder, loc, vector, value, constantI64(builder, loc, lane));
+    auto bytes = unsigned(std::min<int64_t>(plan.lanes * 4, 16));
+    LLVM::StoreOp::create(builder, loc, vector, getSlot(own, int64_t(i) * reductionSlots), bytes);
+  }
+  NVVM::Barrier0Op::create(builder, loc);
+  SmallVector<Value> results;
+  for (unsigned i = 0; i < lanes.size(); ++i) {
+    rows::ReductionKind kind = getKind(phase, i);
+    auto addUp = [&](int64_t from) {
+      Value total = createNeutral(builder, loc, kind, f32);
+      for (int64_t span = 0; span < plan.getSpans(); ++span) {
+        Value slot = getSlot(thread.warpThread, i * reductionSlots + span * rows::kLanes + from);
+        total = combine(builder, getCombiningKind(kind), total, LLVM::LoadOp::create(builder, loc, f32, slot, 4));
+      }
+      return total;
+    };
+    Value low = addUp(0), high = addUp(kWarpThreads);
+    results.push_back(reduceLanes(builder, kind, low, high));
+  }
+  return results;
+}
+
+SmallVector<Value> LaneSums::reduce(rows::PhaseOp phase, ArrayRef<Lanes> lanes) {
+  if (lanes.empty())
+    return {};
+  if (plan.getSpans() > 1)
+    return reduceSpans(phase, lanes);
+  SmallVector<Value> results;
+  for (auto [i, values] : llvm::enumerate(lanes))
+    results.push_back(reduceSpan(getKind(phase, unsigned(i)), values));
+  return results;
+}

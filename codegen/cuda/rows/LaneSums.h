@@ -1,0 +1,55 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The threads of a row that is in registers, and reductions over them, in the order of SumOrder.h.
+
+#ifndef RESID_CODEGEN_CUDA_ROWS_LANESUMS_H
+#define RESID_CODEGEN_CUDA_ROWS_LANESUMS_H
+
+#include "codegen/cuda/rows/RegisterPlan.h"
+#include "codegen/cuda/rows/Shuffles.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::resid::cuda {
+
+/// A thread among those of its row.
+struct RowThread {
+  /// At the builder's position.
+  RowThread(OpBuilder &builder, Location loc, const RegisterPlan &plan);
+
+  /// The row of the block, the span of the row, the thread of the span and of the warp; i64.
+  Value row, span, thread, warpThread;
+  /// The first column of the thread, i64.
+  Value column;
+  /// The threads of the row in the warp, a bit for each (i32).
+  Value mask;
+};
+
+/// Reductions over the threads of a row. Rows of several spans meet in memory that their block of threads shares.
+class LaneSums {
+public:
+  /// The values of a thread's lanes.
+  using Lanes = SmallVector<Value>;
+
+  LaneSums(OpBuilder &builder, const RegisterPlan &plan, const RowThread &thread, rows::KernelOp kernel);
+
+  /// The reductions of a phase, of f32: one value for each, in all threads.
+  SmallVector<Value> reduce(rows::PhaseOp phase, ArrayRef<Lanes> lanes);
+
+private:
+  Value reduceSpan(rows::ReductionKind kind, Lanes lanes);
+  SmallVector<Value> reduceSpans(rows::PhaseOp phase, ArrayRef<Lanes> lanes);
+  /// The shared memory of a phase's reductions, from its slot (f32) on.
+  Value getShared(Location loc);
+
+  OpBuilder &builder;
+  const RegisterPlan &plan;
+  const RowThread &thread;
+  /// The f32 of a phase, how many phases have memory of their own, and how many were emitted.
+  int64_t areaSlots = 0, areas = 0, phases = 0;
+  LLVM::GlobalOp memory;
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_ROWS_LANESUMS_H

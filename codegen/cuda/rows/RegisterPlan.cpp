@@ -1,0 +1,152 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Chooses threads and lanes; see RegisterPlan.h.
+
+#include "codegen/cuda/rows/RegisterPlan.h"
+
+#include "codegen/rows/ElementMemory.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+
+/// Columns of the widest row: one span has at most 32 threads of two lanes, and a block of threads has 1,024.
+static constexpr int64_t kMostColumns = 32768;
+/// Of the 255 registers that a thread may have, what rows may take; the rest is for addresses, lanes and a phase.
+static constexpr int64_t kMostKeptRegisters = 96;
+/// Operations in the bodies of phases, times the columns of a thread, up to which code is unrolled.
+static constexpr int64_t kMostOperations = 16384;
+/// Threads of a block that has several rows.
+static constexpr int64_t kSharedBlockThreads = 128;
+static constexpr int64_t kRegisterBytes = 4;
+
+int64_t RegisterPlan::getBlockRows() const { return getSpans() == 1 ? kSharedBlockThreads / getSpanThreads() : 1; }
+
+int64_t RegisterPlan::getChunks() const { return llvm::divideCeil(std::min(width, rows::kBlockColumns), rows::kLanes); }
+
+int64_t RegisterPlan::getFullChunks() const {
+  int64_t last = width - (getSpans() - 1) * rows::kBlockColumns;
+  return last / rows::kLanes;
+}
+
+int64_t RegisterPlan::getAccessBytes(Type element) const { return lanes * rows::getElementBytes(element); }
+
+bool cuda::isOwnRow(rows::KernelOp kernel, unsigned number) {
+  if (!kernel.isAlongColumns(number))
+    return false;
+  unsigned rowRank = kernel.getRowDims().size();
+  return llvm::any_of(kernel.getIndexingMap(number).getResults(), [&](AffineExpr result) {
+    auto dimension = dyn_cast<AffineDimExpr>(result);
+    return dimension && dimension.getPosition() < rowRank;
+  });
+}
+
+static std::optional<int64_t> getWidth(rows::KernelOp kernel) {
+  int64_t width = 1;
+  for (Value size : kernel.getColumnDims()) {
+    APInt number;
+    if (!matchPattern(size, m_ConstantInt(&number)))
+      return std::nullopt;
+    width *= number.getSExtValue();
+  }
+  return width;
+}
+
+namespace {
+
+/// What the phases of a kernel do, as far as the choice hangs on it.
+struct Work {
+  /// Whether accesses stand where the emitter expects them, and nothing is wider than f32.
+  bool isSimple = true;
+  /// Of the rows that every row of the grid has for itself, along the columns.
+  int64_t widestBytes = 1;
+  /// Bytes of an element, of rows that more than one phase uses.
+  SmallVector<int64_t> keptBytes;
+  int64_t operations = 0;
+};
+
+} // namespace
+
+/// Phases stand in the body of the kernel and in branches, and accesses of columns and random numbers in phases alone.
+static bool isPlaceSimple(Operation *op) {
+  if (isa<rows::PhaseOp>(op)) {
+    Operation *parent = op->getParentOp();
+    while (isa<scf::IfOp>(parent))
+      parent = parent->getParentOp();
+    return isa<rows::KernelOp>(parent);
+  }
+  bool isAccess = isa<rows::RandomHalfOp, rows::AccumulateOp>(op);
+  if (auto load = dyn_cast<rows::LoadOp>(op))
+    isAccess = bool(load.getColumn());
+  if (auto store = dyn_cast<rows::StoreOp>(op))
+    isAccess = bool(store.getColumn());
+  return !isAccess || isa<rows::PhaseOp>(op->getParentOp());
+}
+
+static bool hasWideFloats(Operation *op) {
+  return llvm::any_of(op->getResultTypes(), [](Type type) { return type.isF64(); });
+}
+
+static Work collectWork(rows::KernelOp kernel) {
+  Work work;
+  llvm::MapVector<Value, llvm::SmallPtrSet<Operation *, 4>> users;
+  kernel.getBody().walk([&](Operation *op) {
+    work.isSimple &= isPlaceSimple(op) && !hasWideFloats(op);
+    if (op->getParentOfType<rows::PhaseOp>())
+      ++work.operations;
+    auto load = dyn_cast<rows::LoadOp>(op);
+    auto store = dyn_cast<rows::StoreOp>(op);
+    if (load && load.getColumn())
+      users[load.getRow()].insert(op->getParentOp());
+    if (store && store.getColumn())
+      users[store.getRow()].insert(op->getParentOp());
+  });
+  for (auto &[row, phases] : users) {
+    auto argument = dyn_cast<BlockArgument>(row);
+    if (argument && !isOwnRow(kernel, argument.getArgNumber() - 1))
+      continue;
+    int64_t bytes = rows::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
+    work.widestBytes = std::max(work.widestBytes, bytes);
+    if (phases.size() > 1)
+      work.keptBytes.push_back(bytes);
+  }
+  return work;
+}
+
+/// An access has at least eight bytes, so that whole sectors are read, and narrow rows have fewer threads.
+static int64_t chooseLanes(int64_t width, const Work &work) {
+  int64_t lanes = work.widestBytes >= 4 ? 2 : 4;
+  if (width <= (lanes == 2 ? 512 : 256))
+    lanes *= 2;
+  return lanes;
+}
+
+/// A row of several spans has whole warps.
+static bool hasWholeWarps(const RegisterPlan &plan) {
+  constexpr int64_t warpThreads = 32;
+  return plan.getSpans() == 1 || plan.getRowThreads() % warpThreads == 0;
+}
+
+std::optional<RegisterPlan> RegisterPlan::choose(rows::KernelOp kernel) {
+  std::optional<int64_t> width = getWidth(kernel);
+  if (!width || *width < rows::kLanes || *width > kMostColumns || kernel.hasAccumulated())
+    return std::nullopt;
+  int64_t end = *width % rows::kBlockColumns;
+  Work work = collectWork(kernel);
+  if (!work.isSimple || (end > 0 && end < rows::kLanes))
+    return std::nullopt;
+  for (int64_t lanes = chooseLanes(*width, work); lanes >= 2; lanes /= 2) {
+    RegisterPlan plan{*width, lanes, int64_t(work.keptBytes.size()), 0};
+    int64_t columns = plan.getChunks() * lanes;
+    for (int64_t bytes : work.keptBytes)
+      plan.keptRegisters += llvm::divideCeil(columns * bytes, kRegisterBytes);
+    if (*width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= kMostKeptRegisters &&
+        columns * work.operations <= kMostOperations)
+      return plan;
+  }
+  return std::nullopt;
+}

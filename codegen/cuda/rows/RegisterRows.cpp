@@ -1,0 +1,241 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Emits rows that stay in registers; see RegisterRows.h.
+
+#include "codegen/cuda/rows/RegisterRows.h"
+
+#include "codegen/arithmetic/Philox.h"
+#include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/Reductions.h"
+#include "codegen/rows/ElementMemory.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::kernels;
+
+static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
+  return cast<rows::ReductionKindAttr>(phase.getKinds()[number]).getValue();
+}
+
+static Type getElementType(Value row) { return cast<rows::RowType>(row.getType()).getElementType(); }
+
+void RegisterRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
+  this->kernel = kernel;
+  beginRow(kernel, row);
+  Location loc = kernel.getLoc();
+  for (unsigned i = 0; i < addresses.operands.size(); ++i) {
+    Value argument = kernel.getRowArgument(i);
+    if (kernel.isAlongColumns(i))
+      firsts[argument] = getElementAddress(builder, loc, rows::getMemoryType(getElementType(argument)),
+                                           getRowPointer(argument), thread.column);
+  }
+  emitBlock(kernel.getBody().front());
+}
+
+//===------------------------------------------- places -----------------------------------------------------------===//
+
+Value RegisterRowEmitter::isPresent(Location loc, int64_t chunk) {
+  Value least = constantI64(builder, loc, plan.width - chunk * rows::kLanes);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, thread.column, least);
+}
+
+Value RegisterRowEmitter::getOffset(Location loc, int64_t chunk) {
+  Value offset = constantI64(builder, loc, chunk * rows::kLanes);
+  if (!isPartial(chunk))
+    return offset;
+  return arith::SelectOp::create(builder, loc, isPresent(loc, chunk), offset, constantI64(builder, loc, 0));
+}
+
+Value RegisterRowEmitter::getAddress(Location loc, Value row, Type element, int64_t chunk) {
+  Value first = firsts.lookup(row);
+  if (isPartial(chunk))
+    return getElementAddress(builder, loc, element, first, getOffset(loc, chunk));
+  return LLVM::GEPOp::create(builder, loc, first.getType(), element, first,
+                             ArrayRef<LLVM::GEPArg>{int32_t(chunk * rows::kLanes)}, LLVM::GEPNoWrapFlags::inbounds);
+}
+
+//===------------------------------------------- memory -----------------------------------------------------------===//
+
+RegisterRowEmitter::Columns RegisterRowEmitter::loadRow(rows::LoadOp load) {
+  Location loc = load.getLoc();
+  Type memory = rows::getMemoryType(getElementType(load.getRow()));
+  auto type = VectorType::get(plan.lanes, memory);
+  auto bytes = unsigned(plan.getAccessBytes(memory));
+  Columns columns;
+  for (int64_t chunk = 0; chunk < plan.getChunks(); ++chunk) {
+    Value address = getAddress(loc, load.getRow(), memory, chunk);
+    Value vector = LLVM::LoadOp::create(builder, loc, type, address, bytes);
+    for (int64_t lane = 0; lane < plan.lanes; ++lane)
+      columns.push_back(LLVM::ExtractElementOp::create(builder, loc, vector, constantI64(builder, loc, lane)));
+  }
+  return columns;
+}
+
+/// All loads of a phase stand before what it computes, so that they wait together.
+void RegisterRowEmitter::loadRows(rows::PhaseOp phase) {
+  loaded.clear();
+  for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
+    Value row = load.getRow();
+    if (!load.getColumn() || kept.contains(row) || loaded.contains(row))
+      continue;
+    auto argument = cast<BlockArgument>(row);
+    Columns columns = loadRow(load);
+    (isOwnRow(kernel, argument.getArgNumber() - 1) ? kept : loaded)[row] = columns;
+  }
+}
+
+static bool storesTo(Operation &op, Value row) {
+  return op
+      .walk([&](rows::StoreOp store) {
+        return store.getRow() == row && store.getColumn() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// A row that a later phase stores again, whatever branches are taken, is not stored before: what lies between finds it
+/// in registers. A branch that stores to the row would make them differ from memory.
+static bool isStoredAgain(rows::StoreOp store) {
+  Operation *phase = store->getParentOp();
+  if (!isa<rows::KernelOp>(phase->getParentOp()))
+    return false;
+  for (Operation *next = phase->getNextNode(); next; next = next->getNextNode())
+    if (storesTo(*next, store.getRow()))
+      return isa<rows::PhaseOp>(next);
+  return false;
+}
+
+void RegisterRowEmitter::storeChunk(rows::PhaseOp phase) {
+  for (auto store : phase.getBody().getOps<rows::StoreOp>()) {
+    Value row = store.getRow();
+    if (!store.getColumn() || !isa<BlockArgument>(row) || isStoredAgain(store))
+      continue;
+    Location loc = store.getLoc();
+    Type memory = rows::getMemoryType(getElementType(row));
+    Value vector = LLVM::PoisonOp::create(builder, loc, VectorType::get(plan.lanes, memory));
+    for (int64_t i = 0; i < plan.lanes; ++i)
+      vector = LLVM::InsertElementOp::create(builder, loc, vector, kept[row][chunk * plan.lanes + i],
+                                             constantI64(builder, loc, i));
+    auto emitStore = [&] {
+      LLVM::StoreOp::create(builder, loc, vector, getAddress(loc, row, memory, chunk),
+                            unsigned(plan.getAccessBytes(memory)));
+    };
+    if (!isPartial(chunk)) {
+      emitStore();
+      continue;
+    }
+    scf::IfOp::create(builder, loc, isPresent(loc, chunk), [&](OpBuilder &, Location) {
+      emitStore();
+      scf::YieldOp::create(builder, loc);
+    });
+  }
+}
+
+/// What is one element of a row is stored by its first thread.
+void RegisterRowEmitter::emitRowStore(rows::StoreOp store) {
+  Location loc = store.getLoc();
+  Value isFirst =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread.column, constantI64(builder, loc, 0));
+  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &, Location) {
+    RowEmitter::emitRowStore(store);
+    scf::YieldOp::create(builder, loc);
+  });
+}
+
+//===------------------------------------------- phases -----------------------------------------------------------===//
+
+/// What a branch loads is not there behind it, and what it stores is in memory alone.
+void RegisterRowEmitter::emitBranch(Block &block) {
+  DenseMap<Value, Columns> before = kept;
+  emitBlock(block);
+  kept = std::move(before);
+  block.walk([&](rows::StoreOp store) {
+    if (store.getColumn())
+      kept.erase(store.getRow());
+  });
+}
+
+void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
+  Location loc = phase.getLoc();
+  loadRows(phase);
+  random.clear();
+  SmallVector<LaneSums::Lanes> lanes;
+  for (auto [i, result] : llvm::enumerate(phase.getResults()))
+    lanes.emplace_back(plan.lanes, createNeutral(builder, loc, getKind(phase, unsigned(i)), result.getType()));
+  for (auto store : phase.getBody().getOps<rows::StoreOp>())
+    if (store.getColumn() && !kept.contains(store.getRow()))
+      kept[store.getRow()].resize(plan.getChunks() * plan.lanes);
+  for (chunk = 0; chunk < plan.getChunks(); ++chunk) {
+    emitChunk(phase, lanes);
+    storeChunk(phase);
+  }
+  for (auto [result, value] : llvm::zip_equal(phase.getResults(), sums.reduce(phase, lanes)))
+    state.mapping.map(result, value);
+}
+
+void RegisterRowEmitter::emitChunk(rows::PhaseOp phase, SmallVectorImpl<LaneSums::Lanes> &lanes) {
+  Location loc = phase.getLoc();
+  Block &body = phase.getBody().front();
+  Value first = arith::AddIOp::create(builder, loc, thread.column, getOffset(loc, chunk));
+  for (lane = 0; lane < plan.lanes; ++lane) {
+    column = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, lane));
+    state.mapping.map(body.getArgument(0),
+                      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), column).getResult());
+    emitBlock(body);
+    for (auto [i, values] : llvm::enumerate(lanes)) {
+      Value term = state.mapping.lookup(body.getTerminator()->getOperand(unsigned(i)));
+      Value taken = combine(builder, getKind(phase, unsigned(i)), values[lane], term);
+      if (isPartial(chunk))
+        taken = arith::SelectOp::create(builder, loc, isPresent(loc, chunk), taken, values[lane]);
+      values[lane] = taken;
+    }
+  }
+}
+
+void RegisterRowEmitter::emitColumnOperation(Operation *op) {
+  Location loc = op->getLoc();
+  if (auto load = dyn_cast<rows::LoadOp>(op)) {
+    auto found = kept.find(load.getRow());
+    Value value = (found != kept.end() ? found->second : loaded[load.getRow()])[getPlace()];
+    state.mapping.map(load.getResult(), fromMemory(builder, loc, value, load.getType()));
+  } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
+    Type memory = rows::getMemoryType(getElementType(store.getRow()));
+    kept[store.getRow()][getPlace()] = toMemory(builder, loc, state.mapping.lookup(store.getValue()), memory);
+  } else {
+    auto half = cast<rows::RandomHalfOp>(op);
+    state.mapping.map(half.getResult(), getRandomHalf(half));
+  }
+}
+
+//===------------------------------------------- random numbers ---------------------------------------------------===//
+
+/// The columns that a thread has in a chunk belong to one call of the generator.
+Value RegisterRowEmitter::getRandomHalf(rows::RandomHalfOp half) {
+  Location loc = half.getLoc();
+  Type i32 = builder.getI32Type();
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, loc, i32, value); };
+  SmallVector<Value, 4> &words = random[{half, chunk}];
+  int64_t neighbours = arithmetic::kColumnsPerCounter / plan.lanes, wordsOfThread = plan.lanes / 2;
+  if (words.empty()) {
+    Value seed = state.mapping.lookup(half.getSeed());
+    SmallVector<Value, 4> all =
+        arithmetic::emitPhilox(builder, loc, counterOf(half, arithmetic::emitCounterOf(builder, loc, column)), seed);
+    Value number = arith::TruncIOp::create(builder, loc, i32, thread.thread);
+    number = arith::AndIOp::create(builder, loc, number, constant(neighbours - 1));
+    for (int64_t word = 0; word < wordsOfThread; ++word) {
+      Value chosen = all[word];
+      for (int64_t i = 1; i < neighbours; ++i) {
+        Value isNumber = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, constant(i));
+        chosen = arith::SelectOp::create(builder, loc, isNumber, all[i * wordsOfThread + word], chosen);
+      }
+      words.push_back(chosen);
+    }
+  }
+  Value word = words[lane / 2];
+  if (lane % 2 == 1)
+    return arith::ShRUIOp::create(builder, loc, word, constant(16));
+  return arith::AndIOp::create(builder, loc, word, constant(0xFFFF));
+}

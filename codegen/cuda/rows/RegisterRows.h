@@ -1,0 +1,67 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The emitter of rows that stay in registers: code is unrolled, each element is loaded once, and later phases find it
+// where it is. Not: which kernels suit (RegisterPlan.h), sums over a row's threads (LaneSums.h).
+
+#ifndef RESID_CODEGEN_CUDA_ROWS_REGISTERROWS_H
+#define RESID_CODEGEN_CUDA_ROWS_REGISTERROWS_H
+
+#include "codegen/cuda/rows/LaneSums.h"
+#include "codegen/kernels/RowEmitter.h"
+
+namespace mlir::resid::cuda {
+
+class RegisterRowEmitter : public kernels::RowEmitter {
+public:
+  RegisterRowEmitter(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses,
+                     const IRMapping &mapping, const RegisterPlan &plan, const RowThread &thread, LaneSums &sums)
+      : RowEmitter(builder, entry, addresses, mapping, kernels::Alignment::Element), plan(plan), thread(thread),
+        sums(sums) {}
+
+  /// All of row `row` (i64).
+  void emitRow(rows::KernelOp kernel, Value row);
+
+private:
+  /// One value per column of the thread, chunk by chunk, as it is in memory.
+  using Columns = SmallVector<Value>;
+
+  void emitPhase(rows::PhaseOp phase) override;
+  void emitColumnOperation(Operation *op) override;
+  void emitRowStore(rows::StoreOp store) override;
+  void emitBranch(Block &block) override;
+
+  void loadRows(rows::PhaseOp phase);
+  Columns loadRow(rows::LoadOp load);
+  void emitChunk(rows::PhaseOp phase, SmallVectorImpl<LaneSums::Lanes> &lanes);
+  void storeChunk(rows::PhaseOp phase);
+  Value getRandomHalf(rows::RandomHalfOp half);
+
+  /// Whether threads may have no columns in a chunk; and whether this one has (i1).
+  bool isPartial(int64_t chunk) const { return chunk >= plan.getFullChunks(); }
+  Value isPresent(Location loc, int64_t chunk);
+  /// Where the thread's columns of a chunk are, in elements behind its first ones (i64). A thread without columns there
+  /// takes its own of chunk 0, which no other thread touches.
+  Value getOffset(Location loc, int64_t chunk);
+  Value getAddress(Location loc, Value row, Type element, int64_t chunk);
+  size_t getPlace() const { return size_t(chunk * plan.lanes + lane); }
+
+  const RegisterPlan &plan;
+  const RowThread &thread;
+  LaneSums &sums;
+  rows::KernelOp kernel;
+  /// The pointers of rows at the thread's first column.
+  DenseMap<Value, Value> firsts;
+  /// What is in registers, by the row.
+  DenseMap<Value, Columns> kept;
+  /// What the phase at hand has loaded, by the row: of rows of all rows, which are not kept.
+  DenseMap<Value, Columns> loaded;
+  /// The words of random numbers, for chunks of the phase at hand.
+  DenseMap<std::pair<Operation *, int64_t>, SmallVector<Value, 4>> random;
+  /// The column at hand (i64), and its place.
+  Value column;
+  int64_t chunk = 0, lane = 0;
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_ROWS_REGISTERROWS_H
