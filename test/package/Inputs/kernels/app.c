@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 int main(void) {
-  float x[2 * 8] = {0}, f[2 * 8], y[2 * 8];
+  float x[2 * 8] = {0}, f[2 * 8], y[2 * 8] = {0};
   for (int i = 0; i < 2 * 8; ++i)
     f[i] = (float)i;
   resid_status status = block(NULL, x, 2, f, 2, y);
