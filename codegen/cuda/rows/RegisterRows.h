@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_CUDA_ROWS_REGISTERROWS_H
 #define RESID_CODEGEN_CUDA_ROWS_REGISTERROWS_H
 
+#include "codegen/arithmetic/Philox.h"
 #include "codegen/cuda/rows/LaneSums.h"
 #include "codegen/kernels/RowEmitter.h"
 
@@ -35,6 +36,12 @@ private:
   void emitChunk(rows::PhaseOp phase, SmallVectorImpl<LaneSums::Lanes> &lanes);
   void storeChunk(rows::PhaseOp phase);
   Value getRandomHalf(rows::RandomHalfOp half);
+  void shareRandomWords(rows::RandomHalfOp half);
+  /// The four words of the generator for the columns around one (i64).
+  SmallVector<Value, 4> emitCall(rows::RandomHalfOp half, Value ofColumn);
+  Value chooseByNeighbour(Location loc, function_ref<Value(int64_t)> choose);
+  /// Threads whose columns of a chunk belong to one call of the generator.
+  int64_t getNeighbours() const { return arithmetic::kColumnsPerCounter / plan.lanes; }
 
   /// Whether threads may have no columns in a chunk; and whether this one has (i1).
   bool isPartial(int64_t chunk) const { return chunk >= plan.getFullChunks(); }

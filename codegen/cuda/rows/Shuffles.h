@@ -13,8 +13,8 @@ namespace mlir::resid::cuda {
 /// Threads of a warp.
 constexpr int64_t kWarpThreads = 32;
 
-/// The value (f32, f64 or i32) of the thread whose number differs in the one bit of `distance`. `mask` (i32) has a bit
-/// for each thread of the warp that takes part; without it, all do.
+/// The value (f32, f64 or i32) of the thread whose number differs in the bits of `distance`. `mask` (i32) has a bit for
+/// each thread of the warp that takes part; without it, all do.
 Value exchange(OpBuilder &builder, Value value, int64_t distance, Value mask = {});
 
 /// The 64 lanes of a reduction added up, where thread t of a warp has the lanes t and t + 32. Lane l takes l + 32, then
