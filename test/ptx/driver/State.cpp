@@ -5,6 +5,7 @@
 #include "ptx/driver/State.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
 
@@ -58,6 +59,8 @@ Settings Settings::read(const char *text, const char *edit) {
       settings.order = ptx::Order::backward();
     else if (name == "random")
       settings.order = ptx::Order::random(toNumber(value));
+    else if (name == "counts")
+      settings.counts = value.str();
     else if (name == "fail") {
       auto [call, numbers] = value.split(':');
       auto [code, from] = numbers.split(':');
@@ -102,6 +105,20 @@ CUresult State::enqueue(Stream *stream, std::function<CUresult()> work) {
   return 0;
 }
 
+static void appendCounts(llvm::StringRef file, const ptx::Kernel &kernel, const ptx::Launch &launch,
+                         const ptx::Counts &counts) {
+  std::error_code error;
+  llvm::raw_fd_ostream out(file, error, llvm::sys::fs::OF_Append);
+  if (error) {
+    llvm::errs() << "RESID_FAKE_CUDA: cannot write '" << file << "': " << error.message() << "\n";
+    std::abort();
+  }
+  out << kernel.name() << ' ' << launch.gridX << ' ' << launch.blockX << ' ' << counts.instructions;
+  for (const ptx::Traffic &traffic : {counts.loads, counts.stores})
+    out << ' ' << traffic.bytes << ' ' << traffic.sectors;
+  out << '\n';
+}
+
 CUresult State::runKernel(const ptx::Kernel &kernel, unsigned grid, unsigned block, unsigned shared,
                           std::vector<uint8_t> parameters) {
   ptx::Launch launch;
@@ -111,8 +128,11 @@ CUresult State::runKernel(const ptx::Kernel &kernel, unsigned grid, unsigned blo
   launch.parameters = parameters;
   launch.order = settings.order;
   llvm::Expected<ptx::Counts> counts = ptx::run(kernel, launch, memory);
-  if (counts)
+  if (counts) {
+    if (!settings.counts.empty())
+      appendCounts(settings.counts, kernel, launch, *counts);
     return 0;
+  }
   llvm::errs() << "kernel " << kernel.name() << ": " << llvm::toString(counts.takeError()) << "\n";
   return 719; // CUDA_ERROR_LAUNCH_FAILED
 }

@@ -23,6 +23,9 @@ struct Settings {
   int localBytes = 0;  ///< local=N: what each kernel says that it has of local memory
   bool hasIds = true;  ///< noids: contexts have no numbers
   ptx::Order order;    ///< backward, or random=SEED: how threads run
+  /// counts=FILE: each launch adds a line, with the kernel, its blocks, threads of a block and instructions, and the
+  /// bytes and sectors of its loads and stores.
+  std::string counts;
   /// RESID_FAKE_CUDA_EDIT, as OLD=>NEW, several with && between them: in each PTX text the first OLD becomes NEW, one
   /// after the other. PLACE@@OLD=>NEW: the first OLD behind the first PLACE.
   std::vector<std::pair<std::string, std::string>> edits;
