@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/rows/LaneLoops.h"
 
+#include "codegen/kernels/LoopHints.h"
 #include "codegen/kernels/RowAddressing.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,21 +24,12 @@ static scf::ForOp createLoop(OpBuilder &builder, Location loc, Value low, Value 
   return scf::ForOp::create(builder, loc, low, high, step, ValueRange(), emitBody);
 }
 
-/// Says that the loop stays as it is: it is neither to be unrolled nor, being on vectors or around loops, vectorised.
-static void keepRolled(OpBuilder &builder, scf::ForOp loop) {
-  MLIRContext *context = builder.getContext();
-  auto unroll = LLVM::LoopUnrollAttr::get(context, builder.getBoolAttr(true), {}, {}, {}, {}, {}, {});
-  auto annotation =
-      LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
-  loop->setDiscardableAttr(LLVM::LoopAnnotationAttr::name, annotation);
-}
-
 void LaneLoops::emitLoop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {
   emitLoop(low, high, constantI64(builder, loc, step), body);
 }
 
 void LaneLoops::emitLoop(Value low, Value high, Value step, function_ref<void(Value)> body) {
-  keepRolled(builder, createLoop(builder, loc, low, high, step, body));
+  setUnrolling(createLoop(builder, loc, low, high, step, body), 1);
 }
 
 SmallVector<Value> LaneLoops::emitLoop(Value low, Value high, int64_t step, ValueRange first,
@@ -46,7 +38,7 @@ SmallVector<Value> LaneLoops::emitLoop(Value low, Value high, int64_t step, Valu
     scf::YieldOp::create(builder, loc, body(index, carried));
   };
   auto loop = scf::ForOp::create(builder, loc, low, high, constantI64(builder, loc, step), first, emitBody);
-  keepRolled(builder, loop);
+  setUnrolling(loop, 1);
   return SmallVector<Value>(loop.getResults());
 }
 

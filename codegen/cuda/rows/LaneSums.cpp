@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -26,6 +27,7 @@ RowThread::RowThread(OpBuilder &builder, Location loc, const RegisterPlan &plan)
   auto constant = [&](int64_t number) { return constantI64(builder, loc, number); };
   Value ofBlock = arith::ExtUIOp::create(builder, loc, i64, NVVM::ThreadIdXOp::create(builder, loc, i32));
   warpThread = arith::RemUIOp::create(builder, loc, ofBlock, constant(kWarpThreads));
+  warp = arith::DivUIOp::create(builder, loc, ofBlock, constant(kWarpThreads));
   thread = arith::RemUIOp::create(builder, loc, ofBlock, constant(plan.getSpanThreads()));
   Value group = arith::DivUIOp::create(builder, loc, ofBlock, constant(plan.getSpanThreads()));
   bool hasSpans = plan.getSpans() > 1;
@@ -51,17 +53,17 @@ static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
 /// Lane l takes lane l + 32, l + 16 and so on. As long as a thread has several lanes, it gives half of them to the
 /// thread that has what they take, and keeps the half of the lanes that its number's bit names. Then the lanes next to
 /// each other are in threads that differ in those bits.
-Value LaneSums::reduceSpan(rows::ReductionKind kind, Lanes lanes) {
+Value LaneSums::reduceThreads(rows::ReductionKind kind, Lanes lanes, Value number) {
   Location loc = lanes.front().getLoc();
   kind = getCombiningKind(kind);
   SmallVector<int64_t> splits;
-  for (int64_t distance = plan.getSpanThreads() / 2; distance > 0; distance /= 2) {
+  for (int64_t distance = rows::kLanes / int64_t(lanes.size()) / 2; distance > 0; distance /= 2) {
     if (lanes.size() == 1) {
       lanes[0] = combine(builder, kind, lanes[0], exchange(builder, lanes[0], distance, thread.mask));
       continue;
     }
     splits.push_back(distance);
-    Value bit = arith::AndIOp::create(builder, loc, thread.thread, constantI64(builder, loc, distance));
+    Value bit = arith::AndIOp::create(builder, loc, number, constantI64(builder, loc, distance));
     Value isUpper = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, constantI64(builder, loc, 0));
     size_t half = lanes.size() / 2;
     Lanes sums;
@@ -80,6 +82,7 @@ Value LaneSums::reduceSpan(rows::ReductionKind kind, Lanes lanes) {
 //===------------------------------------------- several spans ----------------------------------------------------===//
 
 /// Phases take turns in the memory. Where each has its own, one barrier between its writers and its readers is enough.
+/// Where one warp adds up, there is a second barrier, and all phases have the same memory.
 LaneSums::LaneSums(OpBuilder &builder, const RegisterPlan &plan, const RowThread &thread, rows::KernelOp kernel)
     : builder(builder), plan(plan), thread(thread) {
   if (plan.getSpans() == 1)
@@ -92,64 +95,103 @@ LaneSums::LaneSums(OpBuilder &builder, const RegisterPlan &plan, const RowThread
   if (count == 0)
     return;
   areaSlots = most * plan.getSpans() * rows::kLanes;
-  areas = std::min(count, kSharedSlots / areaSlots);
+  areas = addsInOneWarp() ? 1 : std::min(count, kSharedSlots / areaSlots);
   auto function = builder.getInsertionBlock()->getParentOp()->getParentOfType<func::FuncOp>();
   if (!function)
     function = cast<func::FuncOp>(builder.getInsertionBlock()->getParentOp());
   OpBuilder top = OpBuilder::atBlockBegin(function->getParentOfType<ModuleOp>().getBody());
   constexpr int64_t alignment = 16;
-  memory =
-      LLVM::GlobalOp::create(top, kernel.getLoc(), LLVM::LLVMArrayType::get(builder.getF32Type(), areas * areaSlots),
-                             /*isConstant=*/false, LLVM::Linkage::Internal, (function.getName() + ".lanes").str(),
-                             Attribute(), alignment, kSharedSpace);
+  int64_t slots = areas * areaSlots + (addsInOneWarp() ? most : 0);
+  memory = LLVM::GlobalOp::create(top, kernel.getLoc(), LLVM::LLVMArrayType::get(builder.getF32Type(), slots),
+                                  /*isConstant=*/false, LLVM::Linkage::Internal, (function.getName() + ".lanes").str(),
+                                  Attribute(), alignment, kSharedSpace);
 }
 
-Value LaneSums::getShared(Location loc) {
+/// Where a row has many spans, the warps have more to add than what a second barrier costs.
+bool LaneSums::addsInOneWarp() const {
+  constexpr int64_t manySpans = 8;
+  return plan.getSpans() >= manySpans;
+}
+
+Value LaneSums::getSlot(Location loc, Value index, int64_t more) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace);
   Value first = LLVM::AddressOfOp::create(builder, loc, pointer, memory.getSymName());
-  auto offset = int32_t(phases % areas * areaSlots);
-  return LLVM::GEPOp::create(builder, loc, pointer, builder.getF32Type(), first, ArrayRef<LLVM::GEPArg>{offset});
+  if (index)
+    first = LLVM::GEPOp::create(builder, loc, pointer, builder.getF32Type(), first, ValueRange(index));
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getF32Type(), first, ArrayRef<LLVM::GEPArg>{int32_t(more)});
 }
 
-/// Each span leaves its lanes, and every warp adds up the lanes of all spans, in their order.
-SmallVector<Value> LaneSums::reduceSpans(rows::PhaseOp phase, ArrayRef<Lanes> lanes) {
-  Location loc = phase.getLoc();
-  Type f32 = builder.getF32Type();
-  Value shared = getShared(loc);
-  // Who reads what a phase left here before has to be done.
-  if (phases++ >= areas)
-    NVVM::Barrier0Op::create(builder, loc);
-  auto getSlot = [&](Value index, int64_t more) -> Value {
-    Value slot = LLVM::GEPOp::create(builder, loc, shared.getType(), f32, shared, ValueRange(index));
-    return LLVM::GEPOp::create(builder, loc, shared.getType(), f32, slot, ArrayRef<LLVM::GEPArg>{int32_t(more)});
-  };
-  int64_t reductionSlots = plan.getSpans() * rows::kLanes;
+void LaneSums::storeLanes(Location loc, ArrayRef<Lanes> lanes, int64_t area) {
   Value own = arith::MulIOp::create(builder, loc, thread.span, constantI64(builder, loc, rows::kLanes));
   own = arith::AddIOp::create(
       builder, loc, own, arith::MulIOp::create(builder, loc, thread.thread, constantI64(builder, loc, plan.lanes)));
   for (auto [i, values] : llvm::enumerate(lanes)) {
-    auto type = VectorType::get(plan.lanes, f32);
-    Value vector = LLVM::PoisonOp::create(builder, loc, type);
+    Value vector = LLVM::PoisonOp::create(builder, loc, VectorType::get(plan.lanes, builder.getF32Type()));
     for (auto [lane, value] : llvm::enumerate(values))
       vector = LLVM::InsertElementOp::create(builder, loc, vector, value, constantI64(builder, loc, lane));
     auto bytes = unsigned(std::min<int64_t>(plan.lanes * 4, 16));
-    LLVM::StoreOp::create(builder, loc, vector, getSlot(own, int64_t(i) * reductionSlots), bytes);
+    Value slot = getSlot(loc, own, area + int64_t(i) * plan.getSpans() * rows::kLanes);
+    LLVM::StoreOp::create(builder, loc, vector, slot, bytes);
+  }
+}
+
+/// A warp adds up the lanes of all spans, in their order. A thread has two neighbouring lanes.
+Value LaneSums::addSpans(Location loc, rows::ReductionKind kind, int64_t area) {
+  constexpr int64_t pair = rows::kLanes / kWarpThreads;
+  Type f32 = builder.getF32Type();
+  Value first = arith::MulIOp::create(builder, loc, thread.warpThread, constantI64(builder, loc, pair));
+  Lanes totals(pair, createNeutral(builder, loc, kind, f32));
+  for (int64_t span = 0; span < plan.getSpans(); ++span) {
+    Value vector = LLVM::LoadOp::create(builder, loc, VectorType::get(pair, f32),
+                                        getSlot(loc, first, area + span * rows::kLanes), /*alignment=*/8);
+    for (int64_t i = 0; i < pair; ++i) {
+      Value lane = LLVM::ExtractElementOp::create(builder, loc, vector, constantI64(builder, loc, i));
+      totals[i] = combine(builder, getCombiningKind(kind), totals[i], lane);
+    }
+  }
+  return reduceThreads(kind, totals, thread.warpThread);
+}
+
+/// Each sum has a warp, which leaves it for all threads.
+SmallVector<Value> LaneSums::addInOneWarp(rows::PhaseOp phase, int64_t reductionSlots) {
+  Location loc = phase.getLoc();
+  int64_t warps = plan.getRowThreads() / kWarpThreads;
+  for (int64_t i = 0; i < phase.getNumResults(); ++i) {
+    Value isOwn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread.warp,
+                                        constantI64(builder, loc, i % warps));
+    scf::IfOp::create(builder, loc, isOwn, [&](OpBuilder &, Location) {
+      Value total = addSpans(loc, getKind(phase, unsigned(i)), i * reductionSlots);
+      Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread.warpThread,
+                                            constantI64(builder, loc, 0));
+      scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &, Location) {
+        LLVM::StoreOp::create(builder, loc, total, getSlot(loc, nullptr, areaSlots + i), /*alignment=*/4);
+        scf::YieldOp::create(builder, loc);
+      });
+      scf::YieldOp::create(builder, loc);
+    });
   }
   NVVM::Barrier0Op::create(builder, loc);
   SmallVector<Value> results;
-  for (unsigned i = 0; i < lanes.size(); ++i) {
-    rows::ReductionKind kind = getKind(phase, i);
-    auto addUp = [&](int64_t from) {
-      Value total = createNeutral(builder, loc, kind, f32);
-      for (int64_t span = 0; span < plan.getSpans(); ++span) {
-        Value slot = getSlot(thread.warpThread, i * reductionSlots + span * rows::kLanes + from);
-        total = combine(builder, getCombiningKind(kind), total, LLVM::LoadOp::create(builder, loc, f32, slot, 4));
-      }
-      return total;
-    };
-    Value low = addUp(0), high = addUp(kWarpThreads);
-    results.push_back(reduceLanes(builder, kind, low, high));
-  }
+  for (int64_t i = 0; i < phase.getNumResults(); ++i)
+    results.push_back(LLVM::LoadOp::create(builder, loc, builder.getF32Type(), getSlot(loc, nullptr, areaSlots + i),
+                                           /*alignment=*/4));
+  return results;
+}
+
+/// Each span leaves its lanes in shared memory.
+SmallVector<Value> LaneSums::reduceSpans(rows::PhaseOp phase, ArrayRef<Lanes> lanes) {
+  Location loc = phase.getLoc();
+  int64_t reductionSlots = plan.getSpans() * rows::kLanes, area = phases % areas * areaSlots;
+  // Who reads what a phase left here before has to be done.
+  if (phases++ >= areas && !addsInOneWarp())
+    NVVM::Barrier0Op::create(builder, loc);
+  storeLanes(loc, lanes, area);
+  NVVM::Barrier0Op::create(builder, loc);
+  if (addsInOneWarp())
+    return addInOneWarp(phase, reductionSlots);
+  SmallVector<Value> results;
+  for (unsigned i = 0; i < lanes.size(); ++i)
+    results.push_back(addSpans(loc, getKind(phase, i), area + i * reductionSlots));
   return results;
 }
 
@@ -160,6 +202,6 @@ SmallVector<Value> LaneSums::reduce(rows::PhaseOp phase, ArrayRef<Lanes> lanes) 
     return reduceSpans(phase, lanes);
   SmallVector<Value> results;
   for (auto [i, values] : llvm::enumerate(lanes))
-    results.push_back(reduceSpan(getKind(phase, unsigned(i)), values));
+    results.push_back(reduceThreads(getKind(phase, unsigned(i)), values, thread.thread));
   return results;
 }

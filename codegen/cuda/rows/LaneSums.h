@@ -17,8 +17,9 @@ struct RowThread {
   /// At the builder's position.
   RowThread(OpBuilder &builder, Location loc, const RegisterPlan &plan);
 
-  /// The row of the block, the span of the row, the thread of the span and of the warp; i64.
-  Value row, span, thread, warpThread;
+  /// The row of the block, the span of the row, the thread of the span; the warp of the block, the thread of the warp;
+  /// i64.
+  Value row, span, thread, warp, warpThread;
   /// The first column of the thread, i64.
   Value column;
   /// The threads of the row in the warp, a bit for each (i32).
@@ -37,10 +38,16 @@ public:
   SmallVector<Value> reduce(rows::PhaseOp phase, ArrayRef<Lanes> lanes);
 
 private:
-  Value reduceSpan(rows::ReductionKind kind, Lanes lanes);
+  /// All 64 lanes, dealt out to neighbouring threads of a warp. `number` says which of them the thread is (i64).
+  Value reduceThreads(rows::ReductionKind kind, Lanes lanes, Value number);
   SmallVector<Value> reduceSpans(rows::PhaseOp phase, ArrayRef<Lanes> lanes);
-  /// The shared memory of a phase's reductions, from its slot (f32) on.
-  Value getShared(Location loc);
+  /// Whether one warp adds up the lanes of a row's spans for all, or each warp does so for itself.
+  bool addsInOneWarp() const;
+  SmallVector<Value> addInOneWarp(rows::PhaseOp phase, int64_t reductionSlots);
+  Value addSpans(Location loc, rows::ReductionKind kind, int64_t area);
+  void storeLanes(Location loc, ArrayRef<Lanes> lanes, int64_t area);
+  /// A place in shared memory, in f32: `index` (i64, or nothing) and `more`.
+  Value getSlot(Location loc, Value index, int64_t more);
 
   OpBuilder &builder;
   const RegisterPlan &plan;

@@ -5,6 +5,7 @@
 #include "codegen/cuda/rows/LoopedRows.h"
 
 #include "codegen/arithmetic/Philox.h"
+#include "codegen/kernels/LoopHints.h"
 #include "codegen/kernels/Reductions.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,6 +17,8 @@ using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
 
 static constexpr int64_t kThreadLanes = rows::kLanes / kWarpThreads;
+/// Chunks whose loads may wait together.
+static constexpr int64_t kChunksPerTurn = 4;
 static_assert(kThreadLanes == 2, "expected the lanes t and t + 32");
 
 static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
@@ -24,13 +27,15 @@ static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
 
 //===------------------------------------------- loops ------------------------------------------------------------===//
 
-SmallVector<Value> LoopedRowEmitter::emitLoop(Location loc, Value low, Value high, int64_t step, ValueRange first,
+SmallVector<Value> LoopedRowEmitter::emitLoop(Location loc, Value low, Value high, int64_t step, int64_t unrolling,
+                                              ValueRange first,
                                               function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   auto emitBody = [&](OpBuilder &, Location, Value index, ValueRange carried) {
     scf::YieldOp::create(builder, loc, body(index, carried));
   };
-  return SmallVector<Value>(
-      scf::ForOp::create(builder, loc, low, high, constantI64(builder, loc, step), first, emitBody).getResults());
+  auto loop = scf::ForOp::create(builder, loc, low, high, constantI64(builder, loc, step), first, emitBody);
+  setUnrolling(loop, unrolling);
+  return SmallVector<Value>(loop.getResults());
 }
 
 void LoopedRowEmitter::emitPhase(rows::PhaseOp phase) {
@@ -48,7 +53,8 @@ void LoopedRowEmitter::emitPhase(rows::PhaseOp phase) {
       lane = combine(builder, getCombiningKind(getKind(phase, i / kThreadLanes)), totals[i], lane);
     return lanes;
   };
-  Lanes totals = emitLoop(loc, zero, addresses.width, rows::kBlockColumns, createNeutral(phase), emitBlock);
+  Lanes totals =
+      emitLoop(loc, zero, addresses.width, rows::kBlockColumns, /*unrolling=*/1, createNeutral(phase), emitBlock);
   for (auto [i, result] : llvm::enumerate(phase.getResults()))
     state.mapping.map(result,
                       reduceLanes(builder, getKind(phase, i), totals[kThreadLanes * i], totals[kThreadLanes * i + 1]));
@@ -66,7 +72,7 @@ LoopedRowEmitter::Lanes LoopedRowEmitter::emitColumns(rows::PhaseOp phase, Value
   Value count = arith::SubIOp::create(builder, loc, end, first);
   Value full = arith::AndIOp::create(builder, loc, count, constantI64(builder, loc, -rows::kLanes));
   Value fullEnd = arith::AddIOp::create(builder, loc, first, full);
-  lanes = emitLoop(loc, first, fullEnd, rows::kLanes, lanes, [&](Value chunk, ValueRange carried) {
+  lanes = emitLoop(loc, first, fullEnd, rows::kLanes, kChunksPerTurn, lanes, [&](Value chunk, ValueRange carried) {
     return emitChunk(phase, chunk, /*end=*/nullptr, Lanes(carried));
   });
   return emitChunk(phase, fullEnd, end, std::move(lanes));

@@ -35,7 +35,7 @@ private:
   /// The body at a column, and `lanes` of that place with the yielded values taken in.
   SmallVector<Value> emitColumn(rows::PhaseOp phase, Value column, ArrayRef<Value> lanes);
   Lanes createNeutral(rows::PhaseOp phase);
-  SmallVector<Value> emitLoop(Location loc, Value low, Value high, int64_t step, ValueRange first,
+  SmallVector<Value> emitLoop(Location loc, Value low, Value high, int64_t step, int64_t unrolling, ValueRange first,
                               function_ref<SmallVector<Value>(Value, ValueRange)> body);
 
   Value thread;

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -59,31 +60,51 @@ Value RegisterRowEmitter::getAddress(Location loc, Value row, Type element, int6
 
 //===------------------------------------------- memory -----------------------------------------------------------===//
 
-RegisterRowEmitter::Columns RegisterRowEmitter::loadRow(rows::LoadOp load) {
+/// One load per element: LLVM makes one access of a chunk's. A vector would be taken apart first, and then LLVM would
+/// forget that nobody writes to it.
+RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int64_t chunk, bool isShared) {
   Location loc = load.getLoc();
   Type memory = rows::getMemoryType(getElementType(load.getRow()));
-  auto type = VectorType::get(plan.lanes, memory);
-  auto bytes = unsigned(plan.getAccessBytes(memory));
+  Value address = getAddress(loc, load.getRow(), memory, chunk);
   Columns columns;
-  for (int64_t chunk = 0; chunk < plan.getChunks(); ++chunk) {
-    Value address = getAddress(loc, load.getRow(), memory, chunk);
-    Value vector = LLVM::LoadOp::create(builder, loc, type, address, bytes);
-    for (int64_t lane = 0; lane < plan.lanes; ++lane)
-      columns.push_back(LLVM::ExtractElementOp::create(builder, loc, vector, constantI64(builder, loc, lane)));
+  for (int32_t lane = 0; lane < plan.lanes; ++lane) {
+    Value place = LLVM::GEPOp::create(builder, loc, address.getType(), memory, address, ArrayRef<LLVM::GEPArg>{lane},
+                                      LLVM::GEPNoWrapFlags::inbounds);
+    int64_t alignment = std::gcd(plan.getAccessBytes(memory), lane * rows::getElementBytes(memory));
+    auto element = LLVM::LoadOp::create(builder, loc, memory, place, unsigned(alignment));
+    element.setInvariant(isShared);
+    columns.push_back(element);
   }
   return columns;
 }
 
-/// All loads of a phase stand before what it computes, so that they wait together.
-void RegisterRowEmitter::loadRows(rows::PhaseOp phase) {
-  loaded.clear();
+static bool loadsOwnRow(rows::LoadOp load) {
+  auto kernel = load->getParentOfType<rows::KernelOp>();
+  return isOwnRow(kernel, cast<BlockArgument>(load.getRow()).getArgNumber() - 1);
+}
+
+/// The loads of a row's own elements stand before what a phase computes, so that they wait together.
+void RegisterRowEmitter::loadOwnRows(rows::PhaseOp phase) {
   for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
     Value row = load.getRow();
-    if (!load.getColumn() || kept.contains(row) || loaded.contains(row))
+    if (!load.getColumn() || kept.contains(row) || !loadsOwnRow(load))
       continue;
-    auto argument = cast<BlockArgument>(row);
-    Columns columns = loadRow(load);
-    (isOwnRow(kernel, argument.getArgNumber() - 1) ? kept : loaded)[row] = columns;
+    Columns columns;
+    for (int64_t i = 0; i < plan.getChunks(); ++i)
+      llvm::append_range(columns, loadChunk(load, i, /*isShared=*/false));
+    kept[row] = columns;
+  }
+}
+
+/// Rows that all rows share, such as gamma, are loaded chunk by chunk: all of them at once would take as many registers
+/// as the row itself. They overlap nothing that is stored, so the driver's compiler may load them earlier where it has
+/// registers.
+void RegisterRowEmitter::loadSharedRows(rows::PhaseOp phase) {
+  shared.clear();
+  for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
+    Value row = load.getRow();
+    if (load.getColumn() && !kept.contains(row) && !shared.contains(row))
+      shared[row] = loadChunk(load, chunk, /*isShared=*/true);
   }
 }
 
@@ -146,8 +167,27 @@ void RegisterRowEmitter::emitRowStore(rows::StoreOp store) {
 
 //===------------------------------------------- phases -----------------------------------------------------------===//
 
+static bool hasPhase(Block &block) {
+  return block.walk([](rows::PhaseOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// A branch with phases is for rows that hardly ever come, such as those whose squares overflow. It goes out of the way
+/// of the others.
+void RegisterRowEmitter::expectOtherBranch(Block &block) {
+  auto branch = dyn_cast<scf::IfOp>(builder.getInsertionBlock()->getParentOp());
+  if (!branch || !hasPhase(block))
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(branch);
+  bool isElse = block.getParent()->getRegionNumber() == 1;
+  Value expected = arith::ConstantIntOp::create(builder, branch.getLoc(), builder.getI1Type(), isElse);
+  branch.getConditionMutable().assign(
+      LLVM::ExpectOp::create(builder, branch.getLoc(), branch.getCondition(), expected));
+}
+
 /// What a branch loads is not there behind it, and what it stores is in memory alone.
 void RegisterRowEmitter::emitBranch(Block &block) {
+  expectOtherBranch(block);
   DenseMap<Value, Columns> before = kept;
   emitBlock(block);
   kept = std::move(before);
@@ -159,7 +199,7 @@ void RegisterRowEmitter::emitBranch(Block &block) {
 
 void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
   Location loc = phase.getLoc();
-  loadRows(phase);
+  loadOwnRows(phase);
   random.clear();
   SmallVector<LaneSums::Lanes> lanes;
   for (auto [i, result] : llvm::enumerate(phase.getResults()))
@@ -168,6 +208,7 @@ void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
     if (store.getColumn() && !kept.contains(store.getRow()))
       kept[store.getRow()].resize(plan.getChunks() * plan.lanes);
   for (chunk = 0; chunk < plan.getChunks(); ++chunk) {
+    loadSharedRows(phase);
     emitChunk(phase, lanes);
     storeChunk(phase);
   }
@@ -198,7 +239,7 @@ void RegisterRowEmitter::emitColumnOperation(Operation *op) {
   Location loc = op->getLoc();
   if (auto load = dyn_cast<rows::LoadOp>(op)) {
     auto found = kept.find(load.getRow());
-    Value value = (found != kept.end() ? found->second : loaded[load.getRow()])[getPlace()];
+    Value value = found != kept.end() ? found->second[getPlace()] : shared[load.getRow()][lane];
     state.mapping.map(load.getResult(), fromMemory(builder, loc, value, load.getType()));
   } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
     Type memory = rows::getMemoryType(getElementType(store.getRow()));

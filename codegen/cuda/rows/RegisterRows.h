@@ -31,8 +31,11 @@ private:
   void emitRowStore(rows::StoreOp store) override;
   void emitBranch(Block &block) override;
 
-  void loadRows(rows::PhaseOp phase);
-  Columns loadRow(rows::LoadOp load);
+  void expectOtherBranch(Block &block);
+  void loadOwnRows(rows::PhaseOp phase);
+  void loadSharedRows(rows::PhaseOp phase);
+  /// The thread's columns of a chunk.
+  Columns loadChunk(rows::LoadOp load, int64_t chunk, bool isShared);
   void emitChunk(rows::PhaseOp phase, SmallVectorImpl<LaneSums::Lanes> &lanes);
   void storeChunk(rows::PhaseOp phase);
   Value getRandomHalf(rows::RandomHalfOp half);
@@ -60,8 +63,8 @@ private:
   DenseMap<Value, Value> firsts;
   /// What is in registers, by the row.
   DenseMap<Value, Columns> kept;
-  /// What the phase at hand has loaded, by the row: of rows of all rows, which are not kept.
-  DenseMap<Value, Columns> loaded;
+  /// The chunk at hand of rows that all rows share, which are not kept, by the row.
+  DenseMap<Value, Columns> shared;
   /// The words of random numbers, for chunks of the phase at hand.
   DenseMap<std::pair<Operation *, int64_t>, SmallVector<Value, 4>> random;
   /// The column at hand (i64), and its place.

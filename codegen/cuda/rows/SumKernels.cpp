@@ -6,6 +6,7 @@
 #include "codegen/cuda/rows/SumKernels.h"
 
 #include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/LoopHints.h"
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -58,12 +59,15 @@ void SumKernels::chooseGroup(LoopedRowEmitter &emitter, Value group) {
 }
 
 void SumKernels::emitPass(Value thread, function_ref<void(const Sum &, Value)> body) {
-  for (const Sum &sum : sums)
-    scf::ForOp::create(builder, loc, thread, addresses.width, constant(kWarpThreads), ValueRange(),
-                       [&](OpBuilder &, Location, Value column, ValueRange) {
-                         body(sum, column);
-                         scf::YieldOp::create(builder, loc);
-                       });
+  constexpr int64_t columnsPerTurn = 4;
+  for (const Sum &sum : sums) {
+    auto loop = scf::ForOp::create(builder, loc, thread, addresses.width, constant(kWarpThreads), ValueRange(),
+                                   [&](OpBuilder &, Location, Value column, ValueRange) {
+                                     body(sum, column);
+                                     scf::YieldOp::create(builder, loc);
+                                   });
+    setUnrolling(loop, columnsPerTurn);
+  }
 }
 
 void SumKernels::addUp(Value thread, unsigned from, unsigned to, Value isFirst) {
@@ -88,11 +92,12 @@ void SumKernels::emitGroup(LoopedRowEmitter &emitter, Value thread, Value group)
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, begin, first);
   };
   auto loop = [&](Value first, Value end, int64_t step, function_ref<void(Value)> body) {
-    scf::ForOp::create(builder, loc, first, end, constant(step), ValueRange(),
-                       [&](OpBuilder &, Location, Value index, ValueRange) {
-                         body(index);
-                         scf::YieldOp::create(builder, loc);
-                       });
+    auto rolled = scf::ForOp::create(builder, loc, first, end, constant(step), ValueRange(),
+                                     [&](OpBuilder &, Location, Value index, ValueRange) {
+                                       body(index);
+                                       scf::YieldOp::create(builder, loc);
+                                     });
+    setUnrolling(rolled, 1);
   };
   Value high = least(low, partition.groupRows, partition.rows);
   loop(low, high, rows::kBlockRows, [&](Value block) {

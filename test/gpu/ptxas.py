@@ -1,0 +1,91 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Assembles PTX with NVIDIA's ptxas, and reads what came out: registers, spills, and instructions of the chip.
+
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# PyTorch's peers for the benchmarks bring the tools too.
+FOLDERS = [pathlib.Path("/usr/local/cuda/bin"), *ROOT.glob("build/peers/lib/python3*/site-packages/triton/backends/nvidia/bin")]
+
+
+def find_tool(name):
+    """ptxas, nvcc or nvdisasm: what the variable RESID_<NAME> says, or else from PATH, or from a known folder."""
+    for candidate in [os.environ.get(f"RESID_{name.upper()}"), shutil.which(name), *(folder / name for folder in FOLDERS)]:
+        if candidate and pathlib.Path(candidate).is_file():
+            return pathlib.Path(candidate)
+    return None
+
+
+@dataclasses.dataclass
+class Kernel:
+    """One entry of a PTX text, as ptxas compiled it."""
+    name: str
+    registers: int
+    stack: int  # bytes
+    spilled: int  # bytes stored
+
+
+def assemble(ptxas, text, chip, cubin):
+    """The kernels of a file of PTX. Raises RuntimeError with what ptxas says where it refuses the text."""
+    done = subprocess.run([ptxas, f"-arch={chip}", "-v", text, "-o", cubin], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{text}: {done.stderr.strip() or done.stdout.strip()}")
+    pattern = (r"Compiling entry function '(\S+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores.*?Used (\d+) registers")
+    found = re.findall(pattern, done.stderr + done.stdout, re.DOTALL)
+    return [Kernel(name, int(registers), int(stack), int(spilled)) for name, stack, spilled, registers in found]
+
+
+def drop_rare_branches(text):
+    """The PTX without the blocks behind the return: LLVM puts what hardly ever runs there."""
+    lines = text.splitlines()
+    ends = [i for i, line in enumerate(lines) if line.strip() == "ret;"]
+    if not ends:
+        return text
+    rare = {line.rstrip(":") for line in lines[ends[-1]:] if re.match(r"\$L\w+:", line)}
+    kept = []
+    for i, line in enumerate(lines):
+        branch = re.match(r"\s*@!?%p\d+\s+bra\s+(\$\w+);", line)
+        jump = re.match(r"\s*bra\.uni\s+(\$\w+);", line)
+        if branch and branch[1] in rare:
+            continue
+        if jump and jump[1] in rare:
+            # The branch before leads to where rows go on.
+            before = re.match(r"\s*@!?%p\d+\s+bra\s+(\$\w+);", kept.pop())
+            kept.append(f"\tbra.uni {before[1]};")
+            continue
+        kept.append(line)
+    return "\n".join(kept) + "\n"
+
+
+def take_kernel(text, name):
+    """The PTX of one kernel alone, with what stands before all kernels."""
+    first = text.index(".visible .entry ")
+    parts = re.split(r"(?=^(?://[^\n]*\n)*\.visible \.entry )", text[first:], flags=re.MULTILINE)
+    return text[:first] + next(part for part in parts if f".entry {name}(" in part)
+
+
+def count_instructions(nvdisasm, cubin):
+    """Of the usual way through the only kernel of a cubin: all but what stands in blocks that call the slow ways of
+    divisions and square roots, and behind the last exit of the kernel itself."""
+    listing = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
+    blocks, block = [], []
+    for line in listing.splitlines():
+        if re.match(r"\s*(\.L_\w+|\.text\.\S+|\$\S+):", line):
+            blocks.append(block)
+            block = []
+        found = re.match(r"\s*/\*[0-9a-f]+\*/\s+(?:\{\s*)?(@!?U?P\w+\s+)?([A-Z0-9_.]+)", line)
+        if not found or found[2] == "NOP":
+            continue
+        block.append((bool(found[1]), found[2]))
+        if found[2].split(".")[0] in ("BRA", "EXIT", "RET", "CALL"):
+            blocks.append(block)
+            block = []
+    blocks = [block for block in blocks + [block] if block]
+    end = next(i for i, block in enumerate(blocks) if block[-1] == (False, "EXIT"))
+    return sum(len(block) for block in blocks[: end + 1] if not any(name.startswith("CALL") for _, name in block))
