@@ -16,6 +16,7 @@
 
 import glob
 import os
+import pathlib
 import platform
 import shutil
 import subprocess
@@ -161,6 +162,8 @@ if os.geteuid() == 0:
     config.available_features.add("root")
 if config.debug_info:
     config.available_features.add("debug-info")
+if shutil.which("ptxas") or pathlib.Path("/usr/local/cuda/bin/ptxas").exists():
+    config.available_features.add("ptxas")
 config.available_features.update(tool for tool in ("ninja", "make", "git", "zsh", "fish", "groff", "valgrind") if shutil.which(tool))
 
 config.substitutions += [

@@ -4,6 +4,7 @@
 
 #include "codegen/cuda/ptx/WritePTX.h"
 
+#include "codegen/cuda/ptx/WidenBFloats.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
@@ -11,6 +12,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -26,6 +28,12 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &last, auto...) {
+    llvm::FunctionPassManager passes;
+    passes.addPass(cuda::WidenBFloats());
+    passes.addPass(llvm::InstCombinePass());
+    last.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  });
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 

@@ -17,8 +17,6 @@ using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
 
 static constexpr int64_t kThreadLanes = rows::kLanes / kWarpThreads;
-/// Chunks whose loads may wait together.
-static constexpr int64_t kChunksPerTurn = 4;
 static_assert(kThreadLanes == 2, "expected the lanes t and t + 32");
 
 static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
@@ -67,14 +65,22 @@ LoopedRowEmitter::Lanes LoopedRowEmitter::createNeutral(rows::PhaseOp phase) {
   return lanes;
 }
 
+/// Chunks whose loads may wait together. Random numbers take so many registers that there is room for one.
+static int64_t getChunksPerTurn(rows::PhaseOp phase) {
+  constexpr int64_t several = 4;
+  bool isRandom = !phase.getBody().getOps<rows::RandomHalfOp>().empty();
+  return isRandom ? several / 2 : several;
+}
+
 LoopedRowEmitter::Lanes LoopedRowEmitter::emitColumns(rows::PhaseOp phase, Value first, Value end, Lanes lanes) {
   Location loc = phase.getLoc();
   Value count = arith::SubIOp::create(builder, loc, end, first);
   Value full = arith::AndIOp::create(builder, loc, count, constantI64(builder, loc, -rows::kLanes));
   Value fullEnd = arith::AddIOp::create(builder, loc, first, full);
-  lanes = emitLoop(loc, first, fullEnd, rows::kLanes, kChunksPerTurn, lanes, [&](Value chunk, ValueRange carried) {
-    return emitChunk(phase, chunk, /*end=*/nullptr, Lanes(carried));
-  });
+  lanes =
+      emitLoop(loc, first, fullEnd, rows::kLanes, getChunksPerTurn(phase), lanes, [&](Value chunk, ValueRange carried) {
+        return emitChunk(phase, chunk, /*end=*/nullptr, Lanes(carried));
+      });
   return emitChunk(phase, fullEnd, end, std::move(lanes));
 }
 

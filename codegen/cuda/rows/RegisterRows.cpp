@@ -9,13 +9,19 @@
 #include "codegen/rows/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 #include <numeric>
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+
+/// What a register has.
+static constexpr int64_t kWordBytes = 4;
 
 static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
   return cast<rows::ReductionKindAttr>(phase.getKinds()[number]).getValue();
@@ -60,22 +66,37 @@ Value RegisterRowEmitter::getAddress(Location loc, Value row, Type element, int6
 
 //===------------------------------------------- memory -----------------------------------------------------------===//
 
-/// One load per element: LLVM makes one access of a chunk's. A vector would be taken apart first, and then LLVM would
-/// forget that nobody writes to it.
+/// One load per word: LLVM makes one access of a chunk's. A vector would be taken apart first, and then LLVM would
+/// forget that nobody writes to it. Two narrow elements come in one word.
 RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int64_t chunk, bool isShared) {
   Location loc = load.getLoc();
   Type memory = rows::getMemoryType(getElementType(load.getRow()));
+  int64_t bytes = rows::getElementBytes(memory);
+  bool isNarrow = bytes < kWordBytes;
+  Type word = isNarrow ? builder.getI32Type() : memory;
+  int64_t wordBytes = std::max(bytes, kWordBytes), parts = wordBytes / bytes;
   Value address = getAddress(loc, load.getRow(), memory, chunk);
   Columns columns;
-  for (int32_t lane = 0; lane < plan.lanes; ++lane) {
-    Value place = LLVM::GEPOp::create(builder, loc, address.getType(), memory, address, ArrayRef<LLVM::GEPArg>{lane},
+  for (int32_t i = 0; i < plan.lanes / parts; ++i) {
+    Value place = LLVM::GEPOp::create(builder, loc, address.getType(), word, address, ArrayRef<LLVM::GEPArg>{i},
                                       LLVM::GEPNoWrapFlags::inbounds);
-    int64_t alignment = std::gcd(plan.getAccessBytes(memory), lane * rows::getElementBytes(memory));
-    auto element = LLVM::LoadOp::create(builder, loc, memory, place, unsigned(alignment));
-    element.setInvariant(isShared);
-    columns.push_back(element);
+    auto value =
+        LLVM::LoadOp::create(builder, loc, word, place, unsigned(std::gcd(plan.getAccessBytes(memory), i * wordBytes)));
+    value.setInvariant(isShared);
+    for (int64_t part = 0; part < parts; ++part)
+      columns.push_back(isNarrow ? takePart(value, part, memory) : value.getResult());
   }
   return columns;
+}
+
+/// Element `part` of those in a word (i32).
+Value RegisterRowEmitter::takePart(Value word, int64_t part, Type element) {
+  Location loc = word.getLoc();
+  unsigned bits = element.getIntOrFloatBitWidth();
+  Type type = builder.getIntegerType(bits);
+  Value shift = arith::ConstantIntOp::create(builder, loc, word.getType(), part * bits);
+  Value value = arith::TruncIOp::create(builder, loc, type, arith::ShRUIOp::create(builder, loc, word, shift));
+  return type == element ? value : arith::BitcastOp::create(builder, loc, element, value).getResult();
 }
 
 static bool loadsOwnRow(rows::LoadOp load) {
@@ -197,7 +218,84 @@ void RegisterRowEmitter::emitBranch(Block &block) {
   });
 }
 
+/// The region of a condition without phases, where the other one has some: nearly all rows take it.
+static Region *getUsualRegion(scf::IfOp branch) {
+  if (branch.getElseRegion().empty())
+    return nullptr;
+  bool isThenRare = hasPhase(*branch.thenBlock()), isElseRare = hasPhase(*branch.elseBlock());
+  if (isThenRare == isElseRare)
+    return nullptr;
+  return isThenRare ? &branch.getElseRegion() : &branch.getThenRegion();
+}
+
+/// What a phase uses of conditions that are constants for nearly all rows, such as the scale of rows that overflow: the
+/// values, and their constants.
+static SmallVector<std::pair<OpResult, Value>> findUsualConstants(rows::PhaseOp phase) {
+  llvm::SmallSetVector<OpResult, 4> found;
+  phase.getBody().walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (auto result = dyn_cast<OpResult>(operand); result && isa<scf::IfOp>(result.getOwner()))
+        found.insert(result);
+  });
+  SmallVector<std::pair<OpResult, Value>> constants;
+  for (OpResult result : found) {
+    Region *usual = getUsualRegion(cast<scf::IfOp>(result.getOwner()));
+    if (!usual || usual->getParentOp()->getParentOp() != phase->getParentOp())
+      continue;
+    Value value = usual->front().getTerminator()->getOperand(result.getResultNumber());
+    if (matchPattern(value, m_Constant()))
+      constants.emplace_back(result, value);
+  }
+  return constants;
+}
+
+static bool isLastPhase(rows::PhaseOp phase) {
+  for (Operation *next = phase->getNextNode(); next; next = next->getNextNode())
+    if (next->walk([](rows::PhaseOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return false;
+  return isa<rows::KernelOp>(phase->getParentOp());
+}
+
+/// Whether the row is one of those that take none of the usual regions (i1).
+Value RegisterRowEmitter::emitIsRare(Location loc, ArrayRef<std::pair<OpResult, Value>> constants) {
+  Value isRare = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), false);
+  for (auto [result, value] : constants) {
+    auto branch = cast<scf::IfOp>(result.getOwner());
+    Value condition = state.mapping.lookup(branch.getCondition());
+    if (getUsualRegion(branch) == &branch.getThenRegion())
+      condition = arith::XOrIOp::create(builder, loc, condition,
+                                        arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), true));
+    isRare = arith::OrIOp::create(builder, loc, isRare, condition);
+  }
+  return isRare;
+}
+
+/// The last phase, which writes the results, stands in the code twice where nearly all rows have constants in it.
 void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
+  SmallVector<std::pair<OpResult, Value>> constants;
+  if (phase.getResults().empty() && isLastPhase(phase))
+    constants = findUsualConstants(phase);
+  if (constants.empty())
+    return emitWholePhase(phase);
+  Location loc = phase.getLoc();
+  Value never = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), false);
+  Value isRare = LLVM::ExpectOp::create(builder, loc, emitIsRare(loc, constants), never);
+  DenseMap<Value, Columns> before = kept;
+  auto emitRare = [&](OpBuilder &, Location) {
+    emitWholePhase(phase);
+    scf::YieldOp::create(builder, loc);
+  };
+  auto emitUsual = [&](OpBuilder &, Location) {
+    kept = before;
+    for (auto [result, value] : constants)
+      state.mapping.map(result, builder.clone(*value.getDefiningOp())->getResult(0));
+    emitWholePhase(phase);
+    scf::YieldOp::create(builder, loc);
+  };
+  scf::IfOp::create(builder, loc, isRare, emitRare, emitUsual);
+}
+
+void RegisterRowEmitter::emitWholePhase(rows::PhaseOp phase) {
   Location loc = phase.getLoc();
   loadOwnRows(phase);
   random.clear();
@@ -207,6 +305,7 @@ void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
   for (auto store : phase.getBody().getOps<rows::StoreOp>())
     if (store.getColumn() && !kept.contains(store.getRow()))
       kept[store.getRow()].resize(plan.getChunks() * plan.lanes);
+  mappings.assign(plan.lanes, state.mapping);
   for (chunk = 0; chunk < plan.getChunks(); ++chunk) {
     loadSharedRows(phase);
     emitChunk(phase, lanes);
@@ -216,21 +315,88 @@ void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
     state.mapping.map(result, value);
 }
 
+/// Runs `emit` for each lane, with what its operations have become.
+void RegisterRowEmitter::forEachLane(function_ref<void()> emit) {
+  for (lane = 0; lane < plan.lanes; ++lane) {
+    column = columns[lane];
+    std::swap(state.mapping, mappings[lane]);
+    emit();
+    std::swap(state.mapping, mappings[lane]);
+  }
+}
+
+/// Operation by operation, each for all lanes, so that two neighbours can be rounded by one instruction.
 void RegisterRowEmitter::emitChunk(rows::PhaseOp phase, SmallVectorImpl<LaneSums::Lanes> &lanes) {
   Location loc = phase.getLoc();
   Block &body = phase.getBody().front();
   Value first = arith::AddIOp::create(builder, loc, thread.column, getOffset(loc, chunk));
-  for (lane = 0; lane < plan.lanes; ++lane) {
-    column = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, lane));
+  columns.clear();
+  for (int64_t i = 0; i < plan.lanes; ++i)
+    columns.push_back(arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, i)));
+  forEachLane([&] {
     state.mapping.map(body.getArgument(0),
                       arith::IndexCastOp::create(builder, loc, builder.getIndexType(), column).getResult());
-    emitBlock(body);
+  });
+  for (Operation &op : body) {
+    auto truncation = dyn_cast<arith::TruncFOp>(op);
+    if (truncation && hasPairedForm(truncation))
+      roundPairs(truncation);
+    else
+      forEachLane([&] { emitOperation(&op); });
+  }
+  forEachLane([&] {
     for (auto [i, values] : llvm::enumerate(lanes)) {
       Value term = state.mapping.lookup(body.getTerminator()->getOperand(unsigned(i)));
       Value taken = combine(builder, getKind(phase, unsigned(i)), values[lane], term);
       if (isPartial(chunk))
         taken = arith::SelectOp::create(builder, loc, isPresent(loc, chunk), taken, values[lane]);
       values[lane] = taken;
+    }
+  });
+}
+
+/// Whether an instruction rounds two such numbers at a time, to nearest even.
+bool RegisterRowEmitter::hasPairedForm(arith::TruncFOp truncation) {
+  std::optional<arith::RoundingMode> mode = truncation.getRoundingmode();
+  bool isNearest = !mode || *mode == arith::RoundingMode::to_nearest_even;
+  return isNearest && truncation.getIn().getType().isF32() &&
+         (truncation.getType().isBF16() || truncation.getType().isF16());
+}
+
+/// The terms of a sum of two narrow numbers that is rounded to their type, if `truncation` does that. An addition of
+/// that type has the same bits: f32 has more than twice their digits, so rounding to f32 before changes nothing.
+static std::optional<std::pair<Value, Value>> findNarrowTerms(arith::TruncFOp truncation) {
+  auto sum = truncation.getIn().getDefiningOp<arith::AddFOp>();
+  auto low = sum ? sum.getLhs().getDefiningOp<arith::ExtFOp>() : nullptr;
+  auto high = sum ? sum.getRhs().getDefiningOp<arith::ExtFOp>() : nullptr;
+  Type type = truncation.getType();
+  if (!low || !high || low.getIn().getType() != type || high.getIn().getType() != type)
+    return std::nullopt;
+  return std::make_pair(low.getIn(), high.getIn());
+}
+
+void RegisterRowEmitter::roundPairs(arith::TruncFOp truncation) {
+  Location loc = truncation.getLoc();
+  auto type = VectorType::get(2, truncation.getType());
+  auto mode = NVVM::FPRoundingMode::RN;
+  for (int64_t i = 0; i < plan.lanes; i += 2) {
+    auto getPair = [&](Value value) -> Value {
+      Value pair = LLVM::PoisonOp::create(builder, loc, type);
+      for (int64_t part = 0; part < 2; ++part)
+        pair = LLVM::InsertElementOp::create(builder, loc, pair, mappings[i + part].lookup(value),
+                                             constantI64(builder, loc, part));
+      return pair;
+    };
+    Value low = mappings[i].lookup(truncation.getIn()), high = mappings[i + 1].lookup(truncation.getIn()), pair;
+    if (auto terms = findNarrowTerms(truncation))
+      pair = LLVM::FAddOp::create(builder, loc, getPair(terms->first), getPair(terms->second));
+    else if (truncation.getType().isBF16())
+      pair = NVVM::ConvertF32x2ToBF16x2Op::create(builder, loc, type, high, low, Value(), mode);
+    else
+      pair = NVVM::ConvertF32x2ToF16x2Op::create(builder, loc, type, high, low, Value(), mode);
+    for (int64_t part = 0; part < 2; ++part) {
+      Value element = LLVM::ExtractElementOp::create(builder, loc, pair, constantI64(builder, loc, part));
+      mappings[i + part].map(truncation.getOut(), element);
     }
   }
 }

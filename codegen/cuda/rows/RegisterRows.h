@@ -9,6 +9,7 @@
 #include "codegen/arithmetic/Philox.h"
 #include "codegen/cuda/rows/LaneSums.h"
 #include "codegen/kernels/RowEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::resid::cuda {
 
@@ -31,11 +32,17 @@ private:
   void emitRowStore(rows::StoreOp store) override;
   void emitBranch(Block &block) override;
 
+  void emitWholePhase(rows::PhaseOp phase);
+  Value emitIsRare(Location loc, ArrayRef<std::pair<OpResult, Value>> constants);
   void expectOtherBranch(Block &block);
   void loadOwnRows(rows::PhaseOp phase);
   void loadSharedRows(rows::PhaseOp phase);
   /// The thread's columns of a chunk.
   Columns loadChunk(rows::LoadOp load, int64_t chunk, bool isShared);
+  void forEachLane(function_ref<void()> emit);
+  static bool hasPairedForm(arith::TruncFOp truncation);
+  void roundPairs(arith::TruncFOp truncation);
+  Value takePart(Value word, int64_t part, Type element);
   void emitChunk(rows::PhaseOp phase, SmallVectorImpl<LaneSums::Lanes> &lanes);
   void storeChunk(rows::PhaseOp phase);
   Value getRandomHalf(rows::RandomHalfOp half);
@@ -67,6 +74,9 @@ private:
   DenseMap<Value, Columns> shared;
   /// The words of random numbers, for chunks of the phase at hand.
   DenseMap<std::pair<Operation *, int64_t>, SmallVector<Value, 4>> random;
+  /// What the operations of the phase have become, and the columns (i64), by the lane.
+  SmallVector<IRMapping> mappings;
+  SmallVector<Value> columns;
   /// The column at hand (i64), and its place.
   Value column;
   int64_t chunk = 0, lane = 0;

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Assembles kernels for GPUs with NVIDIA's ptxas, and holds registers and spills against bounds. Counts instructions of
+# the chip where nvdisasm is found. `make check-ptxas` runs it; docs/measurements/gpu-sass.md has its results.
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import ptxas as tools
+import yardstick
+
+ROOT = tools.ROOT
+WRITE_PROGRAM = ROOT / "test/run/Inputs/write_fixed_rows.py"
+PAGE = ROOT / "docs/measurements/gpu-sass.md"
+MARKS = "<!-- results -->", "<!-- end of results -->"
+NORMS = {"add_layer": "add, layer norm", "add_rms": "add, RMS norm", "layer": "dropout, add, layer norm", "rms": "dropout, add, RMS norm"}
+CHIPS = ["sm_80", "sm_90", "sm_100"]
+WIDTHS = [256, 512, 768, 1024, 2048, 4096, 8192, 16384, 32768]
+# What a thread may have for rows in registers. A prototype of this mapping had 64 for f32 and 128 for bf16 at most, which
+# leaves a chip of 65,536 registers enough threads to wait for memory together. Dropout's generator takes more in rows of
+# up to 1,024 columns, where a thread has up to eight calls of it at hand.
+MOST = {"f32": 66, "bf16": 128}
+MOST_DROPOUT = {"f32": 128, "bf16": 168}
+
+
+@dataclasses.dataclass
+class Outcome:
+    norm: str
+    element: str
+    width: int
+    chip: str
+    mistakes: list = dataclasses.field(default_factory=list)
+    registers: int = 0
+    instructions: float = 0  # of the chip, per element; 0: not counted
+
+
+def get_bound(outcome):
+    most = MOST_DROPOUT if outcome.norm in ("layer", "rms") and outcome.width <= 1024 else MOST
+    return most[outcome.element]
+
+
+def run(outcome, residc, ptxas, nvdisasm, folder):
+    name = f"{outcome.norm}-{outcome.element}-{outcome.element}-{outcome.element}-{outcome.width}"
+    ptx, cubin = folder / f"{name}-{outcome.chip}.ptx", folder / f"{name}-{outcome.chip}.cubin"
+    subprocess.run([residc, folder / f"{name}.mlir", "--target=cuda", f"--chip={outcome.chip}", "-o", ptx], check=True)
+    try:
+        kernels = tools.assemble(ptxas, ptx, outcome.chip, cubin)
+    except RuntimeError as error:
+        outcome.mistakes.append(str(error))
+        return outcome
+    kept = next(kernel for kernel in kernels if "__registers_" in kernel.name)
+    outcome.registers = kept.registers
+    if kept.spilled or kept.stack:
+        outcome.mistakes.append(f"{kept.name} spills {kept.spilled} bytes and has {kept.stack} bytes of stack")
+    if kept.registers > get_bound(outcome):
+        outcome.mistakes.append(f"{kept.name} has {kept.registers} registers, expected at most {get_bound(outcome)}")
+    if nvdisasm:
+        text = ptx.read_text()
+        usual = folder / f"{name}-{outcome.chip}-usual.ptx"
+        usual.write_text(tools.drop_rare_branches(tools.take_kernel(text, kept.name)))
+        tools.assemble(ptxas, usual, outcome.chip, cubin)
+        outcome.instructions = tools.count_instructions(nvdisasm, cubin) / get_thread_elements(outcome)
+    return outcome
+
+
+def get_thread_elements(outcome):
+    """Columns of a thread: its chunks of 64, times its lanes of each (docs/gpu.md)."""
+    lanes, narrow = (2, 512) if outcome.element == "f32" else (4, 256)
+    lanes *= 2 if outcome.width <= narrow else 1
+    return -(-min(outcome.width, 1024) // 64) * lanes
+
+
+def describe(outcomes, yardsticks):
+    def get(norm, element, width, chip):
+        return next(o for o in outcomes if (o.norm, o.element, o.width, o.chip) == (norm, element, width, chip))
+
+    lines = ["| kernel | type | columns | registers on sm_80, sm_90, sm_100 | instructions per element | hand-written | ratio |", "|---|---|---|---|---|---|---|"]
+    for norm, element, width in dict.fromkeys((o.norm, o.element, o.width) for o in outcomes):
+        each = [get(norm, element, width, chip) for chip in CHIPS]
+        own, by_hand = each[1].instructions, yardsticks.get((norm, element, width))
+        beside = f"{by_hand:.1f} | {own / by_hand:.2f}" if by_hand and own else "|"
+        counted = f"{own:.1f}" if own else ""
+        lines.append(f"| {NORMS[norm]} | {element} | {width:,} | {', '.join(str(o.registers) for o in each)} | {counted} | {beside} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Assemble kernels for GPUs, and hold registers and spills against bounds.")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the build folder")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many kernels are assembled at a time")
+    parser.add_argument("--widths", type=lambda text: [int(width) for width in text.split(",")], default=WIDTHS, help="other widths, with commas between them")
+    parser.add_argument("--no-counts", action="store_true", help="no instructions, and no hand-written kernels")
+    parser.add_argument("--update-docs", action="store_true", help="put the results into docs/measurements/gpu-sass.md")
+    flags = parser.parse_args()
+    ptxas, nvdisasm, nvcc = (tools.find_tool(name) for name in ("ptxas", "nvdisasm", "nvcc"))
+    if not ptxas:
+        print("skipped: no ptxas was found; RESID_PTXAS names one")
+        return 0
+    if flags.no_counts:
+        nvdisasm = nvcc = None
+    elif not nvdisasm:
+        print("no instructions are counted: no nvdisasm was found; RESID_NVDISASM names one", file=sys.stderr)
+    elif not nvcc:
+        print("no hand-written kernels: no nvcc was found; RESID_NVCC names one", file=sys.stderr)
+    outcomes = [Outcome(norm, element, width, chip) for norm in NORMS for element in MOST for width in flags.widths for chip in CHIPS]
+    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
+        folder = pathlib.Path(name)
+        names = sorted({f"{o.norm}-{o.element}-{o.element}-{o.element}-{o.width}" for o in outcomes})
+        subprocess.run([sys.executable, WRITE_PROGRAM, folder, *names], check=True)
+        jobs = pool.map(lambda o: run(o, flags.build / "bin/residc", ptxas, nvdisasm if o.chip == "sm_90" else None, folder), outcomes)
+        for done, outcome in enumerate(jobs, 1):
+            for mistake in outcome.mistakes:
+                print(f"{outcome.norm} {outcome.element} {outcome.width} {outcome.chip}: {mistake}")
+            if sys.stderr.isatty():
+                print(f"\r{done} of {len(outcomes)} ", end="", file=sys.stderr, flush=True)
+        yardsticks = yardstick.count(nvcc, nvdisasm, folder, flags.widths) if nvcc and nvdisasm else {}
+    failed = sum(bool(outcome.mistakes) for outcome in outcomes)
+    version = re.search(r"release ([\d.]+)", subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout)
+    summary = f"{len(outcomes)} kernels assembled by ptxas {version[1] if version else 'of an unknown version'}: {failed} spill, or have more registers than their bound."
+    table = describe(outcomes, yardsticks)
+    print(f"\n{table}\n\n{summary}" if not flags.no_counts else summary)
+    if flags.update_docs and not failed:
+        before, rest = PAGE.read_text().split(MARKS[0])
+        PAGE.write_text(f"{before}{MARKS[0]}\n{summary}\n\n{table}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+    return 1 if failed else 0
+
+
+sys.exit(main())
