@@ -23,6 +23,7 @@
 #   make check-tsan   runs the thread pool and kernels on several threads under ThreadSanitizer (docs/robustness.md)
 #   make check-sanitizers   check-tsan, then runtime, callers and kernels under clang's other sanitizers
 #   make check-asan   check-sanitizers, then all tests with every tool built for the address and undefined-behaviour sanitizers
+#   make gpu-check-pack   a folder to carry to a machine with a GPU, which checks and measures kernels there (docs/gpu.md)
 #   make check-ptxas kernels for GPUs by NVIDIA's ptxas, without a GPU: registers, spills, instructions (docs/measurements/gpu-sass.md)
 #   make check-gpu   kernels for GPUs on an interpreter, without a GPU: bits against the CPU, some 15 minutes (docs/gpu.md)
 #   make check-valgrind   every tool under valgrind on programs of the tests, minutes each (docs/robustness.md)
@@ -31,7 +32,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-gpu check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-peers bench-docs accuracy setup configure clean check-contractions check-full
+.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-peers bench-docs accuracy setup configure clean check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -66,6 +67,10 @@ GPU_GRID ?=
 check-gpu: configure
 	cmake --build $(BUILD) --target residc resid-run resid-fake-cuda
 	python3 test/gpu/grid.py --build=$(BUILD) $(GPU_GRID)
+
+gpu-check-pack: configure
+	cmake --build $(BUILD) --target residc
+	python3 tools/gpu-check/pack.py --build=$(BUILD) $(GPU_PACK)
 
 check-ptxas: configure
 	cmake --build $(BUILD) --target residc

@@ -1,0 +1,46 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs the blocks that were packed on the first device. Usage: runner check ROWS REPEATS, or runner time MEGABYTES
+// SAMPLES, and behind these names of blocks, or none for all. Prints CSV; exit code 1 where bits differ.
+
+#include "Checks.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+static bool isChosen(const Block &block, int count, char **values) {
+  for (int i = 4; i < count; ++i)
+    if (values[i] == std::string(block.name))
+      return true;
+  return count <= 4;
+}
+
+int main(int count, char **values) {
+  std::string what = count >= 4 ? values[1] : "";
+  if (what != "check" && what != "time") {
+    std::fprintf(stderr,
+                 "expected: runner check ROWS REPEATS [BLOCK ...], or runner time MEGABYTES SAMPLES [BLOCK ...]\n");
+    return 2;
+  }
+  const Driver &driver = Driver::get();
+  driver.setCurrent(driver.retainPrimary(0));
+  int version = driver.getVersion();
+  std::printf("device,%s,%d.%d\n", driver.getName(0), version / 1000, version % 1000 / 10);
+  if (what == "time" && !driver.hasEvents()) {
+    std::fprintf(stderr, "gpu-check: expected a driver with events, but this one has none\n");
+    return 4;
+  }
+  int mistakes = 0, done = 0;
+  for (const Block &block : blocks) {
+    if (!isChosen(block, count, values))
+      continue;
+    ++done;
+    if (what == "check")
+      mistakes += check(block, std::atoll(values[2]), std::atoi(values[3]));
+    else
+      measure(block, std::atoll(values[2]) << 20, std::atoi(values[3]));
+  }
+  std::fprintf(stderr, "gpu-check: %d blocks, %d mistakes\n", done, mistakes);
+  return mistakes ? 1 : 0;
+}
