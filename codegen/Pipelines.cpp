@@ -19,6 +19,7 @@
 #include "codegen/cuda/DescribeRows.h"
 #include "codegen/cuda/DeviceModule.h"
 #include "codegen/cuda/Passes.h"
+#include "codegen/cuda/ptx/Assemble.h"
 #include "codegen/cuda/ptx/WritePTX.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/machine/CPUVariants.h"
@@ -332,9 +333,18 @@ static std::optional<CompileFailure> compileDeviceKernels(ModuleOp module, const
     return failure;
   TimingScope scope = nestTiming(options, "ptx");
   for (const cuda::Chip &chip : options.chips) {
-    result.images.push_back({chip.number, cuda::writePTX(*device.module, chip)});
-    if (result.images.back().ptx.empty())
+    std::string text = cuda::writePTX(*device.module, chip);
+    if (text.empty())
       return CompileFailure::Internal;
+    result.images.push_back({chip.number, cuda::Image::PTX, text});
+    if (options.deviceAssembler.empty())
+      continue;
+    llvm::Expected<std::string> code = cuda::assemble(options.deviceAssembler, text, chip);
+    if (!code) {
+      module.emitError("--cubin: ") << llvm::toString(code.takeError());
+      return CompileFailure::Unavailable;
+    }
+    result.images.push_back({chip.number, cuda::Image::Cubin, std::move(*code)});
   }
   return std::nullopt;
 }

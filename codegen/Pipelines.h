@@ -37,6 +37,8 @@ struct CompileOptions {
   bool packedEntries = false;
   /// The GPUs that kernels are compiled for; empty: kernels run on the CPU.
   std::vector<cuda::Chip> chips;
+  /// NVIDIA's ptxas, which makes machine code beside the PTX of each chip; empty: PTX alone.
+  std::string deviceAssembler;
   /// Called after each stage with its name, if set.
   std::function<void(llvm::StringRef stage, ModuleOp module)> afterStage;
   /// Gets what becomes of the program's row-wise ops, if set: in runResidStages and what comes after it.

@@ -5,6 +5,7 @@
 #include "tools/residc/Options.h"
 #include "tools/residc/SharedLibrary.h"
 
+#include "codegen/cuda/ptx/Assemble.h"
 #include "tools/common/Files.h"
 #include "tools/flags/CommandLine.h"
 #include "llvm/ADT/STLExtras.h"
@@ -92,8 +93,9 @@ static Error setGradients(ResidcOptions &options, const CommandLine &line) {
 /// What says which GPUs says nothing where kernels run on the CPU.
 static Error setChips(ResidcOptions &options, const CommandLine &line) {
   bool isForDevice = line.getValue(OPT_target) == "cuda";
-  if (!isForDevice && line.has(OPT_chip))
-    return makeUsageError("expected --target=cuda beside --chip, but got none");
+  for (auto [flag, name] : {std::pair(OPT_chip, "--chip"), std::pair(OPT_cubin, "--cubin")})
+    if (!isForDevice && line.has(flag))
+      return makeUsageError(Twine("expected --target=cuda beside ") + name + ", but got none");
   if (!isForDevice)
     return Error::success();
   if (line.has(OPT_mcpu) && !line.has(OPT_mtriple) && line.getValue(OPT_mcpu).contains(','))
@@ -103,6 +105,13 @@ static Error setChips(ResidcOptions &options, const CommandLine &line) {
   if (!chips)
     return makeUsageError("--chip: " + toString(chips.takeError()));
   options.chips = std::move(*chips);
+  if (!line.has(OPT_cubin))
+    return Error::success();
+  options.deviceAssembler = cuda::findAssembler();
+  if (options.deviceAssembler.empty())
+    return makeUnavailableError(
+        "--cubin is not available without NVIDIA's ptxas: expected it in PATH, or in the variable "
+        "RESID_PTXAS; without --cubin, the driver does its work");
   return Error::success();
 }
 
@@ -165,6 +174,8 @@ static Error completeOutput(ResidcOptions &options, const EmitKind *emit) {
     return makeUsageError("expected --target=cuda beside --emit=ptx, but got a CPU");
   if (options.emit.source == EmitSource::PTX && options.chips.size() > 1)
     return makeUsageError("expected one chip in --chip beside --emit=ptx, but got " + Twine(options.chips.size()));
+  if (!options.deviceAssembler.empty() && options.emit.source != EmitSource::Code)
+    return makeUsageError("expected --emit=obj beside --cubin, but got --emit=" + options.emit.name);
   if (options.emit.source == EmitSource::Shared && !options.chips.empty())
     return makeUnavailableError("shared libraries are not available for --target=cuda: expected --emit=obj, which is "
                                 "linked with the runtime library");

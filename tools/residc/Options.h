@@ -23,6 +23,8 @@ struct ResidcOptions {
   std::string triple, mcpu = "native", prefix;
   /// The GPUs that kernels are compiled for; empty: the CPU.
   std::vector<cuda::Chip> chips;
+  /// NVIDIA's ptxas, where machine code for them is wanted too.
+  std::string deviceAssembler;
   /// What the main output is.
   EmitKind emit = getEmitKinds().front();
   /// The norm placement to convert to and how; none where `to` is empty.

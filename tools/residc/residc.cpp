@@ -165,7 +165,7 @@ ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOption
     TimingScope scope = timing.nest("write code");
     SmallVector<char> bytes;
     if (options.emit.source == EmitSource::PTX)
-      code = compiled.images.front().ptx;
+      code = compiled.images.front().contents;
     else if (auto failure = writeCompiled(compiled, *targets, *options.emit.code, bytes))
       return compiled.failure.empty() ? toExitCode(*failure) : report(compiled.failure, toExitCode(*failure));
     code.append(bytes.begin(), bytes.end());
@@ -235,6 +235,7 @@ ExitCode Compiler::compile(ModuleOp module) {
   compileOptions.prefix = options.prefix;
   compileOptions.weightsStruct = options.weightsStruct;
   compileOptions.chips = options.chips;
+  compileOptions.deviceAssembler = options.deviceAssembler;
   compileOptions.timing = &timing;
   if (std::optional<std::string> mistake = findGradientMistake(module, options))
     return report(*mistake, ExitUsage);

@@ -10,8 +10,8 @@
 
 using namespace mlir::resid;
 
-/// The numbers of resid_cuda_module.version and resid_cuda_image.kind.
-static constexpr unsigned kVersion = 1, kPTX = 0;
+/// The number of resid_cuda_module.version. The kinds of images have those of resid_cuda_image.kind.
+static constexpr unsigned kVersion = 1;
 
 static llvm::GlobalVariable *addConstant(llvm::Module &module, llvm::Constant *value) {
   return new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
@@ -34,8 +34,8 @@ void cuda::addImages(llvm::Module &host, llvm::ArrayRef<Image> images, llvm::Arr
   llvm::IRBuilder<> builder(host.getContext());
   llvm::Constant *null = llvm::ConstantPointerNull::get(builder.getPtrTy());
   auto tables = llvm::map_to_vector(images, [&](const Image &image) -> llvm::Constant * {
-    return llvm::ConstantStruct::getAnon({builder.getInt32(image.chip), builder.getInt32(kPTX),
-                                          builder.getInt64(image.ptx.size() + 1), addText(host, image.ptx)});
+    return llvm::ConstantStruct::getAnon({builder.getInt32(image.chip), builder.getInt32(image.kind),
+                                          builder.getInt64(image.contents.size() + 1), addText(host, image.contents)});
   });
   auto names =
       llvm::map_to_vector(kernels, [&](const std::string &name) -> llvm::Constant * { return addText(host, name); });

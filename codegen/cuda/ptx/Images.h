@@ -13,8 +13,11 @@ namespace mlir::resid::cuda {
 
 /// The code of all kernels for one chip, and those that run its code.
 struct Image {
+  /// Text for this chip and later ones, or machine code for it and the later ones of its generation.
+  enum Kind { PTX = 0, Cubin = 1 };
   unsigned chip;
-  std::string ptx;
+  Kind kind;
+  std::string contents;
 };
 
 /// Fills in the module that host code names; without such code there is nothing to do.
