@@ -164,6 +164,8 @@ if config.debug_info:
     config.available_features.add("debug-info")
 if shutil.which("ptxas") or pathlib.Path("/usr/local/cuda/bin/ptxas").exists():
     config.available_features.add("ptxas")
+else:
+    lit_config.note("kernels for GPUs are not assembled: no ptxas was found")
 config.available_features.update(tool for tool in ("ninja", "make", "git", "zsh", "fish", "groff", "valgrind") if shutil.which(tool))
 
 config.substitutions += [
