@@ -50,7 +50,9 @@ def get_bound(outcome):
 def run(outcome, residc, ptxas, nvdisasm, folder):
     name = f"{outcome.norm}-{outcome.element}-{outcome.element}-{outcome.element}-{outcome.width}"
     ptx, cubin = folder / f"{name}-{outcome.chip}.ptx", folder / f"{name}-{outcome.chip}.cubin"
-    subprocess.run([residc, folder / f"{name}.mlir", "--target=cuda", f"--chip={outcome.chip}", "-o", ptx], check=True)
+    command = [residc, folder / f"{name}.mlir", "--target=cuda", f"--chip={outcome.chip}", "-o", ptx, "--report"]
+    report = subprocess.run(command, check=True, capture_output=True, text=True)
+    row_threads = int(re.search(r"(\d+) threads per row", report.stdout + report.stderr)[1])
     try:
         kernels = tools.assemble(ptxas, ptx, outcome.chip, cubin)
     except RuntimeError as error:
@@ -67,15 +69,8 @@ def run(outcome, residc, ptxas, nvdisasm, folder):
         usual = folder / f"{name}-{outcome.chip}-usual.ptx"
         usual.write_text(tools.drop_rare_branches(tools.take_kernel(text, kept.name)))
         tools.assemble(ptxas, usual, outcome.chip, cubin)
-        outcome.instructions = tools.count_instructions(nvdisasm, cubin) / get_thread_elements(outcome)
+        outcome.instructions = tools.count_instructions(nvdisasm, cubin) / (outcome.width / row_threads)
     return outcome
-
-
-def get_thread_elements(outcome):
-    """Columns of a thread: its chunks of 64, times its lanes of each (docs/gpu.md)."""
-    lanes, narrow = (2, 512) if outcome.element == "f32" else (4, 256)
-    lanes *= 2 if outcome.width <= narrow else 1
-    return -(-min(outcome.width, 1024) // 64) * lanes
 
 
 def describe(outcomes, yardsticks):

@@ -24,7 +24,7 @@ defm target : Value<"target", "KIND", grp_machine, "what kernels run on: cpu (de
 defm chip : Value<"chip", "NAME[,NAME...]", grp_machine,
   "GPUs to compile for with --target=cuda: sm_80 (default), sm_90 ...; a later chip runs the code\nof an earlier one">;
 def cubin : Switch<"cubin", grp_machine,
-  "with --target=cuda: machine code beside the PTX of each chip, by NVIDIA's ptxas, so that loading\nkernels takes no time">;
+  "with --target=cuda: machine code beside the PTX of each chip, by NVIDIA's ptxas, so that the driver has\nnothing to compile">;
 defm schedule : Value<"schedule", "KEY=VALUE[,...]|@FILE", grp_machine,
   "how row kernels run; no key changes a bit of the results: path=vector|scalar,\n"
   "stores=auto|plain|nontemporal, prefetch=auto|off|on, rows=auto|single|pipelined|batched,\n"

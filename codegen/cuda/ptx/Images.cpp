@@ -22,6 +22,13 @@ static llvm::GlobalVariable *addText(llvm::Module &module, llvm::StringRef text)
   return addConstant(module, llvm::ConstantDataArray::getString(module.getContext(), text, /*AddNull=*/true));
 }
 
+/// Drivers read machine code in words.
+static llvm::GlobalVariable *addImage(llvm::Module &module, llvm::StringRef contents) {
+  llvm::GlobalVariable *image = addText(module, contents);
+  image->setAlignment(llvm::Align(16));
+  return image;
+}
+
 static llvm::Constant *addTable(llvm::Module &module, llvm::ArrayRef<llvm::Constant *> elements) {
   auto *type = llvm::ArrayType::get(elements.front()->getType(), elements.size());
   return addConstant(module, llvm::ConstantArray::get(type, elements));
@@ -35,7 +42,7 @@ void cuda::addImages(llvm::Module &host, llvm::ArrayRef<Image> images, llvm::Arr
   llvm::Constant *null = llvm::ConstantPointerNull::get(builder.getPtrTy());
   auto tables = llvm::map_to_vector(images, [&](const Image &image) -> llvm::Constant * {
     return llvm::ConstantStruct::getAnon({builder.getInt32(image.chip), builder.getInt32(image.kind),
-                                          builder.getInt64(image.contents.size() + 1), addText(host, image.contents)});
+                                          builder.getInt64(image.contents.size() + 1), addImage(host, image.contents)});
   });
   auto names =
       llvm::map_to_vector(kernels, [&](const std::string &name) -> llvm::Constant * { return addText(host, name); });

@@ -188,20 +188,32 @@ void RegisterRowEmitter::emitRowStore(rows::StoreOp store) {
 
 //===------------------------------------------- phases -----------------------------------------------------------===//
 
-static bool hasPhase(Block &block) {
-  return block.walk([](rows::PhaseOp) { return WalkResult::interrupt(); }).wasInterrupted();
+/// Of a block or an operation, itself included.
+template <typename Scope> static bool hasPhase(Scope &scope) {
+  return scope.walk([](rows::PhaseOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-/// A branch with phases is for rows that hardly ever come, such as those whose squares overflow. It goes out of the way
-/// of the others.
+/// The region of a condition without phases, where the other one has some: those are for rows that hardly ever come,
+/// such as those whose squares overflow. It may be an empty one.
+static Region *getUsualRegion(scf::IfOp branch) {
+  bool isThenRare = hasPhase(*branch.thenBlock());
+  bool isElseRare = !branch.getElseRegion().empty() && hasPhase(*branch.elseBlock());
+  if (isThenRare == isElseRare)
+    return nullptr;
+  return isThenRare ? &branch.getElseRegion() : &branch.getThenRegion();
+}
+
+/// Rare branches go out of the way of the others.
 void RegisterRowEmitter::expectOtherBranch(Block &block) {
-  auto branch = dyn_cast<scf::IfOp>(builder.getInsertionBlock()->getParentOp());
-  if (!branch || !hasPhase(block))
+  auto from = dyn_cast<scf::IfOp>(block.getParentOp());
+  Region *usual = from ? getUsualRegion(from) : nullptr;
+  if (!usual || usual == block.getParent())
     return;
+  auto branch = cast<scf::IfOp>(builder.getInsertionBlock()->getParentOp());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(branch);
-  bool isElse = block.getParent()->getRegionNumber() == 1;
-  Value expected = arith::ConstantIntOp::create(builder, branch.getLoc(), builder.getI1Type(), isElse);
+  Value expected =
+      arith::ConstantIntOp::create(builder, branch.getLoc(), builder.getI1Type(), usual == &from.getThenRegion());
   branch.getConditionMutable().assign(
       LLVM::ExpectOp::create(builder, branch.getLoc(), branch.getCondition(), expected));
 }
@@ -216,16 +228,6 @@ void RegisterRowEmitter::emitBranch(Block &block) {
     if (store.getColumn())
       kept.erase(store.getRow());
   });
-}
-
-/// The region of a condition without phases, where the other one has some: nearly all rows take it.
-static Region *getUsualRegion(scf::IfOp branch) {
-  if (branch.getElseRegion().empty())
-    return nullptr;
-  bool isThenRare = hasPhase(*branch.thenBlock()), isElseRare = hasPhase(*branch.elseBlock());
-  if (isThenRare == isElseRare)
-    return nullptr;
-  return isThenRare ? &branch.getElseRegion() : &branch.getThenRegion();
 }
 
 /// What a phase uses of conditions that are constants for nearly all rows, such as the scale of rows that overflow: the
@@ -251,7 +253,7 @@ static SmallVector<std::pair<OpResult, Value>> findUsualConstants(rows::PhaseOp 
 
 static bool isLastPhase(rows::PhaseOp phase) {
   for (Operation *next = phase->getNextNode(); next; next = next->getNextNode())
-    if (next->walk([](rows::PhaseOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    if (hasPhase(*next))
       return false;
   return isa<rows::KernelOp>(phase->getParentOp());
 }
@@ -367,12 +369,12 @@ bool RegisterRowEmitter::hasPairedForm(arith::TruncFOp truncation) {
 /// that type has the same bits: f32 has more than twice their digits, so rounding to f32 before changes nothing.
 static std::optional<std::pair<Value, Value>> findNarrowTerms(arith::TruncFOp truncation) {
   auto sum = truncation.getIn().getDefiningOp<arith::AddFOp>();
-  auto low = sum ? sum.getLhs().getDefiningOp<arith::ExtFOp>() : nullptr;
-  auto high = sum ? sum.getRhs().getDefiningOp<arith::ExtFOp>() : nullptr;
+  auto left = sum ? sum.getLhs().getDefiningOp<arith::ExtFOp>() : nullptr;
+  auto right = sum ? sum.getRhs().getDefiningOp<arith::ExtFOp>() : nullptr;
   Type type = truncation.getType();
-  if (!low || !high || low.getIn().getType() != type || high.getIn().getType() != type)
+  if (!left || !right || left.getIn().getType() != type || right.getIn().getType() != type)
     return std::nullopt;
-  return std::make_pair(low.getIn(), high.getIn());
+  return std::make_pair(left.getIn(), right.getIn());
 }
 
 void RegisterRowEmitter::roundPairs(arith::TruncFOp truncation) {
