@@ -35,6 +35,8 @@ kernels::PlanDescription cuda::describeKernel(Operation *kernel, const Chip &chi
     plan.decisions.push_back(describe("lanes", registers->lanes, "columns per access"));
     plan.decisions.push_back(
         describe("kept_rows", registers->keptRows, registers->keptRows == 1 ? "row kept" : "rows kept"));
+    if (registers->sums > 0)
+      plan.decisions.push_back(describe("kept_sums", registers->sums, registers->sums == 1 ? "sum kept" : "sums kept"));
     plan.decisions.push_back(describe("kept_registers", registers->keptRegisters, "registers per thread for them"));
   }
   plan.decisions.push_back(describe("phases", phases, "phases"));

@@ -18,8 +18,8 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
     (SumOrder.h): a lane's chain stays in one thread, and butterflies add up the 64 lanes. Phases read memory again.
     Blocks of four warps take rows in turn.
 
-    Sums down the rows are two functions: one runs groups of rows, a warp each, and leaves a sum per group; the other one
-    adds those up in f64. There are no atomics, so that the order is fixed.
+    Sums down the rows are two functions: one runs groups of rows, each by the threads of a row, and leaves a sum per
+    group; the other one adds those up in f64. There are no atomics, so that the order is fixed.
 
     Copies and fills of whole arrays become calls of `resid_cuda_copy_v1` and `resid_cuda_fill_v1`. What else touches
     memory is an error that names the op: linear layers, attention, other linalg, loads and stores.

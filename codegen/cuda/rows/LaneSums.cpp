@@ -178,6 +178,12 @@ SmallVector<Value> LaneSums::addInOneWarp(rows::PhaseOp phase, int64_t reduction
   return results;
 }
 
+void LaneSums::beginRow() {
+  phases = 0;
+  if (areas > 0 && !addsInOneWarp())
+    NVVM::Barrier0Op::create(builder, memory.getLoc());
+}
+
 /// Each span leaves its lanes in shared memory.
 SmallVector<Value> LaneSums::reduceSpans(rows::PhaseOp phase, ArrayRef<Lanes> lanes) {
   Location loc = phase.getLoc();

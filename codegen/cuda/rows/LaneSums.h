@@ -34,6 +34,9 @@ public:
 
   LaneSums(OpBuilder &builder, const RegisterPlan &plan, const RowThread &thread, rows::KernelOp kernel);
 
+  /// Before each row of a loop: who reads what the row before left in shared memory has to be done.
+  void beginRow();
+
   /// The reductions of a phase, of f32: one value for each, in all threads.
   SmallVector<Value> reduce(rows::PhaseOp phase, ArrayRef<Lanes> lanes);
 

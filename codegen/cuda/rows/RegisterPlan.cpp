@@ -16,8 +16,12 @@ using namespace mlir::resid::cuda;
 
 /// Columns of the widest row: one span has at most 32 threads of two lanes, and a block of threads has 1,024.
 static constexpr int64_t kMostColumns = 32768;
-/// Of the 255 registers that a thread may have, what rows may take; the rest is for addresses, lanes and a phase.
-static constexpr int64_t kMostKeptRegisters = 96;
+/// What a thread may have on every chip, and the threads of a block together.
+static constexpr int64_t kMostThreadRegisters = 255, kBlockRegisters = 65536;
+/// What addresses, lanes and a phase take at least.
+static constexpr int64_t kOtherRegisters = 32;
+/// What rows may take, and rows with sums down the rows: those would go through memory for every row else.
+static constexpr int64_t kMostKeptRegisters = 96, kMostKeptRegistersWithSums = 160;
 /// Operations in the bodies of phases, times the columns of a thread, up to which code is unrolled.
 static constexpr int64_t kMostOperations = 16384;
 /// Threads of a block that has several rows.
@@ -66,6 +70,8 @@ struct Work {
   int64_t widestBytes = 1;
   /// Bytes of an element, of rows that more than one phase uses.
   SmallVector<int64_t> keptBytes;
+  /// Sums down the rows, of f32.
+  int64_t sums = 0;
   int64_t operations = 0;
 };
 
@@ -79,7 +85,10 @@ static bool isPlaceSimple(Operation *op) {
       parent = parent->getParentOp();
     return isa<rows::KernelOp>(parent);
   }
-  bool isAccess = isa<rows::RandomHalfOp, rows::AccumulateOp>(op);
+  // A sum leaves the loop over rows in registers, so that its terms stand in every row.
+  if (isa<rows::AccumulateOp>(op))
+    return isa<rows::PhaseOp>(op->getParentOp()) && isa<rows::KernelOp>(op->getParentOp()->getParentOp());
+  bool isAccess = isa<rows::RandomHalfOp>(op);
   if (auto load = dyn_cast<rows::LoadOp>(op))
     isAccess = bool(load.getColumn());
   if (auto store = dyn_cast<rows::StoreOp>(op))
@@ -105,6 +114,8 @@ static Work collectWork(rows::KernelOp kernel) {
     if (store && store.getColumn())
       users[store.getRow()].insert(op->getParentOp());
   });
+  for (unsigned i = 0; i < kernel.getInputs().size() + kernel.getInits().size(); ++i)
+    work.sums += kernel.isAccumulated(i);
   for (auto &[row, phases] : users) {
     auto argument = dyn_cast<BlockArgument>(row);
     if (argument && !isOwnRow(kernel, argument.getArgNumber() - 1))
@@ -131,20 +142,27 @@ static bool hasWholeWarps(const RegisterPlan &plan) {
   return plan.getSpans() == 1 || plan.getRowThreads() % warpThreads == 0;
 }
 
+/// What is left for rows and sums of the registers that a thread may have.
+static int64_t countFreeRegisters(const RegisterPlan &plan) {
+  int64_t most = std::min(kMostThreadRegisters, kBlockRegisters / plan.getBlockThreads());
+  return std::min(plan.sums > 0 ? kMostKeptRegistersWithSums : kMostKeptRegisters, most - kOtherRegisters);
+}
+
 std::optional<RegisterPlan> RegisterPlan::choose(rows::KernelOp kernel) {
   std::optional<int64_t> width = getWidth(kernel);
-  if (!width || *width < rows::kLanes || *width > kMostColumns || kernel.hasAccumulated())
+  if (!width || *width < rows::kLanes || *width > kMostColumns)
     return std::nullopt;
   int64_t end = *width % rows::kBlockColumns;
   Work work = collectWork(kernel);
   if (!work.isSimple || (end > 0 && end < rows::kLanes))
     return std::nullopt;
   for (int64_t lanes = chooseLanes(*width, work); lanes >= 2; lanes /= 2) {
-    RegisterPlan plan{*width, lanes, int64_t(work.keptBytes.size()), 0};
+    RegisterPlan plan{*width, lanes, int64_t(work.keptBytes.size()), work.sums, 0};
     int64_t columns = plan.getChunks() * lanes;
+    plan.keptRegisters = work.sums * columns;
     for (int64_t bytes : work.keptBytes)
       plan.keptRegisters += llvm::divideCeil(columns * bytes, kRegisterBytes);
-    if (*width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= kMostKeptRegisters &&
+    if (*width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= countFreeRegisters(plan) &&
         columns * work.operations <= kMostOperations)
       return plan;
   }

@@ -21,11 +21,13 @@ struct RegisterPlan {
   int64_t lanes;
   /// Rows whose elements stay in registers from one phase to the next.
   int64_t keptRows;
-  /// Registers of a thread that those take.
+  /// Sums down the rows, whose terms of a chain of rows are added up in registers.
+  int64_t sums;
+  /// Registers of a thread that rows and sums take.
   int64_t keptRegisters;
 
   /// Nothing where a kernel needs the looped emitter: its width is open, below 64 or above 32,768, no multiple of its
-  /// lanes, or ends in a span with less than a chunk; it has f64 or sums down the rows; or too much would be kept.
+  /// lanes, or ends in a span with less than a chunk; it has f64; or too much would be kept.
   static std::optional<RegisterPlan> choose(rows::KernelOp kernel);
 
   int64_t getSpans() const { return llvm::divideCeil(width, rows::kBlockColumns); }

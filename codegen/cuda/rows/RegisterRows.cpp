@@ -31,11 +31,12 @@ static Type getElementType(Value row) { return cast<rows::RowType>(row.getType()
 
 void RegisterRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
   this->kernel = kernel;
+  kept.clear();
   beginRow(kernel, row);
   Location loc = kernel.getLoc();
   for (unsigned i = 0; i < addresses.operands.size(); ++i) {
     Value argument = kernel.getRowArgument(i);
-    if (kernel.isAlongColumns(i))
+    if (kernel.isAlongColumns(i) && !kernel.isAccumulated(i))
       firsts[argument] = getElementAddress(builder, loc, rows::getMemoryType(getElementType(argument)),
                                            getRowPointer(argument), thread.column);
   }
@@ -272,10 +273,13 @@ Value RegisterRowEmitter::emitIsRare(Location loc, ArrayRef<std::pair<OpResult, 
   return isRare;
 }
 
-/// The last phase, which writes the results, stands in the code twice where nearly all rows have constants in it.
+static bool addsDownRows(rows::PhaseOp phase) { return !phase.getBody().getOps<rows::AccumulateOp>().empty(); }
+
+/// The last phase, which writes the results, stands in the code twice where nearly all rows have constants in it. Sums
+/// down the rows would have to leave both.
 void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
   SmallVector<std::pair<OpResult, Value>> constants;
-  if (phase.getResults().empty() && isLastPhase(phase))
+  if (phase.getResults().empty() && isLastPhase(phase) && !addsDownRows(phase))
     constants = findUsualConstants(phase);
   if (constants.empty())
     return emitWholePhase(phase);
@@ -412,77 +416,11 @@ void RegisterRowEmitter::emitColumnOperation(Operation *op) {
   } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
     Type memory = rows::getMemoryType(getElementType(store.getRow()));
     kept[store.getRow()][getPlace()] = toMemory(builder, loc, state.mapping.lookup(store.getValue()), memory);
+  } else if (auto term = dyn_cast<rows::AccumulateOp>(op)) {
+    Value &sum = terms[term.getRow()][getPlace()];
+    sum = arith::AddFOp::create(builder, loc, sum, state.mapping.lookup(term.getValue()));
   } else {
     auto half = cast<rows::RandomHalfOp>(op);
     state.mapping.map(half.getResult(), getRandomHalf(half));
   }
-}
-
-//===------------------------------------------- random numbers ---------------------------------------------------===//
-
-/// What `choose` gives for the thread's number among those that share a call of the generator.
-Value RegisterRowEmitter::chooseByNeighbour(Location loc, function_ref<Value(int64_t)> choose) {
-  Type i32 = builder.getI32Type();
-  auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, loc, i32, value); };
-  Value number = arith::TruncIOp::create(builder, loc, i32, thread.thread);
-  number = arith::AndIOp::create(builder, loc, number, constant(getNeighbours() - 1));
-  Value chosen = choose(0);
-  for (int64_t i = 1; i < getNeighbours(); ++i) {
-    Value isNumber = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, constant(i));
-    chosen = arith::SelectOp::create(builder, loc, isNumber, choose(i), chosen);
-  }
-  return chosen;
-}
-
-/// The columns of a thread in a chunk belong to one call of the generator, which its neighbours need too. So each of
-/// them makes the call for another chunk, and they hand the words to each other: neighbour i has those of chunk
-/// `chunk` + i, and gives neighbour j the words of its columns.
-void RegisterRowEmitter::shareRandomWords(rows::RandomHalfOp half) {
-  Location loc = half.getLoc();
-  int64_t neighbours = getNeighbours(), words = plan.lanes / 2;
-  Value number = arith::AndIOp::create(builder, loc, thread.thread, constantI64(builder, loc, neighbours - 1));
-  Value own =
-      arith::AddIOp::create(builder, loc, thread.column,
-                            arith::MulIOp::create(builder, loc, number, constantI64(builder, loc, rows::kLanes)));
-  own = arith::AddIOp::create(builder, loc, own, constantI64(builder, loc, chunk * rows::kLanes));
-  SmallVector<Value, 4> all = emitCall(half, own);
-  // What came over each distance: the words for chunk `chunk` + (the thread's number ^ distance).
-  SmallVector<SmallVector<Value, 4>> came(neighbours);
-  for (int64_t distance = 0; distance < neighbours; ++distance)
-    for (int64_t word = 0; word < words; ++word) {
-      Value given = chooseByNeighbour(loc, [&](int64_t i) { return all[(i ^ distance) * words + word]; });
-      came[distance].push_back(distance == 0 ? given : exchange(builder, given, distance, thread.mask));
-    }
-  for (int64_t i = 0; i < neighbours; ++i)
-    for (int64_t word = 0; word < words; ++word)
-      random[{half, chunk + i}].push_back(
-          chooseByNeighbour(loc, [&](int64_t neighbour) { return came[neighbour ^ i][word]; }));
-}
-
-SmallVector<Value, 4> RegisterRowEmitter::emitCall(rows::RandomHalfOp half, Value ofColumn) {
-  Location loc = half.getLoc();
-  SmallVector<Value, 4> counter = counterOf(half, arithmetic::emitCounterOf(builder, loc, ofColumn));
-  return arithmetic::emitPhilox(builder, loc, counter, state.mapping.lookup(half.getSeed()));
-}
-
-Value RegisterRowEmitter::getRandomHalf(rows::RandomHalfOp half) {
-  Location loc = half.getLoc();
-  Type i32 = builder.getI32Type();
-  auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, loc, i32, value); };
-  int64_t words = plan.lanes / 2;
-  if (!random.contains({half, chunk})) {
-    // The last chunks may be too few for all neighbours.
-    if (chunk + getNeighbours() <= plan.getChunks()) {
-      shareRandomWords(half);
-    } else {
-      SmallVector<Value, 4> all = emitCall(half, column);
-      for (int64_t word = 0; word < words; ++word)
-        random[{half, chunk}].push_back(
-            chooseByNeighbour(loc, [&](int64_t neighbour) { return all[neighbour * words + word]; }));
-    }
-  }
-  Value word = random[{half, chunk}][lane / 2];
-  if (lane % 2 == 1)
-    return arith::ShRUIOp::create(builder, loc, word, constant(16));
-  return arith::AndIOp::create(builder, loc, word, constant(0xFFFF));
 }

@@ -20,13 +20,16 @@ public:
       : RowEmitter(builder, entry, addresses, mapping, kernels::Alignment::Element), plan(plan), thread(thread),
         sums(sums) {}
 
-  /// All of row `row` (i64).
-  void emitRow(rows::KernelOp kernel, Value row);
-
-private:
   /// One value per column of the thread, chunk by chunk, as it is in memory.
   using Columns = SmallVector<Value>;
 
+  /// All of row `row` (i64).
+  void emitRow(rows::KernelOp kernel, Value row);
+
+  /// What a sum down the rows is so far, by the kernel's argument. A row adds its terms to it.
+  Columns &getTerms(Value row) { return terms[row]; }
+
+private:
   void emitPhase(rows::PhaseOp phase) override;
   void emitColumnOperation(Operation *op) override;
   void emitRowStore(rows::StoreOp store) override;
@@ -72,6 +75,8 @@ private:
   DenseMap<Value, Columns> kept;
   /// The chunk at hand of rows that all rows share, which are not kept, by the row.
   DenseMap<Value, Columns> shared;
+  /// Sums down the rows, by the kernel's argument.
+  DenseMap<Value, Columns> terms;
   /// The words of random numbers, for chunks of the phase at hand.
   DenseMap<std::pair<Operation *, int64_t>, SmallVector<Value, 4>> random;
   /// What the operations of the phase have become, and the columns (i64), by the lane.

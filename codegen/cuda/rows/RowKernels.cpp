@@ -7,8 +7,7 @@
 #include "codegen/cuda/Launch.h"
 #include "codegen/cuda/Passes.h"
 #include "codegen/cuda/rows/LoopedRows.h"
-#include "codegen/cuda/rows/RegisterRows.h"
-#include "codegen/cuda/rows/SumKernels.h"
+#include "codegen/cuda/rows/RegisterSums.h"
 #include "codegen/rows/ElementMemory.h"
 #include "codegen/rows/RowPartition.h"
 
@@ -81,21 +80,31 @@ static void emitResults(OpBuilder &builder, KernelBody &body, rows::KernelOp ker
   SumKernels(builder, kernel, body.addresses).emitResults(first);
 }
 
-/// The last argument is the number of rows. A block of threads has its own rows: all are there where it has one.
+/// The last argument is the number of rows. A block of threads has its own rows, or groups of rows where there are sums
+/// down the rows: all of its threads are there where it has one.
 static void emitRegisterRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel, const RegisterPlan &plan) {
   Location loc = kernel.getLoc();
   RowThread thread(builder, loc, plan);
-  LaneSums sums(builder, plan, thread, kernel);
+  LaneSums lanes(builder, plan, thread, kernel);
   Value block = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
                                        NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type()));
   Value first = arith::MulIOp::create(builder, loc, block, constantI64(builder, loc, plan.getBlockRows()));
-  Value row = arith::AddIOp::create(builder, loc, first, thread.row);
-  RegisterRowEmitter emitter(builder, body.entry, body.addresses, body.mapping, plan, thread, sums);
+  Value unit = arith::AddIOp::create(builder, loc, first, thread.row), units = body.getArgumentFromEnd(1);
+  RegisterRowEmitter emitter(builder, body.entry, body.addresses, body.mapping, plan, thread, lanes);
+  bool hasSums = kernel.hasAccumulated();
+  if (hasSums)
+    units = rows::RowPartition::create(builder, loc, body.addresses.rows).groups;
+  auto emitUnit = [&] {
+    if (hasSums)
+      RegisterSums(builder, kernel, body.addresses, plan, thread).emitGroup(emitter, lanes, unit);
+    else
+      emitter.emitRow(kernel, unit);
+  };
   if (plan.getBlockRows() == 1)
-    return emitter.emitRow(kernel, row);
-  Value isRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, row, body.getArgumentFromEnd(1));
-  scf::IfOp::create(builder, loc, isRow, [&](OpBuilder &, Location) {
-    emitter.emitRow(kernel, row);
+    return emitUnit();
+  Value isUnit = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, unit, units);
+  scf::IfOp::create(builder, loc, isUnit, [&](OpBuilder &, Location) {
+    emitUnit();
     scf::YieldOp::create(builder, loc);
   });
 }
@@ -105,21 +114,24 @@ static Value emitIsAligned(OpBuilder &builder, KernelUse &use, const RegisterPla
   Location loc = use.kernel.getLoc();
   Type i64 = builder.getI64Type();
   Value bits = constantI64(builder, loc, 0);
+  auto add = [&](Value bytes, int64_t accessBytes) {
+    Value mostRest = constantI64(builder, loc, accessBytes - 1);
+    bits = arith::OrIOp::create(builder, loc, bits, arith::AndIOp::create(builder, loc, bytes, mostRest));
+  };
   for (unsigned i = 0; i < use.addresses.operands.size(); ++i) {
-    if (!use.kernel.isAlongColumns(i))
+    if (!use.kernel.isAlongColumns(i) || use.kernel.isAccumulated(i))
       continue;
     const OperandAddress &operand = use.addresses.operands[i];
-    Value mostRest = constantI64(builder, loc, plan.getAccessBytes(operand.elementType) - 1);
+    int64_t accessBytes = plan.getAccessBytes(operand.elementType);
     Value elementBytes = constantI64(builder, loc, rows::getElementBytes(operand.elementType));
-    auto add = [&](Value bytes) {
-      bits = arith::OrIOp::create(builder, loc, bits, arith::AndIOp::create(builder, loc, bytes, mostRest));
-    };
-    add(LLVM::PtrToIntOp::create(builder, loc, i64, operand.pointer));
+    add(LLVM::PtrToIntOp::create(builder, loc, i64, operand.pointer), accessBytes);
     if (operand.linearStride)
-      add(arith::MulIOp::create(builder, loc, operand.linearStride, elementBytes));
+      add(arith::MulIOp::create(builder, loc, operand.linearStride, elementBytes), accessBytes);
     for (auto [dimension, stride] : operand.strides)
-      add(arith::MulIOp::create(builder, loc, stride, elementBytes));
+      add(arith::MulIOp::create(builder, loc, stride, elementBytes), accessBytes);
   }
+  if (use.addresses.scratch)
+    add(LLVM::PtrToIntOp::create(builder, loc, i64, use.addresses.scratch), kSumAccessBytes);
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, constantI64(builder, loc, 0));
 }
 
@@ -146,20 +158,26 @@ void RowKernels::outline(KernelFunctions &functions) {
          plan->getBlockThreads());
 }
 
-/// Rows that are aligned go to the kernel that keeps them in registers, others to the one that takes any.
-LogicalResult RowKernels::emitLaunchOfEither(Call &call, const RegisterPlan &plan, Value loopedBlocks,
-                                             ArrayRef<Value> arguments) {
+/// Rows that are aligned go to the kernel that keeps them in registers, others to the one that takes any. Both have as
+/// many units, which are rows or groups of rows.
+LogicalResult RowKernels::emitRowLaunch(Call &call, Value units, ArrayRef<Value> arguments) {
   OpBuilder builder(call.use.kernel);
   Location loc = call.use.kernel.getLoc();
   int64_t number = numbers[call.functions];
-  Value rowsOfBlock = constantI64(builder, loc, plan.getBlockRows());
-  Value blocks = arith::CeilDivSIOp::create(builder, loc, call.use.addresses.rows, rowsOfBlock);
-  auto either = scf::IfOp::create(builder, loc, emitIsAligned(builder, call.use, plan), /*withElseRegion=*/true);
+  auto countBlocks = [&](int64_t unitsOfBlock) -> Value {
+    return arith::CeilDivSIOp::create(builder, loc, units, constantI64(builder, loc, unitsOfBlock));
+  };
+  Launch looped{number, countBlocks(kBlockWarps), kBlockWarps * kWarpThreads, /*sharedBytes=*/0, arguments};
+  std::optional<RegisterPlan> plan = RegisterPlan::choose(call.use.kernel);
+  if (!plan)
+    return launchKernel(call.use.kernel, call.use.enclosing, looped);
+  int64_t registers = number + (call.use.kernel.hasAccumulated() ? 2 : 1);
+  Value blocks = countBlocks(plan->getBlockRows());
+  auto either = scf::IfOp::create(builder, loc, emitIsAligned(builder, call.use, *plan), /*withElseRegion=*/true);
   if (failed(launchKernel(either.thenYield(), call.use.enclosing,
-                          {number + 1, blocks, plan.getBlockThreads(), /*sharedBytes=*/0, arguments})))
+                          {registers, blocks, plan->getBlockThreads(), /*sharedBytes=*/0, arguments})))
     return failure();
-  return launchKernel(either.elseYield(), call.use.enclosing,
-                      {number, loopedBlocks, kBlockWarps * kWarpThreads, /*sharedBytes=*/0, arguments});
+  return launchKernel(either.elseYield(), call.use.enclosing, looped);
 }
 
 LogicalResult RowKernels::emitLaunches(Call &call) {
@@ -171,23 +189,18 @@ LogicalResult RowKernels::emitLaunches(Call &call) {
   bool hasSums = call.use.kernel.hasAccumulated();
   if (hasSums)
     units = rows::RowPartition::create(builder, loc, rows).groups;
-  Value blocks = arith::CeilDivSIOp::create(builder, loc, units, constantI64(builder, loc, kBlockWarps));
-  int64_t number = numbers[call.functions];
-  if (std::optional<RegisterPlan> plan = RegisterPlan::choose(call.use.kernel))
-    return emitLaunchOfEither(call, *plan, blocks, arguments);
-  if (failed(launchKernel(call.use.kernel, call.use.enclosing,
-                          {number, blocks, kBlockWarps * kWarpThreads, /*sharedBytes=*/0, arguments})))
+  if (failed(emitRowLaunch(call, units, arguments)))
     return failure();
   if (!hasSums)
     return success();
   // Without rows, results stay as they are.
   Value none = constantI64(builder, loc, 0);
   Value hasRows = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, rows, none);
-  blocks =
+  Value blocks =
       arith::CeilDivSIOp::create(builder, loc, call.use.addresses.width, constantI64(builder, loc, kResultColumns));
   blocks = arith::SelectOp::create(builder, loc, hasRows, blocks, none);
   return launchKernel(call.use.kernel, call.use.enclosing,
-                      {number + 1, blocks, kResultThreads, /*sharedBytes=*/0, arguments});
+                      {numbers[call.functions] + 1, blocks, kResultThreads, /*sharedBytes=*/0, arguments});
 }
 
 LogicalResult RowKernels::emit() {

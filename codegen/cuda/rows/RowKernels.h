@@ -33,7 +33,7 @@ private:
   /// Makes the function that runs rows, and for sums down the rows that of their results behind it.
   void outline(kernels::KernelFunctions &functions);
   LogicalResult emitLaunches(Call &call);
-  LogicalResult emitLaunchOfEither(Call &call, const RegisterPlan &plan, Value loopedBlocks, ArrayRef<Value> arguments);
+  LogicalResult emitRowLaunch(Call &call, Value units, ArrayRef<Value> arguments);
   void mark(func::FuncOp function, int64_t threads);
 
   SymbolTable &symbols;

@@ -45,7 +45,7 @@ void SumKernels::store(Value value, Value pointer, Value index) {
 //===------------------------------------------- groups -----------------------------------------------------------===//
 
 /// Where the three levels of a group lie; terms are added to the lowest one.
-void SumKernels::chooseGroup(LoopedRowEmitter &emitter, Value group) {
+void SumKernels::chooseGroup(RowEmitter &emitter, Value group) {
   for (Sum &sum : sums) {
     sum.levels.clear();
     Value first = arith::MulIOp::create(builder, loc, group, constant(rows::GroupMemory::kLevels));
@@ -82,8 +82,18 @@ void SumKernels::addUp(Value thread, unsigned from, unsigned to, Value isFirst) 
   });
 }
 
-void SumKernels::emitGroup(LoopedRowEmitter &emitter, Value thread, Value group) {
-  chooseGroup(emitter, group);
+SmallVector<Value> SumKernels::emitLoop(Value low, Value high, int64_t step, ValueRange first,
+                                        function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto emitBody = [&](OpBuilder &, Location, Value index, ValueRange carried) {
+    scf::YieldOp::create(builder, loc, body(index, carried));
+  };
+  auto rolled = scf::ForOp::create(builder, loc, low, high, constant(step), first, emitBody);
+  setUnrolling(rolled, 1);
+  return SmallVector<Value>(rolled.getResults());
+}
+
+void SumKernels::emitChains(Value group, function_ref<void(Value, Value)> emitChain,
+                            function_ref<void(unsigned, unsigned, Value)> addUp) {
   Value low = arith::MulIOp::create(builder, loc, group, partition.groupRows);
   auto least = [&](Value begin, Value count, Value end) -> Value {
     return arith::MinSIOp::create(builder, loc, arith::AddIOp::create(builder, loc, begin, count), end);
@@ -91,30 +101,33 @@ void SumKernels::emitGroup(LoopedRowEmitter &emitter, Value thread, Value group)
   auto isFirst = [&](Value begin, Value first) -> Value {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, begin, first);
   };
-  auto loop = [&](Value first, Value end, int64_t step, function_ref<void(Value)> body) {
-    auto rolled = scf::ForOp::create(builder, loc, first, end, constant(step), ValueRange(),
-                                     [&](OpBuilder &, Location, Value index, ValueRange) {
-                                       body(index);
-                                       scf::YieldOp::create(builder, loc);
-                                     });
-    setUnrolling(rolled, 1);
-  };
   Value high = least(low, partition.groupRows, partition.rows);
-  loop(low, high, rows::kBlockRows, [&](Value block) {
+  emitLoop(low, high, rows::kBlockRows, {}, [&](Value block, ValueRange) -> SmallVector<Value> {
     Value blockEnd = least(block, constant(rows::kBlockRows), high);
-    loop(block, blockEnd, rows::kChainRows, [&](Value chain) {
-      emitPass(thread, [&](const Sum &sum, Value column) {
-        Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sum.type));
-        store(zero, sum.levels[0], column);
-      });
-      loop(chain, least(chain, constant(rows::kChainRows), blockEnd), 1, [&](Value row) {
-        emitter.beginRow(kernel, row);
-        emitter.emitBlock(kernel.getBody().front());
-      });
-      addUp(thread, /*from=*/0, /*to=*/1, isFirst(chain, block));
+    emitLoop(block, blockEnd, rows::kChainRows, {}, [&](Value chain, ValueRange) -> SmallVector<Value> {
+      emitChain(chain, least(chain, constant(rows::kChainRows), blockEnd));
+      addUp(/*from=*/0, /*to=*/1, isFirst(chain, block));
+      return {};
     });
-    addUp(thread, /*from=*/1, /*to=*/2, isFirst(block, low));
+    addUp(/*from=*/1, /*to=*/2, isFirst(block, low));
+    return {};
   });
+}
+
+void SumKernels::emitGroup(LoopedRowEmitter &emitter, Value thread, Value group) {
+  chooseGroup(emitter, group);
+  auto emitChain = [&](Value first, Value end) {
+    emitPass(thread, [&](const Sum &sum, Value column) {
+      Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sum.type));
+      store(zero, sum.levels[0], column);
+    });
+    emitLoop(first, end, 1, {}, [&](Value row, ValueRange) -> SmallVector<Value> {
+      emitter.beginRow(kernel, row);
+      emitter.emitBlock(kernel.getBody().front());
+      return {};
+    });
+  };
+  emitChains(group, emitChain, [&](unsigned from, unsigned to, Value isFirst) { addUp(thread, from, to, isFirst); });
 }
 
 //===------------------------------------------- results ----------------------------------------------------------===//

@@ -25,7 +25,7 @@ public:
   /// The results in the columns from `first` (i64) on, by the threads of a block. There is at least one row.
   void emitResults(Value first);
 
-private:
+protected:
   /// One sum: the kernel's operand, the type of its terms, and its memory (rows::GroupMemory).
   struct Sum {
     unsigned operand;
@@ -35,7 +35,14 @@ private:
     SmallVector<Value, 3> levels = {};
   };
 
-  void chooseGroup(LoopedRowEmitter &emitter, Value group);
+  void chooseGroup(kernels::RowEmitter &emitter, Value group);
+  /// A loop that stays one.
+  SmallVector<Value> emitLoop(Value low, Value high, int64_t step, ValueRange first,
+                              function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  /// The chains of a group: `emitChain` runs the rows from one on to another and leaves their sums in level 0, and
+  /// `addUp` adds a level to the next one, or moves it there.
+  void emitChains(Value group, function_ref<void(Value, Value)> emitChain,
+                  function_ref<void(unsigned, unsigned, Value)> addUp);
   /// Calls `body` for the columns of a thread, of all sums.
   void emitPass(Value thread, function_ref<void(const Sum &, Value column)> body);
   /// to += from, or to = from where `isFirst` (i1) holds.

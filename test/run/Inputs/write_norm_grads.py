@@ -1,8 +1,8 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# write_norm_grads.py FOLDER: a program for each kind of norm, shape and mixture of types: widths of a tail, of more than a
+# write_norm_grads.py FOLDER [registers]: a program for each kind of norm, shape and mixture of types: widths of a tail, of more than a
 # block of the ordered sum and of one column, several normalised dimensions, with and without gamma and the gradient of the
-# sum; hard rows. Its function `forward` gives the statistics, `backward` is the backward op. The list of cases goes to standard output:
+# sum; hard rows; or those that stay in registers on GPUs. Its function `forward` gives the statistics, `backward` is the backward op. The list of cases goes to standard output:
 # number;arguments of forward;arguments of backward;results of backward;further numbers of threads.
 import random as numbers
 import sys
@@ -30,6 +30,20 @@ cases = [
     ("rms", "6x77", 1, "f32", "f32", "f32", True, ""),
     ("rms", "6x2", 1, "bf16", "bf16", "bf16", False, ""),
 ]
+# One group of rows and several, groups that are not whole, several rows in a block of threads, one span and several, a
+# last span that is not whole, and eight spans, which one warp adds up.
+cases_in_registers = [
+    ("layer", "9x768", 1, "f32", "f32", "f32", True, ""),
+    ("rms", "70x256", 1, "bf16", "bf16", "bf16", True, ""),
+    ("rms", "601x64", 1, "f32", "f32", "f32", False, ""),
+    ("layer", "17x2048", 1, "bf16", "bf16", "f32", True, ""),
+    ("layer", "6x1100", 1, "f32", "f32", "f32", True, "zero_centered_gamma"),
+    ("rms", "11x4096", 1, "f32", "f32", "f32", True, ""),
+    ("layer", "9x8192", 1, "f32", "f32", "f32", True, ""),
+    ("layer", "10x1024", 1, "f16", "f16", "f16", False, ""),
+]
+if sys.argv[2:] == ["registers"]:
+    cases = cases_in_registers
 
 
 def write_hard_rows(columns):

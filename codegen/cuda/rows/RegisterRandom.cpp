@@ -1,0 +1,79 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Random numbers of rows that stay in registers: neighbouring threads share the calls of the generator.
+
+#include "codegen/cuda/rows/RegisterRows.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::kernels;
+
+/// What `choose` gives for the thread's number among those that share a call of the generator.
+Value RegisterRowEmitter::chooseByNeighbour(Location loc, function_ref<Value(int64_t)> choose) {
+  Type i32 = builder.getI32Type();
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, loc, i32, value); };
+  Value number = arith::TruncIOp::create(builder, loc, i32, thread.thread);
+  number = arith::AndIOp::create(builder, loc, number, constant(getNeighbours() - 1));
+  Value chosen = choose(0);
+  for (int64_t i = 1; i < getNeighbours(); ++i) {
+    Value isNumber = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, constant(i));
+    chosen = arith::SelectOp::create(builder, loc, isNumber, choose(i), chosen);
+  }
+  return chosen;
+}
+
+/// The columns of a thread in a chunk belong to one call of the generator, which its neighbours need too. So each of
+/// them makes the call for another chunk, and they hand the words to each other: neighbour i has those of chunk
+/// `chunk` + i, and gives neighbour j the words of its columns.
+void RegisterRowEmitter::shareRandomWords(rows::RandomHalfOp half) {
+  Location loc = half.getLoc();
+  int64_t neighbours = getNeighbours(), words = plan.lanes / 2;
+  Value number = arith::AndIOp::create(builder, loc, thread.thread, constantI64(builder, loc, neighbours - 1));
+  Value own =
+      arith::AddIOp::create(builder, loc, thread.column,
+                            arith::MulIOp::create(builder, loc, number, constantI64(builder, loc, rows::kLanes)));
+  own = arith::AddIOp::create(builder, loc, own, constantI64(builder, loc, chunk * rows::kLanes));
+  SmallVector<Value, 4> all = emitCall(half, own);
+  // What came over each distance: the words for chunk `chunk` + (the thread's number ^ distance).
+  SmallVector<SmallVector<Value, 4>> came(neighbours);
+  for (int64_t distance = 0; distance < neighbours; ++distance)
+    for (int64_t word = 0; word < words; ++word) {
+      Value given = chooseByNeighbour(loc, [&](int64_t i) { return all[(i ^ distance) * words + word]; });
+      came[distance].push_back(distance == 0 ? given : exchange(builder, given, distance, thread.mask));
+    }
+  for (int64_t i = 0; i < neighbours; ++i)
+    for (int64_t word = 0; word < words; ++word)
+      random[{half, chunk + i}].push_back(
+          chooseByNeighbour(loc, [&](int64_t neighbour) { return came[neighbour ^ i][word]; }));
+}
+
+SmallVector<Value, 4> RegisterRowEmitter::emitCall(rows::RandomHalfOp half, Value ofColumn) {
+  Location loc = half.getLoc();
+  SmallVector<Value, 4> counter = counterOf(half, arithmetic::emitCounterOf(builder, loc, ofColumn));
+  return arithmetic::emitPhilox(builder, loc, counter, state.mapping.lookup(half.getSeed()));
+}
+
+Value RegisterRowEmitter::getRandomHalf(rows::RandomHalfOp half) {
+  Location loc = half.getLoc();
+  Type i32 = builder.getI32Type();
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, loc, i32, value); };
+  int64_t words = plan.lanes / 2;
+  if (!random.contains({half, chunk})) {
+    // The last chunks may be too few for all neighbours.
+    if (chunk + getNeighbours() <= plan.getChunks()) {
+      shareRandomWords(half);
+    } else {
+      SmallVector<Value, 4> all = emitCall(half, column);
+      for (int64_t word = 0; word < words; ++word)
+        random[{half, chunk}].push_back(
+            chooseByNeighbour(loc, [&](int64_t neighbour) { return all[neighbour * words + word]; }));
+    }
+  }
+  Value word = random[{half, chunk}][lane / 2];
+  if (lane % 2 == 1)
+    return arith::ShRUIOp::create(builder, loc, word, constant(16));
+  return arith::AndIOp::create(builder, loc, word, constant(0xFFFF));
+}
