@@ -264,10 +264,10 @@ static std::vector<kernels::DescribePlan> describePlans(ArrayRef<machine::Target
 }
 
 /// The same for a kernel that runs on GPUs.
-static std::vector<kernels::DescribePlan> describePlans(ArrayRef<cuda::Chip> chips) {
+static std::vector<kernels::DescribePlan> describePlans(ArrayRef<cuda::Chip> chips, const cuda::RowSchedule &schedule) {
   std::vector<kernels::DescribePlan> machines;
   for (const cuda::Chip &chip : chips)
-    machines.push_back([&chip](Operation *op) { return cuda::describeKernel(op, chip); });
+    machines.push_back([&](Operation *op) { return cuda::describeKernel(op, chip, schedule); });
   return machines;
 }
 
@@ -303,7 +303,7 @@ static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const Compi
     return failure;
   if (options.report)
     options.report->collectKernels(module,
-                                   options.chips.empty() ? describePlans(targets) : describePlans(options.chips));
+                                   options.chips.empty() ? describePlans(targets) : describePlans(options.chips, options.deviceSchedule));
   if (auto failure = bufferize(module, options))
     return failure;
   if (options.report)
@@ -324,8 +324,10 @@ static std::optional<CompileFailure> lowerToLLVMDialect(ModuleOp module, const C
 static std::optional<CompileFailure> compileDeviceKernels(ModuleOp module, const CompileOptions &options,
                                                           CompiledModule &result) {
   auto unavailable = CompileFailure::Unavailable;
+  const cuda::RowSchedule &schedule = options.deviceSchedule;
+  cuda::LowerKernelsOptions rows{schedule.lanes, schedule.blockRows, schedule.weights == cuda::WeightKind::Registers};
   if (auto failure = runStage(module, options, "cuda-kernels", unavailable,
-                              [](OpPassManager &manager) { manager.addPass(cuda::createLowerKernels()); }))
+                              [&](OpPassManager &manager) { manager.addPass(cuda::createLowerKernels(rows)); }))
     return failure;
   cuda::DeviceModule device = cuda::takeDeviceModule(module);
   result.kernels = std::move(device.kernels);

@@ -10,6 +10,7 @@
 #include "codegen/boundary/Signature.h"
 #include "codegen/cuda/ptx/Chip.h"
 #include "codegen/cuda/ptx/Images.h"
+#include "codegen/cuda/rows/RowSchedule.h"
 #include "codegen/machine/Object.h"
 #include "codegen/machine/Target.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -37,6 +38,8 @@ struct CompileOptions {
   bool packedEntries = false;
   /// The GPUs that kernels are compiled for; empty: kernels run on the CPU.
   std::vector<cuda::Chip> chips;
+  /// How they run rows there.
+  cuda::RowSchedule deviceSchedule;
   /// NVIDIA's ptxas, which makes machine code beside the PTX of each chip; empty: PTX alone.
   std::string deviceAssembler;
   /// Called after each stage with its name, if set.

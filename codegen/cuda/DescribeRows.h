@@ -6,12 +6,13 @@
 #define RESID_CODEGEN_CUDA_DESCRIBEROWS_H
 
 #include "codegen/cuda/ptx/Chip.h"
+#include "codegen/cuda/rows/RowSchedule.h"
 #include "codegen/kernels/PlanDescription.h"
 
 namespace mlir::resid::cuda {
 
 /// Of a kernel of any kind. What a GPU does not run is refused later, so that nothing is said of it.
-kernels::PlanDescription describeKernel(Operation *kernel, const Chip &chip);
+kernels::PlanDescription describeKernel(Operation *kernel, const Chip &chip, const RowSchedule &schedule);
 
 } // namespace mlir::resid::cuda
 

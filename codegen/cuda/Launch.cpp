@@ -95,11 +95,13 @@ LogicalResult cuda::launchKernel(Operation *place, func::FuncOp host, const Laun
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), value);
   };
+  auto narrow = [&](Value number) -> Value {
+    return arith::TruncIOp::create(builder, loc, builder.getI32Type(), number);
+  };
   Value most = constantI64(builder, loc, kMostBlocks);
-  Value blocks = arith::TruncIOp::create(builder, loc, builder.getI32Type(),
-                                         arith::MinSIOp::create(builder, loc, launch.blocks, most));
+  Value blocks = narrow(arith::MinSIOp::create(builder, loc, launch.blocks, most));
   return callFromHost(place, host, kLaunchName,
-                      {constant(launch.kernel), blocks, constant(launch.threads), constant(launch.sharedBytes),
+                      {constant(launch.kernel), blocks, narrow(launch.threads), constant(launch.sharedBytes),
                        packArguments(builder, loc, host, launch.arguments)});
 }
 

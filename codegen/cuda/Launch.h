@@ -20,9 +20,9 @@ constexpr llvm::StringLiteral kLoadName = "resid_cuda_load_v1", kLaunchName = "r
 struct Launch {
   /// The kernel's number in the object.
   int64_t kernel;
-  /// i64.
-  Value blocks;
-  int64_t threads, sharedBytes;
+  /// Blocks, and threads of a block; i64.
+  Value blocks, threads;
+  int64_t sharedBytes;
   ArrayRef<Value> arguments;
 };
 

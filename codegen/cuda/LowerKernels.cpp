@@ -39,6 +39,8 @@ static void refuse(Operation *op) {
 namespace {
 
 struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
+  using LowerKernelsBase::LowerKernelsBase;
+
   void runOnOperation() override {
     SmallVector<rows::KernelOp> kernels;
     SmallVector<Operation *> transfers;
@@ -62,7 +64,9 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
       if (failed(cuda::lowerTransfer(transfer)))
         return signalPassFailure();
     SymbolTable symbols(getOperation());
-    cuda::RowKernels lowering(symbols);
+    auto weights = keepWeights ? cuda::WeightKind::Registers : cuda::WeightKind::Reload;
+    cuda::RowSchedule schedule{lanes, blockRows, weights};
+    cuda::RowKernels lowering(symbols, schedule);
     for (rows::KernelOp kernel : kernels)
       if (failed(lowering.add(kernel)))
         return signalPassFailure();

@@ -14,7 +14,8 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
     block. In its place stands a call of `resid_cuda_launch_v1` (runtime/cuda/resid_cuda.h). Kernels with the same code
     share one function. The status of a launch goes to the status cell of the function around, where none stands yet.
 
-    The looped emitter gives each row to a warp, and each thread of it the lanes t and t + 32. It keeps the order of sums
+    Rows stay in registers where they suit (RegisterPlan.h), and the host chooses by widths, addresses and strides.
+    The looped emitter takes all others. It gives each row to a warp, and each thread of it the lanes t and t + 32. It keeps the order of sums
     (SumOrder.h): a lane's chain stays in one thread, and butterflies add up the 64 lanes. Phases read memory again.
     Blocks of four warps take rows in turn.
 
@@ -24,6 +25,14 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
     Copies and fills of whole arrays become calls of `resid_cuda_copy_v1` and `resid_cuda_fill_v1`. What else touches
     memory is an error that names the op: linear layers, attention, other linalg, loads and stores.
   }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", "0",
+           "neighbouring columns of a thread, where rows stay in registers: 2, 4 or 8; 0: by width and type">,
+    Option<"blockRows", "block-rows", "int64_t", "0",
+           "rows of a block of threads, where a row has at most a warp; 0: those of 128 threads">,
+    Option<"keepWeights", "keep-weights", "bool", "false",
+           "load what all rows share once for each row, and keep it in registers">,
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::scf::SCFDialect"];

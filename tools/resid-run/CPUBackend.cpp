@@ -47,6 +47,9 @@ Expected<std::unique_ptr<Backend>> makeCPUBackend(func::FuncOp function, llvm::A
   auto targets = machine::resolveTargets("", options.mcpu);
   if (!targets)
     return makeError(tools::ExitUsage, "--mcpu: " + llvm::toString(targets.takeError()));
+  for (machine::TargetDescription &target : *targets)
+    if (Error error = target.facts.use(options.schedule.ofCPUs))
+      return makeError(tools::ExitUsage, "--schedule: " + target.cpu + ": " + llvm::toString(std::move(error)));
   Expected<CompiledFunction> compiled = compileFunction(function, *targets, ProgramMode::Training, options.raise);
   if (!compiled)
     return compiled.takeError();

@@ -123,7 +123,7 @@ Expected<std::unique_ptr<Backend>> makeCUDABackend(func::FuncOp function, llvm::
   if (!chips)
     return makeError(tools::ExitInternal, llvm::toString(chips.takeError()));
   Expected<CompiledFunction> compiled =
-      compileFunction(function, *targets, ProgramMode::Training, options.raise, std::move(*chips));
+      compileFunction(function, *targets, ProgramMode::Training, options.raise, {*chips, options.schedule.ofGPUs});
   if (!compiled)
     return compiled.takeError();
   Expected<LoadedFunction> loaded = loadFunction(*compiled);

@@ -50,14 +50,15 @@ Error describeFailure(CompileFailure failure, StringRef message = "") {
 } // namespace
 
 Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
-                                           ProgramMode mode, RaiseLevel raise, std::vector<cuda::Chip> chips) {
+                                           ProgramMode mode, RaiseLevel raise, Devices devices) {
   OwningOpRef<ModuleOp> module(function->getParentOfType<ModuleOp>().clone());
   keepReachable(*module, function.getName());
   CompileOptions options;
   options.packedEntries = true;
   options.mode = mode;
   options.raise = raise;
-  options.chips = std::move(chips);
+  options.chips = std::move(devices.chips);
+  options.deviceSchedule = devices.schedule;
   CompiledModule code;
   CompiledFunction result;
   if (auto failure = runResidStages(*module, options))

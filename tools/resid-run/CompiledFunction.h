@@ -7,6 +7,7 @@
 
 #include "codegen/boundary/Signature.h"
 #include "codegen/cuda/ptx/Chip.h"
+#include "codegen/cuda/rows/RowSchedule.h"
 #include "codegen/machine/Target.h"
 #include "passes/Passes.h"
 #include "runtime/resid.h"
@@ -21,11 +22,16 @@ struct CompiledFunction {
   boundary::KernelSignature signature;
 };
 
-/// Compiles what `function` reaches; kernels for `chips`, where there are any. The program stays as it is.
+/// The GPUs that kernels run on, and how.
+struct Devices {
+  std::vector<cuda::Chip> chips;
+  cuda::RowSchedule schedule;
+};
+
+/// Compiles what `function` reaches; kernels for `devices`, where there are any. The program stays as it is.
 llvm::Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
                                                  ProgramMode mode = ProgramMode::Training,
-                                                 RaiseLevel raise = RaiseLevel::Exact,
-                                                 std::vector<cuda::Chip> chips = {});
+                                                 RaiseLevel raise = RaiseLevel::Exact, Devices devices = {});
 
 /// Its code, to be called.
 struct LoadedFunction {

@@ -55,6 +55,19 @@ Error parseNumbers(const CommandLine &line, Options &options) {
   return error;
 }
 
+Error setSchedule(const CommandLine &line, Options &options) {
+  StringRef value = line.getValue(OPT_schedule);
+  if (!line.has(OPT_schedule))
+    return Error::success();
+  if (value.starts_with("@"))
+    return tools::makeUsageError("expected --schedule=KEY=VALUE[,...], but got '" + value + "'");
+  llvm::Expected<tools::ScheduleFlag> schedule = tools::parseScheduleFlag(value, options.backend == Options::CUDA);
+  if (!schedule)
+    return tools::makeUsageError(llvm::toString(schedule.takeError()));
+  options.schedule = std::move(*schedule);
+  return Error::success();
+}
+
 /// Flags that would change nothing beside the others.
 Error checkTogether(const CommandLine &line, const Options &options) {
   for (auto [flag, name] : {std::pair(OPT_rtol, "--rtol"), std::pair(OPT_atol, "--atol")})
@@ -65,8 +78,8 @@ Error checkTogether(const CommandLine &line, const Options &options) {
                                  "'");
   if (options.backend != Options::Reference)
     return Error::success();
-  for (auto [flag, name] :
-       {std::pair(OPT_threads, "--threads"), std::pair(OPT_mcpu, "--mcpu"), std::pair(OPT_raise, "--raise")})
+  for (auto [flag, name] : {std::pair(OPT_threads, "--threads"), std::pair(OPT_mcpu, "--mcpu"),
+                            std::pair(OPT_raise, "--raise"), std::pair(OPT_schedule, "--schedule")})
     if (line.has(flag) && options.mcpu != "help")
       return tools::makeUsageError(llvm::Twine("expected no ") + name + " beside --backend=reference, which compiles " +
                                    "nothing and runs on one thread, but got '" + line.getValue(flag) + "'");
@@ -101,6 +114,8 @@ llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
                   : line->has(OPT_check)  ? Options::CheckExactType
                                           : Options::NoCheck;
   if (Error error = parseNumbers(*line, options))
+    return std::move(error);
+  if (Error error = setSchedule(*line, options))
     return std::move(error);
   if (Error error = checkTogether(*line, options))
     return std::move(error);

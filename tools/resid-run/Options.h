@@ -8,6 +8,7 @@
 
 #include "passes/Passes.h"
 #include "tools/common/ExitCodes.h"
+#include "tools/common/ScheduleFlag.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
@@ -38,6 +39,8 @@ struct Options {
   std::vector<std::string> arguments, outputs;
   /// What of the program becomes ops of resid before it is compiled. The evaluator runs it as it is written.
   RaiseLevel raise = RaiseLevel::Exact;
+  /// How row kernels run.
+  tools::ScheduleFlag schedule;
   /// The file of weights; empty where all arguments are given one by one.
   std::string weights;
   enum { CPU, CUDA, Reference } backend = CPU;

@@ -27,7 +27,8 @@ static std::string getNumpyType(Type type) {
 Error writeResults(llvm::ArrayRef<Array> results, llvm::ArrayRef<std::string> files) {
   std::vector<std::pair<std::string, std::string>> outputs;
   for (auto [array, file] : llvm::zip(results, files)) {
-    std::string &contents = outputs.emplace_back(file, npy::makeHeader(getNumpyType(array.getElementType()), array.getShape())).second;
+    std::string &contents =
+        outputs.emplace_back(file, npy::makeHeader(getNumpyType(array.getElementType()), array.getShape())).second;
     size_t start = contents.size();
     contents.resize(start + getByteSize(array));
     encode(array, contents.data() + start);

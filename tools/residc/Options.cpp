@@ -7,6 +7,7 @@
 
 #include "codegen/cuda/ptx/Assemble.h"
 #include "tools/common/Files.h"
+#include "tools/common/ScheduleFlag.h"
 #include "tools/flags/CommandLine.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,10 +26,11 @@ static Error setSchedule(ResidcOptions &options, StringRef value) {
                             "'");
     return value.empty() ? makeUsageError("--schedule: expected a file after '@', but got none") : Error::success();
   }
-  Expected<mlir::resid::cpu::Schedule> schedule = mlir::resid::cpu::parseSchedule(value);
+  Expected<ScheduleFlag> schedule = parseScheduleFlag(value, !options.chips.empty());
   if (!schedule)
-    return makeUsageError("--schedule: " + toString(schedule.takeError()));
-  options.schedule = *schedule;
+    return makeUsageError(toString(schedule.takeError()));
+  options.schedule = schedule->ofCPUs;
+  options.deviceSchedule = schedule->ofGPUs;
   return Error::success();
 }
 
@@ -135,12 +137,12 @@ static Error setOptions(ResidcOptions &options, const CommandLine &line) {
   if (line.has(OPT_prefix))
     if (Error error = setPrefix(options, line.getValue(OPT_prefix)))
       return error;
+  if (Error error = setChips(options, line))
+    return error;
   if (line.has(OPT_schedule))
     if (Error error = setSchedule(options, line.getValue(OPT_schedule)))
       return error;
   if (Error error = setGradients(options, line))
-    return error;
-  if (Error error = setChips(options, line))
     return error;
   return setConversion(options, line);
 }

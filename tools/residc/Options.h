@@ -7,6 +7,7 @@
 
 #include "codegen/cpu/choice/Schedule.h"
 #include "codegen/cuda/ptx/Chip.h"
+#include "codegen/cuda/rows/RowSchedule.h"
 #include "passes/Passes.h"
 #include "tools/residc/EmitKinds.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -32,6 +33,7 @@ struct ResidcOptions {
   /// The function to differentiate and how; none where `function` is empty.
   GradOptions gradients;
   cpu::Schedule schedule;
+  cuda::RowSchedule deviceSchedule;
   /// Where the schedules of the CPUs stand instead; empty where they do not.
   std::string scheduleFile;
   /// Where the report goes as JSON; as text to standard error if empty.

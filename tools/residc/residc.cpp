@@ -235,6 +235,7 @@ ExitCode Compiler::compile(ModuleOp module) {
   compileOptions.prefix = options.prefix;
   compileOptions.weightsStruct = options.weightsStruct;
   compileOptions.chips = options.chips;
+  compileOptions.deviceSchedule = options.deviceSchedule;
   compileOptions.deviceAssembler = options.deviceAssembler;
   compileOptions.timing = &timing;
   if (std::optional<std::string> mistake = findGradientMistake(module, options))

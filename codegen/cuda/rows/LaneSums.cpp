@@ -22,7 +22,7 @@ static constexpr unsigned kSharedSpace = unsigned(NVVM::NVVMMemorySpace::Shared)
 
 //===------------------------------------------- threads ----------------------------------------------------------===//
 
-RowThread::RowThread(OpBuilder &builder, Location loc, const RegisterPlan &plan) {
+RowThread::RowThread(OpBuilder &builder, Location loc, const RegisterPlan &plan, Value openWidth) {
   Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
   auto constant = [&](int64_t number) { return constantI64(builder, loc, number); };
   Value ofBlock = arith::ExtUIOp::create(builder, loc, i64, NVVM::ThreadIdXOp::create(builder, loc, i32));
@@ -35,9 +35,16 @@ RowThread::RowThread(OpBuilder &builder, Location loc, const RegisterPlan &plan)
   span = hasSpans ? group : constant(0);
   column = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, span, constant(rows::kBlockColumns)),
                                  arith::MulIOp::create(builder, loc, thread, constant(plan.lanes)));
+  width = plan.isOpen() ? openWidth : constant(plan.width);
+  spans = constant(plan.getSpans());
+  if (plan.isOpen()) {
+    Value raised = arith::AddIOp::create(builder, loc, width, constant(rows::kBlockColumns - 1));
+    spans = arith::DivUIOp::create(builder, loc, raised, constant(rows::kBlockColumns));
+  }
   int64_t all = (int64_t(1) << plan.getSpanThreads()) - 1;
   mask = arith::ConstantIntOp::create(builder, loc, i32, -1);
-  if (hasSpans || plan.getSpanThreads() == kWarpThreads)
+  // The last warp of a row of open width need not be whole, but its spans are.
+  if ((hasSpans && !plan.isOpen()) || plan.getSpanThreads() == kWarpThreads)
     return;
   Value first = arith::SubIOp::create(builder, loc, warpThread, thread);
   mask = arith::ShLIOp::create(builder, loc, arith::ConstantIntOp::create(builder, loc, i32, all),
@@ -53,13 +60,13 @@ static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
 /// Lane l takes lane l + 32, l + 16 and so on. As long as a thread has several lanes, it gives half of them to the
 /// thread that has what they take, and keeps the half of the lanes that its number's bit names. Then the lanes next to
 /// each other are in threads that differ in those bits.
-Value LaneSums::reduceThreads(rows::ReductionKind kind, Lanes lanes, Value number) {
+Value LaneSums::reduceThreads(rows::ReductionKind kind, Lanes lanes, Value number, Value mask) {
   Location loc = lanes.front().getLoc();
   kind = getCombiningKind(kind);
   SmallVector<int64_t> splits;
   for (int64_t distance = rows::kLanes / int64_t(lanes.size()) / 2; distance > 0; distance /= 2) {
     if (lanes.size() == 1) {
-      lanes[0] = combine(builder, kind, lanes[0], exchange(builder, lanes[0], distance, thread.mask));
+      lanes[0] = combine(builder, kind, lanes[0], exchange(builder, lanes[0], distance, mask));
       continue;
     }
     splits.push_back(distance);
@@ -70,12 +77,12 @@ Value LaneSums::reduceThreads(rows::ReductionKind kind, Lanes lanes, Value numbe
     for (size_t i = 0; i < half; ++i) {
       Value mine = arith::SelectOp::create(builder, loc, isUpper, lanes[half + i], lanes[i]);
       Value others = arith::SelectOp::create(builder, loc, isUpper, lanes[i], lanes[half + i]);
-      sums.push_back(combine(builder, kind, mine, exchange(builder, others, distance, thread.mask)));
+      sums.push_back(combine(builder, kind, mine, exchange(builder, others, distance, mask)));
     }
     lanes = sums;
   }
   for (int64_t distance : splits)
-    lanes[0] = combine(builder, kind, lanes[0], exchange(builder, lanes[0], distance, thread.mask));
+    lanes[0] = combine(builder, kind, lanes[0], exchange(builder, lanes[0], distance, mask));
   return lanes[0];
 }
 
@@ -107,10 +114,11 @@ LaneSums::LaneSums(OpBuilder &builder, const RegisterPlan &plan, const RowThread
                                   Attribute(), alignment, kSharedSpace);
 }
 
-/// Where a row has many spans, the warps have more to add than what a second barrier costs.
+/// Where a row has many spans, the warps have more to add than what a second barrier costs. Of a row of open width, the
+/// last warp may not be whole, so that it cannot add up.
 bool LaneSums::addsInOneWarp() const {
   constexpr int64_t manySpans = 8;
-  return plan.getSpans() >= manySpans;
+  return plan.isOpen() || plan.getSpans() >= manySpans;
 }
 
 Value LaneSums::getSlot(Location loc, Value index, int64_t more) {
@@ -135,27 +143,45 @@ void LaneSums::storeLanes(Location loc, ArrayRef<Lanes> lanes, int64_t area) {
   }
 }
 
+/// Lanes that a thread adds up of all spans.
+static constexpr int64_t kPair = rows::kLanes / kWarpThreads;
+
+/// Adds the lanes of the span whose lanes of the thread are at `first`.
+LaneSums::Lanes LaneSums::addSpan(Location loc, rows::ReductionKind kind, Lanes totals, Value first, int64_t area) {
+  Value vector = LLVM::LoadOp::create(builder, loc, VectorType::get(kPair, builder.getF32Type()),
+                                      getSlot(loc, first, area), /*alignment=*/8);
+  for (int64_t i = 0; i < kPair; ++i) {
+    Value lane = LLVM::ExtractElementOp::create(builder, loc, vector, constantI64(builder, loc, i));
+    totals[i] = combine(builder, getCombiningKind(kind), totals[i], lane);
+  }
+  return totals;
+}
+
 /// A warp adds up the lanes of all spans, in their order. A thread has two neighbouring lanes.
 Value LaneSums::addSpans(Location loc, rows::ReductionKind kind, int64_t area) {
-  constexpr int64_t pair = rows::kLanes / kWarpThreads;
-  Type f32 = builder.getF32Type();
-  Value first = arith::MulIOp::create(builder, loc, thread.warpThread, constantI64(builder, loc, pair));
-  Lanes totals(pair, createNeutral(builder, loc, kind, f32));
-  for (int64_t span = 0; span < plan.getSpans(); ++span) {
-    Value vector = LLVM::LoadOp::create(builder, loc, VectorType::get(pair, f32),
-                                        getSlot(loc, first, area + span * rows::kLanes), /*alignment=*/8);
-    for (int64_t i = 0; i < pair; ++i) {
-      Value lane = LLVM::ExtractElementOp::create(builder, loc, vector, constantI64(builder, loc, i));
-      totals[i] = combine(builder, getCombiningKind(kind), totals[i], lane);
-    }
+  Value first = arith::MulIOp::create(builder, loc, thread.warpThread, constantI64(builder, loc, kPair));
+  Lanes totals(kPair, createNeutral(builder, loc, kind, builder.getF32Type()));
+  if (plan.isOpen()) {
+    auto emitSpan = [&](OpBuilder &, Location, Value span, ValueRange before) {
+      Value lanes = arith::MulIOp::create(builder, loc, span, constantI64(builder, loc, rows::kLanes));
+      Value ofSpan = arith::AddIOp::create(builder, loc, first, lanes);
+      scf::YieldOp::create(builder, loc, addSpan(loc, kind, llvm::to_vector(before), ofSpan, area));
+    };
+    auto loop = scf::ForOp::create(builder, loc, constantI64(builder, loc, 0), thread.spans,
+                                   constantI64(builder, loc, 1), totals, emitSpan);
+    totals = Lanes(loop.getResults());
+  } else {
+    for (int64_t span = 0; span < plan.getSpans(); ++span)
+      totals = addSpan(loc, kind, totals, first, area + span * rows::kLanes);
   }
-  return reduceThreads(kind, totals, thread.warpThread);
+  Value wholeWarp = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), -1);
+  return reduceThreads(kind, totals, thread.warpThread, wholeWarp);
 }
 
 /// Each sum has a warp, which leaves it for all threads.
 SmallVector<Value> LaneSums::addInOneWarp(rows::PhaseOp phase, int64_t reductionSlots) {
   Location loc = phase.getLoc();
-  int64_t warps = plan.getRowThreads() / kWarpThreads;
+  int64_t warps = plan.getLeastRowThreads() / kWarpThreads;
   for (int64_t i = 0; i < phase.getNumResults(); ++i) {
     Value isOwn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread.warp,
                                         constantI64(builder, loc, i % warps));
@@ -208,6 +234,6 @@ SmallVector<Value> LaneSums::reduce(rows::PhaseOp phase, ArrayRef<Lanes> lanes) 
     return reduceSpans(phase, lanes);
   SmallVector<Value> results;
   for (auto [i, values] : llvm::enumerate(lanes))
-    results.push_back(reduceThreads(getKind(phase, unsigned(i)), values, thread.thread));
+    results.push_back(reduceThreads(getKind(phase, unsigned(i)), values, thread.thread, thread.mask));
   return results;
 }

@@ -14,15 +14,15 @@ namespace mlir::resid::cuda {
 
 /// A thread among those of its row.
 struct RowThread {
-  /// At the builder's position.
-  RowThread(OpBuilder &builder, Location loc, const RegisterPlan &plan);
+  /// At the builder's position. `openWidth`: the columns of a row of open width, i64.
+  RowThread(OpBuilder &builder, Location loc, const RegisterPlan &plan, Value openWidth);
 
   /// The row of the block, the span of the row, the thread of the span; the warp of the block, the thread of the warp;
   /// i64.
   Value row, span, thread, warp, warpThread;
-  /// The first column of the thread, i64.
-  Value column;
-  /// The threads of the row in the warp, a bit for each (i32).
+  /// The first column of the thread, and the columns and the spans of the row; i64.
+  Value column, width, spans;
+  /// The threads of the row or the span in the warp, a bit for each (i32): those that a thread exchanges with.
   Value mask;
 };
 
@@ -41,13 +41,15 @@ public:
   SmallVector<Value> reduce(rows::PhaseOp phase, ArrayRef<Lanes> lanes);
 
 private:
-  /// All 64 lanes, dealt out to neighbouring threads of a warp. `number` says which of them the thread is (i64).
-  Value reduceThreads(rows::ReductionKind kind, Lanes lanes, Value number);
+  /// All 64 lanes, dealt out to neighbouring threads of a warp. `number` says which of them the thread is (i64), and
+  /// `mask` which threads of the warp take part.
+  Value reduceThreads(rows::ReductionKind kind, Lanes lanes, Value number, Value mask);
   SmallVector<Value> reduceSpans(rows::PhaseOp phase, ArrayRef<Lanes> lanes);
   /// Whether one warp adds up the lanes of a row's spans for all, or each warp does so for itself.
   bool addsInOneWarp() const;
   SmallVector<Value> addInOneWarp(rows::PhaseOp phase, int64_t reductionSlots);
   Value addSpans(Location loc, rows::ReductionKind kind, int64_t area);
+  Lanes addSpan(Location loc, rows::ReductionKind kind, Lanes totals, Value first, int64_t area);
   void storeLanes(Location loc, ArrayRef<Lanes> lanes, int64_t area);
   /// A place in shared memory, in f32: `index` (i64, or nothing) and `more`.
   Value getSlot(Location loc, Value index, int64_t more);

@@ -16,6 +16,9 @@ using namespace mlir::resid::cuda;
 
 /// Columns of the widest row: one span has at most 32 threads of two lanes, and a block of threads has 1,024.
 static constexpr int64_t kMostColumns = 32768;
+/// Threads of the widest row of open width: the first number that leaves enough registers. Code for 512 threads may
+/// have 128, too few for dropout where bounds of columns are known at run time only.
+static constexpr int64_t kOpenThreads[] = {256, 128};
 /// What a thread may have on every chip, and the threads of a block together.
 static constexpr int64_t kMostThreadRegisters = 255, kBlockRegisters = 65536;
 /// What addresses, lanes and a phase take at least.
@@ -24,15 +27,15 @@ static constexpr int64_t kOtherRegisters = 32;
 static constexpr int64_t kMostKeptRegisters = 96, kMostKeptRegistersWithSums = 160;
 /// Operations in the bodies of phases, times the columns of a thread, up to which code is unrolled.
 static constexpr int64_t kMostOperations = 16384;
-/// Threads of a block that has several rows.
-static constexpr int64_t kSharedBlockThreads = 128;
+/// The most threads of a block.
+static constexpr int64_t kMostBlockThreads = 1024;
 static constexpr int64_t kRegisterBytes = 4;
-
-int64_t RegisterPlan::getBlockRows() const { return getSpans() == 1 ? kSharedBlockThreads / getSpanThreads() : 1; }
 
 int64_t RegisterPlan::getChunks() const { return llvm::divideCeil(std::min(width, rows::kBlockColumns), rows::kLanes); }
 
 int64_t RegisterPlan::getFullChunks() const {
+  if (isOpen())
+    return getSpans() == 1 ? leastWidth / rows::kLanes : 0;
   int64_t last = width - (getSpans() - 1) * rows::kBlockColumns;
   return last / rows::kLanes;
 }
@@ -68,8 +71,8 @@ struct Work {
   bool isSimple = true;
   /// Of the rows that every row of the grid has for itself, along the columns.
   int64_t widestBytes = 1;
-  /// Bytes of an element, of rows that more than one phase uses.
-  SmallVector<int64_t> keptBytes;
+  /// Bytes of an element, of rows that more than one phase uses, and of rows that all rows share.
+  SmallVector<int64_t> keptBytes, weightBytes;
   /// Sums down the rows, of f32.
   int64_t sums = 0;
   int64_t operations = 0;
@@ -118,9 +121,11 @@ static Work collectWork(rows::KernelOp kernel) {
     work.sums += kernel.isAccumulated(i);
   for (auto &[row, phases] : users) {
     auto argument = dyn_cast<BlockArgument>(row);
-    if (argument && !isOwnRow(kernel, argument.getArgNumber() - 1))
-      continue;
     int64_t bytes = rows::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
+    if (argument && !isOwnRow(kernel, argument.getArgNumber() - 1)) {
+      work.weightBytes.push_back(bytes);
+      continue;
+    }
     work.widestBytes = std::max(work.widestBytes, bytes);
     if (phases.size() > 1)
       work.keptBytes.push_back(bytes);
@@ -128,18 +133,32 @@ static Work collectWork(rows::KernelOp kernel) {
   return work;
 }
 
-/// An access has at least eight bytes, so that whole sectors are read, and narrow rows have fewer threads.
-static int64_t chooseLanes(int64_t width, const Work &work) {
-  int64_t lanes = work.widestBytes >= 4 ? 2 : 4;
-  if (width <= (lanes == 2 ? 512 : 256))
-    lanes *= 2;
-  return lanes;
+/// The lanes to begin with.
+static int64_t chooseLanes(int64_t width, const Work &work, const RowSchedule &schedule) {
+  if (schedule.lanes > 0)
+    return schedule.lanes;
+  const LaneChoice *choice = llvm::find_if(getLaneTable(), [&](const LaneChoice &each) {
+    return work.widestBytes >= each.elementBytes && width <= each.mostColumns;
+  });
+  return choice->lanes;
 }
 
-/// A row of several spans has whole warps.
+bool cuda::endsInWholeChunk(int64_t width) {
+  int64_t end = width % rows::kBlockColumns;
+  return end == 0 || end >= rows::kLanes;
+}
+
+/// A row of several spans has whole warps; one of open width may have a last warp that is not whole.
 static bool hasWholeWarps(const RegisterPlan &plan) {
   constexpr int64_t warpThreads = 32;
-  return plan.getSpans() == 1 || plan.getRowThreads() % warpThreads == 0;
+  return plan.getSpans() == 1 || plan.getLeastRowThreads() % warpThreads == 0;
+}
+
+static int64_t chooseBlockRows(const RegisterPlan &plan, const RowSchedule &schedule) {
+  if (plan.getSpans() > 1)
+    return 1;
+  int64_t rows = schedule.blockRows > 0 ? schedule.blockRows : kSharedBlockThreads / plan.getSpanThreads();
+  return std::min(rows, kMostBlockThreads / plan.getSpanThreads());
 }
 
 /// What is left for rows and sums of the registers that a thread may have.
@@ -148,23 +167,56 @@ static int64_t countFreeRegisters(const RegisterPlan &plan) {
   return std::min(plan.sums > 0 ? kMostKeptRegistersWithSums : kMostKeptRegisters, most - kOtherRegisters);
 }
 
-std::optional<RegisterPlan> RegisterPlan::choose(rows::KernelOp kernel) {
-  std::optional<int64_t> width = getWidth(kernel);
-  if (!width || *width < rows::kLanes || *width > kMostColumns)
-    return std::nullopt;
-  int64_t end = *width % rows::kBlockColumns;
-  Work work = collectWork(kernel);
-  if (!work.isSimple || (end > 0 && end < rows::kLanes))
-    return std::nullopt;
-  for (int64_t lanes = chooseLanes(*width, work); lanes >= 2; lanes /= 2) {
-    RegisterPlan plan{*width, lanes, int64_t(work.keptBytes.size()), work.sums, 0};
-    int64_t columns = plan.getChunks() * lanes;
-    plan.keptRegisters = work.sums * columns;
-    for (int64_t bytes : work.keptBytes)
-      plan.keptRegisters += llvm::divideCeil(columns * bytes, kRegisterBytes);
-    if (*width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= countFreeRegisters(plan) &&
-        columns * work.operations <= kMostOperations)
+static int64_t countKeptRegisters(const RegisterPlan &plan, const Work &work) {
+  int64_t columns = plan.getChunks() * plan.lanes, registers = work.sums * columns;
+  auto add = [&](ArrayRef<int64_t> kept) {
+    for (int64_t bytes : kept)
+      registers += llvm::divideCeil(columns * bytes, kRegisterBytes);
+  };
+  add(work.keptBytes);
+  if (plan.keptWeights > 0)
+    add(work.weightBytes);
+  return registers;
+}
+
+/// The plan for rows of `leastWidth` to `width` columns with as many lanes as `lanes`, or fewer. `getWidth`: the most
+/// columns of a plan with so many lanes.
+static std::optional<RegisterPlan> chooseFor(const Work &work, const RowSchedule &schedule, int64_t lanes,
+                                             int64_t leastWidth, function_ref<int64_t(int64_t)> getWidth) {
+  int64_t weights = schedule.weights == WeightKind::Registers ? int64_t(work.weightBytes.size()) : 0;
+  for (; lanes >= 2; lanes /= 2) {
+    int64_t width = getWidth(lanes);
+    RegisterPlan plan{width, leastWidth, lanes, int64_t(work.keptBytes.size()), weights, work.sums, 0, 1};
+    plan.blockRows = chooseBlockRows(plan, schedule);
+    plan.keptRegisters = countKeptRegisters(plan, work);
+    if (width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= countFreeRegisters(plan) &&
+        plan.getChunks() * lanes * work.operations <= kMostOperations)
       return plan;
   }
   return std::nullopt;
+}
+
+SmallVector<RegisterPlan, 2> RegisterPlan::choose(rows::KernelOp kernel, const RowSchedule &schedule) {
+  SmallVector<RegisterPlan, 2> plans;
+  Work work = collectWork(kernel);
+  auto add = [&](int64_t lanes, int64_t leastWidth, function_ref<int64_t(int64_t)> getWidth) {
+    std::optional<RegisterPlan> plan = chooseFor(work, schedule, lanes, leastWidth, getWidth);
+    if (plan)
+      plans.push_back(*plan);
+    return bool(plan);
+  };
+  if (!work.isSimple)
+    return plans;
+  if (std::optional<int64_t> width = ::getWidth(kernel)) {
+    if (*width >= rows::kLanes && *width <= kMostColumns && endsInWholeChunk(*width))
+      add(chooseLanes(*width, work, schedule), *width, [&](int64_t) { return *width; });
+    return plans;
+  }
+  add(chooseLanes(rows::kBlockColumns, work, schedule), rows::kLanes, [](int64_t) { return rows::kBlockColumns; });
+  for (int64_t threads : kOpenThreads)
+    if (add(chooseLanes(kMostColumns, work, schedule), rows::kBlockColumns + rows::kLanes, [threads](int64_t lanes) {
+          return std::min(kMostColumns, threads * lanes / rows::kLanes * rows::kBlockColumns);
+        }))
+      break;
+  return plans;
 }

@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_CUDA_ROWS_REGISTERPLAN_H
 #define RESID_CODEGEN_CUDA_ROWS_REGISTERPLAN_H
 
+#include "codegen/cuda/rows/RowSchedule.h"
 #include "codegen/rows/RowsDialect.h"
 #include "codegen/rows/SumOrder.h"
 #include <optional>
@@ -15,34 +16,46 @@ namespace mlir::resid::cuda {
 /// lanes·t, …, lanes·t + lanes - 1 of each of its chunks of 64 columns. So the chain of a lane stays in one thread, and
 /// a thread's columns of a chunk are one access.
 struct RegisterPlan {
-  /// Columns of the row.
+  /// Columns of the row, or the most that a row of open width may have.
   int64_t width;
+  /// The fewest columns that a row may have: `width` where that is known when compiling.
+  int64_t leastWidth;
   /// Neighbouring columns that a thread has in each chunk: 2, 4 or 8.
   int64_t lanes;
   /// Rows whose elements stay in registers from one phase to the next.
   int64_t keptRows;
+  /// Rows that all rows share, such as gamma, which stay in registers too.
+  int64_t keptWeights;
   /// Sums down the rows, whose terms of a chain of rows are added up in registers.
   int64_t sums;
   /// Registers of a thread that rows and sums take.
   int64_t keptRegisters;
+  /// Rows that a block of threads runs: several only where a row has no more threads than a warp.
+  int64_t blockRows;
 
-  /// Nothing where a kernel needs the looped emitter: its width is open, below 64 or above 32,768, no multiple of its
-  /// lanes, or ends in a span with less than a chunk; it has f64; or too much would be kept.
-  static std::optional<RegisterPlan> choose(rows::KernelOp kernel);
+  /// Nothing where a kernel needs the looped emitter: its width is below 64 or above 32,768, no multiple of its lanes,
+  /// or ends in a span with less than a chunk; it has f64; or too much would be kept. One plan where the width is known
+  /// when compiling; else one for rows of one span, and one for rows of several, up to 256 threads.
+  static SmallVector<RegisterPlan, 2> choose(rows::KernelOp kernel, const RowSchedule &schedule);
 
+  /// Whether the width is known when the kernel runs only. It has to be one that a plan of that width would take.
+  bool isOpen() const { return leastWidth < width; }
   int64_t getSpans() const { return llvm::divideCeil(width, rows::kBlockColumns); }
   int64_t getSpanThreads() const { return rows::kLanes / lanes; }
   int64_t getRowThreads() const { return getSpans() * getSpanThreads(); }
-  /// Rows that a block of threads runs: several only where a row has no more threads than a warp.
-  int64_t getBlockRows() const;
-  int64_t getBlockThreads() const { return getBlockRows() * getRowThreads(); }
+  /// Threads of the narrowest row.
+  int64_t getLeastRowThreads() const { return llvm::divideCeil(leastWidth, rows::kBlockColumns) * getSpanThreads(); }
+  int64_t getBlockThreads() const { return blockRows * getRowThreads(); }
   /// Chunks of a thread.
   int64_t getChunks() const;
-  /// The first chunk in which the threads of the last span may have no columns.
+  /// The first chunk in which the threads of the last span may have no columns. A row of open width may end anywhere.
   int64_t getFullChunks() const;
   /// The bytes that an access of these elements takes, and that its address must be a multiple of.
   int64_t getAccessBytes(Type element) const;
 };
+
+/// Whether a row of `width` columns ends in a span that has a chunk for each of its threads.
+bool endsInWholeChunk(int64_t width);
 
 /// Whether operand `number` of a kernel is a row of its own for each row, along the columns.
 bool isOwnRow(rows::KernelOp kernel, unsigned number);

@@ -45,9 +45,16 @@ void RegisterRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
 
 //===------------------------------------------- places -----------------------------------------------------------===//
 
+Value cuda::hasColumns(OpBuilder &builder, Location loc, const RegisterPlan &plan, const RowThread &thread,
+                       int64_t chunk) {
+  Value offset = constantI64(builder, loc, chunk * rows::kLanes);
+  Value end = plan.isOpen() ? arith::SubIOp::create(builder, loc, thread.width, offset).getResult()
+                            : constantI64(builder, loc, plan.width - chunk * rows::kLanes);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, thread.column, end);
+}
+
 Value RegisterRowEmitter::isPresent(Location loc, int64_t chunk) {
-  Value least = constantI64(builder, loc, plan.width - chunk * rows::kLanes);
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, thread.column, least);
+  return hasColumns(builder, loc, plan, thread, chunk);
 }
 
 Value RegisterRowEmitter::getOffset(Location loc, int64_t chunk) {
@@ -90,37 +97,29 @@ RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int
   return columns;
 }
 
-/// Element `part` of those in a word (i32).
-Value RegisterRowEmitter::takePart(Value word, int64_t part, Type element) {
-  Location loc = word.getLoc();
-  unsigned bits = element.getIntOrFloatBitWidth();
-  Type type = builder.getIntegerType(bits);
-  Value shift = arith::ConstantIntOp::create(builder, loc, word.getType(), part * bits);
-  Value value = arith::TruncIOp::create(builder, loc, type, arith::ShRUIOp::create(builder, loc, word, shift));
-  return type == element ? value : arith::BitcastOp::create(builder, loc, element, value).getResult();
-}
-
 static bool loadsOwnRow(rows::LoadOp load) {
   auto kernel = load->getParentOfType<rows::KernelOp>();
   return isOwnRow(kernel, cast<BlockArgument>(load.getRow()).getArgNumber() - 1);
 }
 
-/// The loads of a row's own elements stand before what a phase computes, so that they wait together.
-void RegisterRowEmitter::loadOwnRows(rows::PhaseOp phase) {
+/// The loads of a row's own elements stand before what a phase computes, so that they wait together. So do those of
+/// rows that all rows share, where the plan keeps them.
+void RegisterRowEmitter::loadKeptRows(rows::PhaseOp phase) {
   for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
     Value row = load.getRow();
-    if (!load.getColumn() || kept.contains(row) || !loadsOwnRow(load))
+    bool isOwn = load.getColumn() && loadsOwnRow(load);
+    if (!load.getColumn() || kept.contains(row) || (!isOwn && plan.keptWeights == 0))
       continue;
     Columns columns;
     for (int64_t i = 0; i < plan.getChunks(); ++i)
-      llvm::append_range(columns, loadChunk(load, i, /*isShared=*/false));
+      llvm::append_range(columns, loadChunk(load, i, /*isShared=*/!isOwn));
     kept[row] = columns;
   }
 }
 
-/// Rows that all rows share, such as gamma, are loaded chunk by chunk: all of them at once would take as many registers
-/// as the row itself. They overlap nothing that is stored, so the driver's compiler may load them earlier where it has
-/// registers.
+/// Other rows that all rows share, such as gamma, are loaded chunk by chunk: all of them at once would take as many
+/// registers as the row itself. They overlap nothing that is stored, so the driver's compiler may load them earlier
+/// where it has registers.
 void RegisterRowEmitter::loadSharedRows(rows::PhaseOp phase) {
   shared.clear();
   for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
@@ -303,7 +302,7 @@ void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
 
 void RegisterRowEmitter::emitWholePhase(rows::PhaseOp phase) {
   Location loc = phase.getLoc();
-  loadOwnRows(phase);
+  loadKeptRows(phase);
   random.clear();
   SmallVector<LaneSums::Lanes> lanes;
   for (auto [i, result] : llvm::enumerate(phase.getResults()))
@@ -359,52 +358,6 @@ void RegisterRowEmitter::emitChunk(rows::PhaseOp phase, SmallVectorImpl<LaneSums
       values[lane] = taken;
     }
   });
-}
-
-/// Whether an instruction rounds two such numbers at a time, to nearest even.
-bool RegisterRowEmitter::hasPairedForm(arith::TruncFOp truncation) {
-  std::optional<arith::RoundingMode> mode = truncation.getRoundingmode();
-  bool isNearest = !mode || *mode == arith::RoundingMode::to_nearest_even;
-  return isNearest && truncation.getIn().getType().isF32() &&
-         (truncation.getType().isBF16() || truncation.getType().isF16());
-}
-
-/// The terms of a sum of two narrow numbers that is rounded to their type, if `truncation` does that. An addition of
-/// that type has the same bits: f32 has more than twice their digits, so rounding to f32 before changes nothing.
-static std::optional<std::pair<Value, Value>> findNarrowTerms(arith::TruncFOp truncation) {
-  auto sum = truncation.getIn().getDefiningOp<arith::AddFOp>();
-  auto left = sum ? sum.getLhs().getDefiningOp<arith::ExtFOp>() : nullptr;
-  auto right = sum ? sum.getRhs().getDefiningOp<arith::ExtFOp>() : nullptr;
-  Type type = truncation.getType();
-  if (!left || !right || left.getIn().getType() != type || right.getIn().getType() != type)
-    return std::nullopt;
-  return std::make_pair(left.getIn(), right.getIn());
-}
-
-void RegisterRowEmitter::roundPairs(arith::TruncFOp truncation) {
-  Location loc = truncation.getLoc();
-  auto type = VectorType::get(2, truncation.getType());
-  auto mode = NVVM::FPRoundingMode::RN;
-  for (int64_t i = 0; i < plan.lanes; i += 2) {
-    auto getPair = [&](Value value) -> Value {
-      Value pair = LLVM::PoisonOp::create(builder, loc, type);
-      for (int64_t part = 0; part < 2; ++part)
-        pair = LLVM::InsertElementOp::create(builder, loc, pair, mappings[i + part].lookup(value),
-                                             constantI64(builder, loc, part));
-      return pair;
-    };
-    Value low = mappings[i].lookup(truncation.getIn()), high = mappings[i + 1].lookup(truncation.getIn()), pair;
-    if (auto terms = findNarrowTerms(truncation))
-      pair = LLVM::FAddOp::create(builder, loc, getPair(terms->first), getPair(terms->second));
-    else if (truncation.getType().isBF16())
-      pair = NVVM::ConvertF32x2ToBF16x2Op::create(builder, loc, type, high, low, Value(), mode);
-    else
-      pair = NVVM::ConvertF32x2ToF16x2Op::create(builder, loc, type, high, low, Value(), mode);
-    for (int64_t part = 0; part < 2; ++part) {
-      Value element = LLVM::ExtractElementOp::create(builder, loc, pair, constantI64(builder, loc, part));
-      mappings[i + part].map(truncation.getOut(), element);
-    }
-  }
 }
 
 void RegisterRowEmitter::emitColumnOperation(Operation *op) {

@@ -13,6 +13,9 @@
 
 namespace mlir::resid::cuda {
 
+/// Whether a thread has columns in a chunk of its span (i1).
+Value hasColumns(OpBuilder &builder, Location loc, const RegisterPlan &plan, const RowThread &thread, int64_t chunk);
+
 class RegisterRowEmitter : public kernels::RowEmitter {
 public:
   RegisterRowEmitter(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses,
@@ -38,7 +41,7 @@ private:
   void emitWholePhase(rows::PhaseOp phase);
   Value emitIsRare(Location loc, ArrayRef<std::pair<OpResult, Value>> constants);
   void expectOtherBranch(Block &block);
-  void loadOwnRows(rows::PhaseOp phase);
+  void loadKeptRows(rows::PhaseOp phase);
   void loadSharedRows(rows::PhaseOp phase);
   /// The thread's columns of a chunk.
   Columns loadChunk(rows::LoadOp load, int64_t chunk, bool isShared);

@@ -21,9 +21,7 @@ void RegisterSums::forEachChunk(function_ref<void(int64_t)> body) {
       body(chunk);
       continue;
     }
-    Value isPresent = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, thread.column,
-                                            constant(plan.width - chunk * rows::kLanes));
-    scf::IfOp::create(builder, loc, isPresent, [&](OpBuilder &, Location) {
+    scf::IfOp::create(builder, loc, hasColumns(builder, loc, plan, thread, chunk), [&](OpBuilder &, Location) {
       body(chunk);
       scf::YieldOp::create(builder, loc);
     });
@@ -53,6 +51,16 @@ Value RegisterSums::getVector(ArrayRef<Value> terms) {
   return vector;
 }
 
+/// The same number (i64), of which LLVM knows nothing. What is computed from it stays in the loop over rows: before the
+/// loop, addresses and bounds of all chunks, and gamma, would take more registers than there are.
+Value RegisterSums::hide(Value value) {
+  return LLVM::InlineAsmOp::create(builder, loc, value.getType(), value, /*asm_string=*/"", /*constraints=*/"=l,0",
+                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
+                                   /*operand_attrs=*/nullptr)
+      .getResult(0);
+}
+
 /// The terms of all sums go through the loop over rows side by side.
 void RegisterSums::emitChain(RegisterRowEmitter &emitter, LaneSums &lanes, Value first, Value end) {
   auto count = size_t(plan.getChunks() * plan.lanes);
@@ -65,7 +73,10 @@ void RegisterSums::emitChain(RegisterRowEmitter &emitter, LaneSums &lanes, Value
   setTerms(emitLoop(first, end, 1, zeros, [&](Value row, ValueRange before) {
     setTerms(before);
     lanes.beginRow();
+    Value column = thread.column;
+    thread.column = hide(column);
     emitter.emitRow(kernel, row);
+    thread.column = column;
     SmallVector<Value> after;
     for (const Sum &sum : sums)
       llvm::append_range(after, emitter.getTerms(kernel.getRowArgument(sum.operand)));

@@ -17,7 +17,7 @@ constexpr int64_t kSumAccessBytes = 16;
 class RegisterSums : public SumKernels {
 public:
   RegisterSums(OpBuilder &builder, rows::KernelOp kernel, const kernels::KernelAddresses &addresses,
-               const RegisterPlan &plan, const RowThread &thread)
+               const RegisterPlan &plan, RowThread &thread)
       : SumKernels(builder, kernel, addresses), plan(plan), thread(thread) {}
 
   /// All rows of a group (i64), by the threads that have one.
@@ -26,6 +26,7 @@ public:
 private:
   using Columns = RegisterRowEmitter::Columns;
 
+  Value hide(Value value);
   void emitChain(RegisterRowEmitter &emitter, LaneSums &lanes, Value first, Value end);
   void addUp(RegisterRowEmitter &emitter, unsigned from, unsigned to, Value isFirst);
   /// Calls `body` with each chunk in which the thread has columns.
@@ -36,7 +37,7 @@ private:
   Value getVector(ArrayRef<Value> terms);
 
   const RegisterPlan &plan;
-  const RowThread &thread;
+  RowThread &thread;
 };
 
 } // namespace mlir::resid::cuda

@@ -84,11 +84,11 @@ static void emitResults(OpBuilder &builder, KernelBody &body, rows::KernelOp ker
 /// down the rows: all of its threads are there where it has one.
 static void emitRegisterRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel, const RegisterPlan &plan) {
   Location loc = kernel.getLoc();
-  RowThread thread(builder, loc, plan);
+  RowThread thread(builder, loc, plan, body.addresses.width);
   LaneSums lanes(builder, plan, thread, kernel);
   Value block = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
                                        NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type()));
-  Value first = arith::MulIOp::create(builder, loc, block, constantI64(builder, loc, plan.getBlockRows()));
+  Value first = arith::MulIOp::create(builder, loc, block, constantI64(builder, loc, plan.blockRows));
   Value unit = arith::AddIOp::create(builder, loc, first, thread.row), units = body.getArgumentFromEnd(1);
   RegisterRowEmitter emitter(builder, body.entry, body.addresses, body.mapping, plan, thread, lanes);
   bool hasSums = kernel.hasAccumulated();
@@ -100,7 +100,7 @@ static void emitRegisterRows(OpBuilder &builder, KernelBody &body, rows::KernelO
     else
       emitter.emitRow(kernel, unit);
   };
-  if (plan.getBlockRows() == 1)
+  if (plan.blockRows == 1)
     return emitUnit();
   Value isUnit = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, unit, units);
   scf::IfOp::create(builder, loc, isUnit, [&](OpBuilder &, Location) {
@@ -109,8 +109,8 @@ static void emitRegisterRows(OpBuilder &builder, KernelBody &body, rows::KernelO
   });
 }
 
-/// Whether all rows lie so that their accesses have whole vectors (i1).
-static Value emitIsAligned(OpBuilder &builder, KernelUse &use, const RegisterPlan &plan) {
+/// Whether all rows lie so that their accesses have whole vectors, and those of open width have one that suits (i1).
+static Value emitSuits(OpBuilder &builder, KernelUse &use, const RegisterPlan &plan) {
   Location loc = use.kernel.getLoc();
   Type i64 = builder.getI64Type();
   Value bits = constantI64(builder, loc, 0);
@@ -132,7 +132,25 @@ static Value emitIsAligned(OpBuilder &builder, KernelUse &use, const RegisterPla
   }
   if (use.addresses.scratch)
     add(LLVM::PtrToIntOp::create(builder, loc, i64, use.addresses.scratch), kSumAccessBytes);
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, constantI64(builder, loc, 0));
+  Value width = use.addresses.width;
+  if (plan.isOpen())
+    add(width, plan.lanes);
+  Value suits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, constantI64(builder, loc, 0));
+  if (!plan.isOpen())
+    return suits;
+  auto require = [&](arith::CmpIPredicate predicate, Value number, int64_t bound) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, number, constantI64(builder, loc, bound));
+  };
+  auto both = [&](Value one, Value other) -> Value { return arith::AndIOp::create(builder, loc, one, other); };
+  suits = both(suits, both(require(arith::CmpIPredicate::sge, width, plan.leastWidth),
+                           require(arith::CmpIPredicate::sle, width, plan.width)));
+  if (plan.getSpans() == 1)
+    return suits;
+  // As endsInWholeChunk.
+  Value end = arith::RemUIOp::create(builder, loc, width, constantI64(builder, loc, rows::kBlockColumns));
+  Value isWhole = arith::OrIOp::create(builder, loc, require(arith::CmpIPredicate::eq, end, 0),
+                                       require(arith::CmpIPredicate::sge, end, rows::kLanes));
+  return both(suits, isWhole);
 }
 
 void RowKernels::mark(func::FuncOp function, int64_t threads) {
@@ -151,33 +169,44 @@ void RowKernels::outline(KernelFunctions &functions) {
     mark(functions.outline("__sums", i64,
                            [&](OpBuilder &builder, KernelBody &body) { emitResults(builder, body, kernel); }),
          kResultThreads);
-  if (std::optional<RegisterPlan> plan = RegisterPlan::choose(kernel))
-    mark(functions.outline(
-             "__registers", i64,
-             [&](OpBuilder &builder, KernelBody &body) { emitRegisterRows(builder, body, kernel, *plan); }),
-         plan->getBlockThreads());
+  for (const RegisterPlan &plan : RegisterPlan::choose(kernel, schedule))
+    mark(
+        functions.outline("__registers", i64,
+                          [&](OpBuilder &builder, KernelBody &body) { emitRegisterRows(builder, body, kernel, plan); }),
+        plan.getBlockThreads());
 }
 
-/// Rows that are aligned go to the kernel that keeps them in registers, others to the one that takes any. Both have as
-/// many units, which are rows or groups of rows.
+/// Threads of a block, i64. Where a row of open width has a block of its own, it has threads for its spans alone.
+static Value countThreads(OpBuilder &builder, Location loc, const RegisterPlan &plan, Value width) {
+  if (!plan.isOpen() || plan.getSpans() == 1)
+    return constantI64(builder, loc, plan.getBlockThreads());
+  Value spans = arith::CeilDivSIOp::create(builder, loc, width, constantI64(builder, loc, rows::kBlockColumns));
+  return arith::MulIOp::create(builder, loc, spans, constantI64(builder, loc, plan.getSpanThreads()));
+}
+
+/// Rows go to the first kernel with registers that they suit, others to the one that takes any. All have as many units,
+/// which are rows or groups of rows.
 LogicalResult RowKernels::emitRowLaunch(Call &call, Value units, ArrayRef<Value> arguments) {
-  OpBuilder builder(call.use.kernel);
-  Location loc = call.use.kernel.getLoc();
-  int64_t number = numbers[call.functions];
+  rows::KernelOp kernel = call.use.kernel;
+  OpBuilder builder(kernel);
+  Location loc = kernel.getLoc();
+  Operation *place = kernel;
+  int64_t first = numbers[call.functions], next = first + (kernel.hasAccumulated() ? 2 : 1);
   auto countBlocks = [&](int64_t unitsOfBlock) -> Value {
     return arith::CeilDivSIOp::create(builder, loc, units, constantI64(builder, loc, unitsOfBlock));
   };
-  Launch looped{number, countBlocks(kBlockWarps), kBlockWarps * kWarpThreads, /*sharedBytes=*/0, arguments};
-  std::optional<RegisterPlan> plan = RegisterPlan::choose(call.use.kernel);
-  if (!plan)
-    return launchKernel(call.use.kernel, call.use.enclosing, looped);
-  int64_t registers = number + (call.use.kernel.hasAccumulated() ? 2 : 1);
-  Value blocks = countBlocks(plan->getBlockRows());
-  auto either = scf::IfOp::create(builder, loc, emitIsAligned(builder, call.use, *plan), /*withElseRegion=*/true);
-  if (failed(launchKernel(either.thenYield(), call.use.enclosing,
-                          {registers, blocks, plan->getBlockThreads(), /*sharedBytes=*/0, arguments})))
-    return failure();
-  return launchKernel(either.elseYield(), call.use.enclosing, looped);
+  for (const RegisterPlan &plan : RegisterPlan::choose(kernel, schedule)) {
+    Value blocks = countBlocks(plan.blockRows), threads = countThreads(builder, loc, plan, call.use.addresses.width);
+    auto either = scf::IfOp::create(builder, loc, emitSuits(builder, call.use, plan), /*withElseRegion=*/true);
+    if (failed(launchKernel(either.thenYield(), call.use.enclosing,
+                            {next++, blocks, threads, /*sharedBytes=*/0, arguments})))
+      return failure();
+    place = either.elseYield();
+    builder.setInsertionPoint(place);
+  }
+  Value threads = constantI64(builder, loc, kBlockWarps * kWarpThreads);
+  return launchKernel(place, call.use.enclosing,
+                      {first, countBlocks(kBlockWarps), threads, /*sharedBytes=*/0, arguments});
 }
 
 LogicalResult RowKernels::emitLaunches(Call &call) {
@@ -200,7 +229,8 @@ LogicalResult RowKernels::emitLaunches(Call &call) {
       arith::CeilDivSIOp::create(builder, loc, call.use.addresses.width, constantI64(builder, loc, kResultColumns));
   blocks = arith::SelectOp::create(builder, loc, hasRows, blocks, none);
   return launchKernel(call.use.kernel, call.use.enclosing,
-                      {numbers[call.functions] + 1, blocks, kResultThreads, /*sharedBytes=*/0, arguments});
+                      {numbers[call.functions] + 1, blocks, constantI64(builder, loc, kResultThreads),
+                       /*sharedBytes=*/0, arguments});
 }
 
 LogicalResult RowKernels::emit() {

@@ -17,7 +17,7 @@ constexpr int64_t kBlockWarps = 4;
 
 class RowKernels {
 public:
-  explicit RowKernels(SymbolTable &symbols) : symbols(symbols) {}
+  RowKernels(SymbolTable &symbols, const RowSchedule &schedule) : symbols(symbols), schedule(schedule) {}
 
   /// Takes in a kernel; an error where a GPU does not run it.
   LogicalResult add(rows::KernelOp kernel);
@@ -37,6 +37,7 @@ private:
   void mark(func::FuncOp function, int64_t threads);
 
   SymbolTable &symbols;
+  const RowSchedule &schedule;
   std::deque<kernels::KernelFunctions> codes;
   std::vector<Call> calls;
   /// The numbers of their first functions; and how many functions there are.
