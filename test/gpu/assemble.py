@@ -24,10 +24,12 @@ MARKS = "<!-- results -->", "<!-- end of results -->"
 NORMS = {"add_layer": "add, layer norm", "add_rms": "add, RMS norm", "layer": "dropout, add, layer norm", "rms": "dropout, add, RMS norm"}
 CHIPS = ["sm_80", "sm_90", "sm_100"]
 WIDTHS = [256, 512, 768, 1024, 2048, 4096, 8192, 16384, 32768]
-# What a thread may have for rows in registers. A prototype of this mapping had 64 for f32 and 128 for bf16 at most, which
-# leaves a chip of 65,536 registers enough threads to wait for memory together. Dropout's generator takes more in rows of
-# up to 1,024 columns, where a thread has up to eight calls of it at hand.
+# What a thread may have for rows in registers. A prototype of this mapping had 64 for accesses of 8 bytes of f32 and 128
+# for bf16 at most, which leaves a chip of 65,536 registers enough threads to wait for memory together. With 16 bytes of
+# f32, a thread has as many bytes as in bf16. Dropout's generator takes more in rows of up to 1,024 columns, where a thread
+# has up to eight calls of it at hand.
 MOST = {"f32": 66, "bf16": 128}
+MOST_WIDE = {"f32": 128, "bf16": 128}
 MOST_DROPOUT = {"f32": 128, "bf16": 168}
 
 
@@ -43,7 +45,9 @@ class Outcome:
 
 
 def get_bound(outcome):
-    most = MOST_DROPOUT if outcome.norm in ("layer", "rms") and outcome.width <= 1024 else MOST
+    if outcome.width > 1024:
+        return MOST_WIDE[outcome.element]
+    most = MOST_DROPOUT if outcome.norm in ("layer", "rms") else MOST
     return most[outcome.element]
 
 

@@ -212,9 +212,11 @@ SmallVector<RegisterPlan, 2> RegisterPlan::choose(rows::KernelOp kernel, const R
       add(chooseLanes(*width, work, schedule), *width, [&](int64_t) { return *width; });
     return plans;
   }
-  add(chooseLanes(rows::kBlockColumns, work, schedule), rows::kLanes, [](int64_t) { return rows::kBlockColumns; });
+  // Bounds that are known at run time only take registers too, so that wider rows have no more lanes.
+  int64_t lanes = chooseLanes(rows::kBlockColumns, work, schedule);
+  add(lanes, rows::kLanes, [](int64_t) { return rows::kBlockColumns; });
   for (int64_t threads : kOpenThreads)
-    if (add(chooseLanes(kMostColumns, work, schedule), rows::kBlockColumns + rows::kLanes, [threads](int64_t lanes) {
+    if (add(lanes, rows::kBlockColumns + rows::kLanes, [threads](int64_t lanes) {
           return std::min(kMostColumns, threads * lanes / rows::kLanes * rows::kBlockColumns);
         }))
       break;

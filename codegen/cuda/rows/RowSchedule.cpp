@@ -4,19 +4,23 @@
 
 #include "codegen/cuda/rows/RowSchedule.h"
 
+#include "codegen/rows/SumOrder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <limits>
 
 using namespace llvm;
+using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 
-/// An access has eight bytes, so that whole sectors are read, and narrow rows have accesses of sixteen and fewer
-/// threads. Seen in PTX and in what ptxas makes of it only: docs/schedules.md.
+/// An access has at least eight bytes, so that whole sectors are read. With sixteen, there are a quarter fewer
+/// instructions and more registers: of one span, dropout alone would take nearly all that a thread may have.
+/// Seen in PTX and in what ptxas makes of it only: docs/schedules.md.
 static constexpr int64_t kAnyWidth = std::numeric_limits<int64_t>::max();
 static constexpr LaneChoice kLaneTable[] = {
     {4, 512, 4},
-    {4, kAnyWidth, 2},
+    {4, rows::kBlockColumns, 2},
+    {4, kAnyWidth, 4},
     {1, 256, 8},
     {1, kAnyWidth, 4},
 };
