@@ -65,11 +65,13 @@ LoopedRowEmitter::Lanes LoopedRowEmitter::createNeutral(rows::PhaseOp phase) {
   return lanes;
 }
 
-/// Chunks whose loads may wait together. Random numbers take so many registers that there is room for one.
+/// Chunks whose loads may wait together. Random numbers, and sums down the rows, take so many registers that there is
+/// room for half of them.
 static int64_t getChunksPerTurn(rows::PhaseOp phase) {
   constexpr int64_t several = 4;
-  bool isRandom = !phase.getBody().getOps<rows::RandomHalfOp>().empty();
-  return isRandom ? several / 2 : several;
+  Block &body = phase.getBody().front();
+  bool takesMore = !body.getOps<rows::RandomHalfOp>().empty() || !body.getOps<rows::AccumulateOp>().empty();
+  return takesMore ? several / 2 : several;
 }
 
 LoopedRowEmitter::Lanes LoopedRowEmitter::emitColumns(rows::PhaseOp phase, Value first, Value end, Lanes lanes) {
