@@ -27,12 +27,13 @@
 #   make check-ptxas kernels for GPUs by NVIDIA's ptxas, without a GPU: registers, spills, instructions (docs/measurements/gpu-sass.md)
 #   make check-gpu   kernels for GPUs on an interpreter, without a GPU: bits against the CPU, some 15 minutes (docs/gpu.md)
 #   make check-valgrind   every tool under valgrind on programs of the tests, minutes each (docs/robustness.md)
+#   make site         the documents as a site with search, in build/site (needs a package index)
 #   make clean        removes the build folder
 
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-peers bench-docs accuracy setup configure clean check-contractions check-full
+.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-peers bench-docs accuracy setup configure clean site check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -151,6 +152,15 @@ bench-docs:
 accuracy: configure
 	cmake --build $(BUILD) --target resid-run residc
 	@python3 benchmarks/accuracy.py $(BUILD)/bin $(BUILD)/accuracy
+
+SITE_VENV = $(BUILD)/site-venv
+
+site:
+	@cmake/setup-packages.sh python3-venv
+	@test -x $(SITE_VENV)/bin/pip || python3 -m venv $(SITE_VENV)
+	$(SITE_VENV)/bin/pip install --quiet --disable-pip-version-check -r site/requirements.txt
+	PYTHONPATH=site NO_MKDOCS_2_WARNING=1 $(SITE_VENV)/bin/mkdocs build --quiet -f site/mkdocs.yml
+	@echo "the site begins at $(BUILD)/site/overview.html"
 
 setup:
 	@cmake/setup-packages.sh
