@@ -27,13 +27,15 @@
 #   make check-ptxas kernels for GPUs by NVIDIA's ptxas, without a GPU: registers, spills, instructions (docs/measurements/gpu-sass.md)
 #   make check-gpu   kernels for GPUs on an interpreter, without a GPU: bits against the CPU, some 15 minutes (docs/gpu.md)
 #   make check-valgrind   every tool under valgrind on programs of the tests, minutes each (docs/robustness.md)
+#   make wheel        the Python packages resid and resid-runtime as wheels, in build/wheels (docs/python.md)
+#   make check-python builds the wheels, and tests them with NumPy, PyTorch, JAX and ONNX where an index has these
 #   make site         the documents as a site with search, in build/site (needs a package index)
 #   make clean        removes the build folder
 
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-peers bench-docs accuracy setup configure clean site check-contractions check-full
+.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-peers bench-docs accuracy setup configure clean site wheel check-python check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -152,6 +154,28 @@ bench-docs:
 accuracy: configure
 	cmake --build $(BUILD) --target resid-run residc
 	@python3 benchmarks/accuracy.py $(BUILD)/bin $(BUILD)/accuracy
+
+PYTHON_VENV = $(BUILD)/python-venv
+PYTHON = python3
+WHEELS = $(abspath $(BUILD))/wheels
+
+# What is built with, and what tests need of NumPy and of the packages of test/python/requirements.txt. Packages that are
+# not to be had are named, and their tests are skipped with a reason.
+$(PYTHON_VENV)/ready: python/requirements.txt test/python/requirements.txt
+	@cmake/setup-packages.sh python3-venv python3-dev
+	@test -x $(PYTHON_VENV)/bin/pip || $(PYTHON) -m venv $(PYTHON_VENV)
+	$(PYTHON_VENV)/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt
+	@touch $@
+
+wheel: configure $(PYTHON_VENV)/ready
+	$(PYTHON_VENV)/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) \
+	  -C build-dir=$(abspath $(BUILD))/python-runtime ./python/runtime
+	$(PYTHON_VENV)/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) \
+	  -C build-dir=$(abspath $(BUILD)) ./python
+	@ls -l $(WHEELS)/*.whl
+
+check-python: wheel
+	test/python/run.sh $(abspath $(BUILD)) $(PYTEST)
 
 SITE_VENV = $(BUILD)/site-venv
 

@@ -27,6 +27,8 @@ public:
   ExitCode run(std::unique_ptr<llvm::MemoryBuffer> input);
   /// What came out, with the paths of the options, in the order in which files are to be written.
   llvm::ArrayRef<std::pair<std::string, std::string>> getFiles() const { return files; }
+  /// What became of the program's row-wise ops, where the options ask for a report.
+  const KernelReport &getReport() const { return kernels; }
   /// Of the functions, where the options ask for code.
   llvm::ArrayRef<boundary::KernelSignature> getSignatures() const { return compiled.signatures; }
 

@@ -1,0 +1,19 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""An ahead-of-time compiler for the residual stream of Transformers, in this process.
+
+    import resid
+    kernels = resid.compile("block.mlir")
+    y, s = kernels.add_rms(x, f, gamma)
+"""
+
+from resid_runtime import (AliasError, ArgumentError, DTypeError, Error, InternalError, Kernel, LaunchError, LoadError,
+                           OutOfMemoryError, PointerError, RangeError, ShapeError, Signature, UnsupportedError,
+                           get_threads, load, set_threads)
+
+from . import cache
+from .compiling import Module, compile, versions
+from .errors import CompileError, UnavailableError
+
+__all__ = ["AliasError", "ArgumentError", "CompileError", "DTypeError", "Error", "InternalError", "Kernel", "LaunchError",
+           "LoadError", "Module", "OutOfMemoryError", "PointerError", "RangeError", "ShapeError", "Signature",
+           "UnavailableError", "UnsupportedError", "cache", "compile", "get_threads", "load", "set_threads", "versions"]

@@ -1,0 +1,96 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Compiled libraries on disk, per user. An entry is one file with its own check sum, written under another name and renamed:
+# several processes may write the same one, and a damaged one counts as absent.
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import pathlib
+import platform
+
+_MARK = b"resid-cache-1\n"
+
+
+def folder() -> pathlib.Path:
+    """Where entries are: RESID_CACHE, else resid/ in XDG_CACHE_HOME or ~/.cache."""
+    chosen = os.environ.get("RESID_CACHE")
+    if chosen:
+        return pathlib.Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(base) / "resid"
+
+
+@functools.cache
+def _machine() -> str:
+    """What code for `native` depends on, without asking LLVM: the kind of processor and what it can do."""
+    wanted = ("vendor_id", "cpu family", "model\t", "model name", "stepping", "flags", "CPU implementer", "CPU part", "Features")
+    lines = []
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if not line.strip():
+                    break
+                if line.startswith(wanted):
+                    lines.append(line)
+    except OSError:
+        pass
+    return platform.machine() + "".join(lines)
+
+
+@functools.cache
+def _compiler() -> str:
+    """Which compiler this is: its module changes with each build."""
+    from importlib.util import find_spec
+
+    spec = find_spec("resid._compiler")
+    if spec is None or spec.origin is None:
+        return "none"
+    about = os.stat(spec.origin)
+    return f"{spec.origin} {about.st_size} {about.st_mtime_ns}"
+
+
+def key(text: str, flags: list[str]) -> str:
+    """The name of the entry for a program and its flags, on this machine and by this compiler."""
+    digest = hashlib.sha256()
+    for part in (_compiler(), _machine(), *flags, text):
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part.encode())
+    return digest.hexdigest()[:40]
+
+
+def find(name: str) -> tuple[pathlib.Path, bytes] | None:
+    """The file of an entry, and the library that it begins with; None where it is absent or damaged."""
+    path = folder() / f"{name}.so"
+    try:
+        contents = path.read_bytes()
+    except OSError:
+        return None
+    end = len(contents) - len(_MARK) - 32
+    if end <= 0 or not contents.endswith(_MARK) or hashlib.sha256(contents[:end]).digest() != contents[end : end + 32]:
+        return None
+    return path, contents[:end]
+
+
+def keep(name: str, library: bytes) -> pathlib.Path | None:
+    """Writes an entry and gives its file; None where the folder cannot be written."""
+    from resid_runtime.library import write_file
+
+    path = folder() / f"{name}.so"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_file(path, library + hashlib.sha256(library).digest() + _MARK)
+    except OSError:
+        return None
+    return path
+
+
+def clear() -> int:
+    """Removes all entries, and says how many there were. Libraries that are loaded stay usable."""
+    count = 0
+    for path in folder().glob("*.so"):
+        path.unlink(missing_ok=True)
+        count += 1
+    return count

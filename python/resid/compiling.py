@@ -1,0 +1,118 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# From a program to a module of functions: by the cache, or by the compiler in this process.
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import sys
+import tempfile
+from typing import Any, Mapping, Sequence
+
+import resid_runtime
+from resid_runtime.library import append_description
+
+from . import cache, errors
+from .options import Options
+
+_LIBRARY, _HEADER, _REPORT, _DRAWING = "kernels.o", "kernels.h", "kernels.json", "kernels.svg"
+
+
+class Module(resid_runtime.Module):
+    """The functions of a program, as attributes. Beside what resid_runtime.Module has, it draws the program."""
+
+    def svg(self) -> str:
+        """The residual streams of the program as a picture, after a conversion of its norm placement."""
+        source = self._description["source"]
+        flags = [flag for flag in source["flags"] if not flag.startswith(("--grad", "--wrt", "--save", "--target", "--chip"))]
+        flags = [flag for flag in flags if not flag.startswith("--schedule=gpu-")]
+        return run(source["text"], source["name"], [*flags, "-o", _DRAWING])[1][_DRAWING].decode()
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+def run(text: str, name: str, flags: list[str]) -> tuple[str, dict[str, bytes], str, str]:
+    """Runs the compiler. What it says, the files, the functions as JSON, the report. Raises CompileError and its like."""
+    from . import _compiler
+
+    code, messages, files, functions, report = _compiler.compile(text, name, flags)
+    said = messages.decode(errors="replace")
+    errors.raise_for(code, said)
+    if said.strip():
+        print(said.rstrip(), file=sys.stderr)
+    return said, files, functions, report
+
+
+def _read(source: str | os.PathLike[str]) -> tuple[str, str]:
+    """The text of a program and its name: a path, or the text itself, which has more than one line or a brace."""
+    if isinstance(source, os.PathLike) or ("\n" not in source and "{" not in source):
+        try:
+            return pathlib.Path(source).read_text(encoding="utf-8"), os.fspath(source)
+        except UnicodeDecodeError:
+            raise errors.CompileError(f"{os.fspath(source)}: expected text in UTF-8") from None
+    return source, "<text>"
+
+
+def _compile(text: str, name: str, flags: list[str]) -> bytes:
+    outputs = ["-o", _LIBRARY, f"--header={_HEADER}", f"--report={_REPORT}"]
+    _, files, functions, report = run(text, name, [*flags, *outputs])
+    description = {"version": 1, "functions": json.loads(functions), "report": report, "header": files[_HEADER].decode(),
+                   "kernels": json.loads(files[_REPORT]), "source": {"text": text, "name": name, "flags": flags}}
+    return append_description(files[_LIBRARY], description)
+
+
+def compile(source: str | os.PathLike[str], *, placement: str | None = None, params: str | None = None,
+            final_norm: str | None = None, mode: str = "training", cpu: str = "native", target: str = "cpu",
+            chip: str | Sequence[str] | None = None, grad: str | None = None, wrt: Sequence[int] | None = None,
+            grad_mode: str | None = None, save: str | None = None, raising: str | None = None,
+            schedule: str | Mapping[str, object] | None = None, prefix: str | None = None,
+            use_cache: bool = True) -> Module:
+    """Compiles a program and loads its functions.
+
+    Args:
+      source: MLIR text, or the path of a file with it.
+      placement, params, final_norm: convert the norm placement, as residc's flags of these names do.
+      mode: "training", or "inference", which drops dropout.
+      cpu: "native", a processor's name as LLVM has it, or several with commas between them.
+      target, chip: "cuda" compiles for NVIDIA GPUs, of the chips that `chip` names.
+      grad, wrt, grad_mode, save: make F_forward and F_backward of the function that `grad` names.
+      raising: "off", "exact" or "all": what of layers that are written out becomes ops of resid (residc's --raise).
+      schedule: how row kernels run, as {"rows": "batched"} or "rows=batched".
+      prefix: stands before the name of each function.
+      use_cache: whether the folder of the cache is read and written (resid.cache).
+
+    Raises:
+      CompileError: with residc's text, where the program or an option is wrong. UnavailableError where the target cannot
+        do it. OSError where a file cannot be read.
+    """
+    text, name = _read(source)
+    flags = Options(placement, params, final_norm, mode, cpu, target, chip, grad, wrt, grad_mode, save, raising, schedule,
+                    prefix).flags()
+    entry = cache.key(text, flags)
+    found = cache.find(entry) if use_cache else None
+    if found:
+        return Module(*found)
+    library = _compile(text, name, flags)
+    path = cache.keep(entry, library) if use_cache else None
+    return Module(path, library) if path else _load_aside(library)
+
+
+def _load_aside(library: bytes) -> Module:
+    """Loads a library that is kept nowhere: a loader needs a file, which is removed again."""
+    handle, path = tempfile.mkstemp(suffix=".so")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(library)
+        return Module(path, library)
+    finally:
+        os.unlink(path)
+
+
+def versions() -> str:
+    """resid's version and LLVM's."""
+    from . import _compiler
+
+    return _compiler.versions().strip()

@@ -1,0 +1,213 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# A compiled function as users call it. The call itself is compiled (_caller); here is what surrounds it: attributes, new
+# arrays of kinds that it does not make, and what to say where a call does not fit.
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, Sequence
+
+from . import errors
+from ._caller import Function
+from .signature import ELEMENTS, Signature, Value
+
+if TYPE_CHECKING:
+    from .library import Module
+
+_NAMES = {0: "i", 1: "u", 2: "f", 4: "bf", 6: "i"}
+
+
+def _numpy():
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return numpy
+
+
+def _dtype(element: str) -> Any:
+    """The element type as NumPy has it, or None. bf16 comes from ml_dtypes where that is there, else as uint16."""
+    numpy = _numpy()
+    if numpy is None:
+        return None
+    if element == "bf16":
+        return numpy.dtype("uint16")
+    names = {"f16": "float16", "f32": "float32", "f64": "float64", "i1": "bool", "index": "int64"}
+    return numpy.dtype(names.get(element, element.replace("i", "int")))
+
+
+def _describe_value(value: Value) -> tuple[int, int, tuple[int, ...] | None]:
+    sizes = None if value.sizes is None else tuple(-1 if size is None else size for size in value.sizes)
+    return (*ELEMENTS[value.element], sizes)
+
+
+def _find_sources(sizes: Sequence[Any]) -> tuple[Any, ...] | None:
+    """What the compiled caller needs for the shape of a new array; None where that is for Python."""
+    return tuple(sizes) if all(isinstance(size, (int, tuple)) for size in sizes) else None
+
+
+class Kernel(Function):
+    """A compiled function.
+
+    Call it with one object per argument: arrays of NumPy, PyTorch, JAX or anything with `__dlpack__`, and numbers. Nothing
+    is copied. It returns the results: one, or a tuple. They are new arrays of the library that the first array is from (of
+    NumPy where that makes none), or those of `out`.
+
+    Keyword arguments:
+      out: an array, or a tuple with one for each result, to write to. It may be exactly an argument where the header of the
+        function says so.
+      threads: how many threads run the call; 0: one for each processor. By default `get_threads()`.
+      stream: for functions on GPUs, the address of the stream (`torch.cuda.current_stream().cuda_stream`).
+
+    Rows `[?, D]` may come with more leading dimensions, such as `[B, S, D]`; results have them too. bf16 comes from
+    PyTorch, from ml_dtypes, or as uint16.
+
+    Raises: ArgumentError, DTypeError, ShapeError, RangeError, AliasError, which name the argument and both sides;
+    UnsupportedError, OutOfMemoryError, LaunchError.
+    """
+
+    def __new__(cls, module: Module, signature: Signature, entry: int, is_for_device: bool) -> Kernel:
+        return super().__new__(cls)
+
+    def __init__(self, module: Module, signature: Signature, entry: int, is_for_device: bool) -> None:
+        numpy = _numpy()
+        results = tuple((_describe_value(value), _find_sources(sizes), _dtype(value.element))
+                        for value, sizes in zip(signature.results, signature.result_sizes))
+        super().__init__(entry, module._library, tuple(map(_describe_value, signature.arguments)), results,
+                         numpy.empty if numpy else None, is_for_device)
+        self.module = module
+        self.signature = signature
+        self.name = signature.name
+        self._shapes: list[tuple[int, ...]] | None = None
+
+    def __repr__(self) -> str:
+        return f"<resid function {self.signature!r}>"
+
+    # Called by the compiled caller.
+
+    def _make(self, number: int) -> Any:
+        value = self.signature.results[number]
+        raise errors.ShapeError(f"result '{value.name}': expected out=, since its sizes are not known from those of the "
+                                f"arguments ({value.describe()})")
+
+    def _explain(self, status: int, given: tuple[Any, ...], out: Any, cause: BaseException | None) -> None:
+        """Raises what says best why a call did not run."""
+        if isinstance(cause, (errors.Error, MemoryError)):
+            raise cause
+        arguments, results = self.signature.arguments, self.signature.results
+        if len(given) != len(arguments):
+            names = ", ".join(value.name for value in arguments)
+            raise errors.ArgumentError(f"{self.name}: expected {len(arguments)} arguments ({names}) but got {len(given)}")
+        written = () if out is None else out if isinstance(out, tuple) else (out,)
+        if out is not None and len(written) != len(results):
+            raise errors.ArgumentError(f"{self.name}: argument 'out': expected {len(results)} arrays but got {len(written)}")
+        known: dict[str, tuple[int, str]] = {}
+        for place, (value, object_) in enumerate(zip(arguments, given)):
+            self._check(f"argument '{value.name}'", value, object_, place, known)
+        for value, object_, sizes in zip(results, written, self.signature.result_sizes):
+            self._check_result(f"result '{value.name}'", value, object_, sizes, given)
+        if cause is not None:
+            raise errors.ArgumentError(f"{self.name}: {cause}") from cause
+        error = errors.BY_STATUS.get(status, errors.InternalError)
+        raise error(f"{self.name}: {errors.TEXTS.get(status, f'status {status}')}; expected {self.signature!r}")
+
+    def _check(self, where: str, value: Value, object_: Any, place: int, known: dict[str, tuple[int, str]]) -> None:
+        if value.sizes is None:
+            return _check_number(where, value, object_)
+        shape = _check_array(where, value, object_)
+        extra = len(shape) - len(value.sizes)
+        for dimension, size in enumerate(value.sizes):
+            got = math.prod(shape[: extra + 1]) if dimension == 0 and extra else shape[dimension + extra]
+            at = dimension + extra if dimension else 0
+            if size is not None and got != size:
+                raise errors.ShapeError(f"{where}: dimension {at} is {got}, expected {size}")
+            if size is None:
+                self._check_open(where, value, place, dimension, at, got, known)
+
+    def _check_open(self, where: str, value: Value, place: int, dimension: int, at: int, got: int,
+                    known: dict[str, tuple[int, str]]) -> None:
+        """An open size that has to be that of an argument before."""
+        expected = self._shared.get((place, dimension))
+        if expected is None:
+            return
+        if expected[0] == "fixed" and got != expected[1]:
+            raise errors.ShapeError(f"{where}: dimension {at} is {got}, expected {expected[1]}")
+        if expected[0] == "same":
+            before = known.get(expected[1])
+            if before and before[0] != got:
+                raise errors.ShapeError(f"{where}: dimension {at} is {got}, expected {before[0]} (that of '{before[1]}')")
+            known.setdefault(expected[1], (got, value.name))
+
+    @property
+    def _shared(self) -> dict[tuple[int, int], tuple[str, Any]]:
+        found: dict[tuple[int, int], tuple[str, Any]] = {}
+        for size in self.module.describe(self.name).get("sizes", []):
+            fixed = size.get("fixed")
+            found[size["argument"], size["dimension"]] = ("same", size["same_as"]) if fixed is None else ("fixed", fixed)
+        return found
+
+    def _check_result(self, where: str, value: Value, object_: Any, sizes: Sequence[Any], given: tuple[Any, ...]) -> None:
+        shape = _check_array(where, value, object_)
+        if _is_read_only(object_):
+            raise errors.ArgumentError(f"{where}: expected an array that can be written, but it is read-only")
+        extra = len(shape) - len(value.sizes or ())
+        for dimension, size in enumerate(sizes):
+            got = math.prod(shape[: extra + 1]) if dimension == 0 and extra else shape[dimension + extra]
+            expected, whose = size, ""
+            if isinstance(size, tuple):
+                source = self.signature.arguments[size[0]]
+                full = tuple(given[size[0]].shape)
+                more = len(full) - len(source.sizes or ())
+                expected = math.prod(full[: more + 1]) if size[1] == 0 else full[size[1] + more]
+                whose = f" (that of '{source.name}')"
+            if isinstance(expected, int) and got != expected:
+                raise errors.ShapeError(f"{where}: dimension {dimension + extra if dimension else 0} is {got}, expected {expected}{whose}")
+
+
+def _check_number(where: str, value: Value, object_: Any) -> None:
+    is_float = value.element in ("f16", "bf16", "f32", "f64")
+    try:
+        number = float(object_) if is_float else object_.__index__()
+    except (TypeError, ValueError, AttributeError):
+        raise errors.ArgumentError(f"{where}: expected a number of {value.element} but got {type(object_).__name__}") from None
+    bits = ELEMENTS[value.element][1]
+    low, high = (0, 1) if value.element == "i1" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    if not is_float and not low <= number <= high:
+        raise errors.RangeError(f"{where}: expected a number of {value.element} but got {number}")
+
+
+def _element_of(object_: Any) -> str:
+    """The element type of an array in the words of MLIR, as far as it has one."""
+    text = str(object_.dtype).rpartition(".")[2]
+    text = {"bool": "i1", "bfloat16": "bf16"}.get(text, text)
+    return re.sub(r"^(float|int|uint)(?=\d)", lambda kind: {"float": "f", "int": "i", "uint": "u"}[kind[1]], text)
+
+
+def _check_array(where: str, value: Value, object_: Any) -> tuple[int, ...]:
+    """The shape of an array whose elements and number of dimensions fit."""
+    if not hasattr(object_, "shape") or not hasattr(object_, "dtype"):
+        raise errors.ArgumentError(f"{where}: expected an array of {value.describe()} but got {type(object_).__name__}")
+    shape, element = tuple(object_.shape), _element_of(object_)
+    expected = {"index": "i64"}.get(value.element, value.element)
+    if element != expected and (expected, element) not in (("bf16", "u16"), ("bf16", "V2")):
+        raise errors.DTypeError(f"{where}: expected elements of {expected} but got {element}")
+    rank = len(value.sizes or ())
+    if len(shape) < rank or (len(shape) > rank and not value.takes_rows):
+        raise errors.ShapeError(f"{where}: expected {rank} dimensions ({value.describe()}) but its shape is {shape}")
+    if not _is_contiguous(object_):
+        raise errors.ShapeError(f"{where}: expected an array without gaps between elements; make a contiguous copy")
+    return shape
+
+
+def _is_contiguous(object_: Any) -> bool:
+    if hasattr(object_, "is_contiguous"):
+        return bool(object_.is_contiguous())
+    flags = getattr(object_, "flags", None)
+    return True if flags is None else bool(flags["C_CONTIGUOUS"])
+
+
+def _is_read_only(object_: Any) -> bool:
+    flags = getattr(object_, "flags", None)
+    return flags is not None and not flags["WRITEABLE"]

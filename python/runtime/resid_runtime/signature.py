@@ -1,0 +1,84 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What a compiled function takes and gives: names, element types and sizes. Read from what the compiler says of it, or from
+# the text of its type alone.
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any, Mapping, Union
+
+# DLPack's codes of types: integers, unsigned ones, floats, bfloats, bools.
+INT, UINT, FLOAT, BFLOAT, BOOL = 0, 1, 2, 4, 6
+ELEMENTS = {"f16": (FLOAT, 16), "bf16": (BFLOAT, 16), "f32": (FLOAT, 32), "f64": (FLOAT, 64), "i1": (BOOL, 8),
+            "i8": (INT, 8), "i16": (INT, 16), "i32": (INT, 32), "i64": (INT, 64), "index": (INT, 64)}
+
+# A size of a result: a number, (argument, dimension), an expression of sizes by their names, or None: not known.
+Size = Union[int, "tuple[int, int]", str, None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """An argument or a result: an array with sizes (None: open) or, where `sizes` is None, a number."""
+
+    name: str
+    type: str
+    element: str
+    sizes: tuple[int | None, ...] | None
+
+    @staticmethod
+    def read(name: str, type_: str) -> Value:
+        if not type_.startswith("tensor<"):
+            return Value(name, type_, type_, None)
+        *sizes, element = re.split(r"(?<=[\d?])x", type_.removeprefix("tensor<").rstrip(">"))
+        return Value(name, type_, element, tuple(None if size == "?" else int(size) for size in sizes))
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether leading dimensions become one: `[?, D]` takes `[B, S, D]`."""
+        return self.sizes is not None and len(self.sizes) > 1 and self.sizes[0] is None
+
+    def describe(self) -> str:
+        """The element type and the sizes, such as `f32[?, 768]`."""
+        if self.sizes is None:
+            return self.element
+        return f"{self.element}[{', '.join('?' if size is None else str(size) for size in self.sizes)}]"
+
+
+@dataclasses.dataclass(frozen=True)
+class Signature:
+    """Arguments and results of a compiled function. As text, it is the function's type in MLIR."""
+
+    name: str
+    text: str
+    arguments: tuple[Value, ...]
+    results: tuple[Value, ...]
+    result_sizes: tuple[tuple[Size, ...], ...]
+    # Names of open sizes, as (argument, dimension).
+    sizes: Mapping[str, tuple[int, int]]
+
+    @staticmethod
+    def from_description(function: Mapping[str, Any]) -> Signature:
+        """From what the compiler says."""
+        arguments = tuple(Value.read(value["name"], value["type"]) for value in function["arguments"])
+        results = tuple(Value.read(value["name"], value["type"]) for value in function["results"])
+        sizes = {size["name"]: (size["argument"], size["dimension"]) for size in function["sizes"]}
+        result_sizes = tuple(tuple(sizes.get(size, size) for size in value["sizes"]) for value in function["results"])
+        return Signature(function["symbol"], function["type"], arguments, results, result_sizes, sizes)
+
+    @staticmethod
+    def from_type(name: str, text: str) -> Signature:
+        """From the type in MLIR, which has no names. Sizes of results that are open are not known."""
+        plain = re.sub(r"\{.*?\}", "", text)
+        given, made = (re.findall(r"tensor<[^>]*>|[a-z]+[0-9]*", part) for part in plain.split(" -> "))
+        arguments = tuple(Value.read(f"argument {place}", type_) for place, type_ in enumerate(given))
+        results = tuple(Value.read(f"out{place}", type_) for place, type_ in enumerate(made))
+        return Signature(name, text, arguments, results, tuple(value.sizes or () for value in results), {})
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{value.name}: {value.describe()}" for value in self.arguments)
+        return f"{self.name}({arguments}) -> {', '.join(value.describe() for value in self.results)}"

@@ -1,0 +1,190 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One call; see Call.h.
+
+#include "Call.h"
+
+#include "Pools.h"
+
+using namespace resid::python;
+
+static bool readThreads(PyObject *value, int &threads) {
+  if (value == Py_None)
+    return true;
+  long number = PyLong_AsLong(value);
+  if (PyErr_Occurred())
+    return false;
+  if (number < 0 || number > RESID_MAX_THREADS) {
+    PyErr_Format(PyExc_ValueError, "argument 'threads': expected a number from 0 to %d but got %ld", RESID_MAX_THREADS,
+                 number);
+    return false;
+  }
+  threads = int(number);
+  return true;
+}
+
+bool resid::python::readOptions(PyObject *const *values, PyObject *names, CallOptions &options) {
+  Py_ssize_t count = names ? PyTuple_GET_SIZE(names) : 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *name = PyTuple_GET_ITEM(names, i);
+    if (PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+      options.out = values[i] == Py_None ? nullptr : values[i];
+    } else if (PyUnicode_CompareWithASCIIString(name, "threads") == 0) {
+      if (!readThreads(values[i], options.threads))
+        return false;
+    } else if (PyUnicode_CompareWithASCIIString(name, "stream") == 0) {
+      options.stream = values[i] == Py_None ? nullptr : PyLong_AsVoidPtr(values[i]);
+      if (PyErr_Occurred())
+        return false;
+    } else {
+      PyErr_Format(PyExc_TypeError, "expected the keyword arguments out, threads and stream but got '%U'", name);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Call::takeArguments() {
+  size_t all = body.arguments.size() + body.results.size();
+  if (all > kUsualSlots) {
+    more.reset(new Slot[all]);
+    slots = more.get();
+  }
+  for (Py_ssize_t i = 0; i < count; ++i)
+    if (!slots[i].take(values[i], body.arguments[size_t(i)], /*isWritten=*/false))
+      return false;
+  return true;
+}
+
+int Call::findShape(const Result &result, int64_t *shape) {
+  int rank = 0;
+  for (const Source &source : result.sources) {
+    if (source.argument < 0) {
+      shape[rank++] = source.known;
+      continue;
+    }
+    const Slot &slot = slots[source.argument];
+    bool isLeading = source.dimension == 0 && rank == 0 && result.sources.size() > 1;
+    if (source.dimension >= slot.tensor.ndim) {
+      PyErr_SetString(PyExc_ValueError, "an argument has too few dimensions");
+      return -1;
+    }
+    for (int i = 0; isLeading && i < slot.leading; ++i)
+      shape[rank++] = slot.given[i];
+    if (!isLeading)
+      shape[rank++] = slot.tensor.shape[source.dimension];
+  }
+  return rank;
+}
+
+/// A result is made by the library that the first array argument is from, and by NumPy where that makes none here.
+PyObject *Call::make(int number) {
+  const Result &result = body.results[size_t(number)];
+  int64_t shape[2 * kMostDimensions];
+  int rank = result.isSimple ? findShape(result, shape) : 0;
+  if (rank < 0)
+    return nullptr;
+  for (size_t i = 0; result.isSimple && i < body.arguments.size(); ++i) {
+    if (body.arguments[i].rank < 0)
+      continue;
+    PyObject *made = makeLike(values[i], slots[i], result.value.type, shape, rank);
+    if (made || PyErr_Occurred())
+      return made;
+    break;
+  }
+  if (!result.isSimple || !result.dtype || !body.empty)
+    return PyObject_CallMethod(function, "_make", "i", number);
+  PyObject *sizes = PyTuple_New(rank);
+  for (int i = 0; i < rank; ++i)
+    PyTuple_SET_ITEM(sizes, i, PyLong_FromLongLong(shape[i]));
+  PyObject *both[] = {sizes, result.dtype};
+  PyObject *made = PyObject_Vectorcall(body.empty, both, 2, nullptr);
+  Py_DECREF(sizes);
+  return made;
+}
+
+PyObject *Call::takeResults(PyObject *out) {
+  auto wanted = Py_ssize_t(body.results.size());
+  bool isTuple = out && PyTuple_Check(out);
+  if (out && (isTuple ? PyTuple_GET_SIZE(out) != wanted : wanted != 1)) {
+    PyErr_SetString(PyExc_TypeError, "another number of results");
+    return nullptr;
+  }
+  PyObject *results = PyTuple_New(wanted);
+  for (Py_ssize_t i = 0; i < wanted; ++i) {
+    PyObject *object = !out ? make(int(i)) : Py_NewRef(isTuple ? PyTuple_GET_ITEM(out, i) : out);
+    if (object)
+      PyTuple_SET_ITEM(results, i, object);
+    Slot &slot = slots[body.arguments.size() + size_t(i)];
+    if (!object || !slot.take(object, body.results[size_t(i)].value, /*isWritten=*/true)) {
+      Py_DECREF(results);
+      return nullptr;
+    }
+  }
+  return results;
+}
+
+bool Call::runWithoutLock(const CallOptions &options, resid_status &status) {
+  size_t all = body.arguments.size() + body.results.size();
+  const DLTensor *usualTensors[kUsualSlots];
+  std::vector<const DLTensor *> moreTensors(all > kUsualSlots ? all : 0);
+  const DLTensor **tensors = all > kUsualSlots ? moreTensors.data() : usualTensors;
+  for (size_t i = 0; i < all; ++i)
+    tensors[i] = &slots[i].tensor;
+  resid_ctx context;
+  if (body.isForDevice) {
+    status = resid_cuda_ctx_init(&context, options.stream);
+    if (status != RESID_OK)
+      return true;
+  } else {
+    resid_thread_pool *pool = nullptr;
+    if (!findPool(options.threads, &pool))
+      return false;
+    resid_ctx_init(&context, pool);
+  }
+  Py_BEGIN_ALLOW_THREADS;
+  status = body.entry(&context, tensors, int32_t(all));
+  Py_END_ALLOW_THREADS;
+  return true;
+}
+
+/// Raises an exception that says what does not fit, from the present one where there is one.
+PyObject *Call::explain(int status, PyObject *out) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  if (type)
+    PyErr_NormalizeException(&type, &value, &trace);
+  PyObject *given = PyTuple_New(count);
+  for (Py_ssize_t i = 0; i < count; ++i)
+    PyTuple_SET_ITEM(given, i, Py_NewRef(values[i]));
+  PyObject *answer = PyObject_CallMethod(function, "_explain", "iOOO", status, given, out ? out : Py_None,
+                                         value ? value : Py_None);
+  Py_DECREF(given);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  if (answer) {
+    Py_DECREF(answer);
+    PyErr_SetString(PyExc_RuntimeError, "the function answered a status that nothing explains");
+  }
+  return nullptr;
+}
+
+PyObject *Call::run(const CallOptions &options) {
+  if (count != Py_ssize_t(body.arguments.size()) || !takeArguments())
+    return explain(RESID_OK, options.out);
+  PyObject *results = takeResults(options.out);
+  if (!results)
+    return explain(RESID_OK, options.out);
+  resid_status status = RESID_OK;
+  if (!runWithoutLock(options, status) || status != RESID_OK) {
+    explain(status, options.out);
+    Py_DECREF(results);
+    return nullptr;
+  }
+  if (PyTuple_GET_SIZE(results) != 1)
+    return results;
+  PyObject *only = Py_NewRef(PyTuple_GET_ITEM(results, 0));
+  Py_DECREF(results);
+  return only;
+}

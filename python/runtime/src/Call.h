@@ -1,0 +1,56 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One call of a compiled function by its DLPack entry: it looks at each argument once, makes the results, and runs without
+// Python's lock. What went wrong is explained in Python (kernel.py).
+
+#ifndef RESID_PYTHON_CALL_H
+#define RESID_PYTHON_CALL_H
+
+#include "Body.h"
+
+#include <memory>
+
+namespace resid::python {
+
+/// The keyword arguments of a call.
+struct CallOptions {
+  PyObject *out = nullptr;
+  /// -1: as many as are usual.
+  int threads = -1;
+  void *stream = nullptr;
+};
+/// False with an exception.
+bool readOptions(PyObject *const *values, PyObject *names, CallOptions &options);
+
+class Call {
+public:
+  /// `function` is the object that is called, which has the methods _make and _explain.
+  Call(PyObject *function, const Body &body, PyObject *const *values, Py_ssize_t count)
+      : function(function), body(body), values(values), count(count) {}
+
+  /// The results: one, or a tuple. Null with an exception.
+  PyObject *run(const CallOptions &options);
+
+private:
+  bool takeArguments();
+  /// The results as a tuple: those of `out`, or new ones.
+  PyObject *takeResults(PyObject *out);
+  PyObject *make(int number);
+  /// The shape of a new array, and its rank; -1 with an exception.
+  int findShape(const Result &result, int64_t *shape);
+  bool runWithoutLock(const CallOptions &options, resid_status &status);
+  PyObject *explain(int status, PyObject *out);
+
+  PyObject *function;
+  const Body &body;
+  PyObject *const *values;
+  Py_ssize_t count;
+  static constexpr size_t kUsualSlots = 12;
+  Slot usual[kUsualSlots];
+  std::unique_ptr<Slot[]> more;
+  Slot *slots = usual;
+};
+
+} // namespace resid::python
+
+#endif // RESID_PYTHON_CALL_H

@@ -1,0 +1,224 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Objects of Python as tensors; see Slots.h.
+
+#include "Slots.h"
+
+#include "Exchange.h"
+
+#include <cstring>
+
+using namespace resid::python;
+
+//===------------------------------------------- numbers ----------------------------------------------------------===//
+
+static uint16_t roundToBrain(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  if (value != value)
+    return uint16_t(bits >> 16 | 0x40);
+  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/// To nearest, ties to even, as PyFloat_Pack2 rounds doubles.
+static bool roundToHalf(double value, uint16_t &half) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return PyFloat_Pack2(value, reinterpret_cast<char *>(&half), /*le=*/1) == 0;
+#else
+  return _PyFloat_Pack2(value, reinterpret_cast<unsigned char *>(&half), /*le=*/1) == 0;
+#endif
+}
+
+/// Whether an integer has `bits` bits with a sign.
+static bool fits(int64_t value, int bits) {
+  return bits == 64 || (value >= -(int64_t(1) << (bits - 1)) && value < (int64_t(1) << (bits - 1)));
+}
+
+bool Slot::takeNumber(PyObject *object, const Value &value) {
+  tensor = {&number, {kDLCPU, 0}, 0, value.type, shape, nullptr, 0};
+  given = shape;
+  maker = Maker::None;
+  if (value.type.code == kDLFloat || value.type.code == kDLBfloat) {
+    double wide = PyFloat_AsDouble(object);
+    if (wide == -1 && PyErr_Occurred())
+      return false;
+    if (value.type.bits == 64)
+      number.wide = wide;
+    else if (value.type.bits == 32)
+      number.narrow = float(wide);
+    else if (value.type.code == kDLBfloat)
+      number.half = roundToBrain(float(wide));
+    else
+      return roundToHalf(wide, number.half);
+    return true;
+  }
+  PyObject *index = PyNumber_Index(object);
+  if (!index)
+    return false;
+  int64_t integer = PyLong_AsLongLong(index);
+  Py_DECREF(index);
+  if (integer == -1 && PyErr_Occurred())
+    return false;
+  bool isBool = value.type.code == kDLBool;
+  if (isBool ? integer != 0 && integer != 1 : !fits(integer, value.type.bits)) {
+    PyErr_Format(PyExc_OverflowError, "%lld does not fit", (long long)integer);
+    return false;
+  }
+  // Of the bytes, which are in the order of x86 and Arm, those of a narrower integer come first.
+  number.integer = integer;
+  return true;
+}
+
+//===------------------------------------------- arrays -----------------------------------------------------------===//
+
+/// The type of an element by the letter of the module struct; without bits where there is none.
+static DLDataType readFormat(const char *format, Py_ssize_t bytes) {
+  auto bits = uint8_t(bytes * 8);
+  if (!format)
+    format = "B";
+  if (*format == '@' || *format == '=' || *format == '<')
+    ++format;
+  if (format[0] == 0 || format[1] != 0)
+    return {0, 0, 0};
+  switch (*format) {
+  case 'e':
+  case 'f':
+  case 'd':
+    return {kDLFloat, bits, 1};
+  case '?':
+    return {kDLBool, bits, 1};
+  case 'b':
+  case 'h':
+  case 'i':
+  case 'l':
+  case 'q':
+    return {kDLInt, bits, 1};
+  case 'B':
+  case 'H':
+  case 'I':
+  case 'L':
+  case 'Q':
+    return {kDLUInt, bits, 1};
+  default:
+    return {0, 0, 0};
+  }
+}
+
+/// Elements of bf16 have no letter: arrays hold them as unsigned integers, or by their bytes.
+bool Slot::takeBuffer(PyObject *object, bool isWritten) {
+  if (PyObject_GetBuffer(object, &view, PyBUF_STRIDES | PyBUF_FORMAT | (isWritten ? PyBUF_WRITABLE : 0)) != 0)
+    return false;
+  maker = Maker::Buffer;
+  DLDataType type = readFormat(view.format, view.itemsize);
+  if (type.bits == 0 || view.ndim > kMostDimensions) {
+    PyErr_Format(PyExc_TypeError, "elements of the format '%s'", view.format ? view.format : "");
+    return false;
+  }
+  for (int i = 0; i < view.ndim; ++i) {
+    shape[i] = view.shape[i];
+    if (view.strides[i] % view.itemsize != 0) {
+      PyErr_SetString(PyExc_ValueError, "strides that are no whole elements");
+      return false;
+    }
+    strides[i] = view.strides[i] / view.itemsize;
+  }
+  tensor = {view.buf, {kDLCPU, 0}, view.ndim, type, shape, strides, 0};
+  return true;
+}
+
+/// The bf16 of the package ml_dtypes has no buffer, but the same array as unsigned integers does.
+bool Slot::takeAsIntegers(PyObject *object, bool isWritten) {
+  PyObject *type, *error, *trace;
+  PyErr_Fetch(&type, &error, &trace);
+  capsule = maker == Maker::None ? PyObject_CallMethod(object, "view", "s", "uint16") : nullptr;
+  if (capsule && takeBuffer(capsule, isWritten)) {
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    return true;
+  }
+  PyErr_Restore(type, error, trace);
+  return false;
+}
+
+bool Slot::takeExchange(PyObject *object) {
+  if (findExchange(Py_TYPE(object))->dltensor_from_py_object_no_sync(object, &tensor) != 0) {
+    if (!PyErr_Occurred())
+      PyErr_SetString(PyExc_TypeError, "a tensor without memory of its own");
+    return false;
+  }
+  maker = Maker::Exchange;
+  return true;
+}
+
+bool Slot::takeCapsule(PyObject *object) {
+  capsule = PyObject_CallMethod(object, "__dlpack__", nullptr);
+  if (!capsule)
+    return false;
+  maker = Maker::Capsule;
+  if (PyCapsule_IsValid(capsule, "dltensor_versioned"))
+    tensor = static_cast<DLManagedTensorVersioned *>(PyCapsule_GetPointer(capsule, "dltensor_versioned"))->dl_tensor;
+  else if (PyCapsule_IsValid(capsule, "dltensor"))
+    tensor = static_cast<DLManagedTensor *>(PyCapsule_GetPointer(capsule, "dltensor"))->dl_tensor;
+  else
+    PyErr_SetString(PyExc_TypeError, "a __dlpack__ that gives a tensor");
+  return !PyErr_Occurred();
+}
+
+/// Leading dimensions without gaps between them become one. Others stay as they are, which the function refuses.
+void Slot::fold(const Value &value) {
+  given = tensor.shape;
+  int extra = tensor.ndim - value.rank;
+  if (extra <= 0 || !value.takesRows() || tensor.ndim > kMostDimensions)
+    return;
+  if (tensor.strides)
+    for (int i = 0; i < extra; ++i)
+      if (tensor.shape[i] != 1 && tensor.strides[i] != tensor.strides[i + 1] * tensor.shape[i + 1])
+        return;
+  int64_t folded[kMostDimensions], steps[kMostDimensions], rows = 1;
+  for (int i = 0; i <= extra; ++i)
+    rows *= tensor.shape[i];
+  folded[0] = rows;
+  steps[0] = tensor.strides ? tensor.strides[extra] : 0;
+  for (int i = 1; i < value.rank; ++i) {
+    folded[i] = tensor.shape[extra + i];
+    steps[i] = tensor.strides ? tensor.strides[extra + i] : 0;
+  }
+  // What the object says of its shape is needed for results, so it stays where it is.
+  if (maker == Maker::Buffer)
+    given = reinterpret_cast<const int64_t *>(view.shape);
+  std::memcpy(shape, folded, sizeof(int64_t) * value.rank);
+  std::memcpy(strides, steps, sizeof(int64_t) * value.rank);
+  leading = extra + 1;
+  tensor.shape = shape;
+  tensor.strides = tensor.strides ? strides : nullptr;
+  tensor.ndim = value.rank;
+}
+
+bool Slot::take(PyObject *object, const Value &value, bool isWritten) {
+  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "sizes of Python are those of DLPack");
+  bool isNumber = value.rank < 0 && !isWritten;
+  if (isNumber)
+    return takeNumber(object, value);
+  bool isTaken = false;
+  if (findExchange(Py_TYPE(object)))
+    isTaken = takeExchange(object);
+  else if (PyObject_CheckBuffer(object))
+    isTaken = takeBuffer(object, isWritten) || (value.type.code == kDLBfloat && takeAsIntegers(object, isWritten));
+  else
+    isTaken = takeCapsule(object);
+  if (!isTaken)
+    return false;
+  // NumPy has no bf16. Its arrays have unsigned integers of as many bits instead.
+  if (value.type.code == kDLBfloat && tensor.dtype.code == kDLUInt && tensor.dtype.bits == 16)
+    tensor.dtype.code = kDLBfloat;
+  fold(value);
+  return true;
+}
+
+void Slot::release() {
+  if (maker == Maker::Buffer)
+    PyBuffer_Release(&view);
+  Py_CLEAR(capsule);
+  maker = Maker::None;
+}
