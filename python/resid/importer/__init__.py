@@ -1,0 +1,72 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Importing models: from ONNX files and from graphs of torch.export to the text of a program and its weights. Needs no compiler.
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import emit_attention, emit_elementwise, emit_linear, emit_lookup, emit_norms, emit_reduce, emit_shapes  # noqa: F401
+from .emit import Emitter
+from .errors import FileError, ImportFailure, ModelError, Unsupported
+from .fold import fold_constants
+from .graph import Graph
+from .recognise import recognise
+from .weights import write as write_weights
+
+if TYPE_CHECKING:
+    import onnx
+    import torch
+
+__all__ = ["FileError", "ImportFailure", "Imported", "ModelError", "Unsupported", "from_exported", "from_graph", "from_onnx", "write_weights"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Imported:
+    """A program and the arrays that its arguments marked `resid.weight` stand for, by their names."""
+
+    text: str
+    weights: dict[str, np.ndarray]
+    function: str
+
+
+def from_onnx(model: "str | Path | onnx.ModelProto", *, sizes: "dict[str, int] | None" = None, recognised: bool = True) -> Imported:
+    """Imports an ONNX file, or a model in memory.
+
+    `sizes` fixes sizes that the model leaves open, by their names. With `recognised=False` operators are written one by one:
+    norms, activations and attention that are spread over several operators stay as they are.
+    Raises FileError, ModelError, and Unsupported with every node that is not covered."""
+    from .onnx_reader import from_model, read_onnx
+
+    graph = read_onnx(model) if isinstance(model, (str, Path)) else from_model(model)
+    return from_graph(graph, sizes=sizes, recognised=recognised)
+
+
+def from_exported(program: "torch.export.ExportedProgram", *, name: str = "model", recognised: bool = True) -> Imported:
+    """Imports a graph of torch.export, without ONNX. Raises ModelError and Unsupported."""
+    from .torch_reader import read_exported
+
+    return from_graph(read_exported(program, name), recognised=recognised)
+
+
+def from_graph(graph: Graph, *, sizes: "dict[str, int] | None" = None, recognised: bool = True) -> Imported:
+    """Writes the program of a graph that a reader has made. Changes the graph."""
+    _fix_sizes(graph, sizes or {})
+    recognise(graph, recognised)
+    emitter = Emitter(graph)
+    emitter.run()
+    return Imported(emitter.program.text(emitter.results()), emitter.program.weights, emitter.program.name)
+
+
+def _fix_sizes(graph: Graph, sizes: dict[str, int]) -> None:
+    names = {dim for argument in graph.arguments for dim in argument.dims if isinstance(dim, str)}
+    for name in sizes:
+        if name not in names:
+            raise ModelError(f"no size is called '{name}': expected one of {', '.join(sorted(names)) or 'none'}")
+    for argument in graph.arguments:
+        argument.dims = [sizes.get(dim, dim) if isinstance(dim, str) else dim for dim in argument.dims]
+    fold_constants(graph)

@@ -1,0 +1,172 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Walks a graph and writes its program: a table from operators to handlers, what the handlers share (inputs, attributes, axes,
+# messages), and the driver. The handlers stand in emit_*.py, by family.
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Union
+
+import numpy as np
+
+from . import elements
+from .errors import ModelError, Unsupported
+from .fold import fold
+from .graph import Graph, Node
+from .program import MOST_ELEMENTS_IN_TEXT, Program, Tensor, is_splat
+from .sizes import Dim, Size
+
+Result = Union[Tensor, Sequence["Tensor | None"]]
+Handler = Callable[["Emitter", Node], Result]
+
+# Operator: (handler, the attributes that it knows)
+HANDLERS: dict[str, tuple[Handler, tuple[str, ...]]] = {}
+
+
+def handles(*ops: str, attributes: Sequence[str] = ()) -> Callable[[Handler], Handler]:
+    """Registers a handler. A node with another attribute is refused, with its name."""
+
+    def register(handler: Handler) -> Handler:
+        for op in ops:
+            HANDLERS[op] = (handler, tuple(attributes))
+        return handler
+
+    return register
+
+
+class Emitter:
+    """The values of a graph while its nodes are written one after the other."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.program = Program(graph.name)
+        self.values: dict[str, Tensor] = {}
+        self._poisoned: set[str] = set()
+        for argument in graph.arguments:
+            self.values[argument.name] = self.program.argument(argument.name, argument.element, argument.dims)
+
+    # -- what handlers ask for
+
+    def known(self, name: str) -> Tensor:
+        """A value that may be known without standing in the text yet."""
+        if name not in self.values:
+            array = self.graph.constants.get(name)
+            if array is None:
+                raise ModelError(f"value '{name}' is made by no node")
+            self.values[name] = self._constant(name, array)
+        return self.values[name]
+
+    def input(self, node: Node, index: int) -> Tensor:
+        """An input that must be given."""
+        if not node.input(index):
+            raise ModelError(f"expected at least {index + 1} inputs, found {len(node.inputs)}")
+        return self.known(node.input(index))
+
+    def value(self, node: Node, index: int) -> Tensor:
+        """The same, with a name in the text."""
+        return self.program.value(self.input(node, index))
+
+    def optional(self, node: Node, index: int) -> Tensor | None:
+        return self.value(node, index) if node.input(index) else None
+
+    def numbers(self, node: Node, index: int, attribute: str = "") -> list[Dim] | None:
+        """A list of sizes or numbers, from an input or, in older versions of ONNX, an attribute; None where neither is given."""
+        if attribute and attribute in node.attributes:
+            return list(node.attributes[attribute])
+        if not node.input(index):
+            return None
+        known = self.input(node, index).known
+        if known is None:
+            raise Unsupported(f"input {index} ('{node.input(index)}') is known at run time only")
+        return [item if isinstance(item, Size) else int(item) for item in known.reshape(-1)]
+
+    def integers(self, node: Node, index: int, attribute: str = "") -> list[int] | None:
+        found = self.numbers(node, index, attribute)
+        if found is not None and any(isinstance(item, Size) for item in found):
+            raise Unsupported(f"input {index} ('{node.input(index)}'): expected numbers, found {found}")
+        return found
+
+    def axis(self, value: int, rank: int) -> int:
+        if not -rank <= value < rank:
+            raise ModelError(f"expected an axis from {-rank} to {rank - 1}, found {value}")
+        return value % rank if rank else 0
+
+    def attribute(self, node: Node, name: str, default: Any) -> Any:
+        return node.attributes.get(name, default)
+
+    # -- the driver
+
+    def run(self) -> None:
+        """Writes all nodes. Raises Unsupported with every node that is not covered."""
+        reasons = [f"{node.describe()}: no such operator is covered" for node in self.graph.nodes if node.op not in HANDLERS]
+        for node in self.graph.nodes:
+            if any(name in self._poisoned for name in node.inputs) or node.op not in HANDLERS:
+                self._poisoned.update(node.outputs)
+                continue
+            try:
+                self._node(node)
+            except Unsupported as error:
+                reasons += [f"{node.describe()}: {reason}" for reason in error.reasons]
+                self._poisoned.update(node.outputs)
+            except ModelError as error:
+                raise ModelError(f"{node.describe()}: {error}") from error
+        if reasons:
+            raise Unsupported(reasons)
+
+    def results(self) -> list[Tensor]:
+        return [self.known(name) for name in self.graph.results]
+
+    def call(self, node: Node) -> list[Tensor | None]:
+        """What a node computes, also for a node that a handler has made up."""
+        handler, attributes = HANDLERS[node.op]
+        for name in node.attributes:
+            if name not in attributes:
+                raise Unsupported(f"attribute {name}")
+        result = handler(self, node)
+        return [result] if isinstance(result, Tensor) else list(result)
+
+    def _node(self, node: Node) -> None:
+        inputs = [self.known(name) for name in node.inputs if name]
+        if inputs and all(tensor.known is not None for tensor in inputs) and all(node.inputs):
+            folded = fold(node, [tensor.known for tensor in inputs])
+            if folded is not None:
+                self.values[node.outputs[0]] = self._constant(node.outputs[0], folded)
+                return
+        results = self.call(node)
+        for index, name in enumerate(node.outputs):
+            if not name:
+                continue
+            result = results[index] if index < len(results) else None
+            if result is None:
+                raise Unsupported(f"output {index} ('{name}')")
+            self.values[name] = result
+
+    def _constant(self, name: str, array: np.ndarray) -> Tensor:
+        if array.dtype == object:
+            return Tensor("i64", array.shape, known=array)
+        element = elements.from_numpy(array.dtype)
+        weight = name in self.graph.parameters and elements.is_float(element) and array.ndim > 0 and array.size > 1
+        weight = weight or (array.size > MOST_ELEMENTS_IN_TEXT and not is_splat(array))
+        return Tensor(element, array.shape, known=array, weight=name if weight else "")
+
+
+def broadcast(left: Sequence[Dim], right: Sequence[Dim]) -> tuple[Dim, ...]:
+    """The shape of both together, by NumPy's rules. A size known at run time is taken to be the same as what it meets,
+    unless that is 1; resid checks this in each call."""
+    rank = max(len(left), len(right))
+    left = (1,) * (rank - len(left)) + tuple(left)
+    right = (1,) * (rank - len(right)) + tuple(right)
+    dims: list[Dim] = []
+    for a, b in zip(left, right):
+        if a == 1 or b == 1:
+            dims.append(b if a == 1 else a)
+        elif isinstance(a, int) and isinstance(b, int) and a != b:
+            raise ModelError(f"shapes {show(left)} and {show(right)} do not broadcast")
+        else:
+            dims.append(b if isinstance(b, int) else a)
+    return tuple(dims)
+
+
+def show(dims: Sequence[Dim]) -> str:
+    return "[" + ", ".join(str(dim) for dim in dims) + "]"

@@ -1,0 +1,164 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The operators of attention: ONNX's own, those of ONNX Runtime's optimiser, and what the recogniser finds. How attention and its
+# masks are written is attention.py's.
+
+from __future__ import annotations
+
+from . import elements
+from .attention import Attention, both, emit_attention, filled_keys, join_heads, padded_mask, places, split_heads
+from .emit import Emitter, handles
+from .emit_elementwise import binary, elementwise
+from .emit_linear import linear
+from .emit_shapes import extract, reshape, transpose
+from .errors import ModelError, Unsupported
+from .fold import element_of
+from .graph import Node
+from .program import Program, Tensor, tensor_type
+
+
+@handles("resid.Attention", attributes=("scale", "transposed_keys", "choice"))
+def _recognised(e: Emitter, node: Node) -> Tensor:
+    """Inputs: q, k, v, a mask that is added, a mask that chooses. Three dimensions are those of heads joined with the batch."""
+    p, (q, k, v) = e.program, (e.value(node, i) for i in range(3))
+    if not q.rank == k.rank == v.rank or q.rank not in (3, 4):
+        raise Unsupported(f"attention of ranks {q.rank}, {k.rank}, {v.rank}: expected 3 or 4")
+    if node.attributes["transposed_keys"]:
+        k = transpose(p, k, [*range(k.rank - 2), k.rank - 1, k.rank - 2])
+    masks = [e.optional(node, 3), e.optional(node, 4)]
+    joined = q.rank == 3
+    if joined:
+        q, k, v = (reshape(p, tensor, [1, *tensor.dims]) for tensor in (q, k, v))
+    context, _ = emit_attention(p, Attention(q, k, v, node.attributes["scale"], masks[0], masks[1]))
+    return reshape(p, context, context.dims[1:]) if joined else context
+
+
+_ATTENTION = ("is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap", "softmax_precision")
+
+
+@handles("Attention", attributes=(*_ATTENTION, "left_window_size", "right_window_size"))
+def _attention(e: Emitter, node: Node) -> list[Tensor | None]:
+    p, (q, k, v) = e.program, (e.value(node, i) for i in range(3))
+    joined = q.rank == 3
+    if joined:
+        heads, groups = node.attributes.get("q_num_heads"), node.attributes.get("kv_num_heads")
+        if not heads or not groups:
+            raise ModelError("expected q_num_heads and kv_num_heads beside inputs of rank 3")
+        q, k, v = split_heads(p, q, heads), split_heads(p, k, groups), split_heads(p, v, groups)
+    _check_precision(e, node, q.element)
+    past = e.optional(node, 4)
+    if past is not None:
+        k, v = _behind(p, past, k), _behind(p, e.value(node, 5), v)
+    mask, allowed = _masks(e, node, q, k)
+    offset = past.dims[2] if past is not None else 0
+    lengths = e.optional(node, 6)
+    if lengths is not None:
+        allowed = both(p, allowed, filled_keys(p, lengths, k.dims[2]))
+        queries = p.scalar_of_size(q.dims[2], lengths.element)
+        kind = lengths.element
+        offset = elementwise(p, [lengths], kind, lambda n: p.inner(f"arith.subi {n}, {queries} : {kind}"))
+    upper = _smaller(0 if e.attribute(node, "is_causal", 0) else None, _window(node, "right_window_size"))
+    lower = _window(node, "left_window_size")
+    plain = upper == 0 and lower is None and not isinstance(offset, Tensor) and offset == 0
+    if (upper is not None or lower is not None) and not plain:
+        allowed = both(p, allowed, places(p, q.dims[2], k.dims[2], offset=offset, upper=upper, lower=lower))
+    wanted = e.attribute(node, "qk_matmul_output_mode", 0) if node.output(3) else None
+    softcap = float(e.attribute(node, "softcap", 0.0))
+    a = Attention(q, k, v, node.attributes.get("scale"), mask, allowed, plain, softcap, wanted)
+    context, scores = emit_attention(p, a)
+    return [join_heads(p, context) if joined else context, k, v, scores]
+
+
+def _check_precision(e: Emitter, node: Node, element: str) -> None:
+    precision = e.attribute(node, "softmax_precision", None)
+    if precision is not None and element_of(precision) == "f64" and element != "f64":
+        raise Unsupported("attribute softmax_precision = 11 (f64) of narrower operands: resid computes in f32")
+
+
+def _smaller(left: int | None, right: int | None) -> int | None:
+    return min((bound for bound in (left, right) if bound is not None), default=None)
+
+
+def _window(node: Node, name: str) -> int | None:
+    size = node.attributes.get(name, -1)
+    return None if size < 0 else size
+
+
+def _masks(e: Emitter, node: Node, q: Tensor, k: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    """The mask that is added, and the one that chooses."""
+    mask = e.optional(node, 3)
+    if mask is None:
+        return None, None
+    mask = padded_mask(e.program, mask, k.dims[2])
+    return (None, mask) if mask.element == "i1" else (mask, None)
+
+
+def _behind(p: Program, past: Tensor, new: Tensor) -> Tensor:
+    """Keys or values of this call behind those of earlier ones."""
+    dims = (*new.dims[:2], past.dims[2] + new.dims[2], new.dims[3])
+    types = f"({past.type}, {new.type}) -> {tensor_type(new.element, dims)}"
+    return p.op(f"tensor.concat dim(2) {past.ssa}, {new.ssa} : {types}", new.element, dims)
+
+
+# -- ONNX Runtime
+
+
+@handles("com.microsoft.Attention", attributes=("num_heads", "scale", "unidirectional", "mask_filter_value", "qkv_hidden_sizes"))
+def _packed_attention(e: Emitter, node: Node) -> list[Tensor | None]:
+    """Inputs: x, weight [in, 3·out], bias, mask, past, additive mask. One product gives queries, keys and values."""
+    p, x, weight, bias = e.program, e.value(node, 0), e.value(node, 1), e.optional(node, 2)
+    if node.input(4) or node.output(1):
+        raise Unsupported("past and present: expected no cache")
+    heads = node.attributes["num_heads"]
+    widths = e.attribute(node, "qkv_hidden_sizes", None) or [weight.dims[1] // 3] * 3
+    rows = linear(p, x, weight, bias, transposed=True)
+    parts, begin = [], 0
+    for width in widths:
+        part = extract(p, rows, [0, 0, begin], [*rows.dims[:2], width], [1, 1, 1])
+        parts.append(split_heads(p, part, heads))
+        begin += width
+    allowed = _key_mask(e, node, 3)
+    causal = bool(e.attribute(node, "unidirectional", 0))
+    a = Attention(*parts, node.attributes.get("scale") or None, e.optional(node, 5), allowed, causal)
+    return [join_heads(p, emit_attention(p, a)[0])]
+
+
+@handles("MultiHeadAttention", attributes=("num_heads", "scale", "unidirectional", "mask_filter_value"))
+def _multi_head_attention(e: Emitter, node: Node) -> list[Tensor | None]:
+    """Inputs: q, k, v [batch, positions, width], bias of all three, mask of keys, additive mask, past key, past value."""
+    p = e.program
+    if not (node.input(1) and node.input(2)):
+        raise Unsupported("packed queries, keys and values")
+    q, k, v = (e.value(node, i) for i in range(3))
+    heads, bias = node.attributes["num_heads"], e.optional(node, 3)
+    if bias is not None:
+        begin, parts = 0, []
+        for tensor in (q, k, v):
+            if tensor.rank != 3:
+                raise Unsupported("a bias beside keys that are split into heads already")
+            part = extract(p, bias, [begin], [tensor.dims[2]], [1])
+            parts.append(binary(p, "arith.addf", tensor, part))
+            begin += tensor.dims[2]
+        q, k, v = parts
+    q, k, v = (split_heads(p, tensor, heads) if tensor.rank == 3 else tensor for tensor in (q, k, v))
+    causal = bool(e.attribute(node, "unidirectional", 0))
+    if node.input(6):
+        if causal:
+            raise Unsupported("unidirectional beside a cache")
+        k, v = _behind(p, e.value(node, 6), k), _behind(p, e.value(node, 7), v)
+    a = Attention(q, k, v, node.attributes.get("scale") or None, e.optional(node, 5), _key_mask(e, node, 4), causal)
+    return [join_heads(p, emit_attention(p, a)[0]), k, v]
+
+
+def _key_mask(e: Emitter, node: Node, index: int) -> Tensor | None:
+    """A mask of ONNX Runtime: [batch, keys] or [batch, queries, keys] of integers, where 0 takes no part."""
+    mask = e.optional(node, index)
+    if mask is None:
+        return None
+    p = e.program
+    if mask.rank not in (2, 3) or elements.is_float(mask.element):
+        raise Unsupported(f"a mask of type {mask.type}: expected [batch, keys] or [batch, queries, keys] of integers")
+    kind = mask.element
+    zero = p.scalar(0, kind)
+    allowed = mask if kind == "i1" else elementwise(p, [mask], "i1", lambda m: p.inner(f"arith.cmpi ne, {m}, {zero} : {kind}"))
+    return reshape(p, allowed, [allowed.dims[0], 1, 1, allowed.dims[1]] if mask.rank == 2 else [allowed.dims[0], 1, *allowed.dims[1:]])

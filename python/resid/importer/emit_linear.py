@@ -1,0 +1,125 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Products: linear layers, matrix products of any ranks, and the convolution that cuts images into patches.
+
+from __future__ import annotations
+
+import math
+
+from . import elements
+from .emit import Emitter, broadcast, handles
+from .emit_elementwise import binary, elementwise
+from .emit_shapes import broadcast_operand, reshape, transpose
+from .errors import ModelError, Unsupported
+from .graph import Node
+from .program import Program, Tensor
+
+
+def linear(p: Program, x: Tensor, weight: Tensor, bias: Tensor | None = None, transposed: bool = False) -> Tensor:
+    """resid.linear; with `transposed` the weight is [in, out]."""
+    x, weight = p.value(x), p.value(weight)
+    dims = (*x.dims[:-1], weight.dims[1 if transposed else 0])
+    types = f"{x.type}, {weight.type}"
+    text = f"resid.linear {x.ssa}, {weight.ssa}"
+    if bias is not None:
+        bias = p.value(bias)
+        text, types = f"{text} bias({bias.ssa})", f"{types}, {bias.type}"
+    return p.op(f"{text}{' {transposed}' if transposed else ''} : {types}", x.element, dims)
+
+
+@handles("resid.Linear", attributes=("transposed",))
+def _linear(e: Emitter, node: Node) -> Tensor:
+    x, weight, bias = e.value(node, 0), e.value(node, 1), e.optional(node, 2)
+    transposed = bool(e.attribute(node, "transposed", 0))
+    if x.rank == 0 or weight.rank != 2:
+        raise ModelError(f"expected rows and a matrix, found {x.type} and {weight.type}")
+    return linear(e.program, x, weight, bias, transposed)
+
+
+def matmul(p: Program, left: Tensor, right: Tensor) -> Tensor:
+    """NumPy's matmul. Rows by one matrix are resid.linear; other products are a contraction of linalg."""
+    left, right = p.value(left), p.value(right)
+    if left.rank == 0 or right.rank == 0:
+        raise ModelError(f"expected operands of rank 1 or more, found {left.type} and {right.type}")
+    if right.rank == 2 and elements.is_float(left.element):
+        return linear(p, left, right, transposed=True)
+    if left.rank == 1:
+        result = matmul(p, reshape(p, left, [1, *left.dims]), right)
+        return reshape(p, result, [*result.dims[:-2], result.dims[-1]])
+    if right.rank == 1:
+        result = matmul(p, left, reshape(p, right, [*right.dims, 1]))
+        return reshape(p, result, result.dims[:-1])
+    batch = broadcast(left.dims[:-2], right.dims[:-2])
+    rank = len(batch)
+    dims = (*batch, left.dims[-2], right.dims[-1])
+    # Loops: batch, rows, columns, and the sum.
+    operands = []
+    for tensor, last in ((left, (rank, rank + 2)), (right, (rank + 2, rank + 1))):
+        short, loops = broadcast_operand(p, tensor, (*batch, *tensor.dims[-2:]))
+        operands.append((short, [{rank: last[0], rank + 1: last[1]}.get(loop, loop) for loop in loops]))
+    kind = left.element
+    multiply, add = ("arith.mulf", "arith.addf") if elements.is_float(kind) else ("arith.muli", "arith.addi")
+
+    def body(a: str, b: str, total: str) -> str:
+        return p.inner(f"{add} {total}, {p.inner(f'{multiply} {a}, {b} : {kind}')} : {kind}")
+
+    loops = ["parallel"] * (rank + 2) + ["reduction"]
+    return p.generic(operands, kind, dims, body, p.filled(0, kind, dims), loops, range(rank + 2))
+
+
+@handles("MatMul")
+def _matmul(e: Emitter, node: Node) -> Tensor:
+    return matmul(e.program, e.value(node, 0), e.value(node, 1))
+
+
+@handles("Gemm", attributes=("alpha", "beta", "transA", "transB"))
+def _gemm(e: Emitter, node: Node) -> Tensor:
+    p, left, right, addend = e.program, e.value(node, 0), e.value(node, 1), e.optional(node, 2)
+    alpha, beta = e.attribute(node, "alpha", 1.0), e.attribute(node, "beta", 1.0)
+    if e.attribute(node, "transA", 0):
+        left = transpose(p, left, [1, 0])
+    transposed = not e.attribute(node, "transB", 0)
+    plain = alpha == 1 and beta == 1 and (addend is None or addend.rank == 1)
+    columns = right.dims[1 if transposed else 0]
+    if plain and (addend is None or addend.dims[0] == columns):
+        return linear(p, left, right, addend, transposed)
+    result = linear(p, left, right, None, transposed)
+    result = scaled(p, result, alpha)
+    return result if addend is None else binary(p, "arith.addf", result, scaled(p, addend, beta))
+
+
+def scaled(p: Program, tensor: Tensor, factor: float) -> Tensor:
+    if factor == 1:
+        return tensor
+    kind, number = tensor.element, p.scalar(factor, tensor.element)
+    return elementwise(p, [tensor], kind, lambda a: p.inner(f"arith.mulf {a}, {number} : {kind}"))
+
+
+@handles("Conv", attributes=("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"))
+def _convolution(e: Emitter, node: Node) -> Tensor:
+    """Of patches only, as ViT has it: a stride that is the kernel, no padding. Each patch is a row of a linear layer."""
+    p, x, weight, bias = e.program, e.value(node, 0), e.value(node, 1), e.optional(node, 2)
+    kernel = weight.dims[2:]
+    rank = len(kernel)
+    if tuple(e.attribute(node, "strides", [1] * rank)) != kernel:
+        raise Unsupported(f"strides {e.attribute(node, 'strides', [1] * rank)} of a kernel {list(kernel)}: expected the kernel's sizes (patches)")
+    if any(e.attribute(node, "pads", [])) or e.attribute(node, "auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        raise Unsupported("padding: expected none (patches)")
+    if any(d != 1 for d in e.attribute(node, "dilations", [])) or e.attribute(node, "group", 1) != 1:
+        raise Unsupported("dilations or groups: expected none (patches)")
+    if any(not isinstance(size, int) or size % k for size, k in zip(x.dims[2:], kernel)):
+        raise Unsupported(f"images of {list(x.dims[2:])}: expected multiples of the kernel {list(kernel)}")
+    counts = [size // k for size, k in zip(x.dims[2:], kernel)]
+    split = reshape(p, x, [*x.dims[:2], *[part for pair in zip(counts, kernel) for part in pair]])
+    # [batch, channel, n0, k0, n1, k1] becomes [batch, n0, n1, channel, k0, k1].
+    order = [0, *range(2, 2 + 2 * rank, 2), 1, *range(3, 3 + 2 * rank, 2)]
+    patches = reshape(p, transpose(p, split, order), [x.dims[0], math.prod(counts), x.dims[1] * math.prod(kernel)])
+    flat = reshape(p, weight, [weight.dims[0], math.prod(weight.dims[1:])])
+    result = linear(p, patches, flat, bias)
+    return reshape(p, transpose(p, result, [0, 2, 1]), [x.dims[0], weight.dims[0], *counts])
+
+
+@handles("resid.Scale")
+def _scale(e: Emitter, node: Node) -> Tensor:
+    """A product with a constant of any float type."""
+    return scaled(e.program, e.value(node, 0), e.input(node, 1).scalar())

@@ -1,0 +1,33 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What importing and presets answer to bad input: exceptions that carry the exit code of the command line.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class ImportFailure(Exception):
+    """Something about a model or its files is wrong. `code` is the exit code: 1 the model, 3 a file, 4 not available."""
+
+    code = 1
+
+
+class ModelError(ImportFailure):
+    """The model contradicts itself or the format: a missing value, a wrong shape, a missing field of a configuration."""
+
+
+class FileError(ImportFailure):
+    """A file cannot be read or written, or is not of the format that it should be."""
+
+    code = 3
+
+
+class Unsupported(ImportFailure):
+    """Valid, but not covered. `reasons` has one text for each node that is not."""
+
+    code = 4
+
+    def __init__(self, reasons: Sequence[str] | str) -> None:
+        self.reasons = [reasons] if isinstance(reasons, str) else list(reasons)
+        super().__init__("\n".join(self.reasons))

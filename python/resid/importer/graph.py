@@ -1,0 +1,103 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The graph that the readers of ONNX and of torch.export make: nodes with the names and meanings of ONNX's operators, and ops of
+# resid's own ("resid.Linear", ...) that the recognisers put in. Does not own what an operator means (emit_*.py).
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from .program import shortest
+
+
+@dataclasses.dataclass
+class Node:
+    """One operator. Inputs and outputs are names of values; "" is an input that was left out, or an output nobody wants."""
+
+    op: str
+    inputs: list[str]
+    outputs: list[str]
+    attributes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    name: str = ""
+
+    def input(self, index: int) -> str:
+        return self.inputs[index] if index < len(self.inputs) else ""
+
+    def output(self, index: int) -> str:
+        return self.outputs[index] if index < len(self.outputs) else ""
+
+    def describe(self) -> str:
+        """For messages: operator, node, and what it computes."""
+        wanted = next((output for output in self.outputs if output), "")
+        return f"{self.op} '{self.name or wanted}'"
+
+
+@dataclasses.dataclass
+class Argument:
+    """An input of the model. A dimension is a number or the name of a size that is known at run time."""
+
+    name: str
+    element: str
+    dims: list["int | str"]
+
+
+class Graph:
+    """Nodes in an order in which each value is made before it is read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.opset = 0
+        self.arguments: list[Argument] = []
+        self.constants: dict[str, np.ndarray] = {}
+        self.parameters: set[str] = set()  # the constants that have a name in a checkpoint
+        self.nodes: list[Node] = []
+        self.results: list[str] = []
+        self.types: dict[str, tuple[str, tuple]] = {}  # element type and dimensions, where the recognisers found them
+        self._fresh = 0
+
+    def index(self) -> None:
+        """Finds the makers and readers of all values anew; after changes to `nodes`."""
+        self.makers = {output: node for node in self.nodes for output in node.outputs if output}
+        self.readers: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            for name in node.inputs:
+                self.readers.setdefault(name, []).append(node)
+
+    def maker(self, name: str, *ops: str) -> Node | None:
+        """The node that makes the value, if it is one of `ops` (any where none is given)."""
+        node = self.makers.get(name)
+        return node if node is not None and (not ops or node.op in ops) else None
+
+    def read_once(self, name: str) -> bool:
+        return len(self.readers.get(name, [])) == 1 and name not in self.results
+
+    def scalar(self, name: str) -> float | None:
+        """The value of a constant of one element, else None."""
+        array = self.constants.get(name)
+        if array is None or array.size != 1:
+            return None
+        value = array.reshape(()).item()
+        return shortest(value) if array.dtype == np.float32 else float(value)
+
+    def fresh(self, stem: str) -> str:
+        self._fresh += 1
+        return f"{stem}.resid{self._fresh}"
+
+    def constant(self, stem: str, array: np.ndarray) -> str:
+        name = self.fresh(stem)
+        self.constants[name] = array
+        return name
+
+    def remove_dead(self) -> None:
+        """Removes nodes of which no result is needed."""
+        needed = set(self.results)
+        kept = []
+        for node in reversed(self.nodes):
+            if any(output in needed for output in node.outputs if output):
+                needed.update(node.inputs)
+                kept.append(node)
+        self.nodes = kept[::-1]
+        self.index()

@@ -1,0 +1,124 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Finds attention that is spread over several operators: product of queries and keys, scale, mask, softmax over the keys, product
+# with the values. The scale may stand at the queries, at the keys and at the scores.
+
+from __future__ import annotations
+
+import numpy as np
+
+from .graph import Graph, Node
+
+# A score of this or less in place of a masked one has weight 0 beside any other key.
+_MASKED = -1e4
+
+
+def recognise_attention(graph: Graph) -> None:
+    for node in list(graph.nodes):
+        found = _attention(graph, node) if node.op == "MatMul" else None
+        if found is not None:
+            graph.nodes[graph.nodes.index(node)] = found
+            graph.index()
+    graph.remove_dead()
+
+
+def _attention(graph: Graph, node: Node) -> Node | None:
+    softmax = graph.maker(_through(graph, node.input(0)), "Softmax")
+    if softmax is None or softmax.attributes.get("axis", -1) not in (-1, 3):
+        return None
+    mask, choice, scores = _masks(graph, softmax.input(0))
+    scores, scale = _scaled(graph, scores)
+    product = graph.maker(scores, "MatMul")
+    if product is None or product is node:
+        return None
+    q, q_scale = _scaled(graph, product.input(0))
+    k, k_scale = _scaled(graph, product.input(1))
+    settings = {"scale": scale * q_scale * k_scale, "transposed_keys": 1}
+    turned = graph.maker(k, "Transpose")
+    order = None if turned is None else turned.attributes.get("perm")
+    if order and len(order) >= 3:
+        # Undo the last two of the turn: what is left turns [batch, positions, heads, size] as the values are turned.
+        order = [*order[:-2], order[-1], order[-2]]
+        k = turned.input(0)
+        if order != list(range(len(order))):
+            k = graph.fresh(k)
+            undone = Node("Transpose", [turned.input(0)], [k], {"perm": order}, turned.name)
+            graph.nodes.insert(graph.nodes.index(node), undone)
+        settings["transposed_keys"] = 0
+    v = node.input(1)
+    if not settings["transposed_keys"]:
+        k, v = _without_repeats(graph, k, v)
+    inputs = [q, k, v, mask, choice]
+    return Node("resid.Attention", inputs, node.outputs, settings, node.name)
+
+
+def _through(graph: Graph, name: str) -> str:
+    """Behind what changes no weight: dropout of inference, and PyTorch's zeros in place of NaNs."""
+    node = graph.maker(name, "Dropout", "Identity", "Where")
+    if node is None:
+        return name
+    if node.op != "Where":
+        return _through(graph, node.input(0)) if node.output(0) == name else name
+    test = graph.maker(node.input(0), "IsNaN")
+    zeros = graph.constants.get(node.input(1))
+    if test is not None and test.input(0) == node.input(2) and zeros is not None and not np.any(zeros):
+        return _through(graph, node.input(2))
+    return name
+
+
+def _masks(graph: Graph, name: str) -> tuple[str, str, str]:
+    """(mask that is added, mask that chooses, scores without them); "" for none."""
+    choose = graph.maker(name, "Where")
+    if choose is not None:
+        filler = graph.constants.get(choose.input(2))
+        if filler is not None and filler.size and np.all(filler.astype(np.float64) <= _MASKED):
+            return "", choose.input(0), choose.input(1)
+        return "", "", name
+    add = graph.maker(name, "Add")
+    if add is None:
+        return "", "", name
+    for i in (0, 1):
+        inner, _ = _scaled(graph, add.input(i))
+        if graph.maker(inner, "MatMul") is not None:
+            return add.input(1 - i), "", add.input(i)
+    return "", "", name
+
+
+def _scaled(graph: Graph, name: str) -> tuple[str, float]:
+    """The value without a constant factor, and the factor."""
+    node = graph.maker(name, "Mul", "Div", "resid.Scale")
+    if node is None:
+        return name, 1.0
+    for i in (0, 1) if node.op != "Div" else (1,):
+        factor = graph.scalar(node.input(i))
+        if factor:
+            inner, rest = _scaled(graph, node.input(1 - i))
+            return inner, rest * (1 / factor if node.op == "Div" else factor)
+    return name, 1.0
+
+
+def _without_repeats(graph: Graph, k: str, v: str) -> tuple[str, str]:
+    """Keys and values before each head of them was repeated for a group of heads of queries."""
+    keys, values = _repeated(graph, k), _repeated(graph, v)
+    if keys and values and graph.types[keys][1][1] == graph.types[values][1][1]:
+        return keys, values
+    return k, v
+
+
+def _repeated(graph: Graph, name: str) -> str:
+    """x where the value is [batch, groups, positions, size] x, expanded to [batch, groups, times, positions, size] and reshaped."""
+    join = graph.maker(name, "Reshape")
+    wide = None if join is None else graph.maker(join.input(0), "Expand")
+    unsqueezed = None if wide is None else graph.maker(wide.input(0), "Unsqueeze", "Reshape")
+    if unsqueezed is None:
+        return ""
+    x = unsqueezed.input(0)
+    types = [graph.types.get(value) for value in (x, wide.input(0), join.input(0), name)]
+    if any(kind is None for kind in types):
+        return ""
+    before, single, many, after = (kind[1] for kind in types)
+    if len(before) != 4 or len(many) != 5 or len(after) != 4:
+        return ""
+    batch, groups, positions, size = before
+    fits = single == (batch, groups, 1, positions, size) and many[:2] + many[3:] == before
+    return x if fits and after == (batch, groups * many[2], positions, size) else ""

@@ -1,0 +1,123 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Files of weights: safetensors and .npz, read by mapping them and written tensor by tensor. A file is written under another
+# name and then renamed, so that a failed run leaves the old one as it was.
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from . import elements
+from .errors import FileError
+
+_ALIGNMENT = 64
+
+
+def write(path: "str | Path", weights: Mapping[str, np.ndarray]) -> None:
+    """Writes all arrays under their names, in the format that the suffix says (.safetensors or .npz)."""
+    path = check_suffix(path)
+    writer = _write_safetensors if path.suffix == ".safetensors" else _write_npz
+    replace(path, lambda stream: writer(stream, weights))
+
+
+def check_suffix(path: "str | Path") -> Path:
+    """The path, if its suffix is one of a file of weights."""
+    path = Path(path)
+    if path.suffix not in (".safetensors", ".npz"):
+        raise FileError(f"'{path}': expected a file of weights that ends in .safetensors or .npz")
+    return path
+
+
+def replace(path: "str | Path", writer: Callable[[IO[bytes]], None]) -> None:
+    """Calls `writer` with a stream of its own, which takes the place of `path` once all is written."""
+    path = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=path.name + ".", dir=path.parent or Path("."))
+    except OSError as error:
+        raise FileError(f"'{path}' cannot be written: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            writer(stream)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise FileError(f"'{path}' cannot be written: {error.strerror}") from error
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def _write_safetensors(stream: IO[bytes], weights: Mapping[str, np.ndarray]) -> None:
+    header: dict[str, object] = {}
+    offset = 0
+    # Larger elements first, so that each tensor lies at a multiple of its elements' size; the format has no gaps.
+    names = sorted(weights, key=lambda name: (-weights[name].dtype.itemsize, name))
+    for name in names:
+        array = weights[name]
+        dtype = elements.to_safetensors(elements.from_numpy(array.dtype))
+        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [offset, offset + array.nbytes]}
+        offset += array.nbytes
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(8 + len(text)) % _ALIGNMENT)
+    stream.write(struct.pack("<Q", len(text)) + text)
+    for name in names:
+        stream.write(np.ascontiguousarray(weights[name]).tobytes())
+
+
+def _write_npz(stream: IO[bytes], weights: Mapping[str, np.ndarray]) -> None:
+    """Stored and not compressed, so that the file can be mapped; bf16 as <u2, like resid-run."""
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(weights):
+            array = np.ascontiguousarray(weights[name])
+            if elements.from_numpy(array.dtype) == "bf16":
+                array = array.view(np.uint16)
+            with archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def read_header(path: "str | Path") -> dict[str, tuple[str, list[int]]]:
+    """Names, element types and shapes of the tensors of a safetensors file."""
+    header, _ = _open_safetensors(Path(path))
+    return {name: (elements.from_safetensors(entry["dtype"]), list(entry["shape"])) for name, entry in header.items()}
+
+
+def read(path: "str | Path") -> dict[str, np.ndarray]:
+    """All tensors of a safetensors file, mapped: what is not read does not leave the disk."""
+    path = Path(path)
+    header, begin = _open_safetensors(path)
+    data = np.memmap(path, dtype=np.uint8, mode="r", offset=0)
+    arrays = {}
+    for name, entry in header.items():
+        first, last = entry["data_offsets"]
+        if not 0 <= first <= last <= len(data) - begin:
+            raise FileError(f"'{path}': tensor '{name}' is said to lie at bytes {first} to {last} of {len(data) - begin}")
+        dtype = elements.to_numpy(elements.from_safetensors(entry["dtype"]))
+        arrays[name] = data[begin + first : begin + last].view(dtype).reshape(entry["shape"])
+    return arrays
+
+
+def _open_safetensors(path: Path) -> tuple[dict, int]:
+    try:
+        with open(path, "rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            (length,) = struct.unpack("<Q", stream.read(8).ljust(8, b"\xff"))
+            if length > size - 8:
+                raise FileError(f"'{path}' is no safetensors file: its header would have {length} bytes, the file has {size}")
+            header = json.loads(stream.read(length))
+    except OSError as error:
+        raise FileError(f"'{path}' cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise FileError(f"'{path}' is no safetensors file: {error}") from error
+    header.pop("__metadata__", None)
+    return header, 8 + length

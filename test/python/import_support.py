@@ -1,0 +1,47 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What the tests of importing share: running a program by resid-run on arrays, and where the tools are.
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from resid.importer import Imported, write_weights
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def tool(name: str) -> str:
+    """resid-run or residc: of RESID_BIN, else of the build folder."""
+    return str(Path(os.environ.get("RESID_BIN", ROOT / "build" / "bin")) / name)
+
+
+def save(path: Path, array: np.ndarray) -> Path:
+    """A .npy file that resid-run reads; bf16 as <u2."""
+    np.save(path, array.view(np.uint16) if str(array.dtype) == "bfloat16" else np.ascontiguousarray(array))
+    return path
+
+
+def run(imported: Imported, inputs: Sequence[np.ndarray], folder: Path, *, results: int = 1, flags: Sequence[str] = ()) -> list[np.ndarray]:
+    """Runs the program by resid-run, with its weights in a safetensors file. bf16 comes back as its bits."""
+    program = folder / "model.mlir"
+    program.write_text(imported.text)
+    command = [tool("resid-run"), str(program), f"--entry={imported.function}", *flags]
+    if imported.weights:
+        write_weights(folder / "model.safetensors", imported.weights)
+        command.append(f"--weights={folder / 'model.safetensors'}")
+    command += [f"--arg={save(folder / f'in{index}.npy', array)}" for index, array in enumerate(inputs)]
+    outs = [folder / f"out{index}.npy" for index in range(results)]
+    done = subprocess.run([*command, *[f"--out={out}" for out in outs]], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+    return [np.load(out) for out in outs]
+
+
+def count(imported: Imported, op: str) -> int:
+    """How often an op stands in the program."""
+    return imported.text.count(f"= {op} ")

@@ -1,0 +1,98 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Whole models, exported to ONNX by torch and imported, against ONNX Runtime: encoders and decoders, several opsets, both exporters,
+# with and without recognition.
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs torch to export models")
+onnx = pytest.importorskip("onnx", reason="needs onnx to read models")
+pytest.importorskip("onnxscript", reason="needs onnxscript, by which torch exports models")
+onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to compare with")
+
+import import_models as models  # noqa: E402
+from import_support import count, run  # noqa: E402
+from resid.importer import from_onnx  # noqa: E402
+
+IDS = torch.tensor([[5, 3, 8, 59, 0, 7, 2], [1, 1, 2, 3, 5, 8, 13]])
+MASK = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1]])
+IMAGES = torch.linspace(-1, 1, 2 * 3 * 16 * 16).reshape(2, 3, 16, 16)
+
+# Model, inputs, and how often ops stand in the imported program: norms, activations, attention, linear layers.
+CASES = {
+    "bert": (models.Bert, (IDS, MASK), {"layer_norm": 5, "activation": 2, "attention": 2, "linear": 12}),
+    "gpt": (models.Gpt, (IDS,), {"layer_norm": 5, "activation": 2, "attention": 2, "linear": 9}),
+    "llama": (models.Llama, (IDS,), {"rms_norm": 5, "activation": 2, "attention": 2, "linear": 15}),
+    "vit": (models.ViT, (IMAGES,), {"layer_norm": 5, "activation": 2, "attention": 2, "linear": 10}),
+}
+
+
+def export(name: str, folder: Path, *, dynamo: bool, opset: int, static: bool = False) -> Path:
+    """The model as an ONNX file; batch and length are open unless `static`."""
+    make, inputs, _ = CASES[name]
+    path = folder / f"{name}.onnx"
+    names = ["images"] if name == "vit" else ["ids", "mask"][: len(inputs)]
+    axes = {0: "batch"} if name == "vit" else {0: "batch", 1: "tokens"}
+    settings: dict = {"input_names": names, "opset_version": opset, "dynamo": dynamo}
+    if not static and dynamo:
+        dims = {axis: torch.export.Dim(dim) for axis, dim in axes.items()}
+        settings["dynamic_shapes"] = tuple(dims for _ in inputs)
+    elif not static:
+        settings["dynamic_axes"] = {name: axes for name in names}
+    if dynamo:
+        settings["verbose"] = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(models.randomised(make()), inputs, str(path), **settings)
+    return path
+
+
+def expected(path: Path, inputs: tuple) -> np.ndarray:
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return session.run(None, {value.name: array.numpy() for value, array in zip(session.get_inputs(), inputs)})[0]
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("exporter", ["torchscript-14", "torchscript-17", "dynamo-18", "dynamo-23"])
+def test_exported(name: str, exporter: str, tmp_path: Path) -> None:
+    """Values within 1e-5 of ONNX Runtime's, and everything recognised."""
+    kind, opset = exporter.split("-")
+    _, inputs, ops = CASES[name]
+    path = export(name, tmp_path, dynamo=kind == "dynamo", opset=int(opset))
+    imported = from_onnx(path)
+    (found,) = run(imported, [array.numpy() for array in inputs], tmp_path)
+    np.testing.assert_allclose(found, expected(path, inputs), rtol=1e-5, atol=1e-5)
+    assert {op: count(imported, f"resid.{op}") for op in ops} == ops
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_operator_by_itself(name: str, tmp_path: Path) -> None:
+    """The same values without recognition: what is recognised is judged by what it stands for."""
+    _, inputs, _ = CASES[name]
+    path = export(name, tmp_path, dynamo=False, opset=17)
+    imported = from_onnx(path, recognised=False)
+    assert count(imported, "resid.attention") == 0
+    (found,) = run(imported, [array.numpy() for array in inputs], tmp_path)
+    np.testing.assert_allclose(found, expected(path, inputs), rtol=1e-5, atol=1e-5)
+
+
+def test_another_length(tmp_path: Path) -> None:
+    """Open sizes are those of the call, not those of the export."""
+    path = export("bert", tmp_path, dynamo=True, opset=18)
+    inputs = (torch.arange(33).reshape(3, 11) % 60, torch.ones(3, 11, dtype=torch.int64))
+    (found,) = run(from_onnx(path), [array.numpy() for array in inputs], tmp_path)
+    np.testing.assert_allclose(found, expected(path, inputs), rtol=1e-5, atol=1e-5)
+
+
+def test_fixed_sizes(tmp_path: Path) -> None:
+    path = export("bert", tmp_path, dynamo=True, opset=18)
+    imported = from_onnx(path, sizes={"batch": 2, "tokens": 7})
+    assert "?" not in imported.text
+    (found,) = run(imported, [IDS.numpy(), MASK.numpy()], tmp_path)
+    np.testing.assert_allclose(found, expected(path, (IDS, MASK)), rtol=1e-5, atol=1e-5)
