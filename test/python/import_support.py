@@ -23,7 +23,7 @@ def tool(name: str) -> str:
 
 def save(path: Path, array: np.ndarray) -> Path:
     """A .npy file that resid-run reads; bf16 as <u2."""
-    np.save(path, array.view(np.uint16) if str(array.dtype) == "bfloat16" else np.ascontiguousarray(array))
+    np.save(path, array.view(np.uint16) if str(array.dtype) == "bfloat16" else np.asarray(array, order="C"))
     return path
 
 

@@ -12,9 +12,9 @@ from . import elements
 from .emit_elementwise import binary, cast, elementwise
 from .emit_linear import matmul, scaled
 from .emit_reduce import reduce, softmax
-from .emit_shapes import expand, reshape, transpose
+from .emit_shapes import expand, pad, reshape, transpose
 from .errors import ModelError, Unsupported
-from .program import Program, Tensor, literal, tensor_type
+from .program import Program, Tensor, literal
 from .sizes import Dim, Size
 
 MOST_HEAD_SIZE = 256
@@ -32,6 +32,7 @@ class Attention:
     allowed: Tensor | None = None  # true where a key takes part
     causal: bool = False  # key j of query i takes part where j <= i
     softcap: float = 0.0
+    precision: str = ""  # the type to compute in, where it is not resid's
     wanted: int | None = None  # which scores are a result too: qk_matmul_output_mode of ONNX
 
 
@@ -57,7 +58,7 @@ def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
         a = dataclasses.replace(a, scale=1 / math.sqrt(a.q.dims[3]))
     size = a.q.dims[3]
     fits = isinstance(size, int) and 1 <= size <= MOST_HEAD_SIZE and a.v.dims[3] == size and _heads_divide(a)
-    if not fits or a.softcap or a.wanted is not None:
+    if not fits or a.softcap or a.precision or a.wanted is not None:
         return _written_out(p, a)
     mask = combined_mask(p, a)
     text, types = f"resid.attention {a.q.ssa}, {a.k.ssa}, {a.v.ssa}", [a.q.type, a.k.type, a.v.type]
@@ -103,7 +104,7 @@ def repeat_heads(p: Program, tensor: Tensor, heads: Dim) -> Tensor:
 
 def _written_out(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
     kind = a.q.element
-    wide = elements.arithmetic(kind)
+    wide = a.precision or elements.arithmetic(kind)
     q, k, v = (cast(p, tensor, wide) for tensor in (a.q, a.k, a.v))
     k, v = repeat_heads(p, k, q.dims[1]), repeat_heads(p, v, q.dims[1])
     scores = scaled(p, matmul(p, q, transpose(p, k, [0, 1, 3, 2])), a.scale)
@@ -199,13 +200,5 @@ def padded_mask(p: Program, mask: Tensor, keys: Dim) -> Tensor:
         return mask
     if own > keys:
         raise ModelError(f"a mask of {own} keys, of which there are {keys}")
-    dims = (*mask.dims[:-1], keys)
-    filler = p.scalar(0 if mask.element == "i1" else float("-inf"), mask.element)
-    low, high = ", ".join(["0"] * mask.rank), ", ".join(["0"] * (mask.rank - 1) + [str(keys - own)])
-    names = ", ".join(f"%i{p.fresh()[1:]}: index" for _ in dims)
-    ssa = p.fresh()
-    p.line(f"{ssa} = tensor.pad {mask.ssa} low[{low}] high[{high}] {{")
-    p.line(f"^bb0({names}):")
-    p.line(f"  tensor.yield {filler} : {mask.element}")
-    p.line(f"}} : {mask.type} to {tensor_type(mask.element, dims)}")
-    return Tensor(mask.element, dims, ssa)
+    filler = 0 if mask.element == "i1" else float("-inf")
+    return pad(p, mask, [0] * mask.rank, [0] * (mask.rank - 1) + [keys - own], filler)

@@ -45,7 +45,6 @@ def _attention(e: Emitter, node: Node) -> list[Tensor | None]:
         if not heads or not groups:
             raise ModelError("expected q_num_heads and kv_num_heads beside inputs of rank 3")
         q, k, v = split_heads(p, q, heads), split_heads(p, k, groups), split_heads(p, v, groups)
-    _check_precision(e, node, q.element)
     past = e.optional(node, 4)
     if past is not None:
         k, v = _behind(p, past, k), _behind(p, e.value(node, 5), v)
@@ -64,15 +63,16 @@ def _attention(e: Emitter, node: Node) -> list[Tensor | None]:
         allowed = both(p, allowed, places(p, q.dims[2], k.dims[2], offset=offset, upper=upper, lower=lower))
     wanted = e.attribute(node, "qk_matmul_output_mode", 0) if node.output(3) else None
     softcap = float(e.attribute(node, "softcap", 0.0))
-    a = Attention(q, k, v, node.attributes.get("scale"), mask, allowed, plain, softcap, wanted)
+    precision = _precision(node, q.element)
+    a = Attention(q, k, v, node.attributes.get("scale"), mask, allowed, plain, softcap, precision, wanted)
     context, scores = emit_attention(p, a)
     return [join_heads(p, context) if joined else context, k, v, scores]
 
 
-def _check_precision(e: Emitter, node: Node, element: str) -> None:
-    precision = e.attribute(node, "softmax_precision", None)
-    if precision is not None and element_of(precision) == "f64" and element != "f64":
-        raise Unsupported("attribute softmax_precision = 11 (f64) of narrower operands: resid computes in f32")
+def _precision(node: Node, element: str) -> str:
+    """f64 where the softmax of narrower operands shall have it. All else is what resid computes in, or less."""
+    wanted = node.attributes.get("softmax_precision")
+    return "f64" if wanted is not None and element_of(wanted) == "f64" and element != "f64" else ""
 
 
 def _smaller(left: int | None, right: int | None) -> int | None:

@@ -232,7 +232,10 @@ def _cast(e: Emitter, node: Node) -> Tensor:
 
 @handles("CastLike", attributes=("saturate", "round_mode"))
 def _cast_like(e: Emitter, node: Node) -> Tensor:
-    return cast(e.program, e.input(node, 0), e.input(node, 1).element)
+    tensor, element = e.input(node, 0), e.input(node, 1).element
+    if tensor.is_constant() and not tensor.weight:
+        return Tensor(element, tensor.dims, known=tensor.known.astype(elements.to_numpy(element)))
+    return cast(e.program, tensor, element)
 
 
 @handles("Clip", attributes=("min", "max"))

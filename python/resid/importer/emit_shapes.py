@@ -105,6 +105,21 @@ def extract(p: Program, tensor: Tensor, offsets: Sequence[Dim], sizes: Sequence[
     return p.op(text, tensor.element, sizes)
 
 
+def pad(p: Program, tensor: Tensor, low: Sequence[Dim], high: Sequence[Dim], value: "float | int") -> Tensor:
+    """More places before and behind each dimension, which hold a value."""
+    tensor = p.value(tensor)
+    dims = [before + dim + behind for before, dim, behind in zip(low, tensor.dims, high)]
+    filler = p.scalar(value, tensor.element)
+    before, behind = (", ".join(str(n) if isinstance(n, int) else p.index(n) for n in numbers) for numbers in (low, high))
+    places = ", ".join(f"{p.fresh()}: index" for _ in dims)
+    ssa = p.fresh()
+    p.line(f"{ssa} = tensor.pad {tensor.ssa} low[{before}] high[{behind}] {{")
+    p.line(f"^bb0({places}):")
+    p.line(f"  tensor.yield {filler} : {tensor.element}")
+    p.line(f"}} : {tensor.type} to {tensor_type(tensor.element, dims)}")
+    return Tensor(tensor.element, tuple(dims), ssa)
+
+
 def expand(p: Program, tensor: Tensor, dims: Sequence[Dim]) -> Tensor:
     """Repeats along the dimensions that are 1 or missing."""
     tensor = p.value(tensor)
@@ -278,6 +293,33 @@ def _bound(value: Dim, size: Dim) -> Dim:
         return size + value if value < 0 else value
     except ValueError:
         return value
+
+
+@handles("Size")
+def _size(e: Emitter, node: Node) -> Tensor:
+    count = product(e.input(node, 0).dims)
+    known = np.empty((), object)
+    known[()] = count
+    return Tensor("i64", (), known=known if isinstance(count, Size) else known.astype(np.int64))
+
+
+@handles("Pad", attributes=("mode", "pads", "value"))
+def _pad(e: Emitter, node: Node) -> Tensor:
+    tensor = e.input(node, 0)
+    if e.attribute(node, "mode", "constant") != "constant":
+        raise Unsupported(f"attribute mode = {node.attributes['mode']!r}: expected 'constant'")
+    given = e.numbers(node, 1, "pads") or []
+    axes = e.integers(node, 3) or list(range(tensor.rank))
+    low: list[Dim] = [0] * tensor.rank
+    high: list[Dim] = [0] * tensor.rank
+    for axis, before, behind in zip(axes, given[: len(axes)], given[len(axes) :]):
+        low[e.axis(axis, tensor.rank)], high[e.axis(axis, tensor.rank)] = before, behind
+    if any(isinstance(number, int) and number < 0 for number in [*low, *high]):
+        raise Unsupported(f"padding by {show(given)}: expected no negative numbers")
+    value = e.input(node, 2).scalar() if node.input(2) else e.attribute(node, "value", 0)
+    if value is None:
+        raise Unsupported("a value that is known at run time only")
+    return pad(e.program, tensor, low, high, value)
 
 
 @handles("Trilu", attributes=("upper",))

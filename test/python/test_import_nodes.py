@@ -1,0 +1,55 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ONNX's own tests of single operators, which the package onnx makes: norms, dropout of inference, GELU, softmax, attention, and their
+# forms that are written out. What is not covered is listed here, with the reason that the importer gives.
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx", reason="needs onnx, whose tests these are")
+
+from import_support import run  # noqa: E402
+from resid.importer import Unsupported, from_onnx  # noqa: E402
+
+TOLERANCES = {"float64": 1e-5, "float32": 1e-5, "float16": 2e-3, "bfloat16": 2e-2}
+FAMILIES = "layer_normalization|rms_normalization|dropout|training_dropout|gelu|softmax|attention"
+NAME = re.compile(f"test_({FAMILIES})(_|$)")
+
+# Not covered: part of the name, and part of what the error says.
+_TRAINING = ("default", "default_mask", "", "mask", "zero_ratio", "zero_ratio_mask")
+REFUSED = {f"test_training_dropout_{name}".rstrip("_"): "training_mode is known at run time only" for name in _TRAINING}
+
+
+def cases() -> list:
+    from onnx.backend.test.case.node import collect_testcases
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [case for case in collect_testcases(None) if NAME.match(case.name)]
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_node(case: object, tmp_path: Path) -> None:
+    if REFUSED.get(case.name):
+        with pytest.raises(Unsupported, match=REFUSED[case.name]):
+            from_onnx(case.model)
+        return
+    imported = from_onnx(case.model)
+    for inputs, outputs in case.data_sets:
+        given = [array for array, value in zip(inputs, case.model.graph.input)]
+        found = run(imported, [np.asarray(array) for array in given], tmp_path, results=len(outputs))
+        for result, expected in zip(found, outputs):
+            expected = np.asarray(expected)
+            tolerance = TOLERANCES.get(str(expected.dtype), 0)
+            if str(expected.dtype) == "bfloat16":
+                result = result.view(expected.dtype)
+            if expected.dtype.kind != "b":
+                result, expected = result.astype(np.float64), expected.astype(np.float64)
+            assert result.shape == expected.shape
+            np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
