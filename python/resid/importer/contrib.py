@@ -89,12 +89,16 @@ def _embed(graph: Graph, node: Node) -> list[Node]:
     """Words, positions and kinds of tokens, summed and normalised."""
     ids, kinds, words, positions, types = (node.input(i) for i in range(5))
     gamma, beta = node.input(5), node.input(6)
-    if node.input(7) or node.output(1):
-        raise Unsupported(f"{node.describe()}: mask input and mask_index output")
     name = node.outputs[0]
-    if not node.input(8):
-        raise Unsupported(f"{node.describe()}: expected position_ids")
-    parts, total, made = [(words, ids), (positions, node.input(8))], "", []
+    parts, total, made = [(words, ids)], "", []
+    if node.input(8):
+        parts.append((positions, node.input(8)))
+    if node.output(1):
+        # The number of tokens of each sentence, which attention takes for a mask.
+        if not node.input(7):
+            raise Unsupported(f"{node.describe()}: output mask_index without a mask")
+        last = graph.constant("axes", np.array([1], np.int64))
+        made.append(Node("ReduceSum", [node.input(7), last], [node.output(1)], {"keepdims": 0}, node.name))
     if kinds and types:
         parts.append((types, kinds))
     for table, places in parts:
@@ -104,6 +108,11 @@ def _embed(graph: Graph, node: Node) -> list[Node]:
             add, looked_up = _add(graph, node, total, looked_up)
             made.append(add)
         total = looked_up
+    if not node.input(8):
+        rows = graph.fresh(name)
+        made.append(Node("resid.FirstRows", [positions, ids], [rows], {}, node.name))
+        add, total = _add(graph, node, total, rows)
+        made.append(add)
     norm = {"axis": -1, "epsilon": node.attributes.get("epsilon", 1e-12)}
     if node.output(2):
         made.append(Node("Identity", [total], [node.output(2)], {}, node.name))

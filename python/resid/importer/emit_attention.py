@@ -15,6 +15,7 @@ from .errors import ModelError, Unsupported
 from .fold import element_of
 from .graph import Node
 from .program import Program, Tensor, tensor_type
+from .sizes import Dim
 
 
 @handles("resid.Attention", attributes=("scale", "transposed_keys", "choice"))
@@ -117,7 +118,7 @@ def _packed_attention(e: Emitter, node: Node) -> list[Tensor | None]:
         part = extract(p, rows, [0, 0, begin], [*rows.dims[:2], width], [1, 1, 1])
         parts.append(split_heads(p, part, heads))
         begin += width
-    allowed = _key_mask(e, node, 3)
+    allowed = _key_mask(e, node, 3, x.dims[1])
     causal = bool(e.attribute(node, "unidirectional", 0))
     a = Attention(*parts, node.attributes.get("scale") or None, e.optional(node, 5), allowed, causal)
     return [join_heads(p, emit_attention(p, a)[0])]
@@ -146,18 +147,21 @@ def _multi_head_attention(e: Emitter, node: Node) -> list[Tensor | None]:
         if causal:
             raise Unsupported("unidirectional beside a cache")
         k, v = _behind(p, e.value(node, 6), k), _behind(p, e.value(node, 7), v)
-    a = Attention(q, k, v, node.attributes.get("scale") or None, e.optional(node, 5), _key_mask(e, node, 4), causal)
+    a = Attention(q, k, v, node.attributes.get("scale") or None, e.optional(node, 5), _key_mask(e, node, 4, k.dims[2]), causal)
     return [join_heads(p, emit_attention(p, a)[0]), k, v]
 
 
-def _key_mask(e: Emitter, node: Node, index: int) -> Tensor | None:
-    """A mask of ONNX Runtime: [batch, keys] or [batch, queries, keys] of integers, where 0 takes no part."""
+def _key_mask(e: Emitter, node: Node, index: int, keys: Dim) -> Tensor | None:
+    """A mask of ONNX Runtime: [batch, keys] or [batch, queries, keys] of integers, where 0 takes no part, or [batch]: how many of
+    the keys take part."""
     mask = e.optional(node, index)
     if mask is None:
         return None
     p = e.program
+    if mask.rank == 1 and mask.element in elements.INTEGERS:
+        return filled_keys(p, mask, keys)
     if mask.rank not in (2, 3) or elements.is_float(mask.element):
-        raise Unsupported(f"a mask of type {mask.type}: expected [batch, keys] or [batch, queries, keys] of integers")
+        raise Unsupported(f"a mask of type {mask.type}: expected [batch], [batch, keys] or [batch, queries, keys] of integers")
     kind = mask.element
     zero = p.scalar(0, kind)
     allowed = mask if kind == "i1" else elementwise(p, [mask], "i1", lambda m: p.inner(f"arith.cmpi ne, {m}, {zero} : {kind}"))

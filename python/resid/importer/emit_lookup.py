@@ -47,6 +47,13 @@ def _gather(e: Emitter, node: Node) -> Tensor:
     return p.generic([(places, loops)], tensor.element, dims, body)
 
 
+@handles("resid.FirstRows")
+def _first_rows(e: Emitter, node: Node) -> Tensor:
+    """As many rows of a table as there are tokens: the positions of ids [batch, tokens]."""
+    table, ids = e.value(node, 0), e.input(node, 1)
+    return extract(e.program, table, [0, 0], [ids.dims[1], table.dims[1]], [1, 1])
+
+
 @handles("GatherElements", attributes=("axis",))
 def _gather_elements(e: Emitter, node: Node) -> Tensor:
     p, tensor, places = e.program, e.value(node, 0), e.value(node, 1)

@@ -238,7 +238,7 @@ def _concat(e: Emitter, node: Node) -> Tensor:
 
 @handles("Split", attributes=("axis", "split", "num_outputs"))
 def _split(e: Emitter, node: Node) -> list[Tensor]:
-    tensor = e.value(node, 0)
+    tensor = e.input(node, 0)
     axis = e.axis(e.attribute(node, "axis", 0), tensor.rank)
     sizes = e.numbers(node, 1, "split")
     if sizes is None:
@@ -247,6 +247,9 @@ def _split(e: Emitter, node: Node) -> list[Tensor]:
             raise Unsupported(f"a split of {tensor.dims[axis]} elements, which are known at run time only")
         each = -(-tensor.dims[axis] // count)
         sizes = [min(each, tensor.dims[axis] - i * each) for i in range(count)]
+    if tensor.known is not None and not tensor.weight:
+        parts = np.split(tensor.known, np.cumsum(sizes)[:-1].astype(int), axis)
+        return [Tensor(tensor.element, part.shape, known=part) for part in parts]
     results, begin = [], 0
     for size in sizes:
         offsets, dims = [0] * tensor.rank, list(tensor.dims)
