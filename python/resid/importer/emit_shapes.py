@@ -218,6 +218,17 @@ def _expand(e: Emitter, node: Node) -> Tensor:
     return expand(e.program, tensor, broadcast(tensor.dims, e.numbers(node, 1) or []))
 
 
+@handles("Tile")
+def _tile(e: Emitter, node: Node) -> Tensor:
+    tensor, repeats = e.input(node, 0), e.numbers(node, 1) or []
+    if len(repeats) != tensor.rank:
+        raise ModelError(f"expected {tensor.rank} repeats, found {len(repeats)}")
+    single = [part for dim in tensor.dims for part in (1, dim)]
+    many = [part for times, dim in zip(repeats, tensor.dims) for part in (times, dim)]
+    wide = expand(e.program, reshape(e.program, tensor, single), many)
+    return reshape(e.program, wide, [times * dim for times, dim in zip(repeats, tensor.dims)])
+
+
 @handles("Concat", attributes=("axis",))
 def _concat(e: Emitter, node: Node) -> Tensor:
     parts = [e.value(node, i) for i in range(len(node.inputs))]

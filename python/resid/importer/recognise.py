@@ -63,4 +63,4 @@ def _changes_nothing(graph: Graph, node: Node) -> bool:
     if node.op in ("Identity", "Dropout"):
         return True
     before, after = graph.types.get(node.input(0)), graph.types.get(node.outputs[0])
-    return node.op in ("Cast", "CastLike", "Expand", "Reshape") and before is not None and before == after
+    return node.op in ("Cast", "CastLike", "Expand", "Reshape", "Tile") and before is not None and before == after

@@ -1,0 +1,117 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The command `resid`: imports models and writes those of presets. Exit codes and messages are those of the other tools.
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from .importer.errors import ImportFailure
+
+_EXAMPLES = """examples:
+  resid import model.onnx -o model.mlir --weights=model.safetensors
+  resid import model.onnx -o model.mlir --weights=model.npz --size batch=1 --size tokens=128
+  resid model bert --config=config.json --output=sentence -o bert.mlir
+  resid model llama --config=config.json --placement=post -o llama.mlir
+
+exit codes: 0 done, 1 the model is wrong, 2 wrong flags, 3 a file cannot be read or written, 4 not available
+"""
+PLACEMENTS = ("post", "pre", "branch_post", "peri", "post_shifted", "none")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Messages in the style of the other tools: lower case, the tool's name, exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"resid: error: {message}", file=sys.stderr)
+        sys.exit(2)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and returns the exit code."""
+    options = _parser().parse_args(arguments)
+    run: Callable[[argparse.Namespace], None] = options.run
+    try:
+        run(options)
+    except ImportFailure as error:
+        for line in str(error).splitlines():
+            print(f"resid: error: {line}", file=sys.stderr)
+        return error.code
+    except MemoryError:
+        print("resid: error: out of memory", file=sys.stderr)
+        return 5
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    style = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(prog="resid", description="Writes programs of resid from models.", epilog=_EXAMPLES, formatter_class=style)
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
+
+    command = commands.add_parser("import", help="an ONNX file", epilog=_EXAMPLES, formatter_class=style)
+    command.add_argument("model", metavar="MODEL.onnx", help="the file; its external data lies in the same folder or below")
+    command.add_argument("-o", dest="file", metavar="FILE", help="the program (default: the model's name with .mlir)")
+    command.add_argument("--weights", metavar="FILE", help="writes the weights; the suffix is .safetensors or .npz")
+    command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="fixes a size that the model leaves open")
+    command.add_argument("--no-recognise", action="store_true", help="write each operator by itself; residc --raise=all may follow")
+    command.set_defaults(run=_import)
+
+    command = commands.add_parser("model", help="a model of a known family", epilog=_EXAMPLES, formatter_class=style)
+    command.add_argument("family", choices=("bert", "gpt2", "llama", "vit"), help="which family")
+    command.add_argument("--config", required=True, metavar="FILE", help="config.json of the checkpoint")
+    command.add_argument("--placement", choices=PLACEMENTS, help="norm placement (default: that of the family)")
+    command.add_argument("--output", choices=("hidden", "logits", "sentence"), help="what it computes (default: hidden for bert, else logits)")
+    command.add_argument("-o", dest="file", required=True, metavar="FILE", help="the program")
+    command.set_defaults(run=_model)
+    return parser
+
+
+def _import(options: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from .importer import from_onnx, write_weights
+    from .importer.weights import check_suffix
+
+    if options.weights:
+        check_suffix(options.weights)
+    imported = from_onnx(options.model, sizes=_sizes(options.size), recognised=not options.no_recognise)
+    _write(options.file or Path(options.model).stem + ".mlir", imported.text)
+    if options.weights:
+        write_weights(options.weights, imported.weights)
+    elif imported.weights:
+        names = f"{len(imported.weights)} weights are not written: give a file with --weights"
+        print(f"resid: warning: {names}", file=sys.stderr)
+
+
+def _sizes(texts: Sequence[str]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        if not name or not number.isdecimal() or int(number) == 0:
+            print(f"resid: error: --size: expected NAME=N with a positive number, found '{text}'", file=sys.stderr)
+            sys.exit(2)
+        sizes[name] = int(number)
+    return sizes
+
+
+def _model(options: argparse.Namespace) -> None:
+    from .models import read_config, write_model
+
+    text = write_model(options.family, read_config(options.config), placement=options.placement, output=options.output)
+    _write(options.file, text)
+
+
+def _write(path: str, text: str) -> None:
+    from .importer.weights import replace
+
+    if path == "-":
+        sys.stdout.write(text)
+    else:
+        replace(path, lambda stream: stream.write(text.encode()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

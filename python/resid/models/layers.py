@@ -1,0 +1,104 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What the presets share: residual sub-layers in any norm placement, linear layers, attention of split heads, activations. Writes
+# MLIR through importer.program.
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from ..importer import elements
+from ..importer.attention import split_heads
+from ..importer.emit_linear import linear
+from ..importer.emit_norms import norm
+from ..importer.program import Program, Tensor, literal
+
+PLACEMENTS = ("post", "pre", "branch_post", "peri", "post_shifted", "none")
+
+
+@dataclasses.dataclass
+class Model:
+    """One program while it is written."""
+
+    program: Program
+    element: str
+    placement: str
+    norm: str  # "layer" or "rms"
+    epsilon: float
+    prefix: str = ""
+
+    def weight(self, name: str, *dims: int) -> Tensor:
+        """A weight under its name in the checkpoint."""
+        return self.program.weight(self.prefix + name, self.element, dims)
+
+    def linear(self, x: Tensor, name: str, inputs: int, outputs: int, *, bias: bool = True, transposed: bool = False) -> Tensor:
+        """Weights [out, in], or [in, out] if transposed."""
+        shape = (inputs, outputs) if transposed else (outputs, inputs)
+        weight = self.weight(f"{name}.weight", *shape)
+        return linear(self.program, x, weight, self.weight(f"{name}.bias", outputs) if bias else None, transposed)
+
+    def normalise(self, x: Tensor, name: str, width: int) -> Tensor:
+        """A norm outside of the sub-layers."""
+        gamma = self.weight(f"{name}.weight", width)
+        beta = self.weight(f"{name}.bias", width) if self.norm == "layer" else None
+        return norm(self.program, f"{self.norm}_norm", x, gamma, beta, 1, self.epsilon, narrow=self.norm == "rms")[0]
+
+    def final_norm(self, x: Tensor, name: str, width: int) -> Tensor:
+        """The norm behind the last sub-layer, where the placement has one."""
+        return x if self.placement in ("post", "none") else self.normalise(x, name, width)
+
+    def sublayer(self, x: Tensor, name: str, width: int, branch: Callable[[Tensor], Tensor]) -> Tensor:
+        """One residual sub-layer. `name` is that of its norm; a second norm, of peri, has `.after` behind it."""
+        p = self.program
+        names = {"peri": [name, f"{name}.after"], "none": []}.get(self.placement, [name])
+        clauses = [self._norm_clause(norm_name, width) for norm_name in names]
+        narrow = " {narrow_affine}" if clauses and self.norm == "rms" and self.element in ("f16", "bf16") else ""
+        result, argument = p.fresh(), p.fresh()
+        p.line(f"{result} = resid.block {' '.join([self.placement, x.ssa, *clauses])}{narrow} : {x.type} {{")
+        p.line(f"^bb0({argument}: {x.type}):")
+        end = len(p.lines)
+        inner = branch(Tensor(x.element, x.dims, argument))
+        p.lines[end:] = ["  " + line for line in p.lines[end:]]
+        p.line(f"  resid.yield {inner.ssa} : {inner.type}")
+        p.line("}")
+        return Tensor(x.element, x.dims, result)
+
+    def _norm_clause(self, name: str, width: int) -> str:
+        gamma = self.weight(f"{name}.weight", width)
+        text = f"norm({self.norm} gamma {gamma.ssa} : {gamma.type}"
+        if self.norm == "layer":
+            beta = self.weight(f"{name}.bias", width)
+            text += f" beta {beta.ssa} : {beta.type}"
+        return f"{text} epsilon = {literal(self.epsilon, 'f64')})"
+
+    def activation(self, kind: str, x: Tensor, up: Tensor | None = None) -> Tensor:
+        names = x.ssa if up is None else f"{x.ssa}, {up.ssa}"
+        return self.program.op(f"resid.activation {kind} {names} : {x.type}", x.element, x.dims)
+
+    def heads(self, x: Tensor, count: int) -> Tensor:
+        return split_heads(self.program, x, count)
+
+    def embedding(self, ids: Tensor, name: str, rows: int, width: int) -> Tensor:
+        table = self.weight(name, rows, width)
+        return self.program.op(f"resid.embedding {ids.ssa}, {table.ssa} : {ids.type}, {table.type}", table.element, (*ids.dims, width))
+
+    def add(self, left: Tensor, right: Tensor) -> Tensor:
+        return self.program.op(f"arith.addf {left.ssa}, {right.ssa} : {left.type}", left.element, left.dims)
+
+    def wide(self) -> str:
+        return elements.arithmetic(self.element)
+
+
+def first_rows(p: Program, table: Tensor, like: Tensor) -> Tensor:
+    """The rows of a table for positions 0, 1, …, for each element of the batch: [batch, positions, width]."""
+    batch, positions = like.dims[:2]
+    size = p.index(positions) if not isinstance(positions, int) else str(positions)
+    dims = (positions, table.dims[1])
+    to = Tensor(table.element, dims).type
+    rows = p.op(f"tensor.extract_slice {table.ssa}[0, 0] [{size}, {table.dims[1]}] [1, 1] : {table.type} to {to}", table.element, dims)
+    return p.generic([(rows, [1, 2])], rows.element, (batch, *dims), lambda element, _: element)
+
+
+def banner(family: str, fields: Sequence[str], placement: str) -> list[str]:
+    return [f"{family}, {', '.join(fields)}, norm placement {placement}.", "Written by `resid model`; weights are named as in the checkpoint."]

@@ -1,0 +1,113 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# LLaMA: a decoder in pre-norm with RMS norms, rotary positions, grouped heads and SwiGLU.
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..importer.attention import Attention, emit_attention, join_heads
+from ..importer.emit_elementwise import cast
+from ..importer.emit_linear import linear
+from ..importer.errors import ModelError, Unsupported
+from ..importer.program import Program, Tensor
+from ..importer.sizes import Dim
+from .config import Config
+from .layers import Model, banner
+
+
+def write(config: Config, placement: str | None, output: str) -> str:
+    """Ids to logits, or to the last layer where `output` is "hidden"."""
+    width, heads, count = config.size("hidden_size"), config.size("num_attention_heads"), config.size("num_hidden_layers")
+    groups = config.size("num_key_value_heads", heads)
+    config.divides("num_attention_heads", "num_key_value_heads", (heads, groups))
+    p = Program("llama")
+    prefix = "" if config.is_headless() else "model."
+    m = Model(p, config.element(), placement or "pre", "rms", config.number("rms_norm_eps", 1e-6), prefix)
+    ids = p.argument("ids", "i64", ["batch", "tokens"])
+    words = config.size("vocab_size")
+    tables = _tables(m, config, ids.dims[1])
+    x = m.embedding(ids, "embed_tokens.weight", words, width)
+    for number in range(count):
+        x = _layer(m, config, x, tables, f"layers.{number}")
+    x = m.final_norm(x, "norm", width)
+    if output != "hidden":
+        tied = config.flag("tie_word_embeddings", False)
+        head = m.weight("embed_tokens.weight", words, width) if tied else p.weight("lm_head.weight", m.element, (words, width))
+        x = linear(p, x, head)
+    title = [f"{count} layers", f"{width} columns", f"{heads} heads on {groups}"]
+    return p.text([x], banner("LLaMA", title, m.placement))
+
+
+def _layer(m: Model, config: Config, x: Tensor, tables: tuple[Tensor, Tensor], name: str) -> Tensor:
+    width, heads, inner = config.size("hidden_size"), config.size("num_attention_heads"), config.size("intermediate_size")
+    groups, size = config.size("num_key_value_heads", heads), _head_size(config)
+    bias, mlp_bias = config.flag("attention_bias", False), config.flag("mlp_bias", False)
+
+    def attention(h: Tensor) -> Tensor:
+        q = m.heads(m.linear(h, f"{name}.self_attn.q_proj", width, heads * size, bias=bias), heads)
+        k = m.heads(m.linear(h, f"{name}.self_attn.k_proj", width, groups * size, bias=bias), groups)
+        v = m.heads(m.linear(h, f"{name}.self_attn.v_proj", width, groups * size, bias=bias), groups)
+        context, _ = emit_attention(m.program, Attention(_rotary(m, q, tables), _rotary(m, k, tables), v, causal=True))
+        return m.linear(join_heads(m.program, context), f"{name}.self_attn.o_proj", heads * size, width, bias=bias)
+
+    def feed_forward(h: Tensor) -> Tensor:
+        if config.activation("hidden_act", "silu") != "silu":
+            raise Unsupported(f"'{config.name}': field 'hidden_act': expected 'silu', found {config.fields['hidden_act']!r}")
+        gate = m.linear(h, f"{name}.mlp.gate_proj", width, inner, bias=mlp_bias)
+        up = m.linear(h, f"{name}.mlp.up_proj", width, inner, bias=mlp_bias)
+        return m.linear(m.activation("swiglu", gate, up), f"{name}.mlp.down_proj", inner, width, bias=mlp_bias)
+
+    x = m.sublayer(x, f"{name}.input_layernorm", width, attention)
+    return m.sublayer(x, f"{name}.post_attention_layernorm", width, feed_forward)
+
+
+def _head_size(config: Config) -> int:
+    width, heads = config.size("hidden_size"), config.size("num_attention_heads")
+    if config.fields.get("head_dim") is None:
+        config.divides("hidden_size", "num_attention_heads", (width, heads))
+    size = config.size("head_dim", width // heads)
+    if size % 2:
+        raise ModelError(f"'{config.name}': expected heads of an even size, found {size}")
+    return size
+
+
+def _rotary(m: Model, x: Tensor, tables: tuple[Tensor, Tensor]) -> Tensor:
+    cos, sin = tables
+    return m.program.op(f"resid.rotary {x.ssa} cos({cos.ssa}) sin({sin.ssa}) : {x.type}, {cos.type}, {sin.type}", x.element, x.dims)
+
+
+def frequencies(config: Config) -> np.ndarray:
+    """The angle of each pair per position, in double, with the scaling that config.json asks for."""
+    size = _head_size(config)
+    rates = config.number("rope_theta", 10000.0) ** (-np.arange(0, size, 2, dtype=np.float64) / size)
+    scaling = config.fields.get("rope_scaling")
+    kind = "default" if not scaling else scaling.get("rope_type", scaling.get("type", "default"))
+    if kind == "default":
+        return rates
+    if kind == "linear":
+        return rates / float(scaling["factor"])
+    if kind != "llama3":
+        raise Unsupported(f"'{config.name}': field 'rope_scaling': expected 'default', 'linear' or 'llama3', found {kind!r}")
+    factor, low, high = (float(scaling[name]) for name in ("factor", "low_freq_factor", "high_freq_factor"))
+    original = float(scaling["original_max_position_embeddings"])
+    # Long waves are stretched, short ones stay, and between them both are mixed.
+    turns = original * rates / (2 * math.pi)
+    mix = np.clip((turns - low) / (high - low), 0.0, 1.0)
+    return (1 - mix) * rates / factor + mix * rates
+
+
+def _tables(m: Model, config: Config, positions: Dim) -> tuple[Tensor, Tensor]:
+    """Cosines and sines of all positions. Angles are products of f32, as in the reference code, and tables have the type of the stream."""
+    p = m.program
+    rates = p.value(Tensor("f32", (_head_size(config) // 2,), known=frequencies(config).astype(np.float32)))
+
+    def body(rate: str, _: str) -> str:
+        number = p.inner(f"arith.index_cast {p.inner('linalg.index 0 : index')} : index to i64")
+        return p.inner(f"arith.mulf {p.inner(f'arith.sitofp {number} : i64 to f32')}, {rate} : f32")
+
+    angles = p.generic([(rates, [1])], "f32", (positions, rates.dims[0]), body)
+    cos, sin = (p.op(f"math.{name} {angles.ssa} : {angles.type}", "f32", angles.dims) for name in ("cos", "sin"))
+    return cast(p, cos, m.element), cast(p, sin, m.element)
