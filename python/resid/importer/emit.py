@@ -128,7 +128,8 @@ class Emitter:
 
     def _node(self, node: Node) -> None:
         inputs = [self.known(name) for name in node.inputs if name]
-        if inputs and all(tensor.known is not None for tensor in inputs) and all(node.inputs):
+        known = inputs and all(tensor.known is not None for tensor in inputs) and all(node.inputs)
+        if known and not any(self.graph.is_weight(name) for name in node.inputs):
             folded = fold(node, [tensor.known for tensor in inputs])
             if folded is not None:
                 self.values[node.outputs[0]] = self._constant(node.outputs[0], folded)
@@ -146,8 +147,7 @@ class Emitter:
         if array.dtype == object:
             return Tensor("i64", array.shape, known=array)
         element = elements.from_numpy(array.dtype)
-        weight = name in self.graph.parameters and elements.is_float(element) and array.ndim > 0 and array.size > 1
-        weight = weight or (array.size > MOST_ELEMENTS_IN_TEXT and not is_splat(array))
+        weight = self.graph.is_weight(name) or (array.size > MOST_ELEMENTS_IN_TEXT and not is_splat(array))
         return Tensor(element, array.shape, known=array, weight=name if weight else "")
 
 

@@ -46,11 +46,13 @@ def fold(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
 
 
 def fold_constants(graph: Graph) -> None:
-    """Replaces nodes of which all inputs are constants."""
+    """Replaces nodes of which all inputs are constants, and none a weight, which keeps its name."""
     kept = []
     for node in graph.nodes:
         known = [graph.constants.get(name) for name in node.inputs if name]
-        result = fold(node, known) if known and all(array is not None for array in known) and all(node.inputs) else None
+        foldable = known and all(array is not None for array in known) and all(node.inputs)
+        foldable = foldable and not any(graph.is_weight(name) for name in node.inputs)
+        result = fold(node, known) if foldable else None
         if result is None:
             kept.append(node)
         else:

@@ -71,6 +71,12 @@ class Graph:
         node = self.makers.get(name)
         return node if node is not None and (not ops or node.op in ops) else None
 
+    def is_weight(self, name: str) -> bool:
+        """A constant that has a name in a checkpoint, and keeps it."""
+        array = self.constants.get(name)
+        floats = array is not None and str(array.dtype) in ("float16", "bfloat16", "float32", "float64")
+        return floats and name in self.parameters and array.ndim > 0 and array.size > 1
+
     def read_once(self, name: str) -> bool:
         return len(self.readers.get(name, [])) == 1 and name not in self.results
 
