@@ -8,9 +8,15 @@ from collections.abc import Sequence
 
 
 class ImportFailure(Exception):
-    """Something about a model or its files is wrong. `code` is the exit code: 1 the model, 3 a file, 4 not available."""
+    """Something about a model or its files is wrong. `code` is the exit code: 1 the model, 2 a flag, 3 a file, 4 not available."""
 
     code = 1
+
+
+class FlagError(ImportFailure):
+    """A value that a flag cannot have."""
+
+    code = 2
 
 
 class ModelError(ImportFailure):

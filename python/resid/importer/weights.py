@@ -17,7 +17,7 @@ from typing import IO
 import numpy as np
 
 from . import elements
-from .errors import FileError
+from .errors import FileError, FlagError
 
 _ALIGNMENT = 64
 
@@ -33,7 +33,7 @@ def check_suffix(path: "str | Path") -> Path:
     """The path, if its suffix is one of a file of weights."""
     path = Path(path)
     if path.suffix not in (".safetensors", ".npz"):
-        raise FileError(f"'{path}': expected a file of weights that ends in .safetensors or .npz")
+        raise FlagError(f"'{path}': expected a file of weights that ends in .safetensors or .npz")
     return path
 
 
