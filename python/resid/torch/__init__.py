@@ -1,0 +1,12 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""resid in PyTorch: ops from compiled functions, modules, and a pass that puts resid's kernels into a model.
+
+Importing it needs PyTorch. The page docs/pytorch.md begins with five minutes of examples.
+"""
+
+from .functional import dropout, dropout_add, dropout_add_norm, layer_norm, rms_norm
+from .modules import DropoutAddNorm, DropoutState, LayerNorm, ResidualBlock, RMSNorm
+from .capture import optimize
+
+__all__ = ["DropoutAddNorm", "DropoutState", "LayerNorm", "RMSNorm", "ResidualBlock", "dropout", "dropout_add",
+           "dropout_add_norm", "layer_norm", "optimize", "rms_norm"]

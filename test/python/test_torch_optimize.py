@@ -1,0 +1,214 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# resid.torch.optimize: which chains it replaces in which models, and that values and gradients are those of the model. With
+# dropout, the model is run on the masks of resid.
+
+import copy
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import torch.nn.functional as F  # noqa: E402
+import torch_models as models  # noqa: E402
+from torch import nn  # noqa: E402
+
+import resid.torch as rt  # noqa: E402
+
+DYNAMIC = ({0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC},)
+
+
+def make(kind, p=0.1):
+    torch.manual_seed(1)
+    model = {"bert": lambda: models.Bert(p=p), "gpt": lambda: models.Gpt(p=p), "llama": models.Llama,
+             "post": lambda: models.Encoder(p=p), "pre": lambda: models.Encoder(p=p, norm_first=True)}[kind]()
+    for parameter in model.parameters():  # Norms of ones and zeros would hide a parameter that is not read.
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    return model, torch.randint(0, 50, (3, 16))
+
+
+def gradients(model, y):
+    loss = (y.float() * torch.linspace(-1, 1, y.numel()).view(y.shape)).sum()
+    names, parameters = zip(*((name, p) for name, p in model.named_parameters()))
+    return dict(zip(names, torch.autograd.grad(loss, parameters, allow_unused=True)))
+
+
+def assert_gradients(a, b, tolerance):
+    assert a.keys() == b.keys()
+    for name in a:
+        assert (a[name] is None) == (b[name] is None), name
+        if a[name] is not None:
+            torch.testing.assert_close(a[name], b[name], rtol=tolerance, atol=tolerance * b[name].abs().max().item() + 1e-7,
+                                       msg=lambda text: f"{name}: {text}")
+
+
+def summary(report):
+    found = {}
+    for entry in report.replaced:
+        result = entry.result.partition(";")[0]
+        found[result] = found.get(result, 0) + 1
+    return found
+
+
+EXPECTED = {
+    ("bert", True): {"one resid.add_norm": 4, "resid.layer_norm": 1, "resid.dropout": 1},
+    ("gpt", True): {"one resid.add_norm": 4, "resid.layer_norm": 1, "resid.dropout": 1},
+    ("llama", True): {"one resid.add_norm": 4, "resid.rms_norm": 1},
+    ("post", True): {"one resid.add_norm": 4, "resid.dropout": 2},
+    ("pre", True): {"one resid.add_norm": 3, "resid.layer_norm": 1, "resid.dropout": 2, "one resid.dropout_add": 1},
+    ("bert", False): {"one resid.add_norm": 4, "resid.layer_norm": 1, "nothing: it drops nothing": 5},
+    ("gpt", False): {"one resid.add_norm": 4, "resid.layer_norm": 1, "nothing: it drops nothing": 5},
+}
+
+
+@pytest.mark.parametrize("kind,training", EXPECTED)
+def test_what_is_replaced(kind, training, capsys):
+    model, ids = make(kind)
+    optimized = rt.optimize(model.train(training), (ids,))
+    found = summary(optimized.resid_report)
+    expected = {name: count for name, count in EXPECTED[kind, training].items() if count}
+    assert found == expected
+    printed = capsys.readouterr().out
+    assert f"replaced {len(optimized.resid_report.replaced)}" in printed
+    assert all(entry.node in printed for entry in optimized.resid_report.replaced + optimized.resid_report.left)
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt", "llama", "post", "pre"])
+@pytest.mark.parametrize("training", [True, False])
+def test_values_and_gradients_without_dropout(kind, training):
+    model, ids = make(kind, p=0.0)
+    model.train(training)
+    optimized = rt.optimize(model, (ids,), dynamic_shapes=DYNAMIC, report=None)
+    assert {name for name, _ in optimized.named_parameters()} == {name for name, _ in model.named_parameters()}
+    for shape in ((3, 16), (2, 9)):
+        ids = torch.randint(0, 50, shape)
+        y, expected = optimized(ids), model(ids)
+        torch.testing.assert_close(y, expected, rtol=1e-4, atol=1e-4)
+        assert_gradients(gradients(optimized, y), gradients(model, expected), 1e-3)
+
+
+class WithMasks(torch.fx.Interpreter):
+    """Runs the model's own graph, with the masks that resid draws at the sites of a report."""
+
+    def __init__(self, module, report, state):
+        super().__init__(module)
+        self.state, self.sites, self.used = state, self._sites(module, report), 0
+
+    def _sites(self, module, report):
+        """The site of each dropout: that of the entry whose chain it belongs to."""
+        sites = {}
+        entries = {entry.node: entry.site for entry in report.replaced if entry.site is not None}
+        for node in module.graph.nodes:
+            if node.target == torch.ops.aten.dropout.default:
+                # An entry has the name of the last node of its chain: the dropout, the add behind it, or the norm behind that.
+                add = next(iter(node.users))
+                norms = [user for user in add.users if user.target == torch.ops.aten.layer_norm.default]
+                place = next(place for place in (node, *norms, add) if place.name in entries)
+                sites[node.name] = entries[place.name]
+        return sites
+
+    def run_node(self, node):
+        if node.target == torch.ops.aten.dropout.default:
+            x, p, _ = self.fetch_args_kwargs_from_env(node)[0]
+            self.used += 1
+            return x * torch.ops.resid.dropout(torch.ones_like(x), self.state, p, 0, self.sites[node.name])
+        return super().run_node(node)
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt", "post", "pre"])
+def test_values_and_gradients_with_dropout(kind):
+    model, ids = make(kind)
+    if kind in ("post", "pre"):
+        for module in model.modules():  # The masks of torch's attention cannot be set.
+            if isinstance(module, nn.MultiheadAttention):
+                module.dropout = 0.0
+    model.train()
+    optimized = rt.optimize(model, (ids,), seed=11, report=None)
+    reference = torch.export.export(model, (ids,)).module()
+    masked = WithMasks(reference, optimized.resid_report, torch.tensor([11, 0]))
+    y, expected = optimized(ids), masked.run(ids)
+    assert masked.used >= 5
+    torch.testing.assert_close(y, expected, rtol=1e-4, atol=1e-4)
+    assert_gradients(gradients(optimized, y), gradients(reference, expected), 1e-3)
+    assert not torch.equal(optimized(ids), y), "expected another mask in the next step"
+
+
+@pytest.mark.parametrize("kind", ["bert", "llama", "pre"])
+def test_bfloat16(kind):
+    model, ids = make(kind, p=0.0)
+    model.train().to(torch.bfloat16)
+    optimized = rt.optimize(model, (ids,), report=None)
+    assert optimized.resid_report.replaced
+    wide = copy.deepcopy(model).double()
+    exact = wide(ids)
+    error = (optimized(ids).double() - exact).abs().max()
+    assert error <= 1.5 * (model(ids).double() - exact).abs().max()
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_dynamo(backend):
+    model, ids = make("gpt")
+    reports = []
+    optimized = rt.optimize(model, backend=backend, report=reports.append)
+    model.eval()
+    torch.testing.assert_close(optimized(ids), model(ids), rtol=1e-4, atol=1e-4)
+    assert summary(reports[-1])["one resid.add_norm"] == 4
+    model.train()
+    y = optimized(ids)
+    assert summary(reports[-1])["one resid.add_norm"] == 4
+    assert not torch.equal(optimized(ids), y)
+    gradients(model, y)
+
+
+def test_llama_in_dynamo():
+    model, ids = make("llama")
+    reports = []
+    optimized = rt.optimize(model, report=reports.append)
+    y, expected = optimized(ids), model(ids)
+    assert summary(reports[0]) == {"one resid.add_norm": 4, "resid.rms_norm": 1}
+    torch.testing.assert_close(y, expected, rtol=1e-4, atol=1e-4)
+    assert_gradients(gradients(model, y), gradients(model, expected), 1e-3)
+
+
+def test_exported_and_compiled_again():
+    model, ids = make("bert")
+    optimized = rt.optimize(torch.export.export(model.train(), (ids,)), seed=3, report=None)
+    first = optimized(ids)
+    optimized.resid_dropout.seed_and_step[1] = 0
+    compiled = torch.compile(optimized, fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled(ids), first)
+    optimized.resid_dropout.seed_and_step[1] = 0
+    again = torch.export.export(optimized, (ids,)).module()
+    assert torch.equal(again(ids), first)
+
+
+class Refused(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(8)
+
+    def forward(self, x, row):
+        a = self.norm(x + row)  # broadcast
+        b = F.layer_norm(torch.add(x, a, alpha=2), (8,))  # alpha
+        return F.dropout(b + 1.0, 0.5, self.training) + x + x
+
+
+def test_what_is_left():
+    model, x, row = Refused().train(), torch.randn(4, 8), torch.randn(8)
+    optimized = rt.optimize(model.eval(), (x, row), report=None)
+    torch.testing.assert_close(optimized(x, row), model(x, row))
+    assert summary(optimized.resid_report) == {"resid.layer_norm": 2, "nothing: it drops nothing": 1}
+    reasons = [entry.result for entry in optimized.resid_report.replaced]
+    assert "broadcast" in reasons[0] and "alpha" in reasons[1]
+    left = {entry.what: entry.result for entry in optimized.resid_report.left}
+    assert "neither dropout" in left["add"]
+
+
+def test_integers_and_open_widths_are_left():
+    class Open(nn.Module):
+        def forward(self, x):
+            return F.dropout(x, 0.5)
+
+    dynamic = ({1: torch.export.Dim.DYNAMIC},)
+    optimized = rt.optimize(Open(), (torch.randn(4, 8),), dynamic_shapes=dynamic, report=None)
+    (entry,) = optimized.resid_report.left
+    assert "fixed size" in entry.result
