@@ -7,6 +7,7 @@ Importing it needs PyTorch. The page docs/pytorch.md begins with five minutes of
 from .functional import dropout, dropout_add, dropout_add_norm, layer_norm, rms_norm
 from .modules import DropoutAddNorm, DropoutState, LayerNorm, ResidualBlock, RMSNorm
 from .capture import optimize
+from .register import register
 
 __all__ = ["DropoutAddNorm", "DropoutState", "LayerNorm", "RMSNorm", "ResidualBlock", "dropout", "dropout_add",
-           "dropout_add_norm", "layer_norm", "optimize", "rms_norm"]
+           "dropout_add_norm", "layer_norm", "optimize", "register", "rms_norm"]

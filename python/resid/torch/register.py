@@ -1,0 +1,151 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# register: makes an op of PyTorch from a compiled function, with shapes for tracing and with resid's own backward.
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import signature
+from .signature import Signature
+
+_libraries: dict[str, torch.library.Library] = {}
+
+
+def register(kernel: Any, name: str, *, forward: Any = None, backward: Any = None,
+             wrt: Sequence[int] | None = None) -> torch._ops.OpOverload:
+    """Makes the op `name` ("namespace::name") from a compiled function, and returns it (torch.ops.namespace.name).
+
+    The op takes tensors for arrays and numbers for scalars, makes non-contiguous tensors contiguous, takes `[B, S, D]` where
+    the function takes rows `[?, D]`, and gives new tensors. It traces with torch.compile and torch.export, for open sizes too.
+
+    `forward` and `backward` are the functions that the compiler makes with grad=: by default those of the module that the
+    function is from, if it has them. `wrt` are the arguments that backward gives gradients of, counted from 0; by default all
+    float tensors. Without a backward, an argument that requires a gradient is an error when the op is called.
+
+    Raises ValueError where the name is not "namespace::name" or is taken, or where forward and backward do not fit.
+    """
+    namespace, separator, base = name.partition("::")
+    if not (separator and namespace.isidentifier() and base.isidentifier()):
+        raise ValueError(f"argument 'name': expected 'namespace::name' but got {name!r}")
+    if hasattr(getattr(torch.ops, namespace), base):
+        raise ValueError(f"argument 'name': the op {name} is registered already")
+    forward, backward = forward or _sibling(kernel, "forward"), backward or _sibling(kernel, "backward")
+    if (forward is None) != (backward is None):
+        raise ValueError("arguments 'forward' and 'backward': expected both or neither")
+    library = _libraries.setdefault(namespace, torch.library.Library(namespace, "FRAGMENT"))
+    op = _define(library, name, kernel, _read(kernel))
+    gradients = None
+    if forward is not None:
+        gradients = _Gradients.make(library, name, _read(kernel), forward, backward, wrt)
+    library.impl(base, _autograd(op, _read(kernel), gradients), "Autograd")
+    return op
+
+
+def _sibling(kernel: Any, suffix: str) -> Any:
+    """The function of the same module that the compiler made for the gradients of `kernel`, or None."""
+    return getattr(kernel.module, f"{kernel.name}_{suffix}", None)
+
+
+def _read(kernel: Any) -> Signature:
+    return signature.parse(str(kernel.signature))
+
+
+def _define(library: torch.library.Library, name: str, kernel: Any, types: Signature) -> torch._ops.OpOverload:
+    """The op of one compiled function, without gradients."""
+    namespace, base = name.split("::")
+    library.define(types.schema(base))
+
+    def make_results(values: Sequence[Any]) -> list[Tensor]:
+        device = next((value.device for value in values if isinstance(value, Tensor) and value.dim()), "cpu")
+        return [torch.empty(shape, dtype=signature.DTYPES[result.element], device=device)
+                for result, shape in zip(types.results, types.shapes(values))]
+
+    def call(*values: Any) -> Any:
+        results = make_results(values)
+        arguments = [value if argument.sizes is None else signature.flat(argument, value)
+                     for argument, value in zip(types.arguments, values)]
+        written = tuple(signature.flat(result, tensor) for result, tensor in zip(types.results, results))
+        options = {"threads": torch.get_num_threads()}
+        if results[0].is_cuda:
+            options = {"stream": torch.cuda.current_stream(results[0].device).cuda_stream}
+        kernel(*arguments, out=written, **options)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def fake(*values: Any) -> Any:
+        results = make_results(values)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def refuse_vmap(info: Any, in_dims: Any, *values: Any) -> Any:
+        raise NotImplementedError(f"{name} is not mapped by vmap; call it on the batch where it takes rows")
+
+    for device in ("CPU", "CUDA"):
+        library.impl(base, call, device)
+    torch.library.register_fake(name, fake, lib=library)
+    torch.library.register_vmap(name, refuse_vmap, lib=library)
+    return getattr(getattr(torch.ops, namespace), base).default
+
+
+@dataclasses.dataclass
+class _Gradients:
+    """The ops of forward and backward, and which arguments have gradients, in the order of backward's results."""
+
+    forward: torch._ops.OpOverload
+    backward: torch._ops.OpOverload
+    results: tuple[signature.Value, ...]
+    wrt: tuple[int, ...]
+
+    @staticmethod
+    def make(library: torch.library.Library, name: str, types: Signature, forward: Any, backward: Any,
+             wrt: Sequence[int] | None) -> _Gradients:
+        given, back = _read(forward), _read(backward)
+        if wrt is None:
+            wrt = [place for place, argument in enumerate(types.arguments) if argument.is_float]
+        saved = len(given.results) - len(types.results)
+        floats = sum(result.is_float for result in types.results)
+        if saved < 0 or len(back.arguments) != len(types.arguments) + saved + floats or len(back.results) != len(wrt):
+            raise ValueError(f"arguments 'forward', 'backward' and 'wrt': they do not fit {name}: {forward.signature} and "
+                             f"{backward.signature}, {len(wrt)} gradients")
+        return _Gradients(_define(library, f"{name}_forward", forward, given),
+                          _define(library, f"{name}_backward", backward, back), types.results, tuple(wrt))
+
+
+def _autograd(op: torch._ops.OpOverload, types: Signature, gradients: _Gradients | None) -> Any:
+    """What the op does where autograd listens: forward with what it saves, or the op alone."""
+
+    class Differentiated(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, *values: Any) -> Any:
+            with torch._C._AutoDispatchBelowAutograd():
+                given = gradients.forward(*values)
+            given = (given,) if isinstance(given, Tensor) else given
+            results, saved = given[: len(types.results)], given[len(types.results) :]
+            ctx.mark_non_differentiable(*(result for result, type_ in zip(results, types.results) if not type_.is_float))
+            tensors = [value if isinstance(value, Tensor) else None for value in values]
+            ctx.numbers = [None if isinstance(value, Tensor) else value for value in values]
+            ctx.save_for_backward(*tensors, *saved)
+            return results[0] if len(results) == 1 else results
+
+        @staticmethod
+        def backward(ctx: Any, *outer: Any) -> Any:
+            tensors, count = ctx.saved_tensors, len(types.arguments)
+            values = [number if tensor is None else tensor for tensor, number in zip(tensors[:count], ctx.numbers)]
+            outer = [gradient for gradient, type_ in zip(outer, types.results) if type_.is_float]
+            inner = gradients.backward(*values, *tensors[count:], *outer)
+            inner = dict(zip(gradients.wrt, (inner,) if isinstance(inner, Tensor) else inner))
+            return tuple(inner.get(place) if needed else None for place, needed in enumerate(ctx.needs_input_grad))
+
+    def call(*values: Any) -> Any:
+        if torch.is_grad_enabled() and any(isinstance(value, Tensor) and value.requires_grad for value in values):
+            if gradients is None:
+                raise RuntimeError(f"{op.name()}: an argument requires a gradient, but the function was compiled without grad=")
+            return Differentiated.apply(*values)
+        with torch._C._AutoDispatchBelowAutograd():
+            return op(*values)
+
+    return call
