@@ -15,6 +15,7 @@
 #   make bench-attention  measures attention beside peers (docs/measurements/attention.md)
 #   make bench-layer  measures whole Transformer layers, their parts, and generation of tokens beside peers (docs/measurements/layer.md)
 #   make bench-training   measures the training step of a small GPT beside PyTorch (docs/measurements/training.md)
+#   make bench-torch      measures resid's modules for PyTorch beside PyTorch (docs/measurements/pytorch.md); needs both in TORCH_PYTHON
 #   make accuracy     prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
 #   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then the next three
 #   make fuzz-gradients   compares the gradients of 50,000 random programs with numeric ones (docs/fuzz.md)
@@ -35,7 +36,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-peers bench-docs accuracy setup configure clean site wheel check-python check-contractions check-full
+.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -142,6 +143,11 @@ bench bench-quick: configure
 bench-products bench-attention bench-layer bench-training: configure
 	$(BUILD_BENCH)
 	python3 benchmarks/$(@:bench-%=%).py $(BENCH_FOLDERS) $(BENCH_FLAGS)
+
+TORCH_PYTHON ?= python3
+
+bench-torch:
+	$(TORCH_PYTHON) benchmarks/torch_modules.py --out=$(BUILD)/benchmarks $(BENCH_FLAGS)
 
 bench-peers: configure
 	benchmarks/install-peers.sh $(PEERS)

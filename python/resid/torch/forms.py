@@ -15,13 +15,13 @@ import torch.nn.functional as F
 from torch.fx import Node
 
 _FUNCTIONS = {
-    operator.add: "add", torch.add: "add", operator.mul: "mul", torch.mul: "mul", operator.pow: "pow", torch.pow: "pow",
+    operator.add: "add", torch.add: "add", operator.iadd: "add_", operator.mul: "mul", torch.mul: "mul", operator.pow: "pow", torch.pow: "pow",
     torch.rsqrt: "rsqrt", torch.mean: "mean", F.layer_norm: "layer_norm", torch.layer_norm: "layer_norm",
     F.rms_norm: "rms_norm", torch.rms_norm: "rms_norm", F.dropout: "dropout", torch.dropout: "dropout",
     F.scaled_dot_product_attention: "scaled_dot_product_attention",
     F.multi_head_attention_forward: "multi_head_attention_forward",
 }
-_METHODS = {"add", "mul", "pow", "rsqrt", "mean", "to", "float", "type_as"}
+_METHODS = {"add", "add_", "mul", "pow", "rsqrt", "mean", "to", "float", "type_as"}
 
 
 def op(node: Any) -> str:

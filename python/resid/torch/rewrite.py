@@ -15,6 +15,7 @@ from . import forms, ops  # noqa: F401  (registers torch.ops.resid)
 from .modules import DropoutState
 
 STATE = "resid_dropout"
+NO_ARRAYS = "not a sum of two arrays"
 
 
 @dataclasses.dataclass
@@ -89,7 +90,7 @@ class _Rewriter:
         """Stream, branch, the dropout in front of the branch, and its p; or why this is no residual add."""
         sides = [forms.argument(add, 0, "input"), forms.argument(add, 1, "other")]
         if not all(isinstance(side, Node) for side in sides):
-            return "not a sum of two arrays"
+            return NO_ARRAYS
         if forms.argument(add, 2, "alpha", 1) != 1:
             return "alpha is not 1"
         values = [forms.value(side) for side in sides]
@@ -177,7 +178,7 @@ class _Rewriter:
     def _replace_add(self, add: Node) -> None:
         branch = self._branch(add)
         if isinstance(branch, str):
-            return
+            return None if branch == NO_ARRAYS else self._leave(add, "add", branch)
         x, f, dropout, p = branch
         if dropout is None:
             return self._leave(add, "add", "neither dropout in front of it nor a norm behind it")

@@ -1,0 +1,165 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Measures resid.torch beside PyTorch, eager and compiled: DropoutAddNorm forward and backward, and an encoder of
+# torch.nn with and without optimize. Writes torch.md into the folder of --out. Needs resid and PyTorch.
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+SIZES = ((2048, 4096), (16384, 1024))
+TYPES = ("float32", "bfloat16")
+WARM_UP = 2
+
+
+def by_turns(ways: dict[str, Callable[[], None]], samples: int) -> dict[str, list[float]]:
+    """Seconds of each way; one call of each by turns, so that what else runs on the machine disturbs all alike."""
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for turn in range(samples + WARM_UP):
+        for name, way in ways.items():
+            start = time.perf_counter()
+            way()
+            if turn >= WARM_UP:
+                times[name].append(time.perf_counter() - start)
+    return times
+
+
+def row(what: str, threads: int, times: dict[str, list[float]], peers: list[str], own: list[str]) -> str:
+    """A line of the table: medians in ms with their spread, and the median of the ratios within a turn."""
+    cells = []
+    for values in times.values():
+        middle = statistics.median(values)
+        quartiles = statistics.quantiles(values, n=4)
+        cells.append(f"{middle * 1e3:.1f} ±{(quartiles[2] - quartiles[0]) / 2 / middle:.0%}")
+    ratios = [min(times[peer][turn] for peer in peers) / min(times[name][turn] for name in own)
+              for turn in range(len(times[own[0]]))]
+    return f"| {what} | {threads} | {' | '.join(cells)} | {statistics.median(ratios):.2f} |"
+
+
+def measure_chain(rows: int, width: int, dtype_name: str, threads: int, samples: int) -> str:
+    import torch
+    from torch import nn
+
+    import resid.torch
+
+    class Eager(nn.Module):
+        def __init__(self, p: float):
+            super().__init__()
+            self.norm, self.dropout = nn.LayerNorm(width, dtype=dtype), nn.Dropout(p)
+
+        def forward(self, x: torch.Tensor, f: torch.Tensor) -> torch.Tensor:
+            return self.norm(x + self.dropout(f))
+
+    dtype = getattr(torch, dtype_name)
+    x, f, dy = (torch.randn(rows, width, dtype=dtype) for _ in range(3))
+    x.requires_grad_(), f.requires_grad_()
+
+    def step(module: nn.Module) -> Callable[[], None]:
+        def run() -> None:
+            module(x, f).backward(dy)
+            for tensor in (x, f, *module.parameters()):
+                tensor.grad = None
+
+        return run
+
+    check = resid.torch.DropoutAddNorm(width, 0.0, dtype=dtype)(x, f)
+    tolerance = {"float32": 1e-4, "bfloat16": 5e-2}[dtype_name]
+    torch.testing.assert_close(check, Eager(0.0)(x, f), rtol=tolerance, atol=tolerance)
+    torch._dynamo.reset()
+    ways = {"eager": step(Eager(0.1)), "compiled": step(torch.compile(Eager(0.1))),
+            "resid": step(resid.torch.DropoutAddNorm(width, 0.1, dtype=dtype))}
+    return row(f"{dtype_name} {rows}x{width}", threads, by_turns(ways, samples), ["eager", "compiled"], ["resid"])
+
+
+def measure_encoder(threads: int, samples: int, batch: int) -> str:
+    import torch
+    from torch import nn
+
+    import resid.torch
+
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(384, 6, 1536, 0.1, batch_first=True)
+    encoder = nn.TransformerEncoder(layer, 6, enable_nested_tensor=False).train()
+    x = torch.randn(batch, 128, 384)
+    optimized = resid.torch.optimize(encoder, (x,), report=None)
+
+    def step(module: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[], None]:
+        def run() -> None:
+            module(x).sum().backward()
+            for parameter in encoder.parameters():
+                parameter.grad = None
+
+        return run
+
+    torch._dynamo.reset()
+    ways = {"eager": step(encoder), "compiled": step(torch.compile(encoder)), "optimized": step(optimized),
+            "optimized, compiled": step(torch.compile(optimized))}
+    return row(f"float32 {batch}x128x384", threads, by_turns(ways, samples), ["eager", "compiled"],
+               ["optimized", "optimized, compiled"])
+
+
+def processor() -> str:
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(": ")[2]
+    return platform.machine()
+
+
+def measure_all(options: argparse.Namespace) -> None:
+    """A process for each number of threads: PyTorch's compiler writes that number into what it makes."""
+    found: dict[str, list[str]] = {"chain": [], "encoder": []}
+    for threads in options.threads:
+        cache = options.out / f"inductor-{threads}"
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_CACHE_DIR": str(cache)}
+        command = [sys.executable, __file__, f"--one={threads}", f"--samples={options.samples}", f"--batch={options.batch}"]
+        output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+        for line in output.splitlines():
+            kind, _, text = line.partition(" ")
+            if kind in found:
+                found[kind].append(text)
+                print(text, flush=True)
+    import torch
+
+    lines = [f"- Measured on: {processor()}, {os.cpu_count()} processors, PyTorch {torch.__version__}.",
+             f"- Medians in ms of {options.samples} turns ± half the distance of the quartiles; the ratio is the median of those within a turn.",
+             "", "| DropoutAddNorm | threads | eager | compiled | resid | of the better one's speed |", "|---|---:|---:|---:|---:|---:|",
+             *found["chain"], "", "| encoder | threads | eager | compiled | optimized | optimized, compiled | better of these to better of those |",
+             "|---|---:|---:|---:|---:|---:|---:|", *found["encoder"], ""]
+    (options.out / "torch.md").write_text("\n".join(lines))
+    print(f"written: {options.out / 'torch.md'}")
+
+
+def measure_one(threads: int, samples: int, batch: int) -> None:
+    import torch
+
+    torch.set_num_threads(threads)
+    for rows, width in SIZES:
+        for dtype in TYPES:
+            print("chain", measure_chain(rows, width, dtype, threads, samples), flush=True)
+    print("encoder", measure_encoder(threads, samples, batch), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/benchmarks"), help="folder of the results")
+    parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2])
+    parser.add_argument("--samples", type=int, default=11)
+    parser.add_argument("--batch", type=int, default=8, help="sequences of the encoder")
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        return measure_one(options.one, options.samples, options.batch)
+    options.out = options.out.resolve()
+    options.out.mkdir(parents=True, exist_ok=True)
+    measure_all(options)
+
+
+main()

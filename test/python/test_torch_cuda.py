@@ -1,0 +1,100 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What of resid.torch on CUDA can be tested without a GPU: its programs, run by the driver that interprets PTX, have the bits of
+# the CPU; and tensors on CUDA choose the chip and the stream. With a GPU, the modules themselves run there.
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import torch.nn.functional as F  # noqa: E402
+from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
+
+import resid.torch as rt  # noqa: E402
+from resid.torch import engine, programs  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("RESID_BUILD", pathlib.Path(__file__).parents[2] / "build"))
+DRIVER, RUN = BUILD / "test/lib/libresid-fake-cuda.so", BUILD / "bin/resid-run"
+needs_driver = pytest.mark.skipif(not (DRIVER.exists() and RUN.exists()),
+                                  reason=f"needs {DRIVER} and {RUN}: build resid-fake-cuda and resid-run")
+
+CHAIN = programs.Chain("layer", 96, "f32", "f32", "f32", "f32", "f32", p=0.25, skip_scale=1.5, branch_scale=0.5)
+NARROW = programs.Chain("rms", 128, "bf16", "bf16", None, "bf16", None, p=0.1)
+MIXED = programs.Chain("layer", 96, "f32", "bf16", None, "f32", "f32")
+ROWS = 5
+CASES = {
+    "layer": CHAIN, "layer backward": programs.Backward(CHAIN, True, True, True, True, True, True, True),
+    "backward of the sum": programs.Backward(CHAIN, False, True, True, True, True),
+    "rms": NARROW, "rms backward": programs.Backward(NARROW, True, False, True, True, False, True),
+    "mixed": MIXED, "mixed backward": programs.Backward(MIXED, True, True, True, True, False, True, True),
+    "norm": programs.Chain("rms", 96, "f16", weight="f32"), "dropout": programs.Dropout(96, "bf16", 0.5)}
+
+
+def argument_types(text):
+    """The types of the program's only function, in order."""
+    head = next(line for line in text.splitlines() if line.startswith("func.func"))
+    arguments = head[head.index("(") + 1 : head.index(") -> ")]
+    return [argument.partition(": ")[2] for argument in arguments.split(", ")]
+
+
+@needs_driver
+@pytest.mark.parametrize("case", CASES)
+def test_bits_on_the_interpreter(case, tmp_path):
+    text = CASES[case].text()
+    path = tmp_path / "program.mlir"
+    path.write_text(text)
+    values = []
+    for seed, type_ in enumerate(argument_types(text)):
+        if type_ == "i64":
+            values.append(f"--arg={seed}")
+            continue
+        *sizes, element = type_.removeprefix("tensor<").removesuffix(">").replace("?", str(ROWS)).split("x")
+        values.append(f"--arg={element}[{'x'.join(sizes)}]=random:{seed}")
+    command = [RUN, path, "--backend=cuda", "--check", *values]
+    done = subprocess.run(command, env={**os.environ, "RESID_CUDA_DRIVER": str(DRIVER)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr + done.stdout
+    head = next(line for line in text.splitlines() if line.startswith("func.func"))
+    results = head.partition(") -> (")[2].count("tensor<")
+    assert done.stdout.count("the bits of the CPU") == results, done.stdout
+
+
+def test_chip_and_stream(monkeypatch):
+    compiled, called = [], []
+
+    def compile_(text, **options):
+        compiled.append(options)
+        return type("Module", (), {"dropout": staticmethod(lambda *arguments, **options: called.append(options))})
+
+    class Stream:
+        cuda_stream = 1234
+
+    monkeypatch.setattr(engine.resid, "compile", compile_)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda index: (9, 0))
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: Stream)
+    engine._kernel.cache_clear(), engine._chip.cache_clear()
+    try:
+        with FakeTensorMode():
+            x = torch.empty(4, 96, device="cuda:0")
+            y = torch.empty(4, 96, device="cuda:0")
+            engine.call(programs.Dropout(96, "f32", 0.5), [x, 1, 2, 0, 0], [y])
+    finally:
+        engine._kernel.cache_clear(), engine._chip.cache_clear()
+    assert compiled == [{"target": "cuda", "chip": "sm_90"}]
+    assert called[0]["stream"] == 1234 and len(called[0]["out"]) == 1 and "threads" not in called[0]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU: the modules were not run on one")
+def test_modules_on_a_gpu():
+    module = rt.DropoutAddNorm(768, p=0.1, seed=3)
+    on_gpu = rt.DropoutAddNorm(768, p=0.1, seed=3).cuda()
+    x, f = torch.randn(33, 768, requires_grad=True), torch.randn(33, 768, requires_grad=True)
+    gx, gf = (t.detach().cuda().requires_grad_() for t in (x, f))
+    y, gy = module(x, f), on_gpu(gx, gf)
+    assert torch.equal(gy.cpu(), y)
+    got = torch.autograd.grad(gy.square().sum(), (gx, gf, on_gpu.weight, on_gpu.bias))
+    want = torch.autograd.grad(y.square().sum(), (x, f, module.weight, module.bias))
+    assert all(torch.equal(a.cpu(), b) for a, b in zip(got, want))
+    torch.testing.assert_close(rt.LayerNorm(768).cuda()(gx), F.layer_norm(gx, (768,)))

@@ -1,0 +1,36 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What docs/pytorch.md shows in Python runs, and so does the notebook, from the first cell to the last.
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NOTEBOOK = ROOT / "examples/pytorch/five_minutes.ipynb"
+PAGE = ROOT / "docs/pytorch.md"
+
+
+def run(code, folder):
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_notebook(tmp_path):
+    cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) >= 8 and all(not cell["outputs"] for cell in cells)
+    printed = run("\n".join("".join(cell["source"]) for cell in cells), tmp_path)
+    assert "one resid.add_norm" in printed and "left" in printed
+
+
+def test_page(tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
+    assert len(blocks) == 3
+    printed = run("\n".join(blocks), tmp_path)
+    assert printed.count("one resid.add_norm") == 12
