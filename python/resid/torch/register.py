@@ -11,9 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import signature
-from .signature import Signature
+from resid import signatures
+from resid.signatures import Signature
 
+DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i1": torch.bool,
+          "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "index": torch.int64}
 _libraries: dict[str, torch.library.Library] = {}
 
 
@@ -53,7 +55,12 @@ def _sibling(kernel: Any, suffix: str) -> Any:
 
 
 def _read(kernel: Any) -> Signature:
-    return signature.parse(str(kernel.signature))
+    return signatures.parse(str(kernel.signature))
+
+
+def _flat(value: signatures.Value, tensor: Tensor) -> Tensor:
+    """A contiguous tensor with its leading dimensions as one, where the function takes rows."""
+    return tensor.contiguous().view(value.flat(tensor.shape))
 
 
 def _define(library: torch.library.Library, name: str, kernel: Any, types: Signature) -> torch._ops.OpOverload:
@@ -62,15 +69,19 @@ def _define(library: torch.library.Library, name: str, kernel: Any, types: Signa
     library.define(types.schema(base))
 
     def make_results(values: Sequence[Any]) -> list[Tensor]:
+        for argument, value in zip(types.arguments, values):
+            if argument.sizes is not None and value.dtype != DTYPES[argument.element]:
+                raise TypeError(f"argument '{argument.name}': expected {DTYPES[argument.element]} but got {value.dtype}")
+        shapes = types.shapes([value.shape if isinstance(value, Tensor) else None for value in values])
         device = next((value.device for value in values if isinstance(value, Tensor) and value.dim()), "cpu")
-        return [torch.empty(shape, dtype=signature.DTYPES[result.element], device=device)
-                for result, shape in zip(types.results, types.shapes(values))]
+        return [torch.empty(shape, dtype=DTYPES[result.element], device=device)
+                for result, shape in zip(types.results, shapes)]
 
     def call(*values: Any) -> Any:
         results = make_results(values)
-        arguments = [value if argument.sizes is None else signature.flat(argument, value)
+        arguments = [value if argument.sizes is None else _flat(argument, value)
                      for argument, value in zip(types.arguments, values)]
-        written = tuple(signature.flat(result, tensor) for result, tensor in zip(types.results, results))
+        written = tuple(_flat(result, tensor) for result, tensor in zip(types.results, results))
         options = {"threads": torch.get_num_threads()}
         if results[0].is_cuda:
             options = {"stream": torch.cuda.current_stream(results[0].device).cuda_stream}
@@ -97,7 +108,7 @@ class _Gradients:
 
     forward: torch._ops.OpOverload
     backward: torch._ops.OpOverload
-    results: tuple[signature.Value, ...]
+    results: tuple[signatures.Value, ...]
     wrt: tuple[int, ...]
 
     @staticmethod

@@ -1,7 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The types of a compiled function, read for PyTorch: the schema of an op, the shapes of its results, and the checks of what
-# it is called with. It calls nothing.
+# The types of a compiled function, read for frameworks that trace: the schema of an op, the shapes of its results, and the
+# checks of shapes that it is called with. It knows no framework and calls nothing.
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ import math
 import re
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
-
-DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i1": torch.bool,
-          "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "index": torch.int64}
 _NUMBERS = {"f16": "float", "bf16": "float", "f32": "float", "f64": "float", "i1": "bool"}
 
 
@@ -38,18 +33,21 @@ class Value:
     def schema(self) -> str:
         return f"{'Tensor' if self.sizes is not None else _NUMBERS.get(self.element, 'int')} {self.name}"
 
-    def check(self, tensor: Tensor) -> int:
-        """How many leading dimensions of `tensor` stand for the first one. Raises TypeError and ValueError."""
-        if tensor.dtype != DTYPES[self.element]:
-            raise TypeError(f"argument '{self.name}': expected {DTYPES[self.element]} but got {tensor.dtype}")
-        extra = tensor.dim() - len(self.sizes)
+    def check(self, shape: Sequence[int]) -> int:
+        """How many leading dimensions of `shape` stand for the first one. Raises ValueError."""
+        extra = len(shape) - len(self.sizes)
         if extra < 0 or (extra > 0 and not self.takes_rows):
-            raise ValueError(f"argument '{self.name}': expected {len(self.sizes)} dimensions but its shape is {list(tensor.shape)}")
+            raise ValueError(f"argument '{self.name}': expected {len(self.sizes)} dimensions but its shape is {list(shape)}")
         for place, size in enumerate(self.sizes):
-            given = tensor.shape[place + extra]
+            given = shape[place + extra]
             if size is not None and given != size:
                 raise ValueError(f"argument '{self.name}': dimension {place + extra} is {given}, expected {size}")
         return extra + 1
+
+    def flat(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """`shape` with its leading dimensions as one, where the function takes rows."""
+        extra = len(shape) - len(self.sizes)
+        return (math.prod(shape[: extra + 1]), *shape[extra + 1 :]) if extra else tuple(shape)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,17 +62,17 @@ class Signature:
         results = results if len(self.results) == 1 else f"({results})"
         return f"{name}({', '.join(argument.schema() for argument in self.arguments)}) -> {results}"
 
-    def shapes(self, values: Sequence) -> list[list]:
-        """The shapes of the results of a call: sizes of the types, and for `?` those of arguments.
+    def shapes(self, given: Sequence[Sequence[int] | None]) -> list[list]:
+        """The shapes of the results of a call with arguments of the shapes `given` (None for numbers).
 
         A result has the shape of the first argument with its sizes; otherwise each `?` is that of the first argument with a
         `?` in the same place. Where that is not what the function gives, the function refuses the call.
         """
         leads, sizes = [], []
-        for argument, value in zip(self.arguments, values):
+        for argument, shape in zip(self.arguments, given):
             if argument.sizes is not None:
-                count = argument.check(value)
-                leads.append((argument, list(value.shape[:count]), list(value.shape[count:])))
+                count = argument.check(shape)
+                leads.append((argument, list(shape[:count]), list(shape[count:])))
         for result in self.results:
             sizes.append(self._shape(result, leads))
         return sizes
@@ -97,13 +95,6 @@ class Signature:
             else:
                 shape += lead if result.takes_rows else [math.prod(lead)]
         return shape
-
-
-def flat(value: Value, tensor: Tensor) -> Tensor:
-    """A contiguous tensor with its leading dimensions as one, where the function takes rows."""
-    tensor = tensor.contiguous()
-    extra = tensor.dim() - len(value.sizes)
-    return tensor.view(math.prod(tensor.shape[: extra + 1]), *tensor.shape[extra + 1 :]) if extra else tensor
 
 
 def parse(text: str, names: Sequence[str] | None = None) -> Signature:
