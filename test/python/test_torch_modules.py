@@ -131,11 +131,13 @@ def test_masks_and_state():
     torch.manual_seed(3)
     again = rt.DropoutAddNorm(64, p=0.5)
     assert torch.equal(again(x, f), first)
-    assert not torch.equal(copy.deepcopy(again)(x, f), second), "expected a copy to draw a seed of its own"
+    assert not torch.equal(copy.deepcopy(again)(x, f), first), "expected a copy to draw a seed of its own"
     again.load_state_dict(nn.LayerNorm(64).state_dict(), strict=True)
     assert again.dropout.seed_and_step[1] == 1
     again.double()
     assert again.dropout.seed_and_step.dtype == torch.int64 and again.weight.dtype == torch.float64
+    again.to("meta")
+    assert again.dropout.seed_and_step.device.type == "cpu" and again.weight.device.type == "meta"
     module.eval()
     assert torch.equal(module(x, f), module(x, f))
 

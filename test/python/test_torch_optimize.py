@@ -212,3 +212,30 @@ def test_integers_and_open_widths_are_left():
     optimized = rt.optimize(Open(), (torch.randn(4, 8),), dynamic_shapes=dynamic, report=None)
     (entry,) = optimized.resid_report.left
     assert "fixed size" in entry.result
+
+
+def nearly_rms_norm(change):
+    """A module that is LLaMA's norm but for one step."""
+
+    class Nearly(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.linspace(0.5, 2, 8))
+
+        def forward(self, x):
+            power = x.pow(3 if change == "power" else 2)
+            mean = power.mean(1 if change == "dimension" else -1, keepdim=True)
+            other = x + 1.0 if change == "another array" else x
+            root = torch.rsqrt(mean + 1e-6) if change != "sqrt" else torch.sqrt(mean + 1e-6)
+            weight = self.weight if change != "scale" else self.weight[:1]
+            return weight * (other * root)
+
+    return Nearly()
+
+
+@pytest.mark.parametrize("change", ["nothing", "power", "dimension", "another array", "sqrt", "scale"])
+def test_written_norms_that_are_none(change):
+    model, x = nearly_rms_norm(change), torch.rand(4, 3, 8) + 0.5
+    optimized = rt.optimize(model, (x,), report=None)
+    assert bool(optimized.resid_report.replaced) == (change == "nothing")
+    torch.testing.assert_close(optimized(x), model(x))

@@ -114,8 +114,8 @@ def _written_rms_norm(node: Node) -> Norm | None:
     for weight, normalized in _factors(node):
         inner: list[Node] = []
         product = _behind_casts(normalized, inner)
-        shape = value(weight)
-        if shape is None or shape.dim() != 1:
+        scale, scaled = value(weight), value(product)
+        if scale is None or scaled is None or scale.dim() != 1 or scale.shape[0] != scaled.shape[-1]:
             continue
         for wide, root in _factors(product):
             found = _mean_square(root, wide)
