@@ -28,6 +28,7 @@
 #   make check-ptxas kernels for GPUs by NVIDIA's ptxas, without a GPU: registers, spills, instructions (docs/measurements/gpu-sass.md)
 #   make check-gpu   kernels for GPUs on an interpreter, without a GPU: bits against the CPU, some 15 minutes (docs/gpu.md)
 #   make check-valgrind   every tool under valgrind on programs of the tests, minutes each (docs/robustness.md)
+#   make bench-python measures calls from Python, and compiling there (docs/measurements/python.md)
 #   make wheel        the Python packages resid and resid-runtime as wheels, in build/wheels (docs/python.md)
 #   make check-python builds the wheels, and tests them with NumPy, PyTorch, JAX and ONNX where an index has these
 #   make site         the documents as a site with search, in build/site (needs a package index)
@@ -36,7 +37,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python check-contractions check-full
+.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index bench-python check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -174,14 +175,27 @@ $(PYTHON_VENV)/ready: python/requirements.txt test/python/requirements.txt
 	@touch $@
 
 wheel: configure $(PYTHON_VENV)/ready
+	@rm -rf $(WHEELS)
 	$(PYTHON_VENV)/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) \
 	  -C build-dir=$(abspath $(BUILD))/python-runtime ./python/runtime
 	$(PYTHON_VENV)/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) \
 	  -C build-dir=$(abspath $(BUILD)) ./python
+	$(PYTHON_VENV)/bin/python python/tag.py $(WHEELS)/*-linux_*.whl
 	@ls -l $(WHEELS)/*.whl
+
+# Whether an index answers that has what the wheels are built with.
+has-package-index: setup
+	@cmake/setup-packages.sh python3-venv python3-pip
+	@folder=$$(mktemp -d) && { timeout 60 $(PYTHON) -m pip download --quiet --no-deps --dest $$folder nanobind >/dev/null 2>&1; code=$$?; \
+	  rm -rf $$folder; exit $$code; }
 
 check-python: wheel
 	test/python/run.sh $(abspath $(BUILD)) $(PYTEST)
+
+bench-python: wheel
+	@test -x $(BUILD)/test-venv/bin/python || test/python/run.sh $(abspath $(BUILD)) --co -q >/dev/null
+	$(BUILD)/test-venv/bin/pip install --quiet --force-reinstall --no-deps $(WHEELS)/*.whl
+	$(BUILD)/test-venv/bin/python benchmarks/python_calls.py $(BENCH_FLAGS)
 
 SITE_VENV = $(BUILD)/site-venv
 

@@ -4,6 +4,9 @@
 # number of checks that fail (`none`: it breaks off), FAIL the step that ends with an error.
 CHECK ?= PASS
 DEMO ?= 0
+# Tests of the Python packages that fail of four, one of which is skipped (`none`: no results), and whether a package index answers.
+PYTHON ?= 0
+INDEX ?= 1
 
 check-full: check check-contractions
 
@@ -17,4 +20,12 @@ demo:
 	@[ $(DEMO) = none ] || echo "demo: 3 checks passed, $(DEMO) failed"
 	@[ "$(FAIL)" != $@ ] && [ $(DEMO) = 0 ]
 
-.PHONY: check check-contractions check-full check-sanitizers demo
+has-package-index:
+	@[ $(INDEX) = 1 ]
+
+check-python:
+	@mkdir -p build/test
+	@[ $(PYTHON) = none ] || echo '<testsuites><testsuite tests="4" failures="$(PYTHON)" errors="0" skipped="1"/></testsuites>' > build/test/python.xml
+	@[ "$(FAIL)" != $@ ] && [ $(PYTHON) = 0 ]
+
+.PHONY: has-package-index check-python check check-contractions check-full check-sanitizers demo
