@@ -37,7 +37,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index bench-python check-contractions check-full
+.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index python-packages bench-python check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -56,7 +56,7 @@ demo: configure
 	$(MAKE) --no-print-directory -C examples/post_norm_block run RESIDC=$(abspath $(BUILD))/bin/residc \
 	  RUNTIME=$(abspath $(BUILD))/lib INCLUDE=$(CURDIR)/runtime OUT=$(abspath $(BUILD))/demo
 
-check: configure
+check: configure python-packages
 	cmake --build $(BUILD) --target check-resid
 
 RUN_LIT = lit=$$(sed -n 's/^RESID_LIT:FILEPATH=//p' $(BUILD)/CMakeCache.txt) && $$lit -sv
@@ -182,6 +182,14 @@ wheel: configure $(PYTHON_VENV)/ready
 	  -C build-dir=$(abspath $(BUILD)) ./python
 	$(PYTHON_VENV)/bin/python python/tag.py $(WHEELS)/*-linux_*.whl
 	@ls -l $(WHEELS)/*.whl
+
+# The tests of the Python packages that need NumPy alone are a part of `make check` where nanobind is to be had, or is in
+# build/nanobind already.
+python-packages: configure
+	@test -d $(BUILD)/nanobind || timeout 60 $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --target $(BUILD)/nanobind \
+	  nanobind >/dev/null 2>&1 || rm -rf $(BUILD)/nanobind
+	@if [ -d $(BUILD)/nanobind ]; then PYTHONPATH=$(BUILD)/nanobind cmake -B $(BUILD) -DRESID_PYTHON=ON >/dev/null; \
+	  else echo "check: the Python packages are not built, since no package index has nanobind here"; fi
 
 # Whether an index answers that has what the wheels are built with.
 has-package-index: setup

@@ -121,6 +121,15 @@ if numpy_python:
 else:
     lit_config.note("the example of Python is not tested: this machine's Python has no NumPy (python3-numpy)")
 
+# The Python packages, where nanobind was there to build them with.
+pytest_python = next((python for python in pythons if os.path.exists(python) and subprocess.run(
+    [python, "-c", "import numpy, pytest, resid"], capture_output=True, check=False,
+    env=dict(os.environ, PYTHONPATH=os.path.join(config.build_dir, "python"))).returncode == 0), None)
+if pytest_python and not config.sanitized:
+    config.available_features.add("python-packages")
+else:
+    lit_config.note("the Python packages are not tested: they were not built, or no Python here has NumPy and pytest (make check-python)")
+
 # The weights of a trained model, 90 MB: in a Python of this machine, or where `make bench-peers` puts them.
 find_weights = os.path.join(config.source_dir, "examples", "sentence_embedding", "find_weights.py")
 pythons = [config.python, os.path.join(config.build_dir, "peers", "bin", "python")]
@@ -171,6 +180,7 @@ config.available_features.update(tool for tool in ("ninja", "make", "git", "zsh"
 config.substitutions += [
     ("%tools", " ".join(os.path.join(config.build_dir, "bin", tool) for tool in config.tools if tool)),
     ("%llvm_bin", config.llvm_bin),
+    ("%pytest_python", pytest_python or config.python),
     ("%cc", f"{config.c_compiler} {config.sanitizer_flags}".strip()),
     ("%cxx", f"{config.cxx_compiler} {config.sanitizer_flags}".strip()),
     ("%cmake", config.cmake),
