@@ -286,6 +286,9 @@ void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
   Value never = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), false);
   Value isRare = LLVM::ExpectOp::create(builder, loc, emitIsRare(loc, constants), never);
   DenseMap<Value, Columns> before = kept;
+  SmallVector<Value> values;
+  for (auto [result, constant] : constants)
+    values.push_back(state.mapping.lookup(result));
   auto emitRare = [&](OpBuilder &, Location) {
     emitWholePhase(phase);
     scf::YieldOp::create(builder, loc);
@@ -298,6 +301,9 @@ void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
     scf::YieldOp::create(builder, loc);
   };
   scf::IfOp::create(builder, loc, isRare, emitRare, emitUsual);
+  // What stands behind the phase, such as statistics that are results, reads the values and not a branch's constants.
+  for (auto [constant, value] : llvm::zip_equal(constants, values))
+    state.mapping.map(constant.first, value);
 }
 
 void RegisterRowEmitter::emitWholePhase(rows::PhaseOp phase) {
