@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections.abc import Sequence
+from typing import Any
 
 _NUMBERS = {"f16": "float", "bf16": "float", "f32": "float", "f64": "float", "i1": "bool"}
 
@@ -56,6 +56,8 @@ class Signature:
 
     arguments: tuple[Value, ...]
     results: tuple[Value, ...]
+    # For each result its sizes: a number, (argument, dimension), or something else where neither says it.
+    result_sizes: tuple[tuple[Any, ...], ...]
 
     def schema(self, name: str) -> str:
         results = ", ".join("Tensor" for _ in self.results)
@@ -65,49 +67,32 @@ class Signature:
     def shapes(self, given: Sequence[Sequence[int] | None]) -> list[list]:
         """The shapes of the results of a call with arguments of the shapes `given` (None for numbers).
 
-        A result has the shape of the first argument with its sizes; otherwise each `?` is that of the first argument with a
-        `?` in the same place. Where that is not what the function gives, the function refuses the call.
+        Raises ValueError where they do not fit the arguments, or where a size does not follow from those of arguments.
         """
-        leads, sizes = [], []
-        for argument, shape in zip(self.arguments, given):
-            if argument.sizes is not None:
-                count = argument.check(shape)
-                leads.append((argument, list(shape[:count]), list(shape[count:])))
-        for result in self.results:
-            sizes.append(self._shape(result, leads))
-        return sizes
+        leads = [None if argument.sizes is None else argument.check(shape)
+                 for argument, shape in zip(self.arguments, given)]
+        return [self._shape(result, sizes, given, leads) for result, sizes in zip(self.results, self.result_sizes)]
 
-    def _shape(self, result: Value, given: list[tuple[Value, list, list]]) -> list:
-        for argument, lead, rest in given:
-            if argument.sizes == result.sizes and result.sizes:
-                return lead + rest
+    def _shape(self, result: Value, sizes: Sequence[Any], given: Sequence, leads: Sequence[int | None]) -> list:
         shape: list = []
-        for place, size in enumerate(result.sizes):
-            if size is not None:
+        for place, size in enumerate(sizes):
+            if isinstance(size, int):
                 shape.append(size)
                 continue
-            found = next((parts for parts in given if len(parts[0].sizes) > place and parts[0].sizes[place] is None), None)
-            if found is None:
-                raise ValueError(f"result '{result.name}': no argument says what dimension {place} is")
-            _, lead, rest = found
-            if place > 0:
-                shape.append(rest[place - 1])
+            if not isinstance(size, tuple):
+                raise ValueError(f"result '{result.name}': dimension {place} does not follow from a size of an argument")
+            argument, dimension = size
+            if dimension > 0:
+                shape.append(given[argument][dimension + leads[argument] - 1])
+            elif result.takes_rows and place == 0:
+                shape += given[argument][: leads[argument]]
             else:
-                shape += lead if result.takes_rows else [math.prod(lead)]
+                shape.append(math.prod(given[argument][: leads[argument]]))
         return shape
 
 
-def parse(text: str, names: Sequence[str] | None = None) -> Signature:
-    """Reads a type of MLIR such as `(tensor<?x8xf32>, i64) -> tensor<?x8xf32>`."""
-    arguments, results = (re.findall(r"tensor<[^>]*>|[a-z]+[0-9]*", re.sub(r"\{.*?\}", "", part))
-                          for part in text.split(" -> "))
-    names = names or [f"arg{place}" for place in range(len(arguments))]
-    return Signature(tuple(_value(*pair) for pair in zip(names, arguments)),
-                     tuple(_value(f"out{place}", type_) for place, type_ in enumerate(results)))
-
-
-def _value(name: str, type_: str) -> Value:
-    if not type_.startswith("tensor<"):
-        return Value(name, type_, None)
-    *sizes, element = re.split(r"(?<=[\d?])x", type_.removeprefix("tensor<").rstrip(">"))
-    return Value(name, element, tuple(None if size == "?" else int(size) for size in sizes))
+def read(signature: Any) -> Signature:
+    """From the signature of a compiled function, as resid_runtime has it."""
+    arguments = tuple(Value(value.name, value.element, value.sizes) for value in signature.arguments)
+    results = tuple(Value(value.name, value.element, value.sizes) for value in signature.results)
+    return Signature(arguments, results, tuple(signature.result_sizes))

@@ -139,3 +139,23 @@ def test_without_a_backward():
         op(*values)
     with torch.no_grad():
         op(*values)
+
+
+def test_names_and_sizes_of_results():
+    rows = resid.compile("""
+        func.func @statistics(%rows: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?xf32>) {
+          %y, %r = resid.rms_norm %rows {epsilon = 1.0e-6} : tensor<?x8xf32> -> tensor<?x8xf32>, tensor<?xf32>
+          return %y, %r : tensor<?x8xf32>, tensor<?xf32>
+        }""")
+    op = rt.register(rows.statistics, next(NAMES))
+    assert "Tensor rows" in str(op._schema)
+    y, r = op(torch.randn(2, 3, 8))
+    assert y.shape == (2, 3, 8) and r.shape == (6,)
+    joined = resid.compile("""
+        func.func @join(%a: tensor<?x8xf32>, %b: tensor<?x8xf32>) -> tensor<?x8xf32> {
+          %c = tensor.concat dim(0) %a, %b : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+          return %c : tensor<?x8xf32>
+        }""")
+    op = rt.register(joined.join, next(NAMES))
+    with pytest.raises(ValueError, match="result 'out0': dimension 0 does not follow"):
+        op(torch.randn(2, 8), torch.randn(3, 8))

@@ -49,7 +49,7 @@ def _sibling(kernel: Any, suffix: str) -> Any:
 
 
 def _read(kernel: Any) -> Signature:
-    return signatures.parse(str(kernel.signature))
+    return signatures.read(kernel.signature)
 
 
 def _one_or_all(values: tuple) -> Any:
@@ -65,7 +65,7 @@ def _name(kernel: Any) -> str:
         jax.ffi.register_ffi_target("resid_call", jax.ffi.pycapsule(library.resid_jax_call), platform="cpu")
         _is_registered = True
     name = f"{kernel.name}:{uuid.uuid4()}"
-    library.resid_jax_add(name.encode(), ctypes.c_void_p(kernel.dl_address))
+    library.resid_jax_add(name.encode(), ctypes.c_void_p(kernel.entry))
     return name
 
 

@@ -55,7 +55,7 @@ def _sibling(kernel: Any, suffix: str) -> Any:
 
 
 def _read(kernel: Any) -> Signature:
-    return signatures.parse(str(kernel.signature))
+    return signatures.read(kernel.signature)
 
 
 def _flat(value: signatures.Value, tensor: Tensor) -> Tensor:

@@ -80,6 +80,7 @@ class Kernel(Function):
         self.module = module
         self.signature = signature
         self.name = signature.name
+        self.entry = entry  # The address of its DLPack entry, for callers in other languages.
         self._shapes: list[tuple[int, ...]] | None = None
 
     def __repr__(self) -> str:
