@@ -51,6 +51,20 @@ def get_bound(outcome):
     return most[outcome.element]
 
 
+def count_as_run(text, outcome, ptxas, nvdisasm, row_threads, cubin):
+    """Instructions that a thread has on its usual way, on the average of a row's warps."""
+
+    def count(text):
+        path = cubin.with_suffix(".usual.ptx")
+        path.write_text(text)
+        tools.assemble(ptxas, path, outcome.chip, cubin)
+        return tools.count_instructions(nvdisasm, cubin)
+
+    of_all_warps = tools.skip_lone_warps(text)
+    common, whole = count(of_all_warps), count(text)
+    return common + (whole - common) * 32 / max(row_threads, 32)
+
+
 def run(outcome, residc, ptxas, nvdisasm, folder):
     name = f"{outcome.norm}-{outcome.element}-{outcome.element}-{outcome.element}-{outcome.width}"
     ptx, cubin = folder / f"{name}-{outcome.chip}.ptx", folder / f"{name}-{outcome.chip}.cubin"
@@ -69,11 +83,8 @@ def run(outcome, residc, ptxas, nvdisasm, folder):
     if kept.registers > get_bound(outcome):
         outcome.mistakes.append(f"{kept.name} has {kept.registers} registers, expected at most {get_bound(outcome)}")
     if nvdisasm:
-        text = ptx.read_text()
-        usual = folder / f"{name}-{outcome.chip}-usual.ptx"
-        usual.write_text(tools.drop_rare_branches(tools.take_kernel(text, kept.name)))
-        tools.assemble(ptxas, usual, outcome.chip, cubin)
-        outcome.instructions = tools.count_instructions(nvdisasm, cubin) / (outcome.width / row_threads)
+        usual = tools.drop_rare_branches(tools.take_kernel(ptx.read_text(), kept.name))
+        outcome.instructions = count_as_run(usual, outcome, ptxas, nvdisasm, row_threads, cubin) / (outcome.width / row_threads)
     return outcome
 
 

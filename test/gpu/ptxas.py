@@ -63,6 +63,26 @@ def drop_rare_branches(text):
     return "\n".join(kept) + "\n"
 
 
+def skip_lone_warps(text):
+    """The PTX without what one warp does for all of a row's: where lanes are in shared memory, such as after a barrier, a
+    branch takes all other warps past the sum of them. Here it takes all."""
+    lines = text.splitlines()
+    kept = list(lines)
+    skipped = 0  # the line up to which all is jumped over
+    for i, line in enumerate(lines):
+        branch = re.match(r"\s*@!?%p\d+\s+bra\s+(\$\w+);", line)
+        target = f"{branch[1]}:" if branch else ""
+        if not branch or i < skipped or target not in lines[i:]:
+            continue
+        end = lines.index(target, i)
+        body = [word.split()[0] for word in lines[i:end] if word.strip()]
+        adds_lanes = any(word.startswith("ld.shared") for word in body) and any(word.startswith("shfl.sync") for word in body)
+        if adds_lanes and not any(word.startswith("bar") for word in body):
+            kept[i] = f"\tbra.uni \t{branch[1]};"
+            skipped = end
+    return "\n".join(kept) + "\n"
+
+
 def take_kernel(text, name):
     """The PTX of one kernel alone, with what stands before all kernels."""
     first = text.index(".visible .entry ")
