@@ -72,7 +72,7 @@
 //
 // Flags that would change nothing:
 // RUN: for flags in --atol=1 --rtol=1 '--backend=reference --threads=2' '--backend=reference --mcpu=x86-64' '--backend=reference --check' \
-// RUN:   '--check --check' --row-padding=3; do \
+// RUN:   '--check --check' --row-padding=3 '--in-place --repeat=3' '--in-place --backend=reference'; do \
 // RUN:   %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[4x8]=1 $flags || exit 1; done 2>&1 | FileCheck %s --check-prefix=IDLE
 // IDLE: resid-run: error: expected --check beside --atol, but got none
 // IDLE: resid-run: error: expected --check beside --rtol, but got none
@@ -81,6 +81,18 @@
 // IDLE: resid-run: error: expected --check=wide beside --backend=reference, but got --check, which would compare the evaluator with itself
 // IDLE: resid-run: error: expected --check once, but got it twice
 // IDLE: resid-run: error: expected a function with resid.strided arrays beside --row-padding, but 'norm' has none
+// IDLE: resid-run: error: expected no --repeat beside --in-place, which leaves other arguments, but got '3'
+// IDLE: resid-run: error: expected no --in-place beside --backend=reference, which has no buffers, but got one
+//
+// Results in arguments: both of them, and where none may be.
+// RUN: for backend in cpu cuda; do env RESID_CUDA_DRIVER=%build_dir/test/lib/libresid-fake-cuda.so resid-run %source_dir/benchmarks/kernels/add_layer_norm.mlir --backend=$backend --in-place --check \
+// RUN:   --arg=f32[5x250]=random:1 --arg=f32[5x250]=random:2 --arg=f32[250]=random:3 --arg=f32[250]=random:4 || exit 1; done | FileCheck %s --check-prefix=INPLACE
+// INPLACE-COUNT-2: out{{[01]}}: ok
+// INPLACE-COUNT-2: out{{[01]}}: {{[0-9]}}
+// INPLACE: out0: ok
+// INPLACE-COUNT-2: the bits of the CPU
+// RUN: %python %S/Inputs/expect_exit.py 2 resid-run %source_dir/benchmarks/kernels/column_sums_f32.mlir --in-place --arg=f32[5x250]=random:1 2>&1 | FileCheck %s --check-prefix=NOTINPLACE
+// NOTINPLACE: resid-run: error: expected a function with results that may lie in arguments beside --in-place, but 'column_sums' has none
 //
 // Exit 2 too, texts that are wrong for every program; exit 1, arguments that are wrong for this one:
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s --entry=norm --arg=f32[4x8]=x 2>&1 | FileCheck %s --check-prefix=NUMBER

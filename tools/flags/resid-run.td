@@ -22,6 +22,8 @@ defm out : Value<"out", "FILE", grp_arguments,
 defm row_padding : Value<"row-padding", "N", grp_arguments,
   "elements between the rows of arrays that are resid.strided (default: 0); the function\n"
   "must not write them">;
+def in_place : Switch<"in-place", grp_arguments,
+  "each result lies in the buffer of an argument, where the header allows one">;
 
 defm backend : Value<"backend", "KIND", grp_machine,
   "cpu (default): compile and run machine code | cuda: the same on an NVIDIA GPU; --check\n"

@@ -56,7 +56,7 @@ Expected<std::unique_ptr<Backend>> makeCPUBackend(func::FuncOp function, llvm::A
   Expected<LoadedFunction> loaded = loadFunction(*compiled);
   if (!loaded)
     return loaded.takeError();
-  auto call = KernelCall::create(std::move(compiled->signature), arguments, options.rowPadding);
+  auto call = KernelCall::create(std::move(compiled->signature), arguments, {options.rowPadding, options.inPlace});
   if (!call)
     return call.takeError();
   auto context = CallContext::create(options.threads);

@@ -129,7 +129,7 @@ Expected<std::unique_ptr<Backend>> makeCUDABackend(func::FuncOp function, llvm::
   Expected<LoadedFunction> loaded = loadFunction(*compiled);
   if (!loaded)
     return loaded.takeError();
-  auto call = KernelCall::create(std::move(compiled->signature), arguments, options.rowPadding);
+  auto call = KernelCall::create(std::move(compiled->signature), arguments, {options.rowPadding, options.inPlace});
   if (!call)
     return call.takeError();
   auto backend = std::make_unique<CUDABackend>(std::move(*loaded), std::move(*call));

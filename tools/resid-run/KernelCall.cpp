@@ -38,7 +38,7 @@ std::vector<char> KernelCall::Buffer::read() const {
 }
 
 bool KernelCall::arePaddingsIntact() const {
-  if (rowPadding == 0)
+  if (placement.rowPadding == 0)
     return true;
   for (const Buffer &buffer : buffers)
     for (int64_t row = 0; row != buffer.rows; ++row)
@@ -51,7 +51,7 @@ bool KernelCall::arePaddingsIntact() const {
 Error KernelCall::addBuffer(const Array &array, const boundary::KernelValue &value,
                             llvm::ArrayRef<int64_t> sizesOfArray) {
   Buffer buffer{nullptr, 1, getByteSize(array), getByteSize(array)};
-  int64_t width = value.isStrided() ? array.getShape().back() : 0, stride = width + rowPadding;
+  int64_t width = value.isStrided() ? array.getShape().back() : 0, stride = width + placement.rowPadding;
   if (value.isStrided()) {
     int64_t elementBytes = getElementBytes(array.getElementType());
     buffer.rows = width == 0 ? 0 : array.size() / width;
@@ -65,13 +65,31 @@ Error KernelCall::addBuffer(const Array &array, const boundary::KernelValue &val
   encode(array, contiguous.data());
   buffer.write(contiguous);
   push(buffer.bytes.get());
-  buffer.slot = &slots.back();
+  buffer.slots.push_back(&slots.back());
   for (int64_t size : sizesOfArray)
     push(size);
   if (value.isStrided())
     push(stride);
   buffers.push_back(std::move(buffer));
   return Error::success();
+}
+
+bool KernelCall::addInPlace(unsigned result) {
+  const boundary::KernelValue &value = signature.results[result];
+  for (auto [other, argument] : signature.inPlace) {
+    std::optional<size_t> buffer = argumentBuffers[argument];
+    if (other != result || !buffer || llvm::is_contained(resultBuffers, *buffer) ||
+        signature.arguments[argument].isStrided() != value.isStrided())
+      continue;
+    Buffer &shared = buffers[*buffer];
+    push(shared.bytes.get());
+    shared.slots.push_back(&slots.back());
+    if (value.isStrided())
+      push(shared.stride / value.getElementBytes());
+    resultBuffers.push_back(*buffer);
+    return true;
+  }
+  return false;
 }
 
 static std::string printValue(std::optional<int64_t> size) { return size ? std::to_string(*size) : "no size"; }
@@ -106,6 +124,7 @@ Error KernelCall::readSizes(llvm::ArrayRef<Array> arguments) {
 Error KernelCall::addArguments(llvm::ArrayRef<Array> arguments) {
   for (auto [index, array] : llvm::enumerate(arguments)) {
     if (!array.isTensor()) {
+      argumentBuffers.emplace_back();
       uint64_t bits = 0;
       encode(array, reinterpret_cast<char *>(&bits));
       push(bits);
@@ -115,6 +134,7 @@ Error KernelCall::addArguments(llvm::ArrayRef<Array> arguments) {
     for (auto [parameter, size] : llvm::zip_equal(signature.sizes, sizes))
       if (parameter.argument == index)
         ownSizes.push_back(size);
+    argumentBuffers.push_back(buffers.size());
     if (Error error = addBuffer(array, signature.arguments[index], ownSizes))
       return error;
   }
@@ -122,7 +142,7 @@ Error KernelCall::addArguments(llvm::ArrayRef<Array> arguments) {
 }
 
 Error KernelCall::addResults() {
-  for (const boundary::KernelValue &result : signature.results) {
+  for (auto [index, result] : llvm::enumerate(signature.results)) {
     SmallVector<int64_t> shape;
     for (int64_t code : result.shape) {
       AffineExpr derived = signature.getDerivedSize(code);
@@ -135,6 +155,9 @@ Error KernelCall::addResults() {
       shape.push_back(*size);
     }
     results.push_back(Array::zeros(result.type, shape));
+    if (placement.inPlace && addInPlace(static_cast<unsigned>(index)))
+      continue;
+    resultBuffers.push_back(buffers.size());
     if (Error error = addBuffer(results.back(), result, {}))
       return error;
   }
@@ -142,8 +165,9 @@ Error KernelCall::addResults() {
 }
 
 Expected<std::unique_ptr<KernelCall>> KernelCall::create(boundary::KernelSignature signature,
-                                                         llvm::ArrayRef<Array> arguments, int64_t rowPadding) {
-  std::unique_ptr<KernelCall> call(new KernelCall(std::move(signature), rowPadding));
+                                                         llvm::ArrayRef<Array> arguments,
+                                                         const ArrayPlacement &placement) {
+  std::unique_ptr<KernelCall> call(new KernelCall(std::move(signature), placement));
   if (Error error = call->readSizes(arguments))
     return std::move(error);
   call->push(static_cast<const resid_ctx *>(nullptr));
@@ -152,6 +176,11 @@ Expected<std::unique_ptr<KernelCall>> KernelCall::create(boundary::KernelSignatu
   if (Error error = call->addResults())
     return std::move(error);
   call->push(resid_status(RESID_INTERNAL));
+  bool isShared = llvm::any_of(call->buffers, [](const Buffer &buffer) { return buffer.slots.size() > 1; });
+  if (placement.inPlace && !isShared)
+    return makeError(tools::ExitUsage, "expected a function with results that may lie in arguments beside --in-place, "
+                                       "but '" +
+                                           call->signature.symbol + "' has none");
   return call;
 }
 
@@ -166,8 +195,8 @@ resid_status KernelCall::call(LoadedObject::PackedFunction function, const resid
 
 std::vector<Array> KernelCall::getResults() const {
   std::vector<Array> decoded = results;
-  for (auto [array, buffer] : llvm::zip_equal(decoded, llvm::ArrayRef(buffers).take_back(decoded.size())))
-    decode(buffer.read().data(), array);
+  for (auto [array, buffer] : llvm::zip_equal(decoded, resultBuffers))
+    decode(buffers[buffer].read().data(), array);
   return decoded;
 }
 
@@ -178,7 +207,8 @@ SmallVector<llvm::MutableArrayRef<char>> KernelCall::getBytesOfAll() const {
 }
 
 SmallVector<llvm::MutableArrayRef<char>> KernelCall::getResultBytes() const {
-  return llvm::to_vector(llvm::ArrayRef(getBytesOfAll()).take_back(results.size()));
+  SmallVector<llvm::MutableArrayRef<char>> all = getBytesOfAll();
+  return llvm::map_to_vector(resultBuffers, [&](size_t buffer) { return all[buffer]; });
 }
 
 int64_t KernelCall::getBytes() const {

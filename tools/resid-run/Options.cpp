@@ -76,8 +76,14 @@ Error checkTogether(const CommandLine &line, const Options &options) {
   if (options.backend == Options::CUDA && line.has(OPT_threads))
     return tools::makeUsageError("expected no --threads beside --backend=cuda, but got '" + line.getValue(OPT_threads) +
                                  "'");
+  if (options.inPlace && options.repeat != 0)
+    return tools::makeUsageError("expected no --repeat beside --in-place, which leaves other arguments, but got '" +
+                                 llvm::Twine(options.repeat) + "'");
   if (options.backend != Options::Reference)
     return Error::success();
+  if (options.inPlace)
+    return tools::makeUsageError(
+        "expected no --in-place beside --backend=reference, which has no buffers, but got one");
   for (auto [flag, name] : {std::pair(OPT_threads, "--threads"), std::pair(OPT_mcpu, "--mcpu"),
                             std::pair(OPT_raise, "--raise"), std::pair(OPT_schedule, "--schedule")})
     if (line.has(flag) && options.mcpu != "help")
@@ -98,6 +104,7 @@ llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
   options.help = line->has(OPT_help);
   options.version = line->has(OPT_version);
   options.verbose = line->has(OPT_verbose);
+  options.inPlace = line->has(OPT_in_place);
   options.entry = line->getValue(OPT_entry).str();
   if (line->has(OPT_mcpu))
     options.mcpu = line->getValue(OPT_mcpu).str();

@@ -53,6 +53,8 @@ struct Options {
   unsigned threads = 1;
   /// Elements between the rows of arrays that are resid.strided.
   unsigned rowPadding = 0;
+  /// Whether results lie in arguments where they may.
+  bool inPlace = false;
   /// Whether to say version and target first. Without an input that is all there is to do.
   bool verbose = false;
   bool help = false, version = false;

@@ -122,9 +122,9 @@ static Error check(const Options &options, func::FuncOp entry, ArrayRef<Array> a
                            : "the check failed");
 }
 
-/// What a GPU gives has the bits of the CPU.
-static Error compareWithCPU(const Options &options, func::FuncOp entry, ArrayRef<Array> arguments,
-                            ArrayRef<Array> results) {
+/// What a GPU gives has the bits of the CPU, in place too.
+static Error compareWithCPU(Options options, func::FuncOp entry, ArrayRef<Array> arguments, ArrayRef<Array> results) {
+  options.inPlace = false;
   Expected<std::unique_ptr<Backend>> backend = makeCPUBackend(entry, arguments, options);
   if (!backend)
     return backend.takeError();

@@ -71,7 +71,7 @@ Expected<tune::Subject> tune::Subject::create(const Case &one, const boundary::K
     return arguments.takeError();
   if (Error error = checkTime())
     return std::move(error);
-  auto call = run::KernelCall::create(signature, *arguments, /*rowPadding=*/0);
+  auto call = run::KernelCall::create(signature, *arguments, run::ArrayPlacement());
   if (!call)
     return call.takeError();
   arguments->clear();

@@ -1,0 +1,51 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Programs that tests of kernels for GPUs write for themselves: backwards of norms, and forwards that give their
+# statistics and draw masks from an origin.
+
+STATISTICS = {"layer": ["mean", "correction", "rstd"], "rms": ["rstd"]}
+
+BACKWARD = """func.func @block({arguments}) -> ({X}, {G}, {G}) {{
+  %dx, %dgamma, %dbeta = resid.{norm}_norm_grad %dy, %x statistics({statistics}) gamma(%g) {total} : {X}, {X}, {S}, {G}
+  return %dx, %dgamma, %dbeta : {X}, {G}, {G}
+}}
+"""
+
+FORWARD = """func.func @block(%x: {X}, %f: {F}, %g: {G}, %seed: i64, %step: i64, %row: i64, %site: i64) -> ({results}) {{
+  %d = resid.dropout %f seed(%seed, %step) origin(%row, %site) {{p = 0.25, site = 2}} : {F}
+{cast}  %s = resid.add %x, {branch} : {X}
+  %y, {statistics} = resid.{norm}_norm %s gamma(%g) {{epsilon = 1.0e-5}} : {X}, {G} -> {results_of_norm}
+  return %y, %s, {statistics} : {results}
+}}
+"""
+
+
+def write_backward(norm, element, parameter, width, has_sum):
+    """dx, dgamma and dbeta, with the gradient of the sum or without."""
+    x, g, s = f"tensor<?x{width}x{element}>", f"tensor<{width}x{parameter}>", "tensor<?xf32>"
+    names = STATISTICS[norm]
+    arguments = [f"%dy: {x}", f"%x: {x}", *(f"%{name}: {s}" for name in names), f"%g: {g}"] + [f"%dsum: {x}"] * has_sum
+    return BACKWARD.format(arguments=", ".join(arguments), norm=norm, statistics=", ".join(f"%{name}" for name in names),
+                           total="sum(%dsum)" if has_sum else "", X=x, G=g, S=s)
+
+
+def write_forward(norm, stream, branch, parameter, width):
+    """The norm, the sum and the statistics of dropout, add and a norm; the mask begins at a row and a site of the call."""
+    x, f, g, s = f"tensor<?x{width}x{stream}>", f"tensor<?x{width}x{branch}>", f"tensor<{width}x{parameter}>", "tensor<?xf32>"
+    names = STATISTICS[norm]
+    statistics = [s] * len(names)
+    cast = f"  %e = arith.extf %d : {f} to {x}\n" if stream != branch else ""
+    return FORWARD.format(results=", ".join([x, x, *statistics]), results_of_norm=", ".join([x, *statistics]), norm=norm, cast=cast,
+                          statistics=", ".join(f"%{name}" for name in names), branch="%e" if cast else "%d", X=x, F=f, G=g)
+
+
+def get_backward_arguments(norm, element, parameter, rows, width, has_sum):
+    statistics = {"mean": 0.1, "correction": 0.001, "rstd": 0.5}
+    arrays = [f"{element}[{rows}x{width}]=random:{seed}" for seed in (1, 2)]
+    arrays += [f"f32[{rows}]={statistics[name]}" for name in STATISTICS[norm]]
+    return [*arrays, f"{parameter}[{width}]=random:3"] + [f"{element}[{rows}x{width}]=random:4"] * has_sum
+
+
+def get_forward_arguments(stream, branch, parameter, rows, width):
+    arrays = [f"{stream}[{rows}x{width}]=random:1", f"{branch}[{rows}x{width}]=random:2", f"{parameter}[{width}]=random:3"]
+    return [*arrays, "7", "11", "12345", "2"]
