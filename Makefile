@@ -80,6 +80,7 @@ gpu-check-pack: configure
 check-ptxas: configure
 	cmake --build $(BUILD) --target residc
 	python3 test/gpu/assemble.py --build=$(BUILD) $(GPU_KERNELS)
+	python3 test/gpu/assemble_suite.py --build=$(BUILD)
 
 FUZZ ?= --seed=1000000 --programs=100000 --compile-every=100 --compile-ops=40
 

@@ -171,10 +171,15 @@ if os.geteuid() == 0:
     config.available_features.add("root")
 if config.debug_info:
     config.available_features.add("debug-info")
-if shutil.which("ptxas") or pathlib.Path("/usr/local/cuda/bin/ptxas").exists():
+
+# As residc --cubin looks for it: what the variable names counts alone.
+ptxas = os.environ.get("RESID_PTXAS")
+if shutil.which(ptxas or "ptxas") or (ptxas is None and shutil.which("/usr/local/cuda/bin/ptxas")):
     config.available_features.add("ptxas")
 else:
-    lit_config.note("kernels for GPUs are not assembled: no ptxas was found")
+    lit_config.note("kernels for GPUs are not assembled: no ptxas was found" + (f" at {ptxas}, which RESID_PTXAS names" if ptxas else ""))
+if ptxas:
+    config.environment["RESID_PTXAS"] = ptxas
 config.available_features.update(tool for tool in ("ninja", "make", "git", "zsh", "fish", "groff", "valgrind") if shutil.which(tool))
 
 config.substitutions += [

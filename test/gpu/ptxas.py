@@ -15,11 +15,11 @@ FOLDERS = [pathlib.Path("/usr/local/cuda/bin"), *ROOT.glob("build/peers/lib/pyth
 
 
 def find_tool(name):
-    """ptxas, nvcc or nvdisasm: what the variable RESID_<NAME> says, or else from PATH, or from a known folder."""
-    for candidate in [os.environ.get(f"RESID_{name.upper()}"), shutil.which(name), *(folder / name for folder in FOLDERS)]:
-        if candidate and pathlib.Path(candidate).is_file():
-            return pathlib.Path(candidate)
-    return None
+    """ptxas, nvcc or nvdisasm: what the variable RESID_<NAME> names and nothing else, or from PATH, or from a known folder."""
+    named = os.environ.get(f"RESID_{name.upper()}")
+    candidates = [named] if named else [name, *(str(folder / name) for folder in FOLDERS)]
+    found = next(filter(None, map(shutil.which, candidates)), None)
+    return pathlib.Path(found) if found else None
 
 
 @dataclasses.dataclass
