@@ -61,7 +61,19 @@ double getNumber(const Block &block, const void *array, int64_t index) {
   return value;
 }
 
-static void printLine(void *, int32_t, const char *text) { std::fprintf(stderr, "gpu-check: %s\n", text); }
+static std::map<std::string, int> localMemory;
+
+const std::map<std::string, int> &getLocalMemory() { return localMemory; }
+
+static void printLine(void *, int32_t level, const char *text) {
+  char kernel[200];
+  int bytes;
+  if (level == RESID_LOG_WARNING &&
+      std::sscanf(text, "'%199[^']': expected no local memory, but it has %d bytes", kernel, &bytes) == 2)
+    localMemory[kernel] = bytes;
+  else
+    std::fprintf(stderr, "gpu-check: %s\n", text);
+}
 
 /// The tensors of a call: arrays, then the scalars seed and step, then results.
 static void call(const Block &block, const Arrays &arrays, int64_t rows, DLDeviceType device, Handle stream) {

@@ -8,6 +8,7 @@
 #include "Driver.h"
 #include "resid_runtime.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct Arrays {
 std::vector<unsigned char> makeNumbers(const Block &block, int64_t count, uint64_t seed);
 /// Element `index` of an array of the block's type.
 double getNumber(const Block &block, const void *array, int64_t index);
+
+/// Bytes of local memory per thread, by kernel, of those that were loaded and have some. The runtime warns of them.
+const std::map<std::string, int> &getLocalMemory();
 
 /// One call; a status that is no RESID_OK ends the process.
 void callOnCPU(const Block &block, const Arrays &arrays, int64_t rows);

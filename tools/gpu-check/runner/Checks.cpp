@@ -159,5 +159,6 @@ int check(const Block &block, int64_t rows, int repeats) {
     report.add("second context", call.countOtherBits());
   }
   driver.setCurrent(primary);
+  std::fflush(stdout);
   return report.mistakes;
 }

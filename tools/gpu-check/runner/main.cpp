@@ -31,6 +31,15 @@ int main(int count, char **values) {
     std::fprintf(stderr, "gpu-check: expected a driver with events, but this one has none\n");
     return 4;
   }
+  // Kernels that keep rows in registers would be slow with local memory; looped ones may have some.
+  auto reportLocalMemory = [] {
+    int kept = 0;
+    for (const auto &[kernel, bytes] : getLocalMemory()) {
+      std::printf("local,%s,%d\n", kernel.c_str(), bytes);
+      kept += kernel.find("__registers_") != std::string::npos;
+    }
+    return kept;
+  };
   int mistakes = 0, done = 0;
   for (const Block &block : blocks) {
     if (!isChosen(block, count, values))
@@ -41,6 +50,7 @@ int main(int count, char **values) {
     else
       measure(block, std::atoll(values[2]) << 20, std::atoi(values[3]));
   }
+  mistakes += reportLocalMemory();
   std::fprintf(stderr, "gpu-check: %d blocks, %d mistakes\n", done, mistakes);
   return mistakes ? 1 : 0;
 }
