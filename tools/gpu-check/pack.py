@@ -59,7 +59,7 @@ def main():
             print(f"\r{len(blocks)} of {len(cases)} blocks ", end="", file=sys.stderr, flush=True)
     shutil.copytree(here / "runner", out / "runner")
     shutil.copytree(ROOT / "runtime", out / "runtime")
-    for script in ("gpu-check", "peers.py"):
+    for script in ("gpu-check", "drawing.py", "peers.py"):
         shutil.copy(here / script, out)
     write_table(blocks, out)
     print(f"{out}: {sum(f.stat().st_size for f in out.rglob('*') if f.is_file()) / 1e6:.1f} MB", file=sys.stderr)
