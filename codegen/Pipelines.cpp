@@ -302,8 +302,8 @@ static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const Compi
   if (auto failure = runStage(module, options, "row-kernels", unavailable, formKernels))
     return failure;
   if (options.report)
-    options.report->collectKernels(module,
-                                   options.chips.empty() ? describePlans(targets) : describePlans(options.chips, options.deviceSchedule));
+    options.report->collectKernels(
+        module, options.chips.empty() ? describePlans(targets) : describePlans(options.chips, options.deviceSchedule));
   if (auto failure = bufferize(module, options))
     return failure;
   if (options.report)
@@ -343,8 +343,14 @@ static std::optional<CompileFailure> compileDeviceKernels(ModuleOp module, const
       continue;
     llvm::Expected<std::string> code = cuda::assemble(options.deviceAssembler, text, chip);
     if (!code) {
-      module.emitError("--cubin: ") << llvm::toString(code.takeError());
-      return CompileFailure::Unavailable;
+      std::error_code kind = llvm::inconvertibleErrorCode();
+      llvm::Error failure = llvm::handleErrors(code.takeError(), [&](std::unique_ptr<llvm::StringError> error) {
+        kind = error->convertToErrorCode();
+        return llvm::Error(std::move(error));
+      });
+      module.emitError("--cubin: ") << llvm::toString(std::move(failure));
+      // Only files have an error of the system.
+      return kind == llvm::inconvertibleErrorCode() ? unavailable : CompileFailure::File;
     }
     result.images.push_back({chip.number, cuda::Image::Cubin, std::move(*code)});
   }

@@ -55,6 +55,7 @@ struct CompileOptions {
 enum class CompileFailure {
   Program,     // the program is wrong
   Unavailable, // valid, but not available on this target
+  File,        // a temporary file cannot be written
   Internal,    // a stage broke its own rules
 };
 

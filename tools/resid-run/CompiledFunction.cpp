@@ -41,6 +41,8 @@ Error describeFailure(CompileFailure failure, StringRef message = "") {
     return makeError(tools::ExitProgram, "");
   case CompileFailure::Unavailable:
     return makeError(tools::ExitUnavailable, message);
+  case CompileFailure::File:
+    return makeError(tools::ExitFile, message);
   case CompileFailure::Internal:
     return makeError(tools::ExitInternal, message.empty() ? "a stage broke its own rules" : message);
   }

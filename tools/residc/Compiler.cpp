@@ -45,6 +45,8 @@ static ExitCode toExitCode(CompileFailure failure) {
     return ExitProgram;
   case CompileFailure::Unavailable:
     return ExitUnavailable;
+  case CompileFailure::File:
+    return ExitFile;
   case CompileFailure::Internal:
     return ExitInternal;
   }

@@ -14,7 +14,8 @@ namespace mlir::resid::cuda {
 /// empty where there is none.
 std::string findAssembler();
 
-/// The cubin of a PTX text for this chip. An error has what ptxas says.
+/// The cubin of a PTX text for this chip. An error has what ptxas says; where a temporary file cannot be written, it has
+/// the system's error code as well.
 llvm::Expected<std::string> assemble(llvm::StringRef assembler, llvm::StringRef ptx, const Chip &chip);
 
 } // namespace mlir::resid::cuda
