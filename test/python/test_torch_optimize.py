@@ -223,6 +223,10 @@ def nearly_rms_norm(change):
             self.weight = nn.Parameter(torch.linspace(0.5, 2, 8))
 
         def forward(self, x):
+            if change == "integers":
+                x = x.to(torch.int32).to(torch.float32)
+            if change == "narrow":
+                x = x.to(torch.bfloat16).to(torch.float32)
             power = x.pow(3 if change == "power" else 2)
             mean = power.mean(1 if change == "dimension" else -1, keepdim=True)
             other = x + 1.0 if change == "another array" else x
@@ -233,9 +237,25 @@ def nearly_rms_norm(change):
     return Nearly()
 
 
-@pytest.mark.parametrize("change", ["nothing", "power", "dimension", "another array", "sqrt", "scale"])
+@pytest.mark.parametrize("change", ["nothing", "power", "dimension", "another array", "sqrt", "scale", "integers", "narrow"])
 def test_written_norms_that_are_none(change):
     model, x = nearly_rms_norm(change), torch.rand(4, 3, 8) + 0.5
     optimized = rt.optimize(model, (x,), report=None)
-    assert bool(optimized.resid_report.replaced) == (change == "nothing")
+    assert bool(optimized.resid_report.replaced) == (change in ("nothing", "integers"))
+    # Casts that change values stay: the norm is taken of their result.
+    casts = [node for node in optimized.graph.nodes if node.target == torch.ops.aten.to.dtype]
+    assert len(casts) == (2 if change in ("integers", "narrow") else 0)
     torch.testing.assert_close(optimized(x), model(x))
+
+
+def test_arguments_by_name():
+    class Named(nn.Module):
+        def forward(self, x, weight):
+            y = F.layer_norm(input=F.dropout(input=x, p=0.5, training=False), normalized_shape=(8,), weight=weight)
+            return F.rms_norm(input=y, normalized_shape=(8,), weight=weight)
+
+    x, weight = torch.randn(4, 8), torch.randn(8)
+    reports = []
+    optimized = rt.optimize(Named(), report=reports.append)
+    torch.testing.assert_close(optimized(x, weight), Named()(x, weight))
+    assert summary(reports[0]) == {"resid.layer_norm": 1, "resid.rms_norm": 1, "nothing: it drops nothing": 1}

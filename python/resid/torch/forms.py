@@ -82,13 +82,14 @@ def norm_at(node: Node) -> Norm | None:
     """The norm of which `node` is the result."""
     if op(node) == "layer_norm":
         shape = argument(node, 1, "normalized_shape")
-        return Norm(node, "layer", node.args[0], argument(node, 2, "weight"), argument(node, 3, "bias"),
+        return Norm(node, "layer", argument(node, 0, "input"), argument(node, 2, "weight"), argument(node, 3, "bias"),
                     argument(node, 4, "eps", 1e-5), len(shape))
     if op(node) == "rms_norm":
-        x, epsilon = value(node.args[0]), argument(node, 3, "eps")
-        if epsilon is None and x is not None:
-            epsilon = torch.finfo(torch.float64 if x.dtype == torch.float64 else torch.float32).eps
-        return Norm(node, "rms", node.args[0], argument(node, 2, "weight"), None, epsilon,
+        x, epsilon = argument(node, 0, "input"), argument(node, 3, "eps")
+        if epsilon is None:
+            is_double = value(x) is not None and value(x).dtype == torch.float64
+            epsilon = torch.finfo(torch.float64 if is_double else torch.float32).eps
+        return Norm(node, "rms", x, argument(node, 2, "weight"), None, epsilon,
                     len(argument(node, 1, "normalized_shape")))
     return _written_rms_norm(node)
 
@@ -101,9 +102,15 @@ def _factors(node: Node) -> list[tuple[Node, Node]]:
     return [(a, b), (b, a)]
 
 
-def _behind_casts(node: Node, casts: list[Node]) -> Node:
-    """What a chain of casts begins with; the casts are added to `casts`."""
+def _behind_casts(node: Node, casts: list[Node], widen: bool = False) -> Node:
+    """What a chain of casts between floats begins with; with `widen`, only of such as lose nothing. The casts are added to
+    `casts`."""
     while op(node) in ("to", "float", "type_as", "_to_copy") and isinstance(node.args[0], Node):
+        source, target = value(node.args[0]), value(node)
+        if source is None or target is None or not (source.is_floating_point() and target.is_floating_point()):
+            break
+        if widen and torch.promote_types(source.dtype, target.dtype) != target.dtype:
+            break
         casts.append(node)
         node = node.args[0]
     return node
@@ -123,7 +130,7 @@ def _written_rms_norm(node: Node) -> Norm | None:
                 continue
             epsilon, parts = found
             inner += [product, *parts]
-            x = _behind_casts(wide, inner)
+            x = _behind_casts(wide, inner, widen=True)
             return Norm(node, "rms", x, weight, None, epsilon, 1, inner)
     return None
 
@@ -133,7 +140,7 @@ def _mean_square(root: Node, x: Node) -> tuple[float, list[Node]] | None:
     if op(root) != "rsqrt":
         return None
     total = root.args[0]
-    if op(total) != "add" or not isinstance(total.args[1], float) or not isinstance(total.args[0], Node):
+    if op(total) != "add" or len(total.args) != 2 or not isinstance(total.args[1], float) or not isinstance(total.args[0], Node):
         return None
     mean = total.args[0]
     dims = argument(mean, 1, "dim")
@@ -149,7 +156,7 @@ def dropout_at(node: Any) -> tuple[Node, float] | None:
     """What a dropout in training reads, and its probability."""
     if op(node) != "dropout" or argument(node, 3, "inplace", False) or not is_training(node):
         return None
-    return node.args[0], float(argument(node, 1, "p", 0.5))
+    return argument(node, 0, "input"), float(argument(node, 1, "p", 0.5))
 
 
 def is_training(node: Node) -> bool:

@@ -193,7 +193,7 @@ class _Rewriter:
     def _replace_dropout(self, node: Node) -> None:
         if forms.argument(node, 3, "inplace", False):
             return self._leave(node, "dropout", "it works in place")
-        x = node.args[0]
+        x = forms.argument(node, 0, "input")
         if not forms.is_training(node):
             node.replace_all_uses_with(x)
             self.report.replaced.append(Entry(node.name, "dropout", "nothing: it drops nothing"))
