@@ -63,32 +63,8 @@ private:
 
 } // namespace
 
-/// What begins a sentence about a tensor.
-static Message &tell(Message &message, const Tensor &tensor) {
+Message &resid::runtime::tell(Message &message, const Tensor &tensor) {
   return message.add("tensor ").addQuoted(tensor.name.data, tensor.name.size).add(": expected ");
-}
-
-template <typename T> bool Array<T>::add(const T &value) {
-  if (count == room) {
-    size_t wanted = room == 0 ? 16 : 2 * room;
-    T *larger = static_cast<T *>(realloc(values, wanted * sizeof(T)));
-    if (!larger)
-      return false;
-    values = larger;
-    room = wanted;
-  }
-  values[count++] = value;
-  return true;
-}
-
-template <typename T> void Array<T>::sort(int (*compare)(const void *, const void *)) {
-  if (count > 1)
-    qsort(values, count, sizeof(T), compare);
-}
-
-template <typename T> void Array<T>::clear() {
-  free(values);
-  *this = Array();
 }
 
 //===------------------------------------------- text -------------------------------------------------------------===//
@@ -218,9 +194,7 @@ static int compareTensors(const void *a, const void *b) {
   return static_cast<const Tensor *>(a)->name.compare(static_cast<const Tensor *>(b)->name);
 }
 
-/// Puts tensors into the order of their names.
 bool HeaderReader::checkKeys() {
-  Array<Tensor> &tensors = table.tensors;
   metadata.sort(compareNames);
   for (size_t i = 1; i < metadata.count; ++i)
     if (metadata.values[i - 1].compare(metadata.values[i]) == 0) {
@@ -228,13 +202,7 @@ bool HeaderReader::checkKeys() {
       message.addQuoted(metadata.values[i].data, metadata.values[i].size).add(" twice");
       return false;
     }
-  tensors.sort(compareTensors);
-  for (size_t i = 1; i < tensors.count; ++i)
-    if (compareTensors(&tensors.values[i - 1], &tensors.values[i]) == 0) {
-      tell(message, tensors.values[i]).add("one tensor of that name, but got two");
-      return false;
-    }
-  return true;
+  return table.sortByNames(message);
 }
 
 resid_status HeaderReader::read() {
@@ -248,8 +216,7 @@ resid_status HeaderReader::read() {
 
 //===------------------------------------------- bytes ------------------------------------------------------------===//
 
-/// The bytes that type and shape make. False where they are too many, or end within a byte.
-static bool countBytes(const Tensor &tensor, const int64_t *sizes, int64_t &bytes) {
+bool resid::runtime::countBytes(const Tensor &tensor, const int64_t *sizes, int64_t &bytes) {
   int64_t bits = tensor.bits;
   int64_t elements = 1;
   for (int32_t i = 0; i < tensor.rank; ++i)
@@ -349,6 +316,16 @@ resid_status TensorTable::read(const char *file, size_t size, Message &message) 
   }
   resid_status status = HeaderReader(file + 8, static_cast<size_t>(length), *this, message).read();
   return status == RESID_OK ? checkBytes(*this, static_cast<int64_t>(size - dataStart), message) : status;
+}
+
+bool TensorTable::sortByNames(Message &message) {
+  tensors.sort(compareTensors);
+  for (size_t i = 1; i < tensors.count; ++i)
+    if (compareTensors(&tensors.values[i - 1], &tensors.values[i]) == 0) {
+      tell(message, tensors.values[i]).add("one tensor of that name, but got two");
+      return false;
+    }
+  return true;
 }
 
 void TensorTable::clear() {

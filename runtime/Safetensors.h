@@ -1,13 +1,15 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the header of a safetensors file says, checked. Knows nothing of files, nor of what a program expects
-// (Weights.cpp).
+// What the header of a safetensors file says, checked, and the table of tensors that readers of files fill (Npz.h is
+// the other one). Knows nothing of files, nor of what a program expects (Weights.cpp).
 
 #ifndef RESID_RUNTIME_SAFETENSORS_H
 #define RESID_RUNTIME_SAFETENSORS_H
 
 #include "runtime/HeaderText.h"
 #include "runtime/resid.h"
+
+#include <stdlib.h>
 
 namespace resid::runtime {
 
@@ -20,6 +22,29 @@ template <typename T> struct Array {
   void sort(int (*compare)(const void *, const void *));
   void clear();
 };
+
+template <typename T> bool Array<T>::add(const T &value) {
+  if (count == room) {
+    size_t wanted = room == 0 ? 16 : 2 * room;
+    T *larger = static_cast<T *>(realloc(values, wanted * sizeof(T)));
+    if (!larger)
+      return false;
+    values = larger;
+    room = wanted;
+  }
+  values[count++] = value;
+  return true;
+}
+
+template <typename T> void Array<T>::sort(int (*compare)(const void *, const void *)) {
+  if (count > 1)
+    qsort(values, count, sizeof(T), compare);
+}
+
+template <typename T> void Array<T>::clear() {
+  free(values);
+  *this = Array();
+}
 
 struct Tensor {
   Name name;
@@ -43,10 +68,18 @@ struct TensorTable {
 
   /// Reads the file of `size` bytes. Where it does not follow the format, says why and answers RESID_BAD_VALUE.
   resid_status read(const char *file, size_t size, Message &message);
+  /// Puts the tensors into the order of their names. Says where two have one name.
+  bool sortByNames(Message &message);
   void clear();
   /// Null where there is no tensor of that name.
   const Tensor *find(const Name &name) const;
 };
+
+/// The bytes that type and shape make. False where they are too many, or end within a byte.
+bool countBytes(const Tensor &tensor, const int64_t *sizes, int64_t &bytes);
+
+/// What begins a sentence about a tensor.
+Message &tell(Message &message, const Tensor &tensor);
 
 } // namespace resid::runtime
 

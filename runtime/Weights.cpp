@@ -1,8 +1,9 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Files of weights for applications: opened, searched, and what a function takes filled from them. Does not own the
-// format (Safetensors.h).
+// formats (Safetensors.h, Npz.h).
 
+#include "runtime/Npz.h"
 #include "runtime/Safetensors.h"
 #include "runtime/resid_runtime.h"
 
@@ -39,7 +40,8 @@ static resid_status readFile(const char *file, size_t size, void *mapping, resid
     message.add("out of memory");
   } else {
     made->file = file;
-    status = made->table.read(file, size, message);
+    status =
+        isArchive(file, size) ? readArchive(file, size, made->table, message) : made->table.read(file, size, message);
   }
   if (status == RESID_OK) {
     made->mapping = mapping;
