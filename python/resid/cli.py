@@ -48,22 +48,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     style = argparse.RawDescriptionHelpFormatter
-    parser = _Parser(prog="resid", description="Writes programs of resid from models.", epilog=_EXAMPLES, formatter_class=style)
+    parser = _Parser(
+        prog="resid", description="Writes programs of resid from models.", epilog=_EXAMPLES, formatter_class=style
+    )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
 
     command = commands.add_parser("import", help="an ONNX file", epilog=_EXAMPLES, formatter_class=style)
-    command.add_argument("model", metavar="MODEL.onnx", help="the file; its external data lies in the same folder or below")
+    command.add_argument(
+        "model", metavar="MODEL.onnx", help="the file; its external data lies in the same folder or below"
+    )
     command.add_argument("-o", dest="file", metavar="FILE", help="the program (default: the model's name with .mlir)")
     command.add_argument("--weights", metavar="FILE", help="writes the weights; the suffix is .safetensors or .npz")
-    command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="fixes a size that the model leaves open")
-    command.add_argument("--no-recognise", action="store_true", help="write each operator by itself; residc --raise=all may follow")
+    command.add_argument(
+        "--size", action="append", default=[], metavar="NAME=N", help="fixes a size that the model leaves open"
+    )
+    command.add_argument(
+        "--no-recognise", action="store_true", help="write each operator by itself; residc --raise=all may follow"
+    )
     command.set_defaults(run=_import)
 
     command = commands.add_parser("model", help="a model of a known family", epilog=_EXAMPLES, formatter_class=style)
     command.add_argument("family", choices=("bert", "gpt2", "llama", "vit"), help="which family")
     command.add_argument("--config", required=True, metavar="FILE", help="config.json of the checkpoint")
     command.add_argument("--placement", choices=PLACEMENTS, help="norm placement (default: that of the family)")
-    command.add_argument("--output", choices=("hidden", "logits", "sentence"), help="what it computes (default: hidden for bert, else logits)")
+    command.add_argument(
+        "--output",
+        choices=("hidden", "logits", "sentence"),
+        help="what it computes (default: hidden for bert, else logits)",
+    )
     command.add_argument("-o", dest="file", required=True, metavar="FILE", help="the program")
     command.set_defaults(run=_model)
     return parser

@@ -50,7 +50,11 @@ class Bert(nn.Module):
 
     def __init__(self, words: int = 60, width: int = 32, heads: int = 4, inner: int = 64, layers: int = 2) -> None:
         super().__init__()
-        self.words, self.positions, self.kinds = nn.Embedding(words, width), nn.Embedding(64, width), nn.Embedding(2, width)
+        self.words, self.positions, self.kinds = (
+            nn.Embedding(words, width),
+            nn.Embedding(64, width),
+            nn.Embedding(2, width),
+        )
         self.norm = nn.LayerNorm(width, eps=1e-12)
         self.layers = nn.ModuleList(BertLayer(width, heads, inner) for _ in range(layers))
         self.register_buffer("places", torch.arange(64)[None], persistent=False)
@@ -148,7 +152,9 @@ def repeated(x: torch.Tensor, times: int) -> torch.Tensor:
 class Llama(nn.Module):
     """Ids to logits: rotary positions, grouped heads, SwiGLU."""
 
-    def __init__(self, words: int = 60, width: int = 32, heads: int = 4, groups: int = 2, inner: int = 48, layers: int = 2) -> None:
+    def __init__(
+        self, words: int = 60, width: int = 32, heads: int = 4, groups: int = 2, inner: int = 48, layers: int = 2
+    ) -> None:
         super().__init__()
         self.words, self.norm = nn.Embedding(words, width), RmsNorm(width)
         self.blocks = nn.ModuleList(LlamaBlock(width, heads, groups, inner) for _ in range(layers))
@@ -170,7 +176,9 @@ class Llama(nn.Module):
 class ViT(nn.Module):
     """Images to classes: patches by a convolution, a token for the class, pre-norm blocks with fused attention of torch."""
 
-    def __init__(self, size: int = 16, patch: int = 4, width: int = 32, heads: int = 4, layers: int = 2, classes: int = 5) -> None:
+    def __init__(
+        self, size: int = 16, patch: int = 4, width: int = 32, heads: int = 4, layers: int = 2, classes: int = 5
+    ) -> None:
         super().__init__()
         self.patches = nn.Conv2d(3, width, patch, patch)
         self.token = nn.Parameter(torch.zeros(1, 1, width))
@@ -196,6 +204,8 @@ class ViTBlock(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         batch, length, width = x.shape
-        q, k, v = self.qkv(self.norm1(x)).reshape(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        q, k, v = (
+            self.qkv(self.norm1(x)).reshape(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        )
         x = x + self.output(join(F.scaled_dot_product_attention(q, k, v)))
         return x + self.down(F.gelu(self.up(self.norm2(x))))

@@ -10,15 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-
 from resid.importer import Imported, write_weights
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def tool(name: str) -> str:
-    """resid-run or residc: of RESID_BIN, else of the build folder."""
-    return str(Path(os.environ.get("RESID_BIN", ROOT / "build" / "bin")) / name)
+    """resid-run or residc of the build folder."""
+    return str(Path(os.environ.get("RESID_BUILD", ROOT / "build")) / "bin" / name)
 
 
 def save(path: Path, array: np.ndarray) -> Path:
@@ -27,7 +26,9 @@ def save(path: Path, array: np.ndarray) -> Path:
     return path
 
 
-def run(imported: Imported, inputs: Sequence[np.ndarray], folder: Path, *, results: int = 1, flags: Sequence[str] = ()) -> list[np.ndarray]:
+def run(
+    imported: Imported, inputs: Sequence[np.ndarray], folder: Path, *, results: int = 1, flags: Sequence[str] = ()
+) -> list[np.ndarray]:
     """Runs the program by resid-run, with its weights in a safetensors file. bf16 comes back as its bits."""
     program = folder / "model.mlir"
     program.write_text(imported.text)

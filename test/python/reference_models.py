@@ -12,7 +12,9 @@ from torch import nn
 from torch.nn import functional as F
 
 
-def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, heads: int, allowed: "torch.Tensor | None" = None) -> torch.Tensor:
+def attend(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, heads: int, allowed: "torch.Tensor | None" = None
+) -> torch.Tensor:
     """Of [batch, positions, width]; k and v may have fewer heads."""
     size = q.shape[-1] // heads
     q, k, v = (t.view(*t.shape[:2], -1, size).transpose(1, 2) for t in (q, k, v))
@@ -122,19 +124,31 @@ class RmsNorm(nn.Module):
 class Llama(nn.Module):
     def __init__(self, c: dict) -> None:
         super().__init__()
-        width, inner, eps, self.heads = c["hidden_size"], c["intermediate_size"], c["rms_norm_eps"], c["num_attention_heads"]
+        width, inner, eps, self.heads = (
+            c["hidden_size"],
+            c["intermediate_size"],
+            c["rms_norm_eps"],
+            c["num_attention_heads"],
+        )
         self.groups, self.size, self.theta = c["num_key_value_heads"], width // self.heads, c["rope_theta"]
         self.scaling = c.get("rope_scaling")
         narrow = self.groups * self.size
         layers = []
         for _ in range(c["num_hidden_layers"]):
-            shapes = {"q_proj": (width, width), "k_proj": (width, narrow), "v_proj": (width, narrow), "o_proj": (width, width)}
+            shapes = {
+                "q_proj": (width, width),
+                "k_proj": (width, narrow),
+                "v_proj": (width, narrow),
+                "o_proj": (width, width),
+            }
             own = tree(**{name: nn.Linear(*shape, bias=False) for name, shape in shapes.items()})
             shapes = {"gate_proj": (width, inner), "up_proj": (width, inner), "down_proj": (inner, width)}
             mlp = tree(**{name: nn.Linear(*shape, bias=False) for name, shape in shapes.items()})
             norms = {"input_layernorm": RmsNorm(width, eps), "post_attention_layernorm": RmsNorm(width, eps)}
             layers.append(tree(self_attn=own, mlp=mlp, **norms))
-        self.model = tree(embed_tokens=nn.Embedding(c["vocab_size"], width), layers=nn.ModuleList(layers), norm=RmsNorm(width, eps))
+        self.model = tree(
+            embed_tokens=nn.Embedding(c["vocab_size"], width), layers=nn.ModuleList(layers), norm=RmsNorm(width, eps)
+        )
         self.lm_head = nn.Linear(width, c["vocab_size"], bias=False)
 
     def rates(self) -> torch.Tensor:
@@ -179,7 +193,12 @@ class Llama(nn.Module):
 class ViT(nn.Module):
     def __init__(self, c: dict) -> None:
         super().__init__()
-        width, inner, eps, self.heads = c["hidden_size"], c["intermediate_size"], c["layer_norm_eps"], c["num_attention_heads"]
+        width, inner, eps, self.heads = (
+            c["hidden_size"],
+            c["intermediate_size"],
+            c["layer_norm_eps"],
+            c["num_attention_heads"],
+        )
         count = (c["image_size"] // c["patch_size"]) ** 2
         projection = nn.Conv2d(c["num_channels"], width, c["patch_size"], c["patch_size"])
         embeddings = tree(patch_embeddings=tree(projection=projection))
@@ -192,7 +211,9 @@ class ViT(nn.Module):
             parts = {"intermediate": tree(dense=nn.Linear(width, inner)), "output": tree(dense=nn.Linear(inner, width))}
             norms = {"layernorm_before": nn.LayerNorm(width, eps), "layernorm_after": nn.LayerNorm(width, eps)}
             layers.append(tree(attention=attention, **parts, **norms))
-        self.vit = tree(embeddings=embeddings, encoder=tree(layer=nn.ModuleList(layers)), layernorm=nn.LayerNorm(width, eps))
+        self.vit = tree(
+            embeddings=embeddings, encoder=tree(layer=nn.ModuleList(layers)), layernorm=nn.LayerNorm(width, eps)
+        )
         self.classifier = nn.Linear(width, len(c["id2label"]))
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
@@ -201,7 +222,9 @@ class ViT(nn.Module):
         x = torch.cat((e.cls_token.expand(len(x), -1, -1), x), 1) + e.position_embeddings
         for layer in self.vit["encoder"]["layer"]:
             own, h = layer["attention"]["attention"], layer["layernorm_before"](x)
-            x = x + layer["attention"]["output"]["dense"](attend(*(own[name](h) for name in ("query", "key", "value")), self.heads))
+            x = x + layer["attention"]["output"]["dense"](
+                attend(*(own[name](h) for name in ("query", "key", "value")), self.heads)
+            )
             h = F.gelu(layer["intermediate"]["dense"](layer["layernorm_after"](x)))
             x = x + layer["output"]["dense"](h)
         return self.classifier(self.vit["layernorm"](x)[:, 0])

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 onnx = pytest.importorskip("onnx", reason="needs onnx to make files")
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
-
 from import_support import run  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from resid.cli import main  # noqa: E402
 from resid.importer import from_onnx  # noqa: E402
 
 
-def model(nodes: list, constants: "dict[str, np.ndarray] | None" = None, dims: tuple = (2, 4), opset: int = 18) -> "onnx.ModelProto":
+def model(
+    nodes: list, constants: "dict[str, np.ndarray] | None" = None, dims: tuple = (2, 4), opset: int = 18
+) -> "onnx.ModelProto":
     """A model from x to y."""
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, list(dims)) for name in "xy")
     stored = [numpy_helper.from_array(array, name) for name, array in (constants or {}).items()]
@@ -52,7 +53,9 @@ def test_every_node_that_is_not_covered_is_named(tmp_path: Path, capsys: pytest.
     assert "fine" not in text
 
 
-@pytest.mark.parametrize("location", ["../outside.bin", "/etc/hostname", "link/outside.bin", "sub/../../outside.bin", ""])
+@pytest.mark.parametrize(
+    "location", ["../outside.bin", "/etc/hostname", "link/outside.bin", "sub/../../outside.bin", ""]
+)
 def test_external_data_outside_of_the_folder(location: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     folder = tmp_path / "model"
     (folder / "sub").mkdir(parents=True)
@@ -117,7 +120,10 @@ def test_flags(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
         ([helper.make_node("Relu", ["gone"], ["y"])], "Relu 'y': input 'gone' is made by no node"),
         ([helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Relu", ["x"], ["a"])], "output 'a' is made twice"),
         ([helper.make_node("Relu", ["x"], ["a"])], "output 'y' of the model is made by no node"),
-        ([helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0]), helper.make_node("Add", ["x", "t"], ["y"])], "do not broadcast"),
+        (
+            [helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0]), helper.make_node("Add", ["x", "t"], ["y"])],
+            "do not broadcast",
+        ),
     ],
 )
 def test_models_that_are_wrong(nodes: list, message: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

@@ -27,7 +27,11 @@ CASES = {
 
 
 def exported(model: "torch.nn.Module", inputs: tuple, dynamic: bool) -> "torch.export.ExportedProgram":
-    axes = {0: torch.export.Dim("batch")} if inputs[0].ndim == 4 else {0: torch.export.Dim("batch"), 1: torch.export.Dim("tokens", max=48)}
+    axes = (
+        {0: torch.export.Dim("batch")}
+        if inputs[0].ndim == 4
+        else {0: torch.export.Dim("batch"), 1: torch.export.Dim("tokens", max=48)}
+    )
     return torch.export.export(model, inputs, dynamic_shapes=tuple(axes for _ in inputs) if dynamic else None)
 
 

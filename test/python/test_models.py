@@ -24,15 +24,61 @@ from resid.importer.weights import read  # noqa: E402
 from resid.models import FAMILIES, PLACEMENTS, read_config, write_model  # noqa: E402
 
 COMMON = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 4}
-ROPE = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}
-CONFIGS = {
-    "bert": {**COMMON, "architectures": ["BertModel"], "intermediate_size": 64, "vocab_size": 60, "max_position_embeddings": 40, "type_vocab_size": 2, "layer_norm_eps": 1e-12},
-    "gpt2": {"n_layer": 2, "n_embd": 32, "n_head": 4, "vocab_size": 60, "n_positions": 40, "layer_norm_epsilon": 1e-5},
-    "llama": {**COMMON, "architectures": ["LlamaForCausalLM"], "num_key_value_heads": 2, "intermediate_size": 48, "vocab_size": 60, "rms_norm_eps": 1e-6, "rope_theta": 10000.0},
-    "llama3": {**COMMON, "architectures": ["LlamaForCausalLM"], "num_key_value_heads": 1, "intermediate_size": 48, "vocab_size": 60, "rms_norm_eps": 1e-5, "rope_theta": 500000.0, "rope_scaling": ROPE},
-    "vit": {**COMMON, "architectures": ["ViTForImageClassification"], "intermediate_size": 64, "image_size": 16, "patch_size": 4, "num_channels": 3, "layer_norm_eps": 1e-12, "id2label": {"0": "a", "1": "b", "2": "c"}},
+ROPE = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64,
 }
-MAKERS = {"bert": reference.Bert, "gpt2": reference.Gpt2, "llama": reference.Llama, "llama3": reference.Llama, "vit": reference.ViT}
+CONFIGS = {
+    "bert": {
+        **COMMON,
+        "architectures": ["BertModel"],
+        "intermediate_size": 64,
+        "vocab_size": 60,
+        "max_position_embeddings": 40,
+        "type_vocab_size": 2,
+        "layer_norm_eps": 1e-12,
+    },
+    "gpt2": {"n_layer": 2, "n_embd": 32, "n_head": 4, "vocab_size": 60, "n_positions": 40, "layer_norm_epsilon": 1e-5},
+    "llama": {
+        **COMMON,
+        "architectures": ["LlamaForCausalLM"],
+        "num_key_value_heads": 2,
+        "intermediate_size": 48,
+        "vocab_size": 60,
+        "rms_norm_eps": 1e-6,
+        "rope_theta": 10000.0,
+    },
+    "llama3": {
+        **COMMON,
+        "architectures": ["LlamaForCausalLM"],
+        "num_key_value_heads": 1,
+        "intermediate_size": 48,
+        "vocab_size": 60,
+        "rms_norm_eps": 1e-5,
+        "rope_theta": 500000.0,
+        "rope_scaling": ROPE,
+    },
+    "vit": {
+        **COMMON,
+        "architectures": ["ViTForImageClassification"],
+        "intermediate_size": 64,
+        "image_size": 16,
+        "patch_size": 4,
+        "num_channels": 3,
+        "layer_norm_eps": 1e-12,
+        "id2label": {"0": "a", "1": "b", "2": "c"},
+    },
+}
+MAKERS = {
+    "bert": reference.Bert,
+    "gpt2": reference.Gpt2,
+    "llama": reference.Llama,
+    "llama3": reference.Llama,
+    "vit": reference.ViT,
+}
 IDS = torch.tensor([[5, 3, 8, 59, 0, 7, 2], [1, 1, 2, 3, 5, 8, 13]])
 MASK = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1]], dtype=torch.bool)
 
@@ -104,12 +150,22 @@ def test_placements(family: str, placement: str, tmp_path: Path) -> None:
 def test_placement_is_that_of_the_compiler(tmp_path: Path) -> None:
     """BERT written in pre-norm has the bits of BERT converted to pre-norm by residc with --params=keep and the same final norm."""
     _, written = small("bert", placement="pre")
-    extra = {"encoder.final_norm.weight": np.full(32, 1.5, np.float32), "encoder.final_norm.bias": np.full(32, 0.25, np.float32)}
+    extra = {
+        "encoder.final_norm.weight": np.full(32, 1.5, np.float32),
+        "encoder.final_norm.bias": np.full(32, 0.25, np.float32),
+    }
     given = [array.numpy() for array in inputs_of("bert")]
     (found,) = run(Imported(written.text, {**written.weights, **extra}, "bert"), given, tmp_path)
     _, post = small("bert")
     (tmp_path / "post.mlir").write_text(post.text)
-    command = [tool("residc"), str(tmp_path / "post.mlir"), "--placement=pre", "--emit=mlir", "-o", str(tmp_path / "pre.mlir")]
+    command = [
+        tool("residc"),
+        str(tmp_path / "post.mlir"),
+        "--placement=pre",
+        "--emit=mlir",
+        "-o",
+        str(tmp_path / "pre.mlir"),
+    ]
     subprocess.run(command, check=True)
     text = (tmp_path / "pre.mlir").read_text()
     # Names are kept: each weight but the two that are new stands under its name in the checkpoint.
@@ -141,7 +197,9 @@ def test_minilm(tmp_path: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     weights = read(folder / "model.safetensors")
     model = reference.Bert(config).eval()
-    model.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in weights.items() if name in model.state_dict()})
+    model.load_state_dict(
+        {name: torch.from_numpy(np.array(array)) for name, array in weights.items() if name in model.state_dict()}
+    )
 
     class Sentences(torch.nn.Module):
         def __init__(self) -> None:
@@ -154,7 +212,9 @@ def test_minilm(tmp_path: Path) -> None:
     path, given = tmp_path / "minilm.onnx", (ids, torch.zeros_like(ids), mask)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        torch.onnx.export(Sentences(), given, str(path), input_names=["ids", "kinds", "mask"], opset_version=17, dynamo=False)
+        torch.onnx.export(
+            Sentences(), given, str(path), input_names=["ids", "kinds", "mask"], opset_version=17, dynamo=False
+        )
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     arrays = [array.numpy() for array in given]
     expected = session.run(None, dict(zip(("ids", "kinds", "mask"), arrays)))[0]

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     import onnx
     import torch
 
-__all__ = ["FileError", "ImportFailure", "Imported", "ModelError", "Unsupported", "from_exported", "from_graph", "from_onnx", "write_weights"]
+__all__ = [
+    "FileError",
+    "ImportFailure",
+    "Imported",
+    "ModelError",
+    "Unsupported",
+    "from_exported",
+    "from_graph",
+    "from_onnx",
+    "write_weights",
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +44,9 @@ class Imported:
     function: str
 
 
-def from_onnx(model: "str | Path | onnx.ModelProto", *, sizes: "dict[str, int] | None" = None, recognised: bool = True) -> Imported:
+def from_onnx(
+    model: "str | Path | onnx.ModelProto", *, sizes: "dict[str, int] | None" = None, recognised: bool = True
+) -> Imported:
     """Imports an ONNX file, or a model in memory.
 
     `sizes` fixes sizes that the model leaves open, by their names. With `recognised=False` operators are written one by one:

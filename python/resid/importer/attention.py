@@ -71,7 +71,9 @@ def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
 
 def _heads_divide(a: Attention) -> bool:
     queries, keys = a.q.dims[1], a.k.dims[1]
-    return a.v.dims[1] == keys and (queries == keys or (isinstance(queries, int) and isinstance(keys, int) and queries % keys == 0))
+    return a.v.dims[1] == keys and (
+        queries == keys or (isinstance(queries, int) and isinstance(keys, int) and queries % keys == 0)
+    )
 
 
 def _droppable(p: Program, mask: Tensor) -> Tensor:
@@ -127,7 +129,9 @@ def _written_out(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
     if allowed is not None:
         minus = p.scalar(float("-inf"), wide)
         # What is not allowed is -Inf whatever its score, NaN too.
-        scores = elementwise(p, [allowed, scores], wide, lambda c, s: p.inner(f"arith.select {c}, {s}, {minus} : {wide}"))
+        scores = elementwise(
+            p, [allowed, scores], wide, lambda c, s: p.inner(f"arith.select {c}, {s}, {minus} : {wide}")
+        )
     weights = _without_empty_rows(p, softmax(p, scores, 3), scores)
     context = cast(p, matmul(p, weights, v), kind)
     results = {0: raw, 1: capped, 2: scores, 3: weights}
@@ -157,7 +161,13 @@ def both(p: Program, left: Tensor | None, right: Tensor | None) -> Tensor | None
 
 
 def places(
-    p: Program, queries: Dim, keys: Dim, *, offset: "Dim | Tensor" = 0, upper: int | None = None, lower: int | None = None
+    p: Program,
+    queries: Dim,
+    keys: Dim,
+    *,
+    offset: "Dim | Tensor" = 0,
+    upper: int | None = None,
+    lower: int | None = None,
 ) -> Tensor:
     """True where i + offset - lower <= j <= i + offset + upper for query i and key j. `offset` may be a tensor with one number
     for each element of the batch; then the mask is [batch, 1, queries, keys], else [queries, keys]."""

@@ -57,7 +57,9 @@ def _bias_gelu(graph: Graph, node: Node) -> list[Node]:
 @_rule("BiasAdd", "BiasSoftmax", attributes=("axis", "is_inner_broadcast"))
 def _bias_add(graph: Graph, node: Node) -> list[Node]:
     """BiasAdd: x + bias + skip. BiasSoftmax: softmax(x + mask)."""
-    add, total = _add(graph, node, node.inputs[0], node.inputs[1], "" if node.op == "BiasSoftmax" else graph.fresh(node.outputs[0]))
+    add, total = _add(
+        graph, node, node.inputs[0], node.inputs[1], "" if node.op == "BiasSoftmax" else graph.fresh(node.outputs[0])
+    )
     if node.op == "BiasAdd":
         return [add, _add(graph, node, node.inputs[2], total, node.outputs[0])[0]]
     return [add, Node("Softmax", [total], node.outputs, {"axis": -1}, node.name)]
@@ -77,11 +79,17 @@ def _skip_norm(graph: Graph, node: Node) -> list[Node]:
         made.append(add)
     add, total = _add(graph, node, stream, branch, node.output(3))
     op = "SimplifiedLayerNormalization" if simplified else "LayerNormalization"
-    outputs = [node.outputs[0]] + ([node.output(1)] if simplified and node.output(2) == "" else [node.output(1), node.output(2)])
+    outputs = [node.outputs[0]] + (
+        [node.output(1)] if simplified and node.output(2) == "" else [node.output(1), node.output(2)]
+    )
     inputs = [total, node.inputs[2]] + ([beta] if beta else [])
     while outputs and not outputs[-1]:
         outputs.pop()
-    return [*made, add, Node(op, inputs, outputs, {"axis": -1, "epsilon": node.attributes.get("epsilon", 1e-12)}, node.name)]
+    return [
+        *made,
+        add,
+        Node(op, inputs, outputs, {"axis": -1, "epsilon": node.attributes.get("epsilon", 1e-12)}, node.name),
+    ]
 
 
 @_rule("EmbedLayerNormalization", attributes=("epsilon", "mask_index_type"))

@@ -48,7 +48,9 @@ def from_safetensors(name: str) -> str:
     for mlir, names in _TYPES.items():
         if names[1] == name:
             return mlir
-    raise Unsupported(f"element type {name} of a safetensors file: expected one of {', '.join(n[1] for n in _TYPES.values())}")
+    raise Unsupported(
+        f"element type {name} of a safetensors file: expected one of {', '.join(n[1] for n in _TYPES.values())}"
+    )
 
 
 def is_float(element: str) -> bool:

@@ -99,7 +99,9 @@ class Emitter:
 
     def run(self) -> None:
         """Writes all nodes. Raises Unsupported with every node that is not covered."""
-        reasons = [f"{node.describe()}: no such operator is covered" for node in self.graph.nodes if node.op not in HANDLERS]
+        reasons = [
+            f"{node.describe()}: no such operator is covered" for node in self.graph.nodes if node.op not in HANDLERS
+        ]
         for node in self.graph.nodes:
             if any(name in self._poisoned for name in node.inputs) or node.op not in HANDLERS:
                 self._poisoned.update(node.outputs)

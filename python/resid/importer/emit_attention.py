@@ -34,7 +34,15 @@ def _recognised(e: Emitter, node: Node) -> Tensor:
     return reshape(p, context, context.dims[1:]) if joined else context
 
 
-_ATTENTION = ("is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap", "softmax_precision")
+_ATTENTION = (
+    "is_causal",
+    "kv_num_heads",
+    "q_num_heads",
+    "qk_matmul_output_mode",
+    "scale",
+    "softcap",
+    "softmax_precision",
+)
 
 
 @handles("Attention", attributes=(*_ATTENTION, "left_window_size", "right_window_size"))
@@ -104,7 +112,10 @@ def _behind(p: Program, past: Tensor, new: Tensor) -> Tensor:
 # -- ONNX Runtime
 
 
-@handles("com.microsoft.Attention", attributes=("num_heads", "scale", "unidirectional", "mask_filter_value", "qkv_hidden_sizes"))
+@handles(
+    "com.microsoft.Attention",
+    attributes=("num_heads", "scale", "unidirectional", "mask_filter_value", "qkv_hidden_sizes"),
+)
 def _packed_attention(e: Emitter, node: Node) -> list[Tensor | None]:
     """Inputs: x, weight [in, 3·out], bias, mask, past, additive mask. One product gives queries, keys and values."""
     p, x, weight, bias = e.program, e.value(node, 0), e.value(node, 1), e.optional(node, 2)
@@ -147,7 +158,9 @@ def _multi_head_attention(e: Emitter, node: Node) -> list[Tensor | None]:
         if causal:
             raise Unsupported("unidirectional beside a cache")
         k, v = _behind(p, e.value(node, 6), k), _behind(p, e.value(node, 7), v)
-    a = Attention(q, k, v, node.attributes.get("scale") or None, e.optional(node, 5), _key_mask(e, node, 4, k.dims[2]), causal)
+    a = Attention(
+        q, k, v, node.attributes.get("scale") or None, e.optional(node, 5), _key_mask(e, node, 4, k.dims[2]), causal
+    )
     return [join_heads(p, emit_attention(p, a)[0]), k, v]
 
 
@@ -161,8 +174,18 @@ def _key_mask(e: Emitter, node: Node, index: int, keys: Dim) -> Tensor | None:
     if mask.rank == 1 and mask.element in elements.INTEGERS:
         return filled_keys(p, mask, keys)
     if mask.rank not in (2, 3) or elements.is_float(mask.element):
-        raise Unsupported(f"a mask of type {mask.type}: expected [batch], [batch, keys] or [batch, queries, keys] of integers")
+        raise Unsupported(
+            f"a mask of type {mask.type}: expected [batch], [batch, keys] or [batch, queries, keys] of integers"
+        )
     kind = mask.element
     zero = p.scalar(0, kind)
-    allowed = mask if kind == "i1" else elementwise(p, [mask], "i1", lambda m: p.inner(f"arith.cmpi ne, {m}, {zero} : {kind}"))
-    return reshape(p, allowed, [allowed.dims[0], 1, 1, allowed.dims[1]] if mask.rank == 2 else [allowed.dims[0], 1, *allowed.dims[1:]])
+    allowed = (
+        mask
+        if kind == "i1"
+        else elementwise(p, [mask], "i1", lambda m: p.inner(f"arith.cmpi ne, {m}, {zero} : {kind}"))
+    )
+    return reshape(
+        p,
+        allowed,
+        [allowed.dims[0], 1, 1, allowed.dims[1]] if mask.rank == 2 else [allowed.dims[0], 1, *allowed.dims[1:]],
+    )

@@ -23,7 +23,9 @@ def elementwise(p: Program, operands: Sequence[Tensor], element: str, body: Body
     dims = operands[0].dims
     for operand in operands[1:]:
         dims = broadcast(dims, operand.dims)
-    scalars = [None if operand.scalar() is None else p.scalar(operand.scalar(), operand.element) for operand in operands]
+    scalars = [
+        None if operand.scalar() is None else p.scalar(operand.scalar(), operand.element) for operand in operands
+    ]
     inputs = [broadcast_operand(p, operand, dims) for operand, scalar in zip(operands, scalars) if scalar is None]
 
     def whole_body(*names: str) -> str:
@@ -107,7 +109,12 @@ def _sum(e: Emitter, node: Node) -> Tensor:
         result = binary(e.program, "arith.addf", result, e.input(node, index))
     if node.op == "Mean":
         count = e.program.scalar(len(node.inputs), result.element)
-        return elementwise(e.program, [result], result.element, lambda a: e.program.inner(f"arith.divf {a}, {count} : {result.element}"))
+        return elementwise(
+            e.program,
+            [result],
+            result.element,
+            lambda a: e.program.inner(f"arith.divf {a}, {count} : {result.element}"),
+        )
     return result
 
 
@@ -247,7 +254,9 @@ def _clip(e: Emitter, node: Node) -> Tensor:
         if bound is None and name in node.attributes:
             number = p.scalar(node.attributes[name], result.element)
             kind, op = result.element, "arith.max" if name == "min" else "arith.min"
-            result = elementwise(p, [result], kind, lambda a, o=op, n=number, k=kind: p.inner(f"{o}{suffix} {a}, {n} : {k}"))
+            result = elementwise(
+                p, [result], kind, lambda a, o=op, n=number, k=kind: p.inner(f"{o}{suffix} {a}, {n} : {k}")
+            )
         elif bound is not None:
             result = binary(p, f"arith.{'max' if name == 'min' else 'min'}{suffix}", result, bound)
     return result

@@ -102,7 +102,9 @@ def _convolution(e: Emitter, node: Node) -> Tensor:
     kernel = weight.dims[2:]
     rank = len(kernel)
     if tuple(e.attribute(node, "strides", [1] * rank)) != kernel:
-        raise Unsupported(f"strides {e.attribute(node, 'strides', [1] * rank)} of a kernel {list(kernel)}: expected the kernel's sizes (patches)")
+        raise Unsupported(
+            f"strides {e.attribute(node, 'strides', [1] * rank)} of a kernel {list(kernel)}: expected the kernel's sizes (patches)"
+        )
     if any(e.attribute(node, "pads", [])) or e.attribute(node, "auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
         raise Unsupported("padding: expected none (patches)")
     if any(d != 1 for d in e.attribute(node, "dilations", [])) or e.attribute(node, "group", 1) != 1:

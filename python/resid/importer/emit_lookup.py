@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from . import elements
 from .emit import Emitter, handles
 from .emit_elementwise import cast
 from .emit_shapes import extract, reshape
@@ -11,7 +12,6 @@ from .errors import Unsupported
 from .graph import Node
 from .program import Program, Tensor, tensor_type
 from .sizes import Dim
-from . import elements
 
 
 def embedding(p: Program, table: Tensor, ids: Tensor) -> Tensor:

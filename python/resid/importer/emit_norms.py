@@ -34,7 +34,9 @@ def norm(
         if parameter is not None:
             parameter = p.value(parameter)
             text, types = f"{text} {name}({parameter.ssa})", [*types, parameter.type]
-    settings = f"epsilon = {literal(epsilon, 'f64')}" + ("" if gamma is not None or rank == 1 else f", norm_rank = {rank} : i64")
+    settings = f"epsilon = {literal(epsilon, 'f64')}" + (
+        "" if gamma is not None or rank == 1 else f", norm_rank = {rank} : i64"
+    )
     settings += ", narrow_affine" if narrow and gamma is not None and x.element in ("f16", "bf16") else ""
     text = f"{text} {{{settings}}} : {', '.join(types)}"
     if not statistics:
@@ -69,7 +71,14 @@ def written_out(p: Program, op: str, x: Tensor, axes: Sequence[int], epsilon: fl
 
 
 def normalise(
-    p: Program, op: str, x: Tensor, gamma: Tensor | None, beta: Tensor | None, axes: Sequence[int], epsilon: float, narrow: bool
+    p: Program,
+    op: str,
+    x: Tensor,
+    gamma: Tensor | None,
+    beta: Tensor | None,
+    axes: Sequence[int],
+    epsilon: float,
+    narrow: bool,
 ) -> Tensor:
     """A norm with parameters of any shape: those that resid's op takes go into it, others behind it."""
     axes = sorted(axes)
@@ -91,7 +100,12 @@ def _recognised(e: Emitter, node: Node) -> Tensor:
     return normalise(p, op, x, e.optional(node, 1), e.optional(node, 2), axes, node.attributes["epsilon"], narrow)
 
 
-@handles("LayerNormalization", "SimplifiedLayerNormalization", "RMSNormalization", attributes=("axis", "epsilon", "stash_type"))
+@handles(
+    "LayerNormalization",
+    "SimplifiedLayerNormalization",
+    "RMSNormalization",
+    attributes=("axis", "epsilon", "stash_type"),
+)
 def _layer_normalization(e: Emitter, node: Node) -> list[Tensor | None]:
     p, x = e.program, e.value(node, 0)
     first = e.axis(e.attribute(node, "axis", -1), x.rank)

@@ -32,7 +32,9 @@ def reduce(p: Program, kind: str, tensor: Tensor, axes: Sequence[int]) -> Tensor
     loops = ["reduction" if i in axes else "parallel" for i in range(tensor.rank)]
     op = f"arith.{kind}{letter}"
     inputs = [(tensor, range(tensor.rank))]
-    return p.generic(inputs, tensor.element, dims, lambda a, b: p.inner(f"{op} {b}, {a} : {tensor.element}"), start, loops, kept)
+    return p.generic(
+        inputs, tensor.element, dims, lambda a, b: p.inner(f"{op} {b}, {a} : {tensor.element}"), start, loops, kept
+    )
 
 
 def mean(p: Program, tensor: Tensor, axes: Sequence[int]) -> Tensor:

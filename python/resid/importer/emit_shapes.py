@@ -110,7 +110,9 @@ def pad(p: Program, tensor: Tensor, low: Sequence[Dim], high: Sequence[Dim], val
     tensor = p.value(tensor)
     dims = [before + dim + behind for before, dim, behind in zip(low, tensor.dims, high)]
     filler = p.scalar(value, tensor.element)
-    before, behind = (", ".join(str(n) if isinstance(n, int) else p.index(n) for n in numbers) for numbers in (low, high))
+    before, behind = (
+        ", ".join(str(n) if isinstance(n, int) else p.index(n) for n in numbers) for numbers in (low, high)
+    )
     places = ", ".join(f"{p.fresh()}: index" for _ in dims)
     ssa = p.fresh()
     p.line(f"{ssa} = tensor.pad {tensor.ssa} low[{before}] high[{behind}] {{")
@@ -195,7 +197,11 @@ def _unsqueeze(e: Emitter, node: Node) -> Tensor:
 def _squeeze(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
     given = e.integers(node, 1, "axes")
-    axes = {i for i, dim in enumerate(tensor.dims) if dim == 1} if given is None else {e.axis(a, tensor.rank) for a in given}
+    axes = (
+        {i for i, dim in enumerate(tensor.dims) if dim == 1}
+        if given is None
+        else {e.axis(a, tensor.rank) for a in given}
+    )
     return reshape(e.program, tensor, [dim for i, dim in enumerate(tensor.dims) if i not in axes])
 
 

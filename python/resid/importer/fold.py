@@ -64,7 +64,9 @@ def fold_constants(graph: Graph) -> None:
 def _settle(array: np.ndarray) -> np.ndarray:
     """An object array without sizes becomes one of numbers."""
     if array.dtype == object and not any(isinstance(item, Size) for item in array.reshape(-1)):
-        kind = bool if all(isinstance(item, (bool, np.bool_)) for item in array.reshape(-1)) and array.size else np.int64
+        kind = (
+            bool if all(isinstance(item, (bool, np.bool_)) for item in array.reshape(-1)) and array.size else np.int64
+        )
         return array.astype(kind)
     return array
 
@@ -94,7 +96,14 @@ def _arithmetic(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
             first = np.fmod(first, other) if node.attributes.get("fmod") else first % other
         else:
             kind = first.dtype
-            call = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Pow": np.power, "Min": np.minimum, "Max": np.maximum}
+            call = {
+                "Add": np.add,
+                "Sub": np.subtract,
+                "Mul": np.multiply,
+                "Pow": np.power,
+                "Min": np.minimum,
+                "Max": np.maximum,
+            }
             if kind == object or other.dtype == object:
                 call |= {"Min": np.frompyfunc(smaller, 2, 1), "Max": np.frompyfunc(larger, 2, 1)}
             first = call[node.op](first, other)
@@ -104,7 +113,12 @@ def _arithmetic(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
 
 @folds("Neg", "Abs", "Sqrt", "Exp", "Log", "Floor", "Ceil", "Reciprocal", "Cos", "Sin", "Not", "IsNaN", "Tanh", "Sign")
 def _unary(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
-    calls = {"Neg": np.negative, "Reciprocal": lambda x: (1 / x).astype(x.dtype), "Not": np.logical_not, "Abs": np.absolute}
+    calls = {
+        "Neg": np.negative,
+        "Reciprocal": lambda x: (1 / x).astype(x.dtype),
+        "Not": np.logical_not,
+        "Abs": np.absolute,
+    }
     return calls.get(node.op, getattr(np, node.op.lower(), None))(inputs[0])
 
 

@@ -139,7 +139,9 @@ def _array(tensor: "onnx.TensorProto", folder: Path) -> np.ndarray:
     try:
         size = path.stat().st_size
         if offset < 0 or offset + wanted > size:
-            raise FileError(f"'{path}': tensor '{tensor.name}' is said to lie at bytes {offset} to {offset + wanted} of {size}")
+            raise FileError(
+                f"'{path}': tensor '{tensor.name}' is said to lie at bytes {offset} to {offset + wanted} of {size}"
+            )
         if wanted == 0:
             return np.zeros(list(tensor.dims), dtype)
         return np.memmap(path, np.uint8, "r", offset, wanted).view(dtype).reshape(list(tensor.dims))

@@ -228,7 +228,11 @@ class Program:
                 self._head.append(f"  {ssa} = tensor.dim {source}, {number} : {kind}")
             return self._indices[key]
         op, left, right = atom
-        return self._combine({"floordiv": "divsi", "mod": "remsi", "min": "minsi", "max": "maxsi"}[op], self.index(left), self.index(right))
+        return self._combine(
+            {"floordiv": "divsi", "mod": "remsi", "min": "minsi", "max": "maxsi"}[op],
+            self.index(left),
+            self.index(right),
+        )
 
     def _combine(self, op: str, left: str, right: str) -> str:
         ssa = self.unique("size")
@@ -252,7 +256,10 @@ class Program:
         loops = loops or ["parallel"] * len(dims)
         result_map = range(len(dims)) if result_map is None else result_map
         names = ", ".join(f"d{loop}" for loop in range(len(loops)))
-        maps = [f"affine_map<({names}) -> ({', '.join(f'd{loop}' for loop in m)})>" for _, m in [*inputs, (None, result_map)]]
+        maps = [
+            f"affine_map<({names}) -> ({', '.join(f'd{loop}' for loop in m)})>"
+            for _, m in [*inputs, (None, result_map)]
+        ]
         start = start or self.empty(element, dims)
         types = ", ".join(tensor.type for tensor, _ in inputs)
         ins = f" ins({', '.join(tensor.ssa for tensor, _ in inputs)} : {types})" if inputs else ""
@@ -300,7 +307,11 @@ def is_splat(array: np.ndarray) -> bool:
 def _key(array: np.ndarray) -> object:
     if array.dtype == object:
         return tuple(array.reshape(-1).tolist())
-    return array.tobytes() if array.size <= MOST_ELEMENTS_IN_TEXT or not is_splat(array) else array.reshape(-1)[:1].tobytes()
+    return (
+        array.tobytes()
+        if array.size <= MOST_ELEMENTS_IN_TEXT or not is_splat(array)
+        else array.reshape(-1)[:1].tobytes()
+    )
 
 
 def _dense(array: np.ndarray, element: str) -> str:

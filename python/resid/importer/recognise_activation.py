@@ -54,7 +54,9 @@ def _activation(graph: Graph, node: Node) -> Node | None:
     if not {"Erf", "Tanh", "Sigmoid", "Exp"} & {member.op for member in group.values()}:
         return None
     # What the group reads, from the outside in: the input of the activation may be a sum or product itself.
-    candidates = dict.fromkeys(name for member in group.values() for name in member.inputs if graph.scalar(name) is None)
+    candidates = dict.fromkeys(
+        name for member in group.values() for name in member.inputs if graph.scalar(name) is None
+    )
     for name in candidates:
         values = _evaluate(graph, node.outputs[0], name, group, {})
         if values is None:

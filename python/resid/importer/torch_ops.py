@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-
 from .errors import Unsupported
 from .torch_reader import Call, _Reader, element_of, from_torch
 
@@ -72,7 +71,13 @@ _UNARY = {
 @_torch(*_UNARY)
 def _unary(r: _Reader, call: Call) -> str:
     name = _name_of(call)
-    source = "i1" if name in ("logical_not", "bitwise_not") else element_of(call["self"]) if name == "isnan" else call.element
+    source = (
+        "i1"
+        if name in ("logical_not", "bitwise_not")
+        else element_of(call["self"])
+        if name == "isnan"
+        else call.element
+    )
     if name == "bitwise_not" and call.element != "i1":
         raise Unsupported(f"of {call.element}: expected i1")
     return r.add(_UNARY[name], [r.operand(call["self"], source)])
@@ -88,7 +93,14 @@ def _gelu(r: _Reader, call: Call) -> str:
     return r.add("Gelu", [r.name(call["self"])], {"approximate": call["approximate"]})
 
 
-_COMPARISONS = {"eq": "Equal", "gt": "Greater", "lt": "Less", "ge": "GreaterOrEqual", "le": "LessOrEqual", "ne": "Equal"}
+_COMPARISONS = {
+    "eq": "Equal",
+    "gt": "Greater",
+    "lt": "Less",
+    "ge": "GreaterOrEqual",
+    "le": "LessOrEqual",
+    "ne": "Equal",
+}
 
 
 @_torch(*_COMPARISONS)
@@ -99,7 +111,12 @@ def _compare(r: _Reader, call: Call) -> str:
     kind = element_of(left)
     if hasattr(right, "op") and hasattr(right.meta["val"], "dtype"):
         kind = from_torch(torch.promote_types(left.meta["val"].dtype, right.meta["val"].dtype))
-    elif isinstance(right, float) and not kind.endswith(("16", "32", "64")) or isinstance(right, float) and kind.startswith("i"):
+    elif (
+        isinstance(right, float)
+        and not kind.endswith(("16", "32", "64"))
+        or isinstance(right, float)
+        and kind.startswith("i")
+    ):
         kind = "f32"
     result = r.add(_COMPARISONS[_name_of(call)], [r.operand(left, kind), r.operand(right, kind)])
     return r.add("Not", [result]) if _name_of(call) == "ne" else result
@@ -113,7 +130,10 @@ def _logical(r: _Reader, call: Call) -> str:
 
 @_torch("where")
 def _where(r: _Reader, call: Call) -> str:
-    return r.add("Where", [r.name(call["condition"]), r.operand(call["self"], call.element), r.operand(call["other"], call.element)])
+    return r.add(
+        "Where",
+        [r.name(call["condition"]), r.operand(call["self"], call.element), r.operand(call["other"], call.element)],
+    )
 
 
 @_torch("masked_fill", "masked_fill_")
@@ -129,7 +149,19 @@ def _clamp(r: _Reader, call: Call) -> str:
     return r.add("Clip", [r.name(call["self"]), *bounds])
 
 
-@_torch("to", "_to_copy", "type_as", "clone", "contiguous", "detach", "detach_", "alias", "lift_fresh_copy", "dropout", "float")
+@_torch(
+    "to",
+    "_to_copy",
+    "type_as",
+    "clone",
+    "contiguous",
+    "detach",
+    "detach_",
+    "alias",
+    "lift_fresh_copy",
+    "dropout",
+    "float",
+)
 def _copy(r: _Reader, call: Call) -> str:
     """Casts, copies, and dropout of inference."""
     if call["train"]:
@@ -143,7 +175,9 @@ def _copy(r: _Reader, call: Call) -> str:
 
 @_torch("linear")
 def _linear(r: _Reader, call: Call) -> str:
-    operands = [r.name(call["input"]), r.name(call["weight"])] + ([r.name(call["bias"])] if call["bias"] is not None else [])
+    operands = [r.name(call["input"]), r.name(call["weight"])] + (
+        [r.name(call["bias"])] if call["bias"] is not None else []
+    )
     return r.add("resid.Linear", operands, {"transposed": 0})
 
 
@@ -171,7 +205,9 @@ def _rms_norm(r: _Reader, call: Call) -> str:
 
     epsilon = call["eps"] if call["eps"] is not None else torch.finfo(call.node.meta["val"].dtype).eps
     settings = {"axes": [-1 - i for i in range(len(call["normalized_shape"]))], "epsilon": float(epsilon)}
-    return r.add("resid.RmsNorm", [r.name(call["input"]), "" if call["weight"] is None else r.name(call["weight"])], settings)
+    return r.add(
+        "resid.RmsNorm", [r.name(call["input"]), "" if call["weight"] is None else r.name(call["weight"])], settings
+    )
 
 
 @_torch("softmax", "_softmax")
@@ -188,8 +224,15 @@ def _embedding(r: _Reader, call: Call) -> str:
 def _convolution(r: _Reader, call: Call) -> str:
     if isinstance(call["padding"], str):
         raise Unsupported(f"padding = {call['padding']!r}")
-    settings = {"strides": list(call["stride"]), "pads": list(call["padding"]) * 2, "dilations": list(call["dilation"]), "group": call["groups"]}
-    operands = [r.name(call["input"]), r.name(call["weight"])] + ([r.name(call["bias"])] if call["bias"] is not None else [])
+    settings = {
+        "strides": list(call["stride"]),
+        "pads": list(call["padding"]) * 2,
+        "dilations": list(call["dilation"]),
+        "group": call["groups"],
+    }
+    operands = [r.name(call["input"]), r.name(call["weight"])] + (
+        [r.name(call["bias"])] if call["bias"] is not None else []
+    )
     return r.add("Conv", operands, settings)
 
 
@@ -230,7 +273,11 @@ def _cumulative_sum(r: _Reader, call: Call) -> str:
 
 @_torch("arange")
 def _arange(r: _Reader, call: Call) -> str:
-    bounds = [call["start"] if call["start"] is not None else 0, call["end"], call["step"] if call["step"] is not None else 1]
+    bounds = [
+        call["start"] if call["start"] is not None else 0,
+        call["end"],
+        call["step"] if call["step"] is not None else 1,
+    ]
     return r.cast(r.add("Range", [r.scalar(bound, "i64") for bound in bounds]), call.element)
 
 
@@ -249,6 +296,6 @@ def _scalar_tensor(r: _Reader, call: Call) -> str:
 
 @_torch("triu", "tril")
 def _triangle(r: _Reader, call: Call) -> str:
-    return r.add("Trilu", [r.name(call["self"]), r.scalar(call["diagonal"], "i64")], {"upper": int(_name_of(call) == "triu")})
-
-
+    return r.add(
+        "Trilu", [r.name(call["self"]), r.scalar(call["diagonal"], "i64")], {"upper": int(_name_of(call) == "triu")}
+    )

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     import torch
 
 # Calls that check sizes, which resid does itself, and calls on nothing.
-_IGNORED = ("sym_constrain_range", "sym_constrain_range_for_size", "_assert_scalar", "_assert_tensor_metadata", "_assert_async")
+_IGNORED = (
+    "sym_constrain_range",
+    "sym_constrain_range_for_size",
+    "_assert_scalar",
+    "_assert_tensor_metadata",
+    "_assert_async",
+)
 _SIZES = {operator.mul: "Mul", operator.add: "Add", operator.sub: "Sub", operator.floordiv: "Div", operator.mod: "Mod"}
 
 
@@ -77,7 +83,9 @@ class _Reader:
                     reasons += [f"{node.target} '{node.name}': {reason}" for reason in error.reasons]
                     self.names[node] = None
             elif node.op == "output":
-                self.graph.results = [self.name(result) for result in node.args[0] if result is not None] if not reasons else []
+                self.graph.results = (
+                    [self.name(result) for result in node.args[0] if result is not None] if not reasons else []
+                )
             else:
                 raise Unsupported(f"{node.op} '{node.name}': expected a graph of torch.export")
         if reasons:

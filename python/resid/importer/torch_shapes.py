@@ -125,4 +125,7 @@ def _split(r: _Reader, call: Call) -> list[str]:
 
 @_torch("unbind")
 def _unbind(r: _Reader, call: Call) -> list[str]:
-    return [r.add("Gather", [r.name(call["self"]), r.scalar(i, "i64")], {"axis": call["dim"]}) for i in range(len(call.node.meta["val"]))]
+    return [
+        r.add("Gather", [r.name(call["self"]), r.scalar(i, "i64")], {"axis": call["dim"]})
+        for i in range(len(call.node.meta["val"]))
+    ]

@@ -101,7 +101,9 @@ def read(path: "str | Path") -> dict[str, np.ndarray]:
     for name, entry in header.items():
         first, last = entry["data_offsets"]
         if not 0 <= first <= last <= len(data) - begin:
-            raise FileError(f"'{path}': tensor '{name}' is said to lie at bytes {first} to {last} of {len(data) - begin}")
+            raise FileError(
+                f"'{path}': tensor '{name}' is said to lie at bytes {first} to {last} of {len(data) - begin}"
+            )
         dtype = elements.to_numpy(elements.from_safetensors(entry["dtype"]))
         arrays[name] = data[begin + first : begin + last].view(dtype).reshape(entry["shape"])
     return arrays
@@ -113,7 +115,9 @@ def _open_safetensors(path: Path) -> tuple[dict, int]:
             size = os.fstat(stream.fileno()).st_size
             (length,) = struct.unpack("<Q", stream.read(8).ljust(8, b"\xff"))
             if length > size - 8:
-                raise FileError(f"'{path}' is no safetensors file: its header would have {length} bytes, the file has {size}")
+                raise FileError(
+                    f"'{path}' is no safetensors file: its header would have {length} bytes, the file has {size}"
+                )
             header = json.loads(stream.read(length))
     except OSError as error:
         raise FileError(f"'{path}' cannot be read: {error.strerror}") from error

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..importer.errors import ModelError
+from ..importer.errors import FlagError, ModelError
 from . import bert, gpt2, llama, vit
 from .config import Config, read_config
 from .layers import PLACEMENTS
@@ -15,22 +15,29 @@ __all__ = ["FAMILIES", "OUTPUTS", "PLACEMENTS", "Config", "read_config", "write_
 
 FAMILIES = {"bert": bert.write, "gpt2": gpt2.write, "llama": llama.write, "vit": vit.write}
 # What a program computes; the first one is what it does unless asked otherwise.
-OUTPUTS = {"bert": ("hidden", "sentence"), "gpt2": ("logits", "hidden"), "llama": ("logits", "hidden"), "vit": ("logits", "hidden")}
+OUTPUTS = {
+    "bert": ("hidden", "sentence"),
+    "gpt2": ("logits", "hidden"),
+    "llama": ("logits", "hidden"),
+    "vit": ("logits", "hidden"),
+}
 
 
-def write_model(family: str, config: "Config | dict[str, Any]", *, placement: str | None = None, output: str | None = None) -> str:
+def write_model(
+    family: str, config: "Config | dict[str, Any]", *, placement: str | None = None, output: str | None = None
+) -> str:
     """The text of the program of a family: bert, gpt2, llama or vit.
 
     `config` has the fields of config.json. `placement` is that of the norms, by default the family's own; norms keep their names
     in the checkpoint, and those that it does not have are named after them. `output` is one of OUTPUTS[family].
-    Raises ModelError for fields that are missing or wrong, Unsupported for values that are not covered."""
+    Raises FlagError for these, ModelError for fields that are missing or wrong, Unsupported for values that are not covered."""
     if family not in FAMILIES:
-        raise ModelError(f"expected one of {', '.join(FAMILIES)}, found '{family}'")
+        raise FlagError(f"expected one of {', '.join(FAMILIES)}, found '{family}'")
     if placement not in (None, *PLACEMENTS):
-        raise ModelError(f"expected a placement of {', '.join(PLACEMENTS)}, found '{placement}'")
+        raise FlagError(f"expected a placement of {', '.join(PLACEMENTS)}, found '{placement}'")
     output = output or OUTPUTS[family][0]
     if output not in OUTPUTS[family]:
-        raise ModelError(f"expected an output of {', '.join(OUTPUTS[family])}, found '{output}'")
+        raise FlagError(f"expected an output of {', '.join(OUTPUTS[family])}, found '{output}'")
     config = config if isinstance(config, Config) else Config(config)
     found = config.fields.get("model_type")
     if found not in (None, family):

@@ -40,16 +40,25 @@ def write(config: Config, placement: str | None, output: str) -> str:
 
 
 def _layer(m: Model, config: Config, x: Tensor, keys: Tensor, name: str) -> Tensor:
-    width, heads, inner = config.size("hidden_size"), config.size("num_attention_heads"), config.size("intermediate_size")
+    width, heads, inner = (
+        config.size("hidden_size"),
+        config.size("num_attention_heads"),
+        config.size("intermediate_size"),
+    )
 
     def attention(h: Tensor) -> Tensor:
-        q, k, v = (m.heads(m.linear(h, f"{name}.attention.self.{part}", width, width), heads) for part in ("query", "key", "value"))
+        q, k, v = (
+            m.heads(m.linear(h, f"{name}.attention.self.{part}", width, width), heads)
+            for part in ("query", "key", "value")
+        )
         context, _ = emit_attention(m.program, Attention(q, k, v, allowed=keys))
         return m.linear(join_heads(m.program, context), f"{name}.attention.output.dense", width, width)
 
     def feed_forward(h: Tensor) -> Tensor:
         raised = m.linear(h, f"{name}.intermediate.dense", width, inner)
-        return m.linear(m.activation(config.activation("hidden_act", "gelu"), raised), f"{name}.output.dense", inner, width)
+        return m.linear(
+            m.activation(config.activation("hidden_act", "gelu"), raised), f"{name}.output.dense", inner, width
+        )
 
     x = m.sublayer(x, f"{name}.attention.output.LayerNorm", width, attention)
     return m.sublayer(x, f"{name}.output.LayerNorm", width, feed_forward)

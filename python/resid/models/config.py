@@ -56,25 +56,33 @@ class Config:
         """The kind of resid.activation."""
         value = self.fields.get(field, default)
         if value not in _ACTIVATIONS:
-            raise Unsupported(f"'{self.name}': field '{field}': expected one of {', '.join(_ACTIVATIONS)}, found {value!r}")
+            raise Unsupported(
+                f"'{self.name}': field '{field}': expected one of {', '.join(_ACTIVATIONS)}, found {value!r}"
+            )
         return _ACTIVATIONS[value]
 
     def element(self) -> str:
         """The element type of weights and stream."""
         value = self.fields.get("torch_dtype", self.fields.get("dtype")) or "float32"
         if value not in _TYPES:
-            raise Unsupported(f"'{self.name}': field 'torch_dtype': expected one of {', '.join(_TYPES)}, found {value!r}")
+            raise Unsupported(
+                f"'{self.name}': field 'torch_dtype': expected one of {', '.join(_TYPES)}, found {value!r}"
+            )
         return _TYPES[value]
 
     def expect(self, field: str, *values: Any) -> None:
         """Refuses what changes the model in a way that is not covered; the first value is what a missing field means."""
         found = self.fields.get(field, values[0])
         if found not in values:
-            raise Unsupported(f"'{self.name}': field '{field}': expected {' or '.join(map(repr, values))}, found {found!r}")
+            raise Unsupported(
+                f"'{self.name}': field '{field}': expected {' or '.join(map(repr, values))}, found {found!r}"
+            )
 
     def divides(self, whole: str, parts: str, quotient: "tuple[int, int]") -> None:
         if quotient[0] % quotient[1]:
-            raise ModelError(f"'{self.name}': '{whole}' is {quotient[0]}, which '{parts}', {quotient[1]}, does not divide")
+            raise ModelError(
+                f"'{self.name}': '{whole}' is {quotient[0]}, which '{parts}', {quotient[1]}, does not divide"
+            )
 
     def is_headless(self) -> bool:
         """The checkpoint is of the bare model, without what reads its last layer; then names have no prefix."""

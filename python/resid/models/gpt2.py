@@ -16,7 +16,11 @@ def write(config: Config, placement: str | None, output: str) -> str:
     """Ids to logits, or to the last layer where `output` is "hidden"."""
     width, heads, count = config.size("n_embd"), config.size("n_head"), config.size("n_layer")
     config.divides("n_embd", "n_head", (width, heads))
-    for field, value in (("scale_attn_weights", True), ("scale_attn_by_inverse_layer_idx", False), ("tie_word_embeddings", True)):
+    for field, value in (
+        ("scale_attn_weights", True),
+        ("scale_attn_by_inverse_layer_idx", False),
+        ("tie_word_embeddings", True),
+    ):
         config.expect(field, value)
     p = Program("gpt2")
     # The first checkpoints were saved from the bare model, though config.json names the one with a head.

@@ -32,7 +32,9 @@ class Model:
         """A weight under its name in the checkpoint."""
         return self.program.weight(self.prefix + name, self.element, dims)
 
-    def linear(self, x: Tensor, name: str, inputs: int, outputs: int, *, bias: bool = True, transposed: bool = False) -> Tensor:
+    def linear(
+        self, x: Tensor, name: str, inputs: int, outputs: int, *, bias: bool = True, transposed: bool = False
+    ) -> Tensor:
         """Weights [out, in], or [in, out] if transposed."""
         shape = (inputs, outputs) if transposed else (outputs, inputs)
         weight = self.weight(f"{name}.weight", *shape)
@@ -81,7 +83,9 @@ class Model:
 
     def embedding(self, ids: Tensor, name: str, rows: int, width: int) -> Tensor:
         table = self.weight(name, rows, width)
-        return self.program.op(f"resid.embedding {ids.ssa}, {table.ssa} : {ids.type}, {table.type}", table.element, (*ids.dims, width))
+        return self.program.op(
+            f"resid.embedding {ids.ssa}, {table.ssa} : {ids.type}, {table.type}", table.element, (*ids.dims, width)
+        )
 
     def add(self, left: Tensor, right: Tensor) -> Tensor:
         return self.program.op(f"arith.addf {left.ssa}, {right.ssa} : {left.type}", left.element, left.dims)
@@ -96,9 +100,16 @@ def first_rows(p: Program, table: Tensor, like: Tensor) -> Tensor:
     size = p.index(positions) if not isinstance(positions, int) else str(positions)
     dims = (positions, table.dims[1])
     to = Tensor(table.element, dims).type
-    rows = p.op(f"tensor.extract_slice {table.ssa}[0, 0] [{size}, {table.dims[1]}] [1, 1] : {table.type} to {to}", table.element, dims)
+    rows = p.op(
+        f"tensor.extract_slice {table.ssa}[0, 0] [{size}, {table.dims[1]}] [1, 1] : {table.type} to {to}",
+        table.element,
+        dims,
+    )
     return p.generic([(rows, [1, 2])], rows.element, (batch, *dims), lambda element, _: element)
 
 
 def banner(family: str, fields: Sequence[str], placement: str) -> list[str]:
-    return [f"{family}, {', '.join(fields)}, norm placement {placement}.", "Written by `resid model`; weights are named as in the checkpoint."]
+    return [
+        f"{family}, {', '.join(fields)}, norm placement {placement}.",
+        "Written by `resid model`; weights are named as in the checkpoint.",
+    ]

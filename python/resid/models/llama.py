@@ -20,7 +20,11 @@ from .layers import Model, banner
 
 def write(config: Config, placement: str | None, output: str) -> str:
     """Ids to logits, or to the last layer where `output` is "hidden"."""
-    width, heads, count = config.size("hidden_size"), config.size("num_attention_heads"), config.size("num_hidden_layers")
+    width, heads, count = (
+        config.size("hidden_size"),
+        config.size("num_attention_heads"),
+        config.size("num_hidden_layers"),
+    )
     groups = config.size("num_key_value_heads", heads)
     config.divides("num_attention_heads", "num_key_value_heads", (heads, groups))
     p = Program("llama")
@@ -35,14 +39,22 @@ def write(config: Config, placement: str | None, output: str) -> str:
     x = m.final_norm(x, "norm", width)
     if output != "hidden":
         tied = config.flag("tie_word_embeddings", False)
-        head = m.weight("embed_tokens.weight", words, width) if tied else p.weight("lm_head.weight", m.element, (words, width))
+        head = (
+            m.weight("embed_tokens.weight", words, width)
+            if tied
+            else p.weight("lm_head.weight", m.element, (words, width))
+        )
         x = linear(p, x, head)
     title = [f"{count} layers", f"{width} columns", f"{heads} heads on {groups}"]
     return p.text([x], banner("LLaMA", title, m.placement))
 
 
 def _layer(m: Model, config: Config, x: Tensor, tables: tuple[Tensor, Tensor], name: str) -> Tensor:
-    width, heads, inner = config.size("hidden_size"), config.size("num_attention_heads"), config.size("intermediate_size")
+    width, heads, inner = (
+        config.size("hidden_size"),
+        config.size("num_attention_heads"),
+        config.size("intermediate_size"),
+    )
     groups, size = config.size("num_key_value_heads", heads), _head_size(config)
     bias, mlp_bias = config.flag("attention_bias", False), config.flag("mlp_bias", False)
 
@@ -55,7 +67,9 @@ def _layer(m: Model, config: Config, x: Tensor, tables: tuple[Tensor, Tensor], n
 
     def feed_forward(h: Tensor) -> Tensor:
         if config.activation("hidden_act", "silu") != "silu":
-            raise Unsupported(f"'{config.name}': field 'hidden_act': expected 'silu', found {config.fields['hidden_act']!r}")
+            raise Unsupported(
+                f"'{config.name}': field 'hidden_act': expected 'silu', found {config.fields['hidden_act']!r}"
+            )
         gate = m.linear(h, f"{name}.mlp.gate_proj", width, inner, bias=mlp_bias)
         up = m.linear(h, f"{name}.mlp.up_proj", width, inner, bias=mlp_bias)
         return m.linear(m.activation("swiglu", gate, up), f"{name}.mlp.down_proj", inner, width, bias=mlp_bias)
@@ -76,7 +90,9 @@ def _head_size(config: Config) -> int:
 
 def _rotary(m: Model, x: Tensor, tables: tuple[Tensor, Tensor]) -> Tensor:
     cos, sin = tables
-    return m.program.op(f"resid.rotary {x.ssa} cos({cos.ssa}) sin({sin.ssa}) : {x.type}, {cos.type}, {sin.type}", x.element, x.dims)
+    return m.program.op(
+        f"resid.rotary {x.ssa} cos({cos.ssa}) sin({sin.ssa}) : {x.type}, {cos.type}, {sin.type}", x.element, x.dims
+    )
 
 
 def frequencies(config: Config) -> np.ndarray:
@@ -90,7 +106,9 @@ def frequencies(config: Config) -> np.ndarray:
     if kind == "linear":
         return rates / float(scaling["factor"])
     if kind != "llama3":
-        raise Unsupported(f"'{config.name}': field 'rope_scaling': expected 'default', 'linear' or 'llama3', found {kind!r}")
+        raise Unsupported(
+            f"'{config.name}': field 'rope_scaling': expected 'default', 'linear' or 'llama3', found {kind!r}"
+        )
     factor, low, high = (float(scaling[name]) for name in ("factor", "low_freq_factor", "high_freq_factor"))
     original = float(scaling["original_max_position_embeddings"])
     # Long waves are stretched, short ones stay, and between them both are mixed.

@@ -14,7 +14,11 @@ from .layers import Model, banner
 
 def write(config: Config, placement: str | None, output: str) -> str:
     """Images [batch, channels, size, size] to classes, or to the last layer where `output` is "hidden" or there are no classes."""
-    width, heads, count = config.size("hidden_size"), config.size("num_attention_heads"), config.size("num_hidden_layers")
+    width, heads, count = (
+        config.size("hidden_size"),
+        config.size("num_attention_heads"),
+        config.size("num_hidden_layers"),
+    )
     config.divides("hidden_size", "num_attention_heads", (width, heads))
     size, patch = config.size("image_size"), config.size("patch_size")
     config.divides("image_size", "patch_size", (size, patch))
@@ -30,7 +34,12 @@ def write(config: Config, placement: str | None, output: str) -> str:
         labels = config.fields.get("id2label")
         classes = len(labels) if labels else config.size("num_labels", 2)
         first = reshape(p, extract(p, x, [0, 0, 0], [x.dims[0], 1, width], [1, 1, 1]), [x.dims[0], width])
-        x = linear(p, first, p.weight("classifier.weight", m.element, (classes, width)), p.weight("classifier.bias", m.element, (classes,)))
+        x = linear(
+            p,
+            first,
+            p.weight("classifier.weight", m.element, (classes, width)),
+            p.weight("classifier.bias", m.element, (classes,)),
+        )
     title = [f"{count} layers", f"{width} columns", f"{heads} heads", f"patches of {patch} in images of {size}"]
     return p.text([x], banner("ViT", title, m.placement))
 
@@ -56,17 +65,26 @@ def _embed(m: Model, config: Config, images: Tensor) -> Tensor:
 
 
 def _layer(m: Model, config: Config, x: Tensor, name: str) -> Tensor:
-    width, heads, inner = config.size("hidden_size"), config.size("num_attention_heads"), config.size("intermediate_size")
+    width, heads, inner = (
+        config.size("hidden_size"),
+        config.size("num_attention_heads"),
+        config.size("intermediate_size"),
+    )
     bias = config.flag("qkv_bias", True)
 
     def attention(h: Tensor) -> Tensor:
-        parts = [m.linear(h, f"{name}.attention.attention.{part}", width, width, bias=bias) for part in ("query", "key", "value")]
+        parts = [
+            m.linear(h, f"{name}.attention.attention.{part}", width, width, bias=bias)
+            for part in ("query", "key", "value")
+        ]
         context, _ = emit_attention(m.program, Attention(*(m.heads(part, heads) for part in parts)))
         return m.linear(join_heads(m.program, context), f"{name}.attention.output.dense", width, width)
 
     def feed_forward(h: Tensor) -> Tensor:
         raised = m.linear(h, f"{name}.intermediate.dense", width, inner)
-        return m.linear(m.activation(config.activation("hidden_act", "gelu"), raised), f"{name}.output.dense", inner, width)
+        return m.linear(
+            m.activation(config.activation("hidden_act", "gelu"), raised), f"{name}.output.dense", inner, width
+        )
 
     x = m.sublayer(x, f"{name}.layernorm_before", width, attention)
     return m.sublayer(x, f"{name}.layernorm_after", width, feed_forward)

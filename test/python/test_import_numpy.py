@@ -1,0 +1,224 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What of importing needs NumPy alone: sizes, recognition on graphs made here, near misses that must stay, files of weights, and the command
+# `resid model`.
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from import_support import count, run, tool
+from resid.cli import main
+from resid.importer import from_graph, write_weights
+from resid.importer.graph import Argument, Graph, Node
+from resid.importer.sizes import Size, quotient, symbol
+from resid.importer.weights import read
+from resid.models import FAMILIES, write_model
+
+X = np.random.default_rng(1).standard_normal((3, 5, 8)).astype(np.float32)
+BERT = {"num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 16, "vocab_size": 20}
+CONFIGS = {
+    "bert": {**BERT, "max_position_embeddings": 10, "type_vocab_size": 2},
+    "gpt2": {"n_layer": 1, "n_embd": 8, "n_head": 2, "vocab_size": 20, "n_positions": 10},
+    "llama": {**BERT, "num_key_value_heads": 1},
+    "vit": {**BERT, "image_size": 4, "patch_size": 2},
+}
+
+
+def graph(nodes: list[Node], constants: dict[str, object], results: "list[str] | None" = None) -> Graph:
+    """From x [batch, 5, 8] to y. Constants that are arrays of floats are parameters."""
+    made = Graph("g")
+    made.arguments = [Argument("x", "f32", ["batch", 5, 8])]
+    made.constants = {
+        name: np.asarray(value) if isinstance(value, np.ndarray) else np.array(value, np.float32)
+        for name, value in constants.items()
+    }
+    made.parameters = {name for name, value in constants.items() if isinstance(value, np.ndarray)}
+    made.nodes, made.results = nodes, results or ["y"]
+    made.index()
+    return made
+
+
+def test_sizes() -> None:
+    a, b = symbol("a"), symbol("b")
+    assert (a + 3) - a == 3 and a * 0 == 0 and isinstance(a + 3 - a, int)
+    assert (a * 12 * b) // (a * 4) == b * 3
+    assert quotient(a + 1, a) is None and quotient(a * 6 + a * b * 4, a * 2) == b * 2 + 3
+    assert isinstance((a + 1) // 2, Size) and ((a + 1) // 2) == ((a + 1) // 2) != (a // 2)
+    assert (a * 4) % 4 == 0 and not a < 0 and a - a - 1 < 0
+    with pytest.raises(ValueError, match="not known before run time"):
+        bool(a < b)
+
+
+def norm_nodes(second_axis: str = "axes") -> list[Node]:
+    return [
+        Node("ReduceMean", ["x", "axes"], ["mean"]),
+        Node("Sub", ["x", "mean"], ["d"]),
+        Node("Pow", ["d", "two"], ["squares"]),
+        Node("ReduceMean", ["squares", second_axis], ["variance"]),
+        Node("Add", ["variance", "epsilon"], ["more"]),
+        Node("Sqrt", ["more"], ["root"]),
+        Node("Div", ["d", "root"], ["n"]),
+        Node("Mul", ["gamma", "n"], ["scaled"]),
+        Node("Add", ["scaled", "beta"], ["y"]),
+    ]
+
+
+def norm_constants(**others: object) -> dict[str, object]:
+    vector = np.linspace(0.5, 1.5, 8, dtype=np.float32)
+    axes = {"axes": np.array([-1]), "axes1": np.array([1])}
+    return {**axes, "two": 2.0, "epsilon": 1e-5, "gamma": vector, "beta": vector - 1, **others}
+
+
+def layer_norm(x: np.ndarray) -> np.ndarray:
+    vector, wide = np.linspace(0.5, 1.5, 8), x.astype(np.float64)
+    d = wide - wide.mean(-1, keepdims=True)
+    return d / np.sqrt((d**2).mean(-1, keepdims=True) + 1e-5) * vector + vector - 1
+
+
+def test_layer_norm_is_recognised(tmp_path: Path) -> None:
+    imported = from_graph(graph(norm_nodes(), norm_constants()))
+    assert count(imported, "resid.layer_norm") == 1 and count(imported, "linalg.generic") == 0
+    assert set(imported.weights) == {"gamma", "beta"}
+    (found,) = run(imported, [X], tmp_path)
+    np.testing.assert_allclose(found, layer_norm(X), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("change", ["another axis in the variance", "a power of 3", "the input is divided"])
+def test_what_is_nearly_a_layer_norm_stays(change: str, tmp_path: Path) -> None:
+    nodes, constants = norm_nodes(), norm_constants()
+    if change == "another axis in the variance":
+        nodes = norm_nodes("axes1")
+    elif change == "a power of 3":
+        constants["two"] = np.float32(3.0)
+    else:
+        nodes[6] = Node("Div", ["x", "root"], ["n"])
+    imported = from_graph(graph(nodes, constants))
+    assert count(imported, "resid.layer_norm") == 0 and count(imported, "resid.rms_norm") == 0
+    by_itself = from_graph(graph(nodes, constants), recognised=False)
+    (found,), (expected,) = run(imported, [np.abs(X) + 1], tmp_path), run(by_itself, [np.abs(X) + 1], tmp_path)
+    np.testing.assert_array_equal(found, expected)
+
+
+GELU = [
+    Node("Div", ["x", "root"], ["a"]),
+    Node("Erf", ["a"], ["b"]),
+    Node("Add", ["b", "one"], ["c"]),
+    Node("Mul", ["x", "c"], ["d"]),
+    Node("Mul", ["d", "half"], ["y"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("root", "half", "recognised"),
+    [(2**0.5, 0.5, True), (1.414, 0.5, False), (2**0.5, 0.501, False)],
+    ids=["gelu", "root", "half"],
+)
+def test_activations_are_judged_by_value(root: float, half: float, recognised: bool) -> None:
+    imported = from_graph(graph(GELU, {"root": root, "half": half, "one": 1.0}))
+    assert count(imported, "resid.activation") == int(recognised)
+
+
+def test_what_something_else_reads_is_kept(tmp_path: Path) -> None:
+    """A value inside of what is recognised, which is a result too."""
+    imported = from_graph(graph(norm_nodes(), norm_constants(), ["y", "n"]))
+    found, inner = run(imported, [X], tmp_path, results=2)
+    np.testing.assert_allclose(found, layer_norm(X), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(inner, (layer_norm(X) + 1) / np.linspace(0.5, 1.5, 8) - 1, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "shape", [["batch*5", "4", "2"], ["batch", "40"], ["5", "batch", "8"], ["batch", "1", "5", "2", "4", "1"]]
+)
+def test_reshapes_of_open_sizes(shape: list[str], tmp_path: Path) -> None:
+    sizes = [eval(size, {"batch": symbol("batch")}) for size in shape]  # noqa: S307
+    made = graph([Node("Reshape", ["x", "sizes"], ["y"])], {})
+    made.constants["sizes"] = np.array(sizes, object)
+    (found,) = run(from_graph(made), [X], tmp_path)
+    np.testing.assert_array_equal(found, X.reshape([eval(size, {"batch": 3}) for size in shape]))  # noqa: S307
+
+
+def test_files_of_weights(tmp_path: Path) -> None:
+    """safetensors, .npz of ours and of NumPy give the same; a compressed one is refused."""
+    imported = from_graph(graph(norm_nodes(), norm_constants()))
+    (tmp_path / "m.mlir").write_text(imported.text)
+    np.save(tmp_path / "x.npy", X)
+    write_weights(tmp_path / "w.safetensors", imported.weights)
+    write_weights(tmp_path / "w.npz", imported.weights)
+    np.savez(tmp_path / "numpy.npz", **imported.weights)
+    np.savez_compressed(tmp_path / "small.npz", **imported.weights)
+    for name, array in read(tmp_path / "w.safetensors").items():
+        np.testing.assert_array_equal(array, imported.weights[name])
+    base = [tool("resid-run"), str(tmp_path / "m.mlir"), f"--arg={tmp_path / 'x.npy'}"]
+    for file in ("w.safetensors", "w.npz", "numpy.npz"):
+        out = tmp_path / "y.npy"
+        subprocess.run([*base, f"--weights={tmp_path / file}", f"--out={out}"], check=True)
+        np.testing.assert_allclose(np.load(out), layer_norm(X), rtol=1e-6, atol=1e-6)
+        out.unlink()
+    done = subprocess.run([*base, f"--weights={tmp_path / 'small.npz'}"], capture_output=True, text=True, check=False)
+    assert done.returncode == 3 and "expected a member that is stored" in done.stderr
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    path.write_text("old")
+    with pytest.raises(Exception, match="complex64"):
+        write_weights(path, {"a": np.zeros(2, np.complex64)})
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_presets_compile(family: str, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(CONFIGS[family]))
+    assert main(["model", family, f"--config={tmp_path / 'config.json'}", "-o", str(tmp_path / "m.mlir")]) == 0
+    text = (tmp_path / "m.mlir").read_text()
+    assert text == write_model(family, CONFIGS[family]) and text.count("resid.block ") == 2
+    command = [
+        tool("residc"),
+        str(tmp_path / "m.mlir"),
+        "--placement=peri",
+        "--weights-struct",
+        "-o",
+        str(tmp_path / "m.o"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "message"),
+    [
+        ({"hidden_size": None}, 1, "expected the field 'hidden_size', found none"),
+        ({"hidden_size": "8"}, 1, "field 'hidden_size': expected a positive integer, found '8'"),
+        ({"hidden_size": 9}, 1, "'hidden_size' is 9, which 'num_attention_heads', 2, does not divide"),
+        ({"hidden_act": "mish"}, 4, "field 'hidden_act': expected one of gelu"),
+        ({"position_embedding_type": "relative_key"}, 4, "expected 'absolute' or None, found 'relative_key'"),
+        ({"model_type": "t5"}, 1, "field 'model_type': expected 'bert', found 't5'"),
+        ({"torch_dtype": "int8"}, 4, "field 'torch_dtype': expected one of float32"),
+    ],
+)
+def test_configurations_that_are_wrong(
+    changes: dict, code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({**CONFIGS["bert"], **changes}))
+    assert main(["model", "bert", f"--config={tmp_path / 'config.json'}", "-o", str(tmp_path / "m.mlir")]) == code
+    assert message in capsys.readouterr().err and not (tmp_path / "m.mlir").exists()
+
+
+def test_files_and_flags(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    config = tmp_path / "config.json"
+    assert main(["model", "bert", f"--config={config}", "-o", "-"]) == 3
+    config.write_text("{")
+    assert main(["model", "bert", f"--config={config}", "-o", "-"]) == 3
+    for flags in (["model", "t5", f"--config={config}", "-o", "-"], ["model", "bert", "-o", "-"], ["modle"], []):
+        with pytest.raises(SystemExit) as caught:
+            main(flags)
+        assert caught.value.code == 2
+    config.write_text(json.dumps(CONFIGS["bert"]))
+    assert main(["model", "bert", f"--config={config}", "-o", "-"]) == 0
+    assert capsys.readouterr().out == write_model("bert", CONFIGS["bert"])
+    assert main(["model", "bert", f"--config={config}", "--output=logits", "-o", "-"]) == 2
