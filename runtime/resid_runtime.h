@@ -63,9 +63,10 @@ RESID_API resid_status resid_cuda_ctx_init(resid_ctx *ctx, void *stream);
  * there. ctx may be NULL. */
 RESID_API void resid_cuda_unload(const resid_ctx *ctx);
 
-/* A file of weights in the safetensors format, whose tensors are found by their names. Once it is open, any number of
- * threads may use it at once. The functions below that take `text` write a line there which says what was expected and
- * what was found: at most text_bytes bytes, with the zero at its end; empty where all is well. text may be NULL. */
+/* A file of weights in the safetensors format, or a .npz file of NumPy whose arrays are stored and not compressed ("<u2"
+ * is BF16). Tensors are found by their names. Once it is open, any number of threads may use it at once. The functions
+ * below that take `text` write a line there which says what was expected and what was found: at most text_bytes bytes,
+ * with the zero at its end; empty where all is well. text may be NULL. */
 typedef struct resid_weights resid_weights;
 
 /* Opens the file at `path` and checks its header: that it follows the format, and that the tensors fill the file

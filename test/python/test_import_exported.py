@@ -67,6 +67,21 @@ def test_bf16(tmp_path: Path) -> None:
     assert np.sqrt((mine**2).mean()) <= 1.2 * np.sqrt(((narrow - exact) ** 2).mean())
 
 
+def test_writes_in_place(tmp_path: Path) -> None:
+    """What was read before a write is the old value, and what is read behind it the new one."""
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = x * 2
+            before = y + 0
+            y.add_(1)
+            return before * 10 + y
+
+    x = torch.arange(8.0).reshape(2, 4)
+    (found,) = run(from_exported(torch.export.export(Model(), (x,))), [x.numpy()], tmp_path)
+    np.testing.assert_array_equal(found, Model()(x).numpy())
+
+
 def test_every_operator_that_is_not_covered_is_named() -> None:
     class Model(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

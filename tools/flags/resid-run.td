@@ -15,7 +15,7 @@ defm arg : Value<"arg", "ARRAY", grp_arguments,
   "  f32[2x2]=1,2,3,4         all values\n"
   "  3, 0.5, true             a scalar", [Repeatable]>;
 defm weights : Value<"weights", "FILE", grp_arguments,
-  "a .safetensors file: the arguments marked resid.weight come from it, by name, and --arg is\n"
+  "a .safetensors or .npz file: the arguments marked resid.weight come from it, by name, and --arg is\n"
   "given for the others only">;
 defm out : Value<"out", "FILE", grp_arguments,
   "one .npy file per result, in order; results without one are summarised", [Repeatable]>;

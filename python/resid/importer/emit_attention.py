@@ -18,7 +18,7 @@ from .program import Program, Tensor, tensor_type
 from .sizes import Dim
 
 
-@handles("resid.Attention", attributes=("scale", "transposed_keys", "choice"))
+@handles("resid.Attention", attributes=("scale", "transposed_keys"))
 def _recognised(e: Emitter, node: Node) -> Tensor:
     """Inputs: q, k, v, a mask that is added, a mask that chooses. Three dimensions are those of heads joined with the batch."""
     p, (q, k, v) = e.program, (e.value(node, i) for i in range(3))

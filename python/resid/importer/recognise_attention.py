@@ -24,19 +24,19 @@ def recognise_attention(graph: Graph) -> None:
 
 def _attention(graph: Graph, node: Node) -> Node | None:
     softmax = graph.maker(_through(graph, node.input(0)), "Softmax")
-    if softmax is None or softmax.attributes.get("axis", -1) not in (-1, 3):
+    if softmax is None or not _over_keys(graph, softmax):
         return None
     mask, choice, scores = _masks(graph, softmax.input(0))
-    scores, scale = _scaled(graph, scores)
-    product = graph.maker(scores, "MatMul")
-    if product is None or product is node:
+    inner, scale = _scaled(graph, scores)
+    product = graph.maker(inner, "MatMul")
+    if product is None or product is node or not _fits(graph, product, node, mask or choice):
         return None
     q, q_scale = _scaled(graph, product.input(0))
     k, k_scale = _scaled(graph, product.input(1))
     settings = {"scale": scale * q_scale * k_scale, "transposed_keys": 1}
     turned = graph.maker(k, "Transpose")
     order = None if turned is None else turned.attributes.get("perm")
-    if order and len(order) >= 3:
+    if turned is not None and order and len(order) >= 3:
         # Undo the last two of the turn: what is left turns [batch, positions, heads, size] as the values are turned.
         order = [*order[:-2], order[-1], order[-2]]
         k = turned.input(0)
@@ -48,8 +48,31 @@ def _attention(graph: Graph, node: Node) -> Node | None:
     v = node.input(1)
     if not settings["transposed_keys"]:
         k, v = _without_repeats(graph, k, v)
-    inputs = [q, k, v, mask, choice]
-    return Node("resid.Attention", inputs, node.outputs, settings, node.name)
+    return Node("resid.Attention", [q, k, v, mask, choice], node.outputs, settings, node.name)
+
+
+def _dims(graph: Graph, name: str) -> tuple | None:
+    return graph.types[name][1] if name in graph.types else None
+
+
+def _over_keys(graph: Graph, softmax: Node) -> bool:
+    dims = _dims(graph, softmax.input(0))
+    axis = softmax.attributes.get("axis", -1 if graph.opset >= 13 or not graph.opset else 1)
+    return dims is not None and axis in (-1, len(dims) - 1)
+
+
+def _fits(graph: Graph, product: Node, node: Node, mask: str) -> bool:
+    """Whether batch and heads are the same everywhere, and the mask broadcasts to the scores: products and sums of ONNX may
+    broadcast in more ways than attention does."""
+    q, k, v, scores = (_dims(graph, name) for name in (product.input(0), product.input(1), node.input(1), product.outputs[0]))
+    if q is None or k is None or v is None or scores is None or len(q) not in (3, 4):
+        return False
+    if not len(q) == len(k) == len(v) or not q[:-2] == k[:-2] == v[:-2]:
+        return False
+    if not mask:
+        return True
+    own = _dims(graph, mask)
+    return own is not None and len(own) <= len(scores) and all(m == 1 or s != 1 for m, s in zip(own[::-1], scores[::-1]))
 
 
 def _through(graph: Graph, name: str) -> str:

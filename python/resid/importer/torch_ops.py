@@ -24,7 +24,7 @@ def _torch(*names: str) -> Callable[[Rule], Rule]:
 
 
 def _name_of(call: Call) -> str:
-    return str(call.node.target).split(".")[1].rstrip("_")
+    return str(call.node.target).split(".")[1]
 
 
 # -- arithmetic
@@ -32,7 +32,7 @@ def _name_of(call: Call) -> str:
 _BINARY = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "minimum": "Min", "maximum": "Max", "pow": "Pow"}
 
 
-@_torch(*_BINARY, "add_", "mul_", "div_", "sub_")
+@_torch(*_BINARY)
 def _binary(r: _Reader, call: Call) -> str:
     if call["rounding_mode"] is not None:
         raise Unsupported(f"rounding_mode = {call['rounding_mode']!r}")
@@ -136,7 +136,7 @@ def _where(r: _Reader, call: Call) -> str:
     )
 
 
-@_torch("masked_fill", "masked_fill_")
+@_torch("masked_fill")
 def _masked_fill(r: _Reader, call: Call) -> str:
     """The mask is turned round, so that what is filled stands last, where the recogniser of attention looks for it."""
     kept = r.add("Not", [r.name(call["mask"])])

@@ -31,6 +31,8 @@ _SIZES = {operator.mul: "Mul", operator.add: "Add", operator.sub: "Sub", operato
 
 def read_exported(program: "torch.export.ExportedProgram", name: str = "model") -> Graph:
     """Raises Unsupported with every operator that is not covered, and its node."""
+    if any(getattr(getattr(node.target, "_schema", None), "is_mutable", False) for node in program.graph.nodes):
+        program = program.run_decompositions({})  # of writes in place only; operators stay whole
     return _Reader(program, name).read()
 
 
@@ -125,7 +127,7 @@ class _Reader:
         name = str(node.target).split(".")[1] if "." in str(node.target) else str(node.target)
         if name in _IGNORED:
             return None
-        if name not in TABLE or not hasattr(node.target, "_schema"):
+        if name not in TABLE or not hasattr(node.target, "_schema") or node.target._schema.is_mutable:
             raise Unsupported("no such operator is covered")
         if any(self.names.get(source) is None for source in node.all_input_nodes):
             return None  # what it reads is not covered, and reported already
