@@ -2,6 +2,7 @@
 #
 # The packages resid and resid_runtime with NumPy alone: compile, call, errors, cache, save and load.
 
+import inspect
 import multiprocessing
 import os
 import pathlib
@@ -21,6 +22,12 @@ func.func @add_rms(%x: tensor<?x256xf32>, %f: tensor<?x256xf32>, %gamma: tensor<
   %y = resid.rms_norm %s gamma(%gamma) {epsilon = 1.0e-6} : tensor<?x256xf32>, tensor<256xf32>
   return %y, %s : tensor<?x256xf32>, tensor<?x256xf32>
 }
+"""
+SCALED = """
+func.func @scaled(%x: tensor<?x256xf32> {{resid.strided}}, %f: tensor<?x256xf32>) -> tensor<?x256xf32> {{
+  %s = resid.add %x, %f {{branch_scale = {scale}}} : tensor<?x256xf32>
+  return %s : tensor<?x256xf32>
+}}
 """
 DROPOUT = """
 func.func @drop(%x: tensor<?x64xbf16>, %seed: i64, %step: i64) -> tensor<?x64xbf16> {
@@ -108,6 +115,7 @@ def test_says_which_result_does_not_fit(kernels):
         kernels.add_rms(x, f, gamma, out=(y, s[:2]))
     with pytest.raises(resid.ArgumentError, match="argument 'out': expected 2 arrays but got 1"):
         kernels.add_rms(x, f, gamma, out=y)
+    assert kernels.add_rms(x, f, gamma, out=[y, s])[0] is y
     with pytest.raises(resid.AliasError, match="overlaps"):
         kernels.add_rms(x, f, gamma, out=(y, y))
     y.flags.writeable = False
@@ -117,6 +125,30 @@ def test_says_which_result_does_not_fit(kernels):
         kernels.add_rms(x, f, gamma, outs=(y, s))
     with pytest.raises(ValueError, match="argument 'threads': expected a number from 0 to 1024 but got -2"):
         kernels.add_rms(x, f, gamma, threads=-2)
+
+
+def test_says_which_arrays_overlap(kernels):
+    x, f, gamma = make_arguments(4)
+    memory = numpy.ones(5 * 256, "float32")
+    with pytest.raises(resid.AliasError, match=r"overlaps another array \(result 'out1' has the memory of result 'out0'\); expected"):
+        kernels.add_rms(x, f, gamma, out=(memory[:1024].reshape(4, 256),) * 2)
+    with pytest.raises(resid.AliasError, match=r"\(result 'out0' overlaps argument 'x'\)"):
+        kernels.add_rms(memory[:1024].reshape(4, 256), f, gamma, out=(memory[256:].reshape(4, 256), numpy.empty_like(x)))
+
+
+def test_takes_rows_with_gaps_where_the_program_says_so(cache):
+    scaled = resid.compile(SCALED.format(scale=1.0)).scaled
+    x, f, _ = make_arguments(4)
+    wide = numpy.repeat(x, 2, 0).reshape(4, 512)
+    assert (scaled(wide[:, :256], f) == x + f).all()
+    with pytest.raises(resid.ShapeError, match=r"argument 'f': dimension 0 is 3, expected 4 \(that of 'x'\)"):
+        scaled(wide[:, :256], f[:3])
+    with pytest.raises(resid.ShapeError, match="argument 'x': expected an array without gaps"):
+        scaled(wide[:, ::2], f)
+
+
+def test_has_a_signature_for_help(kernels):
+    assert str(inspect.signature(kernels.add_rms)) == "(x, f, gamma, /, *, out=None, threads=None, stream=None)"
 
 
 def test_keeps_no_references_where_calls_fail(kernels):
@@ -135,12 +167,27 @@ def test_scalars(cache):
     first = drop(x, 7, 0)
     assert set(first.ravel()) == {0, 0x4000}
     assert (drop(x, numpy.int64(7), numpy.array(0)) == first).all() and (drop(x, 8, 0) != first).any()
-    with pytest.raises(resid.RangeError, match="drop: a value is out of range"):
+    with pytest.raises(resid.RangeError, match=r"drop: a value is out of range \(seed is 7, step is -1\); expected drop"):
         drop(x, 7, -1)
     with pytest.raises(resid.ArgumentError, match="argument 'seed': expected a number of i64 but got float"):
         drop(x, 7.5, 0)
     with pytest.raises(resid.RangeError, match="argument 'seed': expected a number of i64 but got 9223372036854775808"):
         drop(x, 2**63, 0)
+
+
+@pytest.mark.parametrize(("element", "largest"), [("f16", 65519.0), ("bf16", 3.39e38), ("f32", 3.4028235e38)])
+def test_refuses_numbers_that_would_become_infinite(cache, element, largest):
+    filled = resid.compile(f"""
+func.func @filled(%a: {element}) -> tensor<4x{element}> {{
+  %e = tensor.splat %a : tensor<4x{element}>
+  return %e : tensor<4x{element}>
+}}""").filled
+    assert len(set(filled(largest))) == 1
+    # An infinity is a number like others.
+    assert (filled(float("inf")) == filled(float("inf"))).all()
+    for number in (1.01 * largest, -1e300):
+        with pytest.raises(resid.RangeError, match=f"argument 'a': expected a number of {element} but got "):
+            filled(number)
 
 
 def test_takes_bf16_of_ml_dtypes(cache):

@@ -5,18 +5,20 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from typing import TYPE_CHECKING, Any, Sequence
 
-from . import errors
+from . import errors, overlaps
 from ._caller import Function
 from .signature import ELEMENTS, Signature, Value
 
 if TYPE_CHECKING:
     from .library import Module
 
-_NAMES = {0: "i", 1: "u", 2: "f", 4: "bf", 6: "i"}
+# From which magnitude on a number is infinite, once it is rounded to a type.
+_LIMITS = {"f16": 65520.0, "bf16": 2.0**128 * (1 - 2.0**-9), "f32": 2.0**128 * (1 - 2.0**-25), "f64": math.inf}
 
 
 def _numpy():
@@ -48,6 +50,18 @@ def _find_sources(sizes: Sequence[Any]) -> tuple[Any, ...] | None:
     return tuple(sizes) if all(isinstance(size, (int, tuple)) for size in sizes) else None
 
 
+class _CallSignature:
+    """What inspect.signature and notebooks show of a compiled function; the class itself has none."""
+
+    def __get__(self, kernel: Kernel | None, owner: type) -> inspect.Signature:
+        if kernel is None:
+            raise AttributeError("__signature__")
+        names = [re.sub(r"\W", "_", value.name) for value in kernel.signature.arguments]
+        given = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+        options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in ("out", "threads", "stream")]
+        return inspect.Signature([*given, *options])
+
+
 class Kernel(Function):
     """A compiled function.
 
@@ -56,7 +70,7 @@ class Kernel(Function):
     NumPy where that makes none), or those of `out`.
 
     Keyword arguments:
-      out: an array, or a tuple with one for each result, to write to. It may be exactly an argument where the header of the
+      out: an array, or a tuple or list with one for each result, to write to. It may be exactly an argument where the header of the
         function says so.
       threads: how many threads run the call; 0: one for each processor. By default `get_threads()`.
       stream: for functions on GPUs, the address of the stream (`torch.cuda.current_stream().cuda_stream`).
@@ -67,6 +81,8 @@ class Kernel(Function):
     Raises: ArgumentError, DTypeError, ShapeError, RangeError, AliasError, which name the argument and both sides;
     UnsupportedError, OutOfMemoryError, LaunchError.
     """
+
+    __signature__ = _CallSignature()
 
     def __new__(cls, module: Module, signature: Signature, entry: int, is_for_device: bool) -> Kernel:
         return super().__new__(cls)
@@ -81,7 +97,6 @@ class Kernel(Function):
         self.signature = signature
         self.name = signature.name
         self.entry = entry  # The address of its DLPack entry, for callers in other languages.
-        self._shapes: list[tuple[int, ...]] | None = None
 
     def __repr__(self) -> str:
         return f"<resid function {self.signature!r}>"
@@ -101,7 +116,7 @@ class Kernel(Function):
         if len(given) != len(arguments):
             names = ", ".join(value.name for value in arguments)
             raise errors.ArgumentError(f"{self.name}: expected {len(arguments)} arguments ({names}) but got {len(given)}")
-        written = () if out is None else out if isinstance(out, tuple) else (out,)
+        written = () if out is None else tuple(out) if isinstance(out, (tuple, list)) else (out,)
         if out is not None and len(written) != len(results):
             raise errors.ArgumentError(f"{self.name}: argument 'out': expected {len(results)} arrays but got {len(written)}")
         known: dict[str, tuple[int, str]] = {}
@@ -112,7 +127,20 @@ class Kernel(Function):
         if cause is not None:
             raise errors.ArgumentError(f"{self.name}: {cause}") from cause
         error = errors.BY_STATUS.get(status, errors.InternalError)
-        raise error(f"{self.name}: {errors.TEXTS.get(status, f'status {status}')}; expected {self.signature!r}")
+        text = errors.TEXTS.get(status, f"status {status}")
+        raise error(f"{self.name}: {text}{self._describe_values(error, given, written)}; expected {self.signature!r}")
+
+    def _describe_values(self, error: type[errors.Error], given: Sequence[Any], written: Sequence[Any]) -> str:
+        """What was given, as far as it may be what the function refused."""
+        arguments, results = self.signature.arguments, self.signature.results
+        if error is errors.RangeError:
+            numbers = [f"{value.name} is {object_}" for value, object_ in zip(arguments, given) if value.sizes is None]
+            return f" ({', '.join(numbers)})" if numbers else ""
+        if error is errors.AliasError:
+            found = overlaps.describe([(f"argument '{value.name}'", object_) for value, object_ in zip(arguments, given)],
+                                      [(f"result '{value.name}'", object_) for value, object_ in zip(results, written)])
+            return f" ({found})" if found else ""
+        return ""
 
     def _check(self, where: str, value: Value, object_: Any, place: int, known: dict[str, tuple[int, str]]) -> None:
         if value.sizes is None:
@@ -173,6 +201,8 @@ def _check_number(where: str, value: Value, object_: Any) -> None:
         number = float(object_) if is_float else object_.__index__()
     except (TypeError, ValueError, AttributeError):
         raise errors.ArgumentError(f"{where}: expected a number of {value.element} but got {type(object_).__name__}") from None
+    if is_float and math.isfinite(number) and abs(number) >= _LIMITS[value.element]:
+        raise errors.RangeError(f"{where}: expected a number of {value.element} but got {number}")
     bits = ELEMENTS[value.element][1]
     low, high = (0, 1) if value.element == "i1" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     if not is_float and not low <= number <= high:
@@ -197,7 +227,7 @@ def _check_array(where: str, value: Value, object_: Any) -> tuple[int, ...]:
     rank = len(value.sizes or ())
     if len(shape) < rank or (len(shape) > rank and not value.takes_rows):
         raise errors.ShapeError(f"{where}: expected {rank} dimensions ({value.describe()}) but its shape is {shape}")
-    if not _is_contiguous(object_):
+    if not _is_contiguous(object_[(0,) * (len(shape) - 1)] if value.is_strided and 0 not in shape else object_):
         raise errors.ShapeError(f"{where}: expected an array without gaps between elements; make a contiguous copy")
     return shape
 

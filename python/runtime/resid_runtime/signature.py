@@ -26,13 +26,15 @@ class Value:
     type: str
     element: str
     sizes: tuple[int | None, ...] | None
+    # Whether there may be gaps between its rows (resid.strided).
+    is_strided: bool = False
 
     @staticmethod
-    def read(name: str, type_: str) -> Value:
+    def read(name: str, type_: str, is_strided: bool = False) -> Value:
         if not type_.startswith("tensor<"):
             return Value(name, type_, type_, None)
         *sizes, element = re.split(r"(?<=[\d?])x", type_.removeprefix("tensor<").rstrip(">"))
-        return Value(name, type_, element, tuple(None if size == "?" else int(size) for size in sizes))
+        return Value(name, type_, element, tuple(None if size == "?" else int(size) for size in sizes), is_strided)
 
     @property
     def takes_rows(self) -> bool:
@@ -44,6 +46,12 @@ class Value:
         if self.sizes is None:
             return self.element
         return f"{self.element}[{', '.join('?' if size is None else str(size) for size in self.sizes)}]"
+
+
+def _split(text: str) -> list[list[tuple[str, bool]]]:
+    """The types of arguments and of results in the text of a function's type, and whether they are strided."""
+    parts = (re.findall(r"(tensor<[^>]*>|[a-z]+[0-9]*)(\s*\{[^}]*\})?", part) for part in text.split(" -> "))
+    return [[(type_, "resid.strided" in attributes) for type_, attributes in part] for part in parts]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,8 +69,9 @@ class Signature:
     @staticmethod
     def from_description(function: Mapping[str, Any]) -> Signature:
         """From what the compiler says."""
-        arguments = tuple(Value.read(value["name"], value["type"]) for value in function["arguments"])
-        results = tuple(Value.read(value["name"], value["type"]) for value in function["results"])
+        arguments, results = (tuple(Value.read(value["name"], value["type"], is_strided)
+                                    for value, (_, is_strided) in zip(values, types))
+                              for values, types in zip((function["arguments"], function["results"]), _split(function["type"])))
         sizes = {size["name"]: (size["argument"], size["dimension"]) for size in function["sizes"]}
         result_sizes = tuple(tuple(sizes.get(size, size) for size in value["sizes"]) for value in function["results"])
         return Signature(function["symbol"], function["type"], arguments, results, result_sizes, sizes)
@@ -70,10 +79,9 @@ class Signature:
     @staticmethod
     def from_type(name: str, text: str) -> Signature:
         """From the type in MLIR, which has no names. Sizes of results that are open are not known."""
-        plain = re.sub(r"\{.*?\}", "", text)
-        given, made = (re.findall(r"tensor<[^>]*>|[a-z]+[0-9]*", part) for part in plain.split(" -> "))
-        arguments = tuple(Value.read(f"argument {place}", type_) for place, type_ in enumerate(given))
-        results = tuple(Value.read(f"out{place}", type_) for place, type_ in enumerate(made))
+        given, made = _split(text)
+        arguments = tuple(Value.read(f"argument {place}", *value) for place, value in enumerate(given))
+        results = tuple(Value.read(f"out{place}", *value) for place, value in enumerate(made))
         return Signature(name, text, arguments, results, tuple(value.sizes or () for value in results), {})
 
     def __str__(self) -> str:

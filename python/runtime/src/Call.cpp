@@ -8,6 +8,13 @@
 
 using namespace resid::python;
 
+namespace {
+struct GiveBack {
+  void operator()(PyObject *object) const { Py_XDECREF(object); }
+};
+using Reference = std::unique_ptr<PyObject, GiveBack>;
+} // namespace
+
 static bool readThreads(PyObject *value, int &threads) {
   if (value == Py_None)
     return true;
@@ -103,7 +110,12 @@ PyObject *Call::make(int number) {
   return made;
 }
 
-PyObject *Call::takeResults(PyObject *out) {
+PyObject *Call::takeResults(PyObject *given) {
+  // A list may change while its arrays are looked at.
+  Reference own(given && PyList_Check(given) ? PyList_AsTuple(given) : Py_XNewRef(given));
+  PyObject *out = own.get();
+  if (given && !out)
+    return nullptr;
   auto wanted = Py_ssize_t(body.results.size());
   bool isTuple = out && PyTuple_Check(out);
   if (out && (isTuple ? PyTuple_GET_SIZE(out) != wanted : wanted != 1)) {
@@ -157,8 +169,8 @@ PyObject *Call::explain(int status, PyObject *out) {
   PyObject *given = PyTuple_New(count);
   for (Py_ssize_t i = 0; i < count; ++i)
     PyTuple_SET_ITEM(given, i, Py_NewRef(values[i]));
-  PyObject *answer = PyObject_CallMethod(function, "_explain", "iOOO", status, given, out ? out : Py_None,
-                                         value ? value : Py_None);
+  PyObject *answer =
+      PyObject_CallMethod(function, "_explain", "iOOO", status, given, out ? out : Py_None, value ? value : Py_None);
   Py_DECREF(given);
   Py_XDECREF(type);
   Py_XDECREF(value);

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One call of a compiled function by its DLPack entry: it looks at each argument once, makes the results, and runs without
-// Python's lock. What went wrong is explained in Python (kernel.py).
+// One call of a compiled function by its DLPack entry: it looks at each argument once, makes the results, and runs
+// without Python's lock. What went wrong is explained in Python (kernel.py).
 
 #ifndef RESID_PYTHON_CALL_H
 #define RESID_PYTHON_CALL_H
@@ -33,8 +33,8 @@ public:
 
 private:
   bool takeArguments();
-  /// The results as a tuple: those of `out`, or new ones.
-  PyObject *takeResults(PyObject *out);
+  /// The results as a tuple: those of `out`, one, a tuple or a list, or new ones.
+  PyObject *takeResults(PyObject *given);
   PyObject *make(int number);
   /// The shape of a new array, and its rank; -1 with an exception.
   int findShape(const Result &result, int64_t *shape);

@@ -6,18 +6,29 @@
 
 #include "Exchange.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace resid::python;
 
 //===------------------------------------------- numbers ----------------------------------------------------------===//
 
-static uint16_t roundToBrain(float value) {
+/// Whether a number became infinite by rounding; then with an exception.
+static bool overflows(double value, float rounded) {
+  if (!std::isinf(rounded) || std::isinf(value))
+    return false;
+  PyErr_SetString(PyExc_OverflowError, "the number does not fit");
+  return true;
+}
+
+static bool roundToBrain(double wide, uint16_t &half) {
+  auto value = float(wide);
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);
-  if (value != value)
-    return uint16_t(bits >> 16 | 0x40);
-  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  half = value != value ? uint16_t(bits >> 16 | 0x40) : uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  bits = uint32_t(half) << 16;
+  std::memcpy(&value, &bits, sizeof bits);
+  return !overflows(wide, value);
 }
 
 /// To nearest, ties to even, as PyFloat_Pack2 rounds doubles.
@@ -44,10 +55,12 @@ bool Slot::takeNumber(PyObject *object, const Value &value) {
       return false;
     if (value.type.bits == 64)
       number.wide = wide;
+    else if (value.type.bits == 32 && overflows(wide, float(wide)))
+      return false;
     else if (value.type.bits == 32)
       number.narrow = float(wide);
     else if (value.type.code == kDLBfloat)
-      number.half = roundToBrain(float(wide));
+      return roundToBrain(wide, number.half);
     else
       return roundToHalf(wide, number.half);
     return true;
