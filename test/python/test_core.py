@@ -237,6 +237,13 @@ def test_saves_and_loads(kernels, tmp_path):
         resid_runtime.load(tmp_path / "text.txt" if (tmp_path / "text.txt").write_text("no library") else "")
 
 
+def test_loads_the_library_that_replaced_another(cache, tmp_path):
+    x, f, _ = make_arguments(2)
+    for scale in (1.0, 3.0, 1.0):
+        resid.compile(SCALED.format(scale=scale)).save(tmp_path / "libk.so")
+        assert (resid.load(tmp_path / "libk.so").scaled(x, f) == x + numpy.float32(scale) * f).all()
+
+
 def test_loads_what_residc_wrote(tmp_path):
     residc = pathlib.Path(os.environ.get("RESID_BUILD", "build")) / "bin/residc"
     if not residc.is_file():

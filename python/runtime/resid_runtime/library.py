@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import struct
+import tempfile
 import zlib
 from typing import Any, Iterator
 
@@ -79,7 +80,7 @@ class Module:
         symbols = _list_symbols(self._contents) if not self._description else []
         _lend_runtime()
         try:
-            self._library = ctypes.CDLL(str(self._path))
+            self._library = _open(self._path, self._contents)
         except OSError as error:
             raise errors.LoadError(f"{self._path}: {error}") from None
         described = {function["symbol"]: Signature.from_description(function)
@@ -138,8 +139,6 @@ class Module:
 
 def write_file(path: str | os.PathLike[str], contents: bytes) -> None:
     """Writes a temporary file beside `path` and renames it, so that nobody sees a part."""
-    import tempfile
-
     target = pathlib.Path(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
@@ -150,6 +149,24 @@ def write_file(path: str | os.PathLike[str], contents: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+# What is loaded, by path: a hash of its contents. Libraries stay loaded until the process ends.
+_loaded: dict[pathlib.Path, int] = {}
+
+
+def _open(path: pathlib.Path, contents: bytes) -> ctypes.CDLL:
+    """Loads a library. The system's loader goes by paths: where another file was there when it loaded one from this path, it
+    would give the library of then, so a copy is loaded."""
+    digest = hash(contents)
+    if _loaded.get(path, digest) == digest:
+        library = ctypes.CDLL(str(path))
+        _loaded[path] = digest
+        return library
+    with tempfile.NamedTemporaryFile(suffix=".so") as copy:
+        copy.write(contents)
+        copy.flush()
+        return ctypes.CDLL(copy.name)
 
 
 _lent: list[Any] = []
