@@ -8,10 +8,10 @@
 
 from resid_runtime import (AliasError, ArgumentError, DTypeError, Error, InternalError, Kernel, LaunchError, LoadError,
                            OutOfMemoryError, PointerError, RangeError, ShapeError, Signature, UnsupportedError,
-                           get_threads, load, set_threads)
+                           get_threads, set_threads)
 
 from . import cache
-from .compiling import Module, compile, versions
+from .compiling import Module, compile, load, versions
 from .errors import CompileError, UnavailableError
 
 __all__ = ["AliasError", "ArgumentError", "CompileError", "DTypeError", "Error", "InternalError", "Kernel", "LaunchError",

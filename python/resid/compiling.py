@@ -25,6 +25,8 @@ class Module(resid_runtime.Module):
 
     def svg(self) -> str:
         """The residual streams of the program as a picture, after a conversion of its norm placement."""
+        if "source" not in self._description:
+            raise resid_runtime.LoadError(f"{self._path}: expected a library that resid.compile made, which has its program")
         source = self._description["source"]
         flags = [flag for flag in source["flags"] if not flag.startswith(("--grad", "--wrt", "--save", "--target", "--chip"))]
         flags = [flag for flag in flags if not flag.startswith("--schedule=gpu-")]
@@ -48,7 +50,9 @@ def run(text: str, name: str, flags: list[str]) -> tuple[str, dict[str, bytes], 
 
 def _read(source: str | os.PathLike[str]) -> tuple[str, str]:
     """The text of a program and its name: a path, or the text itself, which has more than one line or a brace."""
-    if isinstance(source, os.PathLike) or ("\n" not in source and "{" not in source):
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"argument 'source': expected text or a path but got {type(source).__name__}")
+    if isinstance(source, os.PathLike) or (source and "\n" not in source and "{" not in source):
         try:
             return pathlib.Path(source).read_text(encoding="utf-8"), os.fspath(source)
         except UnicodeDecodeError:
@@ -59,6 +63,8 @@ def _read(source: str | os.PathLike[str]) -> tuple[str, str]:
 def _compile(text: str, name: str, flags: list[str]) -> bytes:
     outputs = ["-o", _LIBRARY, f"--header={_HEADER}", f"--report={_REPORT}"]
     _, files, functions, report = run(text, name, [*flags, *outputs])
+    if not json.loads(functions):
+        raise errors.CompileError(f"{name}: expected a public function (func.func), but there is none")
     description = {"version": 1, "functions": json.loads(functions), "report": report, "header": files[_HEADER].decode(),
                    "kernels": json.loads(files[_REPORT]), "source": {"text": text, "name": name, "flags": flags}}
     return append_description(files[_LIBRARY], description)
@@ -109,6 +115,14 @@ def _load_aside(library: bytes) -> Module:
         return Module(path, library)
     finally:
         os.unlink(path)
+
+
+def load(path: str | os.PathLike[str]) -> Module:
+    """Loads a shared library that `Module.save` or `residc --emit=shared` wrote. Raises LoadError and OSError.
+
+    Names of arguments, the report, the header and the picture are known of the former alone.
+    """
+    return Module(path)
 
 
 def versions() -> str:

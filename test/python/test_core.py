@@ -207,6 +207,11 @@ def test_says_what_is_wrong_in_a_program(cache, tmp_path):
         resid.compile(ADD_RMS, placement="sideways")
     with pytest.raises(FileNotFoundError):
         resid.compile(tmp_path / "missing.mlir")
+    for text in ("", "module {}"):
+        with pytest.raises(resid.CompileError, match="<text>: expected a public function"):
+            resid.compile(text)
+    with pytest.raises(TypeError, match="argument 'source': expected text or a path but got bytes"):
+        resid.compile(ADD_RMS.encode())
     with pytest.raises(resid.UnavailableError, match="not available on CUDA targets"):
         resid.compile("func.func @f(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {\n"
                       "  %y = resid.linear %x, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>\n"
@@ -231,6 +236,7 @@ def test_saves_and_loads(kernels, tmp_path):
     arguments = make_arguments(4)
     assert loaded.add_rms(*arguments)[0].tobytes() == kernels.add_rms(*arguments)[0].tobytes()
     assert loaded.add_rms.signature == kernels.add_rms.signature
+    assert resid.load(tmp_path / "libk.so").svg() == kernels.svg()
     assert loaded.report() == kernels.report() and "add_rms.0" in loaded.report()
     (tmp_path / "damaged.so").write_bytes((tmp_path / "libk.so").read_bytes()[:-40])
     with pytest.raises(resid.LoadError):
