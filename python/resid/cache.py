@@ -10,12 +10,13 @@ import hashlib
 import os
 import pathlib
 import platform
+import stat
 
 _MARK = b"resid-cache-1\n"
 
 
 def folder() -> pathlib.Path:
-    """Where entries are: RESID_CACHE, else resid/ in XDG_CACHE_HOME or ~/.cache."""
+    """Where entries are: RESID_CACHE, else resid/ in XDG_CACHE_HOME or ~/.cache. RuntimeError for users without a home."""
     chosen = os.environ.get("RESID_CACHE")
     if chosen:
         return pathlib.Path(chosen)
@@ -62,11 +63,16 @@ def key(text: str, flags: list[str]) -> str:
 
 
 def find(name: str) -> tuple[pathlib.Path, bytes] | None:
-    """The file of an entry, and the library that it begins with; None where it is absent or damaged."""
-    path = folder() / f"{name}.so"
+    """The file of an entry, and the library that it begins with; None where it is absent, damaged, or of somebody else."""
     try:
-        contents = path.read_bytes()
-    except OSError:
+        path = folder() / f"{name}.so"
+        with path.open("rb") as file:
+            about = os.fstat(file.fileno())
+            # Code of others does not run, wherever the folder is.
+            if about.st_uid not in (0, os.geteuid()) or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                return None
+            contents = file.read()
+    except (OSError, RuntimeError):
         return None
     end = len(contents) - len(_MARK) - 32
     if end <= 0 or not contents.endswith(_MARK) or hashlib.sha256(contents[:end]).digest() != contents[end : end + 32]:
@@ -78,11 +84,11 @@ def keep(name: str, library: bytes) -> pathlib.Path | None:
     """Writes an entry and gives its file; None where the folder cannot be written."""
     from resid_runtime.library import write_file
 
-    path = folder() / f"{name}.so"
     try:
+        path = folder() / f"{name}.so"
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_file(path, library + hashlib.sha256(library).digest() + _MARK)
-    except OSError:
+    except (OSError, RuntimeError):
         return None
     return path
 

@@ -302,6 +302,25 @@ def test_works_without_a_folder_for_the_cache(monkeypatch, tmp_path):
     assert resid.compile(ADD_RMS).add_rms(*make_arguments(2))[0].shape == (2, 256)
 
 
+def test_works_for_users_without_a_home(monkeypatch):
+    def refuse():
+        raise RuntimeError("no home")
+
+    monkeypatch.delenv("RESID_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(pathlib.Path, "home", refuse)
+    assert resid.compile(ADD_RMS).add_rms(*make_arguments(2))[0].shape == (2, 256)
+
+
+def test_runs_no_code_that_others_may_have_written(cache):
+    resid.compile(ADD_RMS)
+    (entry,) = cache.glob("*.so")
+    entry.chmod(0o666)
+    before = entry.stat().st_ino
+    assert resid.compile(ADD_RMS).add_rms(*make_arguments(2))[0].shape == (2, 256)
+    assert entry.stat().st_mode & 0o777 == 0o644 and entry.stat().st_ino != before
+
+
 def compile_in_process(folder):
     os.environ["RESID_CACHE"] = folder
     y, _ = resid.compile(ADD_RMS).add_rms(*make_arguments(4))
