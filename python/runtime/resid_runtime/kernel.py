@@ -125,7 +125,9 @@ class Kernel(Function):
         for value, object_, sizes in zip(results, written, self.signature.result_sizes):
             self._check_result(f"result '{value.name}'", value, object_, sizes, given)
         if cause is not None:
-            raise errors.ArgumentError(f"{self.name}: {cause}") from cause
+            # PyTorch's own texts go on with the stack of its functions.
+            text = str(cause).partition("\nException raised from")[0]
+            raise errors.ArgumentError(f"{self.name}: {text}") from cause
         error = errors.BY_STATUS.get(status, errors.InternalError)
         text = errors.TEXTS.get(status, f"status {status}")
         raise error(f"{self.name}: {text}{self._describe_values(error, given, written)}; expected {self.signature!r}")
@@ -181,6 +183,8 @@ class Kernel(Function):
         shape = _check_array(where, value, object_)
         if _is_read_only(object_):
             raise errors.ArgumentError(f"{where}: expected an array that can be written, but it is read-only")
+        if getattr(object_, "requires_grad", False):
+            raise errors.ArgumentError(f"{where}: expected a tensor that requires no gradient to write to; hand over .detach()")
         extra = len(shape) - len(value.sizes or ())
         for dimension, size in enumerate(sizes):
             got = math.prod(shape[: extra + 1]) if dimension == 0 and extra else shape[dimension + extra]

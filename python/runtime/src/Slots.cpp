@@ -154,7 +154,24 @@ bool Slot::takeAsIntegers(PyObject *object, bool isWritten) {
   return false;
 }
 
-bool Slot::takeExchange(PyObject *object) {
+/// PyTorch does not see that a function writes. Where gradients need what was there before, they would be wrong.
+static bool mayBeWritten(PyObject *object) {
+  static PyObject *const name = PyUnicode_InternFromString("requires_grad");
+  PyObject *answer = PyObject_GetAttr(object, name);
+  if (!answer) {
+    PyErr_Clear();
+    return true;
+  }
+  bool isRefused = answer == Py_True;
+  Py_DECREF(answer);
+  if (isRefused)
+    PyErr_SetString(PyExc_TypeError, "expected a tensor that requires no gradient to write to; hand over .detach()");
+  return !isRefused;
+}
+
+bool Slot::takeExchange(PyObject *object, bool isWritten) {
+  if (isWritten && !mayBeWritten(object))
+    return false;
   if (findExchange(Py_TYPE(object))->dltensor_from_py_object_no_sync(object, &tensor) != 0) {
     if (!PyErr_Occurred())
       PyErr_SetString(PyExc_TypeError, "a tensor without memory of its own");
@@ -215,7 +232,7 @@ bool Slot::take(PyObject *object, const Value &value, bool isWritten) {
     return takeNumber(object, value);
   bool isTaken = false;
   if (findExchange(Py_TYPE(object)))
-    isTaken = takeExchange(object);
+    isTaken = takeExchange(object, isWritten);
   else if (PyObject_CheckBuffer(object))
     isTaken = takeBuffer(object, isWritten) || (value.type.code == kDLBfloat && takeAsIntegers(object, isWritten));
   else

@@ -54,7 +54,7 @@ private:
   bool takeNumber(PyObject *object, const Value &value);
   bool takeBuffer(PyObject *object, bool isWritten);
   bool takeAsIntegers(PyObject *object, bool isWritten);
-  bool takeExchange(PyObject *object);
+  bool takeExchange(PyObject *object, bool isWritten);
   bool takeCapsule(PyObject *object);
   void fold(const Value &value);
 
