@@ -196,6 +196,8 @@ def test_takes_bf16_of_ml_dtypes(cache):
     out = numpy.empty_like(x)
     resid.compile(DROPOUT).drop(x, 7, 0, out=out)
     assert set(out.astype("float32").ravel()) == {0.0, 2.0}
+    made = resid.compile(DROPOUT).drop(x, 7, 0)
+    assert made.dtype == x.dtype and (made == out).all()
 
 
 def test_says_what_is_wrong_in_a_program(cache, tmp_path):

@@ -30,7 +30,7 @@ def _numpy():
 
 
 def _dtype(element: str) -> Any:
-    """The element type as NumPy has it, or None. bf16 comes from ml_dtypes where that is there, else as uint16."""
+    """The element type as NumPy has it, or None. bf16 is uint16, where no argument has the type of ml_dtypes."""
     numpy = _numpy()
     if numpy is None:
         return None
@@ -76,7 +76,7 @@ class Kernel(Function):
       stream: for functions on GPUs, the address of the stream (`torch.cuda.current_stream().cuda_stream`).
 
     Rows `[?, D]` may come with more leading dimensions, such as `[B, S, D]`; results have them too. bf16 comes from
-    PyTorch, from ml_dtypes, or as uint16.
+    PyTorch, from ml_dtypes, or as uint16, and results of it are like the arguments.
 
     Raises: ArgumentError, DTypeError, ShapeError, RangeError, AliasError, which name the argument and both sides;
     UnsupportedError, OutOfMemoryError, LaunchError.

@@ -104,10 +104,19 @@ PyObject *Call::make(int number) {
   PyObject *sizes = PyTuple_New(rank);
   for (int i = 0; i < rank; ++i)
     PyTuple_SET_ITEM(sizes, i, PyLong_FromLongLong(shape[i]));
-  PyObject *both[] = {sizes, result.dtype};
-  PyObject *made = PyObject_Vectorcall(body.empty, both, 2, nullptr);
+  Reference type(findType(result));
+  PyObject *both[] = {sizes, type.get()};
+  PyObject *made = type ? PyObject_Vectorcall(body.empty, both, 2, nullptr) : nullptr;
   Py_DECREF(sizes);
   return made;
+}
+
+/// bf16 has the type that an argument has for it.
+PyObject *Call::findType(const Result &result) {
+  for (size_t i = 0; result.value.type.code == kDLBfloat && i < body.arguments.size(); ++i)
+    if (slots[i].hasOwnBrain)
+      return PyObject_GetAttrString(values[i], "dtype");
+  return Py_NewRef(result.dtype);
 }
 
 PyObject *Call::takeResults(PyObject *given) {

@@ -36,6 +36,8 @@ private:
   /// The results as a tuple: those of `out`, one, a tuple or a list, or new ones.
   PyObject *takeResults(PyObject *given);
   PyObject *make(int number);
+  /// The type of elements of a new array of NumPy.
+  PyObject *findType(const Result &result);
   /// The shape of a new array, and its rank; -1 with an exception.
   int findShape(const Result &result, int64_t *shape);
   bool runWithoutLock(const CallOptions &options, resid_status &status);

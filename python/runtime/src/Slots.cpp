@@ -145,6 +145,7 @@ bool Slot::takeAsIntegers(PyObject *object, bool isWritten) {
   PyErr_Fetch(&type, &error, &trace);
   capsule = maker == Maker::None ? PyObject_CallMethod(object, "view", "s", "uint16") : nullptr;
   if (capsule && takeBuffer(capsule, isWritten)) {
+    hasOwnBrain = true;
     Py_XDECREF(type);
     Py_XDECREF(error);
     Py_XDECREF(trace);

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Objects of Python as DLPack's tensors, without copies: NumPy's arrays by the buffer protocol, tensors of PyTorch by the
-// functions that its type lends, others by __dlpack__, and numbers. Not: what a function takes (Function.cpp).
+// Objects of Python as DLPack's tensors, without copies: NumPy's arrays by the buffer protocol, tensors of PyTorch by
+// the functions that its type lends, others by __dlpack__, and numbers. Not: what a function takes (Function.cpp).
 
 #ifndef RESID_PYTHON_SLOTS_H
 #define RESID_PYTHON_SLOTS_H
@@ -47,6 +47,8 @@ public:
   Maker maker = Maker::None;
   /// How many dimensions became the first one of `tensor`: 1 where none did.
   int leading = 1;
+  /// Whether the object has a type of its own for bf16, that of ml_dtypes.
+  bool hasOwnBrain = false;
   /// The shape that the object has.
   const int64_t *given = nullptr;
 
