@@ -273,6 +273,12 @@ def test_draws_and_describes(kernels):
     assert "add_rms" in dir(kernels) and "add_rms" in repr(kernels)
     with pytest.raises(AttributeError, match="expected one of the functions add_rms, but got 'add_rns'"):
         kernels.add_rns
+    assert vars(kernels)["add_rms"] is kernels["add_rms"] is kernels.add_rms
+
+
+def test_functions_may_have_the_names_of_methods(cache):
+    kernels = resid.compile(ADD_RMS.replace("@add_rms", "@report"))
+    assert "report.0" in kernels.report() and kernels["report"](*make_arguments(2))[0].shape == (2, 256)
 
 
 def test_answers_from_the_cache(cache, monkeypatch):

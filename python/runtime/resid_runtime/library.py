@@ -71,7 +71,8 @@ def _list_symbols(contents: bytes) -> list[str]:
 
 
 class Module:
-    """Compiled functions, as attributes: `module.name(...)`. Iterating gives the functions."""
+    """Compiled functions, as attributes: `module.name(...)`, or `module["name"](...)` where a method has that name.
+    Iterating gives the functions."""
 
     def __init__(self, path: str | os.PathLike[str], contents: bytes | None = None) -> None:
         self._path = pathlib.Path(path).resolve()
@@ -89,6 +90,9 @@ class Module:
         self._functions = {name: self._make(name, described.get(name)) for name in names}
         if not self._functions:
             raise errors.LoadError(f"{self._path}: expected functions of resid, but it has none")
+        # Python finds these without calling __getattr__, which takes as long as a small kernel.
+        self.__dict__.update({name: function for name, function in self._functions.items()
+                              if name not in self.__dict__ and not hasattr(type(self), name)})
 
     def _make(self, name: str, signature: Signature | None) -> Kernel:
         info = self._get_info(name)
@@ -109,9 +113,10 @@ class Module:
 
     def __getattr__(self, name: str) -> Kernel:
         functions = self.__dict__.get("_functions", {})
-        if name in functions:
-            return functions[name]
         raise AttributeError(f"expected one of the functions {', '.join(functions)}, but got '{name}'")
+
+    def __getitem__(self, name: str) -> Kernel:
+        return self._functions[name]
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._functions]
