@@ -97,8 +97,9 @@ static TimingScope nestTiming(const CompileOptions &options, StringRef name) {
   return options.timing ? options.timing->nest(name) : TimingScope();
 }
 
-/// Runs the passes that `build` adds. A module that no longer verifies is a mistake of the stage, not of the user.
-/// `upstreamMeans` is what an error of upstream's passes among them means to users; empty where it speaks for itself.
+/// Runs the passes that `build` adds. A module that no longer verifies is a mistake of the stage, not of the user,
+/// unless a constant has come to where the program may not have it. `upstreamMeans` is what an error of upstream's
+/// passes among them means to users; empty where it speaks for itself.
 static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOptions &options, StringRef name,
                                               CompileFailure reason, function_ref<void(OpPassManager &)> build,
                                               StringRef upstreamMeans = "") {
@@ -111,6 +112,8 @@ static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOpti
   bool hasFailed = failed(manager.run(module));
   TimingScope verification = scope.nest("verify");
   if (failed(verify(module))) {
+    if (hasOriginOutOfRange(module))
+      return CompileFailure::Program;
     module.emitError() << "the stage '" << name << "' left a program that does not verify";
     return CompileFailure::Internal;
   }

@@ -146,10 +146,14 @@ Part diagram::describeNorm(const NormParts &norm) {
   return {PartKind::Norm, title + (norm.zeroCenteredGamma ? " (1+γ)" : ""), names};
 }
 
-Part diagram::describeDropout(const APFloat &p, uint64_t site, Value originRow, Value originSite) {
+Part diagram::describeDropout(const APFloat &p, uint64_t site, const DropoutOrigin &origin) {
   std::string details = "site " + std::to_string(site);
-  if (originRow)
-    details += ", origin " + nameOf(originRow) + " " + nameOf(originSite);
+  if (origin.row)
+    details += ", origin " + nameOf(origin.row) + " " + nameOf(origin.site);
+  if (origin.col)
+    details += " " + nameOf(origin.col);
+  if (origin.local)
+    details += ", extent " + nameOf(origin.local) + " " + nameOf(origin.global);
   return {PartKind::Dropout, "dropout " + describeNumber(p), details};
 }
 

@@ -28,7 +28,7 @@ std::string describeNumber(const APFloat &number);
 
 Part describeNorm(const NormParts &norm);
 
-Part describeDropout(const APFloat &p, uint64_t site, Value originRow, Value originSite);
+Part describeDropout(const APFloat &p, uint64_t site, const DropoutOrigin &origin);
 
 /// The gate and the scale on the branch, or nothing.
 std::optional<Part> describeBranchScale(Value gate, const APFloat &scale);

@@ -81,8 +81,7 @@ SubLayer diagram::readSubLayer(BlockOp block) {
   layer.readsStream = isComputedFrom(output, body.getArgument(0)) || isComputedFrom(output, block.getX());
   append(layer.branch, readNormAt(block, NormPosition::AfterBranch));
   if (block.hasDropout())
-    layer.branch.push_back(
-        describeDropout(*block.getP(), *block.getSite(), block.getOriginRow(), block.getOriginSite()));
+    layer.branch.push_back(describeDropout(*block.getP(), *block.getSite(), getDropoutOrigin(block)));
   append(layer.branch, describeBranchScale(block.getGate(), block.getBranchScale()));
   layer.skipScale = describeSkipScale(block.getSkipScale());
   layer.afterAdd = readNormAt(block, NormPosition::AfterAdd);
@@ -131,8 +130,7 @@ SubLayer diagram::readSubLayer(AddOp add, Value stream, llvm::SetVector<Operatio
   if (bias)
     layer.branch.push_back({PartKind::Scale, "+ bias", nameOf(bias.getBias())});
   if (dropout)
-    layer.branch.push_back(
-        describeDropout(dropout.getP(), dropout.getSite(), dropout.getOriginRow(), dropout.getOriginSite()));
+    layer.branch.push_back(describeDropout(dropout.getP(), dropout.getSite(), getDropoutOrigin(dropout)));
   append(layer.branch, describeBranchScale(add.getGate(), add.getBranchScale()));
   layer.skipScale = describeSkipScale(add.getSkipScale());
   return layer;

@@ -114,9 +114,9 @@ template <typename OpTy> static LogicalResult verifyOperands(OpTy op) {
   if (std::optional<APFloat> scale = op.getScale();
       scale && failed(verifyScale(op, op.getArithmeticType(), *scale, "scale")))
     return failure(); // attention.C6, attention_grad.C6
-  DropoutClause dropout{op.getSeed(), op.getStep(), op.getOriginRow(), op.getOriginSite(), op.getP(), op.getSite()};
-  // attention.C9, attention.C10, attention.C11, attention.C12
-  // attention_grad.C9, attention_grad.C10, attention_grad.C11, attention_grad.C12
+  DropoutClause dropout{op.getSeed(), op.getStep(), getDropoutOrigin(op), op.getP(), op.getSite()};
+  // attention.C9, attention.C10, attention.C11, attention.C12, attention.C13
+  // attention_grad.C9, attention_grad.C10, attention_grad.C11, attention_grad.C12, attention_grad.C14
   return verifyDropoutClause(op, dropout, getScoreShape(op));
 }
 
@@ -143,7 +143,8 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Valu
   if (withStatistics)
     statistics.append(2, RankedTensorType::get(type.getShape().drop_back(), arithmetic));
   build(builder, state, type, statistics, q, k, v, mask, /*past=*/Value(), /*seed=*/Value(), /*step=*/Value(),
-        /*origin_row=*/Value(), /*origin_site=*/Value(), /*scale=*/FloatAttr(), causal, /*p=*/FloatAttr(),
+        /*origin_row=*/Value(), /*origin_site=*/Value(), /*origin_col=*/Value(), /*extent_local=*/Value(),
+        /*extent_global=*/Value(), /*scale=*/FloatAttr(), causal, /*p=*/FloatAttr(),
         /*site=*/IntegerAttr());
 }
 

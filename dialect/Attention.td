@@ -42,8 +42,8 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
       floats is added to the scores. In one of i1, true takes part.
     - `past`, optional: i64, how many keys were in the cache before this call. Then `k` and `v` are caches, which hold the
       keys of this call in the places from `past` on ([`resid.append`](append.md)).
-    - `seed`, `step`, `origin_row`, `origin_site`, with the attributes `p` and `site`, optional: as in
-      [`resid.dropout`](dropout.md).
+    - `seed`, `step`, `origin_row`, `origin_site`, `origin_col`, `extent_local`, `extent_global`, with the attributes
+      `p` and `site`, optional: as in [`resid.dropout`](dropout.md), whose table says what a shard of the heads gives.
     - `scale`: float attribute, by default 1/sqrt(size).
     - `causal`: unit attribute.
     - result: the shape of `q`. Its element type is that of `q` unless another is written (`-> tensor<…xf32>`).
@@ -66,10 +66,11 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     - `attention.C10`: `p` is in [0, 1], and `site` is in [0, 2^32).
     - `attention.C11`: `origin_row` and `origin_site` are given together, and only with a seed.
     - `attention.C12`: with a seed, the static sizes amount to at most 2^32 rows, batch·heads·queries, and 2^35 keys.
+    - `attention.C13`: `origin_col` and the extent hold to `dropout.C7`, `dropout.C8` and `dropout.C9`.
 
     **Not allowed.** A negative `past`, or more keys than the cache has places (`past + queries > keys`), is an error at
     run time, as are numbers of heads that do not divide. So is a row, site or step of dropout that is negative or
-    reaches 2^32.
+    reaches 2^32, and a column or an extent that `resid.dropout` does not allow.
 
     **Gradient.** With `p_j = exp(score_j - max)/sum`: `dp_j = dy·v_j` and `dscore_j = p_j·(dp_j - Σ p·dp)`, the sum
     over the keys. Then `dq = scale·Σ dscore_j·k_j` over the keys, and `dk_j = scale·Σ dscore_j·q` and
@@ -109,13 +110,15 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
   let arguments = (ins Resid_Rows:$q, Resid_Rows:$k, Resid_Rows:$v, // attention.C1
                        Optional<Resid_Mask>:$mask, Optional<I64>:$past, // attention.C1
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
+                       Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
                        OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<Resid_F64Attr>:$p,
                        OptionalAttr<Resid_I64Attr>:$site);
   // The statistics are both present (max, sum) or both absent.
   let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // attention.C1
   let assemblyFormat = [{
     $q `,` $k `,` $v (`mask` `(` $mask^ `)`)? (`past` `(` $past^ `)`)? (`dropout` `(` $seed^ `,` $step `)`)?
-    (`origin` `(` $origin_row^ `,` $origin_site `)`)? attr-dict `:`
+    (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
+    (`extent` `(` $extent_local^ `,` $extent_global `)`)? attr-dict `:`
     custom<AttentionTypes>(ref($mask), type($q), type($k), type($v), type($mask), type($result), type($statistics))
   }];
   let builders = [

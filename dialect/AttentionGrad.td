@@ -27,7 +27,8 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
     - `q`, `k`, `v`: those of the attention.
     - `statistics`: `max` and `sum`, as `resid.attention` gives them.
     - `mask`, optional: that of the attention.
-    - `seed`, `step`, `origin_row`, `origin_site`, with the attributes `p` and `site`, optional: those of the attention.
+    - `seed`, `step`, `origin_row`, `origin_site`, `origin_col`, `extent_local`, `extent_global`, with the attributes
+      `p` and `site`, optional: those of the attention.
     - `scale`, `causal`: those of the attention.
     - `dq`, `dk`, `dv`: the types of `q`, `k` and `v`.
 
@@ -49,9 +50,10 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
     - `attention_grad.C12`: with a seed, the static sizes amount to at most 2^32 rows, batch·heads·queries, and 2^35
       keys.
     - `attention_grad.C13`: `dq`, `dk` and `dv` have the types of `q`, `k` and `v`.
+    - `attention_grad.C14`: `origin_col` and the extent hold to `dropout.C7`, `dropout.C8` and `dropout.C9`.
 
     **Not allowed.** Numbers of heads that do not divide are an error at run time. So is a row, site or step of dropout
-    that is negative or reaches 2^32. Absent keys, their values, and queries without a present key have to be finite: a
+    that is negative or reaches 2^32, and a column or an extent that `resid.dropout` does not allow. Absent keys, their values, and queries without a present key have to be finite: a
     NaN or an infinity in them may make NaN of any element of dq, dk or dv.
 
     **Gradient.** None. A gradient is not differentiated again.
@@ -86,12 +88,14 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
   let arguments = (ins Resid_Rows:$dy, Resid_Rows:$q, Resid_Rows:$k, Resid_Rows:$v, Resid_Statistics:$max,
                        Resid_Statistics:$sum, Optional<Resid_Mask>:$mask, // attention_grad.C1
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
+                       Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
                        OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<Resid_F64Attr>:$p,
                        OptionalAttr<Resid_I64Attr>:$site);
   let results = (outs Resid_Rows:$dq, Resid_Rows:$dk, Resid_Rows:$dv); // attention_grad.C1
   let assemblyFormat = [{
     $dy `,` $q `,` $k `,` $v `statistics` `(` $max `,` $sum `)` (`mask` `(` $mask^ `)`)?
-    (`dropout` `(` $seed^ `,` $step `)`)? (`origin` `(` $origin_row^ `,` $origin_site `)`)? attr-dict `:`
+    (`dropout` `(` $seed^ `,` $step `)`)? (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
+    (`extent` `(` $extent_local^ `,` $extent_global `)`)? attr-dict `:`
     custom<AttentionGradTypes>(ref($mask), type($dy), type($q), type($k), type($v), type($max), type($sum), type($mask),
                                type($dq), type($dk), type($dv))
   }];

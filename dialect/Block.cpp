@@ -64,25 +64,12 @@ static LogicalResult verifyNorms(BlockOp op) {
   return success();
 }
 
-/// The dropout clause, which the generic form could state in part.
-static LogicalResult verifyDropout(BlockOp op) {
-  bool seed = op.hasDropout();
-  if (seed != static_cast<bool>(op.getStep()) || seed != op.getP().has_value() || seed != op.getSite().has_value())
-    return op.emitOpError("expected seed, step, p and site together but got some of them only"); // block.C7
-  if (failed(verifyOrigin(op, op.getOriginRow(), op.getOriginSite())))                           // block.C7
-    return failure();
-  if (op.getOriginRow() && !seed) // block.C7
-    return op.emitOpError("expected a dropout clause beside origin but got none");
-  if (!seed)
-    return success();
-  return failure(failed(verifyProbability(op, *op.getP())) || failed(verifySite(op, *op.getSite())) ||
-                 failed(verifyRandomPositions(op, op.getX().getType().getShape()))); // block.C7
-}
-
 LogicalResult BlockOp::verify() {
   RankedTensorType x = getX().getType();
   Type element = x.getElementType();
-  return failure(failed(verifyNorms(*this)) || failed(verifyDropout(*this)) ||
+  DropoutClause dropout{getSeed(), getStep(), getDropoutOrigin(*this), getP(), getSite()};
+  return failure(failed(verifyNorms(*this)) ||
+                 failed(verifyDropoutClause(*this, dropout, x.getShape())) ||             // block.C7, block.C13
                  failed(verifyGateShape(*this, x, getGate())) ||                          // block.C8
                  failed(verifyScale(*this, element, getSkipScale(), "skip_scale")) ||     // block.C8
                  failed(verifyScale(*this, element, getBranchScale(), "branch_scale")) || // block.C8

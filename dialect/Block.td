@@ -62,8 +62,8 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     - `norm(…)`: one clause per norm of the placement. For `peri` they are N₁, then N₂. The table below lists the
       parts of a clause.
     - `narrow_affine`: unit attribute, which holds for every norm of the block.
-    - `dropout(p, site n, seed %s, step %t, origin %row %site)`, optional: `resid.dropout` on the branch. Its origin
-      is optional too.
+    - `dropout(p, site n, seed %s, step %t, origin %row %site %col, extent %local %global)`, optional: `resid.dropout`
+      on the branch. Its origin, the column in it, and its extent are optional too.
     - `gate`, `skip_scale`, `branch_scale`, optional: as in `resid.add`.
     - the region: it has one argument, which is the branch's input, and one `resid.yield`, which is its output. It may
       read values from outside, for example weights, or what a cross-attention attends to.
@@ -100,6 +100,7 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
       a narrower type, widen it with `arith.extf` before.
     - `block.C12`: `groups` is given for group and for no other kind. It is of i64, and holds to `group_norm.C4`.
       Gamma then has rank 1, and `norm_rank` is left out.
+    - `block.C13`: the origin's column and the extent hold to `dropout.C7`, `dropout.C8` and `dropout.C9`.
 
     **Not allowed.** The clause `dropout` acts right before the add only: on the branch's output, or on the norm
     behind it. Write dropout inside of the branch, for example on attention weights, as a `resid.dropout` in the
@@ -123,10 +124,25 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
       }
       return %y : tensor<?x768xf32>
     }
+    // The same dropout for positions %first to %first + 128 of sequences of 512.
+    func.func @shard(%x: tensor<?x128x768xf32>, %seed: i64, %step: i64, %first: i64) -> tensor<?x128x768xf32> {
+      %zero = arith.constant 0 : i64
+      %local = arith.constant 128 : i64
+      %global = arith.constant 512 : i64
+      %y = resid.block none %x
+             dropout(0.1, site 3, seed %seed, step %step, origin %first %zero, extent %local %global)
+             : tensor<?x128x768xf32> {
+      ^bb0(%h: tensor<?x128x768xf32>):
+        %f = math.absf %h : tensor<?x128x768xf32>
+        resid.yield %f : tensor<?x128x768xf32>
+      }
+      return %y : tensor<?x128x768xf32>
+    }
     ```
   }];
   let arguments = (ins Resid_PlacementAttr:$placement, Resid_Rows:$x, Variadic<Resid_Tensor>:$norm_parameters,
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
+                       Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
                        Optional<Resid_Tensor>:$gate, Resid_NormArrayAttr:$norms, // block.C1
                        OptionalAttr<Resid_F64Attr>:$p, OptionalAttr<Resid_I64Attr>:$site,
                        DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,

@@ -15,11 +15,12 @@ struct Parameters {
   SmallVector<Type> types;
 };
 
-/// The dropout clause; `operands` are seed and step, then the origin where it is given.
+/// The dropout clause; `operands` are seed and step, then the origin and the extent where they are given.
 struct Dropout {
   FloatAttr p;
   IntegerAttr site;
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  bool hasOrigin = false, hasColumn = false, hasExtent = false;
 };
 } // namespace
 
@@ -90,7 +91,34 @@ static ParseResult parseNorm(OpAsmParser &parser, SmallVectorImpl<Attribute> &no
   return parser.parseRParen();
 }
 
-/// `(p, site n, seed %s, step %t (, origin %row %site)?)`
+/// `(, origin %row %site %col? (, extent %local %global)?)?`
+static ParseResult parseOrigin(OpAsmParser &parser, Dropout &dropout) {
+  auto parseOperands = [&](unsigned count) -> ParseResult {
+    for (unsigned i = 0; i < count; ++i)
+      if (parser.parseOperand(dropout.operands.emplace_back()))
+        return failure();
+    return success();
+  };
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  dropout.hasOrigin = true;
+  if (parser.parseKeyword("origin") || parseOperands(2))
+    return failure();
+  OpAsmParser::UnresolvedOperand column;
+  OptionalParseResult parsed = parser.parseOptionalOperand(column);
+  if (parsed.has_value()) {
+    if (failed(*parsed))
+      return failure();
+    dropout.hasColumn = true;
+    dropout.operands.push_back(column);
+  }
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  dropout.hasExtent = true;
+  return failure(parser.parseKeyword("extent") || parseOperands(2));
+}
+
+/// `(p, site n, seed %s, step %t (, origin %row %site %col? (, extent %local %global)?)?)`
 static ParseResult parseDropout(OpAsmParser &parser, Dropout &dropout) {
   double p;
   int64_t site;
@@ -99,9 +127,7 @@ static ParseResult parseDropout(OpAsmParser &parser, Dropout &dropout) {
       parser.parseOperand(dropout.operands.emplace_back()) || parser.parseComma() || parser.parseKeyword("step") ||
       parser.parseOperand(dropout.operands.emplace_back()))
     return failure();
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("origin") || parser.parseOperand(dropout.operands.emplace_back()) ||
-       parser.parseOperand(dropout.operands.emplace_back())))
+  if (parseOrigin(parser, dropout))
     return failure();
   dropout.p = parser.getBuilder().getF64FloatAttr(p);
   dropout.site = parser.getBuilder().getI64IntegerAttr(site);
@@ -147,9 +173,10 @@ ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
     state.addAttribute("site", dropout.site);
   }
   int32_t parameterCount = parameters.operands.size(), gateCount = gate.operands.size();
-  int32_t seedCount = !dropout.operands.empty(), originCount = dropout.operands.size() > 2;
-  state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr({1, parameterCount, seedCount, seedCount,
-                                                                          originCount, originCount, gateCount}));
+  int32_t seed = !dropout.operands.empty(), origin = dropout.hasOrigin, extent = dropout.hasExtent;
+  state.addAttribute("operandSegmentSizes",
+                     builder.getDenseI32ArrayAttr({1, parameterCount, seed, seed, origin, origin,
+                                                   int32_t(dropout.hasColumn), extent, extent, gateCount}));
   state.addTypes(type);
   return failure(parser.resolveOperand(x, type, state.operands) ||
                  parser.resolveOperands(parameters.operands, parameters.types, location, state.operands) ||
@@ -187,6 +214,10 @@ static void printDropout(OpAsmPrinter &printer, BlockOp op) {
           << op.getStep();
   if (op.getOriginRow())
     printer << ", origin " << op.getOriginRow() << " " << op.getOriginSite();
+  if (op.getOriginCol())
+    printer << " " << op.getOriginCol();
+  if (op.getExtentLocal())
+    printer << ", extent " << op.getExtentLocal() << " " << op.getExtentGlobal();
   printer << ")";
 }
 

@@ -29,8 +29,8 @@ static bool accumulatesProducts(Block &body, Value a, Value b, Value acc) {
   auto addition = sum.getDefiningOp<arith::AddFOp>();
   if (!addition)
     return false;
-  for (auto [old, term] : {std::pair(addition.getLhs(), addition.getRhs()),
-                           std::pair(addition.getRhs(), addition.getLhs())})
+  for (auto [old, term] :
+       {std::pair(addition.getLhs(), addition.getRhs()), std::pair(addition.getRhs(), addition.getLhs())})
     if (auto product = skipCasts(term).getDefiningOp<arith::MulFOp>())
       if (skipCasts(old) == acc && areFactors(product.getLhs(), product.getRhs()))
         return true;

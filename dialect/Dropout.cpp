@@ -4,6 +4,7 @@
 
 #include "dialect/ResidDialect.h"
 #include "dialect/Verification.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
 using namespace mlir;
@@ -20,9 +21,9 @@ double resid::getDropoutScale(int64_t threshold) {
 int64_t DropoutOp::getThreshold() { return getDropoutThreshold(getP().convertToDouble()); }
 
 void DropoutOp::build(OpBuilder &builder, OperationState &state, Value x, Value seed, Value step, double p,
-                      int64_t site, Value originRow, Value originSite) {
-  build(builder, state, x.getType(), x, seed, step, originRow, originSite, builder.getF64FloatAttr(p),
-        builder.getI64IntegerAttr(site));
+                      int64_t site, const DropoutOrigin &origin) {
+  build(builder, state, x.getType(), x, seed, step, origin.row, origin.site, origin.col, origin.local, origin.global,
+        builder.getF64FloatAttr(p), builder.getI64IntegerAttr(site));
 }
 
 LogicalResult DropoutOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
@@ -32,10 +33,32 @@ LogicalResult DropoutOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 }
 
 LogicalResult DropoutOp::verify() {
-  return failure(failed(verifyProbability(*this, getP())) ||                         // dropout.C3
-                 failed(verifySite(*this, getSite())) ||                             // dropout.C4
-                 failed(verifyOrigin(*this, getOriginRow(), getOriginSite())) ||     // dropout.C5
-                 failed(verifyRandomPositions(*this, getX().getType().getShape()))); // dropout.C6
+  ArrayRef<int64_t> shape = getX().getType().getShape();
+  return failure(failed(verifyProbability(*this, getP())) ||    // dropout.C3
+                 failed(verifySite(*this, getSite())) ||        // dropout.C4
+                 failed(verifyRandomPositions(*this, shape)) || // dropout.C6
+                 failed(verifyOrigin(*this, getDropoutOrigin(*this),
+                                     shape.back()))); // dropout.C5, dropout.C7, dropout.C8, dropout.C9
+}
+
+/// As verifyOrigin, of any op with a dropout.
+static LogicalResult verifyOriginOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<DropoutOp, AddNormOp, BlockOp>([](auto dropout) {
+        return verifyOrigin(dropout, getDropoutOrigin(dropout), dropout.getX().getType().getShape().back());
+      })
+      .Case<AttentionOp, AttentionGradOp>([](auto attention) {
+        return verifyOrigin(attention, getDropoutOrigin(attention), attention.getK().getType().getDimSize(2));
+      })
+      .Default(success());
+}
+
+bool resid::hasOriginOutOfRange(Operation *root) {
+  ScopedDiagnosticHandler quiet(root->getContext(), [](Diagnostic &) { return success(); });
+  auto visit = [](Operation *op) {
+    return failed(verifyOriginOf(op)) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return root->walk(visit).wasInterrupted();
 }
 
 OpFoldResult DropoutOp::fold(FoldAdaptor) {

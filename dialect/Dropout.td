@@ -19,7 +19,8 @@ def Resid_DropoutOp : Resid_Op<"dropout", [AttrSizedOperandSegments, InferTypeOp
     `row` counts the leading dimensions, flattened, and `col` counts along the last axis. `half` is 16 random bits from
     the generator Philox4x32-10, which makes eight of them per call:
     - The key is the seed: its low word, then its high word.
-    - The counter is `(col div 8, row + origin_row, site + origin_site, step)`.
+    - The counter is `((col + origin_col) div 8, row', site + origin_site, step)`. Without an extent, `row'` is
+      `row + origin_row`. With one it is `origin_row + (row div extent_local)·extent_global + row mod extent_local`.
     - Element `col mod 8` takes that 16-bit half of the four output words, low half first.
 
     **Operands and results.**
@@ -28,6 +29,9 @@ def Resid_DropoutOp : Resid_Op<"dropout", [AttrSizedOperandSegments, InferTypeOp
     - `step`: i64 in [0, 2^32), the training step.
     - `origin_row`, `origin_site`: optional i64, added to row and site. They serve shards of one batch, and layers in a
       loop.
+    - `origin_col`: optional i64, added to the column. It serves shards of the features, and is a multiple of 8.
+    - `extent_local`, `extent_global`: optional i64. Each `extent_local` rows of this tensor are neighbours in a group of
+      `extent_global` rows of the whole. They serve shards of the sequence or of the heads: see the example.
     - `p`: float attribute in [0, 1].
     - `site`: integer attribute. It says which of the program's dropouts this is.
     - result: the type of `x`.
@@ -40,9 +44,12 @@ def Resid_DropoutOp : Resid_Op<"dropout", [AttrSizedOperandSegments, InferTypeOp
     - `dropout.C4`: `site` is in [0, 2^32).
     - `dropout.C5`: `origin_row` and `origin_site` are given together.
     - `dropout.C6`: the static sizes amount to at most 2^32 rows and 2^35 columns, since counters are 32 bits wide.
+    - `dropout.C7`: `origin_col` is given only with `origin_row`. So is the extent, whose two numbers are given together.
+    - `dropout.C8`: a constant `origin_col` is a multiple of 8 and not negative, and at most 2^35 columns end behind it.
+    - `dropout.C9`: constant extents hold to `1 ≤ extent_local ≤ extent_global ≤ 2^32`.
 
-    **Not allowed.** A row, site or step that is negative or reaches 2^32 is an error at run time. There is no hidden
-    source of randomness. Equal operands and attributes give equal masks, whatever the threads, tiles, vector width or
+    **Not allowed.** A row, site or step that is negative or reaches 2^32 is an error at run time. So are numbers that
+    do not hold to `dropout.C8` and `dropout.C9` and are no constants. There is no hidden source of randomness. Equal operands and attributes give equal masks, whatever the threads, tiles, vector width or
     target.
 
     **Gradient.** `dx = dropout(dy)` with the same operands and attributes. The mask is computed again and never stored.
@@ -52,6 +59,15 @@ def Resid_DropoutOp : Resid_Op<"dropout", [AttrSizedOperandSegments, InferTypeOp
     their value, also for NaN and infinity. `T = 0` is the identity and folds away. `T = 65536` drops everything. It
     does not fold, since the program may still be compiled for inference.
 
+    **Shards.** A process that has a part of a tensor draws the part of the whole's mask that belongs to it:
+
+    | what is split | origin_row | origin_col | extent_local | extent_global |
+    |---|---|---|---|---|
+    | the batch | the first of its rows in the whole | | | |
+    | the sequence, of `[batch, sequence, D]` | the first of its positions | | its positions | all positions |
+    | the features | | the first of its features | | |
+    | the heads, of weights `[batch, heads, queries, keys]` | the first of its heads · queries | | its heads · queries | all heads · queries |
+
     **Example.**
     ```mlir
     func.func @dropout(%x: tensor<?x768xf32>, %seed: i64, %step: i64, %row: i64, %layer: i64) -> tensor<?x768xf32> {
@@ -59,17 +75,34 @@ def Resid_DropoutOp : Resid_Op<"dropout", [AttrSizedOperandSegments, InferTypeOp
       %b = resid.dropout %a seed(%seed, %step) origin(%row, %layer) {p = 0.1, site = 1} : tensor<?x768xf32>
       return %b : tensor<?x768xf32>
     }
+    // Positions %first to %first + 128 of sequences of 512.
+    func.func @sequence_shard(%x: tensor<?x128x768xf32>, %seed: i64, %step: i64, %first: i64) -> tensor<?x128x768xf32> {
+      %site = arith.constant 0 : i64
+      %local = arith.constant 128 : i64
+      %global = arith.constant 512 : i64
+      %y = resid.dropout %x seed(%seed, %step) origin(%first, %site) extent(%local, %global) {p = 0.1, site = 0}
+           : tensor<?x128x768xf32>
+      return %y : tensor<?x128x768xf32>
+    }
+    // Features %first to %first + 384, a multiple of 8.
+    func.func @feature_shard(%x: tensor<?x384xf32>, %seed: i64, %step: i64, %first: i64) -> tensor<?x384xf32> {
+      %zero = arith.constant 0 : i64
+      %y = resid.dropout %x seed(%seed, %step) origin(%zero, %zero, %first) {p = 0.1, site = 0} : tensor<?x384xf32>
+      return %y : tensor<?x384xf32>
+    }
     ```
   }];
   let arguments = (ins Resid_Rows:$x, I64:$seed, I64:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
+                       Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
                        Resid_F64Attr:$p, Resid_I64Attr:$site); // dropout.C1
   let results = (outs Resid_Rows:$result);               // dropout.C1
   let assemblyFormat = [{
-    $x `seed` `(` $seed `,` $step `)` (`origin` `(` $origin_row^ `,` $origin_site `)`)? attr-dict `:` type($x)
+    $x `seed` `(` $seed `,` $step `)` (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
+    (`extent` `(` $extent_local^ `,` $extent_global `)`)? attr-dict `:` type($x)
   }];
   let builders = [
     OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$seed, "::mlir::Value":$step, "double":$p, "int64_t":$site,
-                   CArg<"::mlir::Value", "{}">:$originRow, CArg<"::mlir::Value", "{}">:$originSite)>];
+                   CArg<"const ::mlir::resid::DropoutOrigin &", "{}">:$origin)>];
   let hasFolder = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -6,6 +6,7 @@
 #ifndef RESID_DIALECT_DROPOUTSCHEME_H
 #define RESID_DIALECT_DROPOUTSCHEME_H
 
+#include "mlir/IR/Value.h"
 #include <cstdint>
 
 namespace mlir::resid {
@@ -21,12 +22,37 @@ int64_t getDropoutThreshold(double p);
 /// since nothing is kept.
 double getDropoutScale(int64_t threshold);
 
+/// Columns whose numbers one call of the generator makes.
+constexpr int64_t dropoutColumnsPerCall = 8;
+
+/// The counters are words of 32 bits: rows, and calls for a row, are fewer than this many.
+constexpr int64_t dropoutWordLimit = int64_t(1) << 32;
+constexpr int64_t dropoutColumnLimit = dropoutWordLimit * dropoutColumnsPerCall;
+
+/// Where a tensor lies in the whole whose mask is drawn (i64, null where left out): what is added to row, site and
+/// column, and how many rows of the tensor stand for how many of the whole.
+struct DropoutOrigin {
+  Value row, site, col, local, global;
+};
+
+/// That of an op, or of an adaptor of one.
+template <typename OpTy> DropoutOrigin getDropoutOrigin(OpTy op) {
+  return {op.getOriginRow(), op.getOriginSite(), op.getOriginCol(), op.getExtentLocal(), op.getExtentGlobal()};
+}
+
+/// Whether a dropout in `root` has an origin or an extent that is a constant out of its range. Calls and folds bring
+/// constants to where the text had none: the program does not verify any more then, and no pass is to blame.
+bool hasOriginOutOfRange(Operation *root);
+
 /// Takes the dropout clause off an op that has one (resid.add_norm, resid.attention, resid.block).
 template <typename OpTy> void removeDropoutClause(OpTy op) {
   op.getSeedMutable().clear();
   op.getStepMutable().clear();
   op.getOriginRowMutable().clear();
   op.getOriginSiteMutable().clear();
+  op.getOriginColMutable().clear();
+  op.getExtentLocalMutable().clear();
+  op.getExtentGlobalMutable().clear();
   op.removePAttr();
   op.removeSiteAttr();
 }

@@ -53,8 +53,9 @@ void AddNormOp::build(OpBuilder &builder, OperationState &state, NormKind kind, 
   FloatAttr one = builder.getF64FloatAttr(1.0);
   build(builder, state, x.getType(), x.getType(), /*statistics=*/TypeRange(),
         NormKindAttr::get(builder.getContext(), kind), x, f, /*bias=*/Value(), /*seed=*/Value(), /*step=*/Value(),
-        /*origin_row=*/Value(), /*origin_site=*/Value(), /*gate=*/Value(), /*alpha=*/Value(), gamma, beta,
-        builder.getF64FloatAttr(epsilon), /*p=*/FloatAttr(), /*site=*/IntegerAttr(), /*skip_scale=*/one,
+        /*origin_row=*/Value(), /*origin_site=*/Value(), /*origin_col=*/Value(), /*extent_local=*/Value(),
+        /*extent_global=*/Value(), /*gate=*/Value(), /*alpha=*/Value(), gamma, beta, builder.getF64FloatAttr(epsilon),
+        /*p=*/FloatAttr(), /*site=*/IntegerAttr(), /*skip_scale=*/one,
         /*branch_scale=*/one, builder.getI64IntegerAttr(1), /*groups=*/IntegerAttr(),
         /*zero_centered_gamma=*/UnitAttr(), /*narrow_affine=*/UnitAttr());
 }
@@ -79,8 +80,8 @@ static LogicalResult verifyTypes(AddNormOp op) {
 
 /// The dropout clause and its attributes.
 static LogicalResult verifyDropout(AddNormOp op) {
-  DropoutClause clause{op.getSeed(), op.getStep(), op.getOriginRow(), op.getOriginSite(), op.getP(), op.getSite()};
-  // add_norm.C7, add_norm.C8, add_norm.C9, add_norm.C10, add_norm.C11
+  DropoutClause clause{op.getSeed(), op.getStep(), getDropoutOrigin(op), op.getP(), op.getSite()};
+  // add_norm.C7, add_norm.C8, add_norm.C9, add_norm.C10, add_norm.C11, add_norm.C23
   return verifyDropoutClause(op, clause, op.getX().getType().getShape());
 }
 

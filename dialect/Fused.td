@@ -18,7 +18,8 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     is left out:
     ```
     b          = add_bias f, bias
-    d          = dropout b seed(seed, step) origin(origin_row, origin_site) {p, site}
+    d          = dropout b seed(seed, step) origin(origin_row, origin_site, origin_col)
+                           extent(extent_local, extent_global) {p, site}
     sum        = add x, d gate(gate) {skip_scale, branch_scale}
     normalized = layer_norm | rms_norm | dyt | group_norm sum alpha(alpha) gamma(gamma) beta(beta) {epsilon, …}
     ```
@@ -29,7 +30,8 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     - `f`, the result of the branch: has the type of `x`.
     - `bias`, optional: `[D]`.
     - `gate`, optional, with `skip_scale` and `branch_scale`: as in `resid.add`.
-    - `seed`, `step`, `origin_row`, `origin_site`, with the attributes `p` and `site`: as in `resid.dropout`.
+    - `seed`, `step`, `origin_row`, `origin_site`, `origin_col`, `extent_local`, `extent_global`, with the attributes
+      `p` and `site`: as in `resid.dropout`.
     - `alpha` (for dyt), `gamma`, `beta`: as in the op of the norm.
     - `epsilon` (for layer, rms and group), `groups` (for group), `norm_rank`, `zero_centered_gamma`, `narrow_affine`:
       as in the op of the norm.
@@ -69,6 +71,7 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     - `add_norm.C21`: statistics are given all or not at all: three for layer and group, one for rms. dyt has none.
       Their type is f64 if `x` is f64, else f32.
     - `add_norm.C22`: `groups` is given for group and for no other kind. It holds to `group_norm.C4`.
+    - `add_norm.C23`: `origin_col` and the extent hold to `dropout.C7`, `dropout.C8` and `dropout.C9`.
 
     **Not allowed.** The order of the steps is fixed. Write a norm on the branch, or dropout after the add, with the
     single ops.
@@ -99,6 +102,7 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
   }];
   let arguments = (ins Resid_NormKindAttr:$kind, Resid_Rows:$x, Resid_Rows:$f, Optional<Resid_Tensor>:$bias,
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
+                       Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
                        Optional<Resid_Tensor>:$gate, Optional<Resid_Tensor>:$alpha, Optional<Resid_Tensor>:$gamma,
                        Optional<Resid_Tensor>:$beta, // add_norm.C1
                        OptionalAttr<Resid_F64Attr>:$epsilon, OptionalAttr<Resid_F64Attr>:$p,
@@ -109,8 +113,9 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
   let results = (outs Resid_Rows:$normalized, Resid_Rows:$sum, Variadic<Resid_Statistics>:$statistics); // add_norm.C1
   let assemblyFormat = [{
     custom<Keyword>($kind) $x `,` $f (`bias` `(` $bias^ `)`)? (`dropout` `(` $seed^ `,` $step `)`)?
-    (`origin` `(` $origin_row^ `,` $origin_site `)`)? (`gate` `(` $gate^ `)`)? (`alpha` `(` $alpha^ `)`)?
-    (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)? attr-dict `:`
+    (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
+    (`extent` `(` $extent_local^ `,` $extent_global `)`)? (`gate` `(` $gate^ `)`)?
+    (`alpha` `(` $alpha^ `)`)? (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)? attr-dict `:`
     custom<AddNormTypes>(ref($bias), ref($gate), ref($alpha), ref($gamma), ref($beta),
                          type($x), type($f), type($bias), type($gate), type($alpha), type($gamma), type($beta),
                          type($normalized), type($sum), type($statistics))

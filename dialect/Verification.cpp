@@ -4,6 +4,7 @@
 
 #include "dialect/Verification.h"
 #include "dialect/Shapes.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -143,15 +144,62 @@ LogicalResult resid::verifySite(Operation *op, int64_t site) {
   return op->emitOpError("expected site in [0, 4294967296) but got ") << site;
 }
 
-LogicalResult resid::verifyOrigin(Operation *op, Value row, Value site) {
-  if (static_cast<bool>(row) == static_cast<bool>(site))
+/// Two operands are given together, or none of them.
+static LogicalResult verifyTogether(Operation *op, std::pair<StringRef, Value> first,
+                                    std::pair<StringRef, Value> second) {
+  if (static_cast<bool>(first.second) == static_cast<bool>(second.second))
     return success();
-  return op->emitOpError("expected origin_row and origin_site together but got only ")
-         << (row ? "origin_row" : "origin_site");
+  return op->emitOpError("expected ") << first.first << " and " << second.first << " together but got only "
+                                      << (first.second ? first.first : second.first);
+}
+
+static std::optional<int64_t> getConstant(Value value) {
+  llvm::APInt constant;
+  if (!value || !matchPattern(value, m_ConstantInt(&constant)))
+    return std::nullopt;
+  return constant.getSExtValue();
+}
+
+/// What is known only when the program runs is checked there.
+static LogicalResult verifyOriginColumn(Operation *op, Value column, int64_t columns) {
+  std::optional<int64_t> first = getConstant(column);
+  if (!first)
+    return success();
+  if (*first % dropoutColumnsPerCall != 0)
+    return op->emitOpError("expected origin_col to be a multiple of ")
+           << dropoutColumnsPerCall << " but got " << *first;
+  int64_t last = dropoutColumnLimit - (ShapedType::isDynamic(columns) ? 0 : columns);
+  if (*first < 0 || *first > last)
+    return op->emitOpError("expected origin_col in [0, ") << last << "] but got " << *first;
+  return success();
+}
+
+static LogicalResult verifyExtent(Operation *op, Value local, Value global) {
+  std::optional<int64_t> part = getConstant(local), whole = getConstant(global);
+  if (part && *part < 1)
+    return op->emitOpError("expected extent_local of at least 1 but got ") << *part;
+  if (whole && (*whole < 1 || *whole > dropoutWordLimit))
+    return op->emitOpError("expected extent_global in [1, ") << dropoutWordLimit << "] but got " << *whole;
+  int64_t limit = whole.value_or(dropoutWordLimit);
+  if (part && *part > limit)
+    return op->emitOpError("expected extent_local of at most ")
+           << limit << (whole ? ", which is extent_global," : "") << " but got " << *part;
+  return success();
+}
+
+LogicalResult resid::verifyOrigin(Operation *op, const DropoutOrigin &origin, int64_t columns) {
+  if (failed(verifyTogether(op, {"origin_row", origin.row}, {"origin_site", origin.site})) ||
+      failed(verifyTogether(op, {"extent_local", origin.local}, {"extent_global", origin.global})))
+    return failure();
+  if (!origin.row && (origin.col || origin.local))
+    return op->emitOpError("expected origin_row and origin_site beside ")
+           << (origin.col ? "origin_col" : "an extent") << " but got none";
+  return failure(failed(verifyOriginColumn(op, origin.col, columns)) ||
+                 failed(verifyExtent(op, origin.local, origin.global)));
 }
 
 LogicalResult resid::verifyRandomPositions(Operation *op, ArrayRef<int64_t> shape) {
-  constexpr int64_t maximalRows = int64_t(1) << 32, maximalColumns = int64_t(1) << 35;
+  constexpr int64_t maximalRows = dropoutWordLimit, maximalColumns = dropoutColumnLimit;
   int64_t columns = shape.back();
   if (!ShapedType::isDynamic(columns) && columns > maximalColumns)
     return op->emitOpError("expected at most ") << maximalColumns << " columns under dropout but got " << columns;
@@ -175,14 +223,15 @@ LogicalResult resid::verifyDropoutClause(Operation *op, const DropoutClause &cla
         given.push_back(name);
     return diagnostic << llvm::join(given, " and ");
   }
-  if (failed(verifyOrigin(op, clause.originRow, clause.originSite)))
-    return failure();
-  if (clause.originRow && !seed)
-    return op->emitOpError("expected a dropout clause beside origin but got none");
+  const DropoutOrigin &origin = clause.origin;
+  bool hasOrigin = origin.row || origin.site || origin.col;
+  if (!seed && (hasOrigin || origin.local || origin.global))
+    return op->emitOpError("expected a dropout clause beside ")
+           << (hasOrigin ? "origin" : "an extent") << " but got none";
   if (!seed)
     return success();
   return failure(failed(verifyProbability(op, *clause.p)) || failed(verifySite(op, *clause.site)) ||
-                 failed(verifyRandomPositions(op, shape)));
+                 failed(verifyRandomPositions(op, shape)) || failed(verifyOrigin(op, origin, shape.back())));
 }
 
 LogicalResult resid::verifyPresence(Operation *op, NormKind kind, StringRef name, bool isExpected, bool isPresent) {

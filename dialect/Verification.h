@@ -6,6 +6,7 @@
 #ifndef RESID_DIALECT_VERIFICATION_H
 #define RESID_DIALECT_VERIFICATION_H
 
+#include "dialect/DropoutScheme.h"
 #include "dialect/NormKinds.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
@@ -48,8 +49,9 @@ LogicalResult verifyProbability(Operation *op, const llvm::APFloat &p);
 /// site is in [0, 2^32).
 LogicalResult verifySite(Operation *op, int64_t site);
 
-/// Both parts of the origin are given, or none.
-LogicalResult verifyOrigin(Operation *op, Value row, Value site);
+/// Row and site of the origin are given together, its column and the extent only beside them, and the extent as a
+/// whole. Constants among them are in range, beside so many columns of a row.
+LogicalResult verifyOrigin(Operation *op, const DropoutOrigin &origin, int64_t columns);
 
 /// The static sizes fit the 32-bit counters of the generator: 2^32 rows, and 2^32 groups of eight columns, which the
 /// last size counts.
@@ -57,7 +59,8 @@ LogicalResult verifyRandomPositions(Operation *op, ArrayRef<int64_t> shape);
 
 /// The dropout clause of an op, of which the generic form may state a part.
 struct DropoutClause {
-  Value seed, step, originRow, originSite;
+  Value seed, step;
+  DropoutOrigin origin;
   std::optional<llvm::APFloat> p;
   std::optional<uint64_t> site;
 };

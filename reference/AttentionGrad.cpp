@@ -134,8 +134,8 @@ Interpreter::Results Interpreter::attentionGrad(AttentionGradOp op) {
                               << describe(*statistic);
   if (op.getThreshold() != 0) {
     DropoutParameters parameters = getDropoutParameters(op.getP()->convertToDouble(), *op.getSite(), op.getSeed(),
-                                                        op.getStep(), op.getOriginRow(), op.getOriginSite());
-    FailureOr<DropoutMask> drawn = getDropoutMask(op, parameters, heads.getRowCount(), arithmetic);
+                                                        op.getStep(), getDropoutOrigin(op));
+    FailureOr<DropoutMask> drawn = getDropoutMask(op, parameters, heads.getRowCount(), heads.keys, arithmetic);
     if (failed(drawn))
       return failure();
     heads.dropout = *drawn;

@@ -39,7 +39,7 @@ FailureOr<Array> Interpreter::evaluateResidualOf(BlockOp op, FailureOr<Array> x,
     return failure();
   if (op.hasDropout()) {
     DropoutParameters parameters = getDropoutParameters(op.getP()->convertToDouble(), *op.getSite(), op.getSeed(),
-                                                        op.getStep(), op.getOriginRow(), op.getOriginSite());
+                                                        op.getStep(), getDropoutOrigin(op));
     f = handOnTaint(dropout(op, *f, parameters), *f);
     if (failed(f))
       return failure();

@@ -21,7 +21,9 @@ namespace mlir::resid::reference {
 /// What a dropout says besides its input.
 struct DropoutParameters {
   double p = 0.0;
-  int64_t seed = 0, step = 0, site = 0, originRow = 0, originSite = 0;
+  int64_t seed = 0, step = 0, site = 0;
+  /// The origin and the extent, which is that of a whole tensor where none is given.
+  int64_t row = 0, originSite = 0, col = 0, local = 1, global = 1;
 };
 
 class CompensatedSum;
@@ -55,12 +57,12 @@ private:
   FailureOr<Array> add(Operation *op, const Array &x, const Array &f, const Array &gate, double skipScale,
                        double branchScale, Type resultType);
   FailureOr<Array> addBias(Operation *op, const Array &f, const Array &bias);
-  /// The values of the operands, origin's null where absent, beside the attributes.
-  DropoutParameters getDropoutParameters(double p, uint64_t site, Value seed, Value step, Value originRow,
-                                         Value originSite) const;
-  /// The mask of so many rows, with a scale for `arithmetic`; counters that do not fit are diagnosed.
+  /// The values of the operands beside the attributes.
+  DropoutParameters getDropoutParameters(double p, uint64_t site, Value seed, Value step,
+                                         const DropoutOrigin &origin) const;
+  /// The mask of so many rows and columns, with a scale for `arithmetic`; counters that do not fit are diagnosed.
   FailureOr<DropoutMask> getDropoutMask(Operation *op, const DropoutParameters &parameters, int64_t rows,
-                                        FloatKind arithmetic) const;
+                                        int64_t columns, FloatKind arithmetic) const;
   FailureOr<Array> dropout(Operation *op, const Array &x, const DropoutParameters &parameters);
   Results norm(Operation *op, const Array &x, const NormParts &parts, TypeRange resultTypes);
   Results evaluateAddNorm(AddNormOp op);

@@ -114,13 +114,16 @@ static LogicalResult checkWord(Operation *op, StringRef what, int64_t value) {
   return op->emitOpError() << "expected a " << what << " from 0 to 4294967295 but got " << value;
 }
 
-DropoutParameters Interpreter::getDropoutParameters(double p, uint64_t site, Value seed, Value step, Value originRow,
-                                                    Value originSite) const {
+DropoutParameters Interpreter::getDropoutParameters(double p, uint64_t site, Value seed, Value step,
+                                                    const DropoutOrigin &origin) const {
   DropoutParameters parameters{p, get(seed).asInteger(), get(step).asInteger(), static_cast<int64_t>(site)};
-  if (originRow) {
-    parameters.originRow = get(originRow).asInteger();
-    parameters.originSite = get(originSite).asInteger();
-  }
+  for (auto [value, number] : {std::pair(origin.row, &parameters.row),
+                               {origin.site, &parameters.originSite},
+                               {origin.col, &parameters.col},
+                               {origin.local, &parameters.local},
+                               {origin.global, &parameters.global}})
+    if (value)
+      *number = get(value).asInteger();
   return parameters;
 }
 
@@ -129,24 +132,40 @@ static int64_t getThreshold(const DropoutParameters &parameters) {
   return static_cast<int64_t>(std::round(parameters.p * 65536.0));
 }
 
+/// The extent, and the columns from the origin's on.
+static LogicalResult checkShard(Operation *op, const DropoutParameters &parameters, int64_t columns) {
+  constexpr int64_t limit = int64_t(1) << 32;
+  if (parameters.local < 1 || parameters.local > parameters.global || parameters.global > limit)
+    return op->emitOpError() << "expected an extent with 1 <= local <= global <= " << limit << " but got "
+                             << parameters.local << " and " << parameters.global;
+  int64_t last = limit * DropoutMask::kColumns - columns;
+  if (parameters.col % DropoutMask::kColumns == 0 && parameters.col >= 0 && parameters.col <= last)
+    return success();
+  return op->emitOpError() << "expected a column of the origin that is a multiple of " << DropoutMask::kColumns
+                           << " from 0 to " << last << " but got " << parameters.col;
+}
+
 FailureOr<DropoutMask> Interpreter::getDropoutMask(Operation *op, const DropoutParameters &parameters, int64_t rows,
-                                                   FloatKind arithmetic) const {
-  int64_t site = parameters.site, lastRow = parameters.originRow;
-  if (llvm::AddOverflow(site, parameters.originSite, site) ||
-      llvm::AddOverflow(lastRow, std::max<int64_t>(rows - 1, 0), lastRow))
+                                                   int64_t columns, FloatKind arithmetic) const {
+  if (failed(checkShard(op, parameters, columns)))
+    return failure();
+  DropoutMask mask{};
+  mask.firstRow = parameters.row, mask.firstBlock = parameters.col / DropoutMask::kColumns;
+  mask.localRows = parameters.local, mask.globalRows = parameters.global;
+  int64_t site = parameters.site, last = std::max<int64_t>(rows - 1, 0), group = last / mask.localRows;
+  if (llvm::AddOverflow(site, parameters.originSite, site) || llvm::MulOverflow(group, mask.globalRows, group) ||
+      llvm::AddOverflow(group, last % mask.localRows, last) || llvm::AddOverflow(parameters.row, last, last))
     return op->emitOpError("expected row and site from 0 to 4294967295, but with the origin they overflow");
-  if (failed(checkWord(op, "row", parameters.originRow)) || failed(checkWord(op, "row", lastRow)) ||
+  if (failed(checkWord(op, "row", parameters.row)) || failed(checkWord(op, "row", last)) ||
       failed(checkWord(op, "site", site)) || failed(checkWord(op, "step", parameters.step)))
     return failure();
   int64_t threshold = getThreshold(parameters);
   double scale = threshold == 65536 ? 1.0 : round(arithmetic, 65536.0 / static_cast<double>(65536 - threshold));
   uint64_t seed = static_cast<uint64_t>(parameters.seed);
-  return DropoutMask{{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
-                     static_cast<uint32_t>(parameters.step),
-                     static_cast<uint32_t>(site),
-                     parameters.originRow,
-                     threshold,
-                     scale};
+  mask.seed = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  mask.step = static_cast<uint32_t>(parameters.step), mask.site = static_cast<uint32_t>(site);
+  mask.threshold = threshold, mask.scale = scale;
+  return mask;
 }
 
 FailureOr<Array> Interpreter::dropout(Operation *op, const Array &x, const DropoutParameters &parameters) {
@@ -154,7 +173,7 @@ FailureOr<Array> Interpreter::dropout(Operation *op, const Array &x, const Dropo
     return x;
   int64_t width = x.getShape().back(), rows = width ? x.size() / width : 0;
   FloatKind stored = x.floatKind(), arithmetic = getArithmeticKind(stored);
-  FailureOr<DropoutMask> mask = getDropoutMask(op, parameters, rows, arithmetic);
+  FailureOr<DropoutMask> mask = getDropoutMask(op, parameters, rows, width, arithmetic);
   if (failed(mask))
     return failure();
   Array result = Array::zeros(RankedTensorType::get(x.getShape(), x.getElementType()), x.getShape());
@@ -179,7 +198,7 @@ Interpreter::Results Interpreter::evaluateAddNorm(AddNormOp op) {
   if (succeeded(branch) && op.getSeed())
     branch = dropout(op, *branch,
                      getDropoutParameters(op.getP() ? op.getP()->convertToDouble() : 0.0, op.getSite().value_or(0),
-                                          op.getSeed(), op.getStep(), op.getOriginRow(), op.getOriginSite()));
+                                          op.getSeed(), op.getStep(), getDropoutOrigin(op)));
   if (failed(branch))
     return failure();
   FailureOr<Array> sum =
@@ -217,7 +236,7 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
       .Case([&](DropoutOp dropoutOp) {
         DropoutParameters parameters =
             getDropoutParameters(dropoutOp.getP().convertToDouble(), dropoutOp.getSite(), dropoutOp.getSeed(),
-                                 dropoutOp.getStep(), dropoutOp.getOriginRow(), dropoutOp.getOriginSite());
+                                 dropoutOp.getStep(), getDropoutOrigin(dropoutOp));
         return single(dropout(dropoutOp, get(dropoutOp.getX()), parameters));
       })
       .Case([&](AddNormOp addNorm) { return evaluateAddNorm(addNorm); })

@@ -77,12 +77,12 @@ static LogicalResult verifyMap(OpTy kernel, unsigned index, OpOperand *operand, 
 
 template <typename OpTy> static LogicalResult verifyDropoutOf(OpTy kernel) {
   size_t words = kernel.getDropout().size();
-  if (words == (kernel.getThreshold() ? 4 : 0) &&
-      kernel.getThreshold().has_value() == kernel.getKeptScale().has_value())
+  bool areComplete = kernel.getThreshold() ? words == 4 || words == 7 : words == 0;
+  if (areComplete && kernel.getThreshold().has_value() == kernel.getKeptScale().has_value())
     return success();
-  return kernel.emitOpError()
-         << "expected seed, step, row and site of a dropout beside its threshold and scale, but got " << words
-         << (words == 1 ? " number" : " numbers");
+  return kernel.emitOpError() << "expected seed, step, row and site of a dropout, and perhaps its first call and "
+                                 "extent, beside its threshold and scale, but got "
+                              << words << (words == 1 ? " number" : " numbers");
 }
 
 template <typename OpTy> static LogicalResult verifyMapCount(OpTy kernel, size_t operands) {

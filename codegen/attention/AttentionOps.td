@@ -28,7 +28,8 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
     q or k does not have is of size 1. For k and v, `head` counts their own heads; the number of heads of q is a
     multiple of theirs. In the mask's map a dimension may be the constant 0, which broadcasts.
 
-    `dropout` is seed, step, the row of the first query and the site, as words that fit the generator's counters. Weights
+    `dropout` is seed, step, the row of the first query and the site, as words that fit the generator's counters; in a
+    shard also what is added to the calls of a row, and the local and the global extent of rows (codegen/rows). Weights
     are kept where their random half is at least `threshold` (docs/dialect/dropout.md), and multiplied by `kept_scale`.
 
     The buffer of the result may be exactly that of q where their maps and types are the same. `scratch` is memory in

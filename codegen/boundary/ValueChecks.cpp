@@ -19,10 +19,21 @@ static constexpr unsigned kMostOperations = 64;
 /// Checks beyond have no number of their own in a status cell.
 static constexpr size_t kMostNumbers = 0x7fff;
 
+/// Whether an unsigned division cannot end the program: what it divides by is a positive number at least.
+static bool dividesByPositive(Operation *op) {
+  if (!isa<arith::DivUIOp, arith::RemUIOp>(op))
+    return false;
+  auto divisor = op->getOperand(1).getDefiningOp<arith::MaxSIOp>();
+  APInt least;
+  return divisor && matchPattern(divisor.getRhs(), m_ConstantInt(&least)) && least.isStrictlyPositive();
+}
+
 /// Entries are compiled for the baseline of the architecture, which computes f32 and f64 as every processor does;
 /// narrow floats would need conversions from a library there, and so would the remainder of floats.
 static bool isPlain(Operation *op) {
-  if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect()) || !isPure(op) || isa<arith::RemFOp>(op))
+  if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect()) || !isMemoryEffectFree(op) || isa<arith::RemFOp>(op))
+    return false;
+  if (!isSpeculatable(op) && !dividesByPositive(op))
     return false;
   auto isPlainType = [](Type type) { return type.isIntOrIndex() || type.isF32() || type.isF64(); };
   auto isNarrow = [](Type type) { return !type.isInteger() || type.getIntOrFloatBitWidth() <= 64; };

@@ -87,6 +87,8 @@ SmallVector<Value, 4> RowEmitter::counterOf(rows::RandomHalfOp half, Value call)
   Location loc = half.getLoc();
   Value row = state.mapping.lookup(half.getRow()), site = state.mapping.lookup(half.getSite()),
         step = state.mapping.lookup(half.getStep());
+  if (Value first = half.getOriginCall())
+    call = arith::AddIOp::create(builder, loc, call, state.mapping.lookup(first));
   SmallVector<Value, 4> counter;
   for (Value word : {call, row, site, step})
     counter.push_back(arith::TruncIOp::create(builder, loc, builder.getI32Type(), word));

@@ -54,7 +54,7 @@ protected:
   /// The operations of a branch at the builder's position, its terminator among them.
   virtual void emitBranch(Block &block) { emitBlock(block); }
 
-  /// The four words of the generator's counter for a call (i64) of eight columns.
+  /// The four words of the generator's counter for a call (i64) of eight columns, counted from the row's first.
   SmallVector<Value, 4> counterOf(rows::RandomHalfOp half, Value call);
   Value getRowPointer(Value row) const { return state.pointers.lookup(row); }
 

@@ -82,20 +82,26 @@ template <typename OpTy> static OperandMaps getMaps(OpTy op) {
   return maps;
 }
 
-/// Seed, step, first row and site; nothing where no weight is dropped.
+/// Seed, step, first row and site, in a shard also the first call of a row and the extent; nothing where no weight is
+/// dropped.
 template <typename OpTy>
 static SmallVector<Value> lowerDropout(ImplicitLocOpBuilder &builder, OpTy op, typename OpTy::Adaptor adaptor,
-                                       ArrayRef<OpFoldResult> queries) {
+                                       ArrayRef<OpFoldResult> queries, OpFoldResult keys) {
   if (op.getThreshold() == 0)
     return {};
-  DropoutSite site{adaptor.getSeed(),
-                   adaptor.getStep(),
-                   adaptor.getOriginRow(),
-                   adaptor.getOriginSite(),
-                   static_cast<int64_t>(*op.getSite()),
+  DropoutSite site{adaptor.getSeed(), adaptor.getStep(), getDropoutOrigin(adaptor), static_cast<int64_t>(*op.getSite()),
                    op.getThreshold()};
-  DropoutWords words = lowerDropoutWords(builder, site, queries.drop_back());
-  return {site.seed, site.step, words.row, words.site};
+  SmallVector<OpFoldResult> scores(queries.drop_back());
+  scores.push_back(keys);
+  DropoutWords words = lowerDropoutWords(builder, site, scores);
+  SmallVector<Value> all = {site.seed, site.step, words.row, words.site};
+  if (!words.call && !words.local)
+    return all;
+  auto createI64 = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, value, 64); };
+  all.push_back(words.call ? words.call : createI64(0));
+  all.push_back(words.local ? words.local : createI64(1));
+  all.push_back(words.global ? words.global : createI64(1));
+  return all;
 }
 
 namespace {
@@ -108,7 +114,7 @@ struct LowerAttention : OpConversionPattern<AttentionOp> {
     Value past = adaptor.getPast();
     if (past)
       past = requirePlaces(builder, "attention", past, toI64(builder, queries[kKeys]), toI64(builder, keys[kKeys]));
-    SmallVector<Value> dropout = lowerDropout(builder, op, adaptor, queries);
+    SmallVector<Value> dropout = lowerDropout(builder, op, adaptor, queries, keys[kKeys]);
     int64_t threshold = op.getThreshold();
     SmallVector<Value> inits;
     for (Type type : op->getResultTypes()) {
@@ -137,7 +143,7 @@ struct LowerAttentionGrad : OpConversionPattern<AttentionGradOp> {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     SmallVector<OpFoldResult> queries = getSizes(builder, adaptor.getQ()), keys = getSizes(builder, adaptor.getK());
     requireHeads(builder, queries[kHeads], keys[kHeads]);
-    SmallVector<Value> dropout = lowerDropout(builder, op, adaptor, queries);
+    SmallVector<Value> dropout = lowerDropout(builder, op, adaptor, queries, keys[kKeys]);
     SmallVector<Value> inits;
     for (Value like : {adaptor.getQ(), adaptor.getK(), adaptor.getV()})
       inits.push_back(tensor::EmptyOp::create(builder, getSizes(builder, like), getElementTypeOrSelf(like.getType())));

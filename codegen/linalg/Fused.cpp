@@ -15,12 +15,8 @@ static Value lowerBranch(ImplicitLocOpBuilder &builder, AddNormOp op, AddNormOp:
     branch = lowerAddBias(builder, branch, adaptor.getBias());
   if (!adaptor.getSeed())
     return branch;
-  DropoutSite site{adaptor.getSeed(),
-                   adaptor.getStep(),
-                   adaptor.getOriginRow(),
-                   adaptor.getOriginSite(),
-                   static_cast<int64_t>(op.getSite().value_or(0)),
-                   getDropoutThreshold(op.getP()->convertToDouble())};
+  DropoutSite site{adaptor.getSeed(), adaptor.getStep(), getDropoutOrigin(adaptor),
+                   static_cast<int64_t>(op.getSite().value_or(0)), getDropoutThreshold(op.getP()->convertToDouble())};
   return lowerDropout(builder, branch, site);
 }
 

@@ -46,20 +46,22 @@ Value lowerAdd(ImplicitLocOpBuilder &builder, Value x, Value f, Value gate, cons
 /// f + b along the feature axis.
 Value lowerAddBias(ImplicitLocOpBuilder &builder, Value f, Value bias);
 
-/// A dropout site: what its mask depends on. The origins may be null.
+/// A dropout site: what its mask depends on.
 struct DropoutSite {
-  Value seed, step, originRow, originSite;
+  Value seed, step;
+  DropoutOrigin origin;
   int64_t site;
   int64_t threshold;
 };
 Value lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutSite &site);
 
-/// What the counters of a site have in common beside the step: its first row and its site (i64).
+/// What the counters of a site have in common beside the step (i64): its first row and its site; where they are given,
+/// the call of the first column, and the extent.
 struct DropoutWords {
-  Value row, site;
+  Value row, site, call, local, global;
 };
-/// Requires that they, the step, and as many rows as `leading` sizes amount to, fit into the counters.
-DropoutWords lowerDropoutWords(ImplicitLocOpBuilder &builder, const DropoutSite &site, ArrayRef<OpFoldResult> leading);
+/// Requires that they, the step, and as many rows and columns as `sizes` amount to, fit into the counters.
+DropoutWords lowerDropoutWords(ImplicitLocOpBuilder &builder, const DropoutSite &site, ArrayRef<OpFoldResult> sizes);
 
 /// The normalised value of `norm.x`, then the statistics of its kind where `withStatistics`.
 SmallVector<Value> lowerNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,

@@ -290,15 +290,27 @@ Value KernelBuilder::evaluate(Value scalar, Operation *op, AffineMap domain, Pla
   return clone->getResult(cast<OpResult>(scalar).getResultNumber());
 }
 
-Value KernelBuilder::createRandomHalf(RandomHalvesOp halves, Place &place) {
-  std::pair<Value, AffineMap> key(halves.getOriginRow(), AffineMap());
-  Value &row = rowMemo[key];
-  if (!row) {
-    Value index = arith::IndexCastOp::create(*place.row, place.row->getI64Type(), kernel.getBody().getArgument(0));
-    row = arith::AddIOp::create(*place.row, index, halves.getOriginRow());
+/// The row's word in the counters of a site. Sites without an extent share it where their origins agree.
+Value KernelBuilder::createRandomRow(RandomHalvesOp halves, Place &place) {
+  Value local = halves.getExtentLocal(), global = halves.getExtentGlobal();
+  Value key = local ? Value(halves.getResult()) : Value(halves.getOriginRow());
+  Value &row = rowMemo[{key, AffineMap()}];
+  if (row)
+    return row;
+  ImplicitLocOpBuilder &builder = *place.row;
+  Value index = arith::IndexCastOp::create(builder, builder.getI64Type(), kernel.getBody().getArgument(0));
+  if (local) {
+    Value group = arith::DivUIOp::create(builder, index, local);
+    index = arith::AddIOp::create(builder, arith::MulIOp::create(builder, group, global),
+                                  arith::RemUIOp::create(builder, index, local));
   }
+  return row = arith::AddIOp::create(builder, index, halves.getOriginRow());
+}
+
+Value KernelBuilder::createRandomHalf(RandomHalvesOp halves, Place &place) {
   return RandomHalfOp::create(*place.column, place.column->getI32Type(), place.columnIndex, halves.getSeed(),
-                              halves.getStep(), row, halves.getSite());
+                              halves.getStep(), createRandomRow(halves, place), halves.getSite(),
+                              halves.getOriginCall());
 }
 
 Value KernelBuilder::loadInput(unsigned input, Place &place) {

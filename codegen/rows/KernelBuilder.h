@@ -46,6 +46,7 @@ private:
   Value getElement(const Access &access, Place &place);
   Value computeElement(const Access &access, Place &place);
   Value evaluate(Value scalar, Operation *generic, AffineMap domain, Place &place);
+  Value createRandomRow(RandomHalvesOp halves, Place &place);
   Value createRandomHalf(RandomHalvesOp halves, Place &place);
   Value loadInput(unsigned input, Place &place);
   Value getRow(RowPlace row);

@@ -68,6 +68,8 @@ LogicalResult RandomHalvesOp::verify() {
   if (static_cast<size_t>(type.getNumDynamicDims()) != getDims().size())
     return emitOpError("expected one size per dynamic dimension of the result, ")
            << type.getNumDynamicDims() << ", but got " << getDims().size();
+  if (!getExtentLocal() != !getExtentGlobal())
+    return emitOpError("expected a local and a global extent or none, but got only one");
   return success();
 }
 

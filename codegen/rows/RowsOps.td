@@ -118,19 +118,22 @@ def Rows_RowSumsOp : Rows_Op<"row_sums", [Pure, DeclareOpInterfaceMethods<Rows_S
   let assemblyFormat = "$tensors attr-dict `:` functional-type($tensors, $sums)";
 }
 
-def Rows_RandomHalvesOp : Rows_Op<"random_halves", [Pure]> {
+def Rows_RandomHalvesOp : Rows_Op<"random_halves", [Pure, AttrSizedOperandSegments]> {
   let summary = "the 16-bit random numbers of a dropout site, one per element";
   let description = [{
     Element (row, col), rows flattened, is half col mod 8 (low half of a word first) of
-    Philox4x32-10(key = seed, counter = (col div 8, row + origin_row, site, step)), in [0, 65536). `site` already holds the
-    site's origin. `dims` are the sizes of the dynamic dimensions of the result, in order. Never a buffer: every kernel
-    that uses the numbers makes them anew.
+    Philox4x32-10(key = seed, counter = (col div 8 + origin_call, row + origin_row, site, step)), in [0, 65536). `site`
+    already holds the site's origin. With an extent, (row div extent_local)·extent_global + row mod extent_local stands
+    for row. `dims` are the sizes of the dynamic dimensions of the result, in order. Never a buffer: every kernel that
+    uses the numbers makes them anew.
   }];
-  let arguments = (ins I64:$seed, I64:$step, I64:$origin_row, I64:$site, Variadic<Index>:$dims);
+  let arguments = (ins I64:$seed, I64:$step, I64:$origin_row, I64:$site, Optional<I64>:$origin_call,
+                       Optional<I64>:$extent_local, Optional<I64>:$extent_global, Variadic<Index>:$dims);
   let results = (outs RankedTensorOf<[I32]>:$result);
   let hasVerifier = 1;
   let assemblyFormat = [{
-    `seed` $seed `step` $step `origin_row` $origin_row `site` $site `dims` `(` $dims `)` attr-dict `:` type($result)
+    `seed` $seed `step` $step `origin_row` $origin_row `site` $site (`origin_call` $origin_call^)?
+    (`extent` $extent_local^ $extent_global)? `dims` `(` $dims `)` attr-dict `:` type($result)
   }];
 }
 
@@ -275,13 +278,20 @@ def Rows_AccumulateOp : Rows_Op<"accumulate", [MemoryEffects<[MemRead, MemWrite]
 def Rows_RandomHalfOp : Rows_Op<"random_half", [Pure]> {
   let summary = "the 16-bit random number of a column, in [0, 65536)";
   let description = [{
-    Inside a phase. Half column mod 8 of Philox4x32-10(key = seed, counter = (column div 8, row, site, step)); the low 32
-    bits of row, site and step count. The emitter makes one generator call per eight columns.
+    Inside a phase. Half column mod 8 of Philox4x32-10(key = seed, counter = (column div 8 + origin_call, row, site,
+    step)); the low 32 bits of the counter's words count. `origin_call` is the same for all columns. The emitter makes one
+    generator call per eight columns.
   }];
-  let arguments = (ins Index:$column, I64:$seed, I64:$step, I64:$row, I64:$site);
+  let arguments = (ins Index:$column, I64:$seed, I64:$step, I64:$row, I64:$site, Optional<I64>:$origin_call);
   let results = (outs I32:$result);
   let hasVerifier = 1;
-  let assemblyFormat = "$column `seed` $seed `step` $step `row` $row `site` $site attr-dict";
+  let assemblyFormat = [{
+    $column `seed` $seed `step` $step `row` $row `site` $site (`origin_call` $origin_call^)? attr-dict
+  }];
+  let extraClassDeclaration = [{
+    /// All that the numbers of a row depend on beside the column.
+    ::mlir::ValueRange getRowWords() { return getOperands().drop_front(); }
+  }];
 }
 
 def Rows_YieldOp : Rows_Op<"yield", [Pure, Terminator, ParentOneOf<["KernelOp", "PhaseOp"]>]> {

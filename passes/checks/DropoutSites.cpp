@@ -78,7 +78,10 @@ template <typename OpTy> static std::optional<SiteUse> readSite(OpTy op, uint64_
                  LinearValue::of(op.getSeed()),
                  LinearValue::of(op.getStep()),
                  LinearValue::of(op.getOriginRow()),
-                 site};
+                 site,
+                 LinearValue::of(op.getOriginCol()),
+                 LinearValue::of(op.getExtentLocal()),
+                 LinearValue::of(op.getExtentGlobal())};
 }
 
 std::optional<SiteUse> SiteUse::of(Operation *op) {
@@ -99,11 +102,15 @@ static std::optional<LinearValue> seeFrom(func::CallOp call, const LinearValue &
 }
 
 std::optional<SiteUse> SiteUse::seenFrom(func::CallOp call) const {
-  auto newSeed = seeFrom(call, seed), newStep = seeFrom(call, step), newRow = seeFrom(call, row),
-       newSite = seeFrom(call, site);
-  if (!newSeed || !newStep || !newRow || !newSite)
-    return std::nullopt;
-  return SiteUse{dropout, statedSite, call, *newSeed, *newStep, *newRow, *newSite};
+  SiteUse seen = *this;
+  seen.place = call;
+  for (LinearValue *value : {&seen.seed, &seen.step, &seen.row, &seen.site, &seen.col, &seen.local, &seen.global}) {
+    std::optional<LinearValue> known = seeFrom(call, *value);
+    if (!known)
+      return std::nullopt;
+    *value = *known;
+  }
+  return seen;
 }
 
 /// Whether `value` depends on what `loop` gives each iteration.
@@ -116,7 +123,7 @@ static bool varies(const LinearValue &value, LoopLikeOpInterface loop) {
 }
 
 bool SiteUse::variesIn(LoopLikeOpInterface loop) const {
-  return llvm::any_of(ArrayRef{seed, step, row, site}, [&](const LinearValue &value) { return varies(value, loop); });
+  return varies(site, loop) || llvm::any_of(getRest(), [&](const LinearValue &value) { return varies(value, loop); });
 }
 
 scf::ForOp resid::getCountingLoop(const SiteUse &use) {
@@ -128,9 +135,8 @@ scf::ForOp resid::getCountingLoop(const SiteUse &use) {
 bool resid::meetInLoop(const SiteUse &left, const SiteUse &right) {
   scf::ForOp loop = getCountingLoop(left);
   if (!loop || left.site.base != right.site.base || left.site.factor != right.site.factor ||
-      !(left.seed == right.seed) || !(left.step == right.step) || !(left.row == right.row) ||
-      llvm::any_of(ArrayRef{left.seed, left.step, left.row},
-                   [&](const LinearValue &value) { return varies(value, loop); }))
+      left.getRest() != right.getRest() ||
+      llvm::any_of(left.getRest(), [&](const LinearValue &value) { return varies(value, loop); }))
     return false;
   std::optional<int64_t> step = getConstant(loop.getStep());
   uint64_t advance = step ? llvm::AbsoluteValue(multiply(left.site.factor, *step)) : 0;

@@ -35,7 +35,7 @@ struct SiteUse {
   uint64_t statedSite;
   /// The dropout, or the call that leads to it.
   Operation *place;
-  LinearValue seed, step, row, site;
+  LinearValue seed, step, row, site, col, local, global;
 
   /// That of `op`; nothing where it draws no mask, also where its p rounds to 0 or to 1.
   static std::optional<SiteUse> of(Operation *op);
@@ -43,9 +43,9 @@ struct SiteUse {
   /// knows how it differs between calls.
   std::optional<SiteUse> seenFrom(func::CallOp call) const;
   /// Whether both draw the same mask, wherever they stand.
-  bool isSameMask(const SiteUse &other) const {
-    return seed == other.seed && step == other.step && row == other.row && site == other.site;
-  }
+  bool isSameMask(const SiteUse &other) const { return site == other.site && getRest() == other.getRest(); }
+  /// All that the mask depends on but the site.
+  std::array<LinearValue, 6> getRest() const { return {seed, step, row, col, local, global}; }
   /// Whether the mask may differ between the iterations of `loop`, which is around the place.
   bool variesIn(LoopLikeOpInterface loop) const;
 };

@@ -37,9 +37,9 @@ def CheckStream : Pass<"resid-check-stream", "::mlir::ModuleOp"> {
     **A norm on the skip path.** In x' = N(x) + f(x) the skip path is normalised, and the branch reads the stream
     without the norm. Silent where the branch reads N(x) (post-norm, `post_shifted`).
 
-    **One mask twice.** Two dropouts, those of `resid.attention` among them, have the same site, seed, step and origin,
-    also across functions that are called. Or one dropout has the same mask in every iteration of a loop. Sites and
-    origins are followed through sums and products with constants. For example, the origin's site may be `%i`, and the
+    **One mask twice.** Two dropouts, those of `resid.attention` among them, have the same site, seed, step, origin and
+    extent, also across functions that are called. Or one dropout has the same mask in every iteration of a loop. They
+    are followed through sums and products with constants. For example, the origin's site may be `%i`, and the
     sites 0 and 1 may stand in one body. Then site 1 of one iteration is site 0 of the next. Silent in branches of which
     only one runs, where p rounds to 0 or 1, and where a value is computed in another way.
     ```mlir

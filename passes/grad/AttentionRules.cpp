@@ -46,6 +46,7 @@ struct AttentionRule : GradientOpInterface::ExternalModel<AttentionRule, Attenti
         builder, TypeRange{q.getType(), k.getType(), v.getType()}, dy, read(q), read(k), read(v),
         read(attention.getMax()), read(attention.getSum()), read(attention.getMask()), read(attention.getSeed()),
         read(attention.getStep()), read(attention.getOriginRow()), read(attention.getOriginSite()),
+        read(attention.getOriginCol()), read(attention.getExtentLocal()), read(attention.getExtentGlobal()),
         attention.getScaleAttr(), attention.getCausalAttr(), attention.getPAttr(), attention.getSiteAttr());
     for (auto [operand, gradient] :
          {std::pair(q, backward.getDq()), std::pair(k, backward.getDk()), std::pair(v, backward.getDv())})

@@ -216,7 +216,7 @@ Value AttentionLinalg::drop(Value weights) {
   if (!op.hasDropout())
     return weights;
   return DropoutOp::create(b, weights, op.getSeed(), op.getStep(), op.getP()->convertToDouble(), *op.getSite(),
-                           op.getOriginRow(), op.getOriginSite());
+                           getDropoutOrigin(op));
 }
 
 SmallVector<AffineMap> AttentionLinalg::getRowMaps(ValueRange inputs) {

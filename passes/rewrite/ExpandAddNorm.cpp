@@ -22,9 +22,11 @@ static Value createSum(OpBuilder &builder, AddNormOp op) {
   Value branch = op.getF();
   if (op.getBias())
     branch = AddBiasOp::create(builder, loc, branch.getType(), branch, op.getBias());
-  if (op.hasDropout())
-    branch = DropoutOp::create(builder, loc, branch.getType(), branch, op.getSeed(), op.getStep(), op.getOriginRow(),
-                               op.getOriginSite(), op.getPAttr(), op.getSiteAttr());
+  if (op.hasDropout()) {
+    DropoutOrigin origin = getDropoutOrigin(op);
+    branch = DropoutOp::create(builder, loc, branch.getType(), branch, op.getSeed(), op.getStep(), origin.row,
+                               origin.site, origin.col, origin.local, origin.global, op.getPAttr(), op.getSiteAttr());
+  }
   return AddOp::create(builder, loc, op.getSum().getType(), op.getX(), branch, op.getGate(), op.getSkipScaleAttr(),
                        op.getBranchScaleAttr());
 }

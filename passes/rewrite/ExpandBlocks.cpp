@@ -40,9 +40,11 @@ static Value inlineBranch(PatternRewriter &rewriter, BlockOp op, Value input) {
 /// a·stream + branch_scale·(gate ⊙ dropout(branch))
 static Value addBranch(OpBuilder &builder, BlockOp op, Value stream, Value branch) {
   Location loc = op.getLoc();
-  if (op.hasDropout())
-    branch = DropoutOp::create(builder, loc, branch.getType(), branch, op.getSeed(), op.getStep(), op.getOriginRow(),
-                               op.getOriginSite(), op.getPAttr(), op.getSiteAttr());
+  if (op.hasDropout()) {
+    DropoutOrigin origin = getDropoutOrigin(op);
+    branch = DropoutOp::create(builder, loc, branch.getType(), branch, op.getSeed(), op.getStep(), origin.row,
+                               origin.site, origin.col, origin.local, origin.global, op.getPAttr(), op.getSiteAttr());
+  }
   return AddOp::create(builder, loc, stream.getType(), stream, branch, op.getGate(), op.getSkipScaleAttr(),
                        op.getBranchScaleAttr());
 }

@@ -58,13 +58,13 @@ static BlockOp createBlock(RewriterBase &rewriter, const SubLayer &layer, Value 
   NormClauses norms = getNormClauses(rewriter, layer, placement);
   AddOp add = layer.add;
   DropoutOp dropout = layer.dropout;
-  return BlockOp::create(rewriter, add.getLoc(), add.getType(), PlacementAttr::get(rewriter.getContext(), placement),
-                         stream, norms.parameters, dropout ? dropout.getSeed() : Value(),
-                         dropout ? dropout.getStep() : Value(), dropout ? dropout.getOriginRow() : Value(),
-                         dropout ? dropout.getOriginSite() : Value(), add.getGate(),
-                         rewriter.getArrayAttr(norms.attributes), dropout ? dropout.getPAttr() : FloatAttr(),
-                         dropout ? dropout.getSiteAttr() : IntegerAttr(), add.getSkipScaleAttr(),
-                         add.getBranchScaleAttr(), norms.narrowAffine ? rewriter.getUnitAttr() : UnitAttr());
+  DropoutOrigin origin = dropout ? getDropoutOrigin(dropout) : DropoutOrigin();
+  return BlockOp::create(
+      rewriter, add.getLoc(), add.getType(), PlacementAttr::get(rewriter.getContext(), placement), stream,
+      norms.parameters, dropout ? dropout.getSeed() : Value(), dropout ? dropout.getStep() : Value(), origin.row,
+      origin.site, origin.col, origin.local, origin.global, add.getGate(), rewriter.getArrayAttr(norms.attributes),
+      dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(),
+      add.getSkipScaleAttr(), add.getBranchScaleAttr(), norms.narrowAffine ? rewriter.getUnitAttr() : UnitAttr());
 }
 
 /// Moves the branch into the region of `block`, where its input becomes the region's argument.

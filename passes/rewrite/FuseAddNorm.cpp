@@ -42,17 +42,18 @@ static AddNormOp createAddNorm(OpBuilder &builder, AddNormChain &chain) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(chain.place);
   DropoutOp dropout = chain.dropout;
+  DropoutOrigin origin = dropout ? getDropoutOrigin(dropout) : DropoutOrigin();
   const NormParts &parts = chain.parts;
   auto unit = [&](bool set) { return set ? builder.getUnitAttr() : UnitAttr(); };
-  return AddNormOp::create(
-      builder, getFusedLocation(chain), chain.norm->getResult(0).getType(), chain.add.getType(),
-      TypeRange(chain.norm->getResultTypes()).drop_front(), NormKindAttr::get(builder.getContext(), parts.kind),
-      chain.skip, chain.branch, chain.bias ? chain.bias.getBias() : Value(), dropout ? dropout.getSeed() : Value(),
-      dropout ? dropout.getStep() : Value(), dropout ? dropout.getOriginRow() : Value(),
-      dropout ? dropout.getOriginSite() : Value(), chain.add.getGate(), parts.alpha, parts.gamma, parts.beta,
-      parts.epsilon, dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(),
-      chain.add.getSkipScaleAttr(), chain.add.getBranchScaleAttr(), parts.normRank, parts.groups,
-      unit(parts.zeroCenteredGamma), unit(parts.narrowAffine));
+  return AddNormOp::create(builder, getFusedLocation(chain), chain.norm->getResult(0).getType(), chain.add.getType(),
+                           TypeRange(chain.norm->getResultTypes()).drop_front(),
+                           NormKindAttr::get(builder.getContext(), parts.kind), chain.skip, chain.branch,
+                           chain.bias ? chain.bias.getBias() : Value(), dropout ? dropout.getSeed() : Value(),
+                           dropout ? dropout.getStep() : Value(), origin.row, origin.site, origin.col, origin.local,
+                           origin.global, chain.add.getGate(), parts.alpha, parts.gamma, parts.beta, parts.epsilon,
+                           dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(),
+                           chain.add.getSkipScaleAttr(), chain.add.getBranchScaleAttr(), parts.normRank, parts.groups,
+                           unit(parts.zeroCenteredGamma), unit(parts.narrowAffine));
 }
 
 namespace {

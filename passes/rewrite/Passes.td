@@ -72,7 +72,7 @@ def FormBlocks : Pass<"resid-form-blocks"> {
     - A part of the branch lies in another block of the program than the add.
     - A value of the branch is read outside of it. Examples are a norm that two branches share, parallel branches, and
       an auxiliary head.
-    - A value of the branch is read by a gate, a norm's parameter, or the seed, step or origin of the dropout.
+    - A value of the branch is read by a gate, a norm's parameter, or the seed, step, origin or extent of the dropout.
     - The branch reads both the stream and the norm of it. Or the norm after the branch reads another type than it
       makes.
     - The statistics of one of the norms are read.
@@ -138,8 +138,8 @@ def FuseAddNorm : Pass<"resid-fuse-add-norm"> {
     %n, %s = resid.add_norm layer %x, %f bias(%bias) dropout(%seed, %step) gamma(%g)
         {epsilon = 1.0e-5, p = 0.1, site = 3} : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
     ```
-    - The fused op takes over the gate, the scales, the dropout's origin, a wider sum, a narrower normalised result, and
-      the statistics.
+    - The fused op takes over the gate, the scales, the dropout's origin and extent, a wider sum, a narrower normalised
+      result, and the statistics.
     - Other readers of the sum read the second result.
     - In a plain `resid.add` (no gate, both scales 1) bias and dropout may stand on either operand, since x + f = f + x
       in every bit. The branch becomes the second operand of `resid.add_norm`.
@@ -209,8 +209,8 @@ def RotatePreNorm : Pass<"resid-rotate-pre-norm"> {
 
     This pass makes the iteration `[B + N] f`. The first `N f` is peeled off before the loop, and the last `B +` after
     it. The loop carries two values: the stream before the add, and the branch. `B +` then works for the iteration
-    before, so it uses what that iteration used: its site and origin, its gate, scales and bias, and slices of stacked
-    parameters at that iteration's counter.
+    before, so it uses what that iteration used: its site, origin and extent, its gate, scales and bias, and slices of
+    stacked parameters at that iteration's counter.
 
     Before and after:
     ```mlir
@@ -290,8 +290,8 @@ def Inference : Pass<"resid-inference"> {
     %s = resid.add %x, %f : tensor<?x768xf32>
     ```
 
-    Fires on every dropout, whatever its `p`, also for p = 1. Function signatures stay as they are: seed, step and
-    origin remain arguments, which nothing reads any more.
+    Fires on every dropout, whatever its `p`, also for p = 1. Function signatures stay as they are: seed, step, origin
+    and extent remain arguments, which nothing reads any more.
 
     Effect on rounding: the rounding of the dropout's result disappears with it.
   }];

@@ -254,7 +254,10 @@ bool Matcher::matchOperands() {
   return matchOperand(add.getGate(), "the gate") &&
          (!dropout || (matchOperand(dropout.getSeed(), "the seed") && matchOperand(dropout.getStep(), "the step") &&
                        matchOperand(dropout.getOriginRow(), "the origin's row") &&
-                       matchOperand(dropout.getOriginSite(), "the origin's site")));
+                       matchOperand(dropout.getOriginSite(), "the origin's site") &&
+                       matchOperand(dropout.getOriginCol(), "the origin's column") &&
+                       matchOperand(dropout.getExtentLocal(), "the local extent") &&
+                       matchOperand(dropout.getExtentGlobal(), "the global extent")));
 }
 
 /// Values of the branch stay inside. The norm before it may be asked for its sizes, which are the stream's.

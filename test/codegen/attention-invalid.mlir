@@ -49,7 +49,7 @@ func.func @inits(%q: tensor<1x2x3x16xf32>, %m: tensor<1x2x3xf32>) -> tensor<1x2x
 #heads = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
 #keys = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
 func.func @dropout(%q: tensor<1x2x3x16xf32>, %seed: i64) -> tensor<1x2x3x16xf32> {
-  // expected-error@+1 {{expected seed, step, row and site of a dropout beside its threshold and scale, but got 1 number}}
+  // expected-error@+1 {{expected seed, step, row and site of a dropout, and perhaps its first call and extent, beside its threshold and scale, but got 1 number}}
   %y = attention.kernel q(%q : tensor<1x2x3x16xf32>) k(%q : tensor<1x2x3x16xf32>) v(%q : tensor<1x2x3x16xf32>) dropout(%seed)
       outs(%q : tensor<1x2x3x16xf32>) attributes {indexing_maps = [#heads, #keys, #keys, #heads], scale = 1.0 : f64, threshold = 6554 : i64} -> tensor<1x2x3x16xf32>
   return %y : tensor<1x2x3x16xf32>

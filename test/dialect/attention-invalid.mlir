@@ -236,7 +236,7 @@ func.func @attention.C11_origin_without_dropout(%q: tensor<1x2x3x4xf32>, %i: i64
 
 func.func @attention.C11_half_an_origin(%q: tensor<1x2x3x4xf32>, %i: i64) {
   // expected-error @+1 {{expected origin_row and origin_site together but got only origin_row}}
-  %y = "resid.attention"(%q, %q, %q, %i, %i, %i) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 1, 1, 0>, p = 0.5, site = 0}
+  %y = "resid.attention"(%q, %q, %q, %i, %i, %i) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0>, p = 0.5, site = 0}
        : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, i64, i64, i64) -> tensor<1x2x3x4xf32>
   return
 }
@@ -256,5 +256,15 @@ func.func @attention.C12_keys(%q: tensor<1x1x1x1xf16>, %k: tensor<1x1x3435973836
   // expected-error @+1 {{expected at most 34359738368 columns under dropout but got 34359738369}}
   %y = resid.attention %q, %k, %k dropout(%i, %i) {p = 0.5, site = 0}
        : tensor<1x1x1x1xf16>, tensor<1x1x34359738369x1xf16>, tensor<1x1x34359738369x1xf16>
+  return
+}
+
+// -----
+
+func.func @attention.C13_extent(%q: tensor<1x2x3x4xf32>, %i: i64) {
+  %c = arith.constant -1 : i64
+  // expected-error @+1 {{expected extent_local of at least 1 but got -1}}
+  %y = resid.attention %q, %q, %q dropout(%i, %i) origin(%i, %i) extent(%c, %i) {p = 0.5, site = 0}
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
   return
 }

@@ -96,3 +96,24 @@ func.func @group(%x: tensor<2x8xf32>, %g: tensor<8xf32>) -> tensor<2x8xf32> {
   }
   return %y : tensor<2x8xf32>
 }
+
+// A dropout of a shard, with a column and an extent, with each alone.
+// CHECK-LABEL: func.func @shards(
+func.func @shards(%x: tensor<2x4x8xf32>, %s: i64, %t: i64, %c: i64, %l: i64, %g: i64) -> tensor<2x4x8xf32> {
+  // CHECK-NEXT: resid.block none %arg0 dropout(5.000000e-01, site 0, seed %arg1, step %arg2, origin %arg1 %arg2 %arg3, extent %arg4 %arg5) : tensor<2x4x8xf32> {
+  %y = resid.block none %x dropout(0.5, site 0, seed %s, step %t, origin %s %t %c, extent %l %g) : tensor<2x4x8xf32> {
+  ^bb0(%h: tensor<2x4x8xf32>):
+    resid.yield %h : tensor<2x4x8xf32>
+  }
+  // CHECK: resid.block none %{{.*}} dropout(5.000000e-01, site 0, seed %arg1, step %arg2, origin %arg1 %arg2, extent %arg4 %arg5) : tensor<2x4x8xf32> {
+  %z = resid.block none %y dropout(0.5, site 0, seed %s, step %t, origin %s %t, extent %l %g) : tensor<2x4x8xf32> {
+  ^bb0(%h: tensor<2x4x8xf32>):
+    resid.yield %h : tensor<2x4x8xf32>
+  }
+  // CHECK: resid.block none %{{.*}} dropout(5.000000e-01, site 0, seed %arg1, step %arg2, origin %arg1 %arg2 %arg3) : tensor<2x4x8xf32> {
+  %w = resid.block none %z dropout(0.5, site 0, seed %s, step %t, origin %s %t %c) : tensor<2x4x8xf32> {
+  ^bb0(%h: tensor<2x4x8xf32>):
+    resid.yield %h : tensor<2x4x8xf32>
+  }
+  return %w : tensor<2x4x8xf32>
+}

@@ -102,7 +102,7 @@ func.func @one_used_statistic(%x: tensor<4x8xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: func.func @fused_dropout_threshold_0
 // CHECK-NEXT: %normalized, %sum = resid.add_norm layer %arg0, %arg1 bias(%arg2) gate(%arg3) gamma(%arg4) {epsilon = 1.000000e-05 : f64, skip_scale = 2.000000e+00 : f64} : tensor<4x8xf32>, tensor<8xf32>, tensor<8xbf16>, tensor<8xf16>
 func.func @fused_dropout_threshold_0(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %b: tensor<8xf32>, %w: tensor<8xbf16>, %g: tensor<8xf16>, %s: i64) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
-  %n, %sum = resid.add_norm layer %x, %f bias(%b) dropout(%s, %s) origin(%s, %s) gate(%w) gamma(%g) {epsilon = 1.0e-5, p = 0.0, site = 3, skip_scale = 2.0} : tensor<4x8xf32>, tensor<8xf32>, tensor<8xbf16>, tensor<8xf16>
+  %n, %sum = resid.add_norm layer %x, %f bias(%b) dropout(%s, %s) origin(%s, %s, %s) extent(%s, %s) gate(%w) gamma(%g) {epsilon = 1.0e-5, p = 0.0, site = 3, skip_scale = 2.0} : tensor<4x8xf32>, tensor<8xf32>, tensor<8xbf16>, tensor<8xf16>
   return %n, %sum : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
@@ -132,7 +132,7 @@ func.func @fused_gate_of_minus_1(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %a: t
 // CHECK-LABEL: func.func @attention_drops_nothing
 // CHECK-NEXT: resid.attention %arg0, %arg0, %arg0 {causal} : tensor<1x2x3x4xf32>
 func.func @attention_drops_nothing(%q: tensor<1x2x3x4xf32>, %s: i64) -> tensor<1x2x3x4xf32> {
-  %y = resid.attention %q, %q, %q dropout(%s, %s) origin(%s, %s) {causal, p = 0.000001, site = 3} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  %y = resid.attention %q, %q, %q dropout(%s, %s) origin(%s, %s, %s) extent(%s, %s) {causal, p = 0.000001, site = 3} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
   return %y : tensor<1x2x3x4xf32>
 }
 

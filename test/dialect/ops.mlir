@@ -51,6 +51,12 @@ func.func @dropout(%x: tensor<2x?x8xf16>, %seed: i64, %step: i64, %row: i64, %si
   %0 = resid.dropout %x seed(%seed, %step) {p = 0.0, site = 4294967295} : tensor<2x?x8xf16>
   // CHECK: resid.dropout %arg0 seed(%arg1, %arg2) origin(%arg3, %arg4) {p = 1.000000e+00 : f64, site = 1 : i64} : tensor<2x?x8xf16>
   %1 = resid.dropout %x seed(%seed, %step) origin(%row, %site) {p = 1.0, site = 1} : tensor<2x?x8xf16>
+  // CHECK: resid.dropout %arg0 seed(%arg1, %arg2) origin(%arg3, %arg4, %arg1) {p = 5.000000e-01 : f64, site = 1 : i64} : tensor<2x?x8xf16>
+  %2 = resid.dropout %x seed(%seed, %step) origin(%row, %site, %seed) {p = 0.5, site = 1} : tensor<2x?x8xf16>
+  // CHECK: resid.dropout %arg0 seed(%arg1, %arg2) origin(%arg3, %arg4) extent(%arg1, %arg2) {p = 5.000000e-01 : f64, site = 1 : i64} : tensor<2x?x8xf16>
+  %3 = resid.dropout %x seed(%seed, %step) origin(%row, %site) extent(%seed, %step) {p = 0.5, site = 1} : tensor<2x?x8xf16>
+  // CHECK: resid.dropout %arg0 seed(%arg1, %arg2) origin(%arg3, %arg4, %arg3) extent(%arg1, %arg2) {p = 5.000000e-01 : f64, site = 1 : i64} : tensor<2x?x8xf16>
+  %4 = resid.dropout %x seed(%seed, %step) origin(%row, %site, %row) extent(%seed, %step) {p = 0.5, site = 1} : tensor<2x?x8xf16>
   return
 }
 
@@ -101,6 +107,8 @@ func.func @add_norm(%x: tensor<?x8xbf16>, %f: tensor<?x8xbf16>, %bias: tensor<8x
     {epsilon = 1.0e-5, p = 0.5, site = 7, skip_scale = 0.5, branch_scale = 2.0, zero_centered_gamma, narrow_affine}
     : tensor<?x8xbf16>, tensor<8xbf16>, tensor<?x1xf32>, tensor<8xf32>, tensor<8xf32>
     -> tensor<?x8xbf16>, tensor<?x8xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  // CHECK: resid.add_norm rms %arg0, %arg1 dropout(%arg3, %arg4) origin(%arg3, %arg4, %arg4) extent(%arg4, %arg3) gamma(%arg6) {epsilon = 1.000000e-05 : f64, p = 5.000000e-01 : f64, site = 7 : i64} : tensor<?x8xbf16>, tensor<8xf32>{{$}}
+  %3:2 = resid.add_norm rms %x, %f dropout(%seed, %step) origin(%seed, %step, %step) extent(%step, %seed) gamma(%g) {epsilon = 1.0e-5, p = 0.5, site = 7} : tensor<?x8xbf16>, tensor<8xf32>
   // CHECK: resid.add_norm dyt %arg0, %arg1 alpha(%arg8) : tensor<?x8xbf16>, tensor<f32> -> tensor<?x8xf32>, tensor<?x8xf32>
   %2:2 = resid.add_norm dyt %x, %f alpha(%a) : tensor<?x8xbf16>, tensor<f32> -> tensor<?x8xf32>, tensor<?x8xf32>
   return
@@ -125,8 +133,8 @@ func.func @attention(%q: tensor<2x8x?x64xbf16>, %k: tensor<2x2x?x64xbf16>, %v: t
   // CHECK: resid.attention %arg0, %arg1, %arg2 dropout(%arg6, %arg6) {p = 1.000000e-01 : f64, site = 3 : i64} : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>{{$}}
   %4 = resid.attention %q, %k, %v dropout(%past, %past) {p = 0.1, site = 3}
        : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>
-  // CHECK: resid.attention %arg0, %arg1, %arg2 mask(%arg3) past(%arg6) dropout(%arg6, %arg6) origin(%arg6, %arg6) {causal, p = 1.000000e+00 : f64, scale = 1.250000e-01 : f64, site = 0 : i64} : tensor<2x8x?x64xbf16>
-  %5 = resid.attention %q, %k, %v mask(%bools) past(%past) dropout(%past, %past) origin(%past, %past) {causal, p = 1.0, scale = 0.125, site = 0}
+  // CHECK: resid.attention %arg0, %arg1, %arg2 mask(%arg3) past(%arg6) dropout(%arg6, %arg6) origin(%arg6, %arg6, %arg6) extent(%arg6, %arg6) {causal, p = 1.000000e+00 : f64, scale = 1.250000e-01 : f64, site = 0 : i64} : tensor<2x8x?x64xbf16>
+  %5 = resid.attention %q, %k, %v mask(%bools) past(%past) dropout(%past, %past) origin(%past, %past, %past) extent(%past, %past) {causal, p = 1.0, scale = 0.125, site = 0}
        : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<?x1x1x?xi1>
   return
 }
@@ -238,8 +246,8 @@ func.func @attention_grads(%dy: tensor<2x8x?x64xf16>, %q: tensor<2x8x?x64xbf16>,
   // CHECK: %dq, %dk, %dv = resid.attention_grad %arg0, %arg1, %arg2, %arg3 statistics(%arg4, %arg4) {causal, scale = 1.250000e-01 : f64} : tensor<2x8x?x64xf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>{{$}}
   %0:3 = resid.attention_grad %dy, %q, %k, %v statistics(%max, %max) {causal, scale = 0.125}
        : tensor<2x8x?x64xf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>
-  // CHECK: resid.attention_grad %arg0, %arg1, %arg2, %arg3 statistics(%arg5, %arg5) mask(%arg6) dropout(%arg7, %arg7) origin(%arg7, %arg7) {p = 1.000000e-01 : f64, site = 3 : i64} : tensor<2x8x?x64xf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<f64>{{$}}
-  %1:3 = resid.attention_grad %dy, %q, %k, %v statistics(%wide, %wide) mask(%mask) dropout(%i, %i) origin(%i, %i) {p = 0.1, site = 3}
+  // CHECK: resid.attention_grad %arg0, %arg1, %arg2, %arg3 statistics(%arg5, %arg5) mask(%arg6) dropout(%arg7, %arg7) origin(%arg7, %arg7) extent(%arg7, %arg7) {p = 1.000000e-01 : f64, site = 3 : i64} : tensor<2x8x?x64xf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<f64>{{$}}
+  %1:3 = resid.attention_grad %dy, %q, %k, %v statistics(%wide, %wide) mask(%mask) dropout(%i, %i) origin(%i, %i) extent(%i, %i) {p = 0.1, site = 3}
        : tensor<2x8x?x64xf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xf32>, tensor<f64>
   return
 }

@@ -21,12 +21,18 @@ func.func @different_masks(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %seed: i64,
   %d = resid.dropout %x seed(%seed, %next) {p = 0.1, site = 3} : tensor<4x8xf32>
   %e = resid.dropout %x seed(%seed, %step) origin(%other, %c1) {p = 0.1, site = 2} : tensor<4x8xf32>
   %h = resid.dropout %x seed(%seed, %step) origin(%c1, %other) {p = 0.1, site = 3} : tensor<4x8xf32>
+  %i = resid.dropout %x seed(%seed, %step) origin(%c1, %other, %seed) {p = 0.1, site = 3} : tensor<4x8xf32>
+  %j = resid.dropout %x seed(%seed, %step) origin(%c1, %other) extent(%seed, %step) {p = 0.1, site = 3} : tensor<4x8xf32>
+  %k = resid.dropout %x seed(%seed, %step) origin(%c1, %other) extent(%seed, %next) {p = 0.1, site = 3} : tensor<4x8xf32>
   %s = arith.addf %a, %b : tensor<4x8xf32>
   %t = arith.addf %c, %d : tensor<4x8xf32>
   %u = arith.addf %e, %h : tensor<4x8xf32>
   %v = arith.addf %s, %t : tensor<4x8xf32>
   %w = arith.addf %u, %v : tensor<4x8xf32>
-  return %w : tensor<4x8xf32>
+  %y = arith.addf %i, %j : tensor<4x8xf32>
+  %z = arith.addf %k, %w : tensor<4x8xf32>
+  %sum = arith.addf %y, %z : tensor<4x8xf32>
+  return %sum : tensor<4x8xf32>
 }
 
 // The same computation written twice is one; p = 0 and p = 1 draw nothing; of two branches one runs.
@@ -47,6 +53,21 @@ func.func @no_second_mask(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %which: i1, 
   %v = arith.addf %s, %t : tensor<4x8xf32>
   %w = arith.addf %e, %v : tensor<4x8xf32>
   return %w : tensor<4x8xf32>
+}
+
+// -----
+
+// Two dropouts of one shard; a column of 0 is none.
+func.func @one_shard(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %seed: i64, %step: i64, %row: i64, %all: i64)
+    -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %c0 = arith.constant 0 : i64
+  %c2 = arith.constant 2 : i64
+  // expected-note @+1 {{the first use is here}}
+  %a = resid.dropout %f seed(%seed, %step) origin(%row, %c0, %c0) extent(%c2, %all) {p = 0.1, site = 3} : tensor<4x8xf32>
+  // expected-warning @+2 {{dropout site 3 is used a second time in one forward pass: both masks are the same}}
+  // expected-note @+1 {{mend: give each dropout a site of its own, or another origin}}
+  %b = resid.dropout %x seed(%seed, %step) origin(%row, %c0) extent(%c2, %all) {p = 0.1, site = 3} : tensor<4x8xf32>
+  return %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
 // -----

@@ -71,11 +71,11 @@ func.func @open_heads(%q: tensor<1x?x3x4xf32>, %k: tensor<1x?x3x4xf32>) -> tenso
 // CHECK-LABEL: func.func @dropped(
 // CHECK: math.exp
 // CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[W:.*]] : tensor<1x2x3x3xf32>) outs({{.*}} : tensor<1x2x3xf32>)
-// CHECK: %[[D:.*]] = resid.dropout %[[W]] seed(%{{.*}}, %{{.*}}) origin(%{{.*}}, %{{.*}}) {p = 1.000000e-01 : f64, site = 3 : i64} : tensor<1x2x3x3xf32>
+// CHECK: %[[D:.*]] = resid.dropout %[[W]] seed(%{{.*}}, %{{.*}}) origin(%[[T:.*]], %[[T]], %[[T]]) extent(%[[T]], %[[U:.*]]) {p = 1.000000e-01 : f64, site = 3 : i64} : tensor<1x2x3x3xf32>
 // CHECK: linalg.generic {{.*}} ins(%[[D]], %{{.*}} : tensor<1x2x3x3xf32>, tensor<1x2x3x4xbf16>)
 // CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[SUM]] :
 func.func @dropped(%q: tensor<1x2x3x4xbf16>, %seed: i64, %step: i64) -> tensor<1x2x3x4xbf16> {
-  %y = resid.attention %q, %q, %q dropout(%seed, %step) origin(%step, %step) {p = 0.1, site = 3}
+  %y = resid.attention %q, %q, %q dropout(%seed, %step) origin(%step, %step, %step) extent(%step, %seed) {p = 0.1, site = 3}
        : tensor<1x2x3x4xbf16>, tensor<1x2x3x4xbf16>, tensor<1x2x3x4xbf16>
   return %y : tensor<1x2x3x4xbf16>
 }

@@ -9,18 +9,18 @@
 // INFERENCE-NOT: resid.dropout
 
 // CHECK-LABEL: func.func @post(
-// CHECK-SAME: %[[X:[^:]*]]: tensor<?x8xf32>, %[[G:[^:]*]]: tensor<8xf32>, %[[B:[^:]*]]: tensor<8xf32>, %[[W:[^:]*]]: tensor<8xf32>, %[[S:[^:]*]]: i64, %[[T:[^:]*]]: i64, %[[R:[^:]*]]: i64, %[[I:[^:]*]]: i64
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?x8xf32>, %[[G:[^:]*]]: tensor<8xf32>, %[[B:[^:]*]]: tensor<8xf32>, %[[W:[^:]*]]: tensor<8xf32>, %[[S:[^:]*]]: i64, %[[T:[^:]*]]: i64, %[[R:[^:]*]]: i64, %[[I:[^:]*]]: i64, %[[C:[^:]*]]: i64, %[[L:[^:]*]]: i64, %[[GL:[^:]*]]: i64
 // FUSED-LABEL: func.func @post(
 func.func @post(%x: tensor<?x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>, %w: tensor<8xf32>,
-                %s: i64, %t: i64, %r: i64, %i: i64) -> tensor<?x8xf32> {
+                %s: i64, %t: i64, %r: i64, %i: i64, %c: i64, %l: i64, %gl: i64) -> tensor<?x8xf32> {
   // CHECK-NEXT: %[[F:.*]] = math.absf %[[X]]
-  // CHECK-NEXT: %[[D:.*]] = resid.dropout %[[F]] seed(%[[S]], %[[T]]) origin(%[[R]], %[[I]]) {p = {{1[.]0*e-01.*}}, site = 3{{.*}}}
+  // CHECK-NEXT: %[[D:.*]] = resid.dropout %[[F]] seed(%[[S]], %[[T]]) origin(%[[R]], %[[I]], %[[C]]) extent(%[[L]], %[[GL]]) {p = {{1[.]0*e-01.*}}, site = 3{{.*}}}
   // CHECK-NEXT: %[[SUM:.*]] = resid.add %[[X]], %[[D]] gate(%[[W]]) {branch_scale = {{5[.]0*e-01.*}}, skip_scale = {{1[.]2.*}}}
   // CHECK-NEXT: %[[N:.*]] = resid.layer_norm %[[SUM]] gamma(%[[G]]) beta(%[[B]]) {epsilon = {{1[.]0*e-05.*}}} : tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>
   // CHECK-NEXT: return %[[N]]
-  // FUSED: resid.add_norm layer {{.*}} dropout({{.*}} origin({{.*}} gate(
+  // FUSED: resid.add_norm layer {{.*}} dropout({{.*}} origin({{.*}} extent({{.*}} gate(
   %y = resid.block post %x norm(layer gamma %g : tensor<8xf32> beta %b : tensor<8xf32> epsilon = 1.0e-5)
-         dropout(0.1, site 3, seed %s, step %t, origin %r %i) gate(%w : tensor<8xf32>) {skip_scale = 1.2, branch_scale = 0.5} : tensor<?x8xf32> {
+         dropout(0.1, site 3, seed %s, step %t, origin %r %i %c, extent %l %gl) gate(%w : tensor<8xf32>) {skip_scale = 1.2, branch_scale = 0.5} : tensor<?x8xf32> {
   ^bb0(%h: tensor<?x8xf32>):
     %f = math.absf %h : tensor<?x8xf32>
     resid.yield %f : tensor<?x8xf32>

@@ -230,8 +230,8 @@ func.func @alpha_of_the_branch(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
 
 // Each operand of a dropout, computed from the branch that it drops.
 // CHECK-LABEL: func.func @random_operands_of_the_branch(
-// CHECK-COUNT-4: resid.add %
-func.func @random_operands_of_the_branch(%x: tensor<2x8xf32>, %s: i64) -> (tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>) {
+// CHECK-COUNT-7: resid.add %
+func.func @random_operands_of_the_branch(%x: tensor<2x8xf32>, %s: i64) -> (tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>) {
   %c0 = arith.constant 0 : index
   %f1 = math.absf %x : tensor<2x8xf32>
   %e1 = tensor.extract %f1[%c0, %c0] : tensor<2x8xf32>
@@ -261,7 +261,28 @@ func.func @random_operands_of_the_branch(%x: tensor<2x8xf32>, %s: i64) -> (tenso
   %d4 = resid.dropout %f4 seed(%s, %s) origin(%s, %i4) {p = 0.1, site = 3} : tensor<2x8xf32>
   // expected-remark @+1 {{not formed: expected the origin's site from outside of the branch, but got a value of it}}
   %y4 = resid.add %x, %d4 : tensor<2x8xf32>
-  return %y1, %y2, %y3, %y4 : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>
+  %f5 = math.absf %x : tensor<2x8xf32>
+  %e5 = tensor.extract %f5[%c0, %c0] : tensor<2x8xf32>
+  // expected-note @+1 {{the value is here}}
+  %i5 = arith.fptosi %e5 : f32 to i64
+  %d5 = resid.dropout %f5 seed(%s, %s) origin(%s, %s, %i5) {p = 0.1, site = 4} : tensor<2x8xf32>
+  // expected-remark @+1 {{not formed: expected the origin's column from outside of the branch, but got a value of it}}
+  %y5 = resid.add %x, %d5 : tensor<2x8xf32>
+  %f6 = math.absf %x : tensor<2x8xf32>
+  %e6 = tensor.extract %f6[%c0, %c0] : tensor<2x8xf32>
+  // expected-note @+1 {{the value is here}}
+  %i6 = arith.fptosi %e6 : f32 to i64
+  %d6 = resid.dropout %f6 seed(%s, %s) origin(%s, %s) extent(%i6, %s) {p = 0.1, site = 5} : tensor<2x8xf32>
+  // expected-remark @+1 {{not formed: expected the local extent from outside of the branch, but got a value of it}}
+  %y6 = resid.add %x, %d6 : tensor<2x8xf32>
+  %f7 = math.absf %x : tensor<2x8xf32>
+  %e7 = tensor.extract %f7[%c0, %c0] : tensor<2x8xf32>
+  // expected-note @+1 {{the value is here}}
+  %i7 = arith.fptosi %e7 : f32 to i64
+  %d7 = resid.dropout %f7 seed(%s, %s) origin(%s, %s) extent(%s, %i7) {p = 0.1, site = 6} : tensor<2x8xf32>
+  // expected-remark @+1 {{not formed: expected the global extent from outside of the branch, but got a value of it}}
+  %y7 = resid.add %x, %d7 : tensor<2x8xf32>
+  return %y1, %y2, %y3, %y4, %y5, %y6, %y7 : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>
 }
 
 // -----

@@ -12,10 +12,10 @@
 // A post-norm stack: a norm before it is the embedding's, and the norm of the last sum belongs to the last block. The branch
 // stands on either side of a plain add.
 // CHECK-LABEL: func.func @post(
-// CHECK-SAME: %[[X:[^:]*]]: tensor<?x8xf32>, %[[G0:[^:]*]]: tensor<8xf32>, %[[G1:[^:]*]]: tensor<8xf32>, %[[B1:[^:]*]]: tensor<8xf32>, %[[A:[^:]*]]: tensor<f32>, %[[W:[^:]*]]: tensor<8xf32>, %[[S:[^:]*]]: i64, %[[T:[^:]*]]: i64, %[[R:[^:]*]]: i64, %[[I:[^:]*]]: i64
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?x8xf32>, %[[G0:[^:]*]]: tensor<8xf32>, %[[G1:[^:]*]]: tensor<8xf32>, %[[B1:[^:]*]]: tensor<8xf32>, %[[A:[^:]*]]: tensor<f32>, %[[W:[^:]*]]: tensor<8xf32>, %[[S:[^:]*]]: i64, %[[T:[^:]*]]: i64, %[[R:[^:]*]]: i64, %[[I:[^:]*]]: i64, %[[C:[^:]*]]: i64, %[[L:[^:]*]]: i64, %[[G:[^:]*]]: i64
 // CHECK-NEXT: %[[E:.*]] = resid.rms_norm %[[X]] gamma(%[[G0]])
 // CHECK-NEXT: %[[Y1:.*]] = resid.block post %[[E]] norm(layer gamma %[[G1]] : tensor<8xf32> beta %[[B1]] : tensor<8xf32> epsilon = 1.000000e-05)
-// CHECK-SAME: dropout(1.000000e-01, site 3, seed %[[S]], step %[[T]], origin %[[R]] %[[I]]) gate(%[[W]] : tensor<8xf32>) {branch_scale = 5.000000e-01 : f64, skip_scale = 1.200000e+00 : f64} : tensor<?x8xf32> {
+// CHECK-SAME: dropout(1.000000e-01, site 3, seed %[[S]], step %[[T]], origin %[[R]] %[[I]] %[[C]], extent %[[L]] %[[G]]) gate(%[[W]] : tensor<8xf32>) {branch_scale = 5.000000e-01 : f64, skip_scale = 1.200000e+00 : f64} : tensor<?x8xf32> {
 // CHECK-NEXT: ^bb0(%[[H1:.*]]: tensor<?x8xf32>):
 // CHECK-NEXT: %[[F1:.*]] = math.absf %[[H1]]
 // CHECK-NEXT: resid.yield %[[F1]]
@@ -27,10 +27,10 @@
 // CHECK-NEXT: }
 // CHECK-NEXT: return %[[Y2]]
 func.func @post(%x: tensor<?x8xf32>, %g0: tensor<8xf32>, %g1: tensor<8xf32>, %b1: tensor<8xf32>, %a: tensor<f32>,
-                %w: tensor<8xf32>, %s: i64, %t: i64, %r: i64, %i: i64) -> tensor<?x8xf32> {
+                %w: tensor<8xf32>, %s: i64, %t: i64, %r: i64, %i: i64, %c: i64, %l: i64, %g: i64) -> tensor<?x8xf32> {
   %e = resid.rms_norm %x gamma(%g0) {epsilon = 1.0e-6} : tensor<?x8xf32>, tensor<8xf32>
   %f1 = math.absf %e : tensor<?x8xf32>
-  %d1 = resid.dropout %f1 seed(%s, %t) origin(%r, %i) {p = 0.1, site = 3} : tensor<?x8xf32>
+  %d1 = resid.dropout %f1 seed(%s, %t) origin(%r, %i, %c) extent(%l, %g) {p = 0.1, site = 3} : tensor<?x8xf32>
   %s1 = resid.add %e, %d1 gate(%w) {skip_scale = 1.2, branch_scale = 0.5} : tensor<?x8xf32>, tensor<8xf32>
   %h1 = resid.layer_norm %s1 gamma(%g1) beta(%b1) {epsilon = 1.0e-5} : tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>
   %f2 = math.tanh %h1 : tensor<?x8xf32>

@@ -19,12 +19,12 @@ func.func @f(%q: tensor<1x2x?x4xbf16>, %k: tensor<1x2x?x4xbf16>, %v: tensor<1x2x
 // Mask and dropout are those of the forward: no array of queries times keys is saved or made. A tensor that is read twice
 // has both gradients.
 // CHECK-LABEL: func.func @f_backward(
-// CHECK-SAME: %[[Q:[^:]+]]: tensor<1x6x3x4xf32>, %[[K:[^:]+]]: tensor<1x2x3x4xf32>, %[[MASK:[^:]+]]: tensor<3xi1>, %[[SEED:[^:]+]]: i64, %[[STEP:[^:]+]]: i64,
-// CHECK-NEXT: %[[DQ:.+]], %[[DK:.+]], %[[DV:.+]] = resid.attention_grad %{{.+}}, %[[Q]], %[[K]], %[[K]] statistics({{.+}}) mask(%[[MASK]]) dropout(%[[SEED]], %[[STEP]]) {p = 1.000000e-01 : f64, site = 3 : i64}
+// CHECK-SAME: %[[Q:[^:]+]]: tensor<1x6x3x4xf32>, %[[K:[^:]+]]: tensor<1x2x3x4xf32>, %[[MASK:[^:]+]]: tensor<3xi1>, %[[SEED:[^:]+]]: i64, %[[STEP:[^:]+]]: i64, %[[ROW:[^:]+]]: i64, %[[COL:[^:]+]]: i64,
+// CHECK-NEXT: %[[DQ:.+]], %[[DK:.+]], %[[DV:.+]] = resid.attention_grad %{{.+}}, %[[Q]], %[[K]], %[[K]] statistics({{.+}}) mask(%[[MASK]]) dropout(%[[SEED]], %[[STEP]]) origin(%[[ROW]], %[[SEED]], %[[COL]]) extent(%[[COL]], %[[STEP]]) {p = 1.000000e-01 : f64, site = 3 : i64}
 // CHECK-NEXT: %[[SUM:.+]] = resid.add %[[DK]], %[[DV]]
 // CHECK-NEXT: return %[[DQ]], %[[SUM]]
-func.func @f(%q: tensor<1x6x3x4xf32>, %k: tensor<1x2x3x4xf32>, %mask: tensor<3xi1>, %seed: i64, %step: i64) -> tensor<1x6x3x4xf32> {
-  %y = resid.attention %q, %k, %k mask(%mask) dropout(%seed, %step) {p = 0.1, site = 3}
+func.func @f(%q: tensor<1x6x3x4xf32>, %k: tensor<1x2x3x4xf32>, %mask: tensor<3xi1>, %seed: i64, %step: i64, %row: i64, %col: i64) -> tensor<1x6x3x4xf32> {
+  %y = resid.attention %q, %k, %k mask(%mask) dropout(%seed, %step) origin(%row, %seed, %col) extent(%col, %step) {p = 0.1, site = 3}
       : tensor<1x6x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<3xi1>
   return %y : tensor<1x6x3x4xf32>
 }

@@ -39,7 +39,7 @@ func.func @dropout_clause(%x: tensor<2x8xf32>, %f: tensor<2x8xf32>, %b: tensor<8
                           %r: i64, %i: i64) -> tensor<2x8xf32> {
   // CHECK-NEXT: resid.add_norm rms %{{[a-z0-9]*}}, %{{[a-z0-9]*}} bias(%{{[a-z0-9]*}}) gate(%{{[a-z0-9]*}}) {epsilon = {{[^,]*}}} : tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32>
   // expected-remark @below {{removed dropout (changes the function)}}
-  %n, %s = resid.add_norm rms %x, %f bias(%b) dropout(%seed, %step) origin(%r, %i) gate(%w) {epsilon = 1.0e-5, p = 0.1, site = 3}
+  %n, %s = resid.add_norm rms %x, %f bias(%b) dropout(%seed, %step) origin(%r, %i, %r) extent(%i, %r) gate(%w) {epsilon = 1.0e-5, p = 0.1, site = 3}
       : tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32>
   return %n : tensor<2x8xf32>
 }
@@ -49,7 +49,7 @@ func.func @dropout_clause(%x: tensor<2x8xf32>, %f: tensor<2x8xf32>, %b: tensor<8
 func.func @dropout_of_weights(%q: tensor<1x2x3x4xf32>, %past: i64, %seed: i64, %step: i64) -> tensor<1x2x3x4xf32> {
   // CHECK-NEXT: resid.attention %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} past(%{{[a-z0-9]*}}) {causal} :
   // expected-remark @below {{removed dropout (changes the function)}}
-  %y = resid.attention %q, %q, %q past(%past) dropout(%seed, %step) origin(%seed, %step) {causal, p = 0.1, site = 3}
+  %y = resid.attention %q, %q, %q past(%past) dropout(%seed, %step) origin(%seed, %step, %step) extent(%step, %seed) {causal, p = 0.1, site = 3}
        : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
   return %y : tensor<1x2x3x4xf32>
 }

@@ -31,7 +31,7 @@ func.func @one_sub_layer(%x: tensor<?x8xf32>, %gammas: tensor<16x8xf32>, %gates:
   // CHECK-NEXT: %[[W:.*]] = tensor.extract_slice %[[WS]][%[[PREVIOUS]], 0]
   // CHECK-NEXT: %[[L:.*]] = arith.index_cast %[[PREVIOUS]]
   // CHECK-NEXT: %[[BF:.*]] = resid.add_bias %[[F]], %[[B]]
-  // CHECK-NEXT: %[[D:.*]] = resid.dropout %[[BF]] seed(%[[S]], %[[T]]) origin(%[[L]], %[[L]]) {{.*}}site = 4
+  // CHECK-NEXT: %[[D:.*]] = resid.dropout %[[BF]] seed(%[[S]], %[[T]]) origin(%[[L]], %[[L]], %[[L]]) extent(%[[L]], %[[L]]) {{.*}}site = 4
   // CHECK-NEXT: %[[SUM:.*]] = resid.add %[[SKIP]], %[[D]] gate(%[[W]]) {branch_scale = 5.000000e-01 : f64}
   // CHECK-NEXT: %[[G:.*]] = tensor.extract_slice %[[GS]][%[[I]], 0]
   // CHECK-NEXT: %[[H:.*]] = resid.rms_norm %[[SUM]] gamma(%[[G]])
@@ -43,7 +43,7 @@ func.func @one_sub_layer(%x: tensor<?x8xf32>, %gammas: tensor<16x8xf32>, %gates:
   // CHECK-NEXT: %[[W11:.*]] = tensor.extract_slice %[[WS]][%[[C11]], 0]
   // CHECK-NEXT: %[[L11:.*]] = arith.index_cast %[[C11]]
   // CHECK-NEXT: %[[B11:.*]] = resid.add_bias %[[R]]#1, %[[B]]
-  // CHECK-NEXT: %[[D11:.*]] = resid.dropout %[[B11]] seed(%[[S]], %[[T]]) origin(%[[L11]], %[[L11]])
+  // CHECK-NEXT: %[[D11:.*]] = resid.dropout %[[B11]] seed(%[[S]], %[[T]]) origin(%[[L11]], %[[L11]], %[[L11]]) extent(%[[L11]], %[[L11]])
   // CHECK-NEXT: %[[Y:.*]] = resid.add %[[R]]#0, %[[D11]] gate(%[[W11]])
   // CHECK-NEXT: return %[[Y]]
   // FUSED-LABEL: func.func @one_sub_layer(
@@ -57,7 +57,7 @@ func.func @one_sub_layer(%x: tensor<?x8xf32>, %gammas: tensor<16x8xf32>, %gates:
     %h = resid.rms_norm %s gamma(%gamma) {epsilon = 1.0e-5} : tensor<?x8xf32>, tensor<8xf32>
     %f = func.call @branch(%h) : (tensor<?x8xf32>) -> tensor<?x8xf32>
     %b = resid.add_bias %f, %bias : tensor<?x8xf32>, tensor<8xf32>
-    %d = resid.dropout %b seed(%seed, %step) origin(%layer, %layer) {p = 0.5, site = 4} : tensor<?x8xf32>
+    %d = resid.dropout %b seed(%seed, %step) origin(%layer, %layer, %layer) extent(%layer, %layer) {p = 0.5, site = 4} : tensor<?x8xf32>
     %t = resid.add %s, %d gate(%gate) {branch_scale = 0.5} : tensor<?x8xf32>, tensor<8xf32>
     scf.yield %t : tensor<?x8xf32>
   } {layers}

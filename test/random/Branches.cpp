@@ -77,8 +77,8 @@ static Value drawDropoutOp(Scope &scope, Style &style, const Stream &x) {
   DropoutParts d = drawDropout(scope, style);
   if (!d.seed)
     return x.value;
-  return DropoutOp::create(scope.builder, scope.loc(), x.value.getType(), x.value, d.seed, d.step, d.originRow,
-                           d.originSite, d.p, d.site);
+  return DropoutOp::create(scope.builder, scope.loc(), x.value.getType(), x.value, d.seed, d.step, d.origin.row,
+                           d.origin.site, d.origin.col, d.origin.local, d.origin.global, d.p, d.site);
 }
 
 static Value drawBranchOp(Scope &scope, Style &style, const Stream &x, unsigned depth) {

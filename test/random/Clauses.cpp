@@ -120,8 +120,14 @@ DropoutParts drawDropout(Scope &scope, Style &style) {
   parts.seed = scope.integer(random.pick<int64_t>({81985529216486895, -7, 1}));
   parts.step = scope.integer(random.pick<int64_t>({0, 5, 4000000000}));
   if (scope.layer() || random.chance(0.3)) {
-    parts.originRow = scope.integer(random.pick<int64_t>({0, 1000, 3000000000}));
-    parts.originSite = scope.layer() ? scope.layer() : scope.integer(random.below(100) * 1000);
+    parts.origin.row = scope.integer(random.pick<int64_t>({0, 1000, 3000000000}));
+    parts.origin.site = scope.layer() ? scope.layer() : scope.integer(random.below(100) * 1000);
+    if (random.chance(0.3))
+      parts.origin.col = scope.integer(random.pick<int64_t>({0, 8, 776, 34359000000}));
+    if (random.chance(0.3)) {
+      parts.origin.local = scope.integer(random.between(1, 5));
+      parts.origin.global = scope.integer(random.pick<int64_t>({5, 6, 1000}));
+    }
   }
   parts.p = scope.builder.getF64FloatAttr(random.pick({0.1, 0.1, 0.5, 0.5, 0.3, 0.0, 1.0}));
   parts.site = scope.builder.getI64IntegerAttr(style.site);

@@ -90,8 +90,8 @@ void FlatOps::drawDropout() {
   Stream x = pick();
   DropoutParts d = random::drawDropout(scope, style);
   if (d.seed)
-    keep(DropoutOp::create(b, scope.loc(), x.value.getType(), x.value, d.seed, d.step, d.originRow, d.originSite, d.p,
-                           d.site)
+    keep(DropoutOp::create(b, scope.loc(), x.value.getType(), x.value, d.seed, d.step, d.origin.row, d.origin.site,
+                           d.origin.col, d.origin.local, d.origin.global, d.p, d.site)
              ->getResults(),
          x.dims);
 }
@@ -114,9 +114,10 @@ void FlatOps::drawAddNorm() {
   RankedTensorType sum = drawSumType(x), normalized = drawNormalizedType(x, sum.getElementType());
   auto unit = [&](bool is) { return is ? b.getUnitAttr() : UnitAttr(); };
   auto op = AddNormOp::create(b, scope.loc(), normalized, sum, drawStatistics(n, sum),
-                              NormKindAttr::get(b.getContext(), n.kind), x.value, f, bias, d.seed, d.step, d.originRow,
-                              d.originSite, gate, n.alpha, n.gamma, n.beta, n.epsilon, d.p, d.site, skip, branch,
-                              n.normRank, n.groups, unit(n.zeroCenteredGamma), unit(n.gamma && random.chance(0.15)));
+                              NormKindAttr::get(b.getContext(), n.kind), x.value, f, bias, d.seed, d.step, d.origin.row,
+                              d.origin.site, d.origin.col, d.origin.local, d.origin.global, gate, n.alpha, n.gamma,
+                              n.beta, n.epsilon, d.p, d.site, skip, branch, n.normRank, n.groups,
+                              unit(n.zeroCenteredGamma), unit(n.gamma && random.chance(0.15)));
   keep(op->getResults(), x.dims);
 }
 
@@ -127,8 +128,8 @@ void FlatOps::drawChain() {
   if (random.chance(0.5))
     f.value = AddBiasOp::create(b, scope.loc(), f.value, drawBias(x));
   if (DropoutParts d = random::drawDropout(scope, style); d.seed)
-    f.value = DropoutOp::create(b, scope.loc(), f.value.getType(), f.value, d.seed, d.step, d.originRow, d.originSite,
-                                d.p, d.site);
+    f.value = DropoutOp::create(b, scope.loc(), f.value.getType(), f.value, d.seed, d.step, d.origin.row, d.origin.site,
+                                d.origin.col, d.origin.local, d.origin.global, d.p, d.site);
   bool isSwapped = random.chance(0.2);
   Value gate = drawGate(scope, style, x);
   FloatAttr skip = drawScale(scope, style), branch = drawScale(scope, style);

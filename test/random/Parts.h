@@ -42,7 +42,8 @@ FloatAttr drawScale(Scope &scope, const Style &style);
 
 /// The operands and attributes of a dropout; no seed: there is none.
 struct DropoutParts {
-  Value seed, step, originRow, originSite;
+  Value seed, step;
+  DropoutOrigin origin;
   FloatAttr p;
   IntegerAttr site;
 };

@@ -55,9 +55,9 @@ Stream drawBlock(Scope &scope, Style &style, const Stream &x, unsigned depth) {
   Value gate = drawGate(scope, style, x);
   FloatAttr skip = drawScale(scope, style), branch = drawScale(scope, style);
   auto block = BlockOp::create(b, scope.loc(), x.getType(), PlacementAttr::get(b.getContext(), placement), x.value,
-                               norms.parameters, d.seed, d.step, d.originRow, d.originSite, gate,
-                               b.getArrayAttr(norms.attributes), d.p, d.site, skip, branch,
-                               isNarrowAffine ? b.getUnitAttr() : UnitAttr());
+                               norms.parameters, d.seed, d.step, d.origin.row, d.origin.site, d.origin.col,
+                               d.origin.local, d.origin.global, gate, b.getArrayAttr(norms.attributes), d.p, d.site,
+                               skip, branch, isNarrowAffine ? b.getUnitAttr() : UnitAttr());
   drawRegion(scope, style, block, x.dims, depth);
   return x.with(block.getResult());
 }

@@ -116,9 +116,14 @@ TEST_F(DialectTest, DropoutBuilder) {
   EXPECT_EQ(plain.getThreshold(), 6554);
   EXPECT_EQ(plain.getSite(), 7);
   EXPECT_FALSE(plain.getOriginRow());
-  DropoutOp shifted = verified(
-      DropoutOp::create(builder, location(), argument(0), argument(3), argument(3), 0.1, 7, argument(3), argument(3)));
+  Value number = argument(3);
+  DropoutOp shifted = verified(DropoutOp::create(builder, location(), argument(0), number, number, 0.1, 7,
+                                                 DropoutOrigin{number, number, Value(), Value(), Value()}));
   EXPECT_TRUE(shifted.getOriginRow() && shifted.getOriginSite());
+  EXPECT_FALSE(shifted.getOriginCol() || shifted.getExtentLocal() || shifted.getExtentGlobal());
+  DropoutOp shard = verified(DropoutOp::create(builder, location(), argument(0), number, number, 0.1, 7,
+                                               DropoutOrigin{number, number, number, number, number}));
+  EXPECT_TRUE(shard.getOriginCol() && shard.getExtentLocal() && shard.getExtentGlobal());
 }
 
 TEST_F(DialectTest, NormBuildersDefaultToTheUsualEpsilon) {

@@ -107,6 +107,27 @@ TEST_F(ReferenceTest, DropoutFollowsTheCounter) {
   }
 }
 
+/// So does that of a shard: of rows 0 to 4, rows 2 and 3 are the second group of three, from row 1 + 10 on, and row 4
+/// begins the third; columns are counted from 40 on.
+TEST_F(ReferenceTest, DropoutOfAShardFollowsTheCounter) {
+  const char *text =
+      R"(func.func @f(%x: tensor<?x11xf32>, %one: i64, %col: i64, %local: i64, %global: i64) -> tensor<?x11xf32> {
+    %y = resid.dropout %x seed(%one, %one) origin(%one, %one, %col) extent(%local, %global) {p = 0.5, site = 3}
+       : tensor<?x11xf32>
+    return %y : tensor<?x11xf32>
+  })";
+  std::vector<double> y =
+      floats(text, {tensor("tensor<?x11xf32>", {5, 11}, {1}), integer(1), integer(40), integer(2), integer(10)});
+  ASSERT_EQ(y.size(), 55u) << message;
+  std::array<uint32_t, 5> rows = {1, 2, 11, 12, 21};
+  for (int row = 0; row != 5; ++row)
+    for (int col = 0; col != 11; ++col) {
+      auto words = philox4x32({static_cast<uint32_t>(5 + col / 8), rows[row], 4, 1}, {1, 0});
+      bool kept = ((words[col % 8 / 2] >> (col % 2 ? 16 : 0)) & 0xffff) >= 32768;
+      EXPECT_EQ(y[row * 11 + col], kept ? 2.0 : 0.0) << row << ", " << col;
+    }
+}
+
 /// A half that is exactly the threshold is kept, and one below it is dropped.
 TEST_F(ReferenceTest, DropoutKeepsTheThresholdItself) {
   uint32_t half = philox4x32({0, 0, 0, 1}, {1, 0})[0] & 0xffff;

@@ -213,7 +213,7 @@ ScoreRow AttentionEmitter::getScoreRow(const Unit &unit, const Chunk &chunk, con
     row.mask = view.advance(atPlace(kMask, unit, place), kMask, kKey, chunk.first);
   if (view.shape.threshold != 0) {
     row.firstKey = chunk.first;
-    row.randomRow = code.add(view.firstRandomRow, countRowsBefore(unit, place));
+    row.randomRow = view.getRandomRow(countRowsBefore(unit, place));
   }
   return row;
 }

@@ -76,8 +76,10 @@ void AttentionFunction::outline() {
   Value slots = entry->getArgument(next++);
   if (first.past)
     view.past = entry->getArgument(next++);
+  Value *words[] = {&view.seed,      &view.step,        &view.firstRandomRow, &view.site,
+                    &view.firstCall, &view.extentLocal, &view.extentGlobal};
   if (view.shape.threshold != 0)
-    for (Value *word : {&view.seed, &view.step, &view.firstRandomRow, &view.site})
+    for (Value *word : llvm::ArrayRef(words).take_front(first.dropout.size()))
       *word = entry->getArgument(next++);
   view.shape.forEachNumber([&](Number &number) {
     number = number.isKnown() ? makeNumber(builder, loc, number.known) : Number{entry->getArgument(next++)};

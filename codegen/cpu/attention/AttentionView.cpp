@@ -15,6 +15,13 @@ static Type withShapeOf(Value value, Type element) {
   return vector ? Type(vector.clone(element)) : element;
 }
 
+Value AttentionView::getRandomRow(Value rowsBefore) {
+  if (extentLocal)
+    rowsBefore = code.add(code.multiply(code.divide(rowsBefore, extentLocal), extentGlobal),
+                          code.remainder(rowsBefore, extentLocal));
+  return code.add(firstRandomRow, rowsBefore);
+}
+
 Value AttentionView::widen(Value value) {
   if (getElementTypeOrSelf(value.getType()) == getArithmetic())
     return value;

@@ -28,6 +28,8 @@ struct AttentionView {
   Value past;
   /// What the counters of dropout have in common (i64); null without one.
   Value seed, step, firstRandomRow, site;
+  /// Of a shard (i64), else null: the call of its first column, and its extent.
+  Value firstCall, extentLocal, extentGlobal;
   /// The slot of this task.
   Value slot;
 
@@ -48,6 +50,8 @@ struct AttentionView {
     Value steps = stride.is(1) ? index : code.multiply(index, stride.value);
     return stride.is(0) ? pointer : code.at(pointer, getMovedType(getElementType(operand)), steps);
   }
+  /// The row in the counters of dropout, from the number of rows before it.
+  Value getRandomRow(Value rowsBefore);
   /// Of floats, in the arithmetic type.
   Value widen(Value value);
   /// A number, or a vector of them, of the arithmetic type in an operand's type.

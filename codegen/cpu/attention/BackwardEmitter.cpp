@@ -213,7 +213,7 @@ BackwardRow BackwardEmitter::makeRow(const Head &head, const RowBlock &block, co
     score.mask = view.advance(atPlace(kMask, head, place), kMask, kKey, chunk.first);
   if (view.shape.threshold != 0) {
     score.firstKey = chunk.first;
-    score.randomRow = code.add(view.firstRandomRow, countRowsBefore(head, place));
+    score.randomRow = view.getRandomRow(countRowsBefore(head, place));
   }
   made.gradients = getRow(inChunk(chunk, memory.scoreGradients, arithmetic), row, memory.scoreStride);
   made.panels = view.inSlot(memory.panels, arithmetic, code.multiply(row, code.constant(kColumns)));

@@ -158,6 +158,8 @@ SmallVector<Value> ScoreRows::emitWeights(const ScoreRow &row, Value reference, 
 
 SmallVector<Value> ScoreRows::drawKept(const ScoreRow &row, Value block) {
   Value call = arithmetic::emitCounterOf(builder, loc, code.add(row.firstKey, block));
+  if (view.firstCall)
+    call = code.add(view.firstCall, call);
   auto [low, high] =
       arithmetic::emitPhiloxColumns(builder, loc, {call, row.randomRow, view.site, view.step}, view.seed, kLanes);
   auto type = VectorType::get(kColumns, builder.getI32Type());

@@ -25,8 +25,7 @@ bool cpu::isColumnNumber(Operation *op) {
 /// A random number is made for whole vectors of columns: only the column may change along the row.
 static bool isRowInvariant(rows::RandomHalfOp half) {
   Region *phase = half->getParentRegion();
-  return llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()},
-                      [&](Value value) { return !phase->isAncestor(value.getParentRegion()); });
+  return llvm::all_of(half.getRowWords(), [&](Value value) { return !phase->isAncestor(value.getParentRegion()); });
 }
 
 /// Upstream takes remainders, and the quotient that rounds down, for ops that may run on anything: those of 0 end the

@@ -60,7 +60,7 @@ void ScalarRowEmitter::prepareReductions(rows::PhaseOp phase) {
 void ScalarRowEmitter::prepareRandomHalves(rows::PhaseOp phase) {
   randomHalves.clear();
   phase.walk([&](rows::RandomHalfOp half) {
-    bool isInvariant = llvm::all_of(ValueRange{half.getSeed(), half.getStep(), half.getRow(), half.getSite()},
+    bool isInvariant = llvm::all_of(half.getRowWords(),
                                     [&](Value value) { return !phase.getBody().isAncestor(value.getParentRegion()); });
     if (isInvariant)
       randomHalves.push_back({half, allocateLanes(phase.getLoc(), builder.getI16Type())});

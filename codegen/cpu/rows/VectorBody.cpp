@@ -343,6 +343,8 @@ SmallVector<Value> VectorBody::draw(Value start) {
   SmallVector<Value> numbers;
   for (rows::RandomHalfOp half : draws) {
     Value call = emitCounterOf(builder, loc, start);
+    if (Value first = half.getOriginCall())
+      call = arith::AddIOp::create(builder, loc, call, mapping.lookup(first));
     SmallVector<Value, 4> counter{call, mapping.lookup(half.getRow()), mapping.lookup(half.getSite()),
                                   mapping.lookup(half.getStep())};
     auto [first, second] = emitPhiloxColumns(builder, loc, counter, mapping.lookup(half.getSeed()), getColumns());

@@ -5,7 +5,7 @@ import itertools
 
 KINDS = ["layer_norm", "rms_norm", "dyt", "group_norm"]
 AFFINE = ["", "gamma", "gamma_beta"]
-DROPOUT = ["", "dropout", "origin"]
+DROPOUT = {"": "", "dropout": "", "origin": "origin(%row, %layer) ", "shard": "origin(%row, %layer, %col) extent(%local, %global) "}
 GATES = {"": None, "scalar_gate": "", "feature_gate": "8x", "full_gate": "?x4x8x"}
 # stream, sum, normalised
 TYPES = {"f64": ("f64", "f64", "f64"), "bf16": ("bf16", "bf16", "bf16"), "wide": ("bf16", "f32", "bf16")}
@@ -20,8 +20,7 @@ def chain(name, kind, affine, bias, dropout, gate, scaled, types, rank, statisti
         lines.append(f"%b = resid.add_bias {branch}, %bias : {stream}, tensor<8x{parameter}>")
         branch = "%b"
     if dropout:
-        origin = "origin(%row, %layer) " if dropout == "origin" else ""
-        lines.append(f"%d = resid.dropout {branch} seed(%seed, %step) {origin}{{p = 0.1, site = 3}} : {stream}")
+        lines.append(f"%d = resid.dropout {branch} seed(%seed, %step) {DROPOUT[dropout]}{{p = 0.1, site = 3}} : {stream}")
         branch = "%d"
     gate_type = "" if GATES[gate] is None else f"tensor<{GATES[gate]}{TYPES[types][0]}>"
     clause = " gate(%gate)" if gate_type else ""
@@ -56,7 +55,7 @@ def chain(name, kind, affine, bias, dropout, gate, scaled, types, rank, statisti
     lines.append(f"return {', '.join(names)} : {', '.join(results)}")
     arguments = [f"%x: {stream}", f"%f: {stream}", f"%bias: tensor<8x{parameter}>", f"%alpha: tensor<{parameter}>"]
     arguments += [f"%gamma: {parameter_type}", f"%beta: {parameter_type}"] + ([f"%gate: {gate_type}"] if gate_type else [])
-    arguments += [f"%{scalar}: i64" for scalar in ("seed", "step", "row", "layer")]
+    arguments += [f"%{scalar}: i64" for scalar in ("seed", "step", "row", "layer", "col", "local", "global")]
     print(f"func.func @{name}({', '.join(arguments)}) -> ({', '.join(results)}) {{")
     print("  " + "\n  ".join(lines) + "\n}")
 
