@@ -18,7 +18,7 @@ fi
 
 # What only tests need, of Python, of packages and of programs for other processors; without, they are left out, and the
 # tests say so. And the archive of zstd, without which the tools use the shared library.
-optional=(python3-numpy python3-dev python3-pip python3-pytest dpkg-dev libzstd-dev)
+optional=(python3-numpy python3-dev python3-pip python3-pytest dpkg-dev libzstd-dev libmpich-dev mpich)
 [ "$(dpkg --print-architecture)" = amd64 ] && optional+=(qemu-user libstdc++-12-dev-arm64-cross)
 
 is_missing() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null || true)" != installed ]; }

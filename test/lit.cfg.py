@@ -153,6 +153,11 @@ if torch_python and not config.sanitized:
 else:
     lit_config.note("gradients are not compared with PyTorch's: no Python here has torch (make bench-peers)")
 
+if shutil.which("mpicc.mpich") and shutil.which("mpirun.mpich") and not config.sanitized:
+    config.available_features.add("mpich")
+else:
+    lit_config.note("several MPI ranks are not tested: that needs an unsanitized build and MPICH (libmpich-dev, mpich)")
+
 if os.path.exists(os.path.join(config.runtime_dir, "libresid-benchmarks.so")) and not config.sanitized:
     config.available_features.add("benchmarks")
 
