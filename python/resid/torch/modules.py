@@ -61,15 +61,19 @@ class DropoutState(nn.Module):
     def __init__(self, seed: int | None = None):
         super().__init__()
         self.register_buffer("seed_and_step", torch.tensor([_draw_seed() if seed is None else seed, 0]))
+        self.shard: tuple[int, int, int, int] | None = None
 
     def forward(self) -> Tensor:
-        """int64[2], seed and step, of one pass. The backward of this pass uses them again."""
+        """int64[2], seed and step, of one pass. The backward of this pass uses them again.
+
+        int64[6] where `shard` is set (resid.torch.distributed.place): then row, column and extent of the shard follow.
+        """
         if not torch.compiler.is_compiling() and torch._C._current_graph_task_id() != -1:
             raise RuntimeError("a forward with dropout ran inside of a backward, as activation checkpointing does; it would "
                                "have another mask than the first time. Keep this module out of the checkpoint")
         state = self.seed_and_step.clone()
         self.seed_and_step[1:] += 1
-        return state
+        return state if self.shard is None else torch.cat([state, torch.tensor(self.shard)])
 
     def __deepcopy__(self, memo: dict) -> DropoutState:
         copy = DropoutState()

@@ -44,22 +44,29 @@ def _width(x: Tensor, weight: Tensor | None) -> int:
 
 
 def _place(state: Tensor | None, p: float, row: int, site: int) -> list[int]:
-    """The numbers of a dropout: seed and step from the state, then the origin of rows and sites."""
+    """The numbers of a dropout: seed and step, the origin of rows and sites; of a shard its column and extent too."""
     if not p:
         return []
-    if state is None:
-        raise ValueError("argument 'state': expected int64[2] on the CPU, seed and step, where p is not 0")
-    return [*state.tolist(), row, site]
+    if state is None or state.shape not in ((2,), (6,)):
+        raise ValueError("argument 'state': expected int64[2] on the CPU, seed and step, or int64[6], of a shard, where p is "
+                         f"not 0 but got {None if state is None else list(state.shape)}")
+    seed, step, *shard = state.tolist()
+    return [seed, step, row + shard[0], site, *shard[1:]] if shard else [seed, step, row, site]
+
+
+def _is_sharded(state: Tensor | None, p: float) -> bool:
+    return bool(p) and state is not None and state.numel() == 6
 
 
 def _element(tensor: Tensor | None, name: str) -> str | None:
     return None if tensor is None else engine.element_of(tensor, name)
 
 
-def _chain(x, f, branch_bias, weight, bias, norm, epsilon, p, skip_scale, branch_scale, keep_sum) -> programs.Chain:
+def _chain(x, f, branch_bias, weight, bias, state, norm, epsilon, p, skip_scale, branch_scale, keep_sum) -> programs.Chain:
     return programs.Chain(norm, _width(x, weight), engine.element_of(x, "x"), _element(f, "f"),
                           _element(branch_bias, "branch_bias"), _element(weight, "weight"), _element(bias, "bias"),
-                          epsilon, p if f is not None else 0.0, skip_scale, branch_scale, keep_sum)
+                          epsilon, p if f is not None else 0.0, skip_scale, branch_scale, keep_sum,
+                          f is not None and _is_sharded(state, p))
 
 
 def _empty_results(x: Tensor, f, weight, norm: str, keep_sum: bool) -> tuple[Tensor, ...]:
@@ -75,7 +82,7 @@ def _empty_results(x: Tensor, f, weight, norm: str, keep_sum: bool) -> tuple[Ten
 def _add_norm(x, f, branch_bias, weight, bias, state, norm, epsilon, p, row, site, skip_scale, branch_scale, keep_sum):
     if f is not None and f.shape != x.shape:
         raise ValueError(f"argument 'f': its shape is {list(f.shape)}, expected that of 'x', which is {list(x.shape)}")
-    chain = _chain(x, f, branch_bias, weight, bias, norm, epsilon, p, skip_scale, branch_scale, keep_sum)
+    chain = _chain(x, f, branch_bias, weight, bias, state, norm, epsilon, p, skip_scale, branch_scale, keep_sum)
     results = _empty_results(x, f, weight, norm, keep_sum)
     y, total, mean, correction, rstd = results
     arguments: list[Any] = [_rows(tensor, chain.width) for tensor in (x, f) if tensor is not None]
@@ -110,7 +117,8 @@ def _add_norm_backward(dy, dsum, s, mean, correction, rstd, weight, state, norm,
     width = _width(x, weight)
     names = [None if type_ is None else engine.ELEMENTS[type_] for type_ in (branch, branch_bias, bias)]
     chain = programs.Chain(norm, width, engine.element_of(x, "x"), names[0], names[1], _element(weight, "weight"),
-                           names[2], 0.0, p if names[0] else 0.0, skip_scale, branch_scale)
+                           names[2], 0.0, p if names[0] else 0.0, skip_scale, branch_scale,
+                           sharded=names[0] is not None and _is_sharded(state, p))
     program = programs.Backward(chain, dy is not None, dsum is not None, *needs)
     arguments: list[Any] = []
     if dy is not None:
@@ -173,8 +181,8 @@ def _dropout(x, state, p, row, site):
         raise ValueError(f"argument 'x': expected rows of at least one element but its shape is {list(x.shape)}")
     width = x.shape[-1]
     y = x.new_empty(x.shape)
-    program = programs.Dropout(width, engine.element_of(x, "x"), p)
-    engine.call(program, [_rows(x, width), *state.tolist(), row, site], [y.view(-1, width)])
+    program = programs.Dropout(width, engine.element_of(x, "x"), p, _is_sharded(state, p))
+    engine.call(program, [_rows(x, width), *_place(state, p, row, site)], [y.view(-1, width)])
     return y
 
 

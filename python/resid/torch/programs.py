@@ -20,7 +20,8 @@ class Chain:
     """Branch bias, dropout, scales, residual add and norm over rows of one width. Element types are those of MLIR.
 
     `branch`, `branch_bias`, `weight` and `bias` are None where the chain has none; without a branch it is a norm alone. `norm`
-    is "layer", "rms" or "none". Without `keep_sum`, the sum is not a result, so that it is not written.
+    is "layer", "rms" or "none". Without `keep_sum`, the sum is not a result, so that it is not written. With
+    `sharded`, dropout takes the place of a shard in the whole: its first column, and the extent of its rows.
     """
 
     norm: str
@@ -35,6 +36,7 @@ class Chain:
     skip_scale: float = 1.0
     branch_scale: float = 1.0
     keep_sum: bool = True
+    sharded: bool = False
 
     function = "forward"
 
@@ -79,12 +81,14 @@ class _Function:
         return "\n".join([head, *self.lines, f"  return {names} : {types}", "}", ""])
 
 
-def _dropout_arguments(p: float) -> list[tuple[str, str]]:
-    return [(f"%{name}", "i64") for name in ("seed", "step", "row", "site")] if p else []
+def _dropout_arguments(p: float, sharded: bool) -> list[tuple[str, str]]:
+    names = ("seed", "step", "row", "site") + (("col", "local", "global") if sharded else ())
+    return [(f"%{name}", "i64") for name in names] if p else []
 
 
-def _dropout(value: str, p: float, type_: str) -> str:
-    return f"resid.dropout {value} seed(%seed, %step) origin(%row, %site) {{p = {number(p)}, site = 0}} : {type_}"
+def _dropout(value: str, p: float, sharded: bool, type_: str) -> str:
+    origin = "origin(%row, %site, %col) extent(%local, %global)" if sharded else "origin(%row, %site)"
+    return f"resid.dropout {value} seed(%seed, %step) {origin} {{p = {number(p)}, site = 0}} : {type_}"
 
 
 def _add_branch(chain: Chain, function: _Function) -> None:
@@ -95,7 +99,7 @@ def _add_branch(chain: Chain, function: _Function) -> None:
         function.add(f"%biased = resid.add_bias {value}, %fb : {branch}, {chain.vector(chain.branch_bias)}")
         value = "%biased"
     if chain.p:
-        function.add(f"%dropped = {_dropout(value, chain.p, branch)}")
+        function.add(f"%dropped = {_dropout(value, chain.p, chain.sharded, branch)}")
         value = "%dropped"
     if chain.branch != chain.stream:
         function.add(f"%wide = arith.extf {value} : {branch} to {stream}")
@@ -115,7 +119,7 @@ def _parameters(chain: Chain) -> tuple[str, str]:
 
 
 def _forward(chain: Chain) -> str:
-    """@forward(x [, f] [, fb] [, w] [, b] [, seed, step, row, site]) -> ([y, statistics …] [, s])."""
+    """@forward(x [, f] [, fb] [, w] [, b] [, seed, step, row, site [, col, local, global]]) -> ([y, statistics …] [, s])."""
     stream = chain.rows(chain.stream)
     arguments = [("%x", stream)]
     if chain.branch:
@@ -123,7 +127,7 @@ def _forward(chain: Chain) -> str:
     for name, element in (("%fb", chain.branch_bias), ("%w", chain.weight), ("%b", chain.bias)):
         if element:
             arguments.append((name, chain.vector(element)))
-    function = _Function("forward", arguments + _dropout_arguments(chain.p))
+    function = _Function("forward", arguments + _dropout_arguments(chain.p, chain.sharded))
     if chain.branch:
         _add_branch(chain, function)
     results = []
@@ -242,7 +246,7 @@ def _backward(backward: Backward) -> str:
             arguments.append(("%w", chain.vector(chain.weight)))
     if backward.has_dsum:
         arguments.append(("%ds", stream))
-    function = _Function("backward", arguments + _dropout_arguments(chain.p))
+    function = _Function("backward", arguments + _dropout_arguments(chain.p, chain.sharded))
     t = "%ds"
     if backward.has_dy:
         _norm_gradients(function, backward)
@@ -255,7 +259,7 @@ def _backward(backward: Backward) -> str:
     if chain.branch and ((backward.f and not backward.branch_is_x) or backward.branch_bias):
         df = _scaled(function, t, chain.branch_scale, chain.stream, chain.branch, chain)
         if chain.p:
-            function.add(f"%df = {_dropout(df, chain.p, chain.rows(chain.branch))}")
+            function.add(f"%df = {_dropout(df, chain.p, chain.sharded, chain.rows(chain.branch))}")
             df = "%df"
         if backward.f and not backward.branch_is_x:
             results.append((df, chain.rows(chain.branch)))
@@ -272,16 +276,17 @@ def _backward(backward: Backward) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Dropout:
-    """Dropout alone: @dropout(x, seed, step, row, site) -> (y). It is its own backward."""
+    """Dropout alone: @dropout(x, seed, step, row, site [, col, local, global]) -> (y). It is its own backward."""
 
     width: int
     element: str
     p: float
+    sharded: bool = False
 
     function = "dropout"
 
     def text(self) -> str:
         rows = f"tensor<?x{self.width}x{self.element}>"
-        function = _Function("dropout", [("%x", rows), *_dropout_arguments(self.p)])
-        function.add(f"%y = {_dropout('%x', self.p, rows)}")
+        function = _Function("dropout", [("%x", rows), *_dropout_arguments(self.p, self.sharded)])
+        function.add(f"%y = {_dropout('%x', self.p, self.sharded, rows)}")
         return function.text([("%y", rows)])
