@@ -138,44 +138,62 @@ def dropout_add_norm(x: DTensor, f: DTensor, weight: DTensor | None = None, bias
 
 
 class _ReduceScatter(torch.autograd.Function):
-    """The sum over the group, of which each rank keeps its part along `dim`. Its backward gathers the parts' gradients."""
+    """The sum over the group in pieces of the first dimension; each rank keeps its part along `dim` of each.
+
+    The sums are under way when it returns: `works` gets what to wait for, piece by piece. The backward gathers the gradients
+    of the parts.
+    """
 
     @staticmethod
-    def forward(ctx: Any, partial: Tensor, group: Any, dim: int) -> Tensor:
+    def forward(ctx: Any, partial: Tensor, group: Any, dim: int, pieces: int, works: list[Any]) -> tuple[Tensor, ...]:
         ctx.group, ctx.dim = group, dim
-        parts = [part.contiguous() for part in partial.chunk(dist.get_world_size(group), dim)]
-        own = torch.empty_like(parts[0])
-        dist.reduce_scatter(own, parts, group=group)
-        return own
+        owns = []
+        for piece in partial.tensor_split(pieces):
+            parts = [part.contiguous() for part in piece.chunk(dist.get_world_size(group), dim)]
+            owns.append(torch.empty_like(parts[0]))
+            works.append((dist.reduce_scatter(owns[-1], parts, group=group, async_op=True), parts))
+        return tuple(owns)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        gradient = gradient.contiguous()
-        parts = [torch.empty_like(gradient) for _ in range(dist.get_world_size(ctx.group))]
-        dist.all_gather(parts, gradient, group=ctx.group)
-        return torch.cat(parts, ctx.dim), None, None
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
+        gathered = []
+        for gradient in gradients:
+            parts = [torch.empty_like(gradient) for _ in range(dist.get_world_size(ctx.group))]
+            gathered.append((dist.all_gather(parts, gradient.contiguous(), group=ctx.group, async_op=True), parts))
+        for work, _ in gathered:
+            work.wait()
+        return torch.cat([torch.cat(parts, ctx.dim) for _, parts in gathered]), None, None, None, None
 
 
 def reduce_scatter_add_norm(x: Tensor, partial: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, *,
-                            state: Tensor | None = None, group: Any = None, dim: int = 1,
+                            state: Tensor | None = None, group: Any = None, dim: int = 1, pieces: int = 1,
                             **options: Any) -> tuple[Tensor, Tensor]:
     """(norm(s), s) with s = x + dropout(the sum of `partial` over the group), for this rank's part of dimension `dim`.
 
     `partial` is this rank's term of the branch, `[B, S, D]`; `x` is its part of the stream, `[B, S / ranks, D]`, and so are
     the results. S is a multiple of the number of ranks. `state` is int64[2], equal on all ranks: the mask is that of one
-    process. Other options are those of resid.torch.dropout_add_norm. Gradients of weight, bias and branch_bias are those of
-    this rank's rows: sum them over the group. Raises ValueError where sizes do not fit.
+    process. The batch goes in `pieces`: while one is added and normalised, the sums of those behind it are under way, where
+    the backend works on its own. Other options are those of resid.torch.dropout_add_norm. Gradients of weight, bias and
+    branch_bias are those of this rank's rows: sum them over the group. Raises ValueError where sizes do not fit.
     """
     ranks, rank = dist.get_world_size(group), dist.get_rank(group)
-    if dim % partial.ndim == partial.ndim - 1 or partial.shape[dim] % ranks:
+    if not 0 <= dim < partial.ndim - 1 or partial.shape[dim] % ranks:
         raise ValueError(f"argument 'partial': expected a dimension of rows of a multiple of {ranks} to split but got "
                          f"dimension {dim} of {list(partial.shape)}")
-    own = _ReduceScatter.apply(partial, group, dim)
-    if x.shape != own.shape:
-        raise ValueError(f"argument 'x': its shape is {list(x.shape)}, expected this rank's part of 'partial', "
-                         f"{list(own.shape)}")
-    if state is not None:
-        offset = [0] * own.ndim
-        offset[dim] = rank * own.shape[dim]
-        state = torch.cat([state, torch.tensor(origin_of(own.shape, offset, partial.shape), dtype=torch.int64)])
-    return functional.dropout_add_norm(x, own, weight, bias, state=state, **options)
+    if not 1 <= pieces <= max(1, partial.shape[0]) or (dim == 0 and pieces > 1):
+        raise ValueError(f"argument 'pieces': expected 1 to {partial.shape[0] if dim else 1} but got {pieces}")
+    own_shape = [size // ranks if place == dim else size for place, size in enumerate(partial.shape)]
+    if list(x.shape) != own_shape:
+        raise ValueError(f"argument 'x': its shape is {list(x.shape)}, expected this rank's part of 'partial', {own_shape}")
+    works: list[Any] = []
+    owns = _ReduceScatter.apply(partial, group, dim, pieces, works)
+    results, offset = [], [rank * size if place == dim else 0 for place, size in enumerate(own_shape)]
+    for (work, _), own, stream in zip(works, owns, x.tensor_split(pieces)):
+        work.wait()
+        words = state
+        if state is not None:
+            words = torch.cat([state, torch.tensor(origin_of(own.shape, offset, partial.shape), dtype=torch.int64)])
+        results.append(functional.dropout_add_norm(stream, own, weight, bias, state=words, **options))
+        offset[0] += own.shape[0] if dim else 0
+    y, total = results[0] if pieces == 1 else (torch.cat(parts) for parts in zip(*results))
+    return y, total
