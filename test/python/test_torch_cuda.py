@@ -6,6 +6,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
@@ -98,3 +99,44 @@ def test_modules_on_a_gpu():
     want = torch.autograd.grad(y.square().sum(), (x, f, module.weight, module.bias))
     assert all(torch.equal(a.cpu(), b) for a, b in zip(got, want))
     torch.testing.assert_close(rt.LayerNorm(768).cuda()(gx), F.layer_norm(gx, (768,)))
+
+
+WHOLE_CALL = """
+import numpy as np
+import torch
+from fake_device import Device, DeviceArray
+from resid.torch import engine, programs
+
+torch.cuda.get_device_capability = lambda index: (8, 0)
+torch.cuda.current_stream = lambda device: type("Stream", (), {"cuda_stream": 0})
+random, device = np.random.default_rng(1), Device()
+chain = programs.Chain("layer", 96, "f32", "f32", None, "f32", "f32", p=0.25)
+backward = programs.Backward(chain, True, True, True, True, False, True, True)
+x, f, dy, ds = (random.standard_normal((7, 96), dtype=np.float32) for _ in range(4))
+gamma, beta = (random.standard_normal(96, dtype=np.float32) for _ in range(2))
+
+def run(program, arguments, shapes):
+    found = []
+    for wrap in (torch.from_numpy, lambda values: DeviceArray(device, values)):
+        given = [wrap(value) if isinstance(value, np.ndarray) else value for value in arguments]
+        results = [wrap(np.zeros(shape, np.float32)) for shape in shapes]
+        engine.call(program, given, results)
+        found.append([result.numpy() for result in results])
+    for on_cpu, on_device in zip(*found):
+        assert on_cpu.any() and np.array_equal(on_cpu.view(np.int32), on_device.view(np.int32))
+    return found[0]
+
+numbers = [5, 6, 0, 1]
+y, mean, correction, rstd, s = run(chain, [x, f, gamma, beta, *numbers], [(7, 96), (7,), (7,), (7,), (7, 96)])
+run(backward, [dy, s, mean, correction, rstd, gamma, ds, *numbers], [(7, 96), (7, 96), (96,), (96,)])
+print("the same bits")
+"""
+
+
+@needs_driver
+def test_whole_call_on_the_interpreter():
+    """Compiled for a GPU in this process, loaded, and called as the ops call it: all but PyTorch's own tensors on CUDA."""
+    environment = {**os.environ, "RESID_CUDA_DRIVER": str(DRIVER), "PYTHONPATH": os.pathsep.join(
+        [str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-c", WHOLE_CALL], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "the same bits" in done.stdout, done.stderr

@@ -15,7 +15,8 @@ import torch.nn.functional as F
 from torch.fx import Node
 
 _FUNCTIONS = {
-    operator.add: "add", torch.add: "add", operator.iadd: "add_", operator.mul: "mul", torch.mul: "mul", operator.pow: "pow", torch.pow: "pow",
+    operator.add: "add", torch.add: "add", operator.iadd: "add_", operator.mul: "mul", torch.mul: "mul",
+    operator.pow: "pow", torch.pow: "pow",
     torch.rsqrt: "rsqrt", torch.mean: "mean", F.layer_norm: "layer_norm", torch.layer_norm: "layer_norm",
     F.rms_norm: "rms_norm", torch.rms_norm: "rms_norm", F.dropout: "dropout", torch.dropout: "dropout",
     F.scaled_dot_product_attention: "scaled_dot_product_attention",
