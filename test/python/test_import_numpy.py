@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from import_support import count, run, tool
+from import_support import ROOT, count, run, tool
 from resid.cli import main
 from resid.importer import from_graph, write_weights
+from resid.importer.contrib import RULES
+from resid.importer.emit import HANDLERS
 from resid.importer.graph import Argument, Graph, Node
 from resid.importer.sizes import Size, quotient, symbol
 from resid.importer.weights import read
@@ -222,3 +225,12 @@ def test_files_and_flags(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert main(["model", "bert", f"--config={config}", "-o", "-"]) == 0
     assert capsys.readouterr().out == write_model("bert", CONFIGS["bert"])
     assert main(["model", "bert", f"--config={config}", "--output=logits", "-o", "-"]) == 2
+
+
+def test_the_page_lists_every_operator() -> None:
+    """And no other: the table of docs/import.md is that of the handlers."""
+    page = (ROOT / "docs" / "import.md").read_text()
+    table = page[page.index("| family | operators of ONNX |") :].split("\n\n")[0]
+    listed = {name for row in table.splitlines()[2:] for name in re.findall(r"`([\w.]+)`", row.split("|")[2])}
+    covered = {name for name in HANDLERS if not name.startswith("resid.")} | set(RULES) | {"Constant"}
+    assert listed == covered

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Files of weights that are archives of arrays: what numpy.savez writes is read, and what is compressed, cut or changed
-// is refused. Files of NumPy itself: test/tools/resid-run-npz.test. Built without LLVM for sanitizers.
+// is refused. Files of NumPy itself: test/python/test_import_numpy.py. Built without LLVM for sanitizers.
 
 #include "runtime/resid_runtime.h"
 

@@ -12,13 +12,14 @@ from .errors import ModelError, Unsupported
 from .graph import Graph, Node
 
 Rule = Callable[[Graph, Node], list[Node]]
-_RULES: dict[str, tuple[Rule, tuple[str, ...]]] = {}
+# Operator: (what it becomes, the attributes that are known)
+RULES: dict[str, tuple[Rule, tuple[str, ...]]] = {}
 
 
 def _rule(*ops: str, attributes: tuple[str, ...] = ()) -> Callable[[Rule], Rule]:
     def register(rule: Rule) -> Rule:
         for op in ops:
-            _RULES[op] = (rule, attributes)
+            RULES[op] = (rule, attributes)
         return rule
 
     return register
@@ -27,7 +28,7 @@ def _rule(*ops: str, attributes: tuple[str, ...] = ()) -> Callable[[Rule], Rule]
 def take_apart(graph: Graph) -> None:
     nodes: list[Node] = []
     for node in graph.nodes:
-        rule, attributes = _RULES.get(node.op, (None, ()))
+        rule, attributes = RULES.get(node.op, (None, ()))
         if rule is None:
             nodes.append(node)
             continue
