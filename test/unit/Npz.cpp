@@ -14,7 +14,7 @@ namespace {
 std::string number(uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i != bytes; ++i)
-    text += static_cast<char>(value >> (8 * i));
+    text += static_cast<char>(i < 8 ? value >> (8 * i) : 0);
   return text;
 }
 
