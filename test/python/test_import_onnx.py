@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import warnings
 from pathlib import Path
 
@@ -17,8 +19,8 @@ pytest.importorskip("onnxscript", reason="needs onnxscript, by which torch expor
 onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to compare with")
 
 import import_models as models  # noqa: E402
-from import_support import count, run  # noqa: E402
-from resid.importer import from_onnx  # noqa: E402
+from import_support import count, run, tool  # noqa: E402
+from resid.importer import Imported, from_onnx  # noqa: E402
 
 IDS = torch.tensor([[5, 3, 8, 59, 0, 7, 2], [1, 1, 2, 3, 5, 8, 13]])
 MASK = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1]])
@@ -96,3 +98,48 @@ def test_fixed_sizes(tmp_path: Path) -> None:
     assert "?" not in imported.text
     (found,) = run(imported, [IDS.numpy(), MASK.numpy()], tmp_path)
     np.testing.assert_allclose(found, expected(path, (IDS, MASK)), rtol=1e-5, atol=1e-5)
+
+
+def weight_names(text: str) -> set[str]:
+    return set(re.findall(r'resid\.weight = "([^"]*)"', text))
+
+
+def test_names_and_bits_survive_a_conversion(tmp_path: Path) -> None:
+    """Imported BERT is post-norm; post_shifted has the same bits, and each weight its name. GPT-2 becomes post-norm."""
+    imported = from_onnx(export("bert", tmp_path, dynamo=False, opset=17))
+    given = [IDS.numpy(), MASK.numpy()]
+    (expected_bits,) = run(imported, given, tmp_path)
+    converted = tmp_path / "converted.mlir"
+    residc = [tool("residc"), str(tmp_path / "model.mlir"), "--emit=mlir", "-o", str(converted)]
+    subprocess.run([*residc, "--placement=post_shifted"], check=True)
+    text = converted.read_text()
+    assert weight_names(text) == set(imported.weights)
+    (found,) = run(Imported(text, imported.weights, imported.function), given, tmp_path)
+    np.testing.assert_array_equal(found, expected_bits)
+
+    imported = from_onnx(export("gpt", tmp_path, dynamo=False, opset=17))
+    (tmp_path / "model.mlir").write_text(imported.text)
+    subprocess.run([*residc, "--placement=post"], check=True, capture_output=True)
+    dropped = {"norm.weight", "norm.bias"}  # post has no final norm
+    assert weight_names(converted.read_text()) >= set(imported.weights) - dropped
+
+
+def test_names_survive_prepare(tmp_path: Path) -> None:
+    """Weights that a pass packs are asked of prepare under the names that they had."""
+    imported = from_onnx(export("bert", tmp_path, dynamo=False, opset=17))
+    (tmp_path / "model.mlir").write_text(imported.text)
+    passes = ["--keep-argument-names", "--resid-inline-calls", "--resid-pack-weights"]
+    command = [tool("resid-opt"), str(tmp_path / "model.mlir"), *passes]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    prepare = next(line for line in text.splitlines() if f"func.func @{imported.function}_prepare" in line)
+    assert sum(imported.weights[name].ndim == 2 for name in weight_names(prepare)) == 12
+    assert weight_names(text) == set(imported.weights)
+
+
+def test_weights_are_one_struct(tmp_path: Path) -> None:
+    imported = from_onnx(export("vit", tmp_path, dynamo=False, opset=17))
+    (tmp_path / "model.mlir").write_text(imported.text)
+    flags = ["--weights-struct", "-o", str(tmp_path / "model.o"), f"--header={tmp_path / 'model.h'}"]
+    subprocess.run([tool("residc"), str(tmp_path / "model.mlir"), *flags], check=True)
+    members = re.findall(r"/\* \"(.*)\": f32", (tmp_path / "model.h").read_text())
+    assert set(members) == set(imported.weights)
