@@ -41,7 +41,7 @@ class Options:
         return flags
 
 
-def _join(value: object) -> str | None:
+def _join(value: str | Sequence[object] | Mapping[str, object] | None) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Mapping):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LIMITS = {"f16": 65520.0, "bf16": 2.0**128 * (1 - 2.0**-9), "f32": 2.0**128 * (1 - 2.0**-25), "f64": math.inf}
 
 
-def _numpy():
+def _numpy() -> Any:
     try:
         import numpy
     except ImportError:

@@ -36,7 +36,8 @@ def read_description(contents: bytes) -> dict[str, Any] | None:
     end = len(contents) - len(_MARK) - _COUNT.size
     try:
         (count,) = _COUNT.unpack_from(contents, end)
-        return json.loads(zlib.decompress(contents[end - count : end]))
+        description: dict[str, Any] = json.loads(zlib.decompress(contents[end - count : end]))
+        return description
     except (struct.error, zlib.error, ValueError) as error:
         raise errors.LoadError(f"expected the description of a library of resid, but it is damaged: {error}") from None
 
@@ -98,7 +99,7 @@ class Module:
         info = self._get_info(name)
         if info.abi_version != 1:
             raise errors.LoadError(f"{self._path}: expected version 1 of the C interface but got {info.abi_version}")
-        entry = ctypes.cast(self._library[f"{name}_dl"], ctypes.c_void_p).value
+        entry = ctypes.cast(self._library[f"{name}_dl"], ctypes.c_void_p).value or 0
         signature = signature or Signature.from_type(name, info.signature.decode())
         return Kernel(self, signature, entry, info.target.decode().startswith(("cuda", "nvptx")))
 
@@ -131,7 +132,7 @@ class Module:
         """What was fused, the schedules, and the bytes that are read and written."""
         if "report" not in self._description:
             raise errors.LoadError(f"{self._path}: expected a library that resid.compile made, which has a report")
-        return self._description["report"]
+        return str(self._description["report"])
 
     def save(self, path: str | os.PathLike[str], header: str | os.PathLike[str] | None = None) -> None:
         """Writes the shared library, and the C header where its path is given. Files are replaced whole."""

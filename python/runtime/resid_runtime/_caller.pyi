@@ -1,0 +1,13 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The types of the compiled module _caller (src/Module.cpp).
+
+from typing import Any
+
+class Function:
+    def __init__(self, entry: int, library: object, arguments: tuple[Any, ...], results: tuple[Any, ...], empty: object,
+                 is_for_device: bool, /) -> None: ...
+    def __call__(self, *arguments: Any, out: Any = None, threads: int | None = None, stream: int | None = None) -> Any: ...
+
+def set_threads(number: int, /) -> None: ...
+def get_threads() -> int: ...
