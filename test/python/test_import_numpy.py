@@ -57,6 +57,16 @@ def test_sizes() -> None:
         bool(a < b)
 
 
+@pytest.mark.parametrize("name", ["3d-model v1.5", "model", "größe", ""])
+def test_names_become_those_of_mlir(name: str, tmp_path: Path) -> None:
+    made = graph([Node("Add", ["7:x", "a/b.c"], ["y"])], {"a/b.c": np.ones(8, np.float32)})
+    made.name, made.arguments[0].name = name, "7:x"
+    imported = from_graph(made)
+    assert imported.weights.keys() == {"a/b.c"}
+    (found,) = run(imported, [X], tmp_path)
+    np.testing.assert_array_equal(found, X + 1)
+
+
 def norm_nodes(second_axis: str = "axes") -> list[Node]:
     return [
         Node("ReduceMean", ["x", "axes"], ["mean"]),

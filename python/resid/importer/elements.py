@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .errors import Unsupported
+from .errors import ImportFailure, Unsupported
 
 # MLIR: (NumPy, safetensors)
 _TYPES = {
@@ -34,8 +34,10 @@ def from_numpy(dtype: "np.dtype | str") -> str:
 
 def to_numpy(element: str) -> np.dtype:
     if element == "bf16":
-        import ml_dtypes  # only where a model has bf16
-
+        try:
+            import ml_dtypes  # only where a model has bf16
+        except ImportError as error:
+            raise ImportFailure("bf16 needs the Python package ml_dtypes (python -m pip install ml_dtypes)") from error
         return np.dtype(ml_dtypes.bfloat16)
     return np.dtype(_TYPES[element][0])
 

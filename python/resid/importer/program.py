@@ -83,6 +83,7 @@ class Program:
 
     def __init__(self, name: str) -> None:
         self.name = identifier(name) or "model"
+        self.name = "model_" + self.name if self.name[0].isdigit() else self.name
         self.lines: list[str] = []
         self.weights: dict[str, np.ndarray] = {}
         self._arguments: list[str] = []
