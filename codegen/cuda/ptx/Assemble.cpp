@@ -50,8 +50,11 @@ Expected<std::string> cuda::assemble(StringRef assembler, StringRef ptx, const C
   raw_fd_ostream stream(text.path, error);
   stream << ptx;
   stream.close();
-  if (error || stream.has_error())
-    return createStringError(error ? error : stream.error(), "cannot write " + text.path.str());
+  if (!error)
+    error = stream.error();
+  stream.clear_error(); // It is reported here; the stream would end the process.
+  if (error)
+    return createStringError(error, "cannot write " + text.path.str() + ": " + error.message());
   std::string architecture = "-arch=" + chip.name, message;
   std::optional<StringRef> redirects[] = {"", StringRef(log.path), StringRef(log.path)};
   int exit = sys::ExecuteAndWait(assembler, {assembler, architecture, text.path, "-o", code.path}, std::nullopt,

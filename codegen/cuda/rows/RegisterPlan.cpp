@@ -24,7 +24,7 @@ static constexpr int64_t kMostThreadRegisters = 255, kBlockRegisters = 65536;
 /// What addresses, lanes and a phase take at least.
 static constexpr int64_t kOtherRegisters = 32;
 /// What rows may take, and rows with sums down the rows: those would go through memory for every row else.
-static constexpr int64_t kMostKeptRegisters = 96, kMostKeptRegistersWithSums = 160;
+static constexpr int64_t kMostKeptRegisters = 96, kMostKeptRegistersWithSums = 128;
 /// Operations in the bodies of phases, times the columns of a thread, up to which code is unrolled.
 static constexpr int64_t kMostOperations = 16384;
 /// The most threads of a block.
