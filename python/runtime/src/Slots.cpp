@@ -155,19 +155,21 @@ bool Slot::takeAsIntegers(PyObject *object, bool isWritten) {
   return false;
 }
 
-/// PyTorch does not see that a function writes. Where gradients need what was there before, they would be wrong.
-static bool mayBeWritten(PyObject *object) {
+static bool requiresGradient(PyObject *object) {
   static PyObject *const name = PyUnicode_InternFromString("requires_grad");
   PyObject *answer = PyObject_GetAttr(object, name);
-  if (!answer) {
+  if (!answer)
     PyErr_Clear();
+  Py_XDECREF(answer);
+  return answer == Py_True;
+}
+
+/// PyTorch does not see that a function writes. Where gradients need what was there before, they would be wrong.
+static bool mayBeWritten(PyObject *object) {
+  if (!requiresGradient(object))
     return true;
-  }
-  bool isRefused = answer == Py_True;
-  Py_DECREF(answer);
-  if (isRefused)
-    PyErr_SetString(PyExc_TypeError, "expected a tensor that requires no gradient to write to; hand over .detach()");
-  return !isRefused;
+  PyErr_SetString(PyExc_TypeError, "expected a tensor that requires no gradient to write to; hand over .detach()");
+  return false;
 }
 
 bool Slot::takeExchange(PyObject *object, bool isWritten) {
@@ -182,17 +184,37 @@ bool Slot::takeExchange(PyObject *object, bool isWritten) {
   return true;
 }
 
-bool Slot::takeCapsule(PyObject *object) {
-  capsule = PyObject_CallMethod(object, "__dlpack__", nullptr);
+/// Versions of PyTorch without the exchange above lend no tensor that requires a gradient, but what .detach() gives.
+static PyObject *lend(PyObject *object) {
+  if (!requiresGradient(object))
+    return PyObject_CallMethod(object, "__dlpack__", nullptr);
+  PyObject *detached = PyObject_CallMethod(object, "detach", nullptr);
+  PyObject *capsule = detached ? PyObject_CallMethod(detached, "__dlpack__", nullptr) : nullptr;
+  Py_XDECREF(detached);
+  return capsule;
+}
+
+bool Slot::takeCapsule(PyObject *object, bool isWritten) {
+  if (isWritten && !mayBeWritten(object))
+    return false;
+  capsule = lend(object);
   if (!capsule)
     return false;
   maker = Maker::Capsule;
-  if (PyCapsule_IsValid(capsule, "dltensor_versioned"))
-    tensor = static_cast<DLManagedTensorVersioned *>(PyCapsule_GetPointer(capsule, "dltensor_versioned"))->dl_tensor;
-  else if (PyCapsule_IsValid(capsule, "dltensor"))
+  if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+    auto *lent = static_cast<DLManagedTensorVersioned *>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+    // Only the version has its place in all versions.
+    if (lent->version.major != 1)
+      PyErr_Format(PyExc_TypeError, "expected version 1 of DLPack but got version %u", lent->version.major);
+    else if (isWritten && (lent->flags & DLPACK_FLAG_BITMASK_READ_ONLY))
+      PyErr_SetString(PyExc_TypeError, "expected an array that can be written, but it is read-only");
+    else
+      tensor = lent->dl_tensor;
+  } else if (PyCapsule_IsValid(capsule, "dltensor")) {
     tensor = static_cast<DLManagedTensor *>(PyCapsule_GetPointer(capsule, "dltensor"))->dl_tensor;
-  else
+  } else {
     PyErr_SetString(PyExc_TypeError, "a __dlpack__ that gives a tensor");
+  }
   return !PyErr_Occurred();
 }
 
@@ -237,7 +259,7 @@ bool Slot::take(PyObject *object, const Value &value, bool isWritten) {
   else if (PyObject_CheckBuffer(object))
     isTaken = takeBuffer(object, isWritten) || (value.type.code == kDLBfloat && takeAsIntegers(object, isWritten));
   else
-    isTaken = takeCapsule(object);
+    isTaken = takeCapsule(object, isWritten);
   if (!isTaken)
     return false;
   // NumPy has no bf16. Its arrays have unsigned integers of as many bits instead.

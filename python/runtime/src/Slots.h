@@ -57,7 +57,7 @@ private:
   bool takeBuffer(PyObject *object, bool isWritten);
   bool takeAsIntegers(PyObject *object, bool isWritten);
   bool takeExchange(PyObject *object, bool isWritten);
-  bool takeCapsule(PyObject *object);
+  bool takeCapsule(PyObject *object, bool isWritten);
   void fold(const Value &value);
 
   Py_buffer view = {};
