@@ -20,7 +20,6 @@ CHIPS = ["sm_80", "sm_90", "sm_100"]
 # Rows in registers that do spill: programs by a pattern, and the most bytes. Such kernels are right and slower; each of
 # them is a task.
 KNOWN = [
-    (r"grid backward-(layer|rms)-(bf16|f16)-768-\w+", 500),
     (r"grid backward-layer-\w+-(64|1000|1024)-\w+", 32),
     (r"(benchmarks|special) rms(_norm|-f32)", 8),
 ]
