@@ -80,11 +80,17 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
 
     Args:
       source: MLIR text, or the path of a file with it.
-      placement, params, final_norm: convert the norm placement, as residc's flags of these names do.
+      placement: the norm placement to convert to: "post", "pre", "branch_post", "peri", "post_shifted" or "none".
+      params: "keep" or "shift": which norm each sub-layer has then.
+      final_norm: "args" or "identity": where the final norm comes from.
       mode: "training", or "inference", which drops dropout.
       cpu: "native", a processor's name as LLVM has it, or several with commas between them.
-      target, chip: "cuda" compiles for NVIDIA GPUs, of the chips that `chip` names.
-      grad, wrt, grad_mode, save: make F_forward and F_backward of the function that `grad` names.
+      target: "cpu", or "cuda" for NVIDIA GPUs.
+      chip: the GPUs, as "sm_90" or several.
+      grad: the function F to differentiate: F_forward and F_backward are made.
+      wrt: the numbers of the arguments that have gradients.
+      grad_mode: "split", or "value-and-grad" for one function.
+      save: "min", "default" or "all": what F_forward keeps for F_backward.
       raising: "off", "exact" or "all": what of layers that are written out becomes ops of resid (residc's --raise).
       schedule: how row kernels run, as {"rows": "batched"} or "rows=batched".
       prefix: stands before the name of each function.
