@@ -75,7 +75,7 @@ def describe(outcomes):
              "|---|---|---|---|---|---|---|---|"]
     for o in outcomes:
         case = o.case
-        if case.kind != "forward" or case.types not in COUNTED_TYPES or case.width not in COUNTED_WIDTHS:
+        if case.kind != "forward" or case.types not in grid.COUNTED_TYPES or case.width not in COUNTED_WIDTHS:
             continue
         lines.append(f"| {NORMS[case.norm]} | {case.types.split('-')[0]} | {case.width:,} | {o.kernel} | {o.threads} | {o.instructions:.1f} | "
                      f"{o.load_share:.2f} | {o.store_share:.2f} |")
