@@ -189,7 +189,7 @@ wheel: configure $(PYTHON_VENV)/ready
 python-packages: configure
 	@test -d $(BUILD)/nanobind || timeout 60 $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --target $(BUILD)/nanobind \
 	  nanobind >/dev/null 2>&1 || rm -rf $(BUILD)/nanobind
-	@if [ -d $(BUILD)/nanobind ]; then PYTHONPATH=$(BUILD)/nanobind cmake -B $(BUILD) -DRESID_PYTHON=ON >/dev/null; \
+	@if [ -d $(BUILD)/nanobind ]; then cmake -B $(BUILD) -DRESID_PYTHON=ON -Dnanobind_DIR=$(abspath $(BUILD))/nanobind/nanobind/cmake >/dev/null; \
 	  else echo "check: the Python packages are not built, since no package index has nanobind here"; fi
 
 # Whether an index answers that has what the wheels are built with.
