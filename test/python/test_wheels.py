@@ -108,6 +108,15 @@ def test_run_the_example_of_the_page(environment):
     assert (environment / "add_rms.h").is_file()
 
 
+def test_run_the_example(environment):
+    done = run(environment, (ROOT / "examples/python_package/main.py").read_text())
+    assert done.returncode == 0, done.stderr
+    assert "loaded: the same bits" in done.stdout
+    assert "refused: argument 'f': dimension 0 is 3, expected 8 (that of 'x')" in done.stdout
+    gradient, difference = done.stdout.split("gradient: ")[1].split("\n")[0].split(", by a difference: ")
+    assert abs(float(gradient) - float(difference)) < 1e-2
+
+
 def test_the_command_answers(environment):
     done = subprocess.run([environment / "venv/bin/resid", "--help"], capture_output=True, text=True)
     assert done.returncode == 0 and "import" in done.stdout and "model" in done.stdout
