@@ -15,8 +15,9 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
     share one function. The status of a launch goes to the status cell of the function around, where none stands yet.
 
     Rows stay in registers where they suit (RegisterPlan.h), and the host chooses by widths, addresses and strides.
-    The looped emitter takes all others. It gives each row to a warp, and each thread of it the lanes t and t + 32. It keeps the order of sums
-    (SumOrder.h): a lane's chain stays in one thread, and butterflies add up the 64 lanes. Phases read memory again.
+    The looped emitter takes all others. It gives each row to a warp, and each thread of it the lanes t and t + 32. It
+    keeps the order of sums (SumOrder.h): a lane's chain stays in one thread, and butterflies add up the 64 lanes. Phases
+    read memory again.
     Blocks of four warps take rows in turn.
 
     Sums down the rows are two functions: one runs groups of rows, each by the threads of a row, and leaves a sum per

@@ -10,25 +10,18 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import resid_runtime
+
 _NUMBERS = {"f16": "float", "bf16": "float", "f32": "float", "f64": "float", "i1": "bool"}
 
 
 @dataclasses.dataclass(frozen=True)
-class Value:
-    """One argument or result: a tensor of sizes (None: dynamic) or, where `sizes` is None, a number."""
-
-    name: str
-    element: str
-    sizes: tuple[int | None, ...] | None
+class Value(resid_runtime.Value):
+    """One argument or result, as a framework that traces sees it."""
 
     @property
     def is_float(self) -> bool:
         return self.sizes is not None and self.element in ("f16", "bf16", "f32", "f64")
-
-    @property
-    def takes_rows(self) -> bool:
-        """Whether leading dimensions become one: `[?, D]` takes `[B, S, D]`."""
-        return self.sizes is not None and len(self.sizes) > 1 and self.sizes[0] is None
 
     def schema(self) -> str:
         return f"{'Tensor' if self.sizes is not None else _NUMBERS.get(self.element, 'int')} {self.name}"
@@ -93,6 +86,5 @@ class Signature:
 
 def read(signature: Any) -> Signature:
     """From the signature of a compiled function, as resid_runtime has it."""
-    arguments = tuple(Value(value.name, value.element, value.sizes) for value in signature.arguments)
-    results = tuple(Value(value.name, value.element, value.sizes) for value in signature.results)
+    arguments, results = (tuple(Value(**vars(value)) for value in values) for values in (signature.arguments, signature.results))
     return Signature(arguments, results, tuple(signature.result_sizes))

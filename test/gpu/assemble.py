@@ -15,13 +15,13 @@ import sys
 import tempfile
 
 import ptxas as tools
+from cases import NORMS
 import yardstick
 
 ROOT = tools.ROOT
 WRITE_PROGRAM = ROOT / "test/run/Inputs/write_fixed_rows.py"
 PAGE = ROOT / "docs/measurements/gpu-sass.md"
 MARKS = "<!-- results -->", "<!-- end of results -->"
-NORMS = {"add_layer": "add, layer norm", "add_rms": "add, RMS norm", "layer": "dropout, add, layer norm", "rms": "dropout, add, RMS norm"}
 CHIPS = ["sm_80", "sm_90", "sm_100"]
 WIDTHS = [256, 512, 768, 1024, 2048, 4096, 8192, 16384, 32768]
 # What a thread may have for rows in registers. A prototype of this mapping had 64 for accesses of 8 bytes of f32 and 128

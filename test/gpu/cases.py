@@ -13,7 +13,8 @@ import ptxas
 INPUTS = ptxas.ROOT / "test/run/Inputs"
 TYPES = ["f32-f32-f32", "bf16-bf16-bf16", "f16-f16-f16", "f64-f64-f64", "f32-bf16-f32", "bf16-bf16-f32"]
 COUNTED_TYPES = ["f32-f32-f32", "bf16-bf16-bf16"]
-NORMS = ["add_layer", "add_rms", "layer", "rms"]
+# By their names in write_fixed_rows.py.
+NORMS = {"add_layer": "add, layer norm", "add_rms": "add, RMS norm", "layer": "dropout, add, layer norm", "rms": "dropout, add, RMS norm"}
 WIDTHS = [1, 2, 33, 63, 64, 66, 100, 250, 256, 258, 320, 500, 512, 768, 1000, 1023, 1024, 1030, 1088, 1536, 2048, 2560, 3072]
 WIDTHS += [4096, 5120, 8192, 12288, 16384, 32768, 40000]
 # Of one span and several, in several threads and in one block, whole and not, for the cases below that vary something else.

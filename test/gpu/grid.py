@@ -20,7 +20,6 @@ import cases as grid
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/measurements/gpu-ptx.md"
 MARKS = "<!-- results -->", "<!-- end of results -->"
-NORMS = {"add_layer": "add, layer norm", "add_rms": "add, RMS norm", "layer": "dropout, add, layer norm", "rms": "dropout, add, RMS norm"}
 # Of these, the table has a line for each norm.
 COUNTED_WIDTHS = [256, 768, 1024, 2048, 4096, 8192, 16384, 32768]
 BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
@@ -77,7 +76,7 @@ def describe(outcomes):
         case = o.case
         if case.kind != "forward" or case.types not in grid.COUNTED_TYPES or case.width not in COUNTED_WIDTHS:
             continue
-        lines.append(f"| {NORMS[case.norm]} | {case.types.split('-')[0]} | {case.width:,} | {o.kernel} | {o.threads} | {o.instructions:.1f} | "
+        lines.append(f"| {grid.NORMS[case.norm]} | {case.types.split('-')[0]} | {case.width:,} | {o.kernel} | {o.threads} | {o.instructions:.1f} | "
                      f"{o.load_share:.2f} | {o.store_share:.2f} |")
     return "\n".join(lines)
 

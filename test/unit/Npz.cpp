@@ -4,6 +4,7 @@
 // is refused. Files of NumPy itself: test/python/test_import_numpy.py. Built without LLVM for sanitizers.
 
 #include "runtime/resid_runtime.h"
+#include "test/unit/WeightReading.h"
 
 #include "gtest/gtest.h"
 #include <string>
@@ -56,26 +57,6 @@ std::string archive(const std::vector<Member> &members, bool isLarge = false) {
   }
   return file + std::string("PK\5\6", 4) + number(0, 4) + number(members.size(), 2) + number(members.size(), 2) +
          number(directory.size(), 4) + number(begin, 4) + number(0, 2);
-}
-
-/// The file in memory of its exact size, which sanitizers watch.
-struct Reading {
-  explicit Reading(const std::string &file) : bytes(file.begin(), file.end()) {
-    status = resid_weights_read(bytes.data(), bytes.size(), &weights, text, sizeof(text));
-  }
-  ~Reading() { resid_weights_close(weights); }
-  Reading(const Reading &) = delete;
-
-  std::vector<char> bytes;
-  resid_weights *weights = nullptr;
-  resid_status status;
-  char text[512] = "";
-};
-
-std::string refusalOf(const std::string &file) {
-  Reading reading(file);
-  EXPECT_EQ(reading.status, RESID_BAD_VALUE);
-  return reading.text;
 }
 
 std::string refusalOfArray(const std::string &bytes) { return refusalOf(archive({{"a.npy", bytes}})); }

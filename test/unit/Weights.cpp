@@ -5,6 +5,7 @@
 // sanitizers.
 
 #include "runtime/resid_runtime.h"
+#include "test/unit/WeightReading.h"
 
 #include "gtest/gtest.h"
 #include <string>
@@ -20,28 +21,6 @@ std::string makeFile(const std::string &header, size_t dataBytes = 0) {
   for (size_t i = 0; i != dataBytes; ++i)
     file += static_cast<char>(i);
   return file;
-}
-
-/// The file in memory of its exact size, which sanitizers watch, and what became of reading it.
-struct Reading {
-  explicit Reading(const std::string &file) : bytes(file.begin(), file.end()) {
-    status = resid_weights_read(bytes.data(), bytes.size(), &weights, text, sizeof(text));
-  }
-  ~Reading() { resid_weights_close(weights); }
-  Reading(const Reading &) = delete;
-
-  std::vector<char> bytes;
-  resid_weights *weights = nullptr;
-  resid_status status;
-  char text[512] = "untouched";
-};
-
-/// What is said of a file that must be refused.
-std::string refusalOf(const std::string &file) {
-  Reading reading(file);
-  EXPECT_EQ(reading.status, RESID_BAD_VALUE) << file;
-  EXPECT_EQ(reading.weights, nullptr);
-  return reading.text;
 }
 
 std::string refusalOfHeader(const std::string &header, size_t dataBytes = 0) {
