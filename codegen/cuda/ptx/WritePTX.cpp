@@ -4,6 +4,7 @@
 
 #include "codegen/cuda/ptx/WritePTX.h"
 
+#include "codegen/cuda/ptx/MultiplyWords.h"
 #include "codegen/cuda/ptx/WidenBFloats.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -31,6 +32,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &last, auto...) {
     llvm::FunctionPassManager passes;
     passes.addPass(cuda::WidenBFloats());
+    passes.addPass(cuda::MultiplyWords());
     passes.addPass(llvm::InstCombinePass());
     last.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   });

@@ -174,8 +174,7 @@ Value LaneSums::addSpans(Location loc, rows::ReductionKind kind, int64_t area) {
     for (int64_t span = 0; span < plan.getSpans(); ++span)
       totals = addSpan(loc, kind, totals, first, area + span * rows::kLanes);
   }
-  Value wholeWarp = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), -1);
-  return reduceThreads(kind, totals, thread.warpThread, wholeWarp);
+  return reduceThreads(kind, totals, thread.warpThread, /*mask=*/nullptr);
 }
 
 /// Each sum has a warp, which leaves it for all threads.
@@ -227,13 +226,13 @@ SmallVector<Value> LaneSums::reduceSpans(rows::PhaseOp phase, ArrayRef<Lanes> la
   return results;
 }
 
-SmallVector<Value> LaneSums::reduce(rows::PhaseOp phase, ArrayRef<Lanes> lanes) {
+SmallVector<Value> LaneSums::reduce(rows::PhaseOp phase, ArrayRef<Lanes> lanes, Value mask) {
   if (lanes.empty())
     return {};
   if (plan.getSpans() > 1)
     return reduceSpans(phase, lanes);
   SmallVector<Value> results;
   for (auto [i, values] : llvm::enumerate(lanes))
-    results.push_back(reduceThreads(getKind(phase, unsigned(i)), values, thread.thread, thread.mask));
+    results.push_back(reduceThreads(getKind(phase, unsigned(i)), values, thread.thread, mask));
   return results;
 }

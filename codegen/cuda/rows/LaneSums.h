@@ -37,8 +37,9 @@ public:
   /// Before each row of a loop: who reads what the row before left in shared memory has to be done.
   void beginRow();
 
-  /// The reductions of a phase, of f32: one value for each, in all threads.
-  SmallVector<Value> reduce(rows::PhaseOp phase, ArrayRef<Lanes> lanes);
+  /// The reductions of a phase, of f32: one value for each, in all threads. `mask`: the threads of the warp that reduce
+  /// together (i32), or nothing for all of them.
+  SmallVector<Value> reduce(rows::PhaseOp phase, ArrayRef<Lanes> lanes, Value mask);
 
 private:
   /// All 64 lanes, dealt out to neighbouring threads of a warp. `number` says which of them the thread is (i64), and

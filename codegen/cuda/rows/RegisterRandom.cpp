@@ -42,7 +42,7 @@ void RegisterRowEmitter::shareRandomWords(rows::RandomHalfOp half) {
   for (int64_t distance = 0; distance < neighbours; ++distance)
     for (int64_t word = 0; word < words; ++word) {
       Value given = chooseByNeighbour(loc, [&](int64_t i) { return all[(i ^ distance) * words + word]; });
-      came[distance].push_back(distance == 0 ? given : exchange(builder, given, distance, thread.mask));
+      came[distance].push_back(distance == 0 ? given : exchange(builder, given, distance, getMask()));
     }
   for (int64_t i = 0; i < neighbours; ++i)
     for (int64_t word = 0; word < words; ++word)

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include <numeric>
 
 using namespace mlir;
@@ -31,6 +32,7 @@ static Type getElementType(Value row) { return cast<rows::RowType>(row.getType()
 
 void RegisterRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
   this->kernel = kernel;
+  isApart = kernel.hasAccumulated();
   kept.clear();
   beginRow(kernel, row);
   Location loc = kernel.getLoc();
@@ -222,6 +224,7 @@ void RegisterRowEmitter::expectOtherBranch(Block &block) {
 void RegisterRowEmitter::emitBranch(Block &block) {
   expectOtherBranch(block);
   DenseMap<Value, Columns> before = kept;
+  llvm::SaveAndRestore apart(isApart, true);
   emitBlock(block);
   kept = std::move(before);
   block.walk([&](rows::StoreOp store) {
@@ -285,6 +288,7 @@ void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
   Location loc = phase.getLoc();
   Value never = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), false);
   Value isRare = LLVM::ExpectOp::create(builder, loc, emitIsRare(loc, constants), never);
+  llvm::SaveAndRestore apart(isApart, true);
   DenseMap<Value, Columns> before = kept;
   SmallVector<Value> values;
   for (auto [result, constant] : constants)
@@ -322,7 +326,7 @@ void RegisterRowEmitter::emitWholePhase(rows::PhaseOp phase) {
     emitChunk(phase, lanes);
     storeChunk(phase);
   }
-  for (auto [result, value] : llvm::zip_equal(phase.getResults(), sums.reduce(phase, lanes)))
+  for (auto [result, value] : llvm::zip_equal(phase.getResults(), sums.reduce(phase, lanes, getMask())))
     state.mapping.map(result, value);
 }
 

@@ -68,6 +68,11 @@ private:
   Value getAddress(Location loc, Value row, Type element, int64_t chunk);
   size_t getPlace() const { return size_t(chunk * plan.lanes + lane); }
 
+  /// The threads of the warp that run what is emitted together (i32), or nothing for all of them. ptxas makes a second
+  /// way for threads that come apart where a mask is known at run time only. A warp does not wait for threads without a
+  /// row: those have exited.
+  Value getMask() const { return isApart ? thread.mask : Value(); }
+
   const RegisterPlan &plan;
   const RowThread &thread;
   LaneSums &sums;
@@ -88,6 +93,8 @@ private:
   /// The column at hand (i64), and its place.
   Value column;
   int64_t chunk = 0, lane = 0;
+  /// Whether the rows of a warp may be at different places: in branches, and where groups of rows have loops.
+  bool isApart = false;
 };
 
 } // namespace mlir::resid::cuda
