@@ -24,13 +24,12 @@ PAGE = ROOT / "docs/measurements/gpu-sass.md"
 MARKS = "<!-- results -->", "<!-- end of results -->"
 CHIPS = ["sm_80", "sm_90", "sm_100"]
 WIDTHS = [256, 512, 768, 1024, 2048, 4096, 8192, 16384, 32768]
-# What a thread may have for rows in registers. A prototype of this mapping had 64 for accesses of 8 bytes of f32 and 128
-# for bf16 at most, which leaves a chip of 65,536 registers enough threads to wait for memory together. With 16 bytes of
-# f32, a thread has as many bytes as in bf16. Dropout's generator takes more in rows of up to 1,024 columns, where a thread
-# has up to eight calls of it at hand.
-MOST = {"f32": 66, "bf16": 128}
-MOST_WIDE = {"f32": 128, "bf16": 128}
-MOST_DROPOUT = {"f32": 128, "bf16": 168}
+# The most registers of a thread with rows in registers. A chip has enough for 512 such threads, which have up to 128 KB of
+# rows together.
+MOST = 128
+ELEMENTS = ["f32", "bf16"]
+# What a processor of a chip with sm_90 has.
+REGISTERS, THREADS, BLOCKS = 65536, 2048, 32
 
 
 @dataclasses.dataclass
@@ -41,14 +40,14 @@ class Outcome:
     chip: str
     mistakes: list = dataclasses.field(default_factory=list)
     registers: int = 0
+    rows: int = 0  # that a processor of the chip has room for
     instructions: float = 0  # of the chip, per element; 0: not counted
 
 
-def get_bound(outcome):
-    if outcome.width > 1024:
-        return MOST_WIDE[outcome.element]
-    most = MOST_DROPOUT if outcome.norm in ("layer", "rms") else MOST
-    return most[outcome.element]
+def count_rows(registers, row_threads, block_rows):
+    """Rows that are at a processor at a time: registers are given to whole warps, eight for each thread at least."""
+    block_threads = row_threads * block_rows
+    return min(REGISTERS // (-(-registers // 8) * 8 * block_threads), THREADS // block_threads, BLOCKS) * block_rows
 
 
 def count_as_run(text, outcome, ptxas, nvdisasm, row_threads, cubin):
@@ -70,18 +69,19 @@ def run(outcome, residc, ptxas, nvdisasm, folder):
     ptx, cubin = folder / f"{name}-{outcome.chip}.ptx", folder / f"{name}-{outcome.chip}.cubin"
     command = [residc, folder / f"{name}.mlir", "--target=cuda", f"--chip={outcome.chip}", "-o", ptx, "--report"]
     report = subprocess.run(command, check=True, capture_output=True, text=True)
-    row_threads = int(re.search(r"(\d+) threads per row", report.stdout + report.stderr)[1])
+    found = re.search(r"(\d+) threads per row, (\d+) rows? per block", report.stdout + report.stderr)
+    row_threads, block_rows = int(found[1]), int(found[2])
     try:
         kernels = tools.assemble(ptxas, ptx, outcome.chip, cubin)
     except RuntimeError as error:
         outcome.mistakes.append(str(error))
         return outcome
     kept = next(kernel for kernel in kernels if "__registers_" in kernel.name)
-    outcome.registers = kept.registers
+    outcome.registers, outcome.rows = kept.registers, count_rows(kept.registers, row_threads, block_rows)
     if kept.spilled or kept.stack:
         outcome.mistakes.append(f"{kept.name} spills {kept.spilled} bytes and has {kept.stack} bytes of stack")
-    if kept.registers > get_bound(outcome):
-        outcome.mistakes.append(f"{kept.name} has {kept.registers} registers, expected at most {get_bound(outcome)}")
+    if kept.registers > MOST:
+        outcome.mistakes.append(f"{kept.name} has {kept.registers} registers, expected at most {MOST}")
     if nvdisasm:
         usual = tools.drop_rare_branches(tools.take_kernel(ptx.read_text(), kept.name))
         outcome.instructions = count_as_run(usual, outcome, ptxas, nvdisasm, row_threads, cubin) / (outcome.width / row_threads)
@@ -92,13 +92,13 @@ def describe(outcomes, yardsticks):
     def get(norm, element, width, chip):
         return next(o for o in outcomes if (o.norm, o.element, o.width, o.chip) == (norm, element, width, chip))
 
-    lines = ["| kernel | type | columns | registers on sm_80, sm_90, sm_100 | instructions per element | hand-written | ratio |", "|---|---|---|---|---|---|---|"]
+    lines = ["| kernel | type | columns | registers on sm_80, sm_90, sm_100 | rows at a time | instructions per element | hand-written | ratio |", "|---|---|---|---|---|---|---|---|"]
     for norm, element, width in dict.fromkeys((o.norm, o.element, o.width) for o in outcomes):
         each = [get(norm, element, width, chip) for chip in CHIPS]
         own, by_hand = each[1].instructions, yardsticks.get((norm, element, width))
         beside = f"{by_hand:.1f} | {own / by_hand:.2f}" if by_hand and own else "|"
         counted = f"{own:.1f}" if own else ""
-        lines.append(f"| {NORMS[norm]} | {element} | {width:,} | {', '.join(str(o.registers) for o in each)} | {counted} | {beside} |")
+        lines.append(f"| {NORMS[norm]} | {element} | {width:,} | {', '.join(str(o.registers) for o in each)} | {each[1].rows} | {counted} | {beside} |")
     return "\n".join(lines)
 
 
@@ -114,13 +114,15 @@ def main():
     if not ptxas:
         print("skipped: no ptxas was found; RESID_PTXAS names one")
         return 0
+    if flags.update_docs and not (nvdisasm and nvcc):
+        parser.error("the page has counts of instructions: RESID_NVDISASM and RESID_NVCC name what was not found")
     if flags.no_counts:
         nvdisasm = nvcc = None
     elif not nvdisasm:
         print("no instructions are counted: no nvdisasm was found; RESID_NVDISASM names one", file=sys.stderr)
     elif not nvcc:
         print("no hand-written kernels: no nvcc was found; RESID_NVCC names one", file=sys.stderr)
-    outcomes = [Outcome(norm, element, width, chip) for norm in NORMS for element in MOST for width in flags.widths for chip in CHIPS]
+    outcomes = [Outcome(norm, element, width, chip) for norm in NORMS for element in ELEMENTS for width in flags.widths for chip in CHIPS]
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         folder = pathlib.Path(name)
         names = sorted({f"{o.norm}-{o.element}-{o.element}-{o.element}-{o.width}" for o in outcomes})

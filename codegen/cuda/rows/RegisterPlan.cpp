@@ -19,6 +19,9 @@ static constexpr int64_t kMostColumns = 32768;
 /// Threads of the widest row of open width: the first number that leaves enough registers. Code for 512 threads may
 /// have 128, too few for dropout where bounds of columns are known at run time only.
 static constexpr int64_t kOpenThreads[] = {256, 128};
+/// Bytes that an access of a row of open width begins with: bounds of columns take registers too, and the width has to
+/// be a multiple.
+static constexpr int64_t kOpenAccessBytes = 8;
 /// What a thread may have on every chip, and the threads of a block together.
 static constexpr int64_t kMostThreadRegisters = 255, kBlockRegisters = 65536;
 /// What addresses, lanes and a phase take at least.
@@ -212,8 +215,7 @@ SmallVector<RegisterPlan, 2> RegisterPlan::choose(rows::KernelOp kernel, const R
       add(chooseLanes(*width, work, schedule), *width, [&](int64_t) { return *width; });
     return plans;
   }
-  // Bounds that are known at run time only take registers too, so that wider rows have no more lanes.
-  int64_t lanes = chooseLanes(rows::kBlockColumns, work, schedule);
+  int64_t lanes = schedule.lanes > 0 ? schedule.lanes : kOpenAccessBytes / work.widestBytes;
   add(lanes, rows::kLanes, [](int64_t) { return rows::kBlockColumns; });
   for (int64_t threads : kOpenThreads)
     if (add(lanes, rows::kBlockColumns + rows::kLanes, [threads](int64_t lanes) {

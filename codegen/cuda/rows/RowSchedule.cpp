@@ -4,7 +4,6 @@
 
 #include "codegen/cuda/rows/RowSchedule.h"
 
-#include "codegen/rows/SumOrder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <limits>
@@ -13,15 +12,13 @@ using namespace llvm;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 
-/// An access has at least eight bytes, so that whole sectors are read. With sixteen, there are a quarter fewer
-/// instructions and more registers: of one span, dropout alone would take nearly all that a thread may have.
-/// Seen in PTX and in what ptxas makes of it only: docs/schedules.md.
+/// With accesses of sixteen bytes there are a quarter fewer instructions than with eight, and no more registers for a
+/// row: half as many threads have up to twice as many each. Of wider rows of 16-bit elements, a thread would have to
+/// keep more than it may have. Seen in PTX and in what ptxas makes of it only: docs/schedules.md.
 static constexpr int64_t kAnyWidth = std::numeric_limits<int64_t>::max();
 static constexpr LaneChoice kLaneTable[] = {
-    {4, 512, 4},
-    {4, rows::kBlockColumns, 2},
     {4, kAnyWidth, 4},
-    {1, 256, 8},
+    {1, 512, 8},
     {1, kAnyWidth, 4},
 };
 
