@@ -30,6 +30,15 @@ LogicalResult checkOperations(ModuleOp module) {
   return leftOver->emitOpError("is not available on CUDA targets: expected an op that has a form in PTX");
 }
 
+/// Blocks of threads that a processor of a chip has room for: each of its four parts has registers for its own warps.
+/// ptxas takes some bytes of memory instead of registers where that makes room for one more block, unless a kernel says
+/// how many there should be room for.
+int32_t countBlocks(int64_t threads, int64_t registers) {
+  constexpr int64_t parts = 4, partRegisters = 16384, warpThreads = 32;
+  int64_t warps = parts * (partRegisters / (warpThreads * registers));
+  return int32_t(std::max<int64_t>(1, warps / llvm::divideCeil(threads, warpThreads)));
+}
+
 LogicalResult finishFunction(LLVM::LLVMFuncOp function) {
   if (function.isExternal())
     return function.emitError("expected code that needs no library, but it calls '") << function.getName() << "'";
@@ -43,6 +52,9 @@ LogicalResult finishFunction(LLVM::LLVMFuncOp function) {
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), UnitAttr::get(function.getContext()));
   function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     DenseI32ArrayAttr::get(function.getContext(), {int32_t(threads.getInt())}));
+  if (auto registers = dyn_cast_or_null<IntegerAttr>(function->removeDiscardableAttr(cuda::kRegistersAttribute)))
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      Builder(function).getI32IntegerAttr(countBlocks(threads.getInt(), registers.getInt())));
   return success();
 }
 

@@ -25,6 +25,8 @@ namespace mlir::resid::cuda {
 
 /// On a function that a GPU runs: the number of threads of a block (i32).
 constexpr llvm::StringLiteral kKernelAttribute = "resid.cuda_kernel";
+/// On the same, where it says so: how many registers a thread may have at most (i32).
+constexpr llvm::StringLiteral kRegistersAttribute = "resid.cuda_registers";
 /// On the same: its number among the kernels of the object (i32).
 constexpr llvm::StringLiteral kNumberAttribute = "resid.cuda_number";
 

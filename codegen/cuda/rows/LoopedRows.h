@@ -11,6 +11,9 @@
 
 namespace mlir::resid::cuda {
 
+/// What a thread may have, which leaves a processor of a chip 512 threads, or 384 where there are sums down the rows.
+constexpr int64_t kLoopedRegisters = 128, kLoopedRegistersWithSums = 168;
+
 /// Thread t of a warp has the lanes t and t + 32 of each chunk of 64 columns. So neighbours read neighbouring elements,
 /// whatever the alignment of the row, and the chain of a lane never leaves its thread.
 class LoopedRowEmitter : public kernels::RowEmitter {

@@ -4,6 +4,7 @@
 
 #include "codegen/cuda/rows/RegisterRows.h"
 
+#include "codegen/cuda/rows/Hide.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -21,6 +22,40 @@ Value RegisterRowEmitter::takePart(Value word, int64_t part, Type element) {
   Value shift = arith::ConstantIntOp::create(builder, loc, word.getType(), part * bits);
   Value value = arith::TruncIOp::create(builder, loc, type, arith::ShRUIOp::create(builder, loc, word, shift));
   return type == element ? value : arith::BitcastOp::create(builder, loc, element, value).getResult();
+}
+
+/// Two elements as a word (i32).
+static Value makeWord(OpBuilder &builder, Value low, Value high) {
+  Location loc = low.getLoc();
+  unsigned bits = low.getType().getIntOrFloatBitWidth();
+  auto widen = [&](Value part) -> Value {
+    if (!part.getType().isInteger())
+      part = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bits), part);
+    return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), part);
+  };
+  Value shift = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), bits);
+  return arith::OrIOp::create(builder, loc, widen(low), arith::ShLIOp::create(builder, loc, widen(high), shift));
+}
+
+void RegisterRowEmitter::hideKeptRows() {
+  for (Value row : kernel.getBody().getArguments()) {
+    auto found = kept.find(row);
+    if (found == kept.end())
+      continue;
+    Columns &columns = found->second;
+    Type type = columns.front().getType();
+    if (type.isF32())
+      for (Value &column : columns)
+        column = hide(builder, column);
+    constexpr unsigned halfWord = 16;
+    if (type.getIntOrFloatBitWidth() != halfWord)
+      continue;
+    for (size_t i = 0; i < columns.size(); i += 2) {
+      Value word = hide(builder, makeWord(builder, columns[i], columns[i + 1]));
+      columns[i] = takePart(word, 0, type);
+      columns[i + 1] = takePart(word, 1, type);
+    }
+  }
 }
 
 /// Whether an instruction rounds two such numbers at a time, to nearest even.

@@ -43,6 +43,12 @@ int64_t RegisterPlan::getFullChunks() const {
   return last / rows::kLanes;
 }
 
+/// Without bounds and sums, ptxas finds the fewest registers by itself, and takes more where it is told a number.
+int64_t RegisterPlan::getMostRegisters() const {
+  constexpr int64_t most = 208;
+  return sums > 0 || isOpen() ? most : 0;
+}
+
 int64_t RegisterPlan::getAccessBytes(Type element) const { return lanes * rows::getElementBytes(element); }
 
 bool cuda::isOwnRow(rows::KernelOp kernel, unsigned number) {

@@ -46,6 +46,8 @@ struct RegisterPlan {
   /// Threads of the narrowest row.
   int64_t getLeastRowThreads() const { return llvm::divideCeil(leastWidth, rows::kBlockColumns) * getSpanThreads(); }
   int64_t getBlockThreads() const { return blockRows * getRowThreads(); }
+  /// What a thread may have at most, or 0 where the driver's compiler decides.
+  int64_t getMostRegisters() const;
   /// Chunks of a thread.
   int64_t getChunks() const;
   /// The first chunk in which the threads of the last span may have no columns. A row of open width may end anywhere.

@@ -23,6 +23,8 @@ using namespace mlir::resid::kernels;
 
 /// What a register has.
 static constexpr int64_t kWordBytes = 4;
+/// Chunks of a row that a loop over rows has at hand, where it does not keep all.
+static constexpr int64_t kLoopChunks = 4;
 
 static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
   return cast<rows::ReductionKindAttr>(phase.getKinds()[number]).getValue();
@@ -78,7 +80,7 @@ Value RegisterRowEmitter::getAddress(Location loc, Value row, Type element, int6
 
 /// One load per word: LLVM makes one access of a chunk's. A vector would be taken apart first, and then LLVM would
 /// forget that nobody writes to it. Two narrow elements come in one word.
-RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int64_t chunk, bool isShared) {
+RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int64_t chunk, bool isInvariant) {
   Location loc = load.getLoc();
   Type memory = rows::getMemoryType(getElementType(load.getRow()));
   int64_t bytes = rows::getElementBytes(memory);
@@ -92,7 +94,7 @@ RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int
                                       LLVM::GEPNoWrapFlags::inbounds);
     auto value =
         LLVM::LoadOp::create(builder, loc, word, place, unsigned(std::gcd(plan.getAccessBytes(memory), i * wordBytes)));
-    value.setInvariant(isShared);
+    value.setInvariant(isInvariant);
     for (int64_t part = 0; part < parts; ++part)
       columns.push_back(isNarrow ? takePart(value, part, memory) : value.getResult());
   }
@@ -104,30 +106,47 @@ static bool loadsOwnRow(rows::LoadOp load) {
   return isOwnRow(kernel, cast<BlockArgument>(load.getRow()).getArgNumber() - 1);
 }
 
+static bool isUsedByOnePhase(Value row) {
+  Operation *phase = (*row.getUsers().begin())->getParentOp();
+  return llvm::all_of(row.getUsers(), [phase](Operation *user) { return user->getParentOp() == phase; });
+}
+
+/// Rows that all rows share, such as gamma: all of one at once would take as many registers as the row itself. Where
+/// there are sums down the rows, that holds for the row's own elements too which one phase alone needs.
+bool RegisterRowEmitter::isPassing(rows::LoadOp load) {
+  Value row = load.getRow();
+  if (!load.getColumn() || kept.contains(row))
+    return false;
+  return loadsOwnRow(load) ? plan.sums > 0 && isUsedByOnePhase(row) : plan.keptWeights == 0;
+}
+
 /// The loads of a row's own elements stand before what a phase computes, so that they wait together. So do those of
 /// rows that all rows share, where the plan keeps them.
 void RegisterRowEmitter::loadKeptRows(rows::PhaseOp phase) {
   for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
     Value row = load.getRow();
-    bool isOwn = load.getColumn() && loadsOwnRow(load);
-    if (!load.getColumn() || kept.contains(row) || (!isOwn && plan.keptWeights == 0))
+    if (!load.getColumn() || kept.contains(row) || isPassing(load))
       continue;
     Columns columns;
     for (int64_t i = 0; i < plan.getChunks(); ++i)
-      llvm::append_range(columns, loadChunk(load, i, /*isShared=*/!isOwn));
+      llvm::append_range(columns, loadChunk(load, i, /*isInvariant=*/!loadsOwnRow(load)));
     kept[row] = columns;
   }
 }
 
-/// Other rows that all rows share, such as gamma, are loaded chunk by chunk: all of them at once would take as many
-/// registers as the row itself. They overlap nothing that is stored, so the driver's compiler may load them earlier
-/// where it has registers.
-void RegisterRowEmitter::loadSharedRows(rows::PhaseOp phase) {
-  shared.clear();
+/// Rows that all rows share overlap nothing that is stored, so the driver's compiler may load them earlier where it has
+/// registers. It would do so before a loop over rows, and then lack them in the loop: there, loads say nothing of that,
+/// and stand a few chunks ahead instead, enough to wait for together. A chunk of the row's own elements is loaded
+/// before anything is stored to it, and other threads do not touch it.
+void RegisterRowEmitter::loadPassingRows(rows::PhaseOp phase) {
+  bool hasLoop = plan.sums > 0;
+  int64_t end = std::min(chunk + (hasLoop ? kLoopChunks : 1), plan.getChunks());
   for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
-    Value row = load.getRow();
-    if (load.getColumn() && !kept.contains(row) && !shared.contains(row))
-      shared[row] = loadChunk(load, chunk, /*isShared=*/true);
+    if (!isPassing(load))
+      continue;
+    Columns &row = passing[load.getRow()];
+    while (int64_t(row.size()) < end * plan.lanes)
+      llvm::append_range(row, loadChunk(load, int64_t(row.size()) / plan.lanes, /*isInvariant=*/!hasLoop));
   }
 }
 
@@ -312,7 +331,11 @@ void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
 
 void RegisterRowEmitter::emitWholePhase(rows::PhaseOp phase) {
   Location loc = phase.getLoc();
+  // Bounds of columns take registers too.
+  if (plan.sums > 0 && plan.isOpen())
+    hideKeptRows();
   loadKeptRows(phase);
+  passing.clear();
   random.clear();
   SmallVector<LaneSums::Lanes> lanes;
   for (auto [i, result] : llvm::enumerate(phase.getResults()))
@@ -322,7 +345,7 @@ void RegisterRowEmitter::emitWholePhase(rows::PhaseOp phase) {
       kept[store.getRow()].resize(plan.getChunks() * plan.lanes);
   mappings.assign(plan.lanes, state.mapping);
   for (chunk = 0; chunk < plan.getChunks(); ++chunk) {
-    loadSharedRows(phase);
+    loadPassingRows(phase);
     emitChunk(phase, lanes);
     storeChunk(phase);
   }
@@ -374,7 +397,7 @@ void RegisterRowEmitter::emitColumnOperation(Operation *op) {
   Location loc = op->getLoc();
   if (auto load = dyn_cast<rows::LoadOp>(op)) {
     auto found = kept.find(load.getRow());
-    Value value = found != kept.end() ? found->second[getPlace()] : shared[load.getRow()][lane];
+    Value value = found != kept.end() ? found->second[getPlace()] : passing[load.getRow()][getPlace()];
     state.mapping.map(load.getResult(), fromMemory(builder, loc, value, load.getType()));
   } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
     Type memory = rows::getMemoryType(getElementType(store.getRow()));

@@ -41,10 +41,14 @@ private:
   void emitWholePhase(rows::PhaseOp phase);
   Value emitIsRare(Location loc, ArrayRef<std::pair<OpResult, Value>> constants);
   void expectOtherBranch(Block &block);
+  /// Makes LLVM forget what was computed from kept rows before.
+  void hideKeptRows();
   void loadKeptRows(rows::PhaseOp phase);
-  void loadSharedRows(rows::PhaseOp phase);
-  /// The thread's columns of a chunk.
-  Columns loadChunk(rows::LoadOp load, int64_t chunk, bool isShared);
+  /// Whether the elements of a load are in registers for some chunks of its phase only.
+  bool isPassing(rows::LoadOp load);
+  void loadPassingRows(rows::PhaseOp phase);
+  /// The thread's columns of a chunk. `isInvariant`: nobody stores to the row while the kernel runs.
+  Columns loadChunk(rows::LoadOp load, int64_t chunk, bool isInvariant);
   void forEachLane(function_ref<void()> emit);
   static bool hasPairedForm(arith::TruncFOp truncation);
   void roundPairs(arith::TruncFOp truncation);
@@ -81,8 +85,8 @@ private:
   DenseMap<Value, Value> firsts;
   /// What is in registers, by the row.
   DenseMap<Value, Columns> kept;
-  /// The chunk at hand of rows that all rows share, which are not kept, by the row.
-  DenseMap<Value, Columns> shared;
+  /// What the phase at hand has loaded so far of rows that are not kept, by the row.
+  DenseMap<Value, Columns> passing;
   /// Sums down the rows, by the kernel's argument.
   DenseMap<Value, Columns> terms;
   /// The words of random numbers, for chunks of the phase at hand.

@@ -4,6 +4,7 @@
 
 #include "codegen/cuda/rows/RegisterSums.h"
 
+#include "codegen/cuda/rows/Hide.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -51,16 +52,6 @@ Value RegisterSums::getVector(ArrayRef<Value> terms) {
   return vector;
 }
 
-/// The same number (i64), of which LLVM knows nothing. What is computed from it stays in the loop over rows: before the
-/// loop, addresses and bounds of all chunks, and gamma, would take more registers than there are.
-Value RegisterSums::hide(Value value) {
-  return LLVM::InlineAsmOp::create(builder, loc, value.getType(), value, /*asm_string=*/"", /*constraints=*/"=l,0",
-                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
-                                   /*operand_attrs=*/nullptr)
-      .getResult(0);
-}
-
 /// The terms of all sums go through the loop over rows side by side.
 void RegisterSums::emitChain(RegisterRowEmitter &emitter, LaneSums &lanes, Value first, Value end) {
   auto count = size_t(plan.getChunks() * plan.lanes);
@@ -73,8 +64,10 @@ void RegisterSums::emitChain(RegisterRowEmitter &emitter, LaneSums &lanes, Value
   setTerms(emitLoop(first, end, 1, zeros, [&](Value row, ValueRange before) {
     setTerms(before);
     lanes.beginRow();
+    // What is computed from the column stays in the loop: before it, addresses and bounds of all chunks would take more
+    // registers than there are.
     Value column = thread.column;
-    thread.column = hide(column);
+    thread.column = hide(builder, column);
     emitter.emitRow(kernel, row);
     thread.column = column;
     SmallVector<Value> after;

@@ -26,7 +26,6 @@ public:
 private:
   using Columns = RegisterRowEmitter::Columns;
 
-  Value hide(Value value);
   void emitChain(RegisterRowEmitter &emitter, LaneSums &lanes, Value first, Value end);
   void addUp(RegisterRowEmitter &emitter, unsigned from, unsigned to, Value isFirst);
   /// Calls `body` with each chunk in which the thread has columns.

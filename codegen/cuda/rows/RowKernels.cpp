@@ -153,9 +153,11 @@ static Value emitSuits(OpBuilder &builder, KernelUse &use, const RegisterPlan &p
   return both(suits, isWhole);
 }
 
-void RowKernels::mark(func::FuncOp function, int64_t threads) {
+void RowKernels::mark(func::FuncOp function, int64_t threads, int64_t registers) {
   OpBuilder builder(function);
   function->setAttr(kKernelAttribute, builder.getI32IntegerAttr(threads));
+  if (registers > 0)
+    function->setAttr(kRegistersAttribute, builder.getI32IntegerAttr(registers));
   function->setAttr(kNumberAttribute, builder.getI32IntegerAttr(count++));
 }
 
@@ -164,16 +166,16 @@ void RowKernels::outline(KernelFunctions &functions) {
   Type i64 = IntegerType::get(kernel.getContext(), 64);
   numbers[&functions] = count;
   mark(functions.outline("__rows", i64, [&](OpBuilder &builder, KernelBody &body) { emitRows(builder, body, kernel); }),
-       kBlockWarps * kWarpThreads);
+       kBlockWarps * kWarpThreads, kernel.hasAccumulated() ? kLoopedRegistersWithSums : kLoopedRegisters);
   if (kernel.hasAccumulated())
     mark(functions.outline("__sums", i64,
                            [&](OpBuilder &builder, KernelBody &body) { emitResults(builder, body, kernel); }),
-         kResultThreads);
+         kResultThreads, kResultRegisters);
   for (const RegisterPlan &plan : RegisterPlan::choose(kernel, schedule))
     mark(
         functions.outline("__registers", i64,
                           [&](OpBuilder &builder, KernelBody &body) { emitRegisterRows(builder, body, kernel, plan); }),
-        plan.getBlockThreads());
+        plan.getBlockThreads(), plan.getMostRegisters());
 }
 
 /// Threads of a block, i64. Where a row of open width has a block of its own, it has threads for its spans alone.

@@ -34,7 +34,8 @@ private:
   void outline(kernels::KernelFunctions &functions);
   LogicalResult emitLaunches(Call &call);
   LogicalResult emitRowLaunch(Call &call, Value units, ArrayRef<Value> arguments);
-  void mark(func::FuncOp function, int64_t threads);
+  /// `threads`: of a block. `registers`: what a thread may have at most, or 0 where the driver's compiler decides.
+  void mark(func::FuncOp function, int64_t threads, int64_t registers);
 
   SymbolTable &symbols;
   const RowSchedule &schedule;

@@ -15,6 +15,9 @@ namespace mlir::resid::cuda {
 /// Columns that a block of the second kernel adds up, and its threads: a warp for each pair of the lanes l and l + 32.
 constexpr int64_t kResultColumns = kWarpThreads, kResultThreads = kResultColumns * rows::kSumLanes / 2;
 
+/// What a thread of it may have: all registers of a processor, for one block.
+constexpr int64_t kResultRegisters = 64;
+
 /// Emits code of a kernel with sums, at the builder's position.
 class SumKernels {
 public:

@@ -1,0 +1,18 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Hides values from LLVM; see Hide.h.
+
+#include "codegen/cuda/rows/Hide.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+Value cuda::hide(OpBuilder &builder, Value value) {
+  Type type = value.getType();
+  StringRef constraints = type.isF32() ? "=f,0" : type.isInteger(32) ? "=r,0" : "=l,0";
+  return LLVM::InlineAsmOp::create(builder, value.getLoc(), type, value, /*asm_string=*/"", constraints,
+                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
+                                   /*operand_attrs=*/nullptr)
+      .getResult(0);
+}

@@ -1,0 +1,18 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Values of which LLVM knows nothing.
+
+#ifndef RESID_CODEGEN_CUDA_ROWS_HIDE_H
+#define RESID_CODEGEN_CUDA_ROWS_HIDE_H
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::resid::cuda {
+
+/// The same value, an i32, i64 or f32, behind an empty piece of assembly. LLVM neither moves what is computed from it
+/// to before this place, nor takes it for what was computed from the value before.
+Value hide(OpBuilder &builder, Value value);
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_ROWS_HIDE_H
