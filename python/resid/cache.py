@@ -11,8 +11,15 @@ import os
 import pathlib
 import platform
 import stat
+import time
 
 _MARK = b"resid-cache-1\n"
+# What the entries may take together where RESID_CACHE_BYTES does not say otherwise: some ten thousand kernels.
+_MOST_BYTES = 256 << 20
+# An entry counts as used on a day, so that reading it seldom writes to the disk.
+_DAY = 24 * 60 * 60
+# One in so many new entries looks at the size of the folder.
+_TRIM_EVERY = 32
 
 
 def folder() -> pathlib.Path:
@@ -72,6 +79,8 @@ def find(name: str) -> tuple[pathlib.Path, bytes] | None:
             if about.st_uid not in (0, os.geteuid()) or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 return None
             contents = file.read()
+            if time.time() - about.st_mtime > _DAY and about.st_uid == os.geteuid():
+                os.utime(file.fileno())
     except (OSError, RuntimeError):
         return None
     end = len(contents) - len(_MARK) - 32
@@ -80,17 +89,52 @@ def find(name: str) -> tuple[pathlib.Path, bytes] | None:
     return path, contents[:end]
 
 
+def _most_bytes() -> int:
+    text = os.environ.get("RESID_CACHE_BYTES", "")
+    if not text:
+        return _MOST_BYTES
+    if not text.isdecimal():
+        from .errors import Error
+
+        raise Error(f"RESID_CACHE_BYTES: expected a number of bytes, but got '{text}'")
+    return int(text)
+
+
 def keep(name: str, library: bytes) -> pathlib.Path | None:
     """Writes an entry and gives its file; None where the folder cannot be written."""
     from resid_runtime.library import write_file
 
+    most = _most_bytes()
     try:
         path = folder() / f"{name}.so"
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_file(path, library + hashlib.sha256(library).digest() + _MARK)
+        if int(name[:8], 16) % _TRIM_EVERY == 0:
+            trim(most)
     except (OSError, RuntimeError):
         return None
     return path
+
+
+def trim(most_bytes: int | None = None) -> int:
+    """Removes the entries that were not used for longest until the rest takes at most `most_bytes`, and says how many it
+    removed. Default: RESID_CACHE_BYTES, else 256 MiB. Libraries that are loaded stay usable. New entries call it, one in
+    thirty-two."""
+    most = _most_bytes() if most_bytes is None else most_bytes
+    entries = []
+    for path in folder().glob("*.so"):
+        try:
+            about = path.stat()
+        except OSError:
+            continue  # another process removed it
+        entries.append((about.st_mtime_ns, about.st_size, path))
+    total, removed = sum(size for _, size, _ in entries), 0
+    for _, size, path in sorted(entries, key=lambda entry: entry[0]):
+        if total <= most:
+            break
+        path.unlink(missing_ok=True)
+        total, removed = total - size, removed + 1
+    return removed
 
 
 def clear() -> int:

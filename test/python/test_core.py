@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -302,6 +303,44 @@ def test_makes_a_damaged_entry_anew(cache):
         entry.write_bytes(damaged)
         assert resid.compile(ADD_RMS).add_rms(*make_arguments(2))[0].shape == (2, 256)
         assert entry.read_bytes() == good
+
+
+def write_entry(cache, name, size, days):
+    cache.mkdir(exist_ok=True)
+    (cache / f"{name}.so").write_bytes(bytes(size))
+    os.utime(cache / f"{name}.so", (time.time() - days * 86400,) * 2)
+
+
+def test_trims_the_cache_to_what_was_used_last(cache):
+    for name, days in (("old", 3), ("older", 9), ("new", 1)):
+        write_entry(cache, name, 1000, days)
+    assert resid.cache.trim(3000) == 0
+    assert resid.cache.trim(2500) == 1
+    assert sorted(path.stem for path in cache.glob("*.so")) == ["new", "old"]
+    assert resid.cache.trim(0) == 2 and not list(cache.glob("*.so"))
+
+
+def test_new_entries_trim_the_cache(cache, monkeypatch):
+    monkeypatch.setattr(resid.cache, "_TRIM_EVERY", 1)
+    monkeypatch.setenv("RESID_CACHE_BYTES", "100000")
+    write_entry(cache, "unused", 100000, 2)
+    resid.compile(ADD_RMS)
+    (entry,) = cache.glob("*.so")
+    assert entry.stem != "unused"
+
+
+def test_what_is_used_counts_as_new(cache):
+    resid.compile(ADD_RMS)
+    (entry,) = cache.glob("*.so")
+    os.utime(entry, (time.time() - 9 * 86400,) * 2)
+    resid.compile(ADD_RMS)
+    assert time.time() - entry.stat().st_mtime < 3600
+
+
+def test_refuses_a_size_of_the_cache_that_is_no_number(cache, monkeypatch):
+    monkeypatch.setenv("RESID_CACHE_BYTES", "1G")
+    with pytest.raises(resid.Error, match="RESID_CACHE_BYTES: expected a number of bytes, but got '1G'"):
+        resid.compile(ADD_RMS)
 
 
 def test_works_without_a_folder_for_the_cache(monkeypatch, tmp_path):
