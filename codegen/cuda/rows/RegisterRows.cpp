@@ -106,9 +106,11 @@ static bool loadsOwnRow(rows::LoadOp load) {
   return isOwnRow(kernel, cast<BlockArgument>(load.getRow()).getArgNumber() - 1);
 }
 
-static bool isUsedByOnePhase(Value row) {
+/// Whether one phase alone uses a row, and stores nothing to it.
+static bool isLoadedByOnePhase(Value row) {
   Operation *phase = (*row.getUsers().begin())->getParentOp();
-  return llvm::all_of(row.getUsers(), [phase](Operation *user) { return user->getParentOp() == phase; });
+  return llvm::all_of(row.getUsers(),
+                      [phase](Operation *user) { return isa<rows::LoadOp>(user) && user->getParentOp() == phase; });
 }
 
 /// Rows that all rows share, such as gamma: all of one at once would take as many registers as the row itself. Where
@@ -117,7 +119,7 @@ bool RegisterRowEmitter::isPassing(rows::LoadOp load) {
   Value row = load.getRow();
   if (!load.getColumn() || kept.contains(row))
     return false;
-  return loadsOwnRow(load) ? plan.sums > 0 && isUsedByOnePhase(row) : plan.keptWeights == 0;
+  return loadsOwnRow(load) ? plan.sums > 0 && isLoadedByOnePhase(row) : plan.keptWeights == 0;
 }
 
 /// The loads of a row's own elements stand before what a phase computes, so that they wait together. So do those of
