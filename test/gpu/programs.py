@@ -5,11 +5,12 @@
 
 STATISTICS = {"layer": ["mean", "correction", "rstd"], "rms": ["rstd"]}
 
-BACKWARD = """func.func @block({arguments}) -> ({X}, {G}, {G}) {{
+BACKWARD = """func.func @block({arguments}) -> ({types}) {{
   %dx, %dgamma, %dbeta = resid.{norm}_norm_grad %dy, %x statistics({statistics}) gamma(%g) {total} : {X}, {X}, {S}, {G}
-  return %dx, %dgamma, %dbeta : {X}, {G}, {G}
+{dropout}  return {results} : {types}
 }}
 """
+DROPOUT = "  %df = resid.dropout %dx seed(%seed, %step) {{p = 0.1, site = 3}} : {X}\n"
 
 FORWARD = """func.func @block(%x: {X}, %f: {F}, %g: {G}, %seed: i64, %step: i64, %row: i64, %site: i64) -> ({results}) {{
   %d = resid.dropout %f seed(%seed, %step) origin(%row, %site) {{p = 0.25, site = 2}} : {F}
@@ -20,13 +21,16 @@ FORWARD = """func.func @block(%x: {X}, %f: {F}, %g: {G}, %seed: i64, %step: i64,
 """
 
 
-def write_backward(norm, element, parameter, width, has_sum):
-    """dx, dgamma and dbeta, with the gradient of the sum or without."""
+def write_backward(norm, element, parameter, width, has_sum, has_dropout=False):
+    """dx, dgamma and dbeta, with the gradient of the sum or without. With dropout, df too, the branch's gradient."""
     x, g, s = f"tensor<?x{width}x{element}>", f"tensor<{width}x{parameter}>", "tensor<?xf32>"
     names = STATISTICS[norm]
     arguments = [f"%dy: {x}", f"%x: {x}", *(f"%{name}: {s}" for name in names), f"%g: {g}"] + [f"%dsum: {x}"] * has_sum
-    return BACKWARD.format(arguments=", ".join(arguments), norm=norm, statistics=", ".join(f"%{name}" for name in names),
-                           total="sum(%dsum)" if has_sum else "", X=x, G=g, S=s)
+    results = {"%dx": x, **({"%df": x} if has_dropout else {}), "%dgamma": g, "%dbeta": g}
+    return BACKWARD.format(arguments=", ".join(arguments + ["%seed: i64", "%step: i64"] * has_dropout), norm=norm,
+                           statistics=", ".join(f"%{name}" for name in names), total="sum(%dsum)" if has_sum else "",
+                           dropout=DROPOUT.format(X=x) if has_dropout else "", results=", ".join(results),
+                           types=", ".join(results.values()), X=x, G=g, S=s)
 
 
 def write_forward(norm, stream, branch, parameter, width):

@@ -5,64 +5,94 @@
 # GPU needs to run them: the runtime's sources, the runner and the script gpu-check. `make gpu-check-pack` runs it.
 
 import argparse
+import concurrent.futures
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "test/run/Inputs"))
-KINDS = {"add_layer": (False, True), "add_rms": (False, False), "layer": (True, True)}
-TYPES = ["f32", "bf16"]
-WIDTHS = [256, 512, 768, 1024, 2048, 4096, 8192, 16384, 32768]
+import kinds
+
+SHAPES = {"matrix": "Array::Matrix", "column": "Array::PerColumn", "row": "Array::PerRow"}
 
 
-def compile_block(residc, program, name, folder, chips, cpu):
+def compile_block(residc, program, block, folder, flags):
     """The same program twice: the C names of the first begin with g_, those of the second with c_."""
-    for prefix, flags in (("g", ["--target=cuda", f"--chip={chips}"]), ("c", [f"--mcpu={cpu}"])):
-        output = folder / f"{prefix}-{name}"
-        subprocess.run([residc, program, "-o", f"{output}.o", f"--header={output}.h", f"--prefix={prefix}_{name}_", *flags], check=True)
+    schedule = [f"--schedule={block.schedule}"] if block.schedule else []
+    cubin = ["--cubin"] if flags.cubin else []
+    for prefix, more in (("g", ["--target=cuda", f"--chip={flags.chip}", *schedule, *cubin]), ("c", [f"--mcpu={flags.mcpu}"])):
+        output = folder / f"{prefix}-{block.name}"
+        subprocess.run([residc, program, "-o", f"{output}.o", f"--header={output}.h", f"--prefix={prefix}_{block.name}_", *more], check=True)
+
+
+def describe_arrays(block):
+    """The initialisers of the block's arrays in the runner."""
+    kind, lines = kinds.KINDS[block.kind], []
+    names = [word.split(":")[0] for word in kind.arguments.split()]
+    for is_result, words in (("false", kind.arguments), ("true", kind.results)):
+        for word in words.split():
+            name, shape = word.split(":")
+            shape, _, place = shape.partition("@")
+            element = "f32" if shape == "row" else block.element
+            lines.append(f'{{"{name}", "{element}", {SHAPES[shape]}, {is_result}, {names.index(place) if place else -1}}}')
+    return ", ".join(lines)
 
 
 def write_table(blocks, folder):
     lines = ["// Made by pack.py.", "", '#include "Block.h"', ""]
-    lines += [f'#include "{prefix}-{name}.h"' for name, *_ in blocks for prefix in "gc"]
+    lines += [f'#include "{prefix}-{block.name}.h"' for block in blocks for prefix in "gc"]
     lines += ["", "const std::vector<Block> blocks = {"]
-    for name, kind, element, width in blocks:
-        dropout, layer = (str(value).lower() for value in KINDS[kind])
-        lines.append(f'    {{"{name}", "{element}", {width}, {dropout}, {layer}, g_{name}_block_dl, c_{name}_block_dl}},')
+    for block in blocks:
+        kind = kinds.KINDS[block.kind]
+        widths, timed = (", ".join(map(str, some)) for some in (block.widths, block.timed))
+        lines.append(f'    {{"{block.name}", "{block.group}", {{{describe_arrays(block)}}}, {str(kind.has_scalars).lower()}, Reference::{kind.reference}, '
+                     f"{{{widths}}}, {{{timed}}}, g_{block.name}_block_dl, c_{block.name}_block_dl}},")
     (folder / "runner/blocks.cpp").write_text("\n".join(lines + ["};", ""]))
+
+
+def split(of):
+    return lambda text: [of(word) for word in text.split(",")]
 
 
 def main():
     parser = argparse.ArgumentParser(description="Pack kernels for a machine with a GPU.")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the build folder with residc")
+    parser.add_argument("--build", type=pathlib.Path, default=kinds.ROOT / "build", help="the build folder with residc")
     parser.add_argument("--out", type=pathlib.Path, help="the folder that is made anew; default: gpu-check in the build folder")
     parser.add_argument("--chip", default="sm_80,sm_90", help="chips, as residc takes them")
     parser.add_argument("--mcpu", default="x86-64-v3", help="the CPU of the machine with the GPU")
-    parser.add_argument("--widths", type=lambda text: [int(width) for width in text.split(",")], default=WIDTHS, help="columns, with commas between them")
-    parser.add_argument("--types", type=lambda text: text.split(","), default=TYPES, help="of f32 and bf16, with commas between them")
+    parser.add_argument("--cubin", action="store_true", help="machine code beside the PTX, so that the driver compiles nothing; needs ptxas")
+    parser.add_argument("--kinds", type=split(str), help=f"of {', '.join(kinds.KINDS)}, with commas between them; default: all")
+    parser.add_argument("--widths", type=split(int), help="columns in place of each kind's own, with commas between them")
+    parser.add_argument("--types", type=split(str), help="of f32, bf16 and f16, with commas between them")
+    parser.add_argument("--schedules", type=lambda text: text.split(), default=[], metavar="KEYS", help="more schedules of each block, with spaces between them: "
+                        "'gpu-lanes=2 gpu-lanes=4,gpu-rows=8'. They are timed by turns with the default")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many blocks are compiled at a time")
     flags = parser.parse_args()
+    unknown = [name for name in flags.kinds or [] if name not in kinds.KINDS]
+    if unknown:
+        parser.error(f"--kinds: expected {', '.join(kinds.KINDS)}, but got '{unknown[0]}'")
     out = flags.out or flags.build / "gpu-check"
     shutil.rmtree(out, ignore_errors=True)
     kernels, here = out / "kernels", pathlib.Path(__file__).parent
     kernels.mkdir(parents=True)
-    cases = [(kind, element, width) for kind in KINDS for element in flags.types for width in flags.widths]
-    written = [f"{kind}-{element}-{element}-{element}-{width}" for kind, element, width in cases]
-    subprocess.run([sys.executable, ROOT / "test/run/Inputs/write_fixed_rows.py", kernels, *written], check=True)
-    blocks = []
-    for (kind, element, width), program in zip(cases, written):
-        name = f"{kind}_{element}_{width}"
-        compile_block(flags.build / "bin/residc", kernels / f"{program}.mlir", name, kernels, flags.chip, flags.mcpu)
-        blocks.append((name, kind, element, width))
-        if sys.stderr.isatty():
-            print(f"\r{len(blocks)} of {len(cases)} blocks ", end="", file=sys.stderr, flush=True)
+    blocks = kinds.choose(flags.kinds, flags.widths, flags.types, flags.schedules)
+
+    def pack(block):
+        program = kernels / f"{block.name}.mlir"
+        program.write_text(block.write())
+        compile_block(flags.build / "bin/residc", program, block, kernels, flags)
+
+    with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
+        for done, _ in enumerate(pool.map(pack, blocks), 1):
+            if sys.stderr.isatty():
+                print(f"\r{done} of {len(blocks)} blocks ", end="", file=sys.stderr, flush=True)
     shutil.copytree(here / "runner", out / "runner")
-    shutil.copytree(ROOT / "runtime", out / "runtime")
+    shutil.copytree(kinds.ROOT / "runtime", out / "runtime")
     for script in ("gpu-check", "drawing.py", "peers.py"):
         shutil.copy(here / script, out)
     write_table(blocks, out)
-    print(f"{out}: {sum(f.stat().st_size for f in out.rglob('*') if f.is_file()) / 1e6:.1f} MB", file=sys.stderr)
+    print(f"{out}: {len(blocks)} blocks, {sum(f.stat().st_size for f in out.rglob('*') if f.is_file()) / 1e6:.1f} MB", file=sys.stderr)
 
 
 main()

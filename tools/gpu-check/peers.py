@@ -16,14 +16,16 @@ TOLERANCE = {"f32": 1e-4, "bf16": 4e-2}
 
 
 class Block:
-    """y = norm(x + dropout(f)) and s = x + dropout(f); its name is KIND_TYPE_WIDTH."""
+    """y = norm(x + dropout(f)) and s = x + dropout(f), or the gradients of both; its name is KIND_TYPE_WIDTH."""
 
     def __init__(self, name):
         self.name = name
         self.kind, self.element, width = name.rsplit("_", 2)
         self.width = int(width)
-        self.has_dropout = not self.kind.startswith("add_")
-        self.is_layer = self.kind.endswith("layer")
+        self.is_backward = self.kind.endswith("_backward")
+        norm = self.kind.removesuffix("_backward")
+        self.has_dropout = not norm.startswith("add_")
+        self.is_layer = norm.endswith("layer")
         self.epsilon = 1e-5 if self.is_layer else 1e-6
 
 
@@ -101,7 +103,42 @@ class Timer:
         return first.elapsed_time(second) / 1000 / CALLS
 
 
-def prepare(torch, block, inputs, expected, lines):
+def make_backward(torch, run, tensors):
+    """The backward of a forward that ran once: gradients of what it took, for those of y and s."""
+    inputs = [tensors[name].clone().requires_grad_() for name in ("x", "f", "gamma", "beta")]
+    with torch.enable_grad():
+        y, s = run(*inputs)
+    given = tensors["dy"], tensors["dsum"]
+
+    def run_backward():
+        dx, df, dgamma, dbeta = torch.autograd.grad((y, s), inputs, given, retain_graph=True, allow_unused=True)
+        return {"dx": dx, "df": df, "dgamma": dgamma, "dbeta": dbeta}
+
+    return run_backward
+
+
+def make_forward(run, tensors):
+    inputs = [tensors[name] for name in ("x", "f", "gamma", "beta")]
+
+    def run_forward():
+        y, s = run(*inputs)[:2]
+        return {"y": y, "s": s}
+
+    return run_forward
+
+
+def compare(block, found, own):
+    """Raises ValueError where results are others. With dropout, each draws masks of its own."""
+    for name, result in found.items():
+        # A norm without beta has no gradient of it, and a sum passes its own on.
+        if block.has_dropout or result is None or name not in own:
+            continue
+        error = float((result.float() - own[name].float()).abs().max()) / max(float(own[name].float().abs().max()), 1e-30)
+        if not error <= TOLERANCE[block.element]:
+            raise ValueError(f"its results are {error:.1e} off")
+
+
+def prepare(torch, block, tensors, own, lines):
     """The calls of all peers that have this block, after a first one whose results were compared with resid's."""
     calls = {}
     for name, make in PEERS.items():
@@ -109,13 +146,9 @@ def prepare(torch, block, inputs, expected, lines):
             run = make(torch, block)
             if run is None:
                 continue
-            found = run(*inputs)
-            # Each draws masks of its own.
-            for result, own in [] if block.has_dropout else zip(found, expected):
-                error = float((result.float() - own.float()).abs().max()) / max(float(own.float().abs().max()), 1e-30)
-                if not error <= TOLERANCE[block.element]:
-                    raise ValueError(f"its results are {error:.1e} off")
-            calls[name] = lambda run=run: run(*inputs)
+            call = make_backward(torch, run, tensors) if block.is_backward else make_forward(run, tensors)
+            compare(block, call(), own)
+            calls[name] = call
         except ImportError as error:
             lines.setdefault(("absent", name, str(error)))
         except Exception as error:  # Whatever a library fails with, the others go on.
@@ -123,29 +156,58 @@ def prepare(torch, block, inputs, expected, lines):
     return calls
 
 
+def make_tensors(torch, block, rows, dtype):
+    """Inputs of the forward; for a backward also gradients, and the sum with its statistics, which resid takes."""
+    make = lambda *shape: torch.randn(shape, dtype=dtype, device="cuda")
+    tensors = {name: make(rows, block.width) for name in ("x", "f", *(["dy", "dsum"] if block.is_backward else []))}
+    tensors |= {name: make(block.width) for name in ("gamma", "beta")}
+    if block.is_backward:
+        sums = tensors["x"] + tensors["f"]
+        wide = sums.float()
+        mean = wide.mean(1) if block.is_layer else torch.zeros(rows, device="cuda")
+        rstd = ((wide - mean[:, None]).pow(2).mean(1) + block.epsilon).rsqrt()
+        tensors |= {"sums": sums, "mean": mean, "correction": torch.zeros_like(mean), "rstd": rstd}
+    return tensors
+
+
+def list_arrays(torch, block, tensors):
+    """resid's arguments and results, in the order of kinds.py."""
+    x, gamma = tensors["x"], tensors["gamma"]
+    if not block.is_backward:
+        own = {"y": torch.empty_like(x), "s": torch.empty_like(x)}
+        return [tensors[name] for name in ("x", "f", "gamma", "beta")], own
+    statistics = ["mean", "correction", "rstd"] if block.is_layer else ["rstd"]
+    own = {name: torch.empty_like(x) for name in ("dx", "df")[: 1 + block.has_dropout]}
+    own |= {name: torch.empty_like(gamma) for name in ("dgamma", "dbeta")}
+    return [tensors[name] for name in ("dy", "sums", *statistics, "gamma", "dsum")], own
+
+
 def measure(torch, library, block, megabytes, samples, lines):
     dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[block.element]
     size = 4 if block.element == "f32" else 2
     rows = max(1, (megabytes << 20) // (block.width * size))
-    x, f = (torch.randn((rows, block.width), dtype=dtype, device="cuda") for _ in range(2))
-    gamma, beta = (torch.randn((block.width,), dtype=dtype, device="cuda") for _ in range(2))
-    y, s = torch.empty_like(x), torch.empty_like(x)
-    # The copy moves the bytes of x and f to those of y and s, as many as the call must move but for the parameters.
-    copies = torch.empty_like(x), torch.empty_like(x)
-    arrays = (ctypes.c_void_p * 6)(*(tensor.data_ptr() for tensor in (x, f, gamma, beta, y, s)))
+    tensors = make_tensors(torch, block, rows, dtype)
+    arguments, own = list_arrays(torch, block, tensors)
+    # The copy moves as many matrices as a call, but for a last one without a partner: its bytes count in the ratio.
+    matrices = sum(len(tensor.shape) == 2 for tensor in [*arguments, *own.values()])
+    moved = (matrices * rows * block.width + 2 * block.width) * size
+    copied = 2 * (matrices // 2) * rows * block.width * size
+    copies = [torch.empty_like(tensors["x"]) for _ in range(matrices // 2)]
+    arrays = [*arguments, *own.values()]
+    pointers = (ctypes.c_void_p * len(arrays))(*(tensor.data_ptr() for tensor in arrays))
     stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
     def run_resid():
-        if library.gpu_check_call(block.name.encode(), arrays, ctypes.c_int64(rows), stream):
+        if library.gpu_check_call(block.name.encode(), pointers, ctypes.c_int64(rows), ctypes.c_int64(block.width), stream):
             raise SystemExit(5)
 
     def run_copy():
-        copies[0].copy_(x)
-        copies[1].copy_(f)
+        for copy in copies:
+            copy.copy_(tensors["x"])
 
     run_resid()
     torch.cuda.synchronize()
-    calls = {"resid": run_resid, "copy": run_copy, **prepare(torch, block, (x, f, gamma, beta), (y, s), lines)}
+    calls = {"resid": run_resid, "copy": run_copy, **prepare(torch, block, tensors, own, lines)}
     timer = Timer(torch)
     for call in calls.values():
         timer.time(call)
@@ -154,15 +216,14 @@ def measure(torch, library, block, megabytes, samples, lines):
     for _ in range(samples):
         for name, call in calls.items():
             times[name].append(timer.time(call))
-    moved = 4 * rows * block.width * size + 2 * block.width * size
     for name, seconds in times.items():
         if name in ("resid", "copy"):
             continue
         ratios = sorted(peer / own for peer, own in zip(seconds, times["resid"]))
-        to_copy = statistics.median(copy / peer for copy, peer in zip(times["copy"], seconds))
-        own = statistics.median(times["resid"])
+        to_copy = statistics.median(copy * moved / copied / peer for copy, peer in zip(times["copy"], seconds))
+        own_median = statistics.median(times["resid"])
         print("peer", block.name, block.element, block.width, rows, name, f"{statistics.median(seconds) * 1e6:.3f}", f"{moved / 1e9 / statistics.median(seconds):.1f}",
-              f"{to_copy:.3f}", f"{own * 1e6:.3f}", f"{statistics.median(ratios):.3f}", f"{ratios[0]:.3f}", f"{ratios[-1]:.3f}", sep=",", flush=True)
+              f"{to_copy:.3f}", f"{own_median * 1e6:.3f}", f"{statistics.median(ratios):.3f}", f"{ratios[0]:.3f}", f"{ratios[-1]:.3f}", sep=",", flush=True)
 
 
 def main():
@@ -186,4 +247,5 @@ def main():
                     lines[line] = True
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -245,6 +245,31 @@ CUresult cuStreamEndCapture(Stream *stream, Graph **graph) {
   return 0;
 }
 
+CUresult cuEventCreate(Event **event, unsigned) {
+  ENTER("cuEventCreate");
+  *event = &state.events.emplace_back();
+  return 0;
+}
+
+CUresult cuEventRecord(Event *event, Stream *stream) {
+  ENTER("cuEventRecord");
+  return state.enqueue(stream, [event] {
+    event->time = std::chrono::steady_clock::now();
+    return 0;
+  });
+}
+
+CUresult cuEventSynchronize(Event *) {
+  ENTER("cuEventSynchronize");
+  return 0;
+}
+
+CUresult cuEventElapsedTime(float *milliseconds, Event *first, Event *second) {
+  ENTER("cuEventElapsedTime");
+  *milliseconds = std::chrono::duration<float, std::milli>(second->time - first->time).count();
+  return 0;
+}
+
 CUresult cuGraphInstantiateWithFlags(Graph **executable, Graph *graph, unsigned long long) {
   ENTER("cuGraphInstantiate");
   *executable = graph;

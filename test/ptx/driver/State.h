@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ptx/Interpreter.h"
+#include <chrono>
 #include <functional>
 #include <list>
 #include <map>
@@ -53,6 +54,11 @@ struct Stream {
   std::vector<std::function<CUresult()>> captured;
 };
 
+struct Event {
+  /// When it was recorded. What it tells of is the interpreter's speed.
+  std::chrono::steady_clock::time_point time;
+};
+
 struct Graph {
   std::vector<std::function<CUresult()>> nodes;
 };
@@ -70,6 +76,7 @@ struct State {
   std::list<Stream> streams;
   std::list<Module> modules;
   std::list<Graph> graphs;
+  std::list<Event> events;
   std::map<uint64_t, uint64_t> allocations; ///< bytes, by address
   ptx::Memory memory;
   unsigned long long nextId = 1;

@@ -23,6 +23,7 @@ PROGRAM = """func.func @block(%x: {X}, %f: {F}, %g: {V}, %b: {V}, %seed: i64, %s
 
 
 def program(norm, stream, branch_type, parameter, width):
+    """The text of a case. The width may be `?`."""
     types = dict(X=f"tensor<?x{width}x{stream}>", F=f"tensor<?x{width}x{branch_type}>", V=f"tensor<{width}x{parameter}>")
     without_dropout = norm.startswith("add_")
     branch = "%f" if without_dropout else "%d"
@@ -43,4 +44,5 @@ def main():
         (folder / f"{case}.mlir").write_text(program(*case.split("-")))
 
 
-main()
+if __name__ == "__main__":
+    main()

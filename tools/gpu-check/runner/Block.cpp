@@ -32,14 +32,14 @@ static double fromHalf(uint16_t bits) {
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-std::vector<unsigned char> makeNumbers(const Block &block, int64_t count, uint64_t seed) {
-  std::vector<unsigned char> bytes(size_t(count * block.getElementBytes()));
-  bool isHalf = block.type == std::string("f16");
+std::vector<unsigned char> makeNumbers(const Array &array, int64_t count, uint64_t seed) {
+  std::vector<unsigned char> bytes(size_t(count * array.getElementBytes()));
+  bool isHalf = array.type == std::string("f16");
   for (int64_t i = 0; i < count; ++i) {
-    float value = makeNumber(seed);
+    float value = makeNumber(seed) / (array.shape == Array::PerRow ? 8 : 1);
     uint32_t bits;
     std::memcpy(&bits, &value, 4);
-    if (block.getElementBytes() == 4) {
+    if (array.getElementBytes() == 4) {
       std::memcpy(&bytes[size_t(4 * i)], &bits, 4);
       continue;
     }
@@ -49,17 +49,71 @@ std::vector<unsigned char> makeNumbers(const Block &block, int64_t count, uint64
   return bytes;
 }
 
-double getNumber(const Block &block, const void *array, int64_t index) {
-  if (block.getElementBytes() == 4)
-    return static_cast<const float *>(array)[index];
-  uint16_t bits = static_cast<const uint16_t *>(array)[index];
-  if (block.type == std::string("f16"))
+double getNumber(const Array &array, const void *memory, int64_t index) {
+  if (array.getElementBytes() == 4)
+    return static_cast<const float *>(memory)[index];
+  uint16_t bits = static_cast<const uint16_t *>(memory)[index];
+  if (array.type == std::string("f16"))
     return fromHalf(bits);
   uint32_t wide = uint32_t(bits) << 16;
   float value;
   std::memcpy(&value, &wide, 4);
   return value;
 }
+
+int Block::find(const std::string &wanted) const {
+  for (size_t i = 0; i < arrays.size(); ++i)
+    if (wanted == arrays[i].name)
+      return int(i);
+  std::fprintf(stderr, "gpu-check: expected the block %s to have an array '%s'\n", name, wanted.c_str());
+  std::exit(5);
+}
+
+int64_t Block::getCompulsoryBytes(int64_t rows, int64_t width) const {
+  int64_t bytes = 0;
+  for (const Array &array : arrays)
+    bytes += array.getBytes(rows, width);
+  return bytes;
+}
+
+//===------------------------------------------- scratch memory ---------------------------------------------------===//
+
+Scratch::~Scratch() {
+  for (const Piece &piece : pieces) {
+    if (isOnDevice)
+      Driver::get().release(reinterpret_cast<Address>(piece.memory));
+    else
+      resid_free(nullptr, piece.memory);
+  }
+}
+
+void Scratch::lend(resid_ctx &ctx) {
+  ctx.user = this;
+  ctx.alloc = allocate;
+  ctx.free = release;
+}
+
+/// The driver's memory and that of resid_alloc are aligned more than kernels ask for.
+void *Scratch::allocate(void *user, size_t bytes, size_t alignment) {
+  auto &scratch = *static_cast<Scratch *>(user);
+  for (Piece &piece : scratch.pieces) {
+    if (piece.isLent || piece.bytes < bytes)
+      continue;
+    piece.isLent = true;
+    return piece.memory;
+  }
+  void *memory = scratch.isOnDevice ? reinterpret_cast<void *>(Driver::get().allocate(bytes))
+                                    : resid_alloc(nullptr, bytes, alignment);
+  scratch.pieces.push_back({memory, bytes, true});
+  return memory;
+}
+
+void Scratch::release(void *user, void *memory) {
+  for (Piece &piece : static_cast<Scratch *>(user)->pieces)
+    piece.isLent &= piece.memory != memory;
+}
+
+//===------------------------------------------- calls ------------------------------------------------------------===//
 
 static std::map<std::string, int> localMemory;
 
@@ -75,38 +129,52 @@ static void printLine(void *, int32_t level, const char *text) {
     std::fprintf(stderr, "gpu-check: %s\n", text);
 }
 
-/// The tensors of a call: arrays, then the scalars seed and step, then results.
-static void call(const Block &block, const Arrays &arrays, int64_t rows, DLDeviceType device, Handle stream) {
-  int64_t matrix[] = {rows, block.width}, seed = 7, step = 11;
-  auto code = uint8_t(block.type == std::string("bf16") ? kDLBfloat : kDLFloat);
-  DLDataType type = {code, uint8_t(8 * block.getElementBytes()), 1};
-  auto makeTensor = [&](void *data, int64_t *shape, int32_t rank) {
-    return DLTensor{data, {device, 0}, rank, type, shape, nullptr, 0};
+static void call(const Block &block, const Pointers &arrays, int64_t rows, int64_t width, DLDeviceType device,
+                 Handle stream, Scratch &scratch) {
+  int64_t matrix[] = {rows, width}, seed = 7, step = 11;
+  std::vector<DLTensor> tensors;
+  auto addScalar = [&](int64_t &value) {
+    tensors.push_back({&value, {kDLCPU, 0}, 0, {kDLInt, 64, 1}, nullptr, nullptr, 0});
   };
-  DLTensor tensors[] = {makeTensor(arrays.at[Arrays::X], matrix, 2),
-                        makeTensor(arrays.at[Arrays::F], matrix, 2),
-                        makeTensor(arrays.at[Arrays::Gamma], &matrix[1], 1),
-                        makeTensor(arrays.at[Arrays::Beta], &matrix[1], 1),
-                        {&seed, {kDLCPU, 0}, 0, {kDLInt, 64, 1}, nullptr, nullptr, 0},
-                        {&step, {kDLCPU, 0}, 0, {kDLInt, 64, 1}, nullptr, nullptr, 0},
-                        makeTensor(arrays.at[Arrays::Y], matrix, 2),
-                        makeTensor(arrays.at[Arrays::Sum], matrix, 2)};
-  constexpr int32_t count = sizeof(tensors) / sizeof(tensors[0]);
-  const DLTensor *pointers[count];
-  for (int32_t i = 0; i < count; ++i)
-    pointers[i] = &tensors[i];
+  bool needsScalars = block.hasScalars;
+  for (size_t i = 0; i < block.arrays.size(); ++i) {
+    const Array &array = block.arrays[i];
+    if (array.isResult && needsScalars) {
+      addScalar(seed);
+      addScalar(step);
+      needsScalars = false;
+    }
+    auto code = uint8_t(array.type == std::string("bf16") ? kDLBfloat : kDLFloat);
+    int64_t *shape = array.shape == Array::PerColumn ? &matrix[1] : matrix;
+    tensors.push_back({arrays[i],
+                       {device, 0},
+                       array.shape == Array::Matrix ? 2 : 1,
+                       {code, uint8_t(8 * array.getElementBytes()), 1},
+                       shape,
+                       nullptr,
+                       0});
+  }
+  std::vector<const DLTensor *> pointers;
+  for (const DLTensor &tensor : tensors)
+    pointers.push_back(&tensor);
   resid_ctx ctx = RESID_CTX_INIT;
   ctx.stream = stream;
   ctx.log = printLine;
-  resid_status status = (device == kDLCPU ? block.onCPU : block.onGPU)(&ctx, pointers, count);
+  scratch.lend(ctx);
+  resid_status status = (device == kDLCPU ? block.onCPU : block.onGPU)(&ctx, pointers.data(), int32_t(pointers.size()));
   if (status == RESID_OK)
     return;
-  std::fprintf(stderr, "gpu-check: %s answered %s\n", block.name, resid_status_string(status));
+  std::fprintf(stderr, "gpu-check: %s of %lld columns answered %s\n", block.name, (long long)width,
+               resid_status_string(status));
   std::exit(5);
 }
 
-void callOnCPU(const Block &block, const Arrays &arrays, int64_t rows) { call(block, arrays, rows, kDLCPU, nullptr); }
+void callOnCPU(const Block &block, const Pointers &arrays, int64_t rows, int64_t width) {
+  Scratch scratch(/*isOnDevice=*/false);
+  call(block, arrays, rows, width, kDLCPU, nullptr, scratch);
+}
 
-void callOnGPU(const Block &block, const Arrays &arrays, int64_t rows, Handle stream) {
-  call(block, arrays, rows, kDLCUDA, stream);
+void callOnGPU(const Block &block, const Pointers &arrays, int64_t rows, int64_t width, Handle stream,
+               Scratch &scratch) {
+  call(block, arrays, rows, width, kDLCUDA, stream, scratch);
 }

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A block of the check: one program, compiled for GPUs and for the CPU, with its arrays. Both are called with DLPack
-// tensors, so that one caller serves all types and widths.
+// A block of the check: one program, compiled for GPUs and for the CPU, and the arrays it takes. Both are called with
+// DLPack tensors, so that one caller serves all programs, types and widths.
 
 #pragma once
 
@@ -12,38 +12,90 @@
 #include <string>
 #include <vector>
 
-/// y = norm(x + dropout(f)) and s = x + dropout(f), of one type; gamma and beta are rows of `width`.
-struct Block {
+/// One array of a call, as pack.py describes it.
+struct Array {
+  enum Shape {
+    Matrix, // rows x columns
+    PerColumn,
+    PerRow
+  };
   const char *name;
   const char *type; ///< f32, bf16 or f16
-  int64_t width;
-  bool hasDropout, isLayerNorm;
+  Shape shape;
+  bool isResult;
+  /// The array whose buffer a result may have, by number; -1: none.
+  int place;
+
+  int64_t getElementBytes() const { return type[0] == 'f' && type[1] == '3' ? 4 : 2; }
+  int64_t getElements(int64_t rows, int64_t width) const {
+    return shape == Matrix ? rows * width : shape == PerColumn ? width : rows;
+  }
+  int64_t getBytes(int64_t rows, int64_t width) const { return getElements(rows, width) * getElementBytes(); }
+};
+
+/// What a block's first result is checked against in f64: a norm of its second result, or nothing.
+enum class Reference { None, LayerNorm, RMSNorm };
+
+struct Block {
+  const char *name;
+  /// Blocks of one group are the same program by different schedules. They are timed by turns.
+  const char *group;
+  /// Arguments in the order of the function, then results. Behind the arguments come the scalars seed and step, if the
+  /// function has them.
+  std::vector<Array> arrays;
+  bool hasScalars;
+  Reference reference;
+  /// The columns to check and to time: one number where the width is known when compiling.
+  std::vector<int64_t> widths, timedWidths;
   resid_status (*onGPU)(const resid_ctx *, const DLTensor *const *, int32_t);
   resid_status (*onCPU)(const resid_ctx *, const DLTensor *const *, int32_t);
 
-  int64_t getElementBytes() const { return type[0] == 'f' && type[1] == '3' ? 4 : 2; }
-  int64_t getRowBytes() const { return width * getElementBytes(); }
-  /// What one call must at least move: x and f in, y and s out, and the parameters once.
-  int64_t getCompulsoryBytes(int64_t rows) const { return 4 * rows * getRowBytes() + 2 * getRowBytes(); }
+  /// What is named in results: the type of the first array.
+  const char *getType() const { return arrays.front().type; }
+  /// The number of the array of this name.
+  int find(const std::string &name) const;
+  /// What one call must at least move: each array once.
+  int64_t getCompulsoryBytes(int64_t rows, int64_t width) const;
 };
 
 /// All blocks that were packed.
 extern const std::vector<Block> blocks;
 
-/// Arrays of one call, all on the host or all on a device: x, f, gamma, beta, y and s.
-struct Arrays {
-  enum { X, F, Gamma, Beta, Y, Sum, Count };
-  void *at[Count];
+/// The arrays of a call, all on the host or all on a device, as in the block.
+using Pointers = std::vector<void *>;
+
+/// Memory that calls of one stream ask for: it is kept for the next one, so that a call that is captured into a graph
+/// allocates nothing.
+class Scratch {
+public:
+  explicit Scratch(bool isOnDevice) : isOnDevice(isOnDevice) {}
+  ~Scratch();
+  Scratch(const Scratch &) = delete;
+  void lend(resid_ctx &ctx);
+
+private:
+  struct Piece {
+    void *memory;
+    size_t bytes;
+    bool isLent;
+  };
+  static void *allocate(void *user, size_t bytes, size_t alignment);
+  static void release(void *user, void *memory);
+
+  bool isOnDevice;
+  std::vector<Piece> pieces;
 };
 
-/// Numbers that all types hold exactly, the same for the same seed.
-std::vector<unsigned char> makeNumbers(const Block &block, int64_t count, uint64_t seed);
-/// Element `index` of an array of the block's type.
-double getNumber(const Block &block, const void *array, int64_t index);
+/// Numbers that all types hold exactly, the same for the same seed. Those of an array with one number per row are
+/// small, as the statistics of norms are.
+std::vector<unsigned char> makeNumbers(const Array &array, int64_t count, uint64_t seed);
+/// Element `index` of an array in `memory`.
+double getNumber(const Array &array, const void *memory, int64_t index);
 
 /// Bytes of local memory per thread, by kernel, of those that were loaded and have some. The runtime warns of them.
 const std::map<std::string, int> &getLocalMemory();
 
 /// One call; a status that is no RESID_OK ends the process.
-void callOnCPU(const Block &block, const Arrays &arrays, int64_t rows);
-void callOnGPU(const Block &block, const Arrays &arrays, int64_t rows, Handle stream);
+void callOnCPU(const Block &block, const Pointers &arrays, int64_t rows, int64_t width);
+void callOnGPU(const Block &block, const Pointers &arrays, int64_t rows, int64_t width, Handle stream,
+               Scratch &scratch);

@@ -7,15 +7,15 @@
 #include <cstdio>
 #include <cstring>
 
-/// Enqueues the block of this name. `arrays` are x, f, gamma, beta, y and s, in memory of the device that the stream is
-/// of, y and s as large as x: rows times the block's width. Gives 0, or 1 where no block has this name.
-extern "C" int gpu_check_call(const char *name, void *const *arrays, int64_t rows, Handle stream) {
+/// Enqueues the block of this name. `arrays` are those that pack.py describes, arguments and results, in memory of the
+/// device that the stream is of. Gives 0, or 1 where no block has this name.
+extern "C" int gpu_check_call(const char *name, void *const *arrays, int64_t rows, int64_t width, Handle stream) {
+  // Calls of one stream share what they ask for.
+  static Scratch &scratch = *new Scratch(/*isOnDevice=*/true);
   for (const Block &block : blocks) {
     if (std::strcmp(block.name, name) != 0)
       continue;
-    Arrays at;
-    std::memcpy(at.at, arrays, sizeof(at.at));
-    callOnGPU(block, at, rows, stream);
+    callOnGPU(block, Pointers(arrays, arrays + block.arrays.size()), rows, width, stream, scratch);
     return 0;
   }
   std::fprintf(stderr, "gpu-check: expected the name of a block, but got '%s'\n", name);

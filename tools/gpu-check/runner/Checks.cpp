@@ -10,79 +10,93 @@
 #include <cstring>
 #include <string>
 
-DeviceCall::DeviceCall(const Block &block, int64_t rows) : block(block), rows(rows) {
-  const Driver &driver = Driver::get();
-  Arrays host;
-  for (int array = 0; array < Arrays::Count; ++array) {
-    bool isResult = array >= Arrays::Y;
-    int64_t count = int64_t(getBytes(array)) / block.getElementBytes();
-    onHost.push_back(isResult ? std::vector<unsigned char>(getBytes(array))
-                              : makeNumbers(block, count, uint64_t(array)));
+DeviceCall::DeviceCall(const Block &block, int64_t rows, int64_t width, bool inPlace)
+    : block(block), rows(rows), width(width), inPlace(inPlace) {
+  Pointers host;
+  for (size_t i = 0; i < block.arrays.size(); ++i) {
+    const Array &array = getArray(i);
+    onHost.push_back(array.isResult ? std::vector<unsigned char>(getBytes(i))
+                                    : makeNumbers(array, array.getElements(rows, width), i));
+    bool hasOwn = !inPlace || array.place < 0;
+    onDevice.push_back(hasOwn ? reinterpret_cast<void *>(Driver::get().allocate(getBytes(i)))
+                              : onDevice[size_t(array.place)]);
   }
-  for (int array = 0; array < Arrays::Count; ++array) {
-    host.at[array] = onHost[size_t(array)].data();
-    Address address = driver.allocate(getBytes(array));
-    onDevice.at[array] = reinterpret_cast<void *>(address);
-    driver.toDevice(address, onHost[size_t(array)].data(), getBytes(array));
-  }
-  callOnCPU(block, host, rows);
+  for (std::vector<unsigned char> &array : onHost)
+    host.push_back(array.data());
+  callOnCPU(block, host, rows, width);
+  spoil();
 }
 
 DeviceCall::~DeviceCall() {
-  for (void *array : onDevice.at)
-    Driver::get().release(reinterpret_cast<Address>(array));
-}
-
-size_t DeviceCall::getBytes(int array) const {
-  bool isParameter = array == Arrays::Gamma || array == Arrays::Beta;
-  return size_t((isParameter ? 1 : rows) * block.getRowBytes());
+  for (size_t i = 0; i < onDevice.size(); ++i)
+    if (!inPlace || getArray(i).place < 0)
+      Driver::get().release(reinterpret_cast<Address>(onDevice[i]));
 }
 
 void DeviceCall::spoil() const {
-  std::vector<unsigned char> bytes(getBytes(Arrays::Y), 0xa5);
-  for (int array : {Arrays::Y, Arrays::Sum})
-    Driver::get().toDevice(reinterpret_cast<Address>(onDevice.at[array]), bytes.data(), bytes.size());
+  for (size_t i = 0; i < block.arrays.size(); ++i) {
+    const Array &array = getArray(i);
+    if (array.isResult && inPlace && array.place >= 0)
+      continue;
+    std::vector<unsigned char> spoiled(array.isResult ? getBytes(i) : 0, 0xa5);
+    const std::vector<unsigned char> &bytes = array.isResult ? spoiled : onHost[i];
+    Driver::get().toDevice(reinterpret_cast<Address>(onDevice[i]), bytes.data(), bytes.size());
+  }
+  // The copies go on behind their return, and the streams of calls do not wait for them.
+  Driver::get().synchronizeAll();
 }
 
-int64_t DeviceCall::countOtherBits() const {
+int64_t DeviceCall::countOtherBits(size_t number) const {
+  const Array &array = getArray(number);
+  auto elementBytes = size_t(array.getElementBytes());
+  std::vector<unsigned char> found(getBytes(number));
+  Driver::get().toHost(found.data(), reinterpret_cast<Address>(onDevice[number]), found.size());
+  const unsigned char *expected = onHost[number].data();
+  if (std::memcmp(found.data(), expected, found.size()) == 0)
+    return 0;
   int64_t others = 0;
-  auto elementBytes = size_t(block.getElementBytes());
-  for (int array : {Arrays::Y, Arrays::Sum}) {
-    std::vector<unsigned char> found(getBytes(array));
-    Driver::get().toHost(found.data(), reinterpret_cast<Address>(onDevice.at[array]), found.size());
-    const unsigned char *expected = onHost[size_t(array)].data();
-    if (std::memcmp(found.data(), expected, found.size()) == 0)
-      continue;
-    for (int64_t i = 0; i < rows * block.width; ++i) {
-      bool isSame =
-          std::memcmp(&found[size_t(i) * elementBytes], expected + size_t(i) * elementBytes, elementBytes) == 0;
-      others +=
-          !isSame && !(std::isnan(getNumber(block, found.data(), i)) && std::isnan(getNumber(block, expected, i)));
-    }
+  for (int64_t i = 0; i < array.getElements(rows, width); ++i) {
+    size_t at = size_t(i) * elementBytes;
+    bool isSame = std::memcmp(&found[at], expected + at, elementBytes) == 0;
+    others += !isSame && !(std::isnan(getNumber(array, found.data(), i)) && std::isnan(getNumber(array, expected, i)));
   }
   return others;
 }
 
+int64_t DeviceCall::countOtherBits() const {
+  int64_t others = 0;
+  for (size_t i = 0; i < block.arrays.size(); ++i)
+    if (getArray(i).isResult)
+      others += countOtherBits(i);
+  return others;
+}
+
 double DeviceCall::getLargestError() const {
-  double largest = 0, precision = block.getElementBytes() == 4        ? std::ldexp(1, -24)
-                                  : block.type == std::string("bf16") ? std::ldexp(1, -8)
-                                                                      : std::ldexp(1, -11);
-  std::vector<double> row(size_t(block.width));
+  int y = block.find("y"), s = block.find("s"), gamma = block.find("gamma");
+  bool isLayerNorm = block.reference == Reference::LayerNorm;
+  auto get = [&](int array, int64_t index) {
+    return getNumber(getArray(size_t(array)), onHost[size_t(array)].data(), index);
+  };
+  const Array &result = getArray(size_t(y));
+  double largest = 0, precision = result.getElementBytes() == 4        ? std::ldexp(1, -24)
+                                  : result.type == std::string("bf16") ? std::ldexp(1, -8)
+                                                                       : std::ldexp(1, -11);
+  std::vector<double> row(size_t(width), 0.0);
   for (int64_t r = 0; r < rows; ++r) {
     double sum = 0, squares = 0, most = 0, error = 0;
     // The sum as it was stored: its rounding is not the norm's.
-    for (int64_t i = 0; i < block.width; ++i)
-      sum += row[size_t(i)] = getNumber(block, onHost[Arrays::Sum].data(), r * block.width + i);
-    double mean = block.isLayerNorm ? sum / double(block.width) : 0;
+    for (int64_t i = 0; i < width; ++i)
+      sum += row[size_t(i)] = get(s, r * width + i);
+    double mean = isLayerNorm ? sum / double(width) : 0;
     for (double value : row)
       squares += (value - mean) * (value - mean);
-    double epsilon = block.isLayerNorm ? 1e-5 : 1e-6, rstd = 1 / std::sqrt(squares / double(block.width) + epsilon);
-    for (int64_t i = 0; i < block.width; ++i) {
-      double y = (row[size_t(i)] - mean) * rstd * getNumber(block, onHost[Arrays::Gamma].data(), i);
-      if (block.isLayerNorm)
-        y += getNumber(block, onHost[Arrays::Beta].data(), i);
-      most = std::max(most, std::fabs(y));
-      error = std::max(error, std::fabs(y - getNumber(block, onHost[Arrays::Y].data(), r * block.width + i)));
+    double epsilon = isLayerNorm ? 1e-5 : 1e-6, rstd = 1 / std::sqrt(squares / double(width) + epsilon);
+    for (int64_t i = 0; i < width; ++i) {
+      double expected = (row[size_t(i)] - mean) * rstd * get(gamma, i);
+      if (isLayerNorm)
+        expected += get(block.find("beta"), i);
+      most = std::max(most, std::fabs(expected));
+      error = std::max(error, std::fabs(expected - get(y, r * width + i)));
     }
     if (most > 0)
       largest = std::max(largest, error / (most * precision));
@@ -95,70 +109,81 @@ namespace {
 /// Prints one line per check, and counts mistakes.
 struct Report {
   const Block &block;
-  int64_t rows;
+  int64_t rows, width;
   int mistakes = 0;
 
   void add(const char *what, int64_t others) {
-    std::printf("check,%s,%s,%lld,%lld,%s,%lld\n", block.name, block.type, (long long)block.width, (long long)rows,
-                what, (long long)others);
+    std::printf("check,%s,%s,%lld,%lld,%s,%lld\n", block.name, block.getType(), (long long)width, (long long)rows, what,
+                (long long)others);
     mistakes += others != 0;
   }
 };
 
 } // namespace
 
+/// A call, repeats of it on all streams, and the same as a graph.
+static void checkOneCall(Report &report, const Handle (&streams)[3], int repeats) {
+  const Driver &driver = Driver::get();
+  DeviceCall call(report.block, report.rows, report.width);
+  call.run(nullptr);
+  driver.synchronizeAll();
+  report.add("bits", call.countOtherBits());
+  // Repeats run back to back; each result is compared on the host.
+  int64_t others = 0;
+  for (int i = 0; i < repeats; ++i) {
+    call.run(streams[i % 3]);
+    driver.synchronize(streams[i % 3]);
+    others += call.countOtherBits();
+  }
+  report.add("repeats", others);
+  call.spoil();
+  driver.beginCapture(streams[0]);
+  call.run(streams[0]);
+  Handle graph = driver.endCapture(streams[0]);
+  driver.launchGraph(graph, streams[0]);
+  driver.synchronize(streams[0]);
+  report.add("graph", call.countOtherBits());
+  if (report.block.reference != Reference::None)
+    std::printf("error,%s,%s,%lld,%lld,ulp of the row's largest element,%.3f\n", report.block.name,
+                report.block.getType(), (long long)report.width, (long long)report.rows, call.getLargestError());
+}
+
+static void checkStreams(Report &report, const Handle (&streams)[3]) {
+  DeviceCall first(report.block, report.rows, report.width), second(report.block, report.rows, report.width),
+      third(report.block, report.rows, report.width);
+  const DeviceCall *calls[] = {&first, &second, &third};
+  for (int i = 0; i < 3; ++i)
+    calls[i]->run(streams[i]);
+  Driver::get().synchronizeAll();
+  report.add("streams", first.countOtherBits() + second.countOtherBits() + third.countOtherBits());
+}
+
+static void checkAlone(Report &report, const char *what, bool inPlace) {
+  DeviceCall call(report.block, report.rows, report.width, inPlace);
+  call.run(nullptr);
+  Driver::get().synchronizeAll();
+  report.add(what, call.countOtherBits());
+}
+
 int check(const Block &block, int64_t rows, int repeats) {
   const Driver &driver = Driver::get();
-  Report report{block, rows};
-  Handle streams[3], primary = driver.retainPrimary(0);
+  static const Handle primary = driver.retainPrimary(0), other = driver.createContext(0);
   driver.setCurrent(primary);
-  for (Handle &stream : streams)
-    stream = driver.createStream();
-  {
-    DeviceCall call(block, rows);
-    call.spoil();
-    call.run(nullptr);
-    driver.synchronizeAll();
-    report.add("bits", call.countOtherBits());
-    // Repeats run back to back; each result is compared on the host.
-    int64_t others = 0;
-    for (int i = 0; i < repeats; ++i) {
-      call.run(streams[i % 3]);
-      driver.synchronize(streams[i % 3]);
-      others += call.countOtherBits();
-    }
-    report.add("repeats", others);
-    call.spoil();
-    driver.beginCapture(streams[0]);
-    call.run(streams[0]);
-    Handle graph = driver.endCapture(streams[0]);
-    driver.launchGraph(graph, streams[0]);
-    driver.synchronize(streams[0]);
-    report.add("graph", call.countOtherBits());
-    if (!block.hasDropout)
-      std::printf("error,%s,%s,%lld,%lld,ulp of the row's largest element,%.3f\n", block.name, block.type,
-                  (long long)block.width, (long long)rows, call.getLargestError());
+  static const Handle streams[3] = {driver.createStream(), driver.createStream(), driver.createStream()};
+  bool hasPlaces = std::any_of(block.arrays.begin(), block.arrays.end(), [](const Array &a) { return a.place >= 0; });
+  int mistakes = 0;
+  for (int64_t width : block.widths) {
+    Report report{block, rows, width};
+    checkOneCall(report, streams, repeats);
+    checkStreams(report, streams);
+    if (hasPlaces)
+      checkAlone(report, "in place", /*inPlace=*/true);
+    driver.setCurrent(other);
+    checkAlone(report, "second context", /*inPlace=*/false);
+    driver.setCurrent(primary);
+    mistakes += report.mistakes;
   }
-  {
-    DeviceCall first(block, rows), second(block, rows), third(block, rows);
-    const DeviceCall *calls[] = {&first, &second, &third};
-    for (const DeviceCall *call : calls)
-      call->spoil();
-    for (int i = 0; i < 3; ++i)
-      calls[i]->run(streams[i]);
-    driver.synchronizeAll();
-    report.add("streams", first.countOtherBits() + second.countOtherBits() + third.countOtherBits());
-  }
-  static Handle other = driver.createContext(0);
-  driver.setCurrent(other);
-  {
-    DeviceCall call(block, rows);
-    call.spoil();
-    call.run(nullptr);
-    driver.synchronizeAll();
-    report.add("second context", call.countOtherBits());
-  }
-  driver.setCurrent(primary);
+  std::printf("checked,%s\n", block.name);
   std::fflush(stdout);
-  return report.mistakes;
+  return mistakes;
 }

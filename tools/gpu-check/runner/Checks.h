@@ -9,30 +9,38 @@
 /// Arrays of a call in the memory of a device, with the CPU's results for the same numbers beside them.
 class DeviceCall {
 public:
-  DeviceCall(const Block &block, int64_t rows);
+  /// `inPlace`: results lie in the buffers of arguments, where the block names some.
+  DeviceCall(const Block &block, int64_t rows, int64_t width, bool inPlace = false);
   ~DeviceCall();
   DeviceCall(const DeviceCall &) = delete;
 
-  void run(Handle stream) const { callOnGPU(block, onDevice, rows, stream); }
-  /// Overwrites the results on the device, so that what a call does not write shows.
+  void run(Handle stream) const { callOnGPU(block, onDevice, rows, width, stream, scratch); }
+  /// Overwrites the results on the device, so that what a call does not write shows; in place, arguments are made anew.
   void spoil() const;
-  /// How many elements of both results have other bits than the CPU's. NaNs are all the same.
+  /// How many elements of all results have other bits than the CPU's. NaNs are all the same.
   int64_t countOtherBits() const;
-  /// The largest error of y against sums in f64, in units of its type's precision times the largest element of the row;
-  /// without dropout only.
+  /// The largest error of the norm against sums in f64, in units of its type's precision times the largest element of
+  /// the row. For blocks with a reference.
   double getLargestError() const;
 
   const Block &block;
-  const int64_t rows;
+  const int64_t rows, width;
 
 private:
-  size_t getBytes(int array) const;
+  const Array &getArray(size_t number) const { return block.arrays[number]; }
+  size_t getBytes(size_t number) const { return size_t(getArray(number).getBytes(rows, width)); }
+  int64_t countOtherBits(size_t number) const;
 
+  /// Arguments as they are, and results as the CPU has them.
   std::vector<std::vector<unsigned char>> onHost;
-  Arrays onDevice;
+  Pointers onDevice;
+  mutable Scratch scratch{/*isOnDevice=*/true};
+  bool inPlace;
 };
 
-/// Bits, errors, repeats, streams, a graph, and a second context. Gives the number of mistakes.
+/// Bits, errors, repeats, streams, a graph, a second context and calls in place, for each of the block's widths. Gives
+/// the number of mistakes.
 int check(const Block &block, int64_t rows, int repeats);
-/// Times calls that fill the device, beside a copy of as many bytes; at most `bytes` of memory for each array.
-void measure(const Block &block, int64_t bytes, int samples);
+/// Times calls of the blocks of a group, which fill the device, by turns with a copy of as many bytes; at most `bytes`
+/// of memory for each array.
+void measure(const std::vector<const Block *> &group, int64_t bytes, int samples);

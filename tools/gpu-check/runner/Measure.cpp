@@ -34,49 +34,90 @@ double takeMedian(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// The arrays of calls that fill the device.
+class TimedArrays {
+public:
+  TimedArrays(const Block &block, int64_t rows, int64_t width, Handle stream) {
+    const Driver &driver = Driver::get();
+    for (size_t i = 0; i < block.arrays.size(); ++i) {
+      const Array &array = block.arrays[i];
+      auto bytes = size_t(array.getBytes(rows, width));
+      Address address = driver.allocate(bytes);
+      pointers.push_back(reinterpret_cast<void *>(address));
+      // A megabyte of numbers again and again: making all of them would take longer than the measurement.
+      std::vector<unsigned char> numbers =
+          makeNumbers(array, std::min<int64_t>(array.getElements(rows, width), 1 << 18), i);
+      driver.toDevice(address, numbers.data(), numbers.size());
+      for (size_t done = numbers.size(); done < bytes; done += numbers.size())
+        driver.copy(address + done, address, std::min(numbers.size(), bytes - done), stream);
+    }
+    driver.synchronizeAll();
+  }
+  ~TimedArrays() {
+    for (void *array : pointers)
+      Driver::get().release(reinterpret_cast<Address>(array));
+  }
+  TimedArrays(const TimedArrays &) = delete;
+
+  Pointers pointers;
+};
+
+/// What was measured of one block.
+struct Samples {
+  std::vector<double> seconds, ratios;
+};
+
 } // namespace
 
-/// The copy moves as many bytes as the call must. Both are timed by turns, so that the clock of the device is that of
-/// both.
-void measure(const Block &block, int64_t bytes, int samples) {
+static void print(const Block &block, int64_t rows, int64_t width, Samples samples, const std::vector<double> &copies) {
+  double gigabytes = double(block.getCompulsoryBytes(rows, width)) / 1e9;
+  std::sort(samples.ratios.begin(), samples.ratios.end());
+  std::printf("time,%s,%s,%lld,%lld,%.3f,%.1f,%.1f,%.3f,%.3f,%.3f\n", block.name, block.getType(), (long long)width,
+              (long long)rows, takeMedian(samples.seconds) * 1e6, gigabytes / takeMedian(samples.seconds),
+              gigabytes / takeMedian(copies), takeMedian(samples.ratios), samples.ratios.front(),
+              samples.ratios.back());
+}
+
+/// The copy moves as many bytes as a call must.
+static void measureWidth(const std::vector<const Block *> &group, int64_t bytes, int samples, int64_t width) {
   const Driver &driver = Driver::get();
-  int64_t rows = std::max<int64_t>(1, bytes / block.getRowBytes());
-  auto half = size_t(block.getCompulsoryBytes(rows) / 2);
+  const Block &first = *group.front();
+  int64_t rows = std::max<int64_t>(1, bytes / (width * first.arrays.front().getElementBytes()));
+  auto half = size_t(first.getCompulsoryBytes(rows, width) / 2);
   Handle stream = driver.createStream();
-  Arrays arrays;
-  for (int array = 0; array < Arrays::Count; ++array) {
-    bool isParameter = array == Arrays::Gamma || array == Arrays::Beta;
-    int64_t count = (isParameter ? 1 : rows) * block.width;
-    Address address = driver.allocate(size_t(count * block.getElementBytes()));
-    arrays.at[array] = reinterpret_cast<void *>(address);
-    // A megabyte of numbers again and again: making all of them would take longer than the measurement.
-    auto bytesOfArray = size_t(count * block.getElementBytes());
-    std::vector<unsigned char> numbers = makeNumbers(block, std::min<int64_t>(count, 1 << 18), uint64_t(array));
-    driver.toDevice(address, numbers.data(), numbers.size());
-    for (size_t done = numbers.size(); done < bytesOfArray; done += numbers.size())
-      driver.copy(address + done, address, std::min(numbers.size(), bytesOfArray - done), stream);
-  }
+  TimedArrays arrays(first, rows, width, stream);
+  Scratch scratch(/*isOnDevice=*/true);
   Address from = driver.allocate(half), to = driver.allocate(half);
   driver.fill(from, 0, half / 4, stream);
   Timer timer;
-  auto call = [&] { callOnGPU(block, arrays, rows, stream); };
-  auto copy = [&] { driver.copy(to, from, half, stream); };
-  timer.time(stream, call);
-  timer.time(stream, copy);
-  std::vector<double> calls, copies, ratios;
+  auto timeCopy = [&] { return timer.time(stream, [&] { driver.copy(to, from, half, stream); }); };
+  auto timeCall = [&](const Block &block) {
+    return timer.time(stream, [&] { callOnGPU(block, arrays.pointers, rows, width, stream, scratch); });
+  };
+  // What comes first is not counted: kernels are loaded, and the clock of the device rises.
+  timeCopy();
+  for (const Block *block : group)
+    timeCall(*block);
+  std::vector<Samples> found(group.size());
+  std::vector<double> copies;
   for (int i = 0; i < samples; ++i) {
-    calls.push_back(timer.time(stream, call));
-    copies.push_back(timer.time(stream, copy));
-    ratios.push_back(copies.back() / calls.back());
+    copies.push_back(timeCopy());
+    for (size_t block = 0; block < group.size(); ++block) {
+      found[block].seconds.push_back(timeCall(*group[block]));
+      found[block].ratios.push_back(copies.back() / found[block].seconds.back());
+    }
   }
-  double gigabytes = double(block.getCompulsoryBytes(rows)) / 1e9;
-  std::sort(ratios.begin(), ratios.end());
-  std::printf("time,%s,%s,%lld,%lld,%.3f,%.1f,%.1f,%.3f,%.3f,%.3f\n", block.name, block.type, (long long)block.width,
-              (long long)rows, takeMedian(calls) * 1e6, gigabytes / takeMedian(calls), gigabytes / takeMedian(copies),
-              takeMedian(ratios), ratios.front(), ratios.back());
-  std::fflush(stdout);
-  for (void *array : arrays.at)
-    driver.release(reinterpret_cast<Address>(array));
+  for (size_t block = 0; block < group.size(); ++block)
+    print(*group[block], rows, width, found[block], copies);
   driver.release(from);
   driver.release(to);
+}
+
+/// All of a group are timed by turns, so that the clock of the device is that of all.
+void measure(const std::vector<const Block *> &group, int64_t bytes, int samples) {
+  for (int64_t width : group.front()->timedWidths)
+    measureWidth(group, bytes, samples, width);
+  for (const Block *block : group)
+    std::printf("timed,%s\n", block->name);
+  std::fflush(stdout);
 }

@@ -16,6 +16,19 @@ static bool isChosen(const Block &block, int count, char **values) {
   return count <= 4;
 }
 
+/// Blocks that are timed together, in the order of their first ones.
+static std::vector<std::vector<const Block *>> makeGroups(const std::vector<const Block *> &chosen) {
+  std::vector<std::vector<const Block *>> groups;
+  std::map<std::string, size_t> numbers;
+  for (const Block *block : chosen) {
+    auto [found, isNew] = numbers.emplace(block->group, groups.size());
+    if (isNew)
+      groups.emplace_back();
+    groups[found->second].push_back(block);
+  }
+  return groups;
+}
+
 int main(int count, char **values) {
   std::string what = count >= 4 ? values[1] : "";
   if (what != "check" && what != "time") {
@@ -40,17 +53,18 @@ int main(int count, char **values) {
     }
     return kept;
   };
-  int mistakes = 0, done = 0;
-  for (const Block &block : blocks) {
-    if (!isChosen(block, count, values))
-      continue;
-    ++done;
-    if (what == "check")
-      mistakes += check(block, std::atoll(values[2]), std::atoi(values[3]));
-    else
-      measure(block, std::atoll(values[2]) << 20, std::atoi(values[3]));
-  }
+  std::vector<const Block *> chosen;
+  for (const Block &block : blocks)
+    if (isChosen(block, count, values))
+      chosen.push_back(&block);
+  int mistakes = 0;
+  if (what == "check")
+    for (const Block *block : chosen)
+      mistakes += check(*block, std::atoll(values[2]), std::atoi(values[3]));
+  else
+    for (const std::vector<const Block *> &group : makeGroups(chosen))
+      measure(group, std::atoll(values[2]) << 20, std::atoi(values[3]));
   mistakes += reportLocalMemory();
-  std::fprintf(stderr, "gpu-check: %d blocks, %d mistakes\n", done, mistakes);
+  std::fprintf(stderr, "gpu-check: %zu blocks, %d mistakes\n", chosen.size(), mistakes);
   return mistakes ? 1 : 0;
 }
