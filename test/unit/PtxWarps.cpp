@@ -119,6 +119,15 @@ TEST(PtxWarps, DivergentBarriers) {
               "no thread can go on: this one waits for lane 16, and thread 16 waits at line 22 (bar.sync 0)");
 }
 
+TEST(PtxWarps, LanesThatHaveExited) {
+  // Nobody waits for them, whatever the mask, as long as nobody reads their values.
+  std::vector<uint32_t> found = results("setp.ge.u32 %p0, %r14, 16;\n@%p0 ret;\n"
+                                        "shfl.sync.bfly.b32 %ry, %r10, 8, 31, -1;");
+  for (uint32_t thread = 0; thread < found.size(); ++thread)
+    if (thread % 32 < 16)
+      EXPECT_EQ(found[thread], thread ^ 8);
+}
+
 TEST(PtxWarps, MissingPartners) {
   // A lane that is not in the mask, and one that names itself alone.
   expectError("shfl.sync.bfly.b32 %ry, %r10, 16, 31, 0xfffe;", "the mask 0xfffe lacks the lane itself, 0");

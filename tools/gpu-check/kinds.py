@@ -58,9 +58,9 @@ KINDS = {
     "layer": Kind(forward("layer"), **FORWARD, reference="LayerNorm", odd_widths=tuple(ODD_WIDTHS)),
     "add_layer": Kind(forward("add_layer"), **FORWARD, reference="LayerNorm"),
     "add_rms": Kind(forward("add_rms"), **FORWARD, reference="RMSNorm", odd_widths=tuple(ODD_WIDTHS)),
-    "layer_backward": Kind(backward("layer", has_dropout=True), LAYER_BACKWARD, f"dx:matrix df:matrix {GRADIENTS}", has_scalars=True, widths=tuple(BACKWARD_WIDTHS)),
-    "add_layer_backward": Kind(backward("layer"), LAYER_BACKWARD, f"dx:matrix {GRADIENTS}", widths=tuple(BACKWARD_WIDTHS), odd_widths=tuple(ODD_WIDTHS)),
-    "add_rms_backward": Kind(backward("rms"), RMS_BACKWARD, f"dx:matrix {GRADIENTS}", widths=tuple(BACKWARD_WIDTHS)),
+    "layer_backward": Kind(backward("layer", has_dropout=True), LAYER_BACKWARD, f"dx:matrix df:matrix {GRADIENTS}", has_scalars=True, reference="LayerNormGradient", widths=tuple(BACKWARD_WIDTHS)),
+    "add_layer_backward": Kind(backward("layer"), LAYER_BACKWARD, f"dx:matrix {GRADIENTS}", reference="LayerNormGradient", widths=tuple(BACKWARD_WIDTHS), odd_widths=tuple(ODD_WIDTHS)),
+    "add_rms_backward": Kind(backward("rms"), RMS_BACKWARD, f"dx:matrix {GRADIENTS}", reference="RMSNormGradient", widths=tuple(BACKWARD_WIDTHS)),
     # The same accesses without a norm: what a kernel with such accesses reaches at all.
     "add": Kind(lambda element, width: ADD.format(X=f"tensor<?x{width}x{element}>"), "x:matrix f:matrix", "s:matrix@x", widths=(4096, 1024)),
 }

@@ -33,8 +33,8 @@ struct Array {
   int64_t getBytes(int64_t rows, int64_t width) const { return getElements(rows, width) * getElementBytes(); }
 };
 
-/// What a block's first result is checked against in f64: a norm of its second result, or nothing.
-enum class Reference { None, LayerNorm, RMSNorm };
+/// What a block's results are compared with in f64, if with anything (References.h).
+enum class Reference { None, LayerNorm, RMSNorm, LayerNormGradient, RMSNormGradient };
 
 struct Block {
   const char *name;

@@ -3,6 +3,7 @@
 // Compares calls on a device with those on the CPU; see Checks.h.
 
 #include "Checks.h"
+#include "References.h"
 
 #include <algorithm>
 #include <cmath>
@@ -71,38 +72,7 @@ int64_t DeviceCall::countOtherBits() const {
   return others;
 }
 
-double DeviceCall::getLargestError() const {
-  int y = block.find("y"), s = block.find("s"), gamma = block.find("gamma");
-  bool isLayerNorm = block.reference == Reference::LayerNorm;
-  auto get = [&](int array, int64_t index) {
-    return getNumber(getArray(size_t(array)), onHost[size_t(array)].data(), index);
-  };
-  const Array &result = getArray(size_t(y));
-  double largest = 0, precision = result.getElementBytes() == 4        ? std::ldexp(1, -24)
-                                  : result.type == std::string("bf16") ? std::ldexp(1, -8)
-                                                                       : std::ldexp(1, -11);
-  std::vector<double> row(size_t(width), 0.0);
-  for (int64_t r = 0; r < rows; ++r) {
-    double sum = 0, squares = 0, most = 0, error = 0;
-    // The sum as it was stored: its rounding is not the norm's.
-    for (int64_t i = 0; i < width; ++i)
-      sum += row[size_t(i)] = get(s, r * width + i);
-    double mean = isLayerNorm ? sum / double(width) : 0;
-    for (double value : row)
-      squares += (value - mean) * (value - mean);
-    double epsilon = isLayerNorm ? 1e-5 : 1e-6, rstd = 1 / std::sqrt(squares / double(width) + epsilon);
-    for (int64_t i = 0; i < width; ++i) {
-      double expected = (row[size_t(i)] - mean) * rstd * get(gamma, i);
-      if (isLayerNorm)
-        expected += get(block.find("beta"), i);
-      most = std::max(most, std::fabs(expected));
-      error = std::max(error, std::fabs(expected - get(y, r * width + i)));
-    }
-    if (most > 0)
-      largest = std::max(largest, error / (most * precision));
-  }
-  return largest;
-}
+double DeviceCall::getLargestError() const { return ::getLargestError(block, onHost, rows, width); }
 
 namespace {
 

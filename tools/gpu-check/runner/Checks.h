@@ -19,8 +19,7 @@ public:
   void spoil() const;
   /// How many elements of all results have other bits than the CPU's. NaNs are all the same.
   int64_t countOtherBits() const;
-  /// The largest error of the norm against sums in f64, in units of its type's precision times the largest element of
-  /// the row. For blocks with a reference.
+  /// Of the CPU's results, which the device's have the bits of (References.h).
   double getLargestError() const;
 
   const Block &block;
