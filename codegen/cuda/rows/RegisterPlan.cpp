@@ -28,6 +28,11 @@ static constexpr int64_t kMostThreadRegisters = 255, kBlockRegisters = 65536;
 static constexpr int64_t kOtherRegisters = 32;
 /// What rows may take, and rows with sums down the rows: those would go through memory for every row else.
 static constexpr int64_t kMostKeptRegisters = 96, kMostKeptRegistersWithSums = 128;
+/// What a thread may have with sums down the rows.
+static constexpr int64_t kMostRegistersWithSums = 208;
+/// What rows of open width need beside their elements: for addresses and bounds of columns, for the number of a row in
+/// a block of several, and for the words of random numbers: docs/measurements/gpu-sass.md.
+static constexpr int64_t kOpenRegisters = 48, kSharedBlockRegisters = 8, kRandomRegisters = 48;
 /// Operations in the bodies of phases, times the columns of a thread, up to which code is unrolled.
 static constexpr int64_t kMostOperations = 16384;
 /// The most threads of a block.
@@ -41,12 +46,6 @@ int64_t RegisterPlan::getFullChunks() const {
     return getSpans() == 1 ? leastWidth / rows::kLanes : 0;
   int64_t last = width - (getSpans() - 1) * rows::kBlockColumns;
   return last / rows::kLanes;
-}
-
-/// Without bounds and sums, ptxas finds the fewest registers by itself, and takes more where it is told a number.
-int64_t RegisterPlan::getMostRegisters() const {
-  constexpr int64_t most = 208;
-  return sums > 0 || isOpen() ? most : 0;
 }
 
 int64_t RegisterPlan::getAccessBytes(Type element) const { return lanes * rows::getElementBytes(element); }
@@ -84,6 +83,9 @@ struct Work {
   SmallVector<int64_t> keptBytes, weightBytes;
   /// Sums down the rows, of f32.
   int64_t sums = 0;
+  bool hasRandom = false;
+  /// Whether more than one phase uses a row that all rows share.
+  bool hasSharedAgain = false;
   int64_t operations = 0;
 };
 
@@ -117,6 +119,7 @@ static Work collectWork(rows::KernelOp kernel) {
   llvm::MapVector<Value, llvm::SmallPtrSet<Operation *, 4>> users;
   kernel.getBody().walk([&](Operation *op) {
     work.isSimple &= isPlaceSimple(op) && !hasWideFloats(op);
+    work.hasRandom |= isa<rows::RandomHalfOp>(op);
     if (op->getParentOfType<rows::PhaseOp>())
       ++work.operations;
     auto load = dyn_cast<rows::LoadOp>(op);
@@ -133,6 +136,7 @@ static Work collectWork(rows::KernelOp kernel) {
     int64_t bytes = rows::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
     if (argument && !isOwnRow(kernel, argument.getArgNumber() - 1)) {
       work.weightBytes.push_back(bytes);
+      work.hasSharedAgain |= phases.size() > 1;
       continue;
     }
     work.widestBytes = std::max(work.widestBytes, bytes);
@@ -188,6 +192,27 @@ static int64_t countKeptRegisters(const RegisterPlan &plan, const Work &work) {
   return registers;
 }
 
+/// What a thread may have, or 0: of rows whose width is known and that have no sums, ptxas finds the fewest registers
+/// by itself, and takes more where it is told a number. Each register more than needed costs warps of a processor.
+static int64_t chooseMostRegisters(const RegisterPlan &plan, const Work &work) {
+  if (plan.sums > 0)
+    return kMostRegistersWithSums;
+  if (!plan.isOpen())
+    return 0;
+  // One row is there whole even where no phase finds it again.
+  int64_t row = llvm::divideCeil(plan.getChunks() * plan.lanes * work.widestBytes, kRegisterBytes);
+  int64_t registers = std::max(plan.keptRegisters, row) + kOpenRegisters;
+  if (plan.blockRows > 1)
+    registers += kSharedBlockRegisters;
+  if (work.hasRandom)
+    registers += kRandomRegisters;
+  // Where phases share a row such as gamma, LLVM keeps it from one to the next, with what they compute from it and the
+  // row: the normalised row, and its product.
+  if (work.hasSharedAgain)
+    registers += 3 * plan.getChunks() * plan.lanes;
+  return std::min(registers, kMostThreadRegisters);
+}
+
 /// The plan for rows of `leastWidth` to `width` columns with as many lanes as `lanes`, or fewer. `getWidth`: the most
 /// columns of a plan with so many lanes.
 static std::optional<RegisterPlan> chooseFor(const Work &work, const RowSchedule &schedule, int64_t lanes,
@@ -195,9 +220,10 @@ static std::optional<RegisterPlan> chooseFor(const Work &work, const RowSchedule
   int64_t weights = schedule.weights == WeightKind::Registers ? int64_t(work.weightBytes.size()) : 0;
   for (; lanes >= 2; lanes /= 2) {
     int64_t width = getWidth(lanes);
-    RegisterPlan plan{width, leastWidth, lanes, int64_t(work.keptBytes.size()), weights, work.sums, 0, 1};
+    RegisterPlan plan{width, leastWidth, lanes, int64_t(work.keptBytes.size()), weights, work.sums, 0, 1, 0};
     plan.blockRows = chooseBlockRows(plan, schedule);
     plan.keptRegisters = countKeptRegisters(plan, work);
+    plan.mostRegisters = chooseMostRegisters(plan, work);
     if (width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= countFreeRegisters(plan) &&
         plan.getChunks() * lanes * work.operations <= kMostOperations)
       return plan;

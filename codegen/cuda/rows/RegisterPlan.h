@@ -32,6 +32,8 @@ struct RegisterPlan {
   int64_t keptRegisters;
   /// Rows that a block of threads runs: several only where a row has no more threads than a warp.
   int64_t blockRows;
+  /// What a thread may have at most, or 0 where the driver's compiler decides.
+  int64_t mostRegisters;
 
   /// Nothing where a kernel needs the looped emitter: its width is below 64 or above 32,768, no multiple of its lanes,
   /// or ends in a span with less than a chunk; it has f64; or too much would be kept. One plan where the width is known
@@ -46,8 +48,6 @@ struct RegisterPlan {
   /// Threads of the narrowest row.
   int64_t getLeastRowThreads() const { return llvm::divideCeil(leastWidth, rows::kBlockColumns) * getSpanThreads(); }
   int64_t getBlockThreads() const { return blockRows * getRowThreads(); }
-  /// What a thread may have at most, or 0 where the driver's compiler decides.
-  int64_t getMostRegisters() const;
   /// Chunks of a thread.
   int64_t getChunks() const;
   /// The first chunk in which the threads of the last span may have no columns. A row of open width may end anywhere.

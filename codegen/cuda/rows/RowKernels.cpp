@@ -175,7 +175,7 @@ void RowKernels::outline(KernelFunctions &functions) {
     mark(
         functions.outline("__registers", i64,
                           [&](OpBuilder &builder, KernelBody &body) { emitRegisterRows(builder, body, kernel, plan); }),
-        plan.getBlockThreads(), plan.getMostRegisters());
+        plan.getBlockThreads(), plan.mostRegisters);
 }
 
 /// Threads of a block, i64. Where a row of open width has a block of its own, it has threads for its spans alone.
