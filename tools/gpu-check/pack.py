@@ -47,7 +47,7 @@ def write_table(blocks, folder):
         kind = kinds.KINDS[block.kind]
         widths, timed = (", ".join(map(str, some)) for some in (block.widths, block.timed))
         lines.append(f'    {{"{block.name}", "{block.group}", {{{describe_arrays(block)}}}, {str(kind.has_scalars).lower()}, Reference::{kind.reference}, '
-                     f"{{{widths}}}, {{{timed}}}, g_{block.name}_block_dl, c_{block.name}_block_dl}},")
+                     f"{{{widths}}}, {{{timed}}}, g_{block.name}_block_dl, c_{block.name}_block_dl, g_{block.name}_block_preload}},")
     (folder / "runner/blocks.cpp").write_text("\n".join(lines + ["};", ""]))
 
 

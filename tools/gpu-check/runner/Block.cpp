@@ -129,8 +129,16 @@ static void printLine(void *, int32_t level, const char *text) {
     std::fprintf(stderr, "gpu-check: %s\n", text);
 }
 
+static void expectDone(const Block &block, int64_t width, resid_status status) {
+  if (status == RESID_OK)
+    return;
+  std::fprintf(stderr, "gpu-check: %s of %lld columns answered %s\n", block.name, (long long)width,
+               resid_status_string(status));
+  std::exit(5);
+}
+
 static void call(const Block &block, const Pointers &arrays, int64_t rows, int64_t width, DLDeviceType device,
-                 Handle stream, Scratch &scratch) {
+                 const resid_ctx &ctx) {
   int64_t matrix[] = {rows, width}, seed = 7, step = 11;
   std::vector<DLTensor> tensors;
   auto addScalar = [&](int64_t &value) {
@@ -157,24 +165,35 @@ static void call(const Block &block, const Pointers &arrays, int64_t rows, int64
   std::vector<const DLTensor *> pointers;
   for (const DLTensor &tensor : tensors)
     pointers.push_back(&tensor);
-  resid_ctx ctx = RESID_CTX_INIT;
-  ctx.stream = stream;
-  ctx.log = printLine;
-  scratch.lend(ctx);
-  resid_status status = (device == kDLCPU ? block.onCPU : block.onGPU)(&ctx, pointers.data(), int32_t(pointers.size()));
-  if (status == RESID_OK)
-    return;
-  std::fprintf(stderr, "gpu-check: %s of %lld columns answered %s\n", block.name, (long long)width,
-               resid_status_string(status));
-  std::exit(5);
+  auto *function = device == kDLCPU ? block.onCPU : block.onGPU;
+  expectDone(block, width, function(&ctx, pointers.data(), int32_t(pointers.size())));
 }
 
 void callOnCPU(const Block &block, const Pointers &arrays, int64_t rows, int64_t width) {
   Scratch scratch(/*isOnDevice=*/false);
-  call(block, arrays, rows, width, kDLCPU, nullptr, scratch);
+  resid_ctx ctx = RESID_CTX_INIT;
+  ctx.log = printLine;
+  scratch.lend(ctx);
+  call(block, arrays, rows, width, kDLCPU, ctx);
+}
+
+static resid_ctx makeContext(const Block &block, int64_t width, Handle stream) {
+  resid_ctx ctx;
+  expectDone(block, width, resid_cuda_ctx_init(&ctx, stream));
+  ctx.log = printLine;
+  return ctx;
 }
 
 void callOnGPU(const Block &block, const Pointers &arrays, int64_t rows, int64_t width, Handle stream,
-               Scratch &scratch) {
-  call(block, arrays, rows, width, kDLCUDA, stream, scratch);
+               Scratch *scratch) {
+  resid_ctx ctx = makeContext(block, width, stream);
+  if (scratch)
+    scratch->lend(ctx);
+  call(block, arrays, rows, width, kDLCUDA, ctx);
+}
+
+void preload(const Block &block) {
+  int64_t width = block.widths.front();
+  resid_ctx ctx = makeContext(block, width, nullptr);
+  expectDone(block, width, block.preload(&ctx));
 }

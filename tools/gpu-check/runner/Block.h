@@ -49,6 +49,7 @@ struct Block {
   std::vector<int64_t> widths, timedWidths;
   resid_status (*onGPU)(const resid_ctx *, const DLTensor *const *, int32_t);
   resid_status (*onCPU)(const resid_ctx *, const DLTensor *const *, int32_t);
+  resid_status (*preload)(const resid_ctx *);
 
   /// What is named in results: the type of the first array.
   const char *getType() const { return arrays.front().type; }
@@ -95,7 +96,10 @@ double getNumber(const Array &array, const void *memory, int64_t index);
 /// Bytes of local memory per thread, by kernel, of those that were loaded and have some. The runtime warns of them.
 const std::map<std::string, int> &getLocalMemory();
 
-/// One call; a status that is no RESID_OK ends the process.
+/// One call; a status that is no RESID_OK ends the process. On a GPU, no scratch memory means the runtime's own, which
+/// is ordered on the stream.
 void callOnCPU(const Block &block, const Pointers &arrays, int64_t rows, int64_t width);
 void callOnGPU(const Block &block, const Pointers &arrays, int64_t rows, int64_t width, Handle stream,
-               Scratch &scratch);
+               Scratch *scratch);
+/// Loads the kernels into the current context.
+void preload(const Block &block);

@@ -15,7 +15,7 @@ extern "C" int gpu_check_call(const char *name, void *const *arrays, int64_t row
   for (const Block &block : blocks) {
     if (std::strcmp(block.name, name) != 0)
       continue;
-    callOnGPU(block, Pointers(arrays, arrays + block.arrays.size()), rows, width, stream, scratch);
+    callOnGPU(block, Pointers(arrays, arrays + block.arrays.size()), rows, width, stream, &scratch);
     return 0;
   }
   std::fprintf(stderr, "gpu-check: expected the name of a block, but got '%s'\n", name);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <string>
 
 DeviceCall::DeviceCall(const Block &block, int64_t rows, int64_t width, bool inPlace)
@@ -55,12 +56,17 @@ int64_t DeviceCall::countOtherBits(size_t number) const {
   const unsigned char *expected = onHost[number].data();
   if (std::memcmp(found.data(), expected, found.size()) == 0)
     return 0;
-  int64_t others = 0;
-  for (int64_t i = 0; i < array.getElements(rows, width); ++i) {
+  int64_t others = 0, elements = array.getElements(rows, width);
+  for (int64_t i = 0; i < elements; ++i) {
     size_t at = size_t(i) * elementBytes;
     bool isSame = std::memcmp(&found[at], expected + at, elementBytes) == 0;
     others += !isSame && !(std::isnan(getNumber(array, found.data(), i)) && std::isnan(getNumber(array, expected, i)));
   }
+  // Once for each result, since repeats would say it again.
+  static std::set<std::pair<const Array *, int64_t>> said;
+  if (others && said.insert({&array, width}).second)
+    std::fprintf(stderr, "gpu-check: %s of %s: %lld of %lld elements have other bits (%lld rows, %lld columns)\n",
+                 array.name, block.name, (long long)others, (long long)elements, (long long)rows, (long long)width);
   return others;
 }
 
@@ -98,6 +104,10 @@ static void checkOneCall(Report &report, const Handle (&streams)[3], int repeats
   call.run(nullptr);
   driver.synchronizeAll();
   report.add("bits", call.countOtherBits());
+  call.spoil();
+  call.runByItself(streams[0]);
+  driver.synchronize(streams[0]);
+  report.add("runtime's memory", call.countOtherBits());
   // Repeats run back to back; each result is compared on the host.
   int64_t others = 0;
   for (int i = 0; i < repeats; ++i) {
@@ -143,7 +153,8 @@ int check(const Block &block, int64_t rows, int repeats) {
   bool hasPlaces = std::any_of(block.arrays.begin(), block.arrays.end(), [](const Array &a) { return a.place >= 0; });
   int mistakes = 0;
   for (int64_t width : block.widths) {
-    Report report{block, rows, width};
+    constexpr int64_t mostElements = 1 << 21;
+    Report report{block, std::max<int64_t>(1, std::min(rows, mostElements / width)), width};
     checkOneCall(report, streams, repeats);
     checkStreams(report, streams);
     if (hasPlaces)
@@ -153,7 +164,6 @@ int check(const Block &block, int64_t rows, int repeats) {
     driver.setCurrent(primary);
     mistakes += report.mistakes;
   }
-  std::printf("checked,%s\n", block.name);
   std::fflush(stdout);
   return mistakes;
 }

@@ -14,7 +14,9 @@ public:
   ~DeviceCall();
   DeviceCall(const DeviceCall &) = delete;
 
-  void run(Handle stream) const { callOnGPU(block, onDevice, rows, width, stream, scratch); }
+  void run(Handle stream) const { callOnGPU(block, onDevice, rows, width, stream, &scratch); }
+  /// With the runtime's own memory.
+  void runByItself(Handle stream) const { callOnGPU(block, onDevice, rows, width, stream, nullptr); }
   /// Overwrites the results on the device, so that what a call does not write shows; in place, arguments are made anew.
   void spoil() const;
   /// How many elements of all results have other bits than the CPU's. NaNs are all the same.
@@ -38,7 +40,7 @@ private:
 };
 
 /// Bits, errors, repeats, streams, a graph, a second context and calls in place, for each of the block's widths. Gives
-/// the number of mistakes.
+/// the number of mistakes. Wide rows are fewer, so that no array has more than 2^21 elements.
 int check(const Block &block, int64_t rows, int repeats);
 /// Times calls of the blocks of a group, which fill the device, by turns with a copy of as many bytes; at most `bytes`
 /// of memory for each array.

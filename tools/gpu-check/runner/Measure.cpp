@@ -92,7 +92,7 @@ static void measureWidth(const std::vector<const Block *> &group, int64_t bytes,
   Timer timer;
   auto timeCopy = [&] { return timer.time(stream, [&] { driver.copy(to, from, half, stream); }); };
   auto timeCall = [&](const Block &block) {
-    return timer.time(stream, [&] { callOnGPU(block, arrays.pointers, rows, width, stream, scratch); });
+    return timer.time(stream, [&] { callOnGPU(block, arrays.pointers, rows, width, stream, &scratch); });
   };
   // What comes first is not counted: kernels are loaded, and the clock of the device rises.
   timeCopy();

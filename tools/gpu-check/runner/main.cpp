@@ -1,7 +1,8 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs the blocks that were packed on the first device. Usage: runner check ROWS REPEATS, or runner time MEGABYTES
-// SAMPLES, and behind these names of blocks, or none for all. Prints CSV; exit code 1 where bits differ.
+// Runs the blocks that were packed on the first device. Usage: runner check ROWS REPEATS, runner time MEGABYTES
+// SAMPLES, or runner load 0 0, and behind these names of blocks, or none for all. Prints CSV; exit code 1 where bits
+// differ. runner list 0 0 needs no device and prints blocks with the widths that are checked.
 
 #include "Checks.h"
 
@@ -14,6 +15,14 @@ static bool isChosen(const Block &block, int count, char **values) {
     if (values[i] == std::string(block.name))
       return true;
   return count <= 4;
+}
+
+static std::vector<const Block *> choose(int count, char **values) {
+  std::vector<const Block *> chosen;
+  for (const Block &block : blocks)
+    if (isChosen(block, count, values))
+      chosen.push_back(&block);
+  return chosen;
 }
 
 /// Blocks that are timed together, in the order of their first ones.
@@ -31,10 +40,17 @@ static std::vector<std::vector<const Block *>> makeGroups(const std::vector<cons
 
 int main(int count, char **values) {
   std::string what = count >= 4 ? values[1] : "";
-  if (what != "check" && what != "time") {
-    std::fprintf(stderr,
-                 "expected: runner check ROWS REPEATS [BLOCK ...], or runner time MEGABYTES SAMPLES [BLOCK ...]\n");
+  if (what != "check" && what != "time" && what != "load" && what != "list") {
+    std::fprintf(stderr, "expected: runner check ROWS REPEATS [BLOCK ...], runner time MEGABYTES SAMPLES [BLOCK ...], "
+                         "runner load 0 0 [BLOCK ...], or runner list 0 0 [BLOCK ...]\n");
     return 2;
+  }
+  std::vector<const Block *> chosen = choose(count, values);
+  if (what == "list") {
+    for (const Block *block : chosen)
+      for (int64_t width : block->widths)
+        std::printf("block,%s,%lld\n", block->name, (long long)width);
+    return 0;
   }
   const Driver &driver = Driver::get();
   driver.setCurrent(driver.retainPrimary(0));
@@ -53,12 +69,11 @@ int main(int count, char **values) {
     }
     return kept;
   };
-  std::vector<const Block *> chosen;
-  for (const Block &block : blocks)
-    if (isChosen(block, count, values))
-      chosen.push_back(&block);
   int mistakes = 0;
-  if (what == "check")
+  if (what == "load")
+    for (const Block *block : chosen)
+      preload(*block);
+  else if (what == "check")
     for (const Block *block : chosen)
       mistakes += check(*block, std::atoll(values[2]), std::atoi(values[3]));
   else
