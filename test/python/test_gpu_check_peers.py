@@ -55,3 +55,18 @@ def test_arrays_are_those_of_the_block(kind):
     expected = [word.split(":")[1].split("@")[0] for word in f"{kinds.KINDS[kind].arguments} {kinds.KINDS[kind].results}".split()]
     assert [len(array.shape) for array in [*arguments, *own.values()]] == [rank[shape] for shape in expected]
     assert list(own) == [word.split(":")[0] for word in kinds.KINDS[kind].results.split()]
+
+
+def test_every_block_is_compiled(monkeypatch):
+    graphs, compile_with = [], torch.compile
+
+    def count(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
+
+    monkeypatch.setattr(torch, "compile", lambda *arguments, **options: compile_with(*arguments, backend=count, **options))
+    names = [f"{kind}_f32_{width}" for kind in ("add_layer", "add_rms", "layer") for width in range(8, 41, 8)]
+    for name in names:
+        block, tensors = make(name)
+        peers.make_forward(peers.make_compiled(torch, block), tensors)()
+    assert len(graphs) == len(names)

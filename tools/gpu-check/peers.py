@@ -42,7 +42,10 @@ def make_eager(torch, block):
 
 
 def make_compiled(torch, block):
-    return torch.compile(make_eager(torch, block), dynamic=False)
+    """PyTorch counts what it compiled of one function, and runs it uncompiled after eight blocks: so it forgets those before.
+    A whole graph or an error, since what is not compiled must not be timed as if it were."""
+    torch.compiler.reset()
+    return torch.compile(make_eager(torch, block), dynamic=False, fullgraph=True)
 
 
 def make_liger(torch, block):
