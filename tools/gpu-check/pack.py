@@ -18,12 +18,34 @@ SHAPES = {"matrix": "Array::Matrix", "column": "Array::PerColumn", "row": "Array
 
 
 def compile_block(residc, program, block, folder, flags):
-    """The same program twice: the C names of the first begin with g_, those of the second with c_."""
+    """The same program twice: the C names of the first begin with g_, those of the second with c_. Gives the report's lines
+    of how GPUs run it, one for each kernel and chip."""
+    plan = []
     schedule = [f"--schedule={block.schedule}"] if block.schedule else []
     cubin = ["--cubin"] if flags.cubin else []
-    for prefix, more in (("g", ["--target=cuda", f"--chip={flags.chip}", *schedule, *cubin]), ("c", [f"--mcpu={flags.mcpu}"])):
+    for prefix, more in (("g", ["--target=cuda", f"--chip={flags.chip}", "--report", *schedule, *cubin]), ("c", [f"--mcpu={flags.mcpu}"])):
         output = folder / f"{prefix}-{block.name}"
-        subprocess.run([residc, program, "-o", f"{output}.o", f"--header={output}.h", f"--prefix={prefix}_{block.name}_", *more], check=True)
+        command = [residc, program, "-o", f"{output}.o", f"--header={output}.h", f"--prefix={prefix}_{block.name}_", *more]
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            sys.exit(f"{block.name}: residc ended with exit code {done.returncode}: {done.stderr}")
+        plan += [line.strip() for line in done.stderr.splitlines() if line.strip().startswith("sm_")]
+    return plan
+
+
+def drop_repeated(blocks, plans, folder):
+    """The blocks without those whose schedule gives the kernels of another block of the same program: keys that a row has no
+    room for are not followed, and times of the default must not pass for those of another schedule."""
+    kept, first = [], {}
+    for block, plan in zip(blocks, plans):
+        other = first.setdefault((block.group, *plan), block)
+        if other is block:
+            kept.append(block)
+            continue
+        print(f"{block.name} is left out: its kernels are those of {other.name}", file=sys.stderr)
+        for file in (*folder.glob(f"{block.name}.*"), *folder.glob(f"[gc]-{block.name}.*")):
+            file.unlink()
+    return kept
 
 
 def describe_arrays(block):
@@ -81,12 +103,15 @@ def main():
     def pack(block):
         program = kernels / f"{block.name}.mlir"
         program.write_text(block.write())
-        compile_block(flags.build / "bin/residc", program, block, kernels, flags)
+        return compile_block(flags.build / "bin/residc", program, block, kernels, flags)
 
+    plans = []
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
-        for done, _ in enumerate(pool.map(pack, blocks), 1):
+        for plan in pool.map(pack, blocks):
+            plans.append(plan)
             if sys.stderr.isatty():
-                print(f"\r{done} of {len(blocks)} blocks ", end="", file=sys.stderr, flush=True)
+                print(f"\r{len(plans)} of {len(blocks)} blocks ", end="", file=sys.stderr, flush=True)
+    blocks = drop_repeated(blocks, plans, kernels)
     shutil.copytree(here / "runner", out / "runner")
     shutil.copytree(kinds.ROOT / "runtime", out / "runtime")
     for script in ("gpu-check", "drawing.py", "peers.py"):
