@@ -19,6 +19,8 @@ public:
   void runByItself(Handle stream) const { callOnGPU(block, onDevice, rows, width, stream, nullptr); }
   /// Overwrites the results on the device, so that what a call does not write shows; in place, arguments are made anew.
   void spoil() const;
+  /// Overwrites the results in the order of a stream.
+  void spoilResults(Handle stream) const;
   /// How many elements of all results have other bits than the CPU's. NaNs are all the same.
   int64_t countOtherBits() const;
   /// Of the CPU's results, which the device's have the bits of (References.h).
