@@ -94,7 +94,7 @@ def _most_bytes() -> int:
     if not text:
         return _MOST_BYTES
     if not text.isdecimal():
-        from .errors import Error
+        from resid_runtime import Error
 
         raise Error(f"RESID_CACHE_BYTES: expected a number of bytes, but got '{text}'")
     return int(text)
