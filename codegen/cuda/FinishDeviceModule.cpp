@@ -3,6 +3,7 @@
 // The last check before the translation to LLVM IR, and the marks that make functions kernels.
 
 #include "codegen/cuda/Passes.h"
+#include "codegen/cuda/rows/Shuffles.h"
 
 namespace mlir::resid::cuda {
 #define GEN_PASS_DEF_FINISHDEVICEMODULE
@@ -34,9 +35,9 @@ LogicalResult checkOperations(ModuleOp module) {
 /// ptxas takes some bytes of memory instead of registers where that makes room for one more block, unless a kernel says
 /// how many there should be room for.
 int32_t countBlocks(int64_t threads, int64_t registers) {
-  constexpr int64_t parts = 4, partRegisters = 16384, warpThreads = 32;
-  int64_t warps = parts * (partRegisters / (warpThreads * registers));
-  return int32_t(std::max<int64_t>(1, warps / llvm::divideCeil(threads, warpThreads)));
+  constexpr int64_t parts = 4, partRegisters = 16384;
+  int64_t warps = parts * (partRegisters / (cuda::kWarpThreads * registers));
+  return int32_t(std::max<int64_t>(1, warps / llvm::divideCeil(threads, cuda::kWarpThreads)));
 }
 
 LogicalResult finishFunction(LLVM::LLVMFuncOp function) {

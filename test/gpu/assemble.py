@@ -24,12 +24,12 @@ PAGE = ROOT / "docs/measurements/gpu-sass.md"
 MARKS = "<!-- results -->", "<!-- end of results -->"
 CHIPS = ["sm_80", "sm_90", "sm_100"]
 WIDTHS = [256, 512, 768, 1024, 2048, 4096, 8192, 16384, 32768]
-# The most registers of a thread with rows in registers. A chip has enough for 512 such threads, which have up to 128 KB of
+# The most registers of a thread with rows in registers. A processor of a chip has enough for 512 such threads, which have up to 128 KB of
 # rows together.
 MOST = 128
 ELEMENTS = ["f32", "bf16"]
-# What a processor of a chip with sm_90 has.
-REGISTERS, THREADS, BLOCKS = 65536, 2048, 32
+# What a processor of a chip with sm_90 has; each of its parts has registers for its own warps.
+PARTS, PART_REGISTERS, WARPS, BLOCKS = 4, 16384, 64, 32
 
 
 @dataclasses.dataclass
@@ -45,9 +45,10 @@ class Outcome:
 
 
 def count_rows(registers, row_threads, block_rows):
-    """Rows that are at a processor at a time: registers are given to whole warps, eight for each thread at least."""
-    block_threads = row_threads * block_rows
-    return min(REGISTERS // (-(-registers // 8) * 8 * block_threads), THREADS // block_threads, BLOCKS) * block_rows
+    """Rows that are at a processor at a time: registers are given to whole warps, by eights for each thread."""
+    of_warp = -(-registers // 8) * 8 * 32
+    warps = min(PARTS * (PART_REGISTERS // of_warp), WARPS)
+    return min(warps // (row_threads * block_rows // 32), BLOCKS) * block_rows
 
 
 def count_as_run(text, outcome, ptxas, nvdisasm, row_threads, cubin):

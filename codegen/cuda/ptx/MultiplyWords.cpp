@@ -12,7 +12,7 @@
 
 using namespace mlir::resid;
 
-constexpr unsigned kWordBits = 32;
+static constexpr unsigned kWordBits = 32;
 
 /// The factor, where the instruction multiplies a word by a constant of as many bits.
 static const llvm::APInt *getFactor(llvm::Instruction &instruction, const llvm::DataLayout &layout) {

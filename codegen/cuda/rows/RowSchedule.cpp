@@ -12,9 +12,9 @@ using namespace llvm;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 
-/// With accesses of sixteen bytes there are a quarter fewer instructions than with eight, and no more registers for a
-/// row: half as many threads have up to twice as many each. Of wider rows of 16-bit elements, a thread would have to
-/// keep more than it may have. Seen in PTX and in what ptxas makes of it only: docs/schedules.md.
+/// With accesses of sixteen bytes there are a quarter fewer instructions than with eight, and about as many registers
+/// for a row: half as many threads have up to twice as many each. Of wider rows of 16-bit elements, a thread would have
+/// to keep more than it may have. Seen in PTX and in what ptxas makes of it only: docs/schedules.md.
 static constexpr int64_t kAnyWidth = std::numeric_limits<int64_t>::max();
 static constexpr LaneChoice kLaneTable[] = {
     {4, kAnyWidth, 4},

@@ -40,8 +40,7 @@ struct LaneChoice {
 };
 llvm::ArrayRef<LaneChoice> getLaneTable();
 
-/// Threads of a block that has several rows: two warps. With more, registers of a processor that are too few for one
-/// more block are left over, and a thousand rows leave processors without a block.
+/// Threads of a block that has several rows: two warps. With more, a thousand rows leave processors without a block.
 constexpr int64_t kSharedBlockThreads = 64;
 
 } // namespace mlir::resid::cuda
