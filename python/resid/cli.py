@@ -76,6 +76,12 @@ def _parser() -> argparse.ArgumentParser:
         choices=("hidden", "logits", "sentence"),
         help="what it computes (default: hidden for bert, else logits)",
     )
+    command.add_argument(
+        "--prefix", metavar="TEXT", help="stands before the names of weights (default: that of the class in config.json)"
+    )
+    command.add_argument(
+        "--ignore", action="append", default=[], metavar="FIELD", help="a field that is not covered and changes nothing"
+    )
     command.add_argument("-o", dest="file", required=True, metavar="FILE", help="the program")
     command.set_defaults(run=_model)
     return parser
@@ -112,7 +118,14 @@ def _sizes(texts: Sequence[str]) -> dict[str, int]:
 def _model(options: argparse.Namespace) -> None:
     from .models import read_config, write_model
 
-    text = write_model(options.family, read_config(options.config), placement=options.placement, output=options.output)
+    text = write_model(
+        options.family,
+        read_config(options.config),
+        placement=options.placement,
+        output=options.output,
+        prefix=options.prefix,
+        ignore=options.ignore,
+    )
     _write(options.file, text)
 
 

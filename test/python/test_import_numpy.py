@@ -205,12 +205,12 @@ def test_presets_compile(family: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "code", "message"),
     [
-        ({"hidden_size": None}, 1, "expected the field 'hidden_size', found none"),
-        ({"hidden_size": "8"}, 1, "field 'hidden_size': expected a positive integer, found '8'"),
+        ({"hidden_size": None}, 1, "field 'hidden_size': expected an integer from 1 to 2147483647, found null"),
+        ({"hidden_size": "8"}, 1, "field 'hidden_size': expected an integer from 1 to 2147483647, found \"8\""),
         ({"hidden_size": 9}, 1, "'hidden_size' is 9, which 'num_attention_heads', 2, does not divide"),
         ({"hidden_act": "mish"}, 4, "field 'hidden_act': expected one of gelu"),
-        ({"position_embedding_type": "relative_key"}, 4, "expected 'absolute' or None, found 'relative_key'"),
-        ({"model_type": "t5"}, 1, "field 'model_type': expected 'bert', found 't5'"),
+        ({"position_embedding_type": "relative_key"}, 4, 'expected "absolute" or null, found "relative_key"'),
+        ({"model_type": "t5"}, 1, "field 'model_type': expected 'bert', found \"t5\""),
         ({"torch_dtype": "int8"}, 4, "field 'torch_dtype': expected one of float32"),
     ],
 )

@@ -4,16 +4,36 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Collection
 from typing import Any
 
-from ..importer.errors import FlagError, ModelError
+from ..importer.errors import FlagError, ModelError, Unsupported
 from . import bert, gpt2, llama, vit
 from .config import Config, read_config
+from .fields import HARMLESS, ONLY
 from .layers import PLACEMENTS
 
 __all__ = ["FAMILIES", "OUTPUTS", "PLACEMENTS", "Config", "read_config", "write_model"]
 
-FAMILIES = {"bert": bert.write, "gpt2": gpt2.write, "llama": llama.write, "vit": vit.write}
+
+@dataclasses.dataclass(frozen=True)
+class Preset:
+    """A family. `classes` is how the names of its classes begin. In a checkpoint of one that is not the bare model, `prefix`
+    stands before the names of the bare model's weights. `heads` are the classes whose checkpoints give logits."""
+
+    write: Callable[[Config, "str | None", str, str], str]
+    classes: str
+    prefix: str
+    heads: tuple[str, ...] = ()
+
+
+FAMILIES = {
+    "bert": Preset(bert.write, "Bert", "bert."),
+    "gpt2": Preset(gpt2.write, "GPT2", "transformer.", ("GPT2LMHeadModel", "GPT2DoubleHeadsModel", "GPT2Model")),
+    "llama": Preset(llama.write, "Llama", "model.", ("LlamaForCausalLM", "LlamaModel")),
+    "vit": Preset(vit.write, "ViT", "vit.", ("ViTForImageClassification",)),
+}
 # What a program computes; the first one is what it does unless asked otherwise.
 OUTPUTS = {
     "bert": ("hidden", "sentence"),
@@ -24,22 +44,42 @@ OUTPUTS = {
 
 
 def write_model(
-    family: str, config: "Config | dict[str, Any]", *, placement: str | None = None, output: str | None = None
+    family: str,
+    config: "Config | dict[str, Any]",
+    *,
+    placement: str | None = None,
+    output: str | None = None,
+    prefix: str | None = None,
+    ignore: Collection[str] = (),
 ) -> str:
     """The text of the program of a family: bert, gpt2, llama or vit.
 
     `config` has the fields of config.json. `placement` is that of the norms, by default the family's own; norms keep their names
-    in the checkpoint, and those that it does not have are named after them. `output` is one of OUTPUTS[family].
-    Raises FlagError for these, ModelError for fields that are missing or wrong, Unsupported for values that are not covered."""
+    in the checkpoint, and those that it does not have are named after them. `output` is one of OUTPUTS[family]. `prefix` stands
+    before the names of weights, by default that of the class that config.json names. `ignore` names fields that are not covered
+    and that change nothing.
+    Raises FlagError for these, ModelError for fields that are missing or wrong, Unsupported for fields and values that are not
+    covered."""
     if family not in FAMILIES:
         raise FlagError(f"expected one of {', '.join(FAMILIES)}, found '{family}'")
     if placement not in (None, *PLACEMENTS):
         raise FlagError(f"expected a placement of {', '.join(PLACEMENTS)}, found '{placement}'")
-    output = output or OUTPUTS[family][0]
-    if output not in OUTPUTS[family]:
+    if output not in (None, *OUTPUTS[family]):
         raise FlagError(f"expected an output of {', '.join(OUTPUTS[family])}, found '{output}'")
     config = config if isinstance(config, Config) else Config(config)
-    found = config.fields.get("model_type")
-    if found not in (None, family):
-        raise ModelError(f"'{config.name}': field 'model_type': expected '{family}', found {found!r}")
-    return FAMILIES[family](config, placement, output)
+    if config.get("model_type") not in (None, family):
+        raise config.wrong("model_type", f"'{family}'", ModelError)
+    preset = FAMILIES[family]
+    architecture = config.architecture(preset.classes)
+    is_bare = architecture == f"{preset.classes}Model"
+    if prefix is None:
+        prefix = "" if is_bare else preset.prefix
+    if output is None:
+        output = "hidden" if is_bare and architecture not in preset.heads else OUTPUTS[family][0]
+    if output == "logits" and architecture not in preset.heads:
+        raise config.wrong("architectures", f"{preset.heads[0]} for the output logits", Unsupported)
+    text = preset.write(config, placement, output, prefix)
+    for field, values in ONLY.items():
+        config.expect(field, *values)
+    config.finish(HARMLESS[family], ignore)
+    return text

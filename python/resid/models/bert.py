@@ -13,15 +13,15 @@ from .config import Config
 from .layers import Model, banner, first_rows
 
 
-def write(config: Config, placement: str | None, output: str) -> str:
+def write(config: Config, placement: str | None, output: str, prefix: str) -> str:
     """`output`: "hidden" for the last layer, "sentence" for the embedding of each sentence, of length 1."""
     width, heads = config.size("hidden_size"), config.size("num_attention_heads")
     config.divides("hidden_size", "num_attention_heads", (width, heads))
     config.expect("position_embedding_type", "absolute", None)
     config.expect("is_decoder", False)
+    config.expect("head_dim", width // heads)
     p = Program("bert")
-    prefix = "" if config.is_headless() else "bert."
-    m = Model(p, config.element(), placement or "post", "layer", config.number("layer_norm_eps", 1e-12), prefix)
+    m = Model(p, config.element(), placement or "post", "layer", config.epsilon("layer_norm_eps", 1e-12), prefix)
     ids, kinds = (p.argument(name, "i64", ["batch", "tokens"]) for name in ("ids", "kinds"))
     mask = p.argument("mask", "i1", ["batch", "tokens"])
     keys = reshape(p, mask, [mask.dims[0], 1, 1, mask.dims[1]])

@@ -12,19 +12,21 @@ from .config import Config
 from .layers import Model, banner, first_rows
 
 
-def write(config: Config, placement: str | None, output: str) -> str:
+def write(config: Config, placement: str | None, output: str, prefix: str) -> str:
     """Ids to logits, or to the last layer where `output` is "hidden"."""
     width, heads, count = config.size("n_embd"), config.size("n_head"), config.size("n_layer")
     config.divides("n_embd", "n_head", (width, heads))
     for field, value in (
         ("scale_attn_weights", True),
         ("scale_attn_by_inverse_layer_idx", False),
-        ("tie_word_embeddings", True),
+        ("head_dim", width // heads),
+        ("is_causal", True),
+        ("n_special", 0),
     ):
         config.expect(field, value)
     p = Program("gpt2")
-    # The first checkpoints were saved from the bare model, though config.json names the one with a head.
-    m = Model(p, config.element(), placement or "pre", "layer", config.number("layer_norm_epsilon", 1e-5))
+    epsilon = config.epsilon("layer_norm_epsilon", 1e-5)
+    m = Model(p, config.element(), placement or "pre", "layer", epsilon, prefix)
     ids = p.argument("ids", "i64", ["batch", "tokens"])
     words = config.size("vocab_size")
     x = m.embedding(ids, "wte.weight", words, width)
@@ -32,8 +34,9 @@ def write(config: Config, placement: str | None, output: str) -> str:
     for number in range(count):
         x = _block(m, config, x, f"h.{number}")
     x = m.final_norm(x, "ln_f", width)
+    tied = config.flag("tie_word_embeddings", True)
     if output != "hidden":
-        x = linear(p, x, m.weight("wte.weight", words, width))
+        x = linear(p, x, m.head("wte.weight" if tied else None, words, width))
     return p.text([x], banner("GPT-2", [f"{count} blocks", f"{width} columns", f"{heads} heads"], m.placement))
 
 

@@ -32,6 +32,12 @@ class Model:
         """A weight under its name in the checkpoint."""
         return self.program.weight(self.prefix + name, self.element, dims)
 
+    def head(self, tied: str | None, words: int, width: int) -> Tensor:
+        """The last layer, from the stream to words: the table `tied`, or a weight of its own."""
+        if tied is not None:
+            return self.weight(tied, words, width)
+        return self.program.weight("lm_head.weight", self.element, (words, width))
+
     def linear(
         self, x: Tensor, name: str, inputs: int, outputs: int, *, bias: bool = True, transposed: bool = False
     ) -> Tensor:

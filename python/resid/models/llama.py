@@ -14,11 +14,13 @@ from ..importer.emit_linear import linear
 from ..importer.errors import ModelError, Unsupported
 from ..importer.program import Program, Tensor
 from ..importer.sizes import Dim
-from .config import Config
+from .config import Config, spell
 from .layers import Model, banner
 
+_GATES = {"silu": "swiglu", "gelu": "geglu", "gelu_tanh": "geglu_tanh"}
 
-def write(config: Config, placement: str | None, output: str) -> str:
+
+def write(config: Config, placement: str | None, output: str, prefix: str) -> str:
     """Ids to logits, or to the last layer where `output` is "hidden"."""
     width, heads, count = (
         config.size("hidden_size"),
@@ -27,9 +29,9 @@ def write(config: Config, placement: str | None, output: str) -> str:
     )
     groups = config.size("num_key_value_heads", heads)
     config.divides("num_attention_heads", "num_key_value_heads", (heads, groups))
+    config.expect("is_causal", True)
     p = Program("llama")
-    prefix = "" if config.is_headless() else "model."
-    m = Model(p, config.element(), placement or "pre", "rms", config.number("rms_norm_eps", 1e-6), prefix)
+    m = Model(p, config.element(), placement or "pre", "rms", config.epsilon("rms_norm_eps", 1e-6), prefix)
     ids = p.argument("ids", "i64", ["batch", "tokens"])
     words = config.size("vocab_size")
     tables = _tables(m, config, ids.dims[1])
@@ -37,14 +39,9 @@ def write(config: Config, placement: str | None, output: str) -> str:
     for number in range(count):
         x = _layer(m, config, x, tables, f"layers.{number}")
     x = m.final_norm(x, "norm", width)
+    tied = config.flag("tie_word_embeddings", False)
     if output != "hidden":
-        tied = config.flag("tie_word_embeddings", False)
-        head = (
-            m.weight("embed_tokens.weight", words, width)
-            if tied
-            else p.weight("lm_head.weight", m.element, (words, width))
-        )
-        x = linear(p, x, head)
+        x = linear(p, x, m.head("embed_tokens.weight" if tied else None, words, width))
     title = [f"{count} layers", f"{width} columns", f"{heads} heads on {groups}"]
     return p.text([x], banner("LLaMA", title, m.placement))
 
@@ -57,6 +54,9 @@ def _layer(m: Model, config: Config, x: Tensor, tables: tuple[Tensor, Tensor], n
     )
     groups, size = config.size("num_key_value_heads", heads), _head_size(config)
     bias, mlp_bias = config.flag("attention_bias", False), config.flag("mlp_bias", False)
+    gated = _GATES.get(config.activation("hidden_act", "silu"))
+    if gated is None:
+        raise config.wrong("hidden_act", "silu or a gelu", Unsupported)
 
     def attention(h: Tensor) -> Tensor:
         q = m.heads(m.linear(h, f"{name}.self_attn.q_proj", width, heads * size, bias=bias), heads)
@@ -66,13 +66,9 @@ def _layer(m: Model, config: Config, x: Tensor, tables: tuple[Tensor, Tensor], n
         return m.linear(join_heads(m.program, context), f"{name}.self_attn.o_proj", heads * size, width, bias=bias)
 
     def feed_forward(h: Tensor) -> Tensor:
-        if config.activation("hidden_act", "silu") != "silu":
-            raise Unsupported(
-                f"'{config.name}': field 'hidden_act': expected 'silu', found {config.fields['hidden_act']!r}"
-            )
         gate = m.linear(h, f"{name}.mlp.gate_proj", width, inner, bias=mlp_bias)
         up = m.linear(h, f"{name}.mlp.up_proj", width, inner, bias=mlp_bias)
-        return m.linear(m.activation("swiglu", gate, up), f"{name}.mlp.down_proj", inner, width, bias=mlp_bias)
+        return m.linear(m.activation(gated, gate, up), f"{name}.mlp.down_proj", inner, width, bias=mlp_bias)
 
     x = m.sublayer(x, f"{name}.input_layernorm", width, attention)
     return m.sublayer(x, f"{name}.post_attention_layernorm", width, feed_forward)
@@ -80,11 +76,11 @@ def _layer(m: Model, config: Config, x: Tensor, tables: tuple[Tensor, Tensor], n
 
 def _head_size(config: Config) -> int:
     width, heads = config.size("hidden_size"), config.size("num_attention_heads")
-    if config.fields.get("head_dim") is None:
+    if config.get("head_dim") is None:
         config.divides("hidden_size", "num_attention_heads", (width, heads))
     size = config.size("head_dim", width // heads)
     if size % 2:
-        raise ModelError(f"'{config.name}': expected heads of an even size, found {size}")
+        raise ModelError(f"'{config.name}': field 'head_dim': expected an even number, found {size}")
     return size
 
 
@@ -95,26 +91,55 @@ def _rotary(m: Model, x: Tensor, tables: tuple[Tensor, Tensor]) -> Tensor:
     )
 
 
+def _rope(config: Config) -> Config:
+    """The object that says how positions turn: `rope_parameters` of new files, `rope_scaling` of old ones."""
+    new, old = config.part("rope_parameters"), config.part("rope_scaling")
+    if new and old and new.fields and old.fields and new.fields != old.fields:
+        raise config.wrong("rope_scaling", f"that of 'rope_parameters', {spell(new.fields)}")
+    found = [part for part in (new, old) if part and part.fields]
+    for part in found:
+        part.expect("partial_rotary_factor", 1, None)
+    return found[0] if found else Config({}, config.name, "rope_parameters.")
+
+
+def _theta(config: Config, rope: Config) -> float:
+    """`rope_theta` of old files stands beside the object; of new ones, in it."""
+    given = {part.number("rope_theta", above=0) for part in (rope, config) if part.get("rope_theta") is not None}
+    if len(given) > 1:
+        raise config.wrong("rope_theta", f"that of '{rope.path[:-1]}', {rope.number('rope_theta'):g}")
+    return given.pop() if given else 10000.0
+
+
+def _kind(rope: Config) -> str:
+    """The rule by which rates are scaled, under its new name or its old one."""
+    kinds = {kind: kind for kind in ("default", "linear", "llama3")}
+    given = {rope.choice(field, kinds) for field in ("rope_type", "type") if rope.get(field) is not None}
+    if len(given) > 1:
+        raise rope.wrong("type", f"that of 'rope_type', {spell(rope.get('rope_type'))}")
+    return given.pop() if given else "default"
+
+
 def frequencies(config: Config) -> np.ndarray:
     """The angle of each pair per position, in double, with the scaling that config.json asks for."""
-    size = _head_size(config)
-    rates = config.number("rope_theta", 10000.0) ** (-np.arange(0, size, 2, dtype=np.float64) / size)
-    scaling = config.fields.get("rope_scaling")
-    kind = "default" if not scaling else scaling.get("rope_type", scaling.get("type", "default"))
-    if kind == "default":
-        return rates
+    config.expect("partial_rotary_factor", 1, None)
+    size, rope = _head_size(config), _rope(config)
+    rates = _theta(config, rope) ** (-np.arange(0, size, 2, dtype=np.float64) / size)
+    kind = _kind(rope)
+    # The length that was trained with may be told for all kinds.
+    original = rope.size("original_max_position_embeddings", config.size("max_position_embeddings", 2048))
+    if kind != "default":
+        factor = rope.number("factor", above=0)
     if kind == "linear":
-        return rates / float(scaling["factor"])
-    if kind != "llama3":
-        raise Unsupported(
-            f"'{config.name}': field 'rope_scaling': expected 'default', 'linear' or 'llama3', found {kind!r}"
-        )
-    factor, low, high = (float(scaling[name]) for name in ("factor", "low_freq_factor", "high_freq_factor"))
-    original = float(scaling["original_max_position_embeddings"])
-    # Long waves are stretched, short ones stay, and between them both are mixed.
-    turns = original * rates / (2 * math.pi)
-    mix = np.clip((turns - low) / (high - low), 0.0, 1.0)
-    return (1 - mix) * rates / factor + mix * rates
+        rates = rates / factor
+    elif kind == "llama3":
+        low = rope.number("low_freq_factor", above=0)
+        high = rope.number("high_freq_factor", above=low)
+        # Long waves are stretched, short ones stay, and between them both are mixed.
+        turns = original * rates / (2 * math.pi)
+        mix = np.clip((turns - low) / (high - low), 0.0, 1.0)
+        rates = (1 - mix) * rates / factor + mix * rates
+    rope.finish()
+    return rates
 
 
 def _tables(m: Model, config: Config, positions: Dim) -> tuple[Tensor, Tensor]:

@@ -12,27 +12,27 @@ from .config import Config
 from .layers import Model, banner
 
 
-def write(config: Config, placement: str | None, output: str) -> str:
-    """Images [batch, channels, size, size] to classes, or to the last layer where `output` is "hidden" or there are no classes."""
+def write(config: Config, placement: str | None, output: str, prefix: str) -> str:
+    """Images [batch, channels, height, width] to classes, or to the last layer where `output` is "hidden"."""
     width, heads, count = (
         config.size("hidden_size"),
         config.size("num_attention_heads"),
         config.size("num_hidden_layers"),
     )
     config.divides("hidden_size", "num_attention_heads", (width, heads))
-    size, patch = config.size("image_size"), config.size("patch_size")
-    config.divides("image_size", "patch_size", (size, patch))
+    config.expect("head_dim", width // heads)
+    size, patch = config.pair("image_size"), config.pair("patch_size")
+    for whole, part in zip(size, patch):
+        config.divides("image_size", "patch_size", (whole, part))
     p = Program("vit")
-    prefix = "" if config.is_headless() else "vit."
-    m = Model(p, config.element(), placement or "pre", "layer", config.number("layer_norm_eps", 1e-12), prefix)
-    images = p.argument("images", m.element, ["batch", config.size("num_channels", 3), size, size])
+    m = Model(p, config.element(), placement or "pre", "layer", config.epsilon("layer_norm_eps", 1e-12), prefix)
+    images = p.argument("images", m.element, ["batch", config.size("num_channels", 3), *size])
     x = _embed(m, config, images)
     for number in range(count):
         x = _layer(m, config, x, f"encoder.layer.{number}")
     x = m.final_norm(x, "layernorm", width)
-    if output != "hidden" and not config.is_headless():
-        labels = config.fields.get("id2label")
-        classes = len(labels) if labels else config.size("num_labels", 2)
+    if output != "hidden":
+        classes = _classes(config)
         first = reshape(p, extract(p, x, [0, 0, 0], [x.dims[0], 1, width], [1, 1, 1]), [x.dims[0], width])
         x = linear(
             p,
@@ -40,26 +40,37 @@ def write(config: Config, placement: str | None, output: str) -> str:
             p.weight("classifier.weight", m.element, (classes, width)),
             p.weight("classifier.bias", m.element, (classes,)),
         )
-    title = [f"{count} layers", f"{width} columns", f"{heads} heads", f"patches of {patch} in images of {size}"]
+    parts = [" x ".join(map(str, dict.fromkeys(pair))) for pair in (patch, size)]
+    title = [f"{count} layers", f"{width} columns", f"{heads} heads", f"patches of {parts[0]} in images of {parts[1]}"]
     return p.text([x], banner("ViT", title, m.placement))
+
+
+def _classes(config: Config) -> int:
+    """How many classes there are: as many as have names."""
+    labels, count = config.part("id2label"), config.size("num_labels", 2)
+    if labels is None or not labels.fields:
+        return count
+    if config.get("num_labels") not in (None, len(labels.fields)):
+        raise config.wrong("num_labels", f"the number of names in 'id2label', {len(labels.fields)}")
+    return len(labels.fields)
 
 
 def _embed(m: Model, config: Config, images: Tensor) -> Tensor:
     """Each patch is a row of a linear layer; the token of the class comes first; positions are added."""
-    p, patch, width = m.program, config.size("patch_size"), config.size("hidden_size")
-    batch, channels, size, _ = images.dims
-    count = size // patch
-    rows = transpose(p, reshape(p, images, [batch, channels, count, patch, count, patch]), [0, 2, 4, 1, 3, 5])
-    rows = reshape(p, rows, [batch, count * count, channels * patch * patch])
-    kernel = m.weight("embeddings.patch_embeddings.projection.weight", width, channels, patch, patch)
+    p, (high, wide), width = m.program, config.pair("patch_size"), config.size("hidden_size")
+    batch, channels, height, length = images.dims
+    down, across = height // high, length // wide
+    rows = transpose(p, reshape(p, images, [batch, channels, down, high, across, wide]), [0, 2, 4, 1, 3, 5])
+    rows = reshape(p, rows, [batch, down * across, channels * high * wide])
+    kernel = m.weight("embeddings.patch_embeddings.projection.weight", width, channels, high, wide)
     bias = m.weight("embeddings.patch_embeddings.projection.bias", width)
-    patches = linear(p, rows, reshape(p, kernel, [width, channels * patch * patch]), bias)
+    patches = linear(p, rows, reshape(p, kernel, [width, channels * high * wide]), bias)
     token = reshape(p, m.weight("embeddings.cls_token", 1, 1, width), [width])
     tokens = p.generic([(token, [2])], m.element, (batch, 1, width), lambda element, _: element)
-    dims = (batch, count * count + 1, width)
+    dims = (batch, down * across + 1, width)
     types = f"({tokens.type}, {patches.type}) -> {tensor_type(m.element, dims)}"
     x = p.op(f"tensor.concat dim(1) {tokens.ssa}, {patches.ssa} : {types}", m.element, dims)
-    positions = reshape(p, m.weight("embeddings.position_embeddings", 1, count * count + 1, width), dims[1:])
+    positions = reshape(p, m.weight("embeddings.position_embeddings", 1, down * across + 1, width), dims[1:])
     repeated = p.generic([(positions, [1, 2])], m.element, dims, lambda element, _: element)
     return m.add(x, repeated)
 
