@@ -16,8 +16,9 @@ import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
+from jax.custom_derivatives import SymbolicZero
 
-from resid import signatures
+from resid import gradients, signatures
 from resid.signatures import Signature
 
 from . import build
@@ -32,20 +33,17 @@ def function(kernel: Any, *, forward: Any = None, backward: Any = None, wrt: Seq
 
     It may be used in jax.jit, and takes `[B, S, D]` where the function takes rows `[?, D]`. A 64-bit integer may be given as
     i32, since JAX has no others by default. Where the module was compiled with grad=, jax.grad and jax.vjp use resid's own
-    backward; `forward`, `backward` and `wrt` are as in resid.torch.register. jax.vmap is an error of JAX.
+    backward; `forward`, `backward` and `wrt` are as in resid.torch.register. The gradient of an argument outside of `wrt` is an
+    error, and so is jax.vmap.
 
     Raises TypeError and ValueError where types and shapes do not fit, when the function is called or traced.
     """
     types = _read(kernel)
-    forward, backward = forward or _sibling(kernel, "forward"), backward or _sibling(kernel, "backward")
+    found = gradients.find(kernel, forward, backward, wrt)
     call = _caller(kernel, types)
-    if forward is None:
+    if found is None:
         return lambda *values: _one_or_all(call(*values))
-    return _differentiable(types, call, _caller(forward, _read(forward)), _caller(backward, _read(backward)), wrt)
-
-
-def _sibling(kernel: Any, suffix: str) -> Any:
-    return getattr(kernel.module, f"{kernel.name}_{suffix}", None)
+    return _differentiable(kernel, call, found)
 
 
 def _read(kernel: Any) -> Signature:
@@ -109,25 +107,30 @@ def _array(argument: signatures.Value, value: Any) -> jax.Array:
     return array
 
 
-def _differentiable(types: Signature, call: Callable, forward: Callable, backward: Callable,
-                    wrt: Sequence[int] | None) -> Callable[..., Any]:
-    places = list(wrt) if wrt is not None else [place for place, value in enumerate(types.arguments) if value.is_float]
-    count = len(types.results)
+def _differentiable(kernel: Any, call: Callable, found: gradients.Gradients) -> Callable[..., Any]:
+    types, count = _read(kernel), len(kernel.signature.results)
+    forward, backward = (_caller(function, _read(function)) for function in (found.forward, found.backward))
 
     @jax.custom_vjp
     def differentiable(*values: Any) -> Any:
         return _one_or_all(call(*values))
 
     def run_forward(*values: Any) -> tuple:
-        given = forward(*values)
-        return _one_or_all(given[:count]), (values, given[count:])
+        for place, value in enumerate(values):
+            if value.perturbed and place not in found.wrt:
+                raise TypeError(found.refuse(kernel, place))
+        plain = tuple(value.value for value in values)
+        given = forward(*plain)
+        return _one_or_all(given[:count]), (plain, given[count:])
 
     def run_backward(kept: tuple, outer: Any) -> tuple:
         values, saved = kept
         outer = (outer,) if count == 1 else outer
-        floats = [gradient for gradient, result in zip(outer, types.results) if result.is_float]
-        inner = dict(zip(places, backward(*values, *saved, *floats)))
+        floats = [jnp.zeros(gradient.shape, gradient.dtype) if isinstance(gradient, SymbolicZero) else gradient
+                  for gradient, result in zip(outer, types.results) if result.is_float]
+        inner = dict(zip(found.wrt, backward(*values, *saved, *floats)))
         return tuple(inner.get(place) for place in range(len(types.arguments)))
 
-    differentiable.defvjp(run_forward, run_backward)
+    # With symbolic zeros, JAX says which arguments have gradients that somebody asks for.
+    differentiable.defvjp(run_forward, run_backward, symbolic_zeros=True)
     return differentiable

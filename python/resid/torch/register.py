@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from resid import signatures
+from resid import gradients, signatures
+from resid.gradients import Gradients
 from resid.signatures import Signature
 
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i1": torch.bool,
@@ -27,8 +27,9 @@ def register(kernel: Any, name: str, *, forward: Any = None, backward: Any = Non
     the function takes rows `[?, D]`, and gives new tensors. It traces with torch.compile and torch.export, for open sizes too.
 
     `forward` and `backward` are the functions that the compiler makes with grad=: by default those of the module that the
-    function is from, if it has them. `wrt` are the arguments that backward gives gradients of, counted from 0; by default all
-    float tensors. Without a backward, an argument that requires a gradient is an error when the op is called.
+    function is from, if it has them. `wrt` are the arguments that backward gives gradients of, counted from 0, in the order
+    of its results; by default those that the compiler was told. Another argument that requires a gradient is an error when
+    the op is called.
 
     Raises ValueError where the name is not "namespace::name" or is taken, or where forward and backward do not fit.
     """
@@ -37,21 +38,13 @@ def register(kernel: Any, name: str, *, forward: Any = None, backward: Any = Non
         raise ValueError(f"argument 'name': expected 'namespace::name' but got {name!r}")
     if hasattr(getattr(torch.ops, namespace), base):
         raise ValueError(f"argument 'name': the op {name} is registered already")
-    forward, backward = forward or _sibling(kernel, "forward"), backward or _sibling(kernel, "backward")
-    if (forward is None) != (backward is None):
-        raise ValueError("arguments 'forward' and 'backward': expected both or neither")
+    found = gradients.find(kernel, forward, backward, wrt)
     library = _libraries.setdefault(namespace, torch.library.Library(namespace, "FRAGMENT"))
     op = _define(library, name, kernel, _read(kernel))
-    gradients = None
-    if forward is not None:
-        gradients = _Gradients.make(library, name, _read(kernel), forward, backward, wrt)
-    library.impl(base, _autograd(op, _read(kernel), gradients), "Autograd")
+    ops = [] if found is None else [_define(library, f"{name}_{suffix}", function, _read(function))
+                                    for suffix, function in (("forward", found.forward), ("backward", found.backward))]
+    library.impl(base, _autograd(op, kernel, found, *ops), "Autograd")
     return op
-
-
-def _sibling(kernel: Any, suffix: str) -> Any:
-    """The function of the same module that the compiler made for the gradients of `kernel`, or None."""
-    return getattr(kernel.module, f"{kernel.name}_{suffix}", None)
 
 
 def _read(kernel: Any) -> Signature:
@@ -102,38 +95,15 @@ def _define(library: torch.library.Library, name: str, kernel: Any, types: Signa
     return getattr(getattr(torch.ops, namespace), base).default
 
 
-@dataclasses.dataclass
-class _Gradients:
-    """The ops of forward and backward, and which arguments have gradients, in the order of backward's results."""
-
-    forward: torch._ops.OpOverload
-    backward: torch._ops.OpOverload
-    results: tuple[signatures.Value, ...]
-    wrt: tuple[int, ...]
-
-    @staticmethod
-    def make(library: torch.library.Library, name: str, types: Signature, forward: Any, backward: Any,
-             wrt: Sequence[int] | None) -> _Gradients:
-        given, back = _read(forward), _read(backward)
-        if wrt is None:
-            wrt = [place for place, argument in enumerate(types.arguments) if argument.is_float]
-        saved = len(given.results) - len(types.results)
-        floats = sum(result.is_float for result in types.results)
-        if saved < 0 or len(back.arguments) != len(types.arguments) + saved + floats or len(back.results) != len(wrt):
-            raise ValueError(f"arguments 'forward', 'backward' and 'wrt': they do not fit {name}: {forward.signature} and "
-                             f"{backward.signature}, {len(wrt)} gradients")
-        return _Gradients(_define(library, f"{name}_forward", forward, given),
-                          _define(library, f"{name}_backward", backward, back), types.results, tuple(wrt))
-
-
-def _autograd(op: torch._ops.OpOverload, types: Signature, gradients: _Gradients | None) -> Any:
-    """What the op does where autograd listens: forward with what it saves, or the op alone."""
+def _autograd(op: torch._ops.OpOverload, kernel: Any, found: Gradients | None, *ops: torch._ops.OpOverload) -> Any:
+    """What the op does where autograd listens: the op of forward with what it saves, or the op alone."""
+    types = _read(kernel)
 
     class Differentiated(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, *values: Any) -> Any:
             with torch._C._AutoDispatchBelowAutograd():
-                given = gradients.forward(*values)
+                given = ops[0](*values)
             given = (given,) if isinstance(given, Tensor) else given
             results, saved = given[: len(types.results)], given[len(types.results) :]
             ctx.mark_non_differentiable(*(result for result, type_ in zip(results, types.results) if not type_.is_float))
@@ -147,14 +117,18 @@ def _autograd(op: torch._ops.OpOverload, types: Signature, gradients: _Gradients
             tensors, count = ctx.saved_tensors, len(types.arguments)
             values = [number if tensor is None else tensor for tensor, number in zip(tensors[:count], ctx.numbers)]
             outer = [gradient for gradient, type_ in zip(outer, types.results) if type_.is_float]
-            inner = gradients.backward(*values, *tensors[count:], *outer)
-            inner = dict(zip(gradients.wrt, (inner,) if isinstance(inner, Tensor) else inner))
+            inner = ops[1](*values, *tensors[count:], *outer)
+            inner = dict(zip(found.wrt, (inner,) if isinstance(inner, Tensor) else inner))
             return tuple(inner.get(place) if needed else None for place, needed in enumerate(ctx.needs_input_grad))
 
     def call(*values: Any) -> Any:
-        if torch.is_grad_enabled() and any(isinstance(value, Tensor) and value.requires_grad for value in values):
-            if gradients is None:
+        needed = [place for place, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad]
+        if torch.is_grad_enabled() and needed:
+            if found is None:
                 raise RuntimeError(f"{op.name()}: an argument requires a gradient, but the function was compiled without grad=")
+            for place in needed:
+                if place not in found.wrt:
+                    raise RuntimeError(found.refuse(kernel, place))
             return Differentiated.apply(*values)
         with torch._C._AutoDispatchBelowAutograd():
             return op(*values)

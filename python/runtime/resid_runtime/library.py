@@ -112,6 +112,11 @@ class Module:
         """What the compiler says of a function; empty for libraries of `residc --emit=shared`."""
         return next((one for one in self._description.get("functions", []) if one["symbol"] == name), {})
 
+    def compile_flags(self) -> list[str] | None:
+        """The options that the module was compiled with, as flags of residc; None where its library does not say."""
+        source = self._description.get("source")
+        return None if source is None else list(source["flags"])
+
     def __getattr__(self, name: str) -> Kernel:
         functions = self.__dict__.get("_functions", {})
         raise AttributeError(f"expected one of the functions {', '.join(functions)}, but got '{name}'")
