@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import resid_runtime
-
-_NUMBERS = {"f16": "float", "bf16": "float", "f32": "float", "f64": "float", "i1": "bool"}
+from resid_runtime.signature import check_rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +23,8 @@ class Value(resid_runtime.Value):
         return self.sizes is not None and self.element in ("f16", "bf16", "f32", "f64")
 
     def schema(self) -> str:
-        return f"{'Tensor' if self.sizes is not None else _NUMBERS.get(self.element, 'int')} {self.name}"
+        # PyTorch would make an int of 3.7 and of a tensor, and a bool of everything.
+        return f"{'Tensor' if self.sizes is not None else 'Scalar'} {self.name}"
 
     def check(self, shape: Sequence[int]) -> int:
         """How many leading dimensions of `shape` stand for the first one. Raises ValueError."""
@@ -51,6 +51,7 @@ class Signature:
     results: tuple[Value, ...]
     # For each result its sizes: a number, (argument, dimension), or something else where neither says it.
     result_sizes: tuple[tuple[Any, ...], ...]
+    rows_like: tuple[int, ...]
 
     def schema(self, name: str) -> str:
         results = ", ".join("Tensor" for _ in self.results)
@@ -64,6 +65,9 @@ class Signature:
         """
         leads = [None if argument.sizes is None else argument.check(shape)
                  for argument, shape in zip(self.arguments, given)]
+        for argument, shape, like in zip(self.arguments, given, self.rows_like):
+            if like >= 0:
+                check_rows(f"argument '{argument.name}'", argument, shape, self.arguments[like], given[like])
         return [self._shape(result, sizes, given, leads) for result, sizes in zip(self.results, self.result_sizes)]
 
     def _shape(self, result: Value, sizes: Sequence[Any], given: Sequence, leads: Sequence[int | None]) -> list:
@@ -87,4 +91,4 @@ class Signature:
 def read(signature: Any) -> Signature:
     """From the signature of a compiled function, as resid_runtime has it."""
     arguments, results = (tuple(Value(**vars(value)) for value in values) for values in (signature.arguments, signature.results))
-    return Signature(arguments, results, tuple(signature.result_sizes))
+    return Signature(arguments, results, tuple(signature.result_sizes), signature.rows_like)

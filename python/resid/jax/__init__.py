@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
+from resid_runtime.kernel import check_number
 
 from resid import gradients, signatures
 from resid.signatures import Signature
@@ -25,6 +26,8 @@ from . import build
 
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64, "i1": np.bool_, "i8": np.int8,
           "i16": np.int16, "i32": np.int32, "i64": np.int64, "index": np.int64}
+# Numbers of 64 bits, which JAX does not have by default, and what the handler widens for them.
+_WIDE = {"i64": "i", "index": "i", "f64": "f"}
 _is_registered = False
 
 
@@ -41,9 +44,15 @@ def function(kernel: Any, *, forward: Any = None, backward: Any = None, wrt: Seq
     types = _read(kernel)
     found = gradients.find(kernel, forward, backward, wrt)
     call = _caller(kernel, types)
-    if found is None:
-        return lambda *values: _one_or_all(call(*values))
-    return _differentiable(kernel, call, found)
+    differentiable = call if found is None else _differentiable(kernel, call, found)
+
+    def checked(*values: Any) -> Any:
+        if len(values) != len(types.arguments):
+            raise TypeError(f"{kernel.name}: expected {len(types.arguments)} arguments but got {len(values)}")
+        # JAX makes arrays of what it differentiates, and narrow ones of wide numbers.
+        return _one_or_all(differentiable(*map(_array, types.arguments, values)))
+
+    return checked
 
 
 def _read(kernel: Any) -> Signature:
@@ -70,12 +79,9 @@ def _name(kernel: Any) -> str:
 def _caller(kernel: Any, types: Signature) -> Callable[..., tuple]:
     """Calls a compiled function through the XLA FFI; its results are a tuple."""
     name = _name(kernel)
-    wide = "".join("1" if value.element in ("i64", "index") and not value.sizes else "0" for value in types.arguments)
+    wide = "".join(_WIDE.get(value.element, "0") if value.sizes is None else "0" for value in types.arguments)
 
-    def call(*values: Any) -> tuple:
-        if len(values) != len(types.arguments):
-            raise TypeError(f"{kernel.name}: expected {len(types.arguments)} arguments but got {len(values)}")
-        arrays = [_array(argument, value) for argument, value in zip(types.arguments, values)]
+    def call(*arrays: Any) -> tuple:
         shapes = types.shapes([array.shape if argument.sizes is not None else None
                                for argument, array in zip(types.arguments, arrays)])
         results = [jax.ShapeDtypeStruct(result.flat(shape), DTYPES[result.element])
@@ -91,20 +97,33 @@ def _caller(kernel: Any, types: Signature) -> Callable[..., tuple]:
 
 def _array(argument: signatures.Value, value: Any) -> jax.Array:
     """An array of the argument's type; only numbers are converted."""
+    where, dtype = f"argument '{argument.name}'", np.dtype(DTYPES[argument.element])
     if argument.sizes is not None:
         array = jnp.asarray(value)
-        if array.dtype != DTYPES[argument.element]:
-            raise TypeError(f"argument '{argument.name}': expected {np.dtype(DTYPES[argument.element])} but got {array.dtype}")
+        if array.dtype != dtype:
+            raise TypeError(f"{where}: expected {dtype} but got {array.dtype}")
         return array
-    if argument.element in ("i64", "index"):
-        array = jnp.asarray(value)
-        if array.dtype not in (np.int32, np.int64):
-            raise TypeError(f"argument '{argument.name}': expected an integer but got {array.dtype}")
-    else:
-        array = jnp.asarray(value, DTYPES[argument.element])
-    if array.shape:
-        raise ValueError(f"argument '{argument.name}': expected a number but its shape is {list(array.shape)}")
-    return array
+    if np.shape(value):
+        raise ValueError(f"{where}: expected a number but its shape is {list(np.shape(value))}")
+    if isinstance(value, jax.core.Tracer):
+        return _traced(where, argument.element, value)
+    if argument.element == "i1" and getattr(value, "dtype", None) == bool:
+        value = bool(value)
+    check_number(where, argument, value)
+    exact = np.asarray(value if dtype.kind in "ib" else float(value)).astype(dtype)
+    return jnp.asarray(exact.reshape(1).view(np.uint32) if argument.element in _WIDE else exact)
+
+
+def _traced(where: str, element: str, value: Any) -> jax.Array:
+    """A number whose value is not known yet: its type has to be one of which the argument's type has all values."""
+    dtype = np.dtype(DTYPES[element])
+    if not np.can_cast(value.dtype, dtype, "safe"):
+        raise TypeError(f"{where}: expected a number of {dtype} but got {value.dtype}")
+    if element not in _WIDE or value.dtype == dtype:
+        return value.astype(dtype)
+    if value.dtype == np.uint32:
+        return jnp.stack([value, jnp.zeros_like(value)])
+    return value.astype(np.float32 if element == "f64" else np.int32)
 
 
 def _differentiable(kernel: Any, call: Callable, found: gradients.Gradients) -> Callable[..., Any]:
@@ -112,8 +131,8 @@ def _differentiable(kernel: Any, call: Callable, found: gradients.Gradients) -> 
     forward, backward = (_caller(function, _read(function)) for function in (found.forward, found.backward))
 
     @jax.custom_vjp
-    def differentiable(*values: Any) -> Any:
-        return _one_or_all(call(*values))
+    def differentiable(*values: Any) -> tuple:
+        return call(*values)
 
     def run_forward(*values: Any) -> tuple:
         for place, value in enumerate(values):
@@ -121,11 +140,10 @@ def _differentiable(kernel: Any, call: Callable, found: gradients.Gradients) -> 
                 raise TypeError(found.refuse(kernel, place))
         plain = tuple(value.value for value in values)
         given = forward(*plain)
-        return _one_or_all(given[:count]), (plain, given[count:])
+        return given[:count], (plain, given[count:])
 
     def run_backward(kept: tuple, outer: Any) -> tuple:
         values, saved = kept
-        outer = (outer,) if count == 1 else outer
         floats = [jnp.zeros(gradient.shape, gradient.dtype) if isinstance(gradient, SymbolicZero) else gradient
                   for gradient, result in zip(outer, types.results) if result.is_float]
         inner = dict(zip(found.wrt, backward(*values, *saved, *floats)))

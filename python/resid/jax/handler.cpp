@@ -11,6 +11,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -114,8 +115,28 @@ DLTensor describe(const ffi::AnyBuffer &buffer) {
   return tensor;
 }
 
-/// JAX has no 64-bit integers unless they are asked for; `wide` says which arguments are, and an i32 is widened for
-/// them.
+/// JAX has no numbers of 64 bits unless they are asked for. For an i64 ('i') or f64 ('f') it gives an i32 or f32, which is
+/// widened, or the number's two words.
+void widen(char kind, const ffi::AnyBuffer &buffer, DLTensor &tensor, int64_t &number) {
+  bool isFloat = kind == 'f';
+  if (kind == '0' || (tensor.dtype.bits == 64 && tensor.ndim == 0))
+    return;
+  if (buffer.element_type() == ffi::U32 && buffer.element_count() == 2) {
+    std::memcpy(&number, tensor.data, sizeof number);
+  } else if (isFloat && buffer.element_type() == ffi::F32) {
+    double value = *static_cast<float *>(tensor.data);
+    std::memcpy(&number, &value, sizeof number);
+  } else if (!isFloat && buffer.element_type() == ffi::S32) {
+    number = *static_cast<int32_t *>(tensor.data);
+  } else {
+    return;
+  }
+  tensor.data = &number;
+  tensor.dtype = {uint8_t(isFloat ? kDLFloat : kDLInt), 64, 1};
+  tensor.ndim = 0;
+}
+
+/// `wide` has a letter for each argument: '0', or what widen does to it.
 ffi::Error call(ffi::ThreadPool pool, std::string_view name, std::string_view wide, ffi::RemainingArgs arguments,
                 ffi::RemainingRets results) {
   Entry entry = nullptr;
@@ -130,12 +151,10 @@ ffi::Error call(ffi::ThreadPool pool, std::string_view name, std::string_view wi
   std::vector<DLTensor> tensors;
   std::vector<int64_t> numbers(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
-    tensors.push_back(describe(*arguments.get<ffi::AnyBuffer>(i)));
-    if (i < wide.size() && wide[i] == '1' && tensors[i].dtype.code == kDLInt && tensors[i].dtype.bits == 32) {
-      numbers[i] = *static_cast<int32_t *>(tensors[i].data);
-      tensors[i].data = &numbers[i];
-      tensors[i].dtype.bits = 64;
-    }
+    ffi::AnyBuffer buffer = *arguments.get<ffi::AnyBuffer>(i);
+    tensors.push_back(describe(buffer));
+    if (i < wide.size())
+      widen(wide[i], buffer, tensors[i], numbers[i]);
   }
   for (size_t i = 0; i < results.size(); ++i)
     tensors.push_back(describe(**results.get<ffi::AnyBuffer>(i)));

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from resid_runtime.kernel import check_number
 from torch import Tensor
 
 from resid import gradients, signatures
@@ -56,6 +57,14 @@ def _flat(value: signatures.Value, tensor: Tensor) -> Tensor:
     return tensor.contiguous().view(value.flat(tensor.shape))
 
 
+def _check_number(argument: signatures.Value, value: Any) -> None:
+    """A number while tracing has no value, but it has a kind."""
+    if isinstance(value, torch.SymFloat) and argument.element not in ("f16", "bf16", "f32", "f64"):
+        raise TypeError(f"argument '{argument.name}': expected a number of {argument.element} but got a float")
+    if not isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        check_number(f"argument '{argument.name}'", argument, value)
+
+
 def _define(library: torch.library.Library, name: str, kernel: Any, types: Signature) -> torch._ops.OpOverload:
     """The op of one compiled function, without gradients."""
     namespace, base = name.split("::")
@@ -63,7 +72,9 @@ def _define(library: torch.library.Library, name: str, kernel: Any, types: Signa
 
     def make_results(values: Sequence[Any]) -> list[Tensor]:
         for argument, value in zip(types.arguments, values):
-            if argument.sizes is not None and value.dtype != DTYPES[argument.element]:
+            if argument.sizes is None:
+                _check_number(argument, value)
+            elif value.dtype != DTYPES[argument.element]:
                 raise TypeError(f"argument '{argument.name}': expected {DTYPES[argument.element]} but got {value.dtype}")
         shapes = types.shapes([value.shape if isinstance(value, Tensor) else None for value in values])
         device = next((value.device for value in values if isinstance(value, Tensor) and value.dim()), "cpu")

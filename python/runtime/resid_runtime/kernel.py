@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from . import errors, overlaps
 from ._caller import Function
-from .signature import ELEMENTS, Signature, Value
+from .signature import ELEMENTS, Signature, Value, check_rows
 
 if TYPE_CHECKING:
     from .library import Module
@@ -40,9 +40,15 @@ def _dtype(element: str) -> Any:
     return numpy.dtype(names.get(element, element.replace("i", "int")))
 
 
-def _describe_value(value: Value) -> tuple[int, int, tuple[int, ...] | None]:
+def _describe_value(value: Value, rows_like: int = -1) -> tuple[int, int, tuple[int, ...] | None, int]:
     sizes = None if value.sizes is None else tuple(-1 if size is None else size for size in value.sizes)
-    return (*ELEMENTS[value.element], sizes)
+    return (*ELEMENTS[value.element], sizes, rows_like)
+
+
+def _rows_of(value: Value, sizes: Sequence[Any], signature: Signature) -> int:
+    """The argument whose rows a result has, or -1."""
+    source = sizes[0] if value.takes_rows else None
+    return source[0] if isinstance(source, tuple) and source[1] == 0 and signature.arguments[source[0]].takes_rows else -1
 
 
 def _find_sources(sizes: Sequence[Any]) -> tuple[Any, ...] | None:
@@ -89,9 +95,10 @@ class Kernel(Function):
 
     def __init__(self, module: Module, signature: Signature, entry: int, is_for_device: bool) -> None:
         numpy = _numpy()
-        results = tuple((_describe_value(value), _find_sources(sizes), _dtype(value.element))
+        results = tuple((_describe_value(value, _rows_of(value, sizes, signature)), _find_sources(sizes), _dtype(value.element))
                         for value, sizes in zip(signature.results, signature.result_sizes))
-        super().__init__(entry, module._library, tuple(map(_describe_value, signature.arguments)), results,
+        rows_like = signature.rows_like or (-1,) * len(signature.arguments)
+        super().__init__(entry, module._library, tuple(map(_describe_value, signature.arguments, rows_like)), results,
                          numpy.empty if numpy else None, is_for_device)
         self.module = module
         self.signature = signature
@@ -122,6 +129,9 @@ class Kernel(Function):
         known: dict[str, tuple[int, str]] = {}
         for place, (value, object_) in enumerate(zip(arguments, given)):
             self._check(f"argument '{value.name}'", value, object_, place, known)
+        for value, object_, like in zip(arguments, given, self.signature.rows_like):
+            if like >= 0:
+                check_rows(f"argument '{value.name}'", value, object_.shape, arguments[like], given[like].shape)
         for value, object_, sizes in zip(results, written, self.signature.result_sizes):
             self._check_result(f"result '{value.name}'", value, object_, sizes, given)
         if cause is not None:
@@ -146,7 +156,7 @@ class Kernel(Function):
 
     def _check(self, where: str, value: Value, object_: Any, place: int, known: dict[str, tuple[int, str]]) -> None:
         if value.sizes is None:
-            return _check_number(where, value, object_)
+            return check_number(where, value, object_)
         shape = _check_array(where, value, object_)
         extra = len(shape) - len(value.sizes)
         for dimension, size in enumerate(value.sizes):
@@ -197,12 +207,19 @@ class Kernel(Function):
                 whose = f" (that of '{source.name}')"
             if isinstance(expected, int) and got != expected:
                 raise errors.ShapeError(f"{where}: dimension {dimension + extra if dimension else 0} is {got}, expected {expected}{whose}")
+        like = _rows_of(value, sizes, self.signature)
+        if like >= 0:
+            check_rows(where, value, shape, self.signature.arguments[like], given[like].shape)
 
 
-def _check_number(where: str, value: Value, object_: Any) -> None:
+def check_number(where: str, value: Value, object_: Any) -> None:
+    """Raises ArgumentError where an object is no number of the value's kind, and RangeError where it does not fit."""
     is_float = value.element in ("f16", "bf16", "f32", "f64")
     try:
-        number = float(object_) if is_float else object_.__index__()
+        # float() reads texts too.
+        number = (object_.__float__() if hasattr(object_, "__float__") else object_.__index__()) if is_float else object_.__index__()
+    except OverflowError:
+        raise errors.RangeError(f"{where}: expected a number of {value.element} but got {object_}") from None
     except (TypeError, ValueError, AttributeError):
         raise errors.ArgumentError(f"{where}: expected a number of {value.element} but got {type(object_).__name__}") from None
     if is_float and math.isfinite(number) and abs(number) >= _LIMITS[value.element]:

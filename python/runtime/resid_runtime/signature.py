@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, Mapping, Union
+from typing import Any, Mapping, Sequence, Union
+
+from . import errors
 
 # DLPack's codes of types: integers, unsigned ones, floats, bfloats, bools.
 INT, UINT, FLOAT, BFLOAT, BOOL = 0, 1, 2, 4, 6
@@ -65,6 +67,8 @@ class Signature:
     result_sizes: tuple[tuple[Size, ...], ...]
     # Names of open sizes, as (argument, dimension).
     sizes: Mapping[str, tuple[int, int]]
+    # For each argument that takes rows the first argument that has the same number of them, and -1 for others.
+    rows_like: tuple[int, ...] = ()
 
     @staticmethod
     def from_description(function: Mapping[str, Any]) -> Signature:
@@ -74,7 +78,10 @@ class Signature:
                               for values, types in zip((function["arguments"], function["results"]), _split(function["type"])))
         sizes = {size["name"]: (size["argument"], size["dimension"]) for size in function["sizes"]}
         result_sizes = tuple(tuple(sizes.get(size, size) for size in value["sizes"]) for value in function["results"])
-        return Signature(function["symbol"], function["type"], arguments, results, result_sizes, sizes)
+        names = {(size["argument"], size["dimension"]): size.get("same_as") for size in function["sizes"]}
+        rows = [names.get((place, 0)) if value.takes_rows else None for place, value in enumerate(arguments)]
+        rows_like = tuple(-1 if name is None else rows.index(name) for name in rows)
+        return Signature(function["symbol"], function["type"], arguments, results, result_sizes, sizes, rows_like)
 
     @staticmethod
     def from_type(name: str, text: str) -> Signature:
@@ -90,3 +97,10 @@ class Signature:
     def __repr__(self) -> str:
         arguments = ", ".join(f"{value.name}: {value.describe()}" for value in self.arguments)
         return f"{self.name}({arguments}) -> {', '.join(value.describe() for value in self.results)}"
+
+
+def check_rows(where: str, value: Value, shape: Sequence[int], other: Value, expected: Sequence[int]) -> None:
+    """Raises ShapeError where an array has the rows of another one, but other leading dimensions: `[3, 2, D]` for `[2, 3, D]`."""
+    found, wanted = (list(one[: len(one) - len(kind.sizes or ()) + 1]) for one, kind in ((shape, value), (expected, other)))
+    if max(len(found), len(wanted)) > 1 and (len(found) != len(wanted) or any(a != b for a, b in zip(found, wanted))):
+        raise errors.ShapeError(f"{where}: its rows are {found}, expected {wanted} (those of '{other.name}')")

@@ -16,7 +16,7 @@ Body::~Body() {
 static bool readValue(PyObject *object, Value &value) {
   int code, bits;
   PyObject *sizes;
-  if (!PyArg_ParseTuple(object, "iiO", &code, &bits, &sizes))
+  if (!PyArg_ParseTuple(object, "iiOi", &code, &bits, &sizes, &value.rowsLike))
     return false;
   value.type = {uint8_t(code), uint8_t(bits), 1};
   value.rank = -1;

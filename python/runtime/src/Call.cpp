@@ -6,6 +6,8 @@
 
 #include "Pools.h"
 
+#include <algorithm>
+
 using namespace resid::python;
 
 namespace {
@@ -51,6 +53,19 @@ bool resid::python::readOptions(PyObject *const *values, PyObject *names, CallOp
   return true;
 }
 
+bool Call::take(size_t slot, PyObject *object, const Value &value, bool isWritten) {
+  Slot &own = slots[slot];
+  if (!own.take(object, value, isWritten))
+    return false;
+  if (value.rowsLike < 0 || size_t(value.rowsLike) == slot)
+    return true;
+  const Slot &other = slots[value.rowsLike];
+  if (own.leading == other.leading && (own.leading == 1 || std::equal(own.given, own.given + own.leading, other.given)))
+    return true;
+  PyErr_SetString(PyExc_ValueError, "rows of another layout");
+  return false;
+}
+
 bool Call::takeArguments() {
   size_t all = body.arguments.size() + body.results.size();
   if (all > kUsualSlots) {
@@ -58,7 +73,7 @@ bool Call::takeArguments() {
     slots = more.get();
   }
   for (Py_ssize_t i = 0; i < count; ++i)
-    if (!slots[i].take(values[i], body.arguments[size_t(i)], /*isWritten=*/false))
+    if (!take(size_t(i), values[i], body.arguments[size_t(i)], /*isWritten=*/false))
       return false;
   return true;
 }
@@ -136,8 +151,7 @@ PyObject *Call::takeResults(PyObject *given) {
     PyObject *object = !out ? make(int(i)) : Py_NewRef(isTuple ? PyTuple_GET_ITEM(out, i) : out);
     if (object)
       PyTuple_SET_ITEM(results, i, object);
-    Slot &slot = slots[body.arguments.size() + size_t(i)];
-    if (!object || !slot.take(object, body.results[size_t(i)].value, /*isWritten=*/true)) {
+    if (!object || !take(body.arguments.size() + size_t(i), object, body.results[size_t(i)].value, /*isWritten=*/true)) {
       Py_DECREF(results);
       return nullptr;
     }

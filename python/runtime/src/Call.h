@@ -33,6 +33,8 @@ public:
 
 private:
   bool takeArguments();
+  /// Takes one object, whose rows are those of an argument before. False with an exception.
+  bool take(size_t slot, PyObject *object, const Value &value, bool isWritten);
   /// The results as a tuple: those of `out`, one, a tuple or a list, or new ones.
   PyObject *takeResults(PyObject *given);
   PyObject *make(int number);

@@ -21,6 +21,8 @@ struct Value {
   DLDataType type;
   int rank;
   int64_t sizes[kMostDimensions];
+  /// The argument whose rows these are, laid out alike, or -1.
+  int rowsLike = -1;
 
   /// Whether leading dimensions become one: rows of [?, D] may come as [B, S, D].
   bool takesRows() const { return rank > 1 && sizes[0] < 0; }
