@@ -115,8 +115,8 @@ DLTensor describe(const ffi::AnyBuffer &buffer) {
   return tensor;
 }
 
-/// JAX has no numbers of 64 bits unless they are asked for. For an i64 ('i') or f64 ('f') it gives an i32 or f32, which is
-/// widened, or the number's two words.
+/// JAX has no numbers of 64 bits unless they are asked for. For an i64 ('i') or f64 ('f') it gives an i32 or f32, which
+/// is widened, or the number's two words.
 void widen(char kind, const ffi::AnyBuffer &buffer, DLTensor &tensor, int64_t &number) {
   bool isFloat = kind == 'f';
   if (kind == '0' || (tensor.dtype.bits == 64 && tensor.ndim == 0))

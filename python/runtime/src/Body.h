@@ -39,9 +39,9 @@ struct Body {
   PyObject *library = nullptr, *empty = nullptr;
 };
 
-/// From (entry, library, arguments, results, empty, is_for_device). An argument is (code, bits, sizes, rows_like): sizes
-/// is None for a scalar, and an open one is -1; rows_like is Value::rowsLike. A result is (value, sources or None, dtype or None); a source is a number, or
-/// (argument, dimension). False with an exception.
+/// From (entry, library, arguments, results, empty, is_for_device). An argument is (code, bits, sizes, rows_like):
+/// sizes is None for a scalar, and an open one is -1; rows_like is Value::rowsLike. A result is (value, sources or
+/// None, dtype or None); a source is a number, or (argument, dimension). False with an exception.
 bool readBody(PyObject *args, Body &body);
 
 } // namespace resid::python

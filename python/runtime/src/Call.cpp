@@ -151,7 +151,8 @@ PyObject *Call::takeResults(PyObject *given) {
     PyObject *object = !out ? make(int(i)) : Py_NewRef(isTuple ? PyTuple_GET_ITEM(out, i) : out);
     if (object)
       PyTuple_SET_ITEM(results, i, object);
-    if (!object || !take(body.arguments.size() + size_t(i), object, body.results[size_t(i)].value, /*isWritten=*/true)) {
+    if (!object ||
+        !take(body.arguments.size() + size_t(i), object, body.results[size_t(i)].value, /*isWritten=*/true)) {
       Py_DECREF(results);
       return nullptr;
     }
