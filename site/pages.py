@@ -1,11 +1,12 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What mkdocs does not know of the pages: their order, which docs/README.md has; pages that lie outside of docs/; and files
-# of the repository that are no pages, whose links become their names.
+# What mkdocs does not know of the pages: their order, which docs/README.md has; pages that lie outside of docs/; files of the
+# repository that are no pages, whose links become their names; and the colours of MLIR.
 
 import pathlib
 import re
 
+import mlir_lexer
 from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -13,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 OUTSIDE = {"README.md": "overview.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md",
            "examples/README.md": "examples.md"}
 API = "python-api.md"
+STYLE = "style.css"
 
 
 def make_anchor(title, separator):
@@ -28,7 +30,8 @@ def list_public_modules():
 
 
 def on_config(config):
-    """The order of pages: the sections of docs/README.md."""
+    """The lexer of MLIR, and the order of pages: the sections of docs/README.md."""
+    mlir_lexer.register()
     navigation, section = [{"Overview": OUTSIDE["README.md"]}, {"All pages": "README.md"}], None
     for line in (ROOT / "docs/README.md").read_text().splitlines():
         heading, entry = re.match(r"## (.+)", line), re.match(r"- \[([^\]]+)\]\(([^)#]+)\)", line)
@@ -48,6 +51,7 @@ def on_config(config):
 def on_files(files, config):
     for source, place in OUTSIDE.items():
         files.append(File.generated(config, place, content=(ROOT / source).read_text()))
+    files.append(File.generated(config, STYLE, content=(ROOT / "site" / STYLE).read_text()))
     if (ROOT / "python/resid").is_dir():
         modules = "\n\n".join(f"::: {name}" for name in list_public_modules())
         files.append(File.generated(config, API, content=f"# The Python package\n\n{modules}\n"))
@@ -67,8 +71,22 @@ def find_file(source, target):
     return str(place.relative_to("docs")) if place.parts[0] == "docs" and path.is_file() else None
 
 
+def part_lists(markdown):
+    """Puts an empty line before each list, and four columns before a list in a list: sites that show repositories need less."""
+    lines, is_code = [], False
+    for line in markdown.split("\n"):
+        line = line if is_code else re.sub(r"^ {2,3}(?=[-*] |\d+\. )", "    ", line)
+        is_item = re.match(r"(?:[-*]|\d+\.) ", line)
+        if is_item and not is_code and lines and re.match(r"(?![-*] |\d+\. |#|\|)\S", lines[-1]):
+            lines.append("")
+        is_code ^= line.lstrip().startswith("```")
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def on_page_markdown(markdown, page, config, files):
     """Links to files that the site has lead there; others become their text."""
+    markdown = part_lists(markdown)
     outside = {place: source for source, place in OUTSIDE.items()}
     source = ROOT / outside.get(page.file.src_uri, f"docs/{page.file.src_uri}")
     up = "../" * (len(pathlib.PurePosixPath(page.file.src_uri).parts) - 1)

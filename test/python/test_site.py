@@ -7,6 +7,7 @@ import html.parser
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,27 @@ def test_links_lead_somewhere(site):
                 assert urllib.parse.unquote(address.fragment) in pages[target].anchors, f"{path.relative_to(site)}: {link}"
             count += 1
     assert count > 1000
+
+
+def test_programs_have_colours(site):
+    """The site has a lexer of MLIR: names, types and comments of each program are told apart."""
+    page = (site / "gradients.html").read_text()
+    for name, kind in (("resid.dropout", "nb"), ("@block", "nf"), ("tensor", "kt"), ("?x768xf32", "kt"), ("// block.mlir", "c1")):
+        assert f'<span class="{kind}">{name}</span>' in page, name
+    count = 0
+    for path in site.glob("**/*.html"):
+        for code in re.findall(r'<div class="language-mlir highlight">(.*?)</div>', path.read_text(), re.DOTALL):
+            assert '<span class="kt">' in code or '<span class="nb">' in code, path
+            count += 1
+    assert count > 50
+
+
+def test_lists_are_lists(site):
+    """Also those that no empty line parts from the text before, and those in lists."""
+    page = (site / "dialect/attention.html").read_text()
+    assert page.count("<li>") > 30 and "<p><strong>Operands and results.</strong></p>\n<ul>" in page
+    assert not re.search(r"<strong>Operands and results\.</strong> *- ", page)
+    assert re.search(r"<li>(?:(?!</li>).)*<ul>\s*<li>m_c, the largest", (site / "numerics.html").read_text(), re.DOTALL)
 
 
 def test_loads_nothing_from_elsewhere(site):
