@@ -112,6 +112,7 @@ def update_docs(options):
     few = summary.markdown(options.out / "results.csv")
     if few:
         commands.put_between_marks(ROOT / "README.md", TARGET, few + "\n")
+        (ROOT / "docs/pictures/speed.svg").write_text(summary.drawing(options.out / "results.csv"))
     folder = docs / "benchmarks"
     folder.mkdir(exist_ok=True)
     remove_pictures(folder)

@@ -102,6 +102,13 @@ def test_lists_are_lists(site):
     assert re.search(r"<li>(?:(?!</li>).)*<ul>\s*<li>m_c, the largest", (site / "numerics.html").read_text(), re.DOTALL)
 
 
+def test_the_front_page_begins_with_pictures(site):
+    page = (site / "overview.html").read_text()
+    body = page[page.index("<article") :]
+    before = re.sub(r"<[^>]+>", "", body[: body.index("speed.svg")])
+    assert body.index("layer.svg") < body.index("speed.svg") < body.index("<h2") and len(before.split()) < 100
+
+
 def test_loads_nothing_from_elsewhere(site):
     for path in site.glob("**/*.html"):
         assert not [place for place in Page(path).loaded if place and "//" in place], path
