@@ -11,6 +11,7 @@ import pytest
 from resid.cli import main
 from resid.importer.errors import FlagError, ImportFailure
 from resid.models import FAMILIES, write_model
+from resid.models.fields import ONLY
 
 _WIDE = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 1, "intermediate_size": 48}
 CONFIGS: "dict[str, dict]" = {
@@ -70,6 +71,7 @@ def test_what_is_not_understood_is_named(family: str) -> None:
         ("llama", "attention_bias", [1, None, "false"]),
         ("llama", "num_key_value_heads", [3, "2"]),
         ("llama", "partial_rotary_factor", [0.5]),
+        ("llama", "rope_interleaved", [True]),
         ("llama", "rope_theta", [0, -1.0, "10000"]),
         ("llama", "rope_scaling", [3, "linear", [1], {"type": "dynamic", "factor": 2.0}]),
         ("llama", "layer_types", [["sliding_attention"]]),
@@ -153,6 +155,20 @@ def test_prefixes(family: str, bare: str, name: str) -> None:
     assert f'resid.weight = "{name}"' in text(family, architectures=[bare])
     assert f'resid.weight = "my.{name}"' in write_model(family, CONFIGS[family], prefix="my.")
     assert f'resid.weight = "{name}"' in write_model(family, CONFIGS[family], prefix="")
+
+
+def test_no_value_ends_in_a_traceback() -> None:
+    """Odd values in every field that there is, one at a time: a program, or an error that names the field."""
+    odd = [None, True, False, 0, -1, 3, 2**70, 1.5, -0.0, float("nan"), "", "x", [], [1], [[]], {}, {"a": 1}, {"rope_type": []}]
+    rope = {"rope_theta": 1e4, "rope_parameters": {"rope_theta": 1e4, "rope_type": "linear", "factor": 2.0}}
+    for family in FAMILIES:
+        config = {**CONFIGS[family], "dtype": "float32", "id2label": {"0": "a"}, **(rope if family == "llama" else {})}
+        for field in [*config, *ONLY, "rope_scaling", "head_dim", "tie_word_embeddings", "hidden_act"]:
+            for value in odd:
+                try:
+                    write_model(family, {**config, field: value})
+                except ImportFailure as error:
+                    assert f"'{field}" in str(error) or "hidden_size" in str(error), (family, field, value, str(error))
 
 
 def test_tied_and_types() -> None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 # Where the file is from, what it is for, and how its numbers are called.
 _NAMES = """
-    _commit_hash _name_or_path _num_labels auto_map finetuning_task id2label label2id license name_or_path num_labels
-    problem_type task_specific_params tokenizer_class transformers_version
+    _commit_hash _name_or_path _num_labels auto_map finetuning_task id2label is_llama_config label2id license name_or_path
+    num_labels problem_type task_specific_params tokenizer_class transformers.js_config transformers_version unsloth_fixed
+    unsloth_version
 """
 # Which results are returned, how memory is used, and by which of several ways the same values are computed.
 _RUNNING = """

@@ -122,6 +122,7 @@ def _kind(rope: Config) -> str:
 def frequencies(config: Config) -> np.ndarray:
     """The angle of each pair per position, in double, with the scaling that config.json asks for."""
     config.expect("partial_rotary_factor", 1, None)
+    config.expect("rope_interleaved", False, None)
     size, rope = _head_size(config), _rope(config)
     rates = _theta(config, rope) ** (-np.arange(0, size, 2, dtype=np.float64) / size)
     kind = _kind(rope)
