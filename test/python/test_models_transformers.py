@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,58 @@ def evaluate(family: str, model: "torch.nn.Module") -> "tuple[list, torch.Tensor
     return given, found.logits if "logits" in found else found.last_hidden_state
 
 
+# What may be drawn for a field, covered or not; the package obeys also fields that its classes do not declare.
+ROPES = [
+    None,
+    {"rope_type": "default", "rope_theta": 1e6},
+    {"rope_type": "linear", "factor": 2.5},
+    {"rope_theta": 1e5, **LLAMA3},
+    {"rope_type": "dynamic", "factor": 4.0},
+    {"rope_type": "yarn", "factor": 4.0},
+    {"rope_type": "proportional", "partial_rotary_factor": 0.5},
+]
+ACTIVATIONS = ["gelu", "gelu_new", "gelu_fast", "gelu_python", "gelu_accurate", "relu", "silu", "quick_gelu", "gelu_10", "tanh"]
+DRAWN: "dict[str, tuple[str, dict[str, list]]]" = {
+    "bert": ("BertForMaskedLM", {
+        "hidden_act": ACTIVATIONS, "layer_norm_eps": [1e-12, 1e-3], "is_decoder": [False, False, True], "type_vocab_size": [2, 5],
+        "num_attention_heads": [1, 2, 8], "chunk_size_feed_forward": [0, 1], "pad_token_id": [0, 3],
+        "tie_word_embeddings": [True, False]}),
+    "gpt2": ("GPT2LMHeadModel", {
+        "activation_function": ACTIVATIONS, "layer_norm_epsilon": [1e-5, 1e-2], "n_inner": [None, 40], "n_head": [1, 2, 8],
+        "scale_attn_weights": [True, True, False], "scale_attn_by_inverse_layer_idx": [False, False, True],
+        "reorder_and_upcast_attn": [False, True], "tie_word_embeddings": [True, False], "is_causal": [True, True, False]}),
+    "llama": ("LlamaForCausalLM", {
+        "hidden_act": ["silu", *ACTIVATIONS], "rms_norm_eps": [1e-6, 1e-2], "num_key_value_heads": [1, 2, 4],
+        "head_dim": [None, 8, 16], "rope_parameters": ROPES, "attention_bias": [False, True], "mlp_bias": [False, True],
+        "pretraining_tp": [1, 2], "tie_word_embeddings": [True, False], "is_causal": [True, True, False]}),
+    "vit": ("ViTForImageClassification", {
+        "hidden_act": ACTIVATIONS, "layer_norm_eps": [1e-12, 1e-3], "qkv_bias": [True, False], "num_attention_heads": [1, 2, 8],
+        "image_size": [16, [16, 32]], "patch_size": [8, [4, 8]], "num_labels": [2, 7], "head_dim": [None, None, 16]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("family", DRAWN)
+def test_drawn_configurations(family: str, tmp_path: Path) -> None:
+    """A drawn configuration is refused by the name of one of its fields, or computes what the package computes."""
+    name, choices = DRAWN[family]
+    draw = random.Random(family)
+    compared = refused = 0
+    while compared < 6 or refused < 3:
+        fields = {field: value for field in choices if (value := draw.choice(choices[field])) is not None}
+        try:
+            compare(family, name, fields, tmp_path)
+            compared += 1
+        except ImportFailure as error:
+            assert any(f"'{field}" in str(error) for field in fields), (fields, str(error))
+            refused += 1
+
+
 @pytest.mark.parametrize(("family", "name", "fields"), CASES, ids=lambda value: value if isinstance(value, str) else None)
 def test_against_the_package(family: str, name: str, fields: "dict[str, Any]", tmp_path: Path) -> None:
+    compare(family, name, fields, tmp_path)
+
+
+def compare(family: str, name: str, fields: "dict[str, Any]", tmp_path: Path) -> None:
     model = make(family, name, fields)
     model.save_pretrained(tmp_path / "saved")
     config = read_config(tmp_path / "saved" / "config.json")
