@@ -54,7 +54,7 @@ def sink(element, make):
 @pytest.mark.parametrize("element", [*WIDTHS, *LARGEST])
 def test_numbers_that_are_refused(element, make):
     function = sink(element, make)
-    wrong = ["3", None, 1j, [3], np.array([3])]
+    wrong = ["3", None, 1j, [3], np.array([3]), np.array([[3.0]])]
     if element in WIDTHS:
         low, high = WIDTHS[element]
         wrong += [3.7, 1.0, float("nan"), np.float32(3.7), np.array(3.7), low - 1, high + 1, 2**64, -2**70]

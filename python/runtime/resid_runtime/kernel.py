@@ -215,6 +215,8 @@ class Kernel(Function):
 def check_number(where: str, value: Value, object_: Any) -> None:
     """Raises ArgumentError where an object is no number of the value's kind, and RangeError where it does not fit."""
     is_float = value.element in ("f16", "bf16", "f32", "f64")
+    if getattr(object_, "ndim", 0):
+        raise errors.ArgumentError(f"{where}: expected a number of {value.element} but its shape is {list(object_.shape)}")
     try:
         # float() reads texts too.
         number = (object_.__float__() if hasattr(object_, "__float__") else object_.__index__()) if is_float else object_.__index__()

@@ -45,7 +45,23 @@ static bool fits(int64_t value, int bits) {
   return bits == 64 || (value >= -(int64_t(1) << (bits - 1)) && value < (int64_t(1) << (bits - 1)));
 }
 
+/// Arrays of one element convert to numbers, but only one without dimensions is a number.
+static bool isNumber(PyObject *object) {
+  static PyObject *const name = PyUnicode_InternFromString("ndim");
+  if (PyFloat_Check(object) || PyLong_Check(object))
+    return true;
+  PyObject *count = PyObject_GetAttr(object, name);
+  long dimensions = count ? PyLong_AsLong(count) : 0;
+  Py_XDECREF(count);
+  PyErr_Clear();
+  if (dimensions > 0)
+    PyErr_Format(PyExc_TypeError, "expected a number but got an array of %ld dimensions", dimensions);
+  return dimensions <= 0;
+}
+
 bool Slot::takeNumber(PyObject *object, const Value &value) {
+  if (!isNumber(object))
+    return false;
   tensor = {&number, {kDLCPU, 0}, 0, value.type, shape, nullptr, 0};
   given = shape;
   maker = Maker::None;
