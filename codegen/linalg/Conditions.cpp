@@ -9,11 +9,33 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "runtime/resid.h"
 
 using namespace mlir;
 using namespace mlir::resid;
+
+/// Whether a condition follows from sizes alone, so that what is wrong with a call where it is false is a shape.
+static bool followsFromSizes(Value condition) {
+  SmallVector<Value> waiting = {condition};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  bool hasSize = false;
+  while (!waiting.empty()) {
+    Operation *op = waiting.pop_back_val().getDefiningOp();
+    if (!op)
+      return false;
+    if (!seen.insert(op).second)
+      continue;
+    if (isa<tensor::DimOp>(op))
+      hasSize = true;
+    else if (isMemoryEffectFree(op) && op->getNumRegions() == 0)
+      waiting.append(op->operand_begin(), op->operand_end());
+    else
+      return false;
+  }
+  return hasSize;
+}
 
 /// An assertion in the body of a linalg op holds for all elements, or the call is refused; what the op computes is
 /// right where it holds, and stays inside of arrays where it does not. Else, what runs in parallel has no place for a
@@ -30,7 +52,8 @@ static LogicalResult lowerAssertion(cf::AssertOp op) {
                           << "' is not available: expected it in a function, an scf.for, an scf.if, or computed from "
                              "the inputs of a linalg op";
   std::string text = ("assertion failed: " + op.getMsg()).str();
-  rows::RequireOp::create(builder, condition, RESID_BAD_VALUE, text, Value());
+  resid_status status = followsFromSizes(condition) ? RESID_BAD_SHAPE : RESID_BAD_VALUE;
+  rows::RequireOp::create(builder, condition, status, text, Value());
   op.erase();
   return success();
 }

@@ -10,12 +10,19 @@
 // RUN: not %{run} --entry=asserted --arg=0 --check 2>&1 | FileCheck %s --check-prefix=ASSERTED
 // ASSERTED: error: the compiled function answered RESID_BAD_VALUE: {{.*}}; asserted: assertion failed: n must be positive
 // RUN: not %{run} --entry=asserted --arg=0 --backend=reference 2>&1 | FileCheck %s --check-prefix=EVALUATED
-// EVALUATED: conditions.mlir:[[#@LINE+16]]:3: error: 'cf.assert' op expected the assertion to hold, but it failed: n must be positive
+// EVALUATED: conditions.mlir:[[#@LINE+23]]:3: error: 'cf.assert' op expected the assertion to hold, but it failed: n must be positive
 // RUN: not %{run} --entry=turns --arg=0 2>&1 | FileCheck %s --check-prefix=STEP
 // RUN: not %{run} --entry=turns --arg=-2 2>&1 | FileCheck %s --check-prefix=STEP
 // STEP: error: the compiled function answered RESID_BAD_VALUE: {{.*}}; turns: argument 'step': step of scf.for is {{0|-2}}, expected 1 or more
 // RUN: not %{run} --entry=turns --arg=0 --backend=reference 2>&1 | FileCheck %s --check-prefix=EVALUATEDSTEP
 // EVALUATEDSTEP: error: 'scf.for' op expected a step of 1 or more but got 0
+//
+// What follows from sizes alone is a wrong shape, also where they are computed; beside a scalar argument it is a wrong value.
+// RUN: resid-run %s --entry=sized --arg=f32[6]=1 --arg=0 --check | FileCheck %s --check-prefix=GOOD
+// RUN: not resid-run %s --entry=sized --arg=f32[5]=1 --arg=0 2>&1 | FileCheck %s --check-prefix=SIZED
+// SIZED: error: the compiled function answered RESID_BAD_SHAPE: {{.*}}; sized: assertion failed: a number of pairs
+// RUN: not resid-run %s --entry=sized --arg=f32[6]=1 --arg=7 2>&1 | FileCheck %s --check-prefix=INSIDE
+// INSIDE: error: the compiled function answered RESID_BAD_VALUE: {{.*}}; sized: assertion failed: n inside of x
 //
 // A step that is known to be wrong, and an assertion for each element:
 // RUN: not %{run} --entry=known 2>&1 | FileCheck %s --check-prefix=KNOWN
@@ -29,6 +36,19 @@ func.func @asserted(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   cf.assert %ok, "n must be positive"
   %y = resid.add %x, %x : tensor<4xf32>
   return %y : tensor<4xf32>
+}
+
+func.func @sized(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %size = tensor.dim %x, %c0 : tensor<?xf32>
+  %rest = arith.remsi %size, %c2 : index
+  %is_even = arith.cmpi eq, %rest, %c0 : index
+  cf.assert %is_even, "a number of pairs"
+  %is_inside = arith.cmpi slt, %n, %size : index
+  cf.assert %is_inside, "n inside of x"
+  %y = resid.add %x, %x : tensor<?xf32>
+  return %y : tensor<?xf32>
 }
 
 func.func @turns(%x: tensor<4xf32>, %step: index) -> tensor<4xf32> {
