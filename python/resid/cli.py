@@ -91,10 +91,12 @@ def _import(options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from .importer import from_onnx, write_weights
+    from .importer.verify import compiler
     from .importer.weights import check_suffix
 
     if options.weights:
         check_suffix(options.weights)
+    compiler()  # reads what is written, or there is no program
     imported = from_onnx(options.model, sizes=_sizes(options.size), recognised=not options.no_recognise)
     _write(options.file or Path(options.model).stem + ".mlir", imported.text)
     if options.weights:

@@ -8,16 +8,18 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from import_support import ROOT, count, run, tool
 from resid.cli import main
-from resid.importer import from_graph, write_weights
+from resid.importer import Imported, ModelError, Unsupported, from_graph, write_weights
 from resid.importer.contrib import RULES
-from resid.importer.emit import HANDLERS
+from resid.importer.emit import HANDLERS, Emitter
 from resid.importer.graph import Argument, Graph, Node
+from resid.importer.program import Tensor
 from resid.importer.sizes import Size, quotient, symbol
 from resid.importer.weights import read
 from resid.models import FAMILIES, write_model
@@ -55,6 +57,98 @@ def test_sizes() -> None:
     assert (a * 4) % 4 == 0 and not a < 0 and a - a - 1 < 0
     with pytest.raises(ValueError, match="not known before run time"):
         bool(a < b)
+
+
+def test_what_the_exporter_recorded_is_compared() -> None:
+    """Type, rank and sizes of each value, by the node that computes it; and a result that is no node's."""
+    wrong = {
+        ("f16", (None, 5, 8)): r"Neg 'first': expected tensor<\?x5x8xf16> for 'a', as the exporter recorded it, but got tensor<\?x5x8xf32>",
+        ("f32", (None, 5)): "Neg 'first': expected tensor<.x5xf32>",
+        ("f32", (None, 8, 5)): "Neg 'first': expected tensor<.x8x5xf32>",
+    }
+    for recorded, message in wrong.items():
+        made = graph([Node("Neg", ["x"], ["a"], {}, "first"), Node("Neg", ["a"], ["y"])], {})
+        made.recorded = {"a": recorded}
+        with pytest.raises(ModelError, match=message):
+            from_graph(made)
+    made = graph([], {}, ["x"])
+    made.recorded = {"x": ("", (None, 6, 8))}
+    with pytest.raises(ModelError, match="expected tensor<.x6x8xf32> for 'x'"):
+        from_graph(made)
+
+
+def test_programs_that_the_compiler_refuses_name_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(e: Emitter, node: Node) -> Tensor:
+        wide = e.program.op("tensor.cast %x : tensor<?x5x8xf32> to tensor<?x7x8xf32>", "f32", e.input(node, 0).dims)
+        return e.program.op(f"tensor.cast {wide.ssa} : tensor<?x7x8xf32> to tensor<?x5x8xf32>", "f32", e.input(node, 0).dims)
+
+    monkeypatch.setitem(HANDLERS, "Neg", (wrong, ()))
+    nodes = [Node("Abs", ["x"], ["a"]), Node("Neg", ["a"], ["b"], {}, "second"), Node("Abs", ["b"], ["y"])]
+    with pytest.raises(ModelError, match="^Neg 'second': the compiler refuses what was imported: .*cast incompatible"):
+        from_graph(graph(nodes, {}))
+
+
+def refused(imported: Imported, inputs: list[np.ndarray], folder: Path) -> bool:
+    """Whether the call is refused for its shapes."""
+    try:
+        run(imported, inputs, folder)
+    except AssertionError as error:
+        assert "RESID_BAD_SHAPE" in str(error)
+        return True
+    return False
+
+
+def test_sizes_are_what_they_are_said_to_be(tmp_path: Path) -> None:
+    """The same name twice, a multiple whose factor has no argument of its own, and conditions."""
+    n, m = symbol("n"), symbol("m")
+    made = Graph("g")
+    made.arguments = [Argument(name, "f32", [dim]) for name, dim in zip("xyz", (n, n, m * 2 + 1))]
+    made.nodes = [Node("ReduceSum", [name], [f"{name}1"], {"keepdims": 0}) for name in "xyz"]
+    made.nodes += [Node("Add", ["x1", "y1"], ["a"]), Node("Add", ["a", "z1"], ["b"])]
+    made.results = ["b"]
+    made.conditions = ["x.shape[0] > 2 and m % 2 == 0", "(m + n - 9) // 2 != -1 or not n < 100"]
+    made.index()
+    imported = from_graph(made)
+    for sizes, fits in {(3, 3, 5): True, (3, 4, 5): False, (3, 3, 6): False, (3, 3, 7): False, (2, 2, 5): False, (4, 4, 9): False}.items():
+        arrays = [np.ones(size, np.float32) for size in sizes]
+        assert refused(imported, arrays, tmp_path) is not fits, sizes
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    {
+        "math.trunc(0.5*torch.sym_float(x.shape[0])) == 2": lambda n: n in (4, 5),
+        "torch.sym_float(n) ** 0.5 > 2.5": lambda n: n > 6,
+        "CeilToInt(IntTrueDiv(n, 4)) == 2": lambda n: 4 < n <= 8,
+        "math.floor(n / 4) == 1": lambda n: 4 <= n < 8,
+        "2*torch.sym_min(5, n) > 9": lambda n: n >= 5,
+        "Max(n, 4) - 4 < 2": lambda n: n < 6,
+        "(n - 7) % 3 == 2": lambda n: (n - 7) % 3 == 2,
+        "Eq(Mod(n, 2), 0) & Ne(FloorDiv(n - 5, 2), -1) | (n**2 > 63)": lambda n: n % 2 == 0 and (n - 5) // 2 != -1 or n > 7,
+        "(-1)*n <= -5": lambda n: n >= 5,
+    }.items(),
+)
+def test_conditions(condition: str, holds: Callable[[int], bool], tmp_path: Path) -> None:
+    made = Graph("g")
+    made.arguments = [Argument("x", "f32", ["n"])]
+    made.nodes, made.results, made.conditions = [Node("Neg", ["x"], ["y"])], ["y"], [condition]
+    made.index()
+    imported = from_graph(made)
+    for n in range(3, 10):
+        assert refused(imported, [np.ones(n, np.float32)], tmp_path) is not holds(n), n
+
+
+def test_conditions_that_cannot_be_said() -> None:
+    for condition in ("n.bit_length() > 2", "n ** 0.3 > 2", "x.stride()[0] == 1", "(n", "y.shape[0] > 1", "n % 0 == 1"):
+        made = Graph("g")
+        made.arguments, made.conditions = [Argument("x", "f32", ["n"])], [condition]
+        made.results = ["x"]
+        made.index()
+        with pytest.raises(Unsupported, match=f"the condition '{re.escape(condition)}' of the exported program: "):
+            from_graph(made)
+    made.conditions = ["n - n > 0"]
+    with pytest.raises(ModelError, match="holds for no size"):
+        from_graph(made)
 
 
 @pytest.mark.parametrize("name", ["3d-model v1.5", "model", "größe", ""])

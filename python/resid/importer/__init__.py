@@ -16,6 +16,7 @@ from .errors import FileError, ImportFailure, ModelError, Unsupported
 from .fold import fold_constants
 from .graph import Graph
 from .recognise import recognise
+from .verify import verify
 from .weights import write as write_weights
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ def from_graph(graph: Graph, *, sizes: "dict[str, int] | None" = None, recognise
     recognise(graph, recognised)
     emitter = Emitter(graph)
     emitter.run()
-    return Imported(emitter.program.text(emitter.results()), emitter.program.weights, emitter.program.name)
+    text = emitter.program.text(emitter.results())
+    verify(text, emitter)
+    return Imported(text, emitter.program.weights, emitter.program.name)
 
 
 def _fix_sizes(graph: Graph, sizes: dict[str, int]) -> None:

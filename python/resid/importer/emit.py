@@ -11,10 +11,11 @@ from typing import Any, Union
 import numpy as np
 
 from . import elements
+from .conditions import require
 from .errors import ModelError, Unsupported
 from .fold import fold
 from .graph import Graph, Node
-from .program import MOST_ELEMENTS_IN_TEXT, Program, Tensor, is_splat
+from .program import MOST_ELEMENTS_IN_TEXT, Program, Tensor, is_splat, tensor_type
 from .sizes import Dim, Size
 
 Result = Union[Tensor, Sequence["Tensor | None"]]
@@ -43,8 +44,12 @@ class Emitter:
         self.program = Program(graph.name)
         self.values: dict[str, Tensor] = {}
         self._poisoned: set[str] = set()
+        self._marks: list[tuple[int, str]] = []  # which node begins at which line of the body
         for argument in graph.arguments:
             self.values[argument.name] = self.program.argument(argument.name, argument.element, argument.dims)
+        shapes = {argument.name: self.values[argument.name].dims for argument in graph.arguments}
+        for condition in graph.conditions:
+            require(self.program, condition, shapes)
 
     # -- what handlers ask for
 
@@ -117,7 +122,25 @@ class Emitter:
             raise Unsupported(reasons)
 
     def results(self) -> list[Tensor]:
+        """Those of the model, which are what the exporter has recorded, or the call is refused."""
+        for name in self.graph.results:
+            self._compare(name, self.known(name))
+            _, recorded = self.graph.recorded.get(name, ("", ()))
+            for index, (dim, wanted) in enumerate(zip(self.known(name).dims, recorded)):
+                if wanted is not None:
+                    self.program.require_same(dim, wanted, f"expected {wanted} as size {index} of result '{name}'")
         return [self.known(name) for name in self.graph.results]
+
+    def _compare(self, name: str, value: Tensor) -> None:
+        """Raises ModelError where a value has another type or shape than the exporter has recorded for it."""
+        if name not in self.graph.recorded:
+            return
+        element, dims = self.graph.recorded[name]
+        same = len(dims) == value.rank and element in ("", value.element)
+        pairs = list(zip(dims, value.dims))
+        if not same or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
+            wanted = tensor_type(element or value.element, dims)
+            raise ModelError(f"expected {wanted} for '{name}', as the exporter recorded it, but got {value.type}")
 
     def call(self, node: Node) -> list[Tensor | None]:
         """What a node computes, also for a node that a handler has made up."""
@@ -128,13 +151,19 @@ class Emitter:
         result = handler(self, node)
         return [result] if isinstance(result, Tensor) else list(result)
 
+    def at(self, line: int) -> str:
+        """The node that has written this line of the body, for messages."""
+        return next((what for begin, what in reversed(self._marks) if begin <= line), "")
+
     def _node(self, node: Node) -> None:
+        self._marks.append((len(self.program.lines), node.describe()))
         inputs = [self.known(name) for name in node.inputs if name]
         known = inputs and all(tensor.known is not None for tensor in inputs) and all(node.inputs)
         if known and not any(self.graph.is_weight(name) for name in node.inputs):
             folded = fold(node, [tensor.known for tensor in inputs])
             if folded is not None:
                 self.values[node.outputs[0]] = self._constant(node.outputs[0], folded)
+                self._compare(node.outputs[0], self.values[node.outputs[0]])
                 return
         results = self.call(node)
         for index, name in enumerate(node.outputs):
@@ -143,6 +172,7 @@ class Emitter:
             result = results[index] if index < len(results) else None
             if result is None:
                 raise Unsupported(f"output {index} ('{name}')")
+            self._compare(name, result)
             self.values[name] = result
 
     def _constant(self, name: str, array: np.ndarray) -> Tensor:

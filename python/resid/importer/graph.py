@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .program import shortest
+from .sizes import Dim, Size
 
 
 @dataclasses.dataclass
@@ -37,11 +38,11 @@ class Node:
 
 @dataclasses.dataclass
 class Argument:
-    """An input of the model. A dimension is a number or the name of a size that is known at run time."""
+    """An input of the model. A dimension is a number, the name of a size that is known at run time, or computed from such names."""
 
     name: str
     element: str
-    dims: list["int | str"]
+    dims: list["int | str | Size"]
 
 
 class Graph:
@@ -55,6 +56,9 @@ class Graph:
         self.parameters: set[str] = set()  # the constants that have a name in a checkpoint
         self.nodes: list[Node] = []
         self.results: list[str] = []
+        # What the exporter says of values: element type ("" where it does not), and sizes (None where it does not).
+        self.recorded: dict[str, tuple[str, tuple[Dim | None, ...]]] = {}
+        self.conditions: list[str] = []  # of each call, on the sizes of arguments (conditions.py)
         self.types: dict[str, tuple[str, tuple]] = {}  # element type and dimensions, where the recognisers found them
         self._fresh = 0
 
@@ -83,7 +87,7 @@ class Graph:
     def scalar(self, name: str) -> float | None:
         """The value of a constant of one element, else None."""
         array = self.constants.get(name)
-        if array is None or array.size != 1:
+        if array is None or array.size != 1 or array.dtype == object:
             return None
         value = array.reshape(()).item()
         return shortest(value) if array.dtype == np.float32 else float(value)

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import elements
 from .errors import ModelError
-from .sizes import Dim, Size, product, symbol
+from .sizes import Dim, Size, is_name, nonnegative, product, symbol
 
 # Constants of more elements become weights, outside of the text, unless all elements are the same.
 MOST_ELEMENTS_IN_TEXT = 16
@@ -47,7 +47,7 @@ class Tensor:
         return self.known.reshape(()).item() if self.is_constant() and self.known.size == 1 else None
 
 
-def tensor_type(element: str, dims: Iterable[Dim]) -> str:
+def tensor_type(element: str, dims: Iterable["Dim | None"]) -> str:
     return "tensor<" + "".join(f"{dim if isinstance(dim, int) else '?'}x" for dim in dims) + element + ">"
 
 
@@ -92,7 +92,7 @@ class Program:
         self._count = 0
         self._indices: dict[object, str] = {}
         self._materialised: dict[object, str] = {}
-        self._sizes: dict[str, tuple[str, str, int]] = {}
+        self._sizes: list[tuple[Size, str, str, int]] = []  # what an argument's dimension is: its name, its type, its number
         self._head: list[str] = []
 
     # -- names, arguments, weights
@@ -107,14 +107,13 @@ class Program:
         self._names.add(candidate)
         return "%" + candidate
 
-    def argument(self, name: str, element: str, dims: Sequence["int | str"]) -> Tensor:
-        """An argument of the function; a dimension that is a text is a size known at run time, the same wherever it stands."""
+    def argument(self, name: str, element: str, dims: Sequence["int | str | Size"]) -> Tensor:
+        """An argument of the function; a dimension that is a text is a size known at run time, the same wherever it stands.
+        Each call is refused whose sizes are not those that they are said to be."""
         ssa = self.unique(name)
-        sizes = tuple(dim if isinstance(dim, int) else symbol(dim) for dim in dims)
+        sizes = tuple(symbol(dim) if isinstance(dim, str) else dim for dim in dims)
         tensor = Tensor(element, sizes, ssa)
-        for index, dim in enumerate(dims):
-            if isinstance(dim, str):
-                self._sizes.setdefault(dim, (ssa, tensor.type, index))
+        self._sizes += [(dim, ssa, tensor.type, index) for index, dim in enumerate(sizes) if isinstance(dim, Size)]
         self._arguments.append(f"{ssa}: {tensor.type}")
         return tensor
 
@@ -221,24 +220,70 @@ class Program:
         if isinstance(atom, str):
             key = ("size", atom)
             if key not in self._indices:
-                if atom not in self._sizes:
-                    raise ModelError(f"size '{atom}' is that of no argument")
-                source, kind, position = self._sizes[atom]
-                number = self.index(position)
-                self._indices[key] = ssa = self.unique(f"size_{atom}")
-                self._head.append(f"  {ssa} = tensor.dim {source}, {number} : {kind}")
+                self._indices[key] = self._named(atom)
             return self._indices[key]
         op, left, right = atom
-        return self._combine(
-            {"floordiv": "divsi", "mod": "remsi", "min": "minsi", "max": "maxsi"}[op],
-            self.index(left),
-            self.index(right),
-        )
+        names = self.index(left), self.index(right)
+        if op in ("floordiv", "mod") and not (nonnegative(left) and nonnegative(right)):
+            return self._rounded_down(op, *names)
+        ops = {"floordiv": "divsi", "div": "divsi", "mod": "remsi", "rem": "remsi", "min": "minsi", "max": "maxsi"}
+        return self._combine(ops[op], *names)
+
+    def _rounded_down(self, op: str, left: str, right: str) -> str:
+        """By MLIR's ops, which cut towards zero: the remainder gets the sign of the divisor, and the quotient is exact."""
+        rest = self._combine("remsi", self._combine("addi", self._combine("remsi", left, right), right), right)
+        return rest if op == "mod" else self._combine("divsi", self._combine("subi", left, rest), right)
+
+    def _named(self, name: str) -> str:
+        """A size by its name: a dimension of an argument, or computed from one of which it is said what it is."""
+        own = symbol(name)
+        for dim, source, kind, position in self._sizes:
+            if dim == own:
+                return self._dimension(source, kind, position, f"size_{name}")
+        for dim, source, kind, position in self._sizes:
+            factor, rest = dim.terms.get((name,), 0), dim.terms.get((), 0)
+            if factor > 0 and dim == own * factor + rest:
+                number = self._dimension(source, kind, position, "size")
+                number = self._combine("subi", number, self.index(rest)) if rest else number
+                return self._combine("divsi", number, self.index(factor)) if factor > 1 else number
+        raise ModelError(f"size '{name}' is that of no argument")
+
+    def _dimension(self, source: str, kind: str, position: int, stem: str) -> str:
+        key = ("dimension", source, position)
+        if key not in self._indices:
+            self._indices[key] = self.head(f"tensor.dim {source}, {self.index(position)} : {kind}", stem)
+        return self._indices[key]
 
     def _combine(self, op: str, left: str, right: str) -> str:
-        ssa = self.unique("size")
-        self._head.append(f"  {ssa} = arith.{op} {left}, {right} : index")
+        return self.head(f"arith.{op} {left}, {right} : index")
+
+    # -- what a call must fulfil
+
+    def head(self, text: str, stem: str = "size") -> str:
+        """Writes an op of one result at the head of the function; returns the name of the result."""
+        ssa = self.unique(stem)
+        self._head.append(f"  {ssa} = {text}")
         return ssa
+
+    def require(self, condition: str, says: str) -> None:
+        """A call is refused where the condition, which follows from sizes alone, is false."""
+        text = says.replace("\\", "\\\\").replace('"', '\\"')
+        self._head.append(f'  cf.assert {condition}, "{text}"')
+
+    def require_same(self, left: Dim, right: Dim, says: str) -> None:
+        if left != right:
+            self.require(self.head(f"arith.cmpi eq, {self.index(left)}, {self.index(right)} : index"), says)
+
+    def _require_sizes(self) -> None:
+        """Each dimension of an argument is what it is said to be, also where another argument has given the size its name."""
+        named: set[Dim] = set()
+        for dim, source, kind, position in self._sizes:
+            if dim in named or not is_name(dim):
+                name = source.removeprefix("%")
+                given = self._dimension(source, kind, position, "size")
+                says = f"expected {dim} as size {position} of '{name}'"
+                self.require(self.head(f"arith.cmpi eq, {given}, {self.index(dim)} : index"), says)
+            named.add(dim)
 
     # -- loops
 
@@ -286,6 +331,7 @@ class Program:
 
     def text(self, results: Sequence[Tensor], banner: Sequence[str] = ()) -> str:
         values = [self.value(result) for result in results]
+        self._require_sizes()
         types = [value.type for value in values]
         arguments = ",\n    ".join(self._arguments + self._weight_arguments)
         returned = types[0] if len(types) == 1 else f"({', '.join(types)})"

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Union
 
 Dim = Union[int, "Size"]
-# A name, or ("floordiv" | "mod" | "min" | "max", left, right), which stands for itself.
+# A name, or (op, left, right), which stands for itself. "floordiv" and "mod" round down, as Python does; "div" and "rem" cut
+# towards zero, as C and ONNX do; the others are "min" and "max".
 Atom = Union[str, tuple]
 
 
@@ -53,14 +54,16 @@ class Size:
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Dim) -> Dim:
-        exact = quotient(self, other)
-        return Size({(("floordiv", self, other),): 1}) if exact is None else exact
+        return _rounded_down("floordiv", self, other)
 
     def __rfloordiv__(self, other: int) -> Dim:
-        return Size({(("floordiv", other, self),): 1})
+        return _rounded_down("floordiv", other, self)
 
     def __mod__(self, other: Dim) -> Dim:
-        return 0 if quotient(self, other) is not None else Size({(("mod", self, other),): 1})
+        return _rounded_down("mod", self, other)
+
+    def __rmod__(self, other: int) -> Dim:
+        return _rounded_down("mod", other, self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Size) and self.terms == other.terms
@@ -73,10 +76,10 @@ class Size:
         difference = self - other
         if isinstance(difference, int):
             return difference < 0
-        if all(factor >= 0 for factor in difference.terms.values()):
+        if nonnegative(difference):
             return False
-        if all(factor <= 0 for factor in difference.terms.values()):
-            return difference.terms.get((), 0) < 0
+        if nonnegative(-difference - 1):
+            return True
         raise ValueError(f"whether {self} is less than {other} is not known before run time")
 
     def __gt__(self, other: Dim) -> bool:
@@ -92,6 +95,12 @@ class Size:
 
 def symbol(name: str) -> Size:
     return Size({(name,): 1})
+
+
+def is_name(dim: Dim) -> bool:
+    """Whether it is one symbol alone."""
+    names = [atoms[0] for atoms in dim.terms if len(atoms) == 1] if isinstance(dim, Size) else []
+    return len(names) == 1 and isinstance(names[0], str) and dim == symbol(names[0])
 
 
 def product(dims: "list[Dim] | tuple[Dim, ...]") -> Dim:
@@ -116,12 +125,60 @@ def _bound(op: str, left: Dim, right: Dim) -> Dim:
         return Size({((op, left, right),): 1})
 
 
+def nonnegative(dim: Dim) -> bool:
+    """Whether it is at least 0 for all values of the symbols, as far as its terms tell."""
+    return all(factor >= 0 and all(_counts(atom) for atom in atoms) for atoms, factor in _terms(dim).items())
+
+
+def _counts(atom: Atom) -> bool:
+    """Whether an atom is at least 0. Divisors that a call may have are not 0."""
+    if isinstance(atom, str):
+        return True
+    op, left, right = atom
+    if op in ("mod", "rem"):
+        return nonnegative(right if op == "mod" else left)
+    return (any if op == "max" else all)(nonnegative(side) for side in (left, right))
+
+
+def _rounded_down(op: str, left: Dim, right: Dim) -> Dim:
+    """Python's quotient ("floordiv") or remainder ("mod")."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left // right if op == "floordiv" else left % right
+    if right == 0:
+        raise ZeroDivisionError(f"{left} divided by 0")
+    exact = quotient(left, right)
+    if exact is not None:
+        return exact if op == "floordiv" else 0
+    return Size({((op, left, right),): 1})
+
+
+def truncated(left: Dim, right: Dim) -> Dim:
+    """The quotient cut towards zero."""
+    return _towards_zero("floordiv", "div", left, right)
+
+
+def remainder(left: Dim, right: Dim) -> Dim:
+    """What the quotient that is cut towards zero leaves; it has the sign of `left`."""
+    return _towards_zero("mod", "rem", left, right)
+
+
+def _towards_zero(down: str, cut: str, left: Dim, right: Dim) -> Dim:
+    if quotient(left, right) is not None or (nonnegative(left) and nonnegative(right)):
+        return _rounded_down(down, left, right)
+    if isinstance(left, int) and isinstance(right, int):
+        times = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+        return times if cut == "div" else left - times * right
+    return Size({((cut, left, right),): 1})
+
+
 def quotient(dividend: Dim, divisor: Dim) -> Dim | None:
     """dividend/divisor if it is exact for all values of the symbols, else None. The divisor is a number or one product."""
+    if divisor == 0:
+        return None
     if dividend == divisor:
         return 1
     if isinstance(dividend, int) and isinstance(divisor, int):
-        return dividend // divisor if divisor != 0 and dividend % divisor == 0 else None
+        return dividend // divisor if dividend % divisor == 0 else None
     below = _terms(divisor)
     if len(below) != 1:
         return None
