@@ -20,7 +20,7 @@ from resid.importer.contrib import RULES
 from resid.importer.emit import HANDLERS, Emitter
 from resid.importer.graph import Argument, Graph, Node
 from resid.importer.program import Tensor
-from resid.importer.sizes import Size, quotient, symbol
+from resid.importer.sizes import Size, quotient, remainder, symbol, truncated
 from resid.importer.weights import read
 from resid.models import FAMILIES, write_model
 
@@ -57,6 +57,61 @@ def test_sizes() -> None:
     assert (a * 4) % 4 == 0 and not a < 0 and a - a - 1 < 0
     with pytest.raises(ValueError, match="not known before run time"):
         bool(a < b)
+    assert not (a - 7) % 3 < 0 and remainder(a, 3) == a % 3 and truncated(a, 3) == a // 3
+    assert remainder(a - 7, 3) != (a - 7) % 3 and truncated(-7, 2) == -3 and remainder(-7, 2) == -1
+    with pytest.raises(ValueError, match="not known before run time"):
+        bool((a - 7) // 2 < 0)
+
+
+@pytest.mark.parametrize("divisor", [3, -3])
+def test_divisions_of_open_sizes_and_of_integers(divisor: int, tmp_path: Path) -> None:
+    """Of N - 5, which is negative, of integers that are known at run time, and of constants: the remainder of Mod has the sign of the
+    divisor, unless fmod is set, and quotients are cut towards zero."""
+    whole = np.array([2**53 + 1, -(2**53) - 1, 7, -7, 6, -6, 0])
+    made = graph([], {})
+    made.results = []
+    made.arguments.append(Argument("w", "i64", [7]))
+    made.constants |= {"first": np.array([0]), "five": np.array(5), "d": np.array(divisor), "c": whole}
+    made.nodes = [Node("Shape", ["x"], ["shape"]), Node("Gather", ["shape", "first"], ["n"]), Node("Sub", ["n", "five"], ["s"])]
+    for name, (op, attributes) in {"mod": ("Mod", {}), "rem": ("Mod", {"fmod": 1}), "div": ("Div", {})}.items():
+        made.nodes += [Node(op, [source, "d"], [f"{name}_{source}"], attributes) for source in "swc"]
+        made.results += [f"{name}_{source}" for source in "swc"]
+    made.index()
+    found = run(from_graph(made), [X, whole], tmp_path, results=9)
+    for values, results in (([-2], found[0::3]), (whole, found[1::3]), (whole, found[2::3])):
+        down = np.array([value % divisor for value in map(int, values)])
+        cut = np.array([int(abs(value) // abs(divisor)) * (1 if (value < 0) == (divisor < 0) else -1) for value in map(int, values)])
+        for result, right in zip(results, (down, values - cut * divisor, cut), strict=True):
+            np.testing.assert_array_equal(result, right)
+
+
+@pytest.mark.parametrize("element", ["float16", "int32", "int64"])
+def test_folded_reductions(element: str, tmp_path: Path) -> None:
+    """They keep the element type, and remove nothing where noop_with_empty_axes says so."""
+    made = graph([Node("ReduceSum", ["c"], ["y"]), Node("ReduceProd", ["c", "none"], ["z"], {"noop_with_empty_axes": 1})], {}, ["y", "z"])
+    made.constants |= {"c": np.array([[3, 5]], element), "none": np.zeros(0, np.int64)}
+    total, same = run(from_graph(made), [X], tmp_path, results=2)
+    assert total.dtype == same.dtype == element and total.tolist() == [[8]] and same.tolist() == [[3, 5]]
+
+
+def test_constants_of_one_element_give_their_dimensions(tmp_path: Path) -> None:
+    nodes = [Node("Pow", ["x", "two"], ["p"]), Node("Mul", ["x", "x"], ["q"]), Node("ReduceMean", ["q", "axes"], ["m"])]
+    nodes += [Node("Add", ["m", "epsilon"], ["v"]), Node("Sqrt", ["v"], ["r"]), Node("Div", ["x", "r"], ["y"])]
+    ones = (1, 1, 1, 1)
+    constants = {"two": np.full(ones, 2, np.float32), "epsilon": np.full(ones, 1e-5, np.float32), "axes": np.array([-1])}
+    power, normed = run(from_graph(graph(nodes, constants, ["p", "y"])), [X], tmp_path, results=2)
+    np.testing.assert_array_equal(power, X[None] ** 2)
+    np.testing.assert_allclose(normed, X[None] / np.sqrt((X[None] ** 2).mean(-1, keepdims=True) + 1e-5), rtol=1e-6)
+
+
+def test_an_open_size_is_removed_where_it_is_1(tmp_path: Path) -> None:
+    made = graph([Node("Squeeze", ["x", "axes"], ["y"])], {"axes": np.array([0])})
+    (found,) = run(from_graph(made), [X[:1]], tmp_path)
+    np.testing.assert_array_equal(found, X[0])
+    with pytest.raises(AssertionError, match="size"):
+        run(from_graph(made), [X], tmp_path)
+    with pytest.raises(Unsupported, match=r"Squeeze 'y': sizes \[batch, 5, 8\].* expected axes"):
+        from_graph(graph([Node("Squeeze", ["x"], ["y"])], {}))
 
 
 def test_what_the_exporter_recorded_is_compared() -> None:

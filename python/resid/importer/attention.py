@@ -10,9 +10,10 @@ import math
 
 from . import elements
 from .emit_elementwise import binary, cast, elementwise
+from .emit_fill import pad
 from .emit_linear import matmul, scaled
-from .emit_reduce import reduce, softmax
-from .emit_shapes import expand, pad, reshape, transpose
+from .emit_reduce import mean, reduce, softmax
+from .emit_shapes import expand, reshape, transpose
 from .errors import ModelError, Unsupported
 from .program import Program, Tensor, literal
 from .sizes import Dim, Size
@@ -39,7 +40,9 @@ class Attention:
 def split_heads(p: Program, tensor: Tensor, heads: int) -> Tensor:
     """[batch, positions, heads·size] to [batch, heads, positions, size]."""
     batch, positions, width = tensor.dims
-    if not isinstance(width, int) or width % heads:
+    if not isinstance(width, int):
+        raise Unsupported(f"{width} features, which are known at run time only")
+    if width % heads:
         raise ModelError(f"{width} features do not divide into {heads} heads")
     return transpose(p, reshape(p, tensor, [batch, positions, heads, width // heads]), [0, 2, 1, 3])
 

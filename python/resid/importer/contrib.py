@@ -14,6 +14,10 @@ from .graph import Graph, Node
 Rule = Callable[[Graph, Node], list[Node]]
 # Operator: (what it becomes, the attributes that are known)
 RULES: dict[str, tuple[Rule, tuple[str, ...]]] = {}
+# Inputs that must be given.
+_REQUIRED = {"EmbedLayerNormalization": (0, 2, 3, 5, 6), "FastGelu": (0,), "QuickGelu": (0,), "BiasAdd": (0, 1, 2)}
+_REQUIRED |= dict.fromkeys(("BiasGelu", "BiasSoftmax", "FusedMatMul"), (0, 1))
+_REQUIRED |= dict.fromkeys(("SkipLayerNormalization", "SkipSimplifiedLayerNormalization"), (0, 1, 2))
 
 
 def _rule(*ops: str, attributes: tuple[str, ...] = ()) -> Callable[[Rule], Rule]:
@@ -35,6 +39,9 @@ def take_apart(graph: Graph) -> None:
         for name in node.attributes:
             if name not in attributes:
                 raise Unsupported(f"{node.describe()}: attribute {name}")
+        for index in _REQUIRED[node.op]:
+            if not node.input(index):
+                raise ModelError(f"{node.describe()}: expected an input {index}")
         nodes += rule(graph, node)
     graph.nodes = nodes
     graph.index()
@@ -57,13 +64,13 @@ def _bias_gelu(graph: Graph, node: Node) -> list[Node]:
 
 @_rule("BiasAdd", "BiasSoftmax", attributes=("axis", "is_inner_broadcast"))
 def _bias_add(graph: Graph, node: Node) -> list[Node]:
-    """BiasAdd: x + bias + skip. BiasSoftmax: softmax(x + mask)."""
+    """BiasAdd: x + bias + skip. BiasSoftmax: softmax(x + mask) over all axes from one on."""
     add, total = _add(
         graph, node, node.inputs[0], node.inputs[1], "" if node.op == "BiasSoftmax" else graph.fresh(node.outputs[0])
     )
     if node.op == "BiasAdd":
         return [add, _add(graph, node, node.inputs[2], total, node.outputs[0])[0]]
-    return [add, Node("Softmax", [total], node.outputs, {"axis": -1}, node.name)]
+    return [add, Node("resid.FlatSoftmax", [total], node.outputs, {"axis": node.attributes.get("axis", 1)}, node.name)]
 
 
 @_rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", attributes=("epsilon",))

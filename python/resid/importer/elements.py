@@ -59,6 +59,11 @@ def is_float(element: str) -> bool:
     return element in FLOATS
 
 
+def is_narrow(dtype: np.dtype) -> bool:
+    """Floats that are summed in f32."""
+    return str(dtype) in ("float16", "bfloat16")
+
+
 def arithmetic(element: str) -> str:
     """The type in which resid computes: f64 for f64, else f32."""
     return "f64" if element == "f64" else "f32"

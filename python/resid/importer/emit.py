@@ -12,8 +12,8 @@ import numpy as np
 
 from . import elements
 from .conditions import require
-from .errors import ModelError, Unsupported
-from .fold import fold
+from .errors import ImportFailure, ModelError, Unsupported
+from .fold import element_of, fold
 from .graph import Graph, Node
 from .program import MOST_ELEMENTS_IN_TEXT, Program, Tensor, is_splat, tensor_type
 from .sizes import Dim, Size
@@ -118,6 +118,10 @@ class Emitter:
                 self._poisoned.update(node.outputs)
             except ModelError as error:
                 raise ModelError(f"{node.describe()}: {error}") from error
+            except ImportFailure:
+                raise
+            except Exception as error:  # the node is named, whatever is wrong with it
+                raise ModelError(f"{node.describe()}: {type(error).__name__}: {error}") from error
         if reasons:
             raise Unsupported(reasons)
 
@@ -158,11 +162,12 @@ class Emitter:
     def _node(self, node: Node) -> None:
         self._marks.append((len(self.program.lines), node.describe()))
         inputs = [self.known(name) for name in node.inputs if name]
+        node.check_types([self.known(name).element if name else "" for name in node.inputs])
         known = inputs and all(tensor.known is not None for tensor in inputs) and all(node.inputs)
         if known and not any(self.graph.is_weight(name) for name in node.inputs):
             folded = fold(node, [tensor.known for tensor in inputs])
             if folded is not None:
-                self.values[node.outputs[0]] = self._constant(node.outputs[0], folded)
+                self.values[node.outputs[0]] = self._constant(node.outputs[0], folded, self._of_sizes(node, inputs))
                 self._compare(node.outputs[0], self.values[node.outputs[0]])
                 return
         results = self.call(node)
@@ -175,9 +180,17 @@ class Emitter:
             self._compare(name, result)
             self.values[name] = result
 
-    def _constant(self, name: str, array: np.ndarray) -> Tensor:
+    def _of_sizes(self, node: Node, inputs: Sequence[Tensor]) -> str:
+        """The element type of a result that is made of sizes, which its array does not say; "" where none takes part."""
+        if not any(tensor.known.dtype == object for tensor in inputs):
+            return ""
+        return element_of(node.attributes["to"]) if node.op == "Cast" else inputs[node.op == "Where"].element
+
+    def _constant(self, name: str, array: np.ndarray, of_sizes: str = "") -> Tensor:
         if array.dtype == object:
-            return Tensor("i64", array.shape, known=array)
+            return Tensor(of_sizes or "i64", array.shape, known=array)
+        if of_sizes and array.dtype == np.int64:
+            array = array.astype(elements.to_numpy(of_sizes))
         element = elements.from_numpy(array.dtype)
         weight = self.graph.is_weight(name) or (array.size > MOST_ELEMENTS_IN_TEXT and not is_splat(array))
         return Tensor(element, array.shape, known=array, weight=name if weight else "")

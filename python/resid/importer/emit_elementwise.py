@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from . import elements
 from .emit import Emitter, broadcast, handles
-from .emit_shapes import broadcast_operand
-from .errors import Unsupported
+from .emit_shapes import broadcast_operand, reshape
+from .errors import ModelError, Unsupported
 from .fold import element_of
 from .graph import Node
 from .program import Program, Tensor
@@ -37,11 +39,20 @@ def elementwise(p: Program, operands: Sequence[Tensor], element: str, body: Body
 
 def binary(p: Program, op: str, left: Tensor, right: Tensor, element: str = "") -> Tensor:
     """An op of arith or math that has one type. Of two tensors of one shape it is written on tensors."""
+    if left.element != right.element:
+        raise ModelError(f"expected elements of one type, found {left.element} and {right.element}")
     element = element or left.element
     if left.dims == right.dims and element == left.element and left.scalar() is None and right.scalar() is None:
         left, right = p.value(left), p.value(right)
         return p.op(f"{op} {left.ssa}, {right.ssa} : {left.type}", element, left.dims)
     return elementwise(p, [left, right], element, lambda a, b: p.inner(f"{op} {a}, {b} : {left.element}"))
+
+
+def floats(tensor: Tensor) -> Tensor:
+    """The same, where ONNX or resid defines an operator for floats only."""
+    if not elements.is_float(tensor.element):
+        raise Unsupported(f"elements of {tensor.element}: expected floats")
+    return tensor
 
 
 def unary(p: Program, op: str, tensor: Tensor) -> Tensor:
@@ -53,6 +64,8 @@ def cast(p: Program, tensor: Tensor, element: str) -> Tensor:
     """To another element type, as ONNX says: floats are cut to integers, and what is not 0 is true."""
     if tensor.element == element:
         return tensor
+    if tensor.is_constant() and not tensor.weight:
+        return Tensor(element, tensor.dims, known=tensor.known.astype(elements.to_numpy(element)))
     tensor = p.value(tensor)
     if element == "i1":
         zero = p.scalar(0, tensor.element)
@@ -96,6 +109,8 @@ _ARITHMETIC = {
 @handles(*_ARITHMETIC)
 def _arithmetic(e: Emitter, node: Node) -> Tensor:
     result = e.input(node, 0)
+    if node.op == "Div" and not elements.is_float(result.element):
+        _not_zero(e.input(node, 1))
     for index in range(1, len(node.inputs)):
         op = _ARITHMETIC[node.op][0 if elements.is_float(result.element) else 1]
         result = binary(e.program, op, result, e.input(node, index))
@@ -104,7 +119,7 @@ def _arithmetic(e: Emitter, node: Node) -> Tensor:
 
 @handles("Sum", "Mean")
 def _sum(e: Emitter, node: Node) -> Tensor:
-    result = e.input(node, 0)
+    result = floats(e.input(node, 0))
     for index in range(1, len(node.inputs)):
         result = binary(e.program, "arith.addf", result, e.input(node, index))
     if node.op == "Mean":
@@ -122,37 +137,73 @@ def _sum(e: Emitter, node: Node) -> Tensor:
 def _pow(e: Emitter, node: Node) -> Tensor:
     p, base, power = e.program, e.input(node, 0), e.input(node, 1)
     kind, exponent = base.element, power.scalar()
-    if not elements.is_float(kind):
-        raise Unsupported(f"a power of {kind}: expected floats")
-    if exponent in (2, 3):
+    if elements.is_float(kind) and exponent not in _POWERS:
+        wide = kind if exponent is not None else wider(kind, power.element)
+        operands = [cast(p, operand, wide) for operand in (base, power)]
+        return cast(p, binary(p, "math.powf", *operands), kind)
+    if not elements.is_float(kind) and (exponent is None or exponent not in range(64)):
+        raise Unsupported(f"a power of {kind}: expected a constant exponent from 0 to 63")
+    body = _whole_power if isinstance(exponent, int) or exponent.is_integer() else _root
+    result = elementwise(p, [base], kind, lambda a: body(p, a, exponent, kind))
+    return reshape(p, result, broadcast(base.dims, power.dims))
 
-        def product(a: str) -> str:
-            square = p.inner(f"arith.mulf {a}, {a} : {kind}")
-            return square if exponent == 2 else p.inner(f"arith.mulf {square}, {a} : {kind}")
 
-        return elementwise(p, [base], kind, product)
-    if exponent in (0.5, -0.5):
-        return unary(p, "math.sqrt" if exponent == 0.5 else "math.rsqrt", base)
-    return elementwise(p, [base, cast(p, power, kind)], kind, lambda a, b: p.inner(f"math.powf {a}, {b} : {kind}"))
+_POWERS = (2, 3, 0.5, -0.5)
+
+
+def wider(kind: str, other: str) -> str:
+    """A float type that has the elements of both."""
+    return kind if other == kind else "f32" if {kind, other} == {"f16", "bf16"} else "f64"
+
+
+def _whole_power(p: Program, base: str, exponent: float, kind: str) -> str:
+    multiply = "arith.mulf" if elements.is_float(kind) else "arith.muli"
+    result = base if exponent else p.scalar(1, kind)
+    for _ in range(int(exponent) - 1):
+        result = p.inner(f"{multiply} {result}, {base} : {kind}")
+    return result
+
+
+def _root(p: Program, base: str, exponent: float, kind: str) -> str:
+    """Powers of -0.0 and of -Inf are those of their absolute values, which roots are not."""
+    lowest, zero = p.scalar(float("-inf"), kind), p.scalar(0, kind)
+    op, of_lowest = ("math.sqrt", p.scalar(float("inf"), kind)) if exponent > 0 else ("math.rsqrt", zero)
+    root = p.inner(f"{op} {p.inner(f'arith.addf {base}, {zero} : {kind}')} : {kind}")
+    test = p.inner(f"arith.cmpf oeq, {base}, {lowest} : {kind}")
+    return p.inner(f"arith.select {test}, {of_lowest}, {root} : {kind}")
 
 
 @handles("Mod", attributes=("fmod",))
 def _mod(e: Emitter, node: Node) -> Tensor:
-    left, right = e.input(node, 0), e.input(node, 1)
-    if elements.is_float(left.element):
-        return binary(e.program, "arith.remf", left, right)
+    p, left, right = e.program, e.input(node, 0), e.input(node, 1)
+    kind = left.element
+    floating = elements.is_float(kind)
+    if not floating:
+        _not_zero(right)
+    remainder, add, equal, less = (
+        ("arith.remf", "arith.addf", "arith.cmpf oeq,", "arith.cmpf olt,")
+        if floating
+        else ("arith.remsi", "arith.addi", "arith.cmpi eq,", "arith.cmpi slt,")
+    )
     if e.attribute(node, "fmod", 0):
-        return binary(e.program, "arith.remsi", left, right)
-    if right.scalar() is None or right.scalar() <= 0:
-        raise Unsupported("a remainder of integers by a divisor that is not a positive constant")
-    p, kind = e.program, left.element
+        return binary(p, remainder, left, right)
+    zero, below = p.scalar(0, kind), p.scalar(-0.0, kind)
 
     def body(a: str, b: str) -> str:
-        cut = p.inner(f"arith.remsi {a}, {b} : {kind}")
-        moved = p.inner(f"arith.addi {cut}, {b} : {kind}")
-        return p.inner(f"arith.remsi {moved}, {b} : {kind}")
+        """The remainder that has the sign of the divisor, also where it is a zero of floats."""
+        rest = p.inner(f"{remainder} {a}, {b} : {kind}")
+        negative, turned = (p.inner(f"{less} {name}, {zero} : {kind}") for name in (rest, b))
+        differ = p.inner(f"arith.xori {negative}, {turned} : i1")
+        moved = p.inner(f"arith.select {differ}, {p.inner(f'{add} {rest}, {b} : {kind}')}, {rest} : {kind}")
+        nothing = p.inner(f"arith.select {turned}, {below}, {zero} : {kind}")
+        return p.inner(f"arith.select {p.inner(f'{equal} {rest}, {zero} : {kind}')}, {nothing}, {moved} : {kind}")
 
     return elementwise(p, [left, right], kind, body)
+
+
+def _not_zero(divisor: Tensor) -> None:
+    if divisor.is_constant() and not divisor.known.all():
+        raise ModelError(f"a division of {divisor.element} by 0")
 
 
 _UNARY = {
@@ -172,16 +223,23 @@ _UNARY = {
 
 @handles(*_UNARY)
 def _unary(e: Emitter, node: Node) -> Tensor:
-    return unary(e.program, _UNARY[node.op], e.input(node, 0))
+    return unary(e.program, _UNARY[node.op], floats(e.input(node, 0)))
 
 
-@handles("Abs", "Neg")
-def _sign(e: Emitter, node: Node) -> Tensor:
+def absolute(p: Program, tensor: Tensor) -> Tensor:
+    return unary(p, "math.absf" if elements.is_float(tensor.element) else "math.absi", tensor)
+
+
+@handles("Abs")
+def _abs(e: Emitter, node: Node) -> Tensor:
+    return absolute(e.program, e.input(node, 0))
+
+
+@handles("Neg")
+def _neg(e: Emitter, node: Node) -> Tensor:
     p, tensor = e.program, e.input(node, 0)
     if elements.is_float(tensor.element):
-        return unary(p, {"Abs": "math.absf", "Neg": "arith.negf"}[node.op], tensor)
-    if node.op == "Abs":
-        return unary(p, "math.absi", tensor)
+        return unary(p, "arith.negf", tensor)
     zero = p.scalar(0, tensor.element)
     return elementwise(p, [tensor], tensor.element, lambda a: p.inner(f"arith.subi {zero}, {a} : {tensor.element}"))
 
@@ -239,26 +297,21 @@ def _cast(e: Emitter, node: Node) -> Tensor:
 
 @handles("CastLike", attributes=("saturate", "round_mode"))
 def _cast_like(e: Emitter, node: Node) -> Tensor:
-    tensor, element = e.input(node, 0), e.input(node, 1).element
-    if tensor.is_constant() and not tensor.weight:
-        return Tensor(element, tensor.dims, known=tensor.known.astype(elements.to_numpy(element)))
-    return cast(e.program, tensor, element)
+    return cast(e.program, e.input(node, 0), e.input(node, 1).element)
 
 
 @handles("Clip", attributes=("min", "max"))
 def _clip(e: Emitter, node: Node) -> Tensor:
     p, result = e.program, e.input(node, 0)
-    suffix = "imumf" if elements.is_float(result.element) else "si"
-    for index, name in ((1, "min"), (2, "max")):
-        bound = e.input(node, index) if node.input(index) else None
-        if bound is None and name in node.attributes:
-            number = p.scalar(node.attributes[name], result.element)
-            kind, op = result.element, "arith.max" if name == "min" else "arith.min"
-            result = elementwise(
-                p, [result], kind, lambda a, o=op, n=number, k=kind: p.inner(f"{o}{suffix} {a}, {n} : {k}")
-            )
-        elif bound is not None:
-            result = binary(p, f"arith.{'max' if name == 'min' else 'min'}{suffix}", result, bound)
+    kind = result.element
+    for index, name, op in ((1, "min", "max"), (2, "max", "min")):
+        if node.input(index):
+            bound = reshape(p, e.input(node, index), [])
+        elif name in node.attributes:
+            bound = Tensor(kind, (), known=np.array(node.attributes[name], elements.to_numpy(kind)))
+        else:
+            continue
+        result = binary(p, f"arith.{op}{'imumf' if elements.is_float(kind) else 'si'}", result, bound)
     return result
 
 
@@ -266,15 +319,19 @@ def _clip(e: Emitter, node: Node) -> Tensor:
 
 
 def activation(p: Program, kind: str, tensor: Tensor) -> Tensor:
-    tensor = p.value(tensor)
     if tensor.rank == 0:
-        raise Unsupported("an activation of a tensor of rank 0")
+        return reshape(p, activation(p, kind, reshape(p, tensor, [1])), [])
+    tensor = p.value(floats(tensor))
     return p.op(f"resid.activation {kind} {tensor.ssa} : {tensor.type}", tensor.element, tensor.dims)
 
 
 @handles("Relu", "resid.Silu", "Swish")
 def _relu(e: Emitter, node: Node) -> Tensor:
-    return activation(e.program, "relu" if node.op == "Relu" else "silu", e.input(node, 0))
+    tensor = e.input(node, 0)
+    if node.op == "Relu" and not elements.is_float(tensor.element):
+        zero = Tensor(tensor.element, (), known=np.zeros((), elements.to_numpy(tensor.element)))
+        return binary(e.program, "arith.maxsi", tensor, zero)
+    return activation(e.program, "relu" if node.op == "Relu" else "silu", tensor)
 
 
 @handles("Gelu", attributes=("approximate",))

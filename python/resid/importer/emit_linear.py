@@ -7,17 +7,24 @@ from __future__ import annotations
 import math
 
 from . import elements
-from .emit import Emitter, broadcast, handles
+from .emit import Emitter, broadcast, handles, show
 from .emit_elementwise import binary, elementwise
 from .emit_shapes import broadcast_operand, reshape, transpose
 from .errors import ModelError, Unsupported
 from .graph import Node
 from .program import Program, Tensor
+from .sizes import Dim
+
+
+def _same(left: Dim, right: Dim) -> None:
+    if isinstance(left, int) and isinstance(right, int) and left != right:
+        raise ModelError(f"a product of rows of {left} elements and columns of {right}")
 
 
 def linear(p: Program, x: Tensor, weight: Tensor, bias: Tensor | None = None, transposed: bool = False) -> Tensor:
     """resid.linear; with `transposed` the weight is [in, out]."""
     x, weight = p.value(x), p.value(weight)
+    _same(x.dims[-1], weight.dims[0 if transposed else 1])
     dims = (*x.dims[:-1], weight.dims[1 if transposed else 0])
     types = f"{x.type}, {weight.type}"
     text = f"resid.linear {x.ssa}, {weight.ssa}"
@@ -41,14 +48,17 @@ def matmul(p: Program, left: Tensor, right: Tensor) -> Tensor:
     left, right = p.value(left), p.value(right)
     if left.rank == 0 or right.rank == 0:
         raise ModelError(f"expected operands of rank 1 or more, found {left.type} and {right.type}")
+    if left.element != right.element:
+        raise ModelError(f"expected elements of one type, found {left.element} and {right.element}")
     if right.rank == 2 and elements.is_float(left.element):
         return linear(p, left, right, transposed=True)
     if left.rank == 1:
         result = matmul(p, reshape(p, left, [1, *left.dims]), right)
-        return reshape(p, result, [*result.dims[:-2], result.dims[-1]])
+        return reshape(p, result, (*result.dims[:-2], result.dims[-1]) if right.rank > 1 else ())
     if right.rank == 1:
         result = matmul(p, left, reshape(p, right, [*right.dims, 1]))
         return reshape(p, result, result.dims[:-1])
+    _same(left.dims[-1], right.dims[-2])
     batch = broadcast(left.dims[:-2], right.dims[:-2])
     rank = len(batch)
     dims = (*batch, left.dims[-2], right.dims[-1])
@@ -76,15 +86,24 @@ def _matmul(e: Emitter, node: Node) -> Tensor:
 def _gemm(e: Emitter, node: Node) -> Tensor:
     p, left, right, addend = e.program, e.value(node, 0), e.value(node, 1), e.optional(node, 2)
     alpha, beta = e.attribute(node, "alpha", 1.0), e.attribute(node, "beta", 1.0)
+    addend = addend if beta != 0 else None
+    if left.rank != 2 or right.rank != 2:
+        raise ModelError(f"expected matrices, found {left.type} and {right.type}")
+    if not elements.is_float(left.element) and (alpha != 1 or beta not in (0, 1)):
+        raise Unsupported(f"factors {alpha} and {beta} of {left.element}: expected 1")
     if e.attribute(node, "transA", 0):
         left = transpose(p, left, [1, 0])
     transposed = not e.attribute(node, "transB", 0)
-    plain = alpha == 1 and beta == 1 and (addend is None or addend.rank == 1)
     columns = right.dims[1 if transposed else 0]
-    if plain and (addend is None or addend.dims[0] == columns):
+    dims = (left.dims[0], columns)
+    if addend is not None and (addend.rank > 2 or any(a != 1 and d == 1 for a, d in zip(addend.dims[::-1], dims[::-1]))):
+        raise ModelError(f"an addend {show(addend.dims)} of a product {show(dims)}")
+    if not elements.is_float(left.element):
+        result = matmul(p, left, right if transposed else transpose(p, right, [1, 0]))
+        return result if addend is None else binary(p, "arith.addi", result, addend)
+    if alpha == 1 and beta == 1 and addend is not None and addend.dims == (columns,):
         return linear(p, left, right, addend, transposed)
-    result = linear(p, left, right, None, transposed)
-    result = scaled(p, result, alpha)
+    result = scaled(p, linear(p, left, right, None, transposed), alpha)
     return result if addend is None else binary(p, "arith.addf", result, scaled(p, addend, beta))
 
 

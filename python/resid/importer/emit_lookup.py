@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import numpy as np
+
 from . import elements
 from .emit import Emitter, handles
 from .emit_elementwise import cast
 from .emit_shapes import extract, reshape
-from .errors import Unsupported
+from .errors import ModelError, Unsupported
 from .graph import Node
 from .program import Program, Tensor, tensor_type
 from .sizes import Dim
@@ -24,6 +28,7 @@ def embedding(p: Program, table: Tensor, ids: Tensor) -> Tensor:
 def _gather(e: Emitter, node: Node) -> Tensor:
     p, tensor, places = e.program, e.value(node, 0), e.input(node, 1)
     axis = e.axis(e.attribute(node, "axis", 0), tensor.rank)
+    places = _counted(places, tensor.dims[axis])
     known = places.known
     if known is not None and known.size == 1:
         place = known.reshape(()).item()
@@ -45,6 +50,16 @@ def _gather(e: Emitter, node: Node) -> Tensor:
         return _read(p, tensor, [*before, _wrapped(p, place, places.element, tensor.dims[axis]), *after])
 
     return p.generic([(places, loops)], tensor.element, dims, body)
+
+
+def _counted(places: Tensor, size: Dim) -> Tensor:
+    """Places that are known, counted from the beginning."""
+    if not places.is_constant() or places.weight or not isinstance(size, int):
+        return places
+    if places.known.size and not -size <= places.known.min() <= places.known.max() < size:
+        raise ModelError(f"expected places from {-size} to {size - 1}, found {places.known.min()} to {places.known.max()}")
+    known = np.where(places.known < 0, places.known + size, places.known).astype(places.known.dtype)
+    return dataclasses.replace(places, known=known, ssa="")
 
 
 @handles("resid.FirstRows")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from . import elements
 from .emit import Emitter, handles
-from .emit_elementwise import binary, cast, elementwise
+from .emit_elementwise import binary, cast, elementwise, wider
 from .emit_reduce import kept_dims, mean
 from .emit_shapes import reshape
 from .errors import Unsupported
@@ -114,17 +114,21 @@ def _layer_normalization(e: Emitter, node: Node) -> list[Tensor | None]:
     epsilon = float(e.attribute(node, "epsilon", 1e-5))
     op = "layer_norm" if node.op == "LayerNormalization" else "rms_norm"
     gamma, beta = e.optional(node, 1), e.optional(node, 2)
+    # The result has the type of gamma, which ONNX lets differ from that of x.
+    kind = x.element if gamma is None else gamma.element
+    wide = wider(x.element, kind)
+    x, gamma, beta = (None if tensor is None else cast(p, tensor, wide) for tensor in (x, gamma, beta))
     axes = list(range(first, x.rank))
     if not any(node.outputs[1:]):
         # ONNX rounds to the type of x before gamma; with a beta behind it resid rounds once.
-        return [normalise(p, op, x, gamma, beta, axes, epsilon, beta is None)]
+        return [cast(p, normalise(p, op, x, gamma, beta, axes, epsilon, beta is None), kind)]
     if not (_fits(x, gamma, axes) and _fits(x, beta, axes)):
         raise Unsupported("statistics beside a scale or bias that broadcasts")
     results = norm(p, op, x, gamma, beta, len(axes), epsilon, statistics=True, narrow=beta is None)
-    shape = kept_dims(x, axes)
-    if op == "rms_norm":
-        return [results[0], reshape(p, results[1], shape)]
-    return [results[0], reshape(p, results[1], shape), reshape(p, results[3], shape)]
+    y, *statistics = results[:2] if op == "rms_norm" else [results[0], results[1], results[3]]
+    if e.attribute(node, "stash_type", 1) == 1:
+        statistics = [cast(p, statistic, "f32") for statistic in statistics]
+    return [cast(p, y, kind), *(reshape(p, statistic, kept_dims(x, axes)) for statistic in statistics)]
 
 
 @handles("Dropout", attributes=("ratio", "seed", "is_test"))

@@ -8,29 +8,42 @@ from collections.abc import Sequence
 
 from . import elements
 from .emit import Emitter, handles
-from .emit_elementwise import cast, elementwise
+from .emit_elementwise import absolute, binary, cast, elementwise, floats, unary
 from .emit_shapes import reshape, transpose
 from .errors import Unsupported
 from .graph import Node
 from .program import Program, Tensor
-from .sizes import Dim, product
+from .sizes import Dim, larger, product
 
-_STARTS = {"add": 0.0, "mul": 1.0, "maximum": float("-inf"), "minimum": float("inf")}
+def _start(kind: str, element: str) -> float | int:
+    """What changes no element."""
+    if kind in ("add", "mul"):
+        return int(kind == "mul")
+    if elements.is_float(element):
+        return float("-inf" if kind == "maximum" else "inf")
+    lowest = 0 if element == "i1" else -(1 << (elements.width(element) - 1))
+    return lowest if kind == "maximum" else (1 if element == "i1" else -1 - lowest)
+
+
+def _op(kind: str, element: str) -> str:
+    if elements.is_float(element):
+        return f"arith.{kind}f"
+    named = {"maximum": "ori", "minimum": "andi"} if element == "i1" else {"maximum": "maxsi", "minimum": "minsi"}
+    return f"arith.{named.get(kind, kind + 'i')}"
 
 
 def reduce(p: Program, kind: str, tensor: Tensor, axes: Sequence[int]) -> Tensor:
     """Removes the axes. `kind`: add, mul, maximum or minimum. The result has the arithmetic type for f16 and bf16."""
-    tensor = p.value(tensor)
-    if not elements.is_float(tensor.element) and kind not in ("add", "mul"):
-        raise Unsupported(f"the {kind} of {tensor.element}: expected floats")
     if elements.is_float(tensor.element):
         tensor = cast(p, tensor, elements.arithmetic(tensor.element))
-    letter = "f" if elements.is_float(tensor.element) else "i"
+    tensor = p.value(tensor)
+    if not axes:
+        return tensor
     kept = [i for i in range(tensor.rank) if i not in axes]
     dims = [tensor.dims[i] for i in kept]
-    start = p.filled(_STARTS[kind], tensor.element, dims)
+    start = p.filled(_start(kind, tensor.element), tensor.element, dims)
     loops = ["reduction" if i in axes else "parallel" for i in range(tensor.rank)]
-    op = f"arith.{kind}{letter}"
+    op = _op(kind, tensor.element)
     inputs = [(tensor, range(tensor.rank))]
     return p.generic(
         inputs, tensor.element, dims, lambda a, b: p.inner(f"{op} {b}, {a} : {tensor.element}"), start, loops, kept
@@ -40,13 +53,18 @@ def reduce(p: Program, kind: str, tensor: Tensor, axes: Sequence[int]) -> Tensor
 def mean(p: Program, tensor: Tensor, axes: Sequence[int]) -> Tensor:
     total = reduce(p, "add", tensor, axes)
     count: Dim = product([tensor.dims[i] for i in axes])
-    kind = total.element
+    kind, floating = total.element, elements.is_float(total.element)
+    if not floating and not isinstance(count, int):
+        count = larger(count, 1)  # no division by 0
     if isinstance(count, int):
-        number = p.scalar(count, kind)
-    else:
+        number = p.scalar(count if floating else max(count, 1), kind)
+    elif floating:
         number = p.fresh()
         p.line(f"{number} = arith.sitofp {p.scalar_of_size(count, 'i64')} : i64 to {kind}")
-    return elementwise(p, [total], kind, lambda a: p.inner(f"arith.divf {a}, {number} : {kind}"))
+    else:
+        number = p.scalar_of_size(count, kind)
+    op = "arith.divf" if floating else "arith.divsi"
+    return elementwise(p, [total], kind, lambda a: p.inner(f"{op} {a}, {number} : {kind}"))
 
 
 def kept_dims(tensor: Tensor, axes: Sequence[int]) -> list[Dim]:
@@ -59,26 +77,28 @@ _KINDS = {
     "ReduceProd": "mul",
     "ReduceMax": "maximum",
     "ReduceMin": "minimum",
+    "ReduceL1": "add",
     "ReduceL2": "add",
     "ReduceSumSquare": "add",
+    "ReduceLogSum": "add",
 }
 
 
 @handles(*_KINDS, attributes=("axes", "keepdims", "noop_with_empty_axes"))
 def _reduce(e: Emitter, node: Node) -> Tensor:
+    """Without axes all are removed, or none with noop_with_empty_axes: then only the function of the elements is left."""
     p, tensor = e.program, e.value(node, 0)
-    given = e.integers(node, 1, "axes") or []
-    if not given and e.attribute(node, "noop_with_empty_axes", 0):
-        return tensor
-    axes = sorted({e.axis(axis, tensor.rank) for axis in given}) or list(range(tensor.rank))
-    if node.op in ("ReduceL2", "ReduceSumSquare"):
-        wide = cast(p, tensor, elements.arithmetic(tensor.element))
-        source = elementwise(p, [wide], wide.element, lambda a: p.inner(f"arith.mulf {a}, {a} : {wide.element}"))
-    else:
-        source = tensor
+    given = {e.axis(axis, tensor.rank) for axis in e.integers(node, 1, "axes") or []}
+    axes = [] if not given and e.attribute(node, "noop_with_empty_axes", 0) else sorted(given or range(tensor.rank))
+    source = floats(tensor) if node.op in ("ReduceL2", "ReduceLogSum") else tensor
+    if node.op in ("ReduceL1", "ReduceL2", "ReduceSumSquare"):
+        floating = elements.is_float(source.element)
+        wide = cast(p, source, elements.arithmetic(source.element)) if floating else source
+        multiply = "arith.mulf" if floating else "arith.muli"
+        source = absolute(p, wide) if node.op == "ReduceL1" else binary(p, multiply, wide, wide)
     result = mean(p, source, axes) if node.op == "ReduceMean" else reduce(p, _KINDS[node.op], source, axes)
-    if node.op == "ReduceL2":
-        result = p.op(f"math.sqrt {result.ssa} : {result.type}", result.element, result.dims)
+    if node.op in ("ReduceL2", "ReduceLogSum"):
+        result = unary(p, "math.sqrt" if node.op == "ReduceL2" else "math.log", result)
     result = cast(p, result, tensor.element)
     return reshape(p, result, kept_dims(tensor, axes)) if e.attribute(node, "keepdims", 1) else result
 
@@ -96,13 +116,15 @@ def softmax(p: Program, tensor: Tensor, axis: int) -> Tensor:
     return cast(p, result, kind)
 
 
-@handles("Softmax", attributes=("axis",))
+@handles("Softmax", "resid.FlatSoftmax", attributes=("axis",))
 def _softmax(e: Emitter, node: Node) -> Tensor:
-    tensor = e.value(node, 0)
-    axis = e.axis(e.attribute(node, "axis", -1 if e.graph.opset >= 13 or not e.graph.opset else 1), tensor.rank)
-    if 0 < e.graph.opset < 13 and axis != tensor.rank - 1:
-        raise Unsupported(f"axis {axis} of {tensor.rank} before opset 13, which flattens all axes from there")
-    return softmax(e.program, tensor, axis)
+    """Over one axis; before opset 13 over all axes from there on."""
+    tensor, flat = floats(e.value(node, 0)), node.op != "Softmax" or 0 < e.graph.opset < 13
+    axis = e.axis(e.attribute(node, "axis", 1 if flat else -1), tensor.rank)
+    if not flat or axis == tensor.rank - 1:
+        return softmax(e.program, tensor, axis)
+    rows = reshape(e.program, tensor, [product(tensor.dims[:axis]), product(tensor.dims[axis:])])
+    return reshape(e.program, softmax(e.program, rows, 1), tensor.dims)
 
 
 @handles("CumSum", attributes=("exclusive", "reverse"))

@@ -15,19 +15,24 @@ from .graph import Node
 from .program import Program, Tensor, tensor_type, whole
 from .sizes import Dim, Size, product, quotient
 
-_ENDLESS = 1 << 31  # exporters write the largest number of some type for "to the end"
+ENDLESS = (1 << 31) - 1  # exporters write the largest number of some type for "to the end"
 
 
 def reshape(p: Program, tensor: Tensor, dims: Sequence[Dim]) -> Tensor:
     """The same elements in another shape, in the same order."""
-    tensor, dims = p.value(tensor), tuple(dims)
+    dims = tuple(dims)
+    if tensor.known is not None and not (tensor.ssa or tensor.weight) and whole(dims) == tensor.known.size:
+        return Tensor(tensor.element, dims, known=tensor.known.reshape(dims))
+    if 0 in dims and tensor.dims != dims:
+        return p.empty(tensor.element, dims)
+    tensor = p.value(tensor)
     if tensor.dims == dims:
         return tensor
+    if tensor.rank == 0 or not dims:
+        return _reshape_scalar(p, tensor, dims)
     groups = _groups(tensor.dims, dims)
     if groups is None:
         groups = [(list(range(tensor.rank)), list(range(len(dims))))]
-    if tensor.rank == 0 or not dims:
-        return _reshape_scalar(p, tensor, dims)
     if any(len(old) > 1 for old, _ in groups):
         text = f"tensor.collapse_shape {tensor.ssa} {_indices([old for old, _ in groups])}"
         merged = [product([tensor.dims[i] for i in old]) for old, _ in groups]
@@ -44,17 +49,21 @@ def cast_sizes(p: Program, tensor: Tensor, dims: Sequence[Dim]) -> Tensor:
     """The same tensor under a type of these sizes; a size known at run time is checked there."""
     if tensor_type(tensor.element, dims) == tensor.type:
         return Tensor(tensor.element, tuple(dims), tensor.ssa)
+    if any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(tensor.dims, dims)):
+        raise ModelError(f"expected sizes {show(dims)}, found {show(tensor.dims)}")
     to = tensor_type(tensor.element, dims)
     return p.op(f"tensor.cast {tensor.ssa} : {tensor.type} to {to}", tensor.element, dims)
 
 
 def _reshape_scalar(p: Program, tensor: Tensor, dims: tuple[Dim, ...]) -> Tensor:
-    to = tensor_type(tensor.element, dims)
-    if tensor.rank == 0:
-        text = f"tensor.expand_shape {tensor.ssa} [] output_shape [{', '.join(map(str, dims))}]"
-    else:
-        text = f"tensor.collapse_shape {tensor.ssa} []"
-    return p.op(f"{text} : {tensor.type} into {to}", tensor.element, dims)
+    """The one element has sizes of 1, which is checked in each call where they are open."""
+    ones = (1,) * max(tensor.rank, len(dims))
+    one = tensor_type(tensor.element, ones)
+    if tensor.rank:
+        tensor = cast_sizes(p, tensor, ones)
+        return p.op(f"tensor.collapse_shape {tensor.ssa} [] : {one} into {tensor_type(tensor.element, ())}", tensor.element, ())
+    text = f"tensor.expand_shape {tensor.ssa} [] output_shape [{', '.join(map(str, ones))}] : {tensor.type} into {one}"
+    return cast_sizes(p, p.op(text, tensor.element, ones), dims)
 
 
 def _groups(old: Sequence[Dim], new: Sequence[Dim]) -> list[tuple[list[int], list[int]]] | None:
@@ -95,6 +104,8 @@ def transpose(p: Program, tensor: Tensor, order: Sequence[int]) -> Tensor:
 
 
 def extract(p: Program, tensor: Tensor, offsets: Sequence[Dim], sizes: Sequence[Dim], steps: Sequence[int]) -> Tensor:
+    if 0 in sizes:
+        return p.empty(tensor.element, sizes)  # it may begin at the end, where MLIR takes no slice
     tensor = p.value(tensor)
 
     def listed(dims: Sequence[Dim]) -> str:
@@ -103,23 +114,6 @@ def extract(p: Program, tensor: Tensor, offsets: Sequence[Dim], sizes: Sequence[
     to = tensor_type(tensor.element, sizes)
     text = f"tensor.extract_slice {tensor.ssa}{listed(offsets)} {listed(sizes)} {listed(steps)} : {tensor.type} to {to}"
     return p.op(text, tensor.element, sizes)
-
-
-def pad(p: Program, tensor: Tensor, low: Sequence[Dim], high: Sequence[Dim], value: "float | int") -> Tensor:
-    """More places before and behind each dimension, which hold a value."""
-    tensor = p.value(tensor)
-    dims = [before + dim + behind for before, dim, behind in zip(low, tensor.dims, high)]
-    filler = p.scalar(value, tensor.element)
-    before, behind = (
-        ", ".join(str(n) if isinstance(n, int) else p.index(n) for n in numbers) for numbers in (low, high)
-    )
-    places = ", ".join(f"{p.fresh()}: index" for _ in dims)
-    ssa = p.fresh()
-    p.line(f"{ssa} = tensor.pad {tensor.ssa} low[{before}] high[{behind}] {{")
-    p.line(f"^bb0({places}):")
-    p.line(f"  tensor.yield {filler} : {tensor.element}")
-    p.line(f"}} : {tensor.type} to {tensor_type(tensor.element, dims)}")
-    return Tensor(tensor.element, tuple(dims), ssa)
 
 
 def expand(p: Program, tensor: Tensor, dims: Sequence[Dim]) -> Tensor:
@@ -162,6 +156,8 @@ def _reshape(e: Emitter, node: Node) -> Tensor:
     if wanted is None:
         raise ModelError("expected a shape")
     if not e.attribute(node, "allowzero", 0):
+        if any(isinstance(dim, int) and dim == 0 for dim in wanted[tensor.rank :]):
+            raise ModelError(f"expected a 0 only for one of {tensor.rank} dimensions, found {show(wanted)}")
         wanted = [tensor.dims[i] if isinstance(dim, int) and dim == 0 else dim for i, dim in enumerate(wanted)]
     open_at = [i for i, dim in enumerate(wanted) if isinstance(dim, int) and dim == -1]
     if len(open_at) > 1:
@@ -169,6 +165,8 @@ def _reshape(e: Emitter, node: Node) -> Tensor:
     if open_at:
         rest = product([dim for i, dim in enumerate(wanted) if i not in open_at])
         wanted[open_at[0]] = product(tensor.dims) // rest if rest != 0 else 0
+    if any(isinstance(dim, int) and dim < 0 for dim in wanted):
+        raise ModelError(f"expected no negative size but one -1, found {show(wanted)}")
     before, after = whole(tensor.dims), whole(wanted)
     if before is not None and after is not None and before != after:
         raise ModelError(f"shape {show(tensor.dims)} has other elements than {show(wanted)}")
@@ -179,7 +177,7 @@ def _reshape(e: Emitter, node: Node) -> Tensor:
 def _flatten(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
     axis = e.attribute(node, "axis", 1)
-    axis = axis + tensor.rank if axis < 0 else axis
+    axis = e.axis(axis, tensor.rank + 1 if axis == tensor.rank else tensor.rank) if tensor.rank else 0
     return reshape(e.program, tensor, [product(tensor.dims[:axis]), product(tensor.dims[axis:])])
 
 
@@ -189,6 +187,8 @@ def _unsqueeze(e: Emitter, node: Node) -> Tensor:
     given = e.integers(node, 1, "axes") or []
     rank = tensor.rank + len(given)
     axes = {e.axis(axis, rank) for axis in given}
+    if len(axes) < len(given):
+        raise ModelError(f"expected axes that differ, found {given}")
     rest = iter(tensor.dims)
     return reshape(e.program, tensor, [1 if i in axes else next(rest) for i in range(rank)])
 
@@ -197,18 +197,25 @@ def _unsqueeze(e: Emitter, node: Node) -> Tensor:
 def _squeeze(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
     given = e.integers(node, 1, "axes")
-    axes = (
-        {i for i, dim in enumerate(tensor.dims) if dim == 1}
-        if given is None
-        else {e.axis(a, tensor.rank) for a in given}
-    )
-    return reshape(e.program, tensor, [dim for i, dim in enumerate(tensor.dims) if i not in axes])
+    if given == []:
+        raise Unsupported("axes that are given but empty: ONNX removes none then, and ONNX Runtime all of size 1")
+    if given is None and any(isinstance(dim, Size) for dim in tensor.dims):
+        raise Unsupported(f"sizes {show(tensor.dims)}, of which those that are 1 are known at run time only: expected axes")
+    axes = {i for i, dim in enumerate(tensor.dims) if (dim == 1 if given is None else False)}
+    axes |= {e.axis(axis, tensor.rank) for axis in given or []}
+    single = [1 if i in axes else dim for i, dim in enumerate(tensor.dims)]
+    if tensor.known is None:
+        tensor = cast_sizes(e.program, e.program.value(tensor), single)
+    return reshape(e.program, tensor, [dim for i, dim in enumerate(single) if i not in axes])
 
 
 @handles("Transpose", attributes=("perm",))
 def _transpose(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
-    return transpose(e.program, tensor, e.attribute(node, "perm", None) or range(tensor.rank)[::-1])
+    order = list(e.attribute(node, "perm", None) or range(tensor.rank)[::-1])
+    if sorted(order) != list(range(tensor.rank)):
+        raise ModelError(f"expected an order of {tensor.rank} dimensions, found {order}")
+    return transpose(e.program, tensor, order)
 
 
 @handles("resid.Swap")
@@ -239,6 +246,8 @@ def _tile(e: Emitter, node: Node) -> Tensor:
 def _concat(e: Emitter, node: Node) -> Tensor:
     parts = [e.value(node, i) for i in range(len(node.inputs))]
     axis = e.axis(e.attribute(node, "axis", 0), parts[0].rank)
+    if any(part.rank != parts[0].rank for part in parts):
+        raise ModelError(f"expected parts of one rank, found {', '.join(show(part.dims) for part in parts)}")
     parts = [part for part in parts if part.dims[axis] != 0] or parts[:1]
     if len(parts) == 1:
         return parts[0]
@@ -264,7 +273,13 @@ def _split(e: Emitter, node: Node) -> list[Tensor]:
             raise Unsupported(f"a split of {tensor.dims[axis]} elements, which are known at run time only")
         each = -(-tensor.dims[axis] // count)
         sizes = [min(each, tensor.dims[axis] - i * each) for i in range(count)]
-    if tensor.known is not None and not tensor.weight:
+    total = sum(sizes[1:], sizes[0])
+    if any(isinstance(size, int) and size < 0 for size in sizes) or len(sizes) != len(node.outputs):
+        raise ModelError(f"expected {len(node.outputs)} parts of {tensor.dims[axis]} elements, found {show(sizes)}")
+    if tensor.known is None or tensor.weight:
+        whole_dims = [*tensor.dims[:axis], total, *tensor.dims[axis + 1 :]]
+        tensor = cast_sizes(e.program, e.program.value(tensor), whole_dims) if isinstance(total, int) else tensor
+    elif isinstance(total, int):
         parts = np.split(tensor.known, np.cumsum(sizes)[:-1].astype(int), axis)
         return [Tensor(tensor.element, part.shape, known=part) for part in parts]
     results, begin = [], 0
@@ -286,25 +301,55 @@ def _slice(e: Emitter, node: Node) -> Tensor:
     steps = e.integers(node, 4) or [1] * len(starts)
     offsets: list[Dim] = [0] * tensor.rank
     dims, strides = list(tensor.dims), [1] * tensor.rank
+    turned = {}
     for start, end, axis, step in zip(starts, ends, axes, steps):
         axis = e.axis(axis, tensor.rank)
-        if step < 1:
-            raise Unsupported(f"a step of {step}")
+        if step == 0:
+            raise ModelError("a step of 0")
+        if step < 0:
+            turned[axis] = _backwards(start, end, step, tensor.dims[axis])
+            continue
         first, last = _bound(start, tensor.dims[axis]), _bound(end, tensor.dims[axis])
         length = last - first
         length = max(length, 0) if isinstance(length, int) else length
         offsets[axis], strides[axis] = first, step
         dims[axis] = length if step == 1 else (length + (step - 1)) // step
-    if tuple(dims) == tensor.dims and not any(isinstance(o, Size) or o for o in offsets):
-        return tensor
-    return extract(e.program, tensor, offsets, dims, strides)
+    if tuple(dims) != tensor.dims or any(isinstance(o, Size) or o for o in offsets):
+        tensor = extract(e.program, tensor, offsets, dims, strides)
+    return _turn(e.program, tensor, turned) if turned else tensor
+
+
+def _backwards(start: Dim, end: Dim, step: int, size: Dim) -> tuple[Dim, Dim, int]:
+    """(first place, count, step) of a slice that goes towards the beginning."""
+    if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
+        first, last = (place + size if place < 0 else place for place in (start, end))
+        first, last = max(min(first, size - 1), 0), max(min(last, size - 1), -1)
+        return first, max(-(-(first - last) // -step), 0) if size else 0, step
+    if start == -1 and isinstance(end, int) and end <= -ENDLESS:
+        return size - 1, (size + (-step - 1)) // -step, step
+    raise Unsupported(f"a step of {step} from {start} to {end} of {size}, which is known at run time only")
+
+
+def _turn(p: Program, tensor: Tensor, turned: dict[int, tuple[Dim, Dim, int]]) -> Tensor:
+    tensor = p.value(tensor)
+    dims = [turned[axis][1] if axis in turned else dim for axis, dim in enumerate(tensor.dims)]
+    places = {axis: (p.index(first), p.index(step)) for axis, (first, _, step) in turned.items()}
+
+    def body(_: str) -> str:
+        indices = [p.inner(f"linalg.index {axis} : index") for axis in range(tensor.rank)]
+        for axis, (first, step) in places.items():
+            moved = p.inner(f"arith.muli {indices[axis]}, {step} : index")
+            indices[axis] = p.inner(f"arith.addi {first}, {moved} : index")
+        return p.inner(f"tensor.extract {tensor.ssa}[{', '.join(indices)}] : {tensor.type}")
+
+    return p.generic([], tensor.element, dims, body)
 
 
 def _bound(value: Dim, size: Dim) -> Dim:
     """Where a slice begins or ends: from the end if negative, and not past the end. What is known at run time only is taken to
     lie inside, which resid checks in each call."""
     if isinstance(value, int):
-        if value >= _ENDLESS or value <= -_ENDLESS:
+        if value >= ENDLESS or value <= -ENDLESS:
             return size if value > 0 else 0
         if value < 0:
             return max(size + value, 0) if isinstance(size, int) else size + value
@@ -321,43 +366,6 @@ def _size(e: Emitter, node: Node) -> Tensor:
     known = np.empty((), object)
     known[()] = count
     return Tensor("i64", (), known=known if isinstance(count, Size) else known.astype(np.int64))
-
-
-@handles("Pad", attributes=("mode", "pads", "value"))
-def _pad(e: Emitter, node: Node) -> Tensor:
-    tensor = e.input(node, 0)
-    if e.attribute(node, "mode", "constant") != "constant":
-        raise Unsupported(f"attribute mode = {node.attributes['mode']!r}: expected 'constant'")
-    given = e.numbers(node, 1, "pads") or []
-    axes = e.integers(node, 3) or list(range(tensor.rank))
-    low: list[Dim] = [0] * tensor.rank
-    high: list[Dim] = [0] * tensor.rank
-    for axis, before, behind in zip(axes, given[: len(axes)], given[len(axes) :]):
-        low[e.axis(axis, tensor.rank)], high[e.axis(axis, tensor.rank)] = before, behind
-    if any(isinstance(number, int) and number < 0 for number in [*low, *high]):
-        raise Unsupported(f"padding by {show(given)}: expected no negative numbers")
-    value = e.input(node, 2).scalar() if node.input(2) else e.attribute(node, "value", 0)
-    if value is None:
-        raise Unsupported("a value that is known at run time only")
-    return pad(e.program, tensor, low, high, value)
-
-
-@handles("Trilu", attributes=("upper",))
-def _trilu(e: Emitter, node: Node) -> Tensor:
-    """Zeros above or below a diagonal, by comparing the places."""
-    p, tensor = e.program, e.value(node, 0)
-    (k,) = e.integers(node, 1) or [0]
-    upper = e.attribute(node, "upper", 1)
-    zero, shift = p.scalar(0, tensor.element), p.index(k)
-
-    def body(element: str, _: str) -> str:
-        row = p.inner(f"linalg.index {tensor.rank - 2} : index")
-        column = p.inner(f"linalg.index {tensor.rank - 1} : index")
-        diagonal = p.inner(f"arith.addi {row}, {shift} : index")
-        kept = p.inner(f"arith.cmpi {'sge' if upper else 'sle'}, {column}, {diagonal} : index")
-        return p.inner(f"arith.select {kept}, {element}, {zero} : {tensor.element}")
-
-    return p.generic([(tensor, range(tensor.rank))], tensor.element, tensor.dims, body)
 
 
 @handles("Range")
@@ -377,11 +385,3 @@ def _range(e: Emitter, node: Node) -> Tensor:
         return p.inner(f"arith.addi {number}, {first} : {element}")
 
     return p.generic([], element, dims, body)
-
-
-@handles("ConstantOfShape", attributes=("value",))
-def _constant_of_shape(e: Emitter, node: Node) -> Tensor:
-    from . import elements
-
-    value = e.attribute(node, "value", np.zeros(1, np.float32)).reshape(-1)[0]
-    return e.program.filled(value.item(), elements.from_numpy(value.dtype), e.numbers(node, 0))

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from . import elements
+from .errors import ImportFailure
 from .graph import Graph, Node
-from .sizes import Size, larger, smaller
+from .sizes import Size, larger, remainder, smaller, truncated
 
 # A constant of more elements that a node changes is computed at run time, so that the weight keeps its name.
 MOST_ELEMENTS = 65536
@@ -37,7 +38,7 @@ def fold(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
     try:
         with np.errstate(all="ignore"):
             result = folder(node, inputs)
-    except (ValueError, IndexError, TypeError, ZeroDivisionError):
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError, ArithmeticError):
         return None  # the node is wrong or not known before run time: its own handler says so
     if result is None:
         return None
@@ -51,7 +52,7 @@ def fold_constants(graph: Graph) -> None:
     for node in graph.nodes:
         known = [graph.constants.get(name) for name in node.inputs if name]
         foldable = known and all(array is not None for array in known) and all(node.inputs)
-        foldable = foldable and not any(graph.is_weight(name) for name in node.inputs)
+        foldable = foldable and not any(graph.is_weight(name) for name in node.inputs) and _is_typed(node, known)
         result = fold(node, known) if foldable else None
         if result is None:
             kept.append(node)
@@ -59,6 +60,15 @@ def fold_constants(graph: Graph) -> None:
             graph.constants[node.outputs[0]] = result
     graph.nodes = kept
     graph.index()
+
+
+def _is_typed(node: Node, inputs: Sequence[np.ndarray]) -> bool:
+    """Whether the elements are those of the operator's definition; else the node stays, and is refused with its name."""
+    try:
+        node.check_types([elements.from_numpy(array.dtype) for array in inputs])
+    except ImportFailure:
+        return False
+    return True
 
 
 def _settle(array: np.ndarray) -> np.ndarray:
@@ -80,35 +90,37 @@ def _identity(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
     return inputs[0]
 
 
+_ARITHMETIC = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Pow": np.power, "Min": np.minimum, "Max": np.maximum}
+_OF_SIZES = {"Min": smaller, "Max": larger, "Div": truncated, "Rem": remainder}
+
+
 @folds("Add", "Sub", "Mul", "Div", "Mod", "Pow", "Min", "Max")
 def _arithmetic(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
+    op = "Rem" if node.op == "Mod" and node.attributes.get("fmod") else node.op
     first, *rest = inputs
+    if op in ("Div", "Mod", "Rem") and first.dtype.kind in "iuO" and not np.all(rest[0]):
+        return None  # a division by 0
     for other in rest:
-        if node.op == "Div":
-            integer = first.dtype == object or other.dtype == object or first.dtype.kind in "iu"
-            if not integer:
-                first = first / other
-            elif first.dtype == object or other.dtype == object or (np.all(first >= 0) and np.all(other > 0)):
-                first = first // other
-            else:
-                first = np.trunc(first / other).astype(first.dtype)
-        elif node.op == "Mod":
-            first = np.fmod(first, other) if node.attributes.get("fmod") else first % other
+        sizes = first.dtype == object or other.dtype == object
+        if sizes and op in _OF_SIZES:
+            first = np.frompyfunc(_OF_SIZES[op], 2, 1)(first, other)
+        elif op in ("Div", "Mod", "Rem"):
+            first = _divided(op, first, other)
         else:
             kind = first.dtype
-            call = {
-                "Add": np.add,
-                "Sub": np.subtract,
-                "Mul": np.multiply,
-                "Pow": np.power,
-                "Min": np.minimum,
-                "Max": np.maximum,
-            }
-            if kind == object or other.dtype == object:
-                call |= {"Min": np.frompyfunc(smaller, 2, 1), "Max": np.frompyfunc(larger, 2, 1)}
-            first = call[node.op](first, other)
-            first = first.astype(kind) if node.op == "Pow" and kind != object else first
+            first = _ARITHMETIC[op](first, other)
+            first = first.astype(kind) if op == "Pow" and not sizes else first
     return first
+
+
+def _divided(op: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Integers are cut towards zero by "Div" and "Rem"; "Mod" has the sign of the divisor."""
+    if op != "Div":
+        return left % right if op == "Mod" else np.fmod(left, right)
+    if left.dtype.kind not in "iuO":
+        return left / right
+    down = left // right
+    return down + ((down < 0) & (down * right != left)).astype(left.dtype)
 
 
 @folds("Neg", "Abs", "Sqrt", "Exp", "Log", "Floor", "Ceil", "Reciprocal", "Cos", "Sin", "Not", "IsNaN", "Tanh", "Sign")
@@ -119,7 +131,8 @@ def _unary(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
         "Not": np.logical_not,
         "Abs": np.absolute,
     }
-    return calls.get(node.op, getattr(np, node.op.lower(), None))(inputs[0])
+    result = np.asarray(calls.get(node.op, getattr(np, node.op.lower(), None))(inputs[0]))
+    return result if result.dtype == inputs[0].dtype or node.op == "IsNaN" else None  # NumPy has roots of integers; ONNX has none
 
 
 @folds("Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "And", "Or")
@@ -189,7 +202,7 @@ def _unsqueeze(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
 @folds("Squeeze")
 def _squeeze(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
     axes = _ints(inputs[1]) if len(inputs) > 1 else node.attributes.get("axes")
-    return np.squeeze(inputs[0], None if axes is None else tuple(axes))
+    return None if axes == [] else np.squeeze(inputs[0], None if axes is None else tuple(axes))
 
 
 @folds("Slice")
@@ -199,8 +212,11 @@ def _slice(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
     steps = _ints(inputs[4]) if len(inputs) > 4 else [1] * len(starts)
     key = [slice(None)] * data.ndim
     for start, end, axis, step in zip(starts, ends, axes, steps):
-        # An end before the beginning is written as a large negative number, which Python takes the same way.
-        key[axis] = slice(start, None if step < 0 and end < -data.shape[axis] else end, step)
+        size = data.shape[axis]
+        # Backwards, ONNX begins at the first element where Python begins before it, and an end before it is written as a large
+        # negative number.
+        start, end = (max(start, -size), None if end < -size else end) if step < 0 else (start, end)
+        key[axis] = slice(start, end, step)
     return data[tuple(key)]
 
 
@@ -239,10 +255,13 @@ def _range(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
 
 @folds("ReduceProd", "ReduceSum")
 def _reduce(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
-    axes = tuple(_ints(inputs[1])) if len(inputs) > 1 else node.attributes.get("axes")
+    data, axes = inputs[0], _ints(inputs[1]) if len(inputs) > 1 else node.attributes.get("axes")
+    if not axes and node.attributes.get("noop_with_empty_axes"):
+        return data
     call = np.prod if node.op == "ReduceProd" else np.sum
-    axes = None if axes is None else tuple(axes)
-    return call(inputs[0], axis=axes, keepdims=bool(node.attributes.get("keepdims", 1)))
+    wide = np.float32 if elements.is_narrow(data.dtype) else data.dtype  # NumPy would widen integers, and not these
+    result = call(data, axis=tuple(axes) if axes else None, keepdims=bool(node.attributes.get("keepdims", 1)), dtype=wide)
+    return np.asarray(result).astype(data.dtype)
 
 
 @folds("Trilu")
@@ -253,4 +272,4 @@ def _trilu(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
 
 @folds("CastLike")
 def _cast_like(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
-    return inputs[0].astype(inputs[1].dtype)
+    return None if object in (inputs[0].dtype, inputs[1].dtype) else inputs[0].astype(inputs[1].dtype)

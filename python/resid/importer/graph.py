@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .errors import ModelError
 from .program import shortest
 from .sizes import Dim, Size
 
@@ -23,12 +25,24 @@ class Node:
     outputs: list[str]
     attributes: dict[str, Any] = dataclasses.field(default_factory=dict)
     name: str = ""
+    # Of each input: the name of its type in the operator's definition, and the element types that this may be.
+    types: list[tuple[str, frozenset[str]]] = dataclasses.field(default_factory=list)
 
     def input(self, index: int) -> str:
         return self.inputs[index] if index < len(self.inputs) else ""
 
     def output(self, index: int) -> str:
         return self.outputs[index] if index < len(self.outputs) else ""
+
+    def check_types(self, elements: Sequence[str]) -> None:
+        """Compares the elements of the inputs ("" for one that was left out) with the operator's definition."""
+        bound: dict[str, str] = {}
+        for index, (element, (variable, allowed)) in enumerate(zip(elements, self.types)):
+            if element and element not in allowed:
+                expected = ", ".join(sorted(allowed)) or "none that is covered"
+                raise ModelError(f"input {index} has elements of {element}: expected {expected}")
+            if element and bound.setdefault(variable, element) != element:
+                raise ModelError(f"input {index} has elements of {element}, another of its type has {bound[variable]}")
 
     def describe(self) -> str:
         """For messages: operator, node, and what it computes."""
@@ -80,6 +94,10 @@ class Graph:
         array = self.constants.get(name)
         floats = array is not None and str(array.dtype) in ("float16", "bfloat16", "float32", "float64")
         return floats and name in self.parameters and array.ndim > 0 and array.size > 1
+
+    def same_type(self, left: str, right: str) -> bool:
+        """Whether two values are known to have one element type and one shape."""
+        return left in self.types and self.types[left] == self.types.get(right)
 
     def read_once(self, name: str) -> bool:
         return len(self.readers.get(name, [])) == 1 and name not in self.results

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import onnx
 
 _DOMAINS = ("", "ai.onnx", "com.microsoft")
+_ELEMENTS = {"tensor(float)": "f32", "tensor(double)": "f64", "tensor(float16)": "f16", "tensor(bfloat16)": "bf16"}
+_ELEMENTS |= {"tensor(bool)": "i1", **{f"tensor(int{bits})": f"i{bits}" for bits in (8, 16, 32, 64)}}
 
 
 def read_onnx(path: "str | Path") -> Graph:
@@ -45,7 +47,10 @@ def from_model(model: "onnx.ModelProto", folder: "str | Path" = ".", name: str =
     if model.functions:
         import onnx.inliner
 
-        model = onnx.inliner.inline_local_functions(model)
+        try:
+            model = onnx.inliner.inline_local_functions(model)
+        except Exception as error:  # onnx has no class of its own for functions that call themselves
+            raise ModelError(f"functions of the model cannot be inlined: {error}") from error
     graph = Graph(name)
     graph.opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=1)
     for tensor in model.graph.initializer:
@@ -60,7 +65,7 @@ def from_model(model: "onnx.ModelProto", folder: "str | Path" = ".", name: str =
         if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
             graph.constants[node.output[0]] = _constant(node, Path(folder))
         else:
-            graph.nodes.append(_node(node, Path(folder)))
+            graph.nodes.append(_node(node, Path(folder), graph.opset))
     graph.results = [value.name for value in model.graph.output]
     _check(graph)
     graph.index()
@@ -83,15 +88,23 @@ def _argument(value: "onnx.ValueInfoProto") -> Argument:
     kind = value.type.tensor_type
     if not kind.HasField("shape"):
         raise Unsupported(f"input '{value.name}': expected a known rank, found none")
-    element = elements.from_numpy(helper.tensor_dtype_to_np_dtype(kind.elem_type))
+    try:
+        element = elements.from_numpy(helper.tensor_dtype_to_np_dtype(kind.elem_type))
+    except KeyError as error:
+        raise ModelError(f"input '{value.name}': no element type has the number {kind.elem_type}") from error
+    except Unsupported as error:
+        raise Unsupported(f"input '{value.name}': {error}") from error
     dims: list[int | str] = []
     for index, dim in enumerate(kind.shape.dim):
-        dims.append(dim.dim_value if dim.HasField("dim_value") else dim.dim_param or f"{value.name}_dim{index}")
+        # Older exporters write -1 for an open size, or a name without letters for several that differ.
+        known = dim.HasField("dim_value") and dim.dim_value >= 0
+        named = dim.dim_param if any(letter.isalnum() for letter in dim.dim_param) else ""
+        dims.append(dim.dim_value if known else named or f"{value.name}_dim{index}")
     return Argument(value.name, element, dims)
 
 
-def _node(node: "onnx.NodeProto", folder: Path) -> Node:
-    from onnx import AttributeProto, helper
+def _node(node: "onnx.NodeProto", folder: Path, opset: int) -> Node:
+    from onnx import AttributeProto, defs, helper
 
     attributes: dict[str, Any] = {}
     for attribute in node.attribute:
@@ -100,21 +113,50 @@ def _node(node: "onnx.NodeProto", folder: Path) -> Node:
         elif attribute.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS):
             attributes[attribute.name] = None  # no operator with a body is covered
         else:
-            found = helper.get_attribute_value(attribute)
+            try:
+                found = helper.get_attribute_value(attribute)
+            except ValueError as error:
+                raise ModelError(f"{node.op_type} '{node.name}': attribute {attribute.name}: {error}") from error
             if attribute.type == AttributeProto.FLOAT:
                 found = shortest(found)
             attributes[attribute.name] = found.decode() if isinstance(found, bytes) else found
     op = node.op_type
     if node.domain == "com.microsoft" and op in ("Attention", "RotaryEmbedding"):
         op = "com.microsoft." + op  # of the same name as another operator of ONNX
-    elif node.domain not in _DOMAINS:
+    elif node.domain not in _DOMAINS or op.startswith("resid."):
         op = f"{node.domain}.{op}"
-    return Node(op, list(node.input), list(node.output), attributes, node.name)
+    if op.startswith("resid."):
+        op = f"'{op}'"  # the importer's own operators have such names
+    made = Node(op, list(node.input), list(node.output), attributes, node.name)
+    if node.domain in _DOMAINS[:2] and defs.has(node.op_type, opset, ""):
+        _define(made, node, defs.get_schema(node.op_type, opset, ""))
+    return made
+
+
+def _define(node: Node, proto: "onnx.NodeProto", schema: "onnx.defs.OpSchema") -> None:
+    """Compares a node with the definition of its operator, which gives it the types of its inputs."""
+    if not schema.min_input <= len(node.inputs) <= schema.max_input:
+        expected = f"{schema.min_input} to {schema.max_input}" if schema.min_input < schema.max_input else schema.min_input
+        raise ModelError(f"{node.describe()}: expected {expected} inputs, found {len(node.inputs)}")
+    types = {attribute.name: attribute.type for attribute in proto.attribute}
+    for name, known in schema.attributes.items():
+        if name not in types and known.required:
+            raise ModelError(f"{node.describe()}: expected an attribute {name}")
+        if types.get(name, known.type.value) != known.type.value:
+            raise ModelError(f"{node.describe()}: expected an attribute {name} of type {known.type.name}")
+    for index in range(len(node.inputs)):
+        formal = schema.inputs[min(index, len(schema.inputs) - 1)]
+        if formal.option.name == "Single" and not node.inputs[index]:
+            raise ModelError(f"{node.describe()}: expected an input {formal.name}")
+        allowed = frozenset(_ELEMENTS[kind] for kind in formal.types if kind in _ELEMENTS)
+        node.types.append((formal.type_str if formal.is_homogeneous else str(index), allowed))
 
 
 def _constant(node: "onnx.NodeProto", folder: Path) -> np.ndarray:
     from onnx import helper
 
+    if len(node.attribute) != 1:
+        raise ModelError(f"Constant '{node.name or node.output[0]}': expected one attribute, found {len(node.attribute)}")
     (attribute,) = node.attribute
     found = helper.get_attribute_value(attribute)
     if attribute.name == "value":
@@ -130,7 +172,10 @@ def _array(tensor: "onnx.TensorProto", folder: Path) -> np.ndarray:
     from onnx import TensorProto, helper, numpy_helper
 
     if tensor.data_location != TensorProto.EXTERNAL:
-        return numpy_helper.to_array(tensor)
+        try:
+            return numpy_helper.to_array(tensor)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"tensor '{tensor.name}' has other elements than its type and sizes say: {error}") from error
     entries = {entry.key: entry.value for entry in tensor.external_data}
     path = _inside(folder, entries.get("location", ""), tensor.name)
     dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.data_type))

@@ -60,7 +60,7 @@ def _activation(graph: Graph, node: Node) -> Node | None:
     for name in candidates:
         values = _evaluate(graph, node.outputs[0], name, group, {})
         # A constant of one element may have more dimensions than x, and give them to the result.
-        if values is None or graph.types.get(name) != graph.types.get(node.outputs[0]):
+        if values is None or not graph.same_type(name, node.outputs[0]):
             continue
         for kind, expected in _KNOWN.items():
             if np.all(np.abs(values - expected) <= _TOLERANCE * np.maximum(1, np.abs(_POINTS))):

@@ -26,7 +26,7 @@ def _weight(graph: Graph, node: Node) -> None:
     if turned is not None and list(turned.attributes.get("perm", [1, 0])) == [1, 0]:
         name, transposed = turned.input(0), 0
     array = graph.constants.get(name)
-    if array is not None and array.ndim == 2:
+    if array is not None and array.ndim == 2 and array.dtype.kind not in "iub":
         node.op, node.inputs, node.attributes = "resid.Linear", [node.input(0), name], {"transposed": transposed}
 
 

@@ -24,6 +24,8 @@ def recognise_norms(graph: Graph) -> None:
 def _norm(graph: Graph, node: Node) -> Node | None:
     """The norm without gamma and beta that this node, the last of it, computes."""
     for numerator, variance, epsilon in _quotients(graph, node):
+        if not graph.same_type(numerator, node.outputs[0]):
+            continue  # a constant of one element may have more dimensions than x, and give them to the result
         average = graph.maker(variance, "ReduceMean")
         axes = None if average is None else _axes(graph, average)
         if average is None or axes is None or _square(graph, average.input(0)) != numerator:
