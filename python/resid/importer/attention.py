@@ -72,6 +72,25 @@ def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
     return p.op(f"{text} {{{', '.join(settings)}}} : {', '.join(types)}", a.q.element, a.q.dims), None
 
 
+def fill_rows_without_keys(p: Program, a: Attention, context: Tensor, value: str) -> Tensor:
+    """What softmax makes of queries all of whose keys are masked, for which resid.attention has zeros: the mean of the values if
+    all scores were set to one number, NaN if that was -Inf."""
+    last = (a.mask or a.allowed).rank - 1
+    if a.allowed is not None:
+        seen = reduce(p, "maximum", a.allowed, [last])
+    else:
+        largest = reduce(p, "maximum", a.mask, [last])
+        minus = p.scalar(float("-inf"), largest.element)
+        seen = elementwise(p, [largest], "i1", lambda m: p.inner(f"arith.cmpf une, {m}, {minus} : {largest.element}"))
+    seen, kind = reshape(p, seen, [*seen.dims, 1]), context.element
+    if value == "nan":
+        nan = p.scalar(float("nan"), kind)
+        return elementwise(p, [seen, context], kind, lambda s, c: p.inner(f"arith.select {s}, {c}, {nan} : {kind}"))
+    batch, heads, _, size = a.v.dims
+    other = repeat_heads(p, reshape(p, cast(p, mean(p, a.v, [2]), kind), [batch, heads, 1, size]), context.dims[1])
+    return elementwise(p, [seen, context, other], kind, lambda s, c, o: p.inner(f"arith.select {s}, {c}, {o} : {kind}"))
+
+
 def _heads_divide(a: Attention) -> bool:
     queries, keys = a.q.dims[1], a.k.dims[1]
     return a.v.dims[1] == keys and (

@@ -6,7 +6,17 @@
 from __future__ import annotations
 
 from . import elements
-from .attention import Attention, both, emit_attention, filled_keys, join_heads, padded_mask, places, split_heads
+from .attention import (
+    Attention,
+    both,
+    emit_attention,
+    fill_rows_without_keys,
+    filled_keys,
+    join_heads,
+    padded_mask,
+    places,
+    split_heads,
+)
 from .emit import Emitter, handles
 from .emit_elementwise import binary, elementwise
 from .emit_linear import linear
@@ -18,7 +28,7 @@ from .program import Program, Tensor, tensor_type
 from .sizes import Dim
 
 
-@handles("resid.Attention", attributes=("scale", "transposed_keys"))
+@handles("resid.Attention", attributes=("scale", "transposed_keys", "without_keys"))
 def _recognised(e: Emitter, node: Node) -> Tensor:
     """Inputs: q, k, v, a mask that is added, a mask that chooses. Three dimensions are those of heads joined with the batch."""
     p, (q, k, v) = e.program, (e.value(node, i) for i in range(3))
@@ -30,7 +40,10 @@ def _recognised(e: Emitter, node: Node) -> Tensor:
     joined = q.rank == 3
     if joined:
         q, k, v = (reshape(p, tensor, [1, *tensor.dims]) for tensor in (q, k, v))
-    context, _ = emit_attention(p, Attention(q, k, v, node.attributes["scale"], masks[0], masks[1]))
+    a = Attention(q, k, v, node.attributes["scale"], masks[0], masks[1])
+    context, _ = emit_attention(p, a)
+    if "without_keys" in node.attributes:
+        context = fill_rows_without_keys(p, a, context, node.attributes["without_keys"])
     return reshape(p, context, context.dims[1:]) if joined else context
 
 
@@ -129,9 +142,8 @@ def _packed_attention(e: Emitter, node: Node) -> list[Tensor | None]:
         part = extract(p, rows, [0, 0, begin], [*rows.dims[:2], width], [1, 1, 1])
         parts.append(split_heads(p, part, heads))
         begin += width
-    allowed = _key_mask(e, node, 3, x.dims[1])
-    causal = bool(e.attribute(node, "unidirectional", 0))
-    a = Attention(*parts, node.attributes.get("scale") or None, e.optional(node, 5), allowed, causal)
+    mask, causal = _runtime_mask(e, node, 3, *parts[:2]), bool(e.attribute(node, "unidirectional", 0))
+    a = Attention(*parts, node.attributes.get("scale") or None, mask, causal=causal)
     return [join_heads(p, emit_attention(p, a)[0])]
 
 
@@ -153,39 +165,48 @@ def _multi_head_attention(e: Emitter, node: Node) -> list[Tensor | None]:
             begin += tensor.dims[2]
         q, k, v = parts
     q, k, v = (split_heads(p, tensor, heads) if tensor.rank == 3 else tensor for tensor in (q, k, v))
-    causal = bool(e.attribute(node, "unidirectional", 0))
     if node.input(6):
-        if causal:
+        if e.attribute(node, "unidirectional", 0):
             raise Unsupported("unidirectional beside a cache")
         k, v = _behind(p, e.value(node, 6), k), _behind(p, e.value(node, 7), v)
-    a = Attention(
-        q, k, v, node.attributes.get("scale") or None, e.optional(node, 5), _key_mask(e, node, 4, k.dims[2]), causal
-    )
+    mask, causal = _runtime_mask(e, node, 4, q, k), bool(e.attribute(node, "unidirectional", 0))
+    a = Attention(q, k, v, node.attributes.get("scale") or None, mask, causal=causal)
     return [join_heads(p, emit_attention(p, a)[0]), k, v]
 
 
-def _key_mask(e: Emitter, node: Node, index: int, keys: Dim) -> Tensor | None:
-    """A mask of ONNX Runtime: [batch, keys] or [batch, queries, keys] of integers, where 0 takes no part, or [batch]: how many of
-    the keys take part."""
+def _runtime_mask(e: Emitter, node: Node, index: int, q: Tensor, k: Tensor) -> Tensor | None:
+    """ONNX Runtime's mask of keys, which adds a finite number, and the mask that input 5 adds."""
+    p, kind = e.program, q.element
+    added, allowed = e.optional(node, 5), _keys(e, node, index, q.dims[0], k.dims[2])
+    if allowed is None:
+        return added
+    filler, zero = p.scalar(e.attribute(node, "mask_filter_value", -1e4), kind), p.scalar(0, kind)
+    mask = elementwise(p, [allowed], kind, lambda m: p.inner(f"arith.select {m}, {zero}, {filler} : {kind}"))
+    return mask if added is None else binary(p, "arith.addf", mask, added)
+
+
+def _keys(e: Emitter, node: Node, index: int, batch: Dim, keys: Dim) -> Tensor | None:
+    """True where ONNX Runtime's mask of integers lets a key take part, as [batch, 1, 1 or queries, keys]. Its forms: [batch], how
+    many keys take part; [2·batch], where they end, then where they begin; [batch, keys] and [batch, queries, keys]."""
     mask = e.optional(node, index)
     if mask is None:
         return None
-    p = e.program
-    if mask.rank == 1 and mask.element in elements.INTEGERS:
-        return filled_keys(p, mask, keys)
-    if mask.rank not in (2, 3) or elements.is_float(mask.element):
-        raise Unsupported(
-            f"a mask of type {mask.type}: expected [batch], [batch, keys] or [batch, queries, keys] of integers"
-        )
-    kind = mask.element
+    p, kind = e.program, mask.element
+    if kind in elements.INTEGERS and mask.rank == 1:
+        if node.op == "com.microsoft.Attention" and mask.dims[0] == batch * 2:
+            ends, begins = (extract(p, mask, [first], [batch], [1]) for first in (0, batch))
+            before = filled_keys(p, begins, keys)
+            return elementwise(
+                p,
+                [filled_keys(p, ends, keys), before],
+                "i1",
+                lambda end, begin: p.inner(f"arith.cmpi ugt, {end}, {begin} : i1"),
+            )
+        if mask.dims[0] == batch or not (isinstance(mask.dims[0], int) and isinstance(batch, int)):
+            return filled_keys(p, mask, keys)
+    if kind not in elements.INTEGERS or mask.rank not in (2, 3) or (mask.dims[-1] == 1 and keys != 1):
+        expected = "[batch], [batch, keys] or [batch, queries, keys] of integers"
+        raise Unsupported(f"a mask of type {mask.type}: expected {expected}")
     zero = p.scalar(0, kind)
-    allowed = (
-        mask
-        if kind == "i1"
-        else elementwise(p, [mask], "i1", lambda m: p.inner(f"arith.cmpi ne, {m}, {zero} : {kind}"))
-    )
-    return reshape(
-        p,
-        allowed,
-        [allowed.dims[0], 1, 1, allowed.dims[1]] if mask.rank == 2 else [allowed.dims[0], 1, *allowed.dims[1:]],
-    )
+    allowed = elementwise(p, [mask], "i1", lambda m: p.inner(f"arith.cmpi sgt, {m}, {zero} : {kind}"))
+    return reshape(p, allowed, [mask.dims[0], 1, *([1] if mask.rank == 2 else []), *mask.dims[1:]])

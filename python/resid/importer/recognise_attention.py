@@ -9,7 +9,7 @@ import numpy as np
 
 from .graph import Graph, Node
 
-# A score of this or less in place of a masked one has weight 0 beside any other key.
+# A score of this or less in place of a masked one has weight 0 beside a key that is not masked.
 _MASKED = -1e4
 
 
@@ -23,17 +23,22 @@ def recognise_attention(graph: Graph) -> None:
 
 
 def _attention(graph: Graph, node: Node) -> Node | None:
-    softmax = graph.maker(_through(graph, node.input(0)), "Softmax")
+    weights, guarded = _through(graph, node.input(0))
+    softmax = graph.maker(weights, "Softmax")
     if softmax is None or not _over_keys(graph, softmax):
         return None
-    mask, choice, scores = _masks(graph, softmax.input(0))
+    mask, choice, filler, scores = _masks(graph, softmax.input(0))
     inner, scale = _scaled(graph, scores)
     product = graph.maker(inner, "MatMul")
     if product is None or product is node or not _fits(graph, product, node, mask or choice):
         return None
+    if not graph.same_type(softmax.input(0), product.outputs[0]):
+        return None
     q, q_scale = _scaled(graph, product.input(0))
     k, k_scale = _scaled(graph, product.input(1))
     settings = {"scale": scale * q_scale * k_scale, "transposed_keys": 1}
+    if (mask or choice) and not (guarded and filler == -np.inf) and not _sees_a_key(graph, mask or choice):
+        settings["without_keys"] = "nan" if filler == -np.inf else "mean"
     turned = graph.maker(k, "Transpose")
     order = None if turned is None else turned.attributes.get("perm")
     if turned is not None and order and len(order) >= 3:
@@ -75,36 +80,54 @@ def _fits(graph: Graph, product: Node, node: Node, mask: str) -> bool:
     return own is not None and len(own) <= len(scores) and all(m == 1 or s != 1 for m, s in zip(own[::-1], scores[::-1]))
 
 
-def _through(graph: Graph, name: str) -> str:
-    """Behind what changes no weight: dropout of inference, and PyTorch's zeros in place of NaNs."""
+def _through(graph: Graph, name: str) -> tuple[str, bool]:
+    """What is in front of nodes that change no weight: dropout of inference, and PyTorch's zeros in place of NaNs; and whether
+    these zeros are there."""
     node = graph.maker(name, "Dropout", "Identity", "Where")
     if node is None:
-        return name
+        return name, False
     if node.op != "Where":
-        return _through(graph, node.input(0)) if node.output(0) == name else name
+        return _through(graph, node.input(0)) if node.output(0) == name else (name, False)
     test = graph.maker(node.input(0), "IsNaN")
     zeros = graph.constants.get(node.input(1))
-    if test is not None and test.input(0) == node.input(2) and zeros is not None and not np.any(zeros):
-        return _through(graph, node.input(2))
-    return name
+    if test is None or test.input(0) != node.input(2) or zeros is None or np.any(zeros):
+        return name, False
+    return (_through(graph, node.input(2))[0], True) if graph.same_type(name, node.input(2)) else (name, False)
 
 
-def _masks(graph: Graph, name: str) -> tuple[str, str, str]:
-    """(mask that is added, mask that chooses, scores without them); "" for none."""
+def _masks(graph: Graph, name: str) -> tuple[str, str, float, str]:
+    """(mask that is added, mask that chooses, what masked scores are, scores without them); "" for none."""
     choose = graph.maker(name, "Where")
     if choose is not None:
-        filler = graph.constants.get(choose.input(2))
-        if filler is not None and filler.size and np.all(filler.astype(np.float64) <= _MASKED):
-            return "", choose.input(0), choose.input(1)
-        return "", "", name
+        filler = graph.scalar(choose.input(2))
+        if filler is not None and filler <= _MASKED:
+            return "", choose.input(0), filler, choose.input(1)
+        return "", "", 0, name
     add = graph.maker(name, "Add")
     if add is None:
-        return "", "", name
+        return "", "", 0, name
     for i in (0, 1):
         inner, _ = _scaled(graph, add.input(i))
         if graph.maker(inner, "MatMul") is not None:
-            return add.input(1 - i), "", add.input(i)
-    return "", "", name
+            return add.input(1 - i), "", -np.inf, add.input(i)
+    return "", "", 0, name
+
+
+def _sees_a_key(graph: Graph, mask: str) -> bool:
+    """Whether each query is known to have a key that is not masked: by a constant mask, or by rows of one that begin at its
+    first key, which no row of it masks."""
+    array, cut = graph.constants.get(mask), graph.maker(mask, "Slice")
+    if array is None and cut is not None:
+        array = graph.constants.get(cut.input(0))
+        starts, axes = (graph.constants.get(cut.input(i)) for i in (1, 3))
+        if array is None or starts is None or axes is None or len(cut.inputs) > 4:
+            return False
+        begins = dict(zip((axes % array.ndim).tolist(), starts.tolist()))
+        array = array[..., :1] if begins.get(array.ndim - 1, 0) == 0 else None
+    if array is None or array.ndim == 0:
+        return False
+    visible = array if array.dtype == bool else np.isfinite(array.astype(np.float64))
+    return bool(np.all(np.any(visible, axis=-1)))
 
 
 def _scaled(graph: Graph, name: str) -> tuple[str, float]:
@@ -114,7 +137,7 @@ def _scaled(graph: Graph, name: str) -> tuple[str, float]:
         return name, 1.0
     for i in (0, 1) if node.op != "Div" else (1,):
         factor = graph.scalar(node.input(i))
-        if factor:
+        if factor and graph.same_type(name, node.input(1 - i)):
             inner, rest = _scaled(graph, node.input(1 - i))
             return inner, rest * (1 / factor if node.op == "Div" else factor)
     return name, 1.0
