@@ -1,0 +1,337 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Operands and attributes with which test_import_operators.py tries each operator of the importer.
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+@dataclasses.dataclass
+class Case:
+    """Inputs (None is one that is left out) and attributes. `fixed`: inputs that are always constants of the model. `refused`: part
+    of the message, where the importer refuses it. `right`: results, where no other library computes them."""
+
+    inputs: Sequence
+    fixed: Sequence[int] = ()
+    attributes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    refused: str = ""
+    opset: int | None = None
+    results: int = 1
+    right: "Sequence | None" = None
+
+
+def case(
+    *inputs: Any,
+    fixed: Sequence[int] = (),
+    refused: str = "",
+    opset: "int | None" = None,
+    results: int = 1,
+    right: "Sequence | None" = None,
+    **attributes: Any,
+) -> Case:
+    return Case(inputs, fixed, attributes, refused, opset, results, right)
+
+
+RNG = np.random.default_rng(0)
+
+
+def f(*dims: int) -> np.ndarray:
+    return RNG.standard_normal(dims).astype(np.float32)
+
+
+def i64(*values: Any) -> np.ndarray:
+    return np.array(values, np.int64)
+
+
+def n(value: Any, dtype: type = np.int64) -> np.ndarray:
+    return np.array(value, dtype)
+
+
+X, ROW, ONE, SCALAR, EMPTY, CUBE = f(3, 4), f(4), f(1, 1, 1), f(), f(0, 4), f(2, 3, 4)
+HALF = X.astype(np.float16)
+POSITIVE = np.abs(X) + np.float32(0.1)
+WHOLE = np.array([[7, -7, 5, -5], [6, -6, 1, -1], [0, 3, -3, 9]], np.int64)
+WHOLE_T = np.ascontiguousarray(WHOLE.T)
+DIVISORS = np.array([[3, 3, -3, -3], [2, -2, 5, -5], [7, -1, 3, 4]], np.int64)
+BIG = np.array([2**53 + 1, -(2**53) - 1, 2**62 + 3], np.int64)
+MASK = np.array([[True, False, True, True], [False, False, False, False], [True, True, True, True]])
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -3.5, 2.5], np.float32)
+
+PAIRS = [case(X, f(3, 4)), case(X, ROW), case(ROW, X), case(X, ONE), case(SCALAR, f()), case(EMPTY, ROW), case(f(3, 1), f(1, 4))]
+WHOLES = [case(WHOLE, DIVISORS), case(BIG, i64(3, 3, -7)), case(WHOLE, n(3)), case(n(-7), DIVISORS)]
+UNARY = [case(X), case(SCALAR), case(EMPTY), case(f(1)), case(SPECIAL)]
+COMPARED = [*PAIRS, case(WHOLE, DIVISORS), case(BIG, BIG - 1), case(SPECIAL, SPECIAL[::-1].copy())]
+LOGICAL = [case(MASK, ~MASK), case(MASK, MASK[0]), case(n(True, bool), MASK)]
+OF_SOME = [case(X), case(X, ROW), case(X, ROW, SCALAR), case(SCALAR)]
+
+AXES = [None, i64(0), i64(-1), i64(0, 2), i64(-1, -3), i64(), i64(0, 1, 2)]
+REDUCTIONS = [
+    *[case(CUBE, axes, fixed=[1], keepdims=keep) for axes in AXES for keep in (0, 1)],
+    *[case(CUBE, axes, fixed=[1], noop_with_empty_axes=1, keepdims=keep) for axes in (None, i64(), i64(1)) for keep in (0, 1)],
+    case(SCALAR, None), case(f(1, 3, 1), i64(0, 2), fixed=[1]), case(EMPTY, i64(1), fixed=[1]), case(f(3, 1), i64(1), fixed=[1]),
+    case(CUBE, i64(3), fixed=[1], refused="expected an axis from -3 to 2, found 3"),
+]  # fmt: skip
+WHOLE_REDUCTIONS = [case(WHOLE, i64(1), fixed=[1]), case(BIG, None, keepdims=0), case(-WHOLE, i64(0), fixed=[1], keepdims=0)]
+BACKWARDS = [(-1, -(2**63)), (3, 0), (9, -9), (1, 1), (-9, -99), (-1, -(2**31))]
+ENDS = [2**31 - 1, 2**63 - 1, 3, 99]
+
+Q, K, V = f(2, 3, 8), f(2, 5, 8), f(2, 5, 8)
+PACKED, PACKED_BIAS, TOKENS = f(6, 18), f(18), f(2, 4, 6)
+TABLE, IDS = f(9, 6), np.array([[1, 8, 0], [3, 3, 5]], np.int32)
+GAMMA, BETA = f(4), f(4)
+NORMED = X / np.sqrt((X**2).mean(-1, keepdims=True) + 1e-5)
+
+
+def of_attention(mask: "np.ndarray | None", *rest: Any, refused: str = "", **attributes: Any) -> Case:
+    return case(TOKENS, PACKED, PACKED_BIAS, mask, *rest, fixed=[1, 2], num_heads=2, refused=refused, **attributes)
+
+
+CASES: dict[str, list[Case]] = {
+    **{op: [*PAIRS, *WHOLES] for op in ("Add", "Sub", "Mul")},
+    "Div": [*PAIRS, *WHOLES, case(WHOLE, n(0), fixed=[1], refused="a division of i64 by 0")],
+    "Mod": [
+        *[case(*pair.inputs, fmod=fmod) for pair in WHOLES for fmod in (0, 1)], case(X, f(3, 4), fmod=1),
+        case(WHOLE, DIVISORS[0]), case(WHOLE, n(0), fixed=[1], refused="by 0"),
+    ],
+    "Pow": [
+        case(POSITIVE, f(3, 4)), *[case(X, n(e, np.float32), fixed=[1]) for e in (0, 1, 2, 3, -1, 4)],
+        *[case(POSITIVE, n(e, np.float32), fixed=[1]) for e in (0.5, -0.5, 1.5)], case(X, n(2), fixed=[1]),
+        case(X, ONE * 0 + 2, fixed=[1]), case(POSITIVE, ONE * 0 + np.float32(0.5), fixed=[1]),
+        case(SPECIAL, n(0.5, np.float32), fixed=[1]), case(SPECIAL, n(-0.5, np.float32), fixed=[1]), case(WHOLE, n(2), fixed=[1]),
+        case(WHOLE, n(5), fixed=[1]), case(WHOLE, n(0), fixed=[1]), case(n([3, 5], np.int32), n(3.0, np.float32), fixed=[1]),
+        case(POSITIVE, n([1, 2, 3, 4])), case(WHOLE, n(-1), fixed=[1], refused="a power of i64"), case(EMPTY, SCALAR),
+    ],
+    **{op: OF_SOME for op in ("Sum", "Mean")},
+    **{op: [*OF_SOME, case(WHOLE, DIVISORS), case(BIG, BIG - 1, BIG[:1])] for op in ("Min", "Max")},
+    **{op: LOGICAL for op in ("And", "Or", "Xor")},
+    "Not": [case(MASK), case(n(True, bool))],
+    **{op: UNARY for op in ("Exp", "Tanh", "Erf", "Cos", "Sin", "Sigmoid", "Floor", "Ceil", "Round", "IsNaN")},
+    **{op: [case(POSITIVE), case(np.abs(SCALAR)), case(EMPTY)] for op in ("Sqrt", "Log", "Reciprocal")},
+    **{op: [*UNARY, case(WHOLE), case(BIG)] for op in ("Abs", "Neg")},
+    **{op: COMPARED for op in ("Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual")},
+    "Where": [
+        case(MASK, X, f(3, 4)), case(MASK, X, SCALAR), case(MASK[0], ONE, X), case(n(True, bool), X, ROW),
+        case(MASK, WHOLE, DIVISORS), case(n([[[True]]], bool), X, X), case(MASK, BIG[:1], BIG[1:2]),
+    ],
+    "Cast": [
+        *[case(X * 5, to=to) for to in (1, 3, 5, 6, 7, 9, 10, 11, 16)],
+        *[case(WHOLE, to=to) for to in (1, 3, 6, 7, 9, 10, 11, 16)], *[case(MASK, to=to) for to in (1, 6, 7, 9, 10, 11)],
+        case(BIG, to=11), case(BIG, to=1), case(SCALAR, to=7), case(EMPTY, to=7),
+        case(X, to=2, refused="a cast to element type 2"),
+    ],
+    "CastLike": [
+        case(X * 5, WHOLE, opset=19), case(WHOLE, X, opset=19), case(BIG, n(0.0, np.float64), opset=19),
+        case(MASK, SCALAR, opset=19),
+    ],
+    "Clip": [
+        case(X, n(-0.5, np.float32), n(0.5, np.float32)), case(X, None, n(0.5, np.float32)), case(X, n(0.5, np.float32)), case(X),
+        case(X, n(0.5, np.float32), n(-0.5, np.float32)), case(WHOLE, n(-2), n(3)), case(SCALAR, n([-0.1], np.float32)),
+        case(EMPTY, n(0.0, np.float32)),
+    ],
+    "Relu": [*UNARY[:4], case(WHOLE, opset=22)],
+    "Swish": [case(X, opset=24), case(SCALAR, opset=24)],
+    "Gelu": [*UNARY[:4], case(X, approximate="tanh"), case(X, approximate="other", refused="attribute approximate")],
+    "Softmax": [
+        case(X), case(CUBE, axis=0), case(CUBE, axis=1), case(CUBE, axis=-2), case(f(3, 1)), case(EMPTY),
+        *[case(CUBE, axis=axis, opset=11) for axis in (0, 1, 2)],
+    ],
+    "ReduceSum": [*REDUCTIONS, *WHOLE_REDUCTIONS],
+    "ReduceProd": [
+        *REDUCTIONS, case(WHOLE, i64(1), fixed=[1]), case(n([2**53 + 1, 3]), keepdims=0, right=[n(3 * 2**53 + 3)]),
+    ],
+    "ReduceMean": [*REDUCTIONS[:18], *WHOLE_REDUCTIONS, case(n([7, -8]), None)],
+    **{
+        op: [
+            *[c for c in REDUCTIONS if c.inputs[0] is not EMPTY], *WHOLE_REDUCTIONS, case(MASK, i64(1), fixed=[1], opset=20),
+        ]
+        for op in ("ReduceMax", "ReduceMin")
+    },
+    "ReduceL1": [*REDUCTIONS, *WHOLE_REDUCTIONS],
+    "ReduceL2": REDUCTIONS,
+    "ReduceSumSquare": [*REDUCTIONS, case(WHOLE, i64(1), fixed=[1]), case(n([2**26 + 1, 3]), None)],
+    "ReduceLogSum": [dataclasses.replace(c, inputs=[np.abs(c.inputs[0]), *c.inputs[1:]]) for c in REDUCTIONS],
+    "CumSum": [
+        case(X, n(0), fixed=[1]), case(X, n(-1), fixed=[1]), case(WHOLE, n([1]), fixed=[1]), case(EMPTY, n(0), fixed=[1]),
+        case(f(1), n(0), fixed=[1]),
+    ],
+    "MatMul": [
+        case(f(3, 4), f(4, 5)), case(f(4), f(4)), case(f(4), f(4, 5)), case(f(3, 4), f(4)), case(CUBE, f(4, 5)),
+        case(CUBE, f(2, 4, 5)), case(f(2, 1, 3, 4), f(5, 4, 2)), case(f(4), f(2, 4, 3)), case(f(2, 3, 4), f(4)),
+        case(WHOLE, WHOLE_T), case(f(0, 4), f(4, 5)), case(f(3, 0), f(0, 5)), case(f(1, 1), f(1, 1)),
+        case(WHOLE.astype(np.int32), WHOLE_T.astype(np.int32)),
+        case(X, f(3, 4), refused="a product of rows of 4 elements and columns of 3"),
+    ],
+    "Gemm": [
+        case(f(3, 4), f(4, 5), f(5)), case(f(3, 4), f(4, 5)),
+        case(f(4, 3), f(5, 4), f(3, 5), transA=1, transB=1, alpha=0.5, beta=2.0), case(f(3, 4), f(4, 5), f(3, 1)),
+        case(f(3, 4), f(4, 5), f(1, 5), beta=0.5), case(f(3, 4), f(4, 5), f()), case(f(3, 4), f(4, 5), f(1)),
+        case(f(3, 4), f(4, 5), f(5), beta=0.0), case(f(3, 4), f(4, 1), f(1)),
+        case(WHOLE.astype(np.int32), WHOLE_T.astype(np.int32), n([1, 2, 3], np.int32)), case(f(0, 4), f(4, 5), f(5)),
+    ],
+    "Conv": [
+        case(f(2, 3, 4, 4), f(5, 3, 2, 2), f(5), strides=[2, 2]), case(f(2, 3, 6), f(5, 3, 2), strides=[2]),
+        case(f(1, 1, 4, 4), f(1, 1, 2, 2), strides=[1, 1], refused="strides"),
+    ],
+    "Shape": [
+        case(CUBE), case(CUBE, start=1), case(CUBE, start=-2, end=-1), case(CUBE, start=-9, end=9), case(SCALAR), case(EMPTY),
+        case(CUBE, start=2, end=1),
+    ],
+    "Size": [case(CUBE), case(SCALAR), case(EMPTY)],
+    "Reshape": [
+        case(CUBE, i64(4, 6), fixed=[1]), case(CUBE, i64(0, -1), fixed=[1]), case(CUBE, i64(-1), fixed=[1]),
+        case(f(1, 1), i64(), fixed=[1]), case(SCALAR, i64(1, 1), fixed=[1]), case(EMPTY, i64(0, 2, 2), fixed=[1]),
+        case(f(0, 3), i64(3, 0), fixed=[1], allowzero=1),
+        case(f(4, 0), i64(-1, 2, 5, 0), fixed=[1], refused="0 only for one of 2"),
+        case(CUBE, i64(5, 5), fixed=[1], refused="has other elements"),
+        case(CUBE, i64(-1, -1), fixed=[1], refused="at most one -1"), case(WHOLE, i64(6, 2), fixed=[1]),
+    ],
+    "Flatten": [*[case(CUBE, axis=axis) for axis in (0, 1, 2, 3, -1, -3)], case(SCALAR, axis=0), case(EMPTY)],
+    "Unsqueeze": [
+        case(X, i64(0), fixed=[1]), case(X, i64(-1, 0), fixed=[1]), case(SCALAR, i64(0), fixed=[1]),
+        case(X, i64(1, 3), fixed=[1]), case(X, i64(0, 0), fixed=[1], refused="axes that differ"),
+    ],
+    "Squeeze": [
+        case(f(1, 3, 1), None), case(f(1, 3, 1), i64(0), fixed=[1]), case(f(1, 3, 1), i64(-1, 0), fixed=[1]), case(f(1, 1), None),
+        case(f(1), i64(0), fixed=[1]), case(X, None), case(X, i64(0), fixed=[1], refused="expected sizes"),
+        case(f(1, 3), i64(), fixed=[1], refused="given but empty"), case(f(0, 1), i64(1), fixed=[1]),
+    ],
+    "Transpose": [
+        case(CUBE), case(CUBE, perm=[1, 0, 2]), case(SCALAR), case(f(4)), case(EMPTY),
+        case(CUBE, perm=[0, 0, 1], refused="expected an order of 3"),
+    ],
+    "Expand": [
+        case(ROW, i64(3, 4), fixed=[1]), case(f(3, 1), i64(2, 1, 4), fixed=[1]), case(X, i64(1), fixed=[1]),
+        case(SCALAR, i64(2, 2), fixed=[1]), case(f(1, 4), i64(0, 1), fixed=[1]), case(X, i64(), fixed=[1]),
+    ],
+    "Tile": [
+        case(X, i64(2, 3), fixed=[1]), case(X, i64(1, 1), fixed=[1]), case(X, i64(0, 2), fixed=[1]),
+        case(f(1, 3), i64(4, 1), fixed=[1]), case(f(4), i64(2), fixed=[1]),
+    ],
+    "Concat": [
+        case(X, f(3, 4), axis=0), case(X, f(3, 2), axis=-1), case(X, f(0, 4), axis=0), case(f(0, 4), f(0, 4), axis=0),
+        case(X, axis=0), case(WHOLE, WHOLE, WHOLE, axis=1), case(X, f(2, 3), axis=0, refused="expected sizes"),
+        case(X, f(4), axis=0, refused="parts of one rank"),
+    ],
+    "Split": [
+        case(f(6, 2), i64(2, 4), fixed=[1], results=2), case(f(2, 6), i64(6, 0), fixed=[1], axis=1, results=2),
+        case(f(2, 6), None, axis=-1, num_outputs=3, results=3, opset=18), case(f(5, 2), None, num_outputs=3, results=3, opset=18),
+        case(f(6), i64(1, 2, 3), fixed=[1], results=3), case(f(6, 2), i64(2, 3), fixed=[1], results=2, refused="expected sizes"),
+        case(f(6), i64(-1, 7), fixed=[1], results=2, refused="expected 2 parts"), case(WHOLE, i64(1, 2), fixed=[1], results=2),
+    ],
+    "Slice": [
+        case(X, i64(1), i64(3), fixed=[1, 2]), *[case(X, i64(1), i64(end), fixed=[1, 2]) for end in ENDS],
+        case(X, i64(-2), i64(-1), i64(-1), fixed=[1, 2, 3]),
+        case(X, i64(0, 1), i64(9, 3), i64(0, 1), i64(2, 2), fixed=[1, 2, 3, 4]), case(X, i64(3), i64(9), fixed=[1, 2]),
+        case(X, i64(7), i64(9), fixed=[1, 2]), case(X, i64(2), i64(1), fixed=[1, 2]), case(EMPTY, i64(0), i64(9), fixed=[1, 2]),
+        case(X, i64(-99), i64(99), i64(1), None, fixed=[1, 2, 3]), case(X, i64(-99), i64(99), i64(1), i64(2), fixed=[1, 2, 3, 4]),
+        *[case(X, i64(start), i64(end), i64(1), i64(-1), fixed=[1, 2, 3, 4]) for start, end in BACKWARDS],
+        case(X, i64(3), i64(-5), i64(1), i64(-2), fixed=[1, 2, 3, 4]),
+        case(X, i64(0), i64(2), i64(0), i64(0), fixed=[1, 2, 3, 4], refused="a step of 0"),
+        case(WHOLE, i64(2), i64(-(2**63)), i64(0), i64(-1), fixed=[1, 2, 3, 4]),
+    ],
+    "Pad": [
+        case(X, i64(0, 1, 2, 0), fixed=[1]), case(X, i64(1, 1, 1, 1), n(2.5, np.float32), fixed=[1, 2]),
+        case(X, i64(2, 1), None, i64(-1), fixed=[1, 3], opset=18), case(SCALAR, i64(), fixed=[1]),
+        case(WHOLE, i64(0, 0, 1, 1), n(7), fixed=[1, 2]), case(EMPTY, i64(1, 0, 0, 0), fixed=[1]),
+        case(X, i64(0, -1, 0, 0), fixed=[1], refused="no negative numbers"),
+        case(X, i64(1, 1, 1, 1), None, fixed=[1], mode="reflect", refused="attribute mode"),
+        case(X, i64(1, 1), fixed=[1], refused="expected 4 numbers"), case(X, i64(0, 0, 0, 0), fixed=[1]),
+    ],
+    "Trilu": [
+        case(f(4, 4)), case(f(4, 4), upper=0), case(f(2, 3, 5), n(1), fixed=[1]), case(f(5, 3), n(-1), fixed=[1], upper=0),
+        case(f(3, 3), n(99), fixed=[1]), case(f(3, 3), n(-(2**62)), fixed=[1], upper=0), case(WHOLE), case(EMPTY),
+    ],
+    "Identity": [case(X), case(SCALAR), case(EMPTY), case(WHOLE), case(MASK)],
+    "Gather": [
+        case(X, n([2, 0]), axis=0), case(X, n([[1, -1]]), axis=1), case(X, n(1), axis=0), case(X, n(-1), axis=1),
+        case(CUBE, n([1, 0], np.int32), axis=-1), case(WHOLE, n([[0, 2]]), axis=0), case(X, n([0, -1]), fixed=[1]),
+        case(X, n(3), fixed=[1], refused="expected places from -3 to 2"),
+        case(X, n([0, 5]), fixed=[1], refused="expected places"), case(ROW, n(2)), case(ROW, n([1])), case(MASK, n([1, 1])),
+        case(X, np.zeros((0,), np.int64), axis=0), case(X, np.zeros((0, 2), np.int64), axis=1),
+    ],
+    "GatherElements": [
+        case(X, n([[0, 2, 1, 0]])), case(X, n([[0, 3], [-1, 1], [2, 2]]), axis=1), case(WHOLE, n([[1, -1, 0, 0]])),
+        case(ROW, n([3, 0, 0])),
+    ],
+    "GatherND": [
+        case(X, n([[0, 1], [2, 3]])), case(CUBE, n([[1], [0]])), case(X, n([1, 2])), case(CUBE, n([[[0, 1]], [[1, -1]]])),
+        case(X, n([[1]]), batch_dims=1, refused="batch_dims"),
+    ],
+    "Range": [
+        case(n(0), n(5), n(1), fixed=[0, 1, 2]), case(n(5), n(0), n(-2), fixed=[0, 1, 2]),
+        case(n(5), n(0), n(1), fixed=[0, 1, 2]),
+        case(n(0.5, np.float32), n(3.0, np.float32), n(0.7, np.float32), fixed=[0, 1, 2]),
+        case(n(2**53 + 1), n(2**53 + 4), n(1), fixed=[0, 1, 2]),
+    ],
+    "ConstantOfShape": [
+        case(i64(2, 3), fixed=[0]), case(i64(), fixed=[0]), case(i64(2, 0), fixed=[0], value=n([7])),
+        case(i64(2), fixed=[0], value=n([True], bool)), case(i64(-1), fixed=[0], refused="expected sizes"),
+    ],
+    "LayerNormalization": [
+        case(X, GAMMA, BETA), case(X, GAMMA), case(CUBE, f(3, 4), f(3, 4), axis=1), case(CUBE, f(4), f(4), axis=-1, epsilon=0.1),
+        case(X, GAMMA, BETA, results=3), case(CUBE, f(2, 3, 4), axis=0, results=3), case(f(4), f(4)), case(f(3, 1), f(1), f(1)),
+        case(EMPTY, GAMMA, BETA), case(CUBE, f(4), axis=1),
+    ],
+    "RMSNormalization": [
+        case(X, GAMMA, opset=23), case(CUBE, f(3, 4), axis=1, opset=23),
+        case(X, GAMMA.astype(np.float64), opset=23, right=[NORMED.astype(np.float64) * GAMMA]),
+    ],
+    "SimplifiedLayerNormalization": [
+        case(X, GAMMA), case(CUBE, f(4), epsilon=0.1),
+        case(HALF, GAMMA, right=[HALF / np.sqrt((HALF.astype(np.float32) ** 2).mean(-1, keepdims=True) + 1e-5) * GAMMA]),
+    ],
+    "Dropout": [
+        case(X), case(X, n(0.3, np.float32), results=2), case(X, n(0.3, np.float32), n(False, bool), fixed=[2]),
+        case(X, n(0.3, np.float32), n(True, bool), fixed=[1, 2], refused="training_mode is true"),
+    ],
+    "Attention": [
+        case(Q, K, V, q_num_heads=2, kv_num_heads=2, opset=23),
+        case(Q, K, V, q_num_heads=4, kv_num_heads=4, is_causal=1, opset=23),
+        case(Q, K, V, f(3, 5), q_num_heads=2, kv_num_heads=2, opset=23),
+        case(Q, K, V, RNG.random((2, 1, 3, 5)) > 0.3, q_num_heads=2, kv_num_heads=2, scale=0.3, opset=23),
+        case(f(1, 4, 3, 8), f(1, 2, 5, 8), f(1, 2, 5, 8), opset=23),
+    ],
+    "BiasGelu": [case(X, ROW), case(CUBE, ROW)],
+    "FastGelu": [case(X, ROW), case(X)],
+    "QuickGelu": [case(X, alpha=1.702), case(X, alpha=1.0), case(X)],
+    "BiasAdd": [case(CUBE, ROW, f(2, 3, 4), right=None, refused="")],
+    "BiasSoftmax": [case(CUBE, f(2, 1, 4), axis=2, is_inner_broadcast=1)],
+    "SkipLayerNormalization": [
+        case(CUBE, f(2, 3, 4), GAMMA, BETA, ROW, epsilon=1e-5), case(CUBE, f(2, 3, 4), GAMMA, epsilon=1e-5),
+    ],
+    "SkipSimplifiedLayerNormalization": [case(CUBE, f(2, 3, 4), GAMMA, ROW, epsilon=1e-5), case(CUBE, f(2, 3, 4), GAMMA)],
+    "EmbedLayerNormalization": [
+        case(IDS, IDS % 2, TABLE, f(5, 6), f(2, 6), f(6), f(6), None, epsilon=1e-5, results=1),
+        case(IDS, None, TABLE, f(5, 6), None, f(6), f(6)),
+        case(IDS, IDS % 2, TABLE, f(5, 6), f(2, 6), f(6), f(6), np.array([[1, 1, 0], [1, 1, 1]], np.int32), results=2),
+    ],
+    "FusedMatMul": [
+        case(f(3, 4), f(4, 5), alpha=0.5), case(f(4, 3), f(5, 4), transA=1, transB=1),
+        case(CUBE, f(2, 5, 4), transB=1, alpha=2.0), case(X, X, transBatchA=1, refused="transBatchA"),
+    ],
+    "com.microsoft.Attention": [
+        of_attention(None), of_attention(n([3, 2], np.int32)), of_attention(n([3, 2], np.int32), unidirectional=1),
+        of_attention(n([3, 4, 0, 1], np.int32)), of_attention(n([3, 4, 0, 1], np.int32), unidirectional=1),
+        of_attention(n([[1, 1, 0, 0], [0, 0, 0, 1]], np.int32)),
+        of_attention(n([[0, 0, 1, 1], [1, -1, 2, 0]], np.int32), unidirectional=1),
+        of_attention(RNG.integers(0, 2, (2, 4, 4)).astype(np.int32)),
+        of_attention(n([[1, 1, 0, 0], [1, 0, 1, 1]], np.int32), None, f(1, 2, 4, 4)),
+        of_attention(n([[1, 1, 0, 0], [1, 0, 1, 1]], np.int32), mask_filter_value=-3.0),
+        of_attention(None, None, f(2, 2, 4, 4), unidirectional=1, scale=0.2),
+        of_attention(n([3, 2, 0, 4, 8, 0, 4, 8], np.int32), refused="a mask of type tensor<8xi32>"),
+        of_attention(n([[1], [0]], np.int32), refused="a mask of type tensor<2x1xi32>"),
+        of_attention(np.ones((2, 1, 8, 8), np.int32), refused="a mask of type"),
+    ],
+    "MultiHeadAttention": [
+        case(Q, K, V, num_heads=2), case(Q, K, V, f(24), num_heads=2),
+        case(Q, K, V, None, n([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0]], np.int32), num_heads=2),
+        case(Q, K, V, None, n([3, 5], np.int32), num_heads=2), case(Q, K, V, None, None, f(1, 2, 3, 5), num_heads=2, scale=0.4),
+        case(Q, K, V, None, n([[1, 0, 1, 1, 0], [0, 1, 0, 0, 0]], np.int32), num_heads=2, mask_filter_value=-2.0),
+        case(Q, f(2, 2, 5, 4), f(2, 2, 5, 4), num_heads=2),
+    ],
+}  # fmt: skip
