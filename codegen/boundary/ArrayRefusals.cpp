@@ -22,6 +22,15 @@ ParameterWords::ParameterWords(const KernelSignature &signature) {
     add(value, true);
   for (const KernelValue &value : signature.results)
     add(value, false);
+  firstExpression = count;
+  count += getRefusedSizes(signature).size();
+}
+
+SmallVector<SizeExpr> mlir::resid::boundary::getRefusedSizes(const KernelSignature &signature) {
+  SmallVector<SizeExpr> sizes(signature.derivedSizes.begin(), signature.derivedSizes.end());
+  for (auto [a, b] : signature.equalities)
+    sizes.append({signature.describeEquality(a, b).first, a, b});
+  return sizes;
 }
 
 namespace {
@@ -50,7 +59,6 @@ public:
 
 private:
   RefusalProgram &pushSize(int64_t code);
-  RefusalProgram &pushExpression(AffineExpr expression);
   RefusalProgram &pushProduct(int64_t factor, ArrayRef<int64_t> shape) {
     program.constant(factor);
     for (int64_t code : shape)
@@ -62,6 +70,7 @@ private:
   void writePointers();
   void writeSizes();
   void writeEqualities();
+  void writeDerived();
   void writeBytes(unsigned index);
   void writeStride(unsigned index);
   void writeOverlaps();
@@ -81,37 +90,10 @@ private:
 } // namespace
 
 RefusalProgram &RefusalWriter::pushSize(int64_t code) {
-  if (AffineExpr derived = signature.getDerivedSize(code))
-    return pushExpression(derived);
-  return code >= 0 ? program.constant(code) : program.word(words.sizes[-1 - code]);
-}
-
-/// Where a divisor is 0 any number will do: such sizes are refused.
-RefusalProgram &RefusalWriter::pushExpression(AffineExpr expression) {
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expression))
-    return program.word(words.sizes[symbol.getPosition()]);
-  if (auto number = dyn_cast<AffineConstantExpr>(expression))
-    return program.constant(number.getValue());
-  auto binary = cast<AffineBinaryOpExpr>(expression);
-  auto pushDivisor = [&]() -> RefusalProgram & {
-    pushExpression(binary.getRHS());
-    pushExpression(binary.getRHS()).negate();
-    return program.plus();
-  };
-  pushExpression(binary.getLHS());
-  switch (binary.getKind()) {
-  case AffineExprKind::Add:
-    return pushExpression(binary.getRHS()).plus();
-  case AffineExprKind::Mul:
-    return pushExpression(binary.getRHS()).times();
-  case AffineExprKind::Mod:
-    return pushDivisor().modulo();
-  case AffineExprKind::CeilDiv:
-    pushDivisor().plus().constant(1).minus();
-    return pushDivisor().divide();
-  default:
-    return pushDivisor().divide();
-  }
+  if (code >= 0)
+    return program.constant(code);
+  size_t index = -1 - code, count = signature.sizes.size();
+  return program.word(index < count ? words.sizes[index] : words.firstExpression + index - count);
 }
 
 void RefusalWriter::writePointers() {
@@ -158,6 +140,7 @@ void RefusalWriter::writeSizes() {
     }
   }
   writeEqualities();
+  writeDerived();
   for (unsigned index = 0; index < values.size(); ++index)
     if (values[index]->isArray())
       writeBytes(index);
@@ -167,14 +150,26 @@ void RefusalWriter::writeSizes() {
 }
 
 void RefusalWriter::writeEqualities() {
+  unsigned word = words.firstExpression + signature.derivedSizes.size();
   for (auto [a, b] : signature.equalities) {
     auto [size, condition] = signature.describeEquality(a, b);
     std::string name = signature.printSize(size), wanted = condition;
-    AffineExpr found = size;
-    pushExpression(a);
-    pushExpression(b).equal().negate().ifTrue([&] {
+    program.word(word + 1).word(word + 2).equal().negate().ifTrue([&] {
       program.text(name + " is ");
-      pushExpression(found).print().text(", expected it to be " + wanted).end();
+      program.word(word).print().text(", expected it to be " + wanted).end();
+    });
+    word += 3;
+  }
+}
+
+void RefusalWriter::writeDerived() {
+  for (auto [index, size] : llvm::enumerate(signature.derivedSizes)) {
+    unsigned word = words.firstExpression + index;
+    program.word(word).constant(0).less().ifTrue([&, &size = size] {
+      program.text(signature.printSize(size));
+      program.word(word).constant(INT64_MIN).equal().ifTrue(
+          [&] { program.text(" has no value, expected divisors other than 0 and numbers up to 2^47").end(); });
+      program.text(" is ").word(word).print().text(", expected 0 or more").end();
     });
   }
 }

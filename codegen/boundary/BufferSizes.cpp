@@ -4,7 +4,6 @@
 
 #include "codegen/boundary/BufferSizes.h"
 
-#include "codegen/boundary/SizeExpression.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -85,44 +84,37 @@ static std::optional<int64_t> getAskedDimension(memref::DimOp dim) {
 
 //===------------------------------------------- as expressions ---------------------------------------------------===//
 
-AffineExpr BufferSizes::get(Value size) {
-  if (AffineExpr expression = known.lookup(size))
+SizeExpr BufferSizes::get(Value size) {
+  if (SizeExpr expression = known.lookup(size))
     return expression;
-  AffineExpr expression = compute(size);
-  return known[size] = expression ? normalize(expression) : getOwnSymbol(size);
+  SizeExpr expression = compute(size);
+  return known[size] = expression ? expression : getOwnNumber(size);
 }
 
 /// Null where the value is no arithmetic on sizes.
-AffineExpr BufferSizes::compute(Value size) {
-  if (std::optional<int64_t> constant = getConstantIntValue(size))
-    return getAffineConstantExpr(*constant, context);
+SizeExpr BufferSizes::compute(Value size) {
   Operation *op = size.getDefiningOp();
   if (!op)
     return {};
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
     std::optional<int64_t> index = getAskedDimension(dim);
-    return index ? getDimension(dim.getSource(), *index) : AffineExpr();
-  }
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
-    auto operands = llvm::map_to_vector(apply.getMapOperands(), [&](Value operand) { return get(operand); });
-    auto dims = ArrayRef(operands).take_front(apply.getAffineMap().getNumDims());
-    return apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, ArrayRef(operands).drop_front(dims.size()));
+    return index ? getDimension(dim.getSource(), *index) : SizeExpr();
   }
   return toSizeExpression(op, [&](Value operand) { return get(operand); });
 }
 
-AffineExpr BufferSizes::getDimension(Value buffer, int64_t index) {
+SizeExpr BufferSizes::getDimension(Value buffer, int64_t index) {
   SizeOrigin origin = findOrigin(buffer, index);
   if (auto *constant = std::get_if<int64_t>(&origin))
-    return getAffineConstantExpr(*constant, context);
+    return SizeExpr::constant(context, *constant);
   if (auto *dimension = std::get_if<ArgumentDimension>(&origin))
     return getParameter(dimension->argument, dimension->index);
   if (auto *size = std::get_if<Value>(&origin))
-    return *size ? get(*size) : AffineExpr();
+    return *size ? get(*size) : SizeExpr();
   auto &factors = std::get<DimensionProduct>(origin);
-  AffineExpr product = getAffineConstantExpr(1, context);
+  SizeExpr product = SizeExpr::constant(context, 1);
   for (int64_t dimension : factors.dimensions) {
-    AffineExpr factor = getDimension(factors.buffer, dimension);
+    SizeExpr factor = getDimension(factors.buffer, dimension);
     if (!factor)
       return {};
     product = product * factor;
@@ -130,45 +122,31 @@ AffineExpr BufferSizes::getDimension(Value buffer, int64_t index) {
   return product;
 }
 
-AffineExpr BufferSizes::getParameter(BlockArgument argument, int64_t index) {
+SizeExpr BufferSizes::getParameter(BlockArgument argument, int64_t index) {
   int64_t code = signature.getSharedSize(getKernelValue(signature, argument).shape[index]);
   if (code >= 0)
-    return getAffineConstantExpr(code, context);
-  AffineExpr derived = signature.getDerivedSize(code);
-  return derived ? derived : getAffineSymbolExpr(-1 - code, context);
+    return SizeExpr::constant(context, code);
+  SizeExpr derived = signature.getDerivedSize(code);
+  return derived ? derived : SizeExpr::size(context, -1 - code);
 }
 
-AffineExpr BufferSizes::getOwnSymbol(Value value) {
-  AffineExpr &symbol = ownSymbols[value];
-  if (!symbol)
-    symbol = getAffineSymbolExpr(signature.sizes.size() + numberOfOwnSymbols++, context);
-  return symbol;
+SizeExpr BufferSizes::getOwnNumber(Value value) {
+  SizeExpr &number = ownNumbers[value];
+  if (!number)
+    number = SizeExpr::number(context, numberOfOwn++);
+  return number;
 }
 
-/// An expression with too many terms is equal to no other.
-AffineExpr BufferSizes::normalize(AffineExpr expression) {
-  AffineExpr normal = normalizeSize(expression);
-  return normal ? normal : getAffineSymbolExpr(signature.sizes.size() + numberOfOwnSymbols++, context);
-}
-
-AffineExpr BufferSizes::getBytes(memref::AllocOp alloc) {
+/// What has too many terms is equal to no other.
+SizeExpr BufferSizes::getBytes(memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
-  AffineExpr bytes = getAffineConstantExpr(KernelValue{"", type.getElementType(), {}}.getElementBytes(), context);
+  SizeExpr bytes = SizeExpr::constant(context, KernelValue{"", type.getElementType(), {}}.getElementBytes());
   for (int64_t size : type.getShape())
     if (!ShapedType::isDynamic(size))
       bytes = bytes * size;
   for (Value size : alloc.getDynamicSizes())
     bytes = bytes * get(size);
-  return normalize(bytes);
-}
-
-bool BufferSizes::followsFromParameters(AffineExpr expression) const {
-  bool follows = true;
-  expression.walk([&](AffineExpr part) {
-    auto symbol = dyn_cast<AffineSymbolExpr>(part);
-    follows &= !symbol || symbol.getPosition() < signature.sizes.size();
-  });
-  return follows;
+  return bytes ? bytes : getOwnNumber(alloc);
 }
 
 //===------------------------------------------- at another place -------------------------------------------------===//
@@ -190,7 +168,10 @@ Value SizeCloner::cloneResult(Operation *op) {
   }
   bool isArithmetic = isa<arith::ArithDialect, affine::AffineDialect>(op->getDialect()) && op->getNumResults() == 1 &&
                       op->getNumRegions() == 0 && isMemoryEffectFree(op);
-  if (!isArithmetic)
+  // At the new place a division may run that did not at the old one.
+  Value divisor = getDivisor(op);
+  std::optional<int64_t> number = divisor ? getConstantIntValue(divisor) : std::nullopt;
+  if (!isArithmetic || (divisor && number.value_or(0) == 0))
     return nullptr;
   for (Value operand : op->getOperands())
     if (!clone(operand))

@@ -12,30 +12,26 @@
 
 namespace mlir::resid::boundary {
 
-/// Sizes as expressions: symbol i is the i-th size parameter. What does not follow from those by index arithmetic, such
-/// as a maximum, gets a symbol of its own behind them.
+/// Sizes as expressions: size i is the i-th size parameter. What does not follow from those by index arithmetic is a
+/// number of its own.
 class BufferSizes {
 public:
   BufferSizes(const KernelSignature &signature, MLIRContext *context) : signature(signature), context(context) {}
 
-  /// In normal form.
-  AffineExpr get(Value size);
-  /// The bytes of a contiguous temporary, in normal form.
-  AffineExpr getBytes(memref::AllocOp alloc);
-  /// Whether the expression has no symbols but size parameters.
-  bool followsFromParameters(AffineExpr expression) const;
+  SizeExpr get(Value size);
+  /// The bytes of a contiguous temporary.
+  SizeExpr getBytes(memref::AllocOp alloc);
 
 private:
-  AffineExpr compute(Value size);
-  AffineExpr getDimension(Value buffer, int64_t index);
-  AffineExpr getParameter(BlockArgument argument, int64_t index);
-  AffineExpr getOwnSymbol(Value value);
-  AffineExpr normalize(AffineExpr expression);
+  SizeExpr compute(Value size);
+  SizeExpr getDimension(Value buffer, int64_t index);
+  SizeExpr getParameter(BlockArgument argument, int64_t index);
+  SizeExpr getOwnNumber(Value value);
 
   const KernelSignature &signature;
   MLIRContext *context;
-  llvm::DenseMap<Value, AffineExpr> known, ownSymbols;
-  unsigned numberOfOwnSymbols = 0;
+  llvm::DenseMap<Value, SizeExpr> known, ownNumbers;
+  unsigned numberOfOwn = 0;
 };
 
 /// Makes index values anew at another place, from constants, arithmetic and the sizes of the function's buffers.

@@ -40,6 +40,8 @@ public:
 
   void buildEntry();
   void buildScratchBytes();
+  /// One function for each derived size, which F_dl calls.
+  void buildDerivedSizes();
   void buildPreload();
 
 private:
@@ -291,7 +293,8 @@ void EntryBuilder::buildEntry() {
     callWithScratch(code);
   else
     callWithoutScratch();
-  // A refusal that nothing can lead to has a block all the same, and conversions leave blocks alone that are not reached.
+  // A refusal that nothing can lead to has a block all the same, and conversions leave blocks alone that are not
+  // reached.
   IRRewriter rewriter(builder);
   (void)eraseUnreachableBlocks(rewriter, entry->getRegions());
 }
@@ -322,6 +325,21 @@ void EntryBuilder::buildScratchBytes() {
   SizeCode code(builder, loc, signature, function.getArguments());
   Value bytes = arith::SelectOp::create(builder, loc, code.faults(), code.constant(BadShape), code.constant(0));
   func::ReturnOp::create(builder, loc, bytes);
+}
+
+void EntryBuilder::buildDerivedSizes() {
+  SmallVector<Type> types(signature.sizes.size(), builder.getI64Type());
+  for (auto [index, size] : llvm::enumerate(signature.derivedSizes)) {
+    builder.setInsertionPoint(implementation);
+    auto function = func::FuncOp::create(builder, loc, signature.getDerivedSizeName(signature.getDerivedCode(index)),
+                                         builder.getFunctionType(types, {builder.getI64Type()}));
+    function.setPrivate();
+    builder.setInsertionPointToStart(function.addEntryBlock());
+    Value fault = arith::ConstantIntOp::create(builder, loc, 0, 1);
+    Value value = emitSize(
+        builder, loc, size, [&](unsigned at) -> Value { return function.getArgument(at); }, fault);
+    func::ReturnOp::create(builder, loc, value);
+  }
 }
 
 namespace {
@@ -362,6 +380,7 @@ struct BuildEntries : resid::boundary::impl::BuildEntriesBase<BuildEntries> {
     EntryBuilder entryBuilder(implementation, signature, cpuChoice, targets, valueChecks.getEntryChecks());
     entryBuilder.buildEntry();
     entryBuilder.buildScratchBytes();
+    entryBuilder.buildDerivedSizes();
     if (signature.isForDevice)
       entryBuilder.buildPreload();
     implementation->removeAttr(kSignatureAttribute);

@@ -55,8 +55,6 @@ private:
   }
   /// The size of a dimension, as KernelValue::shape encodes it; of a run-time one what its array says.
   llvm::Value *getSize(int64_t code);
-  /// The value of an expression over sizes. F itself refuses sizes for which it has none.
-  llvm::Value *evaluate(AffineExpr expression);
   /// Refuses as packed (RefusalProgram.h). `value`: the number of the argument, or of tensors; `words`: what was found
   /// and expected, or null.
   void refuseIf(llvm::Value *condition, llvm::Value *refusal, llvm::Value *value, llvm::Value *words = nullptr);
@@ -125,29 +123,14 @@ llvm::Value *DLEntryBuilder::allocate(const KernelValue &value) {
 llvm::Value *DLEntryBuilder::getSize(int64_t code) {
   if (code >= 0)
     return builder.getInt64(code);
-  if (AffineExpr derived = signature.getDerivedSize(code))
-    return evaluate(derived);
-  const resid::boundary::SizeParameter &size = signature.sizes[-1 - code];
-  return builder.CreateLoad(i64, getWord(arrays[size.argument], 2 + size.dimension));
-}
-
-llvm::Value *DLEntryBuilder::evaluate(AffineExpr expression) {
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expression))
-    return getSize(-1 - int64_t(symbol.getPosition()));
-  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
-    return builder.getInt64(constant.getValue());
-  auto binary = cast<AffineBinaryOpExpr>(expression);
-  llvm::Value *left = evaluate(binary.getLHS()), *right = evaluate(binary.getRHS());
-  if (binary.getKind() == AffineExprKind::Add)
-    return builder.CreateAdd(left, right);
-  if (binary.getKind() == AffineExprKind::Mul)
-    return builder.CreateMul(left, right);
-  llvm::Value *divisor = builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, right, builder.getInt64(1));
-  if (binary.getKind() == AffineExprKind::Mod)
-    return builder.CreateURem(left, divisor);
-  if (binary.getKind() == AffineExprKind::CeilDiv)
-    left = builder.CreateAdd(left, builder.CreateSub(divisor, builder.getInt64(1)));
-  return builder.CreateUDiv(left, divisor);
+  auto load = [&](const resid::boundary::SizeParameter &size) -> llvm::Value * {
+    return builder.CreateLoad(i64, getWord(arrays[size.argument], 2 + size.dimension));
+  };
+  if (!signature.getDerivedSize(code))
+    return load(signature.sizes[-1 - code]);
+  // F itself refuses sizes for which it has no value.
+  llvm::Function *derived = module.getFunction(signature.getDerivedSizeName(code));
+  return builder.CreateCall(derived, llvm::map_to_vector(signature.sizes, load));
 }
 
 void DLEntryBuilder::read(const KernelValue &value, ArrayRef<llvm::Value *> sizes) {

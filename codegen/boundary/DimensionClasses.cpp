@@ -4,7 +4,6 @@
 
 #include "codegen/boundary/DimensionClasses.h"
 
-#include "codegen/boundary/SizeExpression.h"
 #include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -73,11 +72,11 @@ void DimensionClasses::unite(Dimension a, Dimension b) {
 void DimensionClasses::setSize(unsigned node, int64_t size) {
   int64_t &known = sizes[find(node)];
   if (known >= 0 && size >= 0 && known != size)
-    equalities.push_back({getAffineConstantExpr(known, context), getAffineConstantExpr(size, context), current});
+    equalities.push_back({SizeExpr::constant(context, known), SizeExpr::constant(context, size), current});
   known = std::max(known, size);
 }
 
-void DimensionClasses::addFact(Dimension dimension, AffineExpr size, bool isImplied) {
+void DimensionClasses::addFact(Dimension dimension, SizeExpr size, bool isImplied) {
   if (size)
     facts.push_back({nodeOf(dimension), size, current, isImplied});
 }
@@ -94,11 +93,10 @@ void DimensionClasses::uniteAligned(Value value, Value reference, int64_t offset
 }
 
 void DimensionClasses::uniteWithSize(Dimension dimension, OpFoldResult size) {
-  if (std::optional<int64_t> constant = getConstantIntValue(size)) {
-    setSize(nodeOf(dimension), *constant);
-    return;
-  }
-  if (std::optional<Dimension> other = getAskedDimension(cast<Value>(size)))
+  std::optional<int64_t> constant = getConstantIntValue(size);
+  if (constant && *constant >= 0)
+    return setSize(nodeOf(dimension), *constant);
+  if (std::optional<Dimension> other = constant ? std::nullopt : getAskedDimension(cast<Value>(size)))
     return unite(dimension, *other);
   addFact(dimension, toExpression(size));
 }
@@ -180,7 +178,7 @@ void DimensionClasses::visitLoop(Operation *op) {
 void DimensionClasses::visitReshape(Value expanded, Value collapsed, ArrayRef<SmallVector<int64_t, 2>> groups) {
   auto type = cast<RankedTensorType>(expanded.getType());
   for (auto [index, group] : llvm::enumerate(groups)) {
-    AffineExpr product = getAffineConstantExpr(1, context);
+    SizeExpr product = SizeExpr::constant(context, 1);
     int64_t known = 1;
     SmallVector<int64_t> open;
     for (int64_t dimension : group) {
@@ -194,7 +192,8 @@ void DimensionClasses::visitReshape(Value expanded, Value collapsed, ArrayRef<Sm
     addFact(whole, product);
     // One open size follows from the others, should nothing else say it.
     if (open.size() == 1 && known > 1)
-      addFact({expanded, open.front()}, toExpression(whole).floorDiv(known), /*isImplied=*/true);
+      addFact({expanded, open.front()}, floorDivide(toExpression(whole), SizeExpr::constant(context, known)),
+              /*isImplied=*/true);
     // Only one dimension of a group differs from 1: it is the collapsed one.
     auto wide = llvm::make_filter_range(group, [&](int64_t dimension) { return type.getDimSize(dimension) != 1; });
     if (llvm::hasSingleElement(wide))
@@ -241,11 +240,21 @@ void DimensionClasses::visit(Operation *op) {
     visitLoop(op);
   if (isa_and_nonnull<tensor::TensorDialect>(op->getDialect()))
     visitShapeOp(op);
+  if (Value divisor = getDivisor(op); divisor && isa<func::FuncOp>(op->getParentOp()))
+    visitDivision(op, divisor);
+}
+
+/// What a size is computed by may go away with the quotient, which some processors trap for all the same.
+void DimensionClasses::visitDivision(Operation *op, Value divisor) {
+  if (SizeExpr size =
+          divisor.getType().isIndex() || divisor.getType().isInteger(64) ? toExpression(divisor) : SizeExpr();
+      size && !size.getConstant())
+    divisors.push_back({size, op});
 }
 
 void DimensionClasses::visitConcat(Operation *op) {
   auto concat = cast<tensor::ConcatOp>(op);
-  AffineExpr sum = getAffineConstantExpr(0, context);
+  SizeExpr sum = SizeExpr::constant(context, 0);
   for (Value input : concat.getInputs())
     for (int64_t dimension = 0; dimension < rankOf(input); ++dimension) {
       if (dimension == int64_t(concat.getDim()))
@@ -275,7 +284,7 @@ void DimensionClasses::visitShapeOp(Operation *op) {
       })
       .Case<tensor::PadOp>([&](auto pad) {
         for (auto [dimension, low, high] : llvm::enumerate(pad.getMixedLowPad(), pad.getMixedHighPad())) {
-          AffineExpr before = toExpression(low), after = toExpression(high);
+          SizeExpr before = toExpression(low), after = toExpression(high);
           if (before && after)
             addFact({pad.getResult(), int64_t(dimension)},
                     before + toExpression(Dimension{pad.getSource(), int64_t(dimension)}) + after);
@@ -297,52 +306,39 @@ void DimensionClasses::visitShapeOp(Operation *op) {
 /// Longer chains of index arithmetic are no size that a call could be held to.
 static constexpr unsigned kMaximumDepth = 32;
 
-AffineExpr DimensionClasses::toExpression(Dimension dimension) {
-  return getAffineSymbolExpr(nodeOf(dimension), context);
-}
+SizeExpr DimensionClasses::toExpression(Dimension dimension) { return SizeExpr::size(context, nodeOf(dimension)); }
 
-AffineExpr DimensionClasses::toExpression(OpFoldResult size, unsigned depth) {
-  if (std::optional<int64_t> constant = getConstantIntValue(size))
-    return getAffineConstantExpr(*constant, context);
-  Value value = cast<Value>(size);
+SizeExpr DimensionClasses::toExpression(OpFoldResult size, unsigned depth) {
+  if (auto constant = dyn_cast<Attribute>(size))
+    return SizeExpr::constant(context, cast<IntegerAttr>(constant).getInt());
+  auto value = cast<Value>(size);
   if (std::optional<Dimension> asked = getAskedDimension(value))
     return toExpression(*asked);
   auto known = indexExpressions.find(value);
   if (known != indexExpressions.end())
     return known->second;
   Operation *op = value.getDefiningOp();
-  AffineExpr expression;
+  SizeExpr expression;
   if (op && depth < kMaximumDepth) // Where the expression has no value, the call is refused.
     expression = toSizeExpression(op, [&](Value operand) { return toExpression(OpFoldResult(operand), depth + 1); });
   return indexExpressions[value] = expression;
 }
 
-AffineExpr DimensionClasses::substitute(AffineExpr overNodes) {
-  llvm::DenseMap<AffineExpr, AffineExpr> replacements;
-  bool isResolved = true;
-  overNodes.walk([&](AffineExpr expression) {
-    auto symbol = dyn_cast<AffineSymbolExpr>(expression);
-    if (!symbol)
-      return;
-    auto size = resolved.find(find(symbol.getPosition()));
-    isResolved &= size != resolved.end();
-    if (size != resolved.end())
-      replacements[symbol] = size->second;
-  });
-  return isResolved ? normalizeSize(overNodes.replace(replacements)) : AffineExpr();
+SizeExpr DimensionClasses::substitute(SizeExpr overNodes) {
+  return overNodes.replaceSizes([&](unsigned node) { return resolved.lookup(find(node)); });
 }
 
 void DimensionClasses::resolve(ArrayRef<Dimension> parameters) {
   for (auto [index, parameter] : llvm::enumerate(parameters))
-    resolved.try_emplace(find(nodeOf(parameter)), getAffineSymbolExpr(index, context));
+    resolved.try_emplace(find(nodeOf(parameter)), SizeExpr::size(context, index));
   for (auto [node, parent] : llvm::enumerate(parents))
     if (node == parent && sizes[node] >= 0)
-      resolved[node] = getAffineConstantExpr(sizes[node], context);
+      resolved[node] = SizeExpr::constant(context, sizes[node]);
   // A fact may need what another one says, in any order.
   SmallVector<Fact> pending = facts;
   for (bool hasChanged = true; std::exchange(hasChanged, false);)
     llvm::erase_if(pending, [&](const Fact &fact) {
-      AffineExpr size = substitute(fact.size);
+      SizeExpr size = substitute(fact.size);
       if (!size)
         return false;
       auto [known, isNew] = resolved.try_emplace(find(fact.node), size);
@@ -350,10 +346,13 @@ void DimensionClasses::resolve(ArrayRef<Dimension> parameters) {
         equalities.push_back({known->second, size, fact.op});
       return hasChanged = true;
     });
+  for (auto [divisor, op] : divisors)
+    if (SizeExpr size = substitute(divisor))
+      equalities.push_back({isEqual(size, SizeExpr::constant(context, 0)), SizeExpr::constant(context, 0), op});
 }
 
-AffineExpr DimensionClasses::getSize(Value value, int64_t dimension) {
+SizeExpr DimensionClasses::getSize(Value value, int64_t dimension) {
   if (std::optional<int64_t> size = getStaticSize(value, dimension))
-    return getAffineConstantExpr(*size, context);
+    return SizeExpr::constant(context, *size);
   return resolved.lookup(find(nodeOf({value, dimension})));
 }

@@ -6,8 +6,8 @@
 #ifndef RESID_CODEGEN_BOUNDARY_DIMENSIONCLASSES_H
 #define RESID_CODEGEN_BOUNDARY_DIMENSIONCLASSES_H
 
+#include "codegen/boundary/SizeExpression.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/AffineExpr.h"
 #include <optional>
 
 namespace mlir::resid::boundary {
@@ -19,7 +19,7 @@ public:
   using Dimension = std::pair<Value, int64_t>;
   /// Two sizes that are one: expressions over size parameters, and the operation that says so.
   struct Equality {
-    AffineExpr a, b;
+    SizeExpr a, b;
     Operation *op;
   };
 
@@ -29,19 +29,19 @@ public:
   /// The static size of some member of the class.
   std::optional<int64_t> getStaticSize(Value value, int64_t dimension);
 
-  /// Finds what follows from the sizes of these dimensions: symbol i of all expressions is the size of parameters[i].
+  /// Finds what follows from the sizes of these dimensions: size i of all expressions is that of parameters[i].
   void resolve(ArrayRef<Dimension> parameters);
   /// The size as an expression; null where it does not follow from the parameters. After resolve().
-  AffineExpr getSize(Value value, int64_t dimension);
+  SizeExpr getSize(Value value, int64_t dimension);
   /// What must hold beyond the equality of dimensions of one class. After resolve(). Equalities that hold by themselves
   /// are left out; one of two different constants holds never.
   ArrayRef<Equality> getEqualities() const { return equalities; }
 
 private:
-  /// The size of a dimension (by node) is this expression, whose symbols are nodes.
+  /// The size of a dimension (by node) is this expression, whose sizes are nodes.
   struct Fact {
     unsigned node;
-    AffineExpr size;
+    SizeExpr size;
     Operation *op;
     /// Follows from other facts, and so requires nothing.
     bool isImplied;
@@ -55,13 +55,13 @@ private:
   void uniteAligned(Value value, Value reference, int64_t offset, bool broadcastsOnes = false);
   void uniteWithSize(Dimension dimension, OpFoldResult size);
   void setSize(unsigned node, int64_t size);
-  void addFact(Dimension dimension, AffineExpr size, bool isImplied = false);
+  void addFact(Dimension dimension, SizeExpr size, bool isImplied = false);
 
   /// Sizes as expressions over nodes; null where it is none.
-  AffineExpr toExpression(Dimension dimension);
-  AffineExpr toExpression(OpFoldResult size, unsigned depth = 0);
+  SizeExpr toExpression(Dimension dimension);
+  SizeExpr toExpression(OpFoldResult size, unsigned depth = 0);
   /// Over parameters instead of nodes; null where a node is not resolved.
-  AffineExpr substitute(AffineExpr overNodes);
+  SizeExpr substitute(SizeExpr overNodes);
 
   void visit(Operation *op);
   void visitResidOp(Operation *op);
@@ -70,15 +70,18 @@ private:
   void visitReshape(Value expanded, Value collapsed, ArrayRef<SmallVector<int64_t, 2>> groups);
   void visitShapeOp(Operation *op);
   void visitConcat(Operation *op);
+  void visitDivision(Operation *op, Value divisor);
 
   MLIRContext *context;
   /// The operation that is being visited.
   Operation *current = nullptr;
   SmallVector<Fact> facts;
+  /// Over nodes until resolve().
+  SmallVector<std::pair<SizeExpr, Operation *>> divisors;
   SmallVector<Equality> equalities;
   /// Per root that is resolved.
-  llvm::DenseMap<unsigned, AffineExpr> resolved;
-  llvm::DenseMap<Value, AffineExpr> indexExpressions;
+  llvm::DenseMap<unsigned, SizeExpr> resolved;
+  llvm::DenseMap<Value, SizeExpr> indexExpressions;
   llvm::DenseMap<Dimension, unsigned> nodes;
   SmallVector<unsigned> parents;
   /// Per root: the static size, or -1.

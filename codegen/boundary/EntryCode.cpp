@@ -5,6 +5,7 @@
 #include "codegen/boundary/EntryCode.h"
 
 #include "codegen/boundary/Refusals.h"
+#include "codegen/boundary/SizeCode.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 using namespace mlir;
@@ -74,6 +75,14 @@ void EntryCode::emitArrayRefusal(ValueRange sizes, Value status) {
     if (parameter.stride)
       operands.push_back(parameter.stride);
   }
+  auto pushSize = [&](SizeExpr expression) {
+    Value none = arith::ConstantIntOp::create(builder, loc, INT64_MIN, 64);
+    Value fault = arith::ConstantIntOp::create(builder, loc, 0, 1);
+    Value size = emitSize(
+        builder, loc, expression, [&](unsigned index) { return sizes[index]; }, fault);
+    operands.push_back(arith::SelectOp::create(builder, loc, fault, none, size));
+  };
+  llvm::for_each(getRefusedSizes(signature), pushSize);
   operands.push_back(status);
   LLVM::LLVMFuncOp function = getRefusalFunction(kRefuseArraysSuffix, TypeRange(ValueRange(operands)));
   func::ReturnOp::create(builder, loc, LLVM::CallOp::create(builder, loc, function, operands).getResult());

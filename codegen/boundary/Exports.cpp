@@ -164,6 +164,8 @@ void boundary::finishExports(llvm::Module &module, ArrayRef<machine::TargetDescr
   for (const KernelSignature &kernel : kernels) {
     entries.push_back(kernel.symbol);
     baseline.push_back(module.getFunction(kernel.symbol + kScratchSuffix.str()));
+    for (unsigned index = 0; index < kernel.derivedSizes.size(); ++index)
+      baseline.push_back(module.getFunction(kernel.getDerivedSizeName(kernel.getDerivedCode(index))));
   }
   bool isX86 = llvm::Triple(targets.front().triple).isX86();
   for (llvm::Function &function : module) {

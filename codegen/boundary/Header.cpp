@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::resid::boundary;
 
 static std::string describeSize(const KernelSignature &signature, int64_t code) {
-  if (AffineExpr derived = signature.getDerivedSize(code))
+  if (SizeExpr derived = signature.getDerivedSize(code))
     return signature.printSize(derived);
   return code >= 0 ? std::to_string(code) : signature.sizes[-1 - code].name;
 }

@@ -7,7 +7,6 @@
 #include "codegen/boundary/Passes.h"
 #include "codegen/boundary/ScratchSlots.h"
 #include "codegen/boundary/SizeCode.h"
-#include "codegen/boundary/SizeExpression.h"
 #include "codegen/kernels/DisjointBuffers.h"
 #include "codegen/kernels/StackBudget.h"
 #include "dialect/Shapes.h"
@@ -50,7 +49,7 @@ private:
     memref::AllocOp alloc;
     int64_t multiplier, divisor;
   };
-  using SizeValues = llvm::DenseMap<AffineExpr, Value>;
+  using SizeValues = llvm::DenseMap<SizeExpr, Value>;
 
   LogicalResult collect();
   LogicalResult verifyTemporary(memref::AllocOp alloc, const BufferLifetimes &lifetimes);
@@ -61,6 +60,8 @@ private:
   /// The total of all areas, or RESID_BAD_SHAPE.
   FailureOr<Value> emitTotal(OpBuilder &builder, Location loc, SizeCloner &cloner, SizeCode &code);
   SmallVector<std::pair<Value, Value>> emitAreas(OpBuilder &builder, SizeCloner &cloner);
+  /// The value, an index, made anew in the implementation; null where it does not follow from sizes.
+  Value emitSizeInside(OpBuilder &builder, SizeCloner &cloner, Value size);
   LogicalResult replaceAllocations();
   LogicalResult reportSize(memref::AllocOp alloc) {
     return alloc.emitError("the size of a temporary does not follow from the sizes of the arguments");
@@ -71,7 +72,8 @@ private:
   BufferSizes sizes;
   SmallVector<memref::AllocOp> allocations;
   ScratchLayout layout;
-  llvm::DenseMap<AffineExpr, Measure> measures;
+  llvm::DenseMap<SizeExpr, Measure> measures;
+  SizeValues sizesInside;
 };
 
 } // namespace
@@ -147,15 +149,14 @@ LogicalResult ScratchPlanner::emitSizes(OpBuilder &builder, SizeCloner &cloner, 
                                         SizeValues &values) {
   for (memref::AllocOp alloc : allocations)
     for (Value size : alloc.getDynamicSizes()) {
-      AffineExpr expression = sizes.get(size);
+      SizeExpr expression = sizes.get(size);
       auto [known, isNew] = values.try_emplace(expression);
       if (!isNew)
         continue;
-      Value cloned = sizes.followsFromParameters(expression) ? Value() : cloner.clone(size);
-      if (cloned)
-        known->second = arith::IndexCastOp::create(builder, alloc.getLoc(), builder.getI64Type(), cloned);
-      else if (sizes.followsFromParameters(expression))
+      if (!expression.hasNumbers())
         known->second = code.evaluate(expression, fault);
+      else if (Value cloned = cloner.clone(size))
+        known->second = arith::IndexCastOp::create(builder, alloc.getLoc(), builder.getI64Type(), cloned);
       else
         return reportSize(alloc);
       fault = code.either(fault, code.compare(arith::CmpIPredicate::slt, known->second, code.constant(0)));
@@ -171,7 +172,7 @@ FailureOr<Value> ScratchPlanner::emitTotal(OpBuilder &builder, Location loc, Siz
   Value total = code.constant(0);
   for (const ScratchArea &area : layout.areas) {
     Value bytes = code.constant(area.units);
-    if (!isa<AffineConstantExpr>(area.unit)) {
+    if (!area.unit.getConstant()) {
       Measure measure = measures.at(area.unit);
       Value unit = code.constant(measure.multiplier);
       for (Value size : measure.alloc.getDynamicSizes())
@@ -220,11 +221,11 @@ SmallVector<std::pair<Value, Value>> ScratchPlanner::emitAreas(OpBuilder &builde
   Value begin = constant(0);
   for (const ScratchArea &area : layout.areas) {
     Value unit = constant(1);
-    if (!isa<AffineConstantExpr>(area.unit)) {
+    if (!area.unit.getConstant()) {
       Measure measure = measures.at(area.unit);
       unit = constant(measure.multiplier);
       for (Value size : measure.alloc.getDynamicSizes())
-        unit = arith::MulIOp::create(builder, loc, unit, cloner.clone(size));
+        unit = arith::MulIOp::create(builder, loc, unit, emitSizeInside(builder, cloner, size));
       if (measure.divisor != 1)
         unit = arith::DivUIOp::create(builder, loc, unit, constant(measure.divisor));
     }
@@ -235,6 +236,17 @@ SmallVector<std::pair<Value, Value>> ScratchPlanner::emitAreas(OpBuilder &builde
     begin = arith::AddIOp::create(builder, loc, begin, rounded);
   }
   return areas;
+}
+
+/// The size function found that the value is one.
+Value ScratchPlanner::emitSizeInside(OpBuilder &builder, SizeCloner &cloner, Value size) {
+  SizeExpr expression = sizes.get(size);
+  if (expression.hasNumbers())
+    return cloner.clone(size);
+  Value &known = sizesInside[expression];
+  if (known)
+    return known;
+  return known = emitIndex(builder, function.getLoc(), expression, signature, function.getArguments().drop_front());
 }
 
 LogicalResult ScratchPlanner::replaceAllocations() {
@@ -254,11 +266,11 @@ LogicalResult ScratchPlanner::replaceAllocations() {
   SmallVector<std::pair<Operation *, Value>> replacements;
   for (memref::AllocOp alloc : allocations) {
     for (Value size : alloc.getDynamicSizes())
-      if (!cloner.clone(size))
+      if (!emitSizeInside(builder, cloner, size))
         return reportSize(alloc);
     for (auto dim : alloc->getUsers())
       if (isa<memref::DimOp>(dim)) {
-        Value size = cloner.clone(dim->getResult(0));
+        Value size = emitSizeInside(builder, cloner, dim->getResult(0));
         if (!size)
           return reportSize(alloc);
         replacements.push_back({dim, size});
@@ -272,7 +284,8 @@ LogicalResult ScratchPlanner::replaceAllocations() {
       Value units = arith::ConstantIndexOp::create(builder, loc, place.offset);
       offset = arith::AddIOp::create(builder, loc, begin, arith::MulIOp::create(builder, loc, unit, units));
     }
-    auto open = llvm::map_to_vector(alloc.getDynamicSizes(), [&](Value size) { return cloner.clone(size); });
+    auto open =
+        llvm::map_to_vector(alloc.getDynamicSizes(), [&](Value size) { return emitSizeInside(builder, cloner, size); });
     auto view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), scratch, offset, open);
     view->setAttr(kernels::kTemporaryAttribute, builder.getUnitAttr());
     replacements.push_back({alloc, view});

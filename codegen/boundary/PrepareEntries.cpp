@@ -6,8 +6,8 @@
 #include "codegen/boundary/Passes.h"
 #include "codegen/boundary/RefineSizes.h"
 #include "codegen/boundary/Signature.h"
+#include "codegen/boundary/SizeCode.h"
 #include "dialect/FunctionAttributes.h"
-#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSet.h"
@@ -94,18 +94,10 @@ std::optional<SmallVector<OpFoldResult>> ResultWriter::getSizes(Location loc, Va
     sizes.push_back(builder.getIndexAttr(size));
     if (!ShapedType::isDynamic(size))
       continue;
-    AffineExpr expression = classes.getSize(tensor, dimension);
+    SizeExpr expression = classes.getSize(tensor, dimension);
     if (!expression)
       return std::nullopt;
-    SmallVector<Value> symbols(signature.sizes.size());
-    expression.walk([&](AffineExpr part) {
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(part)) {
-        const SizeParameter &parameter = signature.sizes[symbol.getPosition()];
-        symbols[symbol.getPosition()] =
-            memref::DimOp::create(builder, loc, buffers[parameter.argument], parameter.dimension);
-      }
-    });
-    sizes.back() = affine::expandAffineExpr(builder, loc, expression, /*dimValues=*/{}, symbols);
+    sizes.back() = emitIndex(builder, loc, expression, signature, buffers);
   }
   return sizes;
 }

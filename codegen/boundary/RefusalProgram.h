@@ -88,14 +88,20 @@ private:
   std::string bytes;
 };
 
+/// The expressions whose values F's program reads: its derived sizes, then of each equality what it is about and the
+/// two sides.
+SmallVector<SizeExpr> getRefusedSizes(const KernelSignature &signature);
+
 /// The places of a function's parameters among the words that its programs read: pointers, sizes and strides in the
-/// order of the C parameters, without the scalars.
+/// order of the C parameters, without the scalars. Behind them are the values of getRefusedSizes(), the least number
+/// where there is none.
 struct ParameterWords {
   explicit ParameterWords(const KernelSignature &signature);
 
   /// Of each argument and result; -1 for scalars, and for strides of contiguous arrays.
   SmallVector<int> pointers, strides;
   SmallVector<int> sizes;
+  unsigned firstExpression = 0;
   unsigned count = 0;
 };
 

@@ -44,8 +44,8 @@ public:
 
 private:
   void placeIn(unsigned area, AreaPacker &packer, unsigned request, int64_t units);
-  void packWhole(AffineExpr unit, ArrayRef<unsigned> members);
-  void packApart(AffineExpr unit, ArrayRef<unsigned> members);
+  void packWhole(SizeExpr unit, ArrayRef<unsigned> members);
+  void packApart(SizeExpr unit, ArrayRef<unsigned> members);
 
   ArrayRef<ScratchRequest> requests;
   ScratchLayout layout;
@@ -78,7 +78,7 @@ void LayoutBuilder::placeIn(unsigned area, AreaPacker &packer, unsigned request,
 }
 
 /// One area in which temporaries begin at any multiple of the alignment.
-void LayoutBuilder::packWhole(AffineExpr unit, ArrayRef<unsigned> members) {
+void LayoutBuilder::packWhole(SizeExpr unit, ArrayRef<unsigned> members) {
   if (members.empty())
     return;
   layout.areas.push_back({unit, 0});
@@ -89,7 +89,7 @@ void LayoutBuilder::packWhole(AffineExpr unit, ArrayRef<unsigned> members) {
 
 /// Sizes that are no multiples of the alignment: behind one of them no other would be aligned. So each area holds one
 /// temporary at a time.
-void LayoutBuilder::packApart(AffineExpr unit, ArrayRef<unsigned> members) {
+void LayoutBuilder::packApart(SizeExpr unit, ArrayRef<unsigned> members) {
   unsigned first = layout.areas.size();
   SmallVector<AreaPacker> packers;
   for (unsigned member : members) {
@@ -105,7 +105,7 @@ void LayoutBuilder::packApart(AffineExpr unit, ArrayRef<unsigned> members) {
 }
 
 ScratchLayout LayoutBuilder::build() {
-  llvm::MapVector<AffineExpr, SmallVector<unsigned>> units;
+  llvm::MapVector<SizeExpr, SmallVector<unsigned>> units;
   for (auto [index, request] : llvm::enumerate(requests))
     units[request.unit].push_back(index);
   for (auto &[unit, members] : units)
@@ -114,10 +114,10 @@ ScratchLayout LayoutBuilder::build() {
     });
   // Known sizes come first, so that their offsets are known too.
   for (auto &[unit, members] : units)
-    if (isa<AffineConstantExpr>(unit))
+    if (unit.getConstant())
       packWhole(unit, members);
   for (auto &[unit, members] : units) {
-    if (isa<AffineConstantExpr>(unit))
+    if (unit.getConstant())
       continue;
     auto isWhole = [&](unsigned member) { return requests[member].units % kScratchAlignment == 0; };
     packWhole(unit, llvm::filter_to_vector(members, isWhole));

@@ -7,7 +7,7 @@
 #define RESID_CODEGEN_BOUNDARY_SCRATCHSLOTS_H
 
 #include "codegen/boundary/BufferLifetimes.h"
-#include "mlir/IR/AffineExpr.h"
+#include "codegen/boundary/SizeExpression.h"
 
 namespace mlir::resid::boundary {
 
@@ -17,13 +17,13 @@ constexpr int64_t kScratchAlignment = 64;
 /// A temporary of `units` times so many bytes as `unit` says, which is 1 where its size is known.
 struct ScratchRequest {
   int64_t units;
-  AffineExpr unit;
+  SizeExpr unit;
   LiveRange range;
 };
 
 /// A part of the block. It has `units` times so many bytes as `unit` says, rounded up to the alignment.
 struct ScratchArea {
-  AffineExpr unit;
+  SizeExpr unit;
   int64_t units;
 };
 

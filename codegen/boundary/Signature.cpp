@@ -6,7 +6,6 @@
 
 #include "codegen/boundary/DimensionClasses.h"
 #include "codegen/boundary/Names.h"
-#include "codegen/boundary/SizeExpression.h"
 #include "dialect/FunctionAttributes.h"
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -116,19 +115,27 @@ static FailureOr<std::string> computeSymbol(func::FuncOp function, llvm::StringR
   return identifier;
 }
 
-AffineExpr KernelSignature::getDerivedSize(int64_t code) const {
+SizeExpr KernelSignature::getDerivedSize(int64_t code) const {
   int64_t index = -1 - code - int64_t(sizes.size());
-  return index < 0 ? AffineExpr() : derivedSizes[index];
+  return index < 0 ? SizeExpr() : derivedSizes[index];
 }
 
-std::string KernelSignature::printSize(AffineExpr expression) const {
+std::string KernelSignature::printSize(SizeExpr expression) const {
   return boundary::printSize(expression, [&](unsigned index) { return sizes[index].name; });
 }
 
-std::pair<AffineExpr, std::string> KernelSignature::describeEquality(AffineExpr a, AffineExpr b) const {
-  auto remainder = dyn_cast<AffineBinaryOpExpr>(a);
-  if (remainder && remainder.getKind() == AffineExprKind::Mod && b == getAffineConstantExpr(0, b.getContext()))
-    return {remainder.getLHS(), "a multiple of " + printSize(remainder.getRHS())};
+/// The remainder that an expression is, but for its coefficient.
+static std::optional<SizeRemainder> asRemainder(SizeExpr expression) {
+  SizeTerms terms = getTerms(expression);
+  SmallVector<SizeRemainder, 1> remainders = takeRemainders(terms);
+  return terms.empty() && remainders.size() == 1 ? std::optional(remainders[0]) : std::nullopt;
+}
+
+std::pair<SizeExpr, std::string> KernelSignature::describeEquality(SizeExpr a, SizeExpr b) const {
+  if (b.isConstant(0) && a.getKind() == SizeExpr::Kind::Equal)
+    return {a.getOperand(0), "other than 0"};
+  if (std::optional<SizeRemainder> remainder = b.isConstant(0) ? asRemainder(a) : std::nullopt)
+    return {remainder->dividend, "a multiple of " + printSize(remainder->divisor)};
   return {a, "equal to " + printSize(b)};
 }
 
@@ -254,14 +261,20 @@ static void noteSource(InFlightDiagnostic &error, Value tensor) {
 
 static LogicalResult verifyResultSizes(func::FuncOp function, DimensionClasses &classes) {
   for (auto [index, operand] : llvm::enumerate(function.getBody().front().getTerminator()->getOperands()))
-    for (int64_t dimension = 0; dimension < cast<RankedTensorType>(operand.getType()).getRank(); ++dimension)
-      if (!classes.getSize(operand, dimension)) {
+    for (int64_t dimension = 0; dimension < cast<RankedTensorType>(operand.getType()).getRank(); ++dimension) {
+      SizeExpr size = classes.getSize(operand, dimension);
+      if (size && size.getConstant().value_or(0) < 0)
+        return mlir::emitError(operand.getLoc())
+               << "expected a size of at least 0, but dimension " << dimension << " of result " << index << " of '"
+               << function.getSymName() << "' has " << *size.getConstant();
+      if (!size) {
         InFlightDiagnostic error = mlir::emitError(operand.getLoc());
         error << "dimension " << dimension << " of result " << index << " of '" << function.getSymName()
               << "' does not follow from the sizes of the arguments";
         noteSource(error, operand);
         return error;
       }
+    }
   return success();
 }
 
@@ -278,17 +291,17 @@ LogicalResult mlir::resid::boundary::verifyResultSizes(func::FuncOp function) {
 /// What operations require of sizes beyond equal parameters.
 static LogicalResult addEqualities(KernelSignature &signature, const DimensionClasses &classes) {
   for (auto [a, b, op] : classes.getEqualities()) {
-    AffineExpr difference = normalizeSize(a - b);
-    if (auto constant = dyn_cast_if_present<AffineConstantExpr>(difference)) {
-      if (constant.getValue() == 0)
+    SizeExpr difference = a - b;
+    if (difference && difference.getConstant()) {
+      if (difference.isConstant(0))
         continue;
       return op->emitError() << "expected a size that a call can have, but it must be " << signature.printSize(a)
                              << " and " << signature.printSize(b);
     }
     // A number less its whole part is a remainder.
-    bool isRemainder = difference && difference.getKind() == AffineExprKind::Mod;
+    bool isRemainder = difference && asRemainder(difference);
     auto equality =
-        isRemainder ? std::make_pair(difference, getAffineConstantExpr(0, a.getContext())) : std::make_pair(a, b);
+        isRemainder ? std::make_pair(difference, SizeExpr::constant(a.getContext(), 0)) : std::make_pair(a, b);
     if (!llvm::is_contained(signature.equalities, equality))
       signature.equalities.push_back(equality);
   }
@@ -296,16 +309,16 @@ static LogicalResult addEqualities(KernelSignature &signature, const DimensionCl
 }
 
 /// The code of a size, which becomes a derived one where it is neither static nor a parameter.
-static int64_t getSizeCode(KernelSignature &signature, AffineExpr size) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(size))
-    return constant.getValue();
-  if (auto parameter = dyn_cast<AffineSymbolExpr>(size))
-    return -1 - int64_t(parameter.getPosition());
+static int64_t getSizeCode(KernelSignature &signature, SizeExpr size) {
+  if (std::optional<int64_t> constant = size.getConstant())
+    return *constant;
+  if (size.getKind() == SizeExpr::Kind::Size)
+    return -1 - int64_t(size.getIndex());
   auto found = llvm::find(signature.derivedSizes, size);
-  int64_t index = found - signature.derivedSizes.begin();
+  unsigned index = found - signature.derivedSizes.begin();
   if (found == signature.derivedSizes.end())
     signature.derivedSizes.push_back(size);
-  return -1 - int64_t(signature.sizes.size()) - index;
+  return signature.getDerivedCode(index);
 }
 
 static LogicalResult addResults(func::FuncOp function, KernelSignature &signature, DimensionClasses &classes,

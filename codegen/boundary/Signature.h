@@ -6,9 +6,9 @@
 #ifndef RESID_CODEGEN_BOUNDARY_SIGNATURE_H
 #define RESID_CODEGEN_BOUNDARY_SIGNATURE_H
 
+#include "codegen/boundary/SizeExpression.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ namespace mlir::resid::boundary {
 /// The name of the attribute that carries a KernelSignature on a function.
 constexpr llvm::StringLiteral kSignatureAttribute = "resid.signature";
 /// The largest number of bytes of one array: 2^47.
-constexpr int64_t kByteLimit = int64_t(1) << 47;
+constexpr int64_t kByteLimit = kSizeLimit;
 
 /// One run-time size among the C parameters, such as x_dim0.
 struct SizeParameter {
@@ -73,10 +73,10 @@ struct KernelSignature {
   std::vector<KernelValue> arguments;
   std::vector<KernelValue> results;
   std::vector<SizeParameter> sizes;
-  /// Sizes of results that are no parameter's, as expressions: symbol i is sizes[i], which then is passed on.
-  std::vector<AffineExpr> derivedSizes;
+  /// Sizes of results that are no parameter's, as expressions over `sizes`. They are passed on.
+  std::vector<SizeExpr> derivedSizes;
   /// What must be equal beyond what SizeParameter says, as such expressions.
-  std::vector<std::pair<AffineExpr, AffineExpr>> equalities;
+  std::vector<std::pair<SizeExpr, SizeExpr>> equalities;
   /// (result, argument): the result's buffer may be exactly the argument's.
   std::vector<std::pair<unsigned, unsigned>> inPlace;
   std::vector<ValueCheck> checks;
@@ -95,11 +95,18 @@ struct KernelSignature {
   /// One code for all sizes that must be equal: the size where only one is right, else that of their first parameter.
   int64_t getSharedSize(int64_t code) const;
   /// The derived size that the code stands for; null for other codes.
-  AffineExpr getDerivedSize(int64_t code) const;
+  SizeExpr getDerivedSize(int64_t code) const;
+  /// The code of a derived size.
+  int64_t getDerivedCode(unsigned index) const { return -1 - int64_t(sizes.size()) - int64_t(index); }
+  /// The function that computes that size from all size parameters.
+  std::string getDerivedSizeName(int64_t code) const {
+    return symbol + ".size" + std::to_string(-1 - code - int64_t(sizes.size()));
+  }
   /// An expression over size parameters with their names.
-  std::string printSize(AffineExpr expression) const;
-  /// What an equality is about, and what that must be: `x_dim0`, `equal to y_dim0 * 3` or `a multiple of 4`.
-  std::pair<AffineExpr, std::string> describeEquality(AffineExpr a, AffineExpr b) const;
+  std::string printSize(SizeExpr expression) const;
+  /// What an equality is about, and what that must be: `x_dim0`, `equal to y_dim0 * 3`, `a multiple of 4` or `other
+  /// than 0`.
+  std::pair<SizeExpr, std::string> describeEquality(SizeExpr a, SizeExpr b) const;
   DictionaryAttr toAttribute(MLIRContext *context) const;
   static KernelSignature fromAttribute(DictionaryAttr attribute);
 };

@@ -54,13 +54,14 @@ DictionaryAttr KernelSignature::toAttribute(MLIRContext *context) const {
                                          builder.getNamedAttr("results", valuesToAttribute(results)),
                                          builder.getNamedAttr("sizes", builder.getArrayAttr(sizeList)),
                                          builder.getNamedAttr("in_place", builder.getArrayAttr(inPlaceList))};
-  auto addExpressions = [&](StringRef name, ArrayRef<AffineExpr> expressions) {
+  auto addExpressions = [&](StringRef name, ArrayRef<SizeExpr> expressions) {
     if (!expressions.empty())
-      entries.push_back(builder.getNamedAttr(
-          name, AffineMapAttr::get(AffineMap::get(/*dimCount=*/0, sizes.size(), expressions, context))));
+      entries.push_back(
+          builder.getNamedAttr(name, builder.getArrayAttr(llvm::map_to_vector(
+                                         expressions, [](SizeExpr expression) { return expression.getAttribute(); }))));
   };
   addExpressions("derived_sizes", derivedSizes);
-  SmallVector<AffineExpr> sides; // of the equalities, two by two
+  SmallVector<SizeExpr> sides; // of the equalities, two by two
   for (auto [a, b] : equalities)
     sides.append({a, b});
   addExpressions("equalities", sides);
@@ -93,11 +94,12 @@ KernelSignature KernelSignature::fromAttribute(DictionaryAttr attribute) {
   }
   for (auto pair : attribute.getAs<ArrayAttr>("in_place").getAsRange<DenseI64ArrayAttr>())
     signature.inPlace.push_back({unsigned(pair[0]), unsigned(pair[1])});
-  if (auto map = attribute.getAs<AffineMapAttr>("derived_sizes"))
-    signature.derivedSizes.assign(map.getValue().getResults().begin(), map.getValue().getResults().end());
-  if (auto map = attribute.getAs<AffineMapAttr>("equalities"))
-    for (ArrayRef<AffineExpr> sides = map.getValue().getResults(); !sides.empty(); sides = sides.drop_front(2))
-      signature.equalities.push_back({sides[0], sides[1]});
+  if (auto expressions = attribute.getAs<ArrayAttr>("derived_sizes"))
+    for (Attribute size : expressions)
+      signature.derivedSizes.push_back(SizeExpr(size));
+  if (auto expressions = attribute.getAs<ArrayAttr>("equalities"))
+    for (ArrayRef<Attribute> sides = expressions.getValue(); !sides.empty(); sides = sides.drop_front(2))
+      signature.equalities.push_back({SizeExpr(sides[0]), SizeExpr(sides[1])});
   if (auto checks = attribute.getAs<ArrayAttr>("checks"))
     for (auto check : checks.getAsRange<DictionaryAttr>())
       signature.checks.push_back({check.getAs<StringAttr>("text").str(),

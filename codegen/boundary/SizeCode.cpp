@@ -14,7 +14,7 @@ SizeCode::SizeCode(OpBuilder &builder, Location loc, const KernelSignature &sign
   if (signature.derivedSizes.empty() && signature.equalities.empty())
     return;
   derivationFault = truth(false);
-  for (AffineExpr size : signature.derivedSizes)
+  for (SizeExpr size : signature.derivedSizes)
     derivedSizes.push_back(evaluate(size, derivationFault));
   for (auto [a, b] : signature.equalities) {
     Value differ = compare(arith::CmpIPredicate::ne, evaluate(a, derivationFault), evaluate(b, derivationFault));
@@ -29,37 +29,10 @@ Value SizeCode::getSize(int64_t code) {
   return index < sizes.size() ? sizes[index] : derivedSizes[index - sizes.size()];
 }
 
-/// Sizes themselves may be anything here; those beyond the limit are found by checkBytes().
-Value SizeCode::evaluate(AffineExpr expression, Value &fault) {
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expression))
-    return sizes[symbol.getPosition()];
-  if (auto number = dyn_cast<AffineConstantExpr>(expression))
-    return constant(number.getValue());
-  auto binary = cast<AffineBinaryOpExpr>(expression);
-  Value left = evaluate(binary.getLHS(), fault), right = evaluate(binary.getRHS(), fault);
-  if (binary.getKind() == AffineExprKind::Add)
-    return arith::AddIOp::create(builder, loc, left, right);
-  if (binary.getKind() != AffineExprKind::Mul)
-    return divide(binary.getKind(), left, right, fault);
-  auto product = arith::MulSIExtendedOp::create(builder, loc, left, right);
-  Value sign = arith::ShRSIOp::create(builder, loc, product.getLow(), constant(63));
-  Value raised = arith::AddIOp::create(builder, loc, product.getLow(), constant(kByteLimit));
-  fault = either(fault, compare(arith::CmpIPredicate::ne, product.getHigh(), sign));
-  fault = either(fault, compare(arith::CmpIPredicate::ugt, raised, constant(2 * kByteLimit)));
-  return product.getLow();
-}
-
-Value SizeCode::divide(AffineExprKind kind, Value dividend, Value divisor, Value &fault) {
-  fault = either(fault, compare(arith::CmpIPredicate::slt, dividend, constant(0)));
-  fault = either(fault, compare(arith::CmpIPredicate::slt, divisor, constant(1)));
-  Value positive = arith::MaxSIOp::create(builder, loc, divisor, constant(1));
-  if (kind == AffineExprKind::Mod)
-    return arith::RemUIOp::create(builder, loc, dividend, positive);
-  if (kind == AffineExprKind::CeilDiv) {
-    Value less = arith::SubIOp::create(builder, loc, positive, constant(1));
-    dividend = arith::AddIOp::create(builder, loc, dividend, less);
-  }
-  return arith::DivUIOp::create(builder, loc, dividend, positive);
+/// What is beyond 2^47 is a fault. So no sum of what is none wraps, and none of the limits has to be asked twice.
+Value SizeCode::evaluate(SizeExpr expression, Value &fault) {
+  return emitSize(
+      builder, loc, expression, [&](unsigned index) { return sizes[index]; }, fault);
 }
 
 SmallVector<int64_t> SizeCode::getSharedShape(const KernelValue &array) const {

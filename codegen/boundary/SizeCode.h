@@ -11,6 +11,15 @@
 
 namespace mlir::resid::boundary {
 
+/// The value of an expression as i64, whose `size` gives the sizes, whatever they are. Never traps; sets `fault` where
+/// sizes within the limit have no value, and where the fault was set already.
+Value emitSize(OpBuilder &builder, Location loc, SizeExpr expression, llvm::function_ref<Value(unsigned)> size,
+               Value &fault);
+
+/// The value as an index in an implementation, whose arguments are `buffers`; its entry found that there is one.
+Value emitIndex(OpBuilder &builder, Location loc, SizeExpr expression, const KernelSignature &signature,
+                ValueRange buffers);
+
 class SizeCode {
 public:
   /// `sizes`: one i64 value per size parameter. What follows from them is computed here.
@@ -47,13 +56,12 @@ public:
   /// Whether the row stride is wrong: less than the width, or such that the rows span more than 2^47 bytes.
   Value strideFault(const KernelValue &array, Value stride);
   /// The value of an expression over size parameters; sets `fault` where evaluateSize() gives none.
-  Value evaluate(AffineExpr expression, Value &fault);
+  Value evaluate(SizeExpr expression, Value &fault);
   /// Sets `fault` where value · factor (both at least 0) is beyond the limit of bytes, and gives the product.
   Value multiplyChecked(Value value, Value factor, Value &fault);
 
 private:
   Value getSize(int64_t code);
-  Value divide(AffineExprKind kind, Value dividend, Value divisor, Value &fault);
   Value product(int64_t fixed, ArrayRef<int64_t> shape);
   /// Sets `fault` where fixed · sizes is beyond the limit of bytes, and gives the product; a zero counts as a one, so
   /// that the order of dimensions does not matter.

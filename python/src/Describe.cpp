@@ -22,7 +22,7 @@ static llvm::json::Object describeValue(const KernelValue &value) {
 static llvm::json::Value describeSize(const KernelSignature &signature, int64_t code) {
   if (code >= 0)
     return code;
-  if (AffineExpr derived = signature.getDerivedSize(code))
+  if (boundary::SizeExpr derived = signature.getDerivedSize(code))
     return signature.printSize(derived);
   return signature.sizes[size_t(-1 - code)].name;
 }

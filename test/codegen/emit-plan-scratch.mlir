@@ -63,7 +63,9 @@ func.func private @unknown.impl(%ctx: !llvm.ptr, %n: index, %status: memref<i32>
 // CHECK-LABEL: func.func private @views.impl(
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<2x?x?xf32>
 // CHECK:         %[[DIM1:.*]] = memref.dim %[[X]], %c1
-// CHECK:         %[[ROWS:.*]] = arith.muli %[[DIM1]], %c2 : index
+// CHECK:         %[[SIZE1:.*]] = arith.index_cast %[[DIM1]] : index to i64
+// CHECK:         %[[PRODUCT:.*]] = arith.muli %[[SIZE1]], %c2{{.*}} : i64
+// CHECK:         %[[ROWS:.*]] = arith.index_cast %[[PRODUCT]] : i64 to index
 // CHECK:         %[[DIM2:.*]] = memref.dim %[[X]], %c2
 // CHECK:         memref.view %{{.*}}[%{{.*}}][%[[ROWS]]] {rows.temporary} : memref<?xi8> to memref<?x3xf32>
 // CHECK:         memref.view %{{.*}}[%{{.*}}][%[[DIM2]]] {rows.temporary} : memref<?xi8> to memref<?xf32>

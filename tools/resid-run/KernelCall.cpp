@@ -5,7 +5,6 @@
 
 #include "tools/resid-run/KernelCall.h"
 
-#include "codegen/boundary/SizeExpression.h"
 #include <algorithm>
 #include <cstring>
 
@@ -145,7 +144,7 @@ Error KernelCall::addResults() {
   for (auto [index, result] : llvm::enumerate(signature.results)) {
     SmallVector<int64_t> shape;
     for (int64_t code : result.shape) {
-      AffineExpr derived = signature.getDerivedSize(code);
+      boundary::SizeExpr derived = signature.getDerivedSize(code);
       std::optional<int64_t> size = derived     ? boundary::evaluateSize(derived, sizes)
                                     : code >= 0 ? code
                                                 : sizes[static_cast<size_t>(-1 - code)];

@@ -64,6 +64,9 @@ static void check_arrays(void) {
   show(groups(&ctx, x, 2, 7, out));
   show(expand(&ctx, x, 6, out));
   show(expand(&ctx, x, 4, x + 1));
+  show(sized(&ctx, x, 4, f, 0, out, out + 1));
+  show(sized(&ctx, x, 1, f, 3, out, out + 1));
+  show(sized(&ctx, x, (int64_t)1 << 25, f, 2, out, out + 1));
   show(strided(&ctx, x, 2, 7, out, 8));
   show(strided(&ctx, x, 2, 8, out, INT64_MAX));
   show(strided(&ctx, x, 2, 16, x + 4, 16));

@@ -18,6 +18,28 @@ func.func @expand(%x: tensor<?x8xf32>) -> tensor<?x4x8xf32> {
   return %e : tensor<?x4x8xf32>
 }
 
+// A size that may be negative, one that divides, and a product beyond the limit.
+func.func @sized(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %one = arith.constant 1.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %m = tensor.dim %y, %c0 : tensor<?xf32>
+  %less = arith.subi %n, %c3 : index
+  %rest = arith.remsi %less, %m : index
+  %square = arith.muli %n, %n : index
+  %whole = arith.minsi %square, %m : index
+  %a = tensor.generate %rest {
+  ^bb0(%i: index):
+    tensor.yield %one : f32
+  } : tensor<?xf32>
+  %b = tensor.generate %whole {
+  ^bb0(%i: index):
+    tensor.yield %one : f32
+  } : tensor<?xf32>
+  return %a, %b : tensor<?xf32>, tensor<?xf32>
+}
+
 func.func @groups(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %y = resid.group_norm %x {epsilon = 1.0e-5, groups = 4} : tensor<?x?xf32>
   return %y : tensor<?x?xf32>
