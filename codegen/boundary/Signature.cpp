@@ -298,6 +298,8 @@ static LogicalResult addEqualities(KernelSignature &signature, const DimensionCl
       return op->emitError() << "expected a size that a call can have, but it must be " << signature.printSize(a)
                              << " and " << signature.printSize(b);
     }
+    if (a.getConstant())
+      std::swap(a, b);
     // A number less its whole part is a remainder.
     bool isRemainder = difference && asRemainder(difference);
     auto equality =

@@ -160,6 +160,29 @@ static void lowerBitcast(tensor::BitcastOp op) {
   op.erase();
 }
 
+/// As many sizes of 1 as the type has dimensions.
+static RankedTensorType getOnes(RankedTensorType type) { return type.clone(SmallVector<int64_t>(type.getRank(), 1)); }
+
+/// What becomes a scalar has one element, which memref.collapse_shape wants its type to say.
+static void lowerCollapse(tensor::CollapseShapeOp op) {
+  if (op.getResultType().getRank() != 0 || op.getSrcType().hasStaticShape())
+    return;
+  OpBuilder builder(op);
+  op.getSrcMutable().assign(tensor::CastOp::create(builder, op.getLoc(), getOnes(op.getSrcType()), op.getSrc()));
+}
+
+/// The same the other way round.
+static void lowerExpand(tensor::ExpandShapeOp op) {
+  RankedTensorType type = op.getResultType();
+  if (op.getSrcType().getRank() != 0 || type.hasStaticShape())
+    return;
+  OpBuilder builder(op);
+  Value ones =
+      tensor::ExpandShapeOp::create(builder, op.getLoc(), getOnes(type), op.getSrc(), op.getReassociationIndices());
+  op.replaceAllUsesWith(tensor::CastOp::create(builder, op.getLoc(), type, ones).getResult());
+  op.erase();
+}
+
 //===------------------------------------------- globals ----------------------------------------------------------===//
 
 /// What a global holds as long as nothing is stored to it.
@@ -226,7 +249,9 @@ struct LowerImportedOps : public resid::impl::LowerImportedOpsBase<LowerImported
           .Case([](tensor::GatherOp gather) { lowerGather(gather); })
           .Case([](tensor::ScatterOp scatter) { lowerScatter(scatter); })
           .Case([](tensor::GenerateOp generate) { lowerGenerate(generate); })
-          .Case([](tensor::BitcastOp cast) { lowerBitcast(cast); });
+          .Case([](tensor::BitcastOp cast) { lowerBitcast(cast); })
+          .Case([](tensor::CollapseShapeOp collapse) { lowerCollapse(collapse); })
+          .Case([](tensor::ExpandShapeOp expand) { lowerExpand(expand); });
     });
   }
 };
