@@ -26,6 +26,7 @@ struct CheckStream : resid::impl::CheckStreamBase<CheckStream> {
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
+    checkUnfilled(getOperation());
     OwningOpRef<ModuleOp> copy = getOperation().clone();
     if (failed(rewrite(*copy, [](OpPassManager &manager) { manager.addPass(createExpandAddNorm()); })))
       return signalPassFailure();

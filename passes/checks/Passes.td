@@ -8,7 +8,7 @@
 include "passes/PassOptions.td"
 
 def CheckStream : Pass<"resid-check-stream", "::mlir::ModuleOp"> {
-  let summary = "warns about common mistakes around a residual stream";
+  let summary = "warns about common mistakes around a residual stream, and about sums that nobody began";
   let description = [{
     Class: **bit-exact**; nothing is rewritten.
 
@@ -51,6 +51,14 @@ def CheckStream : Pass<"resid-check-stream", "::mlir::ModuleOp"> {
     now or earlier. In flat ops, calls or linear algebra compute the branch without the stream, after a first sub-layer
     in the same function. Silent where the branch is itself an argument of the function, since a kernel may take it from
     its caller.
+
+    **A sum into an array that nobody filled.** The output of a product, a reduction or another op of linalg is
+    `tensor.empty`, a part of it, or a loop's value that begins as one, and the op reads its elements. So does an input.
+    Silent where the op only writes, where something was written before, and in branches.
+    ```mlir
+    %e = tensor.empty() : tensor<8x8xf32>
+    %m = linalg.matmul ins(%a, %b : tensor<8x4xf32>, tensor<4x8xf32>) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+    ```
 
     Effect on rounding: none.
   }];

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the field knows as mistakes around a residual stream, one function each. They look at the program and emit
+// What the field knows as mistakes around a residual stream, and in the programs that have one, one function each. They look at the program and emit
 // warnings, each with the place and the mend; they change nothing.
 
 #ifndef RESID_PASSES_CHECKS_STREAMCHECKS_H
@@ -20,6 +20,9 @@ void checkFinalNorms(ModuleOp module);
 /// Dropout sites that draw one mask twice in a forward, also through calls and loops. `module` has neither fused ops
 /// nor blocks.
 void checkDropoutSites(ModuleOp module);
+
+/// Sums, and whatever else of linalg, that read what nobody wrote: an output without a fill. `module` is as it is written.
+void checkUnfilled(ModuleOp module);
 
 /// Emits a warning with a note that tells the mend.
 void warn(Location place, const Twine &mistake, const Twine &mend);

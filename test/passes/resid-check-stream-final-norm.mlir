@@ -95,7 +95,7 @@ func.func @layer_with_head(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> (tensor<
     %f = math.sin %h : tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
-  %empty = tensor.empty() : tensor<4x2xf32>
+  %empty = arith.constant dense<0.0> : tensor<4x2xf32>
   %r = linalg.matmul ins(%b, %w : tensor<4x8xf32>, tensor<8x2xf32>) outs(%empty : tensor<4x2xf32>) -> tensor<4x2xf32>
   // expected-note @+1 {{the stream leaves the stack as it is here}}
   return %b, %r : tensor<4x8xf32>, tensor<4x2xf32>
@@ -186,7 +186,7 @@ func.func @loop_into_a_linear_layer(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>, %n
     }
     scf.yield %z : tensor<4x8xf32>
   }
-  %empty = tensor.empty() : tensor<4x2xf32>
+  %empty = arith.constant dense<0.0> : tensor<4x2xf32>
   // expected-note @+1 {{the stream leaves the stack as it is here}}
   %r = linalg.matmul ins(%y, %w : tensor<4x8xf32>, tensor<8x2xf32>) outs(%empty : tensor<4x2xf32>) -> tensor<4x2xf32>
   return %r : tensor<4x2xf32>
@@ -217,13 +217,12 @@ func.func @raw_memory(%x: tensor<4x8xf32>, %t: tensor<4x8xf32>) -> tensor<4x8xf3
 }
 
 func.func private @attend(%q: tensor<4x8xf32>, %memory: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  %empty = tensor.empty() : tensor<4x4xf32>
-  %transposed = tensor.empty() : tensor<8x4xf32>
+  %empty = arith.constant dense<0.0> : tensor<4x4xf32>
   // expected-note @+1 {{the stream leaves the stack as it is here}}
   %s = linalg.matmul indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>,
                                       affine_map<(i, j, k) -> (i, j)>]
       ins(%q, %memory : tensor<4x8xf32>, tensor<4x8xf32>) outs(%empty : tensor<4x4xf32>) -> tensor<4x4xf32>
-  %r = tensor.empty() : tensor<4x8xf32>
+  %r = arith.constant dense<0.0> : tensor<4x8xf32>
   %f = linalg.matmul ins(%s, %q : tensor<4x4xf32>, tensor<4x8xf32>) outs(%r : tensor<4x8xf32>) -> tensor<4x8xf32>
   return %f : tensor<4x8xf32>
 }
