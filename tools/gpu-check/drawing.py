@@ -36,7 +36,8 @@ def draw(times, peers):
     series, best = {}, choose_best(peers)
     for kind, element, _ in best:
         series.setdefault((kind, element), [])
-    for line in times:
+    # A width is timed with several numbers of rows, the most of which come last.
+    for line in {tuple(line[:3]): line for line in times}.values():
         series.setdefault((line[0].rsplit("_", 2)[0], line[1]), []).append((int(line[2]), *map(float, line[7:10])))
     for number, (key, points) in enumerate(series.items()):
         colour = COLOURS[number % len(COLOURS)]

@@ -2,7 +2,8 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Times the blocks of gpu-check beside what PyTorch and its libraries have for the same, in one process and on the same
-# tensors. Usage: peers.py LIBRARY MEGABYTES SAMPLES BLOCK ...; the library is the runner as a shared one. Prints CSV.
+# tensors. Usage: peers.py LIBRARY; the library is the runner as a shared one. Each line of standard input is a request,
+# `peer MEGABYTES SAMPLES COMPILED BLOCK`, where COMPILED is 1 for torch.compile too. Answers with lines of CSV and `end`.
 
 import ctypes
 import importlib
@@ -141,10 +142,11 @@ def compare(block, found, own):
             raise ValueError(f"its results are {error:.1e} off")
 
 
-def prepare(torch, block, tensors, own, lines):
+def prepare(torch, block, tensors, own, peers):
     """The calls of all peers that have this block, after a first one whose results were compared with resid's."""
     calls = {}
-    for name, make in PEERS.items():
+    say = lambda *words: print(*(word.replace(",", ";") for word in words), sep=",", flush=True)
+    for name, make in peers.items():
         try:
             run = make(torch, block)
             if run is None:
@@ -153,9 +155,9 @@ def prepare(torch, block, tensors, own, lines):
             compare(block, call(), own)
             calls[name] = call
         except ImportError as error:
-            lines.setdefault(("absent", name, str(error)))
+            say("absent", name, str(error))
         except Exception as error:  # Whatever a library fails with, the others go on.
-            lines.setdefault(("failed", name, f"{block.name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
+            say("failed", name, f"{block.name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
     return calls
 
 
@@ -185,7 +187,7 @@ def list_arrays(torch, block, tensors):
     return [tensors[name] for name in ("dy", "sums", *statistics, "gamma", "dsum")], own
 
 
-def measure(torch, library, block, megabytes, samples, lines):
+def measure(torch, library, block, megabytes, samples, peers):
     dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[block.element]
     size = 4 if block.element == "f32" else 2
     rows = max(1, (megabytes << 20) // (block.width * size))
@@ -210,7 +212,7 @@ def measure(torch, library, block, megabytes, samples, lines):
 
     run_resid()
     torch.cuda.synchronize()
-    calls = {"resid": run_resid, "copy": run_copy, **prepare(torch, block, tensors, own, lines)}
+    calls = {"resid": run_resid, "copy": run_copy, **prepare(torch, block, tensors, own, peers)}
     timer = Timer(torch)
     for call in calls.values():
         timer.time(call)
@@ -229,25 +231,26 @@ def measure(torch, library, block, megabytes, samples, lines):
               f"{to_copy:.3f}", f"{own_median * 1e6:.3f}", f"{statistics.median(ratios):.3f}", f"{ratios[0]:.3f}", f"{ratios[-1]:.3f}", sep=",", flush=True)
 
 
+def answer(torch, library, request):
+    _, megabytes, samples, is_compiled, name = request.split()
+    if torch is None or not torch.cuda.is_available():
+        print("absent", "PyTorch and all on top of it", "there is none" if torch is None else "this PyTorch finds no GPU", sep=",")
+    else:
+        peers = {name: make for name, make in PEERS.items() if name != "torch.compile" or is_compiled == "1"}
+        with torch.no_grad():
+            measure(torch, library, Block(name), int(megabytes), int(samples), peers)
+    print("done", name, sep=",")
+
+
 def main():
-    file, megabytes, samples, *names = sys.argv[1:]
     try:
         torch = importlib.import_module("torch")
-    except ImportError as error:
-        print("absent", "PyTorch and all on top of it", str(error).replace(",", ";"), sep=",")
-        return
-    if not torch.cuda.is_available():
-        print("absent", "PyTorch and all on top of it", "this PyTorch finds no GPU", sep=",")
-        return
-    library, lines = ctypes.CDLL(file), {}
-    with torch.no_grad():
-        for name in names:
-            measure(torch, library, Block(name), int(megabytes), int(samples), lines)
-            print("measured", name, sep=",", flush=True)
-            for line in lines:
-                if lines[line] is None:
-                    print(*(word.replace(",", ";") for word in line), sep=",", flush=True)
-                    lines[line] = True
+    except ImportError:
+        torch = None
+    library = torch and ctypes.CDLL(sys.argv[1])
+    for request in sys.stdin:
+        answer(torch, library, request)
+        print("end", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,72 +1,16 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Numbers and calls; see Block.h.
+// Calls; see Block.h.
 
 #include "Block.h"
 
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-
-/// A multiple of 1/32 in [-4, 4), which has eight bits: bf16 and f16 hold it too.
-static float makeNumber(uint64_t &state) {
-  state = state * 6364136223846793005u + 1442695040888963407u;
-  return float(int(state >> 56) - 128) / 32;
-}
-
-static uint16_t toHalf(float value) {
-  if (value == 0)
-    return 0;
-  int exponent;
-  float fraction = std::frexp(std::fabs(value), &exponent); // in [0.5, 1)
-  auto bits = uint16_t((exponent + 14) << 10 | (int(fraction * 2048) & 1023));
-  return value < 0 ? uint16_t(bits | 0x8000) : bits;
-}
-
-static double fromHalf(uint16_t bits) {
-  int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  double magnitude = exponent == 0    ? std::ldexp(fraction, -24)
-                     : exponent == 31 ? (fraction ? NAN : INFINITY)
-                                      : std::ldexp(1024 + fraction, exponent - 25);
-  return bits & 0x8000 ? -magnitude : magnitude;
-}
-
-std::vector<unsigned char> makeNumbers(const Array &array, int64_t count, uint64_t seed) {
-  std::vector<unsigned char> bytes(size_t(count * array.getElementBytes()));
-  bool isHalf = array.type == std::string("f16");
-  for (int64_t i = 0; i < count; ++i) {
-    float value = makeNumber(seed) / (array.shape == Array::PerRow ? 8 : 1);
-    uint32_t bits;
-    std::memcpy(&bits, &value, 4);
-    if (array.getElementBytes() == 4) {
-      std::memcpy(&bytes[size_t(4 * i)], &bits, 4);
-      continue;
-    }
-    uint16_t narrow = isHalf ? toHalf(value) : uint16_t(bits >> 16);
-    std::memcpy(&bytes[size_t(2 * i)], &narrow, 2);
-  }
-  return bytes;
-}
-
-double getNumber(const Array &array, const void *memory, int64_t index) {
-  if (array.getElementBytes() == 4)
-    return static_cast<const float *>(memory)[index];
-  uint16_t bits = static_cast<const uint16_t *>(memory)[index];
-  if (array.type == std::string("f16"))
-    return fromHalf(bits);
-  uint32_t wide = uint32_t(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, 4);
-  return value;
-}
 
 int Block::find(const std::string &wanted) const {
   for (size_t i = 0; i < arrays.size(); ++i)
     if (wanted == arrays[i].name)
       return int(i);
-  std::fprintf(stderr, "gpu-check: expected the block %s to have an array '%s'\n", name, wanted.c_str());
-  std::exit(5);
+  fail(5, "expected the block %s to have an array '%s'", name, wanted.c_str());
 }
 
 int64_t Block::getCompulsoryBytes(int64_t rows, int64_t width) const {
@@ -130,11 +74,8 @@ static void printLine(void *, int32_t level, const char *text) {
 }
 
 static void expectDone(const Block &block, int64_t width, resid_status status) {
-  if (status == RESID_OK)
-    return;
-  std::fprintf(stderr, "gpu-check: %s of %lld columns answered %s\n", block.name, (long long)width,
-               resid_status_string(status));
-  std::exit(5);
+  if (status != RESID_OK)
+    fail(5, "%s of %lld columns answered %s", block.name, (long long)width, resid_status_string(status));
 }
 
 static void call(const Block &block, const Pointers &arrays, int64_t rows, int64_t width, DLDeviceType device,

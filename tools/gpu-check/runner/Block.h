@@ -87,12 +87,6 @@ private:
   std::vector<Piece> pieces;
 };
 
-/// Numbers that all types hold exactly, the same for the same seed. Those of an array with one number per row are
-/// small, as the statistics of norms are.
-std::vector<unsigned char> makeNumbers(const Array &array, int64_t count, uint64_t seed);
-/// Element `index` of an array in `memory`.
-double getNumber(const Array &array, const void *memory, int64_t index);
-
 /// Bytes of local memory per thread, by kernel, of those that were loaded and have some. The runtime warns of them.
 const std::map<std::string, int> &getLocalMemory();
 

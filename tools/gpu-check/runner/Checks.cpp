@@ -12,20 +12,24 @@
 #include <set>
 #include <string>
 
-DeviceCall::DeviceCall(const Block &block, int64_t rows, int64_t width, bool inPlace)
-    : block(block), rows(rows), width(width), inPlace(inPlace) {
-  Pointers host;
+HostCall::HostCall(const Block &block, int64_t rows, int64_t width, Rows kind)
+    : block(block), rows(rows), width(width) {
+  Pointers pointers;
   for (size_t i = 0; i < block.arrays.size(); ++i) {
-    const Array &array = getArray(i);
-    onHost.push_back(array.isResult ? std::vector<unsigned char>(getBytes(i))
-                                    : makeNumbers(array, array.getElements(rows, width), i));
-    bool hasOwn = !inPlace || array.place < 0;
-    onDevice.push_back(hasOwn ? reinterpret_cast<void *>(Driver::get().allocate(getBytes(i)))
-                              : onDevice[size_t(array.place)]);
+    const Array &array = block.arrays[i];
+    arrays.push_back(array.isResult ? std::vector<unsigned char>(size_t(array.getBytes(rows, width)))
+                                    : makeNumbers(array, array.getElements(rows, width), width, i, kind));
+    pointers.push_back(arrays.back().data());
   }
-  for (std::vector<unsigned char> &array : onHost)
-    host.push_back(array.data());
-  callOnCPU(block, host, rows, width);
+  callOnCPU(block, pointers, rows, width);
+}
+
+DeviceCall::DeviceCall(const HostCall &host, bool inPlace) : host(host), inPlace(inPlace) {
+  for (size_t i = 0; i < host.arrays.size(); ++i) {
+    bool hasOwn = !inPlace || getArray(i).place < 0;
+    onDevice.push_back(hasOwn ? reinterpret_cast<void *>(Driver::get().allocate(getBytes(i)))
+                              : onDevice[size_t(getArray(i).place)]);
+  }
   spoil();
 }
 
@@ -36,12 +40,12 @@ DeviceCall::~DeviceCall() {
 }
 
 void DeviceCall::spoil() const {
-  for (size_t i = 0; i < block.arrays.size(); ++i) {
+  for (size_t i = 0; i < onDevice.size(); ++i) {
     const Array &array = getArray(i);
     if (array.isResult && inPlace && array.place >= 0)
       continue;
     std::vector<unsigned char> spoiled(array.isResult ? getBytes(i) : 0, 0xa5);
-    const std::vector<unsigned char> &bytes = array.isResult ? spoiled : onHost[i];
+    const std::vector<unsigned char> &bytes = array.isResult ? spoiled : host.arrays[i];
     Driver::get().toDevice(reinterpret_cast<Address>(onDevice[i]), bytes.data(), bytes.size());
   }
   // The copies go on behind their return, and the streams of calls do not wait for them.
@@ -50,7 +54,7 @@ void DeviceCall::spoil() const {
 
 void DeviceCall::spoilResults(Handle stream) const {
   constexpr unsigned spoiled = 0xa5a5a5a5;
-  for (size_t i = 0; i < block.arrays.size(); ++i)
+  for (size_t i = 0; i < onDevice.size(); ++i)
     if (getArray(i).isResult)
       Driver::get().fill(reinterpret_cast<Address>(onDevice[i]), spoiled, getBytes(i) / sizeof(spoiled), stream);
 }
@@ -60,10 +64,10 @@ int64_t DeviceCall::countOtherBits(size_t number) const {
   auto elementBytes = size_t(array.getElementBytes());
   std::vector<unsigned char> found(getBytes(number));
   Driver::get().toHost(found.data(), reinterpret_cast<Address>(onDevice[number]), found.size());
-  const unsigned char *expected = onHost[number].data();
+  const unsigned char *expected = host.arrays[number].data();
   if (std::memcmp(found.data(), expected, found.size()) == 0)
     return 0;
-  int64_t others = 0, elements = array.getElements(rows, width);
+  int64_t others = 0, elements = array.getElements(host.rows, host.width);
   for (int64_t i = 0; i < elements; ++i) {
     size_t at = size_t(i) * elementBytes;
     bool isSame = std::memcmp(&found[at], expected + at, elementBytes) == 0;
@@ -71,50 +75,38 @@ int64_t DeviceCall::countOtherBits(size_t number) const {
   }
   // Once for each result, since repeats would say it again.
   static std::set<std::pair<const Array *, int64_t>> said;
-  if (others && said.insert({&array, width}).second)
+  if (others && said.insert({&array, host.width}).second)
     std::fprintf(stderr, "gpu-check: %s of %s: %lld of %lld elements have other bits (%lld rows, %lld columns)\n",
-                 array.name, block.name, (long long)others, (long long)elements, (long long)rows, (long long)width);
+                 array.name, host.block.name, (long long)others, (long long)elements, (long long)host.rows,
+                 (long long)host.width);
   return others;
 }
 
 int64_t DeviceCall::countOtherBits() const {
   int64_t others = 0;
-  for (size_t i = 0; i < block.arrays.size(); ++i)
+  for (size_t i = 0; i < onDevice.size(); ++i)
     if (getArray(i).isResult)
       others += countOtherBits(i);
   return others;
 }
 
-double DeviceCall::getLargestError() const { return ::getLargestError(block, onHost, rows, width); }
-
-namespace {
-
-/// Prints one line per check, and counts mistakes.
-struct Report {
-  const Block &block;
-  int64_t rows, width;
-  int mistakes = 0;
-
-  void add(const char *what, int64_t others) {
-    std::printf("check,%s,%s,%lld,%lld,%s,%lld\n", block.name, block.getType(), (long long)width, (long long)rows, what,
-                (long long)others);
-    mistakes += others != 0;
-  }
-};
-
-} // namespace
+/// Prints one line per check.
+static void report(const HostCall &host, const char *what, int64_t others) {
+  std::printf("check,%s,%s,%lld,%lld,%s,%lld\n", host.block.name, host.block.getType(), (long long)host.width,
+              (long long)host.rows, what, (long long)others);
+}
 
 /// A call, repeats of it on all streams, and the same as a graph.
-static void checkOneCall(Report &report, const Handle (&streams)[3], int repeats) {
+static void checkOneCall(const HostCall &host, const Handle (&streams)[3], int repeats) {
   const Driver &driver = Driver::get();
-  DeviceCall call(report.block, report.rows, report.width);
+  DeviceCall call(host);
   call.run(nullptr);
   driver.synchronizeAll();
-  report.add("bits", call.countOtherBits());
+  report(host, "bits", call.countOtherBits());
   call.spoil();
   call.runByItself(streams[0]);
   driver.synchronize(streams[0]);
-  report.add("runtime's memory", call.countOtherBits());
+  report(host, "runtime's memory", call.countOtherBits());
   // Repeats run back to back; each result is compared on the host.
   int64_t others = 0;
   for (int i = 0; i < repeats; ++i) {
@@ -123,58 +115,59 @@ static void checkOneCall(Report &report, const Handle (&streams)[3], int repeats
     driver.synchronize(streams[i % 3]);
     others += call.countOtherBits();
   }
-  report.add("repeats", others);
+  report(host, "repeats", others);
   call.spoil();
   driver.beginCapture(streams[0]);
   call.run(streams[0]);
   Handle graph = driver.endCapture(streams[0]);
   driver.launchGraph(graph, streams[0]);
   driver.synchronize(streams[0]);
-  report.add("graph", call.countOtherBits());
+  report(host, "graph", call.countOtherBits());
   // In rows of few columns all terms of an element may cancel each other, with no larger element beside it to compare
   // the error with.
   constexpr int64_t leastColumns = 64;
-  if (report.block.reference != Reference::None && report.width >= leastColumns)
-    std::printf("error,%s,%s,%lld,%lld,ulp of the row's largest element,%.3f\n", report.block.name,
-                report.block.getType(), (long long)report.width, (long long)report.rows, call.getLargestError());
+  if (host.block.reference != Reference::None && host.width >= leastColumns)
+    std::printf("error,%s,%s,%lld,%lld,ulp of the row's largest element,%.3f\n", host.block.name, host.block.getType(),
+                (long long)host.width, (long long)host.rows,
+                getLargestError(host.block, host.arrays, host.rows, host.width));
 }
 
-static void checkStreams(Report &report, const Handle (&streams)[3]) {
-  DeviceCall first(report.block, report.rows, report.width), second(report.block, report.rows, report.width),
-      third(report.block, report.rows, report.width);
+static void checkStreams(const HostCall &host, const Handle (&streams)[3]) {
+  DeviceCall first(host), second(host), third(host);
   const DeviceCall *calls[] = {&first, &second, &third};
   for (int i = 0; i < 3; ++i)
     calls[i]->run(streams[i]);
   Driver::get().synchronizeAll();
-  report.add("streams", first.countOtherBits() + second.countOtherBits() + third.countOtherBits());
+  report(host, "streams", first.countOtherBits() + second.countOtherBits() + third.countOtherBits());
 }
 
-static void checkAlone(Report &report, const char *what, bool inPlace) {
-  DeviceCall call(report.block, report.rows, report.width, inPlace);
+static void checkAlone(const HostCall &host, const char *what, bool inPlace = false) {
+  DeviceCall call(host, inPlace);
   call.run(nullptr);
   Driver::get().synchronizeAll();
-  report.add(what, call.countOtherBits());
+  report(host, what, call.countOtherBits());
 }
 
-int check(const Block &block, int64_t rows, int repeats) {
+void check(const Block &block, int64_t rows, int repeats) {
   const Driver &driver = Driver::get();
   static const Handle primary = driver.retainPrimary(0), other = driver.createContext(0);
   driver.setCurrent(primary);
   static const Handle streams[3] = {driver.createStream(), driver.createStream(), driver.createStream()};
   bool hasPlaces = std::any_of(block.arrays.begin(), block.arrays.end(), [](const Array &a) { return a.place >= 0; });
-  int mistakes = 0;
   for (int64_t width : block.widths) {
     constexpr int64_t mostElements = 1 << 21;
-    Report report{block, std::max<int64_t>(1, std::min(rows, mostElements / width)), width};
-    checkOneCall(report, streams, repeats);
-    checkStreams(report, streams);
+    int64_t some = std::max<int64_t>(1, std::min(rows, mostElements / width));
+    HostCall host(block, some, width);
+    checkOneCall(host, streams, repeats);
+    checkStreams(host, streams);
     if (hasPlaces)
-      checkAlone(report, "in place", /*inPlace=*/true);
+      checkAlone(host, "in place", /*inPlace=*/true);
+    checkAlone(HostCall(block, some, width, Rows::Hard), "hard rows");
+    checkAlone(HostCall(block, some, width, Rows::NotFinite), "NaN and infinities");
     driver.setCurrent(other);
-    checkAlone(report, "second context", /*inPlace=*/false);
+    preload(block);
+    checkAlone(host, "second context");
     driver.setCurrent(primary);
-    mistakes += report.mistakes;
+    std::printf("done,%s of %lld columns\n", block.name, (long long)width);
   }
-  std::fflush(stdout);
-  return mistakes;
 }

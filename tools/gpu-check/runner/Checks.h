@@ -4,46 +4,49 @@
 
 #pragma once
 
-#include "Block.h"
+#include "Numbers.h"
 
-/// Arrays of a call in the memory of a device, with the CPU's results for the same numbers beside them.
+/// A call on the CPU: its arguments, and the results that a device's must have the bits of.
+struct HostCall {
+  HostCall(const Block &block, int64_t rows, int64_t width, Rows kind = Rows::Plain);
+
+  const Block &block;
+  const int64_t rows, width;
+  std::vector<std::vector<unsigned char>> arrays;
+};
+
+/// Arrays of a call in the memory of a device.
 class DeviceCall {
 public:
   /// `inPlace`: results lie in the buffers of arguments, where the block names some.
-  DeviceCall(const Block &block, int64_t rows, int64_t width, bool inPlace = false);
+  explicit DeviceCall(const HostCall &host, bool inPlace = false);
   ~DeviceCall();
   DeviceCall(const DeviceCall &) = delete;
 
-  void run(Handle stream) const { callOnGPU(block, onDevice, rows, width, stream, &scratch); }
+  void run(Handle stream) const { callOnGPU(host.block, onDevice, host.rows, host.width, stream, &scratch); }
   /// With the runtime's own memory.
-  void runByItself(Handle stream) const { callOnGPU(block, onDevice, rows, width, stream, nullptr); }
+  void runByItself(Handle stream) const { callOnGPU(host.block, onDevice, host.rows, host.width, stream, nullptr); }
   /// Overwrites the results on the device, so that what a call does not write shows; in place, arguments are made anew.
   void spoil() const;
   /// Overwrites the results in the order of a stream.
   void spoilResults(Handle stream) const;
   /// How many elements of all results have other bits than the CPU's. NaNs are all the same.
   int64_t countOtherBits() const;
-  /// Of the CPU's results, which the device's have the bits of (References.h).
-  double getLargestError() const;
-
-  const Block &block;
-  const int64_t rows, width;
 
 private:
-  const Array &getArray(size_t number) const { return block.arrays[number]; }
-  size_t getBytes(size_t number) const { return size_t(getArray(number).getBytes(rows, width)); }
+  const Array &getArray(size_t number) const { return host.block.arrays[number]; }
+  size_t getBytes(size_t number) const { return host.arrays[number].size(); }
   int64_t countOtherBits(size_t number) const;
 
-  /// Arguments as they are, and results as the CPU has them.
-  std::vector<std::vector<unsigned char>> onHost;
+  const HostCall &host;
   Pointers onDevice;
   mutable Scratch scratch{/*isOnDevice=*/true};
   bool inPlace;
 };
 
-/// Bits, errors, repeats, streams, a graph, a second context and calls in place, for each of the block's widths. Gives
-/// the number of mistakes. Wide rows are fewer, so that no array has more than 2^21 elements.
-int check(const Block &block, int64_t rows, int repeats);
-/// Times calls of the blocks of a group, which fill the device, by turns with a copy of as many bytes; at most `bytes`
-/// of memory for each array.
+/// Bits of plain and of hard rows, errors, repeats, streams, a graph, a second context and calls in place, for each of
+/// the block's widths. Wide rows are fewer, so that no array has more than 2^21 elements.
+void check(const Block &block, int64_t rows, int repeats);
+/// Times calls of the blocks of a group by turns with a copy of as many bytes: of few rows, and of as many as fill the
+/// device, by `bytes` of memory for each array.
 void measure(const std::vector<const Block *> &group, int64_t bytes, int samples);

@@ -4,9 +4,23 @@
 
 #include "Driver.h"
 
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+
+void fail(int code, const char *format, ...) {
+  char text[512];
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(text, sizeof(text), format, values);
+  va_end(values);
+  std::fprintf(stderr, "gpu-check: %s\n", text);
+  std::printf("fatal,\"%s\"\n", text);
+  std::fflush(stdout);
+  // What the driver does at an exit may wait for a kernel that does not end.
+  std::_Exit(code);
+}
 
 namespace {
 
@@ -14,19 +28,15 @@ void *library;
 
 void *find(const char *name) {
   void *function = dlsym(library, name);
-  if (!function) {
-    std::fprintf(stderr, "gpu-check: expected a CUDA driver with the function %s, but this one has none\n", name);
-    std::exit(4);
-  }
+  if (!function)
+    fail(4, "expected a CUDA driver with the function %s, but this one has none", name);
   return function;
 }
 
 template <typename... Arguments> void call(const char *name, Arguments... arguments) {
   int error = reinterpret_cast<int (*)(Arguments...)>(find(name))(arguments...);
-  if (error == 0)
-    return;
-  std::fprintf(stderr, "gpu-check: %s answered %d\n", name, error);
-  std::exit(5);
+  if (error != 0)
+    fail(5, "%s answered %d", name, error);
 }
 
 } // namespace
@@ -34,10 +44,8 @@ template <typename... Arguments> void call(const char *name, Arguments... argume
 Driver::Driver() {
   const char *file = std::getenv("RESID_CUDA_DRIVER");
   library = dlopen(file ? file : "libcuda.so.1", RTLD_NOW);
-  if (!library) {
-    std::fprintf(stderr, "gpu-check: expected the CUDA driver, but %s\n", dlerror());
-    std::exit(4);
-  }
+  if (!library)
+    fail(4, "expected the CUDA driver, but %s", dlerror());
   call("cuInit", 0u);
 }
 

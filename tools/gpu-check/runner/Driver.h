@@ -10,6 +10,9 @@
 using Handle = void *;
 using Address = uint64_t;
 
+/// Ends the process after a line on standard error, and one of CSV for who started it.
+[[noreturn]] void fail(int code, const char *format, ...);
+
 /// Its members are the driver's functions. A call that fails ends the process with its name and its answer.
 struct Driver {
   /// Loads libcuda.so.1, or the file that RESID_CUDA_DRIVER names.

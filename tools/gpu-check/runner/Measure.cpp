@@ -7,26 +7,49 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <iterator>
+#include <set>
 
 namespace {
 
 /// Calls between two events: enough that the events cost nothing.
-constexpr int kCalls = 10;
+constexpr int kCalls = 20;
+/// Rows that leave most of a device idle.
+constexpr int64_t kFewRows[] = {1, 8, 64};
 
-struct Timer {
-  Timer() : first(Driver::get().createEvent()), second(Driver::get().createEvent()) {}
-
-  /// Seconds of one call.
-  double time(Handle stream, const std::function<void()> &call) const {
+/// What is timed: calls on a stream, by themselves or as a graph. Of few rows, a call is shorter than it takes the host
+/// to enqueue the next one, so that those must be a graph.
+class Timed {
+public:
+  Timed(Handle stream, bool isGraph, const std::function<void()> &call) : stream(stream) {
     const Driver &driver = Driver::get();
-    driver.record(first, stream);
-    for (int i = 0; i < kCalls; ++i)
-      call();
-    driver.record(second, stream);
-    return double(driver.elapsed(first, second)) / 1000 / kCalls;
+    enqueue = [call] {
+      for (int i = 0; i < kCalls; ++i)
+        call();
+    };
+    // What comes first is not counted: kernels are loaded, and the clock of the device rises.
+    enqueue();
+    if (isGraph) {
+      driver.beginCapture(stream);
+      enqueue();
+      Handle graph = driver.endCapture(stream);
+      enqueue = [graph, stream] { Driver::get().launchGraph(graph, stream); };
+    }
+    time();
   }
 
-  Handle first, second;
+  /// Seconds of one call.
+  double time() const {
+    static const Handle first = Driver::get().createEvent(), second = Driver::get().createEvent();
+    Driver::get().record(first, stream);
+    enqueue();
+    Driver::get().record(second, stream);
+    return double(Driver::get().elapsed(first, second)) / 1000 / kCalls;
+  }
+
+private:
+  Handle stream;
+  std::function<void()> enqueue;
 };
 
 double takeMedian(std::vector<double> values) {
@@ -46,7 +69,7 @@ public:
       pointers.push_back(reinterpret_cast<void *>(address));
       // A megabyte of numbers again and again: making all of them would take longer than the measurement.
       std::vector<unsigned char> numbers =
-          makeNumbers(array, std::min<int64_t>(array.getElements(rows, width), 1 << 18), i);
+          makeNumbers(array, std::min<int64_t>(array.getElements(rows, width), 1 << 18), width, i, Rows::Plain);
       driver.toDevice(address, numbers.data(), numbers.size());
       for (size_t done = numbers.size(); done < bytes; done += numbers.size())
         driver.copy(address + done, address, std::min(numbers.size(), bytes - done), stream);
@@ -78,32 +101,29 @@ static void print(const Block &block, int64_t rows, int64_t width, Samples sampl
               samples.ratios.back());
 }
 
-/// The copy moves as many bytes as a call must.
-static void measureWidth(const std::vector<const Block *> &group, int64_t bytes, int samples, int64_t width) {
+/// The copy moves as many bytes as a call must. All of a group are timed by turns, so that the clock of the device is
+/// that of all.
+static void measureRows(const std::vector<const Block *> &group, int64_t rows, int64_t width, int samples) {
   const Driver &driver = Driver::get();
+  static const Handle stream = driver.createStream();
   const Block &first = *group.front();
-  int64_t rows = std::max<int64_t>(1, bytes / (width * first.arrays.front().getElementBytes()));
   auto half = size_t(first.getCompulsoryBytes(rows, width) / 2);
-  Handle stream = driver.createStream();
   TimedArrays arrays(first, rows, width, stream);
   Scratch scratch(/*isOnDevice=*/true);
   Address from = driver.allocate(half), to = driver.allocate(half);
   driver.fill(from, 0, half / 4, stream);
-  Timer timer;
-  auto timeCopy = [&] { return timer.time(stream, [&] { driver.copy(to, from, half, stream); }); };
-  auto timeCall = [&](const Block &block) {
-    return timer.time(stream, [&] { callOnGPU(block, arrays.pointers, rows, width, stream, &scratch); });
-  };
-  // What comes first is not counted: kernels are loaded, and the clock of the device rises.
-  timeCopy();
+  bool isGraph = rows <= *std::rbegin(kFewRows);
+  Timed copy(stream, isGraph, [&] { driver.copy(to, from, half, stream); });
+  std::vector<Timed> calls;
   for (const Block *block : group)
-    timeCall(*block);
+    calls.emplace_back(stream, isGraph,
+                       [&, block] { callOnGPU(*block, arrays.pointers, rows, width, stream, &scratch); });
   std::vector<Samples> found(group.size());
   std::vector<double> copies;
   for (int i = 0; i < samples; ++i) {
-    copies.push_back(timeCopy());
+    copies.push_back(copy.time());
     for (size_t block = 0; block < group.size(); ++block) {
-      found[block].seconds.push_back(timeCall(*group[block]));
+      found[block].seconds.push_back(calls[block].time());
       found[block].ratios.push_back(copies.back() / found[block].seconds.back());
     }
   }
@@ -113,11 +133,14 @@ static void measureWidth(const std::vector<const Block *> &group, int64_t bytes,
   driver.release(to);
 }
 
-/// All of a group are timed by turns, so that the clock of the device is that of all.
 void measure(const std::vector<const Block *> &group, int64_t bytes, int samples) {
-  for (int64_t width : group.front()->timedWidths)
-    measureWidth(group, bytes, samples, width);
+  const Block &first = *group.front();
+  for (int64_t width : first.timedWidths) {
+    std::set<int64_t> all(std::begin(kFewRows), std::end(kFewRows));
+    all.insert(std::max<int64_t>(1, bytes / (width * first.arrays.front().getElementBytes())));
+    for (int64_t rows : all)
+      measureRows(group, rows, width, samples);
+  }
   for (const Block *block : group)
-    std::printf("timed,%s\n", block->name);
-  std::fflush(stdout);
+    std::printf("done,%s\n", block->name);
 }

@@ -3,6 +3,7 @@
 // Norms and their gradients in f64; see References.h.
 
 #include "References.h"
+#include "Numbers.h"
 
 #include <algorithm>
 #include <cmath>
