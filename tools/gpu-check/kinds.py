@@ -31,7 +31,7 @@ OPEN_TIMED = [1024, 4096, 8192]
 class Kind:
     write: Callable  # the program, of an element type and a width
     # Arguments and results in the order of the function: a name and a shape, `matrix`, `column` or `row`, which mean one
-    # element for each element, for each column or for each row. `column` and `matrix` have the block's type, `row` f32.
+    # element for each element, for each column or for each row. `matrix` has the block's type, `row` f32.
     # Behind a result's shape, `@` and the argument whose buffer it may have.
     arguments: str
     results: str
@@ -40,20 +40,23 @@ class Kind:
     reference: str = "None"  # of the runner's Reference
     widths: tuple = tuple(WIDTHS)
     odd_widths: tuple = ()
+    types: tuple = ("bf16", "f32")
+    parameter: str = ""  # the type of columns, where it is not the block's
 
 
-def forward(norm):
-    return lambda element, width: write_fixed_rows.program(norm, element, element, element, width)
+def forward(norm, parameter=None):
+    return lambda element, width: write_fixed_rows.program(norm, element, element, parameter or element, width)
 
 
-def backward(norm, has_dropout=False):
-    return lambda element, width: programs.write_backward(norm, element, element, width, True, has_dropout)
+def backward(norm, has_dropout=False, parameter=None):
+    return lambda element, width: programs.write_backward(norm, element, parameter or element, width, True, has_dropout)
 
 
 FORWARD = dict(arguments="x:matrix f:matrix gamma:column beta:column", results="y:matrix@f s:matrix@x", has_scalars=True)
 LAYER_BACKWARD = "dy:matrix x:matrix mean:row correction:row rstd:row gamma:column dsum:matrix"
 RMS_BACKWARD = "dy:matrix x:matrix rstd:row gamma:column dsum:matrix"
 GRADIENTS = "dgamma:column dbeta:column"
+MIXED = dict(widths=(4096, 1024, 768), types=("bf16",), parameter="f32")
 KINDS = {
     "layer": Kind(forward("layer"), **FORWARD, reference="LayerNorm", odd_widths=tuple(ODD_WIDTHS)),
     "add_layer": Kind(forward("add_layer"), **FORWARD, reference="LayerNorm"),
@@ -61,6 +64,9 @@ KINDS = {
     "layer_backward": Kind(backward("layer", has_dropout=True), LAYER_BACKWARD, f"dx:matrix df:matrix {GRADIENTS}", has_scalars=True, reference="LayerNormGradient", widths=tuple(BACKWARD_WIDTHS)),
     "add_layer_backward": Kind(backward("layer"), LAYER_BACKWARD, f"dx:matrix {GRADIENTS}", reference="LayerNormGradient", widths=tuple(BACKWARD_WIDTHS), odd_widths=tuple(ODD_WIDTHS)),
     "add_rms_backward": Kind(backward("rms"), RMS_BACKWARD, f"dx:matrix {GRADIENTS}", reference="RMSNormGradient", widths=tuple(BACKWARD_WIDTHS)),
+    # Narrow rows with parameters of f32, as mixed precision has them.
+    "add_layer_mixed": Kind(forward("add_layer", "f32"), **FORWARD, reference="LayerNorm", **MIXED),
+    "add_layer_backward_mixed": Kind(backward("layer", parameter="f32"), LAYER_BACKWARD, f"dx:matrix {GRADIENTS}", reference="LayerNormGradient", **MIXED),
     # The same accesses without a norm: what a kernel with such accesses reaches at all.
     "add": Kind(lambda element, width: ADD.format(X=f"tensor<?x{width}x{element}>"), "x:matrix f:matrix", "s:matrix@x", widths=(4096, 1024)),
 }
@@ -99,7 +105,7 @@ def choose(kinds=None, widths=None, types=None, schedules=()):
     timed, checked = [], []
     for name in kinds or KINDS:
         kind = KINDS[name]
-        for element in types or ("bf16", "f32"):
+        for element in types or kind.types:
             timed += [make_block(name, element, width, True) for width in widths or kind.widths]
             if name != "add":
                 open_widths = tuple(widths or OPEN_WIDTHS)

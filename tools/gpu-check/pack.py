@@ -56,7 +56,7 @@ def describe_arrays(block):
         for word in words.split():
             name, shape = word.split(":")
             shape, _, place = shape.partition("@")
-            element = "f32" if shape == "row" else block.element
+            element = {"row": "f32", "column": kind.parameter}.get(shape) or block.element
             lines.append(f'{{"{name}", "{element}", {SHAPES[shape]}, {is_result}, {names.index(place) if place else -1}}}')
     return ", ".join(lines)
 

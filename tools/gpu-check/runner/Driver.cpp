@@ -93,7 +93,8 @@ void Driver::copy(Address to, Address from, size_t bytes, Handle stream) const {
 }
 
 void Driver::fill(Address to, unsigned word, size_t words, Handle stream) const {
-  call("cuMemsetD32Async", to, word, words, stream);
+  if (words != 0)
+    call("cuMemsetD32Async", to, word, words, stream);
 }
 
 void Driver::beginCapture(Handle stream) const {
