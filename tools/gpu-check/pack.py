@@ -114,7 +114,7 @@ def main():
     blocks = drop_repeated(blocks, plans, kernels)
     shutil.copytree(here / "runner", out / "runner")
     shutil.copytree(kinds.ROOT / "runtime", out / "runtime")
-    for script in ("gpu-check", "drawing.py", "peers.py", "results.py", "servers.py"):
+    for script in ("gpu-check", "drawing.py", "peers.py", "results.py", "servers.py", "summary.py"):
         shutil.copy(here / script, out)
     write_table(blocks, out)
     print(f"{out}: {len(blocks)} blocks, {sum(f.stat().st_size for f in out.rglob('*') if f.is_file()) / 1e6:.1f} MB", file=sys.stderr)

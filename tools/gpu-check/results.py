@@ -8,15 +8,12 @@ import sys
 import time
 
 import drawing
+import summary
+from summary import table
 
 # What is said of a peer; the last ratio is its time divided by resid's.
 PEER_COLUMNS = ["block", "type", "columns", "rows", "peer", "microseconds", "GB/s", "ratio to the copy", "resid, microseconds", "resid is faster by", "least", "most"]
 TIME_COLUMNS = ["block", "type", "columns", "rows", "microseconds", "GB/s", "GB/s of the copy", "ratio", "least", "most"]
-
-
-def table(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
 def list_under(header, lines):
@@ -101,6 +98,7 @@ class Results:
             self.summarize_local_memory(),
             list_under("Failed:", [f"{label}, {cases}: {problem}" for label, cases, problem in self.choose("ended")]),
             self.describe_left_out(),
+            summary.summarize(times, peers),
             table(TIME_COLUMNS, times) if times else "",
             table(PEER_COLUMNS, peers) if peers else "",
             list_under("Not timed:", [f"{what}: {why}" for what, why in self.choose("absent", "failed")]),
