@@ -4,12 +4,19 @@
 
 #include "codegen/boundary/ArrayChecks.h"
 
+#include "codegen/boundary/ArrayTable.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 using namespace mlir;
 using namespace mlir::resid::boundary;
 
 using Predicate = arith::CmpIPredicate;
+
+/// Overlaps of up to this many pairs are looked for one by one, in straight code, which is the fastest way for few; of
+/// more in a table (ArrayOrder.ll), whose code does not grow with their number.
+static constexpr size_t kMostPairs = 1024;
+/// Words of the stack that checks may take in all.
+static constexpr int64_t kMostStackWords = 7680;
 
 /// The codes of the sizes that are known at run time only, each once.
 static SmallVector<int64_t> getOpenSizes(ArrayRef<int64_t> shape) {
@@ -20,6 +27,10 @@ static SmallVector<int64_t> getOpenSizes(ArrayRef<int64_t> shape) {
 }
 
 void ArrayChecks::emit() {
+  if (isTabled() && entry.words) {
+    entry.storeAddresses();
+    entry.hasAddresses = true;
+  }
   checkPointers();
   checkSizes();
   checkOverlaps();
@@ -27,6 +38,8 @@ void ArrayChecks::emit() {
 
 /// That a pointer is null is rare; only then is it asked whether the array has elements.
 void ArrayChecks::checkPointers() {
+  if (entry.hasAddresses)
+    return checkAddresses();
   std::map<SmallVector<int64_t>, Value> nullBySizes;
   for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results)) {
     if (!parameter.type->isArray() || llvm::is_contained(parameter.type->shape, 0))
@@ -47,6 +60,20 @@ void ArrayChecks::checkPointers() {
     fault = code.either(fault, code.both(null, hasElements));
   }
   cf::CondBranchOp::create(entry.builder, entry.loc, fault, entry.refuse, ValueRange{entry.constant32(BadPointer)},
+                           next, ValueRange{});
+  entry.builder.setInsertionPointToStart(next);
+}
+
+void ArrayChecks::checkAddresses() {
+  ArrayTable table(entry, getArrays(entry));
+  Block *closer = entry.addBlock(), *next = entry.addBlock();
+  cf::CondBranchOp::create(entry.builder, entry.loc, table.anyNull(entry.words), closer, ValueRange{}, next,
+                           ValueRange{});
+  entry.builder.setInsertionPointToStart(closer);
+  Value extents = entry.allocateWords(table.getExtentWords());
+  table.storeExtents(code, extents, /*isUnchecked=*/true);
+  Value found = code.compare(Predicate::sge, table.findNull(entry.words, extents), code.constant(0));
+  cf::CondBranchOp::create(entry.builder, entry.loc, found, entry.refuse, ValueRange{entry.constant32(BadPointer)},
                            next, ValueRange{});
   entry.builder.setInsertionPointToStart(next);
 }
@@ -91,8 +118,42 @@ ArrayChecks::PairsBySizes ArrayChecks::collectPairs(ArrayRef<Range> inputs, Arra
   return pairs;
 }
 
+bool ArrayChecks::isTabled() const {
+  size_t inputs = llvm::count_if(arguments, [](const EntryParameter &input) { return input.type->isArray(); });
+  return results.size() * inputs + results.size() * (results.size() - 1) / 2 > kMostPairs;
+}
+
+/// More arrays than the stack has room for are taken in groups, two of which make a table, each with each other one.
+void ArrayChecks::checkTables() {
+  SmallVector<const EntryParameter *> arrays = getArrays(entry);
+  ArrayTable whole(entry, arrays);
+  int64_t count = arrays.size(), room = kMostStackWords - ParameterWords(signature).count();
+  if (entry.words && whole.getStackWords() <= room) {
+    Value stack = entry.allocateWords(whole.getStackWords());
+    return entry.branchIf(whole.anyClash(code, entry.words, stack), entry.refuseOverlap);
+  }
+  if (!entry.words)
+    room = kMostStackWords;
+  // Of two groups: an address, an end and 32 bits for each array, and as many words of extents as the one with most
+  // takes.
+  int64_t perGroup = (room - 1) / (5 + 2 * whole.getMostExtentWords());
+  Value starts = entry.allocateWords(2 * perGroup), stack = entry.allocateWords(room - 2 * perGroup);
+  for (int64_t first = 0; first < count; first += perGroup)
+    for (int64_t second = first + perGroup; second < count; second += perGroup) {
+      SmallVector<const EntryParameter *> two(ArrayRef(arrays).slice(first, perGroup));
+      llvm::append_range(two, ArrayRef(arrays).drop_front(second).take_front(perGroup));
+      ArrayTable table(entry, two);
+      if (table.getOutputs() == 0)
+        continue;
+      table.storeAddresses(starts);
+      entry.branchIf(table.anyClash(code, starts, stack), entry.refuseOverlap);
+    }
+}
+
 /// An empty array overlaps nothing, wherever its pointer is.
 void ArrayChecks::checkOverlaps() {
+  if (isTabled())
+    return checkTables();
   SmallVector<Range> inputs = emitRanges(arguments), outputs = emitRanges(results);
   for (const auto &[sizes, pairs] : collectPairs(inputs, outputs)) {
     Block *check = entry.addBlock(), *next = entry.addBlock();

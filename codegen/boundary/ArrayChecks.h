@@ -37,8 +37,13 @@ private:
   using PairsBySizes = std::map<SmallVector<int64_t>, SmallVector<Pair>>;
 
   void checkPointers();
+  /// The same of addresses that are stored.
+  void checkAddresses();
   void checkSizes();
   void checkOverlaps();
+  /// Whether arrays are too many to look at each pair.
+  bool isTabled() const;
+  void checkTables();
   SmallVector<Range> emitRanges(ArrayRef<EntryParameter> arrays);
   PairsBySizes collectPairs(ArrayRef<Range> inputs, ArrayRef<Range> outputs);
   /// Whether the ranges of two arrays that have elements share a byte, and the arrays are not one that may be shared.

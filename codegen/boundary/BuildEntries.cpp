@@ -3,10 +3,10 @@
 // The C functions around implementations: checks, scratch memory, call.
 
 #include "codegen/boundary/ArrayChecks.h"
+#include "codegen/boundary/ArrayRefusals.h"
 #include "codegen/boundary/Boundary.h"
 #include "codegen/boundary/EntryParameters.h"
 #include "codegen/boundary/Passes.h"
-#include "codegen/boundary/Refusals.h"
 #include "codegen/boundary/ScratchSlots.h"
 #include "codegen/boundary/SharedBuffers.h"
 #include "codegen/boundary/ValueChecks.h"
@@ -43,6 +43,8 @@ public:
   /// One function for each derived size, which F_dl calls.
   void buildDerivedSizes();
   void buildPreload();
+  /// The functions to which the others go where they refuse.
+  void buildRefusals();
 
 private:
   void checkContext();
@@ -85,7 +87,9 @@ void EntryBuilder::checkContext() {
   builder.setInsertionPointToStart(check);
   Value version = loadFromContext(builder.getI32Type(), kernels::AbiVersion);
   Value wrong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, version, constant32(RESID_ABI_VERSION));
-  refuseValueIf(wrong, packRefusal(Version), arith::ExtUIOp::create(builder, loc, builder.getI64Type(), version));
+  refuseValueIf(wrong, packRefusal(Version),
+                RefusalText("ctx: abi_version is ").number(0).add(", expected " + std::to_string(RESID_ABI_VERSION)),
+                arith::ExtUIOp::create(builder, loc, builder.getI64Type(), version));
   cf::BranchOp::create(builder, loc, next);
   builder.setInsertionPointToStart(next);
 }
@@ -103,6 +107,15 @@ void EntryBuilder::buildArrayRefusals(SizeCode &code) {
   emitArrayRefusal(shared, constant32(Alias));
 }
 
+/// The text of a check says where its value stands, if that is known: where it was checked before the work began.
+static RefusalText describe(const ValueCheck &check) {
+  auto [before, after] = StringRef(check.text).split("{0}");
+  RefusalText text(before);
+  if (before.size() != check.text.size())
+    check.isInside ? text.add("out of range") : text.number(0);
+  return text.add(after);
+}
+
 /// Conditions on scalars and sizes.
 void EntryBuilder::checkValues() {
   if (valueChecks.empty())
@@ -113,7 +126,8 @@ void EntryBuilder::checkValues() {
   for (const EntryCheck &check : valueChecks) {
     auto [condition, value] = ValueChecks::emit(check, builder, mapping);
     Value fails = arith::XOrIOp::create(builder, loc, condition, arith::ConstantIntOp::create(builder, loc, 1, 1));
-    refuseValueIf(fails, packRefusal(check.status, FailedCheck, check.number), value);
+    refuseValueIf(fails, packRefusal(check.status, FailedCheck, check.number), describe(signature.checks[check.number]),
+                  value);
   }
 }
 
@@ -132,8 +146,8 @@ void EntryBuilder::chooseProcessor() {
   cf::CondBranchOp::create(builder, loc, isKnown, chosen, ValueRange{known}, ask, ValueRange{});
   builder.setInsertionPointToStart(ask);
   Value answer = func::CallOp::create(builder, loc, cpuChoice).getResult(0);
-  refuseValueIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, answer, count),
-                packRefusal(Unsupported));
+  refuseValueIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, answer, count), packRefusal(Unsupported),
+                RefusalText("this processor is not supported, expected ").string(1));
   cf::BranchOp::create(builder, loc, chosen, ValueRange{answer});
   builder.setInsertionPointToStart(chosen);
 }
@@ -240,7 +254,7 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
   Value bytes =
       func::CallOp::create(builder, loc, sizeFunction.getValue(), TypeRange{i64}, ValueRange(sizes)).getResult(0);
   Value wrong = code.compare(arith::CmpIPredicate::slt, bytes, code.constant(0));
-  refuseValueIf(wrong, packRefusal(BadShape, ScratchTooLarge));
+  refuseValueIf(wrong, packRefusal(BadShape, ScratchTooLarge), "scratch memory of more than 2^47 bytes is needed");
 
   Block *allocate = addBlock(), *call = addBlock(), *release = addBlock(), *done = addBlock();
   Value scratch = call->addArgument(pointerType, loc);
@@ -249,16 +263,20 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
   cf::CondBranchOp::create(builder, loc, none, call, ValueRange{null}, allocate, ValueRange{});
 
   builder.setInsertionPointToStart(allocate);
-  refuseValueIf(isNull(context), packRefusal(OutOfMemory, NoAllocHook), bytes);
+  auto refuseMemory = [&](Value pointer, Reason reason, StringRef text) {
+    refuseValueIf(isNull(pointer), packRefusal(OutOfMemory, reason),
+                  RefusalText("scratch memory: ").number(0).add(" bytes are needed, but ctx->" + text.str()), bytes);
+  };
+  refuseMemory(context, NoAllocHook, "alloc is NULL");
   Value alloc = loadFromContext(pointerType, kernels::Alloc), free = loadFromContext(pointerType, kernels::Free);
-  refuseValueIf(isNull(alloc), packRefusal(OutOfMemory, NoAllocHook), bytes);
-  refuseValueIf(isNull(free), packRefusal(OutOfMemory, NoFreeHook), bytes);
+  refuseMemory(alloc, NoAllocHook, "alloc is NULL");
+  refuseMemory(free, NoFreeHook, "free is NULL");
   Value user = loadFromContext(pointerType, kernels::User);
   auto allocType = LLVM::LLVMFunctionType::get(pointerType, {pointerType, i64, i64});
   Value memory =
       LLVM::CallOp::create(builder, loc, allocType, ValueRange{alloc, user, bytes, code.constant(kScratchAlignment)})
           .getResult();
-  refuseValueIf(isNull(memory), packRefusal(OutOfMemory, NoMemory), bytes);
+  refuseMemory(memory, NoMemory, "alloc answered NULL");
   cf::BranchOp::create(builder, loc, call, ValueRange{memory});
 
   builder.setInsertionPointToStart(call);
@@ -283,8 +301,10 @@ void EntryBuilder::buildEntry() {
   sizes = collectParameters(*this);
   SizeCode code(builder, loc, signature, sizes);
   derivedSizes = llvm::to_vector(code.getDerivedSizes());
-  buildArrayRefusals(code);
+  if (ParameterWords counts(signature); counts.fitStack())
+    words = allocateWords(counts.count());
   ArrayChecks(*this, code, signature, arguments, results).emit();
+  buildArrayRefusals(code);
   checkValues();
   chooseProcessor();
   if (signature.isForDevice)
@@ -293,6 +313,10 @@ void EntryBuilder::buildEntry() {
     callWithScratch(code);
   else
     callWithoutScratch();
+  for (auto [number, check] : llvm::enumerate(signature.checks))
+    if (check.isInside)
+      addRefusal(packRefusal(check.status, FailedCheck, std::min<size_t>(number, ValueChecks::kMostNumbers)),
+                 describe(check));
   // A refusal that nothing can lead to has a block all the same, and conversions leave blocks alone that are not
   // reached.
   IRRewriter rewriter(builder);
@@ -308,6 +332,12 @@ void EntryBuilder::buildPreload() {
   func::ReturnOp::create(builder, loc, constant32(RESID_OK));
   IRRewriter rewriter(builder);
   (void)eraseUnreachableBlocks(rewriter, entry->getRegions());
+}
+
+void EntryBuilder::buildRefusals() {
+  buildValueRefusals();
+  if (module.lookupSymbol(signature.symbol + kRefuseArraysSuffix.str()))
+    boundary::buildArrayRefusals(implementation, signature);
 }
 
 void EntryBuilder::buildScratchBytes() {
@@ -383,6 +413,7 @@ struct BuildEntries : resid::boundary::impl::BuildEntriesBase<BuildEntries> {
     entryBuilder.buildDerivedSizes();
     if (signature.isForDevice)
       entryBuilder.buildPreload();
+    entryBuilder.buildRefusals();
     implementation->removeAttr(kSignatureAttribute);
   }
 };

@@ -12,8 +12,8 @@ namespace mlir::resid::boundary {
 
 /// The suffix of the function.
 constexpr llvm::StringLiteral kDLPackSuffix = "_dl";
-/// The helper that all such functions of a module share.
-constexpr llvm::StringLiteral kDLPackReadName = "resid_dl_read";
+/// The helpers that all such functions of a module share.
+constexpr llvm::StringLiteral kDLPackReadName = "resid_dl_read", kDLPackTextName = "resid_dl_text";
 
 /// Adds F_dl for each kernel of `module`, which has F, and the helper.
 void addDLPackEntries(llvm::Module &module, llvm::ArrayRef<KernelSignature> kernels);

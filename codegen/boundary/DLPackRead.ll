@@ -10,7 +10,7 @@
 %Array = type { ptr, i64, [0 x i64] }
 
 ; Fills %array from %tensor and answers 0. `strided`: the dimensions before the last need only be evenly apart.
-; Else it answers a packed refusal (RefusalProgram.h), and the first two words of %array are what was found and expected.
+; Else it answers a packed refusal (RefusalText.h), and the first two words of %array are what was found and expected.
 define i32 @resid_dl_read(ptr readonly %tensor, i32 %expected_device, i32 %type, i32 %rank, i1 %strided, ptr %array) noinline nounwind {
 entry:
   %no_tensor = icmp eq ptr %tensor, null
@@ -166,4 +166,52 @@ refuse:
   %expectation_at = getelementptr i64, ptr %array, i64 1
   store i64 %expectation, ptr %expectation_at
   ret i32 %refusal
+}
+
+; What the answers other than 0 are told as, behind the name of the tensor; \01 and \03 stand for words of %array (Refuse.ll).
+@resid_dl_null_tensor = private unnamed_addr constant [28 x i8] c" is NULL, expected a tensor\00"
+@resid_dl_cpu = private unnamed_addr constant [43 x i8] c": device type is \01\01, expected \01\02 (the CPU)\00"
+@resid_dl_cuda = private unnamed_addr constant [40 x i8] c": device type is \01\01, expected \01\02 (CUDA)\00"
+@resid_dl_type = private unnamed_addr constant [34 x i8] c": element type is \03\01, expected \03\02\00"
+@resid_dl_rank = private unnamed_addr constant [42 x i8] c": number of dimensions is \01\01, expected \01\02\00"
+@resid_dl_null_shape = private unnamed_addr constant [32 x i8] c": shape is NULL, expected sizes\00"
+@resid_dl_size = private unnamed_addr constant [34 x i8] c": dimension \01\03 is \01\01, expected \01\02\00"
+@resid_dl_any_size = private unnamed_addr constant [41 x i8] c": dimension \01\03 is \01\01, expected 0 or more\00"
+@resid_dl_stride = private unnamed_addr constant [44 x i8] c": stride of dimension \01\03 is \01\01, expected \01\02\00"
+
+; The text of a packed refusal. Puts the number of the dimension into the third word.
+define ptr @resid_dl_text(i32 %packed, ptr %array) noinline nounwind cold "no-jump-tables"="true" {
+entry:
+  %dimension = lshr i32 %packed, 16
+  %wide_dimension = zext i32 %dimension to i64
+  %dimension_at = getelementptr i64, ptr %array, i64 2
+  store i64 %wide_dimension, ptr %dimension_at
+  %expected_at = getelementptr i64, ptr %array, i64 1
+  %expected = load i64, ptr %expected_at
+  %is_cpu = icmp eq i64 %expected, 1
+  %device = select i1 %is_cpu, ptr @resid_dl_cpu, ptr @resid_dl_cuda
+  %is_any = icmp slt i64 %expected, 0
+  %size = select i1 %is_any, ptr @resid_dl_any_size, ptr @resid_dl_size
+  %shifted = lshr i32 %packed, 8
+  %reason = and i32 %shifted, 255
+  switch i32 %reason, label %null_tensor [ i32 6, label %device_text
+                                           i32 7, label %type_text
+                                           i32 8, label %rank_text
+                                           i32 9, label %null_shape
+                                           i32 10, label %size_text
+                                           i32 11, label %stride_text ]
+null_tensor:
+  ret ptr @resid_dl_null_tensor
+device_text:
+  ret ptr %device
+type_text:
+  ret ptr @resid_dl_type
+rank_text:
+  ret ptr @resid_dl_rank
+null_shape:
+  ret ptr @resid_dl_null_shape
+size_text:
+  ret ptr %size
+stride_text:
+  ret ptr @resid_dl_stride
 }

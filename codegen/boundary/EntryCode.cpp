@@ -4,8 +4,6 @@
 
 #include "codegen/boundary/EntryCode.h"
 
-#include "codegen/boundary/Refusals.h"
-#include "codegen/boundary/SizeCode.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 using namespace mlir;
@@ -32,30 +30,44 @@ void EntryCode::branchIf(Value condition, Block *block) {
   builder.setInsertionPointToStart(next);
 }
 
-/// A function whose body comes when the module is LLVM's (Refusals.cpp).
-LLVM::LLVMFuncOp EntryCode::getRefusalFunction(StringRef suffix, TypeRange types) {
-  auto module = entry->getParentOfType<ModuleOp>();
-  std::string name = signature.symbol + suffix.str();
-  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+/// A function of the module on such operands, whose body comes from elsewhere.
+static LLVM::LLVMFuncOp declare(EntryCode &code, StringRef name, TypeRange operands, Type result) {
+  if (auto known = code.module.lookupSymbol<LLVM::LLVMFuncOp>(name))
     return known;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(module.getBody());
-  auto type = LLVM::LLVMFunctionType::get(builder.getI32Type(), llvm::to_vector(types));
-  auto function = LLVM::LLVMFuncOp::create(builder, loc, name, type);
+  OpBuilder builder = OpBuilder::atBlockEnd(code.module.getBody());
+  auto function = LLVM::LLVMFuncOp::create(
+      builder, code.loc, name,
+      LLVM::LLVMFunctionType::get(result ? result : LLVM::LLVMVoidType::get(code.builder.getContext()),
+                                  llvm::to_vector(operands)));
   function.setVisibility_(LLVM::Visibility::Hidden);
   return function;
 }
 
-Value EntryCode::emitValueRefusal(Value refusal, Value value) {
-  if (!value)
-    value = arith::ConstantIntOp::create(builder, loc, 0, 64);
-  SmallVector<Value> operands = {context, refusal, value};
-  return LLVM::CallOp::create(builder, loc, getRefusalFunction(kRefuseValueSuffix, TypeRange(ValueRange(operands))),
-                              operands)
-      .getResult();
+Value EntryCode::callShared(StringRef name, ArrayRef<Value> operands, Type result) {
+  LLVM::LLVMFuncOp function = declare(*this, name, TypeRange(ValueRange(operands)), result);
+  auto call = LLVM::CallOp::create(builder, loc, function, operands);
+  return result ? call.getResult() : Value();
 }
 
-void EntryCode::refuseValueIf(Value condition, int32_t refusal, Value value) {
+func::FuncOp EntryCode::getRefusalFunction(StringRef suffix, TypeRange types) {
+  std::string name = signature.symbol + suffix.str();
+  if (auto known = module.lookupSymbol<func::FuncOp>(name))
+    return known;
+  OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
+  auto function = func::FuncOp::create(atEnd, loc, name, builder.getFunctionType(types, {builder.getI32Type()}));
+  function.setPrivate();
+  return function;
+}
+
+Value EntryCode::emitValueRefusal(Value refusal, Value value) {
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  func::FuncOp function = getRefusalFunction(kRefuseValueSuffix, {pointerType, i32, i64});
+  return func::CallOp::create(builder, loc, function, ValueRange{context, refusal, value ? value : constant64(0)})
+      .getResult(0);
+}
+
+void EntryCode::refuseValueIf(Value condition, int32_t refusal, const RefusalText &text, Value value) {
+  addRefusal(refusal, text);
   Block *refused = addBlock();
   branchIf(condition, refused);
   OpBuilder::InsertionGuard guard(builder);
@@ -63,27 +75,113 @@ void EntryCode::refuseValueIf(Value condition, int32_t refusal, Value value) {
   func::ReturnOp::create(builder, loc, emitValueRefusal(constant32(refusal), value));
 }
 
-void EntryCode::emitArrayRefusal(ValueRange sizes, Value status) {
-  SmallVector<Value> operands = {context};
-  for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results)) {
-    if (parameter.type->isArray())
-      operands.push_back(parameter.value);
-    bool isArgument = &parameter >= arguments.begin() && &parameter < arguments.end();
-    for (int64_t code : parameter.type->shape)
-      if (isArgument && code < 0)
-        operands.push_back(sizes[-1 - code]);
-    if (parameter.stride)
-      operands.push_back(parameter.stride);
+Value EntryCode::emitRefusal(Value refusal, const RefusalText &text, ArrayRef<Value> values) {
+  return emitRefusal(refusal, addText(text.getBytes()), values);
+}
+
+Value EntryCode::emitRefusal(Value refusal, Value text, ArrayRef<Value> values) {
+  Value words = allocateWords(values.size());
+  for (auto [index, value] : llvm::enumerate(values))
+    storeWord(value, words, index);
+  Value where = addText(RefusalText(signature.symbol + ": ").getBytes());
+  return callShared(kRefuseName, {context, refusal, where, text, words}, builder.getI32Type());
+}
+
+void EntryCode::beginRefusalFunction(func::FuncOp function) {
+  entry = function;
+  builder.setInsertionPointToStart(entry.addEntryBlock());
+  context = entry.getArgument(0);
+}
+
+/// One text after the other is chosen: no two refusals are packed alike.
+void EntryCode::buildValueRefusals() {
+  if (valueRefusals.empty())
+    return;
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  beginRefusalFunction(getRefusalFunction(kRefuseValueSuffix, {pointerType, i32, i64}));
+  Value refusal = entry.getArgument(1), value = entry.getArgument(2), text = addText("");
+  for (const auto &[packed, message] : valueRefusals) {
+    Value isIt = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, refusal, constant32(packed));
+    text = arith::SelectOp::create(builder, loc, isIt, addText(message.getBytes()), text);
   }
-  auto pushSize = [&](SizeExpr expression) {
-    Value none = arith::ConstantIntOp::create(builder, loc, INT64_MIN, 64);
-    Value fault = arith::ConstantIntOp::create(builder, loc, 0, 1);
-    Value size = emitSize(
-        builder, loc, expression, [&](unsigned index) { return sizes[index]; }, fault);
-    operands.push_back(arith::SelectOp::create(builder, loc, fault, none, size));
-  };
-  llvm::for_each(getRefusedSizes(signature), pushSize);
-  operands.push_back(status);
-  LLVM::LLVMFuncOp function = getRefusalFunction(kRefuseArraysSuffix, TypeRange(ValueRange(operands)));
-  func::ReturnOp::create(builder, loc, LLVM::CallOp::create(builder, loc, function, operands).getResult());
+  func::ReturnOp::create(builder, loc, emitRefusal(refusal, text, {value, emitProcessors()}));
+}
+
+Value EntryCode::emitProcessors() {
+  if (!module.lookupSymbol<LLVM::GlobalOp>(kProcessorsName)) {
+    OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
+    LLVM::GlobalOp::create(atEnd, loc, builder.getI8Type(), /*isConstant=*/true, LLVM::Linkage::External,
+                           kProcessorsName, Attribute());
+  }
+  return LLVM::AddressOfOp::create(builder, loc, pointerType, kProcessorsName);
+}
+
+Value EntryCode::allocateWords(int64_t count) {
+  if (count == 0)
+    return LLVM::ZeroOp::create(builder, loc, pointerType);
+  OpBuilder atEntry = OpBuilder::atBlockBegin(&entry.getBody().front());
+  Value size = arith::ConstantIntOp::create(atEntry, loc, count, 64);
+  return LLVM::AllocaOp::create(atEntry, loc, pointerType, builder.getI64Type(), size, /*alignment=*/8);
+}
+
+Value EntryCode::getWord(Value words, int64_t index) {
+  return LLVM::GEPOp::create(builder, loc, pointerType, builder.getI64Type(), words,
+                             ArrayRef<LLVM::GEPArg>{int32_t(index)});
+}
+
+void EntryCode::storeWord(Value value, Value words, int64_t index) {
+  LLVM::StoreOp::create(builder, loc, value, getWord(words, index));
+}
+
+Value EntryCode::loadWord(Value words, int64_t index) {
+  return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), getWord(words, index));
+}
+
+std::string EntryCode::addConstant(Type type, Attribute value) {
+  std::string name = (entry.getSymName() + ".constant_" + Twine(constants++)).str();
+  OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
+  LLVM::GlobalOp::create(atEnd, loc, type, /*isConstant=*/true, LLVM::Linkage::Private, name, value);
+  return name;
+}
+
+Value EntryCode::addText(StringRef bytes) {
+  std::string &name = texts[bytes];
+  if (name.empty()) {
+    std::string ended = bytes.str() + '\0';
+    name = addConstant(LLVM::LLVMArrayType::get(builder.getI8Type(), ended.size()), builder.getStringAttr(ended));
+  }
+  return LLVM::AddressOfOp::create(builder, loc, pointerType, name);
+}
+ParameterWords::ParameterWords(const KernelSignature &signature) {
+  sizes = signature.sizes.size();
+  for (const KernelValue &value : llvm::concat<const KernelValue>(signature.arguments, signature.results)) {
+    addresses += value.isArray();
+    strides += value.isStrided();
+  }
+}
+
+void EntryCode::storeAddresses() {
+  int64_t index = 0;
+  for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results))
+    if (parameter.type->isArray())
+      storeWord(parameter.value, words, index++);
+}
+
+void EntryCode::emitArrayRefusal(ValueRange sizes, Value status) {
+  if (!words) {
+    RefusalText text("one of its arrays or sizes is wrong, of which there are too many to be told apart");
+    func::ReturnOp::create(builder, loc, emitRefusal(status, text));
+    return;
+  }
+  if (!hasAddresses)
+    storeAddresses();
+  int64_t index = ParameterWords(signature).addresses;
+  for (Value size : sizes)
+    storeWord(size, words, index++);
+  for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results))
+    if (parameter.stride)
+      storeWord(parameter.stride, words, index++);
+  func::FuncOp function = getRefusalFunction(kRefuseArraysSuffix, {pointerType, builder.getI32Type(), pointerType});
+  func::ReturnOp::create(builder, loc,
+                         func::CallOp::create(builder, loc, function, ValueRange{context, status, words}).getResults());
 }

@@ -4,8 +4,6 @@
 
 #include "codegen/boundary/EntryParameters.h"
 
-#include "codegen/boundary/RefusalProgram.h"
-
 using namespace mlir;
 using namespace mlir::resid::boundary;
 
@@ -39,7 +37,9 @@ FunctionType mlir::resid::boundary::getEntryType(const KernelSignature &signatur
 
 /// Loads the pointers of the struct, each of which stands for one of `code.arguments`.
 static void loadMembers(EntryCode &code, Value weights) {
-  code.refuseValueIf(code.isNull(weights), packRefusal(BadPointer, NullWeights));
+  code.refuseValueIf(code.isNull(weights), packRefusal(BadPointer, NullWeights),
+                     "argument '" + code.signature.weights + "' is NULL, expected a struct " +
+                         code.signature.getWeightsType());
   int32_t place = 0;
   for (EntryParameter &argument : code.arguments) {
     if (!argument.type->isMember())

@@ -122,13 +122,6 @@ static std::string describeProcessors(ArrayRef<machine::TargetDescription> targe
 /// with the square of their length.
 static constexpr unsigned kMostOptimized = 1024;
 
-/// Whether `function` runs before the processor was asked: it is one of those that refuse.
-static bool isRefusal(const llvm::Function &function) {
-  StringRef name = function.getName();
-  return name.starts_with(kSharedRefusalPrefix) || name.ends_with(kRefuseArraysSuffix) ||
-         name.ends_with(kRefuseValueSuffix);
-}
-
 /// Adds the functions beside the entries; gives all that is exported.
 static SmallVector<llvm::Function *> addExports(llvm::Module &module, ArrayRef<machine::TargetDescription> targets,
                                                 ArrayRef<KernelSignature> kernels, bool packed, StringRef chips) {
@@ -159,7 +152,8 @@ void boundary::finishExports(llvm::Module &module, ArrayRef<machine::TargetDescr
                              ArrayRef<KernelSignature> kernels, bool packed, StringRef chips) {
   SmallVector<llvm::Function *> exported = addExports(module, targets, kernels, packed, chips);
   SmallVector<llvm::Function *> baseline = exported;
-  baseline.append({module.getFunction(machine::kCPUChoiceName), module.getFunction(kDLPackReadName)});
+  baseline.append({module.getFunction(machine::kCPUChoiceName), module.getFunction(kDLPackReadName),
+                   module.getFunction(kDLPackTextName)});
   SmallVector<StringRef> entries;
   for (const KernelSignature &kernel : kernels) {
     entries.push_back(kernel.symbol);

@@ -1,10 +1,16 @@
 ; Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ;
-; What all refusals of an object share: a line of text for resid_ctx.log, made by a program of bytes (RefusalProgram.h).
-; Written in LLVM IR, since an object can have no library; linked into each by Refusals.cpp. Does not own the programs.
+; What all refusals of an object share: a line of text for resid_ctx.log. Written in LLVM IR, since an object can have no
+; library; linked into each by Refusals.cpp. Does not own the texts (RefusalText in Refusals.h).
 
 ; The length, and the bytes.
 %Line = type { i64, [1024 x i8] }
+
+@resid.refuse_types = private unnamed_addr constant [7 x [8 x i8]] [
+  [8 x i8] c"int\00\00\00\00\00", [8 x i8] c"uint\00\00\00\00", [8 x i8] c"float\00\00\00", [8 x i8] c"handle\00\00",
+  [8 x i8] c"bfloat\00\00", [8 x i8] c"complex\00", [8 x i8] c"bool\00\00\00\00"]
+@resid.refuse_code = private unnamed_addr constant [6 x i8] c"code \00"
+@resid.refuse_bits = private unnamed_addr constant [10 x i8] c" of bits \00"
 
 ; What does not fit is left away; the last byte stays free for the end of the string.
 define void @resid.refuse_put(ptr %line, i8 %byte) {
@@ -18,6 +24,22 @@ append:
   %longer = add i64 %length, 1
   store i64 %longer, ptr %line
   br label %done
+done:
+  ret void
+}
+
+define void @resid.refuse_put_string(ptr %line, ptr %string) {
+entry:
+  br label %next
+next:
+  %at = phi ptr [ %string, %entry ], [ %following, %put ]
+  %byte = load i8, ptr %at
+  %is_over = icmp eq i8 %byte, 0
+  br i1 %is_over, label %done, label %put
+put:
+  call void @resid.refuse_put(ptr %line, i8 %byte)
+  %following = getelementptr i8, ptr %at, i64 1
+  br label %next
 done:
   ret void
 }
@@ -58,16 +80,85 @@ done:
   ret void
 }
 
-; Hands the line to the log, where there is one, and answers the status. %code: the status in 8 bits, a reason in the next 8,
-; a detail in the rest. The programs may read %value and %words; %prefix runs first.
-define i32 @resid.refuse(ptr %ctx, i32 %code, i64 %value, ptr %words, ptr %prefix, ptr %program) "no-jump-tables"="true" {
+; The 32 bits of a DLDataType (a code, bits, lanes) by the name that DLPack's users know: float32, bfloat16x4.
+define void @resid.refuse_put_type(ptr %line, i64 %type) {
+entry:
+  %code = and i64 %type, 255
+  %is_named = icmp ult i64 %code, 7
+  br i1 %is_named, label %named, label %unnamed
+named:
+  %name = getelementptr [8 x i8], ptr @resid.refuse_types, i64 %code
+  call void @resid.refuse_put_string(ptr %line, ptr %name)
+  br label %put_bits
+unnamed:
+  call void @resid.refuse_put_string(ptr %line, ptr @resid.refuse_code)
+  call void @resid.refuse_put_number(ptr %line, i64 %code)
+  call void @resid.refuse_put_string(ptr %line, ptr @resid.refuse_bits)
+  br label %put_bits
+put_bits:
+  %from_bits = lshr i64 %type, 8
+  %bits = and i64 %from_bits, 255
+  call void @resid.refuse_put_number(ptr %line, i64 %bits)
+  %lanes = lshr i64 %type, 16
+  %has_lanes = icmp ne i64 %lanes, 1
+  br i1 %has_lanes, label %put_lanes, label %done
+put_lanes:
+  call void @resid.refuse_put(ptr %line, i8 120)
+  call void @resid.refuse_put_number(ptr %line, i64 %lanes)
+  br label %done
+done:
+  ret void
+}
+
+; Puts a text: bytes as they are, and instead of 1, 2 or 3 the value whose number, plus 1, is the next byte: as a number, as
+; the address of a string, as an element type.
+define void @resid.refuse_put_text(ptr %line, ptr %text, ptr %values) {
+entry:
+  br label %next
+next:
+  %at = phi ptr [ %text, %entry ], [ %after, %put_byte ], [ %after_value, %put_value ]
+  %byte = load i8, ptr %at
+  %after = getelementptr i8, ptr %at, i64 1
+  %is_over = icmp eq i8 %byte, 0
+  br i1 %is_over, label %done, label %choose
+choose:
+  %is_value = icmp ult i8 %byte, 4
+  br i1 %is_value, label %take_value, label %put_byte
+put_byte:
+  call void @resid.refuse_put(ptr %line, i8 %byte)
+  br label %next
+take_value:
+  %number = load i8, ptr %after
+  %after_value = getelementptr i8, ptr %at, i64 2
+  %wide_number = zext i8 %number to i64
+  %index = sub i64 %wide_number, 1
+  %value_at = getelementptr i64, ptr %values, i64 %index
+  %value = load i64, ptr %value_at
+  %is_number = icmp eq i8 %byte, 1
+  br i1 %is_number, label %put_number, label %other_value
+other_value:
+  %is_string = icmp eq i8 %byte, 2
+  br i1 %is_string, label %put_string, label %put_type
+put_number:
+  call void @resid.refuse_put_number(ptr %line, i64 %value)
+  br label %put_value
+put_string:
+  %string = inttoptr i64 %value to ptr
+  call void @resid.refuse_put_string(ptr %line, ptr %string)
+  br label %put_value
+put_type:
+  call void @resid.refuse_put_type(ptr %line, i64 %value)
+  br label %put_value
+put_value:
+  br label %next
+done:
+  ret void
+}
+
+; Hands two texts as one line to the log, where there is one, and answers the status: the low 8 bits of %code.
+define i32 @resid.refuse(ptr %ctx, i32 %code, ptr %where, ptr %text, ptr %values) {
 entry:
   %line = alloca %Line
-  %stack = alloca [256 x i64]
-  %height_at = alloca i64
-  %pc_at = alloca ptr
-  %base_at = alloca ptr
-  %in_prefix_at = alloca i1
   %low = trunc i32 %code to i8
   %status = sext i8 %low to i32
   %no_context = icmp eq ptr %ctx, null
@@ -82,204 +173,11 @@ check_log:
   %log_at = getelementptr i8, ptr %ctx, i64 48
   %log = load ptr, ptr %log_at
   %no_log = icmp eq ptr %log, null
-  br i1 %no_log, label %leave, label %start
-start:
+  br i1 %no_log, label %leave, label %write
+write:
   store i64 0, ptr %line
-  store i64 0, ptr %height_at
-  store ptr %prefix, ptr %pc_at
-  store ptr %prefix, ptr %base_at
-  store i1 true, ptr %in_prefix_at
-  br label %step
-
-step:
-  %pc = load ptr, ptr %pc_at
-  %op = load i8, ptr %pc
-  %after = getelementptr i8, ptr %pc, i64 1
-  store ptr %after, ptr %pc_at
-  ; What operands there may be: the two topmost numbers, and what follows the byte.
-  %height = load i64, ptr %height_at
-  %below = sub i64 %height, 1
-  %below2 = sub i64 %height, 2
-  %top_at = getelementptr i64, ptr %stack, i64 %below
-  %second_at = getelementptr i64, ptr %stack, i64 %below2
-  %is_text = icmp uge i8 %op, 32
-  br i1 %is_text, label %put_byte, label %choose
-put_byte:
-  call void @resid.refuse_put(ptr %line, i8 %op)
-  br label %step
-choose:
-  switch i8 %op, label %end [ i8 1, label %push_constant
-                              i8 2, label %push_word
-                              i8 3, label %push_value
-                              i8 4, label %push_status
-                              i8 5, label %push_reason
-                              i8 6, label %push_detail
-                              i8 7, label %put_number
-                              i8 8, label %put_text
-                              i8 9, label %skip
-                              i8 10, label %store_word
-                              i8 11, label %negate
-                              i8 12, label %binary
-                              i8 13, label %binary
-                              i8 14, label %binary
-                              i8 15, label %binary
-                              i8 16, label %binary
-                              i8 17, label %binary
-                              i8 18, label %binary
-                              i8 19, label %binary
-                              i8 20, label %push_byte ]
-
-push_constant:
-  %constant = load i64, ptr %after, align 1
-  %after_constant = getelementptr i8, ptr %pc, i64 9
-  store ptr %after_constant, ptr %pc_at
-  br label %push
-push_byte:
-  %small = load i8, ptr %after
-  %after_small = getelementptr i8, ptr %pc, i64 2
-  store ptr %after_small, ptr %pc_at
-  %wide_small = zext i8 %small to i64
-  br label %push
-push_word:
-  %word_index = load i16, ptr %after, align 1
-  %after_word = getelementptr i8, ptr %pc, i64 3
-  store ptr %after_word, ptr %pc_at
-  %word_offset = zext i16 %word_index to i64
-  %word_at = getelementptr i64, ptr %words, i64 %word_offset
-  %word = load i64, ptr %word_at
-  br label %push
-push_value:
-  br label %push
-push_status:
-  %wide_status = sext i32 %status to i64
-  br label %push
-push_reason:
-  %code_reason = lshr i32 %code, 8
-  %reason = and i32 %code_reason, 255
-  %wide_reason = zext i32 %reason to i64
-  br label %push
-push_detail:
-  %detail = lshr i32 %code, 16
-  %wide_detail = zext i32 %detail to i64
-  br label %push
-push:
-  %pushed = phi i64 [ %constant, %push_constant ], [ %wide_small, %push_byte ], [ %word, %push_word ], [ %value, %push_value ], [ %wide_status, %push_status ], [ %wide_reason, %push_reason ], [ %wide_detail, %push_detail ]
-  %free_at = getelementptr i64, ptr %stack, i64 %height
-  store i64 %pushed, ptr %free_at
-  %higher = add i64 %height, 1
-  store i64 %higher, ptr %height_at
-  br label %step
-
-put_number:
-  store i64 %below, ptr %height_at
-  %number = load i64, ptr %top_at
-  call void @resid.refuse_put_number(ptr %line, i64 %number)
-  br label %step
-
-put_text:
-  %text_offset = load i16, ptr %after, align 1
-  %after_text = getelementptr i8, ptr %pc, i64 3
-  store ptr %after_text, ptr %pc_at
-  %base = load ptr, ptr %base_at
-  %wide_text_offset = zext i16 %text_offset to i64
-  %text = getelementptr i8, ptr %base, i64 %wide_text_offset
-  br label %next_character
-next_character:
-  %character_at = phi ptr [ %text, %put_text ], [ %following, %put_character ]
-  %character = load i8, ptr %character_at
-  %is_over = icmp eq i8 %character, 0
-  br i1 %is_over, label %step, label %put_character
-put_character:
-  call void @resid.refuse_put(ptr %line, i8 %character)
-  %following = getelementptr i8, ptr %character_at, i64 1
-  br label %next_character
-
-skip:
-  store i64 %below, ptr %height_at
-  %distance = load i16, ptr %after, align 1
-  %wide_distance = zext i16 %distance to i64
-  %condition = load i64, ptr %top_at
-  %is_false = icmp eq i64 %condition, 0
-  %skipped = select i1 %is_false, i64 %wide_distance, i64 0
-  %after_skip = getelementptr i8, ptr %pc, i64 3
-  %target = getelementptr i8, ptr %after_skip, i64 %skipped
-  store ptr %target, ptr %pc_at
-  br label %step
-
-store_word:
-  store i64 %below, ptr %height_at
-  %stored_index = load i16, ptr %after, align 1
-  %after_store = getelementptr i8, ptr %pc, i64 3
-  store ptr %after_store, ptr %pc_at
-  %wide_stored_index = zext i16 %stored_index to i64
-  %stored_at = getelementptr i64, ptr %words, i64 %wide_stored_index
-  %stored = load i64, ptr %top_at
-  store i64 %stored, ptr %stored_at
-  br label %step
-
-negate:
-  %negated = load i64, ptr %top_at
-  %was_zero = icmp eq i64 %negated, 0
-  %truth = zext i1 %was_zero to i64
-  store i64 %truth, ptr %top_at
-  br label %step
-
-binary:
-  store i64 %below, ptr %height_at
-  %a = load i64, ptr %second_at
-  %b = load i64, ptr %top_at
-  switch i8 %op, label %quotient [ i8 12, label %equal
-                                   i8 13, label %less
-                                   i8 14, label %both
-                                   i8 15, label %sum
-                                   i8 16, label %difference
-                                   i8 17, label %product
-                                   i8 18, label %remainder ]
-equal:
-  %are_equal = icmp eq i64 %a, %b
-  %equal_number = zext i1 %are_equal to i64
-  br label %replace
-less:
-  %is_less = icmp slt i64 %a, %b
-  %less_number = zext i1 %is_less to i64
-  br label %replace
-both:
-  %a_true = icmp ne i64 %a, 0
-  %b_true = icmp ne i64 %b, 0
-  %both_true = and i1 %a_true, %b_true
-  %both_number = zext i1 %both_true to i64
-  br label %replace
-sum:
-  %total = add i64 %a, %b
-  br label %replace
-difference:
-  %change = sub i64 %a, %b
-  br label %replace
-; Beyond 64 bits it is the largest number: the operands are sizes.
-product:
-  %wide = call { i64, i1 } @llvm.smul.with.overflow.i64(i64 %a, i64 %b)
-  %exact = extractvalue { i64, i1 } %wide, 0
-  %overflows = extractvalue { i64, i1 } %wide, 1
-  %saturated = select i1 %overflows, i64 9223372036854775807, i64 %exact
-  br label %replace
-remainder:
-  %modulo = urem i64 %a, %b
-  br label %replace
-quotient:
-  %ratio = udiv i64 %a, %b
-  br label %replace
-replace:
-  %result = phi i64 [ %equal_number, %equal ], [ %less_number, %less ], [ %both_number, %both ], [ %total, %sum ], [ %change, %difference ], [ %saturated, %product ], [ %modulo, %remainder ], [ %ratio, %quotient ]
-  store i64 %result, ptr %second_at
-  br label %step
-
-end:
-  %was_prefix = load i1, ptr %in_prefix_at
-  store i1 false, ptr %in_prefix_at
-  store ptr %program, ptr %pc_at
-  store ptr %program, ptr %base_at
-  br i1 %was_prefix, label %step, label %finish
-finish:
+  call void @resid.refuse_put_text(ptr %line, ptr %where, ptr %values)
+  call void @resid.refuse_put_text(ptr %line, ptr %text, ptr %values)
   %length = load i64, ptr %line
   %end_at = getelementptr %Line, ptr %line, i64 0, i32 1, i64 %length
   store i8 0, ptr %end_at
@@ -291,5 +189,3 @@ finish:
 leave:
   ret i32 %status
 }
-
-declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)

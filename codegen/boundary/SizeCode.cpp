@@ -141,6 +141,12 @@ Value SizeCode::faults() {
   return fault;
 }
 
+Value SizeCode::bytesFault(const KernelValue &array) {
+  Value fault = truth(false);
+  productChecked(array.getElementBytes(), array.shape, fault);
+  return fault;
+}
+
 Value SizeCode::strideFault(const KernelValue &array, Value stride) {
   Value fault = compare(arith::CmpIPredicate::slt, stride, dimension(array.shape.back()));
   Value rows = productChecked(array.getElementBytes(), ArrayRef(array.shape).drop_back(), fault);

@@ -53,6 +53,8 @@ public:
   Value extent(const KernelValue &array, Value stride);
   /// Whether the sizes are wrong: negative, in disagreement, or more than 2^47 bytes in one array.
   Value faults();
+  /// Whether the array has more than 2^47 bytes.
+  Value bytesFault(const KernelValue &array);
   /// Whether the row stride is wrong: less than the width, or such that the rows span more than 2^47 bytes.
   Value strideFault(const KernelValue &array, Value stride);
   /// The value of an expression over size parameters; sets `fault` where evaluateSize() gives none.

@@ -5,7 +5,7 @@
 #include "codegen/boundary/ValueChecks.h"
 
 #include "codegen/boundary/Boundary.h"
-#include "codegen/boundary/RefusalProgram.h"
+#include "codegen/boundary/RefusalText.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -16,9 +16,6 @@ using namespace mlir::resid::boundary;
 
 /// As many operations as an entry may take for one condition.
 static constexpr unsigned kMostOperations = 64;
-/// Checks beyond have no number of their own in a status cell.
-static constexpr size_t kMostNumbers = 0x7fff;
-
 /// Whether an unsigned division cannot end the program: what it divides by is a positive number at least.
 static bool dividesByPositive(Operation *op) {
   if (!isa<arith::DivUIOp, arith::RemUIOp>(op))

@@ -21,6 +21,9 @@ struct EntryCheck {
 
 class ValueChecks {
 public:
+  /// Checks beyond have no number of their own in a status cell.
+  static constexpr size_t kMostNumbers = 0x7fff;
+
   /// Numbers the conditions of `implementation`, whose boundary is narrow, and fills signature.checks. What stays
   /// inside answers its number with its status; what the entry checks is taken away, and so is the status cell if
   /// nothing is left to be answered.
