@@ -15,12 +15,23 @@ static LogicalResult verifyRows(Operation *op, RankedTensorType x) {
   return op->emitOpError("expected x of rank 2 or more, since a batch norm goes down the rows, but got ") << x;
 }
 
-/// Mean and variance, one of each for a feature.
-static LogicalResult verifyColumnStatistics(Operation *op, RankedTensorType x, ValueRange statistics) {
-  if (statistics.size() != 2)
-    return op->emitOpError("expected the statistics mean, variance but got ") << statistics.size();
+using Names = ArrayRef<StringLiteral>;
+/// What the norm gives, of which it may be handed the first two; and what its backward reads.
+static constexpr StringLiteral givenNames[] = {"mean", "variance", "mean_correction", "rstd"};
+static constexpr StringLiteral gradNames[] = {"mean", "mean_correction", "rstd"};
+
+/// One of each for a feature; by these names or, where they are fewer, by those others.
+static LogicalResult verifyColumnStatistics(Operation *op, RankedTensorType x, ValueRange statistics, Names most,
+                                            Names fewest) {
+  Names names = statistics.size() == fewest.size() ? fewest : most;
+  if (statistics.size() != names.size()) {
+    InFlightDiagnostic error = op->emitOpError("expected the statistics ");
+    llvm::interleaveComma(fewest, error);
+    if (most != fewest)
+      llvm::interleaveComma(most, error << ", or ");
+    return error << " but got " << statistics.size();
+  }
   auto type = RankedTensorType::get(x.getShape().take_back(), getArithmeticType(x.getElementType()));
-  static constexpr StringLiteral names[] = {"mean", "variance"};
   for (auto [statistic, name] : llvm::zip_equal(statistics, names))
     if (statistic.getType() != type)
       return op->emitOpError("expected ") << name << " of type " << type << " but got " << statistic.getType();
@@ -49,18 +60,19 @@ LogicalResult BatchNormOp::verify() {
     return failure();
   if (!getGiven().empty() && !getStatistics().empty()) // batch_norm.C7
     return emitOpError("expected no statistics as results where they are operands, but got ") << getStatistics().size();
-  for (ValueRange statistics : {ValueRange(getGiven()), ValueRange(getStatistics())}) // batch_norm.C7
-    if (!statistics.empty() && failed(verifyColumnStatistics(*this, x, statistics)))
-      return failure();
-  return success();
+  Names all(givenNames), some = all.take_front(2);
+  return failure(
+      (!getGiven().empty() && failed(verifyColumnStatistics(*this, x, getGiven(), some, some))) || // batch_norm.C7
+      (!getStatistics().empty() &&
+       failed(verifyColumnStatistics(*this, x, getStatistics(), all, some)))); // batch_norm.C7
 }
 
 void BatchNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  if (getStatistics().size() != 2)
+  if (getStatistics().empty())
     return;
   setName(getResult(), "normalized");
-  setName(getStatistics()[0], "mean");
-  setName(getStatistics()[1], "variance");
+  for (auto [statistic, name] : llvm::zip(getStatistics(), givenNames))
+    setName(statistic, name);
 }
 
 void BatchNormOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
@@ -75,10 +87,11 @@ void BatchNormOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int6
 
 LogicalResult BatchNormGradOp::verify() {
   RankedTensorType x = getX().getType();
-  return failure(failed(verifyRows(*this, x)) ||                                            // batch_norm_grad.C2
-                 failed(verifyNormalizedType(*this, x, getDy().getType(), "dy")) ||         // batch_norm_grad.C2
-                 failed(verifyEpsilon(*this, x.getElementType(), getEpsilon())) ||          // batch_norm_grad.C3
-                 failed(verifyColumnStatistics(*this, x, getStatistics())) ||               // batch_norm_grad.C4
+  return failure(failed(verifyRows(*this, x)) ||                                    // batch_norm_grad.C2
+                 failed(verifyNormalizedType(*this, x, getDy().getType(), "dy")) || // batch_norm_grad.C2
+                 failed(verifyEpsilon(*this, x.getElementType(), getEpsilon())) ||  // batch_norm_grad.C3
+                 failed(verifyColumnStatistics(*this, x, getStatistics(), gradNames,
+                                               Names(givenNames).take_front(2))) ||         // batch_norm_grad.C4
                  failed(verifyParameterShape(*this, x, getGamma(), /*rank=*/1, "gamma")) || // batch_norm_grad.C5
                  failed(verifyParameterType(*this, x, getGamma(), "gamma")) ||              // batch_norm_grad.C5
                  failed(verifyTypeOfX(*this, x, getDsum(), "sum")) ||                       // batch_norm_grad.C6

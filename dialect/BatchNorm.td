@@ -30,7 +30,9 @@ def Resid_BatchNormOp : Resid_Op<"batch_norm", [AttrSizedOperandSegments,
     - `beta`, optional: `[D]`.
     - `epsilon`: float attribute, always written.
     - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`).
-    - `mean`, `variance`: both or none, and none where statistics are handed in. Their types are those of `statistics`.
+    - `mean`, `variance`, and behind them `mean_correction`, `rstd`: the first two, all four or none, and none where
+      statistics are handed in. Their types are those of `statistics`. `mean_correction` is what rounding took from the
+      mean, as for a layer norm, and `rstd = 1/sqrt(variance + epsilon)`. The backward reads all but the variance.
 
     Running statistics are the caller's: `running = running + momentum·(mean - running)`. PyTorch updates its running
     variance with `variance·M/(M - 1)`, where M is the number of rows.
@@ -45,24 +47,31 @@ def Resid_BatchNormOp : Resid_Op<"batch_norm", [AttrSizedOperandSegments,
     - `batch_norm.C5`: gamma and beta have rank 1, and their size agrees with D. Two sizes agree where they are equal or
       one of them is dynamic. beta is given only with gamma.
     - `batch_norm.C6`: gamma and beta are of f64 only where `x` is.
-    - `batch_norm.C7`: there are no statistics or two, among the operands and among the results, and not in both places.
-      Each has shape `[D]`, and is of f64 if `x` is f64, else of f32.
+    - `batch_norm.C7`: there are no statistics or two among the operands, or none, two or four among the results, and
+      not in both places. Each has shape `[D]`, and is of f64 if `x` is f64, else of f32.
 
     **Not allowed.** Features lie along the last dimension only. The layout `[N, C, H, W]` has to be transposed.
 
     **Gradient.** With `x̂ = (x - mean)·rstd` and M rows, `dx = γ·rstd·(dy - Σdy/M - x̂·Σ(dy·x̂)/M)`, where Σ goes over the
     rows. `dγ = Σ dy·x̂` and `dβ = Σ dy`. With statistics that are handed in, `dx = γ·rstd·dy`; they themselves have no
-    gradient.
+    gradient. There is none through the statistics as results of the function.
 
     **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. All steps are computed in it, and each is
     rounded. C(t) is the [sum down the rows](../numerics.md#sums-down-the-rows) of t, rounded, and M is the number of
     rows, rounded.
-    1. `mean = C(x)/M`. `d = x - mean`. `variance = C(d·d)/M`. The squares are rounded before they are added.
-    2. `rstd = 1/sqrt(variance + epsilon)`, once for each feature, and `x̂ = d·rstd`.
-    3. `y = fma(x̂, γ, β)`, or `x̂·γ` without β, or `x̂` without γ. `y` is rounded once, to the result's type.
+    1. `k = C(x)/M`. `d = x·s - k`, rounded once, where s is 1 here. `e = C(d)/M` and `q = C(d·d)/M`. The squares are
+       rounded before they are added. So k is the mean, rounded, and e is what rounding took from it.
+    2. The last steps are done again with `k = C(x·s)/M` where the elements are finite, and k, e or q is not, or epsilon
+       is 0 and `q < 2⁻¹⁰⁰`. With `a = C(|x|·t)/M`, s is t times the power of two that brings a into [1, 2). Where k,
+       e or q is not finite, t is 2⁻⁶⁴ (f64: 2⁻⁵¹²), else 1.
+    3. `var = fma(-e, e, q)` where q is finite and `e² ≤ q/4`, else `C((d - e)·(d - e))/M`.
+    4. `rstd = 1/sqrt(var + epsilon·s²)`, once for each feature. If epsilon > 0 and epsilon·s² would be 0, the smallest
+       normal number stands in its place. `x̂ = (d - e)·rstd`.
+    5. With statistics that are handed in, `rstd = 1/sqrt(variance + epsilon)` and `x̂ = (x - mean)·rstd`.
+    6. `y = fma(x̂, γ, β)`, or `x̂·γ` without β, or `x̂` without γ. `y` is rounded once, to the result's type.
+    7. `mean = (k + e)/s`, `mean_correction = ((k - (k + e)) + e)/s`, `variance = var/s/s` and `rstd·s` are the results.
 
-    Without rows, mean and variance are NaN. The mean is rounded, which a layer norm's is not. So where the mean is much
-    larger than the standard deviation, the result is off by up to half an ulp of the mean, times rstd.
+    Without rows, statistics are NaN. A NaN or an infinity spoils its own feature only.
 
     **Example.**
     ```mlir
@@ -100,7 +109,8 @@ def Resid_BatchNormGradOp : Resid_Op<"batch_norm_grad", [AttrSizedOperandSegment
     **Operands and results.**
     - `dy`: the gradient of the norm's result, with the shape of `x`. Its element type may be narrower.
     - `x`: `[…, D]`, what was normalised. It is of f16, bf16, f32 or f64, and every dimension may be dynamic.
-    - `statistics`: `mean` and `variance`, as `resid.batch_norm` gives or takes them.
+    - `statistics`: `mean`, `mean_correction` and `rstd`, as `resid.batch_norm` gives them, or `mean` and `variance`, as
+      it takes them.
     - `gamma`, optional: that of the norm.
     - `sum`, optional: the gradient that `x` has from its other readers, of the type of `x`. It is added to dx.
     - `epsilon`: float attribute, that of the norm.
@@ -115,7 +125,8 @@ def Resid_BatchNormGradOp : Resid_Op<"batch_norm_grad", [AttrSizedOperandSegment
     - `batch_norm_grad.C2`: `x` has rank 2 or more. `dy` has its shape, and its element type or a narrower one.
     - `batch_norm_grad.C3`: epsilon is finite and not negative in the arithmetic type. A positive epsilon must not
       become 0 there.
-    - `batch_norm_grad.C4`: there are two statistics. Each has shape `[D]`, and is of f64 if `x` is f64, else of f32.
+    - `batch_norm_grad.C4`: there are two or three statistics. Each has shape `[D]`, and is of f64 if `x` is f64, else of
+      f32.
     - `batch_norm_grad.C5`: gamma has rank 1, and its size agrees with D. Two sizes agree where they are equal or one of
       them is dynamic. gamma is of f64 only where `x` is.
     - `batch_norm_grad.C6`: `sum` and `dx` have the type of `x`.
@@ -129,7 +140,8 @@ def Resid_BatchNormGradOp : Resid_Op<"batch_norm_grad", [AttrSizedOperandSegment
     **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. All steps are computed in it, and each is
     rounded. C(t) is the [sum down the rows](../numerics.md#sums-down-the-rows) of t, rounded, and M is the number of
     rows, rounded.
-    1. `rstd = 1/sqrt(variance + epsilon)` and `x̂ = (x - mean)·rstd`.
+    1. `x̂ = ((x - mean) - mean_correction)·rstd`. With mean and variance alone, `rstd = 1/sqrt(variance + epsilon)` and
+       `x̂ = (x - mean)·rstd`.
     2. `s1 = C(dy·x̂)` and `s2 = C(dy)`. The products are rounded before they are added. `dγ = s1` and `dβ = s2`, each
        rounded once more where its type is narrower.
     3. `a = γ·rstd`, or `rstd`. `u = fma(-x̂, s1/M, dy - s2/M)`, or `dy` with `fixed_statistics`. `dx = a·u`, or
@@ -138,10 +150,10 @@ def Resid_BatchNormGradOp : Resid_Op<"batch_norm_grad", [AttrSizedOperandSegment
     **Example.**
     ```mlir
     func.func @batch_norm_grad(%dy: tensor<?x768xf32>, %x: tensor<?x768xf32>, %mean: tensor<768xf32>,
-                               %variance: tensor<768xf32>, %gamma: tensor<768xf32>)
+                               %correction: tensor<768xf32>, %rstd: tensor<768xf32>, %gamma: tensor<768xf32>)
         -> (tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>) {
-      %dx, %dgamma, %dbeta = resid.batch_norm_grad %dy, %x statistics(%mean, %variance) gamma(%gamma) {epsilon = 1.0e-5}
-           : tensor<?x768xf32>, tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
+      %dx, %dgamma, %dbeta = resid.batch_norm_grad %dy, %x statistics(%mean, %correction, %rstd) gamma(%gamma)
+           {epsilon = 1.0e-5} : tensor<?x768xf32>, tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
       return %dx, %dgamma, %dbeta : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
     }
     ```

@@ -135,16 +135,18 @@ inline double logitGrad(FloatKind arithmetic, FloatKind result, double value, do
   return isNarrow(result) ? std::max(unitInLastPlace(result, value), bound) : bound;
 }
 
-/// The mean of a column, whose elements have that mean magnitude, and the variance around a mean that is off.
-inline double batchMean(FloatKind arithmetic, double mean, double magnitude) {
-  return columnSum(arithmetic, magnitude) + unitInLastPlace(arithmetic, mean);
+/// Statistics of a column: the means of d and of d² are off by what sums down the rows may be off.
+inline double batchMean(FloatKind arithmetic, double mean, double rstd) {
+  return unitInLastPlace(arithmetic, mean) + columnSum(arithmetic, 1.0 / rstd);
 }
-inline double batchVariance(FloatKind arithmetic, double variance, double meanError) {
-  return columnSum(arithmetic, variance) + meanError * meanError + smallestNormal(arithmetic);
+inline double batchVariance(FloatKind arithmetic, double variance) {
+  return columnSum(arithmetic, variance) + smallestNormal(arithmetic);
 }
+inline double batchRstd(FloatKind arithmetic, double rstd) { return columnSum(arithmetic, rstd); }
 
-/// An element of a batch norm, where the errors of mean and variance make x̂ off by `off`.
-inline double batchNorm(FloatKind arithmetic, FloatKind result, const Normalized &n, double off) {
+/// An element of a batch norm, whose x̂ is off by its mean and by half of what its variance is off.
+inline double batchNorm(FloatKind arithmetic, FloatKind result, const Normalized &n, bool isFixed) {
+  double off = isFixed ? 0.0 : columnSum(arithmetic, 1.0 + 0.5 * std::fabs(n.xhat));
   return norm(arithmetic, result, /*narrowAffine=*/false, n) + std::fabs(n.gamma) * off;
 }
 

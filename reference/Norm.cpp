@@ -4,118 +4,35 @@
 
 #include "reference/Bounds.h"
 #include "reference/Interpreter.h"
+#include "reference/RowStatistics.h"
 #include <limits>
 
 namespace mlir::resid::reference {
 
 namespace {
 
-/// Statistics of one row, of the row as it stands (not of its scaled copy).
-struct RowStatistics {
-  /// The mean as an unevaluated sum; 0 for RMS norm.
-  double meanHigh = 0.0, meanLow = 0.0;
-  double rstd = 0.0;
-  /// Elements times `scale` are normalised; rstd belongs to them divided by `scale`.
-  double scale = 1.0;
-  /// Whether rstd hangs on how the definition's mean rounds, so that no bound holds for it.
-  bool isRootOpen = false;
-};
-
-/// The power of two that keeps squares inside of the range of double. Rows of other types than f64 never need it. The
-/// power that a subnormal row calls for would itself overflow; 2^1000 does as well.
-double getRowScale(const double *row, int64_t width, double epsilon) {
-  double largest = 0.0;
-  for (int64_t i = 0; i != width; ++i)
-    largest = std::max(largest, std::fabs(row[i]));
-  bool finite = std::isfinite(largest);
-  bool tiny = epsilon == 0.0 && largest > 0.0 && largest < 0x1p-300;
-  return finite && (largest > 0x1p500 || tiny) ? std::ldexp(1.0, std::min(-std::ilogb(largest), 1000)) : 1.0;
-}
-
-struct NormContext;
-
 /// How norms of one kind are evaluated.
 struct Evaluation {
-  RowStatistics (*getStatistics)(const NormContext &context, const double *row, int64_t width);
+  RowStatistics (*getStatistics)(const StatisticsContext &context, ArrayRef<double> row);
   /// The normalised value of an element, before γ and β.
   double (*normalize)(double element, const RowStatistics &statistics, double alpha);
   double (*bound)(FloatKind arithmetic, FloatKind result, bool narrowAffine, const bounds::Normalized &normalized);
 };
 
 /// Everything about one norm that does not change from row to row.
-struct NormContext {
+struct NormContext : StatisticsContext {
   Evaluation evaluation;
-  FloatKind arithmetic, result;
-  bool exact, track, narrowAffine;
-  double epsilon, alpha;
+  FloatKind result;
+  bool track, narrowAffine;
+  double alpha;
   /// γ (γ' = 1+γ where zero-centred) and β for each column; 1 and 0 where absent.
   std::vector<double> gamma, beta;
-
-  double round(FloatKind kind, double value) const { return exact ? roundTo(kind, value) : value; }
 };
 
-/// What stands in the root of a constant row with this value, from the definition: epsilon itself, or where the ordered
-/// sum overflows in the arithmetic type, an epsilon·s² that is kept away from 0, divided by s².
-double getConstantRowRoot(const NormContext &context, double value, int64_t width) {
-  FloatKind arithmetic = context.arithmetic;
-  double epsilon = context.epsilon, root = std::sqrt(epsilon);
-  double magnitude = std::fabs(value), sum = magnitude * 0x1p-64 * static_cast<double>(width);
-  bool overflows = sum >= std::ldexp(1.0, (arithmetic == FloatKind::F64 ? 1024 : 128) - 64);
-  if (!context.exact || !overflows)
-    return root;
-  double scale = std::ldexp(1.0, -std::ilogb(magnitude));
-  double offset = roundTo(arithmetic, roundTo(arithmetic, epsilon * scale) * scale);
-  return offset == 0.0 ? std::sqrt(smallestNormal(arithmetic)) / scale : root;
-}
-
-/// Whether what rounding leaves of a constant row's mean may overflow when it is squared. The definition then redoes the
-/// row on a scale, on which epsilon may be replaced; which of the two happens, the last bit of the mean decides.
-bool mayRescaleConstantRow(const NormContext &context, double value) {
-  return context.exact && std::fabs(value) >= std::ldexp(1.0, context.arithmetic == FloatKind::F64 ? 512 : 64);
-}
-
-RowStatistics getLayerStatistics(const NormContext &context, const double *row, int64_t width) {
-  double epsilon = context.epsilon;
-  RowStatistics statistics;
-  double scale = statistics.scale = getRowScale(row, width, epsilon);
-  double count = static_cast<double>(width);
-  CompensatedSum sum;
-  for (int64_t i = 0; i != width; ++i)
-    sum.add(row[i] * scale);
-  double mean = sum.value() / count;
-  // The remainder of the division, so that mean + rest is the mean in twice the precision.
-  double rest = (std::fma(-mean, count, sum.high) + sum.low) / count;
-  CompensatedSum squares;
-  for (int64_t i = 0; i != width; ++i) {
-    double deviation = (row[i] * scale - mean) - rest;
-    squares.add(deviation * deviation);
-  }
-  statistics.rstd = 1.0 / std::sqrt(squares.value() / count + epsilon * scale * scale);
-  statistics.meanHigh = mean;
-  statistics.meanLow = rest;
-  // A constant row needs no scale, by which epsilon could underflow.
-  if (width != 0 && epsilon > 0.0 && std::isfinite(row[0]) && std::equal(row + 1, row + width, row))
-    return {row[0], 0.0, 1.0 / getConstantRowRoot(context, row[0], width), 1.0, mayRescaleConstantRow(context, row[0])};
-  return statistics;
-}
-
-RowStatistics getRMSStatistics(const NormContext &context, const double *row, int64_t width) {
-  double epsilon = context.epsilon;
-  RowStatistics statistics;
-  double scale = statistics.scale = getRowScale(row, width, epsilon);
-  CompensatedSum squares;
-  for (int64_t i = 0; i != width; ++i)
-    squares.add(row[i] * scale * (row[i] * scale));
-  statistics.rstd = 1.0 / std::sqrt(squares.value() / static_cast<double>(width) + epsilon * scale * scale);
-  return statistics;
-}
-
 /// Nothing, where a row has no statistics.
-RowStatistics getNoStatistics(const NormContext &, const double *, int64_t) { return {}; }
+RowStatistics getNoStatistics(const StatisticsContext &, ArrayRef<double>) { return {}; }
 
-double standardize(double element, const RowStatistics &statistics, double) {
-  return ((element * statistics.scale - statistics.meanHigh) - statistics.meanLow) * statistics.rstd;
-}
+double standardize(double element, const RowStatistics &statistics, double) { return statistics.normalize(element); }
 
 double squash(double element, const RowStatistics &, double alpha) { return std::tanh(alpha * element); }
 
@@ -164,14 +81,12 @@ struct StoredStatistic {
 
 StoredStatistic getStatistic(const NormContext &context, const RowStatistics &statistics, NormStatistic which) {
   FloatKind kind = context.arithmetic;
-  double rstd = statistics.rstd * statistics.scale;
-  double high = statistics.meanHigh / statistics.scale, low = statistics.meanLow / statistics.scale;
-  double mean = context.round(kind, high + low);
+  double rstd = statistics.getRstd(), mean = context.round(kind, statistics.getMean());
   switch (which) {
   case NormStatistic::Mean:
     return {mean, bounds::mean(kind, mean, rstd)};
   case NormStatistic::MeanCorrection:
-    return {context.round(kind, (high - mean) + low), bounds::mean(kind, mean, rstd)};
+    return {context.round(kind, statistics.getCorrection(mean)), bounds::mean(kind, mean, rstd)};
   case NormStatistic::Rstd:
     return {context.round(kind, rstd),
             statistics.isRootOpen ? std::numeric_limits<double>::infinity() : bounds::rstd(kind, rstd)};
@@ -237,7 +152,7 @@ Interpreter::Results Interpreter::norm(Operation *op, const Array &x, const Norm
   for (int64_t row = 0; row != rows; ++row) {
     int64_t begin = row * columns;
     ArrayRef<double> elements = x.floats().slice(begin, columns);
-    RowStatistics statistics = context.evaluation.getStatistics(context, elements.data(), columns);
+    RowStatistics statistics = context.evaluation.getStatistics(context, elements);
     normalizeRow(context, elements, row % groups * columns, statistics,
                  {values + begin, rowBounds + (context.track ? begin : 0)});
     for (size_t i = 1; i < results.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::resid::buffers {
@@ -84,6 +85,25 @@ static void fillForEachReader(linalg::FillOp fill) {
   fill.erase();
 }
 
+/// One branch of a condition writes to a fill, the other one hands it on: one fill for both, which is the buffer that
+/// the condition hands on too.
+static void fillForBothBranches(scf::IfOp condition) {
+  if (condition.getNumResults() == 0)
+    return;
+  MutableArrayRef<OpOperand> written = condition.thenYield()->getOpOperands();
+  for (auto [then, other] : llvm::zip_equal(written, condition.elseYield()->getOpOperands())) {
+    auto fill = other.get().getDefiningOp<linalg::FillOp>();
+    auto writer = then.get().getDefiningOp<DestinationStyleOpInterface>();
+    OpOperand *start = writer ? writer.getTiedOpOperand(cast<OpResult>(then.get())) : nullptr;
+    if (!fill || !start || start->get() != other.get() || condition->isAncestor(fill))
+      continue;
+    OpBuilder builder(condition);
+    Value own = builder.clone(*fill)->getResult(0);
+    start->set(own);
+    other.set(own);
+  }
+}
+
 /// The same for tensors without contents: what one op is done with is no memory that another one has to wait for.
 static void allocateForEachUser(tensor::EmptyOp empty) {
   for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
@@ -108,6 +128,7 @@ struct TrackDestinations : public buffers::impl::TrackDestinationsBase<TrackDest
                write && isa<MemRefType>(write.getDest().getType()) && write.getRestrict())
         writes.push_back(write);
     });
+    getOperation()->walk(fillForBothBranches);
     for (linalg::FillOp fill : fills)
       fillForEachReader(fill);
     for (tensor::EmptyOp empty : empties)

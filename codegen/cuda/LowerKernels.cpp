@@ -4,6 +4,7 @@
 
 #include "codegen/cuda/Passes.h"
 #include "codegen/cuda/Transfers.h"
+#include "codegen/cuda/rows/Guards.h"
 #include "codegen/cuda/rows/RowKernels.h"
 
 namespace mlir::resid::cuda {
@@ -42,6 +43,7 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
   using LowerKernelsBase::LowerKernelsBase;
 
   void runOnOperation() override {
+    cuda::guardKernels(getOperation());
     SmallVector<rows::KernelOp> kernels;
     SmallVector<Operation *> transfers;
     WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {

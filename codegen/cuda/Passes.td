@@ -23,6 +23,9 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
     Sums down the rows are two functions: one runs groups of rows, each by the threads of a row, and leaves a sum per
     group; the other one adds those up in f64. There are no atomics, so that the order is fixed.
 
+    Where kernels alone hang on a condition that is a number in memory, the host does not wait for it: they are launched,
+    and return at once where the number is 0.
+
     Copies and fills of whole arrays become calls of `resid_cuda_copy_v1` and `resid_cuda_fill_v1`. What else touches
     memory is an error that names the op: linear layers, attention, other linalg, loads and stores.
   }];

@@ -1,12 +1,16 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lowering of batch norm and its backward op: sums down the rows, elementwise work on their results, and on all rows.
+// Lowering of batch norm and its backward op: sums down the rows, elementwise work on their results, and on all
+// rows.
 
 #include "codegen/linalg/ColumnSum.h"
 #include "codegen/linalg/Patterns.h"
+#include "codegen/rows/RowsDialect.h"
+#include "codegen/rows/StatisticsArithmetic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -20,11 +24,20 @@ public:
       : builder(builder), x(x), type(cast<RankedTensorType>(x.getType())),
         arithmetic(getArithmeticType(type.getElementType())),
         identity(getIdentityMap(builder.getContext(), type.getRank())),
-        column(getColumnMap(builder.getContext(), type.getRank(), 1)), sizes(getSizes(builder, x)), epsilon(epsilon) {}
+        column(getColumnMap(builder.getContext(), type.getRank(), 1)), sizes(getSizes(builder, x)), epsilon(epsilon),
+        scalars(arithmetic, epsilon), rowCount(createRowCount()) {}
 
-  /// The mean and the variance of each column.
-  SmallVector<Value> createStatistics();
-  Value createNormalized(ValueRange statistics, Value gamma, Value beta, Type resultType);
+  /// Those of the batch, one of each for a column: x̂ = ((x·scale - k) - e)·rstd. The variance is that of x·scale.
+  struct Statistics {
+    Value scale, k, e, q, variance, rstd;
+  };
+  Statistics createStatistics();
+  /// Mean, variance, mean_correction and rstd of x itself; as many of them as are asked for.
+  SmallVector<Value> createStored(const Statistics &statistics, unsigned count);
+  Value createNormalized(const Statistics &statistics, Value gamma, Value beta, Type resultType);
+  /// With mean and variance that are handed in.
+  Value createNormalized(ValueRange given, Value gamma, Value beta, Type resultType);
+
   /// C(dy·x̂) and C(dy).
   SmallVector<Value> createSums(Value dy, ValueRange statistics);
   /// Without sums the statistics are fixed.
@@ -32,11 +45,19 @@ public:
 
 private:
   Value createRowCount();
-  /// C(t)/M of a term t.
-  Value createMean(ArrayRef<ElementwiseOperand> operands, TermBody body);
-  /// An elementwise function of one tensor, of the columns.
-  Value mapColumns(Value tensor, TermBody body);
+  /// C(t)/M of as many terms t as `body` makes of an element of x and numbers of its column. Under a condition that is
+  /// false, numbers that say nothing.
+  SmallVector<Value> createMeans(ValueRange columns, unsigned count, ElementwiseBody body, Value condition = {});
+  /// An elementwise function of columns' numbers.
+  SmallVector<Value> mapColumns(ValueRange columns, unsigned count, ElementwiseBody body);
+  Value mapColumns(ValueRange columns, TermBody body);
+  /// Whether any column has a number other than 0.
+  Value isAny(Value numbers);
+  void rescale(Statistics &statistics);
+  Value createVariance(const Statistics &statistics);
   Value createReciprocalRoot(Value variance);
+  /// The statistics that x̂ is made of in the backward: parts of the mean, and rstd.
+  SmallVector<Value> getCenters(ValueRange statistics);
 
   ImplicitLocOpBuilder &builder;
   Value x;
@@ -45,9 +66,13 @@ private:
   AffineMap identity, column;
   SmallVector<OpFoldResult> sizes;
   APFloat epsilon;
+  rows::StatisticsArithmetic scalars;
+  Value rowCount;
 };
 
 } // namespace
+
+//===------------------------------------------- small parts ------------------------------------------------------===//
 
 /// How many rows there are, in the arithmetic type.
 Value BatchNormLowering::createRowCount() {
@@ -58,31 +83,38 @@ Value BatchNormLowering::createRowCount() {
   return arith::SIToFPOp::create(builder, arithmetic, count);
 }
 
-Value BatchNormLowering::mapColumns(Value tensor, TermBody body) {
-  auto single = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    return {body(inner, elements)};
-  };
-  return createElementwise(builder, {{tensor, getIdentityMap(builder.getContext(), 1)}}, ArrayRef(sizes).take_back(),
-                           tensor.getType(), arithmetic, single)
-      .front();
-}
-
-Value BatchNormLowering::createMean(ArrayRef<ElementwiseOperand> operands, TermBody body) {
-  Value sum = createColumnSum(builder, operands, sizes, /*columns=*/1, arithmetic, body);
-  Value count = createRowCount();
-  return mapColumns(sum, [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
-    return arith::DivFOp::create(inner, elements[0], count);
+SmallVector<Value> BatchNormLowering::createMeans(ValueRange columns, unsigned count, ElementwiseBody body,
+                                                  Value condition) {
+  SmallVector<ElementwiseOperand> operands{{x, identity}};
+  for (Value numbers : columns)
+    operands.push_back({numbers, column});
+  SmallVector<Value> sums =
+      createColumnSums(builder, operands, sizes, /*columns=*/1, arithmetic, count, body, condition);
+  return mapColumns(sums, count, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> SmallVector<Value> {
+    return llvm::map_to_vector(of, [&](Value sum) -> Value { return arith::DivFOp::create(inner, sum, rowCount); });
   });
 }
 
-SmallVector<Value> BatchNormLowering::createStatistics() {
-  Value mean = createMean({{x, identity}}, [](ImplicitLocOpBuilder &, ValueRange elements) { return elements[0]; });
-  Value variance =
-      createMean({{x, identity}, {mean, column}}, [](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
-        Value d = arith::SubFOp::create(inner, elements[0], elements[1]);
-        return arith::MulFOp::create(inner, d, d);
-      });
-  return {mean, variance};
+SmallVector<Value> BatchNormLowering::mapColumns(ValueRange columns, unsigned count, ElementwiseBody body) {
+  SmallVector<ElementwiseOperand> operands;
+  for (Value numbers : columns)
+    operands.push_back({numbers, getIdentityMap(builder.getContext(), 1)});
+  SmallVector<Type> types(count, columns.front().getType());
+  return createElementwise(builder, operands, ArrayRef(sizes).take_back(), types, arithmetic, body);
+}
+
+Value BatchNormLowering::mapColumns(ValueRange columns, TermBody body) {
+  auto single = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+    return {body(inner, elements)};
+  };
+  return mapColumns(columns, /*count=*/1, single).front();
+}
+
+Value BatchNormLowering::isAny(Value numbers) {
+  auto sums = rows::RowSumsOp::create(builder, TypeRange(RankedTensorType::get({}, arithmetic)), numbers,
+                                      builder.getI64IntegerAttr(1));
+  Value sum = tensor::ExtractOp::create(builder, sums.getSums().front(), ValueRange());
+  return arith::CmpFOp::create(builder, arith::CmpFPredicate::UNE, sum, createConstant(builder, arithmetic, 0.0));
 }
 
 Value BatchNormLowering::createReciprocalRoot(Value variance) {
@@ -93,52 +125,185 @@ Value BatchNormLowering::createReciprocalRoot(Value variance) {
   });
 }
 
-/// x̂ of an element, its mean and its rstd.
-static Value normalize(ImplicitLocOpBuilder &inner, Value element, Value mean, Value rstd) {
-  return arith::MulFOp::create(inner, arith::SubFOp::create(inner, element, mean), rstd);
+//===------------------------------------------- statistics -------------------------------------------------------===//
+
+/// d = x·scale - k in one rounding: where scale is 1, which is nearly always, exactly x - k.
+static Value center(ImplicitLocOpBuilder &inner, Value element, Value scale, Value k) {
+  return math::FmaOp::create(inner, element, scale, arith::NegFOp::create(inner, k));
 }
 
-Value BatchNormLowering::createNormalized(ValueRange statistics, Value gamma, Value beta, Type resultType) {
-  auto body = [](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    Value xhat = normalize(inner, elements[0], elements[1], elements[2]);
-    if (elements[4])
-      return {math::FmaOp::create(inner, xhat, elements[3], elements[4])};
-    return {elements[3] ? Value(arith::MulFOp::create(inner, xhat, elements[3])) : xhat};
+/// What e and q are the means of.
+static SmallVector<Value> withSquare(ImplicitLocOpBuilder &inner, Value d) {
+  return {d, arith::MulFOp::create(inner, d, d)};
+}
+
+/// The definition is in docs/numerics.md. What a few columns need is added up for all, in rows that are gone through
+/// only where one column needs it.
+BatchNormLowering::Statistics BatchNormLowering::createStatistics() {
+  Statistics statistics;
+  statistics.k =
+      createMeans({}, 1, [](ImplicitLocOpBuilder &, ValueRange row) -> SmallVector<Value> { return {row[0]}; }).front();
+  SmallVector<Value> means = createMeans(statistics.k, 2, [](ImplicitLocOpBuilder &inner, ValueRange row) {
+    return withSquare(inner, arith::SubFOp::create(inner, row[0], row[1]));
+  });
+  statistics.e = means[0];
+  statistics.q = means[1];
+  rescale(statistics);
+  statistics.variance = createVariance(statistics);
+  statistics.rstd =
+      mapColumns({statistics.variance, statistics.scale}, [&](ImplicitLocOpBuilder &inner, ValueRange of) {
+        return scalars.createReciprocalRoot(inner, of[0], of[1]);
+      });
+  return statistics;
+}
+
+/// Redoes k, e and q on x·scale in columns where they are not usable though the column is finite. The mean of |x| is
+/// added up times `spare`, since the sum itself may overflow.
+void BatchNormLowering::rescale(Statistics &statistics) {
+  Value k = statistics.k, e = statistics.e, q = statistics.q;
+  auto isScaled = [&](ImplicitLocOpBuilder &inner, Value scale) -> Value {
+    return arith::CmpFOp::create(inner, arith::CmpFPredicate::UNE, scale, scalars.createConstant(inner, 1.0));
   };
-  SmallVector<ElementwiseOperand> operands{{x, identity},
-                                           {statistics[0], column},
-                                           {createReciprocalRoot(statistics[1]), column},
-                                           {gamma, column},
-                                           {beta, column}};
+  Value needs = mapColumns({k, e, q}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
+    return arith::UIToFPOp::create(inner, arithmetic, scalars.needsScale(inner, of));
+  });
+  Value isNeeded = isAny(needs);
+  Value spare = mapColumns({k, e, q}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
+    Value one = scalars.createConstant(inner, 1.0);
+    Value less = scalars.createConstant(inner, arithmetic.isF64() ? 0x1p-512 : 0x1p-64);
+    return arith::SelectOp::create(inner, scalars.isFinite(inner, of), one, less);
+  });
+  auto getSize = [](ImplicitLocOpBuilder &inner, ValueRange row) -> SmallVector<Value> {
+    Value magnitude = math::AbsFOp::create(inner, row[0]);
+    return {arith::MulFOp::create(inner, magnitude, row[1])};
+  };
+  Value size = createMeans(spare, 1, getSize, isNeeded).front();
+  Value scale = mapColumns({needs, spare, size}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
+    Value zero = scalars.createConstant(inner, 0.0), one = scalars.createConstant(inner, 1.0);
+    Value isWanted = arith::CmpFOp::create(inner, arith::CmpFPredicate::UNE, of[0], zero);
+    Value applies = arith::AndIOp::create(inner, isWanted, scalars.isFinite(inner, of[2]));
+    Value power = arith::MulFOp::create(inner, scalars.createPowerOfTwo(inner, of[2]), of[1]);
+    return arith::SelectOp::create(inner, applies, power, one);
+  });
+  auto choose = [&](Value scaled, Value unscaled) {
+    return mapColumns({scale, scaled, unscaled}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
+      return arith::SelectOp::create(inner, isScaled(inner, of[0]), of[1], of[2]);
+    });
+  };
+  // Not a product alone, which would be a contraction: the sum of those has another order.
+  auto multiply = [&](ImplicitLocOpBuilder &inner, ValueRange row) -> SmallVector<Value> {
+    return {center(inner, row[0], row[1], scalars.createConstant(inner, 0.0))};
+  };
+  statistics.scale = scale;
+  statistics.k = choose(createMeans(scale, 1, multiply, isNeeded).front(), k);
+  auto centerScaled = [](ImplicitLocOpBuilder &inner, ValueRange row) {
+    return withSquare(inner, center(inner, row[0], row[1], row[2]));
+  };
+  SmallVector<Value> means = createMeans({scale, statistics.k}, 2, centerScaled, isNeeded);
+  statistics.e = choose(means[0], e);
+  statistics.q = choose(means[1], q);
+}
+
+/// fma(-e, e, q), or where too many bits cancel, the mean of (d - e)².
+Value BatchNormLowering::createVariance(const Statistics &statistics) {
+  Value e = statistics.e, q = statistics.q;
+  Value cancels = mapColumns({e, q}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
+    Value zero = scalars.createConstant(inner, 0.0), one = scalars.createConstant(inner, 1.0);
+    return arith::SelectOp::create(inner, scalars.isDirect(inner, of[0], of[1]), zero, one);
+  });
+  auto getSquare = [](ImplicitLocOpBuilder &inner, ValueRange row) -> SmallVector<Value> {
+    Value rest = arith::SubFOp::create(inner, center(inner, row[0], row[1], row[2]), row[3]);
+    return {arith::MulFOp::create(inner, rest, rest)};
+  };
+  Value squares = createMeans({statistics.scale, statistics.k, e}, 1, getSquare, isAny(cancels)).front();
+  return mapColumns({e, q, squares}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
+    Value direct = scalars.createDirectVariance(inner, of[0], of[1]);
+    return arith::SelectOp::create(inner, scalars.isDirect(inner, of[0], of[1]), direct, of[2]);
+  });
+}
+
+SmallVector<Value> BatchNormLowering::createStored(const Statistics &statistics, unsigned count) {
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange of) {
+    SmallVector<Value> row = scalars.createStored(inner, of[0], of[1], of[2], of[4]);
+    // One division at a time: scale² alone could leave the range.
+    Value variance = arith::DivFOp::create(inner, arith::DivFOp::create(inner, of[3], of[0]), of[0]);
+    row.insert(row.begin() + 1, variance);
+    row.truncate(count);
+    return row;
+  };
+  return mapColumns({statistics.scale, statistics.k, statistics.e, statistics.variance, statistics.rstd}, count, body);
+}
+
+//===------------------------------------------- elements ---------------------------------------------------------===//
+
+/// x̂ of an element that has lost a part of the mean, or none: of `rest`, all but the last, which is rstd, are parts
+/// too.
+static Value normalize(ImplicitLocOpBuilder &inner, Value element, ValueRange rest) {
+  for (Value part : rest.drop_back())
+    element = arith::SubFOp::create(inner, element, part);
+  return arith::MulFOp::create(inner, element, rest.back());
+}
+
+static Value applyAffine(ImplicitLocOpBuilder &inner, Value xhat, Value gamma, Value beta) {
+  if (beta)
+    return math::FmaOp::create(inner, xhat, gamma, beta);
+  return gamma ? Value(arith::MulFOp::create(inner, xhat, gamma)) : xhat;
+}
+
+Value BatchNormLowering::createNormalized(const Statistics &statistics, Value gamma, Value beta, Type resultType) {
+  auto body = [](ImplicitLocOpBuilder &inner, ValueRange of) -> SmallVector<Value> {
+    Value xhat = normalize(inner, center(inner, of[0], of[1], of[2]), of.slice(3, 2));
+    return {applyAffine(inner, xhat, of[5], of[6])};
+  };
+  SmallVector<ElementwiseOperand> operands{{x, identity}};
+  for (Value numbers : {statistics.scale, statistics.k, statistics.e, statistics.rstd, gamma, beta})
+    operands.push_back({numbers, column});
   return createElementwise(builder, operands, sizes, resultType, arithmetic, body).front();
 }
 
+Value BatchNormLowering::createNormalized(ValueRange given, Value gamma, Value beta, Type resultType) {
+  auto body = [](ImplicitLocOpBuilder &inner, ValueRange of) -> SmallVector<Value> {
+    return {applyAffine(inner, normalize(inner, of[0], of.slice(1, 2)), of[3], of[4])};
+  };
+  SmallVector<ElementwiseOperand> operands{{x, identity}};
+  for (Value numbers : {given[0], createReciprocalRoot(given[1]), gamma, beta})
+    operands.push_back({numbers, column});
+  return createElementwise(builder, operands, sizes, resultType, arithmetic, body).front();
+}
+
+//===------------------------------------------- backward ---------------------------------------------------------===//
+
+SmallVector<Value> BatchNormLowering::getCenters(ValueRange statistics) {
+  if (statistics.size() == 2)
+    return {statistics[0], createReciprocalRoot(statistics[1])};
+  return llvm::to_vector(statistics);
+}
+
 SmallVector<Value> BatchNormLowering::createSums(Value dy, ValueRange statistics) {
-  Value rstd = createReciprocalRoot(statistics[1]);
+  SmallVector<ElementwiseOperand> operands{{dy, identity}, {x, identity}};
+  for (Value numbers : getCenters(statistics))
+    operands.push_back({numbers, column});
   Value products = createColumnSum(
-      builder, {{dy, identity}, {x, identity}, {statistics[0], column}, {rstd, column}}, sizes, /*columns=*/1,
-      arithmetic, [](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
-        return arith::MulFOp::create(inner, elements[0], normalize(inner, elements[1], elements[2], elements[3]));
+      builder, operands, sizes, /*columns=*/1, arithmetic, [](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
+        return arith::MulFOp::create(inner, of[0], normalize(inner, of[1], of.drop_front(2)));
       });
   Value sum = createColumnSum(builder, {{dy, identity}}, sizes, /*columns=*/1, arithmetic,
-                              [](ImplicitLocOpBuilder &, ValueRange elements) { return elements[0]; });
+                              [](ImplicitLocOpBuilder &, ValueRange of) { return of[0]; });
   return {products, sum};
 }
 
 Value BatchNormLowering::createDx(Value dy, ValueRange statistics, ValueRange sums, Value gamma, Value dsum) {
-  enum Place { Dy, X, Mean, Rstd, ProductMean, ScaledMean, Gamma, Dsum };
+  enum Place { Dy, X, ProductMean, ScaledMean, Gamma, Dsum, Centers };
   Value means[2];
-  if (!sums.empty()) {
-    Value count = createRowCount();
+  if (!sums.empty())
     for (auto [mean, sum] : llvm::zip_equal(means, sums))
-      mean = mapColumns(sum, [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
-        return arith::DivFOp::create(inner, elements[0], count);
+      mean = mapColumns(sum, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
+        return arith::DivFOp::create(inner, of[0], rowCount);
       });
-  }
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    Value u = elements[Dy], factor = elements[Rstd];
+    Value u = elements[Dy], factor = elements.back();
     if (!sums.empty()) {
-      Value xhat = normalize(inner, elements[X], elements[Mean], elements[Rstd]);
+      Value xhat = normalize(inner, elements[X], elements.drop_front(Centers));
       u = arith::SubFOp::create(inner, u, elements[ScaledMean]);
       u = math::FmaOp::create(inner, arith::NegFOp::create(inner, xhat), elements[ProductMean], u);
     }
@@ -147,15 +312,13 @@ Value BatchNormLowering::createDx(Value dy, ValueRange statistics, ValueRange su
     return {elements[Dsum] ? Value(math::FmaOp::create(inner, factor, u, elements[Dsum]))
                            : Value(arith::MulFOp::create(inner, factor, u))};
   };
-  bool isFixed = sums.empty();
-  SmallVector<ElementwiseOperand> operands{{dy, identity},
-                                           {isFixed ? Value() : x, identity},
-                                           {isFixed ? Value() : statistics[0], column},
-                                           {createReciprocalRoot(statistics[1]), column},
-                                           {means[0], column},
-                                           {means[1], column},
-                                           {gamma, column},
-                                           {dsum, identity}};
+  // Fixed statistics make dx of dy and rstd alone.
+  SmallVector<Value> centers = getCenters(statistics);
+  SmallVector<ElementwiseOperand> operands{{dy, identity},     {sums.empty() ? Value() : x, identity},
+                                           {means[0], column}, {means[1], column},
+                                           {gamma, column},    {dsum, identity}};
+  for (Value numbers : sums.empty() ? ArrayRef(centers).take_back() : ArrayRef(centers))
+    operands.push_back({numbers, column});
   return createElementwise(builder, operands, sizes, type, arithmetic, body).front();
 }
 
@@ -165,13 +328,18 @@ struct LowerBatchNorm : OpConversionPattern<BatchNormOp> {
   LogicalResult matchAndRewrite(BatchNormOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     BatchNormLowering lowering(builder, adaptor.getX(), op.getEpsilon());
-    SmallVector<Value> statistics(adaptor.getGiven());
-    if (statistics.empty())
-      statistics = lowering.createStatistics();
-    SmallVector<Value> results{
-        lowering.createNormalized(statistics, adaptor.getGamma(), adaptor.getBeta(), op.getResult().getType())};
-    for (auto [statistic, result] : llvm::zip(statistics, op.getStatistics()))
-      results.push_back(roundColumnSum(builder, statistic, result.getType()));
+    Value gamma = adaptor.getGamma(), beta = adaptor.getBeta();
+    Type type = op.getResult().getType();
+    if (!adaptor.getGiven().empty()) {
+      rewriter.replaceOp(op, lowering.createNormalized(adaptor.getGiven(), gamma, beta, type));
+      return success();
+    }
+    BatchNormLowering::Statistics statistics = lowering.createStatistics();
+    SmallVector<Value> results{lowering.createNormalized(statistics, gamma, beta, type)};
+    if (!op.getStatistics().empty())
+      for (auto [statistic, result] :
+           llvm::zip_equal(lowering.createStored(statistics, op.getStatistics().size()), op.getStatistics()))
+        results.push_back(roundColumnSum(builder, statistic, result.getType()));
     rewriter.replaceOp(op, results);
     return success();
   }

@@ -6,6 +6,7 @@
 #include "codegen/linalg/Elementwise.h"
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
+#include "codegen/rows/StatisticsArithmetic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -44,19 +45,15 @@ static Value applyAffine(ImplicitLocOpBuilder &builder, Value normalized, Value 
   return beta ? Value(arith::AddFOp::create(builder, normalized, beta)) : normalized;
 }
 
-/// The row statistics that the user asked for: those of x itself, where they were taken on x·scale. Dividing by a power
-/// of two, and multiplying by 1, changes no bit of a result that f32 can hold.
+/// The row statistics that the user asked for: those of x itself, where they were taken on x·scale.
 static SmallVector<Value> lowerLayerStatistics(ImplicitLocOpBuilder &builder, rows::LayerStatisticsOp statistics) {
   auto type = cast<RankedTensorType>(statistics.getRstd().getType());
   AffineMap map = getIdentityMap(builder.getContext(), type.getRank());
   SmallVector<OpFoldResult> sizes = getSizes(builder, statistics.getX());
   sizes.truncate(type.getRank());
-  auto body = [](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    Value scale = elements[0], k = elements[1], e = elements[2], rstd = elements[3];
-    Value mean = arith::AddFOp::create(inner, k, e);
-    Value correction = arith::AddFOp::create(inner, arith::SubFOp::create(inner, k, mean), e);
-    return {arith::DivFOp::create(inner, mean, scale), arith::DivFOp::create(inner, correction, scale),
-            arith::MulFOp::create(inner, rstd, scale)};
+  rows::StatisticsArithmetic arithmetic(cast<FloatType>(type.getElementType()), statistics.getEpsilon());
+  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+    return arithmetic.createStored(inner, elements[0], elements[1], elements[2], elements[3]);
   };
   return createElementwise(
       builder,

@@ -99,19 +99,20 @@ struct DyTRule : GradientOpInterface::ExternalModel<DyTRule, DyTOp> {
   }
 };
 
-/// The forward gives its mean and its variance, unless it was handed them.
+/// The forward gives all of its statistics, unless it was handed some.
 struct BatchNormRule : GradientOpInterface::ExternalModel<BatchNormRule, BatchNormOp> {
   LogicalResult prepareForward(Operation *op, OpBuilder &builder, Forward &, const DenseSet<Value> &) const {
     auto norm = cast<BatchNormOp>(op);
-    if (!norm.getGiven().empty() || !norm.getStatistics().empty())
+    constexpr unsigned all = 4;
+    if (!norm.getGiven().empty() || norm.getStatistics().size() == all)
       return success();
     RankedTensorType x = norm.getX().getType();
     auto type = RankedTensorType::get(x.getShape().take_back(), getArithmeticType(x.getElementType()));
     builder.setInsertionPoint(op);
-    auto asked = BatchNormOp::create(builder, op->getLoc(), norm.getResult().getType(), TypeRange{type, type},
+    auto asked = BatchNormOp::create(builder, op->getLoc(), norm.getResult().getType(), SmallVector<Type>(all, type),
                                      norm.getX(), ValueRange(), norm.getGamma(), norm.getBeta(), norm.getEpsilonAttr());
     asked->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    norm.getResult().replaceAllUsesWith(asked.getResult());
+    op->replaceAllUsesWith(asked->getResults().take_front(op->getNumResults()));
     op->erase();
     return success();
   }
@@ -126,9 +127,12 @@ struct BatchNormRule : GradientOpInterface::ExternalModel<BatchNormRule, BatchNo
     if (llvm::any_of(norm.getGiven(), [&](Value statistic) { return gradients.isNeeded(statistic); }))
       return op->emitOpError("has no gradient of the statistics that it is handed: expected them to depend on no "
                              "argument whose gradient is taken");
-    SmallVector<Value> statistics;
-    for (Value statistic : isFixed ? ValueRange(norm.getGiven()) : ValueRange(norm.getStatistics()))
-      statistics.push_back(gradients.getPrimal(statistic));
+    // All but the variance, or what the norm was handed.
+    SmallVector<Value> statistics(isFixed ? ValueRange(norm.getGiven()) : ValueRange(norm.getStatistics()));
+    if (!isFixed)
+      statistics.erase(statistics.begin() + 1);
+    for (Value &statistic : statistics)
+      statistic = gradients.getPrimal(statistic);
     ImplicitLocOpBuilder &builder = gradients.getBuilder();
     Value dsum = gradients.take(x);
     auto created = BatchNormGradOp::create(builder, x.getType(), getParameterTypes(gamma, norm.getBeta()),

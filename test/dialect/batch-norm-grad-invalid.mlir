@@ -25,8 +25,8 @@ func.func @batch_norm_grad.C3_epsilon(%x: tensor<4x8xf32>, %m: tensor<8xf32>) {
 // -----
 
 func.func @batch_norm_grad.C4_how_many(%x: tensor<4x8xf32>, %m: tensor<8xf32>) {
-  // expected-error @+1 {{expected the statistics mean, variance but got 3}}
-  %dx = resid.batch_norm_grad %x, %x statistics(%m, %m, %m) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>
+  // expected-error @+1 {{expected the statistics mean, variance, or mean, mean_correction, rstd but got 4}}
+  %dx = resid.batch_norm_grad %x, %x statistics(%m, %m, %m, %m) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>
   return
 }
 

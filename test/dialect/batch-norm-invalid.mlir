@@ -77,3 +77,11 @@ func.func @batch_norm.C7_type(%x: tensor<4x8xf32>) {
   %y:3 = resid.batch_norm %x {epsilon = 1.0e-5} : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<8xf64>, tensor<8xf64>
   return
 }
+
+// -----
+
+func.func @batch_norm.C7_results(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected the statistics mean, variance, or mean, variance, mean_correction, rstd but got 3}}
+  %y:4 = resid.batch_norm %x {epsilon = 1.0e-5} : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  return
+}

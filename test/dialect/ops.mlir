@@ -267,5 +267,9 @@ func.func @batch_norms(%x: tensor<?x8xf32>, %m: tensor<8xf32>, %g: tensor<8xbf16
   %1 = resid.batch_norm %x statistics(%m, %m) gamma(%g) {epsilon = 0.0} : tensor<?x8xf32>, tensor<8xf32>, tensor<8xbf16>
   // CHECK: %dx, %dgamma, %dbeta = resid.batch_norm_grad %arg0, %arg0 statistics(%arg1, %arg1) gamma(%arg2) sum(%arg0) {epsilon = 1.000000e-05 : f64, fixed_statistics} : tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>, tensor<8xbf16>{{$}}
   %2:3 = resid.batch_norm_grad %x, %x statistics(%m, %m) gamma(%g) sum(%x) {epsilon = 1.0e-5, fixed_statistics} : tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>, tensor<8xbf16>
+  // CHECK: %normalized_0, %mean_1, %variance_2, %mean_correction, %rstd = resid.batch_norm %arg0 {epsilon = 1.000000e-05 : f64} : tensor<?x8xf32> -> tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>{{$}}
+  %y, %mean, %variance, %c, %r = resid.batch_norm %x {epsilon = 1.0e-5} : tensor<?x8xf32> -> tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  // CHECK: resid.batch_norm_grad %arg0, %arg0 statistics(%mean_1, %mean_correction, %rstd) {epsilon = 1.000000e-05 : f64} : tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>{{$}}
+  %3 = resid.batch_norm_grad %x, %x statistics(%mean, %c, %r) {epsilon = 1.0e-5} : tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>
   return
 }

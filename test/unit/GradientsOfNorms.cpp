@@ -44,6 +44,18 @@ TEST_F(GradientTest, BatchNormInAStream) {
     })");
 }
 
+// The program has the statistics too, or some of them.
+TEST_F(GradientTest, BatchNormThatGivesStatistics) {
+  for (StringRef more : {"", ", tensor<3xf64>, tensor<3xf64>"})
+    check(replaceNames(R"(
+      func.func @f(%x: tensor<?x3xf64>, %g: tensor<3xf64>) -> tensor<?x3xf64> {
+        %y, %s:COUNT = resid.batch_norm %x gamma(%g) {epsilon = 1.0e-5}
+            : tensor<?x3xf64>, tensor<3xf64> -> tensor<?x3xf64>, tensor<3xf64>, tensor<3xf64>MORE
+        return %y : tensor<?x3xf64>
+      })",
+                       {{"COUNT", more.empty() ? "2" : "4"}, {"MORE", more}}));
+}
+
 TEST_F(GradientTest, BatchNormWithFixedStatistics) {
   check(R"(
     func.func @f(%x: tensor<4x3xf64>, %g: tensor<3xf64>, %b: tensor<3xf64>) -> (tensor<4x3xf64>, tensor<4x3xf64>) {

@@ -6,6 +6,7 @@
 
 #include "codegen/cuda/Launch.h"
 #include "codegen/cuda/Passes.h"
+#include "codegen/cuda/rows/Guards.h"
 #include "codegen/cuda/rows/LoopedRows.h"
 #include "codegen/cuda/rows/RegisterSums.h"
 #include "codegen/rows/ElementMemory.h"
@@ -165,17 +166,20 @@ void RowKernels::outline(KernelFunctions &functions) {
   rows::KernelOp kernel = functions.getFirst().kernel;
   Type i64 = IntegerType::get(kernel.getContext(), 64);
   numbers[&functions] = count;
-  mark(functions.outline("__rows", i64, [&](OpBuilder &builder, KernelBody &body) { emitRows(builder, body, kernel); }),
+  auto create = [&](StringRef suffix, function_ref<void(OpBuilder &, KernelBody &)> emit) {
+    return functions.outline(suffix, i64, [&](OpBuilder &builder, KernelBody &body) {
+      emitGuarded(builder, body, kernel, [&] { emit(builder, body); });
+    });
+  };
+  mark(create("__rows", [&](OpBuilder &builder, KernelBody &body) { emitRows(builder, body, kernel); }),
        kBlockWarps * kWarpThreads, kernel.hasAccumulated() ? kLoopedRegistersWithSums : kLoopedRegisters);
   if (kernel.hasAccumulated())
-    mark(functions.outline("__sums", i64,
-                           [&](OpBuilder &builder, KernelBody &body) { emitResults(builder, body, kernel); }),
+    mark(create("__sums", [&](OpBuilder &builder, KernelBody &body) { emitResults(builder, body, kernel); }),
          kResultThreads, kResultRegisters);
   for (const RegisterPlan &plan : RegisterPlan::choose(kernel, schedule))
-    mark(
-        functions.outline("__registers", i64,
-                          [&](OpBuilder &builder, KernelBody &body) { emitRegisterRows(builder, body, kernel, plan); }),
-        plan.getBlockThreads(), plan.mostRegisters);
+    mark(create("__registers",
+                [&](OpBuilder &builder, KernelBody &body) { emitRegisterRows(builder, body, kernel, plan); }),
+         plan.getBlockThreads(), plan.mostRegisters);
 }
 
 /// Threads of a block, i64. Where a row of open width has a block of its own, it has threads for its spans alone.

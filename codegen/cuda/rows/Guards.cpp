@@ -1,0 +1,87 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Conditions as inputs of kernels; see Guards.h.
+
+#include "codegen/cuda/rows/Guards.h"
+
+#include "codegen/kernels/ElementAccess.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::kernels;
+
+/// On a kernel whose last input guards it.
+static constexpr StringLiteral kGuardedAttribute = "rows.guarded";
+
+/// The number that has to be other than 0 for the condition to hold; null where it hangs on something else.
+static memref::LoadOp findNumber(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpFOp>();
+  if (!compare || compare.getPredicate() != arith::CmpFPredicate::UNE ||
+      !matchPattern(compare.getRhs(), m_AnyZeroFloat()))
+    return {};
+  auto number = compare.getLhs().getDefiningOp<memref::LoadOp>();
+  bool isOwn = number && number.getMemRefType().getRank() == 0 && number.getMemRefType().getLayout().isIdentity();
+  return isOwn ? number : memref::LoadOp();
+}
+
+static bool guardsKernelsAlone(scf::IfOp condition) {
+  return condition.getNumResults() == 0 && !condition.elseBlock() &&
+         llvm::all_of(condition.thenBlock()->without_terminator(), [](Operation &op) {
+           return isa<rows::KernelOp>(op) || (isMemoryEffectFree(&op) && op.getNumRegions() == 0);
+         });
+}
+
+static void guard(rows::KernelOp kernel, Value number) {
+  Builder builder(kernel.getContext());
+  unsigned place = kernel.getInputs().size();
+  AffineMap map = AffineMap::get(kernel.getRowDims().size() + kernel.getColumnDims().size(), 0, kernel.getContext());
+  SmallVector<Attribute> maps = llvm::to_vector(kernel.getIndexingMaps());
+  maps.insert(maps.begin() + place, AffineMapAttr::get(map));
+  kernel.getInputsMutable().append(number);
+  kernel.setIndexingMapsAttr(builder.getArrayAttr(maps));
+  Type element = cast<MemRefType>(number.getType()).getElementType();
+  kernel.getBody().insertArgument(1 + place, rows::RowType::get(kernel.getContext(), element), kernel.getLoc());
+  kernel->setAttr(kGuardedAttribute, builder.getUnitAttr());
+}
+
+void cuda::guardKernels(ModuleOp module) {
+  SmallVector<std::pair<scf::IfOp, memref::LoadOp>> conditions;
+  module.walk([&](scf::IfOp condition) {
+    memref::LoadOp number = findNumber(condition.getCondition());
+    if (number && guardsKernelsAlone(condition))
+      conditions.push_back({condition, number});
+  });
+  for (auto [condition, number] : conditions) {
+    for (Operation &op : llvm::make_early_inc_range(condition.thenBlock()->without_terminator())) {
+      op.moveBefore(condition);
+      if (auto kernel = dyn_cast<rows::KernelOp>(op))
+        guard(kernel, number.getMemRef());
+    }
+    Operation *compare = condition.getCondition().getDefiningOp();
+    condition.erase();
+    if (!compare->use_empty())
+      continue;
+    compare->erase();
+    if (number->use_empty())
+      number.erase();
+  }
+}
+
+void cuda::emitGuarded(OpBuilder &builder, const KernelBody &body, rows::KernelOp kernel, function_ref<void()> emit) {
+  if (!kernel->hasAttr(kGuardedAttribute))
+    return emit();
+  Location loc = kernel.getLoc();
+  const OperandAddress &guard = body.addresses.operands[kernel.getInputs().size() - 1];
+  Value number =
+      loadElement(builder, loc, guard.elementType, guard.pointer, constantI64(builder, loc, 0), Alignment::Element);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(guard.elementType));
+  Value holds = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, number, zero);
+  auto branch = scf::IfOp::create(builder, loc, holds, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard outside(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emit();
+}
