@@ -1,8 +1,11 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The rules of ops of tensor that move elements. Their gradients move them back, and nothing is rounded.
+// The rules of ops that move elements: those of tensor, and resid.append. Their gradients move them back, and nothing
+// is rounded.
 
+#include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/grad/Rules.h"
 
@@ -113,6 +116,24 @@ struct InsertSliceRule : GradientOpInterface::ExternalModel<InsertSliceRule, ten
   }
 };
 
+/// The same where the slice is what a cache is given. The old keys that it replaced have the gradient zero.
+struct AppendRule : GradientOpInterface::ExternalModel<AppendRule, AppendOp> {
+  LogicalResult differentiate(Operation *op, Gradients &gradients) const {
+    auto append = cast<AppendOp>(op);
+    ImplicitLocOpBuilder &builder = gradients.getBuilder();
+    Value dy = gradients.get(append.getResult()), x = append.getX(), past = gradients.getPrimal(append.getPast());
+    if (gradients.isNeeded(x)) {
+      SmallVector<OpFoldResult> offsets(4, builder.getIndexAttr(0));
+      offsets[2] = arith::IndexCastOp::create(builder, builder.getIndexType(), past).getResult();
+      Slice slice(builder, offsets, createSizes(gradients, x));
+      gradients.add(x, slice.extract(builder, dy, cast<RankedTensorType>(x.getType())));
+    }
+    if (gradients.isNeeded(append.getCache()))
+      gradients.add(append.getCache(), AppendOp::create(builder, dy, createZeros(gradients, x), past));
+    return success();
+  }
+};
+
 struct ConcatRule : GradientOpInterface::ExternalModel<ConcatRule, tensor::ConcatOp> {
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
     auto concat = cast<tensor::ConcatOp>(op);
@@ -148,6 +169,7 @@ struct PadRule : GradientOpInterface::ExternalModel<PadRule, tensor::PadOp> {
 } // namespace
 
 void resid::registerTensorRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, ResidDialect *) { AppendOp::attachInterface<AppendRule>(*context); });
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
     tensor::CastOp::attachInterface<CastRule>(*context);
     tensor::ExpandShapeOp::attachInterface<ExpandRule>(*context);

@@ -90,4 +90,23 @@ TEST_F(GradientTest, ActivationsOfExtremes) {
     }
 }
 
+// With the keys of the cache and of a call open or known, and how many there are a number of the call or of the program.
+TEST_F(GradientTest, Append) {
+  check(R"(
+    func.func @f(%c: tensor<1x2x6x3xf64>, %x: tensor<1x2x?x3xf64>, %past: i64) -> tensor<1x2x6x3xf64> {
+      %y = resid.append %c, %x past(%past) : tensor<1x2x6x3xf64>, tensor<1x2x?x3xf64>
+      return %y : tensor<1x2x6x3xf64>
+    })");
+  check(R"(
+    func.func @f(%c: tensor<2x?x?x2xf64>, %x: tensor<2x?x3x2xf64>) -> (tensor<2x?x?x2xf64>, tensor<2x?x?x2xf64>) {
+      %first = arith.constant 0 : i64
+      %next = arith.constant 1 : i64
+      %s = arith.mulf %x, %x : tensor<2x?x3x2xf64>
+      %a = resid.append %c, %s past(%first) : tensor<2x?x?x2xf64>, tensor<2x?x3x2xf64>
+      %y = resid.append %a, %x past(%next) : tensor<2x?x?x2xf64>, tensor<2x?x3x2xf64>
+      %z = arith.mulf %y, %y : tensor<2x?x?x2xf64>
+      return %z, %a : tensor<2x?x?x2xf64>, tensor<2x?x?x2xf64>
+    })");
+}
+
 } // namespace mlir::resid::reference
