@@ -335,11 +335,18 @@ void TensorTable::clear() {
   names = nullptr;
 }
 
-const Tensor *TensorTable::find(const Name &name) const {
+/// As Name::compare, with `prefix` and `rest` joined.
+static int compareJoined(const Name &name, const Name &prefix, const Name &rest) {
+  Name head{name.data, name.size < prefix.size ? name.size : prefix.size};
+  int order = head.compare(prefix);
+  return order != 0 ? order : Name{name.data + prefix.size, name.size - prefix.size}.compare(rest);
+}
+
+const Tensor *TensorTable::find(const Name &name, const Name &prefix) const {
   size_t low = 0, high = tensors.count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    int order = tensors.values[middle].name.compare(name);
+    int order = compareJoined(tensors.values[middle].name, prefix, name);
     if (order == 0)
       return &tensors.values[middle];
     (order < 0 ? low : high) = order < 0 ? middle + 1 : middle;

@@ -71,8 +71,8 @@ struct TensorTable {
   /// Puts the tensors into the order of their names. Says where two have one name.
   bool sortByNames(Message &message);
   void clear();
-  /// Null where there is no tensor of that name.
-  const Tensor *find(const Name &name) const;
+  /// The tensor whose name is `prefix` and `name` joined; null where there is none.
+  const Tensor *find(const Name &name, const Name &prefix = {"", 0}) const;
 };
 
 /// The bytes that type and shape make. False where they are too many, or end within a byte.

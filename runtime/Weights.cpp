@@ -23,7 +23,14 @@ struct resid_weights {
   /// What was mapped here, and is nobody else's; null where the caller has the file in memory.
   void *mapping;
   size_t mappedBytes;
+  /// What stands in front of the names that are asked for; null where nothing does.
+  char *prefix;
 
+  /// The tensor of that name behind the prefix, else the one whose name that is.
+  const Tensor *find(const Name &name) const {
+    const Tensor *tensor = prefix ? table.find(name, {prefix, strlen(prefix)}) : nullptr;
+    return tensor ? tensor : table.find(name);
+  }
   const void *getData(const Tensor &tensor) const { return file + table.dataStart + tensor.begin; }
   resid_weight describe(const Tensor &tensor) const {
     return {tensor.name.data, tensor.dtype, tensor.rank ? table.sizes.values + tensor.sizes : nullptr, tensor.rank};
@@ -125,7 +132,19 @@ void resid_weights_close(resid_weights *weights) {
   weights->table.clear();
   if (weights->mapping)
     munmap(weights->mapping, weights->mappedBytes);
+  free(weights->prefix);
   free(weights);
+}
+
+resid_status resid_weights_set_prefix(resid_weights *weights, const char *prefix) {
+  if (!weights || !prefix)
+    return RESID_BAD_POINTER;
+  char *copy = strdup(prefix);
+  if (!copy)
+    return RESID_OOM;
+  free(weights->prefix);
+  weights->prefix = copy;
+  return RESID_OK;
 }
 
 //===------------------------------------------- tensors ----------------------------------------------------------===//
@@ -177,7 +196,7 @@ static bool isMatch(const resid_weight &wanted, const resid_weight &found) {
 static resid_status find(const resid_weights &weights, const resid_weight &wanted, const Tensor *&tensor,
                          Message &message) {
   Name name{wanted.name, strlen(wanted.name)};
-  tensor = weights.table.find(name);
+  tensor = weights.find(name);
   resid_weight found{};
   if (tensor) {
     found = weights.describe(*tensor);
@@ -190,6 +209,8 @@ static resid_status find(const resid_weights &weights, const resid_weight &wante
     return wanted.dtype && strcmp(wanted.dtype, found.dtype) != 0 ? RESID_BAD_DTYPE : RESID_BAD_SHAPE;
   }
   message.add(", but the file has no tensor of that name");
+  if (weights.prefix)
+    message.add(", with ").addQuoted(weights.prefix).add(" in front or without");
   if (const Tensor *near = findNear(weights.table, name))
     message.add("; did you mean ").addQuoted(near->name.data, near->name.size).add("?");
   return RESID_BAD_VALUE;
@@ -234,7 +255,7 @@ resid_status resid_weights_fill(const resid_weights *weights, const resid_weight
     const char *name = list->weights[i].name;
     if (!name)
       continue;
-    const void *data = weights->getData(*weights->table.find({name, strlen(name)}));
+    const void *data = weights->getData(*weights->find({name, strlen(name)}));
     memcpy(static_cast<char *>(members) + i * sizeof(void *), &data, sizeof(data));
   }
   return RESID_OK;

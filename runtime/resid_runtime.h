@@ -83,6 +83,12 @@ RESID_API resid_status resid_weights_read(const void *file, size_t bytes, resid_
 /* Ends it, and with it all pointers to its tensors. NULL is allowed. */
 RESID_API void resid_weights_close(resid_weights *weights);
 
+/* Checkpoints differ in what stands in front of their names: "transformer." or "model.". From now on, a tensor that is
+ * looked for by resid_weights_find and resid_weights_fill is the one whose name begins with `prefix`, and goes on with
+ * the name that is asked for; where there is none, the one of that name alone. Call it before other threads use
+ * *weights. Errors, with *weights as it was: RESID_BAD_POINTER (weights or prefix is NULL), RESID_OOM. */
+RESID_API resid_status resid_weights_set_prefix(resid_weights *weights, const char *prefix);
+
 /* The number of tensors; 0 for NULL. */
 RESID_API int64_t resid_weights_count(const resid_weights *weights);
 

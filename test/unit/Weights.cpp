@@ -271,6 +271,43 @@ TEST(Weights, FindsWhatFits) {
   EXPECT_EQ(resid_weights_find(nullptr, &found, nullptr, nullptr, nullptr, 0), RESID_BAD_POINTER);
 }
 
+/// With a prefix, and where there is no such tensor, without it.
+TEST(Weights, FindsBehindAPrefix) {
+  Reading reading(makeFile("{" + tensor("model.w", "[0,1]", "[1]") + "," + tensor("w", "[1,2]", "[1]") + "," +
+                               tensor("head", "[2,3]", "[1]") + "," + tensor("mode", "[3,4]", "[1]") + "}",
+                           4));
+  ASSERT_EQ(reading.status, RESID_OK) << reading.text;
+  const char *first = reading.bytes.data() + reading.bytes.size() - 4;
+  const int64_t shape[] = {1};
+  char text[512];
+  const void *data = nullptr;
+  auto find = [&](const char *name) {
+    resid_weight wanted{name, "U8", shape, 1};
+    return resid_weights_find(reading.weights, &wanted, nullptr, &data, text, sizeof(text));
+  };
+  ASSERT_EQ(resid_weights_set_prefix(reading.weights, "model."), RESID_OK);
+  EXPECT_EQ(find("w"), RESID_OK);
+  EXPECT_EQ(data, first);
+  EXPECT_EQ(find("head"), RESID_OK);
+  EXPECT_EQ(data, first + 2);
+  EXPECT_EQ(find("mode"), RESID_OK);
+  EXPECT_EQ(data, first + 3);
+  EXPECT_EQ(find("v"), RESID_BAD_VALUE);
+  EXPECT_STREQ(text, "weight 'v': expected U8 [1], but the file has no tensor of that name, with 'model.' in front or "
+                     "without");
+  const resid_weight wanted[] = {{"w", "U8", shape, 1}, {"head", "U8", shape, 1}};
+  resid_weight_list list{2, wanted};
+  const void *members[2];
+  EXPECT_EQ(resid_weights_fill(reading.weights, &list, members, sizeof(members), text, sizeof(text)), RESID_OK) << text;
+  EXPECT_EQ(members[0], first);
+  EXPECT_EQ(members[1], first + 2);
+  ASSERT_EQ(resid_weights_set_prefix(reading.weights, ""), RESID_OK);
+  EXPECT_EQ(find("w"), RESID_OK);
+  EXPECT_EQ(data, first + 1);
+  EXPECT_EQ(resid_weights_set_prefix(nullptr, ""), RESID_BAD_POINTER);
+  EXPECT_EQ(resid_weights_set_prefix(reading.weights, nullptr), RESID_BAD_POINTER);
+}
+
 /// A file of many tensors, so that searches go both ways.
 TEST(Weights, FindsAmongMany) {
   std::string header = "{";
