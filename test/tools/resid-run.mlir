@@ -50,7 +50,7 @@
 // FLAG: resid-run: error: unknown flag '--nonsense=1'; resid-run --help lists all
 // BACKEND: resid-run: error: expected --backend=cpu, cuda or reference, but got 'tpu'
 // ENTRY: resid-run: error: --entry: expected a public function but got 'missing'; {{.*}} has 'identity', 'norm', 'sum'
-// COUNT: resid-run: error: expected one --arg per argument of 'norm', 1, but got 0
+// COUNT: resid-run: error: expected one --arg per argument of 'norm', 1, but got 0; --check makes some up
 // OUTS: resid-run: error: expected at most one --out per result of 'norm', 1, but got 2
 // RUN: %python %S/Inputs/expect_exit.py 2 resid-run %s %s 2>&1 | FileCheck %s --check-prefix=TWO
 // RUN: cp %s %t.kept.mlir && %python %S/Inputs/expect_exit.py 2 resid-run %t.kept.mlir --backend=reference --entry=norm --arg=f32[4x8]=1 --out=%t.kept.mlir 2>&1 | FileCheck %s --check-prefix=ITSELF

@@ -13,10 +13,20 @@ defm arg : Value<"arg", "ARRAY", grp_arguments,
   "  f32[4x512]=random:1*0.1  the same times 0.1\n"
   "  f32[4x512]=0.5           one value everywhere\n"
   "  f32[2x2]=1,2,3,4         all values\n"
-  "  3, 0.5, true             a scalar", [Repeatable]>;
+  "  i64[8]=random:1%100      integers from 0 to 99\n"
+  "  3, 0.5, true             a scalar\n"
+  "With --check or --repeat all may be left out: arrays are normal numbers then, integers that name\n"
+  "rows of a table or classes are in their range, others are 0; a line on stderr says which --arg they are",
+  [Repeatable]>;
+defm size : Value<"size", "[NAME=]N", grp_arguments,
+  "an open size of arguments that are left out, by its name in the header, such as x_dim0; without a\n"
+  "name all others", [Repeatable]>;
 defm weights : Value<"weights", "FILE", grp_arguments,
   "a .safetensors or .npz file: the arguments marked resid.weight come from it, by name, and --arg is\n"
   "given for the others only">;
+defm weights_prefix : Value<"weights-prefix", "TEXT", grp_arguments,
+  "each weight is looked for as TEXT and its name, such as transformer.wte.weight, and where the file\n"
+  "has none of that name, as its name alone">;
 defm out : Value<"out", "FILE", grp_arguments,
   "one .npy file per result, in order; results without one are summarised", [Repeatable]>;
 defm row_padding : Value<"row-padding", "N", grp_arguments,

@@ -153,12 +153,12 @@ uint64_t nextRandom(uint64_t &state) {
 
 } // namespace
 
-void fillRandom(Array &array, uint64_t state, double scale) {
+void fillRandom(Array &array, uint64_t state, double scale, uint64_t limit) {
   auto uniform = [&] { return static_cast<double>((nextRandom(state) >> 11) + 1) * 0x1p-53; };
   for (int64_t i = 0, e = array.size(); i != e; ++i) {
     if (!array.isFloat()) {
       array.mutableIntegers()[i] =
-          reference::wrapInteger(array.getElementType(), static_cast<int64_t>(nextRandom(state) % 128));
+          reference::wrapInteger(array.getElementType(), static_cast<int64_t>(nextRandom(state) % limit));
       continue;
     }
     double radius = std::sqrt(-2.0 * std::log(uniform()));
@@ -171,16 +171,20 @@ namespace {
 
 Error fillQuick(const Argument &argument, StringRef value, Array &array) {
   if (value.consume_front("random:")) {
-    uint64_t seed = 0;
-    auto [seedText, scaleText] = value.split('*');
+    uint64_t seed = 0, limit = 128;
+    auto [numbers, limitText] = value.split('%');
+    bool isLimited = numbers.size() != value.size();
+    if (isLimited && (array.isFloat() || limitText.getAsInteger(10, limit) || limit == 0))
+      return argument.malformed("a number of integers, 1 or more, after 'random:SEED%'");
+    auto [seedText, scaleText] = numbers.split('*');
     double scale = 1.0;
     if (seedText.getAsInteger(10, seed))
       return argument.malformed("a seed after 'random:'");
-    bool isScaled = seedText.size() != value.size();
+    bool isScaled = seedText.size() != numbers.size();
     if (isScaled && (!array.isFloat() || scaleText.getAsDouble(scale) ||
                      !std::isfinite(reference::roundTo(array.floatKind(), scale))))
       return argument.malformed("a finite scale of floats after 'random:SEED*'");
-    fillRandom(array, seed, scale);
+    fillRandom(array, seed, scale, limit);
     return Error::success();
   }
   auto [word, seed] = value.split(':');

@@ -23,8 +23,9 @@ void encode(const Array &array, char *bytes);
 /// The inverse of `encode`.
 void decode(const char *bytes, Array &array);
 
-/// Normal values by Box and Muller, times `scale`; small integers for integer arrays. One `seed` always gives the same.
-void fillRandom(Array &array, uint64_t seed, double scale);
+/// Normal values by Box and Muller, times `scale`; integers below `limit` for integer arrays. One `seed` always gives
+/// the same.
+void fillRandom(Array &array, uint64_t seed, double scale, uint64_t limit = 128);
 
 /// `argument 0 ('x') of type tensor<4xf32>`, for messages.
 std::string describeArgument(func::FuncOp function, unsigned index);

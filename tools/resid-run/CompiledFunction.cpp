@@ -75,6 +75,22 @@ Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machi
   return result;
 }
 
+Expected<boundary::KernelSignature> findSignature(func::FuncOp function) {
+  OwningOpRef<ModuleOp> module(function->getParentOfType<ModuleOp>().clone());
+  keepReachable(*module, function.getName());
+  auto targets = machine::resolveTargets("", "native");
+  if (!targets)
+    return makeError(tools::ExitInternal, llvm::toString(targets.takeError()));
+  CompileOptions options;
+  std::vector<boundary::KernelSignature> signatures;
+  auto failure = runResidStages(*module, options);
+  if (!failure)
+    failure = compileSignatures(*module, options, *targets, signatures);
+  if (failure)
+    return describeFailure(*failure);
+  return signatures.front();
+}
+
 Expected<LoadedFunction> loadFunction(const CompiledFunction &function) {
   auto internal = [](Error error) {
     return makeError(tools::ExitInternal, "cannot load the compiled object: " + llvm::toString(std::move(error)));

@@ -33,6 +33,9 @@ llvm::Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef
                                                  ProgramMode mode = ProgramMode::Training,
                                                  RaiseLevel raise = RaiseLevel::Exact, Devices devices = {});
 
+/// The signature of `function` without its code.
+llvm::Expected<boundary::KernelSignature> findSignature(func::FuncOp function);
+
 /// Its code, to be called.
 struct LoadedFunction {
   std::shared_ptr<LoadedObject> object;

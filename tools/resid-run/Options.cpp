@@ -55,6 +55,21 @@ Error parseNumbers(const CommandLine &line, Options &options) {
   return error;
 }
 
+/// N or NAME=N.
+Error parseSizes(const CommandLine &line, Options &options) {
+  for (const std::string &text : line.getValues(OPT_size)) {
+    StringRef value = text;
+    auto [name, number] = value.contains('=') ? value.split('=') : std::pair(StringRef(), value);
+    SizeOption size{name.str(), 0};
+    if (number.getAsInteger(10, size.size) || size.size < 0 || (name.empty() && value.contains('=')))
+      return tools::makeUsageError("--size: expected N or NAME=N, such as x_dim0=4, but got '" + value + "'");
+    if (llvm::any_of(options.sizes, [&](const SizeOption &other) { return other.name == size.name; }))
+      return tools::makeUsageError("--size: expected each size once, but got '" + value + "' beside another");
+    options.sizes.push_back(std::move(size));
+  }
+  return Error::success();
+}
+
 Error setSchedule(const CommandLine &line, Options &options) {
   StringRef value = line.getValue(OPT_schedule);
   if (!line.has(OPT_schedule))
@@ -73,6 +88,13 @@ Error checkTogether(const CommandLine &line, const Options &options) {
   for (auto [flag, name] : {std::pair(OPT_rtol, "--rtol"), std::pair(OPT_atol, "--atol")})
     if (line.has(flag) && options.check == Options::NoCheck)
       return tools::makeUsageError(llvm::Twine("expected --check beside ") + name + ", but got none");
+  bool makesArguments = options.arguments.empty() && (options.check != Options::NoCheck || options.repeat != 0);
+  if (!options.sizes.empty() && !makesArguments)
+    return tools::makeUsageError("expected --size beside --check or --repeat without --arg, but got '" +
+                                 llvm::Twine(line.getValue(OPT_size)) + "' beside " +
+                                 (options.arguments.empty() ? "neither" : "an --arg, which has sizes of its own"));
+  if (options.weights.empty() && line.has(OPT_weights_prefix))
+    return tools::makeUsageError("expected --weights beside --weights-prefix, but got none");
   if (options.backend == Options::CUDA && line.has(OPT_threads))
     return tools::makeUsageError("expected no --threads beside --backend=cuda, but got '" + line.getValue(OPT_threads) +
                                  "'");
@@ -111,6 +133,7 @@ llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
   options.arguments = line->getValues(OPT_arg);
   options.outputs = line->getValues(OPT_out);
   options.weights = line->getValue(OPT_weights).str();
+  options.weightsPrefix = line->getValue(OPT_weights_prefix).str();
   options.raise = readRaiseLevel(line->getValue(OPT_raise));
   options.backend = line->getValue(OPT_backend) == "reference" ? Options::Reference
                     : line->getValue(OPT_backend) == "cuda"    ? Options::CUDA
@@ -121,6 +144,8 @@ llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
                   : line->has(OPT_check)  ? Options::CheckExactType
                                           : Options::NoCheck;
   if (Error error = parseNumbers(*line, options))
+    return std::move(error);
+  if (Error error = parseSizes(*line, options))
     return std::move(error);
   if (Error error = setSchedule(*line, options))
     return std::move(error);

@@ -31,6 +31,12 @@ public:
 
 llvm::Error makeError(tools::ExitCode code, const llvm::Twine &message);
 
+/// An open size of arguments that are made; without a name, any that none is given for.
+struct SizeOption {
+  std::string name;
+  int64_t size = 0;
+};
+
 struct Options {
   /// Where `input` stands on the command line.
   unsigned inputIndex = 0;
@@ -41,8 +47,9 @@ struct Options {
   RaiseLevel raise = RaiseLevel::Exact;
   /// How row kernels run.
   tools::ScheduleFlag schedule;
-  /// The file of weights; empty where all arguments are given one by one.
-  std::string weights;
+  std::vector<SizeOption> sizes;
+  /// The file of weights; empty where all arguments are given one by one. And what stands in front of names there.
+  std::string weights, weightsPrefix;
   enum { CPU, CUDA, Reference } backend = CPU;
   enum { NoCheck, CheckExactType, CheckWide } check = NoCheck;
   /// Absent: a default that depends on the program's types.

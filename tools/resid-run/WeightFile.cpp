@@ -15,7 +15,7 @@ using llvm::Expected;
 /// The most names that are printed.
 static constexpr unsigned mostNames = 8;
 
-Expected<WeightFile> WeightFile::open(llvm::StringRef path) {
+Expected<WeightFile> WeightFile::open(llvm::StringRef path, llvm::StringRef prefix) {
   WeightFile file;
   file.path = path.str();
   char text[1024];
@@ -24,6 +24,8 @@ Expected<WeightFile> WeightFile::open(llvm::StringRef path) {
   if (status != RESID_OK)
     return makeError(status == RESID_OOM ? tools::ExitMemory : tools::ExitFile, llvm::Twine("--weights: ") + text);
   file.weights.reset(weights);
+  if (!prefix.empty() && resid_weights_set_prefix(weights, prefix.str().c_str()) != RESID_OK)
+    return makeError(tools::ExitMemory, "--weights-prefix: out of memory");
   return file;
 }
 
@@ -42,7 +44,7 @@ Expected<Array> WeightFile::read(func::FuncOp function, unsigned index) {
   char text[1024];
   if (resid_weights_find(weights.get(), &wanted, &found, &data, text, sizeof(text)) != RESID_OK)
     return makeError(tools::ExitProgram, describeArgument(function, index) + ": " + path + ": " + text);
-  used.insert(name);
+  used.insert(found.name);
   Array array = Array::zeros(type, ArrayRef(found.shape, found.rank));
   decode(static_cast<const char *>(data), array);
   return array;

@@ -14,7 +14,8 @@ namespace mlir::resid::run {
 
 class WeightFile {
 public:
-  static llvm::Expected<WeightFile> open(llvm::StringRef path);
+  /// `prefix` stands in front of the names in the file, or of some of them.
+  static llvm::Expected<WeightFile> open(llvm::StringRef path, llvm::StringRef prefix);
 
   /// The array of the argument, which is marked. An error names it, what was expected and what the file has.
   llvm::Expected<Array> read(func::FuncOp function, unsigned index);

@@ -16,6 +16,7 @@
 #include "tools/resid-run/Check.h"
 #include "tools/resid-run/CompiledFunction.h"
 #include "tools/resid-run/DescribeMachine.h"
+#include "tools/resid-run/MadeArguments.h"
 #include "tools/resid-run/WeightFile.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
@@ -63,14 +64,34 @@ static Error checkCounts(const Options &options, func::FuncOp entry, const BitVe
                      "expected a function with resid.weight arguments beside --weights, but '" + entry.getName() +
                          "' has none");
   unsigned wanted = entry.getNumArguments() - fromFile.count();
-  if (options.arguments.size() != wanted)
+  if (options.arguments.size() != wanted && !makesArguments(options))
     return makeError(resid::tools::ExitUsage, "expected one --arg per argument of '" + entry.getName() + "'" +
                                                   (fromFile.any() ? " that --weights does not fill" : "") + ", " +
-                                                  Twine(wanted) + ", but got " + Twine(options.arguments.size()));
+                                                  Twine(wanted) + ", but got " + Twine(options.arguments.size()) +
+                                                  (options.arguments.empty() ? "; --check makes some up" : ""));
   if (options.outputs.size() > entry.getNumResults())
     return makeError(resid::tools::ExitUsage, "expected at most one --out per result of '" + entry.getName() + "', " +
                                                   Twine(entry.getNumResults()) + ", but got " +
                                                   Twine(options.outputs.size()));
+  return Error::success();
+}
+
+/// The arguments that are in the file of weights.
+static Error readWeights(const Options &options, func::FuncOp entry, const BitVector &fromFile,
+                         std::vector<std::optional<Array>> &known) {
+  if (fromFile.none())
+    return Error::success();
+  Expected<WeightFile> file = WeightFile::open(options.weights, options.weightsPrefix);
+  if (!file)
+    return file.takeError();
+  for (unsigned index : fromFile.set_bits()) {
+    Expected<Array> weight = file->read(entry, index);
+    if (!weight)
+      return weight.takeError();
+    known[index] = std::move(*weight);
+  }
+  if (options.verbose)
+    file->printUse(llvm::errs());
   return Error::success();
 }
 
@@ -80,23 +101,24 @@ static Expected<std::vector<Array>> readArguments(const Options &options, func::
     fromFile[index] = resid::getWeightName(entry, index).has_value();
   if (Error error = checkCounts(options, entry, fromFile))
     return std::move(error);
-  std::optional<WeightFile> file;
-  if (fromFile.any()) {
-    Expected<WeightFile> opened = WeightFile::open(options.weights);
-    if (!opened)
-      return opened.takeError();
-    file = std::move(*opened);
+  std::vector<std::optional<Array>> known(fromFile.size());
+  if (Error error = readWeights(options, entry, fromFile, known))
+    return std::move(error);
+  std::vector<std::string> texts = options.arguments;
+  if (makesArguments(options)) {
+    Expected<std::vector<std::string>> made = makeArguments(options, entry, known, llvm::errs());
+    if (!made)
+      return made.takeError();
+    texts = std::move(*made);
   }
   std::vector<Array> arguments;
-  auto text = options.arguments.begin();
-  for (unsigned index = 0; index != fromFile.size(); ++index) {
-    Expected<Array> argument = fromFile[index] ? file->read(entry, index) : readArgument(entry, index, *text++);
+  auto text = texts.begin();
+  for (unsigned index = 0; index != known.size(); ++index) {
+    Expected<Array> argument = known[index] ? std::move(*known[index]) : readArgument(entry, index, *text++);
     if (!argument)
       return argument.takeError();
     arguments.push_back(std::move(*argument));
   }
-  if (file && options.verbose)
-    file->printUse(llvm::errs());
   return arguments;
 }
 
