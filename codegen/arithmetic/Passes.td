@@ -40,6 +40,16 @@ def ExpandNarrowFloats : Pass<"resid-expand-narrow-floats"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def CarryNarrowFloats : Pass<"resid-carry-narrow-floats"> {
+  let summary = "move bf16 and f16 as integers of 16 bits";
+  let description = [{
+    Values, memory and constants of bf16 and f16 become integers with the same bits. A conversion that is left, since the
+    target has an instruction for it, gets its floats by a bitcast. LLVM has no registers for bf16 on many processors:
+    it would widen what is only moved to f32, and round it back by a call into a library.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ExpandDivisions : Pass<"resid-expand-divisions"> {
   let summary = "expand integer divisions that round up or down";
   let description = [{

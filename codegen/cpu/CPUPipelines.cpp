@@ -23,6 +23,7 @@ static void addFloatLowering(OpPassManager &manager, const cpu::CPUTarget &targe
   arithmetic::ExpandNarrowFloatsOptions floatOptions;
   floatOptions.hasF16C = target.hasF16C;
   manager.addPass(arithmetic::createExpandNarrowFloats(floatOptions));
+  manager.addPass(arithmetic::createCarryNarrowFloats());
   manager.addPass(arithmetic::createFoldAndShare());
 }
 
