@@ -62,9 +62,9 @@ void RowFunctions::emitRows(OpBuilder &builder, KernelBody &body, Form form) {
     return emitSums(builder, body, form);
   if (plan.path == RowPath::Vector)
     return emitVectorRows(builder, body, form);
-  ScalarRowEmitter emitter(builder, body.entry, body.addresses, body.mapping, target.vectorBits);
-  emitter.allocateLocalRows(shared.getFirst().kernel);
-  emitSingleRows(emitter, shared.getFirst().kernel, body.getArgumentFromEnd(2), body.getArgumentFromEnd(1));
+  rows::KernelOp kernel = shared.getFirst().kernel;
+  ScalarRowEmitter emitter(builder, body.entry, kernel, body.addresses, body.mapping, target.vectorBits);
+  emitSingleRows(emitter, kernel, body.getArgumentFromEnd(2), body.getArgumentFromEnd(1));
 }
 
 /// A range of lanes, or of columns of results.
@@ -75,7 +75,7 @@ void RowFunctions::emitSums(OpBuilder &builder, KernelBody &body, Form form) {
   if (form == Form::Results)
     return sums.emitResults(low, high);
   if (plan.path == RowPath::Scalar) {
-    ScalarRowEmitter emitter(builder, body.entry, body.addresses, body.mapping, target.vectorBits);
+    ScalarRowEmitter emitter(builder, body.entry, kernel, body.addresses, body.mapping, target.vectorBits);
     return sums.emitLanes(emitter, low, high, [&](Value first, Value end) {
       emitChain(emitter, kernel, body.addresses.width, first, end);
     });

@@ -13,14 +13,15 @@ namespace mlir::resid::cpu {
 
 class ScalarRowEmitter : public kernels::RowEmitter {
 public:
-  ScalarRowEmitter(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses,
+  /// Takes stack memory for the local rows of the kernel, whose width is known where it has some.
+  ScalarRowEmitter(OpBuilder &builder, Block *entry, rows::KernelOp kernel, const kernels::KernelAddresses &addresses,
                    const IRMapping &mapping, unsigned vectorBits)
-      : RowEmitter(builder, entry, addresses, mapping), vectorBits(vectorBits) {}
-
-  /// Takes stack memory for the local rows of the kernel, whose width is known.
-  void allocateLocalRows(rows::KernelOp kernel);
+      : RowEmitter(builder, entry, addresses, mapping), vectorBits(vectorBits) {
+    allocateLocalRows(kernel);
+  }
 
 private:
+  void allocateLocalRows(rows::KernelOp kernel);
   /// One reduction of the phase at hand: buffers of 64 elements each.
   struct Reduction {
     rows::ReductionKind kind;
