@@ -187,8 +187,16 @@ struct FormContractions : public contraction::impl::FormContractionsBase<FormCon
       if (std::optional<Contraction> contraction = matchContraction(op))
         contractions.push_back(*contraction);
     });
-    for (const Contraction &contraction : contractions)
+    for (const Contraction &contraction : contractions) {
+      linalg::LinalgOp op = contraction.op;
+      // Without a product to add, or an element to add it to, what is there stays.
+      if (llvm::is_contained(op.getStaticLoopRanges(), 0)) {
+        op->getResult(0).replaceAllUsesWith(contraction.init->get());
+        op->erase();
+        continue;
+      }
       KernelFormer(contraction).form();
+    }
   }
 };
 } // namespace

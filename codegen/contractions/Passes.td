@@ -18,6 +18,8 @@ def FormContractions : Pass<"resid-form-contractions"> {
     value before it: a bias, an activation, a residual add. The chain ends where the value has other readers, where
     it would be wider in memory than the product, or where an operand is no array of the same loops.
 
+    A contraction with a loop of the static size 0 is its initial value.
+
     Class: bit-exact. Roundings to storage stay where they are.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
