@@ -3,6 +3,7 @@
 // Takes apart operations on tensors that are defined by a decomposition.
 
 #include "codegen/buffers/Passes.h"
+#include "dialect/Slices.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -33,10 +34,35 @@ struct DecomposeAggregates : public buffers::impl::DecomposeAggregatesBase<Decom
     }
   }
 
+  /// What the decompositions make slices of although there is nothing in them (dialect/Slices.h).
+  static bool replaceEmpty(PatternRewriter &rewriter, Operation *op) {
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    auto pad = dyn_cast<tensor::PadOp>(op);
+    Value padding = pad && hasNoElements(pad.getSourceType()) ? pad.getConstantPaddingValue() : Value();
+    if (!hasNoElements(type) && !padding)
+      return false;
+    ReifiedRankedShapedTypeDims sizes;
+    if (failed(reifyResultShapes(rewriter, op, sizes)))
+      return false;
+    Value empty = tensor::EmptyOp::create(rewriter, op->getLoc(), sizes.front(), type.getElementType());
+    if (padding)
+      empty = linalg::FillOp::create(rewriter, op->getLoc(), padding, empty).getResult(0);
+    if (empty.getType() != type)
+      empty = tensor::CastOp::create(rewriter, op->getLoc(), type, empty);
+    rewriter.replaceOp(op, empty);
+    return true;
+  }
+
   static LogicalResult decompose(PatternRewriter &rewriter, Operation *op) {
+    if (replaceEmpty(rewriter, op))
+      return success();
     if (auto pad = dyn_cast<tensor::PadOp>(op))
       return linalg::DecomposePadOpPattern(op->getContext()).matchAndRewrite(pad, rewriter);
-    FailureOr<SmallVector<Value>> parts = cast<tensor::ConcatOp>(op).decomposeOperation(rewriter);
+    auto concat = cast<tensor::ConcatOp>(op);
+    SmallVector<Value> inputs(concat.getInputs());
+    llvm::erase_if(inputs, [](Value input) { return hasNoElements(input.getType()); });
+    concat.getInputsMutable().assign(inputs);
+    FailureOr<SmallVector<Value>> parts = concat.decomposeOperation(rewriter);
     if (succeeded(parts))
       rewriter.replaceOp(op, *parts);
     return success(succeeded(parts));

@@ -3,6 +3,7 @@
 // The pass resid-lower-imported-ops: what exporters of models write, in ops that all further passes know.
 
 #include "codegen/linalg/Passes.h"
+#include "dialect/Slices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
@@ -50,7 +51,7 @@ static Value takeColumn(ImplicitLocOpBuilder &builder, Value indices, int64_t co
   offsets.push_back(builder.getIndexAttr(column));
   sizes.push_back(builder.getIndexAttr(1));
   auto columnType = RankedTensorType::get(type.getShape().drop_back(), type.getElementType());
-  return tensor::ExtractSliceOp::create(builder, columnType, indices, offsets, sizes, strides);
+  return resid::extractSlice(builder, builder.getLoc(), columnType, indices, offsets, sizes, strides);
 }
 
 /// A loop over the result that looks each element up.
@@ -100,7 +101,7 @@ static Value takeSlice(ImplicitLocOpBuilder &builder, tensor::ScatterOp op, Valu
   offsets.append(rank - batch, builder.getIndexAttr(0));
   sizes.append(getSizes(builder, op.getSource(), batch, rank));
   auto sliceType = RankedTensorType::get(type.getShape().drop_front(batch), type.getElementType());
-  return tensor::ExtractSliceOp::create(builder, sliceType, op.getSource(), offsets, sizes, strides);
+  return resid::extractSlice(builder, builder.getLoc(), sliceType, op.getSource(), offsets, sizes, strides);
 }
 
 /// One insertion per slice. No two of them meet, so their order does not matter.
@@ -124,7 +125,7 @@ static void lowerScatter(tensor::ScatterOp op) {
       sizes[dimension] = here.getIndexAttr(1);
     }
     Value slice = takeSlice(here, op, place);
-    return scf::ValueVector{tensor::InsertSliceOp::create(here, slice, carried.front(), offsets, sizes, strides)};
+    return scf::ValueVector{resid::insertSlice(here, loc, slice, carried.front(), offsets, sizes, strides)};
   };
   scf::LoopNest nest = scf::buildLoopNest(builder, op.getLoc(), lowers, uppers, steps, op.getDest(), insert);
   op.replaceAllUsesWith(nest.results.front());

@@ -5,6 +5,7 @@
 #include "codegen/linalg/Elementwise.h"
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
+#include "dialect/Slices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -69,7 +70,7 @@ Value RotaryLowering::sliceTable(Value table) {
   if (!offset)
     return table;
   OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0), columns = builder.getIndexAttr(pairs);
-  return tensor::ExtractSliceOp::create(builder, table, {start, zero}, {count, columns}, {one, one});
+  return extractSlice(builder, builder.getLoc(), /*type=*/nullptr, table, {start, zero}, {count, columns}, {one, one});
 }
 
 /// Every so many elements of each head, of the first `positions`.
@@ -80,7 +81,7 @@ Value RotaryLowering::sliceColumns(int64_t first, int64_t columns, int64_t strid
   strides.back() = builder.getIndexAttr(stride);
   taken.back() = builder.getIndexAttr(columns);
   taken[taken.size() - 2] = positions;
-  return tensor::ExtractSliceOp::create(builder, x, offsets, taken, strides);
+  return extractSlice(builder, builder.getLoc(), /*type=*/nullptr, x, offsets, taken, strides);
 }
 
 /// The turned pairs: […, positions, 2, pairs], or […, positions, pairs, 2] where they are interleaved.
@@ -142,7 +143,7 @@ Value RotaryLowering::lower() {
     all[rank - 2] = positions;
     SmallVector<OpFoldResult> offsets(rank + 1, builder.getIndexAttr(0)), strides(rank + 1, builder.getIndexAttr(1));
     Value whole = tensor::EmptyOp::create(builder, all, type.getElementType());
-    turned = tensor::InsertSliceOp::create(builder, turned, whole, offsets, turnedSizes, strides);
+    turned = insertSlice(builder, builder.getLoc(), turned, whole, offsets, turnedSizes, strides);
   }
   SmallVector<ReassociationIndices> groups;
   for (int64_t dim = 0; dim < rank; ++dim)

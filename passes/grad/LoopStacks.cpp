@@ -4,6 +4,7 @@
 
 #include "passes/grad/LoopStacks.h"
 
+#include "dialect/Slices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -81,7 +82,7 @@ static Value putIntoStack(ImplicitLocOpBuilder &builder, Value value, Value stac
   SmallVector<OpFoldResult> offsets = getOffsets(builder, slot, sizes.size());
   sizes.insert(sizes.begin(), builder.getIndexAttr(1));
   SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
-  return tensor::InsertSliceOp::create(builder, value, stack, offsets, sizes, strides);
+  return insertSlice(builder, builder.getLoc(), value, stack, offsets, sizes, strides);
 }
 
 Value resid::takeFromStack(ImplicitLocOpBuilder &builder, Type type, Value stack, Value slot) {
@@ -91,8 +92,8 @@ Value resid::takeFromStack(ImplicitLocOpBuilder &builder, Type type, Value stack
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), stack);
   sizes.front() = builder.getIndexAttr(1);
   SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(builder, slice, stack, getOffsets(builder, slot, slice.getRank()), sizes,
-                                        strides);
+  return extractSlice(builder, builder.getLoc(), slice, stack, getOffsets(builder, slot, slice.getRank()), sizes,
+                      strides);
 }
 
 Value resid::scaleIndex(ImplicitLocOpBuilder &builder, Value index, int64_t factor, int64_t term) {

@@ -4,6 +4,7 @@
 // is rounded.
 
 #include "dialect/ResidDialect.h"
+#include "dialect/Slices.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -30,10 +31,10 @@ struct Slice {
       : offsets(offsets), sizes(sizes), strides(sizes.size(), builder.getIndexAttr(1)) {}
 
   Value extract(ImplicitLocOpBuilder &builder, Value from, RankedTensorType type) const {
-    return tensor::ExtractSliceOp::create(builder, type, from, offsets, sizes, strides);
+    return extractSlice(builder, builder.getLoc(), type, from, offsets, sizes, strides);
   }
   Value insert(ImplicitLocOpBuilder &builder, Value slice, Value into) const {
-    return tensor::InsertSliceOp::create(builder, slice, into, offsets, sizes, strides);
+    return insertSlice(builder, builder.getLoc(), slice, into, offsets, sizes, strides);
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include "passes/linalg/AttentionLinalg.h"
 
+#include "dialect/Slices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -124,7 +125,8 @@ Value AttentionLinalg::join(Value value) {
   // That the heads of k times their quotient are those of q again, sizes do not say.
   Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), joined);
   sizes[1] = q[1];
-  return tensor::ExtractSliceOp::create(b, joined, Sizes(4, b.getIndexAttr(0)), sizes, Sizes(4, b.getIndexAttr(1)));
+  return extractSlice(b, b.getLoc(), /*type=*/nullptr, joined, Sizes(4, b.getIndexAttr(0)), sizes,
+                      Sizes(4, b.getIndexAttr(1)));
 }
 
 Sizes AttentionLinalg::getSplitSizes(OpFoldResult columns) {

@@ -4,6 +4,7 @@
 // as a slice that is inserted.
 
 #include "dialect/ResidDialect.h"
+#include "dialect/Slices.h"
 #include "passes/Passes.h"
 #include "passes/linalg/AttentionLinalg.h"
 
@@ -77,9 +78,7 @@ struct ExpandAttention : resid::impl::ExpandAttentionBase<ExpandAttention> {
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), op.getX());
     OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
     Value begin = requirePlaces(b, op.getPast(), sizes[2], tensor::getMixedSize(b, b.getLoc(), op.getCache(), 2));
-    return tensor::InsertSliceOp::create(b, op.getX(), op.getCache(),
-                                         SmallVector<OpFoldResult>{zero, zero, begin, zero}, sizes,
-                                         SmallVector<OpFoldResult>(4, one));
+    return insertSlice(b, b.getLoc(), op.getX(), op.getCache(), {zero, zero, begin, zero}, sizes, {one, one, one, one});
   }
 };
 } // namespace

@@ -1,0 +1,32 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Slices of tensors that may have no elements; see Slices.h.
+
+#include "dialect/Slices.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+bool resid::hasNoElements(Type tensor) { return llvm::is_contained(cast<RankedTensorType>(tensor).getShape(), 0); }
+
+Value resid::extractSlice(OpBuilder &builder, Location loc, RankedTensorType type, Value from, SliceNumbers offsets,
+                          SliceNumbers sizes, SliceNumbers strides) {
+  if (!type)
+    type =
+        cast<RankedTensorType>(tensor::ExtractSliceOp::inferResultType(cast<RankedTensorType>(from.getType()), sizes));
+  if (!hasNoElements(type))
+    return tensor::ExtractSliceOp::create(builder, loc, type, from, offsets, sizes, strides);
+  SmallVector<Value> open;
+  for (OpFoldResult size : sizes)
+    if (auto value = dyn_cast<Value>(size))
+      open.push_back(value);
+  return tensor::EmptyOp::create(builder, loc, type, open);
+}
+
+Value resid::insertSlice(OpBuilder &builder, Location loc, Value slice, Value into, SliceNumbers offsets,
+                         SliceNumbers sizes, SliceNumbers strides) {
+  if (hasNoElements(slice.getType()))
+    return into;
+  return tensor::InsertSliceOp::create(builder, loc, slice, into, offsets, sizes, strides);
+}
