@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -92,3 +94,164 @@ def test_every_operator_that_is_not_covered_is_named() -> None:
     assert caught.value.code == 4
     text = str(caught.value)
     assert "aten.fft_rfft.default 'fft_rfft'" in text and "linalg_det" in text
+
+
+class Calls(torch.nn.Module):
+    def __init__(self, f: Callable) -> None:
+        super().__init__()
+        self.f = f
+
+    def forward(self, *tensors: "torch.Tensor") -> object:
+        return self.f(*tensors)
+
+
+# By the compiled function, or by resid-run, which knows its conditions.
+_REFUSED = "RESID_BAD_SHAPE|to be a multiple of|to be equal to|to be that of|that is no size"
+AUTO, Dim = torch.export.Dim.AUTO, torch.export.Dim
+
+
+def at_sizes(f: Callable, example: tuple, dims: tuple, calls: Sequence[tuple], folder: Path) -> None:
+    """The exported call at other sizes: what PyTorch gives, or RESID_BAD_SHAPE where it says that a guard fails."""
+    exported = torch.export.export(Calls(f), tuple(map(torch.ones, example)), dynamic_shapes=(dims,))
+    imported, module = from_exported(exported), exported.module()
+    for sizes in calls:
+        arguments = [torch.arange(float(np.prod(size))).reshape(size) for size in sizes]
+        try:
+            right = module(*arguments)
+        except (AssertionError, RuntimeError):
+            with pytest.raises(AssertionError, match=_REFUSED):
+                run(imported, [argument.numpy() for argument in arguments], folder)
+            continue
+        (found,) = run(imported, [argument.numpy() for argument in arguments], folder)
+        assert found.shape == right.shape, sizes
+        np.testing.assert_allclose(found, right.numpy(), rtol=1e-5)
+
+
+ONE, TWO = ({0: AUTO},), ({0: AUTO}, {0: AUTO})
+GUARDED = {
+    "bound": (lambda x: x * 2 if x.shape[0] > 5 else x * 3, [(8,)], ONE, [[(3,)], [(6,)]]),
+    "trunc": (lambda x: x * 0 + int(x.shape[0] * 0.5), [(8,)], ONE, [[(7,)], [(9,)], [(10,)]]),
+    "remainder": (lambda x: x * 2 if x.shape[0] % 2 == 0 else x * 3, [(8,)], ONE, [[(3,)], [(6,)]]),
+    "range": (lambda x: x * 2, [(8,)], ({0: Dim("B", min=6, max=9)},), [[(3,)], [(6,)], [(10,)]]),
+    "and": (lambda x: x * 2 if x.shape[0] > 5 and x.shape[0] % 4 == 0 else x, [(8,)], ONE, [[(4,)], [(6,)], [(12,)]]),
+    "or": (lambda x: x * 2 if (x.shape[0] < 5) | (x.shape[0] % 4 == 0) else x, [(8,)], ONE, [[(4,)], [(6,)], [(12,)]]),
+    "not equal": (lambda x: x * 2 if x.shape[0] not in (3, 4) else x * 3, [(8,)], ONE, [[(3,)], [(4,)], [(5,)]]),
+    "minimum": (lambda x: x * 2 if torch.sym_min(x.shape[0], 12) * 2 > 13 else x, [(8,)], ONE, [[(6,)], [(20,)]]),
+    "quotient": (lambda x: x * 2 if x.shape[0] / 2 > 2.5 else x, [(8,)], ONE, [[(5,)], [(6,)]]),
+    "root": (lambda x: x * 2 if x.shape[0] ** 0.5 > 2.5 else x, [(8,)], ONE, [[(6,)], [(7,)]]),
+    "check": (lambda x: (torch._check(x.shape[0] < 100), x * 2)[1], [(8,)], ONE, [[(99,)], [(100,)]]),
+    "two equal": (lambda x, y: x.sum() + y.sum() if x.shape[0] == y.shape[0] else x, [(8,), (8,)], TWO, [[(4,), (4,)], [(4,), (5,)]]),
+    "two ordered": (lambda x, y: x.sum() + y.sum() if x.shape[0] < y.shape[0] else x, [(4,), (8,)], TWO, [[(3,), (5,)], [(5,), (5,)]]),
+    "derived": (lambda x, y: x.view(-1, 2).sum(1) + y, [(8,), (4,)], ({0: 2 * Dim("B")}, {0: Dim("B")}), [[(6,), (3,)], [(6,), (2,)]]),
+    "derived alone": (lambda x: x.view(-1, 2).sum(1), [(8,)], ({0: 2 * Dim("B")},), [[(6,)], [(7,)]]),
+    "one more": (lambda x, y: x[1:] + y, [(5,), (4,)], TWO, [[(6,), (5,)], [(6,), (6,)]]),
+    "product": (lambda x: x * 2 if x.numel() > 5 else x, [(8, 3)], ({0: AUTO, 1: AUTO},), [[(2, 2)], [(2, 3)]]),
+    "reshape": (lambda x: x.reshape(4, -1).sum(0), [(8,)], ONE, [[(12,)], [(10,)]]),
+    "slice": (lambda x: x[-5:] * 2, [(8,)], ONE, [[(4,)], [(5,)], [(9,)]]),
+    "half": (lambda x: x[x.shape[0] // 2 :] * 2, [(8,)], ONE, [[(4,)], [(9,)]]),
+    "chunk": (lambda x: x.chunk(2)[1] * 2, [(8,)], ONE, [[(4,)], [(9,)]]),
+    "split": (lambda x: x.split([2, x.shape[0] - 2])[1] * 2, [(8,)], ONE, [[(4,)], [(9,)]]),
+    "negative": (lambda x: x * 0 + (1 - x.shape[0]) % 5 + (3 - x.shape[0]) // 4 + (-x.shape[0]) % 4, [(8,)], ONE, [[(4,)], [(9,)]]),
+    "float": (lambda x: x / x.shape[0] ** 0.5 + x.shape[0] * 0.3, [(8,)], ONE, [[(4,)], [(9,)]]),
+    "range of floats": (lambda x: torch.arange(0.5, x.shape[0]) / x.shape[0], [(8,)], ONE, [[(4,)], [(9,)]]),
+    "range of steps": (lambda x: torch.arange(1, x.shape[0], 0.25), [(8,)], ONE, [[(4,)], [(9,)]]),
+    "filled": (lambda x: torch.full((2,), x.shape[0]) + x.new_ones(2), [(8,)], ONE, [[(4,)], [(9,)]]),
+}
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_sizes_that_the_trace_does_not_stand_for(name: str, tmp_path: Path) -> None:
+    f, example, dims, calls = GUARDED[name]
+    at_sizes(f, tuple(example), dims, calls, tmp_path)
+
+
+def test_ranges_and_squeezes_that_torch_does_not_check(tmp_path: Path) -> None:
+    """AUTO stands for 2 and more; a dimension that torch takes for none that is 1 is not 1; a Dim says where it begins."""
+    dims = {"auto": ({0: AUTO},), "dim": ({0: Dim("B")},)}
+    for name, f, example, sizes, fits in (
+        ("auto", lambda x: x * 2, (8,), (1,), False),
+        ("dim", lambda x: x * 2, (8,), (1,), True),
+        ("dim", lambda x: x.squeeze(0) * 2, (8, 3), (1, 3), False),
+        ("dim", lambda x: x.squeeze() * 2, (8, 3, 1), (4, 3, 1), True),
+    ):
+        imported = from_exported(torch.export.export(Calls(f), (torch.ones(example),), dynamic_shapes=(dims[name],)))
+        if fits:
+            (found,) = run(imported, [np.ones(sizes, np.float32)], tmp_path)
+            assert found.shape == tuple(f(torch.ones(sizes)).shape)
+        else:
+            with pytest.raises(AssertionError, match=_REFUSED):
+                run(imported, [np.ones(sizes, np.float32)], tmp_path)
+
+
+def test_guards_of_nested_inputs_and_of_loaded_programs(tmp_path: Path) -> None:
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: tuple, *, z: dict) -> torch.Tensor:
+            return x + (z["K"] if z["K"].shape[0] < 9 else 0) + (y[1] if y[0].shape[0] > 3 else 0)
+
+    auto = {0: AUTO}
+    given = (torch.ones(8), (torch.ones(5), torch.ones(8)))
+    shapes = {"x": auto, "y": (auto, auto), "z": {"K": auto}}
+    exported = torch.export.export(Model(), given, {"z": {"K": torch.ones(8)}}, dynamic_shapes=shapes)
+    torch.export.save(exported, tmp_path / "program.pt2")
+    for program in (exported, torch.export.load(tmp_path / "program.pt2"), exported.run_decompositions({})):
+        imported = from_exported(program)
+        for sizes, fits in {(7, 4, 7, 7): True, (7, 3, 7, 7): False, (9, 4, 9, 9): False, (7, 4, 7, 6): False}.items():
+            arrays = [np.ones(size, np.float32) for size in sizes]
+            if fits:
+                np.testing.assert_array_equal(run(imported, arrays, tmp_path)[0], np.full(7, 3))
+            else:
+                with pytest.raises(AssertionError, match=_REFUSED):
+                    run(imported, arrays, tmp_path)
+
+
+def test_results_are_those_of_the_user(tmp_path: Path) -> None:
+    """What a model writes into buffers and inputs is not among them, and read back where the model reads it."""
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("n", torch.ones(2))
+            self.register_buffer("unread", torch.ones(2))
+
+        def forward(self, x: torch.Tensor, c: torch.Tensor) -> tuple:
+            self.unread.copy_(x)
+            self.n.mul_(x)
+            c.add_(1.0)
+            return x * 2, self.n, c * 3, None
+
+    x, c = torch.tensor([1.0, 2]), torch.tensor([7.0, 8])
+    exported = torch.export.export(Model(), (x, c.clone()))
+    with pytest.warns(UserWarning, match="the model writes '(n|unread|c)': a program of resid has results only"):
+        imported = from_exported(exported)
+    found = run(imported, [x.numpy(), c.numpy()], tmp_path, results=3)
+    for mine, right in zip(found, Model()(x, c.clone())[:3]):
+        np.testing.assert_array_equal(mine, right.numpy())
+
+
+NAMED = {
+    "max": (lambda x: x.max(-1)[0], "aten.max.dim 'max_1': no such operator"),
+    "topk": (lambda x: x.topk(2)[0] + x.sort()[0][:, :2], "aten.sort.default 'sort': no such operator"),
+    "var_mean": (lambda x: torch.var_mean(x, -1)[0], "aten.var_mean.dim 'var_mean'"),
+    "view": (lambda x: x.view(torch.int32), "aten.view.dtype 'view': a view as torch.int32"),
+    "item": (lambda x: x * x.sum().item(), "aten.item.default 'item': a number that is known at run time only"),
+    "places": (lambda x: x[x > 0], "aten.index.Tensor 'index': the places of what is true"),
+    "where": (lambda x: torch.where(x > 0)[0], "'where': the places of what is true"),
+    "type": (lambda x: x.to(torch.uint8), "aten.to.dtype 'to': element type uint8"),
+    "complex": (lambda x: torch.view_as_real(x.to(torch.complex64)), "element type complex64"),
+    "number": (lambda x: (x, 5), "output 'output': expected tensors as results, found 5"),
+    "quotient": (lambda x: torch.div(x, 2, rounding_mode="floor"), "rounding_mode = 'floor' of f32"),
+    "training": (lambda x: torch.nn.functional.dropout(x, 0.5, training=True), "'dropout': train = True"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_is_not_covered_is_named(name: str) -> None:
+    f, message = NAMED[name]
+    with pytest.raises(Unsupported, match=re.escape(message)):
+        from_exported(torch.export.export(Calls(f), (torch.ones(3, 4),)))
+
+
+def test_constants_that_are_made_are_arrays_that_can_be_given() -> None:
+    """Those of more than 16 elements become weights, which have no gaps."""
+    exported = torch.export.export(Calls(lambda x: x + torch.arange(40.0)[::2].expand(3, 20)), (torch.ones(3, 20),))
+    assert all(array.flags.c_contiguous for array in from_exported(exported).weights.values())

@@ -71,6 +71,14 @@ def require(p: Program, text: str, shapes: "dict[str, Sequence[Dim]]") -> None:
         p.require(holds.ssa, f"expected sizes for which {text}")
 
 
+def number(p: Program, text: str) -> "int | float | bool | tuple[str, str]":
+    """What an expression of named sizes is: a number, or the name and the type of what the program computes at its head."""
+    value = _Reading(text, p, {}).value(_parsed(text))
+    if isinstance(value, Size):
+        return p.head(f"arith.index_cast {p.index(value)} : index to i64"), "i64"
+    return (value.ssa, value.kind) if isinstance(value, _Computed) else value
+
+
 def _parsed(text: str) -> ast.expr:
     try:
         return ast.parse(" ".join(text.split()), mode="eval").body

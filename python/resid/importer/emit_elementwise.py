@@ -112,9 +112,27 @@ def _arithmetic(e: Emitter, node: Node) -> Tensor:
     if node.op == "Div" and not elements.is_float(result.element):
         _not_zero(e.input(node, 1))
     for index in range(1, len(node.inputs)):
+        other = e.input(node, index)
         op = _ARITHMETIC[node.op][0 if elements.is_float(result.element) else 1]
-        result = binary(e.program, op, result, e.input(node, index))
+        mixed = elements.is_float(result.element) and elements.is_float(other.element) and result.element != other.element
+        result = (_beside_wide if mixed else binary)(e.program, op, result, other)
     return result
+
+
+def _beside_wide(p: Program, op: str, left: Tensor, right: Tensor) -> Tensor:
+    """Narrow floats beside one number of the arithmetic type, as PyTorch has them: the number is not rounded to theirs."""
+    kind, wide = sorted({left.element, right.element}, key=elements.width)
+    if wide != elements.arithmetic(kind) or next(side for side in (left, right) if side.element == wide).rank:
+        raise ModelError(f"expected elements of one type, found {left.element} and {right.element}")
+
+    def body(a: str, b: str) -> str:
+        a, b = (
+            name if tensor.element == wide else p.inner(f"arith.extf {name} : {kind} to {wide}")
+            for name, tensor in ((a, left), (b, right))
+        )
+        return p.inner(f"arith.truncf {p.inner(f'{op} {a}, {b} : {wide}')} : {wide} to {kind}")
+
+    return elementwise(p, [left, right], kind, body)
 
 
 @handles("Sum", "Mean")

@@ -98,6 +98,9 @@ _OF_SIZES = {"Min": smaller, "Max": larger, "Div": truncated, "Rem": remainder}
 def _arithmetic(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
     op = "Rem" if node.op == "Mod" and node.attributes.get("fmod") else node.op
     first, *rest = inputs
+    kinds = {array.dtype for array in inputs}
+    if len(kinds) > 1 and np.dtype(object) not in kinds and op != "Pow":
+        return None  # narrow floats beside a number of the arithmetic type, which the handler does not round
     if op in ("Div", "Mod", "Rem") and first.dtype.kind in "iuO" and not np.all(rest[0]):
         return None  # a division by 0
     for other in rest:

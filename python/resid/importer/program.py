@@ -126,7 +126,7 @@ class Program:
         text = name.replace("\\", "\\\\").replace('"', '\\"')
         self._weight_arguments.append(f'{ssa}: {tensor.type} {{resid.weight = "{text}"}}')
         if array is not None:
-            self.weights[name] = array
+            self.weights[name] = np.asarray(array, order="C")
         return dataclasses.replace(tensor, ssa=ssa)
 
     # -- lines

@@ -4,10 +4,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
+from . import (
+    elements,
+    emit_torch,  # noqa: F401  (joins the handlers)
+)
 from .errors import Unsupported
+from .sizes import Dim
+from .torch_guards import size_of
 from .torch_reader import Call, _Reader, element_of, from_torch
 
 Rule = Callable[[_Reader, Call], Any]
@@ -30,21 +38,85 @@ def _name_of(call: Call) -> str:
 # -- arithmetic
 
 _BINARY = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "minimum": "Min", "maximum": "Max", "pow": "Pow"}
+# Of booleans; PyTorch has no difference of them.
+_TRUTHS = {"add": "Or", "mul": "And", "minimum": "And", "maximum": "Or"}
+
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "op") and hasattr(value.meta["val"], "dtype")
+
+
+def _factor(r: _Reader, value: Any, element: str) -> str:
+    """An operand of a product or quotient. PyTorch does not round numbers, and tensors of rank 0, to the narrow type of the other."""
+    wide = not _is_tensor(value) or (value.meta["val"].ndim == 0 and element_of(value) in ("f32", "f64"))
+    return r.operand(value, elements.arithmetic(element) if wide and elements.is_float(element) else element)
 
 
 @_torch(*_BINARY)
 def _binary(r: _Reader, call: Call) -> str:
+    name, kind = _name_of(call), call.element
+    left, right = call["self"], call["exponent"] if name == "pow" else call["other"]
     if call["rounding_mode"] is not None:
-        raise Unsupported(f"rounding_mode = {call['rounding_mode']!r}")
+        return _rounded_quotient(r, call, call["rounding_mode"])
     if call["alpha"] not in (None, 1):
-        raise Unsupported(f"alpha = {call['alpha']}")
-    left, right = call["self"], call["exponent"] if _name_of(call) == "pow" else call["other"]
-    return r.add(_BINARY[_name_of(call)], [r.operand(left, call.element), r.operand(right, call.element)])
+        return _with_alpha(r, name, left, right, call)
+    if kind == "i1":
+        if name not in _TRUTHS:
+            raise Unsupported(f"{name} of i1")
+        return r.add(_TRUTHS[name], [r.operand(left, kind), r.operand(right, kind)])
+    if name == "pow" and right in (0.5, -0.5):
+        return r.add("Sqrt" if right > 0 else "resid.Rsqrt", [r.operand(left, kind)])
+    tensors = sum(_is_tensor(value) and value.meta["val"].ndim > 0 for value in (left, right))
+    take = _factor if name in ("mul", "div") and tensors == 1 else _Reader.operand
+    return r.add(_BINARY[name], [take(r, left, kind), take(r, right, kind)])
+
+
+@_torch("min", "max")
+def _of_two(r: _Reader, call: Call) -> str:
+    """Of two tensors, or of all elements."""
+    op = _name_of(call).capitalize()
+    if call["dim"] is not None:
+        raise Unsupported("no such operator is covered")
+    if call["other"] is None:
+        return r.add(f"Reduce{op}", [r.name(call["self"])], {"keepdims": 0})
+    op = {"Min": "And", "Max": "Or"}[op] if call.element == "i1" else op
+    return r.add(op, [r.operand(call["self"], call.element), r.operand(call["other"], call.element)])
 
 
 @_torch("rsub")
 def _rsub(r: _Reader, call: Call) -> str:
-    return r.add("Sub", [r.operand(call["other"], call.element), r.operand(call["self"], call.element)])
+    return _with_alpha(r, "sub", call["other"], call["self"], call)
+
+
+def _with_alpha(r: _Reader, name: str, left: Any, right: Any, call: Call) -> str:
+    """left ± alpha·right, rounded once: alpha has the type of the result, and the arithmetic type computes."""
+    kind, alpha = call.element, call["alpha"]
+    if hasattr(alpha, "op") or kind == "i1":
+        raise Unsupported(f"alpha = {alpha} of {kind}")
+    if alpha == 1:
+        return r.add(_BINARY[name], [r.operand(left, kind), r.operand(right, kind)])
+    wide = elements.arithmetic(kind) if elements.is_float(kind) else kind
+    left, right, factor = (r.cast(r.operand(value, kind), wide) for value in (left, right, alpha))
+    return r.cast(r.add(_BINARY[name], [left, r.add("Mul", [right, factor])]), kind)
+
+
+def _rounded_quotient(r: _Reader, call: Call, mode: str) -> str:
+    """Integers only: of floats, PyTorch defines a quotient that is rounded down by a remainder."""
+    kind = call.element
+    if elements.is_float(kind) or kind == "i1" or mode not in ("floor", "trunc"):
+        raise Unsupported(f"rounding_mode = {mode!r} of {kind}")
+    return r.add("resid.FloorDiv" if mode == "floor" else "Div", [r.operand(call["self"], kind), r.operand(call["other"], kind)])
+
+
+@_torch("floor_divide")
+def _floor_divide(r: _Reader, call: Call) -> str:
+    return _rounded_quotient(r, call, "floor")
+
+
+@_torch("remainder", "fmod")
+def _remainder(r: _Reader, call: Call) -> str:
+    operands = [r.operand(call["self"], call.element), r.operand(call["other"], call.element)]
+    return r.add("resid.Remainder", operands) if _name_of(call) == "remainder" else r.add("Mod", operands, {"fmod": 1})
 
 
 _UNARY = {
@@ -59,33 +131,47 @@ _UNARY = {
     "sin": "Sin",
     "abs": "Abs",
     "sigmoid": "Sigmoid",
-    "relu": "Relu",
     "silu": "resid.Silu",
     "reciprocal": "Reciprocal",
-    "logical_not": "Not",
-    "bitwise_not": "Not",
-    "isnan": "IsNaN",
+    "floor": "Floor",
+    "ceil": "Ceil",
+    "round": "Round",
 }
 
 
 @_torch(*_UNARY)
 def _unary(r: _Reader, call: Call) -> str:
-    name = _name_of(call)
-    source = (
-        "i1"
-        if name in ("logical_not", "bitwise_not")
-        else element_of(call["self"])
-        if name == "isnan"
-        else call.element
-    )
-    if name == "bitwise_not" and call.element != "i1":
-        raise Unsupported(f"of {call.element}: expected i1")
-    return r.add(_UNARY[name], [r.operand(call["self"], source)])
+    name, kind = _name_of(call), call.element
+    if name in ("floor", "ceil", "round") and (not elements.is_float(kind) or call["decimals"]):
+        raise Unsupported(f"{name} of {kind}" + (f", decimals = {call['decimals']}" if call["decimals"] else ""))
+    return r.add(_UNARY[name], [r.operand(call["self"], kind)])
+
+
+@_torch("relu")
+def _relu(r: _Reader, call: Call) -> str:
+    kind, x = call.element, r.name(call["self"])
+    return r.add("Relu", [x]) if elements.is_float(kind) else r.add("Max", [x, r.scalar(0, kind)])
+
+
+@_torch("logical_not", "bitwise_not")
+def _not(r: _Reader, call: Call) -> str:
+    if call.element == "i1":
+        return r.add("Not", [r.operand(call["self"], "i1")])
+    return r.add("resid.BitXor", [r.name(call["self"]), r.scalar(-1, call.element)])
+
+
+@_torch("isnan")
+def _is_nan(r: _Reader, call: Call) -> str:
+    return r.add("IsNaN", [r.operand(call["self"], _float_of(element_of(call["self"])))])
+
+
+def _float_of(element: str) -> str:
+    return element if elements.is_float(element) else "f32"
 
 
 @_torch("square")
 def _square(r: _Reader, call: Call) -> str:
-    return r.add("Mul", [r.name(call["self"])] * 2)
+    return r.add("Mul", [r.operand(call["self"], call.element)] * 2)
 
 
 @_torch("gelu")
@@ -105,35 +191,44 @@ _COMPARISONS = {
 
 @_torch(*_COMPARISONS)
 def _compare(r: _Reader, call: Call) -> str:
+    """In the type that both have together, to which numbers are rounded."""
     import torch
 
     left, right = call["self"], call["other"]
-    kind = element_of(left)
-    if hasattr(right, "op") and hasattr(right.meta["val"], "dtype"):
-        kind = from_torch(torch.promote_types(left.meta["val"].dtype, right.meta["val"].dtype))
-    elif (
-        isinstance(right, float)
-        and not kind.endswith(("16", "32", "64"))
-        or isinstance(right, float)
-        and kind.startswith("i")
-    ):
-        kind = "f32"
+    given = [value.meta["val"] if hasattr(value, "op") else value for value in (left, right)]
+    kind = from_torch(torch.result_type(*given))
+    kind = "i32" if kind == "i1" else kind  # the 1 of i1 is its sign
     result = r.add(_COMPARISONS[_name_of(call)], [r.operand(left, kind), r.operand(right, kind)])
     return r.add("Not", [result]) if _name_of(call) == "ne" else result
 
 
-@_torch("logical_and", "bitwise_and", "logical_or", "bitwise_or", "__and__", "__or__")
+@_torch("logical_and", "logical_or", "logical_xor")
 def _logical(r: _Reader, call: Call) -> str:
-    op = "And" if "and" in _name_of(call) else "Or"
+    op = {"logical_and": "And", "logical_or": "Or", "logical_xor": "Xor"}[_name_of(call)]
     return r.add(op, [r.operand(call["self"], "i1"), r.operand(call["other"], "i1")])
+
+
+@_torch("bitwise_and", "bitwise_or", "bitwise_xor", "__and__", "__or__", "__xor__")
+def _bitwise(r: _Reader, call: Call) -> str:
+    name, kind = _name_of(call).strip("_").removeprefix("bitwise_").capitalize(), call.element
+    return r.add(name if kind == "i1" else f"resid.Bit{name}", [r.operand(call["self"], kind), r.operand(call["other"], kind)])
+
+
+@_torch("bitwise_left_shift", "bitwise_right_shift", "__lshift__", "__rshift__")
+def _shift(r: _Reader, call: Call) -> str:
+    kind = call.element
+    if kind not in elements.INTEGERS:
+        raise Unsupported(f"a shift of {kind}: expected integers")
+    op = "resid.ShiftLeft" if "left" in _name_of(call) or "lshift" in _name_of(call) else "resid.ShiftRight"
+    return r.add(op, [r.operand(call["self"], kind), r.operand(call["other"], kind)])
 
 
 @_torch("where")
 def _where(r: _Reader, call: Call) -> str:
-    return r.add(
-        "Where",
-        [r.name(call["condition"]), r.operand(call["self"], call.element), r.operand(call["other"], call.element)],
-    )
+    if call["self"] is None:
+        raise Unsupported("the places of what is true, of which the number is known at run time only")
+    operands = [r.operand(call["self"], call.element), r.operand(call["other"], call.element)]
+    return r.add("Where", [r.operand(call["condition"], "i1"), *operands])
 
 
 @_torch("masked_fill")
@@ -143,10 +238,13 @@ def _masked_fill(r: _Reader, call: Call) -> str:
     return r.add("Where", [kept, r.name(call["self"]), r.operand(call["value"], call.element)])
 
 
-@_torch("clamp")
+@_torch("clamp", "clamp_min", "clamp_max")
 def _clamp(r: _Reader, call: Call) -> str:
-    bounds = ["" if call[name] is None else r.operand(call[name], call.element) for name in ("min", "max")]
-    return r.add("Clip", [r.name(call["self"]), *bounds])
+    result = r.operand(call["self"], call.element)
+    for name, op in (("min", "Max"), ("max", "Min")):
+        if call[name] is not None:
+            result = r.add(op, [result, r.operand(call[name], call.element)])
+    return result
 
 
 @_torch(
@@ -170,102 +268,29 @@ def _copy(r: _Reader, call: Call) -> str:
     return r.operand(source, call.element)
 
 
-# -- products and layers
-
-
-@_torch("linear")
-def _linear(r: _Reader, call: Call) -> str:
-    operands = [r.name(call["input"]), r.name(call["weight"])] + (
-        [r.name(call["bias"])] if call["bias"] is not None else []
-    )
-    return r.add("resid.Linear", operands, {"transposed": 0})
-
-
-@_torch("matmul", "mm", "bmm")
-def _matmul(r: _Reader, call: Call) -> str:
-    return r.add("MatMul", [r.name(call["self"]), r.name(call["mat2"] if call["mat2"] is not None else call["other"])])
-
-
-@_torch("addmm")
-def _addmm(r: _Reader, call: Call) -> str:
-    factors = {"alpha": float(call["alpha"]), "beta": float(call["beta"])}
-    return r.add("Gemm", [r.name(call["mat1"]), r.name(call["mat2"]), r.name(call["self"])], factors)
-
-
-@_torch("layer_norm")
-def _layer_norm(r: _Reader, call: Call) -> str:
-    settings = {"axes": [-1 - i for i in range(len(call["normalized_shape"]))], "epsilon": float(call["eps"])}
-    parameters = ["" if call[name] is None else r.name(call[name]) for name in ("weight", "bias")]
-    return r.add("resid.LayerNorm", [r.name(call["input"]), *parameters], settings)
-
-
-@_torch("rms_norm")
-def _rms_norm(r: _Reader, call: Call) -> str:
-    import torch
-
-    epsilon = call["eps"] if call["eps"] is not None else torch.finfo(call.node.meta["val"].dtype).eps
-    settings = {"axes": [-1 - i for i in range(len(call["normalized_shape"]))], "epsilon": float(epsilon)}
-    return r.add(
-        "resid.RmsNorm", [r.name(call["input"]), "" if call["weight"] is None else r.name(call["weight"])], settings
-    )
-
-
-@_torch("softmax", "_softmax")
-def _softmax(r: _Reader, call: Call) -> str:
-    return r.add("Softmax", [r.operand(call["self"], call.element)], {"axis": call["dim"]})
-
-
-@_torch("embedding")
-def _embedding(r: _Reader, call: Call) -> str:
-    return r.add("Gather", [r.name(call["weight"]), r.name(call["indices"])], {"axis": 0})
-
-
-@_torch("conv2d")
-def _convolution(r: _Reader, call: Call) -> str:
-    if isinstance(call["padding"], str):
-        raise Unsupported(f"padding = {call['padding']!r}")
-    settings = {
-        "strides": list(call["stride"]),
-        "pads": list(call["padding"]) * 2,
-        "dilations": list(call["dilation"]),
-        "group": call["groups"],
-    }
-    operands = [r.name(call["input"]), r.name(call["weight"])] + (
-        [r.name(call["bias"])] if call["bias"] is not None else []
-    )
-    return r.add("Conv", operands, settings)
-
-
-@_torch("scaled_dot_product_attention")
-def _attention(r: _Reader, call: Call) -> str:
-    if call["dropout_p"]:
-        raise Unsupported(f"dropout_p = {call['dropout_p']}: expected inference")
-    q, k, v = (r.name(call[name]) for name in ("query", "key", "value"))
-    rank = len(call["query"].meta["val"].shape)
-    if rank != 4:
-        raise Unsupported(f"operands of rank {rank}: expected 4")
-    settings: dict[str, Any] = {"is_causal": int(call["is_causal"])}
-    if call["scale"] is not None:
-        settings["scale"] = float(call["scale"])
-    mask = "" if call["attn_mask"] is None else r.name(call["attn_mask"])
-    return r.add("Attention", [q, k, v, mask], settings)
-
-
 # -- reductions
 
 
-@_torch("mean", "sum", "amax", "amin")
+@_torch("mean", "sum", "amax", "amin", "prod")
 def _reduce(r: _Reader, call: Call) -> str:
-    op = {"mean": "ReduceMean", "sum": "ReduceSum", "amax": "ReduceMax", "amin": "ReduceMin"}[_name_of(call)]
+    ops = {"mean": "ReduceMean", "sum": "ReduceSum", "amax": "ReduceMax", "amin": "ReduceMin", "prod": "ReduceProd"}
+    source = r.operand(call["self"], call.element)
+    if not call["self"].meta["val"].ndim:
+        return r.add("Identity", [source])
     dims = call["dim"] if call["dim"] is not None else []
     dims = [dims] if isinstance(dims, int) else list(dims)
     axes = [r.sizes(dims)] if dims else []
-    return r.add(op, [r.operand(call["self"], call.element), *axes], {"keepdims": int(bool(call["keepdim"]))})
+    return r.add(ops[_name_of(call)], [source, *axes], {"keepdims": int(bool(call["keepdim"]))})
 
 
 @_torch("cumsum")
 def _cumulative_sum(r: _Reader, call: Call) -> str:
-    return r.add("CumSum", [r.operand(call["self"], call.element), r.scalar(call["dim"], "i64")])
+    """Of narrow floats in the arithmetic type, each sum rounded once."""
+    kind, source = call.element, r.operand(call["self"], call.element)
+    if not call["self"].meta["val"].ndim:
+        return r.add("Identity", [source])
+    wide = elements.arithmetic(kind) if elements.is_float(kind) else kind
+    return r.cast(r.add("CumSum", [r.cast(source, wide), r.scalar(call["dim"], "i64")]), kind)
 
 
 # -- fillings
@@ -273,25 +298,51 @@ def _cumulative_sum(r: _Reader, call: Call) -> str:
 
 @_torch("arange")
 def _arange(r: _Reader, call: Call) -> str:
-    bounds = [
-        call["start"] if call["start"] is not None else 0,
-        call["end"],
-        call["step"] if call["step"] is not None else 1,
-    ]
-    return r.cast(r.add("Range", [r.scalar(bound, "i64") for bound in bounds]), call.element)
+    """Of integers a range; of floats start + i·step in f64, each rounded once."""
+    start = call["start"] if call["start"] is not None else 0
+    step = call["step"] if call["step"] is not None else 1
+    bounds = [bound.meta["val"] if hasattr(bound, "op") else bound for bound in (start, call["end"], step)]
+    fractions = [bound for bound in bounds if isinstance(bound, float) and not bound.is_integer()]
+    if step == 1 and not fractions:
+        names = [r.sizes([int(value) if isinstance(value, float) else value]) for value in (start, call["end"], step)]
+        return r.cast(r.add("Range", [r.add("Reshape", [name, r.sizes([])]) for name in names]), call.element)
+    if hasattr(start, "op") or hasattr(step, "op"):
+        raise Unsupported(f"from {start} by {step}: expected numbers, or a step of 1 between integers")
+    if fractions and not elements.is_float(call.element):
+        raise Unsupported(f"from {start} to {call['end']} by {step} in {call.element}")
+    if not elements.is_float(call.element) and max(abs(start), abs(step)) >= 1 << 52:
+        raise Unsupported(f"from {start} by {step}: expected numbers below 2^52")
+    count = _count(r, call, start, step)
+    return r.cast(r.add("resid.Steps", [r.numbers([count], (1,))], {"start": start, "step": step}), call.element)
+
+
+def _count(r: _Reader, call: Call, start: float, step: float) -> Dim:
+    """How many there are. Where the end is open, it is a whole number."""
+    recorded = size_of(call.node.meta["val"].shape[0])
+    if recorded is not None:
+        return recorded
+    end, first, by = r.size(call["end"]), Fraction(start), Fraction(step)
+    scale = math.lcm(first.denominator, by.denominator)
+    if scale > 1 << 16:
+        raise Unsupported(f"from {start} by {step} to an open end: expected fractions of small denominators")
+    length, stride = end * scale - int(first * scale), int(by * scale)
+    length, stride = (length, stride) if stride > 0 else (-length, -stride)
+    return (length + (stride - 1)) // stride
 
 
 @_torch("full", "zeros", "ones", "full_like", "zeros_like", "ones_like", "new_zeros", "new_ones", "new_full")
 def _filled(r: _Reader, call: Call) -> str:
     value = call["fill_value"] if "full" in _name_of(call) else float("ones" in _name_of(call))
-    filler = r.graph.constants[r.scalar(value, call.element)].reshape(1)
     size = r.add("Shape", [r.name(call["self"])]) if _name_of(call).endswith("like") else r.sizes(call["size"])
+    if hasattr(value, "op"):
+        return r.add("Expand", [r.operand(value, call.element), size])
+    filler = r.graph.constants[r.scalar(value, call.element)].reshape(1)
     return r.add("ConstantOfShape", [size], {"value": filler})
 
 
 @_torch("scalar_tensor")
 def _scalar_tensor(r: _Reader, call: Call) -> str:
-    return r.scalar(call["s"], call.element)
+    return r.operand(call["s"], call.element)
 
 
 @_torch("triu", "tril")

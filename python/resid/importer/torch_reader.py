@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,26 +15,27 @@ import numpy as np
 from . import elements
 from .errors import ModelError, Unsupported
 from .graph import Argument, Graph, Node
+from .sizes import Dim, Size
+from .torch_guards import conditions, size_of
 
 if TYPE_CHECKING:
     import torch
 
-# Calls that check sizes, which resid does itself, and calls on nothing.
+# Calls that check what resid checks itself, and calls on nothing. What they say of sizes stands in ranges and guards.
 _IGNORED = (
     "sym_constrain_range",
     "sym_constrain_range_for_size",
-    "_assert_scalar",
     "_assert_tensor_metadata",
     "_assert_async",
 )
-_SIZES = {operator.mul: "Mul", operator.add: "Add", operator.sub: "Sub", operator.floordiv: "Div", operator.mod: "Mod"}
 
 
 def read_exported(program: "torch.export.ExportedProgram", name: str = "model") -> Graph:
     """Raises Unsupported with every operator that is not covered, and its node."""
+    guarded = program
     if any(getattr(getattr(node.target, "_schema", None), "is_mutable", False) for node in program.graph.nodes):
         program = program.run_decompositions({})  # of writes in place only; operators stay whole
-    return _Reader(program, name).read()
+    return _Reader(program, name).read(guarded)
 
 
 class Call:
@@ -70,30 +72,63 @@ class _Reader:
         self.program = program
         self.graph = Graph(name)
         self.names: dict[Any, Any] = {}  # a node of torch: a name, or a list of names
+        self.arguments: dict[str, Any] = {}  # the nodes of the arguments
+        self.symbols: set[str] = set()  # the names of their sizes
         self.current = ""
 
-    def read(self) -> Graph:
-        reasons = []
+    def read(self, guarded: "torch.export.ExportedProgram") -> Graph:
+        """`guarded` is the program as it was exported, which has the guards."""
+        reasons: list[str] = []
         for node in self.program.graph.nodes:
             self.current = node.name
-            if node.op == "placeholder":
-                self._placeholder(node)
-            elif node.op == "call_function":
-                try:
-                    self.names[node] = self._call(node)
-                except Unsupported as error:
-                    reasons += [f"{node.target} '{node.name}': {reason}" for reason in error.reasons]
-                    self.names[node] = None
-            elif node.op == "output":
-                self.graph.results = (
-                    [self.name(result) for result in node.args[0] if result is not None] if not reasons else []
-                )
-            else:
-                raise Unsupported(f"{node.op} '{node.name}': expected a graph of torch.export")
+            try:
+                if node.op == "output":
+                    self._results(node, known=not reasons)
+                else:
+                    self._node(node)
+            except Unsupported as error:
+                what = f"{node.target} '{node.name}'" if node.op == "call_function" else f"{node.op} '{node.name}'"
+                reasons += [f"{what}: {reason}" for reason in error.reasons]
+                self.names[node] = None
         if reasons:
             raise Unsupported(reasons)
+        self.graph.conditions += conditions(guarded, self.arguments)
         self.graph.index()
         return self.graph
+
+    def _node(self, node: Any) -> None:
+        if node.op == "placeholder":
+            self._placeholder(node)
+        elif node.op == "call_function":
+            self.names[node] = self._call(node)
+            self._record(self.names[node], node.meta.get("val"))
+        else:
+            raise Unsupported("expected a graph of torch.export")
+
+    def _results(self, node: Any, known: bool) -> None:
+        """Those of the user. What the model writes into buffers and arguments is computed where a result needs it, not kept."""
+        for spec, result in zip(self.program.graph_signature.output_specs, node.args[0]):
+            if spec.kind.name.endswith("MUTATION"):
+                warnings.warn(
+                    f"the model writes '{spec.target}': a program of resid has results only, so '{spec.target}' stays as it is",
+                    stacklevel=6,
+                )
+            elif spec.kind.name != "USER_OUTPUT":
+                raise Unsupported(f"a result of kind {spec.kind.name}")
+            elif hasattr(result, "op") and known:
+                name = self.name(result)
+                self.graph.results.append(name)
+                self._record(name, result.meta.get("val"))
+            elif result is not None and not hasattr(result, "op"):
+                raise Unsupported(f"expected tensors as results, found {result!r}")
+
+    def _record(self, name: Any, value: Any) -> None:
+        """What torch says of the values of a node."""
+        if isinstance(name, list):
+            for part, own in zip(name, value):
+                self._record(part, own)
+        elif name is not None and hasattr(value, "dtype"):
+            self.graph.recorded[name] = (from_torch(value.dtype), tuple(size_of(dim) for dim in value.shape))
 
     def _placeholder(self, node: Any) -> None:
         signature = self.program.graph_signature
@@ -110,28 +145,38 @@ class _Reader:
         value = node.meta["val"]
         if not hasattr(value, "dtype"):
             raise Unsupported(f"input '{node.name}': expected a tensor, found {type(value).__name__}")
-        dims = [dim if isinstance(dim, int) else str(dim) for dim in value.shape]
-        if any(isinstance(dim, str) and not dim.isidentifier() for dim in dims):
-            raise Unsupported(f"input '{node.name}' of shape {dims}: expected sizes that are numbers or names")
+        dims = [size_of(dim) for dim in value.shape]
+        if any(dim is None for dim in dims):
+            raise Unsupported(f"of shape {list(value.shape)}: expected sizes that are numbers, names, or computed from names")
+        self.symbols |= {str(name) for dim in value.shape if not isinstance(dim, int) for name in dim.node.expr.free_symbols}
         self.graph.arguments.append(Argument(node.name, from_torch(value.dtype), dims))
+        self.arguments[node.name] = node
         self.names[node] = node.name
 
     def _call(self, node: Any) -> Any:
-        from . import torch_shapes  # noqa: F401  (joins the table)
+        from . import torch_layers, torch_shapes  # noqa: F401  (join the table)
         from .torch_ops import TABLE
 
         if node.target is operator.getitem:
-            return self.names[node.args[0]][node.args[1]]
-        if node.target in _SIZES:
-            return self.add(_SIZES[node.target], [self.scalar(argument, "i64") for argument in node.args])
+            source = self.names[node.args[0]]
+            return None if source is None else source[node.args[1]]
         name = str(node.target).split(".")[1] if "." in str(node.target) else str(node.target)
         if name in _IGNORED:
             return None
+        if name == "_assert_scalar":
+            return self._asserted(node.args[0])
+        if any(source.op != "placeholder" and self.names.get(source) is None for source in node.all_input_nodes):
+            return None  # what it reads is not covered, and reported already
+        if hasattr(node.meta.get("val"), "node") or isinstance(node.meta.get("val"), (bool, int, float)):
+            return self.computed(node.meta["val"])
         if name not in TABLE or not hasattr(node.target, "_schema") or node.target._schema.is_mutable:
             raise Unsupported("no such operator is covered")
-        if any(self.names.get(source) is None for source in node.all_input_nodes):
-            return None  # what it reads is not covered, and reported already
         return TABLE[name](self, Call(node))
+
+    def _asserted(self, condition: Any) -> None:
+        value = condition.meta["val"] if hasattr(condition, "op") else condition
+        if not isinstance(value, (bool, int)):
+            self.graph.conditions.append(self.expression(value))
 
     # -- what the operators ask for
 
@@ -144,8 +189,24 @@ class _Reader:
     def name(self, value: Any) -> str:
         """The name of a tensor."""
         if not hasattr(value, "op"):
-            raise ModelError(f"'{self.current}': expected a tensor, found {value!r}")
+            raise Unsupported(f"expected a tensor, found {value!r}")
         return self.names[value]
+
+    def expression(self, value: Any) -> str:
+        """What torch writes for a number that is computed from sizes of the arguments."""
+        unknown = {str(name) for name in value.node.expr.free_symbols} - self.symbols
+        if unknown:
+            raise Unsupported(f"a number that is known at run time only ({value.node.expr})")
+        return str(value.node.expr)
+
+    def computed(self, value: Any) -> str:
+        """A number, or what is computed from sizes, as a tensor of rank 0."""
+        if isinstance(value, (bool, int, float)):
+            return self.graph.constant(self.current, np.array(value))
+        size = size_of(value) if set(map(str, value.node.expr.free_symbols)) <= self.symbols else None
+        if size is not None and value.node.pytype is int:
+            return self.numbers([size], ())
+        return self.add("resid.Computed", [], {"expression": self.expression(value)})
 
     def scalar(self, value: Any, element: str) -> str:
         """A number or a size, as a tensor of rank 0."""
@@ -153,19 +214,34 @@ class _Reader:
             return self.names[value]
         return self.graph.constant(self.current, np.array(value).astype(elements.to_numpy(element)))
 
+    def size(self, value: Any) -> Dim:
+        """A number or a node that is a size."""
+        found = size_of(value.meta.get("val") if hasattr(value, "op") else value)
+        if found is None:
+            raise Unsupported(f"a size that is known at run time only ({value})")
+        return found
+
     def sizes(self, values: Sequence[Any]) -> str:
         """A list of numbers and sizes, as a tensor of rank 1."""
-        if all(isinstance(value, int) for value in values):
-            return self.graph.constant(self.current, np.array(list(values), np.int64))
-        axis = self.graph.constant(self.current, np.array([0], np.int64))
-        parts = [self.add("Unsqueeze", [self.scalar(value, "i64"), axis]) for value in values]
-        return self.add("Concat", parts, {"axis": 0})
+        return self.numbers([self.size(value) for value in values], (len(values),))
+
+    def numbers(self, values: "Sequence[Dim]", shape: tuple[int, ...]) -> str:
+        array = np.empty(len(values), object)
+        array[:] = values
+        if not any(isinstance(value, Size) for value in values):
+            array = array.astype(np.int64)
+        return self.graph.constant(self.current, array.reshape(shape))
+
+    def shape(self, node: Any) -> str:
+        """The shape that torch has recorded."""
+        return self.sizes(list(node.meta["val"].shape))
 
     def operand(self, value: Any, element: str) -> str:
         """A tensor in this type, or a number."""
-        if not hasattr(value, "op") or not hasattr(value.meta["val"], "dtype"):
-            name = self.scalar(value, element)
-            return self.cast(name, element) if hasattr(value, "op") else name
+        if not hasattr(value, "op"):
+            return self.scalar(value, element)
+        if not hasattr(value.meta["val"], "dtype"):
+            return self.cast(self.names[value], element)
         return self.names[value] if element_of(value) == element else self.cast(self.names[value], element)
 
     def cast(self, name: str, element: str) -> str:

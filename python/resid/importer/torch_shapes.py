@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import Unsupported
 from .torch_ops import _name_of, _torch
-from .torch_reader import Call, _Reader
+from .torch_reader import Call, _Reader, element_of
 
 _LARGEST = (1 << 63) - 1
 
@@ -17,39 +17,26 @@ def _rank(node: Any) -> int:
     return len(node.meta["val"].shape)
 
 
-@_torch("sym_size")
-def _sym_size(r: _Reader, call: Call) -> str:
-    dim = call["dim"] % _rank(call["self"])
-    sizes = r.add("Shape", [r.name(call["self"])], {"start": dim, "end": dim + 1})
-    return r.add("Squeeze", [sizes, r.sizes([0])])
-
-
 @_torch("view", "reshape", "_unsafe_view")
 def _view(r: _Reader, call: Call) -> str:
     sizes = call["size"] if call["size"] is not None else call["shape"]
+    if sizes is None:
+        raise Unsupported(f"a view as {call['dtype']}")
     return r.add("Reshape", [r.name(call["self"]), r.sizes(sizes)], {"allowzero": 1})
 
 
-@_torch("flatten", "unflatten")
+@_torch("flatten", "unflatten", "unsqueeze")
 def _flatten(r: _Reader, call: Call) -> str:
-    """To the shape of the result: what lies before, the joined or split dimension, what lies behind."""
-    before, after = _rank(call["self"]), _rank(call.node)
-    if _name_of(call) == "flatten":
-        first, middle = call["start_dim"] % before, [-1]
-    else:
-        first, middle = call["dim"] % before, list(call["sizes"])
-    shape = [r.add("Shape", [r.name(call["self"])], {"start": 0, "end": first})] if first else []
-    behind = after - first - len(middle)
-    shape.append(r.sizes(middle))
-    if behind:
-        shape.append(r.add("Shape", [r.name(call["self"])], {"start": before - behind, "end": before}))
-    return r.add("Reshape", [r.name(call["self"]), r.add("Concat", shape, {"axis": 0})])
+    """To the shape that torch has found."""
+    return r.add("Reshape", [r.name(call["self"]), r.shape(call.node)], {"allowzero": 1})
 
 
 @_torch("transpose", "permute", "t", "numpy_T", "mT", "swapaxes")
 def _transpose(r: _Reader, call: Call) -> str:
     rank = _rank(call["self"])
     order = list(range(rank))
+    if rank == 0:
+        return r.add("Identity", [r.name(call["self"])])
     if _name_of(call) == "permute":
         order = [dim % rank for dim in call["dims"]]
     elif _name_of(call) in ("t", "numpy_T"):
@@ -61,13 +48,15 @@ def _transpose(r: _Reader, call: Call) -> str:
     return r.add("Transpose", [r.name(call["self"])], {"perm": order})
 
 
-@_torch("unsqueeze", "squeeze")
+@_torch("squeeze")
 def _squeeze(r: _Reader, call: Call) -> str:
-    dims = call["dim"]
-    if dims is None:
-        raise Unsupported("without dim")
-    axes = r.sizes([dims] if isinstance(dims, int) else list(dims))
-    return r.add("Unsqueeze" if _name_of(call) == "unsqueeze" else "Squeeze", [r.name(call["self"]), axes])
+    """Dimensions that are not 1 stay. Torch takes an open size for none that is 1, which each call then has to fulfil."""
+    sizes, rank = call["self"].meta["val"].shape, _rank(call["self"])
+    given = range(rank) if call["dim"] is None else [call["dim"]] if isinstance(call["dim"], int) else call["dim"]
+    for dim in given:
+        if rank and not isinstance(sizes[dim], int):
+            r.graph.conditions.append(f"{r.expression(sizes[dim])} != 1")
+    return r.add("Reshape", [r.name(call["self"]), r.shape(call.node)], {"allowzero": 1})
 
 
 @_torch("expand", "broadcast_to")
@@ -82,16 +71,74 @@ def _expand_as(r: _Reader, call: Call) -> str:
     return r.add("Expand", [r.name(call["self"]), r.add("Shape", [r.name(call["other"])])])
 
 
-@_torch("repeat")
+@_torch("repeat_interleave")
+def _repeat_interleave(r: _Reader, call: Call) -> str:
+    """Each element so many times, one after the other."""
+    times, dim = call["repeats"], call["dim"]
+    if dim is None or not isinstance(times, int):
+        raise Unsupported(f"repeats = {times}, dim = {dim}: expected one number, and an axis")
+    rank = _rank(call["self"])
+    single = r.add("Unsqueeze", [r.name(call["self"]), r.sizes([dim % rank + 1])])
+    wide = r.add("Expand", [single, r.sizes([times if i == dim % rank + 1 else 1 for i in range(rank + 1)])])
+    return r.add("Reshape", [wide, r.shape(call.node)], {"allowzero": 1})
+
+
+@_torch("meshgrid")
+def _meshgrid(r: _Reader, call: Call) -> list[str]:
+    if call["indexing"] not in (None, "ij") or any(_rank(tensor) != 1 for tensor in call["tensors"]):
+        raise Unsupported(f"indexing = {call['indexing']!r}: expected 'ij' of vectors")
+    count, results = len(call["tensors"]), []
+    for i, tensor in enumerate(call["tensors"]):
+        column = r.add("Unsqueeze", [r.name(tensor), r.sizes([j for j in range(count) if j != i])])
+        results.append(r.add("Expand", [column, r.sizes(list(call.node.meta["val"][i].shape))]))
+    return results
+
+
+@_torch("diff")
+def _differences(r: _Reader, call: Call) -> str:
+    """Of neighbours along one axis, behind what is put before and after it."""
+    kind, rank = call.element, _rank(call["self"])
+    if call["n"] != 1 or kind == "i1":
+        raise Unsupported(f"n = {call['n']} of {kind}: expected 1 of numbers")
+    parts = [r.operand(part, kind) for part in (call["prepend"], call["self"], call["append"]) if part is not None]
+    whole, axis = r.add("Concat", parts, {"axis": call["dim"]}), call["dim"] % rank
+    later, earlier = (
+        r.add("Slice", [whole, *(r.sizes([number]) for number in (*ends, axis))]) for ends in ((1, _LARGEST), (0, -1))
+    )
+    return r.add("Sub", [later, earlier])
+
+
+@_torch("pad", "constant_pad_nd")
+def _pad(r: _Reader, call: Call) -> str:
+    """Pairs of numbers before and after, from the last dimension on."""
+    if call["mode"] not in (None, "constant") or hasattr(call["value"], "op"):
+        raise Unsupported(f"mode = {call['mode']!r}, value = {call['value']}: expected a constant")
+    pairs = [call["pad"][i : i + 2] for i in range(0, len(call["pad"]), 2)][::-1]
+    around = [[0, 0]] * (_rank(call["self"]) - len(pairs)) + pairs
+    numbers = r.sizes([before for before, _ in around] + [after for _, after in around])
+    return r.add("Pad", [r.name(call["self"]), numbers, r.scalar(call["value"] or 0, call.element)])
+
+
+@_torch("copy")
+def _copied(r: _Reader, call: Call) -> str:
+    """What a write into a part of a tensor became: the source, in the type and shape of what it is written to."""
+    return r.add("Expand", [r.operand(call["src"], call.element), r.shape(call.node)])
+
+
+@_torch("repeat", "tile")
 def _repeat(r: _Reader, call: Call) -> str:
-    if len(call["repeats"]) != _rank(call["self"]):
-        raise Unsupported("repeats of more dimensions than there are")
-    return r.add("Tile", [r.name(call["self"]), r.sizes(call["repeats"])])
+    repeats = list(call["repeats"] if call["repeats"] is not None else call["dims"])
+    tensor, more = r.name(call["self"]), len(repeats) - _rank(call["self"])
+    if more > 0:
+        tensor = r.add("Unsqueeze", [tensor, r.sizes(range(more))])
+    return r.add("Tile", [tensor, r.sizes([1] * -more + repeats)])
 
 
 @_torch("cat")
 def _cat(r: _Reader, call: Call) -> str:
-    return r.add("Concat", [r.operand(part, call.element) for part in call["tensors"]], {"axis": call["dim"]})
+    """A vector without elements is skipped, beside tensors of any rank."""
+    parts = [part for part in call["tensors"] if tuple(part.meta["val"].shape) != (0,)] or call["tensors"][:1]
+    return r.add("Concat", [r.operand(part, call.element) for part in parts], {"axis": call["dim"]})
 
 
 @_torch("stack")
@@ -110,15 +157,28 @@ def _slice(r: _Reader, call: Call) -> str:
 
 @_torch("select")
 def _select(r: _Reader, call: Call) -> str:
-    return r.add("Gather", [r.name(call["self"]), r.scalar(call["index"], "i64")], {"axis": call["dim"]})
+    return r.add("Gather", [r.name(call["self"]), r.numbers([r.size(call["index"])], ())], {"axis": call["dim"]})
+
+
+@_torch("index")
+def _index(r: _Reader, call: Call) -> str:
+    given = {axis: place for axis, place in enumerate(call["indices"]) if place is not None}
+    if any(element_of(place) not in ("i64", "i32") for place in given.values()):
+        raise Unsupported("the places of what is true, of which the number is known at run time only")
+    return r.add("resid.Index", [r.name(call["self"]), *map(r.name, given.values())], {"axes": list(given)})
+
+
+@_torch("gather")
+def _gather(r: _Reader, call: Call) -> str:
+    if not _rank(call["self"]):
+        raise Unsupported("of rank 0")
+    return r.add("GatherElements", [r.name(call["self"]), r.name(call["index"])], {"axis": call["dim"]})
 
 
 @_torch("split", "split_with_sizes", "chunk")
 def _split(r: _Reader, call: Call) -> list[str]:
     dim = call["dim"]
     sizes = [part.shape[dim] for part in call.node.meta["val"]]
-    if not all(isinstance(size, int) for size in sizes):
-        raise Unsupported("parts of sizes that are known at run time only")
     names = r.add("Split", [r.name(call["self"]), r.sizes(sizes)], {"axis": dim}, outputs=len(sizes))
     return [names] if len(sizes) == 1 else names
 
