@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -170,3 +173,32 @@ def test_types(op: str) -> None:
                 for i, array in enumerate(case.inputs)
             ]
             check(op, case, inputs, opset, "static", must=False)
+
+
+def changed(case: Case) -> Iterator[Case]:
+    """The case with another rank, size or type of one input, without it, and with other numbers in its attributes."""
+    for index, array in enumerate(case.inputs):
+        others = [None]
+        if array is not None:
+            flat = array.reshape(-1)
+            others += [array[None], np.zeros((), array.dtype), np.resize(flat, 0), np.resize(flat, (2, 2, 1)).astype(array.dtype)]
+            others += [array.astype(kind) for kind in (np.float64, np.int8, bool) if kind != array.dtype]
+        for other in others:
+            yield dataclasses.replace(case, inputs=[*case.inputs[:index], other, *case.inputs[index + 1 :]])
+    for name, value in case.attributes.items():
+        for other in (7, -4, 0) if isinstance(value, int) else ([1], [9, 9]) if isinstance(value, list) else ():
+            yield dataclasses.replace(case, attributes={**case.attributes, name: other})
+        yield dataclasses.replace(case, attributes={key: kept for key, kept in case.attributes.items() if key != name})
+
+
+@pytest.mark.parametrize("op", operators())
+def test_what_does_not_fit_is_refused_with_the_name_of_the_node(op: str) -> None:
+    """Never by the compiler, in words about the program that was written."""
+    for case in itertools.chain.from_iterable(changed(case) for case in CASES[op][:3]):
+        model = make_model(op, case, case.inputs, case.opset or versions(op)[-1], "static")
+        try:
+            imported = from_onnx(model)
+        except resid.importer.ImportFailure as error:
+            assert op in str(error) and not re.search(r"(?<!Model)Error\b", str(error)), error
+        else:
+            resid.compile(imported.text)

@@ -54,6 +54,7 @@ def join_heads(p: Program, tensor: Tensor) -> Tensor:
 
 def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
     """The context [batch, heads, queries, size], and the scores if they are wanted."""
+    _check(a)
     a = dataclasses.replace(a, q=p.value(a.q), k=p.value(a.k), v=p.value(a.v))
     if a.scale is None:
         if not isinstance(a.q.dims[3], int):
@@ -70,6 +71,20 @@ def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
         text, types = f"{text} mask({mask.ssa})", [*types, mask.type]
     settings = (["causal"] if a.causal else []) + [f"scale = {literal(a.scale, 'f64')}"]
     return p.op(f"{text} {{{', '.join(settings)}}} : {', '.join(types)}", a.q.element, a.q.dims), None
+
+
+def _check(a: Attention) -> None:
+    """Types, and sizes that are known."""
+    (batch, heads, queries, size), (_, groups, keys, _) = a.q.dims, a.k.dims
+    pairs = [*zip((*a.k.dims, *a.v.dims[:3]), (batch, groups, keys, size, batch, groups, keys))]
+    for mask in (a.mask, a.allowed):
+        own = () if mask is None else mask.dims
+        pairs += [pair for pair in zip(own[::-1], (keys, queries, heads, batch)) if pair[0] != 1]
+    typed = a.q.element == a.k.element == a.v.element and (a.allowed is None or a.allowed.element == "i1")
+    typed = typed and elements.is_float(a.q.element) and (a.mask is None or elements.is_float(a.mask.element))
+    if not typed or any(isinstance(left, int) and isinstance(right, int) and left != right for left, right in pairs):
+        types = ", ".join(tensor.type for tensor in (a.q, a.k, a.v, a.mask, a.allowed) if tensor is not None)
+        raise ModelError(f"attention of {types}")
 
 
 def fill_rows_without_keys(p: Program, a: Attention, context: Tensor, value: str) -> Tensor:

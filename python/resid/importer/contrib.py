@@ -42,7 +42,10 @@ def take_apart(graph: Graph) -> None:
         for index in _REQUIRED[node.op]:
             if not node.input(index):
                 raise ModelError(f"{node.describe()}: expected an input {index}")
-        nodes += rule(graph, node)
+        parts = rule(graph, node)
+        for part in parts:
+            part.origin = node.describe()
+        nodes += parts
     graph.nodes = nodes
     graph.index()
 
@@ -113,8 +116,11 @@ def _embed(graph: Graph, node: Node) -> list[Node]:
         # The number of tokens of each sentence, which attention takes for a mask.
         if not node.input(7):
             raise Unsupported(f"{node.describe()}: output mask_index without a mask")
-        last = graph.constant("axes", np.array([1], np.int64))
-        made.append(Node("ReduceSum", [node.input(7), last], [node.output(1)], {"keepdims": 0}, node.name))
+        one, last = graph.constant("one", np.array(1, np.int32)), graph.constant("axes", np.array([1], np.int64))
+        test, number = graph.fresh(name), graph.fresh(name)
+        made.append(Node("Equal", [node.input(7), one], [test], {}, node.name))
+        made.append(Node("Cast", [test], [number], {"to": "i32"}, node.name))
+        made.append(Node("ReduceSum", [number, last], [node.output(1)], {"keepdims": 0}, node.name))
     if kinds and types:
         parts.append((types, kinds))
     for table, places in parts:

@@ -86,16 +86,36 @@ class Emitter:
             raise Unsupported(f"input {index} ('{node.input(index)}') is known at run time only")
         return [item if isinstance(item, Size) else int(item) for item in known.reshape(-1)]
 
+    def sizes(self, node: Node, index: int) -> list[Dim]:
+        """A list of sizes, which may not be negative."""
+        found = self.numbers(node, index) or []
+        if any(isinstance(item, int) and item < 0 for item in found):
+            raise ModelError(f"expected sizes, found {show(found)}")
+        return found
+
     def integers(self, node: Node, index: int, attribute: str = "") -> list[int] | None:
         found = self.numbers(node, index, attribute)
         if found is not None and any(isinstance(item, Size) for item in found):
             raise Unsupported(f"input {index} ('{node.input(index)}'): expected numbers, found {found}")
         return found
 
+    def number(self, node: Node, index: int, default: int = 0) -> Dim:
+        """One number."""
+        found = self.numbers(node, index)
+        if found is not None and len(found) != 1:
+            raise ModelError(f"input {index}: expected one number, found {len(found)}")
+        return default if found is None else found[0]
+
     def axis(self, value: int, rank: int) -> int:
         if not -rank <= value < rank:
             raise ModelError(f"expected an axis from {-rank} to {rank - 1}, found {value}")
         return value % rank if rank else 0
+
+    def ranked(self, tensor: Tensor, *ranks: int) -> Tensor:
+        """The same, if it has one of these numbers of dimensions."""
+        if tensor.rank not in ranks:
+            raise ModelError(f"expected a rank of {' or '.join(map(str, ranks))}, found {tensor.type}")
+        return tensor
 
     def attribute(self, node: Node, name: str, default: Any) -> Any:
         return node.attributes.get(name, default)

@@ -60,8 +60,10 @@ _ATTENTION = (
 
 @handles("Attention", attributes=(*_ATTENTION, "left_window_size", "right_window_size"))
 def _attention(e: Emitter, node: Node) -> list[Tensor | None]:
-    p, (q, k, v) = e.program, (e.value(node, i) for i in range(3))
+    p, (q, k, v) = e.program, (e.ranked(e.value(node, i), 3, 4) for i in range(3))
     joined = q.rank == 3
+    if not q.rank == k.rank == v.rank:
+        raise ModelError(f"expected inputs of one rank, found {q.type}, {k.type} and {v.type}")
     if joined:
         heads, groups = node.attributes.get("q_num_heads"), node.attributes.get("kv_num_heads")
         if not heads or not groups:
@@ -78,7 +80,7 @@ def _attention(e: Emitter, node: Node) -> list[Tensor | None]:
         queries = p.scalar_of_size(q.dims[2], lengths.element)
         kind = lengths.element
         offset = elementwise(p, [lengths], kind, lambda n: p.inner(f"arith.subi {n}, {queries} : {kind}"))
-    upper = _smaller(0 if e.attribute(node, "is_causal", 0) else None, _window(node, "right_window_size"))
+    upper = _smaller(0 if node.flag("is_causal") else None, _window(node, "right_window_size"))
     lower = _window(node, "left_window_size")
     plain = upper == 0 and lower is None and not isinstance(offset, Tensor) and offset == 0
     if (upper is not None or lower is not None) and not plain:
@@ -131,18 +133,21 @@ def _behind(p: Program, past: Tensor, new: Tensor) -> Tensor:
 )
 def _packed_attention(e: Emitter, node: Node) -> list[Tensor | None]:
     """Inputs: x, weight [in, 3·out], bias, mask, past, additive mask. One product gives queries, keys and values."""
-    p, x, weight, bias = e.program, e.value(node, 0), e.value(node, 1), e.optional(node, 2)
+    p, x, bias = e.program, e.ranked(e.value(node, 0), 3), e.optional(node, 2)
+    weight = e.ranked(e.value(node, 1), 2)
     if node.input(4) or node.output(1):
         raise Unsupported("past and present: expected no cache")
-    heads = node.attributes["num_heads"]
+    heads = _heads(node)
     widths = e.attribute(node, "qkv_hidden_sizes", None) or [weight.dims[1] // 3] * 3
+    if len(widths) != 3 or sum(widths[1:], widths[0]) != weight.dims[1] or widths[0] != widths[1]:
+        raise ModelError(f"queries, keys and values of {widths} features, and a weight {weight.type}")
     rows = linear(p, x, weight, bias, transposed=True)
     parts, begin = [], 0
     for width in widths:
         part = extract(p, rows, [0, 0, begin], [*rows.dims[:2], width], [1, 1, 1])
         parts.append(split_heads(p, part, heads))
         begin += width
-    mask, causal = _runtime_mask(e, node, 3, *parts[:2]), bool(e.attribute(node, "unidirectional", 0))
+    mask, causal = _runtime_mask(e, node, 3, *parts[:2]), node.flag("unidirectional")
     a = Attention(*parts, node.attributes.get("scale") or None, mask, causal=causal)
     return [join_heads(p, emit_attention(p, a)[0])]
 
@@ -153,25 +158,35 @@ def _multi_head_attention(e: Emitter, node: Node) -> list[Tensor | None]:
     p = e.program
     if not (node.input(1) and node.input(2)):
         raise Unsupported("packed queries, keys and values")
-    q, k, v = (e.value(node, i) for i in range(3))
-    heads, bias = node.attributes["num_heads"], e.optional(node, 3)
+    q, k, v = (e.ranked(e.value(node, i), 3, 4) for i in range(3))
+    heads, bias = _heads(node), e.optional(node, 3)
     if bias is not None:
+        if not q.rank == k.rank == v.rank == 3:
+            raise Unsupported("a bias beside keys that are split into heads already")
+        widths = q.dims[-1] + k.dims[-1] + v.dims[-1]
+        if isinstance(widths, int) and e.ranked(bias, 1).dims != (widths,):
+            raise ModelError(f"expected a bias of {widths} elements, found {bias.type}")
         begin, parts = 0, []
         for tensor in (q, k, v):
-            if tensor.rank != 3:
-                raise Unsupported("a bias beside keys that are split into heads already")
             part = extract(p, bias, [begin], [tensor.dims[2]], [1])
             parts.append(binary(p, "arith.addf", tensor, part))
             begin += tensor.dims[2]
         q, k, v = parts
     q, k, v = (split_heads(p, tensor, heads) if tensor.rank == 3 else tensor for tensor in (q, k, v))
     if node.input(6):
-        if e.attribute(node, "unidirectional", 0):
+        if node.flag("unidirectional"):
             raise Unsupported("unidirectional beside a cache")
         k, v = _behind(p, e.value(node, 6), k), _behind(p, e.value(node, 7), v)
-    mask, causal = _runtime_mask(e, node, 4, q, k), bool(e.attribute(node, "unidirectional", 0))
+    mask, causal = _runtime_mask(e, node, 4, q, k), node.flag("unidirectional")
     a = Attention(q, k, v, node.attributes.get("scale") or None, mask, causal=causal)
     return [join_heads(p, emit_attention(p, a)[0]), k, v]
+
+
+def _heads(node: Node) -> int:
+    heads = node.attributes.get("num_heads", 0)
+    if heads < 1:
+        raise ModelError("expected an attribute num_heads of at least 1")
+    return heads
 
 
 def _runtime_mask(e: Emitter, node: Node, index: int, q: Tensor, k: Tensor) -> Tensor | None:

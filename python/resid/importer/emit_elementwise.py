@@ -37,10 +37,14 @@ def elementwise(p: Program, operands: Sequence[Tensor], element: str, body: Body
     return p.generic(inputs, element, dims, whole_body)
 
 
-def binary(p: Program, op: str, left: Tensor, right: Tensor, element: str = "") -> Tensor:
-    """An op of arith or math that has one type. Of two tensors of one shape it is written on tensors."""
+def _one_type(left: Tensor, right: Tensor) -> None:
     if left.element != right.element:
         raise ModelError(f"expected elements of one type, found {left.element} and {right.element}")
+
+
+def binary(p: Program, op: str, left: Tensor, right: Tensor, element: str = "") -> Tensor:
+    """An op of arith or math that has one type. Of two tensors of one shape it is written on tensors."""
+    _one_type(left, right)
     element = element or left.element
     if left.dims == right.dims and element == left.element and left.scalar() is None and right.scalar() is None:
         left, right = p.value(left), p.value(right)
@@ -171,7 +175,9 @@ _POWERS = (2, 3, 0.5, -0.5)
 
 def wider(kind: str, other: str) -> str:
     """A float type that has the elements of both."""
-    return kind if other == kind else "f32" if {kind, other} == {"f16", "bf16"} else "f64"
+    if kind == other:
+        return kind
+    return "f64" if "f64" in (kind, other) or not elements.is_float(other) else "f32"
 
 
 def _whole_power(p: Program, base: str, exponent: float, kind: str) -> str:
@@ -194,6 +200,7 @@ def _root(p: Program, base: str, exponent: float, kind: str) -> str:
 @handles("Mod", attributes=("fmod",))
 def _mod(e: Emitter, node: Node) -> Tensor:
     p, left, right = e.program, e.input(node, 0), e.input(node, 1)
+    _one_type(left, right)
     kind = left.element
     floating = elements.is_float(kind)
     if not floating:
@@ -203,7 +210,7 @@ def _mod(e: Emitter, node: Node) -> Tensor:
         if floating
         else ("arith.remsi", "arith.addi", "arith.cmpi eq,", "arith.cmpi slt,")
     )
-    if e.attribute(node, "fmod", 0):
+    if node.flag("fmod"):
         return binary(p, remainder, left, right)
     zero, below = p.scalar(0, kind), p.scalar(-0.0, kind)
 
@@ -288,6 +295,7 @@ _COMPARISONS = {"Equal": "eq", "Greater": "gt", "Less": "lt", "GreaterOrEqual": 
 @handles(*_COMPARISONS)
 def _compare(e: Emitter, node: Node) -> Tensor:
     p, left, right = e.program, e.input(node, 0), e.input(node, 1)
+    _one_type(left, right)
     kind, name = left.element, _COMPARISONS[node.op]
     signed = name if name == "eq" else "s" + name
     test = f"arith.cmpf o{name}," if elements.is_float(kind) else f"arith.cmpi {signed},"
@@ -297,6 +305,7 @@ def _compare(e: Emitter, node: Node) -> Tensor:
 @handles("Where")
 def _where(e: Emitter, node: Node) -> Tensor:
     p, operands = e.program, [e.input(node, i) for i in range(3)]
+    _one_type(*operands[1:])
     kind = operands[1].element
     return elementwise(p, operands, kind, lambda c, a, b: p.inner(f"arith.select {c}, {a}, {b} : {kind}"))
 
@@ -324,7 +333,7 @@ def _clip(e: Emitter, node: Node) -> Tensor:
     kind = result.element
     for index, name, op in ((1, "min", "max"), (2, "max", "min")):
         if node.input(index):
-            bound = reshape(p, e.input(node, index), [])
+            bound = reshape(p, e.ranked(e.input(node, index), 0, 1), [])
         elif name in node.attributes:
             bound = Tensor(kind, (), known=np.array(node.attributes[name], elements.to_numpy(kind)))
         else:
@@ -369,7 +378,7 @@ def _sigmoid(e: Emitter, node: Node) -> Tensor:
 @handles("QuickGelu", attributes=("alpha",))
 def _quick_gelu(e: Emitter, node: Node) -> Tensor:
     """x·sigmoid(alpha·x), which resid has no name for."""
-    p, tensor = e.program, e.input(node, 0)
+    p, tensor = e.program, floats(e.input(node, 0))
     kind, alpha = tensor.element, e.attribute(node, "alpha", 1.702)
     factor = p.scalar(alpha, kind)
 

@@ -14,7 +14,7 @@ from .emit_shapes import ENDLESS
 from .errors import ModelError, Unsupported
 from .graph import Node
 from .program import Program, Tensor, tensor_type
-from .sizes import Dim
+from .sizes import Dim, Size
 
 
 def pad(p: Program, tensor: Tensor, low: Sequence[Dim], high: Sequence[Dim], value: "float | int") -> Tensor:
@@ -61,9 +61,11 @@ def _trilu(e: Emitter, node: Node) -> Tensor:
     p, tensor = e.program, e.value(node, 0)
     if tensor.rank < 2:
         raise ModelError(f"expected a matrix, found {tensor.type}")
-    (k,) = e.integers(node, 1) or [0]
+    k = e.number(node, 1)
+    if isinstance(k, Size):
+        raise Unsupported(f"k = {k}, which is known at run time only")
     k = max(min(k, ENDLESS), -ENDLESS)  # a place behind it is still a number
-    upper = e.attribute(node, "upper", 1)
+    upper = node.flag("upper", True)
     zero, shift = p.scalar(0, tensor.element), p.index(k)
 
     def body(element: str, _: str) -> str:
@@ -79,7 +81,4 @@ def _trilu(e: Emitter, node: Node) -> Tensor:
 @handles("ConstantOfShape", attributes=("value",))
 def _constant_of_shape(e: Emitter, node: Node) -> Tensor:
     value = e.attribute(node, "value", np.zeros(1, np.float32)).reshape(-1)[0]
-    dims = e.numbers(node, 0) or []
-    if any(isinstance(dim, int) and dim < 0 for dim in dims):
-        raise ModelError(f"expected sizes, found {show(dims)}")
-    return e.program.filled(value.item(), elements.from_numpy(value.dtype), dims)
+    return e.program.filled(value.item(), elements.from_numpy(value.dtype), e.sizes(node, 0))

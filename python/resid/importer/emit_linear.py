@@ -24,11 +24,15 @@ def _same(left: Dim, right: Dim) -> None:
 def linear(p: Program, x: Tensor, weight: Tensor, bias: Tensor | None = None, transposed: bool = False) -> Tensor:
     """resid.linear; with `transposed` the weight is [in, out]."""
     x, weight = p.value(x), p.value(weight)
+    if weight.rank != 2 or x.rank == 0 or x.element != weight.element or not elements.is_float(x.element):
+        raise ModelError(f"expected rows and a matrix, found {x.type} and {weight.type}")
     _same(x.dims[-1], weight.dims[0 if transposed else 1])
     dims = (*x.dims[:-1], weight.dims[1 if transposed else 0])
     types = f"{x.type}, {weight.type}"
     text = f"resid.linear {x.ssa}, {weight.ssa}"
     if bias is not None:
+        if bias.rank != 1 or bias.element != x.element or (isinstance(bias.dims[0], int) and isinstance(dims[-1], int) and bias.dims != dims[-1:]):
+            raise ModelError(f"expected a bias of {dims[-1]} elements, found {bias.type}")
         bias = p.value(bias)
         text, types = f"{text} bias({bias.ssa})", f"{types}, {bias.type}"
     return p.op(f"{text}{' {transposed}' if transposed else ''} : {types}", x.element, dims)
@@ -38,8 +42,6 @@ def linear(p: Program, x: Tensor, weight: Tensor, bias: Tensor | None = None, tr
 def _linear(e: Emitter, node: Node) -> Tensor:
     x, weight, bias = e.value(node, 0), e.value(node, 1), e.optional(node, 2)
     transposed = bool(e.attribute(node, "transposed", 0))
-    if x.rank == 0 or weight.rank != 2:
-        raise ModelError(f"expected rows and a matrix, found {x.type} and {weight.type}")
     return linear(e.program, x, weight, bias, transposed)
 
 
@@ -91,9 +93,9 @@ def _gemm(e: Emitter, node: Node) -> Tensor:
         raise ModelError(f"expected matrices, found {left.type} and {right.type}")
     if not elements.is_float(left.element) and (alpha != 1 or beta not in (0, 1)):
         raise Unsupported(f"factors {alpha} and {beta} of {left.element}: expected 1")
-    if e.attribute(node, "transA", 0):
+    if node.flag("transA"):
         left = transpose(p, left, [1, 0])
-    transposed = not e.attribute(node, "transB", 0)
+    transposed = not node.flag("transB")
     columns = right.dims[1 if transposed else 0]
     dims = (left.dims[0], columns)
     if addend is not None and (addend.rank > 2 or any(a != 1 and d == 1 for a, d in zip(addend.dims[::-1], dims[::-1]))):
@@ -118,7 +120,11 @@ def scaled(p: Program, tensor: Tensor, factor: float) -> Tensor:
 def _convolution(e: Emitter, node: Node) -> Tensor:
     """Of patches only, as ViT has it: a stride that is the kernel, no padding. Each patch is a row of a linear layer."""
     p, x, weight, bias = e.program, e.value(node, 0), e.value(node, 1), e.optional(node, 2)
+    if not x.rank == weight.rank > 2:
+        raise ModelError(f"expected images and kernels of one rank, found {x.type} and {weight.type}")
     kernel = weight.dims[2:]
+    if tuple(e.attribute(node, "kernel_shape", kernel)) != kernel or 0 in kernel:
+        raise ModelError(f"a kernel of {show(kernel)}, and attribute kernel_shape = {node.attributes.get('kernel_shape')}")
     rank = len(kernel)
     if tuple(e.attribute(node, "strides", [1] * rank)) != kernel:
         raise Unsupported(

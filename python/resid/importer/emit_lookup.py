@@ -9,7 +9,7 @@ import dataclasses
 import numpy as np
 
 from . import elements
-from .emit import Emitter, handles
+from .emit import Emitter, handles, show
 from .emit_elementwise import cast
 from .emit_shapes import extract, reshape
 from .errors import ModelError, Unsupported
@@ -65,14 +65,18 @@ def _counted(places: Tensor, size: Dim) -> Tensor:
 @handles("resid.FirstRows")
 def _first_rows(e: Emitter, node: Node) -> Tensor:
     """As many rows of a table as there are tokens: the positions of ids [batch, tokens]."""
-    table, ids = e.value(node, 0), e.input(node, 1)
+    table, ids = e.ranked(e.value(node, 0), 2), e.ranked(e.input(node, 1), 2)
+    if isinstance(table.dims[0], int) and isinstance(ids.dims[1], int) and table.dims[0] < ids.dims[1]:
+        raise ModelError(f"{ids.dims[1]} tokens, of which {table.dims[0]} have positions")
     return extract(e.program, table, [0, 0], [ids.dims[1], table.dims[1]], [1, 1])
 
 
 @handles("GatherElements", attributes=("axis",))
 def _gather_elements(e: Emitter, node: Node) -> Tensor:
     p, tensor, places = e.program, e.value(node, 0), e.value(node, 1)
-    axis = e.axis(e.attribute(node, "axis", 0), tensor.rank)
+    axis = e.axis(e.attribute(node, "axis", 0), e.ranked(tensor, places.rank).rank)
+    if any(i != axis and isinstance(a, int) and isinstance(b, int) and a > b for i, (a, b) in enumerate(zip(places.dims, tensor.dims))):
+        raise ModelError(f"places {show(places.dims)} of {show(tensor.dims)}")
 
     def body(place: str, _: str) -> str:
         indices = [p.inner(f"linalg.index {i} : index") if i != axis else "" for i in range(tensor.rank)]
@@ -85,9 +89,11 @@ def _gather_elements(e: Emitter, node: Node) -> Tensor:
 @handles("GatherND", attributes=("batch_dims",))
 def _gather_nd(e: Emitter, node: Node) -> Tensor:
     p, tensor, places = e.program, e.value(node, 0), e.value(node, 1)
-    count = places.dims[-1]
+    count = e.ranked(places, *range(1, 9)).dims[-1]
     if e.attribute(node, "batch_dims", 0) or not isinstance(count, int):
         raise Unsupported("batch_dims, or a number of indices that is known at run time only")
+    if not 1 <= count <= tensor.rank:
+        raise ModelError(f"{count} indices of {tensor.type}")
     columns = []
     for i in range(count):
         part = extract(p, places, [0] * (places.rank - 1) + [i], [*places.dims[:-1], 1], [1] * places.rank)

@@ -89,7 +89,7 @@ def _reduce(e: Emitter, node: Node) -> Tensor:
     """Without axes all are removed, or none with noop_with_empty_axes: then only the function of the elements is left."""
     p, tensor = e.program, e.value(node, 0)
     given = {e.axis(axis, tensor.rank) for axis in e.integers(node, 1, "axes") or []}
-    axes = [] if not given and e.attribute(node, "noop_with_empty_axes", 0) else sorted(given or range(tensor.rank))
+    axes = [] if not given and node.flag("noop_with_empty_axes") else sorted(given or range(tensor.rank))
     source = floats(tensor) if node.op in ("ReduceL2", "ReduceLogSum") else tensor
     if node.op in ("ReduceL1", "ReduceL2", "ReduceSumSquare"):
         floating = elements.is_float(source.element)
@@ -100,7 +100,7 @@ def _reduce(e: Emitter, node: Node) -> Tensor:
     if node.op in ("ReduceL2", "ReduceLogSum"):
         result = unary(p, "math.sqrt" if node.op == "ReduceL2" else "math.log", result)
     result = cast(p, result, tensor.element)
-    return reshape(p, result, kept_dims(tensor, axes)) if e.attribute(node, "keepdims", 1) else result
+    return reshape(p, result, kept_dims(tensor, axes)) if node.flag("keepdims", True) else result
 
 
 def softmax(p: Program, tensor: Tensor, axis: int) -> Tensor:
@@ -131,10 +131,9 @@ def _softmax(e: Emitter, node: Node) -> Tensor:
 def _cumulative_sum(e: Emitter, node: Node) -> Tensor:
     """Sum over the places up to each one, as a reduction of a masked copy: for positions, which are short."""
     p, tensor = e.program, e.value(node, 0)
-    if e.attribute(node, "exclusive", 0) or e.attribute(node, "reverse", 0):
+    if node.flag("exclusive") or node.flag("reverse"):
         raise Unsupported("exclusive or reverse")
-    (given,) = e.integers(node, 1) or [0]
-    axis, kind = e.axis(given, tensor.rank), tensor.element
+    axis, kind = e.axis(e.number(node, 1), tensor.rank), tensor.element
     letter = "f" if elements.is_float(kind) else "i"
     zero, start = p.scalar(0, kind), p.filled(0, kind, tensor.dims)
     # Loops: those of the result, then the place that is added.

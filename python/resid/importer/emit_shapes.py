@@ -155,7 +155,7 @@ def _reshape(e: Emitter, node: Node) -> Tensor:
     wanted = e.numbers(node, 1, "shape")
     if wanted is None:
         raise ModelError("expected a shape")
-    if not e.attribute(node, "allowzero", 0):
+    if not node.flag("allowzero"):
         if any(isinstance(dim, int) and dim == 0 for dim in wanted[tensor.rank :]):
             raise ModelError(f"expected a 0 only for one of {tensor.rank} dimensions, found {show(wanted)}")
         wanted = [tensor.dims[i] if isinstance(dim, int) and dim == 0 else dim for i, dim in enumerate(wanted)]
@@ -221,19 +221,19 @@ def _transpose(e: Emitter, node: Node) -> Tensor:
 @handles("resid.Swap")
 def _swap(e: Emitter, node: Node) -> Tensor:
     """Turns the last two dimensions."""
-    tensor = e.input(node, 0)
+    tensor = e.ranked(e.input(node, 0), *range(2, 9))
     return transpose(e.program, tensor, [*range(tensor.rank - 2), tensor.rank - 1, tensor.rank - 2])
 
 
 @handles("Expand")
 def _expand(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
-    return expand(e.program, tensor, broadcast(tensor.dims, e.numbers(node, 1) or []))
+    return expand(e.program, tensor, broadcast(tensor.dims, e.sizes(node, 1)))
 
 
 @handles("Tile")
 def _tile(e: Emitter, node: Node) -> Tensor:
-    tensor, repeats = e.input(node, 0), e.numbers(node, 1) or []
+    tensor, repeats = e.input(node, 0), e.sizes(node, 1)
     if len(repeats) != tensor.rank:
         raise ModelError(f"expected {tensor.rank} repeats, found {len(repeats)}")
     single = [part for dim in tensor.dims for part in (1, dim)]
@@ -269,11 +269,13 @@ def _split(e: Emitter, node: Node) -> list[Tensor]:
     sizes = e.numbers(node, 1, "split")
     if sizes is None:
         count = e.attribute(node, "num_outputs", len(node.outputs))
+        if count != len(node.outputs):
+            raise ModelError(f"attribute num_outputs = {count}: expected {len(node.outputs)}")
         if not isinstance(tensor.dims[axis], int):
             raise Unsupported(f"a split of {tensor.dims[axis]} elements, which are known at run time only")
         each = -(-tensor.dims[axis] // count)
         sizes = [min(each, tensor.dims[axis] - i * each) for i in range(count)]
-    total = sum(sizes[1:], sizes[0])
+    total = sum(sizes)
     if any(isinstance(size, int) and size < 0 for size in sizes) or len(sizes) != len(node.outputs):
         raise ModelError(f"expected {len(node.outputs)} parts of {tensor.dims[axis]} elements, found {show(sizes)}")
     if tensor.known is None or tensor.weight:
@@ -372,10 +374,11 @@ def _size(e: Emitter, node: Node) -> Tensor:
 def _range(e: Emitter, node: Node) -> Tensor:
     p = e.program
     bounds = [e.input(node, i) for i in range(3)]
-    start, limit, delta = (e.numbers(node, i)[0] for i in range(3))
+    start, limit, delta = (e.number(node, i) for i in range(3))
     if delta != 1 or bounds[0].element not in ("i64", "i32"):
         raise Unsupported(f"expected a step of 1 between integers, found a step of {delta} between {bounds[0].element}")
-    dims = (limit - start,)
+    length = limit - start
+    dims = (max(length, 0) if isinstance(length, int) else length,)
     element = bounds[0].element
     first = p.scalar_of_size(start, element)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from . import elements
-from .errors import ImportFailure
+from .errors import ImportFailure, ModelError
 from .graph import Graph, Node
 from .sizes import Size, larger, remainder, smaller, truncated
 
@@ -38,7 +38,7 @@ def fold(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
     try:
         with np.errstate(all="ignore"):
             result = folder(node, inputs)
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError, ArithmeticError):
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError, ArithmeticError, ModelError):
         return None  # the node is wrong or not known before run time: its own handler says so
     if result is None:
         return None
@@ -96,7 +96,7 @@ _OF_SIZES = {"Min": smaller, "Max": larger, "Div": truncated, "Rem": remainder}
 
 @folds("Add", "Sub", "Mul", "Div", "Mod", "Pow", "Min", "Max")
 def _arithmetic(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
-    op = "Rem" if node.op == "Mod" and node.attributes.get("fmod") else node.op
+    op = "Rem" if node.op == "Mod" and node.flag("fmod") else node.op
     first, *rest = inputs
     kinds = {array.dtype for array in inputs}
     if len(kinds) > 1 and np.dtype(object) not in kinds and op != "Pow":
@@ -226,7 +226,7 @@ def _slice(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
 @folds("Reshape")
 def _reshape(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
     sizes = _ints(inputs[1])
-    if not node.attributes.get("allowzero"):
+    if not node.flag("allowzero"):
         sizes = [inputs[0].shape[i] if size == 0 else size for i, size in enumerate(sizes)]
     return inputs[0].reshape(sizes)
 
@@ -259,18 +259,18 @@ def _range(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
 @folds("ReduceProd", "ReduceSum")
 def _reduce(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
     data, axes = inputs[0], _ints(inputs[1]) if len(inputs) > 1 else node.attributes.get("axes")
-    if not axes and node.attributes.get("noop_with_empty_axes"):
+    if not axes and node.flag("noop_with_empty_axes"):
         return data
     call = np.prod if node.op == "ReduceProd" else np.sum
     wide = np.float32 if elements.is_narrow(data.dtype) else data.dtype  # NumPy would widen integers, and not these
-    result = call(data, axis=tuple(axes) if axes else None, keepdims=bool(node.attributes.get("keepdims", 1)), dtype=wide)
+    result = call(data, axis=tuple(axes) if axes else None, keepdims=node.flag("keepdims", True), dtype=wide)
     return np.asarray(result).astype(data.dtype)
 
 
 @folds("Trilu")
 def _trilu(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
     k = int(inputs[1].reshape(())) if len(inputs) > 1 else 0
-    return np.triu(inputs[0], k) if node.attributes.get("upper", 1) else np.tril(inputs[0], k)
+    return np.triu(inputs[0], k) if node.flag("upper", True) else np.tril(inputs[0], k)
 
 
 @folds("CastLike")

@@ -27,12 +27,20 @@ class Node:
     name: str = ""
     # Of each input: the name of its type in the operator's definition, and the element types that this may be.
     types: list[tuple[str, frozenset[str]]] = dataclasses.field(default_factory=list)
+    origin: str = ""  # the operator of the model that this is a part of, for messages
 
     def input(self, index: int) -> str:
         return self.inputs[index] if index < len(self.inputs) else ""
 
     def output(self, index: int) -> str:
         return self.outputs[index] if index < len(self.outputs) else ""
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """An attribute that is 0 or 1."""
+        value = self.attributes.get(name, int(default))
+        if value not in (0, 1):
+            raise ModelError(f"attribute {name} = {value}: expected 0 or 1")
+        return bool(value)
 
     def check_types(self, elements: Sequence[str]) -> None:
         """Compares the elements of the inputs ("" for one that was left out) with the operator's definition."""
@@ -46,6 +54,8 @@ class Node:
 
     def describe(self) -> str:
         """For messages: operator, node, and what it computes."""
+        if self.origin:
+            return self.origin
         wanted = next((output for output in self.outputs if output), "")
         return f"{self.op} '{self.name or wanted}'"
 
