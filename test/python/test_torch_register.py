@@ -130,6 +130,17 @@ def test_refusals():
         rt.register(resid.compile(TEXT.replace("ELEMENT", "f32").replace("P,", "0.1,")).block, "block")
 
 
+def test_gradients_of_gradients_are_refused():
+    """They would lack what goes through the backward, in silence."""
+    x = torch.randn(6, 64, requires_grad=True)
+    _, f, gamma, beta, *numbers = arguments()
+    functions = (lambda: make(p=0.0)(x, f, gamma, beta, *numbers)[0], lambda: rt.functional.layer_norm(x, gamma, beta))
+    for function in functions:
+        with pytest.raises(RuntimeError, match="gradients of gradients are not there"):
+            torch.autograd.grad(function().square().sum(), x, create_graph=True)
+        torch.autograd.grad(function().square().sum(), x)
+
+
 def test_without_a_backward():
     op = make(grad=None)
     values = arguments(requires_grad=False)

@@ -22,6 +22,12 @@ def element_of(tensor: torch.Tensor, name: str) -> str:
     return ELEMENTS[tensor.dtype]
 
 
+def refuse_second_gradient(name: str) -> None:
+    """For a backward without a gradient of its own: with create_graph=True, what comes of it would seem constant."""
+    if torch.is_grad_enabled():
+        raise RuntimeError(f"{name}: gradients of gradients are not there (create_graph=True)")
+
+
 class Program(Protocol):
     """What is compiled: equal programs are compiled once. `function` is the name of the function in the text."""
 

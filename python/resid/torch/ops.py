@@ -151,6 +151,7 @@ def _save(ctx, inputs, output) -> None:
 
 
 def _differentiate(ctx, dy, dsum, *_):
+    engine.refuse_second_gradient("resid::add_norm")
     if not ctx.has_sum:
         raise RuntimeError("resid::add_norm: expected keep_sum=True where gradients are asked for")
     s, mean, correction, rstd, weight, state = ctx.saved_tensors

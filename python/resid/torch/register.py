@@ -15,6 +15,8 @@ from resid import gradients, signatures
 from resid.gradients import Gradients
 from resid.signatures import Signature
 
+from . import engine
+
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i1": torch.bool,
           "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "index": torch.int64}
 _libraries: dict[str, torch.library.Library] = {}
@@ -125,6 +127,7 @@ def _autograd(op: torch._ops.OpOverload, kernel: Any, found: Gradients | None, *
 
         @staticmethod
         def backward(ctx: Any, *outer: Any) -> Any:
+            engine.refuse_second_gradient(op.name())
             tensors, count = ctx.saved_tensors, len(types.arguments)
             values = [number if tensor is None else tensor for tensor, number in zip(tensors[:count], ctx.numbers)]
             outer = [gradient for gradient, type_ in zip(outer, types.results) if type_.is_float]
