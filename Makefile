@@ -21,6 +21,7 @@
 #   make fuzz-gradients   compares the gradients of 50,000 random programs with numeric ones (docs/fuzz.md)
 #   make fuzz-parser  runs 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
 #   make fuzz-weights runs 10^7 hostile files of weights through the runtime's reader under sanitizers (docs/robustness.md)
+#   make sweep        compiles some 4,000 small programs with sizes 0, 1 and more on every level of processor, and checks them (docs/fuzz.md)
 #   make check-tsan   runs the thread pool and kernels on several threads under ThreadSanitizer (docs/robustness.md)
 #   make check-sanitizers   check-tsan, then runtime, callers and kernels under clang's other sanitizers
 #   make check-asan   check-sanitizers, then all tests with every tool built for the address and undefined-behaviour sanitizers
@@ -37,7 +38,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index python-packages bench-python check-contractions check-full
+.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights sweep bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index python-packages bench-python check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -66,6 +67,13 @@ check-contractions: configure
 	$(RUN_LIT) --param contractions=whole -o $(BUILD)/test/contractions.json $(BUILD)/test --filter='embed/contractions'
 
 check-full: check check-contractions
+
+# SWEEP=10 takes one of ten programs.
+SWEEP ?= 1
+
+sweep: configure
+	cmake --build $(BUILD) --target resid-sweep
+	test/sweep/run.sh $(BUILD) $(SWEEP)
 
 GPU_GRID ?=
 
