@@ -92,3 +92,15 @@ def test_what_is_known_to_see_a_key_costs_nothing() -> None:
     made.graph.node.extend(nodes)
     text = from_onnx(made).text
     assert "resid.attention" in text and "arith.select" not in text
+
+
+@pytest.mark.parametrize("rank", [0, 1, 4, 5])
+def test_a_scale_gives_its_dimensions(rank: int) -> None:
+    given = {name: array.astype(np.float32) for name, array in (("q", Q), ("k", K), ("v", V), ("m", np.zeros(5)))}
+    made = model("sum", False, given, {"scale": np.full((1,) * rank, 0.5, np.float32)}, {})
+    (expected,) = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, given)
+    imported = from_onnx(made)
+    assert ("resid.attention" in imported.text) == (rank < 5)
+    found = resid.compile(imported.text)[imported.function](*given.values(), *imported.weights.values())
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

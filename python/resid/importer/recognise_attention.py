@@ -24,7 +24,7 @@ def recognise_attention(graph: Graph) -> None:
 
 def _attention(graph: Graph, node: Node) -> Node | None:
     weights, guarded = _through(graph, node.input(0))
-    softmax = graph.maker(weights, "Softmax")
+    softmax = graph.maker(weights, "Softmax", "resid.FlatSoftmax")
     if softmax is None or not _over_keys(graph, softmax):
         return None
     mask, choice, filler, scores = _masks(graph, softmax.input(0))
