@@ -86,6 +86,17 @@ def test_divisions_of_open_sizes_and_of_integers(divisor: int, tmp_path: Path) -
             np.testing.assert_array_equal(result, right)
 
 
+@pytest.mark.parametrize("op", ["Div", "Mod"])
+def test_a_division_by_0_is_an_error_of_the_call(op: str, tmp_path: Path) -> None:
+    made = graph([Node(op, ["w", "d"], ["y"])], {})
+    made.arguments = [Argument("w", "i64", [2]), Argument("d", "i64", [2])]
+    lowest = np.array([5, -(2**63)])
+    (found,) = run(from_graph(made), [lowest, np.array([-1, -1])], tmp_path)
+    assert found.tolist() == ([-5, -(2**63)] if op == "Div" else [0, 0])
+    with pytest.raises(AssertionError, match="RESID_BAD_VALUE"):
+        run(from_graph(made), [lowest, np.array([0, 1])], tmp_path)
+
+
 @pytest.mark.parametrize("element", ["float16", "int32", "int64"])
 def test_folded_reductions(element: str, tmp_path: Path) -> None:
     """They keep the element type, and remove nothing where noop_with_empty_axes says so."""

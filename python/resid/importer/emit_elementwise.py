@@ -37,14 +37,14 @@ def elementwise(p: Program, operands: Sequence[Tensor], element: str, body: Body
     return p.generic(inputs, element, dims, whole_body)
 
 
-def _one_type(left: Tensor, right: Tensor) -> None:
+def one_type(left: Tensor, right: Tensor) -> None:
     if left.element != right.element:
         raise ModelError(f"expected elements of one type, found {left.element} and {right.element}")
 
 
 def binary(p: Program, op: str, left: Tensor, right: Tensor, element: str = "") -> Tensor:
     """An op of arith or math that has one type. Of two tensors of one shape it is written on tensors."""
-    _one_type(left, right)
+    one_type(left, right)
     element = element or left.element
     if left.dims == right.dims and element == left.element and left.scalar() is None and right.scalar() is None:
         left, right = p.value(left), p.value(right)
@@ -101,7 +101,7 @@ _ARITHMETIC = {
     "Add": ("arith.addf", "arith.addi"),
     "Sub": ("arith.subf", "arith.subi"),
     "Mul": ("arith.mulf", "arith.muli"),
-    "Div": ("arith.divf", "arith.divsi"),
+    "Div": ("arith.divf", ""),  # of integers: emit_division.py
     "Min": ("arith.minimumf", "arith.minsi"),
     "Max": ("arith.maximumf", "arith.maxsi"),
     "And": ("", "arith.andi"),
@@ -110,11 +110,9 @@ _ARITHMETIC = {
 }
 
 
-@handles(*_ARITHMETIC)
-def _arithmetic(e: Emitter, node: Node) -> Tensor:
+@handles(*(op for op in _ARITHMETIC if op != "Div"))
+def arithmetic(e: Emitter, node: Node) -> Tensor:
     result = e.input(node, 0)
-    if node.op == "Div" and not elements.is_float(result.element):
-        _not_zero(e.input(node, 1))
     for index in range(1, len(node.inputs)):
         other = e.input(node, index)
         op = _ARITHMETIC[node.op][0 if elements.is_float(result.element) else 1]
@@ -159,7 +157,7 @@ def _sum(e: Emitter, node: Node) -> Tensor:
 def _pow(e: Emitter, node: Node) -> Tensor:
     p, base, power = e.program, e.input(node, 0), e.input(node, 1)
     kind, exponent = base.element, power.scalar()
-    if elements.is_float(kind) and exponent not in _POWERS:
+    if elements.is_float(kind) and exponent not in (2, 3, 0.5, -0.5):
         wide = kind if exponent is not None else wider(kind, power.element)
         operands = [cast(p, operand, wide) for operand in (base, power)]
         return cast(p, binary(p, "math.powf", *operands), kind)
@@ -168,9 +166,6 @@ def _pow(e: Emitter, node: Node) -> Tensor:
     body = _whole_power if isinstance(exponent, int) or exponent.is_integer() else _root
     result = elementwise(p, [base], kind, lambda a: body(p, a, exponent, kind))
     return reshape(p, result, broadcast(base.dims, power.dims))
-
-
-_POWERS = (2, 3, 0.5, -0.5)
 
 
 def wider(kind: str, other: str) -> str:
@@ -195,40 +190,6 @@ def _root(p: Program, base: str, exponent: float, kind: str) -> str:
     root = p.inner(f"{op} {p.inner(f'arith.addf {base}, {zero} : {kind}')} : {kind}")
     test = p.inner(f"arith.cmpf oeq, {base}, {lowest} : {kind}")
     return p.inner(f"arith.select {test}, {of_lowest}, {root} : {kind}")
-
-
-@handles("Mod", attributes=("fmod",))
-def _mod(e: Emitter, node: Node) -> Tensor:
-    p, left, right = e.program, e.input(node, 0), e.input(node, 1)
-    _one_type(left, right)
-    kind = left.element
-    floating = elements.is_float(kind)
-    if not floating:
-        _not_zero(right)
-    remainder, add, equal, less = (
-        ("arith.remf", "arith.addf", "arith.cmpf oeq,", "arith.cmpf olt,")
-        if floating
-        else ("arith.remsi", "arith.addi", "arith.cmpi eq,", "arith.cmpi slt,")
-    )
-    if node.flag("fmod"):
-        return binary(p, remainder, left, right)
-    zero, below = p.scalar(0, kind), p.scalar(-0.0, kind)
-
-    def body(a: str, b: str) -> str:
-        """The remainder that has the sign of the divisor, also where it is a zero of floats."""
-        rest = p.inner(f"{remainder} {a}, {b} : {kind}")
-        negative, turned = (p.inner(f"{less} {name}, {zero} : {kind}") for name in (rest, b))
-        differ = p.inner(f"arith.xori {negative}, {turned} : i1")
-        moved = p.inner(f"arith.select {differ}, {p.inner(f'{add} {rest}, {b} : {kind}')}, {rest} : {kind}")
-        nothing = p.inner(f"arith.select {turned}, {below}, {zero} : {kind}")
-        return p.inner(f"arith.select {p.inner(f'{equal} {rest}, {zero} : {kind}')}, {nothing}, {moved} : {kind}")
-
-    return elementwise(p, [left, right], kind, body)
-
-
-def _not_zero(divisor: Tensor) -> None:
-    if divisor.is_constant() and not divisor.known.all():
-        raise ModelError(f"a division of {divisor.element} by 0")
 
 
 _UNARY = {
@@ -295,7 +256,7 @@ _COMPARISONS = {"Equal": "eq", "Greater": "gt", "Less": "lt", "GreaterOrEqual": 
 @handles(*_COMPARISONS)
 def _compare(e: Emitter, node: Node) -> Tensor:
     p, left, right = e.program, e.input(node, 0), e.input(node, 1)
-    _one_type(left, right)
+    one_type(left, right)
     kind, name = left.element, _COMPARISONS[node.op]
     signed = name if name == "eq" else "s" + name
     test = f"arith.cmpf o{name}," if elements.is_float(kind) else f"arith.cmpi {signed},"
@@ -305,7 +266,7 @@ def _compare(e: Emitter, node: Node) -> Tensor:
 @handles("Where")
 def _where(e: Emitter, node: Node) -> Tensor:
     p, operands = e.program, [e.input(node, i) for i in range(3)]
-    _one_type(*operands[1:])
+    one_type(*operands[1:])
     kind = operands[1].element
     return elementwise(p, operands, kind, lambda c, a, b: p.inner(f"arith.select {c}, {a}, {b} : {kind}"))
 

@@ -1,0 +1,78 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Quotients and remainders. Integers are divided so that no operand ends the process.
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from . import elements
+from .emit import Emitter, handles
+from .emit_elementwise import Body, arithmetic, binary, elementwise, one_type
+from .errors import ModelError
+from .graph import Node
+from .program import Program, Tensor
+
+
+def _divided(p: Program, left: Tensor, right: Tensor, body: Body) -> Tensor:
+    """Integers. `body` gets what writes arith.divsi or arith.remsi, and both elements. A divisor of 0 is an error of the model or of
+    the call: a place behind the end of an array is read. The lowest number divided by -1, which has no quotient, is itself."""
+    one_type(left, right)
+    kind, known = left.element, right.is_constant()
+    if known and not right.known.all():
+        raise ModelError(f"a division of {kind} by 0")
+    zero, one, minus = (p.scalar(number, kind) for number in (0, 1, -1))
+    pair = None if known else p.value(Tensor(kind, (2,), known=np.arange(2, dtype=elements.to_numpy(kind))))
+    inside, behind = (p.index(0), p.index(2)) if pair else ("", "")
+
+    def divide(op: str, a: str, b: str) -> str:
+        if pair:
+            none = p.inner(f"arith.cmpi eq, {b}, {zero} : {kind}")
+            place = p.inner(f"arith.select {none}, {behind}, {inside} : index")
+            b = p.inner(f"arith.addi {b}, {p.inner(f'tensor.extract {pair.ssa}[{place}] : {pair.type}')} : {kind}")
+            b = p.inner(f"arith.select {none}, {one}, {b} : {kind}")
+        elif not np.any(right.known == -1):
+            return p.inner(f"{op} {a}, {b} : {kind}")
+        turned = p.inner(f"arith.cmpi eq, {b}, {minus} : {kind}")
+        result = p.inner(f"{op} {a}, {p.inner(f'arith.select {turned}, {one}, {b} : {kind}')} : {kind}")
+        if op == "arith.remsi":
+            return result
+        return p.inner(f"arith.select {turned}, {p.inner(f'arith.subi {zero}, {a} : {kind}')}, {result} : {kind}")
+
+    return elementwise(p, [left, right], kind, lambda a, b: body(divide, a, b))
+
+
+@handles("Div")
+def _div(e: Emitter, node: Node) -> Tensor:
+    if elements.is_float(e.input(node, 0).element):
+        return arithmetic(e, node)
+    return _divided(e.program, e.input(node, 0), e.input(node, 1), lambda divide, a, b: divide("arith.divsi", a, b))
+
+
+@handles("Mod", attributes=("fmod",))
+def _mod(e: Emitter, node: Node) -> Tensor:
+    p, left, right = e.program, e.input(node, 0), e.input(node, 1)
+    kind, cut, floating = left.element, node.flag("fmod"), elements.is_float(left.element)
+    add, equal, less = ("addf", "cmpf oeq,", "cmpf olt,") if floating else ("addi", "cmpi eq,", "cmpi slt,")
+    zero, below = p.scalar(0, kind), p.scalar(-0.0, kind)
+
+    def moved(rest: str, b: str) -> str:
+        """The remainder that has the sign of the divisor, also where it is a zero of floats."""
+        negative, turned = (p.inner(f"arith.{less} {name}, {zero} : {kind}") for name in (rest, b))
+        differ = p.inner(f"arith.xori {negative}, {turned} : i1")
+        result = p.inner(f"arith.select {differ}, {p.inner(f'arith.{add} {rest}, {b} : {kind}')}, {rest} : {kind}")
+        nothing = p.inner(f"arith.select {turned}, {below}, {zero} : {kind}")
+        return p.inner(f"arith.select {p.inner(f'arith.{equal} {rest}, {zero} : {kind}')}, {nothing}, {result} : {kind}")
+
+    def whole(divide: Callable[..., str], a: str, b: str) -> str:
+        rest = divide("arith.remsi", a, b)
+        return rest if cut else moved(rest, b)
+
+    if not floating:
+        return _divided(p, left, right, whole)
+    if cut:
+        return binary(p, "arith.remf", left, right)
+    one_type(left, right)
+    return elementwise(p, [left, right], kind, lambda a, b: moved(p.inner(f"arith.remf {a}, {b} : {kind}"), b))
