@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch, whose operators are imported")
@@ -198,7 +197,8 @@ ENTRIES: dict[str, list[Case]] = {
     + each(F.linear, (F32,), (3, 8), (8,)),
     "matmul": [
         case
-        for a, b in [((8,), (8,)), ((3, 8), (8,)), ((8,), (8, 4)), ((3, 8), (8, 4)), ((2, 3, 8), (8, 4)), ((2, 3, 8), (2, 8, 4)), ((8,), (2, 8, 4)), ((2, 3, 8), (8,)), ((2, 1, 3, 8), (5, 8, 4))]
+        for a in ((8,), (3, 8), (2, 3, 8), (2, 1, 3, 8))
+        for b in ((8,), (8, 4), (2, 8, 4))
         for case in each(torch.matmul, (F32, BF16, F16, F64, I64), a, b)
     ],
     "mm": each(torch.mm, (*FLOATS, I64), (3, 8), (8, 4)),
@@ -305,8 +305,8 @@ ENTRIES: dict[str, list[Case]] = {
     "stack": [(lambda x, y: torch.stack([x, y], -1), [values(a, 3), values(F32, 3)]) for a in ALL] + sized(lambda x: torch.stack([x, x], 0), 2),
     "slice": [
         case
-        for f in (lambda x: x[8:], lambda x: x[9:20], lambda x: x[-3:], lambda x: x[:-2], lambda x: x[2:-1:2], lambda x: x[::3], lambda x: x[5:2], lambda x: x[-100:3], lambda x: x[7:9], lambda x: x[:0])
-        for case in sized(f, 8, 2)
+        for part in ((8, None), (9, 20), (-3, None), (None, -2), (2, -1, 2), (None, None, 3), (5, 2), (-100, 3), (7, 9), (None, 0))
+        for case in sized(lambda x, part=slice(*part): x[part], 8, 2)
     ],
     "select": sized(lambda x: x[1], 3, 4) + sized(lambda x: x[:, -1], 3, 4) + sized(lambda x: x[2], 3),
     "index": [
@@ -368,7 +368,3 @@ def test_operator(name: str) -> None:
         largest = right.abs().max().item() if name in SUMS and right.numel() and right.dtype != BOOL else 1.0
         absolute = relative * (largest if math.isfinite(largest) else 1.0)
         torch.testing.assert_close(mine, right, rtol=relative, atol=absolute, equal_nan=True, msg=lambda text, i=index: f"result {i}: {text}")
-
-
-def test_cases_are_as_many_as_they_seem() -> None:
-    assert sum(len(cases) for cases in ENTRIES.values()) > 700 and np.isnan(NAN)

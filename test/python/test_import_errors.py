@@ -13,7 +13,7 @@ onnx = pytest.importorskip("onnx", reason="needs onnx to make files")
 from import_support import run  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from resid.cli import main  # noqa: E402
-from resid.importer import from_onnx  # noqa: E402
+from resid.importer import ModelError, from_onnx  # noqa: E402
 
 
 def model(
@@ -124,12 +124,37 @@ def test_flags(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
             [helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0]), helper.make_node("Add", ["x", "t"], ["y"])],
             "do not broadcast",
         ),
+        (
+            [helper.make_node("Transpose", ["x"], ["y"], "turn", perm=[1, 0])],
+            "Transpose 'turn': expected tensor<2x4xf32> for 'y', as the exporter recorded it, but got tensor<4x2xf32>",
+        ),
+        ([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.INT64)], "expected tensor<2x4xf32> for 'y'"),
     ],
 )
 def test_models_that_are_wrong(nodes: list, message: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     (tmp_path / "m.onnx").write_bytes(model(nodes).SerializeToString())
     assert command(tmp_path / "m.onnx") == (1, False)
     assert message in capsys.readouterr().err
+
+
+def test_sizes_that_a_file_records_for_results(tmp_path: Path) -> None:
+    """By name, computed, fixed by a flag; what is of no argument says nothing."""
+    made = model([helper.make_node("Concat", ["x", "x"], ["y"], axis=0)], dims=("rows", 4))
+    size = made.graph.output[0].type.tensor_type.shape.dim[0]
+    for recorded, fits in {"2*rows": True, "rows": False, "other": True, "rows + 3": True, "(": True}.items():
+        size.dim_param = recorded
+        imported = from_onnx(made)
+        if fits:
+            assert run(imported, [np.ones((3, 4), np.float32)], tmp_path)[0].shape == (6, 4)
+        else:
+            with pytest.raises(AssertionError, match="RESID_BAD_SHAPE.*expected rows as size 0 of result 'y'"):
+                run(imported, [np.ones((3, 4), np.float32)], tmp_path)
+    size.dim_param = "2*rows"
+    assert "cf.assert" not in from_onnx(made, sizes={"rows": 5}).text
+    size.dim_value = 12
+    assert run(from_onnx(made, sizes={"rows": 6}), [np.ones((6, 4), np.float32)], tmp_path)[0].shape == (12, 4)
+    with pytest.raises(ModelError, match="Concat 'y': expected tensor<12x4xf32> for 'y'"):
+        from_onnx(made, sizes={"rows": 5})
 
 
 def test_weights_are_not_lost_in_silence(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

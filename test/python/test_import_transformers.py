@@ -63,10 +63,13 @@ class Hidden(torch.nn.Module):
         return self.model(**{self.main: first}, **masks, **self.extra).last_hidden_state
 
 
+MASKED = ("BertModel", "RobertaModel", "MPNetModel", "DebertaV2Model", "ModernBertModel", "OPTModel", "T5EncoderModel")
+
+
 def inputs(name: str) -> tuple:
     if name in ("ViTModel", "Dinov2Model"):
         return (IMAGES,)
-    return (IDS, MASK) if name in ("BertModel", "RobertaModel", "MPNetModel", "DebertaV2Model", "ModernBertModel", "OPTModel", "T5EncoderModel") else (IDS,)
+    return (IDS, MASK) if name in MASKED else (IDS,)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import emit_attention, emit_division, emit_elementwise, emit_fill, emit_linear  # noqa: F401
 from . import emit_lookup, emit_norms, emit_reduce, emit_shapes  # noqa: F401
+from .conditions import recorded_size
 from .emit import Emitter
 from .errors import FileError, ImportFailure, ModelError, Unsupported
 from .fold import fold_constants
@@ -85,4 +86,8 @@ def _fix_sizes(graph: Graph, sizes: dict[str, int]) -> None:
             raise ModelError(f"no size is called '{name}': expected one of {', '.join(sorted(names)) or 'none'}")
     for argument in graph.arguments:
         argument.dims = [sizes.get(dim, dim) if isinstance(dim, str) else dim for dim in argument.dims]
+    for name, (element, dims) in graph.recorded.items():
+        if dims is not None:
+            known = [recorded_size(dim, names, sizes) if isinstance(dim, str) else dim for dim in dims]
+            graph.recorded[name] = element, tuple(known)
     fold_constants(graph)

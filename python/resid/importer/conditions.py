@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Union
 
 from .errors import ModelError, Unsupported
@@ -61,6 +61,20 @@ def read_size(text: str) -> Dim:
     return value
 
 
+def recorded_size(text: str, names: Collection[str], fixed: Mapping[str, int]) -> "Dim | None":
+    """What an exporter writes for an open size; None where that is not computed from the sizes of arguments alone."""
+    if text in names:
+        return fixed.get(text, symbol(text))
+    try:
+        part = _parsed(text)
+        if not {name.id for name in ast.walk(part) if isinstance(name, ast.Name)} <= set(names):
+            return None
+        value = _Reading(text, None, {}, fixed).value(part)
+    except (Unsupported, ZeroDivisionError):
+        return None
+    return value if _is_size(value) else None
+
+
 def require(p: Program, text: str, shapes: "dict[str, Sequence[Dim]]") -> None:
     """Each call is refused for which the condition does not hold. `name.shape[i]` in it is a size of an argument, and other
     names are those of sizes."""
@@ -87,8 +101,15 @@ def _parsed(text: str) -> ast.expr:
 
 
 class _Reading:
-    def __init__(self, text: str, program: "Program | None", shapes: "dict[str, Sequence[Dim]]") -> None:
+    def __init__(
+        self,
+        text: str,
+        program: "Program | None",
+        shapes: "dict[str, Sequence[Dim]]",
+        fixed: "Mapping[str, int] | None" = None,
+    ) -> None:
         self.text = text
+        self.fixed = fixed or {}
         self.program = program
         self.shapes = shapes
 
@@ -99,7 +120,7 @@ class _Reading:
         if isinstance(part, ast.Constant) and isinstance(part.value, (bool, int, float)):
             return part.value
         if isinstance(part, ast.Name):
-            return symbol(part.id) if part.id not in ("True", "False") else part.id == "True"
+            return self.fixed.get(part.id, symbol(part.id))
         if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Attribute) and part.value.attr == "shape":
             return self._shape(part, part.value.value)
         if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub):

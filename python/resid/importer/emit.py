@@ -149,8 +149,8 @@ class Emitter:
         """Those of the model, which are what the exporter has recorded, or the call is refused."""
         for name in self.graph.results:
             self._compare(name, self.known(name))
-            _, recorded = self.graph.recorded.get(name, ("", ()))
-            for index, (dim, wanted) in enumerate(zip(self.known(name).dims, recorded)):
+            _, recorded = self.graph.recorded.get(name, ("", None))
+            for index, (dim, wanted) in enumerate(zip(self.known(name).dims, recorded or ())):
                 if wanted is not None:
                     self.program.require_same(dim, wanted, f"expected {wanted} as size {index} of result '{name}'")
         return [self.known(name) for name in self.graph.results]
@@ -160,6 +160,7 @@ class Emitter:
         if name not in self.graph.recorded:
             return
         element, dims = self.graph.recorded[name]
+        dims = value.dims if dims is None else dims
         same = len(dims) == value.rank and element in ("", value.element)
         pairs = list(zip(dims, value.dims))
         if not same or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):

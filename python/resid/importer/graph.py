@@ -80,8 +80,9 @@ class Graph:
         self.parameters: set[str] = set()  # the constants that have a name in a checkpoint
         self.nodes: list[Node] = []
         self.results: list[str] = []
-        # What the exporter says of values: element type ("" where it does not), and sizes (None where it does not).
-        self.recorded: dict[str, tuple[str, tuple[Dim | None, ...]]] = {}
+        # What the exporter says of values: element type ("" where it does not), and sizes (None where it does not, or for each
+        # that it does not say). A text is the name of a size, or computed from such names.
+        self.recorded: dict[str, tuple[str, tuple[Dim | str | None, ...] | None]] = {}
         self.conditions: list[str] = []  # of each call, on the sizes of arguments (conditions.py)
         self.types: dict[str, tuple[str, tuple]] = {}  # element type and dimensions, where the recognisers found them
         self._fresh = 0

@@ -67,6 +67,7 @@ def from_model(model: "onnx.ModelProto", folder: "str | Path" = ".", name: str =
         else:
             graph.nodes.append(_node(node, Path(folder), graph.opset))
     graph.results = [value.name for value in model.graph.output]
+    graph.recorded = {value.name: _recorded(value) for value in model.graph.output}
     _check(graph)
     graph.index()
     return graph
@@ -101,6 +102,22 @@ def _argument(value: "onnx.ValueInfoProto") -> Argument:
         named = dim.dim_param if any(letter.isalnum() for letter in dim.dim_param) else ""
         dims.append(dim.dim_value if known else named or f"{value.name}_dim{index}")
     return Argument(value.name, element, dims)
+
+
+def _recorded(value: "onnx.ValueInfoProto") -> "tuple[str, tuple[int | str | None, ...] | None]":
+    """What the file says of an output; exporters may leave out all of it."""
+    from onnx import helper
+
+    kind = value.type.tensor_type
+    try:
+        element = elements.from_numpy(helper.tensor_dtype_to_np_dtype(kind.elem_type)) if kind.elem_type else ""
+    except (KeyError, Unsupported):
+        element = ""
+    if not kind.HasField("shape"):
+        return element, None
+    return element, tuple(
+        dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else dim.dim_param or None for dim in kind.shape.dim
+    )
 
 
 def _node(node: "onnx.NodeProto", folder: Path, opset: int) -> Node:

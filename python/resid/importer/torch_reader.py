@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import elements
-from .errors import ModelError, Unsupported
+from .errors import Unsupported
 from .graph import Argument, Graph, Node
 from .sizes import Dim, Size
 from .torch_guards import conditions, size_of
