@@ -59,7 +59,7 @@ void ArrayChecks::checkPointers() {
     Value hasElements = arith::XOrIOp::create(entry.builder, entry.loc, code.isEmpty(sizes), code.truth(true));
     fault = code.either(fault, code.both(null, hasElements));
   }
-  cf::CondBranchOp::create(entry.builder, entry.loc, fault, entry.refuse, ValueRange{entry.constant32(BadPointer)},
+  cf::CondBranchOp::create(entry.builder, entry.loc, fault, entry.refuse, ValueRange{entry.constant32(RESID_BAD_POINTER)},
                            next, ValueRange{});
   entry.builder.setInsertionPointToStart(next);
 }
@@ -73,7 +73,7 @@ void ArrayChecks::checkAddresses() {
   Value extents = entry.allocateWords(table.getExtentWords());
   table.storeExtents(code, extents, /*isUnchecked=*/true);
   Value found = code.compare(Predicate::sge, table.findNull(entry.words, extents), code.constant(0));
-  cf::CondBranchOp::create(entry.builder, entry.loc, found, entry.refuse, ValueRange{entry.constant32(BadPointer)},
+  cf::CondBranchOp::create(entry.builder, entry.loc, found, entry.refuse, ValueRange{entry.constant32(RESID_BAD_POINTER)},
                            next, ValueRange{});
   entry.builder.setInsertionPointToStart(next);
 }
@@ -83,7 +83,7 @@ void ArrayChecks::checkSizes() {
   for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results))
     if (parameter.stride)
       fault = code.either(fault, code.strideFault(*parameter.type, parameter.stride));
-  entry.refuseIf(fault, BadShape);
+  entry.refuseIf(fault, RESID_BAD_SHAPE);
 }
 
 SmallVector<ArrayChecks::Range> ArrayChecks::emitRanges(ArrayRef<EntryParameter> arrays) {

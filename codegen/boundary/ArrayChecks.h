@@ -18,7 +18,7 @@ public:
               ArrayRef<EntryParameter> results)
       : entry(entry), code(code), signature(signature), arguments(arguments), results(results) {}
 
-  /// Refuses with BadPointer, BadShape or Alias, in this order.
+  /// Refuses with RESID_BAD_POINTER, RESID_BAD_SHAPE or RESID_ALIAS, in this order.
   void emit();
 
 private:

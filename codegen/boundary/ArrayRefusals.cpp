@@ -195,11 +195,11 @@ void RefusalBuilder::build() {
   status = entry.getArgument(1);
   words = entry.getArgument(2);
   readWords();
-  auto isStatus = [&](Status wanted) -> Value {
+  auto isStatus = [&](resid_status wanted) -> Value {
     return arith::CmpIOp::create(builder, loc, Predicate::eq, status, constant32(wanted));
   };
-  inBranch(isStatus(BadPointer), [&] { refuseNull(); });
-  inBranch(isStatus(Alias), [&] { refuseClash(); });
+  inBranch(isStatus(RESID_BAD_POINTER), [&] { refuseNull(); });
+  inBranch(isStatus(RESID_ALIAS), [&] { refuseClash(); });
   refuseSizes();
 }
 

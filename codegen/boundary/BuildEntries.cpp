@@ -87,7 +87,7 @@ void EntryBuilder::checkContext() {
   builder.setInsertionPointToStart(check);
   Value version = loadFromContext(builder.getI32Type(), kernels::AbiVersion);
   Value wrong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, version, constant32(RESID_ABI_VERSION));
-  refuseValueIf(wrong, packRefusal(Version),
+  refuseValueIf(wrong, packRefusal(RESID_VERSION),
                 RefusalText("ctx: abi_version is ").number(0).add(", expected " + std::to_string(RESID_ABI_VERSION)),
                 arith::ExtUIOp::create(builder, loc, builder.getI64Type(), version));
   cf::BranchOp::create(builder, loc, next);
@@ -104,7 +104,7 @@ void EntryBuilder::buildArrayRefusals(SizeCode &code) {
   SmallVector<Value> shared;
   for (unsigned index = 0; index < sizes.size(); ++index)
     shared.push_back(code.dimension(-1 - int64_t(index)));
-  emitArrayRefusal(shared, constant32(Alias));
+  emitArrayRefusal(shared, constant32(RESID_ALIAS));
 }
 
 /// The text of a check says where its value stands, if that is known: where it was checked before the work began.
@@ -146,7 +146,7 @@ void EntryBuilder::chooseProcessor() {
   cf::CondBranchOp::create(builder, loc, isKnown, chosen, ValueRange{known}, ask, ValueRange{});
   builder.setInsertionPointToStart(ask);
   Value answer = func::CallOp::create(builder, loc, cpuChoice).getResult(0);
-  refuseValueIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, answer, count), packRefusal(Unsupported),
+  refuseValueIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, answer, count), packRefusal(RESID_UNSUPPORTED),
                 RefusalText("this processor is not supported, expected ").string(1));
   cf::BranchOp::create(builder, loc, chosen, ValueRange{answer});
   builder.setInsertionPointToStart(chosen);
@@ -254,7 +254,7 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
   Value bytes =
       func::CallOp::create(builder, loc, sizeFunction.getValue(), TypeRange{i64}, ValueRange(sizes)).getResult(0);
   Value wrong = code.compare(arith::CmpIPredicate::slt, bytes, code.constant(0));
-  refuseValueIf(wrong, packRefusal(BadShape, ScratchTooLarge), "scratch memory of more than 2^47 bytes is needed");
+  refuseValueIf(wrong, packRefusal(RESID_BAD_SHAPE, ScratchTooLarge), "scratch memory of more than 2^47 bytes is needed");
 
   Block *allocate = addBlock(), *call = addBlock(), *release = addBlock(), *done = addBlock();
   Value scratch = call->addArgument(pointerType, loc);
@@ -264,7 +264,7 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
 
   builder.setInsertionPointToStart(allocate);
   auto refuseMemory = [&](Value pointer, Reason reason, StringRef text) {
-    refuseValueIf(isNull(pointer), packRefusal(OutOfMemory, reason),
+    refuseValueIf(isNull(pointer), packRefusal(RESID_OOM, reason),
                   RefusalText("scratch memory: ").number(0).add(" bytes are needed, but ctx->" + text.str()), bytes);
   };
   refuseMemory(context, NoAllocHook, "alloc is NULL");
@@ -353,7 +353,7 @@ void EntryBuilder::buildScratchBytes() {
     return;
   }
   SizeCode code(builder, loc, signature, function.getArguments());
-  Value bytes = arith::SelectOp::create(builder, loc, code.faults(), code.constant(BadShape), code.constant(0));
+  Value bytes = arith::SelectOp::create(builder, loc, code.faults(), code.constant(RESID_BAD_SHAPE), code.constant(0));
   func::ReturnOp::create(builder, loc, bytes);
 }
 

@@ -18,7 +18,7 @@ void EntryCode::begin(StringRef name, FunctionType type) {
   builder.setInsertionPointToStart(first);
 }
 
-void EntryCode::refuseIf(Value condition, Status status) {
+void EntryCode::refuseIf(Value condition, resid_status status) {
   Block *next = addBlock();
   cf::CondBranchOp::create(builder, loc, condition, refuse, ValueRange{constant32(status)}, next, ValueRange{});
   builder.setInsertionPointToStart(next);

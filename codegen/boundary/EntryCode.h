@@ -16,16 +16,6 @@
 
 namespace mlir::resid::boundary {
 
-/// The values of resid_status that checks answer.
-enum Status : resid_status {
-  BadPointer = RESID_BAD_POINTER,
-  BadShape = RESID_BAD_SHAPE,
-  Alias = RESID_ALIAS,
-  Unsupported = RESID_UNSUPPORTED,
-  OutOfMemory = RESID_OOM,
-  Version = RESID_VERSION,
-};
-
 /// A parameter of a C function as a value in it.
 struct EntryParameter {
   Value value;             // pointer or scalar
@@ -62,7 +52,7 @@ struct EntryCode {
   /// Makes `entry`, a function of this type that answers an i32, and goes to its first block.
   void begin(StringRef name, FunctionType type);
   /// Goes to `refuse` with this status where `condition` is true.
-  void refuseIf(Value condition, Status status);
+  void refuseIf(Value condition, resid_status status);
   /// Goes to `block`, which takes nothing, where `condition` is true.
   void branchIf(Value condition, Block *block);
   /// Answers what is packed (RefusalText.h) where `condition` is true, and tells the text, in which `value` (i64, or

@@ -37,7 +37,7 @@ FunctionType mlir::resid::boundary::getEntryType(const KernelSignature &signatur
 
 /// Loads the pointers of the struct, each of which stands for one of `code.arguments`.
 static void loadMembers(EntryCode &code, Value weights) {
-  code.refuseValueIf(code.isNull(weights), packRefusal(BadPointer, NullWeights),
+  code.refuseValueIf(code.isNull(weights), packRefusal(RESID_BAD_POINTER, NullWeights),
                      "argument '" + code.signature.weights + "' is NULL, expected a struct " +
                          code.signature.getWeightsType());
   int32_t place = 0;

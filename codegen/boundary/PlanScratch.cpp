@@ -185,7 +185,7 @@ FailureOr<Value> ScratchPlanner::emitTotal(OpBuilder &builder, Location loc, Siz
     }
     total = arith::AddIOp::create(builder, loc, total, bytes);
   }
-  return Value(arith::SelectOp::create(builder, loc, fault, code.constant(BadShape), total));
+  return Value(arith::SelectOp::create(builder, loc, fault, code.constant(RESID_BAD_SHAPE), total));
 }
 
 LogicalResult ScratchPlanner::buildSizeFunction() {

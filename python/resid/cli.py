@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from .importer.errors import ImportFailure
+from .placements import PLACEMENTS
 
 _EXAMPLES = """examples:
   resid import model.onnx -o model.mlir --weights=model.safetensors
@@ -19,7 +20,6 @@ _EXAMPLES = """examples:
 
 exit codes: 0 done, 1 the model is wrong, 2 wrong flags, 3 a file cannot be read or written, 4 not available
 """
-PLACEMENTS = ("post", "pre", "branch_post", "peri", "post_shifted", "none")
 
 
 class _Parser(argparse.ArgumentParser):

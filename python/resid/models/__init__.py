@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from ..importer.errors import FlagError, ModelError, Unsupported
+from ..placements import PLACEMENTS
 from . import bert, gpt2, llama, vit
 from .config import Config, read_config
 from .fields import HARMLESS, ONLY
-from .layers import PLACEMENTS
 
 __all__ = ["FAMILIES", "OUTPUTS", "PLACEMENTS", "Config", "read_config", "write_model"]
 

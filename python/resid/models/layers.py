@@ -14,8 +14,6 @@ from ..importer.emit_linear import linear
 from ..importer.emit_norms import norm
 from ..importer.program import Program, Tensor, literal
 
-PLACEMENTS = ("post", "pre", "branch_post", "peri", "post_shifted", "none")
-
 
 @dataclasses.dataclass
 class Model:

@@ -10,9 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ..placements import PLACEMENTS
 from . import functional
-
-PLACEMENTS = ("post", "pre", "branch_post", "peri", "post_shifted", "none")
 
 
 class LayerNorm(nn.LayerNorm):

@@ -53,11 +53,15 @@ class InternalError(Error, RuntimeError):
     """A mistake in resid itself."""
 
 
-# The statuses of resid.h.
-BY_STATUS = {-1: PointerError, -2: ShapeError, -3: DTypeError, -4: RangeError, -5: AliasError, -6: UnsupportedError,
-             -7: OutOfMemoryError, -8: UnsupportedError, -9: LaunchError, -10: UnsupportedError, -11: InternalError}
-TEXTS = {-1: "an array has no memory", -2: "sizes do not fit", -3: "element types do not fit",
-         -4: "a value is out of range", -5: "a result overlaps another array",
-         -6: "the processor, the device or the layout of an array is not supported", -7: "memory is short",
-         -8: "there is no CUDA driver or device", -9: "the device refused to run a kernel",
-         -10: "the driver is too old", -11: "an internal error"}
+# The statuses of resid.h: the exception that stands for each, and what it says where a function tells nothing more.
+BY_STATUS = {-1: (PointerError, "an array has no memory"),
+             -2: (ShapeError, "sizes do not fit"),
+             -3: (DTypeError, "element types do not fit"),
+             -4: (RangeError, "a value is out of range"),
+             -5: (AliasError, "a result overlaps another array"),
+             -6: (UnsupportedError, "the processor, the device or the layout of an array is not supported"),
+             -7: (OutOfMemoryError, "memory is short"),
+             -8: (UnsupportedError, "there is no CUDA driver or device"),
+             -9: (LaunchError, "the device refused to run a kernel"),
+             -10: (UnsupportedError, "the driver is too old"),
+             -11: (InternalError, "an internal error")}

@@ -138,8 +138,7 @@ class Kernel(Function):
             # PyTorch's own texts go on with the stack of its functions.
             text = str(cause).partition("\nException raised from")[0]
             raise errors.ArgumentError(f"{self.name}: {text}") from cause
-        error = errors.BY_STATUS.get(status, errors.InternalError)
-        text = errors.TEXTS.get(status, f"status {status}")
+        error, text = errors.BY_STATUS.get(status, (errors.InternalError, f"status {status}"))
         raise error(f"{self.name}: {text}{self._describe_values(error, given, written)}; expected {self.signature!r}")
 
     def _describe_values(self, error: type[errors.Error], given: Sequence[Any], written: Sequence[Any]) -> str:
