@@ -27,6 +27,7 @@
 #include "codegen/rows/Passes.h"
 #include "dialect/ResidDialect.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/BufferViewFlowOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
@@ -60,10 +61,10 @@ using namespace mlir::resid;
 
 void resid::registerCompilerDialects(DialectRegistry &registry) {
   registry.insert<ResidDialect, attention::AttentionDialect, contraction::ContractionDialect, rows::RowsDialect,
-                  arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect,
-                  index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, ml_program::MLProgramDialect, NVVM::NVVMDialect, scf::SCFDialect,
-                  tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+                  affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
+                  cf::ControlFlowDialect, func::FuncDialect, index::IndexDialect, linalg::LinalgDialect,
+                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, ml_program::MLProgramDialect,
+                  NVVM::NVVMDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   func::registerInlinerExtension(registry);
   LLVM::registerInlinerInterface(registry);
   linalg::registerAllDialectInterfaceImplementations(registry);
@@ -98,8 +99,9 @@ static TimingScope nestTiming(const CompileOptions &options, StringRef name) {
 }
 
 /// Runs the passes that `build` adds. A module that no longer verifies is a mistake of the stage, not of the user,
-/// unless a constant has come to where the program may not have it. `upstreamMeans` is what an error of upstream's
-/// passes among them means to users; empty where it speaks for itself.
+/// unless a constant has come to where the program may not have it, or a pass said why it gave up, and left its work
+/// half done. `upstreamMeans` is what an error of upstream's passes among them means to users; empty where it speaks
+/// for itself.
 static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOptions &options, StringRef name,
                                               CompileFailure reason, function_ref<void(OpPassManager &)> build,
                                               StringRef upstreamMeans = "") {
@@ -109,9 +111,16 @@ static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOpti
   manager.enableTiming(scope);
   manager.addInstrumentation(std::make_unique<PassDiagnostics>(module.getContext(), upstreamMeans));
   build(manager);
+  bool hasRefused = false;
+  auto notice = [&](Diagnostic &diagnostic) {
+    hasRefused |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    return failure(); // it is for others to print
+  };
+  std::optional<ScopedDiagnosticHandler> handler(std::in_place, module.getContext(), notice);
   bool hasFailed = failed(manager.run(module));
+  handler.reset();
   TimingScope verification = scope.nest("verify");
-  if (failed(verify(module))) {
+  if (!(hasFailed && hasRefused) && failed(verify(module))) {
     if (hasOriginOutOfRange(module))
       return CompileFailure::Program;
     module.emitError() << "the stage '" << name << "' left a program that does not verify";

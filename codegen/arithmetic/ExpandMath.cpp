@@ -133,6 +133,16 @@ Value emitReciprocalSquareRoot(arithmetic::FloatArithmetic &a, Value x) {
   return a.divide(a.number(1), a.squareRoot(x));
 }
 
+/// Upstream's expansion takes the least of the value and the lower end, and so gives the upper end for all values.
+struct ExpandClamp : OpRewritePattern<math::ClampFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ClampFOp op, PatternRewriter &rewriter) const override {
+    Value raised = arith::MaximumFOp::create(rewriter, op.getLoc(), op.getValue(), op.getMin());
+    rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, raised, op.getMax());
+    return success();
+  }
+};
+
 struct SplitFMA : public OpRewritePattern<math::FmaOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -239,7 +249,7 @@ struct ExpandMath : public arithmetic::impl::ExpandMathBase<ExpandMath> {
     patterns.add<ExpandChoice<arith::MaxNumFOp, arith::CmpFPredicate::OGT>,
                  ExpandChoice<arith::MinNumFOp, arith::CmpFPredicate::OLT>>(context);
     addFunctionsInDouble(patterns, hasFMA);
-    math::populateExpansionPatterns(patterns, {"clampf"});
+    patterns.add<ExpandClamp>(context);
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
     return applyOpPatternsGreedily(functions, std::move(patterns), config);

@@ -4,7 +4,9 @@
 
 #include "codegen/linalg/Passes.h"
 #include "dialect/Slices.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -184,6 +186,21 @@ static void lowerExpand(tensor::ExpandShapeOp op) {
   op.erase();
 }
 
+/// Arguments are read only, and results have places of their own: what is put into an array is a value as any other.
+/// Of open sizes a copy says that those of the two are the same.
+static LogicalResult lowerMaterialize(bufferization::MaterializeInDestinationOp op) {
+  if (op->getNumResults() == 0)
+    return op.emitOpError("is not available on CPU targets: expected a destination that is a tensor, since functions "
+                          "write nothing but their results");
+  OpBuilder builder(op);
+  Value value = op.getSource();
+  if (!cast<RankedTensorType>(value.getType()).hasStaticShape() || value.getType() != op.getResult().getType())
+    value = linalg::CopyOp::create(builder, op.getLoc(), value, op.getDest()).getResult(0);
+  op.getResult().replaceAllUsesWith(value);
+  op.erase();
+  return success();
+}
+
 //===------------------------------------------- globals ----------------------------------------------------------===//
 
 /// What a global holds as long as nothing is stored to it.
@@ -225,6 +242,15 @@ static LogicalResult refuseWhile(scf::WhileOp op) {
                         "scf.for");
 }
 
+/// Loops, branches and memory of affine. What it computes of indices is known.
+static LogicalResult refuseAffine(Operation *op) {
+  if (!isa_and_present<affine::AffineDialect>(op->getDialect()) ||
+      isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp, affine::AffineLinearizeIndexOp,
+          affine::AffineDelinearizeIndexOp, affine::AffineYieldOp>(op))
+    return success();
+  return op->emitOpError("is not available on CPU targets: expected loops and branches of scf, and tensors");
+}
+
 /// Padding of less than nothing, which would cut.
 static LogicalResult verifyPadding(tensor::PadOp op) {
   for (ArrayRef<int64_t> numbers : {op.getStaticLow(), op.getStaticHigh()})
@@ -240,6 +266,10 @@ struct LowerImportedOps : public resid::impl::LowerImportedOpsBase<LowerImported
     WalkResult result = getOperation()->walk([](Operation *op) {
       if (auto loop = dyn_cast<scf::WhileOp>(op))
         return WalkResult(refuseWhile(loop));
+      if (auto materialize = dyn_cast<bufferization::MaterializeInDestinationOp>(op))
+        return WalkResult(lowerMaterialize(materialize));
+      if (failed(refuseAffine(op)))
+        return WalkResult::interrupt();
       auto pad = dyn_cast<tensor::PadOp>(op);
       return pad ? WalkResult(verifyPadding(pad)) : WalkResult::advance();
     });

@@ -51,6 +51,11 @@ Error describeFailure(CompileFailure failure, StringRef message = "") {
 
 } // namespace
 
+Error warnOfMistakes(ModuleOp module) {
+  std::optional<CompileFailure> failure = checkProgram(module, {});
+  return failure ? describeFailure(*failure) : Error::success();
+}
+
 Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
                                            ProgramMode mode, RaiseLevel raise, Devices devices) {
   OwningOpRef<ModuleOp> module(function->getParentOfType<ModuleOp>().clone());

@@ -28,6 +28,9 @@ struct Devices {
   cuda::RowSchedule schedule;
 };
 
+/// Gives the warnings of residc; fails where resid itself is wrong.
+llvm::Error warnOfMistakes(ModuleOp module);
+
 /// Compiles what `function` reaches; kernels for `devices`, where there are any. The program stays as it is.
 llvm::Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
                                                  ProgramMode mode = ProgramMode::Training,

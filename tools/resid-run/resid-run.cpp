@@ -205,8 +205,8 @@ static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuff
   Expected<std::vector<Array>> arguments = readArguments(options, *entry);
   if (!arguments)
     return arguments.takeError();
-  if (mlir::resid::checkProgram(*module, {}))
-    return makeError(resid::tools::ExitInternal, "expected the checks of the program to run");
+  if (Error error = warnOfMistakes(*module))
+    return error;
   Expected<std::unique_ptr<Backend>> backend = makeBackend(options, *entry, *arguments);
   if (!backend)
     return backend.takeError();
