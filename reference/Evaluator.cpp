@@ -3,7 +3,9 @@
 // The evaluator's entry, control flow and the dispatch of ops to their families.
 
 #include "reference/Evaluator.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -83,9 +85,6 @@ Interpreter::Results Interpreter::evaluateGlobal(Operation &op, SymbolRefAttr sy
 
 /// arith and math ops on scalars and element by element on tensors.
 Interpreter::Results Interpreter::evaluateScalarOp(Operation &op) {
-  Instruction instruction;
-  if (op.getNumRegions() || failed(selectInstruction(&op, options.mode, instruction)))
-    return LogicalResult(unsupported(&op));
   SmallVector<Array> operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return get(v); });
   ArrayRef<int64_t> shape;
   for (const Array &operand : operands) {
@@ -96,13 +95,44 @@ Interpreter::Results Interpreter::evaluateScalarOp(Operation &op) {
                               << describe(operand);
     shape = operand.getShape();
   }
-  FailureOr<Array> result = evaluateElementwise(&op, instruction, operands, shape);
-  if (failed(result))
+  SmallVector<Array> results;
+  for (OpResult value : op.getResults()) {
+    Instruction instruction;
+    if (op.getNumRegions() || failed(selectInstruction(&op, value.getResultNumber(), options.mode, instruction)))
+      return LogicalResult(unsupported(&op));
+    FailureOr<Array> result = evaluateElementwise(value, instruction, operands, shape);
+    if (failed(result))
+      return failure();
+    if (instruction.units != 0.0)
+      result->setAccuracy(options.trackAccuracy && isExactMode() ? getAccuracyInUnits(*result, instruction.units)
+                                                                 : getToleranceAccuracy());
+    results.push_back(*result);
+  }
+  return results;
+}
+
+Interpreter::Results Interpreter::evaluateAlone(Operation &op) {
+  FailureOr<ScalarProgram> program =
+      ScalarProgram::compile(op, options.mode, [&](Value value) -> const Array & { return get(value); });
+  if (failed(program))
     return failure();
-  if (instruction.units != 0.0)
-    result->setAccuracy(options.trackAccuracy && isExactMode() ? getAccuracyInUnits(*result, instruction.units)
-                                                               : getToleranceAccuracy());
-  return SmallVector<Array>{*result};
+  Machine machine = program->start();
+  program->run(machine);
+  if (machine.fault)
+    return op.emitOpError() << "meets " << machine.fault;
+  return llvm::map_to_vector(op.getResults(), [&](Value result) {
+    return Array::scalar(result.getType(), machine.registers[program->registerOf(result)].integer);
+  });
+}
+
+/// Without a copy the elements are any numbers; 0 stands for them, as for those of tensor.empty.
+Interpreter::Results Interpreter::evaluateAllocation(bufferization::AllocTensorOp op) {
+  if (op.getCopy())
+    return SmallVector<Array>{get(op.getCopy())};
+  FailureOr<SmallVector<int64_t>> shape = getSizes(op, op.getType(), op.getDynamicSizes());
+  if (failed(shape))
+    return failure();
+  return SmallVector<Array>{Array::zeros(op.getType(), *shape)};
 }
 
 Interpreter::Results Interpreter::evaluateFor(scf::ForOp op) {
@@ -154,6 +184,17 @@ Interpreter::Results Interpreter::dispatch(Operation &op) {
   return llvm::TypeSwitch<Operation *, Results>(&op)
       .Case([&](scf::ForOp loop) { return evaluateFor(loop); })
       .Case([&](scf::IfOp conditional) { return evaluateIf(conditional); })
+      .Case([&](scf::IndexSwitchOp branches) { return evaluateSwitch(branches); })
+      .Case([&](scf::ExecuteRegionOp region) { return evaluateExecuteRegion(region); })
+      .Case([&](scf::ForallOp loop) { return evaluateForall(loop); })
+      .Case([&](scf::ParallelOp loop) { return evaluateParallel(loop); })
+      .Case([&](bufferization::AllocTensorOp allocation) { return evaluateAllocation(allocation); })
+      .Case([&](bufferization::DeallocTensorOp) { return SmallVector<Array>(); })
+      .Case([&](bufferization::MaterializeInDestinationOp op) -> Results {
+        if (op->getNumResults() == 0)
+          return LogicalResult(unsupported(op));
+        return SmallVector<Array>{get(op.getSource())};
+      })
       .Case([&](cf::AssertOp assertion) { return evaluateAssert(assertion); })
       .Case([&](func::CallOp callOp) { return evaluateCall(callOp); })
       .Case([&](linalg::SoftmaxOp softmax) { return evaluateSoftmax(softmax); })
@@ -165,6 +206,8 @@ Interpreter::Results Interpreter::dispatch(Operation &op) {
       .Default([&](Operation *) -> Results {
         if (isa_and_present<tensor::TensorDialect>(op.getDialect()))
           return evaluateTensorOp(op);
+        if (isa_and_present<affine::AffineDialect, index::IndexDialect>(op.getDialect()))
+          return evaluateAlone(op);
         return evaluateScalarOp(op);
       });
 }
@@ -200,8 +243,8 @@ LogicalResult Interpreter::run(Operation &op) {
     return failure();
   // Norms set accuracies of their own, calls and regions hand on those of what they return, and reshapes move nothing.
   // Whatever else came from an inexact value is judged by tolerances.
-  bool handsOn = isa<func::CallOp, scf::ForOp, scf::IfOp, tensor::CastOp, tensor::ExpandShapeOp,
-                     tensor::CollapseShapeOp, tensor::DimOp, tensor::RankOp>(op) ||
+  bool handsOn = isa<func::CallOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::ExecuteRegionOp, tensor::CastOp,
+                     tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::DimOp, tensor::RankOp>(op) ||
                  (isExactMode() && isa<BlockOp>(op));
   bool tainted = !handsOn && ((!isExactMode() && skipsRounding(op)) || (!options.hasFMA && hasOwnFMA(op)) ||
                               llvm::any_of(op.getOperands(), [&](Value v) { return get(v).getAccuracy() != nullptr; }));

@@ -11,11 +11,6 @@
 
 namespace mlir::resid::reference {
 
-namespace {
-
-using Binary = double (*)(double, double);
-using Unary = double (*)(double);
-
 double maximum(double a, double b) {
   if (std::isnan(a) || std::isnan(b))
     return std::nan("");
@@ -24,6 +19,12 @@ double maximum(double a, double b) {
   return a > b ? a : b;
 }
 double minimum(double a, double b) { return -maximum(-a, -b); }
+
+namespace {
+
+using Binary = double (*)(double, double);
+using Unary = double (*)(double);
+
 double maxNumber(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : maximum(a, b); }
 double minNumber(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : minimum(a, b); }
 

@@ -10,6 +10,10 @@
 
 namespace mlir::resid::reference {
 
+/// IEEE's: a NaN is what comes out, and -0 is below +0.
+double maximum(double a, double b);
+double minimum(double a, double b);
+
 /// At most one of the functions is set; none for ops that are no functions of one or two floats.
 struct FloatFunction {
   double (*unary)(double) = nullptr;

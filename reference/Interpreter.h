@@ -8,6 +8,7 @@
 #include "dialect/Contraction.h"
 #include "dialect/NormGrad.h"
 #include "dialect/ResidDialect.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -46,10 +47,18 @@ private:
   Results evaluateFor(scf::ForOp op);
   Results evaluateIf(scf::IfOp op);
   Results evaluateAssert(cf::AssertOp op);
+  // Regions.cpp.
+  Results evaluateSwitch(scf::IndexSwitchOp op);
+  Results evaluateExecuteRegion(scf::ExecuteRegionOp op);
+  Results evaluateForall(scf::ForallOp op);
+  Results evaluateParallel(scf::ParallelOp op);
   Results evaluateCall(func::CallOp op);
   Results evaluateConstant(Operation &op);
   Results evaluateGlobal(Operation &op, SymbolRefAttr symbol);
   Results evaluateScalarOp(Operation &op);
+  /// An op whose results are scalars of any number, as a program of its own.
+  Results evaluateAlone(Operation &op);
+  Results evaluateAllocation(bufferization::AllocTensorOp op);
   LogicalResult checkResult(Operation &op, OpResult result, Array &value);
 
   // Residual.cpp, Norm.cpp: null results for ops of other families.
@@ -113,6 +122,8 @@ private:
   Results evaluateGenerate(tensor::GenerateOp op);
   Results evaluateExtractSlice(tensor::ExtractSliceOp op);
   Results evaluateInsertSlice(tensor::InsertSliceOp op);
+  FailureOr<Array> insertSlice(OffsetSizeAndStrideOpInterface op, Value inserted, Array result,
+                               const llvm::SmallBitVector &dropped);
   Results evaluateExpandShape(tensor::ExpandShapeOp op);
   Results evaluateCollapseShape(tensor::CollapseShapeOp op);
   Results evaluateReshape(tensor::ReshapeOp op);

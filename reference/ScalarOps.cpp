@@ -3,6 +3,7 @@
 // What each scalar op of arith and math computes. Owns no control flow and no tensors.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Index/IR/IndexOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -47,6 +48,11 @@ void runFma(const Instruction &in, Machine &m) {
         in.round(std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));
   else
     m.registers[in.result].number = in.round(std::fma(a, b, c));
+}
+
+void runClamp(const Instruction &in, Machine &m) {
+  double raised = maximum(m.registers[in.operands[0]].number, m.registers[in.operands[1]].number);
+  m.registers[in.result].number = in.round(minimum(raised, m.registers[in.operands[2]].number));
 }
 
 bool compareFloats(arith::CmpFPredicate predicate, double a, double b) {
@@ -209,24 +215,26 @@ Integer getIntegerArithmetic(Operation *op) {
 #define RESID_INTEGER(expression)                                                                                      \
   [](int64_t a, int64_t b, unsigned width, const char *&fault) -> int64_t { return expression; }
   return llvm::TypeSwitch<Operation *, Integer>(op)
-      .Case([](arith::AddIOp) { return RESID_INTEGER(int64_t(uint64_t(a) + uint64_t(b))); })
-      .Case([](arith::SubIOp) { return RESID_INTEGER(int64_t(uint64_t(a) - uint64_t(b))); })
-      .Case([](arith::MulIOp) { return RESID_INTEGER(int64_t(uint64_t(a) * uint64_t(b))); })
-      .Case([](arith::AndIOp) { return RESID_INTEGER(a & b); })
-      .Case([](arith::OrIOp) { return RESID_INTEGER(a | b); })
-      .Case([](arith::XOrIOp) { return RESID_INTEGER(a ^ b); })
-      .Case([](arith::MaxSIOp) { return RESID_INTEGER(toSigned(a, width) > toSigned(b, width) ? a : b); })
-      .Case([](arith::MinSIOp) { return RESID_INTEGER(toSigned(a, width) < toSigned(b, width) ? a : b); })
-      .Case([](arith::MaxUIOp) { return RESID_INTEGER(toUnsigned(a, width) > toUnsigned(b, width) ? a : b); })
-      .Case([](arith::MinUIOp) { return RESID_INTEGER(toUnsigned(a, width) < toUnsigned(b, width) ? a : b); })
-      .Case([](arith::DivSIOp) { return RESID_INTEGER(divides(a, b, fault) ? a / b : 0); })
-      .Case([](arith::RemSIOp) { return RESID_INTEGER(divides(a, b, fault) ? a % b : 0); })
-      .Case([](arith::FloorDivSIOp) {
-        return RESID_INTEGER(divides(a, b, fault) ? a / b - (a % b != 0 && (a < 0) != (b < 0)) : 0);
-      })
-      .Case([](arith::CeilDivSIOp) {
-        return RESID_INTEGER(divides(a, b, fault) ? a / b + (a % b != 0 && (a < 0) == (b < 0)) : 0);
-      })
+      .Case<arith::AddIOp, index::AddOp>([](auto) { return RESID_INTEGER(int64_t(uint64_t(a) + uint64_t(b))); })
+      .Case<arith::SubIOp, index::SubOp>([](auto) { return RESID_INTEGER(int64_t(uint64_t(a) - uint64_t(b))); })
+      .Case<arith::MulIOp, index::MulOp>([](auto) { return RESID_INTEGER(int64_t(uint64_t(a) * uint64_t(b))); })
+      .Case<arith::AndIOp, index::AndOp>([](auto) { return RESID_INTEGER(a & b); })
+      .Case<arith::OrIOp, index::OrOp>([](auto) { return RESID_INTEGER(a | b); })
+      .Case<arith::XOrIOp, index::XOrOp>([](auto) { return RESID_INTEGER(a ^ b); })
+      .Case<arith::MaxSIOp, index::MaxSOp>(
+          [](auto) { return RESID_INTEGER(toSigned(a, width) > toSigned(b, width) ? a : b); })
+      .Case<arith::MinSIOp, index::MinSOp>(
+          [](auto) { return RESID_INTEGER(toSigned(a, width) < toSigned(b, width) ? a : b); })
+      .Case<arith::MaxUIOp, index::MaxUOp>(
+          [](auto) { return RESID_INTEGER(toUnsigned(a, width) > toUnsigned(b, width) ? a : b); })
+      .Case<arith::MinUIOp, index::MinUOp>(
+          [](auto) { return RESID_INTEGER(toUnsigned(a, width) < toUnsigned(b, width) ? a : b); })
+      .Case<arith::DivSIOp, index::DivSOp>([](auto) { return RESID_INTEGER(divides(a, b, fault) ? a / b : 0); })
+      .Case<arith::RemSIOp, index::RemSOp>([](auto) { return RESID_INTEGER(divides(a, b, fault) ? a % b : 0); })
+      .Case<arith::FloorDivSIOp, index::FloorDivSOp>(
+          [](auto) { return RESID_INTEGER(divides(a, b, fault) ? a / b - (a % b != 0 && (a < 0) != (b < 0)) : 0); })
+      .Case<arith::CeilDivSIOp, index::CeilDivSOp>(
+          [](auto) { return RESID_INTEGER(divides(a, b, fault) ? a / b + (a % b != 0 && (a < 0) == (b < 0)) : 0); })
       .Case([](math::AbsIOp) { return RESID_INTEGER(toSigned(a, width) < 0 ? int64_t(0 - uint64_t(a)) : a); })
       .Case([](math::CountLeadingZerosOp) {
         return RESID_INTEGER(int64_t(llvm::countl_zero(toUnsigned(a, width))) - (64 - int64_t(width)));
@@ -235,18 +243,39 @@ Integer getIntegerArithmetic(Operation *op) {
         return RESID_INTEGER(std::min<int64_t>(llvm::countr_zero(toUnsigned(a, width)), width));
       })
       .Case([](math::CtPopOp) { return RESID_INTEGER(llvm::popcount(toUnsigned(a, width))); })
-      .Case([](arith::DivUIOp) {
+      .Case<arith::DivUIOp, index::DivUOp>([](auto) {
         return RESID_INTEGER(divides(0, b, fault) ? int64_t(toUnsigned(a, width) / toUnsigned(b, width)) : 0);
       })
-      .Case([](arith::CeilDivUIOp) {
+      .Case<arith::CeilDivUIOp, index::CeilDivUOp>([](auto) {
         return RESID_INTEGER(
             divides(0, b, fault) ? int64_t(llvm::divideCeil(toUnsigned(a, width), toUnsigned(b, width))) : 0);
       })
-      .Case([](arith::RemUIOp) {
+      .Case<arith::RemUIOp, index::RemUOp>([](auto) {
         return RESID_INTEGER(divides(0, b, fault) ? int64_t(toUnsigned(a, width) % toUnsigned(b, width)) : 0);
       })
       .Default(Integer(nullptr));
 #undef RESID_INTEGER
+}
+
+/// The two results of arithmetic in twice the width: what the width holds, and what is beyond it.
+Integer getExtended(Operation *op, unsigned number) {
+#define RESID_EXTENDED(expression)                                                                                     \
+  [](int64_t a, int64_t b, unsigned width, const char *&) -> int64_t {                                                 \
+    llvm::APInt x(width, toUnsigned(a, width)), y(width, toUnsigned(b, width));                                        \
+    return int64_t((expression).getZExtValue());                                                                       \
+  }
+  return llvm::TypeSwitch<Operation *, Integer>(op)
+      .Case([&](arith::AddUIExtendedOp) {
+        return number == 0 ? RESID_EXTENDED(x + y) : RESID_EXTENDED(llvm::APInt(1, (x + y).ult(x)));
+      })
+      .Case([&](arith::MulSIExtendedOp) {
+        return number == 0 ? RESID_EXTENDED(x * y) : RESID_EXTENDED(llvm::APIntOps::mulhs(x, y));
+      })
+      .Case([&](arith::MulUIExtendedOp) {
+        return number == 0 ? RESID_EXTENDED(x * y) : RESID_EXTENDED(llvm::APIntOps::mulhu(x, y));
+      })
+      .Default(Integer(nullptr));
+#undef RESID_EXTENDED
 }
 
 Integer getShift(Operation *op) {
@@ -257,11 +286,17 @@ Integer getShift(Operation *op) {
     return fault ? 0 : expression;                                                                                     \
   }
   return llvm::TypeSwitch<Operation *, Integer>(op)
-      .Case([](arith::ShLIOp) { return RESID_SHIFT(int64_t(uint64_t(a) << b)); })
-      .Case([](arith::ShRSIOp) { return RESID_SHIFT(a >> b); })
-      .Case([](arith::ShRUIOp) { return RESID_SHIFT(int64_t(toUnsigned(a, width) >> b)); })
+      .Case<arith::ShLIOp, index::ShlOp>([](auto) { return RESID_SHIFT(int64_t(uint64_t(a) << b)); })
+      .Case<arith::ShRSIOp, index::ShrSOp>([](auto) { return RESID_SHIFT(a >> b); })
+      .Case<arith::ShRUIOp, index::ShrUOp>([](auto) { return RESID_SHIFT(int64_t(toUnsigned(a, width) >> b)); })
       .Default(Integer(nullptr));
 #undef RESID_SHIFT
+}
+
+arith::CmpIPredicate toArithmetic(index::IndexCmpPredicate predicate) {
+  std::optional<arith::CmpIPredicate> same = arith::symbolizeCmpIPredicate(index::stringifyEnum(predicate));
+  assert(same && "expected the predicates of arith");
+  return *same;
 }
 
 /// Casts, comparisons and the other ops with a shape of their own.
@@ -278,15 +313,20 @@ void selectSpecial(Operation *op, Instruction &in) {
       .Case([&](arith::UIToFPOp) { in.execute = runUnsignedToFloat; })
       .Case([&](arith::FPToSIOp) { in.execute = runFloatToInteger, in.immediate = 1; })
       .Case([&](arith::FPToUIOp) { in.execute = runFloatToInteger, in.immediate = 0; })
-      .Case<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>(
+      .Case<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp, index::CastSOp>(
           [&](auto) { in.execute = runIntegerCast, in.immediate = 1; })
-      .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto) { in.execute = runIntegerCast, in.immediate = 0; })
+      .Case<arith::ExtUIOp, arith::IndexCastUIOp, index::CastUOp>(
+          [&](auto) { in.execute = runIntegerCast, in.immediate = 0; })
       .Case([&](arith::CmpFOp cmp) {
         in.execute = runCompareFloats, in.immediate = static_cast<int64_t>(cmp.getPredicate());
       })
       .Case([&](arith::CmpIOp cmp) {
         in.execute = runCompareIntegers, in.immediate = static_cast<int64_t>(cmp.getPredicate());
       })
+      .Case([&](index::CmpOp cmp) {
+        in.execute = runCompareIntegers, in.immediate = static_cast<int64_t>(toArithmetic(cmp.getPred()));
+      })
+      .Case([&](math::ClampFOp) { in.execute = runClamp; })
       .Case([&](math::IsNaNOp) { in.execute = runClassify, in.classify = [](double a) { return std::isnan(a); }; })
       .Case([&](math::IsInfOp) { in.execute = runClassify, in.classify = [](double a) { return std::isinf(a); }; })
       .Case(
@@ -305,10 +345,12 @@ void selectSpecial(Operation *op, Instruction &in) {
 
 } // namespace
 
-LogicalResult selectInstruction(Operation *op, Mode mode, Instruction &in) {
-  if (op->getNumResults() != 1 || op->getNumOperands() > in.operands.size())
+LogicalResult selectInstruction(Operation *op, unsigned number, Mode mode, Instruction &in) {
+  Integer extended = getExtended(op, number);
+  if (number >= op->getNumResults() || (op->getNumResults() != 1 && !extended) ||
+      op->getNumOperands() > in.operands.size())
     return failure();
-  Type result = getElementTypeOrSelf(op->getResult(0));
+  Type result = getElementTypeOrSelf(op->getResult(number));
   Type operand = op->getNumOperands() ? getElementTypeOrSelf(op->getOperand(0)) : result;
   auto isScalar = [](Type type) { return getFloatKind(type) || type.isIntOrIndex(); };
   if (!isScalar(result) || !isScalar(operand))
@@ -322,6 +364,8 @@ LogicalResult selectInstruction(Operation *op, Mode mode, Instruction &in) {
     in.execute = runUnary, in.unary = function.unary, in.units = function.units;
   else if (function.binary)
     in.execute = runBinary, in.binary = function.binary, in.units = function.units;
+  else if (extended)
+    in.execute = runInteger, in.integer = extended;
   else if (Integer arithmetic = getIntegerArithmetic(op))
     in.execute = runInteger, in.integer = arithmetic;
   else if (Integer shift = getShift(op))

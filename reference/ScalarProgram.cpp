@@ -5,6 +5,7 @@
 #include "reference/ScalarProgram.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Index/IR/IndexOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::resid::reference {
@@ -45,6 +46,33 @@ static void runJumpUnless(const Instruction &in, Machine &m) {
     m.next = in.immediate;
 }
 
+static void runJumpUnlessEqual(const Instruction &in, Machine &m) {
+  if (m.registers[in.operands[0]].integer != m.registers[in.operands[1]].integer)
+    m.next = in.immediate;
+}
+
+static void runJumpUnlessLess(const Instruction &in, Machine &m) {
+  if (m.registers[in.operands[0]].integer >= m.registers[in.operands[1]].integer)
+    m.next = in.immediate;
+}
+
+/// The counter of a loop.
+static void runAdvance(const Instruction &in, Machine &m) {
+  int64_t step = m.registers[in.operands[1]].integer;
+  if (step <= 0)
+    m.fault = "a step below 1";
+  else if (llvm::AddOverflow(m.registers[in.operands[0]].integer, step, m.registers[in.operands[0]].integer))
+    m.registers[in.operands[0]].integer = INT64_MAX;
+}
+
+static void runDim(const Instruction &in, Machine &m) {
+  int64_t index = m.registers[in.operands[0]].integer;
+  if (index < 0 || index >= in.array.getRank())
+    m.fault = "a dimension that the tensor does not have";
+  else
+    m.registers[in.result].integer = in.array.getShape()[index];
+}
+
 static void runCopy(const Instruction &in, Machine &m) { m.registers[in.result] = m.registers[in.operands[0]]; }
 
 unsigned ScalarProgram::getRegister(Value value) {
@@ -57,7 +85,8 @@ unsigned ScalarProgram::getRegister(Value value) {
 
 unsigned ScalarProgram::addRegister(Value value, Scalar scalar, std::optional<double> error) {
   unsigned number = initial.size();
-  assigned[value] = number;
+  if (value)
+    assigned[value] = number;
   initial.push_back(scalar);
   units.push_back(error);
   return number;
@@ -80,22 +109,31 @@ size_t ScalarProgram::addJump(Instruction::Execute jump, unsigned condition) {
 }
 
 /// A branch of a condition: its operations, and what it yields to the registers of the results.
-LogicalResult ScalarProgram::addRegion(scf::IfOp op, Region &region, Mode mode) {
+LogicalResult ScalarProgram::addRegion(Operation *op, Region &region, Mode mode) {
   if (region.empty())
     return success();
   for (Operation &operation : region.front().without_terminator())
     if (failed(add(operation, mode)))
       return failure();
-  for (auto [result, value] : llvm::zip_equal(op.getResults(), region.front().getTerminator()->getOperands())) {
-    Instruction in;
-    in.execute = runCopy;
-    in.operands[0] = getRegister(value);
-    in.result = assigned.lookup(result);
-    if (units[in.operands[0]] != 0.0)
-      units[in.result] = std::nullopt;
-    instructions.push_back(std::move(in));
-  }
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), region.front().getTerminator()->getOperands()))
+    addCopy(getRegister(value), assigned.lookup(result));
   return success();
+}
+
+void ScalarProgram::addCopy(unsigned from, unsigned to) {
+  Instruction in;
+  in.execute = runCopy;
+  in.operands[0] = from;
+  in.result = to;
+  if (units[from] != 0.0)
+    units[to] = std::nullopt;
+  instructions.push_back(std::move(in));
+}
+
+unsigned ScalarProgram::addInteger(Value value, int64_t integer) {
+  Scalar scalar;
+  scalar.integer = integer;
+  return addRegister(value, scalar);
 }
 
 /// A condition that is off may choose another branch, whose value may be far from the right one.
@@ -114,6 +152,70 @@ LogicalResult ScalarProgram::addBranch(scf::IfOp op, Mode mode) {
   return success();
 }
 
+/// One case after the other is compared with the argument.
+LogicalResult ScalarProgram::addSwitch(scf::IndexSwitchOp op, Mode mode) {
+  unsigned argument = getRegister(op.getArg());
+  for (Value result : op.getResults())
+    addRegister(result, Scalar{0.0});
+  SmallVector<size_t> toEnd;
+  for (auto [number, region] : llvm::zip_equal(op.getCases(), op.getCaseRegions())) {
+    size_t toNext = addJump(runJumpUnlessEqual, argument);
+    instructions[toNext].operands[1] = addInteger(Value(), number);
+    if (failed(addRegion(op, region, mode)))
+      return failure();
+    toEnd.push_back(addJump(runJump));
+    instructions[toNext].immediate = instructions.size();
+  }
+  if (failed(addRegion(op, op.getDefaultRegion(), mode)))
+    return failure();
+  for (size_t jump : toEnd)
+    instructions[jump].immediate = instructions.size();
+  return success();
+}
+
+/// What a turn yields goes to registers of its own first, since it may read what the next turn gets. An inexact value
+/// that is carried may be amplified in each turn.
+LogicalResult ScalarProgram::addLoop(scf::ForOp op, Mode mode) {
+  unsigned upper = getRegister(op.getUpperBound()), step = getRegister(op.getStep());
+  unsigned counter = addRegister(op.getInductionVar(), Scalar{0.0});
+  addCopy(getRegister(op.getLowerBound()), counter);
+  for (auto [init, carried, result] : llvm::zip_equal(op.getInitArgs(), op.getRegionIterArgs(), op.getResults()))
+    addCopy(getRegister(init), assigned[result] = addRegister(carried, Scalar{0.0}, std::nullopt));
+  size_t start = addJump(runJumpUnlessLess, counter);
+  instructions[start].operands[1] = upper;
+  SmallVector<unsigned> next;
+  for (Operation &operation : op.getBody()->without_terminator())
+    if (failed(add(operation, mode)))
+      return failure();
+  for (Value yielded : op.getBody()->getTerminator()->getOperands()) {
+    next.push_back(addRegister(Value(), Scalar{0.0}));
+    addCopy(getRegister(yielded), next.back());
+  }
+  for (auto [value, carried] : llvm::zip_equal(next, op.getRegionIterArgs()))
+    addCopy(value, assigned.lookup(carried));
+  Instruction advance;
+  advance.execute = runAdvance;
+  advance.operands = {counter, step, 0};
+  instructions.push_back(std::move(advance));
+  instructions[addJump(runJump)].immediate = start;
+  instructions[start].immediate = instructions.size();
+  return success();
+}
+
+bool ScalarProgram::addKnown(Operation &op) {
+  if (auto constant = dyn_cast<index::ConstantOp>(op))
+    addInteger(constant, constant.getValue().getSExtValue());
+  else if (auto truth = dyn_cast<index::BoolConstantOp>(op))
+    addInteger(truth, truth.getValue());
+  else if (isa<index::SizeOfOp>(op))
+    addInteger(op.getResult(0), 64);
+  else if (auto rank = dyn_cast<tensor::RankOp>(op))
+    addInteger(rank, lookup(rank.getTensor()).getRank());
+  else
+    return false;
+  return true;
+}
+
 LogicalResult ScalarProgram::add(Operation &op, Mode mode) {
   if (op.hasTrait<OpTrait::IsTerminator>()) {
     for (Value operand : op.getOperands()) {
@@ -124,6 +226,17 @@ LogicalResult ScalarProgram::add(Operation &op, Mode mode) {
   }
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return addBranch(branch, mode);
+  if (auto branches = dyn_cast<scf::IndexSwitchOp>(op))
+    return addSwitch(branches, mode);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return addLoop(loop, mode);
+  if (auto region = dyn_cast<scf::ExecuteRegionOp>(op); region && region.getRegion().hasOneBlock()) {
+    for (Value result : op.getResults())
+      addRegister(result, Scalar{0.0});
+    return addRegion(&op, region.getRegion(), mode);
+  }
+  if (addKnown(op) || addAffine(op))
+    return success();
   Instruction in;
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     Array value = Array::fromAttribute(constant.getValue());
@@ -145,15 +258,29 @@ LogicalResult ScalarProgram::add(Operation &op, Mode mode) {
     tainted |= in.array.getAccuracy() != nullptr;
     for (Value index : extract.getIndices())
       in.indices.push_back(getRegister(index));
+  } else if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    in.execute = runDim;
+    in.array = lookup(dim.getSource());
+    in.operands[0] = getRegister(dim.getIndex());
   } else {
-    if (op.getNumRegions() || failed(selectInstruction(&op, mode, in)))
+    return addArithmetic(op, mode);
+  }
+  in.result = addRegister(op.getResult(0), Scalar{0.0}, in.units);
+  instructions.push_back(std::move(in));
+  return success();
+}
+
+/// One instruction for each result.
+LogicalResult ScalarProgram::addArithmetic(Operation &op, Mode mode) {
+  for (OpResult result : op.getResults()) {
+    Instruction in;
+    if (op.getNumRegions() || failed(selectInstruction(&op, result.getResultNumber(), mode, in)))
       return op.emitOpError("is not supported by the reference evaluator inside of a body");
     for (auto [reg, operand] : llvm::zip(in.operands, op.getOperands()))
       reg = getRegister(operand);
+    in.result = addRegister(result, Scalar{0.0}, combineUnits(op, in.units));
+    instructions.push_back(std::move(in));
   }
-  std::optional<double> error = in.execute == runExtract ? std::optional(in.units) : combineUnits(op, in.units);
-  in.result = addRegister(op.getResult(0), Scalar{0.0}, error);
-  instructions.push_back(std::move(in));
   return success();
 }
 
@@ -166,6 +293,16 @@ FailureOr<ScalarProgram> ScalarProgram::compile(Block &block, Mode mode,
   for (Operation &op : block)
     if (failed(program.add(op, mode)))
       return failure();
+  program.lookup = nullptr;
+  return program;
+}
+
+FailureOr<ScalarProgram> ScalarProgram::compile(Operation &op, Mode mode,
+                                                llvm::function_ref<const Array &(Value)> lookup) {
+  ScalarProgram program;
+  program.lookup = lookup;
+  if (failed(program.add(op, mode)))
+    return failure();
   program.lookup = nullptr;
   return program;
 }
@@ -184,9 +321,9 @@ std::shared_ptr<const Accuracy> getAccuracyInUnits(const Array &values, double u
   return std::make_shared<const Accuracy>(std::move(accuracy));
 }
 
-FailureOr<Array> evaluateElementwise(Operation *op, const Instruction &instruction, ArrayRef<Array> operands,
+FailureOr<Array> evaluateElementwise(OpResult value, const Instruction &instruction, ArrayRef<Array> operands,
                                      ArrayRef<int64_t> shape) {
-  Array result = Array::zeros(op->getResult(0).getType(), shape);
+  Array result = Array::zeros(value.getType(), shape);
   Instruction in = instruction;
   Machine machine;
   machine.registers.resize(4);
@@ -205,7 +342,7 @@ FailureOr<Array> evaluateElementwise(Operation *op, const Instruction &instructi
       integers[i] = machine.registers[3].integer;
   }
   if (machine.fault)
-    return op->emitOpError() << "meets " << machine.fault;
+    return value.getOwner()->emitOpError() << "meets " << machine.fault;
   return result;
 }
 

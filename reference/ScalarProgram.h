@@ -57,19 +57,26 @@ struct Instruction {
   SmallVector<unsigned, 4> indices;
   /// cf.assert: what fails.
   std::string text;
+  /// affine.apply, min and max: what is computed of the integers in `indices`; `immediate` says whether the least or
+  /// the greatest result counts.
+  AffineMap map;
 
   Instruction() : unary(nullptr) {}
   double round(double value) const { return rounds ? roundTo(kind, value) : value; }
 };
 
-/// Fills in all but the registers; fails (without a diagnostic) where `op` is no supported scalar operation.
-LogicalResult selectInstruction(Operation *op, Mode mode, Instruction &instruction);
+/// Fills in all but the registers, for one result; fails (without a diagnostic) where `op` is no supported scalar
+/// operation.
+LogicalResult selectInstruction(Operation *op, unsigned result, Mode mode, Instruction &instruction);
 
 /// A block of scalar operations, with assertions and branches. Registers 0 … n-1 hold the block's arguments.
 class ScalarProgram {
 public:
   /// `lookup` gives values from above the block. Unsupported ops are diagnosed.
   static FailureOr<ScalarProgram> compile(Block &block, Mode mode, llvm::function_ref<const Array &(Value)> lookup);
+
+  /// One operation, whose results the registers of its values then hold.
+  static FailureOr<ScalarProgram> compile(Operation &op, Mode mode, llvm::function_ref<const Array &(Value)> lookup);
 
   Machine start() const;
   /// Runs once; the arguments have been written to the first registers.
@@ -93,7 +100,16 @@ public:
 private:
   LogicalResult add(Operation &op, Mode mode);
   LogicalResult addBranch(scf::IfOp op, Mode mode);
-  LogicalResult addRegion(scf::IfOp op, Region &region, Mode mode);
+  LogicalResult addSwitch(scf::IndexSwitchOp op, Mode mode);
+  LogicalResult addLoop(scf::ForOp op, Mode mode);
+  LogicalResult addRegion(Operation *op, Region &region, Mode mode);
+  /// Sizes, constants and what else is known before the program runs; false where `op` is nothing of that.
+  bool addKnown(Operation &op);
+  LogicalResult addArithmetic(Operation &op, Mode mode);
+  /// affine.apply, min, max, linearize_index and delinearize_index (AffineIndices.cpp); false for other ops.
+  bool addAffine(Operation &op);
+  void addCopy(unsigned from, unsigned to);
+  unsigned addInteger(Value value, int64_t integer);
   size_t addJump(Instruction::Execute jump, unsigned condition = 0);
   unsigned getRegister(Value value);
   unsigned addRegister(Value value, Scalar scalar, std::optional<double> error = 0.0);
@@ -113,8 +129,8 @@ private:
 /// The accuracy of results each of which may be off by so many units in the last place.
 std::shared_ptr<const Accuracy> getAccuracyInUnits(const Array &values, double units);
 
-/// An op of arith or math applied to scalars, or element by element to tensors of one shape.
-FailureOr<Array> evaluateElementwise(Operation *op, const Instruction &instruction, ArrayRef<Array> operands,
+/// A result of an op of arith or math applied to scalars, or element by element to tensors of one shape.
+FailureOr<Array> evaluateElementwise(OpResult value, const Instruction &instruction, ArrayRef<Array> operands,
                                      ArrayRef<int64_t> shape);
 
 } // namespace mlir::resid::reference

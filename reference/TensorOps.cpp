@@ -110,17 +110,24 @@ Interpreter::Results Interpreter::evaluateExtractSlice(tensor::ExtractSliceOp op
   return SmallVector<Array>{result};
 }
 
-Interpreter::Results Interpreter::evaluateInsertSlice(tensor::InsertSliceOp op) {
-  const Array &source = get(op.getSource());
-  Array result = get(op.getDest());
+FailureOr<Array> Interpreter::insertSlice(OffsetSizeAndStrideOpInterface op, Value inserted, Array result,
+                                          const llvm::SmallBitVector &dropped) {
+  const Array &source = get(inserted);
   result.setAccuracy(nullptr);
   Box box{getIntegers(op.getMixedOffsets()), getIntegers(op.getMixedSizes()), getIntegers(op.getMixedStrides())};
   if (failed(checkInside(op, box, result)))
     return failure();
-  if (dropDimensions(box.sizes, op.getDroppedDims()) != source.getShape())
-    return op.emitOpError() << "expected a source of the slice's sizes but got " << describe(source);
+  if (dropDimensions(box.sizes, dropped) != source.getShape())
+    return op->emitOpError() << "expected a source of the slice's sizes but got " << describe(source);
   forEachElement(box, result, [&](int64_t inner, int64_t outer) { copyElement(source, inner, result, outer); });
-  return SmallVector<Array>{result};
+  return result;
+}
+
+Interpreter::Results Interpreter::evaluateInsertSlice(tensor::InsertSliceOp op) {
+  FailureOr<Array> result = insertSlice(op, op.getSource(), get(op.getDest()), op.getDroppedDims());
+  if (failed(result))
+    return failure();
+  return SmallVector<Array>{*result};
 }
 
 Interpreter::Results Interpreter::evaluateExpandShape(tensor::ExpandShapeOp op) {
@@ -138,6 +145,8 @@ Interpreter::Results Interpreter::evaluateExpandShape(tensor::ExpandShapeOp op) 
 
 Interpreter::Results Interpreter::evaluateCollapseShape(tensor::CollapseShapeOp op) {
   const Array &source = get(op.getSrc());
+  if (op.getReassociationIndices().empty() && source.size() != 1)
+    return op.emitOpError() << "expected one element but got " << describe(source);
   SmallVector<int64_t> shape;
   for (ArrayRef<int64_t> group : op.getReassociationIndices()) {
     shape.push_back(1);
