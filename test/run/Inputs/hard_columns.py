@@ -47,6 +47,8 @@ def make_columns(rows):
         normal(0, 1e-41),
         normal(0, 1e-25),
         [1e30] + [0.0] * (rows - 1),
+        # One element is off by one unit in the last place, and the mean by as much: its square and q cancel.
+        *([value + 128] + [value] * (rows - 1) for value in (1234567936.0, 1357913600.0, 1999999872.0)),
     ]
     return finite, [spoiled(math.nan), spoiled(math.inf), spoiled(-math.inf), normal(0, 1)]
 
