@@ -94,8 +94,9 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
 
     **Example.**
     ```mlir
-    func.func @attention(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>, %v: tensor<1x2x?x64xf32>,
-                         %mask: tensor<?xi1>, %past: i64, %seed: i64, %step: i64) -> tensor<1x8x?x64xf32> {
+    func.func @attention(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>,
+                         %v: tensor<1x2x?x64xf32>, %mask: tensor<?xi1>, %past: i64, %seed: i64,
+                         %step: i64) -> tensor<1x8x?x64xf32> {
       %a = resid.attention %q, %k, %v mask(%mask)
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<?xi1>
       %b, %max, %sum = resid.attention %a, %k, %v past(%past) {causal, scale = 0.125}

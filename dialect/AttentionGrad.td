@@ -75,12 +75,16 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
 
     **Example.**
     ```mlir
-    func.func @attention_grad(%dy: tensor<1x8x?x64xbf16>, %q: tensor<1x8x?x64xbf16>, %k: tensor<1x2x?x64xbf16>,
-                              %v: tensor<1x2x?x64xbf16>, %max: tensor<1x8x?xf32>, %sum: tensor<1x8x?xf32>, %seed: i64,
-                              %step: i64) -> (tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>) {
-      %dq, %dk, %dv = resid.attention_grad %dy, %q, %k, %v statistics(%max, %sum) dropout(%seed, %step)
+    func.func @attention_grad(%dy: tensor<1x8x?x64xbf16>, %q: tensor<1x8x?x64xbf16>,
+                              %k: tensor<1x2x?x64xbf16>, %v: tensor<1x2x?x64xbf16>,
+                              %max: tensor<1x8x?xf32>, %sum: tensor<1x8x?xf32>, %seed: i64,
+                              %step: i64)
+        -> (tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>) {
+      %dq, %dk, %dv = resid.attention_grad %dy, %q, %k, %v statistics(%max, %sum)
+           dropout(%seed, %step)
            {causal, p = 0.1, site = 3}
-           : tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>
+           : tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>,
+             tensor<1x2x?x64xbf16>
       return %dq, %dk, %dv : tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>
     }
     ```

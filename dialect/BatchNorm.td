@@ -78,9 +78,12 @@ def Resid_BatchNormOp : Resid_Op<"batch_norm", [AttrSizedOperandSegments,
     func.func @batch_norm(%x: tensor<?x768xf32>, %gamma: tensor<768xf32>, %beta: tensor<768xf32>)
         -> (tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>, tensor<?x768xf32>) {
       %train, %mean, %variance = resid.batch_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5}
-           : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32> -> tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
-      %infer = resid.batch_norm %x statistics(%mean, %variance) {epsilon = 1.0e-5} : tensor<?x768xf32>, tensor<768xf32>
-      return %train, %mean, %variance, %infer : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>, tensor<?x768xf32>
+           : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
+             -> tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
+      %infer = resid.batch_norm %x statistics(%mean, %variance) {epsilon = 1.0e-5}
+          : tensor<?x768xf32>, tensor<768xf32>
+      return %train, %mean, %variance, %infer
+          : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>, tensor<?x768xf32>
     }
     ```
   }];
@@ -149,11 +152,13 @@ def Resid_BatchNormGradOp : Resid_Op<"batch_norm_grad", [AttrSizedOperandSegment
 
     **Example.**
     ```mlir
-    func.func @batch_norm_grad(%dy: tensor<?x768xf32>, %x: tensor<?x768xf32>, %mean: tensor<768xf32>,
-                               %correction: tensor<768xf32>, %rstd: tensor<768xf32>, %gamma: tensor<768xf32>)
+    func.func @batch_norm_grad(%dy: tensor<?x768xf32>, %x: tensor<?x768xf32>,
+                               %mean: tensor<768xf32>, %correction: tensor<768xf32>,
+                               %rstd: tensor<768xf32>, %gamma: tensor<768xf32>)
         -> (tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>) {
-      %dx, %dgamma, %dbeta = resid.batch_norm_grad %dy, %x statistics(%mean, %correction, %rstd) gamma(%gamma)
-           {epsilon = 1.0e-5} : tensor<?x768xf32>, tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
+      %dx, %dgamma, %dbeta = resid.batch_norm_grad %dy, %x statistics(%mean, %correction, %rstd)
+           gamma(%gamma) {epsilon = 1.0e-5}
+           : tensor<?x768xf32>, tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
       return %dx, %dgamma, %dbeta : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
     }
     ```

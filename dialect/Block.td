@@ -113,10 +113,13 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
 
     **Example.**
     ```mlir
-    func.func @block(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>, %g: tensor<768xf32>, %b: tensor<768xf32>,
-                     %gate: tensor<768xf32>, %seed: i64, %step: i64) -> tensor<?x768xf32> {
-      %y = resid.block post %x norm(layer gamma %g : tensor<768xf32> beta %b : tensor<768xf32> epsilon = 1.0e-5)
-             dropout(0.1, site 3, seed %seed, step %step) gate(%gate : tensor<768xf32>) {skip_scale = 1.2}
+    func.func @block(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>, %g: tensor<768xf32>,
+                     %b: tensor<768xf32>, %gate: tensor<768xf32>, %seed: i64, %step: i64)
+        -> tensor<?x768xf32> {
+      %y = resid.block post %x
+             norm(layer gamma %g : tensor<768xf32> beta %b : tensor<768xf32> epsilon = 1.0e-5)
+             dropout(0.1, site 3, seed %seed, step %step) gate(%gate : tensor<768xf32>)
+             {skip_scale = 1.2}
              : tensor<?x768xf32> {
       ^bb0(%h: tensor<?x768xf32>):
         %f = math.absf %h : tensor<?x768xf32>
@@ -125,12 +128,14 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
       return %y : tensor<?x768xf32>
     }
     // The same dropout for positions %first to %first + 128 of sequences of 512.
-    func.func @shard(%x: tensor<?x128x768xf32>, %seed: i64, %step: i64, %first: i64) -> tensor<?x128x768xf32> {
+    func.func @shard(%x: tensor<?x128x768xf32>, %seed: i64, %step: i64, %first: i64)
+        -> tensor<?x128x768xf32> {
       %zero = arith.constant 0 : i64
       %local = arith.constant 128 : i64
       %global = arith.constant 512 : i64
       %y = resid.block none %x
-             dropout(0.1, site 3, seed %seed, step %step, origin %first %zero, extent %local %global)
+             dropout(0.1, site 3, seed %seed, step %step,
+                     origin %first %zero, extent %local %global)
              : tensor<?x128x768xf32> {
       ^bb0(%h: tensor<?x128x768xf32>):
         %f = math.absf %h : tensor<?x128x768xf32>

@@ -70,24 +70,30 @@ def Resid_DropoutOp : Resid_Op<"dropout", [AttrSizedOperandSegments, InferTypeOp
 
     **Example.**
     ```mlir
-    func.func @dropout(%x: tensor<?x768xf32>, %seed: i64, %step: i64, %row: i64, %layer: i64) -> tensor<?x768xf32> {
+    func.func @dropout(%x: tensor<?x768xf32>, %seed: i64, %step: i64, %row: i64, %layer: i64)
+        -> tensor<?x768xf32> {
       %a = resid.dropout %x seed(%seed, %step) {p = 0.1, site = 0} : tensor<?x768xf32>
-      %b = resid.dropout %a seed(%seed, %step) origin(%row, %layer) {p = 0.1, site = 1} : tensor<?x768xf32>
+      %b = resid.dropout %a seed(%seed, %step) origin(%row, %layer) {p = 0.1, site = 1}
+          : tensor<?x768xf32>
       return %b : tensor<?x768xf32>
     }
     // Positions %first to %first + 128 of sequences of 512.
-    func.func @sequence_shard(%x: tensor<?x128x768xf32>, %seed: i64, %step: i64, %first: i64) -> tensor<?x128x768xf32> {
+    func.func @sequence_shard(%x: tensor<?x128x768xf32>, %seed: i64, %step: i64, %first: i64)
+        -> tensor<?x128x768xf32> {
       %site = arith.constant 0 : i64
       %local = arith.constant 128 : i64
       %global = arith.constant 512 : i64
-      %y = resid.dropout %x seed(%seed, %step) origin(%first, %site) extent(%local, %global) {p = 0.1, site = 0}
+      %y = resid.dropout %x seed(%seed, %step) origin(%first, %site) extent(%local, %global)
+           {p = 0.1, site = 0}
            : tensor<?x128x768xf32>
       return %y : tensor<?x128x768xf32>
     }
     // Features %first to %first + 384, a multiple of 8.
-    func.func @feature_shard(%x: tensor<?x384xf32>, %seed: i64, %step: i64, %first: i64) -> tensor<?x384xf32> {
+    func.func @feature_shard(%x: tensor<?x384xf32>, %seed: i64, %step: i64, %first: i64)
+        -> tensor<?x384xf32> {
       %zero = arith.constant 0 : i64
-      %y = resid.dropout %x seed(%seed, %step) origin(%zero, %zero, %first) {p = 0.1, site = 0} : tensor<?x384xf32>
+      %y = resid.dropout %x seed(%seed, %step) origin(%zero, %zero, %first) {p = 0.1, site = 0}
+          : tensor<?x384xf32>
       return %y : tensor<?x384xf32>
     }
     ```

@@ -86,14 +86,16 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
 
     **Example.**
     ```mlir
-    func.func @add_norm(%x: tensor<?x768xf32>, %f: tensor<?x768xf32>, %bias: tensor<768xf32>, %gate: tensor<768xf32>,
-                        %gamma: tensor<768xf32>, %beta: tensor<768xf32>, %alpha: tensor<f32>,
-                        %seed: i64, %step: i64, %row: i64, %layer: i64)
+    func.func @add_norm(%x: tensor<?x768xf32>, %f: tensor<?x768xf32>, %bias: tensor<768xf32>,
+                        %gate: tensor<768xf32>, %gamma: tensor<768xf32>, %beta: tensor<768xf32>,
+                        %alpha: tensor<f32>, %seed: i64, %step: i64, %row: i64, %layer: i64)
         -> (tensor<?x768xf32>, tensor<?x768xf32>, tensor<?xf32>) {
-      %n, %s = resid.add_norm layer %x, %f bias(%bias) dropout(%seed, %step) origin(%row, %layer) gate(%gate)
-               gamma(%gamma) beta(%beta) {epsilon = 1.0e-5, p = 0.1, site = 3}
-               : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>, tensor<768xf32>, tensor<768xf32>
-      %m, %t = resid.add_norm dyt %s, %n alpha(%alpha) gamma(%gamma) : tensor<?x768xf32>, tensor<f32>, tensor<768xf32>
+      %n, %s = resid.add_norm layer %x, %f bias(%bias) dropout(%seed, %step) origin(%row, %layer)
+               gate(%gate) gamma(%gamma) beta(%beta) {epsilon = 1.0e-5, p = 0.1, site = 3}
+               : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>, tensor<768xf32>,
+                 tensor<768xf32>
+      %m, %t = resid.add_norm dyt %s, %n alpha(%alpha) gamma(%gamma)
+          : tensor<?x768xf32>, tensor<f32>, tensor<768xf32>
       %o, %u, %rstd = resid.add_norm rms %t, %m {epsilon = 1.0e-6}
                : tensor<?x768xf32> -> tensor<?x768xf32>, tensor<?x768xf32>, tensor<?xf32>
       return %o, %u, %rstd : tensor<?x768xf32>, tensor<?x768xf32>, tensor<?xf32>

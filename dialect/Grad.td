@@ -79,8 +79,10 @@ def Resid_LayerNormGradOp : Resid_NormGradOp<"layer_norm_grad"> {
     ```mlir
     func.func @layer_norm_grad(%dy: tensor<?x768xbf16>, %x: tensor<?x768xf32>, %mean: tensor<?xf32>,
                                %corr: tensor<?xf32>, %rstd: tensor<?xf32>, %gamma: tensor<768xf32>,
-                               %dsum: tensor<?x768xf32>) -> (tensor<?x768xf32>, tensor<768xf32>, tensor<768xbf16>) {
-      %dx, %dgamma, %dbeta = resid.layer_norm_grad %dy, %x statistics(%mean, %corr, %rstd) gamma(%gamma) sum(%dsum)
+                               %dsum: tensor<?x768xf32>)
+        -> (tensor<?x768xf32>, tensor<768xf32>, tensor<768xbf16>) {
+      %dx, %dgamma, %dbeta = resid.layer_norm_grad %dy, %x statistics(%mean, %corr, %rstd)
+           gamma(%gamma) sum(%dsum)
            : tensor<?x768xbf16>, tensor<?x768xf32>, tensor<?xf32>, tensor<768xf32>
            -> tensor<?x768xf32>, tensor<768xf32>, tensor<768xbf16>
       return %dx, %dgamma, %dbeta : tensor<?x768xf32>, tensor<768xf32>, tensor<768xbf16>
@@ -194,10 +196,12 @@ def Resid_GroupNormGradOp : Resid_Op<"group_norm_grad", [AttrSizedOperandSegment
 
     **Example.**
     ```mlir
-    func.func @group_norm_grad(%dy: tensor<?x768xf32>, %x: tensor<?x768xf32>, %mean: tensor<?x8xf32>,
-                               %corr: tensor<?x8xf32>, %rstd: tensor<?x8xf32>, %gamma: tensor<768xf32>)
+    func.func @group_norm_grad(%dy: tensor<?x768xf32>, %x: tensor<?x768xf32>,
+                               %mean: tensor<?x8xf32>, %corr: tensor<?x8xf32>,
+                               %rstd: tensor<?x8xf32>, %gamma: tensor<768xf32>)
         -> (tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>) {
-      %dx, %dgamma, %dbeta = resid.group_norm_grad %dy, %x statistics(%mean, %corr, %rstd) gamma(%gamma) {groups = 8}
+      %dx, %dgamma, %dbeta = resid.group_norm_grad %dy, %x statistics(%mean, %corr, %rstd)
+           gamma(%gamma) {groups = 8}
            : tensor<?x768xf32>, tensor<?x768xf32>, tensor<?x8xf32>, tensor<768xf32>
       return %dx, %dgamma, %dbeta : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
     }

@@ -76,8 +76,10 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
       %n = resid.layer_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5}
            : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
       %y, %mean, %corr, %rstd = resid.layer_norm %n gamma(%gamma) {epsilon = 1.0e-5}
-           : tensor<?x768xf32>, tensor<768xf32> -> tensor<?x768xbf16>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
-      return %y, %mean, %corr, %rstd : tensor<?x768xbf16>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+           : tensor<?x768xf32>, tensor<768xf32>
+             -> tensor<?x768xbf16>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+      return %y, %mean, %corr, %rstd
+          : tensor<?x768xbf16>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
     }
     ```
   }];
@@ -166,7 +168,8 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
         -> (tensor<4x16x512xf32>, tensor<4x16xf32>) {
       %n = resid.rms_norm %x gamma(%gamma) {epsilon = 1.0e-6, zero_centered_gamma}
            : tensor<4x16x512xf32>, tensor<512xf32>
-      %y, %rstd = resid.rms_norm %n {epsilon = 1.0e-6} : tensor<4x16x512xf32> -> tensor<4x16x512xf32>, tensor<4x16xf32>
+      %y, %rstd = resid.rms_norm %n {epsilon = 1.0e-6}
+          : tensor<4x16x512xf32> -> tensor<4x16x512xf32>, tensor<4x16xf32>
       return %y, %rstd : tensor<4x16x512xf32>, tensor<4x16xf32>
     }
     ```
@@ -233,8 +236,8 @@ def Resid_DyTOp : Resid_Op<"dyt", [AttrSizedOperandSegments, DeclareOpInterfaceM
 
     **Example.**
     ```mlir
-    func.func @dyt(%x: tensor<?x768xf32>, %alpha: tensor<f32>, %gamma: tensor<768xf32>, %beta: tensor<768xf32>)
-        -> tensor<?x768xf32> {
+    func.func @dyt(%x: tensor<?x768xf32>, %alpha: tensor<f32>, %gamma: tensor<768xf32>,
+                   %beta: tensor<768xf32>) -> tensor<?x768xf32> {
       %y = resid.dyt %x alpha(%alpha) gamma(%gamma) beta(%beta)
            : tensor<?x768xf32>, tensor<f32>, tensor<768xf32>, tensor<768xf32>
       return %y : tensor<?x768xf32>
@@ -309,8 +312,10 @@ def Resid_GroupNormOp : Resid_Op<"group_norm", [AttrSizedOperandSegments,
       %n = resid.group_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5, groups = 8}
            : tensor<?x768xf32>, tensor<768xf32>, tensor<768xf32>
       %y, %mean, %corr, %rstd = resid.group_norm %n {epsilon = 1.0e-5, groups = 8}
-           : tensor<?x768xf32> -> tensor<?x768xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
-      return %y, %mean, %corr, %rstd : tensor<?x768xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
+           : tensor<?x768xf32> -> tensor<?x768xf32>, tensor<?x8xf32>, tensor<?x8xf32>,
+             tensor<?x8xf32>
+      return %y, %mean, %corr, %rstd
+          : tensor<?x768xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
     }
     ```
   }];

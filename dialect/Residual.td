@@ -55,9 +55,11 @@ def Resid_AddOp : Resid_Op<"add"> {
 
     **Example.**
     ```mlir
-    func.func @layer_scale(%x: tensor<4x16x512xbf16>, %f: tensor<4x16x512xbf16>, %gate: tensor<512xf32>)
+    func.func @layer_scale(%x: tensor<4x16x512xbf16>, %f: tensor<4x16x512xbf16>,
+                           %gate: tensor<512xf32>)
         -> (tensor<4x16x512xbf16>, tensor<4x16x512xf32>) {
-      %y = resid.add %x, %f gate(%gate) {branch_scale = 0.5} : tensor<4x16x512xbf16>, tensor<512xf32>
+      %y = resid.add %x, %f gate(%gate) {branch_scale = 0.5}
+          : tensor<4x16x512xbf16>, tensor<512xf32>
       %wide = resid.add %x, %f : tensor<4x16x512xbf16> -> tensor<4x16x512xf32>
       return %y, %wide : tensor<4x16x512xbf16>, tensor<4x16x512xf32>
     }

@@ -47,9 +47,12 @@ def Resid_GateGradOp : Resid_Op<"gate_grad", [DeclareOpInterfaceMethods<Resid_Eq
 
     **Example.**
     ```mlir
-    func.func @gate_grad(%dy: tensor<?x768xf32>, %f: tensor<?x768xbf16>) -> (tensor<768xf32>, tensor<f32>) {
-      %layer_scale = resid.gate_grad %dy, %f : tensor<?x768xf32>, tensor<?x768xbf16> -> tensor<768xf32>
-      %re_zero = resid.gate_grad %dy, %f {branch_scale = 0.5} : tensor<?x768xf32>, tensor<?x768xbf16> -> tensor<f32>
+    func.func @gate_grad(%dy: tensor<?x768xf32>, %f: tensor<?x768xbf16>)
+        -> (tensor<768xf32>, tensor<f32>) {
+      %layer_scale = resid.gate_grad %dy, %f
+          : tensor<?x768xf32>, tensor<?x768xbf16> -> tensor<768xf32>
+      %re_zero = resid.gate_grad %dy, %f {branch_scale = 0.5}
+          : tensor<?x768xf32>, tensor<?x768xbf16> -> tensor<f32>
       return %layer_scale, %re_zero : tensor<768xf32>, tensor<f32>
     }
     ```
@@ -112,11 +115,13 @@ def Resid_DyTGradOp : Resid_Op<"dyt_grad", [AttrSizedOperandSegments,
 
     **Example.**
     ```mlir
-    func.func @dyt_grad(%dy: tensor<?x768xbf16>, %x: tensor<?x768xf32>, %alpha: tensor<f32>, %gamma: tensor<768xf32>)
+    func.func @dyt_grad(%dy: tensor<?x768xbf16>, %x: tensor<?x768xf32>, %alpha: tensor<f32>,
+                        %gamma: tensor<768xf32>)
         -> (tensor<?x768xf32>, tensor<f32>, tensor<768xf32>, tensor<768xf32>) {
       %dx, %dalpha, %dgamma, %dbeta = resid.dyt_grad %dy, %x alpha(%alpha) gamma(%gamma)
            : tensor<?x768xbf16>, tensor<?x768xf32>, tensor<f32>, tensor<768xf32>
-      return %dx, %dalpha, %dgamma, %dbeta : tensor<?x768xf32>, tensor<f32>, tensor<768xf32>, tensor<768xf32>
+      return %dx, %dalpha, %dgamma, %dbeta
+          : tensor<?x768xf32>, tensor<f32>, tensor<768xf32>, tensor<768xf32>
     }
     ```
   }];

@@ -55,10 +55,13 @@ def Resid_LinearOp : Resid_Op<"linear", [DeclareOpInterfaceMethods<Resid_EqualSi
 
     **Example.**
     ```mlir
-    func.func @feed_forward(%x: tensor<?x768xbf16>, %up: tensor<3072x768xbf16>, %bias: tensor<3072xf32>,
-                            %down: tensor<3072x768xbf16>) -> (tensor<?x3072xbf16>, tensor<?x768xf32>) {
-      %h = resid.linear %x, %up bias(%bias) : tensor<?x768xbf16>, tensor<3072x768xbf16>, tensor<3072xf32>
-      %y = resid.linear %h, %down {transposed} : tensor<?x3072xbf16>, tensor<3072x768xbf16> -> tensor<?x768xf32>
+    func.func @feed_forward(%x: tensor<?x768xbf16>, %up: tensor<3072x768xbf16>,
+                            %bias: tensor<3072xf32>, %down: tensor<3072x768xbf16>)
+        -> (tensor<?x3072xbf16>, tensor<?x768xf32>) {
+      %h = resid.linear %x, %up bias(%bias)
+          : tensor<?x768xbf16>, tensor<3072x768xbf16>, tensor<3072xf32>
+      %y = resid.linear %h, %down {transposed}
+          : tensor<?x3072xbf16>, tensor<3072x768xbf16> -> tensor<?x768xf32>
       return %h, %y : tensor<?x3072xbf16>, tensor<?x768xf32>
     }
     ```
@@ -130,7 +133,8 @@ def Resid_ActivationOp : Resid_Op<"activation", [InferTypeOpAdaptor]> {
 
     **Example.**
     ```mlir
-    func.func @activations(%x: tensor<?x3072xbf16>, %up: tensor<?x3072xbf16>) -> (tensor<?x3072xbf16>, tensor<?x3072xbf16>) {
+    func.func @activations(%x: tensor<?x3072xbf16>, %up: tensor<?x3072xbf16>)
+        -> (tensor<?x3072xbf16>, tensor<?x3072xbf16>) {
       %a = resid.activation gelu %x : tensor<?x3072xbf16>
       %b = resid.activation swiglu %x, %up : tensor<?x3072xbf16>
       return %a, %b : tensor<?x3072xbf16>, tensor<?x3072xbf16>
@@ -191,8 +195,8 @@ def Resid_RotaryOp : Resid_Op<"rotary", [InferTypeOpAdaptor,
 
     **Example.**
     ```mlir
-    func.func @rotate(%q: tensor<1x8x?x64xbf16>, %cos: tensor<2048x32xf32>, %sin: tensor<2048x32xf32>, %past: i64)
-        -> tensor<1x8x?x64xbf16> {
+    func.func @rotate(%q: tensor<1x8x?x64xbf16>, %cos: tensor<2048x32xf32>,
+                      %sin: tensor<2048x32xf32>, %past: i64) -> tensor<1x8x?x64xbf16> {
       %y = resid.rotary %q cos(%cos) sin(%sin) offset(%past)
           : tensor<1x8x?x64xbf16>, tensor<2048x32xf32>, tensor<2048x32xf32>
       return %y : tensor<1x8x?x64xbf16>

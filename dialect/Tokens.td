@@ -61,7 +61,8 @@ def Resid_CrossEntropyOp : Resid_TokenOp<"cross_entropy"> {
 
     **Example.**
     ```mlir
-    func.func @cross_entropy(%logits: tensor<?x50257xbf16>, %labels: tensor<?xi64>) -> (tensor<?xf32>, tensor<?xf32>) {
+    func.func @cross_entropy(%logits: tensor<?x50257xbf16>, %labels: tensor<?xi64>)
+        -> (tensor<?xf32>, tensor<?xf32>) {
       %loss, %logsumexp = resid.cross_entropy %logits labels(%labels) {ignore_index = -100}
            : tensor<?x50257xbf16>, tensor<?xi64> -> tensor<?xf32>, tensor<?xf32>
       %same = resid.cross_entropy %logits labels(%labels) : tensor<?x50257xbf16>, tensor<?xi64>
@@ -114,9 +115,11 @@ def Resid_CrossEntropyGradOp : Resid_TokenOp<"cross_entropy_grad"> {
 
     **Example.**
     ```mlir
-    func.func @cross_entropy_grad(%dloss: tensor<?xf32>, %logits: tensor<?x50257xbf16>, %labels: tensor<?xi64>,
-                                  %logsumexp: tensor<?xf32>) -> tensor<?x50257xbf16> {
-      %dlogits = resid.cross_entropy_grad %dloss, %logits labels(%labels) logsumexp(%logsumexp) {ignore_index = -100}
+    func.func @cross_entropy_grad(%dloss: tensor<?xf32>, %logits: tensor<?x50257xbf16>,
+                                  %labels: tensor<?xi64>, %logsumexp: tensor<?xf32>)
+        -> tensor<?x50257xbf16> {
+      %dlogits = resid.cross_entropy_grad %dloss, %logits labels(%labels) logsumexp(%logsumexp)
+           {ignore_index = -100}
            : tensor<?x50257xbf16>, tensor<?xi64>
       return %dlogits : tensor<?x50257xbf16>
     }
@@ -158,7 +161,8 @@ def Resid_EmbeddingOp : Resid_TokenOp<"embedding"> {
 
     **Example.**
     ```mlir
-    func.func @embedding(%ids: tensor<?x?xi64>, %table: tensor<50257x768xbf16>) -> tensor<?x?x768xbf16> {
+    func.func @embedding(%ids: tensor<?x?xi64>, %table: tensor<50257x768xbf16>)
+        -> tensor<?x?x768xbf16> {
       %y = resid.embedding %ids, %table : tensor<?x?xi64>, tensor<50257x768xbf16>
       return %y : tensor<?x?x768xbf16>
     }
@@ -203,9 +207,10 @@ def Resid_EmbeddingGradOp : Resid_TokenOp<"embedding_grad"> {
 
     **Example.**
     ```mlir
-    func.func @embedding_grad(%dy: tensor<?x?x768xbf16>, %ids: tensor<?x?xi64>, %table: tensor<50257x768xbf16>)
-        -> tensor<50257x768xbf16> {
-      %dtable = resid.embedding_grad %dy, %ids like(%table) : tensor<?x?xi64>, tensor<50257x768xbf16>
+    func.func @embedding_grad(%dy: tensor<?x?x768xbf16>, %ids: tensor<?x?xi64>,
+                              %table: tensor<50257x768xbf16>) -> tensor<50257x768xbf16> {
+      %dtable = resid.embedding_grad %dy, %ids like(%table)
+          : tensor<?x?xi64>, tensor<50257x768xbf16>
       return %dtable : tensor<50257x768xbf16>
     }
     ```

@@ -33,12 +33,15 @@ def Grad : Pass<"resid-grad", "::mlir::ModuleOp"> {
     func.func @f_forward(%x: tensor<4x8xf32>, %b: tensor<4x8xf32>)
         -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>) {
       %s = resid.add %x, %b : tensor<4x8xf32>
-      %y, %rstd = resid.rms_norm %s {epsilon = 1.0e-6} : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>
+      %y, %rstd = resid.rms_norm %s {epsilon = 1.0e-6}
+          : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>
       return %y, %s, %rstd : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>
     }
-    func.func @f_backward(%x: tensor<4x8xf32>, %b: tensor<4x8xf32>, %s: tensor<4x8xf32>, %rstd: tensor<4xf32>,
-                          %dy: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
-      %dx = resid.rms_norm_grad %dy, %s statistics(%rstd) : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>
+    func.func @f_backward(%x: tensor<4x8xf32>, %b: tensor<4x8xf32>, %s: tensor<4x8xf32>,
+                          %rstd: tensor<4xf32>, %dy: tensor<4x8xf32>)
+        -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+      %dx = resid.rms_norm_grad %dy, %s statistics(%rstd)
+          : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>
       return %dx, %dx : tensor<4x8xf32>, tensor<4x8xf32>
     }
     ```

@@ -18,12 +18,14 @@ def ConvertNormPlacement : Pass<"resid-convert-norm-placement", "::mlir::ModuleO
 
     Before and after, with `to=post_shifted`:
     ```mlir
-    %a = resid.block post %x norm(rms gamma %g0 : tensor<512xf32> epsilon = 1.0e-6) : tensor<4x512xf32> {
+    %a = resid.block post %x norm(rms gamma %g0 : tensor<512xf32> epsilon = 1.0e-6)
+        : tensor<4x512xf32> {
     ^bb0(%h: tensor<4x512xf32>):
       %f = func.call @attention(%h) : (tensor<4x512xf32>) -> tensor<4x512xf32>
       resid.yield %f : tensor<4x512xf32>
     }
-    %y = resid.block post %a norm(rms gamma %g1 : tensor<512xf32> epsilon = 1.0e-6) : tensor<4x512xf32> {
+    %y = resid.block post %a norm(rms gamma %g1 : tensor<512xf32> epsilon = 1.0e-6)
+        : tensor<4x512xf32> {
     ^bb0(%h: tensor<4x512xf32>):
       %f = func.call @mlp(%h) : (tensor<4x512xf32>) -> tensor<4x512xf32>
       resid.yield %f : tensor<4x512xf32>
@@ -34,7 +36,8 @@ def ConvertNormPlacement : Pass<"resid-convert-norm-placement", "::mlir::ModuleO
       %f = func.call @attention(%h) : (tensor<4x512xf32>) -> tensor<4x512xf32>
       resid.yield %f : tensor<4x512xf32>
     }
-    %s = resid.block post_shifted %a norm(rms gamma %g0 : tensor<512xf32> epsilon = 1.0e-6) : tensor<4x512xf32> {
+    %s = resid.block post_shifted %a norm(rms gamma %g0 : tensor<512xf32> epsilon = 1.0e-6)
+        : tensor<4x512xf32> {
     ^bb0(%h: tensor<4x512xf32>):
       %f = func.call @mlp(%h) : (tensor<4x512xf32>) -> tensor<4x512xf32>
       resid.yield %f : tensor<4x512xf32>

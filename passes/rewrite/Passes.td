@@ -22,7 +22,8 @@ def FormBlocks : Pass<"resid-form-blocks"> {
     %f = func.call @attention(%h) : (tensor<4x512xf32>) -> tensor<4x512xf32>
     %y = resid.add %x, %f : tensor<4x512xf32>
 
-    %y = resid.block pre %x norm(rms gamma %g : tensor<512xf32> epsilon = 1.0e-6) : tensor<4x512xf32> {
+    %y = resid.block pre %x norm(rms gamma %g : tensor<512xf32> epsilon = 1.0e-6)
+        : tensor<4x512xf32> {
     ^bb0(%h: tensor<4x512xf32>):
       %f = func.call @attention(%h) : (tensor<4x512xf32>) -> tensor<4x512xf32>
       resid.yield %f : tensor<4x512xf32>
@@ -100,7 +101,8 @@ def ExpandBlocks : Pass<"resid-expand-blocks"> {
 
     Before and after:
     ```mlir
-    %y = resid.block pre %x norm(rms gamma %g : tensor<512xf32> epsilon = 1.0e-6) : tensor<4x512xf32> {
+    %y = resid.block pre %x norm(rms gamma %g : tensor<512xf32> epsilon = 1.0e-6)
+        : tensor<4x512xf32> {
     ^bb0(%h: tensor<4x512xf32>):
       %f = func.call @attention(%h) : (tensor<4x512xf32>) -> tensor<4x512xf32>
       resid.yield %f : tensor<4x512xf32>
@@ -215,31 +217,37 @@ def RotatePreNorm : Pass<"resid-rotate-pre-norm"> {
     Before and after:
     ```mlir
     %y = scf.for %i = %c0 to %c6 step %c1 iter_args(%x = %x0) -> (tensor<?x512xf32>) {
-      %gamma = tensor.extract_slice %gammas[%i, 0] [1, 512] [1, 1] : tensor<6x512xf32> to tensor<512xf32>
+      %gamma = tensor.extract_slice %gammas[%i, 0] [1, 512] [1, 1]
+          : tensor<6x512xf32> to tensor<512xf32>
       %h = resid.rms_norm %x gamma(%gamma) {epsilon = 1.0e-6} : tensor<?x512xf32>, tensor<512xf32>
       %f = func.call @mlp(%h, %i) : (tensor<?x512xf32>, index) -> tensor<?x512xf32>
       %layer = arith.index_cast %i : index to i64
-      %d = resid.dropout %f seed(%seed, %step) origin(%zero, %layer) {p = 0.1, site = 0} : tensor<?x512xf32>
+      %d = resid.dropout %f seed(%seed, %step) origin(%zero, %layer) {p = 0.1, site = 0}
+          : tensor<?x512xf32>
       %s = resid.add %x, %d : tensor<?x512xf32>
       scf.yield %s : tensor<?x512xf32>
     }
 
-    %gamma0 = tensor.extract_slice %gammas[0, 0] [1, 512] [1, 1] : tensor<6x512xf32> to tensor<512xf32>
+    %gamma0 = tensor.extract_slice %gammas[0, 0] [1, 512] [1, 1]
+        : tensor<6x512xf32> to tensor<512xf32>
     %h0 = resid.rms_norm %x0 gamma(%gamma0) {epsilon = 1.0e-6} : tensor<?x512xf32>, tensor<512xf32>
     %f0 = func.call @mlp(%h0, %c0) : (tensor<?x512xf32>, index) -> tensor<?x512xf32>
     %skip, %branch = scf.for %i = %c1 to %c6 step %c1 iter_args(%x = %x0, %f = %f0)
         -> (tensor<?x512xf32>, tensor<?x512xf32>) {
       %previous = arith.subi %i, %c1 : index
       %layer = arith.index_cast %previous : index to i64
-      %d = resid.dropout %f seed(%seed, %step) origin(%zero, %layer) {p = 0.1, site = 0} : tensor<?x512xf32>
+      %d = resid.dropout %f seed(%seed, %step) origin(%zero, %layer) {p = 0.1, site = 0}
+          : tensor<?x512xf32>
       %s = resid.add %x, %d : tensor<?x512xf32>
-      %gamma = tensor.extract_slice %gammas[%i, 0] [1, 512] [1, 1] : tensor<6x512xf32> to tensor<512xf32>
+      %gamma = tensor.extract_slice %gammas[%i, 0] [1, 512] [1, 1]
+          : tensor<6x512xf32> to tensor<512xf32>
       %h = resid.rms_norm %s gamma(%gamma) {epsilon = 1.0e-6} : tensor<?x512xf32>, tensor<512xf32>
       %g = func.call @mlp(%h, %i) : (tensor<?x512xf32>, index) -> tensor<?x512xf32>
       scf.yield %s, %g : tensor<?x512xf32>, tensor<?x512xf32>
     }
     %layer5 = arith.index_cast %c5 : index to i64
-    %d5 = resid.dropout %branch seed(%seed, %step) origin(%zero, %layer5) {p = 0.1, site = 0} : tensor<?x512xf32>
+    %d5 = resid.dropout %branch seed(%seed, %step) origin(%zero, %layer5) {p = 0.1, site = 0}
+        : tensor<?x512xf32>
     %y = resid.add %skip, %d5 : tensor<?x512xf32>
     ```
     - A body of several sub-layers, such as attention and MLP, rotates at the iteration's boundary: the last add meets
@@ -309,7 +317,8 @@ def ExpandAttention : Pass<"resid-expand-attention"> {
 
     Before and after, without the bodies:
     ```mlir
-    %y = resid.attention %q, %k, %v : tensor<1x8x16x64xf32>, tensor<1x8x16x64xf32>, tensor<1x8x16x64xf32>
+    %y = resid.attention %q, %k, %v
+        : tensor<1x8x16x64xf32>, tensor<1x8x16x64xf32>, tensor<1x8x16x64xf32>
 
     %products = linalg.generic … ins(%q, %k : …) outs(%zeros : tensor<1x8x16x16xf32>)
     %scores = linalg.generic … ins(%products : …)         // scale and mask, -Inf for absent keys

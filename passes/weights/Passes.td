@@ -18,7 +18,8 @@ def FoldDeepNorm : Pass<"resid-fold-deepnorm", "::mlir::ModuleOp"> {
     Before and after:
     ```mlir
     func.func @before(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>) -> tensor<4x512xf32> {
-      %y = resid.block post %x norm(rms gamma %gamma : tensor<512xf32> epsilon = 4.0e-6) {skip_scale = 2.0} : tensor<4x512xf32> {
+      %y = resid.block post %x norm(rms gamma %gamma : tensor<512xf32> epsilon = 4.0e-6)
+          {skip_scale = 2.0} : tensor<4x512xf32> {
       ^bb0(%h: tensor<4x512xf32>):
         %f = math.tanh %h : tensor<4x512xf32>
         resid.yield %f : tensor<4x512xf32>
@@ -27,7 +28,8 @@ def FoldDeepNorm : Pass<"resid-fold-deepnorm", "::mlir::ModuleOp"> {
     }
 
     func.func @after(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>) -> tensor<4x512xf32> {
-      %y = resid.block post %x norm(rms gamma %gamma : tensor<512xf32> epsilon = 1.0e-6) {branch_scale = 0.5} : tensor<4x512xf32> {
+      %y = resid.block post %x norm(rms gamma %gamma : tensor<512xf32> epsilon = 1.0e-6)
+          {branch_scale = 0.5} : tensor<4x512xf32> {
       ^bb0(%h: tensor<4x512xf32>):
         %f = math.tanh %h : tensor<4x512xf32>
         resid.yield %f : tensor<4x512xf32>
@@ -69,20 +71,23 @@ def FoldLayerScale : Pass<"resid-fold-layer-scale", "::mlir::ModuleOp"> {
 
     Before and after:
     ```mlir
-    func.func @before(%x: tensor<4x512xf32>, %u: tensor<4x2048xf32>, %w: tensor<2048x512xf32>, %b: tensor<512xf32>,
-                      %gate: tensor<512xf32>) -> tensor<4x512xf32> {
+    func.func @before(%x: tensor<4x512xf32>, %u: tensor<4x2048xf32>, %w: tensor<2048x512xf32>,
+                      %b: tensor<512xf32>, %gate: tensor<512xf32>) -> tensor<4x512xf32> {
       %zeros = arith.constant dense<0.0> : tensor<4x512xf32>
-      %m = linalg.matmul ins(%u, %w : tensor<4x2048xf32>, tensor<2048x512xf32>) outs(%zeros : tensor<4x512xf32>) -> tensor<4x512xf32>
+      %m = linalg.matmul ins(%u, %w : tensor<4x2048xf32>, tensor<2048x512xf32>)
+          outs(%zeros : tensor<4x512xf32>) -> tensor<4x512xf32>
       %f = resid.add_bias %m, %b : tensor<4x512xf32>, tensor<512xf32>
       %y = resid.add %x, %f gate(%gate) : tensor<4x512xf32>, tensor<512xf32>
       return %y : tensor<4x512xf32>
     }
 
     // %w and %b are made by @after_prepare from the old %w, %b and %gate.
-    func.func @after(%x: tensor<4x512xf32>, %u: tensor<4x2048xf32>, %w: tensor<2048x512xf32> {resid.prepared = 0 : i64},
+    func.func @after(%x: tensor<4x512xf32>, %u: tensor<4x2048xf32>,
+                     %w: tensor<2048x512xf32> {resid.prepared = 0 : i64},
                      %b: tensor<512xf32> {resid.prepared = 1 : i64}) -> tensor<4x512xf32> {
       %zeros = arith.constant dense<0.0> : tensor<4x512xf32>
-      %m = linalg.matmul ins(%u, %w : tensor<4x2048xf32>, tensor<2048x512xf32>) outs(%zeros : tensor<4x512xf32>) -> tensor<4x512xf32>
+      %m = linalg.matmul ins(%u, %w : tensor<4x2048xf32>, tensor<2048x512xf32>)
+          outs(%zeros : tensor<4x512xf32>) -> tensor<4x512xf32>
       %f = resid.add_bias %m, %b : tensor<4x512xf32>, tensor<512xf32>
       %y = resid.add %x, %f : tensor<4x512xf32>
       return %y : tensor<4x512xf32>
@@ -129,18 +134,22 @@ def FoldNormAffine : Pass<"resid-fold-norm-affine", "::mlir::ModuleOp"> {
 
     Before and after:
     ```mlir
-    func.func @before(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>, %beta: tensor<512xf32>, %w: tensor<512x2048xf32>,
-                      %zeros: tensor<4x2048xf32>) -> tensor<4x2048xf32> {
-      %n = resid.layer_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5} : tensor<4x512xf32>, tensor<512xf32>, tensor<512xf32>
-      %y = linalg.matmul ins(%n, %w : tensor<4x512xf32>, tensor<512x2048xf32>) outs(%zeros : tensor<4x2048xf32>) -> tensor<4x2048xf32>
+    func.func @before(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>, %beta: tensor<512xf32>,
+                      %w: tensor<512x2048xf32>, %zeros: tensor<4x2048xf32>) -> tensor<4x2048xf32> {
+      %n = resid.layer_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5}
+          : tensor<4x512xf32>, tensor<512xf32>, tensor<512xf32>
+      %y = linalg.matmul ins(%n, %w : tensor<4x512xf32>, tensor<512x2048xf32>)
+          outs(%zeros : tensor<4x2048xf32>) -> tensor<4x2048xf32>
       return %y : tensor<4x2048xf32>
     }
 
     // %w and %w_bias are made by @after_prepare from the old %w, %gamma and %beta.
-    func.func @after(%x: tensor<4x512xf32>, %w: tensor<512x2048xf32> {resid.prepared = 1 : i64}, %zeros: tensor<4x2048xf32>,
+    func.func @after(%x: tensor<4x512xf32>, %w: tensor<512x2048xf32> {resid.prepared = 1 : i64},
+                     %zeros: tensor<4x2048xf32>,
                      %w_bias: tensor<2048xf32> {resid.prepared = 0 : i64}) -> tensor<4x2048xf32> {
       %n = resid.layer_norm %x {epsilon = 1.0e-5} : tensor<4x512xf32>
-      %m = linalg.matmul ins(%n, %w : tensor<4x512xf32>, tensor<512x2048xf32>) outs(%zeros : tensor<4x2048xf32>) -> tensor<4x2048xf32>
+      %m = linalg.matmul ins(%n, %w : tensor<4x512xf32>, tensor<512x2048xf32>)
+          outs(%zeros : tensor<4x2048xf32>) -> tensor<4x2048xf32>
       %y = resid.add_bias %m, %w_bias : tensor<4x2048xf32>, tensor<2048xf32>
       return %y : tensor<4x2048xf32>
     }
@@ -194,12 +203,14 @@ def CenterStream : Pass<"resid-center-stream", "::mlir::ModuleOp"> {
 
     Before and after:
     ```mlir
-    func.func @before(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>, %beta: tensor<512xf32>, %w: tensor<512x512xf32>)
-        -> tensor<4x512xf32> {
+    func.func @before(%x: tensor<4x512xf32>, %gamma: tensor<512xf32>, %beta: tensor<512xf32>,
+                      %w: tensor<512x512xf32>) -> tensor<4x512xf32> {
       %zeros = arith.constant dense<0.0> : tensor<4x512xf32>
-      %y = resid.block pre %x norm(layer gamma %gamma : tensor<512xf32> epsilon = 1.0e-5) : tensor<4x512xf32> {
+      %y = resid.block pre %x norm(layer gamma %gamma : tensor<512xf32> epsilon = 1.0e-5)
+          : tensor<4x512xf32> {
       ^bb0(%h: tensor<4x512xf32>):
-        %f = linalg.matmul ins(%h, %w : tensor<4x512xf32>, tensor<512x512xf32>) outs(%zeros : tensor<4x512xf32>)
+        %f = linalg.matmul ins(%h, %w : tensor<4x512xf32>, tensor<512x512xf32>)
+            outs(%zeros : tensor<4x512xf32>)
             -> tensor<4x512xf32>
         resid.yield %f : tensor<4x512xf32>
       }
@@ -215,18 +226,22 @@ def CenterStream : Pass<"resid-center-stream", "::mlir::ModuleOp"> {
       %n, %mean, %correction, %rstd = resid.layer_norm %x {epsilon = 1.0e-5}
           : tensor<4x512xf32> -> tensor<4x512xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
       %e = tensor.empty() : tensor<4x512xf32>
-      %c = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
-                                            affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
-                           iterator_types = ["parallel", "parallel"]}
-          ins(%x, %mean, %correction : tensor<4x512xf32>, tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4x512xf32>) {
+      %c = linalg.generic {
+          indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
+                           affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+          iterator_types = ["parallel", "parallel"]}
+          ins(%x, %mean, %correction : tensor<4x512xf32>, tensor<4xf32>, tensor<4xf32>)
+          outs(%e : tensor<4x512xf32>) {
       ^bb0(%a: f32, %m: f32, %r: f32, %o: f32):
         %d = arith.subf %a, %m : f32
         %s = arith.subf %d, %r : f32
         linalg.yield %s : f32
       } -> tensor<4x512xf32>
-      %y = resid.block pre %c norm(rms gamma %gamma : tensor<512xf32> epsilon = 1.0e-5) : tensor<4x512xf32> {
+      %y = resid.block pre %c norm(rms gamma %gamma : tensor<512xf32> epsilon = 1.0e-5)
+          : tensor<4x512xf32> {
       ^bb0(%h: tensor<4x512xf32>):
-        %f = linalg.matmul ins(%h, %w : tensor<4x512xf32>, tensor<512x512xf32>) outs(%zeros : tensor<4x512xf32>)
+        %f = linalg.matmul ins(%h, %w : tensor<4x512xf32>, tensor<512x512xf32>)
+            outs(%zeros : tensor<4x512xf32>)
             -> tensor<4x512xf32>
         resid.yield %f : tensor<4x512xf32>
       }
@@ -273,21 +288,27 @@ def PackWeights : Pass<"resid-pack-weights", "::mlir::ModuleOp"> {
 
     Before and after:
     ```mlir
-    func.func @before(%x: tensor<?x40xf32>, %w: tensor<40x24xf32> {resid.weight = "w"}, %init: tensor<?x24xf32>) -> tensor<?x24xf32> {
-      %y = linalg.matmul ins(%x, %w : tensor<?x40xf32>, tensor<40x24xf32>) outs(%init : tensor<?x24xf32>) -> tensor<?x24xf32>
+    func.func @before(%x: tensor<?x40xf32>, %w: tensor<40x24xf32> {resid.weight = "w"},
+                      %init: tensor<?x24xf32>) -> tensor<?x24xf32> {
+      %y = linalg.matmul ins(%x, %w : tensor<?x40xf32>, tensor<40x24xf32>)
+          outs(%init : tensor<?x24xf32>) -> tensor<?x24xf32>
       return %y : tensor<?x24xf32>
     }
 
-    func.func @after(%x: tensor<?x40xf32>, %w: tensor<2x40x16xf32> {resid.prepared = 0 : i64}, %init: tensor<?x24xf32>) -> tensor<?x24xf32> {
+    func.func @after(%x: tensor<?x40xf32>, %w: tensor<2x40x16xf32> {resid.prepared = 0 : i64},
+                     %init: tensor<?x24xf32>) -> tensor<?x24xf32> {
       %0 = tensor.empty() : tensor<40x24xf32>
-      %1 = linalg.unpack %w outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] into %0 : tensor<2x40x16xf32> -> tensor<40x24xf32>
-      %y = linalg.matmul ins(%x, %1 : tensor<?x40xf32>, tensor<40x24xf32>) outs(%init : tensor<?x24xf32>) -> tensor<?x24xf32>
+      %1 = linalg.unpack %w outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] into %0
+          : tensor<2x40x16xf32> -> tensor<40x24xf32>
+      %y = linalg.matmul ins(%x, %1 : tensor<?x40xf32>, tensor<40x24xf32>)
+          outs(%init : tensor<?x24xf32>) -> tensor<?x24xf32>
       return %y : tensor<?x24xf32>
     }
     func.func @after_prepare(%w: tensor<40x24xf32> {resid.weight = "w"}) -> tensor<2x40x16xf32> {
       %zero = arith.constant 0.0 : f32
       %0 = tensor.empty() : tensor<2x40x16xf32>
-      %1 = linalg.pack %w padding_value(%zero : f32) outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] into %0 : tensor<40x24xf32> -> tensor<2x40x16xf32>
+      %1 = linalg.pack %w padding_value(%zero : f32) outer_dims_perm = [1, 0]
+          inner_dims_pos = [1] inner_tiles = [16] into %0 : tensor<40x24xf32> -> tensor<2x40x16xf32>
       return %1 : tensor<2x40x16xf32>
     }
     ```
