@@ -24,7 +24,7 @@ function(resid_configure_target target)
     "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>" "$<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>")
   target_compile_definitions(${target} PUBLIC "$<BUILD_INTERFACE:${RESID_LLVM_DEFINITIONS}>")
   # The packaged LLVM is built without exceptions and with run-time type information.
-  target_compile_options(${target} PRIVATE -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
+  target_compile_options(${target} PRIVATE -fno-exceptions -Wall -Wextra -Wno-unused-parameter -Werror=switch)
   # The package's LLVM was built without asserts. Ours may still be on, as long as no class of LLVM changes its layout:
   # llvm::Statistic (and mlir::Pass::Statistic) would, so resid uses none.
   if(RESID_ASSERTS)

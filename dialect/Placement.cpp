@@ -23,18 +23,27 @@ const PlacementRule &resid::getPlacementRule(Placement placement) {
   static constexpr NormPosition afterBranch[] = {NormPosition::AfterBranch};
   static constexpr NormPosition aroundBranch[] = {NormPosition::BeforeBranch, NormPosition::AfterBranch};
   static constexpr NormPosition afterAdd[] = {NormPosition::AfterAdd};
-  static const PlacementRule rules[] = {
-      {Placement::Post, afterAdd, /*wantsFinalNorm=*/false},
-      {Placement::Pre, beforeBranch, /*wantsFinalNorm=*/true},
-      {Placement::BranchPost, afterBranch, /*wantsFinalNorm=*/true},
-      {Placement::Peri, aroundBranch, /*wantsFinalNorm=*/true},
-      {Placement::PostShifted, beforeSubLayer, /*wantsFinalNorm=*/true},
-      {Placement::None, {}, /*wantsFinalNorm=*/false},
-  };
-  for (const PlacementRule &rule : rules)
-    if (rule.placement == placement)
-      return rule;
-  llvm_unreachable("a placement without a rule");
+  static const PlacementRule post = {Placement::Post, afterAdd, /*wantsFinalNorm=*/false},
+                             pre = {Placement::Pre, beforeBranch, /*wantsFinalNorm=*/true},
+                             branchPost = {Placement::BranchPost, afterBranch, /*wantsFinalNorm=*/true},
+                             peri = {Placement::Peri, aroundBranch, /*wantsFinalNorm=*/true},
+                             postShifted = {Placement::PostShifted, beforeSubLayer, /*wantsFinalNorm=*/true},
+                             none = {Placement::None, {}, /*wantsFinalNorm=*/false};
+  switch (placement) {
+  case Placement::Post:
+    return post;
+  case Placement::Pre:
+    return pre;
+  case Placement::BranchPost:
+    return branchPost;
+  case Placement::Peri:
+    return peri;
+  case Placement::PostShifted:
+    return postShifted;
+  case Placement::None:
+    return none;
+  }
+  llvm_unreachable("expected a placement");
 }
 
 size_t resid::getParameterCount(NormAttr norm) {
