@@ -111,6 +111,14 @@ void decodeFence(Decoder &d) {
     d.emit(nothing, {});
 }
 
+/// Brings memory nearer, and changes nothing that a thread could see. An address that there is not is no mistake.
+void decodePrefetch(Decoder &d) {
+  d.take("global");
+  d.takeAny({"L1", "L2"});
+  if (d.hasOperands(1))
+    d.emit(nothing, {});
+}
+
 void passAll(Decoder &d, const Operand *list, llvm::ArrayRef<Parameter> parameters, bool isResult) {
   size_t given = list ? list->parts.size() : 0;
   if (given != parameters.size())
@@ -162,4 +170,5 @@ void resid::ptx::addControlRules(Rules &rules) {
   rules["call"] = decodeCall;
   rules["membar"] = decodeFence;
   rules["fence"] = decodeFence;
+  rules["prefetch"] = decodePrefetch;
 }

@@ -83,6 +83,15 @@ TEST(PtxMemory, WritableVariables) {
   }
 }
 
+/// A prefetch reads nothing: it may be anywhere, and is no load.
+TEST(PtxMemory, Prefetches) {
+  Runner run;
+  ASSERT_EQ(run(kernelText(kPointers + "prefetch.global.L2 [%d0];\nprefetch.global.L1 [%d0+1000000];")), "");
+  EXPECT_EQ(run.counts.opcodes["prefetch.global.L2"], run.counts.opcodes["prefetch.global.L1"]);
+  EXPECT_GT(run.counts.opcodes["prefetch.global.L2"], 0u);
+  EXPECT_EQ(run.counts.loads.requests, 0u);
+}
+
 TEST(PtxMemory, Bounds) {
   expectFine("ld.global.b32 %r0, [%d0];", 2, 128);
   expectError("ld.global.b32 %r0, [%d0+4];", 2, 128, "global memory out of bounds: 4 bytes at");
