@@ -50,7 +50,7 @@ static void allocateSums(rows::KernelOp kernel, bool byGroup) {
     if (!kernel.isAccumulated(i))
       continue;
     bool isF64 = cast<rows::RowType>(kernel.getRowArgument(i).getType()).getElementType().isF64();
-    Value more = byGroup ? rows::GroupMemory::countRows(builder, loc, partition, isF64) : memory.countRows(isF64);
+    Value more = byGroup ? rows::UnitMemory::countRows(builder, loc, partition, isF64) : memory.countRows(isF64);
     all = all ? builder.createOrFold<arith::AddIOp>(loc, all, more) : more;
   }
   Value width = computeProduct(builder, loc, kernel.getColumnDims());

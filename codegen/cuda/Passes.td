@@ -20,8 +20,8 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
     read memory again.
     Blocks of four warps take rows in turn.
 
-    Sums down the rows are two functions: one runs groups of rows, each by the threads of a row, and leaves a sum per
-    group; the other one adds those up in f64. There are no atomics, so that the order is fixed.
+    Sums down the rows are two functions: one runs units of rows, each by the threads of a row, and leaves a sum per
+    unit; the other one adds those up, those of a group first, and groups in f64. There are no atomics, so that the order is fixed.
 
     Where kernels alone hang on a condition that is a number in memory, the host does not wait for it: they are launched,
     and return at once where the number is 0.

@@ -44,8 +44,16 @@ Value RowPartition::getFirstGroup(OpBuilder &builder, Location loc, Value lane) 
   return builder.createOrFold<arith::SelectOp>(loc, isShared, shared, lane);
 }
 
-Value GroupMemory::countRows(OpBuilder &builder, Location loc, const RowPartition &partition, bool isF64) {
-  return builder.createOrFold<arith::MulIOp>(loc, partition.groups,
+RowUnits RowUnits::create(OpBuilder &builder, Location loc, const RowPartition &partition) {
+  RowUnits units;
+  units.rows = builder.createOrFold<arith::MinSIOp>(loc, partition.groupRows, constant(builder, loc, kBlockRows));
+  units.count = divideUp(builder, loc, partition.rows, units.rows);
+  units.perGroup = builder.createOrFold<arith::DivSIOp>(loc, partition.groupRows, units.rows);
+  return units;
+}
+
+Value UnitMemory::countRows(OpBuilder &builder, Location loc, const RowPartition &partition, bool isF64) {
+  return builder.createOrFold<arith::MulIOp>(loc, RowUnits::create(builder, loc, partition).count,
                                              constant(builder, loc, isF64 ? 2 * kLevels : kLevels));
 }
 

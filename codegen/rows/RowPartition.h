@@ -19,11 +19,18 @@ struct RowPartition {
   Value getFirstGroup(OpBuilder &builder, Location loc, Value lane) const;
 };
 
-/// The memory of a kernel's sums where every group has its own: for each sum and group a row in the type of the terms
-/// (f32, or f64 for f64) for the chains of 8, of 64 and of 512 rows, each as long as SumMemory::getLength. The last one
-/// is the sum of the group.
-struct GroupMemory {
-  static constexpr int64_t kLevels = 3;
+/// The units that a GPU runs side by side, since no order lies between their rows: chains of kBlockRows rows, or whole
+/// groups where those are smaller.
+struct RowUnits {
+  Value rows, count, perGroup;
+
+  static RowUnits create(OpBuilder &builder, Location loc, const RowPartition &partition);
+};
+
+/// The memory of a kernel's sums where every unit has its own: for each sum and unit a row in the type of the terms
+/// (f32, or f64 for f64) for the chain of 8 rows, and one for the unit, each as long as SumMemory::getLength.
+struct UnitMemory {
+  static constexpr int64_t kLevels = 2;
 
   /// Rows of f32 of a sum.
   static Value countRows(OpBuilder &builder, Location loc, const RowPartition &partition, bool isF64);

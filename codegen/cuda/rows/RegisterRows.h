@@ -97,7 +97,7 @@ private:
   /// The column at hand (i64), and its place.
   Value column;
   int64_t chunk = 0, lane = 0;
-  /// Whether the rows of a warp may be at different places: in branches, and where groups of rows have loops.
+  /// Whether the rows of a warp may be at different places: in branches, and where units of rows have loops.
   bool isApart = false;
 };
 

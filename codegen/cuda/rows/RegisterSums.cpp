@@ -78,21 +78,17 @@ void RegisterSums::emitChain(RegisterRowEmitter &emitter, LaneSums &lanes, Value
 }
 
 /// What is on level 0 is in registers.
-void RegisterSums::addUp(RegisterRowEmitter &emitter, unsigned from, unsigned to, Value isFirst) {
-  auto getValue = [&](const Sum &sum, int64_t chunk) {
-    if (from > 0)
-      return loadChunk(sum.levels[from], chunk);
-    ArrayRef<Value> terms = emitter.getTerms(kernel.getRowArgument(sum.operand));
-    return getVector(terms.slice(size_t(chunk * plan.lanes), size_t(plan.lanes)));
-  };
+void RegisterSums::addUp(RegisterRowEmitter &emitter, Value isFirst) {
   auto emitAll = [&](bool isMove) {
-    for (const Sum &sum : sums)
+    for (const Sum &sum : sums) {
+      ArrayRef<Value> terms = emitter.getTerms(kernel.getRowArgument(sum.operand));
       forEachChunk([&](int64_t chunk) {
-        Value value = getValue(sum, chunk);
+        Value value = getVector(terms.slice(size_t(chunk * plan.lanes), size_t(plan.lanes)));
         if (!isMove)
-          value = LLVM::FAddOp::create(builder, loc, loadChunk(sum.levels[to], chunk), value);
-        storeChunk(value, sum.levels[to], chunk);
+          value = LLVM::FAddOp::create(builder, loc, loadChunk(sum.levels[1], chunk), value);
+        storeChunk(value, sum.levels[1], chunk);
       });
+    }
     scf::YieldOp::create(builder, loc);
   };
   scf::IfOp::create(
@@ -100,9 +96,9 @@ void RegisterSums::addUp(RegisterRowEmitter &emitter, unsigned from, unsigned to
       [&](OpBuilder &, Location) { emitAll(/*isMove=*/false); });
 }
 
-void RegisterSums::emitGroup(RegisterRowEmitter &emitter, LaneSums &lanes, Value group) {
-  chooseGroup(emitter, group);
+void RegisterSums::emitUnit(RegisterRowEmitter &emitter, LaneSums &lanes, Value unit) {
+  chooseUnit(emitter, unit);
   emitChains(
-      group, [&](Value first, Value end) { emitChain(emitter, lanes, first, end); },
-      [&](unsigned from, unsigned to, Value isFirst) { addUp(emitter, from, to, isFirst); });
+      unit, [&](Value first, Value end) { emitChain(emitter, lanes, first, end); },
+      [&](Value isFirst) { addUp(emitter, isFirst); });
 }

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Sums down rows that stay in registers: the terms of a chain of rows are added up in registers, and the chains of a
-// group in memory. Not: the sum of all groups (SumKernels.h).
+// unit in memory. Not: the sum of all groups (SumKernels.h).
 
 #ifndef RESID_CODEGEN_CUDA_ROWS_REGISTERSUMS_H
 #define RESID_CODEGEN_CUDA_ROWS_REGISTERSUMS_H
@@ -11,7 +11,7 @@
 
 namespace mlir::resid::cuda {
 
-/// Addresses in the memory of the groups are multiples of this.
+/// Addresses in the memory of the units are multiples of this.
 constexpr int64_t kSumAccessBytes = 16;
 
 class RegisterSums : public SumKernels {
@@ -20,14 +20,14 @@ public:
                const RegisterPlan &plan, RowThread &thread)
       : SumKernels(builder, kernel, addresses), plan(plan), thread(thread) {}
 
-  /// All rows of a group (i64), by the threads that have one.
-  void emitGroup(RegisterRowEmitter &emitter, LaneSums &lanes, Value group);
+  /// All rows of a unit (i64), by the threads that have one.
+  void emitUnit(RegisterRowEmitter &emitter, LaneSums &lanes, Value unit);
 
 private:
   using Columns = RegisterRowEmitter::Columns;
 
   void emitChain(RegisterRowEmitter &emitter, LaneSums &lanes, Value first, Value end);
-  void addUp(RegisterRowEmitter &emitter, unsigned from, unsigned to, Value isFirst);
+  void addUp(RegisterRowEmitter &emitter, Value isFirst);
   /// Calls `body` with each chunk in which the thread has columns.
   void forEachChunk(function_ref<void(int64_t)> body);
   Value getAddress(Value level, int64_t chunk);

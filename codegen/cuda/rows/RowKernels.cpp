@@ -59,6 +59,10 @@ static void emitUnits(OpBuilder &builder, Location loc, const ThreadPlace &place
   scf::ForOp::create(builder, loc, place.warp, count, place.warps, ValueRange(), emitBody);
 }
 
+static Value countUnits(OpBuilder &builder, Location loc, Value rows) {
+  return rows::RowUnits::create(builder, loc, rows::RowPartition::create(builder, loc, rows)).count;
+}
+
 /// The last argument is the number of rows.
 static void emitRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel) {
   Location loc = kernel.getLoc();
@@ -70,8 +74,8 @@ static void emitRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel
       emitter.emitBlock(kernel.getBody().front());
     });
   SumKernels sums(builder, kernel, body.addresses);
-  Value groups = rows::RowPartition::create(builder, loc, body.addresses.rows).groups;
-  emitUnits(builder, loc, place, groups, [&](Value group) { sums.emitGroup(emitter, place.thread, group); });
+  emitUnits(builder, loc, place, countUnits(builder, loc, body.addresses.rows),
+            [&](Value unit) { sums.emitUnit(emitter, place.thread, unit); });
 }
 
 static void emitResults(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel) {
@@ -81,7 +85,7 @@ static void emitResults(OpBuilder &builder, KernelBody &body, rows::KernelOp ker
   SumKernels(builder, kernel, body.addresses).emitResults(first);
 }
 
-/// The last argument is the number of rows. A block of threads has its own rows, or groups of rows where there are sums
+/// The last argument is the number of rows. A block of threads has its own rows, or units of rows where there are sums
 /// down the rows: all of its threads are there where it has one.
 static void emitRegisterRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel, const RegisterPlan &plan) {
   Location loc = kernel.getLoc();
@@ -94,10 +98,10 @@ static void emitRegisterRows(OpBuilder &builder, KernelBody &body, rows::KernelO
   RegisterRowEmitter emitter(builder, body.entry, body.addresses, body.mapping, plan, thread, lanes);
   bool hasSums = kernel.hasAccumulated();
   if (hasSums)
-    units = rows::RowPartition::create(builder, loc, body.addresses.rows).groups;
+    units = countUnits(builder, loc, body.addresses.rows);
   auto emitUnit = [&] {
     if (hasSums)
-      RegisterSums(builder, kernel, body.addresses, plan, thread).emitGroup(emitter, lanes, unit);
+      RegisterSums(builder, kernel, body.addresses, plan, thread).emitUnit(emitter, lanes, unit);
     else
       emitter.emitRow(kernel, unit);
   };
@@ -191,7 +195,7 @@ static Value countThreads(OpBuilder &builder, Location loc, const RegisterPlan &
 }
 
 /// Rows go to the first kernel with registers that they suit, others to the one that takes any. All have as many units,
-/// which are rows or groups of rows.
+/// which are rows or units of rows.
 LogicalResult RowKernels::emitRowLaunch(Call &call, Value units, ArrayRef<Value> arguments) {
   rows::KernelOp kernel = call.use.kernel;
   OpBuilder builder(kernel);
@@ -223,7 +227,7 @@ LogicalResult RowKernels::emitLaunches(Call &call) {
   arguments.push_back(rows);
   bool hasSums = call.use.kernel.hasAccumulated();
   if (hasSums)
-    units = rows::RowPartition::create(builder, loc, rows).groups;
+    units = countUnits(builder, loc, rows);
   if (failed(emitRowLaunch(call, units, arguments)))
     return failure();
   if (!hasSums)

@@ -21,6 +21,7 @@ using namespace mlir::resid::kernels;
 SumKernels::SumKernels(OpBuilder &builder, rows::KernelOp kernel, const KernelAddresses &addresses)
     : builder(builder), loc(kernel.getLoc()), kernel(kernel), addresses(addresses),
       partition(rows::RowPartition::create(builder, loc, addresses.rows)),
+      units(rows::RowUnits::create(builder, loc, partition)),
       length(rows::SumMemory::getLength(builder, loc, addresses.width)) {
   Value next = addresses.scratch;
   for (unsigned i = kernel.getInputs().size(), end = i + kernel.getInits().size(); i < end; ++i) {
@@ -29,7 +30,7 @@ SumKernels::SumKernels(OpBuilder &builder, rows::KernelOp kernel, const KernelAd
     bool isF64 = cast<rows::RowType>(kernel.getRowArgument(i).getType()).getElementType().isF64();
     sums.push_back({i, isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type()), next});
     Value elements =
-        arith::MulIOp::create(builder, loc, rows::GroupMemory::countRows(builder, loc, partition, isF64), length);
+        arith::MulIOp::create(builder, loc, rows::UnitMemory::countRows(builder, loc, partition, isF64), length);
     next = getElementAddress(builder, loc, builder.getF32Type(), next, elements);
   }
 }
@@ -42,14 +43,14 @@ void SumKernels::store(Value value, Value pointer, Value index) {
   storeElement(builder, loc, value, pointer, index, Alignment::Element);
 }
 
-//===------------------------------------------- groups -----------------------------------------------------------===//
+//===------------------------------------------- units ------------------------------------------------------------===//
 
-/// Where the three levels of a group lie; terms are added to the lowest one.
-void SumKernels::chooseGroup(RowEmitter &emitter, Value group) {
+/// Where the levels of a unit lie; terms are added to the lowest one.
+void SumKernels::chooseUnit(RowEmitter &emitter, Value unit) {
   for (Sum &sum : sums) {
     sum.levels.clear();
-    Value first = arith::MulIOp::create(builder, loc, group, constant(rows::GroupMemory::kLevels));
-    for (int64_t level = 0; level < rows::GroupMemory::kLevels; ++level) {
+    Value first = arith::MulIOp::create(builder, loc, unit, constant(rows::UnitMemory::kLevels));
+    for (int64_t level = 0; level < rows::UnitMemory::kLevels; ++level) {
       Value row = arith::AddIOp::create(builder, loc, first, constant(level));
       Value elements = arith::MulIOp::create(builder, loc, row, length);
       sum.levels.push_back(getElementAddress(builder, loc, sum.type, sum.memory, elements));
@@ -70,15 +71,15 @@ void SumKernels::emitPass(Value thread, function_ref<void(const Sum &, Value)> b
   }
 }
 
-void SumKernels::addUp(Value thread, unsigned from, unsigned to, Value isFirst) {
+void SumKernels::addUp(Value thread, Value isFirst) {
   emitPass(thread, [&](const Sum &sum, Value column) {
-    Value value = load(sum.type, sum.levels[from], column);
+    Value value = load(sum.type, sum.levels[0], column);
     auto emitMove = [&](OpBuilder &, Location) { scf::YieldOp::create(builder, loc, value); };
     auto emitSum = [&](OpBuilder &, Location) {
-      Value before = load(sum.type, sum.levels[to], column);
+      Value before = load(sum.type, sum.levels[1], column);
       scf::YieldOp::create(builder, loc, arith::AddFOp::create(builder, loc, before, value).getResult());
     };
-    store(scf::IfOp::create(builder, loc, isFirst, emitMove, emitSum).getResult(0), sum.levels[to], column);
+    store(scf::IfOp::create(builder, loc, isFirst, emitMove, emitSum).getResult(0), sum.levels[1], column);
   });
 }
 
@@ -92,30 +93,21 @@ SmallVector<Value> SumKernels::emitLoop(Value low, Value high, int64_t step, Val
   return SmallVector<Value>(rolled.getResults());
 }
 
-void SumKernels::emitChains(Value group, function_ref<void(Value, Value)> emitChain,
-                            function_ref<void(unsigned, unsigned, Value)> addUp) {
-  Value low = arith::MulIOp::create(builder, loc, group, partition.groupRows);
+void SumKernels::emitChains(Value unit, function_ref<void(Value, Value)> emitChain, function_ref<void(Value)> addUp) {
+  Value low = arith::MulIOp::create(builder, loc, unit, units.rows);
   auto least = [&](Value begin, Value count, Value end) -> Value {
     return arith::MinSIOp::create(builder, loc, arith::AddIOp::create(builder, loc, begin, count), end);
   };
-  auto isFirst = [&](Value begin, Value first) -> Value {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, begin, first);
-  };
-  Value high = least(low, partition.groupRows, partition.rows);
-  emitLoop(low, high, rows::kBlockRows, {}, [&](Value block, ValueRange) -> SmallVector<Value> {
-    Value blockEnd = least(block, constant(rows::kBlockRows), high);
-    emitLoop(block, blockEnd, rows::kChainRows, {}, [&](Value chain, ValueRange) -> SmallVector<Value> {
-      emitChain(chain, least(chain, constant(rows::kChainRows), blockEnd));
-      addUp(/*from=*/0, /*to=*/1, isFirst(chain, block));
-      return {};
-    });
-    addUp(/*from=*/1, /*to=*/2, isFirst(block, low));
+  Value high = least(low, units.rows, partition.rows);
+  emitLoop(low, high, rows::kChainRows, {}, [&](Value chain, ValueRange) -> SmallVector<Value> {
+    emitChain(chain, least(chain, constant(rows::kChainRows), high));
+    addUp(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, chain, low));
     return {};
   });
 }
 
-void SumKernels::emitGroup(LoopedRowEmitter &emitter, Value thread, Value group) {
-  chooseGroup(emitter, group);
+void SumKernels::emitUnit(LoopedRowEmitter &emitter, Value thread, Value unit) {
+  chooseUnit(emitter, unit);
   auto emitChain = [&](Value first, Value end) {
     emitPass(thread, [&](const Sum &sum, Value column) {
       Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sum.type));
@@ -127,31 +119,50 @@ void SumKernels::emitGroup(LoopedRowEmitter &emitter, Value thread, Value group)
       return {};
     });
   };
-  emitChains(group, emitChain, [&](unsigned from, unsigned to, Value isFirst) { addUp(thread, from, to, isFirst); });
+  emitChains(unit, emitChain, [&](Value isFirst) { addUp(thread, isFirst); });
 }
 
 //===------------------------------------------- results ----------------------------------------------------------===//
 
-/// The groups of a lane in order, from +0, in f64: those from ceil(lane · groups / 64) on.
+/// The groups of a lane in order, from +0, in f64: those from ceil(lane · groups / 64) on. Each is the sum of its units
+/// in order, in the type of the terms. One loop runs through the units of all groups, so that their loads wait
+/// together.
 Value SumKernels::sumLane(const Sum &sum, Value lane, Value column) {
+  constexpr int64_t unitsPerTurn = 8;
   Type f64 = builder.getF64Type();
   auto getFirst = [&](Value of) -> Value {
     Value product = arith::MulIOp::create(builder, loc, of, partition.groups);
     Value raised = arith::AddIOp::create(builder, loc, product, constant(rows::kSumLanes - 1));
-    return arith::DivUIOp::create(builder, loc, raised, constant(rows::kSumLanes));
+    Value group = arith::DivUIOp::create(builder, loc, raised, constant(rows::kSumLanes));
+    return arith::MulIOp::create(builder, loc, group, units.perGroup);
   };
   Value first = getFirst(lane), end = getFirst(arith::AddIOp::create(builder, loc, lane, constant(1)));
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(f64));
-  auto emitBody = [&](OpBuilder &, Location, Value group, ValueRange carried) {
-    Value row = arith::MulIOp::create(builder, loc, group, constant(rows::GroupMemory::kLevels));
-    Value last = arith::AddIOp::create(builder, loc, row, constant(rows::GroupMemory::kLevels - 1));
-    Value index = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, last, length), column);
+  end = arith::MinSIOp::create(builder, loc, end, units.count);
+  Value last = arith::SubIOp::create(builder, loc, end, constant(1));
+  Value lastOfGroup = arith::SubIOp::create(builder, loc, units.perGroup, constant(1));
+  auto emitBody = [&](OpBuilder &, Location, Value unit, ValueRange carried) {
+    auto isEqual = [&](Value one, Value other) -> Value {
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, one, other);
+    };
+    Value row = arith::MulIOp::create(builder, loc, unit, constant(rows::UnitMemory::kLevels));
+    row = arith::AddIOp::create(builder, loc, row, constant(rows::UnitMemory::kLevels - 1));
+    Value index = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, row, length), column);
     Value value = load(sum.type, sum.memory, index);
+    Value place = arith::AndIOp::create(builder, loc, unit, lastOfGroup);
+    Value more = arith::AddFOp::create(builder, loc, carried[0], value);
+    Value group = arith::SelectOp::create(builder, loc, isEqual(place, constant(0)), value, more), wide = group;
     if (!sum.type.isF64())
-      value = arith::ExtFOp::create(builder, loc, f64, value);
-    scf::YieldOp::create(builder, loc, arith::AddFOp::create(builder, loc, carried[0], value).getResult());
+      wide = arith::ExtFOp::create(builder, loc, f64, group);
+    Value isWhole = arith::OrIOp::create(builder, loc, isEqual(place, lastOfGroup), isEqual(unit, last));
+    Value total = arith::AddFOp::create(builder, loc, carried[1], wide);
+    total = arith::SelectOp::create(builder, loc, isWhole, total, carried[1]);
+    scf::YieldOp::create(builder, loc, ValueRange{group, total});
   };
-  return scf::ForOp::create(builder, loc, first, end, constant(1), zero, emitBody).getResult(0);
+  Value none = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sum.type));
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(f64));
+  auto loop = scf::ForOp::create(builder, loc, first, end, constant(1), ValueRange{none, zero}, emitBody);
+  setUnrolling(loop, unitsPerTurn);
+  return loop.getResult(1);
 }
 
 /// Memory that a block shares: of each column, half of the lanes in f64.

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sums down the rows on a GPU, in the order of SumOrder.h: one kernel runs groups of rows and leaves a sum of each, a
-// second one adds those up. No atomics. Not: the rows of a group, which an emitter runs (LoopedRows.h).
+// Sums down the rows on a GPU, in the order of SumOrder.h: one kernel runs units of rows and leaves a sum of each, a
+// second one adds those up. No atomics. Not: the rows of a unit, which an emitter runs (LoopedRows.h).
 
 #ifndef RESID_CODEGEN_CUDA_ROWS_SUMKERNELS_H
 #define RESID_CODEGEN_CUDA_ROWS_SUMKERNELS_H
@@ -23,33 +23,31 @@ class SumKernels {
 public:
   SumKernels(OpBuilder &builder, rows::KernelOp kernel, const kernels::KernelAddresses &addresses);
 
-  /// All rows of a group (i64), by the threads of a warp, of which `thread` (i64) is one.
-  void emitGroup(LoopedRowEmitter &emitter, Value thread, Value group);
+  /// All rows of a unit (i64), by the threads of a warp, of which `thread` (i64) is one.
+  void emitUnit(LoopedRowEmitter &emitter, Value thread, Value unit);
   /// The results in the columns from `first` (i64) on, by the threads of a block. There is at least one row.
   void emitResults(Value first);
 
 protected:
-  /// One sum: the kernel's operand, the type of its terms, and its memory (rows::GroupMemory).
+  /// One sum: the kernel's operand, the type of its terms, and its memory (rows::UnitMemory).
   struct Sum {
     unsigned operand;
     Type type;
     Value memory;
-    /// Of the group at hand, for chains of 8, 64 and 512 rows.
-    SmallVector<Value, 3> levels = {};
+    /// Of the unit at hand, for the chain of 8 rows and for the unit.
+    SmallVector<Value, rows::UnitMemory::kLevels> levels = {};
   };
 
-  void chooseGroup(kernels::RowEmitter &emitter, Value group);
+  void chooseUnit(kernels::RowEmitter &emitter, Value unit);
   /// A loop that stays one.
   SmallVector<Value> emitLoop(Value low, Value high, int64_t step, ValueRange first,
                               function_ref<SmallVector<Value>(Value, ValueRange)> body);
-  /// The chains of a group: `emitChain` runs the rows from one on to another and leaves their sums in level 0, and
-  /// `addUp` adds a level to the next one, or moves it there.
-  void emitChains(Value group, function_ref<void(Value, Value)> emitChain,
-                  function_ref<void(unsigned, unsigned, Value)> addUp);
+  /// The chains of a unit: `emitChain` runs the rows from one on to another and leaves their sums in level 0, and
+  /// `addUp` adds those to level 1, or moves them there where its argument (i1) holds.
+  void emitChains(Value unit, function_ref<void(Value, Value)> emitChain, function_ref<void(Value)> addUp);
   /// Calls `body` for the columns of a thread, of all sums.
   void emitPass(Value thread, function_ref<void(const Sum &, Value column)> body);
-  /// to += from, or to = from where `isFirst` (i1) holds.
-  void addUp(Value thread, unsigned from, unsigned to, Value isFirst);
+  void addUp(Value thread, Value isFirst);
   Value sumLane(const Sum &sum, Value lane, Value column);
   Value getShared();
   void emitResult(const Sum &sum, Value shared, Value warp, Value thread, Value column, Value isPresent);
@@ -62,6 +60,7 @@ protected:
   rows::KernelOp kernel;
   const kernels::KernelAddresses &addresses;
   rows::RowPartition partition;
+  rows::RowUnits units;
   /// Elements of a row of memory.
   Value length;
   SmallVector<Sum> sums;
