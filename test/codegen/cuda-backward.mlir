@@ -1,5 +1,5 @@
 // The PTX of a backward whose rows stay in registers, and the terms of its sums down the rows with them, in a loop over
-// rows. What does not stay comes a few chunks ahead.
+// rows. What all rows share comes a few chunks ahead.
 
 // RUN: residc %s --target=cuda --chip=sm_90 --emit=ptx -o %t.ptx
 // RUN: sed '1,/__registers_2(/d; /^\tret;/q' %t.ptx > %t.kept && FileCheck %s < %t.kept
@@ -12,12 +12,24 @@
 // Gamma is not marked as read only: ptxas would load all of it before the loop, and keep it.
 // RUN: not grep 'ld.global.nc' %t.kept
 
-// Behind the last sum of the row, four chunks of dsum wait together. (The first four of gamma are there from the pass
-// before.) Each chunk of the result has one more of both in front of it, as long as there are some. What is stored
-// behind that is the sums.
-// RUN: tac %t.kept | sed '/shfl/q' | tac | grep -oE '(ld|st)\.global\.v2' | uniq -c | sed 's/^ *//' | head -25 > %t.order
-// RUN: (echo 4 ld.global.v2; for chunk in 4 5 6 7 8 9 10 11 12 13 14 15; do echo 1 st.global.v2; echo 2 ld.global.v2; done) > %t.expected
+// All of dy, x, dsum and gamma is loaded before the first sum of the row. Behind the last one, each chunk of the result has a
+// chunk of gamma in front of the next, as long as there are some. (The first four of gamma are there from the pass
+// before.) What is stored behind that is the sums.
+// RUN: sed '/shfl/q' %t.kept | tac | sed '/bra/q' | grep -c 'ld.global.v2' | grep -x 64
+// RUN: tac %t.kept | sed '/shfl/q' | tac | grep -oE '(ld|st)\.global\.v2' | uniq -c | sed 's/^ *//' | head -24 > %t.order
+// RUN: (for chunk in 4 5 6 7 8 9 10 11 12 13 14 15; do echo 1 st.global.v2; echo 1 ld.global.v2; done) > %t.expected
 // RUN: diff %t.expected %t.order
+
+// Narrow rows are prefetched while the row before is computed, 32 bytes by each of 32 threads: two for each of three
+// rows of 1,024 columns, and a last one that does not go beyond the end of a row of 1,000. Rows of f32 are not, nor are
+// those of open width.
+// RUN: not grep prefetch %t.ptx
+// RUN: sed 's/xf32>/xbf16>/g; s/<?xbf16>/<?xf32>/g' %s > %t.bf16.mlir && residc %t.bf16.mlir --target=cuda --chip=sm_90 --emit=ptx -o %t.bf16.ptx
+// RUN: grep -c 'prefetch.global.L2 \[%rd[0-9]*\];' %t.bf16.ptx | grep -x 6
+// RUN: sed 's/1024/1000/g' %t.bf16.mlir > %t.narrow.mlir && residc %t.narrow.mlir --target=cuda --chip=sm_90 --emit=ptx -o %t.narrow.ptx
+// RUN: grep -c 'min.[su]64 .*, 1999;' %t.narrow.ptx | grep -x 1
+// RUN: sed 's/1024/?/g' %t.bf16.mlir > %t.open.mlir && residc %t.open.mlir --target=cuda --chip=sm_90 --emit=ptx -o %t.open.ptx
+// RUN: not grep prefetch %t.open.ptx
 
 func.func @block(%dy: tensor<?x1024xf32>, %x: tensor<?x1024xf32>, %mean: tensor<?xf32>, %correction: tensor<?xf32>, %rstd: tensor<?xf32>,
                  %gamma: tensor<1024xf32>, %dsum: tensor<?x1024xf32>) -> (tensor<?x1024xf32>, tensor<1024xf32>, tensor<1024xf32>) {

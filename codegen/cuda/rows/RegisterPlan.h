@@ -34,6 +34,10 @@ struct RegisterPlan {
   int64_t blockRows;
   /// What a thread may have at most, or 0 where the driver's compiler decides.
   int64_t mostRegisters;
+  /// Whether all of a row is loaded before its first phase, with what the last one alone needs.
+  bool loadsEarly = false;
+  /// Whether a row's elements are brought into the cache of the chip while the row before is computed.
+  bool prefetchesRows = false;
 
   /// Nothing where a kernel needs the looped emitter: its width is below 64 or above 32,768, no multiple of its lanes,
   /// or ends in a span with less than a chunk; it has f64; or too much would be kept. One plan where the width is known

@@ -14,17 +14,11 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/SaveAndRestore.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
-
-/// What a register has.
-static constexpr int64_t kWordBytes = 4;
-/// Chunks of a row that a loop over rows has at hand, where it does not keep all.
-static constexpr int64_t kLoopChunks = 4;
 
 static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
   return cast<rows::ReductionKindAttr>(phase.getKinds()[number]).getValue();
@@ -44,6 +38,9 @@ void RegisterRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
       firsts[argument] = getElementAddress(builder, loc, rows::getMemoryType(getElementType(argument)),
                                            getRowPointer(argument), thread.column);
   }
+  if (plan.loadsEarly)
+    for (auto phase : kernel.getBody().getOps<rows::PhaseOp>())
+      loadLateRows(phase);
   emitBlock(kernel.getBody().front());
 }
 
@@ -76,81 +73,7 @@ Value RegisterRowEmitter::getAddress(Location loc, Value row, Type element, int6
                              ArrayRef<LLVM::GEPArg>{int32_t(chunk * rows::kLanes)}, LLVM::GEPNoWrapFlags::inbounds);
 }
 
-//===------------------------------------------- memory -----------------------------------------------------------===//
-
-/// One load per word: LLVM makes one access of a chunk's. A vector would be taken apart first, and then LLVM would
-/// forget that nobody writes to it. Two narrow elements come in one word.
-RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int64_t chunk, bool isInvariant) {
-  Location loc = load.getLoc();
-  Type memory = rows::getMemoryType(getElementType(load.getRow()));
-  int64_t bytes = rows::getElementBytes(memory);
-  bool isNarrow = bytes < kWordBytes;
-  Type word = isNarrow ? builder.getI32Type() : memory;
-  int64_t wordBytes = std::max(bytes, kWordBytes), parts = wordBytes / bytes;
-  Value address = getAddress(loc, load.getRow(), memory, chunk);
-  Columns columns;
-  for (int32_t i = 0; i < plan.lanes / parts; ++i) {
-    Value place = LLVM::GEPOp::create(builder, loc, address.getType(), word, address, ArrayRef<LLVM::GEPArg>{i},
-                                      LLVM::GEPNoWrapFlags::inbounds);
-    auto value =
-        LLVM::LoadOp::create(builder, loc, word, place, unsigned(std::gcd(plan.getAccessBytes(memory), i * wordBytes)));
-    value.setInvariant(isInvariant);
-    for (int64_t part = 0; part < parts; ++part)
-      columns.push_back(isNarrow ? takePart(value, part, memory) : value.getResult());
-  }
-  return columns;
-}
-
-static bool loadsOwnRow(rows::LoadOp load) {
-  auto kernel = load->getParentOfType<rows::KernelOp>();
-  return isOwnRow(kernel, cast<BlockArgument>(load.getRow()).getArgNumber() - 1);
-}
-
-/// Whether one phase alone uses a row, and stores nothing to it.
-static bool isLoadedByOnePhase(Value row) {
-  Operation *phase = (*row.getUsers().begin())->getParentOp();
-  return llvm::all_of(row.getUsers(),
-                      [phase](Operation *user) { return isa<rows::LoadOp>(user) && user->getParentOp() == phase; });
-}
-
-/// Rows that all rows share, such as gamma: all of one at once would take as many registers as the row itself. Where
-/// there are sums down the rows, that holds for the row's own elements too which one phase alone needs.
-bool RegisterRowEmitter::isPassing(rows::LoadOp load) {
-  Value row = load.getRow();
-  if (!load.getColumn() || kept.contains(row))
-    return false;
-  return loadsOwnRow(load) ? plan.sums > 0 && isLoadedByOnePhase(row) : plan.keptWeights == 0;
-}
-
-/// The loads of a row's own elements stand before what a phase computes, so that they wait together. So do those of
-/// rows that all rows share, where the plan keeps them.
-void RegisterRowEmitter::loadKeptRows(rows::PhaseOp phase) {
-  for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
-    Value row = load.getRow();
-    if (!load.getColumn() || kept.contains(row) || isPassing(load))
-      continue;
-    Columns columns;
-    for (int64_t i = 0; i < plan.getChunks(); ++i)
-      llvm::append_range(columns, loadChunk(load, i, /*isInvariant=*/!loadsOwnRow(load)));
-    kept[row] = columns;
-  }
-}
-
-/// Rows that all rows share overlap nothing that is stored, so the driver's compiler may load them earlier where it has
-/// registers. It would do so before a loop over rows, and then lack them in the loop: there, loads say nothing of that,
-/// and stand a few chunks ahead instead, enough to wait for together. A chunk of the row's own elements is loaded
-/// before anything is stored to it, and other threads do not touch it.
-void RegisterRowEmitter::loadPassingRows(rows::PhaseOp phase) {
-  bool hasLoop = plan.sums > 0;
-  int64_t end = std::min(chunk + (hasLoop ? kLoopChunks : 1), plan.getChunks());
-  for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
-    if (!isPassing(load))
-      continue;
-    Columns &row = passing[load.getRow()];
-    while (int64_t(row.size()) < end * plan.lanes)
-      llvm::append_range(row, loadChunk(load, int64_t(row.size()) / plan.lanes, /*isInvariant=*/!hasLoop));
-  }
-}
+//===------------------------------------------- stores -----------------------------------------------------------===//
 
 static bool storesTo(Operation &op, Value row) {
   return op

@@ -28,6 +28,8 @@ public:
 
   /// All of row `row` (i64).
   void emitRow(rows::KernelOp kernel, Value row);
+  /// Brings what row `row` (i64) reads of its own elements into the cache of the chip.
+  void prefetchRow(rows::KernelOp kernel, Value row);
 
   /// What a sum down the rows is so far, by the kernel's argument. A row adds its terms to it.
   Columns &getTerms(Value row) { return terms[row]; }
@@ -43,6 +45,9 @@ private:
   void expectOtherBranch(Block &block);
   /// Makes LLVM forget what was computed from kept rows before.
   void hideKeptRows();
+  /// The thread's columns of all chunks. `isInvariant`: as for loadChunk.
+  Columns loadRow(rows::LoadOp load, bool isInvariant);
+  void loadLateRows(rows::PhaseOp phase);
   void loadKeptRows(rows::PhaseOp phase);
   /// Whether the elements of a load are in registers for some chunks of its phase only.
   bool isPassing(rows::LoadOp load);

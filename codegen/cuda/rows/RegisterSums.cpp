@@ -64,6 +64,11 @@ void RegisterSums::emitChain(RegisterRowEmitter &emitter, LaneSums &lanes, Value
   setTerms(emitLoop(first, end, 1, zeros, [&](Value row, ValueRange before) {
     setTerms(before);
     lanes.beginRow();
+    if (plan.prefetchesRows) {
+      Value next = arith::AddIOp::create(builder, loc, row, constant(1));
+      Value last = arith::SubIOp::create(builder, loc, partition.rows, constant(1));
+      emitter.prefetchRow(kernel, arith::MinSIOp::create(builder, loc, next, last));
+    }
     // What is computed from the column stays in the loop: before it, addresses and bounds of all chunks would take more
     // registers than there are.
     Value column = thread.column;

@@ -1,0 +1,151 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// When the elements of rows that stay in registers are loaded; see RegisterRows.h.
+
+#include "codegen/cuda/rows/RegisterRows.h"
+
+#include "codegen/rows/ElementMemory.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::kernels;
+
+/// What a register has.
+static constexpr int64_t kWordBytes = 4;
+/// Chunks of a row that a loop over rows has at hand, where it does not keep all.
+static constexpr int64_t kLoopChunks = 4;
+/// What one prefetch brings into the cache of the chip.
+static constexpr int64_t kSectorBytes = 32;
+
+static Type getMemoryType(Value row) {
+  return rows::getMemoryType(cast<rows::RowType>(row.getType()).getElementType());
+}
+
+/// One load per word: LLVM makes one access of a chunk's. A vector would be taken apart first, and then LLVM would
+/// forget that nobody writes to it. Two narrow elements come in one word.
+RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int64_t chunk, bool isInvariant) {
+  Location loc = load.getLoc();
+  Type memory = getMemoryType(load.getRow());
+  int64_t bytes = rows::getElementBytes(memory);
+  bool isNarrow = bytes < kWordBytes;
+  Type word = isNarrow ? builder.getI32Type() : memory;
+  int64_t wordBytes = std::max(bytes, kWordBytes), parts = wordBytes / bytes;
+  Value address = getAddress(loc, load.getRow(), memory, chunk);
+  Columns columns;
+  for (int32_t i = 0; i < plan.lanes / parts; ++i) {
+    Value place = LLVM::GEPOp::create(builder, loc, address.getType(), word, address, ArrayRef<LLVM::GEPArg>{i},
+                                      LLVM::GEPNoWrapFlags::inbounds);
+    auto value =
+        LLVM::LoadOp::create(builder, loc, word, place, unsigned(std::gcd(plan.getAccessBytes(memory), i * wordBytes)));
+    value.setInvariant(isInvariant);
+    for (int64_t part = 0; part < parts; ++part)
+      columns.push_back(isNarrow ? takePart(value, part, memory) : value.getResult());
+  }
+  return columns;
+}
+
+static bool loadsOwnRow(rows::LoadOp load) {
+  auto kernel = load->getParentOfType<rows::KernelOp>();
+  return isOwnRow(kernel, cast<BlockArgument>(load.getRow()).getArgNumber() - 1);
+}
+
+/// Whether one phase alone uses a row, and stores nothing to it.
+static bool isLoadedByOnePhase(Value row) {
+  Operation *phase = (*row.getUsers().begin())->getParentOp();
+  return llvm::all_of(row.getUsers(),
+                      [phase](Operation *user) { return isa<rows::LoadOp>(user) && user->getParentOp() == phase; });
+}
+
+/// Rows that all rows share, such as gamma: all of one at once would take as many registers as the row itself. Where
+/// there are sums down the rows, that holds for the row's own elements too which one phase alone needs, unless they are
+/// loaded early.
+bool RegisterRowEmitter::isPassing(rows::LoadOp load) {
+  Value row = load.getRow();
+  if (!load.getColumn() || kept.contains(row))
+    return false;
+  return loadsOwnRow(load) ? plan.sums > 0 && isLoadedByOnePhase(row) : plan.keptWeights == 0;
+}
+
+RegisterRowEmitter::Columns RegisterRowEmitter::loadRow(rows::LoadOp load, bool isInvariant) {
+  Columns columns;
+  for (int64_t i = 0; i < plan.getChunks(); ++i)
+    llvm::append_range(columns, loadChunk(load, i, isInvariant));
+  return columns;
+}
+
+/// Of the row's own elements, those that this phase alone needs.
+void RegisterRowEmitter::loadLateRows(rows::PhaseOp phase) {
+  for (auto load : phase.getBody().getOps<rows::LoadOp>())
+    if (load.getColumn() && loadsOwnRow(load) && isPassing(load))
+      kept[load.getRow()] = loadRow(load, /*isInvariant=*/false);
+}
+
+/// The loads of a row's own elements stand before what a phase computes, so that they wait together. So do those of
+/// rows that all rows share, where the plan keeps them.
+void RegisterRowEmitter::loadKeptRows(rows::PhaseOp phase) {
+  for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
+    Value row = load.getRow();
+    if (!load.getColumn() || kept.contains(row) || isPassing(load))
+      continue;
+    kept[row] = loadRow(load, /*isInvariant=*/!loadsOwnRow(load));
+  }
+}
+
+/// Rows that all rows share overlap nothing that is stored, so the driver's compiler may load them earlier where it has
+/// registers. It would do so before a loop over rows, and then lack them in the loop: there, loads say nothing of that,
+/// and stand a few chunks ahead instead, enough to wait for together. A chunk of the row's own elements is loaded
+/// before anything is stored to it, and other threads do not touch it.
+void RegisterRowEmitter::loadPassingRows(rows::PhaseOp phase) {
+  bool hasLoop = plan.sums > 0;
+  int64_t end = std::min(chunk + (hasLoop ? kLoopChunks : 1), plan.getChunks());
+  for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
+    if (!isPassing(load))
+      continue;
+    Columns &row = passing[load.getRow()];
+    while (int64_t(row.size()) < end * plan.lanes)
+      llvm::append_range(row, loadChunk(load, int64_t(row.size()) / plan.lanes, /*isInvariant=*/!hasLoop));
+  }
+}
+
+static bool isLoaded(Value row) {
+  return llvm::any_of(row.getUsers(), [](Operation *user) { return isa<rows::LoadOp>(user); });
+}
+
+/// LLVM selects NVVM's own op for later versions of PTX only.
+static void emitPrefetch(OpBuilder &builder, Value address) {
+  constexpr unsigned globalSpace = 1;
+  Location loc = address.getLoc();
+  auto type = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
+  Value place = LLVM::AddrSpaceCastOp::create(builder, loc, type, address);
+  LLVM::InlineAsmOp::create(builder, loc, TypeRange(), ValueRange(place), "prefetch.global.L2 [$0];",
+                            /*constraints=*/"l", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
+                            /*operand_attrs=*/nullptr);
+}
+
+/// Neighbouring threads have neighbouring sectors. A thread that has none left brings the last one once more.
+void RegisterRowEmitter::prefetchRow(rows::KernelOp kernel, Value row) {
+  beginRow(kernel, row);
+  Location loc = kernel.getLoc();
+  Value first = arith::MulIOp::create(builder, loc, thread.span, constantI64(builder, loc, plan.getSpanThreads()));
+  first = arith::AddIOp::create(builder, loc, first, thread.thread);
+  first = arith::MulIOp::create(builder, loc, first, constantI64(builder, loc, kSectorBytes));
+  for (unsigned i = 0; i < addresses.operands.size(); ++i) {
+    Value argument = kernel.getRowArgument(i);
+    if (!isOwnRow(kernel, i) || !isLoaded(argument))
+      continue;
+    int64_t bytes = plan.width * rows::getElementBytes(getMemoryType(argument));
+    int64_t step = kSectorBytes * plan.getRowThreads();
+    for (int64_t at = 0; at < bytes; at += step) {
+      Value offset = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, at));
+      if (at + step > bytes)
+        offset = arith::MinSIOp::create(builder, loc, offset, constantI64(builder, loc, bytes - 1));
+      Value address = getElementAddress(builder, loc, builder.getI8Type(), getRowPointer(argument), offset);
+      emitPrefetch(builder, address);
+    }
+  }
+}
