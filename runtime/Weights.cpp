@@ -139,9 +139,11 @@ void resid_weights_close(resid_weights *weights) {
 resid_status resid_weights_set_prefix(resid_weights *weights, const char *prefix) {
   if (!weights || !prefix)
     return RESID_BAD_POINTER;
-  char *copy = strdup(prefix);
+  size_t bytes = strlen(prefix) + 1;
+  auto *copy = static_cast<char *>(malloc(bytes));
   if (!copy)
     return RESID_OOM;
+  memcpy(copy, prefix, bytes);
   free(weights->prefix);
   weights->prefix = copy;
   return RESID_OK;

@@ -127,7 +127,10 @@ static resid_status application(float *result) {
     expect(file == NULL, "no file where none could be opened");
     return status;
   }
+  status = resid_weights_set_prefix(file, "model.");
   resid_weights_close(file);
+  if (status != RESID_OK)
+    return status;
   status = resid_thread_pool_create(THREADS, &pool);
   if (status != RESID_OK) {
     expect(pool == NULL, "no pool where none could be made");
