@@ -57,7 +57,8 @@ def CheckStream : Pass<"resid-check-stream", "::mlir::ModuleOp"> {
     Silent where the op only writes, where something was written before, and in branches.
     ```mlir
     %e = tensor.empty() : tensor<8x8xf32>
-    %m = linalg.matmul ins(%a, %b : tensor<8x4xf32>, tensor<4x8xf32>) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %m = linalg.matmul ins(%a, %b : tensor<8x4xf32>, tensor<4x8xf32>)
+                       outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
     ```
 
     Effect on rounding: none.
