@@ -82,8 +82,10 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks != RANKS) {
-    fprintf(stderr, "mpi: expected %d ranks, for which this program was compiled, but got %d\n", RANKS, ranks);
-    MPI_Abort(MPI_COMM_WORLD, 2);
+    if (rank == 0)
+      fprintf(stderr, "mpi: expected %d ranks, for which this program was compiled, but got %d\n", RANKS, ranks);
+    MPI_Finalize();
+    return 2;
   }
   fill(x, kRows * kWidth, 1), fill(h, kRows * kHidden, 2), fill(w, kHidden * kWidth, 3), fill(gamma, kWidth, 4);
 
