@@ -193,6 +193,7 @@ def run(rank, ranks, folder):
         torch.save(results, os.path.join(folder, "results.pt"))
     dist.barrier()
     dist.destroy_process_group()
+    os._exit(0)  # threads of PyTorch that still run when the interpreter ends would abort the process, now and then
 
 
 def join_partial_branches(ranks, rank):
