@@ -59,8 +59,8 @@ void ArrayChecks::checkPointers() {
     Value hasElements = arith::XOrIOp::create(entry.builder, entry.loc, code.isEmpty(sizes), code.truth(true));
     fault = code.either(fault, code.both(null, hasElements));
   }
-  cf::CondBranchOp::create(entry.builder, entry.loc, fault, entry.refuse, ValueRange{entry.constant32(RESID_BAD_POINTER)},
-                           next, ValueRange{});
+  cf::CondBranchOp::create(entry.builder, entry.loc, fault, entry.refuse,
+                           ValueRange{entry.constant32(RESID_BAD_POINTER)}, next, ValueRange{});
   entry.builder.setInsertionPointToStart(next);
 }
 
@@ -73,8 +73,8 @@ void ArrayChecks::checkAddresses() {
   Value extents = entry.allocateWords(table.getExtentWords());
   table.storeExtents(code, extents, /*isUnchecked=*/true);
   Value found = code.compare(Predicate::sge, table.findNull(entry.words, extents), code.constant(0));
-  cf::CondBranchOp::create(entry.builder, entry.loc, found, entry.refuse, ValueRange{entry.constant32(RESID_BAD_POINTER)},
-                           next, ValueRange{});
+  cf::CondBranchOp::create(entry.builder, entry.loc, found, entry.refuse,
+                           ValueRange{entry.constant32(RESID_BAD_POINTER)}, next, ValueRange{});
   entry.builder.setInsertionPointToStart(next);
 }
 
@@ -136,7 +136,8 @@ void ArrayChecks::checkTables() {
     room = kMostStackWords;
   // Of two groups: an address, an end and 32 bits for each array, and as many words of extents as the one with most
   // takes.
-  int64_t perGroup = (room - 1) / (5 + 2 * whole.getMostExtentWords());
+  int64_t perGroup =
+      std::min<int64_t>((room - 1) / (5 + 2 * whole.getMostExtentWords()), llvm::divideCeil(count, int64_t(2)));
   Value starts = entry.allocateWords(2 * perGroup), stack = entry.allocateWords(room - 2 * perGroup);
   for (int64_t first = 0; first < count; first += perGroup)
     for (int64_t second = first + perGroup; second < count; second += perGroup) {

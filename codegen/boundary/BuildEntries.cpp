@@ -146,8 +146,8 @@ void EntryBuilder::chooseProcessor() {
   cf::CondBranchOp::create(builder, loc, isKnown, chosen, ValueRange{known}, ask, ValueRange{});
   builder.setInsertionPointToStart(ask);
   Value answer = func::CallOp::create(builder, loc, cpuChoice).getResult(0);
-  refuseValueIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, answer, count), packRefusal(RESID_UNSUPPORTED),
-                RefusalText("this processor is not supported, expected ").string(1));
+  refuseValueIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, answer, count),
+                packRefusal(RESID_UNSUPPORTED), RefusalText("this processor is not supported, expected ").string(1));
   cf::BranchOp::create(builder, loc, chosen, ValueRange{answer});
   builder.setInsertionPointToStart(chosen);
 }
@@ -254,7 +254,8 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
   Value bytes =
       func::CallOp::create(builder, loc, sizeFunction.getValue(), TypeRange{i64}, ValueRange(sizes)).getResult(0);
   Value wrong = code.compare(arith::CmpIPredicate::slt, bytes, code.constant(0));
-  refuseValueIf(wrong, packRefusal(RESID_BAD_SHAPE, ScratchTooLarge), "scratch memory of more than 2^47 bytes is needed");
+  refuseValueIf(wrong, packRefusal(RESID_BAD_SHAPE, ScratchTooLarge),
+                "scratch memory of more than 2^47 bytes is needed");
 
   Block *allocate = addBlock(), *call = addBlock(), *release = addBlock(), *done = addBlock();
   Value scratch = call->addArgument(pointerType, loc);

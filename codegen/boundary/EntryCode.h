@@ -82,7 +82,8 @@ struct EntryCode {
   /// A constant of the module; gives its name.
   std::string addConstant(Type type, Attribute value);
   Value addText(StringRef bytes);
-  /// Calls a function of Refuse.ll, Arrays.ll or ArrayOrder.ll, on i64, i32 and addresses; `result` is null where it gives nothing.
+  /// Calls a function of Refuse.ll, Arrays.ll or ArrayOrder.ll, on i64, i32 and addresses; `result` is null where it
+  /// gives nothing.
   Value callShared(StringRef name, ArrayRef<Value> operands, Type result);
   /// Refuses arrays, and ends the block. `sizes`: one per size parameter.
   void emitArrayRefusal(ValueRange sizes, Value status);

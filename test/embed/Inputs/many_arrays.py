@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes functions of many arrays, and how many_arrays.c calls them: caches that grow in place, strided columns, and a deep
-stack of blocks. Usage: many_arrays.py <folder>; many_arrays.py --stack=<blocks> or --copies=<number> prints a program alone."""
+stack of blocks. Usage: many_arrays.py <folder>; many_arrays.py --stack=<blocks>, --copies=<number> or
+--open-copies=<number> prints a program alone."""
 import sys
 
 CACHES, COLUMNS = 26, 30
@@ -40,8 +41,7 @@ def write_stack(blocks):
     return write_function("stack", arguments, lines, [(x, matrix)])
 
 
-def write_copies(number):
-    kind = "tensor<4xf32>"
+def write_copies(number, kind):
     return write_function("copies", [f"%a{i}: {kind}" for i in range(number)], [], [(f"%a{i}", kind) for i in range(number)])
 
 
@@ -59,7 +59,9 @@ def main(argument):
     if argument.startswith("--stack="):
         print(write_stack(int(argument.split("=")[1])))
     elif argument.startswith("--copies="):
-        print(write_copies(int(argument.split("=")[1])))
+        print(write_copies(int(argument.split("=")[1]), "tensor<4xf32>"))
+    elif argument.startswith("--open-copies="):
+        print(write_copies(int(argument.split("=")[1]), f"tensor<{'?x' * 8}f32>"))
     else:
         with open(f"{argument}/many.mlir", "w", encoding="utf-8") as file:
             file.write(write_caches() + write_columns())
