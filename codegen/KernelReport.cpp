@@ -4,9 +4,9 @@
 
 #include "codegen/KernelReport.h"
 
+#include "codegen/Pipelines.h"
 #include "codegen/attention/AttentionDialect.h"
 #include "codegen/blocks/Passes.h"
-#include "codegen/boundary/Signature.h"
 #include "codegen/rows/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -35,8 +35,8 @@ namespace {
 /// Collects the kernels of one function.
 class FunctionReader {
 public:
-  FunctionReader(func::FuncOp function, boundary::KernelSignature signature, ArrayRef<kernels::DescribePlan> machines)
-      : function(function), signature(std::move(signature)), machines(machines) {}
+  FunctionReader(func::FuncOp function, boundary::KernelSignature signature, const kernels::Target &target)
+      : function(function), signature(std::move(signature)), target(target) {}
 
   void run(ReportedFunction &result, std::vector<ReportedKernel> &kernels);
 
@@ -58,7 +58,7 @@ private:
 
   func::FuncOp function;
   boundary::KernelSignature signature;
-  ArrayRef<kernels::DescribePlan> machines;
+  const kernels::Target &target;
   llvm::MapVector<Operation *, std::string> names;
   /// Tensors that come from elsewhere and that an earlier kernel has read.
   DenseSet<Value> known;
@@ -184,8 +184,7 @@ ReportedKernel FunctionReader::start(Operation *kernel) {
   result.function = signature.symbol;
   result.name = names.lookup(kernel);
   result.fused = rows::getSourceOps(kernel->getLoc());
-  for (const kernels::DescribePlan &machine : machines)
-    result.plans.push_back(machine(kernel));
+  result.plans = target.describe(kernel);
   return result;
 }
 
@@ -266,7 +265,19 @@ void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &
 
 //===------------------------------------------- the whole module -------------------------------------------------===//
 
+void KernelReport::begin(ModuleOp program) { rows::nameSourceOps(program); }
+
+void KernelReport::collect(StringRef stage, ModuleOp module, const kernels::Target *target) {
+  if (stage == stages::kResid)
+    collectChains(module);
+  if (stage == stages::kRowKernels)
+    collectKernels(module, *target);
+  if (stage == stages::kBuffers)
+    collectRowBlocks(module, *target);
+}
+
 void KernelReport::collectChains(ModuleOp module) {
+  rows::nameSourceOps(module);
   for (const FusionRefusal &refusal : collectFusionRefusals(module)) {
     SmallVector<rows::SourceOp> ops = rows::getSourceOps(refusal.op->getLoc());
     rows::SourceOp op = ops.empty() ? rows::SourceOp{refusal.op->getName().getStringRef().str(), ""} : ops.front();
@@ -278,14 +289,14 @@ void KernelReport::collectChains(ModuleOp module) {
   }
 }
 
-void KernelReport::collectKernels(ModuleOp module, ArrayRef<kernels::DescribePlan> machines) {
+void KernelReport::collectKernels(ModuleOp module, const kernels::Target &target) {
   for (auto function : module.getOps<func::FuncOp>()) {
     auto attribute = function->getAttrOfType<DictionaryAttr>(boundary::kSignatureAttribute);
     if (!attribute || function.isExternal())
       continue;
     functions.emplace_back();
     size_t first = kernels.size();
-    FunctionReader(function, boundary::KernelSignature::fromAttribute(attribute), machines)
+    FunctionReader(function, boundary::KernelSignature::fromAttribute(attribute), target)
         .run(functions.back(), kernels);
     for (const auto &[place, refusal] : chains) {
       if (place != function.getLoc())
@@ -299,7 +310,7 @@ void KernelReport::collectKernels(ModuleOp module, ArrayRef<kernels::DescribePla
   }
 }
 
-void KernelReport::collectRowBlocks(ModuleOp module, ArrayRef<kernels::DescribeTogether> machines) {
+void KernelReport::collectRowBlocks(ModuleOp module, const kernels::Target &target) {
   llvm::StringMap<ReportedKernel *> byName;
   for (ReportedKernel &kernel : kernels)
     byName[kernel.name] = &kernel;
@@ -317,8 +328,8 @@ void KernelReport::collectRowBlocks(ModuleOp module, ArrayRef<kernels::DescribeT
       for (ReportedKernel *other : members)
         if (other != member)
           others.push_back(other->name);
-      for (auto [plan, machine] : llvm::zip_equal(member->plans, machines))
-        plan.decisions.push_back(machine(blocks, others));
+      for (auto [plan, decision] : llvm::zip(member->plans, target.describeTogether(blocks, others)))
+        plan.decisions.push_back(std::move(decision));
     }
   });
   module.walk([&](contraction::KernelOp product) {

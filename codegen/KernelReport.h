@@ -7,7 +7,7 @@
 #ifndef RESID_CODEGEN_KERNELREPORT_H
 #define RESID_CODEGEN_KERNELREPORT_H
 
-#include "codegen/kernels/PlanDescription.h"
+#include "codegen/kernels/Target.h"
 #include "codegen/rows/KernelTraffic.h"
 #include "codegen/rows/SourceOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -47,13 +47,11 @@ struct ReportedFunction {
 
 class KernelReport {
 public:
-  /// Takes down what the fusion of add and norm refused, of a program after the passes from resid to resid.
-  void collectChains(ModuleOp module);
-  /// Takes down the kernels of functions on tensors with a signature. `machines`: what plans them for each machine.
-  void collectKernels(ModuleOp module, ArrayRef<kernels::DescribePlan> machines);
-  /// Takes down, once the same kernels work on buffers, which of them run together by blocks of rows and why others do
-  /// not. `machines` as before.
-  void collectRowBlocks(ModuleOp module, ArrayRef<kernels::DescribeTogether> machines);
+  /// Lets the ops of a program say where they stand, before its first stage.
+  void begin(ModuleOp program);
+  /// Takes down what a program shows after one of its stages, and what the target plans for its kernels; up to
+  /// runResidStages there need be none. For CompileOptions::afterStage, with CompileOptions::record.
+  void collect(StringRef stage, ModuleOp module, const kernels::Target *target);
 
   void printText(raw_ostream &stream) const;
   void printJSON(raw_ostream &stream) const;
@@ -62,6 +60,13 @@ public:
   ArrayRef<ReportedKernel> getKernels() const { return kernels; }
 
 private:
+  /// What the fusion of add and norm refused, of a program after the passes from resid to resid.
+  void collectChains(ModuleOp module);
+  /// The kernels of functions on tensors with a signature.
+  void collectKernels(ModuleOp module, const kernels::Target &target);
+  /// Once the same kernels work on buffers, which of them run together by blocks of rows and why others do not.
+  void collectRowBlocks(ModuleOp module, const kernels::Target &target);
+
   std::vector<ReportedFunction> functions;
   std::vector<ReportedKernel> kernels;
   /// By the function's location, which stays when it gets its C name.

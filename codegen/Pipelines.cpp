@@ -10,17 +10,6 @@
 #include "codegen/boundary/Passes.h"
 #include "codegen/buffers/Passes.h"
 #include "codegen/contractions/Passes.h"
-#include "codegen/cpu/Passes.h"
-#include "codegen/cpu/attention/DescribeAttention.h"
-#include "codegen/cpu/blocks/DescribeRowBlocks.h"
-#include "codegen/cpu/choice/DescribePlan.h"
-#include "codegen/cpu/choice/LocalRows.h"
-#include "codegen/cpu/contractions/DescribeContraction.h"
-#include "codegen/cuda/DescribeRows.h"
-#include "codegen/cuda/DeviceModule.h"
-#include "codegen/cuda/Passes.h"
-#include "codegen/cuda/ptx/Assemble.h"
-#include "codegen/cuda/ptx/WritePTX.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/machine/CPUVariants.h"
 #include "codegen/machine/Optimize.h"
@@ -37,6 +26,7 @@
 #include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/InlinerInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/AllInterfaces.h"
@@ -152,8 +142,6 @@ std::optional<CompileFailure> resid::checkProgram(ModuleOp module, const Compile
 }
 
 std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const CompileOptions &options) {
-  if (options.report)
-    rows::nameSourceOps(module);
   if (auto failure = runStage(module, options, "inline", CompileFailure::Program, [&](OpPassManager &manager) {
         manager.addPass(boundary::createInlineCalls());
         manager.addPass(createRaise(RaiseOptions{options.raise}));
@@ -165,16 +153,11 @@ std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const Compi
     if (auto failure = runStage(module, options, "gradients", CompileFailure::Program,
                                 [&](OpPassManager &manager) { manager.addPass(createGrad(*options.gradients)); }))
       return failure;
-  auto failure = runStage(module, options, "resid", CompileFailure::Program, [&](OpPassManager &manager) {
+  return runStage(module, options, stages::kResid, CompileFailure::Program, [&](OpPassManager &manager) {
     ResidPassOptions passOptions;
     passOptions.mode = options.mode;
     buildResidPassPipeline(manager, passOptions);
   });
-  if (options.report && !failure) {
-    rows::nameSourceOps(module);
-    options.report->collectChains(module);
-  }
-  return failure;
 }
 
 std::optional<CompileFailure> resid::runDrawingStages(ModuleOp module, const CompileOptions &options) {
@@ -197,7 +180,7 @@ static std::optional<CompileFailure> prepareEntries(ModuleOp module, const Compi
     boundary::PrepareEntriesOptions entryOptions;
     entryOptions.prefix = options.prefix;
     entryOptions.weightsStruct = options.weightsStruct;
-    entryOptions.isForDevice = !options.chips.empty();
+    entryOptions.isForDevice = options.target->getDevice() != nullptr;
     manager.addPass(boundary::createPrepareEntries(entryOptions));
   });
 }
@@ -233,15 +216,15 @@ static Type findUnavailableFloat(Operation *op) {
 }
 
 /// The upstream pass would say that an op was not bufferized, and not which.
-static LogicalResult checkBufferizable(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) {
+static LogicalResult checkBufferizable(ModuleOp module, const std::string &unavailable) {
+  WalkResult result = module.walk([&](Operation *op) {
     if (Type element = findUnavailableFloat(op)) {
-      op->emitOpError("is not available on CPU targets: expected floats of f16, bf16, f32 or f64, but got ") << element;
+      op->emitOpError("is ") << unavailable << ": expected floats of f16, bf16, f32 or f64, but got " << element;
       return WalkResult::interrupt();
     }
     if (!bufferization::hasTensorSemantics(op) || isa<bufferization::BufferizableOpInterface>(op))
       return WalkResult::advance();
-    op->emitOpError("is not available on CPU targets: expected an op on tensors that has a form in memory");
+    op->emitOpError("is ") << unavailable << ": expected an op on tensors that has a form in memory";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -250,196 +233,122 @@ static LogicalResult checkBufferizable(ModuleOp module) {
 /// Once each op has a form in memory, what is left for the upstream passes to refuse are values without places that do
 /// not clash. They speak of that in terms of their own.
 static std::optional<CompileFailure> bufferize(ModuleOp module, const CompileOptions &options) {
-  if (failed(checkBufferizable(module)))
+  std::string unavailable = "not available on " + options.target->getName().str() + " targets";
+  if (failed(checkBufferizable(module, unavailable)))
     return CompileFailure::Unavailable;
-  buffers::BufferizationOptions bufferization{options.report != nullptr, /*isForDevice=*/!options.chips.empty()};
+  buffers::BufferizationOptions bufferization{options.record, options.target->getDevice() != nullptr};
   auto build = [&](OpPassManager &manager) { buffers::buildBufferizationPipeline(manager, bufferization); };
-  return runStage(module, options, "buffers", CompileFailure::Unavailable, build,
-                  "not available on CPU targets: no places in memory were found for the values here, mostly because "
-                  "an array would be written while its old values are still read");
-}
-
-/// What plans kernels for each target; it refers to the targets.
-static std::vector<kernels::DescribePlan> describePlans(ArrayRef<machine::TargetDescription> targets) {
-  std::vector<kernels::DescribePlan> machines;
-  for (const machine::TargetDescription &target : targets)
-    machines.push_back([&target](Operation *op) {
-      if (auto product = dyn_cast<contraction::KernelOp>(op))
-        return cpu::describeContraction(product, target.cpu, target.facts);
-      if (auto kernel = dyn_cast<attention::KernelOp>(op))
-        return cpu::describeAttention(kernel, target.cpu, target.facts);
-      if (auto kernel = dyn_cast<attention::BackwardOp>(op))
-        return cpu::describeAttention(kernel, target.cpu, target.facts);
-      return cpu::describePlan(cast<rows::KernelOp>(op), target.cpu, target.facts);
-    });
-  return machines;
-}
-
-/// The same for a kernel that runs on GPUs.
-static std::vector<kernels::DescribePlan> describePlans(ArrayRef<cuda::Chip> chips, const cuda::RowSchedule &schedule) {
-  std::vector<kernels::DescribePlan> machines;
-  for (const cuda::Chip &chip : chips)
-    machines.push_back([&](Operation *op) { return cuda::describeKernel(op, chip, schedule); });
-  return machines;
-}
-
-/// The same for kernels that run together.
-static std::vector<kernels::DescribeTogether> describeRowBlocks(ArrayRef<machine::TargetDescription> targets) {
-  std::vector<kernels::DescribeTogether> machines;
-  for (const machine::TargetDescription &target : targets)
-    machines.push_back([&target](Operation *together, ArrayRef<std::string> others) {
-      return cpu::describeRowBlocks(cast<contraction::RowBlocksOp>(together), others, target.facts);
-    });
-  return machines;
+  return runStage(module, options, stages::kBuffers, CompileFailure::Unavailable, build,
+                  unavailable + ": no places in memory were found for the values here, mostly because an array would "
+                                "be written while its old values are still read");
 }
 
 /// From functions with destinations to functions on buffers with C entries around them.
-static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const CompileOptions &options,
-                                                    ArrayRef<machine::TargetDescription> targets) {
+static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const CompileOptions &options) {
   auto unavailable = CompileFailure::Unavailable;
   if (auto failure = runStage(module, options, "imported-ops", unavailable,
                               [](OpPassManager &manager) { manager.addPass(createLowerImportedOps()); }))
     return failure;
   if (auto failure = prepareEntries(module, options))
     return failure;
-  // One schedule holds for all CPUs, and so does one row program.
+  rows::LocalRowLimits limits = options.target->getLocalRowLimits();
   rows::FormKernelsOptions form;
-  form.record = options.report != nullptr;
-  rows::LocalRowLimits limits;
-  if (options.chips.empty())
-    limits = cpu::getLocalRowLimits(targets.front().facts.schedule);
+  form.record = options.record;
   form.localRowBytes = limits.bytes;
   form.localRowPasses = limits.leastPasses;
   auto formKernels = [&](OpPassManager &manager) { buildRowKernelPipeline(manager, form); };
-  if (auto failure = runStage(module, options, "row-kernels", unavailable, formKernels))
+  if (auto failure = runStage(module, options, stages::kRowKernels, unavailable, formKernels))
     return failure;
-  if (options.report)
-    options.report->collectKernels(
-        module, options.chips.empty() ? describePlans(targets) : describePlans(options.chips, options.deviceSchedule));
   if (auto failure = bufferize(module, options))
     return failure;
-  if (options.report)
-    options.report->collectRowBlocks(module, describeRowBlocks(targets));
   return runStage(module, options, "scratch-and-checks", unavailable, [&](OpPassManager &manager) {
     manager.addPass(boundary::createPlanScratch());
-    manager.addPass(boundary::createBuildEntries(describeProcessors(targets)));
+    manager.addPass(boundary::createBuildEntries(describeProcessors(options.target->getProcessors())));
   });
 }
 
 static std::optional<CompileFailure> lowerToLLVMDialect(ModuleOp module, const CompileOptions &options, StringRef name,
-                                                        const cpu::CPUTarget &facts) {
+                                                        const machine::TargetDescription &processor) {
   return runStage(module, options, name, CompileFailure::Unavailable,
-                  [&](OpPassManager &manager) { cpu::buildCPULoweringPipeline(manager, facts); });
+                  [&](OpPassManager &manager) { options.target->buildLowering(manager, processor); });
 }
 
-/// Takes the kernels out of `module`, which launches them from then on, and compiles them for each chip.
+/// The target compiles the kernels that a device runs.
 static std::optional<CompileFailure> compileDeviceKernels(ModuleOp module, const CompileOptions &options,
                                                           CompiledModule &result) {
-  auto unavailable = CompileFailure::Unavailable;
-  const cuda::RowSchedule &schedule = options.deviceSchedule;
-  cuda::LowerKernelsOptions rows{schedule.lanes, schedule.blockRows, schedule.weights == cuda::WeightKind::Registers};
-  if (auto failure = runStage(module, options, "cuda-kernels", unavailable,
-                              [&](OpPassManager &manager) { manager.addPass(cuda::createLowerKernels(rows)); }))
-    return failure;
-  cuda::DeviceModule device = cuda::takeDeviceModule(module);
-  result.kernels = std::move(device.kernels);
-  if (auto failure = runStage(*device.module, options, "nvvm-dialect", unavailable, cuda::buildDeviceLoweringPipeline))
-    return failure;
-  TimingScope scope = nestTiming(options, "ptx");
-  for (const cuda::Chip &chip : options.chips) {
-    std::string text = cuda::writePTX(*device.module, chip);
-    if (text.empty())
-      return CompileFailure::Internal;
-    result.images.push_back({chip.number, cuda::Image::PTX, text});
-    if (options.deviceAssembler.empty())
-      continue;
-    llvm::Expected<std::string> code = cuda::assemble(options.deviceAssembler, text, chip);
-    if (!code) {
-      std::error_code kind = llvm::inconvertibleErrorCode();
-      llvm::Error failure = llvm::handleErrors(code.takeError(), [&](std::unique_ptr<llvm::StringError> error) {
-        kind = error->convertToErrorCode();
-        return llvm::Error(std::move(error));
-      });
-      module.emitError("--cubin: ") << llvm::toString(std::move(failure));
-      // Only files have an error of the system.
-      return kind == llvm::inconvertibleErrorCode() ? unavailable : CompileFailure::File;
-    }
-    result.images.push_back({chip.number, cuda::Image::Cubin, std::move(*code)});
-  }
-  return std::nullopt;
+  auto run = [&](ModuleOp part, StringRef name, function_ref<void(OpPassManager &)> build) {
+    return runStage(part, options, name, CompileFailure::Unavailable, build);
+  };
+  auto time = [&](StringRef name) { return nestTiming(options, name); };
+  return options.target->compileDevice(module, {run, time}, result.device);
 }
 
 /// The implementations for each of several CPUs, in modules of their own; `module` keeps the entries.
 static std::optional<CompileFailure> lowerVariants(ModuleOp module, const CompileOptions &options,
-                                                   ArrayRef<machine::TargetDescription> targets,
                                                    SmallVectorImpl<OwningOpRef<ModuleOp>> &variants) {
   OwningOpRef<ModuleOp> implementations = machine::takeImplementations(module);
-  for (const machine::TargetDescription &target : targets) {
+  for (const machine::TargetDescription &processor : options.target->getProcessors()) {
     variants.push_back(implementations->clone());
-    if (auto failure = lowerToLLVMDialect(*variants.back(), options, "llvm-dialect-" + target.cpu, target.facts))
+    if (auto failure = lowerToLLVMDialect(*variants.back(), options, "llvm-dialect-" + processor.cpu, processor))
       return failure;
   }
   return std::nullopt;
 }
 
 std::optional<CompileFailure> resid::compileSignatures(ModuleOp module, const CompileOptions &options,
-                                                       ArrayRef<machine::TargetDescription> targets,
                                                        std::vector<boundary::KernelSignature> &signatures) {
-  if (auto failure = lowerToBuffers(module, options, targets))
+  if (auto failure = lowerToBuffers(module, options))
     return failure;
   signatures = collectSignatures(module);
   return std::nullopt;
 }
 
-static std::string joinNames(ArrayRef<cuda::Chip> chips) {
-  return llvm::join(llvm::map_range(chips, [](const cuda::Chip &chip) { return chip.name; }), ",");
-}
-
 std::optional<CompileFailure> resid::compileToCode(ModuleOp module, const CompileOptions &options,
-                                                   ArrayRef<machine::TargetDescription> targets,
                                                    CompiledModule &result) {
-  if (auto failure = compileSignatures(module, options, targets, result.signatures))
+  result.target = options.target;
+  ArrayRef<machine::TargetDescription> processors = options.target->getProcessors();
+  if (auto failure = compileSignatures(module, options, result.signatures))
     return failure;
-  if (!options.chips.empty())
-    if (auto failure = compileDeviceKernels(module, options, result))
-      return failure;
+  if (auto failure = compileDeviceKernels(module, options, result))
+    return failure;
   SmallVector<OwningOpRef<ModuleOp>> variants;
-  if (targets.size() > 1)
-    if (auto failure = lowerVariants(module, options, targets, variants))
+  if (processors.size() > 1)
+    if (auto failure = lowerVariants(module, options, variants))
       return failure;
-  // Entries that are left alone hold no kernel: any facts will do.
-  if (auto failure = lowerToLLVMDialect(module, options, "llvm-dialect", targets.front().facts))
+  // Entries that are left alone hold no kernel: any processor will do.
+  if (auto failure = lowerToLLVMDialect(module, options, "llvm-dialect", processors.front()))
     return failure;
   TimingScope translation = nestTiming(options, "translate");
   result.context = std::make_unique<llvm::LLVMContext>();
-  result.code = machine::translate(module, variants, targets, *result.context);
-  if (result.code && !options.chips.empty())
-    cuda::addImages(*result.code, result.images, result.kernels);
-  if (result.code)
-    boundary::finishExports(*result.code, targets, result.signatures, options.packedEntries, joinNames(options.chips));
-  translation.stop();
+  result.code = machine::translate(module, variants, processors, *result.context);
   if (!result.code)
     return CompileFailure::Internal;
+  if (result.device)
+    result.device->addTo(*result.code);
+  boundary::finishExports(*result.code, *options.target, result.signatures, options.packedEntries);
+  translation.stop();
   TimingScope optimization = nestTiming(options, "optimize");
-  machine::optimize(*result.code, *targets.front().machine);
+  machine::optimize(*result.code, *processors.front().machine);
   return std::nullopt;
 }
 
-std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled,
-                                                   ArrayRef<machine::TargetDescription> targets, machine::CodeKind kind,
+std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled, machine::CodeKind kind,
                                                    SmallVectorImpl<char> &bytes) {
+  ArrayRef<machine::TargetDescription> processors = compiled.target->getProcessors();
   // Which calls LLVM makes shows in an object only, so one is made for the other kinds too.
   SmallVector<char> object;
   std::unique_ptr<llvm::Module> copy;
   if (kind != machine::CodeKind::Object)
     copy = llvm::CloneModule(*compiled.code);
-  if (failed(machine::writeCode(copy ? *copy : *compiled.code, targets, machine::CodeKind::Object, object)))
+  if (failed(machine::writeCode(copy ? *copy : *compiled.code, processors, machine::CodeKind::Object, object)))
     return CompileFailure::Internal;
   if (!copy)
     bytes.assign(object.begin(), object.end());
-  else if (failed(machine::writeCode(*compiled.code, targets, kind, bytes)))
+  else if (failed(machine::writeCode(*compiled.code, processors, kind, bytes)))
     return CompileFailure::Internal;
-  llvm::Expected<std::vector<std::string>> imports = machine::findForbiddenImports(object, !compiled.images.empty());
+  const kernels::Device *device = compiled.target->getDevice();
+  llvm::Expected<std::vector<std::string>> imports =
+      machine::findForbiddenImports(object, device ? device->imports : "");
   if (!imports) {
     compiled.failure = llvm::toString(imports.takeError());
     return CompileFailure::Internal;
@@ -447,7 +356,7 @@ std::optional<CompileFailure> resid::writeCompiled(CompiledModule &compiled,
   if (imports->empty())
     return std::nullopt;
   compiled.failure = std::string("expected code that needs no library, but on the CPU") +
-                     (targets.size() > 1 ? "s '" : " '") + llvm::join(machine::getCPUNames(targets), ",") +
+                     (processors.size() > 1 ? "s '" : " '") + llvm::join(machine::getCPUNames(processors), ",") +
                      "' it calls " + llvm::join(*imports, ", ");
   return CompileFailure::Unavailable;
 }

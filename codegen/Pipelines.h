@@ -6,11 +6,8 @@
 #ifndef RESID_CODEGEN_PIPELINES_H
 #define RESID_CODEGEN_PIPELINES_H
 
-#include "codegen/KernelReport.h"
 #include "codegen/boundary/Signature.h"
-#include "codegen/cuda/ptx/Chip.h"
-#include "codegen/cuda/ptx/Images.h"
-#include "codegen/cuda/rows/RowSchedule.h"
+#include "codegen/kernels/Target.h"
 #include "codegen/machine/Object.h"
 #include "codegen/machine/Target.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -20,6 +17,11 @@
 #include <functional>
 
 namespace mlir::resid {
+
+/// The stages that a KernelReport looks at.
+namespace stages {
+inline constexpr llvm::StringLiteral kResid = "resid", kRowKernels = "row-kernels", kBuffers = "buffers";
+} // namespace stages
 
 struct CompileOptions {
   ProgramMode mode = ProgramMode::Training;
@@ -36,37 +38,24 @@ struct CompileOptions {
   /// Each exported F also gets `void F__packed(void **args)`: args[i] points at the i-th C argument, the last one at a
   /// resid_status that receives the answer. For callers that learn a signature at run time.
   bool packedEntries = false;
-  /// The GPUs that kernels are compiled for; empty: kernels run on the CPU.
-  std::vector<cuda::Chip> chips;
-  /// How they run rows there.
-  cuda::RowSchedule deviceSchedule;
-  /// NVIDIA's ptxas, which makes machine code beside the PTX of each chip; empty: PTX alone.
-  std::string deviceAssembler;
+  /// What the program is compiled for; none is needed up to runResidStages.
+  std::shared_ptr<const kernels::Target> target;
   /// Called after each stage with its name, if set.
   std::function<void(llvm::StringRef stage, ModuleOp module)> afterStage;
-  /// Gets what becomes of the program's row-wise ops, if set: in runResidStages and what comes after it.
-  KernelReport *report = nullptr;
+  /// Kernels note for a KernelReport what became of the ops around them.
+  bool record = false;
   /// Where time goes, if set.
   TimingScope *timing = nullptr;
 };
 
-/// Why a compilation ended early. The reason was reported as a diagnostic, or stands in CompiledModule::failure where
-/// it is about code, which has no place in a program.
-enum class CompileFailure {
-  Program,     // the program is wrong
-  Unavailable, // valid, but not available on this target
-  File,        // a temporary file cannot be written
-  Internal,    // a stage broke its own rules
-};
-
 /// Code of one module, optimised, in LLVM IR. The context outlives the module it owns.
 struct CompiledModule {
+  std::shared_ptr<const kernels::Target> target;
   std::vector<boundary::KernelSignature> signatures;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> code;
-  /// The kernels, where they run on GPUs: one image per chip, and their names.
-  std::vector<cuda::Image> images;
-  std::vector<std::string> kernels;
+  /// The kernels, where a device runs them.
+  std::unique_ptr<kernels::DeviceCode> device;
   /// What is wrong with the code, where that was no diagnostic.
   std::string failure;
 };
@@ -86,18 +75,15 @@ std::optional<CompileFailure> runDrawingStages(ModuleOp module, const CompileOpt
 
 /// Signatures of the public functions, after runResidStages; for headers without code. `module` is lowered on the way.
 std::optional<CompileFailure> compileSignatures(ModuleOp module, const CompileOptions &options,
-                                                llvm::ArrayRef<machine::TargetDescription> targets,
                                                 std::vector<boundary::KernelSignature> &signatures);
 
 /// Everything after runResidStages (compileSignatures included): `module` ends in the LLVM dialect, `result` holds its
-/// code. For several targets what depends on the CPU is made once for each, and the functions choose at run time.
-std::optional<CompileFailure> compileToCode(ModuleOp module, const CompileOptions &options,
-                                            llvm::ArrayRef<machine::TargetDescription> targets, CompiledModule &result);
+/// code. For several processors what depends on them is made once for each, and the functions choose at run time.
+std::optional<CompileFailure> compileToCode(ModuleOp module, const CompileOptions &options, CompiledModule &result);
 
 /// Code as bytes; an object that would need a library is refused as unavailable. `compiled` is used up: code generation
 /// changes it.
-std::optional<CompileFailure> writeCompiled(CompiledModule &compiled,
-                                            llvm::ArrayRef<machine::TargetDescription> targets, machine::CodeKind kind,
+std::optional<CompileFailure> writeCompiled(CompiledModule &compiled, machine::CodeKind kind,
                                             llvm::SmallVectorImpl<char> &bytes);
 
 } // namespace mlir::resid

@@ -27,15 +27,16 @@ static llvm::GlobalVariable *addTable(llvm::Module &module, llvm::ArrayType *typ
 
 /// The function F_info: the resid_info (runtime/resid.h) of the CPU that is chosen; where there are several, the last
 /// one is for a processor that has none of them.
-static void addInfoFunction(llvm::Module &module, ArrayRef<machine::TargetDescription> targets,
-                            const KernelSignature &kernel, StringRef chips) {
+static void addInfoFunction(llvm::Module &module, const kernels::Target &target, const KernelSignature &kernel) {
+  ArrayRef<machine::TargetDescription> processors = target.getProcessors();
+  const kernels::Device *device = target.getDevice();
   llvm::LLVMContext &context = module.getContext();
   auto *pointer = llvm::PointerType::getUnqual(context);
   auto *i32 = llvm::Type::getInt32Ty(context);
   auto *function = llvm::Function::Create(llvm::FunctionType::get(pointer, false), llvm::GlobalValue::ExternalLinkage,
                                           kernel.symbol + "_info", module);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
-  auto *triple = builder.CreateGlobalString(kernel.isForDevice ? "nvptx64-nvidia-cuda" : targets.front().triple);
+  auto *triple = builder.CreateGlobalString(device ? device->triple : processors.front().triple);
   auto *signature = builder.CreateGlobalString(kernel.typeText);
   auto *type = llvm::StructType::get(context, {i32, pointer, pointer, pointer});
   SmallVector<llvm::Constant *> values;
@@ -43,12 +44,12 @@ static void addInfoFunction(llvm::Module &module, ArrayRef<machine::TargetDescri
     values.push_back(llvm::ConstantStruct::get(
         type, {llvm::ConstantInt::get(i32, RESID_ABI_VERSION), triple, builder.CreateGlobalString(cpu), signature}));
   };
-  for (const machine::TargetDescription &target : targets)
-    add(kernel.isForDevice ? chips : StringRef(target.cpu));
-  if (targets.size() > 1)
-    add(llvm::join(machine::getCPUNames(targets), ","));
+  for (const machine::TargetDescription &processor : processors)
+    add(device ? device->machines : processor.cpu);
+  if (processors.size() > 1)
+    add(llvm::join(machine::getCPUNames(processors), ","));
   llvm::GlobalVariable *table = addTable(module, llvm::ArrayType::get(type, values.size()), values);
-  if (targets.size() == 1) {
+  if (processors.size() == 1) {
     builder.CreateRet(table);
     return;
   }
@@ -123,14 +124,14 @@ static std::string describeProcessors(ArrayRef<machine::TargetDescription> targe
 static constexpr unsigned kMostOptimized = 1024;
 
 /// Adds the functions beside the entries; gives all that is exported.
-static SmallVector<llvm::Function *> addExports(llvm::Module &module, ArrayRef<machine::TargetDescription> targets,
-                                                ArrayRef<KernelSignature> kernels, bool packed, StringRef chips) {
+static SmallVector<llvm::Function *> addExports(llvm::Module &module, const kernels::Target &target,
+                                                ArrayRef<KernelSignature> kernels, bool packed) {
   SmallVector<llvm::Function *> exported;
-  addRefusals(module, kernels, describeProcessors(targets));
+  addRefusals(module, kernels, describeProcessors(target.getProcessors()));
   if (!packed)
     addDLPackEntries(module, kernels);
   for (const KernelSignature &kernel : kernels) {
-    addInfoFunction(module, targets, kernel, chips);
+    addInfoFunction(module, target, kernel);
     llvm::Function *entry = module.getFunction(kernel.symbol);
     if (packed) {
       addPackedFunction(module, entry);
@@ -148,9 +149,10 @@ static SmallVector<llvm::Function *> addExports(llvm::Module &module, ArrayRef<m
   return exported;
 }
 
-void boundary::finishExports(llvm::Module &module, ArrayRef<machine::TargetDescription> targets,
-                             ArrayRef<KernelSignature> kernels, bool packed, StringRef chips) {
-  SmallVector<llvm::Function *> exported = addExports(module, targets, kernels, packed, chips);
+void boundary::finishExports(llvm::Module &module, const kernels::Target &target, ArrayRef<KernelSignature> kernels,
+                             bool packed) {
+  const machine::TargetDescription &processor = target.getProcessors().front();
+  SmallVector<llvm::Function *> exported = addExports(module, target, kernels, packed);
   SmallVector<llvm::Function *> baseline = exported;
   baseline.append({module.getFunction(machine::kCPUChoiceName), module.getFunction(kDLPackReadName),
                    module.getFunction(kDLPackTextName)});
@@ -161,7 +163,7 @@ void boundary::finishExports(llvm::Module &module, ArrayRef<machine::TargetDescr
     for (unsigned index = 0; index < kernel.derivedSizes.size(); ++index)
       baseline.push_back(module.getFunction(kernel.getDerivedSizeName(kernel.getDerivedCode(index))));
   }
-  bool isX86 = llvm::Triple(targets.front().triple).isX86();
+  bool isX86 = llvm::Triple(processor.triple).isX86();
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
@@ -179,7 +181,7 @@ void boundary::finishExports(llvm::Module &module, ArrayRef<machine::TargetDescr
     } else if (isRefusal(function)) {
       machine::setCPU(function, isX86 ? "x86-64" : "generic", "");
     } else if (!function.hasFnAttribute("target-cpu")) {
-      machine::setCPU(function, targets.front().cpu, targets.front().features);
+      machine::setCPU(function, processor.cpu, processor.features);
     }
   }
   for (llvm::GlobalVariable &variable : module.globals()) {

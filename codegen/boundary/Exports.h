@@ -7,19 +7,19 @@
 #define RESID_CODEGEN_BOUNDARY_EXPORTS_H
 
 #include "codegen/boundary/Signature.h"
-#include "codegen/machine/Target.h"
+#include "codegen/kernels/Target.h"
 #include "llvm/IR/Module.h"
 
 namespace mlir::resid::boundary {
 
 /// Adds `F_info` and F_dl for each kernel, and F_weight_list where it takes a struct of weights; makes everything
 /// internal but these, F and F_scratch_bytes. What runs before the processor was asked, or whatever it answers, is
-/// compiled for the baseline of the architecture, the rest for the only one of `targets`; where there are several,
+/// compiled for the baseline of the architecture, the rest for the only processor; where there are several,
 /// machine::setVariant has done it. With `packed` adds `F__packed(void **args)` instead of F_dl, for calls in memory:
-/// args[i] points at the i-th C argument, the last one at a resid_status that receives the answer. `chips`: what GPUs
-/// there are kernels for, where they run on GPUs; F_preload is exported then.
-void finishExports(llvm::Module &module, llvm::ArrayRef<machine::TargetDescription> targets,
-                   llvm::ArrayRef<KernelSignature> kernels, bool packed, llvm::StringRef chips = "");
+/// args[i] points at the i-th C argument, the last one at a resid_status that receives the answer. Where the
+/// target has a device, F_preload is exported too.
+void finishExports(llvm::Module &module, const kernels::Target &target, llvm::ArrayRef<KernelSignature> kernels,
+                   bool packed);
 
 } // namespace mlir::resid::boundary
 

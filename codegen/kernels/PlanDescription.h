@@ -8,7 +8,6 @@
 
 #include "mlir/IR/Operation.h"
 #include "llvm/Support/JSON.h"
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,11 +39,6 @@ struct PlanDescription {
   /// `fallbackName`, in JSON it has that name with underscores.
   std::string fallbackName, fallbackReason;
 };
-
-/// Plans a kernel, of whatever kind, for one machine.
-using DescribePlan = std::function<PlanDescription(Operation *kernel)>;
-/// Says, for one machine, how a kernel is run together with `others`, which are given by their names.
-using DescribeTogether = std::function<PlanDecision(Operation *together, llvm::ArrayRef<std::string> others)>;
 
 } // namespace mlir::resid::kernels
 

@@ -112,7 +112,8 @@ LogicalResult machine::writeCode(llvm::Module &module, ArrayRef<TargetDescriptio
   return success();
 }
 
-llvm::Expected<std::vector<std::string>> machine::findForbiddenImports(llvm::ArrayRef<char> object, bool isForDevice) {
+llvm::Expected<std::vector<std::string>> machine::findForbiddenImports(llvm::ArrayRef<char> object,
+                                                                       llvm::StringRef prefix) {
   auto file = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "resid"));
   if (!file)
@@ -127,7 +128,7 @@ llvm::Expected<std::vector<std::string>> machine::findForbiddenImports(llvm::Arr
     if (!name)
       return name.takeError();
     bool allowed = *name == "memcpy" || *name == "memset" || *name == "memmove" || name->empty() ||
-                   (isAArch64 && *name == "getauxval") || (isForDevice && name->starts_with("resid_cuda_"));
+                   (isAArch64 && *name == "getauxval") || (!prefix.empty() && name->starts_with(prefix));
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !allowed)
       forbidden.push_back(name->str());
   }

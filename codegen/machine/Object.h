@@ -29,9 +29,9 @@ void setCPU(llvm::Function &function, llvm::StringRef cpu, llvm::StringRef featu
 LogicalResult writeCode(llvm::Module &module, ArrayRef<TargetDescription> targets, CodeKind kind,
                         SmallVectorImpl<char> &bytes);
 
-/// Names of undefined symbols of an object that kernels must not import (all but memcpy, memset, memmove). With
-/// `isForDevice`, it may import what the runtime has for GPUs.
-llvm::Expected<std::vector<std::string>> findForbiddenImports(llvm::ArrayRef<char> object, bool isForDevice = false);
+/// Names of undefined symbols of an object that kernels must not import (all but memcpy, memset, memmove). It may
+/// import what begins with `prefix`, if that is not empty.
+llvm::Expected<std::vector<std::string>> findForbiddenImports(llvm::ArrayRef<char> object, llvm::StringRef prefix = "");
 
 } // namespace mlir::resid::machine
 

@@ -4,6 +4,7 @@
 // too. Draws no programs (sweep.py).
 
 #include "codegen/Pipelines.h"
+#include "codegen/cpu/Target.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "reference/Evaluator.h"
@@ -50,9 +51,9 @@ struct Function {
 class Sweep {
 public:
   /// What is wrong goes to `log`.
-  Sweep(ModuleOp module, const Options &options, std::vector<machine::TargetDescription> targets,
+  Sweep(ModuleOp module, const Options &options, std::shared_ptr<const kernels::Target> target,
         llvm::raw_string_ostream &log)
-      : module(module), options(options), targets(std::move(targets)), log(log) {}
+      : module(module), options(options), target(std::move(target)), log(log) {}
 
   /// Checks the functions in a process of their own, since the compiler may crash. Returns how many are at fault.
   int64_t checkApart(ArrayRef<Function> functions);
@@ -73,7 +74,7 @@ private:
 
   ModuleOp module;
   const Options &options;
-  std::vector<machine::TargetDescription> targets;
+  std::shared_ptr<const kernels::Target> target;
   llvm::raw_string_ostream &log;
 };
 
@@ -138,9 +139,10 @@ OwningOpRef<ModuleOp> Sweep::takeFunctions(ArrayRef<Function> functions, Report 
 bool Sweep::compile(ModuleOp program, CompiledModule &code, SmallVectorImpl<char> &object) {
   CompileOptions compileOptions;
   compileOptions.packedEntries = true;
-  if (runResidStages(program, compileOptions) || compileToCode(program, compileOptions, targets, code))
+  compileOptions.target = target;
+  if (runResidStages(program, compileOptions) || compileToCode(program, compileOptions, code))
     return false;
-  if (!writeCompiled(code, targets, machine::CodeKind::Object, object))
+  if (!writeCompiled(code, machine::CodeKind::Object, object))
     return true;
   log << code.failure << '\n';
   return false;
@@ -162,7 +164,8 @@ std::optional<std::vector<Array>> Sweep::readArguments(func::FuncOp function, Ar
 /// Every result against the evaluator; what differs is told. Some ops that gradients are made of, the evaluator lacks.
 bool Sweep::compare(func::FuncOp function, ArrayRef<Array> arguments, ArrayRef<Array> found, Report &report) {
   bool isUnsupported = false;
-  bool hasFMA = llvm::all_of(targets, [](const machine::TargetDescription &target) { return target.facts.hasFMA; });
+  bool hasFMA =
+      llvm::all_of(target->getProcessors(), [](const machine::TargetDescription &cpu) { return cpu.facts.hasFMA; });
   reference::EvaluationOptions evaluation{reference::Mode::ExactType, /*trackAccuracy=*/true, &isUnsupported, hasFMA};
   auto expected = reference::evaluate(function, arguments, evaluation);
   report.unevaluated += isUnsupported;
@@ -302,23 +305,23 @@ static bool parseFlag(StringRef flag, Options &options) {
   return llvm::is_contained({"--gradients", "--compile-only", "--help"}, flag);
 }
 
-static llvm::Expected<std::vector<machine::TargetDescription>> findTargets(const Options &options) {
+static llvm::Expected<std::shared_ptr<const kernels::Target>> findTarget(const Options &options) {
   auto targets = machine::resolveTargets(options.triple, options.cpu);
-  if (!targets || options.schedule.empty())
-    return targets;
+  if (!targets)
+    return targets.takeError();
   auto schedule = tools::parseScheduleFlag(options.schedule, /*isForDevice=*/false);
   if (!schedule)
     return schedule.takeError();
   for (machine::TargetDescription &target : *targets)
     if (llvm::Error error = target.facts.use(schedule->ofCPUs))
       return std::move(error);
-  return targets;
+  return cpu::makeTarget(std::move(*targets));
 }
 
 static int sweep(const Options &options) {
-  auto targets = findTargets(options);
-  if (!targets) {
-    llvm::errs() << "resid-sweep: error: " << llvm::toString(targets.takeError()) << '\n';
+  auto target = findTarget(options);
+  if (!target) {
+    llvm::errs() << "resid-sweep: error: " << llvm::toString(target.takeError()) << '\n';
     return 2;
   }
   auto input = tools::readInput(options.file);
@@ -341,7 +344,7 @@ static int sweep(const Options &options) {
     return 1;
   }
   text.clear();
-  Sweep sweep(*module, options, std::move(*targets), log);
+  Sweep sweep(*module, options, std::move(*target), log);
   int64_t faults = 0;
   // A module of all would be cloned for each part of it.
   constexpr size_t most = 64;

@@ -3,6 +3,7 @@
 // The backend that compiles in memory with the default pipeline, loads the object and calls it on the runtime's
 // threads.
 
+#include "codegen/cpu/Target.h"
 #include "tools/resid-run/Backend.h"
 #include "tools/resid-run/CallContext.h"
 #include "tools/resid-run/CompiledFunction.h"
@@ -50,7 +51,9 @@ Expected<std::unique_ptr<Backend>> makeCPUBackend(func::FuncOp function, llvm::A
   for (machine::TargetDescription &target : *targets)
     if (Error error = target.facts.use(options.schedule.ofCPUs))
       return makeError(tools::ExitUsage, "--schedule: " + target.cpu + ": " + llvm::toString(std::move(error)));
-  Expected<CompiledFunction> compiled = compileFunction(function, *targets, ProgramMode::Training, options.raise);
+  bool hasFMA = llvm::all_of(*targets, [](const machine::TargetDescription &target) { return target.facts.hasFMA; });
+  Expected<CompiledFunction> compiled =
+      compileFunction(function, cpu::makeTarget(std::move(*targets)), ProgramMode::Training, options.raise);
   if (!compiled)
     return compiled.takeError();
   Expected<LoadedFunction> loaded = loadFunction(*compiled);
@@ -62,7 +65,6 @@ Expected<std::unique_ptr<Backend>> makeCPUBackend(func::FuncOp function, llvm::A
   auto context = CallContext::create(options.threads);
   if (!context)
     return context.takeError();
-  bool hasFMA = llvm::all_of(*targets, [](const machine::TargetDescription &target) { return target.facts.hasFMA; });
   return std::make_unique<CPUBackend>(std::move(*loaded), std::move(*call), std::move(*context), hasFMA);
 }
 

@@ -2,6 +2,8 @@
 //
 // The backend that compiles in memory for a GPU, brings arrays there, and runs the function on device 0.
 
+#include "codegen/cpu/Target.h"
+#include "codegen/cuda/Target.h"
 #include "runtime/cuda/Modules.h"
 #include "tools/resid-run/Backend.h"
 #include "tools/resid-run/CompiledFunction.h"
@@ -122,8 +124,10 @@ Expected<std::unique_ptr<Backend>> makeCUDABackend(func::FuncOp function, llvm::
   auto chips = mlir::resid::cuda::resolveChips(mlir::resid::cuda::kDefaultChip);
   if (!chips)
     return makeError(tools::ExitInternal, llvm::toString(chips.takeError()));
+  auto target = mlir::resid::cuda::makeTarget({std::move(*chips), options.schedule.ofGPUs, /*assembler=*/""},
+                                              cpu::makeTarget(std::move(*targets)));
   Expected<CompiledFunction> compiled =
-      compileFunction(function, *targets, ProgramMode::Training, options.raise, {*chips, options.schedule.ofGPUs});
+      compileFunction(function, std::move(target), ProgramMode::Training, options.raise);
   if (!compiled)
     return compiled.takeError();
   Expected<LoadedFunction> loaded = loadFunction(*compiled);

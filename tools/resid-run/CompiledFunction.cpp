@@ -5,6 +5,7 @@
 #include "tools/resid-run/CompiledFunction.h"
 
 #include "codegen/Pipelines.h"
+#include "codegen/cpu/Target.h"
 #include "tools/resid-run/Options.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -56,23 +57,22 @@ Error warnOfMistakes(ModuleOp module) {
   return failure ? describeFailure(*failure) : Error::success();
 }
 
-Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
-                                           ProgramMode mode, RaiseLevel raise, Devices devices) {
+Expected<CompiledFunction> compileFunction(func::FuncOp function, std::shared_ptr<const kernels::Target> target,
+                                           ProgramMode mode, RaiseLevel raise) {
   OwningOpRef<ModuleOp> module(function->getParentOfType<ModuleOp>().clone());
   keepReachable(*module, function.getName());
   CompileOptions options;
   options.packedEntries = true;
   options.mode = mode;
   options.raise = raise;
-  options.chips = std::move(devices.chips);
-  options.deviceSchedule = devices.schedule;
+  options.target = std::move(target);
   CompiledModule code;
   CompiledFunction result;
   if (auto failure = runResidStages(*module, options))
     return describeFailure(*failure);
-  if (auto failure = compileToCode(*module, options, targets, code))
+  if (auto failure = compileToCode(*module, options, code))
     return describeFailure(*failure);
-  if (auto failure = writeCompiled(code, targets, machine::CodeKind::Object, result.object))
+  if (auto failure = writeCompiled(code, machine::CodeKind::Object, result.object))
     return describeFailure(*failure, code.failure);
   if (code.signatures.size() != 1)
     return makeError(tools::ExitInternal, "expected one compiled function but got " + Twine(code.signatures.size()));
@@ -87,10 +87,11 @@ Expected<boundary::KernelSignature> findSignature(func::FuncOp function) {
   if (!targets)
     return makeError(tools::ExitInternal, llvm::toString(targets.takeError()));
   CompileOptions options;
+  options.target = cpu::makeTarget(std::move(*targets));
   std::vector<boundary::KernelSignature> signatures;
   auto failure = runResidStages(*module, options);
   if (!failure)
-    failure = compileSignatures(*module, options, *targets, signatures);
+    failure = compileSignatures(*module, options, signatures);
   if (failure)
     return describeFailure(*failure);
   return signatures.front();

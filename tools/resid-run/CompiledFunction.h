@@ -6,9 +6,7 @@
 #define RESID_TOOLS_RESID_RUN_COMPILEDFUNCTION_H
 
 #include "codegen/boundary/Signature.h"
-#include "codegen/cuda/ptx/Chip.h"
-#include "codegen/cuda/rows/RowSchedule.h"
-#include "codegen/machine/Target.h"
+#include "codegen/kernels/Target.h"
 #include "passes/Passes.h"
 #include "runtime/resid.h"
 #include "tools/common/ExitCodes.h"
@@ -22,19 +20,13 @@ struct CompiledFunction {
   boundary::KernelSignature signature;
 };
 
-/// The GPUs that kernels run on, and how.
-struct Devices {
-  std::vector<cuda::Chip> chips;
-  cuda::RowSchedule schedule;
-};
-
 /// Gives the warnings of residc; fails where resid itself is wrong.
 llvm::Error warnOfMistakes(ModuleOp module);
 
-/// Compiles what `function` reaches; kernels for `devices`, where there are any. The program stays as it is.
-llvm::Expected<CompiledFunction> compileFunction(func::FuncOp function, ArrayRef<machine::TargetDescription> targets,
+/// Compiles what `function` reaches. The program stays as it is.
+llvm::Expected<CompiledFunction> compileFunction(func::FuncOp function, std::shared_ptr<const kernels::Target> target,
                                                  ProgramMode mode = ProgramMode::Training,
-                                                 RaiseLevel raise = RaiseLevel::Exact, Devices devices = {});
+                                                 RaiseLevel raise = RaiseLevel::Exact);
 
 /// The signature of `function` without its code.
 llvm::Expected<boundary::KernelSignature> findSignature(func::FuncOp function);

@@ -4,6 +4,8 @@
 
 #include "tools/resid-tune/Variant.h"
 
+#include "codegen/cpu/Target.h"
+
 using namespace mlir;
 using namespace mlir::resid;
 using llvm::Error;
@@ -16,13 +18,14 @@ Expected<tune::Variant> tune::makeVariant(llvm::ArrayRef<Case> cases, const cpu:
     return run::makeError(tools::ExitUsage, "--mcpu: " + llvm::toString(targets.takeError()));
   if (Error error = targets->front().facts.use(schedule))
     return std::move(error);
+  auto target = cpu::makeTarget(std::move(*targets));
   Variant variant{schedule, {}};
   for (auto [index, one] : llvm::enumerate(cases)) {
     if (index && cases[index - 1].function == one.function) {
       variant.functions.push_back(variant.functions.back());
       continue;
     }
-    Expected<run::CompiledFunction> compiled = run::compileFunction(one.function, *targets, options.mode);
+    Expected<run::CompiledFunction> compiled = run::compileFunction(one.function, target, options.mode);
     if (!compiled)
       return compiled.takeError();
     if (like && compiled->object == like->functions[index].compiled.object) {

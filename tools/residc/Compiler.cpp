@@ -5,6 +5,7 @@
 #include "tools/residc/Compiler.h"
 
 #include "codegen/boundary/Header.h"
+#include "codegen/cpu/Target.h"
 #include "diagram/Diagram.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/placement/Manifest.h"
@@ -60,25 +61,29 @@ static std::string draw(ModuleOp module) {
   return text;
 }
 
-llvm::Expected<std::vector<machine::TargetDescription>> Compiler::resolveTargets() {
+ExitCode Compiler::findTarget() {
   // What launches kernels on a GPU runs on every processor of this kind.
-  bool isForDevice = !options.chips.empty() && options.mcpu == "native";
+  bool isForDevice = !options.gpus.chips.empty() && options.mcpu == "native";
   llvm::Triple host(options.triple.empty() ? llvm::sys::getDefaultTargetTriple() : options.triple);
   llvm::Expected<std::vector<machine::TargetDescription>> targets = machine::resolveTargets(
       options.triple, isForDevice ? (host.isX86() ? "x86-64" : "generic") : StringRef(options.mcpu));
   if (!targets)
-    return targets;
+    return reportError(targets.takeError());
   for (machine::TargetDescription &target : *targets) {
     llvm::Expected<const cpu::Schedule *> schedule =
         scheduleFile ? scheduleFile->find(target.cpu) : llvm::Expected<const cpu::Schedule *>(&options.schedule);
     if (!schedule)
-      return llvm::createStringError(options.scheduleFile + ": " + llvm::toString(schedule.takeError()));
+      return report(options.scheduleFile + ": " + llvm::toString(schedule.takeError()), ExitUsage);
     // The one thing that can be wrong for a processor is the width.
     if (llvm::Error failure = target.facts.use(**schedule))
-      return llvm::createStringError((*schedule)->findSetting("vector-bits")->source + ": " + target.cpu + ": " +
-                                     llvm::toString(std::move(failure)));
+      return report((*schedule)->findSetting("vector-bits")->source + ": " + target.cpu + ": " +
+                        llvm::toString(std::move(failure)),
+                    ExitUsage);
   }
-  return targets;
+  target = cpu::makeTarget(std::move(*targets));
+  if (!options.gpus.chips.empty())
+    target = cuda::makeTarget(options.gpus, target);
+  return ExitDone;
 }
 
 /// --schedule=@FILE, before anything is compiled.
@@ -108,24 +113,24 @@ static void warnOfNoWeights(ModuleOp module, ArrayRef<boundary::KernelSignature>
         "expected arguments with 'resid.weight' beside --weights-struct, but no public function has any");
 }
 
-ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOptions) {
+ExitCode Compiler::emitCode(ModuleOp module, CompileOptions compileOptions) {
   warnOfNoFunctions(module);
-  llvm::Expected<std::vector<machine::TargetDescription>> targets = resolveTargets();
-  if (!targets)
-    return reportError(targets.takeError());
+  if (ExitCode code = findTarget())
+    return code;
+  compileOptions.target = target;
   std::string code;
   if (options.emit.source == EmitSource::Header) {
-    if (auto failure = compileSignatures(module, compileOptions, *targets, compiled.signatures))
+    if (auto failure = compileSignatures(module, compileOptions, compiled.signatures))
       return toExitCode(*failure);
   } else {
-    if (auto failure = compileToCode(module, compileOptions, *targets, compiled))
+    if (auto failure = compileToCode(module, compileOptions, compiled))
       return toExitCode(*failure);
-    stages.add(compiled, *targets);
+    stages.add(compiled);
     TimingScope scope = timing.nest("write code");
     SmallVector<char> bytes;
     if (options.emit.source == EmitSource::PTX)
-      code = compiled.images.front().contents;
-    else if (auto failure = writeCompiled(compiled, *targets, *options.emit.code, bytes))
+      code = compiled.device->getText();
+    else if (auto failure = writeCompiled(compiled, *options.emit.code, bytes))
       return compiled.failure.empty() ? toExitCode(*failure) : report(compiled.failure, toExitCode(*failure));
     code.append(bytes.begin(), bytes.end());
   }
@@ -139,7 +144,7 @@ ExitCode Compiler::emitCode(ModuleOp module, const CompileOptions &compileOption
   }
   if (options.weightsStruct)
     warnOfNoWeights(module, compiled.signatures);
-  std::string header = boundary::writeHeader(compiled.signatures, machine::getCPUNames(*targets));
+  std::string header = boundary::writeHeader(compiled.signatures, machine::getCPUNames(target->getProcessors()));
   if (!options.header.empty())
     files.emplace_back(options.header, header);
   files.emplace_back(options.output, options.emit.source == EmitSource::Header ? header : code);
@@ -159,20 +164,23 @@ void Compiler::takeManifest(ModuleOp module) {
 
 /// The report of a program of which no code is wanted, on a copy of what it is before the passes.
 ExitCode Compiler::reportKernels(ModuleOp module, CompileOptions compileOptions) {
-  llvm::Expected<std::vector<machine::TargetDescription>> targets = resolveTargets();
-  if (!targets)
-    return reportError(targets.takeError());
-  compileOptions.report = &kernels;
-  compileOptions.afterStage = nullptr;
+  if (ExitCode code = findTarget())
+    return code;
+  compileOptions.target = target;
+  compileOptions.record = true;
+  compileOptions.afterStage = [this](StringRef stage, ModuleOp module) {
+    kernels.collect(stage, module, target.get());
+  };
   // What is to be said beside errors is said when the program itself goes through the passes.
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &diagnostic) {
     return success(diagnostic.getSeverity() != DiagnosticSeverity::Error);
   });
   OwningOpRef<ModuleOp> copy = module.clone();
+  kernels.begin(*copy);
   if (auto failure = runResidStages(*copy, compileOptions))
     return toExitCode(*failure);
   std::vector<boundary::KernelSignature> signatures;
-  auto failure = compileSignatures(*copy, compileOptions, *targets, signatures);
+  auto failure = compileSignatures(*copy, compileOptions, signatures);
   return failure ? toExitCode(*failure) : ExitDone;
 }
 
@@ -193,9 +201,6 @@ ExitCode Compiler::compile(ModuleOp module) {
   compileOptions.raise = options.raise;
   compileOptions.prefix = options.prefix;
   compileOptions.weightsStruct = options.weightsStruct;
-  compileOptions.chips = options.chips;
-  compileOptions.deviceSchedule = options.deviceSchedule;
-  compileOptions.deviceAssembler = options.deviceAssembler;
   compileOptions.timing = &timing;
   if (std::optional<std::string> mistake = findGradientMistake(module, options))
     return report(*mistake, ExitUsage);
@@ -208,14 +213,19 @@ ExitCode Compiler::compile(ModuleOp module) {
     if (!stages.getFailure().empty())
       return ExitFile;
     stages.add("input", module);
-    compileOptions.afterStage = [this](StringRef stage, ModuleOp module) { stages.add(stage, module); };
   }
   if (auto failure = checkProgram(module, compileOptions))
     return toExitCode(*failure);
   bool isDrawing = options.emit.source == EmitSource::Drawing;
   bool makesCode = options.emit.source != EmitSource::Program && !isDrawing;
-  if (hasReport() && makesCode)
-    compileOptions.report = &kernels;
+  compileOptions.record = hasReport() && makesCode;
+  compileOptions.afterStage = [this, makesReport = compileOptions.record](StringRef stage, ModuleOp module) {
+    stages.add(stage, module);
+    if (makesReport)
+      kernels.collect(stage, module, target.get());
+  };
+  if (compileOptions.record)
+    kernels.begin(module);
   else if (hasReport())
     if (ExitCode code = reportKernels(module, compileOptions))
       return code;

@@ -6,6 +6,7 @@
 #ifndef RESID_TOOLS_RESIDC_COMPILER_H
 #define RESID_TOOLS_RESIDC_COMPILER_H
 
+#include "codegen/KernelReport.h"
 #include "codegen/Pipelines.h"
 #include "codegen/cpu/choice/ScheduleFile.h"
 #include "tools/common/ExitCodes.h"
@@ -34,8 +35,8 @@ public:
 
 private:
   ExitCode compile(ModuleOp module);
-  ExitCode emitCode(ModuleOp module, const CompileOptions &compileOptions);
-  llvm::Expected<std::vector<machine::TargetDescription>> resolveTargets();
+  ExitCode emitCode(ModuleOp module, CompileOptions compileOptions);
+  ExitCode findTarget();
   ExitCode readScheduleFile();
   void takeManifest(ModuleOp module);
   ExitCode reportKernels(ModuleOp module, CompileOptions compileOptions);
@@ -51,6 +52,8 @@ private:
   OwningOpRef<ModuleOp> program;
   CompiledModule compiled;
   KernelReport kernels;
+  /// Once it is needed.
+  std::shared_ptr<const kernels::Target> target;
   std::optional<cpu::ScheduleFile> scheduleFile;
   bool hasReport() const { return options.report || !options.reportFile.empty(); }
   /// (path, contents), in the order they are written.

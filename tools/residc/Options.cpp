@@ -26,11 +26,11 @@ static Error setSchedule(ResidcOptions &options, StringRef value) {
                             "'");
     return value.empty() ? makeUsageError("--schedule: expected a file after '@', but got none") : Error::success();
   }
-  Expected<ScheduleFlag> schedule = parseScheduleFlag(value, !options.chips.empty());
+  Expected<ScheduleFlag> schedule = parseScheduleFlag(value, !options.gpus.chips.empty());
   if (!schedule)
     return makeUsageError(toString(schedule.takeError()));
   options.schedule = schedule->ofCPUs;
-  options.deviceSchedule = schedule->ofGPUs;
+  options.gpus.schedule = schedule->ofGPUs;
   return Error::success();
 }
 
@@ -106,11 +106,11 @@ static Error setChips(ResidcOptions &options, const CommandLine &line) {
       cuda::resolveChips(line.has(OPT_chip) ? line.getValue(OPT_chip) : StringRef(cuda::kDefaultChip));
   if (!chips)
     return makeUsageError("--chip: " + toString(chips.takeError()));
-  options.chips = std::move(*chips);
+  options.gpus.chips = std::move(*chips);
   if (!line.has(OPT_cubin))
     return Error::success();
-  options.deviceAssembler = cuda::findAssembler();
-  if (options.deviceAssembler.empty())
+  options.gpus.assembler = cuda::findAssembler();
+  if (options.gpus.assembler.empty())
     return makeUnavailableError(
         "--cubin is not available without NVIDIA's ptxas: expected it in PATH, or in the variable "
         "RESID_PTXAS; without --cubin, the driver does its work");
@@ -172,13 +172,13 @@ static Error completeOutput(ResidcOptions &options, const EmitKind *emit) {
   }
   if (emit)
     options.emit = *emit;
-  if (options.emit.source == EmitSource::PTX && options.chips.empty())
+  if (options.emit.source == EmitSource::PTX && options.gpus.chips.empty())
     return makeUsageError("expected --target=cuda beside --emit=ptx, but got a CPU");
-  if (options.emit.source == EmitSource::PTX && options.chips.size() > 1)
-    return makeUsageError("expected one chip in --chip beside --emit=ptx, but got " + Twine(options.chips.size()));
-  if (!options.deviceAssembler.empty() && options.emit.source != EmitSource::Code)
+  if (options.emit.source == EmitSource::PTX && options.gpus.chips.size() > 1)
+    return makeUsageError("expected one chip in --chip beside --emit=ptx, but got " + Twine(options.gpus.chips.size()));
+  if (!options.gpus.assembler.empty() && options.emit.source != EmitSource::Code)
     return makeUsageError("expected --emit=obj beside --cubin, but got --emit=" + options.emit.name);
-  if (options.emit.source == EmitSource::Shared && !options.chips.empty())
+  if (options.emit.source == EmitSource::Shared && !options.gpus.chips.empty())
     return makeUnavailableError("shared libraries are not available for --target=cuda: expected --emit=obj, which is "
                                 "linked with the runtime library");
   if (options.emit.source == EmitSource::Shared && !hasLinker())

@@ -6,8 +6,7 @@
 #define RESID_TOOLS_RESIDC_OPTIONS_H
 
 #include "codegen/cpu/choice/Schedule.h"
-#include "codegen/cuda/ptx/Chip.h"
-#include "codegen/cuda/rows/RowSchedule.h"
+#include "codegen/cuda/Target.h"
 #include "passes/Passes.h"
 #include "tools/residc/EmitKinds.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -23,9 +22,7 @@ struct ResidcOptions {
   /// `mcpu` may be "help": all names are listed then, and nothing else is done.
   std::string triple, mcpu = "native", prefix;
   /// The GPUs that kernels are compiled for; empty: the CPU.
-  std::vector<cuda::Chip> chips;
-  /// NVIDIA's ptxas, where machine code for them is wanted too.
-  std::string deviceAssembler;
+  cuda::Chips gpus;
   /// What the main output is.
   EmitKind emit = getEmitKinds().front();
   /// The norm placement to convert to and how; none where `to` is empty.
@@ -33,7 +30,6 @@ struct ResidcOptions {
   /// The function to differentiate and how; none where `function` is empty.
   GradOptions gradients;
   cpu::Schedule schedule;
-  cuda::RowSchedule deviceSchedule;
   /// Where the schedules of the CPUs stand instead; empty where they do not.
   std::string scheduleFile;
   /// Where the report goes as JSON; as text to standard error if empty.

@@ -45,7 +45,7 @@ void StageDump::add(StringRef stage, ModuleOp module) {
     write((stage + ".mlir").str(), print(module));
 }
 
-void StageDump::add(const CompiledModule &compiled, ArrayRef<machine::TargetDescription> targets) {
+void StageDump::add(const CompiledModule &compiled) {
   if (!isWanted())
     return;
   // Writing assembly changes the module.
@@ -53,7 +53,7 @@ void StageDump::add(const CompiledModule &compiled, ArrayRef<machine::TargetDesc
   for (auto [name, kind] :
        {std::pair("llvm.ll", machine::CodeKind::LLVM), std::pair("assembly.s", machine::CodeKind::Assembly)}) {
     SmallVector<char> bytes;
-    if (succeeded(machine::writeCode(*copy, targets, kind, bytes)))
+    if (succeeded(machine::writeCode(*copy, compiled.target->getProcessors(), kind, bytes)))
       write(name, StringRef(bytes.data(), bytes.size()));
   }
 }

@@ -23,7 +23,7 @@ public:
 
   void add(llvm::StringRef stage, ModuleOp module);
   /// Optimised LLVM IR and its assembly.
-  void add(const CompiledModule &compiled, llvm::ArrayRef<machine::TargetDescription> targets);
+  void add(const CompiledModule &compiled);
   /// Why a file could not be written, after which no more are; empty if all went well.
   const std::string &getFailure() const { return failure; }
 

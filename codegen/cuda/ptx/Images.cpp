@@ -34,7 +34,7 @@ static llvm::Constant *addTable(llvm::Module &module, llvm::ArrayRef<llvm::Const
   return addConstant(module, llvm::ConstantArray::get(type, elements));
 }
 
-void cuda::addImages(llvm::Module &host, llvm::ArrayRef<Image> images, llvm::ArrayRef<std::string> kernels) {
+void cuda::Images::addTo(llvm::Module &host) const {
   llvm::GlobalVariable *declared = host.getGlobalVariable(kModuleName, /*AllowInternal=*/true);
   if (!declared)
     return;

@@ -5,9 +5,7 @@
 #ifndef RESID_CODEGEN_CUDA_PTX_IMAGES_H
 #define RESID_CODEGEN_CUDA_PTX_IMAGES_H
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/IR/Module.h"
-#include <string>
+#include "codegen/kernels/Target.h"
 
 namespace mlir::resid::cuda {
 
@@ -20,8 +18,20 @@ struct Image {
   std::string contents;
 };
 
-/// Fills in the module that host code names; without such code there is nothing to do.
-void addImages(llvm::Module &host, llvm::ArrayRef<Image> images, llvm::ArrayRef<std::string> kernels);
+class Images : public kernels::DeviceCode {
+public:
+  /// One image per chip, or two where there is machine code; `kernels` has the names.
+  Images(std::vector<Image> images, std::vector<std::string> kernels)
+      : images(std::move(images)), kernels(std::move(kernels)) {}
+
+  StringRef getText() const override { return images.front().contents; }
+  /// Fills in the module that host code names; without such code there is nothing to do.
+  void addTo(llvm::Module &host) const override;
+
+private:
+  std::vector<Image> images;
+  std::vector<std::string> kernels;
+};
 
 } // namespace mlir::resid::cuda
 

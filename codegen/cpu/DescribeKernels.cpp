@@ -1,0 +1,164 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The decisions in the order of the report; see DescribeKernels.h.
+
+#include "codegen/cpu/DescribeKernels.h"
+
+#include "codegen/attention/BackwardMemory.h"
+#include "codegen/cpu/blocks/RowBlockCalls.h"
+#include "codegen/cpu/choice/KernelPlan.h"
+#include "codegen/cpu/contractions/MicroKernelShape.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+using kernels::PlanDecision;
+
+//===------------------------------------------- rows -------------------------------------------------------------===//
+
+/// A decision whose text is `key=value`.
+static PlanDecision decide(StringRef key, StringRef value) { return {key.str(), value, (key + "=" + value).str()}; }
+
+static PlanDecision decide(StringRef key, StringRef value, StringRef reason) {
+  return {key.str(), value, (key + "=" + value).str(), reason.str(), /*hasReason=*/true};
+}
+
+static PlanDecision describeVectors(const CPUTarget &target) {
+  std::string text = "vectors of " + std::to_string(target.vectorBits) + " bits";
+  return {"vector_bits", target.vectorBits, text, target.vectorBitsReason, /*hasReason=*/true};
+}
+
+static PlanDecision describeStores(const KernelPlan &plan, const CPUTarget &target) {
+  bool isForced = target.schedule.stores == StoreKind::NonTemporal;
+  return decide("stores", !plan.streamed ? "plain" : isForced ? "nontemporal" : "auto", plan.plainReason);
+}
+
+/// The version that writes past the cache decides, unless it is the other one alone that is batched.
+static PlanDecision describeRows(const KernelPlan &plan) {
+  if (plan.streamed && !plan.isPipelined() && plan.isBatched && !plan.isBatchedPastCache)
+    return decide("rows", "batched", "single past the cache: " + plan.singleReason);
+  return decide("rows",
+                plan.isPipelined() ? "pipelined"
+                : plan.isBatched   ? "batched"
+                                   : "single",
+                plan.isBatched ? "" : plan.singleReason);
+}
+
+/// Columns that fit into the rows on the stack which the version past the cache keeps; 0: it keeps none.
+static PlanDecision describeScratch(const KernelPlan &plan) {
+  int64_t columns = plan.streamed && !plan.streamed->getKept().empty() ? plan.streamed->getCapacity() : 0;
+  std::string text = columns ? "rows of " + std::to_string(columns) + " columns on the stack" : "";
+  return {"scratch_columns", columns, text};
+}
+
+static bool hasValue(const PlanDecision &decision, StringRef value) {
+  std::optional<int64_t> number = decision.value.getAsInteger();
+  return number ? std::to_string(*number) == value : decision.value.getAsString() == value;
+}
+
+/// Says who set what. Settings that are no decision of their own, such as thresholds, stand behind those that are.
+static void addSources(std::vector<PlanDecision> &decisions, const Schedule &schedule) {
+  for (const Setting &setting : schedule.settings) {
+    std::string key = setting.key;
+    llvm::replace(key, '-', '_');
+    auto found = llvm::find_if(decisions, [&](const PlanDecision &decision) { return decision.key == key; });
+    int64_t number;
+    if (found == decisions.end()) {
+      bool isNumber = !StringRef(setting.value).getAsInteger(10, number);
+      llvm::json::Value value = isNumber ? llvm::json::Value(number) : llvm::json::Value(setting.value);
+      found = decisions.insert(found, {key, value, setting.key + "=" + setting.value});
+    }
+    found->source = setting.source;
+    // With `auto` any decision is what was asked for.
+    if (!hasValue(*found, setting.value) && setting.value != "auto")
+      found->asked = setting.value;
+  }
+}
+
+static void describe(rows::KernelOp kernel, const CPUTarget &target, kernels::PlanDescription &result) {
+  KernelPlan plan = planKernel(kernel, target);
+  result.decisions = {decide("path", plan.path == RowPath::Vector ? "vector" : "scalar"),
+                      describeVectors(target),
+                      describeStores(plan, target),
+                      decide("prefetch", plan.prefetch ? "on" : "off"),
+                      describeRows(plan),
+                      describeScratch(plan)};
+  addSources(result.decisions, target.schedule);
+  if (plan.path == RowPath::Scalar)
+    result.fallbackReason = plan.obstacle.empty() ? "the schedule says so" : plan.obstacle;
+}
+
+//===------------------------------------------- micro-kernels ----------------------------------------------------===//
+
+/// What all kernels around micro-kernels decide, and one decision more.
+template <typename Kernel>
+static void describe(Kernel kernel, PlanDecision own, const CPUTarget &target, kernels::PlanDescription &result) {
+  FloatType arithmetic = kernel.getArithmeticType();
+  MicroKernelShape shape = chooseMicroKernelShape(target, arithmetic);
+  std::string micro = llvm::formatv("{0}x{1}", shape.rows, shape.getColumns());
+  std::string type;
+  llvm::raw_string_ostream(type) << arithmetic;
+  result.decisions = {{"micro_kernel", micro, "micro-kernels of " + micro + " sums in " + type},
+                      std::move(own),
+                      describeVectors(target)};
+}
+
+static PlanDecision describePanels(contraction::KernelOp kernel) {
+  StringRef panels = kernel.getPackedColumns().has_value() ? "ahead" : "at each call";
+  return {"panels", panels, ("b in panels of 16 columns, packed " + panels).str()};
+}
+
+static PlanDecision describeChunks() {
+  return {"chunk_keys", attention::kChunkKeys,
+          "chunks of " + std::to_string(attention::kChunkKeys) + " keys, scores in the cache"};
+}
+
+static PlanDecision describeQueries() {
+  return {"block_queries", attention::kBackwardRows,
+          "scores of " + std::to_string(attention::kBackwardRows) + " queries at a time, a task for each head of keys"};
+}
+
+kernels::PlanDescription cpu::describeKernel(Operation *kernel, StringRef name, const CPUTarget &target) {
+  kernels::PlanDescription result{"cpu", name.str(), {}, "scalar path", ""};
+  llvm::TypeSwitch<Operation *>(kernel)
+      .Case([&](rows::KernelOp op) { describe(op, target, result); })
+      .Case([&](contraction::KernelOp op) { describe(op, describePanels(op), target, result); })
+      .Case([&](attention::KernelOp op) { describe(op, describeChunks(), target, result); })
+      .Case([&](attention::BackwardOp op) { describe(op, describeQueries(), target, result); });
+  return result;
+}
+
+//===------------------------------------------- blocks of rows ---------------------------------------------------===//
+
+/// The rows of a product, if they are known.
+static std::optional<int64_t> countRows(contraction::KernelOp product) {
+  auto type = cast<ShapedType>(product.getInit().getType());
+  ArrayRef<int64_t> rows = type.getShape().drop_back();
+  return ShapedType::isDynamicShape(rows) ? std::nullopt : std::optional(ShapedType::getNumElements(rows));
+}
+
+kernels::PlanDecision cpu::describeRowBlocks(contraction::RowBlocksOp blocks, ArrayRef<std::string> others,
+                                             const CPUTarget &target) {
+  int64_t least = target.schedule.table.productRowBlocks * kBlockRows;
+  std::optional<int64_t> rows = countRows(blocks.getProduct());
+  bool runs = least != 0 && (!rows || *rows >= least);
+  kernels::PlanDecision decision{"row_blocks", llvm::json::Array(), "", "", /*hasReason=*/true};
+  if (runs)
+    for (const std::string &other : others)
+      decision.value.getAsArray()->push_back(other);
+  std::string names = llvm::join(others, ", ");
+  decision.text = runs ? llvm::formatv("by blocks of {0} rows with {1}", kBlockRows, names).str()
+                       : "not by blocks of rows with " + names;
+  if (least == 0)
+    decision.reason = "the schedule says so";
+  else if (!runs)
+    decision.reason = llvm::formatv("{0} rows, expected {1} at least", *rows, least);
+  else if (!rows)
+    decision.reason = llvm::formatv("from {0} rows on", least);
+  if (const Setting *setting = target.schedule.findSetting("product-row-blocks"))
+    decision.source = setting->source;
+  return decision;
+}
