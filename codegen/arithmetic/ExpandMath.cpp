@@ -259,7 +259,7 @@ struct ExpandMath : public arithmetic::impl::ExpandMathBase<ExpandMath> {
     WalkResult result = getOperation()->walk([&](Operation *op) {
       if (!isFunction(op))
         return WalkResult::advance();
-      op->emitOpError("on ") << op->getResult(0).getType() << " is not available on CPU targets";
+      op->emitOpError("on ") << op->getResult(0).getType() << " is not available on any target";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

@@ -28,7 +28,7 @@ struct DecomposeAggregates : public buffers::impl::DecomposeAggregatesBase<Decom
     for (Operation *op : aggregates) {
       rewriter.setInsertionPoint(op);
       if (failed(decompose(rewriter, op))) {
-        op->emitOpError("is not available on CPU targets: expected one that simpler ops can stand for");
+        op->emitOpError("is not available on any target: expected one that simpler ops can stand for");
         return signalPassFailure();
       }
     }

@@ -60,7 +60,7 @@ static LogicalResult requireInside(linalg::GenericOp op, Lookup lookup) {
     rows::RequireOp::create(outside, hasRoom(outside, op, size), RESID_BAD_VALUE, text, Value());
   Value areInside = holdsForAllElements(outside, op, holdsWhere(extract, op, isInside));
   if (!areInside)
-    return extract.emitOpError("is not available on CPU targets: expected indices that can be computed ahead");
+    return extract.emitOpError("is not available on any target: expected indices that can be computed ahead");
   rows::RequireOp::create(outside, areInside, RESID_BAD_VALUE, text, Value());
   Value kept = arith::SelectOp::create(inside, isInside, index, arith::ConstantIndexOp::create(inside, 0));
   extract.getIndicesMutable().slice(lookup.dimension, 1).assign(kept);

@@ -190,7 +190,7 @@ static void lowerExpand(tensor::ExpandShapeOp op) {
 /// Of open sizes a copy says that those of the two are the same.
 static LogicalResult lowerMaterialize(bufferization::MaterializeInDestinationOp op) {
   if (op->getNumResults() == 0)
-    return op.emitOpError("is not available on CPU targets: expected a destination that is a tensor, since functions "
+    return op.emitOpError("is not available on any target: expected a destination that is a tensor, since functions "
                           "write nothing but their results");
   OpBuilder builder(op);
   Value value = op.getSource();
@@ -207,7 +207,7 @@ static LogicalResult lowerMaterialize(bufferization::MaterializeInDestinationOp 
 static LogicalResult lowerLoad(Operation *op, SymbolRefAttr symbol) {
   auto global = SymbolTable::lookupNearestSymbolFrom<ml_program::GlobalOp>(op, symbol);
   auto value = global ? dyn_cast_or_null<TypedAttr>(global.getValueAttr()) : TypedAttr();
-  auto refuse = [&] { return op->emitOpError("is not available on CPU targets: expected "); };
+  auto refuse = [&] { return op->emitOpError("is not available on any target: expected "); };
   if (!value || !arith::ConstantOp::isBuildableWith(value, op->getResult(0).getType()))
     return refuse() << "a global whose value stands in the program, but got " << symbol;
   OpBuilder builder(op);
@@ -225,7 +225,7 @@ static LogicalResult lowerGlobals(ModuleOp module) {
       return WalkResult(lowerLoad(load, load.getGlobal()));
     if (!isa_and_present<ml_program::MLProgramDialect>(op->getDialect()) || isa<ml_program::GlobalOp>(op))
       return WalkResult::advance();
-    op->emitOpError("is not available on CPU targets: expected functions that keep nothing between calls; an argument "
+    op->emitOpError("is not available on any target: expected functions that keep nothing between calls; an argument "
                     "and a result can carry such a value");
     return WalkResult::interrupt();
   });
@@ -238,7 +238,7 @@ static LogicalResult lowerGlobals(ModuleOp module) {
 
 /// Loops whose number of turns follows from data.
 static LogicalResult refuseWhile(scf::WhileOp op) {
-  return op.emitOpError("is not available on CPU targets: expected a loop whose bounds are known when it begins, as in "
+  return op.emitOpError("is not available on any target: expected a loop whose bounds are known when it begins, as in "
                         "scf.for");
 }
 
@@ -248,7 +248,7 @@ static LogicalResult refuseAffine(Operation *op) {
       isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp, affine::AffineLinearizeIndexOp,
           affine::AffineDelinearizeIndexOp, affine::AffineYieldOp>(op))
     return success();
-  return op->emitOpError("is not available on CPU targets: expected loops and branches of scf, and tensors");
+  return op->emitOpError("is not available on any target: expected loops and branches of scf, and tensors");
 }
 
 /// Padding of less than nothing, which would cut.
@@ -256,7 +256,7 @@ static LogicalResult verifyPadding(tensor::PadOp op) {
   for (ArrayRef<int64_t> numbers : {op.getStaticLow(), op.getStaticHigh()})
     for (int64_t number : numbers)
       if (number < 0 && !ShapedType::isDynamic(number))
-        return op.emitOpError("is not available on CPU targets: expected padding of 0 or more, but got ") << number;
+        return op.emitOpError("is not available on any target: expected padding of 0 or more, but got ") << number;
   return success();
 }
 

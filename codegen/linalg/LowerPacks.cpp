@@ -23,7 +23,7 @@ template <typename Op, typename Lower> static LogicalResult lower(Op op, Lower l
   });
   if (isStatic && op.hasPureTensorSemantics() && succeeded(lowerOp(rewriter, op)))
     return success();
-  return op.emitOpError("is not available on CPU targets: expected tensors of static sizes");
+  return op.emitOpError("is not available on any target: expected tensors of static sizes");
 }
 
 namespace {
