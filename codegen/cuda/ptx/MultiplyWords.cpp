@@ -1,8 +1,8 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Finds products of words; see MultiplyWords.h.
+// Finds products of words; see WordPasses.h.
 
-#include "codegen/cuda/ptx/MultiplyWords.h"
+#include "codegen/cuda/ptx/WordPasses.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"

@@ -1,8 +1,8 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conversions as shifts; see WidenBFloats.h.
+// Conversions as shifts; see WordPasses.h.
 
-#include "codegen/cuda/ptx/WidenBFloats.h"
+#include "codegen/cuda/ptx/WordPasses.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"

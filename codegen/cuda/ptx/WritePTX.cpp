@@ -4,8 +4,7 @@
 
 #include "codegen/cuda/ptx/WritePTX.h"
 
-#include "codegen/cuda/ptx/MultiplyWords.h"
-#include "codegen/cuda/ptx/WidenBFloats.h"
+#include "codegen/cuda/ptx/WordPasses.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
