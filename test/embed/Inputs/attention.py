@@ -102,6 +102,6 @@ def write_call(name, element, size, mask, letters, causal, cache, behind, p):
 
 
 folder = pathlib.Path(sys.argv[1])
-folder.mkdir(parents=True)
+folder.mkdir(parents=True, exist_ok=True)
 (folder / "attention.mlir").write_text("".join(write_program(*program) for program in PROGRAMS))
 (folder / "attention.inc").write_text("".join(write_call(*program) for program in PROGRAMS))
