@@ -8,7 +8,6 @@
 #include "tools/editor/Formatting.h"
 #include "tools/editor/OpPages.h"
 #include "tools/editor/Positions.h"
-#include "tools/editor/StreamWarnings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/LSP/Protocol.h"
 #include "llvm/Support/raw_ostream.h"
@@ -32,11 +31,11 @@ static std::string print(const json::Value &value) {
   return text;
 }
 
-void Session::setDocument(StringRef uri, StringRef text, bool isRefused) {
+void Session::setDocument(StringRef uri, StringRef text, bool isRefused, json::Array warnings) {
   Document &document = documents[normalise(uri)];
   document.text = text.str();
   document.isRefused = isRefused;
-  document.warnings = isRefused ? json::Array() : findStreamWarnings(text, uri, registry);
+  document.warnings = std::move(warnings);
 }
 
 const Session::Document *Session::findDocument(const json::Object &params) const {

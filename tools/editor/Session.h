@@ -21,7 +21,7 @@ public:
   explicit Session(const DialectRegistry &registry) : registry(registry) {}
 
   /// A document was opened or changed. A refused one is not parsed.
-  void setDocument(llvm::StringRef uri, llvm::StringRef text, bool isRefused);
+  void setDocument(llvm::StringRef uri, llvm::StringRef text, bool isRefused, llvm::json::Array warnings);
 
   /// Takes a message of the editor. The result where upstream's server is not to have it.
   std::optional<llvm::json::Value> receive(const llvm::json::Object &message);

@@ -4,10 +4,8 @@
 
 #include "tools/resid-lsp-server/CheckedInput.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "tools/common/Files.h"
-#include "tools/common/Parse.h"
-#include "tools/resid-lsp-server/TrialParse.h"
+#include "tools/editor/DocumentCheck.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -17,8 +15,7 @@ using namespace mlir::resid::tools;
 
 CheckedInput::CheckedInput(const DialectRegistry &registry, lsp::JSONStreamStyle style, bool isPretty)
     : registry(registry), editor(stdin), style(style), input(editor, style), output(/*In=*/nullptr, outs(), isPretty),
-      context(MLIRContext::Threading::DISABLED), session(registry),
-      held([this](json::Object &message) { session.amend(message); }, isPretty) {
+      session(registry), held([this](json::Object &message) { session.amend(message); }, isPretty) {
   cookie_io_functions_t functions = {};
   functions.read = [](void *self, char *buffer, size_t size) -> ssize_t {
     return static_cast<CheckedInput *>(self)->read(buffer, size);
@@ -112,32 +109,20 @@ void CheckedInput::check(json::Value &message, std::string &written) {
   bool isMarked = unmarked.consume_front(byteOrderMark);
   if (isMarked)
     *text = (" " + unmarked).str();
-  json::Array mistakes = findMistakes(*text->getAsString());
-  session.setDocument(document->getString("uri").value_or(""), *text->getAsString(), !mistakes.empty());
-  if (mistakes.empty()) {
+  StringRef uri = document->getString("uri").value_or("");
+  editor::DocumentCheck found = editor::checkDocument(*text->getAsString(), uri, registry);
+  bool isRefused = !found.refusals.empty();
+  session.setDocument(uri, *text->getAsString(), isRefused, std::move(found.warnings));
+  if (!isRefused) {
     if (isMarked)
       written = print(message);
     return;
   }
-  json::Object published{{"diagnostics", std::move(mistakes)}};
+  json::Object published{{"diagnostics", std::move(found.refusals)}};
   for (StringRef key : {"uri", "version"})
     if (const json::Value *member = document->get(key))
       published[key] = *member;
   refusal = std::move(published);
   *text = "";
   written = print(message);
-}
-
-/// What is refused in `text`, as diagnostics of the protocol.
-json::Array CheckedInput::findMistakes(StringRef text) {
-  json::Array found;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    auto place = cast<FileLineColLoc>(diagnostic.getLocation());
-    found.push_back(makeMistake(place.getLine(), place.getColumn(), diagnostic.str()));
-  });
-  SourceMgr sourceManager;
-  sourceManager.AddNewSourceBuffer(MemoryBuffer::getMemBuffer(text, "", /*RequiresNullTerminator=*/false), SMLoc());
-  LogicalResult result = checkParsable(sourceManager, context);
-  assert(failed(result) == !found.empty() && "expected a message with each refusal");
-  return succeeded(result) ? findFall(text, registry) : std::move(found);
 }

@@ -2,12 +2,11 @@
 //
 // What keeps documents that would end the parser, and the editor's server with it, away from upstream's server. That
 // one reads from stdin and has no hook for documents, so this stands in place of stdin. Messages go through a Session
-// on their way. Does not own what is refused (Parse.h, TrialParse.h).
+// on their way. Does not own what is refused (tools/editor).
 
 #ifndef RESID_TOOLS_RESID_LSP_SERVER_CHECKEDINPUT_H
 #define RESID_TOOLS_RESID_LSP_SERVER_CHECKEDINPUT_H
 
-#include "mlir/IR/MLIRContext.h"
 #include "tools/editor/Session.h"
 #include "tools/resid-lsp-server/HeldOutput.h"
 #include "llvm/Support/JSON.h"
@@ -33,14 +32,12 @@ private:
   void fetch();
   bool isForServer(std::string &message);
   void check(llvm::json::Value &message, std::string &text);
-  llvm::json::Array findMistakes(llvm::StringRef text);
 
   const DialectRegistry &registry;
   std::FILE *editor;
   llvm::lsp::JSONStreamStyle style;
   llvm::lsp::JSONTransportInputOverFile input;
   llvm::lsp::JSONTransport output;
-  MLIRContext context;
   editor::Session session;
   HeldOutput held;
   /// The message that the server is reading, and how much of it it has.
