@@ -5,7 +5,6 @@
 
 #include "tools/resid-opt/Flags.h"
 
-#include "dialect/Spelling.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "tools/flags/Tool.h"
 #include "llvm/ADT/STLExtras.h"
@@ -111,27 +110,6 @@ void mlir::resid::tools::printOptHelp() {
 // Wrong flags
 //===----------------------------------------------------------------------===//
 
-static std::string describeUnknownFlag(const GivenArgument &argument) {
-  SmallVector<StringRef> names;
-  for (auto &entry : cl::getRegisteredOptions())
-    if (entry.first.size() >= 3)
-      names.push_back(entry.first);
-  // Names of the same distance: always the same one.
-  llvm::sort(names);
-  StringRef dashes = argument.text.take_while([](char c) { return c == '-'; });
-  std::string nearest = findNearest(argument.name, {names, {}, {}}).str();
-  std::string start = ("unknown flag '" + dashes + argument.name + "'; ").str();
-  return nearest.empty() ? start + "resid-opt --help lists all" : start + "did you mean '--" + nearest + "'?";
-}
-
-/// Whether an argument such as -O2 is a flag with its value.
-static bool hasValueAtOnce(const GivenArgument &argument) {
-  return any_of(cl::getRegisteredOptions(), [&](auto &entry) {
-    cl::FormattingFlags format = entry.second->getFormattingFlag();
-    return (format == cl::Prefix || format == cl::AlwaysPrefix) && argument.name.starts_with(entry.first);
-  });
-}
-
 /// A flag that takes one value: given twice, or without it. cl::opt would take the last value in silence.
 std::string mlir::resid::tools::describeWrongValues(ArrayRef<const char *> arguments) {
   SmallVector<GivenArgument> given = readArguments(arguments);
@@ -149,57 +127,16 @@ std::string mlir::resid::tools::describeWrongValues(ArrayRef<const char *> argum
 }
 
 std::string mlir::resid::tools::describeWrongFlags(ArrayRef<const char *> arguments, StringRef message) {
-  SmallVector<GivenArgument> given = readArguments(arguments);
   const GivenArgument *input = nullptr;
+  SmallVector<GivenArgument> given = readArguments(arguments);
   for (const GivenArgument &argument : given) {
-    if (argument.isFlag() && !argument.flag && !hasValueAtOnce(argument))
-      return describeUnknownFlag(argument);
-    if (!argument.isFlag() && input)
+    if (argument.isFlag())
+      continue;
+    if (input)
       return ("expected one input, but got '" + input->text + "' and '" + argument.text + "'").str();
-    if (!argument.isFlag())
-      input = &argument;
+    input = &argument;
   }
   // In upstream's words; what is wrong with a value it has said already.
   message.consume_front("resid-opt: ");
   return message.empty() ? "wrong flags; resid-opt --help lists all" : message.rtrim().str();
-}
-
-/// The names of passes in a pipeline: what is outside of options and has no list of its own.
-static SmallVector<StringRef> listPasses(StringRef pipeline) {
-  SmallVector<StringRef> names;
-  unsigned depth = 0;
-  size_t start = 0;
-  for (size_t i = 0; i <= pipeline.size(); ++i) {
-    char c = i == pipeline.size() ? ',' : pipeline[i];
-    if (!StringRef("(){},").contains(c))
-      continue;
-    StringRef name = pipeline.slice(start, i).trim();
-    if (depth == 0 && c != '(' && !name.empty())
-      names.push_back(name);
-    depth += c == '{';
-    depth -= c == '}' && depth != 0;
-    start = i + 1;
-  }
-  return names;
-}
-
-std::string mlir::resid::tools::describeUnknownPass(ArrayRef<const char *> arguments) {
-  for (const GivenArgument &argument : readArguments(arguments)) {
-    if (argument.name != "pass-pipeline")
-      continue;
-    for (StringRef name : listPasses(argument.value)) {
-      if (lookUpPass(name))
-        continue;
-      SmallVector<StringRef> known;
-      for (auto &entry : cl::getRegisteredOptions())
-        if (lookUpPass(entry.first))
-          known.push_back(entry.first);
-      llvm::sort(known);
-      StringRef nearest = findNearest(name, {known, {}, {}});
-      return ("unknown pass '" + name + "' in --pass-pipeline; " +
-              (nearest.empty() ? "resid-opt --list-passes lists all" : "did you mean '" + nearest.str() + "'?"))
-          .str();
-    }
-  }
-  return "";
 }

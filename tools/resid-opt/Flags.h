@@ -27,9 +27,6 @@ std::string describeWrongValues(llvm::ArrayRef<const char *> arguments);
 /// What is wrong with arguments that cl::opt has refused with `message`.
 std::string describeWrongFlags(llvm::ArrayRef<const char *> arguments, llvm::StringRef message);
 
-/// What is wrong with the names in `--pass-pipeline=`; empty where all are known.
-std::string describeUnknownPass(llvm::ArrayRef<const char *> arguments);
-
 } // namespace mlir::resid::tools
 
 #endif // RESID_TOOLS_RESID_OPT_FLAGS_H

@@ -217,8 +217,6 @@ int main(int argc, char **argv) {
   SmallVector<const char *> all = addDefaults(ArrayRef<const char *>(argv, argc));
   if (!llvm::cl::ParseCommandLineOptions(all.size(), all.data(), overview, &stream))
     return report(tools::ExitUsage, tools::describeWrongFlags(arguments, message));
-  if (std::string unknown = tools::describeUnknownPass(arguments); !unknown.empty())
-    return report(tools::ExitUsage, unknown);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(MlirOptMain(argc, argv, inputFile, outputFile, registry));
