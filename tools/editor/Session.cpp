@@ -9,8 +9,8 @@
 #include "tools/editor/OpPages.h"
 #include "tools/editor/Positions.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/LSP/Protocol.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace mlir::resid;
@@ -23,12 +23,6 @@ static std::string normalise(StringRef uri) {
     return parsed->uri().str();
   consumeError(parsed.takeError());
   return uri.str();
-}
-
-static std::string print(const json::Value &value) {
-  std::string text;
-  raw_string_ostream(text) << value;
-  return text;
 }
 
 void Session::setDocument(StringRef uri, StringRef text, bool isRefused, json::Array warnings) {
@@ -71,7 +65,7 @@ std::optional<json::Value> Session::receive(const json::Object &message) {
   if (method == "initialize")
     hasSnippets = takesSnippets(*params);
   if (is_contained({"initialize", "textDocument/hover", "textDocument/completion"}, *method))
-    asked[print(*id)] = {method->str(), *params};
+    asked[formatv("{0}", *id).str()] = {method->str(), *params};
   return std::nullopt;
 }
 
@@ -137,7 +131,7 @@ void Session::amend(json::Object &message) {
   }
   const json::Value *id = message.get("id");
   json::Value *result = message.get("result");
-  auto question = id && result ? asked.find(print(*id)) : asked.end();
+  auto question = id && result ? asked.find(formatv("{0}", *id).str()) : asked.end();
   if (question == asked.end())
     return;
   amendResult(question->second, *result);

@@ -7,6 +7,7 @@
 #include "tools/common/Files.h"
 #include "tools/editor/DocumentCheck.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -73,12 +74,6 @@ static json::Value *findText(const json::Object &message, json::Object &params) 
   return change ? change->get("text") : nullptr;
 }
 
-static std::string print(const json::Value &value) {
-  std::string text;
-  raw_string_ostream(text) << value;
-  return text;
-}
-
 /// Answers what the session answers. What is no message of the protocol is left to the server.
 bool CheckedInput::isForServer(std::string &message) {
   Expected<json::Value> value = json::parse(message);
@@ -115,7 +110,7 @@ void CheckedInput::check(json::Value &message, std::string &written) {
   session.setDocument(uri, *text->getAsString(), isRefused, std::move(found.warnings));
   if (!isRefused) {
     if (isMarked)
-      written = print(message);
+      written = formatv("{0}", message).str();
     return;
   }
   json::Object published{{"diagnostics", std::move(found.refusals)}};
@@ -124,5 +119,5 @@ void CheckedInput::check(json::Value &message, std::string &written) {
       published[key] = *member;
   refusal = std::move(published);
   *text = "";
-  written = print(message);
+  written = formatv("{0}", message).str();
 }

@@ -5,9 +5,10 @@
 #include "tools/resid-lsp-server/HeldOutput.h"
 
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cerrno>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -37,12 +38,10 @@ HeldOutput::~HeldOutput() {
 
 std::string HeldOutput::takeHeld() {
   outs().flush();
-  std::string text;
-  char bytes[4096];
-  ssize_t count;
-  lseek(held, 0, SEEK_SET);
-  while ((count = read(held, bytes, sizeof(bytes))) > 0 || (count < 0 && errno == EINTR))
-    text.append(bytes, std::max<ssize_t>(count, 0));
+  auto buffer = MemoryBuffer::getOpenFile(held, "held", lseek(held, 0, SEEK_END), /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    report_fatal_error("cannot read a file in memory");
+  std::string text = (*buffer)->getBuffer().str();
   if (lseek(held, 0, SEEK_SET) < 0 || ftruncate(held, 0) < 0)
     report_fatal_error("cannot empty a file in memory");
   return text;
