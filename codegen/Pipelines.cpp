@@ -251,7 +251,7 @@ static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const Compi
     return failure;
   if (auto failure = prepareEntries(module, options))
     return failure;
-  rows::LocalRowLimits limits = options.target->getLocalRowLimits();
+  kernels::LocalRowLimits limits = options.target->getLocalRowLimits();
   rows::FormKernelsOptions form;
   form.record = options.record;
   form.localRowBytes = limits.bytes;

@@ -20,7 +20,7 @@ static Value allocateSlots(OpBuilder &builder, Location loc, Number units, Numbe
     auto type = MemRefType::get({std::min(units.known, kMostTasks) * bytes.known}, builder.getI8Type());
     return memref::AllocOp::create(builder, loc, type);
   }
-  Value most = contraction::makeNumber(builder, loc, kMostTasks).value;
+  Value most = kernels::makeNumber(builder, loc, kMostTasks).value;
   Value tasks = arith::MinSIOp::create(builder, loc, units.value, most);
   Value all = arith::MulIOp::create(builder, loc, tasks, bytes.value);
   Value size = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), all);
@@ -28,7 +28,7 @@ static Value allocateSlots(OpBuilder &builder, Location loc, Number units, Numbe
 }
 
 static Number countBytes(OpBuilder &builder, attention::KernelOp kernel, const AttentionShape &shape) {
-  return contraction::makeNumber(builder, kernel.getLoc(), AttentionMemory(shape).bytes);
+  return kernels::makeNumber(builder, kernel.getLoc(), AttentionMemory(shape).bytes);
 }
 
 static Number countBytes(OpBuilder &builder, attention::BackwardOp kernel, const AttentionShape &shape) {

@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_ATTENTION_ATTENTIONDIALECT_H
 #define RESID_CODEGEN_ATTENTION_ATTENTIONDIALECT_H
 
+#include "codegen/kernels/KernelOpInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

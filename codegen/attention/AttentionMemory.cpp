@@ -46,8 +46,8 @@ AttentionMemory::AttentionMemory(const AttentionShape &shape) {
 }
 
 Number AttentionMemory::countUnits(OpBuilder &builder, Location loc, const AttentionShape &shape) {
-  auto number = [&](int64_t known) { return contraction::makeNumber(builder, loc, known); };
-  auto times = [&](Number a, Number b) { return contraction::multiply(builder, loc, a, b); };
+  auto number = [&](int64_t known) { return kernels::makeNumber(builder, loc, known); };
+  auto times = [&](Number a, Number b) { return kernels::multiply(builder, loc, a, b); };
   Number rows = times(shape.group, shape.queries), blocks;
   if (rows.isKnown()) {
     blocks = number(llvm::divideCeil(rows.known, kUnitRows));

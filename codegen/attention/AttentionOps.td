@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_ATTENTION_OPS
 #define RESID_CODEGEN_ATTENTION_OPS
 
+include "codegen/kernels/KernelOpInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -17,6 +18,7 @@ def Attention_Dialect : Dialect {
 }
 
 def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["computeIndexing"]>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "what resid.attention computes, with operands in any order of their dimensions";
   let description = [{
@@ -63,6 +65,7 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
 }
 
 def Attention_BackwardOp : Op<Attention_Dialect, "backward", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["computeIndexing"]>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "what resid.attention_grad computes, with operands in any order of their dimensions";
   let description = [{

@@ -4,36 +4,52 @@
 
 #include "codegen/attention/AttentionShape.h"
 
+#include "codegen/kernels/ArgumentBuffers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::attention;
-using contraction::getSize;
-using contraction::getStride;
-using contraction::makeNumber;
+using kernels::getSize;
+using kernels::getStride;
+using kernels::makeNumber;
 
-void AttentionShape::forEachNumber(function_ref<void(Number &)> visit) {
+void AttentionShape::forEachValue(function_ref<void(Value &)> visit) {
+  for (Value &pointer : pointers)
+    visit(pointer);
+  visit(scratch);
+  if (past)
+    visit(past);
+  for (Value &word : dropout)
+    visit(word);
   for (Number *number : {&batches, &keyHeads, &group, &queries, &keys})
-    visit(*number);
+    visit(number->value);
   for (MappedBuffer &operand : operands)
     for (Number &stride : operand.strides)
-      visit(stride);
+      visit(stride.value);
 }
 
-bool AttentionShape::isLike(AttentionShape &other) {
-  auto getFacts = [](AttentionShape &shape) {
-    return std::tuple(shape.hasMask, shape.hasStatistics, shape.isCausal, shape.isCache, shape.isBackward,
-                      shape.headSize, shape.arithmetic, shape.scale, shape.threshold);
-  };
-  auto getKnown = [](AttentionShape &shape) {
-    SmallVector<int64_t> known;
-    shape.forEachNumber([&](Number &number) { known.push_back(number.known); });
-    return known;
-  };
-  return getFacts(*this) == getFacts(other) && getKnown(*this) == getKnown(other) &&
-         llvm::equal(operands, other.operands,
-                     [](const auto &a, const auto &b) { return a.elementType == b.elementType; });
+ArrayAttr AttentionShape::getFacts() const {
+  Builder builder(arithmetic.getContext());
+  SmallVector<Attribute> facts = {
+      TypeAttr::get(arithmetic),
+      builder.getDenseI64ArrayAttr({hasMask, hasStatistics, isCausal, isCache, isBackward, headSize, threshold,
+                                    int64_t(dropout.size())}),
+      builder.getF64FloatAttr(scale), builder.getF64FloatAttr(keptScale)};
+  for (const MappedBuffer &operand : operands)
+    facts.push_back(TypeAttr::get(operand.elementType));
+  return builder.getArrayAttr(facts);
+}
+
+/// Products that each pair of a row and a key takes part in.
+static int64_t countProducts(const AttentionShape &shape) { return shape.isBackward ? 5 : 2; }
+
+kernels::KernelWork AttentionShape::countWork(OpBuilder &builder, Location loc) const {
+  auto times = [&](Number a, Number b) { return kernels::multiply(builder, loc, a, b); };
+  Number heads = times(batches, keyHeads), rows = times(group, queries);
+  Number terms = times(keys, makeNumber(builder, loc, countProducts(*this) * headSize));
+  return isBackward ? kernels::KernelWork{heads.value, times(rows, terms).value}
+                    : kernels::KernelWork{times(heads, rows).value, terms.value};
 }
 
 static std::optional<unsigned> findDimension(AffineMap map, unsigned loop) {
@@ -99,4 +115,29 @@ FailureOr<AttentionShape> AttentionShape::create(OpBuilder &builder, BackwardOp 
   if (succeeded(shape))
     shape->isBackward = true;
   return shape;
+}
+
+template <typename OpTy>
+static FailureOr<std::shared_ptr<kernels::KernelIndexing>> computeIndexing(OpBuilder &builder, OpTy kernel) {
+  FailureOr<AttentionShape> shape = AttentionShape::create(builder, kernel);
+  if (failed(shape))
+    return failure();
+  if (!kernel.getScratch())
+    return kernel.emitOpError("expected scratch memory");
+  for (const MappedBuffer &operand : shape->operands)
+    shape->pointers.push_back(kernels::computePointer(builder, kernel.getLoc(), operand.buffer));
+  shape->scratch = kernels::computePointer(builder, kernel.getLoc(), kernel.getScratch());
+  shape->dropout = kernel.getDropout();
+  return shape->clone();
+}
+
+FailureOr<std::shared_ptr<kernels::KernelIndexing>> KernelOp::computeIndexing(OpBuilder &builder) {
+  auto indexing = ::computeIndexing(builder, *this);
+  if (succeeded(indexing))
+    static_cast<AttentionShape &>(**indexing).past = getPast();
+  return indexing;
+}
+
+FailureOr<std::shared_ptr<kernels::KernelIndexing>> BackwardOp::computeIndexing(OpBuilder &builder) {
+  return ::computeIndexing(builder, *this);
 }

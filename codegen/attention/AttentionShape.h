@@ -6,11 +6,11 @@
 #define RESID_CODEGEN_ATTENTION_ATTENTIONSHAPE_H
 
 #include "codegen/attention/AttentionDialect.h"
-#include "codegen/contractions/Number.h"
+#include "codegen/kernels/Number.h"
 
 namespace mlir::resid::attention {
 
-using contraction::Number;
+using kernels::Number;
 
 /// An operand with a map.
 struct MappedBuffer {
@@ -20,7 +20,7 @@ struct MappedBuffer {
   SmallVector<Number> strides;
 };
 
-struct AttentionShape {
+struct AttentionShape : kernels::KernelIndexing {
   /// q, k, v, the mask (if there is one), the inits. Of a backward, dy, max and sum come before the inits.
   SmallVector<MappedBuffer> operands;
   bool hasMask = false, hasStatistics = false, isCausal = false, isCache = false, isBackward = false;
@@ -33,6 +33,13 @@ struct AttentionShape {
   /// Those of dropout; 0 without one.
   int64_t threshold = 0;
   double keptScale = 0;
+  /// Where operands lie, and scratch memory.
+  SmallVector<Value> pointers;
+  Value scratch;
+  /// How many keys were in the cache before (i64); null without a cache.
+  Value past;
+  /// What the counters of dropout have in common (i64), as the kernel has it.
+  SmallVector<Value> dropout;
 
   static constexpr unsigned kQ = 0, kK = 1, kV = 2, kMask = 3;
   unsigned getResult() const { return hasMask ? 4 : 3; }
@@ -44,12 +51,18 @@ struct AttentionShape {
   unsigned getDk() const { return getDy() + 4; }
   unsigned getDv() const { return getDy() + 5; }
 
-  /// Calls `visit` on each number, in an order that equal kernels share.
-  void forEachNumber(function_ref<void(Number &)> visit);
-  /// Whether the same code computes `other`, but for numbers that are not known.
-  bool isLike(AttentionShape &other);
+  std::shared_ptr<KernelIndexing> clone() const override { return std::make_shared<AttentionShape>(*this); }
+  void forEachValue(function_ref<void(Value &)> visit) override;
+  ArrayAttr getFacts() const override;
+  /// The words of dropout are arguments.
+  kernels::ConstantUse getConstantUse(Value constant, bool isOuter) const override {
+    return llvm::is_contained(dropout, constant) ? kernels::ConstantUse::Argument : kernels::ConstantUse::InCode;
+  }
+  /// Rows of all heads, or of a backward the heads of keys; and the terms of their products.
+  kernels::KernelWork countWork(OpBuilder &builder, Location loc) const override;
 
-  /// Reads a kernel on buffers; emits what reads sizes and strides that are not known, before the kernel.
+  /// Reads a kernel on buffers; emits what reads sizes and strides that are not known, before the kernel. Pointers are left
+  /// out.
   static FailureOr<AttentionShape> create(OpBuilder &builder, KernelOp kernel);
   static FailureOr<AttentionShape> create(OpBuilder &builder, BackwardOp kernel);
 };

@@ -4,6 +4,7 @@
 
 #include "codegen/contractions/ContractionLoops.h"
 
+#include "codegen/kernels/ArgumentBuffers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -15,18 +16,60 @@ bool KernelLoops::readsAInPlace() const {
   return operands[kA].elementType == arithmetic && contracted.size() == 1 && contracted.front().strides[kA].is(1);
 }
 
-void KernelLoops::forEachNumber(function_ref<void(Number &)> visit) {
+void KernelLoops::forEachValue(function_ref<void(Value &)> visit) {
   auto visitLoop = [&](Loop &loop) {
-    visit(loop.size);
+    visit(loop.size.value);
     for (Number &stride : loop.strides)
-      visit(stride);
+      visit(stride.value);
   };
+  for (Value &pointer : pointers)
+    visit(pointer);
+  if (scratch)
+    visit(scratch);
   for (Loop &loop : batches)
     visitLoop(loop);
   visitLoop(m);
   visitLoop(n);
   for (Loop &loop : contracted)
     visitLoop(loop);
+}
+
+ArrayAttr KernelLoops::getFacts() const {
+  Builder builder(arithmetic.getContext());
+  SmallVector<Attribute> facts = {TypeAttr::get(arithmetic),
+                                  builder.getDenseI64ArrayAttr({int64_t(batches.size()), int64_t(contracted.size()),
+                                                                hasInitial, isPacked, scratch != nullptr})};
+  for (const LoopOperand &operand : operands)
+    facts.push_back(TypeAttr::get(operand.elementType));
+  return builder.getArrayAttr(facts);
+}
+
+kernels::KernelWork KernelLoops::countWork(OpBuilder &builder, Location loc) const {
+  Number rows = m.size, terms = n.size;
+  for (const Loop &loop : batches)
+    rows = multiply(builder, loc, rows, loop.size);
+  for (const Loop &loop : contracted)
+    terms = multiply(builder, loc, terms, loop.size);
+  return {rows.value, terms.value};
+}
+
+SmallVector<Value> KernelOp::getOuterScalars() {
+  SmallVector<Value> scalars;
+  if (Value start = getStart())
+    scalars.push_back(start);
+  llvm::append_range(scalars, kernels::collectCaptured(*this));
+  return scalars;
+}
+
+FailureOr<std::shared_ptr<kernels::KernelIndexing>> KernelOp::computeIndexing(OpBuilder &builder) {
+  FailureOr<KernelLoops> loops = KernelLoops::create(builder, *this);
+  if (failed(loops))
+    return failure();
+  for (const LoopOperand &operand : loops->operands)
+    loops->pointers.push_back(kernels::computePointer(builder, getLoc(), operand.buffer));
+  if (Value scratch = getScratch())
+    loops->scratch = kernels::computePointer(builder, getLoc(), scratch);
+  return loops->clone();
 }
 
 namespace {

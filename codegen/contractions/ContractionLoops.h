@@ -1,15 +1,21 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The loops of a contraction on buffers as a matrix product sees them: rows m of one factor, columns n of the other,
-// contracted loops k, and batches. Sizes and strides only. Not: where the buffers lie, and how a target runs the loops.
+// contracted loops k, and batches. Not: how a target runs the loops.
 
 #ifndef RESID_CODEGEN_CONTRACTIONS_CONTRACTIONLOOPS_H
 #define RESID_CODEGEN_CONTRACTIONS_CONTRACTIONLOOPS_H
 
 #include "codegen/contractions/ContractionDialect.h"
-#include "codegen/contractions/Number.h"
+#include "codegen/kernels/Number.h"
 
 namespace mlir::resid::contraction {
+
+using kernels::getSize;
+using kernels::getStride;
+using kernels::makeNumber;
+using kernels::multiply;
+using kernels::Number;
 
 /// One loop, or several that run through every operand as one.
 struct Loop {
@@ -24,7 +30,7 @@ struct LoopOperand {
   Type elementType;
 };
 
-struct KernelLoops {
+struct KernelLoops : kernels::KernelIndexing {
   /// a, b, initial (if there is one), inputs, init. The factors are swapped where a holds the columns of the result.
   SmallVector<LoopOperand> operands;
   bool hasInitial = false;
@@ -36,6 +42,9 @@ struct KernelLoops {
   /// In lexicographic order.
   SmallVector<Loop> contracted;
   FloatType arithmetic;
+  /// Where operands lie, and scratch memory; null where there is none.
+  SmallVector<Value> pointers;
+  Value scratch;
 
   static constexpr unsigned kA = 0, kB = 1, kInitial = 2;
   unsigned getFirstInput() const { return hasInitial ? 3 : 2; }
@@ -43,10 +52,15 @@ struct KernelLoops {
 
   /// Whether a micro-kernel can read `a` where it lies: in the arithmetic type, contiguous along one contracted loop.
   bool readsAInPlace() const;
-  /// Calls `visit` on each number, in an order that equal kernels share.
-  void forEachNumber(function_ref<void(Number &)> visit);
+
+  std::shared_ptr<KernelIndexing> clone() const override { return std::make_shared<KernelLoops>(*this); }
+  void forEachValue(function_ref<void(Value &)> visit) override;
+  ArrayAttr getFacts() const override;
+  /// Rows of all batches, and the terms of their columns.
+  kernels::KernelWork countWork(OpBuilder &builder, Location loc) const override;
 
   /// Finds the loops of a kernel on buffers; emits what reads sizes and strides that are not known, before the kernel.
+  /// Pointers are left out.
   static FailureOr<KernelLoops> create(OpBuilder &builder, KernelOp kernel);
 };
 

@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_CONTRACTIONS_OPS
 #define RESID_CODEGEN_CONTRACTIONS_OPS
 
+include "codegen/kernels/KernelOpInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
@@ -22,7 +23,7 @@ class Contraction_Op<string mnemonic, list<Trait> traits = []> : Op<Contraction_
 def Contraction_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
 
 def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
-    SingleBlock,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["computeIndexing", "getOuterScalars"]>, SingleBlock,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a contraction, and an elementwise program on its elements";
   let description = [{
@@ -44,7 +45,7 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
 
     The buffers of `initial` and `inputs` may be exactly that of `init` where their maps are the same; those of a and b
     may not. `scratch` is memory for panels and for a in the arithmetic type, which a kernel on buffers has if it needs
-    any (Scratch.h). Scalars from above may be used in the body.
+    any. Scalars from above may be used in the body.
   }];
   let arguments = (ins AnyShaped:$a, AnyShaped:$b, Optional<Contraction_Float>:$start, Optional<AnyShaped>:$initial,
                        Variadic<AnyShaped>:$inputs, AnyShaped:$init, Optional<MemRefRankOf<[I8], [1]>>:$scratch,

@@ -49,8 +49,6 @@ void cpu::buildCPULoweringPipeline(OpPassManager &manager, const CPUTarget &targ
   manager.addPass(cpu::createOrderLoops());
   manager.addPass(cpu::createOutlineOps());
   manager.addPass(cpu::createLowerKernels(makeKernelOptions<cpu::LowerKernelsOptions>(target)));
-  manager.addPass(cpu::createLowerContractions(makeKernelOptions<cpu::LowerContractionsOptions>(target)));
-  manager.addPass(cpu::createLowerAttention(makeKernelOptions<cpu::LowerAttentionOptions>(target)));
   manager.addPass(cpu::createLowerLoopNests());
   addFloatLowering(manager, target);
   manager.addPass(arithmetic::createExpandDivisions());

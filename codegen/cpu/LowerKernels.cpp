@@ -1,10 +1,11 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Outlines each rows.kernel into functions over a range of rows, and calls what this call of the kernel needs.
+// What a CPU does with the kernels of a module: which code each kind gets, and which kernels run together.
 
-#include "codegen/contractions/ContractionDialect.h"
 #include "codegen/cpu/KernelPass.h"
-#include "codegen/cpu/rows/RowCalls.h"
+#include "codegen/cpu/attention/AttentionFunctions.h"
+#include "codegen/cpu/blocks/RowBlockCalls.h"
+#include "codegen/cpu/choice/LocalRows.h"
 
 namespace mlir::resid::cpu {
 #define GEN_PASS_DEF_LOWERKERNELS
@@ -17,30 +18,62 @@ using namespace mlir::resid::cpu;
 
 namespace {
 
+class Lowering : public kernels::KernelLowering {
+public:
+  Lowering(ModuleOp module, const CPUTarget &target) : KernelLowering(module), target(target), microKernels(symbols) {
+    SmallVector<contraction::RowBlocksOp> groups;
+    module.walk([&](contraction::RowBlocksOp blocks) { groups.push_back(blocks); });
+    for (contraction::RowBlocksOp group : groups) {
+      auto blocks = std::make_unique<RowBlockCalls>(group);
+      for (Operation *op : blocks->getOps())
+        rowBlocks[op] = blocks.get();
+      allRowBlocks.push_back(std::move(blocks));
+    }
+  }
+
+  FailureOr<std::unique_ptr<kernels::KernelCode>> createCode(kernels::KernelUse use) override {
+    if (auto kernel = dyn_cast<rows::KernelOp>(use.op)) {
+      if (std::optional<std::string> obstacle = findLocalRowObstacle(kernel, target.schedule.table))
+        return kernel.emitOpError(*obstacle);
+      return create<RowFunctions>(use, planKernel(kernel, target), symbols, target);
+    }
+    if (isa<contraction::KernelOp>(use.op))
+      return create<ContractionFunctions>(use, symbols, target, microKernels);
+    if (isa<attention::KernelOp, attention::BackwardOp>(use.op))
+      return create<AttentionFunction>(use, symbols, target, microKernels);
+    return use.op->emitOpError("is not available on CPU targets");
+  }
+
+  LogicalResult launch(MutableArrayRef<kernels::LoweredKernel> kernels) override {
+    for (kernels::LoweredKernel &kernel : kernels)
+      if (RowBlockCalls *blocks = rowBlocks.lookup(kernel.use.op))
+        blocks->add(kernel);
+      else if (failed(kernel.code->launch(kernel.use)))
+        return failure();
+    return success(llvm::all_of(allRowBlocks, [&](const auto &blocks) {
+      return succeeded(blocks->launch(target.schedule.table.productRowBlocks));
+    }));
+  }
+
+private:
+  template <typename Code, typename... Arguments>
+  static FailureOr<std::unique_ptr<kernels::KernelCode>> create(Arguments &&...arguments) {
+    return std::unique_ptr<kernels::KernelCode>(std::make_unique<Code>(std::forward<Arguments>(arguments)...));
+  }
+
+  const CPUTarget &target;
+  MicroKernels microKernels;
+  std::vector<std::unique_ptr<RowBlockCalls>> allRowBlocks;
+  /// By the kernels that they run.
+  llvm::DenseMap<Operation *, RowBlockCalls *> rowBlocks;
+};
+
 struct LowerKernels : KernelPass<cpu::impl::LowerKernelsBase<LowerKernels>> {
   using KernelPass::KernelPass;
 
   LogicalResult lower(const CPUTarget &target) override {
-    SmallVector<rows::KernelOp> kernels;
-    getOperation().walk([&](rows::KernelOp kernel) {
-      if (!isa<contraction::RowBlocksOp>(kernel->getParentOp()))
-        kernels.push_back(kernel);
-    });
-    SymbolTable symbols(getOperation());
-    RowKernels lowering(symbols, target);
-    std::vector<RowCall> calls;
-    for (rows::KernelOp kernel : kernels) {
-      FailureOr<RowCall> call = lowering.add(kernel);
-      if (failed(call))
-        return failure();
-      calls.push_back(std::move(*call));
-    }
-    lowering.outline();
-    for (RowCall &call : calls)
-      lowering.emitCalls(call);
-    for (rows::KernelOp kernel : kernels)
-      kernel.erase();
-    return success();
+    Lowering lowering(getOperation(), target);
+    return kernels::lowerKernels(getOperation(), lowering);
   }
 };
 

@@ -8,7 +8,8 @@
 #include "codegen/kernels/ArgumentBuffers.h"
 #include "codegen/kernels/CallerContext.h"
 #include "codegen/kernels/DisjointBuffers.h"
-#include "codegen/kernels/EqualFunctions.h"
+#include "codegen/kernels/Number.h"
+#include "codegen/kernels/SharedFunctions.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Iterators.h"
@@ -27,15 +28,39 @@ using namespace mlir::resid;
 
 namespace {
 
-/// How a function is given where the elements of a buffer lie, beside the pointer to the first.
-struct PassedLayout {
-  explicit PassedLayout(Value buffer);
-
-  bool isStrided = false, isAvailable = true;
+/// A buffer that a function is given: the pointer to where it begins is one of several, and the rest are values of its
+/// own.
+struct TakenBuffer {
+  Value buffer;
+  unsigned start;
+  /// Indices.
+  SmallVector<Value> openSizes, openStrides;
   /// An i64, where all rows are equally far apart.
   Value rowStride;
-  /// The dimensions whose strides are open, where that is not so.
-  SmallVector<unsigned> openStrides;
+};
+
+/// What a function is given in place of the values that an op takes from around it.
+struct TakenValues : kernels::KernelIndexing {
+  /// The caller's context, of kernels; else null.
+  Value context;
+  /// Where buffers begin, which several shapes of one buffer share.
+  SmallVector<Value> pointers;
+  std::vector<TakenBuffer> buffers;
+  /// Numbers of dropout sites, which differ between layers.
+  llvm::SmallPtrSet<Value, 2> sites;
+  ArrayAttr facts;
+
+  std::shared_ptr<KernelIndexing> clone() const override { return std::make_shared<TakenValues>(*this); }
+  ArrayAttr getFacts() const override { return facts; }
+  void forEachValue(function_ref<void(Value &)> visit) override;
+  kernels::ConstantUse getConstantUse(Value constant, bool isOuter) const override {
+    return !isOuter || sites.contains(constant) ? kernels::ConstantUse::Argument : kernels::ConstantUse::InCode;
+  }
+  /// The op as a whole.
+  kernels::KernelWork countWork(OpBuilder &builder, Location loc) const override {
+    Value one = kernels::constantI64(builder, loc, 1);
+    return {one, one};
+  }
 };
 
 /// An op on buffers, with all that it takes from around it.
@@ -45,11 +70,11 @@ public:
   static std::optional<OutlinedOp> find(Operation *op);
 
   /// Kernels call functions already. They are moved where several share all of what calls these.
-  bool isKernel() const { return !isa<linalg::LinalgOp>(op); }
-  func::FuncOp getEnclosing() const { return op->getParentOfType<func::FuncOp>(); }
-  OwningOpRef<func::FuncOp> buildFunction() const;
-  /// Calls a function that does the same, in place of the op.
-  void replaceByCall(func::FuncOp function);
+  bool isKernel() const { return isa<kernels::KernelOpInterface, contraction::RowBlocksOp>(op); }
+  /// Emits what computes the values before the op.
+  kernels::KernelUse createUse() const;
+  /// The function with the op.
+  void emit(OpBuilder &builder, kernels::KernelBody &body) const;
 
 private:
   explicit OutlinedOp(Operation *op) : op(op) {}
@@ -58,44 +83,33 @@ private:
   bool take(Value value);
   bool isWritten(Value start) const;
   bool overlapsNothing(Value start) const;
-  SmallVector<Value> getArguments(OpBuilder &builder) const;
-  SmallVector<Type> getArgumentTypes() const;
-  void markPointers(func::FuncOp function, unsigned first) const;
-  Value rebuild(OpBuilder &builder, Value buffer, Value pointer, Block::args_iterator &next) const;
+  StringRef chooseMark(Value start) const;
+  TakenBuffer describe(OpBuilder &builder, Value buffer) const;
+  ArrayAttr collectFacts(const TakenValues &taken) const;
+  Value rebuild(OpBuilder &builder, const TakenBuffer &taken, Value pointer) const;
 
   Operation *op;
-  /// The caller's context, of kernels.
   Value context;
-  /// The buffers, and where they begin, which several shapes of one buffer share.
-  SetVector<Value> buffers, starts;
-  SetVector<Value> scalars, constants;
-  /// Constants that differ between layers.
+  SetVector<Value> buffers, starts, scalars;
   llvm::SmallPtrSet<Value, 2> sites;
 };
 
 } // namespace
 
-PassedLayout::PassedLayout(Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  isStrided = !type.getLayout().isIdentity();
-  isAvailable = succeeded(type.getStridesAndOffset(strides, offset));
-  if (!isStrided || !isAvailable)
-    return;
-  rowStride = kernels::findArgumentRowStride(buffer);
-  for (auto [dimension, stride] : llvm::enumerate(strides))
-    if (!rowStride && ShapedType::isDynamic(stride))
-      openStrides.push_back(dimension);
-}
-
-/// As an argument of a function: LLVM has holes in what it does with floats of 16 bits there.
-static Type getPassedType(Type type) {
-  return type.isF16() || type.isBF16() ? IntegerType::get(type.getContext(), 16) : type;
-}
-
-static Value castTo(OpBuilder &builder, Location loc, Type type, Value scalar) {
-  return type == scalar.getType() ? scalar : Value(arith::BitcastOp::create(builder, loc, type, scalar));
+/// The context; the pointers; the open sizes and strides of each buffer.
+void TakenValues::forEachValue(function_ref<void(Value &)> visit) {
+  if (context)
+    visit(context);
+  for (Value &pointer : pointers)
+    visit(pointer);
+  for (TakenBuffer &taken : buffers) {
+    for (Value &size : taken.openSizes)
+      visit(size);
+    if (taken.rowStride)
+      visit(taken.rowStride);
+    for (Value &stride : taken.openStrides)
+      visit(stride);
+  }
 }
 
 //===------------------------------------------- what an op takes -------------------------------------------------===//
@@ -119,13 +133,12 @@ static llvm::SmallPtrSet<Value, 2> findSites(Operation *op) {
 
 /// Takes a value that the op uses; false where a function cannot be given it.
 bool OutlinedOp::take(Value value) {
-  if (isa<MemRefType>(value.getType())) {
+  if (auto type = dyn_cast<MemRefType>(value.getType())) {
     buffers.insert(value);
     starts.insert(kernels::skipReshapes(value));
-    return PassedLayout(value).isAvailable;
+    return type.isStrided();
   }
-  bool isConstant = matchPattern(value, m_Constant()) && !sites.contains(value);
-  (isConstant ? constants : scalars).insert(value);
+  scalars.insert(value);
   return value.getType().isIntOrIndexOrFloat();
 }
 
@@ -147,18 +160,17 @@ static bool readsAtMost(Operation *op) {
 
 std::optional<OutlinedOp> OutlinedOp::find(Operation *op) {
   OutlinedOp outlined(op);
-  if (!outlined.getEnclosing())
+  auto enclosing = op->getParentOfType<func::FuncOp>();
+  if (!enclosing)
     return std::nullopt;
   if (auto nest = dyn_cast<linalg::LinalgOp>(op)) {
     if (!nest.hasPureBufferSemantics() || nest.getNumLoops() == 0 || !readsAtMost(op))
       return std::nullopt;
   } else if (isa<contraction::RowBlocksOp>(op->getParentOp())) {
     return std::nullopt; // they go together
-  } else if (isa<attention::BackwardOp, attention::KernelOp, contraction::KernelOp, contraction::RowBlocksOp,
-                 rows::KernelOp>(op) &&
-             op->getNumResults() == 0) {
+  } else if (outlined.isKernel() && op->getNumResults() == 0) {
     // Without one, the function's first pointer would be taken for it.
-    outlined.context = kernels::findContext(outlined.getEnclosing());
+    outlined.context = kernels::findContext(enclosing);
     if (!outlined.context)
       return std::nullopt;
   } else {
@@ -180,123 +192,108 @@ bool OutlinedOp::overlapsNothing(Value start) const {
   });
 }
 
-//===------------------------------------------- the function -----------------------------------------------------===//
-
-/// The context; the pointers; the open sizes and strides of each buffer; the scalars.
-SmallVector<Value> OutlinedOp::getArguments(OpBuilder &builder) const {
-  Location loc = op->getLoc();
-  SmallVector<Value> arguments;
-  if (context)
-    arguments.push_back(context);
-  for (Value start : starts)
-    arguments.push_back(kernels::computePointer(builder, loc, start));
-  for (Value buffer : buffers) {
-    auto type = cast<MemRefType>(buffer.getType());
-    for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-      if (type.isDynamicDim(dimension))
-        arguments.push_back(kernels::computeSize(builder, loc, buffer, dimension));
-    PassedLayout layout(buffer);
-    if (layout.rowStride)
-      arguments.push_back(layout.rowStride);
-    if (layout.openStrides.empty())
-      continue;
-    auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
-    for (unsigned dimension : layout.openStrides)
-      arguments.push_back(metadata.getStrides()[dimension]);
-  }
-  for (Value scalar : scalars)
-    arguments.push_back(castTo(builder, loc, getPassedType(scalar.getType()), scalar));
-  return arguments;
+/// The attribute of the pointer that says what is known of the buffers that begin there; empty where that is nothing.
+StringRef OutlinedOp::chooseMark(Value start) const {
+  if (isKernel())
+    return kernels::isOfCaller(start) ? "" : kernels::kTemporaryAttribute;
+  return overlapsNothing(start) ? LLVM::LLVMDialect::getNoAliasAttrName() : "";
 }
 
-SmallVector<Type> OutlinedOp::getArgumentTypes() const {
-  MLIRContext *mlir = op->getContext();
-  Type index = IndexType::get(mlir);
-  SmallVector<Type> types(starts.size() + (context ? 1 : 0), LLVM::LLVMPointerType::get(mlir));
-  for (Value buffer : buffers) {
-    PassedLayout layout(buffer);
-    types.append(cast<MemRefType>(buffer.getType()).getNumDynamicDims(), index);
-    if (layout.rowStride)
-      types.push_back(layout.rowStride.getType());
-    types.append(layout.openStrides.size(), index);
-  }
-  for (Value scalar : scalars)
-    types.push_back(getPassedType(scalar.getType()));
-  return types;
-}
-
-/// Says on the arguments from `first` on what is known of the buffers that begin there.
-void OutlinedOp::markPointers(func::FuncOp function, unsigned first) const {
-  auto mark = UnitAttr::get(op->getContext());
-  for (auto [index, start] : llvm::enumerate(starts)) {
-    if (!isKernel() && overlapsNothing(start))
-      function.setArgAttr(first + index, LLVM::LLVMDialect::getNoAliasAttrName(), mark);
-    if (isKernel() && !kernels::isOfCaller(start))
-      function.setArgAttr(first + index, kernels::kTemporaryAttribute, mark);
-  }
-}
-
-/// The buffer in the function, where it begins at the pointer. `next` are the arguments that are left.
-Value OutlinedOp::rebuild(OpBuilder &builder, Value buffer, Value pointer, Block::args_iterator &next) const {
+TakenBuffer OutlinedOp::describe(OpBuilder &builder, Value buffer) const {
   Location loc = op->getLoc();
   auto type = cast<MemRefType>(buffer.getType());
-  PassedLayout layout(buffer);
-  SmallVector<Value> openSizes;
-  SmallVector<OpFoldResult> sizes, strides;
-  for (int64_t size : type.getShape()) {
-    bool isOpen = ShapedType::isDynamic(size);
-    if (isOpen)
-      openSizes.push_back(*next++);
-    sizes.push_back(isOpen ? OpFoldResult(openSizes.back()) : builder.getIndexAttr(size));
-  }
-  if (!layout.isStrided || layout.rowStride)
-    return kernels::createArgumentBuffer(builder, loc, type, pointer, openSizes,
-                                         layout.rowStride ? Value(*next++) : Value());
-  auto [staticStrides, offset] = type.getStridesAndOffset();
-  for (int64_t stride : staticStrides)
-    strides.push_back(ShapedType::isDynamic(stride) ? OpFoldResult(*next++) : builder.getIndexAttr(stride));
-  auto atStart = StridedLayoutAttr::get(builder.getContext(), /*offset=*/0, staticStrides);
-  auto there = MemRefType::get(type.getShape(), type.getElementType(), atStart, type.getMemorySpace());
-  Value element = kernels::createArgumentBuffer(builder, loc, MemRefType::get({}, type.getElementType()), pointer, {});
-  return memref::ReinterpretCastOp::create(builder, loc, there, element, OpFoldResult(builder.getIndexAttr(0)), sizes,
-                                           strides);
+  TakenBuffer taken{buffer, unsigned(llvm::find(starts, kernels::skipReshapes(buffer)) - starts.begin()), {}, {}, {}};
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+    if (type.isDynamicDim(dimension))
+      taken.openSizes.push_back(kernels::computeSize(builder, loc, buffer, dimension));
+  if (type.getLayout().isIdentity())
+    return taken;
+  taken.rowStride = kernels::findArgumentRowStride(buffer);
+  auto [strides, offset] = type.getStridesAndOffset();
+  if (taken.rowStride || llvm::none_of(strides, ShapedType::isDynamic))
+    return taken;
+  auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
+  for (auto [dimension, stride] : llvm::enumerate(strides))
+    if (ShapedType::isDynamic(stride))
+      taken.openStrides.push_back(metadata.getStrides()[dimension]);
+  return taken;
 }
 
-OwningOpRef<func::FuncOp> OutlinedOp::buildFunction() const {
-  Location loc = op->getLoc();
-  OpBuilder builder(op->getContext());
-  StringRef base = getEnclosing().getName();
-  base.consume_back(".impl");
-  OwningOpRef<func::FuncOp> function = func::FuncOp::create(loc, (base + (isKernel() ? "__kernel" : "__loops")).str(),
-                                                            builder.getFunctionType(getArgumentTypes(), {}));
-  function->setPrivate();
-  // Where it were inlined, each place would be compiled again.
-  (*function)->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
-  Block *entry = function->addEntryBlock();
-  builder.setInsertionPointToStart(entry);
-  unsigned first = context ? 1 : 0;
-  markPointers(*function, first);
-  llvm::DenseMap<Value, Value> pointers;
-  for (auto [index, start] : llvm::enumerate(starts))
-    pointers[start] = entry->getArgument(first + index);
-  IRMapping mapping;
-  Block::args_iterator next = entry->args_begin() + first + starts.size();
-  for (Value buffer : buffers)
-    mapping.map(buffer, rebuild(builder, buffer, pointers.lookup(kernels::skipReshapes(buffer)), next));
-  for (Value scalar : scalars)
-    mapping.map(scalar, castTo(builder, loc, scalar.getType(), *next++));
-  for (Value constant : constants)
-    mapping.map(constant, builder.clone(*constant.getDefiningOp())->getResult(0));
-  builder.clone(*op, mapping)->setDiscardableAttrs(builder.getDictionaryAttr({}));
-  func::ReturnOp::create(builder, loc);
-  return function;
+/// A buffer's type where it begins at its pointer.
+static MemRefType getTypeAtStart(MemRefType type) {
+  if (type.getLayout().isIdentity())
+    return type;
+  auto layout = StridedLayoutAttr::get(type.getContext(), /*offset=*/0, type.getStridesAndOffset().first);
+  return MemRefType::get(type.getShape(), type.getElementType(), layout, type.getMemorySpace());
 }
 
-void OutlinedOp::replaceByCall(func::FuncOp function) {
+/// The op's own attributes, the types of buffers and where they begin, what is known of pointers, and which buffer or
+/// scalar each use is.
+ArrayAttr OutlinedOp::collectFacts(const TakenValues &taken) const {
+  Builder builder(op->getContext());
+  Attribute properties = op->getPropertiesAsAttribute();
+  SmallVector<Attribute> facts = {properties ? properties : builder.getUnitAttr(), builder.getBoolAttr(!!context)};
+  for (const TakenBuffer &buffer : taken.buffers)
+    facts.append({TypeAttr::get(getTypeAtStart(cast<MemRefType>(buffer.buffer.getType()))),
+                  builder.getDenseI64ArrayAttr({int64_t(buffer.start), buffer.rowStride != nullptr})});
+  for (Value start : starts)
+    facts.push_back(builder.getStringAttr(chooseMark(start)));
+  SmallVector<int64_t> uses;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      auto *buffer = llvm::find(buffers, operand), *scalar = llvm::find(scalars, operand);
+      if (buffer != buffers.end())
+        uses.push_back(buffer - buffers.begin());
+      else if (scalar != scalars.end())
+        uses.push_back(buffers.size() + (scalar - scalars.begin()));
+    }
+  });
+  facts.push_back(builder.getDenseI64ArrayAttr(uses));
+  return builder.getArrayAttr(facts);
+}
+
+kernels::KernelUse OutlinedOp::createUse() const {
   OpBuilder builder(op);
-  SmallVector<Value> arguments = getArguments(builder);
-  func::CallOp::create(builder, op->getLoc(), function, arguments);
-  op->erase();
+  auto taken = std::make_shared<TakenValues>();
+  taken->context = context;
+  taken->sites = sites;
+  for (Value start : starts)
+    taken->pointers.push_back(kernels::computePointer(builder, op->getLoc(), start));
+  for (Value buffer : buffers)
+    taken->buffers.push_back(describe(builder, buffer));
+  taken->facts = collectFacts(*taken);
+  return kernels::KernelUse::create(op, taken, scalars.getArrayRef());
+}
+
+//===------------------------------------------- the function -----------------------------------------------------===//
+
+/// The buffer in the function, where it begins at the pointer.
+Value OutlinedOp::rebuild(OpBuilder &builder, const TakenBuffer &taken, Value pointer) const {
+  Location loc = op->getLoc();
+  auto type = cast<MemRefType>(taken.buffer.getType());
+  if (type.getLayout().isIdentity() || taken.rowStride)
+    return kernels::createArgumentBuffer(builder, loc, type, pointer, taken.openSizes, taken.rowStride);
+  auto mix = [&](ArrayRef<int64_t> known, ArrayRef<Value> open) {
+    return getMixedValues(known, open, builder.getContext());
+  };
+  MemRefType atStart = getTypeAtStart(type);
+  Value element = kernels::createArgumentBuffer(builder, loc, MemRefType::get({}, type.getElementType()), pointer, {});
+  return memref::ReinterpretCastOp::create(builder, loc, atStart, element, OpFoldResult(builder.getIndexAttr(0)),
+                                           mix(type.getShape(), taken.openSizes),
+                                           mix(type.getStridesAndOffset().first, taken.openStrides));
+}
+
+void OutlinedOp::emit(OpBuilder &builder, kernels::KernelBody &body) const {
+  auto function = cast<func::FuncOp>(body.entry->getParentOp());
+  // Where it were inlined, each place would be compiled again.
+  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
+  auto &taken = body.as<TakenValues>();
+  for (auto [start, pointer] : llvm::zip_equal(starts, taken.pointers))
+    if (StringRef mark = chooseMark(start); !mark.empty())
+      function.setArgAttr(cast<BlockArgument>(pointer).getArgNumber(), mark, builder.getUnitAttr());
+  for (const TakenBuffer &buffer : taken.buffers)
+    body.mapping.map(buffer.buffer, rebuild(builder, buffer, taken.pointers[buffer.start]));
+  builder.clone(*op, body.mapping)->setDiscardableAttrs(builder.getDictionaryAttr({}));
 }
 
 //===------------------------------------------- the pass ---------------------------------------------------------===//
@@ -310,26 +307,53 @@ static void eraseDeadOps(Operation *root) {
 }
 
 namespace {
+
+/// Ops that are equal.
+struct OutlinedCode {
+  bool takeIn(kernels::KernelUse &use) {
+    bool isSame = functions.takeIn(use);
+    uses += isSame;
+    return isSame;
+  }
+  void outline() {
+    function = functions.outline(first.isKernel() ? "__kernel" : "__loops", {},
+                                 [&](OpBuilder &builder, kernels::KernelBody &body) { first.emit(builder, body); });
+  }
+
+  OutlinedOp first;
+  kernels::SharedFunctions functions;
+  unsigned uses = 1;
+  func::FuncOp function = {};
+};
+
 struct OutlineOps : public cpu::impl::OutlineOpsBase<OutlineOps> {
   void runOnOperation() override {
-    SymbolTable symbols(getOperation());
-    kernels::EqualFunctions functions(symbols);
-    std::vector<std::pair<OutlinedOp, func::FuncOp>> found;
-    llvm::DenseMap<Operation *, unsigned> uses;
+    SmallVector<OutlinedOp> found;
     getOperation().walk([&](Operation *op) {
-      if (std::optional<OutlinedOp> outlined = OutlinedOp::find(op)) {
-        func::FuncOp function = functions.add(outlined->buildFunction());
-        found.emplace_back(*outlined, function);
-        ++uses[function];
-      }
+      if (std::optional<OutlinedOp> outlined = OutlinedOp::find(op))
+        found.push_back(*outlined);
     });
+    SymbolTable symbols(getOperation());
+    kernels::SharedCodes<OutlinedCode> codes;
+    std::vector<std::pair<kernels::KernelUse, OutlinedCode *>> uses;
+    for (OutlinedOp &outlined : found) {
+      kernels::KernelUse use = outlined.createUse();
+      OutlinedCode *code = codes.find(use);
+      if (!code)
+        code = &codes.add(use, std::make_unique<OutlinedCode>(OutlinedCode{outlined, {use, symbols}}));
+      uses.emplace_back(std::move(use), code);
+    }
+    for (const auto &code : codes.getAll())
+      if (!code->first.isKernel() || code->uses > 1)
+        code->outline();
     SetVector<func::FuncOp> changed;
-    for (auto &[outlined, function] : found) {
-      if (outlined.isKernel() && uses.lookup(function) == 1)
+    for (auto &[use, code] : uses) {
+      changed.insert(use.enclosing);
+      if (!code->function)
         continue;
-      changed.insert(outlined.getEnclosing());
-      functions.insert(function, outlined.getEnclosing());
-      outlined.replaceByCall(function);
+      OpBuilder builder(use.op);
+      func::CallOp::create(builder, use.op->getLoc(), code->function, code->functions.getArguments(builder, use));
+      use.op->erase();
     }
     for (func::FuncOp function : changed)
       eraseDeadOps(function);

@@ -27,32 +27,15 @@ def OutlineOps : Pass<"resid-outline-ops", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
-/// A pass that emits kernels for a processor. The options are what kernels ask for (choice/CPUFacts.def); KernelPass.h
-/// reads them.
-class KernelPass<string name> : Pass<name, "::mlir::ModuleOp"> {
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
-           "width in bits of the vector registers">,
-    Option<"maskedBits", "masked-bits", "unsigned", /*default=*/"0",
-           "width of the narrowest elements that the target reads and writes under a mask (0: none)">,
-    Option<"hasPackedBF16", "packed-bf16", "bool", /*default=*/"false",
-           "the target has vcvtne2ps2bf16 (AVX-512 BF16)">,
-    Option<"isX86", "x86", "bool", /*default=*/"false",
-           "the target is an x86-64: rows may be written by non-temporal stores">,
-    Option<"schedule", "schedule", "std::string", /*default=*/"",
-           "settings that override the choices made here, as key=value,key=value">,
-  ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
-}
-
-def LowerKernels : KernelPass<"resid-lower-kernels"> {
-  let summary = "outline each rows.kernel into a function over a range of rows, in loops over vectors of columns";
+// The options are what kernels ask for (choice/CPUFacts.def); KernelPass.h reads them.
+def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "outline each kernel into functions over a range of its work, and call them";
   let description = [{
-    Each rows.kernel on memrefs becomes a private function over the rows [lo, hi), and a call of it. The function gets
-    bare pointers, strides and scalars. Kernels of the module with the same code share one function. The numbers of
-    their dropout sites may differ, and are arguments then. A phase can run on two paths, which give the same bits.
+    Kernels of the module with the same code share functions.
+
+    **rows.kernel.** Each one on memrefs becomes a private function over the rows [lo, hi), and a call of it. The function gets
+    bare pointers, strides and scalars. The numbers of dropout sites
+    may differ between kernels that share it, and are arguments then. A phase can run on two paths, which give the same bits.
 
     The vector path makes each phase a loop over steps of a few vectors. The loop carries the accumulators of the 64
     lanes, and the last columns are masked. If 64 lanes do not fit into four registers, blocks of 1,024 columns are
@@ -81,19 +64,12 @@ def LowerKernels : KernelPass<"resid-lower-kernels"> {
     If the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context. Its parallel_for hook then
     gets the rows as tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.
 
-    Kernels in a `contraction.row_blocks` are left to resid-lower-contractions.
-
     Bit-exact: sums are taken in the fixed order, and nothing is contracted or reassociated. A kernel on tensors, or on
     operands whose columns are not contiguous, is an error.
-  }];
-}
 
-def LowerContractions : KernelPass<"resid-lower-contractions"> {
-  let summary = "outline each contraction.kernel into functions that pack its factors and compute its product";
-  let description = [{
-    Each contraction.kernel on memrefs becomes calls of private functions: those that pack its factors, where they do
+    **contraction.kernel.** Each one on memrefs becomes calls of private functions: those that pack its factors, where they do
     not lie as they are read, and one that computes cells of the product. A cell is a block of rows times a group of
-    panels of 16 columns. Kernels of the module with the same code share functions, and all share the micro-kernels.
+    panels of 16 columns. All share the micro-kernels.
 
     A micro-kernel keeps the sums of some rows and panels in registers (MicroKernelShape.cpp has the table). Per
     contracted term it loads the columns of the panels, spreads a number of each row over a register, and does a fused
@@ -108,15 +84,9 @@ def LowerContractions : KernelPass<"resid-lower-contractions"> {
 
     Bit-exact: each element is one chain of fused multiply-adds in
     the order of the contracted loops, whatever the blocks, registers and threads are.
-  }];
-}
 
-def LowerAttention : KernelPass<"resid-lower-attention"> {
-  let summary = "outline each attention.kernel into a function that computes it chunk by chunk";
-  let description = [{
-    Each attention.kernel on memrefs becomes calls of a private function over units of its work: blocks of 256 rows of
-    one head of keys. A row is a query of one of the heads that read these keys. Kernels with the same code share a
-    function.
+    **attention.kernel.** Each one on memrefs becomes calls of a private function over units of its work: blocks of 256 rows of
+    one head of keys. A row is a query of one of the heads that read these keys.
 
     For a unit, the queries are copied in the arithmetic type. For each chunk of 256 keys, keys and values are packed in
     panels of 16. Per block of rows, micro-kernels compute the scores, which stay in the first level of the cache; their
@@ -125,6 +95,21 @@ def LowerAttention : KernelPass<"resid-lower-attention"> {
 
     Units are cut into 64 tasks at most, by shape alone, each with a slot of scratch memory of its own. Bit-exact.
   }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
+           "width in bits of the vector registers">,
+    Option<"maskedBits", "masked-bits", "unsigned", /*default=*/"0",
+           "width of the narrowest elements that the target reads and writes under a mask (0: none)">,
+    Option<"hasPackedBF16", "packed-bf16", "bool", /*default=*/"false",
+           "the target has vcvtne2ps2bf16 (AVX-512 BF16)">,
+    Option<"isX86", "x86", "bool", /*default=*/"false",
+           "the target is an x86-64: rows may be written by non-temporal stores">,
+    Option<"schedule", "schedule", "std::string", /*default=*/"",
+           "settings that override the choices made here, as key=value,key=value">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def LowerLoopNests : Pass<"resid-lower-loop-nests", "::mlir::ModuleOp"> {

@@ -20,7 +20,7 @@ public:
 
   StringRef getName() const override { return "CPU"; }
   ArrayRef<TargetDescription> getProcessors() const override { return processors; }
-  rows::LocalRowLimits getLocalRowLimits() const override {
+  kernels::LocalRowLimits getLocalRowLimits() const override {
     return cpu::getLocalRowLimits(processors.front().facts.schedule);
   }
   std::vector<kernels::PlanDescription> describe(Operation *kernel) const override {

@@ -6,8 +6,8 @@
 
 #include "codegen/kernels/CallerContext.h"
 #include "codegen/kernels/ElementCast.h"
-#include "codegen/kernels/RowAddressing.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/rows/RowAddressing.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -15,6 +15,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 /// The most blocks that a grid may have. Kernels take rows in turn, so fewer blocks do all the work too.
 static constexpr int64_t kMostBlocks = 0x7fffffff;
@@ -60,7 +61,7 @@ static Value packArguments(OpBuilder &builder, Location loc, func::FuncOp host, 
   Value array = allocate(host, loc, LLVM::LLVMArrayType::get(pointer, arguments.size()));
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     Type type = argument.getType();
-    Type memory = isa<LLVM::LLVMPointerType>(type) ? type : rows::getMemoryType(type);
+    Type memory = isa<LLVM::LLVMPointerType>(type) ? type : kernels::getMemoryType(type);
     Value place = allocate(host, loc, memory);
     Value stored = memory == type ? argument : toMemory(builder, loc, argument, memory);
     LLVM::StoreOp::create(builder, loc, stored, place);
@@ -112,7 +113,7 @@ LogicalResult cuda::copyMemory(Operation *place, func::FuncOp host, Value to, Va
 LogicalResult cuda::fillMemory(Operation *place, func::FuncOp host, Value to, Value element, Value count) {
   OpBuilder builder(place);
   Location loc = place->getLoc();
-  Type memory = rows::getMemoryType(element.getType());
+  Type memory = kernels::getMemoryType(element.getType());
   unsigned bits = memory.getIntOrFloatBitWidth();
   Value value = toMemory(builder, loc, element, builder.getIntegerType(bits));
   if (bits < 64)

@@ -39,18 +39,29 @@ static void refuse(Operation *op) {
 
 namespace {
 
+class Lowering : public kernels::KernelLowering {
+public:
+  Lowering(ModuleOp module, const cuda::RowSchedule &schedule) : KernelLowering(module), schedule(schedule) {}
+
+  FailureOr<std::unique_ptr<kernels::KernelCode>> createCode(kernels::KernelUse use) override {
+    return std::unique_ptr<kernels::KernelCode>(std::make_unique<cuda::RowKernel>(use, symbols, schedule, functions));
+  }
+
+private:
+  const cuda::RowSchedule &schedule;
+  /// How many there are so far.
+  int64_t functions = 0;
+};
+
 struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
   using LowerKernelsBase::LowerKernelsBase;
 
   void runOnOperation() override {
     cuda::guardKernels(getOperation());
-    SmallVector<rows::KernelOp> kernels;
     SmallVector<Operation *> transfers;
     WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (auto kernel = dyn_cast<rows::KernelOp>(op)) {
-        kernels.push_back(kernel);
+      if (isa<rows::KernelOp>(op))
         return WalkResult::skip();
-      }
       if (isForHost(op))
         return WalkResult::advance();
       if (cuda::isTransfer(op)) {
@@ -65,14 +76,10 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
     for (Operation *transfer : transfers)
       if (failed(cuda::lowerTransfer(transfer)))
         return signalPassFailure();
-    SymbolTable symbols(getOperation());
     auto weights = keepWeights ? cuda::WeightKind::Registers : cuda::WeightKind::Reload;
     cuda::RowSchedule schedule{lanes, blockRows, weights};
-    cuda::RowKernels lowering(symbols, schedule);
-    for (rows::KernelOp kernel : kernels)
-      if (failed(lowering.add(kernel)))
-        return signalPassFailure();
-    if (failed(lowering.emit()))
+    Lowering lowering(getOperation(), schedule);
+    if (failed(kernels::lowerKernels(getOperation(), lowering)))
       signalPassFailure();
   }
 };

@@ -6,8 +6,8 @@
 
 #include "codegen/cuda/Launch.h"
 #include "codegen/kernels/ArgumentBuffers.h"
-#include "codegen/kernels/RowAddressing.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/rows/RowAddressing.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -16,6 +16,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 static bool isContiguous(Value buffer) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
@@ -46,7 +47,7 @@ LogicalResult cuda::lowerTransfer(Operation *op) {
   LogicalResult result = failure();
   if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     Value count = countElements(builder, loc, copy.getTarget());
-    int64_t elementBytes = rows::getElementBytes(cast<MemRefType>(copy.getTarget().getType()).getElementType());
+    int64_t elementBytes = kernels::getElementBytes(cast<MemRefType>(copy.getTarget().getType()).getElementType());
     Value bytes = arith::MulIOp::create(builder, loc, count, constantI64(builder, loc, elementBytes));
     result = copyMemory(op, host, computePointer(builder, loc, copy.getTarget()),
                         computePointer(builder, loc, copy.getSource()), bytes);

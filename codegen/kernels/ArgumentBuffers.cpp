@@ -4,7 +4,7 @@
 
 #include "codegen/kernels/ArgumentBuffers.h"
 
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -77,7 +77,7 @@ Value kernels::computePointer(OpBuilder &builder, Location loc, Value buffer) {
   if (succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0)
     return pointer;
   auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
-  return LLVM::GEPOp::create(builder, loc, pointerType, rows::getMemoryType(type.getElementType()), pointer,
+  return LLVM::GEPOp::create(builder, loc, pointerType, kernels::getMemoryType(type.getElementType()), pointer,
                              ValueRange(toI64(metadata.getOffset())), LLVM::GEPNoWrapFlags::inbounds);
 }
 

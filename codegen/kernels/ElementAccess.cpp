@@ -5,7 +5,7 @@
 #include "codegen/kernels/ElementAccess.h"
 
 #include "codegen/kernels/ElementCast.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -13,7 +13,7 @@ using namespace mlir::resid;
 using namespace mlir::resid::kernels;
 
 static unsigned getBytes(Type memory, Alignment alignment) {
-  return alignment == Alignment::Element ? rows::getElementBytes(memory) : 1;
+  return alignment == Alignment::Element ? kernels::getElementBytes(memory) : 1;
 }
 
 Value kernels::getElementAddress(OpBuilder &builder, Location loc, Type type, Value pointer, Value index) {
@@ -23,7 +23,7 @@ Value kernels::getElementAddress(OpBuilder &builder, Location loc, Type type, Va
 
 Value kernels::loadElement(OpBuilder &builder, Location loc, Type type, Value pointer, Value index,
                            Alignment alignment) {
-  Type memory = rows::getMemoryType(type);
+  Type memory = kernels::getMemoryType(type);
   Value address = getElementAddress(builder, loc, memory, pointer, index);
   return fromMemory(builder, loc, LLVM::LoadOp::create(builder, loc, memory, address, getBytes(memory, alignment)),
                     type);
@@ -31,7 +31,7 @@ Value kernels::loadElement(OpBuilder &builder, Location loc, Type type, Value po
 
 void kernels::storeElement(OpBuilder &builder, Location loc, Value value, Value pointer, Value index,
                            Alignment alignment) {
-  Type memory = rows::getMemoryType(value.getType());
+  Type memory = kernels::getMemoryType(value.getType());
   LLVM::StoreOp::create(builder, loc, toMemory(builder, loc, value, memory),
                         getElementAddress(builder, loc, memory, pointer, index), getBytes(memory, alignment));
 }

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What elements are in memory, and in registers. Not: which type a memory element has (rows/ElementMemory.h).
+// What elements are in memory, and in registers. Not: which type a memory element has (kernels/ElementMemory.h).
 
 #ifndef RESID_CODEGEN_KERNELS_ELEMENTCAST_H
 #define RESID_CODEGEN_KERNELS_ELEMENTCAST_H

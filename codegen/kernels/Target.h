@@ -8,7 +8,6 @@
 #define RESID_CODEGEN_KERNELS_TARGET_H
 
 #include "codegen/kernels/PlanDescription.h"
-#include "codegen/rows/RowProgram.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
@@ -61,6 +60,14 @@ struct Stages {
   function_ref<TimingScope(StringRef name)> time;
 };
 
+/// What a row program may have of local rows.
+struct LocalRowLimits {
+  /// The bytes that all local rows of a program may have; 0: there are none.
+  int64_t bytes = 0;
+  /// A value that is cheap to compute is kept only where so many later passes of every row need it.
+  int64_t leastPasses = 1;
+};
+
 class Target {
 public:
   virtual ~Target() = default;
@@ -73,7 +80,7 @@ public:
   virtual const Device *getDevice() const { return nullptr; }
 
   /// What row programs may have of local rows.
-  virtual rows::LocalRowLimits getLocalRowLimits() const { return {}; }
+  virtual LocalRowLimits getLocalRowLimits() const { return {}; }
 
   /// The plans for a kernel, of whatever kind: one per machine.
   virtual std::vector<PlanDescription> describe(Operation *kernel) const = 0;

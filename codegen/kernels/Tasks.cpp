@@ -5,6 +5,7 @@
 #include "codegen/kernels/Tasks.h"
 
 #include "codegen/kernels/CallerContext.h"
+#include "codegen/kernels/Number.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -18,17 +19,11 @@ static Value loadHook(OpBuilder &builder, Location loc, Value context, Value tas
   return loadMemberIf(builder, loc, isMany, LLVM::LLVMPointerType::get(builder.getContext()), context, ParallelFor);
 }
 
-TaskUnits TaskUnits::cut(OpBuilder &builder, Location loc, Value all, Value elements, int64_t taskElements) {
+TaskUnits TaskUnits::cut(OpBuilder &builder, Location loc, KernelWork work, int64_t taskElements) {
   Value one = constantI64(builder, loc, 1), least = constantI64(builder, loc, taskElements);
-  Value size = builder.createOrFold<arith::MaxSIOp>(loc, elements, one);
+  Value size = builder.createOrFold<arith::MaxSIOp>(loc, work.elements, one);
   Value fitting = builder.createOrFold<arith::CeilDivSIOp>(loc, least, size);
-  return {all, builder.createOrFold<arith::MaxSIOp>(loc, fitting, one)};
-}
-
-void TaskFunction::emitCalls(KernelUse &use, ValueRange values, int64_t taskElements, CallRows callRows) {
-  OpBuilder builder(use.kernel);
-  Location loc = use.kernel.getLoc();
-  emitCalls(use, values, TaskUnits::cut(builder, loc, use.addresses.rows, use.addresses.width, taskElements), callRows);
+  return {work.pieces, builder.createOrFold<arith::MaxSIOp>(loc, fitting, one)};
 }
 
 void TaskFunction::emitCalls(CallPlace place, ValueRange values, TaskUnits units, CallRows callUnits) {

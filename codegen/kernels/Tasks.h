@@ -7,7 +7,7 @@
 #ifndef RESID_CODEGEN_KERNELS_TASKS_H
 #define RESID_CODEGEN_KERNELS_TASKS_H
 
-#include "codegen/kernels/KernelFunctions.h"
+#include "codegen/kernels/SharedFunctions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <functional>
 
@@ -17,8 +17,8 @@ namespace mlir::resid::kernels {
 struct TaskUnits {
   Value all, perTask;
 
-  /// `perTask` such that a task has `taskElements` elements or more, each unit `elements` (i64).
-  static TaskUnits cut(OpBuilder &builder, Location loc, Value all, Value elements, int64_t taskElements);
+  /// A task has `taskElements` elements or more. Each unit is a piece of the work.
+  static TaskUnits cut(OpBuilder &builder, Location loc, KernelWork work, int64_t taskElements);
 };
 
 /// Where units of work are called: before an op, in a function.
@@ -30,7 +30,7 @@ struct CallPlace {
 /// The function that runs one task of a kernel, for parallel_for; made where it is first needed.
 class TaskFunction {
 public:
-  explicit TaskFunction(KernelFunctions &functions, StringRef suffix = "__task")
+  explicit TaskFunction(SharedFunctions &functions, StringRef suffix = "__task")
       : createFunction([&functions, suffix](TypeRange types) { return functions.createFunction(suffix, types); }) {}
   /// `createFunction` makes an empty private function with arguments of these types.
   explicit TaskFunction(std::function<func::FuncOp(TypeRange)> createFunction)
@@ -39,12 +39,9 @@ public:
   /// Emits what runs the rows [low, high), both i64. `values` are those given to emitCalls, where they are visible.
   using CallRows = function_ref<void(OpBuilder &at, ValueRange values, Value low, Value high)>;
 
-  /// Emits the calls for all rows of `use` before its kernel. A task has as many rows as have `taskElements` elements
-  /// or more. All uses of the kernel's functions give values of the same types.
-  void emitCalls(KernelUse &use, ValueRange values, int64_t taskElements, CallRows callRows);
-  /// The same for other units than rows.
+  /// Emits the calls for all units. All uses of the kernel's functions give values of the same types.
   void emitCalls(KernelUse &use, ValueRange values, TaskUnits units, CallRows callUnits) {
-    emitCalls({use.kernel, use.enclosing}, values, units, callUnits);
+    emitCalls({use.op, use.enclosing}, values, units, callUnits);
   }
   void emitCalls(CallPlace place, ValueRange values, TaskUnits units, CallRows callUnits);
 

@@ -4,11 +4,12 @@
 
 #include "codegen/rows/KernelTraffic.h"
 
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::resid;
+using namespace mlir::resid::kernels;
 using namespace mlir::resid::rows;
 
 void ByteCount::add(std::vector<std::string> sizes, int64_t factor) {

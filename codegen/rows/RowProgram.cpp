@@ -5,15 +5,16 @@
 #include "codegen/rows/RowProgram.h"
 
 #include "codegen/rows/ColumnSums.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/SumOrder.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace mlir::resid::kernels;
 using namespace mlir::resid::rows;
 
-RowProgram::RowProgram(const RowGroup &group, LocalRowLimits limits) : group(group), limits(limits) {
+RowProgram::RowProgram(const RowGroup &group, kernels::LocalRowLimits limits) : group(group), limits(limits) {
   collectOutputs();
   collectStatistics();
   plan();

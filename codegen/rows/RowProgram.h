@@ -7,6 +7,7 @@
 #ifndef RESID_CODEGEN_ROWS_ROWPROGRAM_H
 #define RESID_CODEGEN_ROWS_ROWPROGRAM_H
 
+#include "codegen/kernels/Target.h"
 #include "codegen/rows/PhaseNumbers.h"
 #include "codegen/rows/RowGroups.h"
 
@@ -55,18 +56,10 @@ struct RowPhase {
 /// functions may allow (codegen/boundary/SharedBuffers).
 bool mayShareBuffer(ShapedType input, ShapedType output);
 
-/// What a program may have of local rows.
-struct LocalRowLimits {
-  /// The bytes that all local rows of a program may have; 0: there are none.
-  int64_t bytes = 0;
-  /// A value that is cheap to compute is kept only where so many later passes of every row need it.
-  int64_t leastPasses = 1;
-};
-
 /// Statistics ops stand in order of dependence; their positions give the numbers of the phases (PhaseNumbers.h).
 class RowProgram {
 public:
-  RowProgram(const RowGroup &group, LocalRowLimits limits);
+  RowProgram(const RowGroup &group, kernels::LocalRowLimits limits);
 
   const RowSpace &getSpace() const { return group.space; }
   bool isMember(Operation *op) const { return op && llvm::is_contained(group.members, op); }
@@ -113,7 +106,7 @@ private:
   void recordInput(const Access &access, unsigned phase);
 
   RowGroup group;
-  LocalRowLimits limits;
+  kernels::LocalRowLimits limits;
   SmallVector<StatisticsOpInterface> statistics;
   SmallVector<Access> inputs;
   SmallVector<RowOutput> outputs;

@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_ROWS_OPS
 #define RESID_CODEGEN_ROWS_OPS
 
+include "codegen/kernels/KernelOpInterface.td"
 include "codegen/rows/StatisticsInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/EnumAttr.td"
@@ -151,6 +152,7 @@ def Rows_RequireOp : Rows_Op<"require"> {
 //===------------------------------------------- one kernel -------------------------------------------------------===//
 
 def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["computeIndexing"]>,
     SingleBlockImplicitTerminator<"::mlir::resid::rows::YieldOp">, RecursiveMemoryEffects]> {
   let summary = "one row program over all rows";
   let description = [{
@@ -166,7 +168,7 @@ def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyl
     An init whose map uses the columns and no row dimension is a sum down the rows. One rows.accumulate, in a phase that
     every row goes through, gives its terms, and nothing else touches it. The order of the sum hangs on the number of
     rows alone (SumOrder.h); the init's old elements are added last, in f64, and the result is rounded once. Without rows
-    they stay as they are. `scratch` is the memory for such sums, which a kernel on buffers has (AllocateSums.cpp).
+    they stay as they are. `scratch` is the memory for such sums, which a kernel on buffers has (kernels/AllocateScratch.cpp).
 
     The row of an init holds nothing until it is stored to; a row that is stored to in one phase may be loaded in later
     ones. An init's buffer may be exactly an input's (same type), so a store to an init in a phase is followed by no phase

@@ -77,7 +77,7 @@ def read_assembly(text, entries):
 
 def drop_number(word, functions):
     """A local function's name without the number that makes it unlike others; the order of functions gives it."""
-    return re.sub(r"_\d+$", "_#", word) if word in functions else word
+    return re.sub(r"_\d+$", "", word) if word in functions else word
 
 
 def read_ptx(text):
@@ -91,7 +91,7 @@ def read_ptx(text):
         name = signature[1]
         lines = [line.strip().replace(name, "(name)") for line in part.splitlines() if line.strip()]
         local = re.compile(r"\$L\w+$")
-        found[name] = number_labels(lines, local.match, lambda word: re.sub(r"__(\w+?)_\d+(?=\b|_)", r"__\1_#", word))
+        found[name] = number_labels(lines, local.match, lambda word: re.sub(r"__(\w+?)_\d+(?=\b|_)", r"__\1", word))
     return found
 
 

@@ -8,43 +8,25 @@
 
 #include "codegen/cpu/attention/AttentionEmitter.h"
 #include "codegen/cpu/attention/BackwardEmitter.h"
+#include "codegen/kernels/KernelLowering.h"
 #include "codegen/kernels/Tasks.h"
 
 namespace mlir::resid::cpu {
 
-/// A kernel where it stands: an attention.kernel, or an attention.backward.
-struct AttentionUse {
-  Operation *kernel;
-  func::FuncOp enclosing;
-  attention::AttentionShape shape;
-  SmallVector<Value> pointers;
-  Value scratch, past;
-  SmallVector<Value> dropout;
-
-  static FailureOr<AttentionUse> prepare(attention::KernelOp kernel);
-  static FailureOr<AttentionUse> prepare(attention::BackwardOp kernel);
-  /// What the function takes beside a range of its units and the size of a task.
-  SmallVector<Value> getArguments();
-};
-
-class AttentionFunction {
+class AttentionFunction : public kernels::KernelCode {
 public:
-  AttentionFunction(AttentionUse first, SymbolTable &symbols, const CPUTarget &target, MicroKernels &microKernels)
-      : first(std::move(first)), symbols(symbols), shape(chooseMicroKernelShape(target, this->first.shape.arithmetic)),
+  AttentionFunction(kernels::KernelUse first, SymbolTable &symbols, const CPUTarget &target, MicroKernels &microKernels)
+      : KernelCode(std::move(first), symbols), shape(chooseMicroKernelShape(target, getShape().arithmetic)),
         vectorBits(target.vectorBits), taskTerms(target.schedule.table.productTaskTerms), microKernels(microKernels),
-        task([this](TypeRange types) { return createFunction("__attention_task", types); }) {}
+        task(functions, "__attention_task") {}
 
-  AttentionUse &getFirst() { return first; }
-  void outline();
-  /// Emits what computes the kernel of `use`, before it.
-  void emitCalls(AttentionUse &use);
+  void emit() override;
+  LogicalResult launch(kernels::KernelUse &use) override;
 
 private:
-  func::FuncOp createFunction(StringRef suffix, TypeRange types);
+  const attention::AttentionShape &getShape() { return getFirst().as<attention::AttentionShape>(); }
   Value countSlotBytes(AttentionView &view);
 
-  AttentionUse first;
-  SymbolTable &symbols;
   MicroKernelShape shape;
   int64_t vectorBits, taskTerms;
   MicroKernels &microKernels;

@@ -14,7 +14,12 @@ namespace mlir::resid::cpu {
 
 struct AttentionView {
   AttentionView(OpBuilder &builder, Location loc, Block *entry, const attention::AttentionShape &shape)
-      : code(builder, loc), entry(entry), shape(shape), memory(shape), runs(code, entry) {}
+      : code(builder, loc), entry(entry), shape(shape), memory(shape), runs(code, entry), pointers(shape.pointers),
+        past(shape.past) {
+    Value *words[] = {&seed, &step, &firstRandomRow, &site, &firstCall, &extentLocal, &extentGlobal};
+    for (auto [word, value] : llvm::zip(words, shape.dropout))
+      *word = value;
+  }
 
   LoopCode code;
   /// Where stack memory is taken.

@@ -21,68 +21,57 @@ static bool beginTogether(Value a, Value b) {
          (first && first == kernels::findArgumentPointer(kernels::skipReshapes(b)));
 }
 
-RowBlockCalls::RowBlockCalls(RowBlocksOp blocks) : product(blocks.getProduct()) {
+RowBlockCalls::RowBlockCalls(RowBlocksOp blocks) {
   for (auto [local, bytes] : llvm::zip_equal(blocks.getLocals(), blocks.getRowBytes()))
     locals.emplace_back(local, bytes);
   for (Operation &op : blocks.getBody().front())
-    members.push_back(&op);
-  for (Operation *member : members)
-    member->moveBefore(blocks);
+    ops.push_back(&op);
+  for (Operation *op : ops)
+    op->moveBefore(blocks);
   blocks.erase();
 }
 
-LogicalResult RowBlockCalls::prepare(RowKernels &rowKernels) {
-  for (auto kernel : llvm::make_filter_range(members, llvm::IsaPred<rows::KernelOp>)) {
-    FailureOr<RowCall> call = rowKernels.add(cast<rows::KernelOp>(kernel));
-    if (failed(call))
-      return failure();
-    rowCalls.push_back(std::move(*call));
-  }
-  return success();
-}
-
-void RowBlockCalls::eraseRowKernels() {
-  for (RowCall &call : rowCalls)
-    call.use.kernel.erase();
-}
-
-Value RowBlockCalls::countRows(LoopCode &code, const KernelLoops &loops) {
-  Value count = loops.m.size.value;
-  for (const Loop &loop : loops.batches)
-    count = code.multiply(count, loop.size.value);
-  return count;
+kernels::LoweredKernel &RowBlockCalls::getProduct() const {
+  return **llvm::find_if(members, [&](const auto *member) { return isProduct(member); });
 }
 
 /// Row kernels have no rows where rows have no columns.
-Value RowBlockCalls::hasManyBlocks(LoopCode &code, const ContractionUse &use, int64_t leastBlocks) {
-  Value rows = countRows(code, use.loops);
-  for (const RowCall &call : rowCalls)
-    rows = code.min(rows, call.use.addresses.rows);
+Value RowBlockCalls::hasManyBlocks(LoopCode &code, int64_t leastBlocks) {
+  auto countRows = [&](const kernels::LoweredKernel &member) {
+    return member.use.indexing->countWork(code.builder, code.loc).pieces;
+  };
+  Value rows = countRows(getProduct());
+  for (const kernels::LoweredKernel *member : members)
+    if (!isProduct(member))
+      rows = code.min(rows, countRows(*member));
   return code.isAtMost(code.constant(leastBlocks * kBlockRows), rows);
 }
 
-void RowBlockCalls::emitCalls(ContractionUse &use, ContractionFunctions &functions, RowKernels &rowKernels,
-                              int64_t leastBlocks) {
+LogicalResult RowBlockCalls::launch(int64_t leastBlocks) {
   if (leastBlocks == 0)
-    return emitWhole(use, functions, rowKernels);
-  OpBuilder builder(members.back());
-  LoopCode code(builder, product.getLoc());
-  Value areMany = hasManyBlocks(code, use, leastBlocks);
+    return launchWhole();
+  OpBuilder builder(ops.back());
+  Location loc = getProduct().use.op->getLoc();
+  LoopCode code(builder, loc);
+  Value areMany = hasManyBlocks(code, leastBlocks);
   APInt known;
-  if (matchPattern(areMany, m_ConstantInt(&known)))
-    return known.isZero() ? emitWhole(use, functions, rowKernels)
-                          : emitBlocks(use, functions, rowKernels, members.back());
-  auto branch = scf::IfOp::create(builder, product.getLoc(), areMany, /*withElseRegion=*/true);
-  emitBlocks(use, functions, rowKernels, branch.thenBlock()->getTerminator());
-  for (Operation *member : members)
-    member->moveBefore(branch.elseBlock()->getTerminator());
-  emitWhole(use, functions, rowKernels);
+  if (matchPattern(areMany, m_ConstantInt(&known)) && known.isZero())
+    return launchWhole();
+  if (matchPattern(areMany, m_ConstantInt(&known))) {
+    launchBlocks(ops.back());
+    return success();
+  }
+  auto branch = scf::IfOp::create(builder, loc, areMany, /*withElseRegion=*/true);
+  launchBlocks(branch.thenBlock()->getTerminator());
+  for (Operation *op : ops)
+    op->moveBefore(branch.elseBlock()->getTerminator());
+  return launchWhole();
 }
 
-void RowBlockCalls::emitWhole(ContractionUse &use, ContractionFunctions &functions, RowKernels &rowKernels) {
-  for (RowCall &call : rowCalls)
-    rowKernels.emitCalls(call);
-  functions.emitCalls(use);
+LogicalResult RowBlockCalls::launchWhole() {
+  return success(llvm::all_of(members, [](kernels::LoweredKernel *member) {
+    return succeeded(member->code->launch(member->use));
+  }));
 }
 
 void RowBlockCalls::addPart(Record &record, ValueRange values, ArrayRef<BufferPointer> buffers) const {
@@ -97,22 +86,24 @@ void RowBlockCalls::addPart(Record &record, ValueRange values, ArrayRef<BufferPo
   llvm::append_range(record.values, values);
 }
 
-RowBlockCalls::Record RowBlockCalls::collectRecord(OpBuilder &builder, ContractionUse &use, RowKernels &rowKernels) {
+RowBlockCalls::Record RowBlockCalls::collectRecord(OpBuilder &builder) {
   Record record;
-  auto call = rowCalls.begin();
-  for (Operation *member : members) {
+  for (kernels::LoweredKernel *member : members) {
     SmallVector<BufferPointer> buffers;
-    if (member == product) {
-      for (auto [operand, pointer] : llvm::zip_equal(use.loops.operands, use.pointers))
+    kernels::KernelUse &use = member->use;
+    if (isProduct(member)) {
+      auto &loops = use.as<KernelLoops>();
+      for (auto [operand, pointer] : llvm::zip_equal(loops.operands, loops.pointers))
         buffers.emplace_back(operand.buffer, pointer);
-      addPart(record, use.getArguments(), buffers);
+      addPart(record, getProductFunctions().getArguments(builder, use), buffers);
       continue;
     }
-    auto operands = llvm::concat<Value>(SmallVector<Value>(call->use.kernel.getInputs()),
-                                        SmallVector<Value>(call->use.kernel.getInits()));
-    for (auto [operand, address] : llvm::zip(operands, call->use.addresses.operands))
+    auto kernel = use.get<rows::KernelOp>();
+    auto operands =
+        llvm::concat<Value>(SmallVector<Value>(kernel.getInputs()), SmallVector<Value>(kernel.getInits()));
+    for (auto [operand, address] : llvm::zip(operands, use.as<rows::KernelAddresses>().operands))
       buffers.emplace_back(operand, address.pointer);
-    addPart(record, rowKernels.makeValues(builder, *call++), buffers);
+    addPart(record, static_cast<RowFunctions &>(*member->code).makeValues(builder, use), buffers);
   }
   return record;
 }
@@ -136,8 +127,7 @@ struct BlockNumbers {
 } // namespace
 
 /// Local rows of all blocks of a task lie where those of its first block do.
-void RowBlockCalls::callBlocks(LoopCode &code, ContractionFunctions &functions, const Record &record,
-                               ValueRange visible, Value low, Value high) {
+void RowBlockCalls::callBlocks(LoopCode &code, const Record &record, ValueRange visible, Value low, Value high) {
   BlockNumbers numbers(visible.take_back(BlockNumbers::kCount));
   Value lowest = numbers.findRows(code, low).first;
   code.loop(low, high, 1, [&](Value block) {
@@ -149,32 +139,35 @@ void RowBlockCalls::callBlocks(LoopCode &code, ContractionFunctions &functions, 
         taken[index] = code.at(taken[index], code.builder.getI8Type(), code.multiply(back, code.constant(rowBytes)));
       return taken;
     };
-    auto call = rowCalls.begin();
     for (auto [member, part] : llvm::zip_equal(members, record.parts)) {
-      if (member == product)
-        functions.callBlock(code, take(part), numbers.blockRows, numbers.groups, block, first, end);
+      SmallVector<Value> values = take(part);
+      if (isProduct(member))
+        getProductFunctions().callBlock(code, values, numbers.blockRows, numbers.groups, block, first, end);
       else
-        RowKernels::callRows(code.builder, *call++, take(part), first, end);
+        static_cast<RowFunctions &>(*member->code)
+            .callRows(code.builder, member->use.op->getLoc(), values, first, end);
     }
   });
 }
 
-void RowBlockCalls::emitBlocks(ContractionUse &use, ContractionFunctions &functions, RowKernels &rowKernels,
-                               Operation *place) {
+void RowBlockCalls::launchBlocks(Operation *place) {
   OpBuilder builder(place);
-  Location loc = product.getLoc();
+  kernels::KernelUse &use = getProduct().use;
+  Location loc = use.op->getLoc();
   LoopCode code(builder, loc);
-  PanelMemory memory = PanelMemory::create(builder, loc, use.loops);
+  const KernelLoops &loops = use.as<KernelLoops>();
+  ContractionFunctions &functions = getProductFunctions();
+  PanelMemory memory = PanelMemory::create(builder, loc, loops);
   functions.emitPanelCalls(use, place, memory);
-  Record record = collectRecord(builder, use, rowKernels);
-  Value rows = use.loops.m.size.value, blockRows = code.constant(kBlockRows);
-  Value batchBlocks = code.ceilDivide(rows, blockRows);
-  Value blocks = code.multiply(batchBlocks, code.divide(countRows(code, use.loops), rows));
-  Value terms = code.multiply(code.multiply(blockRows, use.loops.n.size.value), memory.contracted.value);
+  Record record = collectRecord(builder);
+  Value rows = loops.m.size.value, blockRows = code.constant(kBlockRows);
+  Value batchBlocks = code.ceilDivide(rows, blockRows), allRows = loops.countWork(builder, loc).pieces;
+  Value blocks = code.multiply(batchBlocks, code.divide(allRows, rows));
+  Value terms = code.multiply(code.multiply(blockRows, loops.n.size.value), memory.contracted.value);
   record.values.append({rows, blockRows, batchBlocks, functions.countGroups(code, memory)});
   functions.emitBlockTasks(use, place, record.values, {blocks, functions.countTaskUnits(code, blocks, terms)},
                            [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
                              LoopCode inner(at, loc);
-                             callBlocks(inner, functions, record, visible, low, high);
+                             callBlocks(inner, record, visible, low, high);
                            });
 }

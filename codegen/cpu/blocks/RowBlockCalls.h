@@ -8,7 +8,7 @@
 #define RESID_CODEGEN_CPU_BLOCKS_ROWBLOCKCALLS_H
 
 #include "codegen/cpu/contractions/ContractionFunctions.h"
-#include "codegen/cpu/rows/RowCalls.h"
+#include "codegen/cpu/rows/RowFunctions.h"
 
 namespace mlir::resid::cpu {
 
@@ -17,26 +17,27 @@ namespace mlir::resid::cpu {
 /// are to stay there: 384 KiB of 768 columns.
 inline constexpr int64_t kBlockRows = 128;
 
-/// A contraction.row_blocks that has been taken apart.
+/// A product and row kernels that ran in a contraction.row_blocks, which has been taken apart.
 class RowBlockCalls {
 public:
   /// Moves the kernels of `blocks` into its place, and erases it.
   explicit RowBlockCalls(contraction::RowBlocksOp blocks);
 
-  contraction::KernelOp getProduct() const { return product; }
-  /// Takes in the row kernels.
-  LogicalResult prepare(RowKernels &rowKernels);
+  /// Takes one of the kernels that were moved, once its functions are made. They come in the order they run in.
+  void add(kernels::LoweredKernel &kernel) { members.push_back(&kernel); }
+  /// The kernels that were moved.
+  ArrayRef<Operation *> getOps() const { return ops; }
   /// Emits the calls: by blocks where there are `leastBlocks` at least (0: nowhere), else of one kernel after the
   /// other. A block is the work of one thread, while a whole product is cut by its columns, too.
-  void emitCalls(ContractionUse &use, ContractionFunctions &functions, RowKernels &rowKernels, int64_t leastBlocks);
-  /// After emitCalls.
-  void eraseRowKernels();
+  LogicalResult launch(int64_t leastBlocks);
 
 private:
-  void emitWhole(ContractionUse &use, ContractionFunctions &functions, RowKernels &rowKernels);
-  void emitBlocks(ContractionUse &use, ContractionFunctions &functions, RowKernels &rowKernels, Operation *before);
-  Value countRows(LoopCode &code, const contraction::KernelLoops &loops);
-  Value hasManyBlocks(LoopCode &code, const ContractionUse &use, int64_t leastBlocks);
+  LogicalResult launchWhole();
+  void launchBlocks(Operation *before);
+  Value hasManyBlocks(LoopCode &code, int64_t leastBlocks);
+  bool isProduct(const kernels::LoweredKernel *member) const { return isa<contraction::KernelOp>(member->use.op); }
+  kernels::LoweredKernel &getProduct() const;
+  ContractionFunctions &getProductFunctions() const { return static_cast<ContractionFunctions &>(*getProduct().code); }
 
   /// What the functions of one member take, among the values of a record.
   struct Part {
@@ -51,17 +52,14 @@ private:
   };
   using BufferPointer = std::pair<Value, Value>;
   void addPart(Record &record, ValueRange values, ArrayRef<BufferPointer> buffers) const;
-  Record collectRecord(OpBuilder &builder, ContractionUse &use, RowKernels &rowKernels);
-  void callBlocks(LoopCode &code, ContractionFunctions &functions, const Record &record, ValueRange visible, Value low,
-                  Value high);
+  Record collectRecord(OpBuilder &builder);
+  void callBlocks(LoopCode &code, const Record &record, ValueRange visible, Value low, Value high);
 
-  contraction::KernelOp product;
-  /// The kernels in the order they run in.
-  SmallVector<Operation *> members;
+  SmallVector<Operation *> ops;
+  /// The same with their functions.
+  SmallVector<kernels::LoweredKernel *> members;
   /// Temporaries whose rows live no longer than their block, and the bytes of such a row.
   SmallVector<std::pair<Value, int64_t>> locals;
-  /// Of the row kernels among the members, in their order.
-  std::vector<RowCall> rowCalls;
 };
 
 } // namespace mlir::resid::cpu

@@ -5,7 +5,7 @@
 #include "codegen/cpu/choice/LocalRows.h"
 
 #include "codegen/cpu/choice/StreamedRows.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/SumOrder.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
-rows::LocalRowLimits cpu::getLocalRowLimits(const Schedule &schedule) {
+kernels::LocalRowLimits cpu::getLocalRowLimits(const Schedule &schedule) {
   if (schedule.localRows == LocalRowKind::Off)
     return {};
   bool isAuto = schedule.localRows == LocalRowKind::Auto;
@@ -23,7 +23,7 @@ rows::LocalRowLimits cpu::getLocalRowLimits(const Schedule &schedule) {
 int64_t cpu::getLocalColumnBytes(rows::KernelOp kernel) {
   int64_t bytes = 0;
   for (auto local : kernel.getBody().front().getOps<rows::LocalRowOp>())
-    bytes += rows::getElementBytes(local.getRow().getType().getElementType());
+    bytes += kernels::getElementBytes(local.getRow().getType().getElementType());
   return bytes;
 }
 

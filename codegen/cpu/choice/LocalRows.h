@@ -14,7 +14,7 @@
 namespace mlir::resid::cpu {
 
 /// What the row programs of a schedule may have of local rows.
-rows::LocalRowLimits getLocalRowLimits(const Schedule &schedule);
+kernels::LocalRowLimits getLocalRowLimits(const Schedule &schedule);
 
 /// The bytes of one column of all local rows of a kernel.
 int64_t getLocalColumnBytes(rows::KernelOp kernel);

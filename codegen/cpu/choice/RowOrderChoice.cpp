@@ -4,7 +4,7 @@
 
 #include "codegen/cpu/choice/RowOrderChoice.h"
 
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/SumOrder.h"
 
 using namespace mlir;
@@ -34,7 +34,7 @@ static int64_t countColumnBytes(rows::KernelOp kernel, int64_t end) {
     if (!kernel.isAlongColumns(operand) || llvm::none_of(llvm::seq<unsigned>(0, kernel.getRowDims().size()), isOf))
       continue;
     Type element = cast<rows::RowType>(kernel.getRowArgument(operand).getType()).getElementType();
-    bytes += rows::getElementBytes(element);
+    bytes += kernels::getElementBytes(element);
   }
   return bytes;
 }

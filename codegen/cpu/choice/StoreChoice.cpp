@@ -7,7 +7,7 @@
 #include "codegen/cpu/choice/CacheSize.h"
 #include "codegen/kernels/CallerContext.h"
 #include "codegen/kernels/DisjointBuffers.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -15,6 +15,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 namespace {
 
@@ -32,7 +33,7 @@ struct ChoiceBuilder {
   Value fits(int64_t columns) { return compare(arith::CmpIPredicate::sle, addresses.width, constant(columns)); }
   Value isAtLeast(int64_t columns) { return compare(arith::CmpIPredicate::sge, addresses.width, constant(columns)); }
   Value toBytes(const OperandAddress &operand, Value elements) {
-    return arith::MulIOp::create(builder, loc, elements, constant(rows::getElementBytes(operand.elementType)));
+    return arith::MulIOp::create(builder, loc, elements, constant(kernels::getElementBytes(operand.elementType)));
   }
 
   /// Whether every row of the operand begins at a cache line.
@@ -49,7 +50,7 @@ struct ChoiceBuilder {
 
   bool hasNarrowElements(const StreamedRows &rows) const {
     return llvm::any_of(rows.getOperands(), [&](unsigned operand) {
-      return rows::getElementBytes(addresses.operands[operand].elementType) < 4;
+      return kernels::getElementBytes(addresses.operands[operand].elementType) < 4;
     });
   }
 

@@ -8,13 +8,13 @@
 #include "codegen/cpu/choice/KernelPlan.h"
 #include "codegen/cpu/choice/Schedule.h"
 #include "codegen/cpu/choice/StreamedRows.h"
-#include "codegen/kernels/RowAddressing.h"
+#include "codegen/rows/RowAddressing.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::resid::cpu {
 
 /// Whether (i1) every row of the operands begins at a cache line.
-Value emitAlignment(OpBuilder &builder, Location loc, const kernels::KernelAddresses &addresses,
+Value emitAlignment(OpBuilder &builder, Location loc, const rows::KernelAddresses &addresses,
                     ArrayRef<unsigned> operands);
 
 /// Whether (i1) a call writes its rows past the cache: where scratch rows have room and, unless the schedule asks for
@@ -22,7 +22,7 @@ Value emitAlignment(OpBuilder &builder, Location loc, const kernels::KernelAddre
 /// rows are worked on: in batches, plain stores are faster. `context` is the caller's resid_ctx, or null where there is
 /// none: its hints come before the sizes where all that is written is the caller's.
 Value emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel,
-                      const kernels::KernelAddresses &addresses, const StreamedRows &rows, const Schedule &schedule,
+                      const rows::KernelAddresses &addresses, const StreamedRows &rows, const Schedule &schedule,
                       const KernelPlan &plan, Value context);
 
 } // namespace mlir::resid::cpu

@@ -6,7 +6,7 @@
 
 #include "codegen/cpu/choice/LocalRows.h"
 #include "codegen/kernels/StackBudget.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/SumOrder.h"
 #include "codegen/rows/WrittenRows.h"
 #include "mlir/IR/Matchers.h"
@@ -36,7 +36,7 @@ static int64_t getScratchRoom(rows::KernelOp kernel) {
       continue;
     Type element = cast<rows::RowType>(kernel.getRowArgument(operand).getType()).getElementType();
     room -=
-        rows::kLanes * std::max<int64_t>(rows::getElementBytes(element), 4); // narrower floats are computed with as f32
+        rows::kLanes * std::max<int64_t>(kernels::getElementBytes(element), 4); // narrower floats are computed with as f32
     if (operand >= inputs)
       room -= kLineWriterBytes;
   }
@@ -46,7 +46,7 @@ static int64_t getScratchRoom(rows::KernelOp kernel) {
 static int64_t getColumnBytes(ArrayRef<BlockArgument> rows) {
   int64_t bytes = 0;
   for (BlockArgument row : rows)
-    bytes += rows::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
+    bytes += kernels::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
   return bytes;
 }
 

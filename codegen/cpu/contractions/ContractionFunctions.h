@@ -7,71 +7,53 @@
 #define RESID_CODEGEN_CPU_CONTRACTIONS_CONTRACTIONFUNCTIONS_H
 
 #include "codegen/cpu/contractions/ProductEmitter.h"
+#include "codegen/kernels/KernelLowering.h"
 #include "codegen/kernels/Tasks.h"
 
 namespace mlir::resid::cpu {
 
-/// A kernel where it stands.
-struct ContractionUse {
-  contraction::KernelOp kernel;
-  func::FuncOp enclosing;
-  contraction::KernelLoops loops;
-  SmallVector<Value> pointers;
-  Value scratch;
-  /// Scalars from above: the start of the sums, and what the body uses.
-  SmallVector<Value> outer;
-
-  static FailureOr<ContractionUse> prepare(contraction::KernelOp kernel);
-  /// Whether the same functions compute `other`.
-  bool isLike(ContractionUse &other);
-  /// What the functions take beside a range of their units.
-  SmallVector<Value> getArguments();
-};
-
-/// The functions of a kernel, and of those that are like it.
-class ContractionFunctions {
+/// The functions of a product, and of those that are like it.
+class ContractionFunctions : public kernels::KernelCode {
 public:
-  ContractionFunctions(ContractionUse first, SymbolTable &symbols, const CPUTarget &target, MicroKernels &microKernels)
-      : first(std::move(first)), symbols(symbols), cells(ProductCells::choose(target, this->first.loops)),
-        fewRowsCells(ProductCells::chooseForFewRows(target, this->first.loops)),
-        taskTerms(target.schedule.table.productTaskTerms), microKernels(microKernels), rowTask(makeTask("__rows_task")),
-        panelTask(makeTask("__panels_task")), productTask(makeTask("__product_task")),
-        fewRowsTask(makeTask("__few_rows_task")) {}
+  ContractionFunctions(kernels::KernelUse first, SymbolTable &symbols, const CPUTarget &target,
+                       MicroKernels &microKernels)
+      : KernelCode(std::move(first), symbols), cells(ProductCells::choose(target, getLoops())),
+        fewRowsCells(ProductCells::chooseForFewRows(target, getLoops())),
+        taskTerms(target.schedule.table.productTaskTerms), microKernels(microKernels),
+        rowTask(functions, "__rows_task"), panelTask(functions, "__panels_task"),
+        productTask(functions, "__product_task"), fewRowsTask(functions, "__few_rows_task") {}
 
-  ContractionUse &getFirst() { return first; }
-  void outline();
-  void emitCalls(ContractionUse &use);
+  void emit() override;
+  LogicalResult launch(kernels::KernelUse &use) override;
 
   /// The same for who runs a product by blocks of rows: first what packs its panels, where it has any, before an op;
   /// then, per block, the groups of panels in the rows [low, high). `arguments` are those of the use, where they are
   /// visible, and the block is number `block` of all batches' blocks of `blockRows` rows.
-  void emitPanelCalls(ContractionUse &use, Operation *before, const contraction::PanelMemory &memory);
+  SmallVector<Value> getArguments(OpBuilder &builder, kernels::KernelUse &use) const {
+    return functions.getArguments(builder, use);
+  }
+  void emitPanelCalls(kernels::KernelUse &use, Operation *before, const contraction::PanelMemory &memory);
   void callBlock(LoopCode &code, ValueRange arguments, Value blockRows, Value groups, Value block, Value low,
                  Value high);
   Value countGroups(LoopCode &code, const contraction::PanelMemory &memory) const {
     return (product ? cells : fewRowsCells).countGroups(code, memory);
   }
   /// Runs blocks by `callBlocks`, in tasks.
-  void emitBlockTasks(ContractionUse &use, Operation *before, ValueRange values, kernels::TaskUnits blocks,
+  void emitBlockTasks(kernels::KernelUse &use, Operation *before, ValueRange values, kernels::TaskUnits blocks,
                       kernels::TaskFunction::CallRows callBlocks);
   /// How many units make a task, if each has so many terms.
   Value countTaskUnits(LoopCode &code, Value units, Value terms) const;
 
 private:
   using EmitBody = function_ref<void(KernelView &, ValueRange range)>;
-  func::FuncOp createFunction(StringRef suffix, TypeRange types);
-  kernels::TaskFunction makeTask(StringRef suffix) {
-    return kernels::TaskFunction([this, suffix](TypeRange types) { return createFunction(suffix, types); });
-  }
+  contraction::KernelLoops &getLoops() { return getFirst().as<contraction::KernelLoops>(); }
   func::FuncOp outline(StringRef suffix, unsigned rangeNumbers, EmitBody emit);
-  void emitCalls(ContractionUse &use, Operation *before, kernels::TaskFunction &task, func::FuncOp function,
+  void emitCalls(kernels::KernelUse &use, Operation *before, kernels::TaskFunction &task, func::FuncOp function,
                  Value units, Value terms, std::optional<int64_t> blockRows = std::nullopt);
-  void emitCellCalls(ContractionUse &use, Operation *before, const contraction::PanelMemory &memory,
+  void emitCellCalls(kernels::KernelUse &use, Operation *before, const contraction::PanelMemory &memory,
                      const ProductCells &chosen, kernels::TaskFunction &task, func::FuncOp function);
-  void emitProductCalls(ContractionUse &use, Operation *before, const contraction::PanelMemory &memory);
+  void emitProductCalls(kernels::KernelUse &use, Operation *before, const contraction::PanelMemory &memory);
 
-  ContractionUse first;
-  SymbolTable &symbols;
   ProductCells cells, fewRowsCells;
   int64_t taskTerms;
   MicroKernels &microKernels;

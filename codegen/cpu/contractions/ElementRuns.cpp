@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using contraction::kPanelColumns;
-using contraction::Number;
+using kernels::Number;
 
 /// Stack memory for a run.
 Value ElementRuns::getBuffer(Type type) {

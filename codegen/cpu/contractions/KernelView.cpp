@@ -40,7 +40,7 @@ Value KernelView::atBatch(unsigned operand, ValueRange batch) {
   for (auto [loop, index] : llvm::zip_equal(loops.batches, batch))
     if (!loop.strides[operand].is(0))
       offset = code.add(offset, code.multiply(index, loop.strides[operand].value));
-  return code.at(pointers[operand], loops.operands[operand].elementType, offset);
+  return code.at(loops.pointers[operand], loops.operands[operand].elementType, offset);
 }
 
 Value KernelView::loadColumns(unsigned operand, Value row, ColumnRun run) {

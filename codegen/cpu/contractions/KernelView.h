@@ -9,7 +9,7 @@
 #include "codegen/contractions/PanelMemory.h"
 #include "codegen/cpu/contractions/ElementRuns.h"
 #include "codegen/cpu/contractions/LoopCode.h"
-#include "mlir/IR/IRMapping.h"
+#include "codegen/kernels/SharedFunctions.h"
 
 namespace mlir::resid::cpu {
 
@@ -21,6 +21,10 @@ struct ColumnRun {
 
 class KernelView {
 public:
+  KernelView(OpBuilder &builder, Location loc, const kernels::KernelBody &body)
+      : code(builder, loc), entry(body.entry), loops(body.as<contraction::KernelLoops>()),
+        memory(contraction::PanelMemory::create(builder, loc, loops)), outer(body.mapping), runs(code, entry) {}
+  /// A part of another kernel, as a contraction that packs nothing.
   KernelView(OpBuilder &builder, Location loc, Block *entry) : code(builder, loc), entry(entry), runs(code, entry) {}
 
   LoopCode code;
@@ -28,15 +32,12 @@ public:
   Block *entry;
   contraction::KernelLoops loops;
   contraction::PanelMemory memory;
-  /// By operand; and scratch memory, null if there is none.
-  SmallVector<Value> pointers;
-  Value scratch;
   /// Values from above the kernel.
   IRMapping outer;
 
   /// Whether no panel has absent columns.
   bool hasWholePanels() const {
-    const contraction::Number &columns = loops.n.size;
+    const kernels::Number &columns = loops.n.size;
     return columns.isKnown() && columns.known % contraction::kPanelColumns == 0;
   }
   /// Whether the columns of a term are contiguous in b.

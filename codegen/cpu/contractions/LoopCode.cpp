@@ -4,7 +4,7 @@
 
 #include "codegen/cpu/contractions/LoopCode.h"
 
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,7 +15,7 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
 Type cpu::getMovedType(Type element) {
-  Type memory = rows::getMemoryType(element);
+  Type memory = kernels::getMemoryType(element);
   return memory.getIntOrFloatBitWidth() == 16 ? IntegerType::get(element.getContext(), 16) : memory;
 }
 

@@ -18,7 +18,7 @@ using namespace mlir::resid::contraction;
 static constexpr unsigned kB = KernelLoops::kB;
 
 Value cpu::getPackedPanels(KernelView &view) {
-  return view.code.at(view.scratch, view.code.builder.getI8Type(), view.memory.aBytes.value);
+  return view.code.at(view.loops.scratch, view.code.builder.getI8Type(), view.memory.aBytes.value);
 }
 
 namespace {

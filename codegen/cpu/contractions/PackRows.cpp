@@ -15,7 +15,7 @@ using namespace mlir::resid::contraction;
 
 static constexpr unsigned kA = KernelLoops::kA;
 
-Value cpu::getPackedRows(KernelView &view) { return view.scratch; }
+Value cpu::getPackedRows(KernelView &view) { return view.loops.scratch; }
 
 /// An element, or a vector of them, of type `from` in the type `to`, which is at least as wide.
 static Value widen(LoopCode &code, Value moved, Type from, Type to) {

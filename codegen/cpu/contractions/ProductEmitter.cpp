@@ -74,7 +74,7 @@ ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value bl
     cell.b = view.atBatch(kB, cell.batch);
     return cell;
   }
-  Value panels = view.memory.packsB ? getPackedPanels(view) : view.pointers[kB];
+  Value panels = view.memory.packsB ? getPackedPanels(view) : view.loops.pointers[kB];
   Value panel = code.add(code.multiply(view.getMatrix(kB, cell.batch), view.memory.panels.value), cell.firstPanel);
   cell.b = code.at(panels, view.loops.operands[kB].elementType, code.multiply(panel, view.memory.panelLength.value));
   return cell;

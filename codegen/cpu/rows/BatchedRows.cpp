@@ -6,7 +6,7 @@
 // later phases need wait in arrays on the stack; rows that are kept on the stack are as many as a batch has.
 
 #include "codegen/cpu/rows/RowOrders.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/Segments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -16,6 +16,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 /// The room / width in whole chunks.
 Value cpu::emitBatchRows(VectorFunction &function, Location loc, int64_t room) {
@@ -33,7 +34,7 @@ static bool isConstant(Value value) { return matchPattern(value, m_Constant()); 
 
 /// Memory on the stack for one value of each row of a batch.
 static Value allocatePerRow(VectorFunction &function, Location loc, Type element, int64_t mostRows) {
-  return function.allocate(loc, LLVM::LLVMArrayType::get(rows::getMemoryType(element), mostRows));
+  return function.allocate(loc, LLVM::LLVMArrayType::get(kernels::getMemoryType(element), mostRows));
 }
 
 void cpu::emitBatchedRows(VectorRowEmitter &emitter, rows::KernelOp kernel, int64_t room, Value batchRows, Value low,

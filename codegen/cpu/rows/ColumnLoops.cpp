@@ -14,6 +14,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 /// Calls `emit` where columns are left in [first, end); what it gives, else `otherwise`. `isThere`: whether that is so,
 /// where it is known.
@@ -94,7 +95,7 @@ ColumnLoops::Accumulators ColumnLoops::createNeutral(int64_t parts) {
   Accumulators neutral;
   for (auto [kind, type] :
        llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getReduced().getTypes()))
-    neutral.append(parts, kernels::createNeutral(builder, phase.getLoc(), kind.getValue(),
+    neutral.append(parts, rows::createNeutral(builder, phase.getLoc(), kind.getValue(),
                                                  VectorType::get(body.getLanes(), type)));
   return neutral;
 }

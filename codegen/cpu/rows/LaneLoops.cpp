@@ -5,8 +5,8 @@
 #include "codegen/cpu/rows/LaneLoops.h"
 
 #include "codegen/kernels/LoopHints.h"
-#include "codegen/kernels/RowAddressing.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/rows/RowAddressing.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -14,6 +14,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 static scf::ForOp createLoop(OpBuilder &builder, Location loc, Value low, Value high, Value step,
                              function_ref<void(Value)> body) {
@@ -60,7 +61,7 @@ void LaneLoops::emitLanes(Value count, function_ref<void(Value)> body, unsigned 
 }
 
 Value LaneLoops::load(Type type, Value pointer, Value index) {
-  Type memory = rows::getMemoryType(type);
+  Type memory = kernels::getMemoryType(type);
   auto load = LLVM::LoadOp::create(builder, loc, memory, getElementAddress(builder, loc, memory, pointer, index),
                                    /*alignment=*/1);
   if (group)
@@ -69,7 +70,7 @@ Value LaneLoops::load(Type type, Value pointer, Value index) {
 }
 
 void LaneLoops::store(Value value, Value pointer, Value index) {
-  Type memory = rows::getMemoryType(value.getType());
+  Type memory = kernels::getMemoryType(value.getType());
   auto store = LLVM::StoreOp::create(builder, loc, toMemory(builder, loc, value, memory),
                                      getElementAddress(builder, loc, memory, pointer, index), /*alignment=*/1);
   if (group)

@@ -36,7 +36,7 @@ public:
   void emitLanes(Value count, function_ref<void(Value)> body, unsigned lanes = 0);
 
   /// Element `index` (i64) of the elements at `pointer`; no alignment is assumed. Inside emitLanes the access counts as
-  /// independent of those of other lanes. In memory it has the type that rows::getMemoryType says.
+  /// independent of those of other lanes. In memory it has the type that kernels::getMemoryType says.
   Value load(Type type, Value pointer, Value index);
   void store(Value value, Value pointer, Value index);
   /// The elements at `pointer` from number `first` on, as many as the vector has.

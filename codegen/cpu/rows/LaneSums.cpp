@@ -4,7 +4,7 @@
 
 #include "codegen/cpu/rows/LaneSums.h"
 
-#include "codegen/kernels/RowAddressing.h"
+#include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <numeric>
 
@@ -12,6 +12,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 static constexpr int32_t kSmallestRegisterBits = 128;
 

@@ -7,7 +7,7 @@
 
 #include "codegen/cpu/rows/ColumnOrder.h"
 #include "codegen/cpu/rows/LaneLoops.h"
-#include "codegen/kernels/Reductions.h"
+#include "codegen/rows/Reductions.h"
 
 namespace mlir::resid::cpu {
 

@@ -6,7 +6,7 @@
 #include "codegen/cpu/rows/LineWriter.h"
 
 #include "codegen/cpu/rows/LaneLoops.h"
-#include "codegen/kernels/RowAddressing.h"
+#include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -16,6 +16,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 static constexpr llvm::StringLiteral kWriteName = "resid.write_lines", kFlushName = "resid.flush_line";
 static constexpr int64_t kBeginOffset = 2 * kLineBytes, kEndOffset = kBeginOffset + 8;

@@ -8,6 +8,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 void RareBranchCaller::emitBranch(Block &block) {
   auto getPointer = [&](rows::LoadOp load) { return memory.getSource(load, state.pointers).pointer; };

@@ -7,7 +7,7 @@
 #define RESID_CODEGEN_CPU_ROWS_RAREBRANCHCALLER_H
 
 #include "codegen/cpu/rows/VectorRows.h"
-#include "codegen/kernels/RareBranches.h"
+#include "codegen/rows/RareBranches.h"
 
 namespace mlir::resid::cpu {
 
@@ -15,13 +15,13 @@ class RareBranchCaller : public VectorRowEmitter {
 public:
   /// Functions that are not in `rare` yet are made where they are first called.
   RareBranchCaller(VectorFunction &function, const IRMapping &mapping, RowMemory &memory, VectorPrefetches &prefetches,
-                   kernels::RareFunctions &rare)
+                   rows::RareFunctions &rare)
       : VectorRowEmitter(function, mapping, memory, prefetches), rare(rare) {}
 
 private:
   void emitBranch(Block &block) override;
 
-  kernels::RareFunctions &rare;
+  rows::RareFunctions &rare;
 };
 
 } // namespace mlir::resid::cpu

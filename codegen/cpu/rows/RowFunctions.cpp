@@ -4,36 +4,52 @@
 
 #include "codegen/cpu/rows/RowFunctions.h"
 
+#include "codegen/cpu/choice/StoreChoice.h"
 #include "codegen/cpu/rows/RareBranchCaller.h"
 #include "codegen/cpu/rows/RowOrders.h"
 #include "codegen/cpu/rows/ScalarRows.h"
 #include "codegen/cpu/rows/SumRows.h"
+#include "codegen/kernels/CallerContext.h"
+#include "codegen/rows/RowPartition.h"
+#include "codegen/rows/SumOrder.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 RowFunctions::RowFunctions(KernelUse first, KernelPlan plan, SymbolTable &symbols, const CPUTarget &target)
-    : shared(std::move(first), symbols), plan(std::move(plan)), target(target),
+    : KernelCode(std::move(first), symbols), plan(std::move(plan)), target(target),
       rareFunctions([this](TypeRange arguments, TypeRange results) {
-        func::FuncOp function = shared.createFunction("__rare", arguments, results);
+        func::FuncOp function = functions.createFunction("__rare", arguments, results);
         setAttributes(function, StringRef("cold"));
         return function;
-      }) {}
-
-bool RowFunctions::takeIn(KernelUse &other, const KernelPlan &otherPlan) {
-  return plan.path == otherPlan.path && shared.takeIn(other);
+      }),
+      task(functions), resultTask(functions, "__sums_task") {
+  warnOfScalarPath(getKernel());
 }
 
-void RowFunctions::outline() {
-  rowFunction = outline("__rows", Form::Rows);
+void RowFunctions::warnOfScalarPath(Operation *kernel) const {
+  if (!plan.obstacle.empty())
+    kernel->emitRemark() << "takes the scalar path (bit-exact): " << plan.obstacle;
+}
+
+bool RowFunctions::takeIn(KernelUse &other) {
+  if (!functions.takeIn(other))
+    return false;
+  warnOfScalarPath(other.op);
+  return true;
+}
+
+void RowFunctions::emit() {
+  rows = outline("__rows", Form::Rows);
   if (plan.hasLoneRow)
-    loneRowFunction = outline("__row", Form::LoneRow);
+    loneRow = outline("__row", Form::LoneRow);
   if (plan.streamed)
-    streamFunction = outline("__stream", Form::Stream);
-  if (shared.getFirst().addresses.scratch)
-    resultFunction = outline("__sums", Form::Results);
+    stream = outline("__stream", Form::Stream);
+  if (getFirst().as<rows::KernelAddresses>().scratch)
+    results = outline("__sums", Form::Results);
 }
 
 /// One copy serves all calls: the plain ones and those of tasks. Short copies of the last columns are not to become
@@ -49,38 +65,38 @@ void RowFunctions::setAttributes(func::FuncOp function, ArrayRef<StringRef> more
 func::FuncOp RowFunctions::outline(const Twine &suffix, Form form) {
   SmallVector<Type> range;
   if (form != Form::LoneRow)
-    range.append(2, IntegerType::get(shared.getFirst().kernel.getContext(), 64));
+    range.append(2, IntegerType::get(getKernel().getContext(), 64));
   func::FuncOp function =
-      shared.outline(suffix, range, [&](OpBuilder &builder, KernelBody &body) { emitRows(builder, body, form); });
+      functions.outline(suffix, range, [&](OpBuilder &builder, KernelBody &body) { emitRows(builder, body, form); });
   setAttributes(function);
   return function;
 }
 
 /// The rows of a form; their range stands in the last two arguments.
 void RowFunctions::emitRows(OpBuilder &builder, KernelBody &body, Form form) {
-  if (body.addresses.scratch)
+  if (body.as<rows::KernelAddresses>().scratch)
     return emitSums(builder, body, form);
   if (plan.path == RowPath::Vector)
     return emitVectorRows(builder, body, form);
-  rows::KernelOp kernel = shared.getFirst().kernel;
-  ScalarRowEmitter emitter(builder, body.entry, kernel, body.addresses, body.mapping, target.vectorBits);
+  rows::KernelOp kernel = getKernel();
+  ScalarRowEmitter emitter(builder, body.entry, kernel, body.as<rows::KernelAddresses>(), body.mapping, target.vectorBits);
   emitSingleRows(emitter, kernel, body.getArgumentFromEnd(2), body.getArgumentFromEnd(1));
 }
 
 /// A range of lanes, or of columns of results.
 void RowFunctions::emitSums(OpBuilder &builder, KernelBody &body, Form form) {
-  rows::KernelOp kernel = shared.getFirst().kernel;
+  rows::KernelOp kernel = getKernel();
   Value low = body.getArgumentFromEnd(2), high = body.getArgumentFromEnd(1);
-  SumRows sums(builder, body.entry, kernel, body.addresses, target.vectorBits);
+  SumRows sums(builder, body.entry, kernel, body.as<rows::KernelAddresses>(), target.vectorBits);
   if (form == Form::Results)
     return sums.emitResults(low, high);
   if (plan.path == RowPath::Scalar) {
-    ScalarRowEmitter emitter(builder, body.entry, kernel, body.addresses, body.mapping, target.vectorBits);
+    ScalarRowEmitter emitter(builder, body.entry, kernel, body.as<rows::KernelAddresses>(), body.mapping, target.vectorBits);
     return sums.emitLanes(emitter, low, high, [&](Value first, Value end) {
-      emitChain(emitter, kernel, body.addresses.width, first, end);
+      emitChain(emitter, kernel, body.as<rows::KernelAddresses>().width, first, end);
     });
   }
-  VectorFunction function(builder, body.entry, body.addresses, target);
+  VectorFunction function(builder, body.entry, body.as<rows::KernelAddresses>(), target);
   Value one = constantI64(builder, kernel.getLoc(), 1);
   std::unique_ptr<RowMemory> memory = createMemory(function, form, one);
   VectorPrefetches prefetches(function, choosePrefetches(form), one);
@@ -90,7 +106,7 @@ void RowFunctions::emitSums(OpBuilder &builder, KernelBody &body, Form form) {
 }
 
 std::unique_ptr<RowMemory> RowFunctions::createMemory(VectorFunction &function, Form form, Value batchRows) {
-  ScratchRows local = allocateLocalRows(function, shared.getFirst().kernel, batchRows);
+  ScratchRows local = allocateLocalRows(function, getKernel(), batchRows);
   if (form != Form::Stream)
     return std::make_unique<CachedMemory>(std::move(local));
   return std::make_unique<StreamedMemory>(std::move(local), function, *plan.streamed, batchRows);
@@ -103,11 +119,11 @@ PrefetchScope RowFunctions::choosePrefetches(Form form) const {
 }
 
 void RowFunctions::emitVectorRows(OpBuilder &builder, KernelBody &body, Form form) {
-  rows::KernelOp kernel = shared.getFirst().kernel;
+  rows::KernelOp kernel = getKernel();
   Location loc = kernel.getLoc();
   bool isStream = form == Form::Stream;
   RowOrder order = form == Form::LoneRow ? RowOrder::Single : plan.getOrder(isStream);
-  VectorFunction function(builder, body.entry, body.addresses, target);
+  VectorFunction function(builder, body.entry, body.as<rows::KernelAddresses>(), target);
   Value batchRows = order == RowOrder::Batched ? emitBatchRows(function, loc, plan.getBatchColumns(isStream))
                                                : constantI64(builder, loc, 1);
   std::unique_ptr<RowMemory> memory = createMemory(function, form, batchRows);
@@ -123,4 +139,99 @@ void RowFunctions::emitVectorRows(OpBuilder &builder, KernelBody &body, Form for
   else
     emitSingleRows(emitter, kernel, low, high);
   memory->finish(loc); // Other threads may read what was written once this function has returned.
+}
+
+//===------------------------------------------- calls ------------------------------------------------------------===//
+
+static void emitChoice(OpBuilder &at, Location loc, Value condition, function_ref<void(OpBuilder &)> then,
+                       function_ref<void(OpBuilder &)> otherwise) {
+  auto asBranch = [](function_ref<void(OpBuilder &)> body) {
+    return [=](OpBuilder &inner, Location place) {
+      body(inner);
+      scf::YieldOp::create(inner, place);
+    };
+  };
+  scf::IfOp::create(at, loc, condition, asBranch(then), asBranch(otherwise));
+}
+
+/// Calls a function that writes rows through the cache. A range that begins at row 0 may be that row alone.
+void RowFunctions::callPlain(OpBuilder &at, Location loc, ValueRange values, Value low, Value high) {
+  auto callRange = [&](OpBuilder &inner) {
+    SmallVector<Value> operands(values);
+    operands.append({low, high});
+    func::CallOp::create(inner, loc, rows, operands);
+  };
+  if (!loneRow || !matchPattern(low, m_Zero()))
+    return callRange(at);
+  Value isLone = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, high, constantI64(at, loc, 1));
+  emitChoice(
+      at, loc, isLone, [&](OpBuilder &inner) { func::CallOp::create(inner, loc, loneRow, values); }, callRange);
+}
+
+/// After what the functions take, where the plan streams: whether (i1) this call writes past the cache.
+SmallVector<Value> RowFunctions::makeValues(OpBuilder &builder, KernelUse &use) {
+  SmallVector<Value> values = functions.getArguments(builder, use);
+  if (plan.streamed) {
+    auto kernel = use.get<rows::KernelOp>();
+    values.push_back(emitStoreChoice(builder, use.enclosing->getParentOfType<ModuleOp>(), kernel,
+                                     use.as<rows::KernelAddresses>(), *plan.streamed, target.schedule,
+                                     planKernel(kernel, target), findContext(use.enclosing)));
+  }
+  return values;
+}
+
+void RowFunctions::callRows(OpBuilder &at, Location loc, ValueRange values, Value low, Value high) {
+  if (!stream)
+    return callPlain(at, loc, values, low, high);
+  ValueRange arguments = values.drop_back();
+  SmallVector<Value> operands(arguments);
+  operands.append({low, high});
+  emitChoice(
+      at, loc, values.back(), [&](OpBuilder &inner) { func::CallOp::create(inner, loc, stream, operands); },
+      [&](OpBuilder &inner) { callPlain(inner, loc, arguments, low, high); });
+}
+
+/// Runs a kernel with sums down the rows. Lanes are whole in a task, so that tasks need no sums of their own. Then the
+/// results are made of the lanes; without rows, they stay as they are.
+void RowFunctions::launchSums(KernelUse &use, ValueRange values) {
+  OpBuilder builder(use.op);
+  Location loc = use.op->getLoc();
+  auto [allRows, width] = use.indexing->countWork(builder, loc);
+  int64_t taskElements = target.schedule.table.taskElements;
+  auto partition = rows::RowPartition::create(builder, loc, allRows);
+  Value lanes = builder.createOrFold<arith::MaxSIOp>(loc, partition.lanes, constantI64(builder, loc, 1));
+  Value laneRows = builder.createOrFold<arith::CeilDivSIOp>(loc, allRows, lanes);
+  Value elements = builder.createOrFold<arith::MulIOp>(loc, laneRows, width);
+  task.emitCalls(use, values, TaskUnits::cut(builder, loc, {partition.lanes, elements}, taskElements),
+                 [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
+                   callRows(at, loc, visible, low, high);
+                 });
+  Value none = constantI64(builder, loc, 0);
+  Value hasRows = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, allRows, none);
+  Value columns = builder.createOrFold<arith::SelectOp>(loc, hasRows, width, none);
+  // Each element is made of 64 lanes, which are read quickly. Tasks begin at whole chunks.
+  int64_t taskColumns = llvm::alignTo(llvm::divideCeil(taskElements, rows::kSumLanes / 4), rows::kLanes);
+  ValueRange arguments = stream ? values.drop_back() : values;
+  resultTask.emitCalls(use, arguments, TaskUnits{columns, constantI64(builder, loc, taskColumns)},
+                       [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
+                         SmallVector<Value> operands(visible);
+                         operands.append({low, high});
+                         func::CallOp::create(at, loc, results, operands);
+                       });
+}
+
+LogicalResult RowFunctions::launch(KernelUse &use) {
+  OpBuilder builder(use.op);
+  Location loc = use.op->getLoc();
+  SmallVector<Value> values = makeValues(builder, use);
+  if (results) {
+    launchSums(use, values);
+    return success();
+  }
+  TaskUnits units =
+      TaskUnits::cut(builder, loc, use.indexing->countWork(builder, loc), target.schedule.table.taskElements);
+  task.emitCalls(use, values, units, [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
+    callRows(at, loc, visible, low, high);
+  });
+  return success();
 }

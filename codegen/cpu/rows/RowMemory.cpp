@@ -6,7 +6,7 @@
 
 #include "codegen/cpu/choice/LocalRows.h"
 #include "codegen/cpu/choice/StoreChoice.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -16,11 +16,12 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 //===------------------------------------------- rows on the stack ------------------------------------------------===//
 
 static Type getRowMemoryType(Value row) {
-  return rows::getMemoryType(cast<rows::RowType>(row.getType()).getElementType());
+  return kernels::getMemoryType(cast<rows::RowType>(row.getType()).getElementType());
 }
 
 Value ScratchRows::add(Location loc, Value row, Value start) {
@@ -166,7 +167,7 @@ void StreamedMemory::endPhase(rows::PhaseOp phase, const RowPointers &pointers) 
     auto writer = writers.find(store.getRow());
     if (writer == writers.end() || !stream.isLast(store))
       continue;
-    int64_t size = rows::getElementBytes(store.getValue().getType());
+    int64_t size = kernels::getElementBytes(store.getValue().getType());
     auto choice = scf::IfOp::create(builder, loc, aligned, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(choice.elseBlock());

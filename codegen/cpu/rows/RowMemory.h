@@ -11,12 +11,12 @@
 #include "codegen/cpu/rows/LaneLoops.h"
 #include "codegen/cpu/rows/LineWriter.h"
 #include "codegen/cpu/rows/VectorBody.h"
-#include "codegen/kernels/RowEmitter.h"
+#include "codegen/rows/RowEmitter.h"
 
 namespace mlir::resid::cpu {
 
-using kernels::RowEmitter;
-using kernels::RowPointers;
+using rows::RowEmitter;
+using rows::RowPointers;
 
 /// Rows on the stack of a function, one of each for every row of a batch.
 class ScratchRows {

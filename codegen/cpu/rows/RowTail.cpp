@@ -5,7 +5,7 @@
 #include "codegen/cpu/rows/RowTail.h"
 
 #include "codegen/cpu/rows/LaneLoops.h"
-#include "codegen/kernels/RowAddressing.h"
+#include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -15,6 +15,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 RowTail::RowTail(OpBuilder &builder, Value width, bool hasMaskRegisters)
     : builder(builder), width(width), hasMaskRegisters(hasMaskRegisters) {

@@ -14,6 +14,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 using namespace mlir::resid::arithmetic;
 
 void ScalarRowEmitter::allocateLocalRows(rows::KernelOp kernel) {

@@ -7,14 +7,14 @@
 #define RESID_CODEGEN_CPU_ROWS_SCALARROWS_H
 
 #include "codegen/cpu/rows/LaneLoops.h"
-#include "codegen/kernels/RowEmitter.h"
+#include "codegen/rows/RowEmitter.h"
 
 namespace mlir::resid::cpu {
 
-class ScalarRowEmitter : public kernels::RowEmitter {
+class ScalarRowEmitter : public rows::RowEmitter {
 public:
   /// Takes stack memory for the local rows of the kernel, whose width is known where it has some.
-  ScalarRowEmitter(OpBuilder &builder, Block *entry, rows::KernelOp kernel, const kernels::KernelAddresses &addresses,
+  ScalarRowEmitter(OpBuilder &builder, Block *entry, rows::KernelOp kernel, const rows::KernelAddresses &addresses,
                    const IRMapping &mapping, unsigned vectorBits)
       : RowEmitter(builder, entry, addresses, mapping), vectorBits(vectorBits) {
     allocateLocalRows(kernel);

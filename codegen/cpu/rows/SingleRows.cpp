@@ -8,6 +8,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 static void emitRow(RowEmitter &emitter, rows::KernelOp kernel, Value row) {
   emitter.beginRow(kernel, row);

@@ -13,6 +13,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 /// Columns that a pass over the chains takes at once. Their memory has room for whole chunks.
 static constexpr int64_t kPassColumns = 16;

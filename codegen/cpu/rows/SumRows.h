@@ -14,7 +14,7 @@ namespace mlir::resid::cpu {
 /// Emits code of a kernel with sums, at the builder's position. Stack memory is taken in `entry`.
 class SumRows {
 public:
-  SumRows(OpBuilder &builder, Block *entry, rows::KernelOp kernel, const kernels::KernelAddresses &addresses,
+  SumRows(OpBuilder &builder, Block *entry, rows::KernelOp kernel, const rows::KernelAddresses &addresses,
           unsigned vectorBits);
 
   /// Emits the rows [low, high) of a chain; its sums are then where the emitter says (RowEmitter::setChain).
@@ -54,7 +54,7 @@ private:
   Location loc;
   Block *entry;
   rows::KernelOp kernel;
-  const kernels::KernelAddresses &addresses;
+  const rows::KernelAddresses &addresses;
   unsigned vectorBits;
   rows::RowPartition partition;
   /// Elements of a row of memory.

@@ -19,6 +19,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 using namespace mlir::resid::arithmetic;
 
 VectorBody::VectorBody(VectorFunction &function, rows::PhaseOp phase, const IRMapping &mapping, const RowPlaces &places)

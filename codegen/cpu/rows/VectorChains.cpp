@@ -6,8 +6,8 @@
 #include "codegen/cpu/rows/SumRows.h"
 
 #include "codegen/cpu/choice/Obstacles.h"
-#include "codegen/kernels/Reductions.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/rows/Reductions.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,6 +18,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 //===------------------------------------------- terms ------------------------------------------------------------===//
 
@@ -138,7 +139,7 @@ static int64_t countFirstLevelColumns(VectorFunction &function, rows::KernelOp k
   int64_t bytes = 0;
   for (unsigned operand = 0; operand < kernel.getInputs().size(); ++operand)
     if (kernel.isAlongColumns(operand))
-      bytes += rows::getElementBytes(function.addresses.operands[operand].elementType);
+      bytes += kernels::getElementBytes(function.addresses.operands[operand].elementType);
   return kFirstLevelBytes / (rows::kChainRows * std::max<int64_t>(bytes, 1));
 }
 

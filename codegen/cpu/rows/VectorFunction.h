@@ -8,14 +8,14 @@
 
 #include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/cpu/rows/RowTail.h"
-#include "codegen/kernels/RowAddressing.h"
+#include "codegen/rows/RowAddressing.h"
 
 namespace mlir::resid::cpu {
 
 class VectorFunction {
 public:
   /// Stack memory is taken in `entry`, where the values of `addresses` are visible.
-  VectorFunction(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses, const CPUTarget &target)
+  VectorFunction(OpBuilder &builder, Block *entry, const rows::KernelAddresses &addresses, const CPUTarget &target)
       : builder(builder), entry(entry), addresses(addresses), target(target),
         tail(builder, addresses.width, /*hasMaskRegisters=*/target.maskedBits != 0 && target.maskedBits <= 16) {}
 
@@ -26,7 +26,7 @@ public:
 
   OpBuilder &builder;
   Block *entry;
-  const kernels::KernelAddresses &addresses;
+  const rows::KernelAddresses &addresses;
   const CPUTarget &target;
   RowTail tail;
   /// Stack memory by type, for steps that go element by element.

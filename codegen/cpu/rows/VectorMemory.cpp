@@ -6,7 +6,7 @@
 #include "codegen/cpu/rows/LaneSums.h"
 #include "codegen/cpu/rows/LineWriter.h"
 #include "codegen/cpu/rows/VectorBody.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -16,11 +16,12 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 /// 16-bit floats are moved as integers: LLVM has holes in what it does with vectors of bf16, and takes them apart where
 /// the CPU does not know the type.
 Type VectorBody::getMemoryType(Type element) const {
-  Type memory = rows::getMemoryType(element);
+  Type memory = kernels::getMemoryType(element);
   return memory.getIntOrFloatBitWidth() == 16 ? builder.getI16Type() : memory;
 }
 

@@ -4,7 +4,7 @@
 
 #include "codegen/cpu/rows/VectorPrefetches.h"
 
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -12,6 +12,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 void VectorPrefetches::choose(rows::PhaseOp phase, const RowPointers &pointers, int64_t bytesAhead, RowPlaces &places) {
   places.prefetches.clear();
@@ -56,7 +57,7 @@ int64_t VectorPrefetches::countBytesReadAgain(ArrayRef<rows::PhaseOp> phases) {
   int64_t bytes = 0;
   for (unsigned operand = 0; operand < kernel.getInputs().size(); ++operand)
     if (auto readers = findReaders(phases, operand); readers && readers->first != readers->second)
-      bytes += rows::getElementBytes(function.addresses.operands[operand].elementType);
+      bytes += kernels::getElementBytes(function.addresses.operands[operand].elementType);
   return bytes;
 }
 
@@ -108,7 +109,7 @@ SmallVector<Prefetch> VectorPrefetches::getRowsAhead(rows::PhaseOp phase, const 
                                    : position == last && (first < last || knownRows);
     if (!isForRow && (first != position || knownRows > 0))
       continue;
-    Value columns = constantI64(builder, loc, bytesAhead / rows::getElementBytes(address.elementType));
+    Value columns = constantI64(builder, loc, bytesAhead / kernels::getElementBytes(address.elementType));
     // Where the width decides, a phase asks for what it reads itself instead, which costs little.
     Value offset = isForRow ? builder.createOrFold<arith::MulIOp>(loc, address.linearStride, rowsAhead)
                             : builder.createOrFold<arith::SelectOp>(loc, hasNone, columns, none);

@@ -8,11 +8,11 @@
 
 #include "codegen/cpu/rows/LaneLoops.h"
 #include "codegen/cpu/rows/VectorBody.h"
-#include "codegen/kernels/RowEmitter.h"
+#include "codegen/rows/RowEmitter.h"
 
 namespace mlir::resid::cpu {
 
-using kernels::RowPointers;
+using rows::RowPointers;
 
 /// What is asked for.
 enum class PrefetchScope {

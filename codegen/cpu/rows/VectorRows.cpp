@@ -12,6 +12,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 RowPlaces VectorRowEmitter::createPlaces(const RowPointers &pointers) {
   RowPlaces created;

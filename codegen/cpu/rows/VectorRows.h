@@ -9,11 +9,11 @@
 #include "codegen/cpu/rows/ColumnLoops.h"
 #include "codegen/cpu/rows/RowMemory.h"
 #include "codegen/cpu/rows/VectorPrefetches.h"
-#include "codegen/kernels/RowEmitter.h"
+#include "codegen/rows/RowEmitter.h"
 
 namespace mlir::resid::cpu {
 
-class VectorRowEmitter : public kernels::RowEmitter {
+class VectorRowEmitter : public rows::RowEmitter {
 public:
   VectorRowEmitter(VectorFunction &function, const IRMapping &mapping, RowMemory &memory, VectorPrefetches &prefetches)
       : RowEmitter(function.builder, function.entry, function.addresses, mapping), function(function), memory(memory),

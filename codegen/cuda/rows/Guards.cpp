@@ -5,6 +5,7 @@
 #include "codegen/cuda/rows/Guards.h"
 
 #include "codegen/kernels/ElementAccess.h"
+#include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -13,6 +14,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 /// On a kernel whose last input guards it.
 static constexpr StringLiteral kGuardedAttribute = "rows.guarded";
@@ -75,7 +77,7 @@ void cuda::emitGuarded(OpBuilder &builder, const KernelBody &body, rows::KernelO
   if (!kernel->hasAttr(kGuardedAttribute))
     return emit();
   Location loc = kernel.getLoc();
-  const OperandAddress &guard = body.addresses.operands[kernel.getInputs().size() - 1];
+  const OperandAddress &guard = body.as<KernelAddresses>().operands[kernel.getInputs().size() - 1];
   Value number =
       loadElement(builder, loc, guard.elementType, guard.pointer, constantI64(builder, loc, 0), Alignment::Element);
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(guard.elementType));

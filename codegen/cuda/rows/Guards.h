@@ -6,7 +6,8 @@
 #ifndef RESID_CODEGEN_CUDA_ROWS_GUARDS_H
 #define RESID_CODEGEN_CUDA_ROWS_GUARDS_H
 
-#include "codegen/kernels/KernelFunctions.h"
+#include "codegen/kernels/SharedFunctions.h"
+#include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::resid::cuda {

@@ -4,8 +4,8 @@
 
 #include "codegen/cuda/rows/LaneSums.h"
 
-#include "codegen/kernels/Reductions.h"
-#include "codegen/kernels/RowAddressing.h"
+#include "codegen/rows/Reductions.h"
+#include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -15,6 +15,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 /// What a block of threads may share without asking for more, of f32.
 static constexpr int64_t kSharedSlots = 48 * 1024 / 4;

@@ -6,7 +6,7 @@
 
 #include "codegen/arithmetic/Philox.h"
 #include "codegen/kernels/LoopHints.h"
-#include "codegen/kernels/Reductions.h"
+#include "codegen/rows/Reductions.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,6 +15,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 static constexpr int64_t kThreadLanes = rows::kLanes / kWarpThreads;
 static_assert(kThreadLanes == 2, "expected the lanes t and t + 32");
@@ -61,7 +62,7 @@ void LoopedRowEmitter::emitPhase(rows::PhaseOp phase) {
 LoopedRowEmitter::Lanes LoopedRowEmitter::createNeutral(rows::PhaseOp phase) {
   Lanes lanes;
   for (auto [i, result] : llvm::enumerate(phase.getResults()))
-    lanes.append(kThreadLanes, kernels::createNeutral(builder, phase.getLoc(), getKind(phase, i), result.getType()));
+    lanes.append(kThreadLanes, rows::createNeutral(builder, phase.getLoc(), getKind(phase, i), result.getType()));
   return lanes;
 }
 

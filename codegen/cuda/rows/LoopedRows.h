@@ -7,7 +7,7 @@
 #define RESID_CODEGEN_CUDA_ROWS_LOOPEDROWS_H
 
 #include "codegen/cuda/rows/Shuffles.h"
-#include "codegen/kernels/RowEmitter.h"
+#include "codegen/rows/RowEmitter.h"
 
 namespace mlir::resid::cuda {
 
@@ -16,10 +16,10 @@ constexpr int64_t kLoopedRegisters = 128, kLoopedRegistersWithSums = 168;
 
 /// Thread t of a warp has the lanes t and t + 32 of each chunk of 64 columns. So neighbours read neighbouring elements,
 /// whatever the alignment of the row, and the chain of a lane never leaves its thread.
-class LoopedRowEmitter : public kernels::RowEmitter {
+class LoopedRowEmitter : public rows::RowEmitter {
 public:
   /// `thread` (i64) is the thread's number in its warp.
-  LoopedRowEmitter(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses,
+  LoopedRowEmitter(OpBuilder &builder, Block *entry, const rows::KernelAddresses &addresses,
                    const IRMapping &mapping, Value thread)
       : RowEmitter(builder, entry, addresses, mapping, kernels::Alignment::Element), thread(thread) {}
 

@@ -4,7 +4,7 @@
 
 #include "codegen/cuda/rows/RegisterRows.h"
 
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <numeric>
@@ -13,6 +13,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 /// What a register has.
 static constexpr int64_t kWordBytes = 4;
@@ -22,7 +23,7 @@ static constexpr int64_t kLoopChunks = 4;
 static constexpr int64_t kSectorBytes = 32;
 
 static Type getMemoryType(Value row) {
-  return rows::getMemoryType(cast<rows::RowType>(row.getType()).getElementType());
+  return kernels::getMemoryType(cast<rows::RowType>(row.getType()).getElementType());
 }
 
 /// One load per word: LLVM makes one access of a chunk's. A vector would be taken apart first, and then LLVM would
@@ -30,7 +31,7 @@ static Type getMemoryType(Value row) {
 RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int64_t chunk, bool isInvariant) {
   Location loc = load.getLoc();
   Type memory = getMemoryType(load.getRow());
-  int64_t bytes = rows::getElementBytes(memory);
+  int64_t bytes = kernels::getElementBytes(memory);
   bool isNarrow = bytes < kWordBytes;
   Type word = isNarrow ? builder.getI32Type() : memory;
   int64_t wordBytes = std::max(bytes, kWordBytes), parts = wordBytes / bytes;
@@ -138,7 +139,7 @@ void RegisterRowEmitter::prefetchRow(rows::KernelOp kernel, Value row) {
     Value argument = kernel.getRowArgument(i);
     if (!isOwnRow(kernel, i) || !isLoaded(argument))
       continue;
-    int64_t bytes = plan.width * rows::getElementBytes(getMemoryType(argument));
+    int64_t bytes = plan.width * kernels::getElementBytes(getMemoryType(argument));
     int64_t step = kSectorBytes * plan.getRowThreads();
     for (int64_t at = 0; at < bytes; at += step) {
       Value offset = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, at));

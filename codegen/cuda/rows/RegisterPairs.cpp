@@ -13,6 +13,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 /// Element `part` of those in a word (i32).
 Value RegisterRowEmitter::takePart(Value word, int64_t part, Type element) {

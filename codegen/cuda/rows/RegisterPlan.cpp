@@ -4,7 +4,7 @@
 
 #include "codegen/cuda/rows/RegisterPlan.h"
 
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
@@ -48,7 +48,7 @@ int64_t RegisterPlan::getFullChunks() const {
   return last / rows::kLanes;
 }
 
-int64_t RegisterPlan::getAccessBytes(Type element) const { return lanes * rows::getElementBytes(element); }
+int64_t RegisterPlan::getAccessBytes(Type element) const { return lanes * kernels::getElementBytes(element); }
 
 bool cuda::isOwnRow(rows::KernelOp kernel, unsigned number) {
   if (!kernel.isAlongColumns(number))
@@ -133,7 +133,7 @@ static Work collectWork(rows::KernelOp kernel) {
     work.sums += kernel.isAccumulated(i);
   for (auto &[row, phases] : users) {
     auto argument = dyn_cast<BlockArgument>(row);
-    int64_t bytes = rows::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
+    int64_t bytes = kernels::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
     if (argument && !isOwnRow(kernel, argument.getArgNumber() - 1)) {
       work.weightBytes.push_back(bytes);
       work.hasSharedAgain |= phases.size() > 1;

@@ -10,6 +10,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 /// What `choose` gives for the thread's number among those that share a call of the generator.
 Value RegisterRowEmitter::chooseByNeighbour(Location loc, function_ref<Value(int64_t)> choose) {

@@ -5,8 +5,8 @@
 #include "codegen/cuda/rows/RegisterRows.h"
 
 #include "codegen/kernels/ElementCast.h"
-#include "codegen/kernels/Reductions.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/rows/Reductions.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -19,6 +19,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
   return cast<rows::ReductionKindAttr>(phase.getKinds()[number]).getValue();
@@ -35,7 +36,7 @@ void RegisterRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
   for (unsigned i = 0; i < addresses.operands.size(); ++i) {
     Value argument = kernel.getRowArgument(i);
     if (kernel.isAlongColumns(i) && !kernel.isAccumulated(i))
-      firsts[argument] = getElementAddress(builder, loc, rows::getMemoryType(getElementType(argument)),
+      firsts[argument] = getElementAddress(builder, loc, kernels::getMemoryType(getElementType(argument)),
                                            getRowPointer(argument), thread.column);
   }
   if (plan.loadsEarly)
@@ -101,7 +102,7 @@ void RegisterRowEmitter::storeChunk(rows::PhaseOp phase) {
     if (!store.getColumn() || !isa<BlockArgument>(row) || isStoredAgain(store))
       continue;
     Location loc = store.getLoc();
-    Type memory = rows::getMemoryType(getElementType(row));
+    Type memory = kernels::getMemoryType(getElementType(row));
     Value vector = LLVM::PoisonOp::create(builder, loc, VectorType::get(plan.lanes, memory));
     for (int64_t i = 0; i < plan.lanes; ++i)
       vector = LLVM::InsertElementOp::create(builder, loc, vector, kept[row][chunk * plan.lanes + i],
@@ -325,7 +326,7 @@ void RegisterRowEmitter::emitColumnOperation(Operation *op) {
     Value value = found != kept.end() ? found->second[getPlace()] : passing[load.getRow()][getPlace()];
     state.mapping.map(load.getResult(), fromMemory(builder, loc, value, load.getType()));
   } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
-    Type memory = rows::getMemoryType(getElementType(store.getRow()));
+    Type memory = kernels::getMemoryType(getElementType(store.getRow()));
     kept[store.getRow()][getPlace()] = toMemory(builder, loc, state.mapping.lookup(store.getValue()), memory);
   } else if (auto term = dyn_cast<rows::AccumulateOp>(op)) {
     Value &sum = terms[term.getRow()][getPlace()];

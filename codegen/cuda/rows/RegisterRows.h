@@ -8,7 +8,7 @@
 
 #include "codegen/arithmetic/Philox.h"
 #include "codegen/cuda/rows/LaneSums.h"
-#include "codegen/kernels/RowEmitter.h"
+#include "codegen/rows/RowEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::resid::cuda {
@@ -16,9 +16,9 @@ namespace mlir::resid::cuda {
 /// Whether a thread has columns in a chunk of its span (i1).
 Value hasColumns(OpBuilder &builder, Location loc, const RegisterPlan &plan, const RowThread &thread, int64_t chunk);
 
-class RegisterRowEmitter : public kernels::RowEmitter {
+class RegisterRowEmitter : public rows::RowEmitter {
 public:
-  RegisterRowEmitter(OpBuilder &builder, Block *entry, const kernels::KernelAddresses &addresses,
+  RegisterRowEmitter(OpBuilder &builder, Block *entry, const rows::KernelAddresses &addresses,
                      const IRMapping &mapping, const RegisterPlan &plan, const RowThread &thread, LaneSums &sums)
       : RowEmitter(builder, entry, addresses, mapping, kernels::Alignment::Element), plan(plan), thread(thread),
         sums(sums) {}

@@ -11,6 +11,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 static unsigned getAlignment(const RegisterPlan &plan, Type type) {
   return unsigned(std::min(plan.getAccessBytes(type), kSumAccessBytes));

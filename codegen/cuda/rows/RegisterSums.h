@@ -16,7 +16,7 @@ constexpr int64_t kSumAccessBytes = 16;
 
 class RegisterSums : public SumKernels {
 public:
-  RegisterSums(OpBuilder &builder, rows::KernelOp kernel, const kernels::KernelAddresses &addresses,
+  RegisterSums(OpBuilder &builder, rows::KernelOp kernel, const rows::KernelAddresses &addresses,
                const RegisterPlan &plan, RowThread &thread)
       : SumKernels(builder, kernel, addresses), plan(plan), thread(thread) {}
 

@@ -9,23 +9,14 @@
 #include "codegen/cuda/rows/Guards.h"
 #include "codegen/cuda/rows/LoopedRows.h"
 #include "codegen/cuda/rows/RegisterSums.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/RowPartition.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
-
-LogicalResult RowKernels::add(rows::KernelOp kernel) {
-  FailureOr<KernelUse> use = KernelUse::prepare(kernel);
-  if (failed(use))
-    return failure();
-  auto shared = llvm::find_if(codes, [&](KernelFunctions &code) { return code.takeIn(*use); });
-  KernelFunctions *code = shared != codes.end() ? &*shared : &codes.emplace_back(*use, symbols);
-  calls.push_back({std::move(*use), code});
-  return success();
-}
+using namespace mlir::resid::rows;
 
 namespace {
 
@@ -67,14 +58,14 @@ static Value countUnits(OpBuilder &builder, Location loc, Value rows) {
 static void emitRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel) {
   Location loc = kernel.getLoc();
   ThreadPlace place(builder, loc);
-  LoopedRowEmitter emitter(builder, body.entry, body.addresses, body.mapping, place.thread);
-  if (!body.addresses.scratch)
+  LoopedRowEmitter emitter(builder, body.entry, body.as<rows::KernelAddresses>(), body.mapping, place.thread);
+  if (!body.as<rows::KernelAddresses>().scratch)
     return emitUnits(builder, loc, place, body.getArgumentFromEnd(1), [&](Value row) {
       emitter.beginRow(kernel, row);
       emitter.emitBlock(kernel.getBody().front());
     });
-  SumKernels sums(builder, kernel, body.addresses);
-  emitUnits(builder, loc, place, countUnits(builder, loc, body.addresses.rows),
+  SumKernels sums(builder, kernel, body.as<rows::KernelAddresses>());
+  emitUnits(builder, loc, place, countUnits(builder, loc, body.as<rows::KernelAddresses>().rows),
             [&](Value unit) { sums.emitUnit(emitter, place.thread, unit); });
 }
 
@@ -82,26 +73,26 @@ static void emitResults(OpBuilder &builder, KernelBody &body, rows::KernelOp ker
   Location loc = kernel.getLoc();
   Value columns = constantI64(builder, loc, kResultColumns);
   Value first = arith::MulIOp::create(builder, loc, ThreadPlace(builder, loc).block, columns);
-  SumKernels(builder, kernel, body.addresses).emitResults(first);
+  SumKernels(builder, kernel, body.as<rows::KernelAddresses>()).emitResults(first);
 }
 
 /// The last argument is the number of rows. A block of threads has its own rows, or units of rows where there are sums
 /// down the rows: all of its threads are there where it has one.
 static void emitRegisterRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel, const RegisterPlan &plan) {
   Location loc = kernel.getLoc();
-  RowThread thread(builder, loc, plan, body.addresses.width);
+  RowThread thread(builder, loc, plan, body.as<rows::KernelAddresses>().width);
   LaneSums lanes(builder, plan, thread, kernel);
   Value block = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
                                        NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type()));
   Value first = arith::MulIOp::create(builder, loc, block, constantI64(builder, loc, plan.blockRows));
   Value unit = arith::AddIOp::create(builder, loc, first, thread.row), units = body.getArgumentFromEnd(1);
-  RegisterRowEmitter emitter(builder, body.entry, body.addresses, body.mapping, plan, thread, lanes);
+  RegisterRowEmitter emitter(builder, body.entry, body.as<rows::KernelAddresses>(), body.mapping, plan, thread, lanes);
   bool hasSums = kernel.hasAccumulated();
   if (hasSums)
-    units = countUnits(builder, loc, body.addresses.rows);
+    units = countUnits(builder, loc, body.as<rows::KernelAddresses>().rows);
   auto emitUnit = [&] {
     if (hasSums)
-      RegisterSums(builder, kernel, body.addresses, plan, thread).emitUnit(emitter, lanes, unit);
+      RegisterSums(builder, kernel, body.as<rows::KernelAddresses>(), plan, thread).emitUnit(emitter, lanes, unit);
     else
       emitter.emitRow(kernel, unit);
   };
@@ -116,28 +107,30 @@ static void emitRegisterRows(OpBuilder &builder, KernelBody &body, rows::KernelO
 
 /// Whether all rows lie so that their accesses have whole vectors, and those of open width have one that suits (i1).
 static Value emitSuits(OpBuilder &builder, KernelUse &use, const RegisterPlan &plan) {
-  Location loc = use.kernel.getLoc();
+  auto kernel = use.get<rows::KernelOp>();
+  const auto &addresses = use.as<rows::KernelAddresses>();
+  Location loc = kernel.getLoc();
   Type i64 = builder.getI64Type();
   Value bits = constantI64(builder, loc, 0);
   auto add = [&](Value bytes, int64_t accessBytes) {
     Value mostRest = constantI64(builder, loc, accessBytes - 1);
     bits = arith::OrIOp::create(builder, loc, bits, arith::AndIOp::create(builder, loc, bytes, mostRest));
   };
-  for (unsigned i = 0; i < use.addresses.operands.size(); ++i) {
-    if (!use.kernel.isAlongColumns(i) || use.kernel.isAccumulated(i))
+  for (unsigned i = 0; i < addresses.operands.size(); ++i) {
+    if (!kernel.isAlongColumns(i) || kernel.isAccumulated(i))
       continue;
-    const OperandAddress &operand = use.addresses.operands[i];
+    const OperandAddress &operand = addresses.operands[i];
     int64_t accessBytes = plan.getAccessBytes(operand.elementType);
-    Value elementBytes = constantI64(builder, loc, rows::getElementBytes(operand.elementType));
+    Value elementBytes = constantI64(builder, loc, kernels::getElementBytes(operand.elementType));
     add(LLVM::PtrToIntOp::create(builder, loc, i64, operand.pointer), accessBytes);
     if (operand.linearStride)
       add(arith::MulIOp::create(builder, loc, operand.linearStride, elementBytes), accessBytes);
     for (auto [dimension, stride] : operand.strides)
       add(arith::MulIOp::create(builder, loc, stride, elementBytes), accessBytes);
   }
-  if (use.addresses.scratch)
-    add(LLVM::PtrToIntOp::create(builder, loc, i64, use.addresses.scratch), kSumAccessBytes);
-  Value width = use.addresses.width;
+  if (addresses.scratch)
+    add(LLVM::PtrToIntOp::create(builder, loc, i64, addresses.scratch), kSumAccessBytes);
+  Value width = addresses.width;
   if (plan.isOpen())
     add(width, plan.lanes);
   Value suits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, constantI64(builder, loc, 0));
@@ -158,7 +151,7 @@ static Value emitSuits(OpBuilder &builder, KernelUse &use, const RegisterPlan &p
   return both(suits, isWhole);
 }
 
-void RowKernels::mark(func::FuncOp function, int64_t threads, int64_t registers) {
+void RowKernel::mark(func::FuncOp function, int64_t threads, int64_t registers) {
   OpBuilder builder(function);
   function->setAttr(kKernelAttribute, builder.getI32IntegerAttr(threads));
   if (registers > 0)
@@ -166,10 +159,10 @@ void RowKernels::mark(func::FuncOp function, int64_t threads, int64_t registers)
   function->setAttr(kNumberAttribute, builder.getI32IntegerAttr(count++));
 }
 
-void RowKernels::outline(KernelFunctions &functions) {
-  rows::KernelOp kernel = functions.getFirst().kernel;
+void RowKernel::emit() {
+  auto kernel = getFirst().get<rows::KernelOp>();
   Type i64 = IntegerType::get(kernel.getContext(), 64);
-  numbers[&functions] = count;
+  number = count;
   auto create = [&](StringRef suffix, function_ref<void(OpBuilder &, KernelBody &)> emit) {
     return functions.outline(suffix, i64, [&](OpBuilder &builder, KernelBody &body) {
       emitGuarded(builder, body, kernel, [&] { emit(builder, body); });
@@ -196,60 +189,48 @@ static Value countThreads(OpBuilder &builder, Location loc, const RegisterPlan &
 
 /// Rows go to the first kernel with registers that they suit, others to the one that takes any. All have as many units,
 /// which are rows or units of rows.
-LogicalResult RowKernels::emitRowLaunch(Call &call, Value units, ArrayRef<Value> arguments) {
-  rows::KernelOp kernel = call.use.kernel;
+LogicalResult RowKernel::launchRows(KernelUse &use, Value units, ArrayRef<Value> arguments) {
+  auto kernel = use.get<rows::KernelOp>();
   OpBuilder builder(kernel);
   Location loc = kernel.getLoc();
   Operation *place = kernel;
-  int64_t first = numbers[call.functions], next = first + (kernel.hasAccumulated() ? 2 : 1);
+  int64_t next = number + (kernel.hasAccumulated() ? 2 : 1);
   auto countBlocks = [&](int64_t unitsOfBlock) -> Value {
     return arith::CeilDivSIOp::create(builder, loc, units, constantI64(builder, loc, unitsOfBlock));
   };
   for (const RegisterPlan &plan : RegisterPlan::choose(kernel, schedule)) {
-    Value blocks = countBlocks(plan.blockRows), threads = countThreads(builder, loc, plan, call.use.addresses.width);
-    auto either = scf::IfOp::create(builder, loc, emitSuits(builder, call.use, plan), /*withElseRegion=*/true);
-    if (failed(launchKernel(either.thenYield(), call.use.enclosing,
+    Value width = use.as<rows::KernelAddresses>().width;
+    Value blocks = countBlocks(plan.blockRows), threads = countThreads(builder, loc, plan, width);
+    auto either = scf::IfOp::create(builder, loc, emitSuits(builder, use, plan), /*withElseRegion=*/true);
+    if (failed(launchKernel(either.thenYield(), use.enclosing,
                             {next++, blocks, threads, /*sharedBytes=*/0, arguments})))
       return failure();
     place = either.elseYield();
     builder.setInsertionPoint(place);
   }
   Value threads = constantI64(builder, loc, kBlockWarps * kWarpThreads);
-  return launchKernel(place, call.use.enclosing,
-                      {first, countBlocks(kBlockWarps), threads, /*sharedBytes=*/0, arguments});
+  return launchKernel(place, use.enclosing, {number, countBlocks(kBlockWarps), threads, /*sharedBytes=*/0, arguments});
 }
 
-LogicalResult RowKernels::emitLaunches(Call &call) {
-  OpBuilder builder(call.use.kernel);
-  Location loc = call.use.kernel.getLoc();
-  SmallVector<Value> arguments = call.functions->getArguments(builder, call.use);
-  Value rows = call.use.addresses.rows, units = rows;
+LogicalResult RowKernel::launch(KernelUse &use) {
+  OpBuilder builder(use.op);
+  Location loc = use.op->getLoc();
+  SmallVector<Value> arguments = functions.getArguments(builder, use);
+  auto [rows, width] = use.indexing->countWork(builder, loc);
+  Value units = rows;
   arguments.push_back(rows);
-  bool hasSums = call.use.kernel.hasAccumulated();
+  bool hasSums = use.get<rows::KernelOp>().hasAccumulated();
   if (hasSums)
     units = countUnits(builder, loc, rows);
-  if (failed(emitRowLaunch(call, units, arguments)))
+  if (failed(launchRows(use, units, arguments)))
     return failure();
   if (!hasSums)
     return success();
   // Without rows, results stay as they are.
   Value none = constantI64(builder, loc, 0);
   Value hasRows = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, rows, none);
-  Value blocks =
-      arith::CeilDivSIOp::create(builder, loc, call.use.addresses.width, constantI64(builder, loc, kResultColumns));
+  Value blocks = arith::CeilDivSIOp::create(builder, loc, width, constantI64(builder, loc, kResultColumns));
   blocks = arith::SelectOp::create(builder, loc, hasRows, blocks, none);
-  return launchKernel(call.use.kernel, call.use.enclosing,
-                      {numbers[call.functions] + 1, blocks, constantI64(builder, loc, kResultThreads),
-                       /*sharedBytes=*/0, arguments});
-}
-
-LogicalResult RowKernels::emit() {
-  for (KernelFunctions &code : codes)
-    outline(code);
-  for (Call &call : calls)
-    if (failed(emitLaunches(call)))
-      return failure();
-  for (Call &call : calls)
-    call.use.kernel.erase();
-  return success();
+  return launchKernel(use.op, use.enclosing,
+                      {number + 1, blocks, constantI64(builder, loc, kResultThreads), /*sharedBytes=*/0, arguments});
 }

@@ -4,14 +4,15 @@
 
 #include "codegen/cuda/rows/Shuffles.h"
 
-#include "codegen/kernels/Reductions.h"
-#include "codegen/kernels/RowAddressing.h"
+#include "codegen/rows/Reductions.h"
+#include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 Value cuda::exchange(OpBuilder &builder, Value value, int64_t distance, Value mask) {
   Location loc = value.getLoc();

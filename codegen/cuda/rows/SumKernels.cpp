@@ -7,7 +7,7 @@
 
 #include "codegen/kernels/ElementCast.h"
 #include "codegen/kernels/LoopHints.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -17,6 +17,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 SumKernels::SumKernels(OpBuilder &builder, rows::KernelOp kernel, const KernelAddresses &addresses)
     : builder(builder), loc(kernel.getLoc()), kernel(kernel), addresses(addresses),

@@ -21,7 +21,7 @@ constexpr int64_t kResultRegisters = 64;
 /// Emits code of a kernel with sums, at the builder's position.
 class SumKernels {
 public:
-  SumKernels(OpBuilder &builder, rows::KernelOp kernel, const kernels::KernelAddresses &addresses);
+  SumKernels(OpBuilder &builder, rows::KernelOp kernel, const rows::KernelAddresses &addresses);
 
   /// All rows of a unit (i64), by the threads of a warp, of which `thread` (i64) is one.
   void emitUnit(LoopedRowEmitter &emitter, Value thread, Value unit);
@@ -38,7 +38,7 @@ protected:
     SmallVector<Value, rows::UnitMemory::kLevels> levels = {};
   };
 
-  void chooseUnit(kernels::RowEmitter &emitter, Value unit);
+  void chooseUnit(rows::RowEmitter &emitter, Value unit);
   /// A loop that stays one.
   SmallVector<Value> emitLoop(Value low, Value high, int64_t step, ValueRange first,
                               function_ref<SmallVector<Value>(Value, ValueRange)> body);
@@ -58,7 +58,7 @@ protected:
   OpBuilder &builder;
   Location loc;
   rows::KernelOp kernel;
-  const kernels::KernelAddresses &addresses;
+  const rows::KernelAddresses &addresses;
   rows::RowPartition partition;
   rows::RowUnits units;
   /// Elements of a row of memory.

@@ -2,13 +2,18 @@
 //
 // Sizes and strides of buffers, which may be known. Not: of which loops they are.
 
-#ifndef RESID_CODEGEN_CONTRACTIONS_NUMBER_H
-#define RESID_CODEGEN_CONTRACTIONS_NUMBER_H
+#ifndef RESID_CODEGEN_KERNELS_NUMBER_H
+#define RESID_CODEGEN_KERNELS_NUMBER_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 
-namespace mlir::resid::contraction {
+namespace mlir::resid::kernels {
+
+/// `value` as i64, whatever integer or index it is.
+Value castToI64(OpBuilder &builder, Location loc, Value value);
+/// An i64 constant.
+Value constantI64(OpBuilder &builder, Location loc, int64_t value);
 
 /// A size or stride: an i64 value, and the number where it is known.
 struct Number {
@@ -28,6 +33,6 @@ Number multiply(OpBuilder &builder, Location loc, Number a, Number b);
 Number getSize(OpBuilder &builder, Location loc, Value buffer, unsigned dimension);
 Number getStride(OpBuilder &builder, Location loc, Value buffer, unsigned dimension);
 
-} // namespace mlir::resid::contraction
+} // namespace mlir::resid::kernels
 
-#endif // RESID_CODEGEN_CONTRACTIONS_NUMBER_H
+#endif // RESID_CODEGEN_KERNELS_NUMBER_H

@@ -2,7 +2,7 @@
 //
 // Steps of reductions; see Reductions.h.
 
-#include "codegen/kernels/Reductions.h"
+#include "codegen/rows/Reductions.h"
 
 #include "codegen/kernels/ElementCast.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,8 +11,9 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
-Value kernels::toBits(OpBuilder &builder, Location loc, Value value) {
+Value rows::toBits(OpBuilder &builder, Location loc, Value value) {
   Type element = getElementTypeOrSelf(value.getType());
   return toMemory(builder, loc, value, builder.getIntegerType(element.getIntOrFloatBitWidth()));
 }
@@ -26,7 +27,7 @@ static Value combineMagnitudes(OpBuilder &builder, Location loc, Value a, Value 
   return fromMemory(builder, loc, larger, element);
 }
 
-Value kernels::combine(OpBuilder &builder, rows::ReductionKind kind, Value accumulator, Value value) {
+Value rows::combine(OpBuilder &builder, rows::ReductionKind kind, Value accumulator, Value value) {
   Location loc = value.getLoc();
   switch (kind) {
   case rows::ReductionKind::Sum:
@@ -41,7 +42,7 @@ Value kernels::combine(OpBuilder &builder, rows::ReductionKind kind, Value accum
   llvm_unreachable("unknown kind of reduction");
 }
 
-Value kernels::createNeutral(OpBuilder &builder, Location loc, rows::ReductionKind kind, Type type) {
+Value rows::createNeutral(OpBuilder &builder, Location loc, rows::ReductionKind kind, Type type) {
   if (kind != rows::ReductionKind::SignedMax)
     return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   auto element = cast<FloatType>(getElementTypeOrSelf(type));
@@ -51,6 +52,6 @@ Value kernels::createNeutral(OpBuilder &builder, Location loc, rows::ReductionKi
   return arith::ConstantOp::create(builder, loc, least);
 }
 
-rows::ReductionKind kernels::getCombiningKind(rows::ReductionKind kind) {
+rows::ReductionKind rows::getCombiningKind(rows::ReductionKind kind) {
   return kind == rows::ReductionKind::SumOfSquares ? rows::ReductionKind::Sum : kind;
 }

@@ -2,29 +2,22 @@
 //
 // Computes pointers and strides of a kernel's operands.
 
-#include "codegen/kernels/RowAddressing.h"
+#include "codegen/rows/RowAddressing.h"
 
 #include "codegen/kernels/ArgumentBuffers.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "dialect/FunctionAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::resid;
-using namespace mlir::resid::kernels;
-
-Value kernels::constantI64(OpBuilder &builder, Location loc, int64_t value) {
-  return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), value);
-}
-
-Value kernels::castToI64(OpBuilder &builder, Location loc, Value value) {
-  if (value.getType().isInteger(64))
-    return value;
-  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), value);
-}
+using namespace mlir::resid::rows;
+using kernels::castToI64;
+using kernels::constantI64;
 
 bool KernelAddresses::needsRowIndices() const {
   return rowDims.size() > 1 &&
@@ -90,7 +83,7 @@ static bool areRowsEvenlyApart(Value buffer) {
     buffer = cast.getSource();
   if (cast<MemRefType>(buffer.getType()).getRank() == 2)
     return true;
-  if (findArgumentRowStride(buffer))
+  if (kernels::findArgumentRowStride(buffer))
     return true;
   auto argument = dyn_cast<BlockArgument>(buffer);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
@@ -124,8 +117,8 @@ static FailureOr<OperandAddress> computeOperandAddress(OpBuilder &builder, rows:
 
   auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
   OperandAddress address;
-  address.pointer = computePointer(builder, loc, buffer);
-  address.elementType = rows::getMemoryType(type.getElementType());
+  address.pointer = kernels::computePointer(builder, loc, buffer);
+  address.elementType = kernels::getMemoryType(type.getElementType());
   SmallVector<unsigned> rowDimensions;
   for (unsigned i = 0; i < dimensions.size(); ++i) {
     if (!dimensions[i] || *dimensions[i] >= rowRank)
@@ -145,9 +138,62 @@ static FailureOr<OperandAddress> computeOperandAddress(OpBuilder &builder, rows:
   return address;
 }
 
-FailureOr<KernelAddresses> kernels::computeKernelAddresses(OpBuilder &builder, rows::KernelOp kernel) {
+/// Gives the number of each dropout site a constant of its own, so that it can become an argument alone.
+static void separateSites(rows::KernelOp kernel) {
+  OpBuilder builder(kernel);
+  DenseMap<Value, Value> separate;
+  kernel.walk([&](rows::RandomHalfOp half) {
+    if (!matchPattern(half.getSite(), m_Constant()))
+      return;
+    Value &own = separate[half.getSite()];
+    if (!own)
+      own = builder.clone(*half.getSite().getDefiningOp())->getResult(0);
+    half.getSiteMutable().assign(own);
+  });
+}
+
+/// Whether a constant is the number of a dropout site and nothing else.
+kernels::ConstantUse KernelAddresses::getConstantUse(Value constant, bool isOuter) const {
+  bool isSite = llvm::all_of(constant.getUses(), [](OpOperand &use) {
+    auto half = dyn_cast<rows::RandomHalfOp>(use.getOwner());
+    return half && &half.getSiteMutable() == &use;
+  });
+  return isSite ? kernels::ConstantUse::InCodeIfEqual : kernels::ConstantUse::InCode;
+}
+
+/// Leaves no rows to go through where rows have no columns and nothing is written once per row.
+static void dropEmptyRows(OpBuilder &builder, rows::KernelOp kernel, KernelAddresses &addresses) {
+  unsigned operands = addresses.operands.size();
+  for (unsigned init = kernel.getInputs().size(); init < operands; ++init)
+    if (!kernel.isAlongColumns(init))
+      return;
+  if (matchPattern(addresses.width, m_NonZero()))
+    return;
   Location loc = kernel.getLoc();
-  KernelAddresses addresses;
+  Value none = constantI64(builder, loc, 0);
+  Value isEmpty = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, addresses.width, none);
+  addresses.rows = builder.createOrFold<arith::SelectOp>(loc, isEmpty, none, addresses.rows);
+}
+
+static ArrayAttr collectFacts(rows::KernelOp kernel, const KernelAddresses &addresses) {
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> facts = {kernel->getAttrDictionary()};
+  for (Type type : kernel->getOperandTypes())
+    facts.push_back(TypeAttr::get(type));
+  for (const OperandAddress &operand : addresses.operands) {
+    SmallVector<int64_t> layout = {operand.linearStride ? 1 : 0};
+    for (auto [dimension, stride] : operand.strides)
+      layout.push_back(dimension);
+    facts.push_back(builder.getDenseI64ArrayAttr(layout));
+  }
+  return builder.getArrayAttr(facts);
+}
+
+FailureOr<std::shared_ptr<kernels::KernelIndexing>> rows::KernelOp::computeIndexing(OpBuilder &builder) {
+  rows::KernelOp kernel = *this;
+  Location loc = getLoc();
+  auto indexing = std::make_shared<KernelAddresses>();
+  KernelAddresses &addresses = *indexing;
   SmallVector<Value> columnDims;
   for (Value dim : kernel.getRowDims())
     addresses.rowDims.push_back(castToI64(builder, loc, dim));
@@ -165,8 +211,11 @@ FailureOr<KernelAddresses> kernels::computeKernelAddresses(OpBuilder &builder, r
     addresses.operands.push_back(*address);
   }
   if (Value scratch = kernel.getScratch())
-    addresses.scratch = computePointer(builder, loc, scratch);
+    addresses.scratch = kernels::computePointer(builder, loc, scratch);
   else if (kernel.hasAccumulated())
     return kernel.emitOpError("expected memory for sums down the rows, but got none");
-  return addresses;
+  dropEmptyRows(builder, kernel, addresses);
+  separateSites(kernel);
+  addresses.facts = collectFacts(kernel, addresses);
+  return std::shared_ptr<kernels::KernelIndexing>(indexing);
 }

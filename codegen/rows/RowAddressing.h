@@ -2,13 +2,15 @@
 //
 // Where the elements of a kernel's operands lie: pointers and strides per row. Not: the loops that use them.
 
-#ifndef RESID_CODEGEN_KERNELS_ROWADDRESSING_H
-#define RESID_CODEGEN_KERNELS_ROWADDRESSING_H
+#ifndef RESID_CODEGEN_ROWS_ROWADDRESSING_H
+#define RESID_CODEGEN_ROWS_ROWADDRESSING_H
 
+#include "codegen/kernels/KernelOpInterface.h"
+#include "codegen/kernels/Number.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/IR/IRMapping.h"
 
-namespace mlir::resid::kernels {
+namespace mlir::resid::rows {
 
 /// One operand. Its row starts at pointer + Σ index of the row dimension · stride (in elements, i64) and is contiguous.
 struct OperandAddress {
@@ -22,7 +24,7 @@ struct OperandAddress {
 };
 
 /// All operands of one kernel and its shape; values are i64 or pointers.
-struct KernelAddresses {
+struct KernelAddresses : kernels::KernelIndexing {
   SmallVector<OperandAddress> operands;
   SmallVector<Value> rowDims;
   Value rows;
@@ -32,18 +34,19 @@ struct KernelAddresses {
 
   /// Whether a linear row index must be taken apart into the row dimensions.
   bool needsRowIndices() const;
-  /// Calls `visit` on each value that the row loops need.
-  void forEachValue(function_ref<void(Value &)> visit);
+
+  std::shared_ptr<KernelIndexing> clone() const override { return std::make_shared<KernelAddresses>(*this); }
+  void forEachValue(function_ref<void(Value &)> visit) override;
+  ArrayAttr getFacts() const override { return facts; }
+  /// The number of a dropout site alone may differ.
+  kernels::ConstantUse getConstantUse(Value constant, bool isOuter) const override;
+  /// Rows, and their columns.
+  kernels::KernelWork countWork(OpBuilder &builder, Location loc) const override { return {rows, width}; }
+
+  /// The attributes and types of the kernel, and how rows are found: that may hang on buffers beside their types.
+  ArrayAttr facts;
 };
 
-/// Emits what reads pointers and strides from the memrefs before `kernel`.
-FailureOr<KernelAddresses> computeKernelAddresses(OpBuilder &builder, rows::KernelOp kernel);
+} // namespace mlir::resid::rows
 
-/// `value` as i64, whatever integer or index it is.
-Value castToI64(OpBuilder &builder, Location loc, Value value);
-/// An i64 constant.
-Value constantI64(OpBuilder &builder, Location loc, int64_t value);
-
-} // namespace mlir::resid::kernels
-
-#endif // RESID_CODEGEN_KERNELS_ROWADDRESSING_H
+#endif // RESID_CODEGEN_ROWS_ROWADDRESSING_H

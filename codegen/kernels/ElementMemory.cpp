@@ -2,7 +2,7 @@
 //
 // Types of elements in memory; see ElementMemory.h.
 
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/MathExtras.h"
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-Type rows::getMemoryType(Type element) {
+Type kernels::getMemoryType(Type element) {
   if (element.isIndex())
     return IntegerType::get(element.getContext(), 64);
   auto integer = dyn_cast<IntegerType>(element);
@@ -22,4 +22,4 @@ Type rows::getMemoryType(Type element) {
   return bits == integer.getWidth() ? element : IntegerType::get(element.getContext(), bits);
 }
 
-int64_t rows::getElementBytes(Type element) { return getMemoryType(element).getIntOrFloatBitWidth() / 8; }
+int64_t kernels::getElementBytes(Type element) { return getMemoryType(element).getIntOrFloatBitWidth() / 8; }

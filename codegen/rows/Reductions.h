@@ -3,12 +3,12 @@
 // How values are reduced along a row, on scalars or vectors: what each step does, and what changes nothing. Not: in
 // which order (rows/SumOrder.h), nor where a target holds lanes.
 
-#ifndef RESID_CODEGEN_KERNELS_REDUCTIONS_H
-#define RESID_CODEGEN_KERNELS_REDUCTIONS_H
+#ifndef RESID_CODEGEN_ROWS_REDUCTIONS_H
+#define RESID_CODEGEN_ROWS_REDUCTIONS_H
 
 #include "codegen/rows/RowsDialect.h"
 
-namespace mlir::resid::kernels {
+namespace mlir::resid::rows {
 
 /// How partial results are added up, once squares have been taken.
 rows::ReductionKind getCombiningKind(rows::ReductionKind kind);
@@ -19,6 +19,6 @@ Value createNeutral(OpBuilder &builder, Location loc, rows::ReductionKind kind, 
 /// The bits of floats, single or in a vector, as integers.
 Value toBits(OpBuilder &builder, Location loc, Value value);
 
-} // namespace mlir::resid::kernels
+} // namespace mlir::resid::rows
 
-#endif // RESID_CODEGEN_KERNELS_REDUCTIONS_H
+#endif // RESID_CODEGEN_ROWS_REDUCTIONS_H

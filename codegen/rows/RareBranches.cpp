@@ -2,10 +2,10 @@
 //
 // Finds rare branches, and passes them what they use.
 
-#include "codegen/kernels/RareBranches.h"
+#include "codegen/rows/RareBranches.h"
 
 #include "codegen/kernels/ElementCast.h"
-#include "codegen/rows/ElementMemory.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
@@ -13,6 +13,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 std::optional<RareBranch> RareBranch::find(Block &block) {
   bool hasPhase = false, hasStore = false;
@@ -35,7 +36,7 @@ std::optional<RareBranch> RareBranch::find(Block &block) {
 /// What arguments and results are passed as: bits. LLVM returns some of several floats in registers of the x87, and has
 /// holes in what it does with 16-bit ones.
 static Type getPassedType(Type type) {
-  return IntegerType::get(type.getContext(), rows::getMemoryType(type).getIntOrFloatBitWidth());
+  return IntegerType::get(type.getContext(), kernels::getMemoryType(type).getIntOrFloatBitWidth());
 }
 
 static bool isConstant(Value value) { return matchPattern(value, m_Constant()); }

@@ -4,8 +4,8 @@
 // They are long and hardly ever run, so each becomes one function that all functions over the kernel's rows call. Not:
 // how a target runs the phases of such a branch.
 
-#ifndef RESID_CODEGEN_KERNELS_RAREBRANCHES_H
-#define RESID_CODEGEN_KERNELS_RAREBRANCHES_H
+#ifndef RESID_CODEGEN_ROWS_RAREBRANCHES_H
+#define RESID_CODEGEN_ROWS_RAREBRANCHES_H
 
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,7 +13,7 @@
 #include <functional>
 #include <optional>
 
-namespace mlir::resid::kernels {
+namespace mlir::resid::rows {
 
 /// One branch of a condition, with what it takes from around it.
 struct RareBranch {
@@ -64,6 +64,6 @@ private:
   DenseMap<Block *, func::FuncOp> functions;
 };
 
-} // namespace mlir::resid::kernels
+} // namespace mlir::resid::rows
 
-#endif // RESID_CODEGEN_KERNELS_RAREBRANCHES_H
+#endif // RESID_CODEGEN_ROWS_RAREBRANCHES_H

@@ -2,20 +2,30 @@
 //
 // Reads sizes and strides of buffers.
 
-#include "codegen/contractions/Number.h"
+#include "codegen/kernels/Number.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::resid;
-using namespace mlir::resid::contraction;
+using namespace mlir::resid::kernels;
 
-Number contraction::makeNumber(OpBuilder &builder, Location loc, int64_t known) {
+Value kernels::constantI64(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), value);
+}
+
+Value kernels::castToI64(OpBuilder &builder, Location loc, Value value) {
+  if (value.getType().isInteger(64))
+    return value;
+  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), value);
+}
+
+Number kernels::makeNumber(OpBuilder &builder, Location loc, int64_t known) {
   return {arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), known), known};
 }
 
-Number contraction::multiply(OpBuilder &builder, Location loc, Number a, Number b) {
+Number kernels::multiply(OpBuilder &builder, Location loc, Number a, Number b) {
   if (a.isKnown() && b.isKnown())
     return makeNumber(builder, loc, a.known * b.known);
   if (a.is(1) || b.is(0))
@@ -25,7 +35,7 @@ Number contraction::multiply(OpBuilder &builder, Location loc, Number a, Number 
   return {arith::MulIOp::create(builder, loc, a.value, b.value)};
 }
 
-Number contraction::getSize(OpBuilder &builder, Location loc, Value buffer, unsigned dimension) {
+Number kernels::getSize(OpBuilder &builder, Location loc, Value buffer, unsigned dimension) {
   auto type = cast<MemRefType>(buffer.getType());
   if (!type.isDynamicDim(dimension))
     return makeNumber(builder, loc, type.getDimSize(dimension));
@@ -33,7 +43,7 @@ Number contraction::getSize(OpBuilder &builder, Location loc, Value buffer, unsi
   return {arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size)};
 }
 
-Number contraction::getStride(OpBuilder &builder, Location loc, Value buffer, unsigned dimension) {
+Number kernels::getStride(OpBuilder &builder, Location loc, Value buffer, unsigned dimension) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
   int64_t offset;

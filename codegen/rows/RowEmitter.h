@@ -3,13 +3,15 @@
 // Runs the operations of a row: the pointers of the row, what happens once per row, branches. How the columns of a
 // phase are run through is left to a target. Not: in which order rows are run.
 
-#ifndef RESID_CODEGEN_KERNELS_ROWEMITTER_H
-#define RESID_CODEGEN_KERNELS_ROWEMITTER_H
+#ifndef RESID_CODEGEN_ROWS_ROWEMITTER_H
+#define RESID_CODEGEN_ROWS_ROWEMITTER_H
 
 #include "codegen/kernels/ElementAccess.h"
-#include "codegen/kernels/RowAddressing.h"
+#include "codegen/rows/RowAddressing.h"
 
-namespace mlir::resid::kernels {
+namespace mlir::resid::rows {
+
+using kernels::Alignment;
 
 /// The pointers of a row, by the kernel's arguments.
 using RowPointers = DenseMap<Value, Value>;
@@ -71,6 +73,6 @@ private:
   void emitRowLoad(rows::LoadOp load);
 };
 
-} // namespace mlir::resid::kernels
+} // namespace mlir::resid::rows
 
-#endif // RESID_CODEGEN_KERNELS_ROWEMITTER_H
+#endif // RESID_CODEGEN_ROWS_ROWEMITTER_H

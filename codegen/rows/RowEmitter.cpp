@@ -2,7 +2,7 @@
 //
 // Emits the operations of one row; see RowEmitter.h.
 
-#include "codegen/kernels/RowEmitter.h"
+#include "codegen/rows/RowEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -11,6 +11,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
 
 void RowEmitter::beginRow(rows::KernelOp kernel, Value row) {
   Value index = arith::IndexCastOp::create(builder, kernel.getLoc(), builder.getIndexType(), row);
