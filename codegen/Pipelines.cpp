@@ -236,8 +236,10 @@ static std::optional<CompileFailure> bufferize(ModuleOp module, const CompileOpt
   std::string unavailable = "not available on " + options.target->getName().str() + " targets";
   if (failed(checkBufferizable(module, unavailable)))
     return CompileFailure::Unavailable;
-  buffers::BufferizationOptions bufferization{options.record, options.target->getDevice() != nullptr};
-  auto build = [&](OpPassManager &manager) { buffers::buildBufferizationPipeline(manager, bufferization); };
+  buffers::BufferizationOptions bufferization{options.record};
+  auto build = [&](OpPassManager &manager) {
+    buffers::buildBufferizationPipeline(manager, options.target, bufferization);
+  };
   return runStage(module, options, stages::kBuffers, CompileFailure::Unavailable, build,
                   unavailable + ": no places in memory were found for the values here, mostly because an array would "
                                 "be written while its old values are still read");

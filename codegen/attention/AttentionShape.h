@@ -12,6 +12,9 @@ namespace mlir::resid::attention {
 
 using kernels::Number;
 
+/// Keys whose softmax is taken at once; part of the arithmetic (docs/numerics.md).
+inline constexpr int64_t kChunkKeys = 256;
+
 /// An operand with a map.
 struct MappedBuffer {
   Value buffer;
@@ -61,8 +64,8 @@ struct AttentionShape : kernels::KernelIndexing {
   /// Rows of all heads, or of a backward the heads of keys; and the terms of their products.
   kernels::KernelWork countWork(OpBuilder &builder, Location loc) const override;
 
-  /// Reads a kernel on buffers; emits what reads sizes and strides that are not known, before the kernel. Pointers are left
-  /// out.
+  /// Reads a kernel on buffers; emits what reads sizes and strides that are not known, before the kernel. Pointers are
+  /// left out.
   static FailureOr<AttentionShape> create(OpBuilder &builder, KernelOp kernel);
   static FailureOr<AttentionShape> create(OpBuilder &builder, BackwardOp kernel);
 };

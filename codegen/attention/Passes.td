@@ -19,14 +19,4 @@ def AbsorbHeadTransposes : Pass<"resid-absorb-head-transposes"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def AllocateAttention : Pass<"resid-allocate-attention"> {
-  let summary = "allocate the memory in which attention on buffers packs keys and values";
-  let description = [{
-    Each of at most 64 tasks has a slot of its own: for a chunk of 256 keys and their values, the scores of some queries,
-    and the states of a block of queries. The kernel gets the slots as its operand `scratch`.
-    A slot of the backward holds a head of keys and values with the sums of their gradients, and the scores of 64 queries.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
-}
-
 #endif

@@ -8,11 +8,11 @@
 
 #include "codegen/boundary/BufferLifetimes.h"
 #include "codegen/boundary/SizeExpression.h"
+#include "codegen/kernels/Target.h"
 
 namespace mlir::resid::boundary {
 
-/// Where temporaries begin, in bytes.
-constexpr int64_t kScratchAlignment = 64;
+using kernels::kScratchAlignment;
 
 /// A temporary of `units` times so many bytes as `unit` says, which is 1 where its size is known.
 struct ScratchRequest {

@@ -2,10 +2,8 @@
 //
 // The order of the passes from tensors to buffers, and their registration.
 
-#include "codegen/attention/Passes.h"
 #include "codegen/blocks/Passes.h"
 #include "codegen/buffers/Passes.h"
-#include "codegen/contractions/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -19,11 +17,12 @@ static void addCleanup(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
-void buffers::buildBufferizationPipeline(OpPassManager &manager, const BufferizationOptions &options) {
+void buffers::buildBufferizationPipeline(OpPassManager &manager, std::shared_ptr<const kernels::Target> target,
+                                         const BufferizationOptions &options) {
   manager.addPass(createDecomposeAggregates());
   FillSplatsOptions fill;
-  if (options.isForDevice)
-    fill.storedBytes = 0;
+  if (target->getDevice())
+    fill.storedBytes = 0; // a device reads no constants of the object
   manager.addPass(createFillSplats(fill));
   manager.addPass(createPackStrided());
   manager.addPass(createTrackDestinations());
@@ -36,16 +35,15 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager, const Bufferiza
   oneShot.allowReturnAllocsFromLoops = true;
   manager.addPass(bufferization::createOneShotBufferizePass(oneShot));
   addCleanup(manager);
-  manager.addPass(createAllocateSums(AllocateSumsOptions{options.isForDevice}));
-  manager.addPass(contraction::createAllocatePanels());
-  manager.addPass(attention::createAllocateAttention());
+  manager.addPass(createAllocateScratch(std::move(target)));
   addCleanup(manager);
   manager.addPass(blocks::createFormRowBlocks(blocks::FormRowBlocksOptions{options.record}));
 }
 
-void buffers::registerBufferPassesAndPipelines() {
+void buffers::registerBufferPassesAndPipelines(std::shared_ptr<const kernels::Target> target) {
   registerResidBuffersPasses();
   blocks::registerBlocksPasses();
+  registerPass([target] { return createAllocateScratch(target); });
   PassPipelineRegistration<>("resid-bufferize", "tensors to memrefs; kernels write into the destinations themselves",
-                             [](OpPassManager &manager) { buildBufferizationPipeline(manager); });
+                             [target](OpPassManager &manager) { buildBufferizationPipeline(manager, target); });
 }

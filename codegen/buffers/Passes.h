@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_BUFFERS_PASSES_H
 #define RESID_CODEGEN_BUFFERS_PASSES_H
 
+#include "codegen/kernels/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,17 +29,19 @@ namespace mlir::resid::buffers {
 struct BufferizationOptions {
   /// Kernels note for a report why others do not run with them.
   bool record = false;
-  /// Kernels run on a GPU: it reads no constants of the object (FillSplats), and sums down the rows get memory for
-  /// every group (AllocateSums).
-  bool isForDevice = false;
 };
+
+/// Gives each kernel on buffers that takes scratch memory a temporary as its operand `scratch`, of the size that
+/// `target` asks for.
+std::unique_ptr<Pass> createAllocateScratch(std::shared_ptr<const kernels::Target> target);
 
 /// Tensors to memrefs: functions whose tensors come from bufferization.to_tensor and leave by
 /// bufferization.materialize_in_destination. Kernels write into the destinations themselves.
-void buildBufferizationPipeline(OpPassManager &manager, const BufferizationOptions &options = {});
+void buildBufferizationPipeline(OpPassManager &manager, std::shared_ptr<const kernels::Target> target,
+                                const BufferizationOptions &options = {});
 
-/// Registers the passes and, as `resid-bufferize`, the pipeline.
-void registerBufferPassesAndPipelines();
+/// Registers the passes and, as `resid-bufferize`, the pipeline; both for kernels of `target`.
+void registerBufferPassesAndPipelines(std::shared_ptr<const kernels::Target> target);
 
 } // namespace mlir::resid::buffers
 

@@ -57,17 +57,6 @@ def TrackDestinations : Pass<"resid-track-destinations"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def AllocateSums : Pass<"resid-allocate-sums"> {
-  let summary = "give kernels that sum down the rows memory for their lanes and chains";
-  let description = [{
-    Each `rows.kernel` on buffers that has sums down the rows gets a temporary as its `scratch`. Its size follows from the
-    kernel's shape: at most 64 lanes, each with a row of f64 and rows for its chains, and one row more. With `by-group`,
-    each group of rows has rows for its chains instead, so that all groups can run side by side.
-  }];
-  let options = [Option<"byGroup", "by-group", "bool", /*default=*/"false", "give every group memory of its own">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
-}
-
 def LowerRequire : Pass<"resid-lower-require", "::mlir::func::FuncOp"> {
   let summary = "turn rows.require into a store to the function's status cell";
   let description = [{

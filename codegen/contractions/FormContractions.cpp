@@ -2,11 +2,12 @@
 //
 // Turns contractions on tensors into kernels. Not: what a contraction is (dialect/Contraction.h).
 
+#include "codegen/contractions/ContractionLoops.h"
 #include "codegen/contractions/Epilogue.h"
-#include "codegen/contractions/PanelMemory.h"
 #include "codegen/contractions/Passes.h"
 #include "codegen/contractions/Source.h"
 #include "dialect/Contraction.h"
+#include "dialect/WeightPanels.h"
 #include "mlir/IR/Matchers.h"
 
 namespace mlir::resid::contraction {

@@ -26,13 +26,4 @@ def FormContractions : Pass<"resid-form-contractions"> {
                            "::mlir::resid::contraction::ContractionDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def AllocatePanels : Pass<"resid-allocate-panels"> {
-  let summary = "allocate the memory in which contractions on buffers pack their factors";
-  let description = [{
-    A contraction reads b in panels of 16 columns, and a in the arithmetic type with contiguous rows. What does not lie
-    so is packed before the product is computed, into memory that the kernel gets as its operand `scratch`.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
-}
-
 #endif

@@ -4,7 +4,7 @@
 
 #include "codegen/cpu/DescribeKernels.h"
 
-#include "codegen/attention/BackwardMemory.h"
+#include "codegen/cpu/attention/BackwardMemory.h"
 #include "codegen/cpu/blocks/RowBlockCalls.h"
 #include "codegen/cpu/choice/KernelPlan.h"
 #include "codegen/cpu/contractions/MicroKernelShape.h"
@@ -117,8 +117,8 @@ static PlanDecision describeChunks() {
 }
 
 static PlanDecision describeQueries() {
-  return {"block_queries", attention::kBackwardRows,
-          "scores of " + std::to_string(attention::kBackwardRows) + " queries at a time, a task for each head of keys"};
+  return {"block_queries", kBackwardRows,
+          "scores of " + std::to_string(kBackwardRows) + " queries at a time, a task for each head of keys"};
 }
 
 kernels::PlanDescription cpu::describeKernel(Operation *kernel, StringRef name, const CPUTarget &target) {

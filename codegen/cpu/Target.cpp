@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/Target.h"
 
+#include "codegen/cpu/CountScratch.h"
 #include "codegen/cpu/DescribeKernels.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/choice/LocalRows.h"
@@ -22,6 +23,9 @@ public:
   ArrayRef<TargetDescription> getProcessors() const override { return processors; }
   kernels::LocalRowLimits getLocalRowLimits() const override {
     return cpu::getLocalRowLimits(processors.front().facts.schedule);
+  }
+  FailureOr<kernels::ScratchShape> countScratch(OpBuilder &builder, kernels::KernelOpInterface kernel) const override {
+    return cpu::countScratch(builder, kernel);
   }
   std::vector<kernels::PlanDescription> describe(Operation *kernel) const override {
     std::vector<kernels::PlanDescription> plans;

@@ -10,6 +10,7 @@
 #include "codegen/cuda/ptx/WritePTX.h"
 #include "codegen/cuda/rows/RowKernels.h"
 #include "codegen/cuda/rows/Shuffles.h"
+#include "codegen/rows/RowPartition.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -113,6 +114,11 @@ public:
   StringRef getName() const override { return "CUDA"; }
   ArrayRef<machine::TargetDescription> getProcessors() const override { return host->getProcessors(); }
   const kernels::Device *getDevice() const override { return &device; }
+  /// What a GPU does not run is refused later.
+  FailureOr<kernels::ScratchShape> countScratch(OpBuilder &builder, kernels::KernelOpInterface kernel) const override {
+    auto rows = dyn_cast<rows::KernelOp>(*kernel);
+    return rows ? rows::UnitMemory::count(builder, rows) : kernels::ScratchShape();
+  }
   std::vector<kernels::PlanDescription> describe(Operation *kernel) const override {
     std::vector<kernels::PlanDescription> plans;
     for (const Chip &chip : chips)

@@ -7,6 +7,7 @@
 #ifndef RESID_CODEGEN_KERNELS_TARGET_H
 #define RESID_CODEGEN_KERNELS_TARGET_H
 
+#include "codegen/kernels/KernelOpInterface.h"
 #include "codegen/kernels/PlanDescription.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -68,6 +69,16 @@ struct LocalRowLimits {
   int64_t leastPasses = 1;
 };
 
+/// Scratch memory that a kernel takes.
+struct ScratchShape {
+  Type elementType;
+  /// i64, constants as far as they are known; none: the kernel takes no memory.
+  SmallVector<Value> sizes;
+};
+
+/// Scratch memory begins at multiples of so many bytes, and targets may cut it there.
+inline constexpr int64_t kScratchAlignment = 64;
+
 class Target {
 public:
   virtual ~Target() = default;
@@ -81,6 +92,9 @@ public:
 
   /// What row programs may have of local rows.
   virtual LocalRowLimits getLocalRowLimits() const { return {}; }
+
+  /// What a kernel on buffers takes of scratch memory. Emits what computes open sizes at the builder's position.
+  virtual FailureOr<ScratchShape> countScratch(OpBuilder &builder, KernelOpInterface kernel) const = 0;
 
   /// The plans for a kernel, of whatever kind: one per machine.
   virtual std::vector<PlanDescription> describe(Operation *kernel) const = 0;

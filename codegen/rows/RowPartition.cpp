@@ -4,10 +4,12 @@
 
 #include "codegen/rows/RowPartition.h"
 
+#include "codegen/kernels/Number.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
+using namespace mlir::resid;
 using namespace mlir::resid::rows;
 
 static Value constant(OpBuilder &builder, Location loc, int64_t value) {
@@ -71,4 +73,41 @@ Value SumMemory::countRows(bool isF64) const {
   Value chains =
       builder.createOrFold<arith::MulIOp>(loc, partition.lanes, constant(builder, loc, countChainRows(isF64)));
   return builder.createOrFold<arith::AddIOp>(loc, countLaneRows(), chains);
+}
+
+static Value computeProduct(OpBuilder &builder, Location loc, ValueRange sizes) {
+  Value product = constant(builder, loc, 1);
+  for (Value size : sizes)
+    product = builder.createOrFold<arith::MulIOp>(loc, product, kernels::castToI64(builder, loc, size));
+  return product;
+}
+
+/// Of the sums of a kernel, each of which takes as many rows as `countRows` says.
+static kernels::ScratchShape countSums(OpBuilder &builder, KernelOp kernel,
+                                       function_ref<Value(const RowPartition &partition, bool isF64)> countRows) {
+  if (!kernel.hasAccumulated())
+    return {};
+  Location loc = kernel.getLoc();
+  auto partition = RowPartition::create(builder, loc, computeProduct(builder, loc, kernel.getRowDims()));
+  Value all;
+  for (unsigned i = kernel.getInputs().size(), end = i + kernel.getInits().size(); i < end; ++i) {
+    if (!kernel.isAccumulated(i))
+      continue;
+    Value more = countRows(partition, cast<RowType>(kernel.getRowArgument(i).getType()).getElementType().isF64());
+    all = all ? builder.createOrFold<arith::AddIOp>(loc, all, more) : more;
+  }
+  Value width = computeProduct(builder, loc, kernel.getColumnDims());
+  return {builder.getF32Type(), {all, SumMemory::getLength(builder, loc, width)}};
+}
+
+kernels::ScratchShape UnitMemory::count(OpBuilder &builder, KernelOp kernel) {
+  return countSums(builder, kernel, [&](const RowPartition &partition, bool isF64) {
+    return countRows(builder, kernel.getLoc(), partition, isF64);
+  });
+}
+
+kernels::ScratchShape SumMemory::count(OpBuilder &builder, KernelOp kernel) {
+  return countSums(builder, kernel, [&](const RowPartition &partition, bool isF64) {
+    return SumMemory{builder, kernel.getLoc(), partition}.countRows(isF64);
+  });
 }

@@ -6,7 +6,8 @@
 #ifndef RESID_CODEGEN_ROWS_ROWPARTITION_H
 #define RESID_CODEGEN_ROWS_ROWPARTITION_H
 
-#include "mlir/IR/Builders.h"
+#include "codegen/kernels/Target.h"
+#include "codegen/rows/RowsDialect.h"
 
 namespace mlir::resid::rows {
 
@@ -34,6 +35,8 @@ struct UnitMemory {
 
   /// Rows of f32 of a sum.
   static Value countRows(OpBuilder &builder, Location loc, const RowPartition &partition, bool isF64);
+  /// Of all sums of a kernel.
+  static kernels::ScratchShape count(OpBuilder &builder, KernelOp kernel);
 };
 
 /// The memory of a kernel's sums where groups take turns: rows of f32, or pairs of them for f64, each as long as
@@ -50,6 +53,8 @@ struct SumMemory {
   Value countLaneRows() const;
   static int64_t countChainRows(bool isF64) { return isF64 ? 6 : 3; }
   Value countRows(bool isF64) const;
+  /// Of all sums of a kernel.
+  static kernels::ScratchShape count(OpBuilder &builder, KernelOp kernel);
 };
 
 } // namespace mlir::resid::rows

@@ -34,7 +34,7 @@ func.func @add(%x: tensor<?x768xf32>, %f: tensor<?x768xf32>) -> tensor<?x768xf32
 
 // A kernel that writes what the function itself reads again knows better: the first of these two asks for no hint.
 // RUN: resid-opt %s --resid-prepare-entries --resid-row-kernels --resid-bufferize --resid-plan-scratch --resid-build-entries \
-// RUN:   --resid-lower-contractions="vector-bits=256 masked-bits=32 x86 schedule=product-row-blocks=0" -o %t.whole
+// RUN:   --resid-lower-kernels="vector-bits=256 masked-bits=32 x86 schedule=product-row-blocks=0" -o %t.whole
 // RUN: sed -n '/func.func private @between.impl/,/return/p' %t.whole | grep -c '\[4\]' | FileCheck %s --check-prefix=ONE
 // ONE: {{^}}1{{$}}
 func.func @between(%x: tensor<?x768xf32>, %w: tensor<768x768xf32>, %f: tensor<?x768xf32>) -> tensor<?x768xf32> {

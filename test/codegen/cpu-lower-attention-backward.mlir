@@ -1,6 +1,6 @@
 // The backward of attention on buffers becomes a function over heads of keys, around the micro-kernels of the forward.
-// RUN: resid-opt --resid-allocate-attention --resid-lower-attention='vector-bits=512 x86=true' %s | FileCheck %s
-// RUN: not resid-opt --resid-lower-attention %s 2>&1 | FileCheck %s --check-prefix=SCRATCH
+// RUN: resid-opt --resid-allocate-scratch --resid-lower-kernels='vector-bits=512 x86=true' %s | FileCheck %s
+// RUN: not resid-opt --resid-lower-kernels %s 2>&1 | FileCheck %s --check-prefix=SCRATCH
 // SCRATCH: expected scratch memory
 
 #heads = affine_map<(b, h, i, j, d) -> (b, h, i, d)>

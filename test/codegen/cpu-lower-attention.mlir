@@ -1,8 +1,8 @@
 // Attention on buffers becomes a function over units of work, around micro-kernels whose sums begin at 0.
-// RUN: resid-opt --resid-allocate-attention --resid-lower-attention='vector-bits=512 x86=true' %s | FileCheck %s
-// RUN: resid-opt --resid-allocate-attention --resid-lower-attention='vector-bits=256 x86=true' %s | FileCheck %s --check-prefix=AVX2
-// RUN: not resid-opt --resid-lower-attention=schedule=product-rows=1 %s 2>&1 | FileCheck %s --check-prefix=BAD
-// RUN: not resid-opt --resid-lower-attention %s 2>&1 | FileCheck %s --check-prefix=SCRATCH
+// RUN: resid-opt --resid-allocate-scratch --resid-lower-kernels='vector-bits=512 x86=true' %s | FileCheck %s
+// RUN: resid-opt --resid-allocate-scratch --resid-lower-kernels='vector-bits=256 x86=true' %s | FileCheck %s --check-prefix=AVX2
+// RUN: not resid-opt --resid-lower-kernels=schedule=product-rows=1 %s 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not resid-opt --resid-lower-kernels %s 2>&1 | FileCheck %s --check-prefix=SCRATCH
 // BAD: product-rows
 // SCRATCH: expected scratch memory
 

@@ -1,8 +1,8 @@
 // Contractions on buffers become functions that pack, and functions over cells of the product around micro-kernels.
-// RUN: resid-opt --split-input-file --resid-allocate-panels --resid-lower-contractions='vector-bits=512 x86=true' %s | FileCheck %s
-// RUN: resid-opt --split-input-file --resid-allocate-panels --resid-lower-contractions='vector-bits=256 x86=true' %s | FileCheck %s --check-prefix=AVX2
-// RUN: resid-opt --split-input-file --resid-allocate-panels --resid-lower-contractions='vector-bits=128' %s | FileCheck %s --check-prefix=NEON
-// RUN: not resid-opt --split-input-file --resid-lower-contractions=schedule=product-rows=1 %s 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: resid-opt --split-input-file --resid-allocate-scratch --resid-lower-kernels='vector-bits=512 x86=true' %s | FileCheck %s
+// RUN: resid-opt --split-input-file --resid-allocate-scratch --resid-lower-kernels='vector-bits=256 x86=true' %s | FileCheck %s --check-prefix=AVX2
+// RUN: resid-opt --split-input-file --resid-allocate-scratch --resid-lower-kernels='vector-bits=128' %s | FileCheck %s --check-prefix=NEON
+// RUN: not resid-opt --split-input-file --resid-lower-kernels=schedule=product-rows=1 %s 2>&1 | FileCheck %s --check-prefix=BAD
 // BAD: product-rows
 
 #mk = affine_map<(m, n, k) -> (m, k)>

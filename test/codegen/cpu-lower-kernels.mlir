@@ -186,7 +186,6 @@ rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {in
 
 #full = affine_map<(r, c) -> (r, c)>
 func.func @vector_from_above(%v: vector<4xf32>, %rows: index, %cols: index, %y: memref<?x?xf32>) {
-  // expected-remark @+2 {{takes the scalar path (bit-exact): 'vector.extract' has no form on vectors}}
   // expected-error @+1 {{'rows.kernel' op expected only scalars from above, but got 'vector<4xf32>'}}
   rows.kernel rows(%rows) columns(%cols) ins() outs(%y : memref<?x?xf32>) attributes {indexing_maps = [#full]} {
   ^bb0(%r: index, %yr: !rows.row<f32>):

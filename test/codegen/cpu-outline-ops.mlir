@@ -4,20 +4,21 @@
 
 // Two equal ops on temporaries that one op is given together, an argument that overlaps nothing, and one that may.
 // CHECK-LABEL: func.func private @layers__loops(
-// CHECK-SAME:    %[[X:.*]]: !llvm.ptr {llvm.noalias}, %[[W:.*]]: !llvm.ptr {llvm.noalias}, %[[Y:.*]]: !llvm.ptr {llvm.noalias}, %[[N:.*]]: index, %[[M:.*]]: index)
+// CHECK-SAME:    %[[X:.*]]: !llvm.ptr {llvm.noalias}, %[[W:.*]]: !llvm.ptr {llvm.noalias}, %[[Y:.*]]: !llvm.ptr {llvm.noalias}, %[[SIZE:.*]]: i64)
 // CHECK-SAME:    passthrough = ["noinline"]
+// CHECK:         %[[N:.*]] = arith.index_cast %[[SIZE]] : i64 to index
 // CHECK-DAG:     %[[A:.*]] = builtin.unrealized_conversion_cast %[[X]], %[[N]] : !llvm.ptr, index to memref<?x8xf32>
 // CHECK-DAG:     %[[B:.*]] = builtin.unrealized_conversion_cast %[[W]] : !llvm.ptr to memref<8x8xf32>
-// CHECK-DAG:     %[[C:.*]] = builtin.unrealized_conversion_cast %[[Y]], %[[M]] : !llvm.ptr, index to memref<?x8xf32>
+// CHECK-DAG:     %[[C:.*]] = builtin.unrealized_conversion_cast %[[Y]], %[[N]] : !llvm.ptr, index to memref<?x8xf32>
 // CHECK:         linalg.matmul ins(%[[A]], %[[B]] : {{.*}}) outs(%[[C]] : {{.*}})
 // CHECK-NEXT:    return
 // CHECK-LABEL: func.func private @layers.impl(
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: !llvm.ptr, %[[W:[a-z0-9]+]]: !llvm.ptr, %[[OUT:[a-z0-9]+]]: !llvm.ptr {llvm.noalias}, %[[SCRATCH:[a-z0-9]+]]: !llvm.ptr {llvm.noalias}, %[[N:[a-z0-9]+]]: index
 // CHECK-NOT:     memref
 // CHECK:         %[[FIRST:.*]] = llvm.getelementptr inbounds %[[SCRATCH]][%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-// CHECK-NEXT:    call @layers__loops(%[[X]], %[[W]], %[[FIRST]], %[[N]], %[[N]])
-// CHECK:         call @layers__loops(%{{.*}}, %[[W]], %{{.*}}, %[[N]], %[[N]])
-// CHECK:         call @layers__loops(%{{.*}}, %[[W]], %[[OUT]], %[[N]], %[[N]])
+// CHECK:         call @layers__loops(%[[X]], %[[W]], %[[FIRST]], %{{.*}})
+// CHECK:         call @layers__loops(%{{.*}}, %[[W]], %{{.*}}, %{{.*}})
+// CHECK:         call @layers__loops(%{{.*}}, %[[W]], %[[OUT]], %{{.*}})
 // CHECK-NEXT:    return
 func.func private @layers.impl(%x: !llvm.ptr, %w: !llvm.ptr, %out: !llvm.ptr {llvm.noalias}, %scratch: !llvm.ptr {llvm.noalias}, %n: index, %bytes: index) {
   %c0 = arith.constant 0 : index
@@ -80,12 +81,15 @@ func.func private @overlaps.impl(%x: !llvm.ptr, %y: !llvm.ptr, %out: !llvm.ptr {
 // Views of one buffer's beginning are one pointer, whatever their shapes. Slices are equal wherever they begin: query, key
 // and value side by side.
 // CHECK-LABEL: func.func private @slices__loops(
-// CHECK-SAME:    %[[P:.*]]: !llvm.ptr {llvm.noalias}, %[[Q:.*]]: !llvm.ptr {llvm.noalias}, %[[N:.*]]: index, %[[M:.*]]: index) attributes
+// CHECK-SAME:    %[[P:.*]]: !llvm.ptr {llvm.noalias}, %[[Q:.*]]: !llvm.ptr {llvm.noalias}, %[[SIZE:.*]]: i64) attributes
+// CHECK:         %[[N:.*]] = arith.index_cast %[[SIZE]] : i64 to index
 // CHECK:         %[[ELEMENT:.*]] = builtin.unrealized_conversion_cast %[[P]] : !llvm.ptr to memref<f32>
 // CHECK:         memref.reinterpret_cast %[[ELEMENT]] to offset: [0], sizes: [%[[N]], 8], strides: [24, 1] : memref<f32> to memref<?x8xf32, strided<[24, 1]>>
 // CHECK:         linalg.exp
 // CHECK-LABEL: func.func private @slices__loops_0(
-// CHECK-SAME:    %[[P:[a-z0-9]+]]: !llvm.ptr {llvm.noalias}, %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index) attributes
+// CHECK-SAME:    %[[P:[a-z0-9]+]]: !llvm.ptr {llvm.noalias}, %[[ROWS:[a-z0-9]+]]: i64, %[[PAIRS:[a-z0-9]+]]: i64) attributes
+// CHECK-DAG:     %[[N:.*]] = arith.index_cast %[[ROWS]] : i64 to index
+// CHECK-DAG:     %[[M:.*]] = arith.index_cast %[[PAIRS]] : i64 to index
 // CHECK-DAG:     builtin.unrealized_conversion_cast %[[P]], %[[N]] : !llvm.ptr, index to memref<?x8xf32>
 // CHECK-DAG:     builtin.unrealized_conversion_cast %[[P]], %[[M]] : !llvm.ptr, index to memref<?x2x4xf32>
 // CHECK-LABEL: func.func private @slices.impl(
@@ -159,15 +163,16 @@ func.func private @values.impl(%x: !llvm.ptr, %out: !llvm.ptr {llvm.noalias}, %v
 // Layers that differ in the number of a dropout site, which is an argument. Both write temporaries; the last one writes what
 // the caller reads, and another function says so. Kernels that stand alone stay.
 // CHECK-LABEL: func.func private @dropped__kernel(
-// CHECK-SAME:    %{{[a-z0-9]+}}: !llvm.ptr, %[[X:[a-z0-9]+]]: !llvm.ptr {rows.temporary}, %[[ROWS:[a-z0-9]+]]: index, %[[N:[a-z0-9]+]]: index, %[[SITE:[a-z0-9]+]]: i64) attributes
+// CHECK-SAME:    %{{[a-z0-9]+}}: !llvm.ptr, %[[X:[a-z0-9]+]]: !llvm.ptr {rows.temporary}, %[[ROWS:[a-z0-9]+]]: i64, %[[SITE:[a-z0-9]+]]: i64) attributes
+// CHECK:         %[[N:.*]] = arith.index_cast %[[ROWS]] : i64 to index
 // CHECK:         %[[HALF:.*]] = arith.constant 5.000000e-01 : f32
 // CHECK:         rows.kernel rows(%[[N]])
 // CHECK:           rows.random_half %{{.*}} seed %{{.*}} step %{{.*}} row %{{.*}} site %[[SITE]]
 // CHECK:           arith.mulf %{{.*}}, %[[HALF]]
 // CHECK-LABEL: func.func private @dropped.impl(
 // CHECK-SAME:    %[[CTX:[a-z0-9]+]]: !llvm.ptr, %{{[a-z0-9]+}}: !llvm.ptr, %[[N:[a-z0-9]+]]: index, %[[BYTES:[a-z0-9]+]]: index)
-// CHECK:         call @dropped__kernel(%[[CTX]], %{{[a-z0-9_]+}}, %[[N]], %[[N]], %c3_i64)
-// CHECK:         call @dropped__kernel(%[[CTX]], %{{[a-z0-9_]+}}, %[[N]], %[[N]], %c7_i64)
+// CHECK:         call @dropped__kernel(%[[CTX]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %c3_i64)
+// CHECK:         call @dropped__kernel(%[[CTX]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %c7_i64)
 // CHECK:         rows.kernel
 #row = affine_map<(r, c) -> (r, c)>
 func.func private @dropped.impl(%ctx: !llvm.ptr, %x: !llvm.ptr, %n: index, %bytes: index) {
@@ -227,17 +232,18 @@ func.func private @dropped.impl(%ctx: !llvm.ptr, %x: !llvm.ptr, %n: index, %byte
 // Arrays whose rows lie apart keep the distance of rows that they were made with: a kernel goes through three dimensions as
 // through one. Contractions are kernels too.
 // CHECK-LABEL: func.func private @apart__kernel(
-// CHECK-SAME:    %{{[a-z0-9]+}}: !llvm.ptr, %[[X:[a-z0-9]+]]: !llvm.ptr, %[[N:[a-z0-9]+]]: index, %[[STRIDE:[a-z0-9]+]]: i64, %{{[a-z0-9]+}}: index) attributes
+// CHECK-SAME:    %{{[a-z0-9]+}}: !llvm.ptr, %[[X:[a-z0-9]+]]: !llvm.ptr, %[[SIZE:[a-z0-9]+]]: i64, %[[STRIDE:[a-z0-9]+]]: i64) attributes
+// CHECK:         %[[N:.*]] = arith.index_cast %[[SIZE]] : i64 to index
 // CHECK:         builtin.unrealized_conversion_cast %[[X]], %[[N]], %[[STRIDE]] : !llvm.ptr, index, i64 to memref<2x?x8xf32, strided<[?, ?, 1]>>
 // CHECK:         rows.kernel
 // CHECK-LABEL: func.func private @apart__kernel_0(
 // CHECK:         contraction.kernel
 // CHECK-LABEL: func.func private @apart.impl(
 // CHECK-SAME:    %[[CTX:[a-z0-9]+]]: !llvm.ptr, %[[X:[a-z0-9]+]]: !llvm.ptr, %[[STRIDE:[a-z0-9]+]]: i64, %[[N:[a-z0-9]+]]: index, %[[W:[a-z0-9]+]]: !llvm.ptr, %[[OUT:[a-z0-9]+]]: !llvm.ptr)
-// CHECK:         call @apart__kernel(%[[CTX]], %[[X]], %[[N]], %[[STRIDE]]
-// CHECK-NEXT:    call @apart__kernel(%[[CTX]], %[[X]], %[[N]], %[[STRIDE]]
-// CHECK-NEXT:    call @apart__kernel_0(%[[CTX]], %[[W]], %[[OUT]])
-// CHECK-NEXT:    call @apart__kernel_0(%[[CTX]], %[[W]], %[[OUT]])
+// CHECK:         call @apart__kernel(%[[CTX]], %[[X]], %{{[a-z0-9]+}}, %[[STRIDE]])
+// CHECK:         call @apart__kernel(%[[CTX]], %[[X]], %{{[a-z0-9]+}}, %[[STRIDE]])
+// CHECK:         call @apart__kernel_0(%[[CTX]], %[[W]], %[[OUT]])
+// CHECK:         call @apart__kernel_0(%[[CTX]], %[[W]], %[[OUT]])
 // CHECK-NEXT:    return
 #whole = affine_map<(a, r, c) -> (a, r, c)>
 #left = affine_map<(i, j, k) -> (i, k)>

@@ -11,6 +11,7 @@
 #include "codegen/contractions/Passes.h"
 #include "codegen/conversion/Passes.h"
 #include "codegen/cpu/Passes.h"
+#include "codegen/cpu/Target.h"
 #include "codegen/cuda/Passes.h"
 #include "codegen/linalg/Passes.h"
 #include "codegen/rows/Passes.h"
@@ -31,7 +32,7 @@ void resid::tools::registerPasses() {
   registerResidPipelines();
   registerRowKernelPasses();
   arithmetic::registerResidArithmeticPasses();
-  buffers::registerBufferPassesAndPipelines();
+  buffers::registerBufferPassesAndPipelines(cpu::makeTarget({}));
   conversion::registerResidConversionPasses();
   cpu::registerCPUPassesAndPipelines();
   cuda::registerCUDAPasses();

@@ -6,7 +6,7 @@
 #ifndef RESID_CODEGEN_CPU_ATTENTION_ATTENTIONVIEW_H
 #define RESID_CODEGEN_CPU_ATTENTION_ATTENTIONVIEW_H
 
-#include "codegen/attention/AttentionMemory.h"
+#include "codegen/cpu/attention/AttentionMemory.h"
 #include "codegen/cpu/contractions/ElementRuns.h"
 #include "dialect/WeightPanels.h"
 
@@ -25,7 +25,7 @@ struct AttentionView {
   /// Where stack memory is taken.
   Block *entry;
   attention::AttentionShape shape;
-  attention::AttentionMemory memory;
+  AttentionMemory memory;
   ElementRuns runs;
   /// By operand.
   SmallVector<Value> pointers;

@@ -7,7 +7,7 @@
 #ifndef RESID_CODEGEN_CPU_ATTENTION_BACKWARDEMITTER_H
 #define RESID_CODEGEN_CPU_ATTENTION_BACKWARDEMITTER_H
 
-#include "codegen/attention/BackwardMemory.h"
+#include "codegen/cpu/attention/BackwardMemory.h"
 #include "codegen/cpu/attention/BackwardRows.h"
 #include "codegen/cpu/contractions/MicroKernels.h"
 
@@ -74,7 +74,7 @@ private:
 
   AttentionView &view;
   LoopCode &code;
-  attention::BackwardMemory memory;
+  BackwardMemory memory;
   MicroKernelShape shape;
   MicroKernels &microKernels;
   BackwardRows rows;

@@ -32,10 +32,10 @@ public:
   SmallVector<Value> getArguments(OpBuilder &builder, kernels::KernelUse &use) const {
     return functions.getArguments(builder, use);
   }
-  void emitPanelCalls(kernels::KernelUse &use, Operation *before, const contraction::PanelMemory &memory);
+  void emitPanelCalls(kernels::KernelUse &use, Operation *before, const PanelMemory &memory);
   void callBlock(LoopCode &code, ValueRange arguments, Value blockRows, Value groups, Value block, Value low,
                  Value high);
-  Value countGroups(LoopCode &code, const contraction::PanelMemory &memory) const {
+  Value countGroups(LoopCode &code, const PanelMemory &memory) const {
     return (product ? cells : fewRowsCells).countGroups(code, memory);
   }
   /// Runs blocks by `callBlocks`, in tasks.
@@ -50,9 +50,9 @@ private:
   func::FuncOp outline(StringRef suffix, unsigned rangeNumbers, EmitBody emit);
   void emitCalls(kernels::KernelUse &use, Operation *before, kernels::TaskFunction &task, func::FuncOp function,
                  Value units, Value terms, std::optional<int64_t> blockRows = std::nullopt);
-  void emitCellCalls(kernels::KernelUse &use, Operation *before, const contraction::PanelMemory &memory,
-                     const ProductCells &chosen, kernels::TaskFunction &task, func::FuncOp function);
-  void emitProductCalls(kernels::KernelUse &use, Operation *before, const contraction::PanelMemory &memory);
+  void emitCellCalls(kernels::KernelUse &use, Operation *before, const PanelMemory &memory, const ProductCells &chosen,
+                     kernels::TaskFunction &task, func::FuncOp function);
+  void emitProductCalls(kernels::KernelUse &use, Operation *before, const PanelMemory &memory);
 
   ProductCells cells, fewRowsCells;
   int64_t taskTerms;

@@ -4,14 +4,13 @@
 
 #include "codegen/cpu/contractions/ElementRuns.h"
 
-#include "codegen/contractions/PanelMemory.h"
+#include "codegen/cpu/contractions/PanelMemory.h"
 #include "codegen/kernels/ElementCast.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
-using contraction::kPanelColumns;
 using kernels::Number;
 
 /// Stack memory for a run.

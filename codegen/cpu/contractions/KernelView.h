@@ -6,9 +6,9 @@
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_KERNELVIEW_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_KERNELVIEW_H
 
-#include "codegen/contractions/PanelMemory.h"
 #include "codegen/cpu/contractions/ElementRuns.h"
 #include "codegen/cpu/contractions/LoopCode.h"
+#include "codegen/cpu/contractions/PanelMemory.h"
 #include "codegen/kernels/SharedFunctions.h"
 
 namespace mlir::resid::cpu {
@@ -23,7 +23,7 @@ class KernelView {
 public:
   KernelView(OpBuilder &builder, Location loc, const kernels::KernelBody &body)
       : code(builder, loc), entry(body.entry), loops(body.as<contraction::KernelLoops>()),
-        memory(contraction::PanelMemory::create(builder, loc, loops)), outer(body.mapping), runs(code, entry) {}
+        memory(PanelMemory::create(builder, loc, loops)), outer(body.mapping), runs(code, entry) {}
   /// A part of another kernel, as a contraction that packs nothing.
   KernelView(OpBuilder &builder, Location loc, Block *entry) : code(builder, loc), entry(entry), runs(code, entry) {}
 
@@ -31,14 +31,14 @@ public:
   /// Where stack memory is taken.
   Block *entry;
   contraction::KernelLoops loops;
-  contraction::PanelMemory memory;
+  PanelMemory memory;
   /// Values from above the kernel.
   IRMapping outer;
 
   /// Whether no panel has absent columns.
   bool hasWholePanels() const {
     const kernels::Number &columns = loops.n.size;
-    return columns.isKnown() && columns.known % contraction::kPanelColumns == 0;
+    return columns.isKnown() && columns.known % kPanelColumns == 0;
   }
   /// Whether the columns of a term are contiguous in b.
   bool readsBByTerms() const {

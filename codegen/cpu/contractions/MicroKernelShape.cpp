@@ -9,7 +9,6 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
-using contraction::kPanelColumns;
 
 namespace {
 struct ShapeEntry {

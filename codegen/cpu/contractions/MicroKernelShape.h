@@ -5,8 +5,8 @@
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELSHAPE_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELSHAPE_H
 
-#include "codegen/contractions/PanelMemory.h"
 #include "codegen/cpu/choice/CPUTarget.h"
+#include "codegen/cpu/contractions/PanelMemory.h"
 
 namespace mlir::resid::cpu {
 
@@ -14,7 +14,7 @@ namespace mlir::resid::cpu {
 struct MicroKernelShape {
   int64_t rows, panels;
 
-  int64_t getColumns() const { return panels * contraction::kPanelColumns; }
+  int64_t getColumns() const { return panels * kPanelColumns; }
   /// The heights that rows are worked on in: `rows`, then powers of two for what is left. Each of these is used once at
   /// most.
   SmallVector<int64_t> getHeights() const;

@@ -15,7 +15,6 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
-using contraction::kPanelColumns;
 
 namespace {
 
@@ -96,7 +95,7 @@ void MicroKernelEmitter::emit() {
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t panel = 0; panel < panels; ++panel)
       sums.push_back(startsAtZero ? zeros : code.load(sumType, atSum(row, panel)));
-  int64_t step = contraction::getInterleavedTerms(bType);
+  int64_t step = getInterleavedTerms(bType);
   Value zero = code.constant(0), whole = operands.terms;
   if (step > 1)
     whole = code.multiply(code.divide(operands.terms, code.constant(step)), code.constant(step));

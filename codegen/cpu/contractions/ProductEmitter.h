@@ -23,8 +23,8 @@ struct ProductCells {
   static ProductCells choose(const CPUTarget &target, const contraction::KernelLoops &loops);
   /// For few rows of a b that is not in panels.
   static ProductCells chooseForFewRows(const CPUTarget &target, const contraction::KernelLoops &loops);
-  int64_t getColumns() const { return panels * contraction::kPanelColumns; }
-  Value countGroups(LoopCode &code, const contraction::PanelMemory &memory) const;
+  int64_t getColumns() const { return panels * kPanelColumns; }
+  Value countGroups(LoopCode &code, const PanelMemory &memory) const;
 };
 
 class ProductEmitter {

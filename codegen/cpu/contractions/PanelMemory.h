@@ -3,19 +3,14 @@
 // How the factors of a contraction lie where they are not read in place: b in panels of columns, which are the same for
 // every processor, and a in the arithmetic type, row by row. Not: what packs them.
 
-#ifndef RESID_CODEGEN_CONTRACTIONS_PANELMEMORY_H
-#define RESID_CODEGEN_CONTRACTIONS_PANELMEMORY_H
+#ifndef RESID_CODEGEN_CPU_CONTRACTIONS_PANELMEMORY_H
+#define RESID_CODEGEN_CPU_CONTRACTIONS_PANELMEMORY_H
 
 #include "codegen/contractions/ContractionLoops.h"
+#include "codegen/kernels/Target.h"
 #include "dialect/WeightPanels.h"
 
-namespace mlir::resid::contraction {
-
-using resid::getInterleavedTerms;
-using resid::kPanelColumns;
-
-/// Scratch memory is cut at multiples of so many bytes.
-inline constexpr int64_t kScratchAlignment = 64;
+namespace mlir::resid::cpu {
 
 /// A product of so many rows at most reads b once and has little to do with it: packing all of b first would take
 /// longer. Its parts are packed where they are used.
@@ -25,22 +20,22 @@ struct PanelMemory {
   /// With `mayPackParts`, b is packed only where the product has more than kFewRows rows.
   bool packsA = false, packsB = false, mayPackParts = false;
   /// The product of the contracted loops.
-  Number contracted;
+  kernels::Number contracted;
   /// Elements from one row of a packed a to the next: whole cache lines, an odd number of them, so that rows do not
   /// compete for the same places of a cache.
-  Number rowLength;
+  kernels::Number rowLength;
   /// Panels of one matrix b, and elements of one panel.
-  Number panels, panelLength;
+  kernels::Number panels, panelLength;
   /// How many different matrices a and b there are.
-  Number aBatches, bBatches;
+  kernels::Number aBatches, bBatches;
   /// The scratch memory, which begins with a.
-  Number aBytes, bBytes;
+  kernels::Number aBytes, bBytes;
 
   /// Whether there are few rows (i1).
-  static Value hasFewRows(OpBuilder &builder, Location loc, const KernelLoops &loops);
-  static PanelMemory create(OpBuilder &builder, Location loc, const KernelLoops &loops);
+  static Value hasFewRows(OpBuilder &builder, Location loc, const contraction::KernelLoops &loops);
+  static PanelMemory create(OpBuilder &builder, Location loc, const contraction::KernelLoops &loops);
 };
 
-} // namespace mlir::resid::contraction
+} // namespace mlir::resid::cpu
 
-#endif // RESID_CODEGEN_CONTRACTIONS_PANELMEMORY_H
+#endif // RESID_CODEGEN_CPU_CONTRACTIONS_PANELMEMORY_H

@@ -2,7 +2,7 @@
 //
 // Sizes of what a task of attention keeps.
 
-#include "codegen/attention/AttentionMemory.h"
+#include "codegen/cpu/attention/AttentionMemory.h"
 
 #include "dialect/WeightPanels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,12 +11,13 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::attention;
+using namespace mlir::resid::cpu;
 
 static constexpr int64_t kLineBytes = 64;
 
 static int64_t getBytes(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
-int64_t attention::alignToOddLines(int64_t elements, int64_t bytes) {
+int64_t cpu::alignToOddLines(int64_t elements, int64_t bytes) {
   int64_t lines = llvm::divideCeil(elements * bytes, kLineBytes) | 1;
   return lines * kLineBytes / bytes;
 }

@@ -2,7 +2,7 @@
 //
 // Sizes of what a task of the backward of attention keeps.
 
-#include "codegen/attention/BackwardMemory.h"
+#include "codegen/cpu/attention/BackwardMemory.h"
 
 #include "dialect/WeightPanels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,6 +11,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::attention;
+using namespace mlir::resid::cpu;
 
 static constexpr int64_t kLineBytes = 64;
 

@@ -2,7 +2,7 @@
 //
 // Sizes of what a contraction packs.
 
-#include "codegen/contractions/PanelMemory.h"
+#include "codegen/cpu/contractions/PanelMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -10,6 +10,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::contraction;
+using namespace mlir::resid::cpu;
 
 static Number ceilDivide(OpBuilder &builder, Location loc, Number number, int64_t by) {
   if (number.isKnown())
@@ -55,7 +56,7 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
       memory.bBatches = times(memory.bBatches, loop.size);
   }
   int64_t arithmeticBytes = loops.arithmetic.getIntOrFloatBitWidth() / 8;
-  memory.rowLength = alignToOdd(builder, loc, memory.contracted, kScratchAlignment / arithmeticBytes);
+  memory.rowLength = alignToOdd(builder, loc, memory.contracted, kernels::kScratchAlignment / arithmeticBytes);
   Type bType = loops.operands[KernelLoops::kB].elementType;
   memory.panels = ceilDivide(builder, loc, loops.n.size, kPanelColumns);
   memory.panelLength =

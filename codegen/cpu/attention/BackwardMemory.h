@@ -2,19 +2,19 @@
 //
 // What one task of the backward of attention keeps in scratch memory: its slot. Not: what fills it.
 
-#ifndef RESID_CODEGEN_ATTENTION_BACKWARDMEMORY_H
-#define RESID_CODEGEN_ATTENTION_BACKWARDMEMORY_H
+#ifndef RESID_CODEGEN_CPU_ATTENTION_BACKWARDMEMORY_H
+#define RESID_CODEGEN_CPU_ATTENTION_BACKWARDMEMORY_H
 
-#include "codegen/attention/AttentionMemory.h"
+#include "codegen/cpu/attention/AttentionMemory.h"
 
-namespace mlir::resid::attention {
+namespace mlir::resid::cpu {
 
 /// Queries whose scores are made again at a time.
 inline constexpr int64_t kBackwardRows = 64;
 
 /// Offsets in bytes; everything begins with a cache line. A unit of work is a head of keys.
 struct BackwardMemory {
-  explicit BackwardMemory(const AttentionShape &shape);
+  explicit BackwardMemory(const attention::AttentionShape &shape);
 
   /// The head size in whole panels of 16 columns.
   int64_t paddedSize;
@@ -33,11 +33,11 @@ struct BackwardMemory {
   int64_t keys, values, columns, weights, scoreGradients, keySums, valueSums;
   int64_t chunkBytes;
 
-  static Number countUnits(OpBuilder &builder, Location loc, const AttentionShape &shape);
+  static kernels::Number countUnits(OpBuilder &builder, Location loc, const attention::AttentionShape &shape);
   /// Of a slot.
-  Number countBytes(OpBuilder &builder, Location loc, const AttentionShape &shape) const;
+  kernels::Number countBytes(OpBuilder &builder, Location loc, const attention::AttentionShape &shape) const;
 };
 
-} // namespace mlir::resid::attention
+} // namespace mlir::resid::cpu
 
-#endif // RESID_CODEGEN_ATTENTION_BACKWARDMEMORY_H
+#endif // RESID_CODEGEN_CPU_ATTENTION_BACKWARDMEMORY_H

@@ -2,15 +2,13 @@
 //
 // What one task of attention keeps in scratch memory: its slot. Not: what fills it.
 
-#ifndef RESID_CODEGEN_ATTENTION_ATTENTIONMEMORY_H
-#define RESID_CODEGEN_ATTENTION_ATTENTIONMEMORY_H
+#ifndef RESID_CODEGEN_CPU_ATTENTION_ATTENTIONMEMORY_H
+#define RESID_CODEGEN_CPU_ATTENTION_ATTENTIONMEMORY_H
 
 #include "codegen/attention/AttentionShape.h"
 
-namespace mlir::resid::attention {
+namespace mlir::resid::cpu {
 
-/// Keys whose softmax is taken at once; part of the arithmetic (docs/numerics.md).
-inline constexpr int64_t kChunkKeys = 256;
 /// A unit of work is a block of so many rows of one head of keys. A row is a query of one of the heads that read it.
 inline constexpr int64_t kUnitRows = 256;
 inline constexpr int64_t kMostTasks = 64;
@@ -23,7 +21,7 @@ int64_t alignToOddLines(int64_t elements, int64_t bytes);
 
 /// Offsets in bytes; everything begins with a cache line.
 struct AttentionMemory {
-  explicit AttentionMemory(const AttentionShape &shape);
+  explicit AttentionMemory(const attention::AttentionShape &shape);
 
   /// The head size in whole panels of 16 columns.
   int64_t paddedSize;
@@ -35,9 +33,9 @@ struct AttentionMemory {
   int64_t queries, keys, values, scores, sums, states, maxima, totals;
   int64_t bytes;
 
-  static Number countUnits(OpBuilder &builder, Location loc, const AttentionShape &shape);
+  static kernels::Number countUnits(OpBuilder &builder, Location loc, const attention::AttentionShape &shape);
 };
 
-} // namespace mlir::resid::attention
+} // namespace mlir::resid::cpu
 
-#endif // RESID_CODEGEN_ATTENTION_ATTENTIONMEMORY_H
+#endif // RESID_CODEGEN_CPU_ATTENTION_ATTENTIONMEMORY_H
