@@ -46,13 +46,13 @@ def parse_arguments():
     parser.add_argument("--row-orders", action="store_true",
                         help="measure also hand-written add + norms with rows pipelined, in pairs, or kept in f32, and column "
                              "sums in other orders, with their errors")
-    parser.add_argument("--page", metavar="NAME", help="with --update-docs: write docs/measurements/NAME.md instead, for "
-                                                      "a processor that has no page yet")
+    parser.add_argument("--processor", metavar="NAME", help="with --update-docs: make a column of "
+                                                           "docs/measurements/processors.md of them, and no more")
     mode = parser.add_mutually_exclusive_group()
     for name, text in (("quick", "fewer shapes and samples, one thread"), ("smoke", "see that everything runs"),
                        ("prepare-peers", "let peers compile what they will run, and stop"),
                        ("update-docs", "measure nothing; put the last results into docs/benchmarks.md"),
-                       ("processors", "measure nothing; print docs/measurements/processors.md from stored results")):
+                       ("processors", "measure nothing; print docs/measurements/processors.md from docs/measurements/processors.json")):
         mode.add_argument(f"--{name}", dest="mode", action="store_const", const=name, default="full", help=text)
     return commands.finish(parser.parse_args())
 
@@ -120,27 +120,11 @@ def update_docs(options):
         shutil.copy(path, folder)
 
 
-def write_page(options):
-    """The last results as a page of their own, docs/measurements/NAME.md, with its pictures in a folder beside it."""
-    folder = ROOT / "docs" / "measurements" / options.page
-    folder.mkdir(exist_ok=True)
-    remove_pictures(folder)
-    for path in sorted(options.out.glob("*.svg")) + [options.out / "results.csv"]:
-        shutil.copy(path, folder)
-    text = (options.out / "results.md").read_text().replace("](benchmarks/", f"]({options.page}/")
-    head = (f"# Benchmarks on {options.page}\n\n**Measurements** · [all pages](../README.md)\n\n[Benchmarks](../benchmarks.md) "
-            "explains what is measured and how to read it.\n\n")
-    folder.with_suffix(".md").write_text(head + text.replace("\n### ", "\n## "))
-    list_page(ROOT / "docs" / "README.md", options.page)
-
-
-def list_page(readme, name):
-    """A line for a new page, after that of the page which has all machines."""
-    text, link = readme.read_text(), f"(measurements/{name}.md)"
-    if link not in text:
-        before, entry, after = text.partition("(measurements/processors.md)")
-        rest, _, after = after.partition("\n")
-        readme.write_text(f"{before}{entry}{rest}\n- [Benchmarks on {name}]{link}: all results of one machine\n{after}")
+def add_column(options):
+    """The last results as a column of docs/measurements/processors.md."""
+    docs = ROOT / "docs"
+    processors.take(docs, options.processor, options.out)
+    (docs / "measurements" / "processors.md").write_text(processors.markdown(docs))
 
 
 def measure_compiler(options, plan):
@@ -156,9 +140,7 @@ def main():
     if options.mode == "processors":
         return print(processors.markdown(ROOT / "docs"), end="")
     if options.mode == "update-docs":
-        write_page(options) if options.page else update_docs(options)
-        (ROOT / "docs" / "measurements" / "processors.md").write_text(processors.markdown(ROOT / "docs"))
-        return None
+        return add_column(options) if options.processor else update_docs(options)
     commands.enter_peers(options.peers)
     start = time.monotonic()
     plan, shapes, readers, threads = PLANS.get(options.mode, PLANS["full"])
