@@ -19,7 +19,7 @@ from harness.layers.peers import PEERS
 PAGE = commands.DOCS / "measurements" / "layer.md"
 SMALL = model.Network("small", model.Sizes(32, 2, 48), 7, (1, 2))
 # How much is measured, which networks, on how many threads, how many layers are compiled alone, and which decoder generates a
-# token behind how many others.
+# token after how many others.
 PLANS = {
     "full": (measure.Plan(tries=3, sample_nanoseconds=1e7, runs_of_compiler=3), tuple(model.NETWORKS.values()), "1,2", "1,2,6,12,24",
              generation.Decoder(), "127,510"),
@@ -46,7 +46,7 @@ def parse_arguments():
     parser.add_argument("--tokens", type=int, help="(default: 128 of MiniLM, else 512)")
     parser.add_argument("--threads", help="how many threads, such as 1 or 1,2 (default: 1,2)")
     parser.add_argument("--compile", help="how many layers are compiled alone, such as 1,6; 'none' (default: 1,2,6,12,24)")
-    parser.add_argument("--past", help="behind how many tokens a further one is generated, such as 127,510; 'none' (default: 127,510)")
+    parser.add_argument("--past", help="after how many tokens a further one is generated, such as 127,510; 'none' (default: 127,510)")
     commands.add_modes(parser, PAGE, "one layer, fewer samples, one thread")
     return commands.finish(parser.parse_args())
 

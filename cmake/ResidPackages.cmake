@@ -1,6 +1,6 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The packages for Debian that `make deb` builds: one per component of the installation. Included behind ResidInstall.cmake,
+# The packages for Debian that `make deb` builds: one per component of the installation. Included after ResidInstall.cmake,
 # which says what is in each. Their version is that of the project; dpkg finds which packages have the libraries they need.
 
 set(CPACK_GENERATOR DEB)

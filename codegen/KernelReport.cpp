@@ -99,7 +99,7 @@ std::string FunctionReader::nameOther(Value value, int64_t dimension) {
   return "size" + std::to_string(number);
 }
 
-/// The parameter of the C function that says the size; where none does, a number behind "size".
+/// The parameter of the C function that says the size; where none does, a number after "size".
 std::string FunctionReader::nameSize(Value size) {
   APInt dim;
   Operation *op = size.getDefiningOp();

@@ -15,7 +15,7 @@ namespace mlir::resid {
 /// - A diagnostic of unknown place gets that of the op that the pass runs on, or of the nearest one around or in it.
 /// Where
 ///   no op's is known, the function is named, and the place is the first of the file `input`, if it has a name.
-/// - An error of an upstream pass that names no op is put behind "while lowering function 'f': ".
+/// - An error of an upstream pass that names no op is put after "while lowering function 'f': ".
 /// - With `upstreamMeans`, errors of upstream passes are that text, and what upstream says is a note.
 class PassDiagnostics : public PassInstrumentation {
 public:

@@ -76,7 +76,7 @@ void resid::registerCompilerDialects(DialectRegistry &registry) {
   rows::registerRowsBufferization(registry);
 }
 
-// With asserts on, a pass that leaves a broken module behind is named at once. Else the end of the stage shows it:
+// With asserts on, a pass that leaves a broken module after is named at once. Else the end of the stage shows it:
 // verifying after each pass is a good part of the time of short ones.
 #ifdef NDEBUG
 static constexpr bool kVerifyEachPass = false;
@@ -241,8 +241,8 @@ static std::optional<CompileFailure> bufferize(ModuleOp module, const CompileOpt
     buffers::buildBufferizationPipeline(manager, options.target, bufferization);
   };
   return runStage(module, options, stages::kBuffers, CompileFailure::Unavailable, build,
-                  unavailable + ": no places in memory were found for the values here, mostly because an array would "
-                                "be written while its old values are still read");
+                  unavailable + ": the values here cannot be placed in memory, mostly because an array would be "
+                                "written while its old values are still read");
 }
 
 /// From functions with destinations to functions on buffers with C entries around them.

@@ -157,7 +157,7 @@ Part diagram::describeDropout(const APFloat &p, uint64_t site, const DropoutOrig
   return {PartKind::Dropout, "dropout " + describeNumber(p), details};
 }
 
-/// The dropout that draws a gate of ones and zeros per sample, behind casts and scales by constants.
+/// The dropout that draws a gate of ones and zeros per sample, after casts and scales by constants.
 static DropoutOp findDropPath(Value gate) {
   while (Operation *op = gate.getDefiningOp()) {
     if (auto dropout = dyn_cast<DropoutOp>(op))

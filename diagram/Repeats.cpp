@@ -206,8 +206,8 @@ std::vector<Element> RepeatFolder::merge(size_t begin, Run run) {
         continue;
       Counted counted = takeNumbersOut(*text);
       *text = counted.between.front();
-      for (const std::string &behind : llvm::drop_begin(counted.between)) {
-        *text += describeSequence(first.front(), second.front() - first.front(), run.count) + behind;
+      for (const std::string &after : llvm::drop_begin(counted.between)) {
+        *text += describeSequence(first.front(), second.front() - first.front(), run.count) + after;
         first = first.drop_front();
         second = second.drop_front();
       }

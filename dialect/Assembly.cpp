@@ -93,7 +93,7 @@ ParseResult resid::parseDyTGradTypes(OpAsmParser &parser, OptionalOperand &gamma
   if (parseArrowTypes(parser, results))
     return failure();
   if (results.size() == 1)
-    return parser.emitError(location, "expected the types of dx and dalpha behind the arrow, but got 1");
+    return parser.emitError(location, "expected the types of dx and dalpha after the arrow, but got 1");
   if (dsumOperand)
     dsum = x;
   dx = results.empty() ? x : results[0];

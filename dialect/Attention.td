@@ -22,7 +22,7 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     `h div g`, where g is the number of query heads per head of keys. Keys that are *absent* take no part, whatever they
     and their values hold:
     - those that a boolean mask says `false` for;
-    - with `causal`, keys behind the query: key j of query i where `j > past + i` (`j > i` without a `past`);
+    - with `causal`, keys after the query: key j of query i where `j > past + i` (`j > i` without a `past`);
     - with `past`, keys from `past + queries` on: places of the cache that are not filled yet;
     - those whose score is -Inf.
 
@@ -149,7 +149,7 @@ def Resid_AppendOp : Resid_Op<"append", [InferTypeOpAdaptor,
                               DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>]> {
   let summary = "writes new keys or values into a cache";
   let description = [{
-    Puts the keys (or values) of this call behind those that the cache holds.
+    Puts the keys (or values) of this call after those that the cache holds.
 
     **Formula.** `y[b, h, past + i, d] = x[b, h, i, d]` for each new key i; all else is the cache's.
 

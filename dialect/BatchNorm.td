@@ -30,7 +30,7 @@ def Resid_BatchNormOp : Resid_Op<"batch_norm", [AttrSizedOperandSegments,
     - `beta`, optional: `[D]`.
     - `epsilon`: float attribute, always written.
     - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`).
-    - `mean`, `variance`, and behind them `mean_correction`, `rstd`: the first two, all four or none, and none where
+    - `mean`, `variance`, and after them `mean_correction`, `rstd`: the first two, all four or none, and none where
       statistics are handed in. Their types are those of `statistics`. `mean_correction` is what rounding took from the
       mean, as for a layer norm, and `rstd = 1/sqrt(variance + epsilon)`. The backward reads all but the variance.
 
@@ -120,7 +120,7 @@ def Resid_BatchNormGradOp : Resid_Op<"batch_norm_grad", [AttrSizedOperandSegment
     - `fixed_statistics`: unit attribute. The norm was handed its statistics: they do not depend on `x`.
     - `dx`: the type of `x`.
     - `dgamma`, `dbeta`: both where there is a gamma, else none. They have its shape, and its element type or another
-      that is written behind the arrow. A result that nothing reads is not computed.
+      that is written after the arrow. A result that nothing reads is not computed.
 
     **Constraints.**
     - `batch_norm_grad.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at

@@ -43,7 +43,7 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     placement says where the norm stands.
 
     **Formula.** x is the stream, f the branch, N the norm, and a the `skip_scale`.
-    `B(u) = branch_scale·(gate ⊙ dropout(u))` is applied to what the branch adds to the stream: f, or the norm behind f.
+    `B(u) = branch_scale·(gate ⊙ dropout(u))` is applied to what the branch adds to the stream: f, or the norm after f.
 
     | placement | result |
     |---|---|
@@ -103,7 +103,7 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     - `block.C13`: the origin's column and the extent hold to `dropout.C7`, `dropout.C8` and `dropout.C9`.
 
     **Not allowed.** The clause `dropout` acts right before the add only: on the branch's output, or on the norm
-    behind it. Write dropout inside of the branch, for example on attention weights, as a `resid.dropout` in the
+    after it. Write dropout inside of the branch, for example on attention weights, as a `resid.dropout` in the
     region.
 
     **Gradient.** That of the single ops that the block expands to (see Rounding).

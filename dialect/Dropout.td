@@ -45,7 +45,7 @@ def Resid_DropoutOp : Resid_Op<"dropout", [AttrSizedOperandSegments, InferTypeOp
     - `dropout.C5`: `origin_row` and `origin_site` are given together.
     - `dropout.C6`: the static sizes amount to at most 2^32 rows and 2^35 columns, since counters are 32 bits wide.
     - `dropout.C7`: `origin_col` is given only with `origin_row`. So is the extent, whose two numbers are given together.
-    - `dropout.C8`: a constant `origin_col` is a multiple of 8 and not negative, and at most 2^35 columns end behind it.
+    - `dropout.C8`: a constant `origin_col` is a multiple of 8 and not negative, and at most 2^35 columns end after it.
     - `dropout.C9`: constant extents hold to `1 ≤ extent_local ≤ extent_global ≤ 2^32`.
 
     **Not allowed.** A row, site or step that is negative or reaches 2^32 is an error at run time. So are numbers that

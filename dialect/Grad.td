@@ -45,7 +45,7 @@ def Resid_LayerNormGradOp : Resid_NormGradOp<"layer_norm_grad"> {
     - `zero_centered_gamma`: unit attribute, as in the norm.
     - `dx`: the type of `x`.
     - `dgamma`, `dbeta`: both where there is a gamma, else none. They have its shape, and its element type or another
-      that is written behind the arrow. A result that nothing reads is not computed.
+      that is written after the arrow. A result that nothing reads is not computed.
 
     **Constraints.**
     - `layer_norm_grad.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at
@@ -110,7 +110,7 @@ def Resid_RMSNormGradOp : Resid_NormGradOp<"rms_norm_grad"> {
     - `zero_centered_gamma`: unit attribute, as in the norm.
     - `dx`: the type of `x`.
     - `dgamma`, `dbeta`: both where there is a gamma, else none. They have its shape, and its element type or another
-      that is written behind the arrow. A result that nothing reads is not computed.
+      that is written after the arrow. A result that nothing reads is not computed.
 
     **Constraints.**
     - `rms_norm_grad.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at
@@ -170,7 +170,7 @@ def Resid_GroupNormGradOp : Resid_Op<"group_norm_grad", [AttrSizedOperandSegment
     - `zero_centered_gamma`: unit attribute, as in the norm.
     - `dx`: the type of `x`.
     - `dgamma`, `dbeta`: both where there is a gamma, else none. They have its shape, and its element type or another
-      that is written behind the arrow. A result that nothing reads is not computed.
+      that is written after the arrow. A result that nothing reads is not computed.
 
     **Constraints.**
     - `group_norm_grad.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at

@@ -51,7 +51,7 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
       type is f64 if `x` is f64, else f32.
 
     **Not allowed.** The normalised dimensions are always the last ones. A dimension cannot be normalised without all
-    dimensions behind it.
+    dimensions after it.
 
     **Gradient.** Let `x̂ = ((x - mean) - mean_correction)·rstd`. `g` is `dy·γ`, or `dy·(1+γ)` where γ is zero-centred, or
     `dy` without γ. avg is the mean over the normalised elements. Then `dx = rstd·(g - avg(g) - x̂·avg(g·x̂))`.
@@ -147,7 +147,7 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
     - `rms_norm.C10`: there is no statistic or one. It is of f64 for f64, and of f32 otherwise.
 
     **Not allowed.** The normalised dimensions are always the last ones. A dimension cannot be normalised without all
-    dimensions behind it.
+    dimensions after it.
 
     **Gradient.** Let `x̂ = x·rstd`, and `g` and avg as in `resid.layer_norm`. Then `dx = rstd·(g - x̂·avg(g·x̂))`.
     `dγ = Σ dy·x̂` and `dβ = Σ dy`, summed over the rows.

@@ -21,7 +21,7 @@ def Resid_GateGradOp : Resid_Op<"gate_grad", [DeclareOpInterfaceMethods<Resid_Eq
     - `dy`: the gradient of the sum, with the shape of `f`. Its element type may be wider.
     - `f`: `[…, D]`, the branch. It is of f16, bf16, f32 or f64, and every dimension may be dynamic.
     - `branch_scale`: that of the add, 1 where it is not written.
-    - `dgate`: the shape of the gate says what is summed, as in `resid.add`. Its type is written behind the arrow.
+    - `dgate`: the shape of the gate says what is summed, as in `resid.add`. Its type is written after the arrow.
 
     **Constraints.**
     - `gate_grad.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
@@ -83,9 +83,9 @@ def Resid_DyTGradOp : Resid_Op<"dyt_grad", [AttrSizedOperandSegments,
     - `sum`, optional: the gradient that `x` has from its other readers, of the type of `x`. It is added to dx.
     - `zero_centered_gamma`: unit attribute, as in the dynamic tanh.
     - `dx`: the type of `x`.
-    - `dalpha`: rank 0, of alpha's element type or another that is written behind the arrow.
+    - `dalpha`: rank 0, of alpha's element type or another that is written after the arrow.
     - `dgamma`, `dbeta`: both where there is a gamma, else none. They have its shape, and its element type or another
-      that is written behind the arrow. A result that nothing reads is not computed.
+      that is written after the arrow. A result that nothing reads is not computed.
 
     **Constraints.**
     - `dyt_grad.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most

@@ -113,7 +113,7 @@ static std::optional<Number> findExponent(const char *place) {
   return Number{begin, digits + rest, digits + ".0" + rest};
 }
 
-/// The number behind the token at `place` that begins with a point. MLIR refuses the point as it reads on.
+/// The number after the token at `place` that begins with a point. MLIR refuses the point as it reads on.
 static std::optional<Number> findPoint(const char *place) {
   if (!StringRef("=(,-").contains(*place) || !*place)
     return std::nullopt;
@@ -157,7 +157,7 @@ static std::optional<std::pair<StringRef, StringRef>> findClauseOrder(StringRef 
   return std::nullopt;
 }
 
-static constexpr StringLiteral floatMessage = "expected a float with digits before and behind its point, ";
+static constexpr StringLiteral floatMessage = "expected a float with digits before and after its point, ";
 
 /// MLIR's parser names the op in front of a verifier's message, which names it too.
 static LogicalResult withoutRepeatedName(const Diagnostic &diagnostic, StringRef said) {
@@ -215,7 +215,7 @@ ParseResult resid::parseWithHints(OpAsmParser &parser, function_ref<ParseResult(
     const char *begin = parser.getNameLoc().getPointer();
     if (auto clauses = findClauseOrder(StringRef(begin, place - begin), place)) {
       parser.emitError(llvm::SMLoc::getFromPointer(place))
-          << "expected '" << clauses->first << "' before '" << clauses->second << "', but got it behind";
+          << "expected '" << clauses->first << "' before '" << clauses->second << "', but got it after";
       return success();
     }
     return withoutRepeatedName(diagnostic, said);

@@ -31,7 +31,7 @@ def Resid_CrossEntropyOp : Resid_TokenOp<"cross_entropy"> {
     - `labels`: `[…]`, of i32 or i64: a number from 0 to V - 1 for each row.
     - `ignore_index`, optional attribute: a label of rows that do not count. It may be any number.
     - `loss`: `[…]`, of f64 if `logits` is f64, else of f32. Sums and means over rows are the program's own.
-    - `logsumexp`, optional: `[…]`, of the type of `loss`. Both types are written behind an arrow. The backward reads it.
+    - `logsumexp`, optional: `[…]`, of the type of `loss`. Both types are written after an arrow. The backward reads it.
 
     **Constraints.**
     - `cross_entropy.C1`: `logits` is a ranked tensor of f16, bf16, f32 or f64, of rank 1 or more; `labels` one of i32 or

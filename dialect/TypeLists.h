@@ -17,7 +17,7 @@ struct StatedType {
   bool isWritten = true;
 };
 
-/// Parses the types of those that were written, one behind the other.
+/// Parses the types of those that were written, one after the other.
 ParseResult parseTypes(OpAsmParser &parser, ArrayRef<StatedType> all);
 /// Prints ", type", or nothing for null.
 void printClauseType(OpAsmPrinter &printer, Type type);

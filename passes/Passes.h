@@ -24,7 +24,7 @@ enum class RaiseLevel { Off, Exact, All };
 enum class GradMode { Split, ValueAndGrad };
 
 /// What the forward hands to the backward: the carries of loops alone, and everything else is computed again; what is
-/// dear to compute; or all that the backward reads.
+/// expensive to compute; or all that the backward reads.
 enum class GradSave { Min, Default, All };
 
 #define GEN_PASS_DECL

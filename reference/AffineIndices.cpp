@@ -42,7 +42,7 @@ static void runAffine(const Instruction &in, Machine &m) {
   m.registers[in.result].integer = *all;
 }
 
-/// The sizes that an index is taken apart by, as expressions: the open ones are symbols from `first` on. Behind each
+/// The sizes that an index is taken apart by, as expressions: the open ones are symbols from `first` on. After each
 /// of them stands the product of those that follow it.
 static SmallVector<std::pair<AffineExpr, AffineExpr>> getBasis(MLIRContext *context, ArrayRef<int64_t> sizes,
                                                                unsigned first) {

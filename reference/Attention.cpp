@@ -8,7 +8,7 @@
 
 namespace mlir::resid::reference {
 
-/// The keys of the cache that hold something, after this call has put `added` behind `past` others.
+/// The keys of the cache that hold something, after this call has put `added` after `past` others.
 static FailureOr<int64_t> getFilledKeys(Operation *op, int64_t past, int64_t added, int64_t places) {
   if (past < 0)
     return op->emitOpError() << "expected a past of 0 or more keys but got " << past;

@@ -28,7 +28,7 @@ struct AttentionRow {
   const DropoutMask *dropout = nullptr;
   int64_t index = 0;
 
-  /// By what the weight of a key is multiplied behind its sum.
+  /// By what the weight of a key is multiplied after its sum.
   double getFactor(int64_t key) const { return !dropout ? 1.0 : dropout->keeps(index, key) ? dropout->scale : 0.0; }
 };
 

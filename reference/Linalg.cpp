@@ -85,7 +85,7 @@ struct Port {
   unsigned reg;
 };
 
-/// Runs the program at each point, and `consume` behind it.
+/// Runs the program at each point, and `consume` after it.
 void runLoops(const ScalarProgram &program, Machine &machine, MutableArrayRef<OperandWalk> walks,
               ArrayRef<int64_t> sizes, ArrayRef<Port> loads, llvm::function_ref<void()> consume) {
   SmallVector<int64_t> point(sizes.size(), 0);

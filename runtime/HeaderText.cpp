@@ -88,7 +88,7 @@ void HeaderText::put(unsigned codePoint) {
     *names++ = static_cast<char>(0x80 | ((codePoint >> (6 * further)) & 0x3f));
 }
 
-/// The four digits behind `\u`.
+/// The four digits after `\u`.
 bool HeaderText::readUnit(unsigned &unit) {
   unit = 0;
   for (int i = 0; i < 4; ++i, ++at) {
@@ -123,7 +123,7 @@ bool HeaderText::readCodePoint(unsigned first) {
   return true;
 }
 
-/// What stands behind a backslash.
+/// What stands after a backslash.
 bool HeaderText::readEscape() {
   static constexpr char written[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
   if (at != end && *at == 'u') {
@@ -133,7 +133,7 @@ bool HeaderText::readEscape() {
   }
   const char *found = at == end ? nullptr : static_cast<const char *>(memchr(written, *at, sizeof(written) - 1));
   if (!found)
-    return fail("one of \"\\/bfnrtu behind a backslash");
+    return fail("one of \"\\/bfnrtu after a backslash");
   put(static_cast<unsigned char>(meant[found - written]));
   ++at;
   return true;

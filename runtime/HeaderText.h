@@ -10,7 +10,7 @@
 
 namespace resid::runtime {
 
-/// A string, decoded, with a zero byte behind it.
+/// A string, decoded, with a zero byte after it.
 struct Name {
   const char *data;
   size_t size;
@@ -27,7 +27,7 @@ public:
   HeaderText(const char *text, size_t size, char *names, Message &message)
       : begin(text), at(text), end(text + size), names(names), message(message) {}
 
-  /// Whether `c` comes next, behind spaces; then it is skipped.
+  /// Whether `c` comes next, after spaces; then it is skipped.
   bool accept(char c);
   bool expect(char c);
   /// Skips the one of two that comes next.

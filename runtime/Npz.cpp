@@ -209,7 +209,7 @@ struct Member {
 
 } // namespace
 
-/// The central directory, of which the record at the end says where it lies; behind that there may be a comment.
+/// The central directory, of which the record at the end says where it lies; after that there may be a comment.
 static bool findDirectory(const char *file, size_t size, Directory &directory) {
   if (size < kEndBytes)
     return false;
@@ -227,7 +227,7 @@ static bool findDirectory(const char *file, size_t size, Directory &directory) {
   return directory.begin <= size && directory.bytes <= size - directory.begin;
 }
 
-/// Numbers that do not fit into 32 bits stand in a field behind the name, in this order.
+/// Numbers that do not fit into 32 bits stand in a field after the name, in this order.
 static bool readLargeNumbers(const char *extra, size_t size, Member &member) {
   uint64_t *numbers[] = {&member.size, &member.stored, &member.local};
   for (size_t at = 0; size - at >= 4;) {
@@ -264,7 +264,7 @@ static bool readEntry(const char *file, uint64_t &at, uint64_t end, Member &memb
   return readLargeNumbers(member.name.data + name, static_cast<size_t>(extra), member);
 }
 
-/// Where the bytes of the member begin, behind a record with its name. False where they are not all in the file.
+/// Where the bytes of the member begin, after a record with its name. False where they are not all in the file.
 static bool findBytes(const char *file, size_t size, const Member &member, uint64_t &begin) {
   if (member.local > size || size - member.local < kLocalBytes || !isSignature(file + member.local, "\3\4"))
     return false;
@@ -273,7 +273,7 @@ static bool findBytes(const char *file, size_t size, const Member &member, uint6
   return begin <= size && member.size <= size - begin;
 }
 
-/// Adds the array that a member is. `names` has room for its name and a zero behind it.
+/// Adds the array that a member is. `names` has room for its name and a zero after it.
 static resid_status addMember(const char *file, size_t size, const Member &member, char *names, TensorTable &table,
                               Message &message) {
   static constexpr char suffix[] = ".npy";
@@ -322,7 +322,7 @@ resid_status resid::runtime::readArchive(const char *file, size_t size, TensorTa
     message.add("expected the directory of an archive at its end, but the %zu bytes have none", size);
     return RESID_BAD_VALUE;
   }
-  // Each name lies in the directory without a zero, behind a record that is longer than that.
+  // Each name lies in the directory without a zero, after a record that is longer than that.
   table.names = static_cast<char *>(malloc(static_cast<size_t>(directory.bytes) + 1));
   if (!table.names) {
     message.add("out of memory");

@@ -257,7 +257,7 @@ static bool checkBytes(const TensorTable &table, const Tensor **inOrder, int64_t
   }
   if (end == dataBytes)
     return true;
-  message.add("expected %" PRId64 " bytes behind the header, where the last tensor ends, but got %" PRId64, end,
+  message.add("expected %" PRId64 " bytes after the header, where the last tensor ends, but got %" PRId64, end,
               dataBytes);
   return false;
 }

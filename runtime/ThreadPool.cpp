@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The thread pool behind resid_parallel_for. Plain POSIX threads: no exceptions, no C++ runtime, no allocation per
+// The thread pool after resid_parallel_for. Plain POSIX threads: no exceptions, no C++ runtime, no allocation per
 // call. Does not own: how kernels cut their work, which depends on shapes alone.
 
 #include "runtime/Processors.h"

@@ -26,7 +26,7 @@ struct resid_weights {
   /// What stands in front of the names that are asked for; null where nothing does.
   char *prefix;
 
-  /// The tensor of that name behind the prefix, else the one whose name that is.
+  /// The tensor of that name after the prefix, else the one whose name that is.
   const Tensor *find(const Name &name) const {
     const Tensor *tensor = prefix ? table.find(name, {prefix, strlen(prefix)}) : nullptr;
     return tensor ? tensor : table.find(name);
@@ -168,7 +168,7 @@ resid_status resid_weights_get(const resid_weights *weights, int64_t index, resi
   return RESID_OK;
 }
 
-/// Whether `name` is `tail` behind a point and something more.
+/// Whether `name` is `tail` after a point and something more.
 static bool endsWith(const Name &name, const Name &tail) {
   return name.size > tail.size + 1 && name.data[name.size - tail.size - 1] == '.' &&
          memcmp(name.data + name.size - tail.size, tail.data, tail.size) == 0;

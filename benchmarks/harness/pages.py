@@ -12,7 +12,7 @@ _, END = marks("")
 
 def put_section(page, processor, results, tables):
     """The last results as the section of a processor, which is made where there is none. Tables go into the folder beside
-    the page, under the processor's name, and all but the first under their own names behind it."""
+    the page, under the processor's name, and all but the first under their own names after it."""
     if not re.fullmatch(r"[a-z0-9-]+", processor):
         raise SystemExit(f"expected a processor's name in small letters and digits, such as zen4, but got '{processor}'")
     title = f"## Results: {processor}"

@@ -74,7 +74,7 @@ void Folder::visit(Region &region) {
 
 void Folder::visit(Block &block) {
   for (Operation *op = &block.front(); op;) {
-    // What takes the place of `op` stands behind what stood before it.
+    // What takes the place of `op` stands after what stood before it.
     Operation *previous = op->getPrevNode(), *next = op->getNextNode();
     op = visit(op) ? (previous ? previous->getNextNode() : &block.front()) : next;
   }
@@ -151,7 +151,7 @@ bool Folder::enterLoop(scf::ForOp op) {
   return true;
 }
 
-/// Users come behind their operands, so that one walk back sees all there is to erase.
+/// Users come after their operands, so that one walk back sees all there is to erase.
 static void eraseDeadOps(RewriterBase &rewriter, Region &region) {
   for (Block &block : llvm::reverse(region))
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {

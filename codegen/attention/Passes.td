@@ -10,7 +10,7 @@ include "mlir/Pass/PassBase.td"
 def AbsorbHeadTransposes : Pass<"resid-absorb-head-transposes"> {
   let summary = "let attention read and write heads where they lie";
   let description = [{
-    Programs split `[tokens, features]` into heads and move these to the front, and back behind attention. An
+    Programs split `[tokens, features]` into heads and move these to the front, and back after attention. An
     `attention.kernel` or `attention.backward` reads and writes through such a transpose, and through a reshape that
     only adds or drops a batch of 1. Then nothing is copied.
 

@@ -34,8 +34,8 @@ public:
 private:
   rows::KernelOp findReader() const;
   rows::KernelOp findWriter();
-  bool join(rows::KernelOp kernel, bool isBehind);
-  bool bringNext(Operation *kernel, bool isBehind);
+  bool join(rows::KernelOp kernel, bool isAfter);
+  bool bringNext(Operation *kernel, bool isAfter);
   void addLocals(contraction::RowBlocksOp blocks) const;
   bool refuse(StringRef reason) {
     refusal = reason;
@@ -63,7 +63,7 @@ static SmallVector<rows::KernelOp> getRowKernels(Operation *op) {
   return blocks ? llvm::to_vector(blocks.getBody().getOps<rows::KernelOp>()) : SmallVector<rows::KernelOp>();
 }
 
-/// The first row kernel behind the members that reads what one of them writes.
+/// The first row kernel after the members that reads what one of them writes.
 rows::KernelOp RowBlocksFormer::findReader() const {
   auto isWritten = [&](Value input) {
     return llvm::any_of(members, [&](Operation *member) { return writes(member, input); });
@@ -86,11 +86,11 @@ rows::KernelOp RowBlocksFormer::findWriter() {
 
 /// Moves what stands between the members and a kernel in front of both. That changes nothing where it is done before
 /// what is skipped, or touches other memory.
-bool RowBlocksFormer::bringNext(Operation *kernel, bool isBehind) {
-  Operation *first = isBehind ? members.front() : kernel, *after = isBehind ? members.back() : kernel;
-  Operation *end = isBehind ? kernel : members.front();
+bool RowBlocksFormer::bringNext(Operation *kernel, bool isAfter) {
+  Operation *first = isAfter ? members.front() : kernel, *after = isAfter ? members.back() : kernel;
+  Operation *end = isAfter ? kernel : members.front();
   SmallVector<BufferAccess> skipped;
-  for (Operation *member : isBehind ? ArrayRef(members) : ArrayRef(kernel))
+  for (Operation *member : isAfter ? ArrayRef(members) : ArrayRef(kernel))
     llvm::append_range(skipped, getKernelAccesses(member));
   SmallVector<Operation *> between;
   for (Operation *op = after->getNextNode(); op != end; op = op->getNextNode()) {
@@ -109,7 +109,7 @@ bool RowBlocksFormer::bringNext(Operation *kernel, bool isBehind) {
   return true;
 }
 
-bool RowBlocksFormer::join(rows::KernelOp kernel, bool isBehind) {
+bool RowBlocksFormer::join(rows::KernelOp kernel, bool isAfter) {
   if (isa<contraction::RowBlocksOp>(kernel->getParentOp()))
     return refuse("that runs with another product");
   if (!hasRows(product))
@@ -121,9 +121,9 @@ bool RowBlocksFormer::join(rows::KernelOp kernel, bool isBehind) {
       for (const BufferAccess &other : getKernelAccesses(member))
         if (!agreeOnRows(access, other))
           return refuse("a row of one needs other rows of the other");
-  if (!bringNext(kernel, isBehind))
+  if (!bringNext(kernel, isAfter))
     return refuse("what stands between uses the same memory");
-  members.insert(isBehind ? members.end() : members.begin(), kernel);
+  members.insert(isAfter ? members.end() : members.begin(), kernel);
   return true;
 }
 
@@ -150,10 +150,10 @@ void RowBlocksFormer::addLocals(contraction::RowBlocksOp blocks) const {
 
 void RowBlocksFormer::form() {
   while (rows::KernelOp reader = findReader())
-    if (!join(reader, /*isBehind=*/true))
+    if (!join(reader, /*isAfter=*/true))
       break;
   if (rows::KernelOp writer = findWriter())
-    join(writer, /*isBehind=*/false);
+    join(writer, /*isAfter=*/false);
   if (members.size() == 1)
     return;
   OpBuilder builder(members.front());

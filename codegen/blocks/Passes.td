@@ -11,7 +11,7 @@ def FormRowBlocks : Pass<"resid-form-row-blocks"> {
   let summary = "put products and the row kernels around them together, so that they may run by blocks of rows";
   let description = [{
     On buffers. A `contraction.kernel` whose result a `rows.kernel` reads row by row, or one of whose factors a
-    `rows.kernel` writes row by row, goes with it into a `contraction.row_blocks`: linear, dropout, add, norm behind a
+    `rows.kernel` writes row by row, goes with it into a `contraction.row_blocks`: linear, dropout, add, norm after a
     product, or a norm before one. Several row kernels may join one product; one that stands between two joins the
     first. What stands between them moves in front of them where it does not touch what they write.
 

@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::blocks;
 
-/// The dimensions [0, rowLoops) in order, and none of them behind.
+/// The dimensions [0, rowLoops) in order, and none of them after.
 static bool beginsWithRows(AffineMap map, unsigned rowLoops) {
   if (map.getNumResults() < rowLoops)
     return false;

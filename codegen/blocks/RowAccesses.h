@@ -29,7 +29,7 @@ BufferAccesses getAccesses(Operation *op);
 /// Whether a product has rows: one factor knows each of its parallel loops but the last, the other that one alone.
 bool hasRows(contraction::KernelOp product);
 
-/// The bytes of one row of an access that has rows, where they are known and rows lie one behind the other.
+/// The bytes of one row of an access that has rows, where they are known and rows lie one after the other.
 std::optional<int64_t> countRowBytes(const BufferAccess &access);
 /// Whether it makes no difference which of two accesses comes first.
 bool mayBeSwapped(const BufferAccess &a, const BufferAccess &b);

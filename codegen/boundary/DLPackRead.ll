@@ -168,7 +168,7 @@ refuse:
   ret i32 %refusal
 }
 
-; What the answers other than 0 are told as, behind the name of the tensor; \01 and \03 stand for words of %array (Refuse.ll).
+; What the answers other than 0 are told as, after the name of the tensor; \01 and \03 stand for words of %array (Refuse.ll).
 @resid_dl_null_tensor = private unnamed_addr constant [28 x i8] c" is NULL, expected a tensor\00"
 @resid_dl_cpu = private unnamed_addr constant [43 x i8] c": device type is \01\01, expected \01\02 (the CPU)\00"
 @resid_dl_cuda = private unnamed_addr constant [40 x i8] c": device type is \01\01, expected \01\02 (CUDA)\00"

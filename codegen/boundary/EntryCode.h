@@ -33,10 +33,10 @@ struct ParameterWords {
   bool fitStack() const { return count() <= 5120; }
 };
 
-/// Behind the name of F: the function to which it goes where arrays or sizes are refused. It takes the context, the
+/// After the name of F: the function to which it goes where arrays or sizes are refused. It takes the context, the
 /// status and the words of ParameterWords (ArrayRefusals.cpp).
 constexpr llvm::StringLiteral kRefuseArraysSuffix = ".refuse_arrays";
-/// Behind the name of F: the same for all else. It takes the context, a packed refusal, and a value (i64).
+/// After the name of F: the same for all else. It takes the context, a packed refusal, and a value (i64).
 constexpr llvm::StringLiteral kRefuseValueSuffix = ".refuse_value";
 /// The function of an object that hands a line to the log and answers a status (Refuse.ll).
 constexpr llvm::StringLiteral kRefuseName = "resid.refuse";
@@ -65,7 +65,7 @@ struct EntryCode {
   void addRefusal(int32_t refusal, const RefusalText &text) { valueRefusals.insert({refusal, text}); }
   /// The address of the text of kProcessorsName.
   Value emitProcessors();
-  /// A function behind the name of F that answers a status. Its body is built once, by beginRefusalFunction().
+  /// A function after the name of F that answers a status. Its body is built once, by beginRefusalFunction().
   func::FuncOp getRefusalFunction(StringRef suffix, TypeRange types);
   void beginRefusalFunction(func::FuncOp function);
   /// Hands the text to the log and gives the status; `values` are i64 or addresses.

@@ -13,7 +13,7 @@ namespace mlir::resid::boundary {
 /// The type of F: the context, its arguments and its results.
 FunctionType getEntryType(const KernelSignature &signature, OpBuilder &builder);
 
-/// Fills `code.arguments` and `code.results` from the parameters behind the context, and gives the sizes among them. A
+/// Fills `code.arguments` and `code.results` from the parameters after the context, and gives the sizes among them. A
 /// struct of weights is refused where it is NULL; else its members are loaded.
 SmallVector<Value> collectParameters(EntryCode &code);
 

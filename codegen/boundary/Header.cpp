@@ -196,7 +196,7 @@ static void writeDeclaration(llvm::raw_ostream &stream, StringRef start, ArrayRe
   stream << line << (parameters.empty() ? "void" : "") << ");\n";
 }
 
-/// The struct of weights. What each member is stands behind it: what checkpoints call it, or who makes it.
+/// The struct of weights. What each member is stands after it: what checkpoints call it, or who makes it.
 static void writeWeights(llvm::raw_ostream &stream, const KernelSignature &signature) {
   if (signature.weights.empty())
     return;

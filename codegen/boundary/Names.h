@@ -12,7 +12,7 @@
 namespace mlir::resid::boundary {
 
 /// `name` as an identifier of C and C++. Where a keyword, macro or type of a generated header has that name, a `_`
-/// stands behind it.
+/// stands after it.
 std::string makeIdentifier(llvm::StringRef name);
 
 /// makeIdentifier() for a function. It also avoids names of the C library and of the runtime: the program that it is

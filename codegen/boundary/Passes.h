@@ -27,7 +27,7 @@ namespace mlir::resid::boundary {
 constexpr llvm::StringLiteral kImplementationSuffix = ".impl";
 /// What the name of the function that computes a function's scratch bytes ends with.
 constexpr llvm::StringLiteral kScratchSuffix = ".scratch";
-/// Behind the name of F: the function that loads the kernels of a GPU ahead of calls.
+/// After the name of F: the function that loads the kernels of a GPU ahead of calls.
 constexpr llvm::StringLiteral kPreloadSuffix = "_preload";
 /// The attribute on an implementation that names the function which computes its scratch bytes.
 constexpr llvm::StringLiteral kScratchAttribute = "resid.scratch";

@@ -21,7 +21,7 @@ struct Placed {
 /// An area under construction, in units.
 class AreaPacker {
 public:
-  /// The place of `size` units in the smallest gap among what is alive in the range, or behind all of that.
+  /// The place of `size` units in the smallest gap among what is alive in the range, or after all of that.
   int64_t place(int64_t size, LiveRange range);
   int64_t getSize() const { return size; }
   bool isFreeDuring(LiveRange range) const {
@@ -87,7 +87,7 @@ void LayoutBuilder::packWhole(SizeExpr unit, ArrayRef<unsigned> members) {
     placeIn(layout.areas.size() - 1, packer, member, llvm::alignTo(requests[member].units, kScratchAlignment));
 }
 
-/// Sizes that are no multiples of the alignment: behind one of them no other would be aligned. So each area holds one
+/// Sizes that are no multiples of the alignment: after one of them no other would be aligned. So each area holds one
 /// temporary at a time.
 void LayoutBuilder::packApart(SizeExpr unit, ArrayRef<unsigned> members) {
   unsigned first = layout.areas.size();

@@ -27,14 +27,14 @@ struct ScratchArea {
   int64_t units;
 };
 
-/// Where a temporary lies: so many units behind the beginning of an area, which is aligned whatever a unit is.
+/// Where a temporary lies: so many units after the beginning of an area, which is aligned whatever a unit is.
 struct ScratchPlace {
   unsigned area;
   int64_t offset;
 };
 
 struct ScratchLayout {
-  /// One behind the other. The area of known size, if there is one, is the first.
+  /// One after the other. The area of known size, if there is one, is the first.
   SmallVector<ScratchArea> areas;
   /// One per request.
   SmallVector<ScratchPlace> places;

@@ -348,7 +348,7 @@ static LogicalResult verifyByteLimit(func::FuncOp function) {
   return success();
 }
 
-/// The function type; where arrays are strided, with that attribute behind their types, as in a declaration.
+/// The function type; where arrays are strided, with that attribute after their types, as in a declaration.
 static std::string printType(FunctionType type, const KernelSignature &signature) {
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -73,7 +73,7 @@ static std::string describe(rows::RequireOp require, const KernelSignature &sign
     value = value.getDefiningOp()->getOperand(0);
   auto argument = dyn_cast_or_null<BlockArgument>(value);
   if (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
-    unsigned number = 1; // behind the context
+    unsigned number = 1; // after the context
     for (const KernelValue &candidate : signature.arguments) {
       if (number == argument.getArgNumber())
         return "argument '" + candidate.name + "': " + require.getText().str();

@@ -61,7 +61,7 @@ bool canBeWrittenInPlace(Value value) {
   return start.getDefiningOp<tensor::EmptyOp>() && llvm::all_of(value.getUses(), readsAnyStride);
 }
 
-/// Whether a slice has its elements along the last axis one behind the other.
+/// Whether a slice has its elements along the last axis one after the other.
 template <typename OpTy> bool keepsRows(OpTy slice) {
   unsigned rank = slice.getStaticSizes().size();
   return rank > 0 && !slice.getDroppedDims().test(rank - 1) && slice.getStaticStrides().back() == 1;

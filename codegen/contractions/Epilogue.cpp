@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Finds and emits the elementwise ops behind a product.
+// Finds and emits the elementwise ops after a product.
 
 #include "codegen/contractions/Epilogue.h"
 

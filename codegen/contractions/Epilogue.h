@@ -18,7 +18,7 @@ struct EpilogueInput {
 
 class Epilogue {
 public:
-  /// The longest chain of ops behind `product` that may join its kernel.
+  /// The longest chain of ops after `product` that may join its kernel.
   static Epilogue find(Value product);
 
   ArrayRef<linalg::LinalgOp> getOps() const { return ops; }

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a kernel reads, behind ops that only move or widen elements. Not: which kernels read so.
+// What a kernel reads, after ops that only move or widen elements. Not: which kernels read so.
 
 #ifndef RESID_CODEGEN_CONTRACTIONS_SOURCE_H
 #define RESID_CODEGEN_CONTRACTIONS_SOURCE_H

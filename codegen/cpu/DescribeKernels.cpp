@@ -59,7 +59,7 @@ static bool hasValue(const PlanDecision &decision, StringRef value) {
   return number ? std::to_string(*number) == value : decision.value.getAsString() == value;
 }
 
-/// Says who set what. Settings that are no decision of their own, such as thresholds, stand behind those that are.
+/// Says who set what. Settings that are no decision of their own, such as thresholds, stand after those that are.
 static void addSources(std::vector<PlanDecision> &decisions, const Schedule &schedule) {
   for (const Setting &setting : schedule.settings) {
     std::string key = setting.key;

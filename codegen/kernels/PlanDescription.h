@@ -20,7 +20,7 @@ struct PlanDecision {
   llvm::json::Value value;
   /// In text; empty where text is silent about it.
   std::string text;
-  /// Why, in brackets behind the text. Empty where nothing is to be said.
+  /// Why, in brackets after the text. Empty where nothing is to be said.
   std::string reason = {};
   /// Whether JSON has the reason as `key`_reason, null where it is empty.
   bool hasReason = false;
@@ -35,7 +35,7 @@ struct PlanDescription {
   /// What kind of machine the plan is for, as a key of JSON, and its name.
   std::string machineKind, machine;
   std::vector<PlanDecision> decisions;
-  /// Why the kernel is run by slower code that can run every kernel; empty where it is not. In text it stands behind
+  /// Why the kernel is run by slower code that can run every kernel; empty where it is not. In text it stands after
   /// `fallbackName`, in JSON it has that name with underscores.
   std::string fallbackName, fallbackReason;
 };

@@ -24,7 +24,7 @@ static Value compare(ImplicitLocOpBuilder &builder, arith::CmpIPredicate predica
   return arith::CmpIOp::create(builder, predicate, a, b);
 }
 
-/// Requires that `added` keys fit behind `past` others; gives back the latter, or 0 where they do not.
+/// Requires that `added` keys fit after `past` others; gives back the latter, or 0 where they do not.
 static Value requirePlaces(ImplicitLocOpBuilder &builder, StringRef name, Value past, Value added, Value places) {
   Value zero = arith::ConstantIntOp::create(builder, 0, 64);
   Value isCount = compare(builder, arith::CmpIPredicate::sge, past, zero);

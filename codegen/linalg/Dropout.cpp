@@ -57,7 +57,7 @@ static std::pair<Value, Value> requireExtent(ImplicitLocOpBuilder &builder, cons
   return {arith::MaxSIOp::create(builder, origin.local, one), arith::MaxSIOp::create(builder, origin.global, one)};
 }
 
-/// Rows behind the first one of the site: where the last of `count` rows of a shard stands in the whole. Requires that
+/// Rows after the first one of the site: where the last of `count` rows of a shard stands in the whole. Requires that
 /// it can be told in 64 bits.
 static Value createLastRow(ImplicitLocOpBuilder &builder, const DropoutWords &words, Value count) {
   Value one = createI64(builder, 1);

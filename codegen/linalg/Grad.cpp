@@ -22,7 +22,7 @@ public:
   NormGradLowering(ImplicitLocOpBuilder &builder, const NormGradParts &norm);
 
   Value createDx();
-  /// Σ dy·x̂ or Σ dy, rounded to `type` behind the arithmetic type. `dy` has its groups joined.
+  /// Σ dy·x̂ or Σ dy, rounded to `type` after the arithmetic type. `dy` has its groups joined.
   Value createParameter(bool isGamma, Type type, Value dy);
 
 private:

@@ -72,7 +72,7 @@ OpFoldResult RangeChecks::require(const Range &range) {
   Value offset = toValue(range.offset), size = toValue(range.size), zero = toValue(builder.getIndexAttr(0));
   Value limit = builder.createOrFold<tensor::DimOp>(range.tensor, range.dimension);
   Value isEmpty = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, size, zero);
-  // The distance from the first element to behind the last; the product cannot overflow where the factors are sizes.
+  // The distance from the first element to after the last; the product cannot overflow where the factors are sizes.
   Value one = toValue(builder.getIndexAttr(1)), stride = toValue(range.stride);
   Value steps = arith::SubIOp::create(builder, size, one);
   Value extent = arith::AddIOp::create(builder, arith::MulIOp::create(builder, steps, stride), one);

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lowering of the family SubLayers: a linear layer is a contraction in the arithmetic type, with its bias behind it,
+// Lowering of the family SubLayers: a linear layer is a contraction in the arithmetic type, with its bias after it,
 // and an activation is elementwise.
 
 #include "codegen/linalg/Elementwise.h"
@@ -33,7 +33,7 @@ static Value createChains(ImplicitLocOpBuilder &builder, const LinearOperands &l
   Value zero = createConstant(builder, element, 0.0);
   Value empty = tensor::EmptyOp::create(builder, sizes, element);
   Value zeros = linalg::FillOp::create(builder, zero, empty).getResult(0);
-  // The output features are the last loop of the result, the input features the one behind.
+  // The output features are the last loop of the result, the input features the one after.
   SmallVector<AffineExpr> rows, weight(2);
   for (int64_t dim = 0; dim + 1 < rank; ++dim)
     rows.push_back(builder.getAffineDimExpr(dim));

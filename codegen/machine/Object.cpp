@@ -27,7 +27,7 @@ void machine::setCPU(llvm::Function &function, StringRef cpu, StringRef features
   function.addFnAttr("target-features", features);
 }
 
-/// Compiles all functions of `module` for the CPU of `target`, and puts the CPU's name behind theirs.
+/// Compiles all functions of `module` for the CPU of `target`, and puts the CPU's name after theirs.
 static void setVariant(llvm::Module &module, const TargetDescription &target) {
   for (llvm::Function &function : module) {
     if (function.isDeclaration())

@@ -141,7 +141,7 @@ void machine::optimize(llvm::Module &module, llvm::TargetMachine &machine) {
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
     isForAll = false;
   }
-  // Behind the passes over the whole module, which take arguments and calls away.
+  // After the passes over the whole module, which take arguments and calls away.
   runOn(module, buildBriefPipeline(), functions, [&](const llvm::Function &function) {
     return !runsOnce(function) && (isBrief(function) || (isVectorised && !isOfVectorLoops(function)));
   });

@@ -15,7 +15,7 @@ enum class RowPass { First, Further };
 /// The phase of a pass of the statistics op at this position.
 inline unsigned getPhase(unsigned statistics, RowPass pass) { return 2 * statistics + (pass == RowPass::Further); }
 
-/// The phase behind those of `count` statistics ops.
+/// The phase after those of `count` statistics ops.
 inline unsigned getPhaseBehind(unsigned count) { return 2 * count; }
 
 /// The position of the statistics op that a phase belongs to, unless it is the last phase.

@@ -49,7 +49,7 @@ static Value product(OpBuilder &builder, Location loc, ValueRange factors) {
   return result;
 }
 
-/// What the map of one operand says: the kernel's dimension behind each of its own, none for a broadcast 1.
+/// What the map of one operand says: the kernel's dimension after each of its own, none for a broadcast 1.
 static SmallVector<std::optional<unsigned>> getKernelDimensions(AffineMap map) {
   SmallVector<std::optional<unsigned>> dimensions;
   for (AffineExpr result : map.getResults()) {

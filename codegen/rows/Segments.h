@@ -10,7 +10,7 @@
 
 namespace mlir::resid::rows {
 
-/// A phase and the operations behind it, up to the next phase: [begin, end). The first segment also has the operations
+/// A phase and the operations after it, up to the next phase: [begin, end). The first segment also has the operations
 /// before its phase. Phases inside of a condition begin no segment.
 struct Segment {
   Block::iterator begin, end;
@@ -28,11 +28,11 @@ struct EndPhases {
   /// Nothing where a kernel has fewer than two such phases.
   static std::optional<EndPhases> find(KernelOp kernel);
 
-  /// The operations up to and with the first phase, between the two, and behind the last one.
+  /// The operations up to and with the first phase, between the two, and after the last one.
   llvm::iterator_range<Block::iterator> getBegin() const;
   llvm::iterator_range<Block::iterator> getMiddle() const;
   llvm::iterator_range<Block::iterator> getEnd() const;
-  /// What the last phase and the operations behind it take from those before.
+  /// What the last phase and the operations after it take from those before.
   SmallVector<Value> findCarried() const;
   /// Whether both phases store to one row.
   bool storeToOneRow() const;

@@ -8,7 +8,7 @@
 #include "batch.h"
 #include "state.h"
 
-/* stream[l] is the stream behind l blocks, and gradient[l] the gradient of the loss by it: rows x WIDTH numbers. */
+/* stream[l] is the stream after l blocks, and gradient[l] the gradient of the loss by it: rows x WIDTH numbers. */
 typedef struct {
   int64_t depth, rows;
   float *numbers, **stream, **gradient;

@@ -1,7 +1,7 @@
 /* Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Trains one network of the study on a text, and says what its loss came to. study.py runs it. With --gradients=FILE,
- * the gradient by the stream behind each block is written down, before the first step and after the last. Everything
+ * the gradient by the stream after each block is written down, before the first step and after the last. Everything
  * that is drawn at random follows from --seed. */
 #include "flags.h"
 #include "layers.h"

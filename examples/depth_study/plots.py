@@ -84,6 +84,6 @@ def write_plots(folder):
     draw_rates(measured, folder / "rates.svg")
     draw_warm_up(measured, folder / "warm-up.svg")
     powers = Axis("norm of the gradient by the stream", 1e-9, 1e3, [(10.0**power, f"1e{power}") for power in range(-9, 4, 2)], True)
-    draw_gradients(gradients, folder / "gradient.svg", "behind", powers, "Gradient behind each block")
-    shares = Axis("share of the gradient behind it", -0.5, 2, [(0.5 * i, f"{0.5 * i:g}") for i in range(-1, 5)])
+    draw_gradients(gradients, folder / "gradient.svg", "after", powers, "Gradient after each block")
+    shares = Axis("share of the gradient after it", -0.5, 2, [(0.5 * i, f"{0.5 * i:g}") for i in range(-1, 5)])
     draw_gradients(gradients, folder / "passed.svg", "passed", shares, "What each block passes on")

@@ -9,7 +9,7 @@ import statistics
 
 Run = collections.namedtuple("Run", "block depth rate warm_up gain seed")
 Loss = collections.namedtuple("Loss", "steps training held_out")
-Gradient = collections.namedtuple("Gradient", "behind before passed stream")
+Gradient = collections.namedtuple("Gradient", "after before passed stream")
 
 # The blocks, and how tables and plots call them.
 TITLES = {"alone": "f(x)", "norm_alone": "f(N(x))", "none": "x + f(x)", "pre": "x + f(N(x)), pre-norm",
@@ -126,9 +126,9 @@ def format_median(values, form):
 
 
 def summarise(lines):
-    """Of all blocks: the gradient behind the first over that behind the last, how much of it each passes on, and the
+    """Of all blocks: the gradient after the first over that after the last, how much of it each passes on, and the
     size of the stream that the last hands out."""
-    ratios = [first.behind / last.behind if last.behind else math.nan for first, last in zip(lines[1], lines[max(lines)])]
+    ratios = [first.after / last.after if last.after else math.nan for first, last in zip(lines[1], lines[max(lines)])]
     passed = [line.passed for of_block in lines.values() for line in of_block]
     return [format_median(ratios, ".2g"), format_median(passed, ".2f"),
             format_median([line.stream for line in lines[max(lines)]], ".2g")]

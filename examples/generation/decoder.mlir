@@ -39,7 +39,7 @@ func.func private @layer(%x: tensor<?x64xf32>, %past: i64, %cos: tensor<128x8xf3
   return %y, %keys, %values : tensor<?x64xf32>, tensor<1x2x128x16xf32>, tensor<1x2x128x16xf32>
 }
 
-// The stream of some tokens, which come behind %past others, to what is said of the next token at each of them.
+// The stream of some tokens, which come after %past others, to what is said of the next token at each of them.
 func.func @step(%x: tensor<?x64xf32>, %past: i64, %cos: tensor<128x8xf32>, %sin: tensor<128x8xf32>,
     %key_cache0: tensor<1x2x128x16xf32>, %value_cache0: tensor<1x2x128x16xf32>, %key_cache1: tensor<1x2x128x16xf32>, %value_cache1: tensor<1x2x128x16xf32>,
     %layer0_norm1: tensor<64xf32> {resid.weight}, %layer0_query: tensor<64x64xf32> {resid.weight}, %layer0_key: tensor<32x64xf32> {resid.weight}, %layer0_value: tensor<32x64xf32> {resid.weight}, %layer0_output: tensor<64x64xf32> {resid.weight}, %layer0_norm2: tensor<64xf32> {resid.weight}, %layer0_gate: tensor<160x64xf32> {resid.weight}, %layer0_up: tensor<160x64xf32> {resid.weight}, %layer0_down: tensor<64x160xf32> {resid.weight},

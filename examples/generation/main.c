@@ -65,7 +65,7 @@ static int embed(const char *text, int64_t count, float *x) {
   return 1;
 }
 
-/* The scores of what follows each of the tokens, which come behind `past` others. The caches take their keys. */
+/* The scores of what follows each of the tokens, which come after `past` others. The caches take their keys. */
 static resid_status run(const resid_ctx *ctx, const step_weights *weights, const char *text, int64_t count, int64_t past,
                         float cache[][CACHE], float *logits) {
   static float x[PLACES * WIDTH];

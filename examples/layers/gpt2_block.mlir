@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A block of GPT-2: pre-norm, 8 heads with a causal mask, a feed-forward with GELU (tanh), and the norm behind the last block.
+// A block of GPT-2: pre-norm, 8 heads with a causal mask, a feed-forward with GELU (tanh), and the norm after the last block.
 // 4 sequences of 16 tokens. Weights are [in, out], as the checkpoints of GPT-2 have them. How to compile it in each
 // placement and to run it: README.md.
 

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A block of LLaMA on whole sentences: RMS norm before each sub-layer, rotary positions, 4 heads of queries on 2 of keys, a
-// causal mask, SwiGLU, and the norm behind the last block. ../generation has such blocks with a key-value cache. README.md
+// causal mask, SwiGLU, and the norm after the last block. ../generation has such blocks with a key-value cache. README.md
 // says how to run it.
 
 !stream = tensor<?x?x64xf32>

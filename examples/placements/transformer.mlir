@@ -3,7 +3,7 @@
 // The original Transformer, small: an encoder of six layers, each attention and MLP, so twelve sub-layers on a stream,
 // and a layer of its decoder. All post-norm; the other placements of the norms are made from this file; see README.md.
 
-// Width 32, 4 heads of 8, MLP 32 -> 64 -> 32. The weights of all attentions (MLPs) of a function stand one behind the
+// Width 32, 4 heads of 8, MLP 32 -> 64 -> 32. The weights of all attentions (MLPs) of a function stand one after the
 // other; qkv holds query, key and value, and the factor 1/sqrt(8) of the scores is in the query's weights.
 !stream = tensor<?x32xf32>
 !vector = tensor<32xf32>

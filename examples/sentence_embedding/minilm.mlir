@@ -22,7 +22,7 @@
 !sentences = tensor<?x384xf32>
 !row_of_one = tensor<?xf32>
 
-// The mask is true for tokens, and false for the places behind the end of a shorter sentence.
+// The mask is true for tokens, and false for the places after the end of a shorter sentence.
 func.func @minilm(
     %ids: !ids, %mask: !mask,
     %words: !words {resid.weight = "embeddings.word_embeddings.weight"},

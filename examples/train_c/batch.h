@@ -12,7 +12,7 @@ typedef struct {
 } text;
 
 /* What one row of a batch has: the bytes that the model reads, and how many it predicts: the last of them is the one
- * behind those that it reads. */
+ * after those that it reads. */
 typedef struct {
   int64_t window, predicted;
 } row_shape;

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A small GPT over bytes: from sequences of 64 bytes to the loss at the byte behind each of them. Four layers of causal
+// A small GPT over bytes: from sequences of 64 bytes to the loss at the byte after each of them. Four layers of causal
 // attention and MLP, pre-norm as written, learned positions, and dropout of embeddings, attention weights and branches.
 // A layer has three sites of dropout; its origin keeps them apart from those of the other layers.
 

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace mlir::resid;
 
 namespace {
-/// Who reads the stream behind a stack.
+/// Who reads the stream after a stack.
 struct ExitReaders {
   /// Somebody who may normalise it, or carries it on to more sub-layers.
   bool isHandled = false;

@@ -81,7 +81,7 @@ static bool isCarried(const Ancestry &ancestry) {
   });
 }
 
-/// The value behind what only changes a branch at its end or its form.
+/// The value after what only changes a branch at its end or its form.
 static Value skipWayBack(Value value) {
   while (Operation *op = skipCasts(value).getDefiningOp()) {
     if (!isa<AddBiasOp, DropoutOp>(op) && !getNormParts(op))
@@ -156,7 +156,7 @@ static Operation *findAddBefore(DropoutOp dropout) {
     return nullptr;
   auto block = dyn_cast<BlockOp>(op);
   if (block && getNormAt(block, NormPosition::AfterAdd))
-    return entersSubLayer(dropout) ? op : nullptr; // a head behind a normalised stream may have dropout
+    return entersSubLayer(dropout) ? op : nullptr; // a head after a normalised stream may have dropout
   return op;
 }
 

@@ -16,7 +16,7 @@ BodyBuilder::BodyBuilder(ImplicitLocOpBuilder &outer)
 }
 
 Value BodyBuilder::read(Value tensor, AffineMap map) {
-  assert(inits.empty() && "results come behind inputs");
+  assert(inits.empty() && "results come after inputs");
   for (auto [index, input] : llvm::enumerate(inputs))
     if (input.tensor == tensor && input.map == map)
       return body->getArgument(index);

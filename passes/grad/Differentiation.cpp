@@ -150,7 +150,7 @@ void Differentiation::returnSaved() {
   terminator->insertOperands(terminator->getNumOperands(), saved);
 }
 
-/// In the split mode these are all results, else they stand behind those of the function.
+/// In the split mode these are all results, else they stand after those of the function.
 void Differentiation::returnGradients(Gradients &gradients) {
   ImplicitLocOpBuilder &builder = gradients.getBuilder();
   builder.setLoc(backward.getLoc());

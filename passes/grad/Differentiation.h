@@ -11,7 +11,7 @@
 
 namespace mlir::resid {
 
-/// Makes the forward, a copy of the function, give what the backward reads, and makes the backward behind it:
+/// Makes the forward, a copy of the function, give what the backward reads, and makes the backward after it:
 /// `backward` is its name. In the other mode the forward becomes both, and there is no such name. `wrt` are the
 /// arguments whose gradients are made.
 LogicalResult differentiate(func::FuncOp forward, StringRef backward, ArrayRef<unsigned> wrt, GradMode mode,

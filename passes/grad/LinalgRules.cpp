@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The rule of linalg.generic: one elementwise op over the loops of the forward, behind which the gradient of what was
+// The rule of linalg.generic: one elementwise op over the loops of the forward, after which the gradient of what was
 // broadcast is summed. Contractions have rules of their own.
 
 #include "dialect/Contraction.h"

@@ -13,7 +13,7 @@ namespace mlir::resid {
 /// The sizes of a value of the body where the loop begins; none where they show only inside. A number has no sizes.
 std::optional<SmallVector<OpFoldResult>> findSizes(OpBuilder &builder, scf::ForOp loop, Value value);
 
-/// Gives the loop a stack for each value, behind its results, and notes that in `forward`. The loop becomes another op.
+/// Gives the loop a stack for each value, after its results, and notes that in `forward`. The loop becomes another op.
 void addStacks(scf::ForOp loop, const LoopBounds &bounds, ArrayRef<Value> values, Forward &forward);
 
 /// The value, of `type`, in a slot.

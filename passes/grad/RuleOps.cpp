@@ -118,7 +118,7 @@ static Value createSum(ImplicitLocOpBuilder &builder, Value tensor, ArrayRef<int
   return body.finish(loops, Value(arith::AddFOp::create(body.getBuilder(), sum, term))).getResult(0);
 }
 
-/// Leading loops are summed first. Of a tensor that is summed as a whole the last dimension stays for the sum behind:
+/// Leading loops are summed first. Of a tensor that is summed as a whole the last dimension stays for the sum after:
 /// a chain of all elements would be inexact.
 static Value sumMissing(ImplicitLocOpBuilder &builder, Value tensor, SmallVector<int64_t> dimensions, Type element) {
   auto type = cast<RankedTensorType>(tensor.getType());

@@ -24,7 +24,7 @@ void attachSoftmaxRule(MLIRContext &context);
 /// The tensor rounded or widened to another element type.
 Value createCast(ImplicitLocOpBuilder &builder, Value tensor, Type elementType);
 
-/// factor·(gate ⊙ tensor), with one rounding to `elementType` behind the arithmetic of that type. The gate may be null,
+/// factor·(gate ⊙ tensor), with one rounding to `elementType` after the arithmetic of that type. The gate may be null,
 /// and broadcasts as that of resid.add. Where the factor is 1 nothing is multiplied by it.
 Value createScaled(ImplicitLocOpBuilder &builder, Value tensor, Value gate, const APFloat &factor, Type elementType);
 
@@ -45,7 +45,7 @@ Value createProductSum(ImplicitLocOpBuilder &builder, Factor a, Factor b, Ranked
                        function_ref<Value()> getLike);
 
 /// The sum of a tensor, whose dimensions are the loops, over those that `map` leaves out: the gradient of an operand of
-/// `type` that is broadcast by the map. Leading dimensions are summed down the rows, and the rest behind, in the
+/// `type` that is broadcast by the map. Leading dimensions are summed down the rows, and the rest after, in the
 /// arithmetic type.
 Value createBroadcastSum(ImplicitLocOpBuilder &builder, Value tensor, AffineMap map, RankedTensorType type);
 

@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace mlir::resid;
 
 /// The placement of a stack is that of its first sub-layer with a norm. A single sub-layer without one may be all that
-/// shifting left of a stack, its norm standing before or behind it.
+/// shifting left of a stack, its norm standing before or after it.
 static Placement getSourcePlacement(const Stack &stack, Placement to, bool mayShift) {
   for (BlockOp block : stack.blocks)
     if (block.getPlacement() != Placement::None)

@@ -42,7 +42,7 @@ LogicalResult resid::refuseReaders(const Stack &stack, const PlacementChange &ch
                                 "another meaning in placement "
                              << stringifyPlacement(change.to) << " than in " << stringifyPlacement(change.from)
                              << ", but got " << reader->getOwner()->getName();
-  error.attachNote(reader->get().getLoc()) << "it reads the stream behind this";
+  error.attachNote(reader->get().getLoc()) << "it reads the stream after this";
   return error;
 }
 

@@ -67,7 +67,7 @@ constexpr StringLiteral kEntryNorm = "entry norm";
 bool goesOn(const Stack &stack);
 
 /// Reports whoever reads the stream and would find another meaning in it: readers between the sub-layers, and
-/// sub-layers behind a fork.
+/// sub-layers after a fork.
 LogicalResult refuseReaders(const Stack &stack, const PlacementChange &change);
 
 /// Reports a norm of the stream's end that has other readers beside it: it cannot be told whether it is the final norm.

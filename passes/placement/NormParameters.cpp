@@ -50,7 +50,7 @@ static LogicalResult refuseCallers(func::FuncOp function) {
   return error;
 }
 
-/// `name`, or with the first number behind it that makes names no argument has.
+/// `name`, or with the first number after it that makes names no argument has.
 static std::string makeUnique(func::FuncOp function, StringRef name) {
   llvm::StringSet<> taken;
   for (unsigned i = 0, end = function.getNumArguments(); i < end; ++i)

@@ -16,7 +16,7 @@ namespace mlir::resid {
 std::string getParameterName(Value parameter);
 
 /// A norm of the kind of `norm` with parameters of its own: new arguments at the end of `function`, called
-/// `name`_alpha, `name`_gamma and `name`_beta, with a number behind `name` where that is taken. For a norm that will
+/// `name`_alpha, `name`_gamma and `name`_beta, with a number after `name` where that is taken. For a norm that will
 /// stand at `place` inside of a loop, whose parameters are slices by the iteration, the new arguments are stacked
 /// likewise. Reports what stands in the way.
 FailureOr<NormParts> addNormLike(func::FuncOp function, const NormParts &norm, Operation *place, StringRef name);

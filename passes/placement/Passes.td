@@ -51,7 +51,7 @@ def ConvertNormPlacement : Pass<"resid-convert-norm-placement", "::mlir::ModuleO
     - A position without a norm gets a new one, with the kind, epsilon and parameter types of the sub-layer's first
       norm. A norm without a position is dropped.
     - If the target wants a final norm, one that is there stays. Otherwise one like the last sub-layer's is added. None
-      is added with `final-norm=identity`, nor where the stream forks behind the stack and so goes on.
+      is added with `final-norm=identity`, nor where the stream forks after the stack and so goes on.
     - If the target wants no final norm (`post`, `none`), a final norm is dropped, and a remark says so.
     - New parameters are new arguments at the end: alpha, gamma, beta. They are called `norm_3_gamma`, with the norm's
       number in the manifest, or `final_norm_gamma`. In a loop over stacked parameters, the new ones are stacked too.
@@ -60,7 +60,7 @@ def ConvertNormPlacement : Pass<"resid-convert-norm-placement", "::mlir::ModuleO
     - Norm i moves to sub-layer i+1, and the last one becomes the final norm.
     - The first sub-layer takes the norm that makes the stack's input, if the stack alone reads it. Otherwise the first
       sub-layer becomes `none`.
-    - A final norm that stood behind a `post` stack stays behind the new one.
+    - A final norm that stood after a `post` stack stays after the new one.
     - On the way back, norm 0 goes before the stack, and the final norm becomes the last sub-layer's. Without a final
       norm, the last sub-layer becomes `none` when it comes from `post_shifted`; from `pre` that is an error.
 

@@ -115,7 +115,7 @@ void ShiftNorms::placeNorms(const NormLine &line) {
 }
 
 //===----------------------------------------------------------------------===//
-// From behind the add to the next sub-layer
+// From after the add to the next sub-layer
 //===----------------------------------------------------------------------===//
 
 /// Who reads the stream between the sub-layers goes on reading it normalised.
@@ -192,7 +192,7 @@ LogicalResult ShiftNorms::readNextNorms() {
                                << "not converted: expected readers of the stream between sub-layers to read it through "
                                   "the norm of the next one, since it is normalised in placement "
                                << stringifyPlacement(change.to) << ", but got " << tap->getOwner()->getName();
-    error.attachNote(tap->get().getLoc()) << "it reads the stream behind this";
+    error.attachNote(tap->get().getLoc()) << "it reads the stream after this";
     return error;
   }
   for (OpOperand *tap : stack.taps) {

@@ -185,7 +185,7 @@ Value AttentionBuilder::toHeads(View view) {
   bool hasBatch = llvm::is_contained(view.parts, Part::Batch);
   Sizes sizes = tensor::getMixedSizes(b, location, value);
   SmallVector<int64_t> shape(cast<RankedTensorType>(value.getType()).getShape());
-  // [batch, rows, features] have the 1 behind the batch, [heads, rows, features] in front.
+  // [batch, rows, features] have the 1 after the batch, [heads, rows, features] in front.
   unsigned place = hasBatch ? 1 : 0;
   while (shape.size() != 4) {
     shape.insert(shape.begin() + place, 1);

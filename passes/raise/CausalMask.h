@@ -9,7 +9,7 @@
 
 namespace mlir::resid {
 
-/// Whether the condition says that the key, whose place is the last of `rank` ones, is not behind the query.
+/// Whether the condition says that the key, whose place is the last of `rank` ones, is not after the query.
 bool isCausal(const MaskCondition &condition, unsigned queries, unsigned rank);
 
 /// The integer constant that the node is.

@@ -89,7 +89,7 @@ ElementNode *ElementExpression::ofTensor(Value tensor, AffineMap map, unsigned d
   return node;
 }
 
-/// The map behind a reshape that adds dimensions of size 1, or null for one that does more.
+/// The map after a reshape that adds dimensions of size 1, or null for one that does more.
 static AffineMap mapBeforeExpansion(tensor::ExpandShapeOp op, AffineMap map) {
   ArrayRef<int64_t> shape = op.getResultType().getShape();
   SmallVector<AffineExpr> results;

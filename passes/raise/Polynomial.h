@@ -50,7 +50,7 @@ private:
   llvm::DenseMap<const ElementNode *, std::optional<Polynomial>> known;
 };
 
-/// The node behind casts between float types.
+/// The node after casts between float types.
 const ElementNode *skipCasts(const ElementNode *node);
 
 /// The float constant that the node is, through casts.

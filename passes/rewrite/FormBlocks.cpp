@@ -51,7 +51,7 @@ static NormClauses getNormClauses(Builder &builder, const SubLayer &layer, Place
   return clauses;
 }
 
-/// Makes the block behind the sub-layer, with an empty region; the sub-layer stays.
+/// Makes the block after the sub-layer, with an empty region; the sub-layer stays.
 static BlockOp createBlock(RewriterBase &rewriter, const SubLayer &layer, Value stream) {
   rewriter.setInsertionPointAfter(layer.getLast());
   Placement placement = getPlacement(layer);

@@ -48,7 +48,7 @@ def FormBlocks : Pass<"resid-form-blocks"> {
     - `branch_post`: the last op of the branch is a norm.
     - `peri`: both are norms.
     - `none`: there are no norms, and the sub-layers follow each other directly. A norm after the last of them is a
-      final norm. At the end of a loop's body, or behind a sub-layer that is `post`, it belongs to the last sub-layer
+      final norm. At the end of a loop's body, or after a sub-layer that is `post`, it belongs to the last sub-layer
       instead.
     - `post` or `post_shifted`: norms stand between the sub-layers only. The next paragraph says which of the two.
 
@@ -64,7 +64,7 @@ def FormBlocks : Pass<"resid-form-blocks"> {
       at the end is then the final norm.
     - In any other chain, each sub-layer is `post` where a norm follows it.
 
-    So a `post_shifted` stack with a final norm that nothing else reads comes back as `post`, behind an embedding's
+    So a `post_shifted` stack with a final norm that nothing else reads comes back as `post`, after an embedding's
     norm.
 
     **Does not fire** in these cases. It gives the reason with `report`, or as an error with `complete`:
@@ -332,7 +332,7 @@ def ExpandAttention : Pass<"resid-expand-attention"> {
     - Heads that share keys are a dimension of their own in the products, by `tensor.expand_shape`.
     - That the cache has places, and that numbers of heads divide, becomes `cf.assert` where it is not known.
     - `max` and `sum` become the results of the two reductions.
-    - A dropout clause becomes `resid.dropout` on the weights, behind their sum. It drops the same weights.
+    - A dropout clause becomes `resid.dropout` on the weights, after their sum. It drops the same weights.
 
     Fires on each of the two ops. **Differs** from the op in one case: a value that is infinite or NaN spoils all queries
     of its head, also those for which a mask, causality or dropout hides its key. Places of a cache that are not filled yet spoil

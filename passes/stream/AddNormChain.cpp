@@ -61,7 +61,7 @@ template <typename ProducerOp> static ProducerOp takeProducer(Value value, Opera
   return producer;
 }
 
-/// A bias or dropout behind a conversion cannot be taken: its result would lose the rounding to its own type.
+/// A bias or dropout after a conversion cannot be taken: its result would lose the rounding to its own type.
 static void refuseConvertedProducer(Value value, Refusals &refusals) {
   Value converted = getConvertedValue(value);
   Operation *producer = converted ? converted.getDefiningOp() : nullptr;

@@ -71,7 +71,7 @@ static Value followLoop(scf::ForOp loop, OpOperand &init, Stack &stack) {
   return loop.getTiedLoopResult(&init);
 }
 
-/// The stream behind the block or loop that `next` hands it to, which joins `stack`; null if a loop does not carry it.
+/// The stream after the block or loop that `next` hands it to, which joins `stack`; null if a loop does not carry it.
 static Value followStep(OpOperand &next, Stack &stack) {
   if (auto loop = dyn_cast<scf::ForOp>(next.getOwner()))
     return followLoop(loop, next, stack);

@@ -222,7 +222,7 @@ bool Matcher::matchBeforeBranch() {
                     "the other reader");
   if (!matchNorm(*norm, NormPosition::BeforeBranch))
     return false;
-  // From here on the branch begins behind the norm.
+  // From here on the branch begins after the norm.
   slice = findBranchSlice(add->getBlock(), layer.getBranchInput(), layer.getBranch());
   return true;
 }

@@ -40,7 +40,7 @@ struct SubLayer {
   Value getBranchInput() const;
   /// What the branch hands to norm, dropout and add.
   Value getBranchOutput() const;
-  /// The op behind which nothing of the sub-layer stands: its last norm, or the add.
+  /// The op after which nothing of the sub-layer stands: its last norm, or the add.
   Operation *getLast() const;
   /// The ops of the branch without norms and dropout of the sub-layer, in the order of the program. Asks the program as
   /// it is now, since what lies in the branch may have become blocks.

@@ -42,7 +42,7 @@ private:
 
 } // namespace
 
-/// The same elements behind an op that only moves or widens them; nothing of other ops.
+/// The same elements after an op that only moves or widens them; nothing of other ops.
 static std::optional<View> passThrough(const View &view, OpOperand &use) {
   Operation *user = use.getOwner();
   if (isa<arith::ExtFOp>(user))
@@ -74,7 +74,7 @@ LogicalResult UseFinder::visitLinear(const View &view, OpOperand &use, LinearOp 
   if (&use != &op.getWeightMutable())
     return refuse(op, "expected contractions to multiply by the weight, but one multiplies the weight");
   if (view.isWidened && op.getArithmeticType().isF64())
-    return refuse(op, "expected arithmetic in f32 behind a cast to a wider type, but got f64");
+    return refuse(op, "expected arithmetic in f32 after a cast to a wider type, but got f64");
   return setColumns(op, view.places[0] == op.getOutputAxis() ? 0 : 1);
 }
 
@@ -85,7 +85,7 @@ LogicalResult UseFinder::visitContraction(const View &view, OpOperand &use, Cont
     return refuse(op, "expected contractions to multiply by the weight, but one accumulates onto it");
   // What reads panels widens nothing to f64 on the way (FormContractions).
   if (view.isWidened && contraction.arithmetic.isF64())
-    return refuse(op, "expected arithmetic in f32 behind a cast to a wider type, but got f64");
+    return refuse(op, "expected arithmetic in f32 after a cast to a wider type, but got f64");
   if (op.getNumReductionLoops() != 1)
     return refuse(op, "expected one contracted loop, but got " + llvm::Twine(op.getNumReductionLoops()));
   AffineMap map = contraction.getMap(&use), product = contraction.getMap(contraction.init);

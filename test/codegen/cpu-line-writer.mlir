@@ -1,5 +1,5 @@
-// Rows that are written past the cache but do not begin at cache lines: steps store to the stack then, a call behind the phase
-// with the last store of a row writes it, and one behind all rows what is left.
+// Rows that are written past the cache but do not begin at cache lines: steps store to the stack then, a call after the phase
+// with the last store of a row writes it, and one after all rows what is left.
 
 // RUN: resid-opt %s --resid-prepare-entries --resid-row-kernels --resid-bufferize --resid-plan-scratch --resid-build-entries \
 // RUN:   --resid-lower-kernels="vector-bits=256 masked-bits=32 x86" | FileCheck %s

@@ -37,7 +37,7 @@
 // CHECK:                 llvm.store %[[SCALED]], {{.*}} {alignment = 64 : i64, nontemporal}
 // CHECK:                 math.fma
 // CHECK:             arith.addf %[[SUMS]]#0, %[[SUMS]]#2
-// What stands behind the last phase is of the row before, too.
+// What stands after the last phase is of the row before, too.
 // CHECK:             scf.if %[[FIRST]] {
 // CHECK-NEXT:        } else {
 // CHECK:               llvm.store %[[BEFORE]]
@@ -75,7 +75,7 @@ func.func @two_rows(%x: memref<?x2048xf32>, %s: memref<?x2048xf32>, %y: memref<?
   return
 }
 
-// A phase behind the last one would read a row on the stack that the next row has replaced.
+// A phase after the last one would read a row on the stack that the next row has replaced.
 // CHECK-LABEL: func.func private @condition__stream(
 // CHECK:         scf.for
 // CHECK-NOT:     iter_args({{.*}} -> (f32) 

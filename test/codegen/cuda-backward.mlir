@@ -12,9 +12,9 @@
 // Gamma is not marked as read only: ptxas would load all of it before the loop, and keep it.
 // RUN: not grep 'ld.global.nc' %t.kept
 
-// All of dy, x, dsum and gamma is loaded before the first sum of the row. Behind the last one, each chunk of the result has a
+// All of dy, x, dsum and gamma is loaded before the first sum of the row. After the last one, each chunk of the result has a
 // chunk of gamma in front of the next, as long as there are some. (The first four of gamma are there from the pass
-// before.) What is stored behind that is the sums.
+// before.) What is stored after that is the sums.
 // RUN: sed '/shfl/q' %t.kept | tac | sed '/bra/q' | grep -c 'ld.global.v2' | grep -x 64
 // RUN: tac %t.kept | sed '/shfl/q' | tac | grep -oE '(ld|st)\.global\.v2' | uniq -c | sed 's/^ *//' | head -24 > %t.order
 // RUN: (for chunk in 4 5 6 7 8 9 10 11 12 13 14 15; do echo 1 st.global.v2; echo 1 ld.global.v2; done) > %t.expected

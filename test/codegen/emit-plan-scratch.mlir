@@ -1,6 +1,6 @@
 // RUN: resid-opt %s --allow-unregistered-dialect --resid-plan-scratch --canonicalize --cse --split-input-file --verify-diagnostics | FileCheck %s
 
-// Two temporaries that are alive together, one behind the other, each rounded up to 64 bytes; the block comes before the status cell.
+// Two temporaries that are alive together, one after the other, each rounded up to 64 bytes; the block comes before the status cell.
 // CHECK-LABEL: func.func private @two.scratch(%{{.*}}: i64) -> i64
 // CHECK:         arith.mului_extended
 // CHECK:         %[[TOTAL:.*]] = arith.select %{{.*}}, %c-2_i64, %{{.*}} : i64

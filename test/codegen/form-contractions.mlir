@@ -135,7 +135,7 @@ func.func @column_sum(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %z: tensor<8xf32
 
 // -----
 
-// A linear layer and the residual add behind it are one kernel. Its sums stay in f32 until the bias is added, and are in
+// A linear layer and the residual add after it are one kernel. Its sums stay in f32 until the bias is added, and are in
 // memory nowhere.
 // CHECK-LABEL: func.func @linear_op
 // CHECK-SAME:    %[[X:.+]]: tensor<?x8xbf16>, %[[W:.+]]: tensor<6x8xbf16>, %[[B:.+]]: tensor<6xf32>, %[[R:.+]]: tensor<?x6xbf16>

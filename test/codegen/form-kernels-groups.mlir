@@ -45,7 +45,7 @@ func.func @matmul_in_between(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>) -> (te
 
 // -----
 
-// An op that stands between the members is moved behind them where it needs one.
+// An op that stands between the members is moved after them where it needs one.
 // CHECK-LABEL: func.func @user_in_between
 // CHECK: %[[K:.+]]:2 = rows.kernel
 // CHECK: linalg.generic {{.+}} ins(%[[K]]#0 :

@@ -7,7 +7,7 @@
 
 //--- joined.mlir
 // What is computed in between comes first. The product's result is no one else's.
-// CHECK-LABEL: func.func @behind
+// CHECK-LABEL: func.func @after
 // CHECK:         %[[T:.+]] = memref.alloc(%{{.+}}) {{.*}}: memref<?x16xf32>
 // CHECK-NOT:     contraction
 // CHECK:         linalg.generic
@@ -15,7 +15,7 @@
 // CHECK-NEXT:      contraction.kernel {{.*}} outs(%[[T]] : memref<?x16xf32>)
 // CHECK:           rows.kernel {{.*}} ins(%[[T]], %{{.+}} :
 // CHECK-NOT:     contraction.row_blocks
-func.func @behind(%h: tensor<?x8xf32>, %w: tensor<16x8xf32>, %a: tensor<4x16xf32>) -> tensor<?x16xf32> {
+func.func @after(%h: tensor<?x8xf32>, %w: tensor<16x8xf32>, %a: tensor<4x16xf32>) -> tensor<?x16xf32> {
   %l = resid.linear %h, %w : tensor<?x8xf32>, tensor<16x8xf32> -> tensor<?x16xf32>
   %e = tensor.empty() : tensor<16xf32>
   %gamma = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}

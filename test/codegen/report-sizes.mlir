@@ -2,7 +2,7 @@
 // RUN: residc %s -o %t.o --report 2>&1 | FileCheck %s
 
 // Sizes in a report are the C parameters that say them, also of arrays that reach a kernel in another shape. The dimensions of the
-// reshaped mask are others than those of the argument: the last one was read behind its end.
+// reshaped mask are others than those of the argument: the last one was read after its end.
 
 // CHECK-LABEL: kernel masked.0
 // CHECK:      reads q : tensor<?x2x?x16xf32>, 128*q_dim0*q_dim2 bytes

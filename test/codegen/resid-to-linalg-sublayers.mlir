@@ -30,7 +30,7 @@ func.func @linear_bias(%x: tensor<?x8xbf16>, %w: tensor<6x8xf16>, %b: tensor<6xf
   return %y : tensor<?x6xbf16>
 }
 
-// Without a bias nothing stands behind the chain.
+// Without a bias nothing stands after the chain.
 // CHECK-LABEL: @linear_transposed
 // CHECK: linalg.generic {indexing_maps = [#[[ROWS]], #[[IN_OUT]], #[[RESULT]]]
 // CHECK: ^bb0(%{{.+}}: bf16, %{{.+}}: bf16, %{{.+}}: bf16):

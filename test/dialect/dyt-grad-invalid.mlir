@@ -89,7 +89,7 @@ func.func @dyt_grad.C8_no_gamma(%x: tensor<4x8xf32>, %a: tensor<f32>) {
 // -----
 
 func.func @one_result(%x: tensor<4x8xf32>, %a: tensor<f32>) {
-  // expected-error @+1 {{expected the types of dx and dalpha behind the arrow, but got 1}}
+  // expected-error @+1 {{expected the types of dx and dalpha after the arrow, but got 1}}
   %dx = resid.dyt_grad %x, %x alpha(%a) : tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32> -> tensor<4x8xf32>
   return
 }

@@ -59,7 +59,7 @@ func.func @types_of_add_norm(%x: tensor<4x8xf32>, %bias: tensor<8xf32>) {
 // -----
 
 func.func @exponent_without_point(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected a float with digits before and behind its point, 1.0e-5, but got 1e-5}}
+  // expected-error @+1 {{expected a float with digits before and after its point, 1.0e-5, but got 1e-5}}
   %y = resid.layer_norm %x {epsilon = 1e-5} : tensor<4x8xf32>
   return
 }
@@ -67,7 +67,7 @@ func.func @exponent_without_point(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @exponent_without_point_or_sign(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected a float with digits before and behind its point, 12.0E3, but got 12E3}}
+  // expected-error @+1 {{expected a float with digits before and after its point, 12.0E3, but got 12E3}}
   %y = resid.add %x, %x {branch_scale = -12E3} : tensor<4x8xf32>
   return
 }
@@ -83,14 +83,14 @@ func.func @integer(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @point_without_digit(%x: tensor<4x8xf32>, %s: i64) {
-  // expected-error @+1 {{expected a float with digits before and behind its point, 0.1, but got .1}}
+  // expected-error @+1 {{expected a float with digits before and after its point, 0.1, but got .1}}
   %y = resid.dropout %x seed(%s, %s) {p = .1, site = 0} : tensor<4x8xf32>
   return
 }
 
 // -----
 
-// Other words behind numbers are MLIR's to refuse.
+// Other words after numbers are MLIR's to refuse.
 func.func @no_exponent(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{expected '}' in attribute dictionary}}
   %y = resid.layer_norm %x {epsilon = 1 e} : tensor<4x8xf32>
@@ -100,7 +100,7 @@ func.func @no_exponent(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @integer_in_a_clause(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected a float with digits before and behind its point, 1.0, but got 1}}
+  // expected-error @+1 {{expected a float with digits before and after its point, 1.0, but got 1}}
   %y = resid.block pre %x norm(rms epsilon = 1) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
@@ -111,7 +111,7 @@ func.func @integer_in_a_clause(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @exponent_in_a_clause(%x: tensor<4x8xf32>, %s: i64) {
-  // expected-error @+1 {{expected a float with digits before and behind its point, 1.0e-1, but got 1e-1}}
+  // expected-error @+1 {{expected a float with digits before and after its point, 1.0e-1, but got 1e-1}}
   %y = resid.block none %x dropout(1e-1, site 0, seed %s, step %s) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
@@ -125,7 +125,7 @@ func.func @exponent_in_a_clause(%x: tensor<4x8xf32>, %s: i64) {
 func.func @in_a_region(%x: tensor<4x8xf32>) {
   %y = resid.block none %x : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
-    // expected-error @+1 {{custom op 'resid.rms_norm' expected a float with digits before and behind its point, 1.0e-6, but got 1e-6}}
+    // expected-error @+1 {{custom op 'resid.rms_norm' expected a float with digits before and after its point, 1.0e-6, but got 1e-6}}
     %f = resid.rms_norm %h {epsilon = 1e-6} : tensor<4x8xf32>
     resid.yield %f : tensor<4x8xf32>
   }
@@ -167,7 +167,7 @@ func.func @attention_types(%q: tensor<1x2x3x4xf32>, %mask: tensor<f32>) {
 // -----
 
 func.func @attention_clauses(%q: tensor<1x2x3x4xf32>, %mask: tensor<f32>, %past: i64) {
-  // expected-error @+1 {{expected 'mask' before 'past', but got it behind}}
+  // expected-error @+1 {{expected 'mask' before 'past', but got it after}}
   %y = resid.attention %q, %q, %q past(%past) mask(%mask) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<f32>
   return
 }
@@ -175,7 +175,7 @@ func.func @attention_clauses(%q: tensor<1x2x3x4xf32>, %mask: tensor<f32>, %past:
 // -----
 
 func.func @attention_dropout_first(%q: tensor<1x2x3x4xf32>, %past: i64) {
-  // expected-error @+1 {{expected 'past' before 'dropout', but got it behind}}
+  // expected-error @+1 {{expected 'past' before 'dropout', but got it after}}
   %y = resid.attention %q, %q, %q dropout(%past, %past) past(%past) {p = 0.5, site = 0} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
   return
 }
@@ -191,7 +191,7 @@ func.func @no_op_near(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @beta_first(%x: tensor<4x8xf32>, %g: tensor<8xf32>) {
-  // expected-error @+1 {{expected 'gamma' before 'beta', but got it behind}}
+  // expected-error @+1 {{expected 'gamma' before 'beta', but got it after}}
   %y = resid.layer_norm %x beta(%g) gamma(%g) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>
   return
 }
@@ -199,7 +199,7 @@ func.func @beta_first(%x: tensor<4x8xf32>, %g: tensor<8xf32>) {
 // -----
 
 func.func @dropout_behind(%x: tensor<4x8xf32>, %s: i64, %g: tensor<8xf32>) {
-  // expected-error @+1 {{expected 'dropout' before 'gamma', but got it behind}}
+  // expected-error @+1 {{expected 'dropout' before 'gamma', but got it after}}
   resid.add_norm rms %x, %x gamma (%g) dropout(%s, %s) {epsilon = 1.0e-5} : tensor<4x8xf32>, tensor<8xf32>
   return
 }

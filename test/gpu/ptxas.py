@@ -42,7 +42,7 @@ def assemble(ptxas, text, chip, cubin):
 
 
 def drop_rare_branches(text):
-    """The PTX without the blocks behind the return: LLVM puts what hardly ever runs there."""
+    """The PTX without the blocks after the return: LLVM puts what hardly ever runs there."""
     lines = text.splitlines()
     ends = [i for i, line in enumerate(lines) if line.strip() == "ret;"]
     if not ends:
@@ -92,7 +92,7 @@ def take_kernel(text, name):
 
 def count_instructions(nvdisasm, cubin):
     """Of the usual way through the only kernel of a cubin: all but what stands in blocks that call the slow ways of
-    divisions and square roots, and behind the last exit of the kernel itself."""
+    divisions and square roots, and after the last exit of the kernel itself."""
     listing = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
     blocks, block = [], []
     for line in listing.splitlines():

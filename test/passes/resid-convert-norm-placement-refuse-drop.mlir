@@ -27,7 +27,7 @@ func.func @final_norm_with_statistic(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, t
 
 // A stack in the program before the one that is refused: nothing is written of either.
 func.func @raw_stream_read(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
-  // expected-note @+1 {{it reads the stream behind this}}
+  // expected-note @+1 {{it reads the stream after this}}
   %y0 = resid.block peri %x norm(rms epsilon = 1.0e-6) norm(rms epsilon = 1.0e-6) : tensor<2x8xf32> {
   ^bb0(%h: tensor<2x8xf32>):
     resid.yield %h : tensor<2x8xf32>

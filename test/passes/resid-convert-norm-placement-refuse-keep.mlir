@@ -46,7 +46,7 @@ func.func @no_norm(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
 // -----
 
 func.func @auxiliary_head(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
-  // expected-note @+1 {{it reads the stream behind this}}
+  // expected-note @+1 {{it reads the stream after this}}
   %y0 = resid.block post %x norm(rms epsilon = 1.0e-6) : tensor<2x8xf32> {
   ^bb0(%h: tensor<2x8xf32>):
     resid.yield %h : tensor<2x8xf32>
@@ -63,7 +63,7 @@ func.func @auxiliary_head(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf
 // -----
 
 func.func @branch_captures_stream(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
-  // expected-note @+1 {{it reads the stream behind this}}
+  // expected-note @+1 {{it reads the stream after this}}
   %y0 = resid.block post %x norm(rms epsilon = 1.0e-6) : tensor<2x8xf32> {
   ^bb0(%h: tensor<2x8xf32>):
     resid.yield %h : tensor<2x8xf32>
@@ -80,7 +80,7 @@ func.func @branch_captures_stream(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
 // -----
 
 func.func @fork(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
-  // expected-note @+1 {{it reads the stream behind this}}
+  // expected-note @+1 {{it reads the stream after this}}
   %y0 = resid.block post %x norm(rms epsilon = 1.0e-6) : tensor<2x8xf32> {
   ^bb0(%h: tensor<2x8xf32>):
     resid.yield %h : tensor<2x8xf32>

@@ -52,7 +52,7 @@ func.func @pre_with_narrow_final_norm(%x: tensor<2x8xf32>) -> tensor<2x8xf16> {
 // -----
 
 func.func @pre_with_auxiliary_head(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
-  // expected-note @+1 {{it reads the stream behind this}}
+  // expected-note @+1 {{it reads the stream after this}}
   %y0 = resid.block pre %x norm(rms epsilon = 1.0e-6) : tensor<2x8xf32> {
   ^bb0(%h: tensor<2x8xf32>):
     resid.yield %h : tensor<2x8xf32>
@@ -70,7 +70,7 @@ func.func @pre_with_auxiliary_head(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, ten
 // -----
 
 func.func @raw_stream_read(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
-  // expected-note @+1 {{it reads the stream behind this}}
+  // expected-note @+1 {{it reads the stream after this}}
   %y0 = resid.block post_shifted %x norm(rms epsilon = 1.0e-6) : tensor<2x8xf32> {
   ^bb0(%h: tensor<2x8xf32>):
     resid.yield %h : tensor<2x8xf32>
@@ -88,7 +88,7 @@ func.func @raw_stream_read(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8x
 
 // Not through that norm, but through another one.
 func.func @read_through_another_norm(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
-  // expected-note @+1 {{it reads the stream behind this}}
+  // expected-note @+1 {{it reads the stream after this}}
   %y0 = resid.block post_shifted %x norm(rms epsilon = 1.0e-6) : tensor<2x8xf32> {
   ^bb0(%h: tensor<2x8xf32>):
     resid.yield %h : tensor<2x8xf32>

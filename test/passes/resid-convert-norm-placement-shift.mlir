@@ -80,7 +80,7 @@ func.func @embedding_norm_narrows(%x: tensor<2x8xf32>, %g0: tensor<8xf32>) -> te
   return %y : tensor<2x8xbf16>
 }
 
-// torch.nn.Transformer adds a final norm even to post-norm stacks: it stays behind the new one.
+// torch.nn.Transformer adds a final norm even to post-norm stacks: it stays after the new one.
 // CHECK-LABEL: func.func @final_norm_behind_post(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<2x8xf32>, %[[G0:[^:]*]]: tensor<8xf32>, %[[GF:[^:]*]]: tensor<8xf32>
 // CHECK: %[[S0:.*]] = resid.block none %[[X]] :

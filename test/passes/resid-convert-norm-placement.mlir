@@ -76,7 +76,7 @@ func.func @post(%x: tensor<?x8xf32>, %g0: tensor<8xf32>, %b0: tensor<8xf32>, %a1
   return %y1 : tensor<?x8xf32>
 }
 
-// The final norm that torch.nn.Transformer adds even behind post is taken.
+// The final norm that torch.nn.Transformer adds even after post is taken.
 // REMARK: remark: converted post to pre (changes the function): the final norm stays
 // PRE-LABEL: func.func @final_norm_behind_post(
 // PRE-SAME: %[[X:[^:]*]]: tensor<2x8xf32>, %[[G0:[^:]*]]: tensor<8xf32>, %[[GF:[^:]*]]: tensor<8xf32>) ->

@@ -67,7 +67,7 @@ func.func @open_heads(%q: tensor<1x?x3x4xf32>, %k: tensor<1x?x3x4xf32>) -> tenso
   return %y : tensor<1x?x3x4xf32>
 }
 
-// The weights are dropped behind their sum, and before the product with the values.
+// The weights are dropped after their sum, and before the product with the values.
 // CHECK-LABEL: func.func @dropped(
 // CHECK: math.exp
 // CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[W:.*]] : tensor<1x2x3x3xf32>) outs({{.*}} : tensor<1x2x3xf32>)

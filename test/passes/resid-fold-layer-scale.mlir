@@ -203,7 +203,7 @@ func.func @nothing_to_fold(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) -> tensor<4
 
 // -----
 
-// The writer is a resid.linear with a bias of its own, and another behind.
+// The writer is a resid.linear with a bias of its own, and another after.
 // CHECK-LABEL: func.func @linear_op(
 // CHECK: %[[M:.*]] = resid.linear %{{.*}}, %{{.*}} bias(%{{.*}}) : tensor<4x6xf32>, tensor<8x6xf32>, tensor<8xf32>
 // CHECK: %[[F:.*]] = resid.add_bias %[[M]], %{{.*}}

@@ -76,7 +76,7 @@ func.func @shifted_after_none(%x: tensor<2x8xf32>, %g1: tensor<8xf32>, %g2: tens
   return %s3, %s1 : tensor<2x8xf32>, tensor<2x8xf32>
 }
 
-// A norm before and a norm behind would read as post, but a raw sum between is read elsewhere: the last norm is a final one.
+// A norm before and a norm after would read as post, but a raw sum between is read elsewhere: the last norm is a final one.
 // CHECK-LABEL: func.func @shifted_with_tap(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<2x8xf32>, %[[G0:[^:]*]]: tensor<8xf32>, %[[G1:[^:]*]]: tensor<8xf32>, %[[G2:[^:]*]]: tensor<8xf32>
 // CHECK-NEXT: %[[Y1:.*]] = resid.block post_shifted %[[X]] norm(rms gamma %[[G0]]
@@ -403,7 +403,7 @@ func.func @sizes(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> (tensor<?x8xf32>, 
   return %y2, %rows1, %rows2 : tensor<?x8xf32>, index, index
 }
 
-// Sizes of the stream that only the branch needs move along behind the norm of it, also where that is narrower.
+// Sizes of the stream that only the branch needs move along after the norm of it, also where that is narrower.
 // CHECK-LABEL: func.func @sizes_behind_a_norm(
 // CHECK-NEXT: %{{.*}} = arith.constant 0 : index
 // CHECK-NEXT: resid.block pre

@@ -5,7 +5,7 @@
 // RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=f wrt=0,2" 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=f wrt=1,0,1" 2>&1 | FileCheck %s --check-prefix=ONCE
 // RUN: not resid-opt %S/Inputs/grad.mlir --resid-grad="function=taken" 2>&1 | FileCheck %s --check-prefix=TAKEN
-// A rule that fails leaves no half of a function behind.
+// A rule that fails leaves no half of a function after.
 // WHOLE-NOT: internal error
 // NOTHING: error: expected a function to differentiate, but 'nothing' is none
 // COUNT: grad.mlir:2:1: error: expected an argument from 0 to 2 in wrt, but got 3

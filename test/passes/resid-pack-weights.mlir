@@ -54,7 +54,7 @@ func.func @views(%x: tensor<2x?x8xf16>, %w: tensor<32x8xf16> {resid.weight}, %v:
 
 // -----
 
-// What @F_prepare makes already is packed behind that.
+// What @F_prepare makes already is packed after that.
 // CHECK-LABEL: func.func @folded(
 // CHECK-SAME: tensor<1x8x16xf32> {resid.prepared = 0 : i64}
 // CHECK-LABEL: func.func @folded_prepare(
@@ -179,7 +179,7 @@ func.func @loops(%x: tensor<4x2x8xf32>, %w: tensor<8x8xf32> {resid.weight}, %y: 
 
 // -----
 
-// expected-remark @below {{not packed: expected arithmetic in f32 behind a cast to a wider type, but got f64}}
+// expected-remark @below {{not packed: expected arithmetic in f32 after a cast to a wider type, but got f64}}
 func.func @double(%x: tensor<4x8xf64>, %w: tensor<8x8xf32> {resid.weight}, %y: tensor<4x8xf64>) -> tensor<4x8xf64> {
   %v = arith.extf %w : tensor<8x8xf32> to tensor<8x8xf64>
   // expected-note @below {{found here}}

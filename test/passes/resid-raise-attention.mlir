@@ -54,12 +54,12 @@ func.func @torch(%q: tensor<2x4x6x8xf32>, %keys: tensor<2x6x2x8xf32>, %v: tensor
   } -> tensor<6xi64>
   %key = tensor.expand_shape %place [[0, 1]] output_shape [1, 6] : tensor<6xi64> into tensor<1x6xi64>
   %query = tensor.expand_shape %place [[0, 1]] output_shape [6, 1] : tensor<6xi64> into tensor<6x1xi64>
-  %behind = linalg.generic {indexing_maps = [affine_map<(a, b) -> (0, b)>, affine_map<(a, b) -> (a, 0)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%key, %query : tensor<1x6xi64>, tensor<6x1xi64>) outs(%e_places : tensor<6x6xi64>) {
+  %after = linalg.generic {indexing_maps = [affine_map<(a, b) -> (0, b)>, affine_map<(a, b) -> (a, 0)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%key, %query : tensor<1x6xi64>, tensor<6x1xi64>) outs(%e_places : tensor<6x6xi64>) {
   ^bb0(%a: i64, %b: i64, %out: i64):
     %t = arith.subi %a, %b : i64
     linalg.yield %t : i64
   } -> tensor<6x6xi64>
-  %lower = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%behind, %ones : tensor<6x6xi64>, tensor<6x6xi1>) outs(%e_bits : tensor<6x6xi1>) {
+  %lower = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%after, %ones : tensor<6x6xi64>, tensor<6x6xi1>) outs(%e_bits : tensor<6x6xi1>) {
   ^bb0(%a: i64, %b: i1, %out: i1):
     %t = arith.cmpi sle, %a, %c0 : i64
     %u = arith.andi %t, %b : i1
@@ -154,7 +154,7 @@ func.func @torch(%q: tensor<2x4x6x8xf32>, %keys: tensor<2x6x2x8xf32>, %v: tensor
 
 // -----
 
-// As people write it: heads behind positions, one op for scale and mask, exp without a maximum, a reciprocal. One head of keys is for all heads.
+// As people write it: heads after positions, one op for scale and mask, exp without a maximum, a reciprocal. One head of keys is for all heads.
 #q = affine_map<(b, h, i, j, d) -> (b, i, h, d)>
 #k = affine_map<(b, h, i, j, d) -> (b, j, d)>
 #s = affine_map<(b, h, i, j, d) -> (b, h, i, j)>

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Branches, calls and returns. The frame of a called function lies behind that of its caller.
+// Branches, calls and returns. The frame of a called function lies after that of its caller.
 
 #include "test/ptx/Decoder.h"
 

@@ -73,7 +73,7 @@ llvm::Error Decoder::decode() {
       break;
     switch (item.kind) {
     case Item::Label:
-      // The block begins with the instruction behind the label, wherever that is.
+      // The block begins with the instruction after the label, wherever that is.
       needsBlock = true;
       if (!labels.try_emplace(item.label, function.code.size()).second) {
         current = nullptr;

@@ -60,7 +60,7 @@ inline double widen(Half value) {
   if (exponent == 31)
     magnitude = mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
   else if (exponent)
-    // 2^(exponent - 15) with 10 bits of mantissa behind the one.
+    // 2^(exponent - 15) with 10 bits of mantissa after the one.
     magnitude = llvm::bit_cast<double>(uint64_t(exponent - 15 + 1023) << 52 | uint64_t(mantissa) << 42);
   else
     magnitude = mantissa * 0x1p-24;

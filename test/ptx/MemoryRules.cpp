@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Loads and stores. Slots 0 to 3 are data, 4 the address, 5 the site. The other four data slots of a vector of eight
-// are in an instruction behind it, which never runs.
+// are in an instruction after it, which never runs.
 
 #include "test/ptx/Block.h"
 #include "test/ptx/Decoder.h"

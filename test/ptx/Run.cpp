@@ -11,7 +11,7 @@
 using namespace resid::ptx;
 
 static uint64_t sharedBytes(const Function &function, const Launch &launch) {
-  // The memory of a launch lies behind what the kernel declares, aligned for every access.
+  // The memory of a launch lies after what the kernel declares, aligned for every access.
   return launch.sharedBytes ? llvm::alignTo(function.sharedBytes, 16) + launch.sharedBytes : function.sharedBytes;
 }
 

@@ -64,7 +64,7 @@ def loss_of(y, target):
 
 
 def train(model, step_of, parameters=None):
-    """The losses of the steps, and the parameters behind them. `step_of` makes the gradients of a step and gives its loss."""
+    """The losses of the steps, and the parameters after them. `step_of` makes the gradients of a step and gives its loss."""
     optimizer = torch.optim.SGD(model.parameters() if parameters is None else parameters, lr=RATE)
     losses = []
     for step in range(STEPS):

@@ -70,7 +70,7 @@ def test_bf16(tmp_path: Path) -> None:
 
 
 def test_writes_in_place(tmp_path: Path) -> None:
-    """What was read before a write is the old value, and what is read behind it the new one."""
+    """What was read before a write is the old value, and what is read after it the new one."""
 
     class Model(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -99,7 +99,7 @@ class WithMasks(torch.fx.Interpreter):
         entries = {entry.node: entry.site for entry in report.replaced if entry.site is not None}
         for node in module.graph.nodes:
             if node.target == torch.ops.aten.dropout.default:
-                # An entry has the name of the last node of its chain: the dropout, the add behind it, or the norm behind that.
+                # An entry has the name of the last node of its chain: the dropout, the add after it, or the norm after that.
                 add = next(iter(node.users))
                 norms = [user for user in add.users if user.target == torch.ops.aten.layer_norm.default]
                 place = next(place for place in (node, *norms, add) if place.name in entries)

@@ -130,7 +130,7 @@ class Llama(nn.Module):
 
 
 class Encoder(nn.Module):
-    """torch.nn's own encoder behind an embedding."""
+    """torch.nn's own encoder after an embedding."""
 
     def __init__(self, vocabulary=50, width=64, heads=4, layers=2, p=0.1, norm_first=False):
         super().__init__()

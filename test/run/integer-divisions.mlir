@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Integer divisions of arrays that fill no vector: they must not run for what is behind the end.
+// Integer divisions of arrays that fill no vector: they must not run for what is after the end.
 // REQUIRES: resid-run
 // RUN: resid-run %s --check --arg=i32[5]=17,-17,0,5,-5 --arg=i32[5]=3,3,-7,-2,-2 | FileCheck %s
 // CHECK-COUNT-7: ok, bit-equal

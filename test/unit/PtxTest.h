@@ -133,7 +133,7 @@ void expectEach(const std::string &instruction, char kind, const std::vector<Ope
   }
 }
 
-/// All triples of some values, and random ones behind them.
+/// All triples of some values, and random ones after them.
 inline std::vector<Operands> triples(const std::vector<uint64_t> &values, unsigned random = 500) {
   std::vector<Operands> result;
   for (uint64_t x : values)

@@ -101,8 +101,8 @@ TEST(Weights, ChecksLengths) {
   EXPECT_EQ(refusalOf(std::string(16, '\xff')),
             "expected a header of at most 100000000 bytes, but its length says 18446744073709551615");
   EXPECT_EQ(refusalOfHeader(" {}"), "expected a header that begins with '{', but it does not");
-  EXPECT_EQ(refusalOfHeader("{}", 1), "expected 0 bytes behind the header, where the last tensor ends, but got 1");
-  EXPECT_EQ(refusalOfHeader(one, 23), "expected 24 bytes behind the header, where the last tensor ends, but got 23");
+  EXPECT_EQ(refusalOfHeader("{}", 1), "expected 0 bytes after the header, where the last tensor ends, but got 1");
+  EXPECT_EQ(refusalOfHeader(one, 23), "expected 24 bytes after the header, where the last tensor ends, but got 23");
 }
 
 std::string tensor(const std::string &name, const std::string &offsets, const std::string &shape = "[4]") {
@@ -177,7 +177,7 @@ TEST(Weights, RefusesText) {
       {R"({"__metadata__":null})", "expected '{' at byte 16 of the header, but got 'n'"},
       {R"({"__metadata__":{"a":1}})", "expected a string at byte 21 of the header, but got '1'"},
       {R"({"__metadata__":{"a":"1",}})", "expected a string at byte 25 of the header, but got '}'"},
-      {R"({"\x":{}})", "expected one of \"\\/bfnrtu behind a backslash at byte 3 of the header, but got 'x'"},
+      {R"({"\x":{}})", "expected one of \"\\/bfnrtu after a backslash at byte 3 of the header, but got 'x'"},
       {R"({"\u12g4":{}})", "expected a hexadecimal digit at byte 6 of the header, but got 'g'"},
       {R"({"\u12)", "expected a hexadecimal digit at byte 6 of the header, but it ends there"},
       {R"({"\ud800":{}})", "expected both halves of a surrogate pair at byte 8 of the header, but got '\"'"},
@@ -187,7 +187,7 @@ TEST(Weights, RefusesText) {
       {R"({"a\u0000":{}})", "expected no zero byte in a string before here at byte 9 of the header, but got '\"'"},
       {"{\"a\nb\":{}}", "expected no control character in a string at byte 3 of the header, but got byte 0x0a"},
       {"{\"a", "expected the end of a string at byte 3 of the header, but it ends there"},
-      {"{\"a\\", "expected one of \"\\/bfnrtu behind a backslash at byte 4 of the header, but it ends there"},
+      {"{\"a\\", "expected one of \"\\/bfnrtu after a backslash at byte 4 of the header, but it ends there"},
   };
   for (auto [header, refusal] : cases)
     EXPECT_EQ(refusalOfHeader(header), refusal) << header;

@@ -89,7 +89,7 @@ void TextChecker::skipSpaceAndComments() {
   }
 }
 
-/// `place` stands behind the opening quote. A string that does not end on its line ends the parse as well.
+/// `place` stands after the opening quote. A string that does not end on its line ends the parse as well.
 void TextChecker::skipString() {
   for (; place != end && *place != '\n'; ++place) {
     if (*place == '"') {

@@ -61,8 +61,8 @@ mlir::resid::tools::MemoryNote::~MemoryNote() { memoryUse = nullptr; }
 // Standard output and standard error
 //===----------------------------------------------------------------------===//
 
-/// Before LLVM's streams end, which would take words that they could not write for a fatal error. A run that failed for
-/// another reason keeps its exit code.
+/// Runs before LLVM's streams end, since they treat a failed write as a fatal error. A run that failed for another
+/// reason keeps its exit code.
 static void endStreams(int status, void *) {
   outs().flush();
   std::error_code failure = outs().error();

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The program that stands behind residc, resid-run, resid-tune, resid-reduce and resid-lsp-server: it is the tool by
+// The program that stands after residc, resid-run, resid-tune, resid-reduce and resid-lsp-server: it is the tool by
 // whose name it was called, so that LLVM and MLIR are on the disk once. Does not own what a tool does, nor its flags.
 
 #include "tools/common/ExitCodes.h"

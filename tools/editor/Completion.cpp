@@ -145,12 +145,12 @@ static json::Array completePlacements(const Cursor &cursor) {
   return items;
 }
 
-/// The op in whose attributes the cursor is: behind its name a brace is open that is no region's.
+/// The op in whose attributes the cursor is: after its name a brace is open that is no region's.
 static const editor::OpPage *findOpOfAttributes(StringRef before) {
   size_t begin = before.rfind("resid."), brace = before.rfind('{');
   if (begin == StringRef::npos || brace == StringRef::npos || brace < begin)
     return nullptr;
-  // A region stands behind the types, attributes do in front of them, and hold no values.
+  // A region stands after the types, attributes do in front of them, and hold no values.
   int parentheses = 0;
   for (char character : before.slice(begin, brace)) {
     parentheses += (character == '(') - (character == ')');
@@ -162,7 +162,7 @@ static const editor::OpPage *findOpOfAttributes(StringRef before) {
   return editor::findOpPage(before.substr(begin).take_while(editor::isNameCharacter));
 }
 
-/// Whether an op may begin at the cursor: at the begin of its line, or behind the names of its results.
+/// Whether an op may begin at the cursor: at the begin of its line, or after the names of its results.
 static bool isAtOp(const Cursor &cursor) {
   StringRef rest = cursor.line.drop_back(cursor.name.size()).trim();
   return rest.empty() || (rest.starts_with("%") && rest.ends_with("="));

@@ -47,7 +47,7 @@ static bool findBeginnings(StringRef part, unsigned firstLine, const DialectRegi
   if (failed(parseAsmSourceFile(sources, &block, ParserConfig(&context), &state)))
     return false;
   StringRef read = sources.getMemoryBuffer(id)->getBuffer();
-  // What does not begin its line moves with it. A block without a label begins behind the brace of its region.
+  // What does not begin its line moves with it. A block without a label begins after the brace of its region.
   auto add = [&](SMRange range, llvm::DenseSet<unsigned> &lines) {
     if (!range.isValid())
       return;
@@ -100,7 +100,7 @@ static std::vector<Line> readLines(StringRef text) {
   return lines;
 }
 
-/// Where each line is to begin. A comment of its own stands as what comes behind it.
+/// Where each line is to begin. A comment of its own stands as what comes after it.
 static std::vector<int> findIndents(ArrayRef<Line> lines, const Beginnings &beginnings) {
   std::vector<int> indents(lines.size());
   int moved = 0, begin = 0;
@@ -125,7 +125,7 @@ static std::vector<int> findIndents(ArrayRef<Line> lines, const Beginnings &begi
   return indents;
 }
 
-/// The edits of one line: new white space in front, and none behind.
+/// The edits of one line: new white space in front, and none after.
 static void editLine(const Line &line, unsigned number, int indent, json::Array &edits) {
   auto edit = [&](size_t from, size_t to, const std::string &with) {
     edits.push_back(json::Object{{"range", editor::makeRange(number, line.text, from, to)}, {"newText", with}});

@@ -12,7 +12,7 @@
 namespace mlir::resid::editor {
 
 /// The edits that indent `text`, as of the protocol: ops by two columns per region around them, lines that continue an
-/// op as far behind its first line as they were. Nothing for a text that does not parse, since where ops begin is what
+/// op as far after its first line as they were. Nothing for a text that does not parse, since where ops begin is what
 /// the parser says.
 std::optional<llvm::json::Array> format(llvm::StringRef text, const DialectRegistry &registry);
 

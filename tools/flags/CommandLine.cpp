@@ -93,7 +93,7 @@ Error Checker::checkUnknown(const Arg &argument) const {
   return makeUsageError("unknown flag '" + text + "'; " + tool.name + " --help lists all");
 }
 
-/// Of a flag whose value should have been the next argument, or stand behind '='.
+/// Of a flag whose value should have been the next argument, or stand after '='.
 Error Checker::checkMissing(StringRef spelling, unsigned index) const {
   for (unsigned id = 1; id <= flags.getNumOptions(); ++id) {
     Option flag = flags.getOption(id);

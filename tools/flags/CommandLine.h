@@ -21,7 +21,7 @@ struct UnavailableValue {
 
 class CommandLine {
 public:
-  /// `arguments` are those behind the tool's name; they are kept. An error is a message for exit code 2, or for exit
+  /// `arguments` are those after the tool's name; they are kept. An error is a message for exit code 2, or for exit
   /// code 4 where it is of `unavailable` (std::errc::not_supported): flags that are not in the table, that lack a value
   /// or have one that the table does not list, and flags that are given twice.
   static llvm::Expected<CommandLine> parse(const ToolDescription &tool, llvm::ArrayRef<const char *> arguments,

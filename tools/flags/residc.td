@@ -50,7 +50,7 @@ defm wrt : Value<"wrt", "N[,N...]", grp_gradients,
 defm grad_mode : Value<"grad-mode", "MODE", grp_gradients,
   "split (default) | value-and-grad: makes one function, FUNC_value_and_grad">, Values<"split,value-and-grad">;
 defm save : Value<"save", "WHAT", grp_gradients,
-  "what FUNC_forward saves for FUNC_backward: default: what is dear to compute | min:\n"
+  "what FUNC_forward saves for FUNC_backward: default: values that are expensive to compute again | min:\n"
   "only carries of loops, the rest is computed again | all: whatever is read">, Values<"min,default,all">;
 
 def grp_program : OptionGroup<"program">, HelpText<"Program">;

@@ -32,10 +32,10 @@ class Kind:
     write: Callable  # the program, of an element type and a width
     # Arguments and results in the order of the function: a name and a shape, `matrix`, `column` or `row`, which mean one
     # element for each element, for each column or for each row. `matrix` has the block's type, `row` f32.
-    # Behind a result's shape, `@` and the argument whose buffer it may have.
+    # After a result's shape, `@` and the argument whose buffer it may have.
     arguments: str
     results: str
-    # Whether the scalars seed and step stand behind the arguments.
+    # Whether the scalars seed and step stand after the arguments.
     has_scalars: bool = False
     reference: str = "None"  # of the runner's Reference
     widths: tuple = tuple(WIDTHS)

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A file in memory behind outs(); see HeldOutput.h.
+// A file in memory after outs(); see HeldOutput.h.
 
 #include "tools/resid-lsp-server/HeldOutput.h"
 
@@ -15,7 +15,7 @@
 using namespace llvm;
 using namespace mlir::resid::tools;
 
-/// Puts a file behind outs(), which has written what it was given.
+/// Puts a file after outs(), which has written what it was given.
 static void setOutput(int descriptor) {
   outs().flush();
   if (dup2(descriptor, STDOUT_FILENO) < 0)

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // resid-lsp-server: MLIR's language server with the dialects of resid, for editors. Owns its flags; the protocol is
-// upstream's, behind checks of the documents (CheckedInput.h), with what resid adds (tools/editor).
+// upstream's, after checks of the documents (CheckedInput.h), with what resid adds (tools/editor).
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "tools/common/ExitCodes.h"

@@ -190,7 +190,7 @@ static int checkPlugins(ArrayRef<const char *> arguments) {
       continue;
     if (llvm::sys::path::filename(file).starts_with("resid-plugin"))
       return report(tools::ExitUsage,
-                    "expected a plug-in of others, since resid's is built in, but got '" + file + "'");
+                    "expected another plug-in: that of resid is built in, but got '" + file + "'");
     if (auto library = tools::readInput(file); !library)
       return report(tools::ExitFile, llvm::toString(library.takeError()));
   }

@@ -52,7 +52,7 @@ static bool takeOut(Operation *op) {
   return true;
 }
 
-/// The op `index` of the module in the order of the text; null behind the last one.
+/// The op `index` of the module in the order of the text; null after the last one.
 static Operation *findOp(ModuleOp module, unsigned index) {
   Operation *found = nullptr;
   module->walk<WalkOrder::PreOrder>([&](Operation *op) {

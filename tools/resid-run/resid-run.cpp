@@ -192,7 +192,7 @@ static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuff
   DialectRegistry registry;
   resid::registerCompilerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  // Messages name the place; the op in generic form behind them helps nobody.
+  // Messages name the place; the op in generic form after them helps nobody.
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   resid::tools::DiagnosticPrinter printer(sources, context);

@@ -8,7 +8,7 @@ import re
 from .. import native
 from ..cases import SIZES
 
-# Heads, those of keys if they are fewer, x queries x size; keys and causality behind them. MiniLM, BERT-large, LLaMA's heads, one query with
+# Heads, those of keys if they are fewer, x queries x size; keys and causality after them. MiniLM, BERT-large, LLaMA's heads, one query with
 # a cache, and four that share one.
 SHAPES = ("12x128x32", "16x512x64", "32x2048x128:causal", "8x1x128:4096", "32/8x1x128:4096")
 QUICK_SHAPES = SHAPES[:2]
@@ -17,7 +17,7 @@ PATTERN = re.compile(r"([1-9]\d*)(?:/([1-9]\d*))?x([1-9]\d*)x([1-9]\d*)(?::(caus
 
 
 def parse(text):
-    """HEADS[/KEYHEADS]xQUERIESxSIZE, with :causal or :KEYS behind it; None where it is not so."""
+    """HEADS[/KEYHEADS]xQUERIESxSIZE, with :causal or :KEYS after it; None where it is not so."""
     match = PATTERN.fullmatch(text)
     if not match or int(match[1]) % int(match[2] or match[1]) != 0:
         return None

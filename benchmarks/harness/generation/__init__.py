@@ -21,7 +21,7 @@ def compile_steps(options, decoder, folder):
 
 
 def measure_steps(options, side, decoder, pasts, threads, plan, folder):
-    """The results of one token behind each of these numbers of others, and the ways that were measured, if any."""
+    """The results of one token after each of these numbers of others, and the ways that were measured, if any."""
     if not pasts:
         return report.Results({}), []
     arrays = model.StepArrays(side, decoder)

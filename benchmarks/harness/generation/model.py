@@ -57,14 +57,14 @@ class Decoder:
 
 @dataclasses.dataclass(frozen=True)
 class StepCase(NetworkCase):
-    """One token behind so many others."""
+    """One token after so many others."""
     decoder: Decoder
     past: int
     threads: int
 
     @property
     def title(self):
-        return f"a token behind {self.past}"
+        return f"a token after {self.past}"
 
     @property
     def shape(self):

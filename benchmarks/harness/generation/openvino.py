@@ -30,7 +30,7 @@ class OpenVINO:
             return (weights[f"{name}_{part}"] for part in parts)
 
         def grow(name, new):
-            """The variable with the new key or value behind it."""
+            """The variable with the new key or value after it."""
             info = util.VariableInfo()
             info.data_shape = build.openvino.PartialShape([1, decoder.heads, -1, decoder.size])
             info.data_type, info.variable_id = build.openvino.Type.f32, name

@@ -22,7 +22,7 @@ def write_csv(results, path):
 
 
 def heading(case):
-    return f"behind {case.past}, {'one thread' if case.threads == 1 else f'{case.threads} threads'}"
+    return f"after {case.past}, {'one thread' if case.threads == 1 else f'{case.threads} threads'}"
 
 
 def speed(record):

@@ -82,7 +82,7 @@ def is_gain(weight):
 
 
 class Arrays(native.Memory):
-    """A batch of the text, and what a step reads and changes; weights lie one behind the other."""
+    """A batch of the text, and what a step reads and changes; weights lie one after the other."""
     STATE = ("initial", "parameters", "means", "squares", "gradients", "expected", "other")
 
     def __init__(self, side, rows):

@@ -121,7 +121,7 @@ void BackwardEmitter::storeRow(Value source, unsigned operand, Value target) {
 }
 
 /// Element (row, column) of the source becomes (column, row) of the target, whole blocks of 16 by 16 at a time: there
-/// is room for what lies behind the last row and column.
+/// is room for what lies after the last row and column.
 void BackwardEmitter::turn(Value source, int64_t sourceStride, Value target, int64_t targetStride, Value rows,
                            Value columns) {
   FloatType arithmetic = view.getArithmetic();

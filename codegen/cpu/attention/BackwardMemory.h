@@ -29,7 +29,7 @@ struct BackwardMemory {
   int64_t queries, gradients, turnedQueries, turnedGradients, maxima, totals, means, panels, sums;
   int64_t blockBytes;
 
-  /// For each chunk of keys, behind that, counted from the chunk's beginning. The sums for keys and values are turned.
+  /// For each chunk of keys, after that, counted from the chunk's beginning. The sums for keys and values are turned.
   int64_t keys, values, columns, weights, scoreGradients, keySums, valueSums;
   int64_t chunkBytes;
 

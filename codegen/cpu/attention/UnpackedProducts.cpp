@@ -28,7 +28,7 @@ UnpackedProducts::UnpackedProducts(AttentionView &view, MicroKernelShape shape, 
   terms = lanes * getInterleavedTerms(view.getElementType(kK));
 }
 
-/// The last vectors of a row overlap those before, so that nothing behind the row is read. Pairs of terms stay pairs.
+/// The last vectors of a row overlap those before, so that nothing after the row is read. Pairs of terms stay pairs.
 bool UnpackedProducts::arePossible() const {
   int64_t size = view.shape.headSize;
   return view.getStride(kK, kColumn).is(1) && view.getStride(kV, kColumn).is(1) && size >= std::max(terms, kColumns) &&
@@ -132,7 +132,7 @@ void UnpackedProducts::emitScores(const Keys &keys, int64_t rows, Value queries,
     Value end = code.min(code.add(group, code.constant(step)), whole);
     forTerms([&](Value first, int64_t skipped) {
       code.loop(group, end, lanes, [&](Value key) {
-        // Processors do not see this order by themselves. An address behind the last key does no harm.
+        // Processors do not see this order by themselves. An address after the last key does no harm.
         for (Value next : findKeys(keys, code.add(key, code.constant(step)), /*isWhole=*/true))
           code.prefetch(code.at(next, getMovedType(view.getElementType(kK)), first));
         addToPanel(key, /*isWhole=*/true, first, skipped);

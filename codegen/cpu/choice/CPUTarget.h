@@ -25,7 +25,7 @@ inline constexpr llvm::StringLiteral kPerCPUAttribute = "resid.per_cpu";
 
 /// Addresses and rows that are written past the cache are aligned to cache lines, of so many bytes.
 inline constexpr int64_t kLineBytes = 64;
-/// Stack memory of what writes a row to where no cache line begins (rows/LineWriter.h): a line; room behind it, since
+/// Stack memory of what writes a row to where no cache line begins (rows/LineWriter.h): a line; room after it, since
 /// 64 bytes are copied to any place of the line, however many are wanted; and two addresses.
 inline constexpr int64_t kLineWriterBytes = 2 * kLineBytes + 16;
 

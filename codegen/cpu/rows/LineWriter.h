@@ -21,7 +21,7 @@ public:
   static LineWriter create(OpBuilder &builder, Location loc, Block *entry, ModuleOp module, const CPUTarget &target);
 
   /// Writes `bytes` (i64) from `from`, which is on the stack, to `to` (pointers of any alignment). 64 bytes are
-  /// readable at `from` and behind the last byte.
+  /// readable at `from` and after the last byte.
   void emitWrite(OpBuilder &builder, Location loc, Value to, Value from, Value bytes) const;
   /// Writes what waits.
   void emitFlush(OpBuilder &builder, Location loc) const;

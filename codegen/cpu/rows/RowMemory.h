@@ -25,7 +25,7 @@ public:
   ScratchRows(VectorFunction &function, Value batchRows)
       : function(function), builder(function.builder), batchRows(batchRows) {}
 
-  /// Says that those of `row` lie at `first`, and gives what lies behind them.
+  /// Says that those of `row` lie at `first`, and gives what lies after them.
   Value add(Location loc, Value row, Value first);
   /// Says at which place (i64) of its batch the row at hand is.
   void choosePlace(Location loc, Value place);
@@ -56,9 +56,9 @@ public:
   SmallVector<RowTarget> getTargets(rows::StoreOp store, const RowPointers &pointers) const;
   /// Says at which place (i64) of its batch the row at hand is.
   virtual void choosePlace(Location loc, Value place);
-  /// Behind a phase: rows that are complete leave for memory.
+  /// After a phase: rows that are complete leave for memory.
   virtual void endPhase(rows::PhaseOp phase, const RowPointers &pointers) = 0;
-  /// Behind the last row: makes what was written visible to other threads.
+  /// After the last row: makes what was written visible to other threads.
   virtual void finish(Location loc) = 0;
 
 protected:

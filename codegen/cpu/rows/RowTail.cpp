@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What serves all rows is emitted right behind what it is computed from, in the function's first block.
+// What serves all rows is emitted right after what it is computed from, in the function's first block.
 
 #include "codegen/cpu/rows/RowTail.h"
 

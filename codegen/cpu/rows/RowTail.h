@@ -36,7 +36,7 @@ public:
 
   /// The width of rows where it is known.
   std::optional<int64_t> getKnownWidth() const { return knownWidth; }
-  /// What is present of a step that begins `lane` columns behind the last multiple of `unit`, which is a power of two.
+  /// What is present of a step that begins `lane` columns after the last multiple of `unit`, which is a power of two.
   PresentColumns getPresent(int64_t unit, int64_t lane);
   /// Per lane (i1), which of the columns first, first + stride, … of a step are present.
   Value getMask(const PresentColumns &present, int64_t first, int64_t stride, int64_t lanes);

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Emits the order of SumOrder.h. A sum begins at +0 and so never is -0; where a level of it is empty, what it would be
-// added to is moved there instead, which has the same bits.
+// Emits the order of SumOrder.h. A sum begins at +0, so it is never -0. An addition to an empty level is a copy, which
+// has the same bits.
 
 #include "codegen/cpu/rows/SumRows.h"
 

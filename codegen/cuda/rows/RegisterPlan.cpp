@@ -192,8 +192,8 @@ static int64_t countKeptRegisters(const RegisterPlan &plan, const Work &work) {
   return registers;
 }
 
-/// What a thread may have, or 0: of rows whose width is known and that have no sums, ptxas finds the fewest registers
-/// by itself, and takes more where it is told a number. Each register more than needed costs warps of a processor.
+/// The most registers of a thread, or 0 to leave them to ptxas. For rows of a known width without sums, ptxas finds the
+/// fewest by itself, and takes more if it is given a number. Each register too many costs a multiprocessor some warps.
 static int64_t chooseMostRegisters(const RegisterPlan &plan, const Work &work) {
   if (plan.sums > 0)
     return kMostRegistersWithSums;

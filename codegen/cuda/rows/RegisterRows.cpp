@@ -165,7 +165,7 @@ void RegisterRowEmitter::expectOtherBranch(Block &block) {
       LLVM::ExpectOp::create(builder, branch.getLoc(), branch.getCondition(), expected));
 }
 
-/// What a branch loads is not there behind it, and what it stores is in memory alone.
+/// What a branch loads is not there after it, and what it stores is in memory alone.
 void RegisterRowEmitter::emitBranch(Block &block) {
   expectOtherBranch(block);
   DenseMap<Value, Columns> before = kept;
@@ -250,7 +250,7 @@ void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
     scf::YieldOp::create(builder, loc);
   };
   scf::IfOp::create(builder, loc, isRare, emitRare, emitUsual);
-  // What stands behind the phase, such as statistics that are results, reads the values and not a branch's constants.
+  // What stands after the phase, such as statistics that are results, reads the values and not a branch's constants.
   for (auto [constant, value] : llvm::zip_equal(constants, values))
     state.mapping.map(constant.first, value);
 }

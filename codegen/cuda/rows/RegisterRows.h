@@ -71,7 +71,7 @@ private:
   /// Whether threads may have no columns in a chunk; and whether this one has (i1).
   bool isPartial(int64_t chunk) const { return chunk >= plan.getFullChunks(); }
   Value isPresent(Location loc, int64_t chunk);
-  /// Where the thread's columns of a chunk are, in elements behind its first ones (i64). A thread without columns there
+  /// Where the thread's columns of a chunk are, in elements after its first ones (i64). A thread without columns there
   /// takes its own of chunk 0, which no other thread touches.
   Value getOffset(Location loc, int64_t chunk);
   Value getAddress(Location loc, Value row, Type element, int64_t chunk);

@@ -241,7 +241,7 @@ def filled_keys(p: Program, lengths: Tensor, keys: Dim) -> Tensor:
 
 
 def padded_mask(p: Program, mask: Tensor, keys: Dim) -> Tensor:
-    """A mask of fewer keys: those behind do not take part."""
+    """A mask of fewer keys: those after do not take part."""
     own = mask.dims[-1] if mask.rank else 1
     if own == keys or own == 1 or isinstance(own, Size) or isinstance(keys, Size):
         return mask

@@ -118,7 +118,7 @@ def _masks(e: Emitter, node: Node, q: Tensor, k: Tensor) -> tuple[Tensor | None,
 
 
 def _behind(p: Program, past: Tensor, new: Tensor) -> Tensor:
-    """Keys or values of this call behind those of earlier ones."""
+    """Keys or values of this call after those of earlier ones."""
     dims = (*new.dims[:2], past.dims[2] + new.dims[2], new.dims[3])
     types = f"({past.type}, {new.type}) -> {tensor_type(new.element, dims)}"
     return p.op(f"tensor.concat dim(2) {past.ssa}, {new.ssa} : {types}", new.element, dims)

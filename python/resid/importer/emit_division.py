@@ -18,7 +18,7 @@ from .program import Program, Tensor
 
 def _divided(p: Program, left: Tensor, right: Tensor, body: Body) -> Tensor:
     """Integers. `body` gets what writes arith.divsi or arith.remsi, and both elements. A divisor of 0 is an error of the model or of
-    the call: a place behind the end of an array is read. The lowest number divided by -1, which has no quotient, is itself."""
+    the call: a place after the end of an array is read. The lowest number divided by -1, which has no quotient, is itself."""
     one_type(left, right)
     kind, known = left.element, right.is_constant()
     if known and not right.known.all():

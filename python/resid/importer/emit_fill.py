@@ -18,9 +18,9 @@ from .sizes import Dim, Size
 
 
 def pad(p: Program, tensor: Tensor, low: Sequence[Dim], high: Sequence[Dim], value: "float | int") -> Tensor:
-    """More places before and behind each dimension, which hold a value."""
+    """More places before and after each dimension, which hold a value."""
     tensor = p.value(tensor)
-    dims = [before + dim + behind for before, dim, behind in zip(low, tensor.dims, high)]
+    dims = [before + dim + after for before, dim, after in zip(low, tensor.dims, high)]
     filler = p.scalar(value, tensor.element)
     before, behind = (
         ", ".join(str(n) if isinstance(n, int) else p.index(n) for n in numbers) for numbers in (low, high)
@@ -45,8 +45,8 @@ def _pad(e: Emitter, node: Node) -> Tensor:
         raise ModelError(f"expected {2 * len(axes)} numbers of pads, found {len(given)}")
     low: list[Dim] = [0] * tensor.rank
     high: list[Dim] = [0] * tensor.rank
-    for axis, before, behind in zip(axes, given[: len(axes)], given[len(axes) :]):
-        low[e.axis(axis, tensor.rank)], high[e.axis(axis, tensor.rank)] = before, behind
+    for axis, before, after in zip(axes, given[: len(axes)], given[len(axes) :]):
+        low[e.axis(axis, tensor.rank)], high[e.axis(axis, tensor.rank)] = before, after
     if any(isinstance(number, int) and number < 0 for number in [*low, *high]):
         raise Unsupported(f"padding by {show(given)}: expected no negative numbers")
     value = e.input(node, 2).scalar() if node.input(2) else e.attribute(node, "value", 0)
@@ -64,7 +64,7 @@ def _trilu(e: Emitter, node: Node) -> Tensor:
     k = e.number(node, 1)
     if isinstance(k, Size):
         raise Unsupported(f"k = {k}, which is known at run time only")
-    k = max(min(k, ENDLESS), -ENDLESS)  # a place behind it is still a number
+    k = max(min(k, ENDLESS), -ENDLESS)  # a place after it is still a number
     upper = node.flag("upper", True)
     zero, shift = p.scalar(0, tensor.element), p.index(k)
 

@@ -80,7 +80,7 @@ def normalise(
     epsilon: float,
     narrow: bool,
 ) -> Tensor:
-    """A norm with parameters of any shape: those that resid's op takes go into it, others behind it."""
+    """A norm with parameters of any shape: those that resid's op takes go into it, others after it."""
     axes = sorted(axes)
     last = axes == list(range(x.rank - len(axes), x.rank))
     if last and _fits(x, gamma, axes) and _fits(x, beta, axes) and (gamma is not None or beta is None):
@@ -120,7 +120,7 @@ def _layer_normalization(e: Emitter, node: Node) -> list[Tensor | None]:
     x, gamma, beta = (None if tensor is None else cast(p, tensor, wide) for tensor in (x, gamma, beta))
     axes = list(range(first, x.rank))
     if not any(node.outputs[1:]):
-        # ONNX rounds to the type of x before gamma; with a beta behind it resid rounds once.
+        # ONNX rounds to the type of x before gamma; with a beta after it resid rounds once.
         return [cast(p, normalise(p, op, x, gamma, beta, axes, epsilon, beta is None), kind)]
     if not (_fits(x, gamma, axes) and _fits(x, beta, axes)):
         raise Unsupported("statistics beside a scale or bias that broadcasts")

@@ -139,7 +139,7 @@ class Program:
         self.lines.append("  " + text)
 
     def op(self, text: str, element: str, dims: Sequence[Dim]) -> Tensor:
-        """Writes an op of one result; `text` is what stands behind the equals sign."""
+        """Writes an op of one result; `text` is what stands after the equals sign."""
         ssa = self.fresh()
         self.line(f"{ssa} = {text}")
         return Tensor(element, tuple(dims), ssa)

@@ -1,6 +1,6 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Finds linear layers: a product with a constant matrix, turned or not, and the bias behind it.
+# Finds linear layers: a product with a constant matrix, turned or not, and the bias after it.
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Finds layer norms and RMS norms that are spread over several operators: mean, difference, squares, mean, epsilon, root, factor.
-# Gamma and beta behind it join the norm. Casts to f32 and back around it, which exporters of f16 models write, are taken in.
+# Gamma and beta after it join the norm. Casts to f32 and back around it, which exporters of f16 models write, are taken in.
 
 from __future__ import annotations
 
@@ -109,15 +109,15 @@ def _take_casts(graph: Graph, norm: Node) -> None:
 def _take_affine(graph: Graph, norm: Node) -> None:
     """norm(x)·gamma + beta, with constants of the rank of the normalised dimensions. A cast may come before gamma."""
     rank = len(norm.attributes["axes"])
-    gamma, behind = _only_reader(graph, norm.outputs[0], "Mul", rank)
-    if behind is None or behind.outputs[0] == "":
+    gamma, after = _only_reader(graph, norm.outputs[0], "Mul", rank)
+    if after is None or after.outputs[0] == "":
         return
     norm.inputs.append(gamma)
-    _move(graph, norm, behind)
-    beta, behind = _only_reader(graph, norm.outputs[0], "Add", rank)
-    if behind is not None:
+    _move(graph, norm, after)
+    beta, after = _only_reader(graph, norm.outputs[0], "Add", rank)
+    if after is not None:
         norm.inputs.append(beta)
-        _move(graph, norm, behind)
+        _move(graph, norm, after)
 
 
 def _only_reader(graph: Graph, name: str, op: str, rank: int) -> tuple[str, Node | None]:
@@ -131,9 +131,9 @@ def _only_reader(graph: Graph, name: str, op: str, rank: int) -> tuple[str, Node
     return others[0], reader
 
 
-def _move(graph: Graph, norm: Node, behind: Node) -> None:
-    """The norm takes the place of the node behind it."""
+def _move(graph: Graph, norm: Node, after: Node) -> None:
+    """The norm takes the place of the node after it."""
     graph.nodes.remove(norm)
-    graph.nodes[graph.nodes.index(behind)] = norm
-    norm.outputs = [behind.outputs[0]]
+    graph.nodes[graph.nodes.index(after)] = norm
+    norm.outputs = [after.outputs[0]]
     graph.index()

@@ -96,7 +96,7 @@ def _meshgrid(r: _Reader, call: Call) -> list[str]:
 
 @_torch("diff")
 def _differences(r: _Reader, call: Call) -> str:
-    """Of neighbours along one axis, behind what is put before and after it."""
+    """Of neighbours along one axis, after what is put before and after it."""
     kind, rank = call.element, _rank(call["self"])
     if call["n"] != 1 or kind == "i1":
         raise Unsupported(f"n = {call['n']} of {kind}: expected 1 of numbers")

@@ -51,11 +51,11 @@ class Model:
         return norm(self.program, f"{self.norm}_norm", x, gamma, beta, 1, self.epsilon, narrow=self.norm == "rms")[0]
 
     def final_norm(self, x: Tensor, name: str, width: int) -> Tensor:
-        """The norm behind the last sub-layer, where the placement has one."""
+        """The norm after the last sub-layer, where the placement has one."""
         return x if self.placement in ("post", "none") else self.normalise(x, name, width)
 
     def sublayer(self, x: Tensor, name: str, width: int, branch: Callable[[Tensor], Tensor]) -> Tensor:
-        """One residual sub-layer. `name` is that of its norm; a second norm, of peri, has `.after` behind it."""
+        """One residual sub-layer. `name` is that of its norm; a second norm, of peri, has `.after` after it."""
         p = self.program
         names = {"peri": [name, f"{name}.after"], "none": []}.get(self.placement, [name])
         clauses = [self._norm_clause(norm_name, width) for norm_name in names]

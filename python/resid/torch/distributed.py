@@ -172,7 +172,7 @@ def reduce_scatter_add_norm(x: Tensor, partial: Tensor, weight: Tensor | None = 
 
     `partial` is this rank's term of the branch, `[B, S, D]`; `x` is its part of the stream, `[B, S / ranks, D]`, and so are
     the results. S is a multiple of the number of ranks. `state` is int64[2], equal on all ranks: the mask is that of one
-    process. The batch goes in `pieces`: while one is added and normalised, the sums of those behind it are under way, where
+    process. The batch goes in `pieces`: while one is added and normalised, the sums of those after it are under way, where
     the backend works on its own. Other options are those of resid.torch.dropout_add_norm. Gradients of weight, bias and
     branch_bias are those of this rank's rows: sum them over the group. Raises ValueError where sizes do not fit.
     """

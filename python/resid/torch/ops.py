@@ -1,6 +1,6 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The ops of PyTorch behind the modules and behind optimize: resid::add_norm and resid::dropout, with shapes for tracing and
+# The ops of PyTorch after the modules and after optimize: resid::add_norm and resid::dropout, with shapes for tracing and
 # with their gradients. Each is one compiled kernel, and so is its backward.
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The texts of the programs behind the ops of resid.torch: dropout, residual add and norm, forward and backward. It knows
+# The texts of the programs after the ops of resid.torch: dropout, residual add and norm, forward and backward. It knows
 # nothing of PyTorch; what compiles and calls the programs is engine.py.
 
 from __future__ import annotations

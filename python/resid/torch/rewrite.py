@@ -181,7 +181,7 @@ class _Rewriter:
             return None if branch == NO_ARRAYS else self._leave(add, "add", branch)
         x, f, dropout, p = branch
         if dropout is None:
-            return self._leave(add, "add", "neither dropout in front of it nor a norm behind it")
+            return self._leave(add, "add", "neither dropout in front of it nor a norm after it")
         reason = forms.refusal(x)
         if reason is not None:
             return self._leave(add, "dropout, add", reason)

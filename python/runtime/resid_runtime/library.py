@@ -1,6 +1,6 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Shared libraries of compiled functions: what the compiler says of them stands behind the library in the same file, where
+# Shared libraries of compiled functions: what the compiler says of them stands after the library in the same file, where
 # the system's loader does not look. Libraries of `residc --emit=shared` have none of that, and are read by their symbols.
 
 from __future__ import annotations

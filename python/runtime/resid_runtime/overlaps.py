@@ -8,7 +8,7 @@ from typing import Any, Sequence
 
 
 def _bounds(object_: Any) -> tuple[int, int] | None:
-    """The addresses of the first byte of an array and behind its last one; None where they are not known."""
+    """The addresses of the first byte of an array and after its last one; None where they are not known."""
     if hasattr(object_, "data_ptr"):
         begin, bytes_ = object_.data_ptr(), object_.element_size()
         strides = [stride * bytes_ for stride in object_.stride()]

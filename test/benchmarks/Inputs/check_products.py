@@ -30,7 +30,7 @@ def check_csv(path):
 
 
 def check_limits(rows, limit):
-    """A way's part of the limit is what its time says, which has one digit behind the point."""
+    """A way's part of the limit is what its time says, which has one digit after the point."""
     least = next(float(row["median_ns"]) for row in rows if row["variant"] == limit)
     for row in rows:
         part = least / float(row["median_ns"])

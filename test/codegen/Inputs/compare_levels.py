@@ -3,7 +3,7 @@
 # Compiles the kernels of the benchmarks' table for a level of x86-64 and for processors that have all of it, and
 # compares the innermost loops on vectors: a processor must not get more instructions than the level, nor narrower
 # vectors, nor more of the stack. Prints a line per processor, with the conversions that only it has, and one for each
-# thing that is worse. Ends with 1 where something is worse; behind `!` something has to be.
+# thing that is worse. Ends with 1 where something is worse; after `!` something has to be.
 # Usage: compare_levels.py LLVM_BIN BENCHMARKS FOLDER [!]LEVEL:CPU,CPU...
 
 import collections

@@ -40,7 +40,7 @@ SECTIONS = {
     "resid-reduce": "resid-reduce",
     "resid-random-programs": "resid-random-programs",
     "text": "Programs\n\nGiven by every tool that takes a program, before the stages below.",
-    "dialect": "Ops of the dialect\n\nThe ops that give a message stand behind it. In the output, a message begins with the op's name, as in "
+    "dialect": "Ops of the dialect\n\nThe ops that give a message stand after it. In the output, a message begins with the op's name, as in "
     "`'resid.add' op expected …`.",
     "compile": "Compiling functions\n\n`residc` and `resid-run` give these, and so does `resid-opt` where it runs these stages. The exit code of "
     "the first two is 1 where the program is at fault, and 4 where it is valid but not available.",

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Compares the programs of attention.py with the plain loops of attention_loops.h, bit by bit. Arrays and scratch
-// memory end right before a page that may not be touched, or begin right behind one. An argument: small sizes only.
+// memory end right before a page that may not be touched, or begin right after one. An argument: small sizes only.
 
 #include "attention.h"
 #include "attention_loops.h"
@@ -130,7 +130,7 @@ private:
     return value;
   }
 
-  /// Where an element is in memory: heads may come behind positions.
+  /// Where an element is in memory: heads may come after positions.
   int64_t getPlace(int array, int64_t index) const {
     if (!program.areHeadsBehind || array == 3 || array > 4)
       return index;

@@ -8,7 +8,7 @@ import sys
 
 BATCH, HEADS, KEY_HEADS = 2, 4, 2
 # Name; type; size of a head; the mask's type and which of batch, heads, queries, keys it has; causal; with a cache;
-# whether heads come behind positions in memory; p of a dropout.
+# whether heads come after positions in memory; p of a dropout.
 PROGRAMS = [
     ("plain_f32", "f32", 20, None, "", False, False, False, None),
     ("one_f32", "f32", 1, None, "", False, False, False, None),
@@ -51,13 +51,13 @@ def transpose(name, source, from_type, to_type, dimension):
             f"  %{name} = linalg.transpose ins(%{source} : {from_type}) outs(%{name}_e : {to_type}) permutation = [0, 2, 1, 3]\n")
 
 
-def write_program(name, element, size, mask, letters, causal, cache, behind, p):
+def write_program(name, element, size, mask, letters, causal, cache, after, p):
     wide = "f64" if "f64" in (element, mask) else "f32"
     q, k = f"tensor<{BATCH}x{HEADS}x?x{size}x{element}>", f"tensor<{BATCH}x{KEY_HEADS}x?x{size}x{element}>"
     statistics, types, operands = f"tensor<{BATCH}x{HEADS}x?x{wide}>", [q, k, k], ["q", "k", "v"]
     kinds = {"q": q, "k": k, "v": k, "m": mask_type(mask, letters) if mask else None}
     text, result = "", q
-    if behind:
+    if after:
         kinds["q"] = result = f"tensor<{BATCH}x?x{HEADS}x{size}x{element}>"
         kinds["k"] = kinds["v"] = f"tensor<{BATCH}x?x{KEY_HEADS}x{size}x{element}>"
         for operand in "qkv":
@@ -77,14 +77,14 @@ def write_program(name, element, size, mask, letters, causal, cache, behind, p):
     clauses += f" {{{', '.join(attributes)}}}" if attributes else ""
     text += (f"  %y, %max, %sum = resid.attention {', '.join('%' + operand for operand in operands)}{clauses} : {', '.join(types)}"
              f" -> {q}, {statistics}, {statistics}\n")
-    if behind:
+    if after:
         text += transpose("yt", "y", q, result, 2)
     returned = f"{result}, {statistics}, {statistics}"
     return (f"func.func @{name}({', '.join(arguments)}) -> ({returned}) {{\n{text}"
-            f"  return %{'yt' if behind else 'y'}, %max, %sum : {returned}\n}}\n")
+            f"  return %{'yt' if after else 'y'}, %max, %sum : {returned}\n}}\n")
 
 
-def write_call(name, element, size, mask, letters, causal, cache, behind, p):
+def write_call(name, element, size, mask, letters, causal, cache, after, p):
     types = {"f32": "float", "f64": "double", "f16": "uint16_t", "bf16": "uint16_t", "i1": "bool"}
     wide = types["f64" if "f64" in (element, mask) else "f32"]
     values = ["ctx", f"static_cast<const {types[element]} *>(a[0])", "queries", f"static_cast<const {types[element]} *>(a[1])", "keys",
@@ -96,7 +96,7 @@ def write_call(name, element, size, mask, letters, causal, cache, behind, p):
     values += [f"static_cast<{types[element]} *>(a[4])", f"static_cast<{wide} *>(a[5])", f"static_cast<{wide} *>(a[6])"]
     strides = ", ".join("true" if letter in letters else "false" for letter in "bhqk")
     quoted = [f'"{name}"', f'"{element}"', f'"{mask or ""}"']
-    return (f"{{{', '.join(quoted)}, {size}, {{{strides}}}, {str(causal).lower()}, {str(cache).lower()}, {str(behind).lower()},\n"
+    return (f"{{{', '.join(quoted)}, {size}, {{{strides}}}, {str(causal).lower()}, {str(cache).lower()}, {str(after).lower()},\n"
             f" {p or 0},\n [](const resid_ctx *ctx, [[maybe_unused]] int64_t past, int64_t queries, int64_t keys, void *const *a) {{\n"
             f"   return {name}({', '.join(values)});\n }}}},\n")
 

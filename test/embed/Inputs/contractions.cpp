@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Compares the contractions of contractions.py with the chain of contraction_chain.h, bit by bit. Arrays and scratch
-// memory end right before a page that may not be touched, or begin right behind one. Arguments: how many sizes to try
+// memory end right before a page that may not be touched, or begin right after one. Arguments: how many sizes to try
 // (few, sample or whole), and `split` where the processor compiled for has no fused multiply-add.
 
 #include "contractions.h"

@@ -216,7 +216,7 @@ private:
         if (faultAddress < start && start - faultAddress <= 4096)
           found = std::to_string(start - faultAddress) + " bytes before " + name;
         if (faultAddress >= end && faultAddress - end < 4096)
-          found = std::to_string(faultAddress - end) + " bytes behind " + name;
+          found = std::to_string(faultAddress - end) + " bytes after " + name;
       });
     }
     return found;

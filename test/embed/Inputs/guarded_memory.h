@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Memory for arrays between pages that may not be touched. With EXACT_HEAP, for a program under AddressSanitizer,
-// arrays are blocks of the heap of exact size instead, which begin once at a cache line and once 8 bytes behind one.
+// arrays are blocks of the heap of exact size instead, which begin once at a cache line and once 8 bytes after one.
 
 #ifndef RESID_TEST_EMBED_GUARDED_MEMORY_H
 #define RESID_TEST_EMBED_GUARDED_MEMORY_H

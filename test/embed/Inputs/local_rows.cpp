@@ -34,7 +34,7 @@ template <typename T> static std::vector<T> makeRows(int64_t width, double large
   return values;
 }
 
-/// Calls both with results that begin at a cache line, and one element behind it.
+/// Calls both with results that begin at a cache line, and one element after it.
 template <typename Result, typename Call> static void compare(int64_t width, Call call) {
   for (int64_t first : {0, 1}) {
     std::vector<Result> memory[2];

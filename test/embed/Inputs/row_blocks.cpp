@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs the programs of row_blocks.mlir by blocks of rows, and kernel by kernel: the same bits, on any number of
-// threads. Results and scratch memory end right before a page that may not be touched, or begin right behind one.
+// threads. Results and scratch memory end right before a page that may not be touched, or begin right after one.
 
 #include "blocks.h"
 #include "guarded_scratch.h"

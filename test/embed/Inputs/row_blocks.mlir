@@ -2,7 +2,7 @@
 //
 // Products with row kernels around them, for row_blocks.cpp. Each function has a result `y`, and may have a second one.
 
-// Row kernels behind: a temporary of a block's rows. Neither columns nor rows come out even.
+// Row kernels after: a temporary of a block's rows. Neither columns nor rows come out even.
 func.func @post(%x: tensor<?x100xf32>, %h: tensor<?x37xf32>, %w: tensor<100x37xf32>, %b: tensor<100xf32>,
                 %gamma: tensor<100xf32>, %seed: i64) -> tensor<?x100xf32> {
   %step = arith.constant 7 : i64

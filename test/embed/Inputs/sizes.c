@@ -54,14 +54,14 @@ static void test_join(void) {
   expect(47, (int64_t)rows[6 * 8 - 1], "the last of x");
   expect(131, (int64_t)rows[10 * 8 - 1], "the last of y");
   expect(131, (int64_t)expanded[4 * 8 - 1], "the last of the blocks");
-  expect(7, (int64_t)rows[14 * 8 - 1], "what is behind the result");
+  expect(7, (int64_t)rows[14 * 8 - 1], "what is after the result");
   expect(RESID_BAD_SHAPE, join(NULL, x, 2, y, 5, rows, expanded), "5 rows in blocks of 4");
   expect(RESID_BAD_SHAPE, join(NULL, x, 2, y, -4, rows, expanded), "a negative size");
   expect(RESID_OK, join(NULL, x, 2, y, 0, rows, NULL), "no blocks");
   expect(RESID_OK, join(NULL, NULL, 0, NULL, 0, NULL, NULL), "no elements");
   expect(RESID_BAD_POINTER, join(NULL, x, 2, y, 0, NULL, NULL), "no memory for x's rows");
   expect(RESID_ALIAS, join(NULL, x, 2, y, 4, rows, rows + 9 * 8), "blocks in the last row");
-  expect(RESID_OK, join(NULL, x, 2, y, 4, rows, rows + 10 * 8), "blocks behind the last row");
+  expect(RESID_OK, join(NULL, x, 2, y, 4, rows, rows + 10 * 8), "blocks after the last row");
   /* Each array is small enough, their concatenation is not. */
   expect(0, join_scratch_bytes((int64_t)1 << 40, (int64_t)1 << 39), "scratch memory");
   expect(RESID_BAD_SHAPE, join_scratch_bytes((int64_t)1 << 40, (int64_t)1 << 42), "too many rows together");

@@ -83,7 +83,7 @@ void fill(const Array &array, int64_t width, bool narrow, unsigned seed) {
 
 struct Case {
   int64_t rows, width;
-  size_t misaligned; // bytes behind a cache line; 0: the arrays end at the end of a page
+  size_t misaligned; // bytes after a cache line; 0: the arrays end at the end of a page
 };
 
 struct Arrays {

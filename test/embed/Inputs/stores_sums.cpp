@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kAround = 64;
 int comparisons = 0, failures = 0;
 
-/// Bytes that begin so far behind a line of the cache, between bytes of 0x5A.
+/// Bytes that begin so far after a line of the cache, between bytes of 0x5A.
 class Bytes {
 public:
   Bytes(size_t count, size_t offset) : count(count), memory(count + 4 * kAround, 0x5A) {

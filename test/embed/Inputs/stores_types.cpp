@@ -24,7 +24,7 @@ constexpr int kResults = 5;
 constexpr int64_t kResultBytes[kResults] = {4, 4, 1, 8, 2};
 int comparisons = 0, failures = 0;
 
-/// An array between pages that fault, some bytes behind the first or before the last; the rest is 0x5A.
+/// An array between pages that fault, some bytes after the first or before the last; the rest is 0x5A.
 class Array {
 public:
   Array(int64_t bytes, int64_t offset) {
@@ -50,7 +50,7 @@ private:
 };
 
 using Results = std::array<std::unique_ptr<Array>, kResults>;
-using Offsets = std::array<int64_t, kResults>; // behind the page before, or if negative before the page after
+using Offsets = std::array<int64_t, kResults>; // after the page before, or if negative before the page after
 
 struct Inputs {
   int64_t rows, width;

@@ -62,7 +62,7 @@ static void check_strides(void) {
   EXPECT_AFTER(RESID_BAD_SHAPE, (c.rows = 1, c.x_stride = WIDTH - 1));
   EXPECT_AFTER(RESID_BAD_SHAPE, (c.rows = 0, c.f_stride = WIDTH - 1));
   /* 4 rows of 2^43 floats are exactly 2^47 bytes; more, and products that wrap around, are not. Such arrays overlap
-   * whatever stands behind them. */
+   * whatever stands after them. */
   EXPECT_AFTER(RESID_ALIAS, c.y_stride = (int64_t)1 << 43);
   EXPECT_AFTER(RESID_BAD_SHAPE, c.y_stride = ((int64_t)1 << 43) + 1);
   EXPECT_AFTER(RESID_BAD_SHAPE, c.x_stride = (int64_t)1 << 60);
@@ -100,7 +100,7 @@ static void check_interleaved(void) {
   EXPECT_AFTER(RESID_ALIAS, (c.s = room + WIDTH, c.y = room + WIDTH + 4)); /* two outputs */
   EXPECT_AFTER(RESID_ALIAS, c.y = (float *)(void *)((char *)(room + WIDTH) - 1));
   EXPECT_AFTER(RESID_OK, c.y = (float *)(void *)((char *)(room + WIDTH) + 1));
-  EXPECT_AFTER(RESID_OK, c.y = room + 3 * 32 + WIDTH);          /* behind the last row of x */
+  EXPECT_AFTER(RESID_OK, c.y = room + 3 * 32 + WIDTH);          /* after the last row of x */
 }
 
 static void check_info(void) {

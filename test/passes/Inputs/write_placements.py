@@ -165,13 +165,13 @@ def write_shift(to, sources):
             x = block(blocks, placement, [norms[layer]], x, layer)
         results[0].append(flat_norm(blocks, final, x) if final else x)
         if placement == "post":
-            shifted, x, behind = [entry] + norms[:-1], "%x", [norms[-1]] + ([final] if final else [])
+            shifted, x, after = [entry] + norms[:-1], "%x", [norms[-1]] + ([final] if final else [])
         else:
             x = flat_norm(flat, entry, "%x") if entry else "%x"
-            shifted, x, behind = norms[1:] + [final], flat_norm(flat, norms[0], x), []
+            shifted, x, after = norms[1:] + [final], flat_norm(flat, norms[0], x), []
         for layer, norm in enumerate(shifted):
             x = flat_block(flat, to if norm else "none", [norm], x, layer)
-        for norm in behind:
+        for norm in after:
             x = flat_norm(flat, norm, x)
         results[1].append(x)
     return blocks, flat, results

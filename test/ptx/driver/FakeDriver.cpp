@@ -363,7 +363,7 @@ CUresult cuModuleLoadDataEx(Module **module, const void *image, unsigned options
   if (!code) {
     std::string text = llvm::toString(code.takeError());
     for (unsigned i = 0; i + 1 < options; ++i)
-      if (names[i] == 5) // CU_JIT_ERROR_LOG_BUFFER, with its size behind it
+      if (names[i] == 5) // CU_JIT_ERROR_LOG_BUFFER, with its size after it
         std::strncpy(static_cast<char *>(values[i]), text.c_str(), reinterpret_cast<uintptr_t>(values[i + 1]) - 1);
     return InvalidPTX;
   }

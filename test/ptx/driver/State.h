@@ -28,7 +28,7 @@ struct Settings {
   /// bytes and sectors of its loads and stores.
   std::string counts;
   /// RESID_FAKE_CUDA_EDIT, as OLD=>NEW, several with && between them: in each PTX text the first OLD becomes NEW, one
-  /// after the other. PLACE@@OLD=>NEW: the first OLD behind the first PLACE.
+  /// after the other. PLACE@@OLD=>NEW: the first OLD after the first PLACE.
   std::vector<std::pair<std::string, std::string>> edits;
   /// fail=NAME:CODE or fail=NAME:CODE:CALL: the call of that number, from 1 on, and all later ones answer CODE.
   struct Failure {

@@ -16,7 +16,7 @@ SHOWN = {"unknown-dialect", "elided-resource"}
 
 
 def errors_of(server, text):
-    """The errors of a new document, which is closed behind it: what came before the next answer."""
+    """The errors of a new document, which is closed after it: what came before the next answer."""
     found = []
     server.notified = lambda message: found.extend(message.get("params", {}).get("diagnostics", []))
     document = {"uri": "file:///program.mlir"}

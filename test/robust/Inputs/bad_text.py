@@ -39,7 +39,7 @@ EXPAND = "%y = tensor.expand_shape %x [[0], [1, 2]] output_shape [{}] : tensor<?
 
 
 def weights(values):
-    """The bytes of the resource w, in hexadecimal, behind their alignment."""
+    """The bytes of the resource w, in hexadecimal, after their alignment."""
     return f'{{-#\n  dialect_resources: {{ builtin: {{ w: "0x04000000{values}" }} }}\n#-}}\n'
 
 

@@ -11,7 +11,7 @@ func.func @activations(%x: tensor<?x?xTX>, %up: tensor<?x?xTX>)
   return %0, %1, %2, %3, %4, %5, %6 : tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>
 }
 
-// A whole feed-forward layer: two products, of which one has the activation behind it.
+// A whole feed-forward layer: two products, of which one has the activation after it.
 func.func @feed_forward(%x: tensor<?x24xTX>, %gate: tensor<40x24xTW>, %up: tensor<40x24xTW>, %down: tensor<24x40xTW>) -> tensor<?x24xTX> {
   %g = resid.linear %x, %gate : tensor<?x24xTX>, tensor<40x24xTW>
   %u = resid.linear %x, %up : tensor<?x24xTX>, tensor<40x24xTW>

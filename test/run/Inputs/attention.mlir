@@ -44,7 +44,7 @@ func.func @chosen(%q: tensor<1x2x8x4xf64>, %k: tensor<1x2x5x4xf64>, %v: tensor<1
   return %y : tensor<1x2x8x4xf64>
 }
 
-// One more key, and then the places behind it hold NaN.
+// One more key, and then the places after it hold NaN.
 func.func @cache(%keys: tensor<1x2x9x4xf64>, %values: tensor<1x2x9x4xf64>, %k: tensor<1x2x1x4xf64>, %v: tensor<1x2x1x4xf64>,
                  %q: tensor<1x4x1x4xf64>, %past: i64) -> tensor<1x4x1x4xf64> {
   %zeros = arith.constant dense<0.0> : tensor<1x2x4x4xf64>
@@ -57,7 +57,7 @@ func.func @cache(%keys: tensor<1x2x9x4xf64>, %values: tensor<1x2x9x4xf64>, %k: t
   return %y : tensor<1x4x1x4xf64>
 }
 
-// Two queries see all four keys before them and each other, and nothing behind these.
+// Two queries see all four keys before them and each other, and nothing after these.
 func.func @filled(%q: tensor<1x2x2x4xf64>, %k: tensor<1x2x9x4xf64>, %v: tensor<1x2x9x4xf64>, %past: i64) -> tensor<1x2x2x4xf64> {
   %y = resid.attention %q, %k, %v past(%past) : tensor<1x2x2x4xf64>, tensor<1x2x9x4xf64>, tensor<1x2x9x4xf64>
   return %y : tensor<1x2x2x4xf64>

@@ -24,7 +24,7 @@ def check_gradients(folder):
     ratio = {}
     for block, factor in (("alone", 0), ("pre", 1)):
         rows = read_start(folder, block)
-        # What stands behind a block stands before the next one.
+        # What stands after a block stands before the next one.
         for row, after in zip(rows, rows[1:]):
             assert math.isclose(float(row["gradient_behind"]), float(after["gradient_before"]), rel_tol=1e-4), (row, after)
         assert all(abs(float(row["passed"]) - factor) < 0.25 for row in rows), rows

@@ -12,7 +12,7 @@ func.func @rotary_offset(%x: tensor<?x3x?x19xTX>, %c: tensor<?x4xTW>, %s: tensor
   return %0, %1 : tensor<?x3x?x19xTX>, tensor<?x3x?x19xTX>
 }
 
-// A step of decoding, on a table of static size, before a cast and behind another op.
+// A step of decoding, on a table of static size, before a cast and after another op.
 func.func @rotary_step(%x: tensor<1x4x1x64xTX>, %c: tensor<128x32xTW>, %s: tensor<128x32xTB>, %past: i64) -> tensor<1x4x1x64xTX> {
   %n = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<1x4x1x64xTX>
   %0 = resid.rotary %n cos(%c) sin(%s) offset(%past) : tensor<1x4x1x64xTX>, tensor<128x32xTW>, tensor<128x32xTB>

@@ -28,7 +28,7 @@ def places_of(path):
 
 
 def check_names(page):
-    """Links by a name, `[name]` without anything behind it, on the pages that define some: each has its place, each is used."""
+    """Links by a name, `[name]` without anything after it, on the pages that define some: each has its place, each is used."""
     text = re.sub(r"`[^`\n]*`", "", read(page))
     names = set(re.findall(r"^\[([^]]+)\]: ", text, re.M))
     used = set(re.findall(r"\[([\w-]+)\](?![(:])", text)) if names else set()
@@ -45,9 +45,9 @@ def check(page):
         file, _, place = link.partition("#")
         target = os.path.join(os.path.dirname(page), file) if file else page
         if not os.path.exists(target):
-            yield f"{page}: expected a file behind the link '{link}', but there is none"
+            yield f"{page}: expected a file at the link '{link}', but there is none"
         elif place and target.endswith(".md") and place not in places_of(target):
-            yield f"{page}: expected a place '{place}' behind the link '{link}', but there is none"
+            yield f"{page}: expected a place '{place}' at the link '{link}', but there is none"
 
 
 def pages(folder):

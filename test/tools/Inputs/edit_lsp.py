@@ -137,7 +137,7 @@ MESSY = """\
 module {
  // What stands before the function.
 func.func @f(%x: !s,
-             %f: !s) -> !s { // behind it\t
+             %f: !s) -> !s { // after it\t
       // 🙂 in the function   
  %a = resid.block none %x : !s {
     ^bb0(%h: !s):
@@ -160,7 +160,7 @@ NEAT = """\
 module {
   // What stands before the function.
   func.func @f(%x: !s,
-               %f: !s) -> !s { // behind it
+               %f: !s) -> !s { // after it
     // 🙂 in the function
     %a = resid.block none %x : !s {
     ^bb0(%h: !s):

@@ -2,7 +2,7 @@
 #
 # Runs what a page of the documentation shows, in a folder of its own: a code block that begins with the comment
 # `// NAME.mlir` or `// NAME.c` is that file; in a `console` block a line that begins with `$ ` is a command (a `\` at its end goes on in the
-# next line), and the lines behind it are what it must print. There `…` stands for anything in a line, and for any number of lines where it is
+# next line), and the lines after it are what it must print. There `…` stands for anything in a line, and for any number of lines where it is
 # alone. Commands must succeed unless they print an error. With --sh=PATTERN the commands of `sh` blocks that begin with the regular
 # expression are run instead, and must succeed, whatever they print. Usage: run_document.py [--sh=PATTERN] PAGE FOLDER [FILE …]; the
 # files are copied into the folder first.

@@ -40,7 +40,7 @@ struct Block {
   const char *name;
   /// Blocks of one group are the same program by different schedules. They are timed by turns.
   const char *group;
-  /// Arguments in the order of the function, then results. Behind the arguments come the scalars seed and step, if the
+  /// Arguments in the order of the function, then results. After the arguments come the scalars seed and step, if the
   /// function has them.
   std::vector<Array> arrays;
   bool hasScalars;

@@ -48,7 +48,7 @@ void DeviceCall::spoil() const {
     const std::vector<unsigned char> &bytes = array.isResult ? spoiled : host.arrays[i];
     Driver::get().toDevice(reinterpret_cast<Address>(onDevice[i]), bytes.data(), bytes.size());
   }
-  // The copies go on behind their return, and the streams of calls do not wait for them.
+  // The copies go on after their return, and the streams of calls do not wait for them.
   Driver::get().synchronizeAll();
 }
 
