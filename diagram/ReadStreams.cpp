@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Finds the streams of a function by going up from where they end; see Stream.h.
 
 #include "diagram/Describe.h"
 #include "diagram/Repeats.h"

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Slices of tensors that may have no elements; see Slices.h.
 
 #include "dialect/Slices.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What the text of ops goes through beside MLIR's parsers; see TextHooks.h.
 
 #include "dialect/TextHooks.h"
 

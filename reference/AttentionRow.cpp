@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The arithmetic of attention in plain loops, once for each kind of number; see AttentionRow.h.
 
 #include "reference/AttentionArithmetic.h"
 #include "reference/Bounds.h"

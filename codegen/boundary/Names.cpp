@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Which names are taken in C and C++; see Names.h.
 
 #include "codegen/boundary/Names.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The passes that give functions their C interface; see Passes.td.
 
 #ifndef RESID_CODEGEN_BOUNDARY_PASSES_H
 #define RESID_CODEGEN_BOUNDARY_PASSES_H

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Changes the types of values in place where their operations allow it, and casts elsewhere; see RefineSizes.h.
 
 #include "codegen/boundary/RefineSizes.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Conditions that follow from plain arguments; see ValueChecks.h.
 
 #include "codegen/boundary/ValueChecks.h"
 

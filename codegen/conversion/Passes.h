@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The passes from loops and arithmetic to the LLVM dialect; see Passes.td.
 
 #ifndef RESID_CODEGEN_CONVERSION_PASSES_H
 #define RESID_CODEGEN_CONVERSION_PASSES_H

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The decisions in the order of the report; see DescribeKernels.h.
 
 #include "codegen/cpu/DescribeKernels.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The passes and the pipeline from bufferized functions to kernels for GPUs; see Passes.td.
 
 #ifndef RESID_CODEGEN_CUDA_PASSES_H
 #define RESID_CODEGEN_CUDA_PASSES_H

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Copies and fills as calls of the runtime; see Transfers.h.
 
 #include "codegen/cuda/Transfers.h"
 

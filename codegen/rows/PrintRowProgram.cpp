@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// A row program as text, for reports; see RowProgram.h.
 
 #include "codegen/rows/RowProgram.h"
 #include "codegen/rows/SourceOps.h"

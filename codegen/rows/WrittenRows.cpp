@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Reading loads and stores backwards, so that each store is seen after what follows it; see WrittenRows.h.
 
 #include "codegen/rows/WrittenRows.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Dropout sites that draw one mask twice; see StreamChecks.h.
 
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "passes/checks/DropoutSites.h"

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Mistakes within one sub-layer; see StreamChecks.h.
 
 #include "dialect/Placement.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// resid-grad: which function, and with respect to what; see Differentiation.h.
 
 #include "dialect/FunctionAttributes.h"
 #include "dialect/InlineCalls.h"

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What is made again and what is saved, and sums of gradients; see Gradients.h.
 
 #include "passes/grad/Gradients.h"
 

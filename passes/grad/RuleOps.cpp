@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The ops that rules are made with; see Rules.h.
 
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

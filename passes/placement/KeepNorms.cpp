@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Another norm placement where each sub-layer keeps its norms; see NormConversion.h.
 
 #include "passes/placement/NormConversion.h"
 #include "passes/placement/NormParameters.h"

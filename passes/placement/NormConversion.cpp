@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// What keeping and shifting norms share: names for the manifest, refusals, norms around a stack; see NormConversion.h.
 
 #include "passes/placement/NormConversion.h"
 

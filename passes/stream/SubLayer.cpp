@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// One residual sub-layer: its stream, its branch, and the norms around the branch; see SubLayer.h.
 
 #include "passes/stream/SubLayer.h"
 

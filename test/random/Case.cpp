@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Reading and writing of cases; see Case.h.
 
 #include "test/random/Case.h"
 #include "tools/common/Files.h"

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Sub-layers, stacks of them, and loops over them; see Parts.h.
 
 #include "dialect/Placement.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

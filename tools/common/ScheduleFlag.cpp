@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Reads schedules from the command line; see ScheduleFlag.h.
 
 #include "tools/common/ScheduleFlag.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Upstream's dialects and passes by name; see Upstream.h.
 
 #include "tools/common/Upstream.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Lines, what begins on them, and how deep they stand; see Formatting.h.
 
 #include "tools/editor/Formatting.h"
 

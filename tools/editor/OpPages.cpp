@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Reads the pages of mlir-tblgen --gen-op-doc; see OpPages.h.
 
 #include "tools/editor/OpPages.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The messages that resid knows more about than upstream; see Session.h.
 
 #include "tools/editor/Session.h"
 

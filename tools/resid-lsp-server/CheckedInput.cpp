@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// A stream in place of stdin that looks into the messages it passes on; see CheckedInput.h.
 
 #include "tools/resid-lsp-server/CheckedInput.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// A file in memory after outs(); see HeldOutput.h.
 
 #include "tools/resid-lsp-server/HeldOutput.h"
 

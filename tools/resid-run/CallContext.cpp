@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Threads and log of calls; see CallContext.h.
 
 #include "tools/resid-run/CallContext.h"
 

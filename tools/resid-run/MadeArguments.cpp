@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Sizes and values of arguments that nobody gave; see MadeArguments.h.
 
 #include "tools/resid-run/MadeArguments.h"
 

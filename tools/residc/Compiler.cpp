@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// From a program to an object, a header, or what lies between; see Compiler.h.
 
 #include "tools/residc/Compiler.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// How a schedule changes what is known of a processor; see CPUTarget.h.
 
 #include "codegen/cpu/choice/CPUTarget.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Constants of LLVM for the structures that the runtime reads; see Images.h.
 
 #include "codegen/cuda/ptx/Images.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Translation, LLVM's passes and the text of PTX; see WritePTX.h.
 
 #include "codegen/cuda/ptx/WritePTX.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// When the elements of rows that stay in registers are loaded; see RegisterRows.h.
 
 #include "codegen/cuda/rows/RegisterRows.h"
 

@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Finds and calls what types of tensors lend; see Exchange.h.
 
 #include "Exchange.h"
 
