@@ -92,7 +92,8 @@ static void writeBox(const Shape &shape, raw_ostream &stream) {
 
 static void writeWire(const Shape &shape, raw_ostream &stream) {
   stream << "<polyline class=\"" << shape.style << "\" points=\"";
-  interleave(shape.points, stream, [&](Point point) { stream << point.x << "," << point.y; }, " ");
+  interleave(
+      shape.points, stream, [&](Point point) { stream << point.x << "," << point.y; }, " ");
   stream << "\"/>";
 }
 

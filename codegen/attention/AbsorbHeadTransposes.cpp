@@ -3,7 +3,7 @@
 // Lets attention read and write its operands where programs have them.
 
 #include "codegen/attention/Passes.h"
-#include "codegen/contractions/Source.h"
+#include "codegen/contractions/OperandSource.h"
 
 namespace mlir::resid::attention {
 #define GEN_PASS_DEF_ABSORBHEADTRANSPOSES
@@ -13,7 +13,7 @@ namespace mlir::resid::attention {
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::attention;
-using contraction::Source;
+using contraction::OperandSource;
 
 /// The dimensions of `expanded` that a reshape adds, which are 1; nothing if it does more.
 static std::optional<llvm::SmallBitVector> findAddedOnes(RankedTensorType expanded,
@@ -40,7 +40,7 @@ static std::optional<AffineMap> dropResults(AffineMap map, const llvm::SmallBitV
   return map.dropResults(dropped);
 }
 
-static std::optional<Source> readThroughReshape(const Source &source) {
+static std::optional<OperandSource> readThroughReshape(const OperandSource &source) {
   auto expand = source.tensor.getDefiningOp<tensor::ExpandShapeOp>();
   if (!expand)
     return std::nullopt;
@@ -48,7 +48,7 @@ static std::optional<Source> readThroughReshape(const Source &source) {
   std::optional<AffineMap> map = added ? dropResults(source.map, *added) : std::nullopt;
   if (!map)
     return std::nullopt;
-  return Source{expand.getSrc(), *map};
+  return OperandSource{expand.getSrc(), *map};
 }
 
 /// For each dimension of the result, that of the input, where an op copies all elements and does nothing else.
@@ -105,9 +105,9 @@ private:
 
 template <typename OpTy> void Absorber<OpTy>::absorbSource(unsigned index, OpOperand &operand) {
   bool isMask = kernel.getMask() && index == 3;
-  Source source{operand.get(), maps[index]};
+  OperandSource source{operand.get(), maps[index]};
   while (!isMask && maps[index].isFunctionOfDim(kColumn)) {
-    std::optional<Source> before = readThroughReshape(source);
+    std::optional<OperandSource> before = readThroughReshape(source);
     if (!before)
       before = contraction::readThrough(source, kernel.getArithmeticType());
     // A broadcast would hide a size.

@@ -12,7 +12,7 @@ using namespace mlir::resid;
 using namespace mlir::resid::attention;
 using kernels::getSize;
 using kernels::getStride;
-using kernels::makeNumber;
+using kernels::makeExtent;
 
 void AttentionShape::forEachValue(function_ref<void(Value &)> visit) {
   for (Value &pointer : pointers)
@@ -22,20 +22,19 @@ void AttentionShape::forEachValue(function_ref<void(Value &)> visit) {
     visit(past);
   for (Value &word : dropout)
     visit(word);
-  for (Number *number : {&batches, &keyHeads, &group, &queries, &keys})
+  for (Extent *number : {&batches, &keyHeads, &group, &queries, &keys})
     visit(number->value);
   for (MappedBuffer &operand : operands)
-    for (Number &stride : operand.strides)
+    for (Extent &stride : operand.strides)
       visit(stride.value);
 }
 
 ArrayAttr AttentionShape::getFacts() const {
   Builder builder(arithmetic.getContext());
-  SmallVector<Attribute> facts = {
-      TypeAttr::get(arithmetic),
-      builder.getDenseI64ArrayAttr({hasMask, hasStatistics, isCausal, isCache, isBackward, headSize, threshold,
-                                    int64_t(dropout.size())}),
-      builder.getF64FloatAttr(scale), builder.getF64FloatAttr(keptScale)};
+  SmallVector<Attribute> facts = {TypeAttr::get(arithmetic),
+                                  builder.getDenseI64ArrayAttr({hasMask, hasStatistics, isCausal, isCache, isBackward,
+                                                                headSize, threshold, int64_t(dropout.size())}),
+                                  builder.getF64FloatAttr(scale), builder.getF64FloatAttr(keptScale)};
   for (const MappedBuffer &operand : operands)
     facts.push_back(TypeAttr::get(operand.elementType));
   return builder.getArrayAttr(facts);
@@ -45,9 +44,9 @@ ArrayAttr AttentionShape::getFacts() const {
 static int64_t countProducts(const AttentionShape &shape) { return shape.isBackward ? 5 : 2; }
 
 kernels::KernelWork AttentionShape::countWork(OpBuilder &builder, Location loc) const {
-  auto times = [&](Number a, Number b) { return kernels::multiply(builder, loc, a, b); };
-  Number heads = times(batches, keyHeads), rows = times(group, queries);
-  Number terms = times(keys, makeNumber(builder, loc, countProducts(*this) * headSize));
+  auto times = [&](Extent a, Extent b) { return kernels::multiply(builder, loc, a, b); };
+  Extent heads = times(batches, keyHeads), rows = times(group, queries);
+  Extent terms = times(keys, makeExtent(builder, loc, countProducts(*this) * headSize));
   return isBackward ? kernels::KernelWork{heads.value, times(rows, terms).value}
                     : kernels::KernelWork{times(heads, rows).value, terms.value};
 }
@@ -57,10 +56,10 @@ static std::optional<unsigned> findDimension(AffineMap map, unsigned loop) {
 }
 
 /// Heads of q over those of k; 1 where there are none of either.
-static Number divide(OpBuilder &builder, Location loc, Number heads, Number keyHeads) {
+static Extent divide(OpBuilder &builder, Location loc, Extent heads, Extent keyHeads) {
   if (heads.isKnown() && keyHeads.isKnown())
-    return makeNumber(builder, loc, keyHeads.known == 0 ? 1 : heads.known / keyHeads.known);
-  Value least = makeNumber(builder, loc, 1).value;
+    return makeExtent(builder, loc, keyHeads.known == 0 ? 1 : heads.known / keyHeads.known);
+  Value least = makeExtent(builder, loc, 1).value;
   Value divisor = builder.createOrFold<arith::MaxSIOp>(loc, keyHeads.value, least);
   return {builder.createOrFold<arith::DivUIOp>(loc, heads.value, divisor)};
 }
@@ -85,13 +84,13 @@ template <typename OpTy> static FailureOr<AttentionShape> readShape(OpBuilder &b
     for (unsigned loop = 0; loop < kLoops; ++loop) {
       std::optional<unsigned> dimension = findDimension(kernel.getMap(index), loop);
       mapped.strides.push_back(dimension ? getStride(builder, loc, operand->get(), *dimension)
-                                         : makeNumber(builder, loc, 0));
+                                         : makeExtent(builder, loc, 0));
     }
     shape.operands.push_back(std::move(mapped));
   }
   auto readSize = [&](unsigned operand, unsigned loop) {
     std::optional<unsigned> dimension = findDimension(kernel.getMap(operand), loop);
-    return dimension ? getSize(builder, loc, operands[operand]->get(), *dimension) : makeNumber(builder, loc, 1);
+    return dimension ? getSize(builder, loc, operands[operand]->get(), *dimension) : makeExtent(builder, loc, 1);
   };
   shape.batches = readSize(AttentionShape::kQ, kBatch);
   shape.queries = readSize(AttentionShape::kQ, kQuery);

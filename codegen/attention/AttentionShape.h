@@ -6,11 +6,11 @@
 #define RESID_CODEGEN_ATTENTION_ATTENTIONSHAPE_H
 
 #include "codegen/attention/AttentionDialect.h"
-#include "codegen/kernels/Number.h"
+#include "codegen/kernels/Extent.h"
 
 namespace mlir::resid::attention {
 
-using kernels::Number;
+using kernels::Extent;
 
 /// Keys whose softmax is taken at once; part of the arithmetic (docs/numerics.md).
 inline constexpr int64_t kChunkKeys = 256;
@@ -20,7 +20,7 @@ struct MappedBuffer {
   Value buffer;
   Type elementType;
   /// The distance of neighbours in elements, per loop; 0 where the operand does not have it, or broadcasts.
-  SmallVector<Number> strides;
+  SmallVector<Extent> strides;
 };
 
 struct AttentionShape : kernels::KernelIndexing {
@@ -28,8 +28,8 @@ struct AttentionShape : kernels::KernelIndexing {
   SmallVector<MappedBuffer> operands;
   bool hasMask = false, hasStatistics = false, isCausal = false, isCache = false, isBackward = false;
   /// Heads of keys; heads of queries for each of them.
-  Number batches, keyHeads, group;
-  Number queries, keys;
+  Extent batches, keyHeads, group;
+  Extent queries, keys;
   int64_t headSize = 0;
   FloatType arithmetic;
   double scale = 0;

@@ -19,7 +19,7 @@ bool KernelLoops::readsAInPlace() const {
 void KernelLoops::forEachValue(function_ref<void(Value &)> visit) {
   auto visitLoop = [&](Loop &loop) {
     visit(loop.size.value);
-    for (Number &stride : loop.strides)
+    for (Extent &stride : loop.strides)
       visit(stride.value);
   };
   for (Value &pointer : pointers)
@@ -45,7 +45,7 @@ ArrayAttr KernelLoops::getFacts() const {
 }
 
 kernels::KernelWork KernelLoops::countWork(OpBuilder &builder, Location loc) const {
-  Number rows = m.size, terms = n.size;
+  Extent rows = m.size, terms = n.size;
   for (const Loop &loop : batches)
     rows = multiply(builder, loc, rows, loop.size);
   for (const Loop &loop : contracted)
@@ -139,7 +139,7 @@ Loop LoopFinder::readLoop(unsigned loop) {
   for (const MappedOperand &mapped : llvm::reverse(operands)) {
     bool isPacked = kernel.getPackedColumns() && &mapped == &operands[1];
     if (std::optional<unsigned> dimension = mapped.find(loop); dimension && !isPacked) {
-      Number size = getSize(builder, loc, mapped.operand->get(), *dimension);
+      Extent size = getSize(builder, loc, mapped.operand->get(), *dimension);
       if (!result.size.value || size.isKnown())
         result.size = size;
     }
@@ -148,7 +148,7 @@ Loop LoopFinder::readLoop(unsigned loop) {
     std::optional<unsigned> dimension = operands[i].find(loop);
     bool isPacked = kernel.getPackedColumns() && i == 1;
     result.strides.push_back(dimension && !isPacked ? getStride(builder, loc, operands[i].operand->get(), *dimension)
-                                                    : makeNumber(builder, loc, 0));
+                                                    : makeExtent(builder, loc, 0));
   }
   return result;
 }
@@ -225,8 +225,8 @@ FailureOr<KernelLoops> LoopFinder::find() {
   for (unsigned loop : parallel) // of several, the one that is innermost in the result
     if (loop != columns && isOnlyIn(loop, 0) && (!rows || *operands.back().find(loop) > *operands.back().find(*rows)))
       rows = loop;
-  Loop one{makeNumber(builder, loc, 1), {}};
-  one.strides.assign(operands.size(), makeNumber(builder, loc, 0));
+  Loop one{makeExtent(builder, loc, 1), {}};
+  one.strides.assign(operands.size(), makeExtent(builder, loc, 0));
   KernelLoops result;
   result.hasInitial = static_cast<bool>(kernel.getInitial());
   result.isPacked = kernel.getPackedColumns().has_value();

@@ -7,21 +7,21 @@
 #define RESID_CODEGEN_CONTRACTIONS_CONTRACTIONLOOPS_H
 
 #include "codegen/contractions/ContractionDialect.h"
-#include "codegen/kernels/Number.h"
+#include "codegen/kernels/Extent.h"
 
 namespace mlir::resid::contraction {
 
+using kernels::Extent;
 using kernels::getSize;
 using kernels::getStride;
-using kernels::makeNumber;
+using kernels::makeExtent;
 using kernels::multiply;
-using kernels::Number;
 
 /// One loop, or several that run through every operand as one.
 struct Loop {
-  Number size;
+  Extent size;
   /// The distance of neighbours in elements, per operand in the order of KernelLoops::operands; 0 where it has none.
-  SmallVector<Number> strides;
+  SmallVector<Extent> strides;
 };
 
 /// An operand with a map.

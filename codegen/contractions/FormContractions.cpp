@@ -4,8 +4,8 @@
 
 #include "codegen/contractions/ContractionLoops.h"
 #include "codegen/contractions/Epilogue.h"
+#include "codegen/contractions/OperandSource.h"
 #include "codegen/contractions/Passes.h"
-#include "codegen/contractions/Source.h"
 #include "dialect/Contraction.h"
 #include "dialect/WeightPanels.h"
 #include "mlir/IR/Matchers.h"
@@ -24,7 +24,7 @@ namespace {
 /// Where a kernel's accumulators start.
 struct InitialValues {
   Value start;
-  Source initial;
+  OperandSource initial;
 };
 
 /// Builds the kernel of one contraction.
@@ -40,10 +40,10 @@ private:
   Location fuseLocations();
   linalg::LinalgOp getLast() { return epilogue.getOps().empty() ? op : epilogue.getOps().back(); }
   AffineMap orderLoops(AffineMap map) const;
-  Source getFactor(OpOperand *factor);
+  OperandSource getFactor(OpOperand *factor);
   InitialValues findInitialValues();
   Value createInit();
-  void readPanels(Source &a, Source &b);
+  void readPanels(OperandSource &a, OperandSource &b);
 
   Contraction contraction;
   linalg::LinalgOp op;
@@ -79,18 +79,18 @@ AffineMap KernelFormer::orderLoops(AffineMap map) const {
   return map.replaceDimsAndSymbols(places, {}, order.size(), 0);
 }
 
-Source KernelFormer::getFactor(OpOperand *factor) {
-  Source source{factor->get(), orderLoops(contraction.getMap(factor))};
+OperandSource KernelFormer::getFactor(OpOperand *factor) {
+  OperandSource source{factor->get(), orderLoops(contraction.getMap(factor))};
   // linalg takes scalars of the program too.
   if (Type type = source.tensor.getType(); !isa<RankedTensorType>(type))
     source.tensor = tensor::FromElementsOp::create(builder, loc, RankedTensorType::get({}, type), source.tensor);
-  while (std::optional<Source> before = readThrough(source, contraction.arithmetic))
+  while (std::optional<OperandSource> before = readThrough(source, contraction.arithmetic))
     source = *before;
   return source;
 }
 
 InitialValues KernelFormer::findInitialValues() {
-  Source source{contraction.init->get(), orderLoops(contraction.getMap(contraction.init))};
+  OperandSource source{contraction.init->get(), orderLoops(contraction.getMap(contraction.init))};
   Type element = getElementTypeOrSelf(source.tensor.getType());
   auto fill = source.tensor.getDefiningOp<linalg::FillOp>();
   if (fill && fill.value().getType() == element)
@@ -98,7 +98,7 @@ InitialValues KernelFormer::findInitialValues() {
   DenseElementsAttr constant;
   if (matchPattern(source.tensor, m_Constant(&constant)) && constant.isSplat())
     return {arith::ConstantOp::create(builder, loc, constant.getSplatValue<FloatAttr>()), {}};
-  std::optional<Source> before = readThrough(source, contraction.arithmetic);
+  std::optional<OperandSource> before = readThrough(source, contraction.arithmetic);
   bool isBroadcast = before && before->map.getNumResults() < source.map.getNumResults() &&
                      getElementTypeOrSelf(before->tensor.getType()) == element;
   readsInit = !isBroadcast;
@@ -136,7 +136,7 @@ static Value findPanels(Value matrix, AffineMap map, unsigned parallelLoops) {
   return isPanels ? unpack.getSource() : Value();
 }
 
-void KernelFormer::readPanels(Source &a, Source &b) {
+void KernelFormer::readPanels(OperandSource &a, OperandSource &b) {
   unsigned parallel = op.getNumParallelLoops();
   Value panels = findPanels(b.tensor, b.map, parallel);
   if (!panels && (panels = findPanels(a.tensor, a.map, parallel)))
@@ -148,7 +148,7 @@ void KernelFormer::readPanels(Source &a, Source &b) {
 }
 
 void KernelFormer::form() {
-  Source a = getFactor(contraction.a), b = getFactor(contraction.b);
+  OperandSource a = getFactor(contraction.a), b = getFactor(contraction.b);
   readPanels(a, b);
   InitialValues values = findInitialValues();
   SmallVector<AffineMap> maps = {a.map, b.map};

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
-using kernels::Number;
+using kernels::Extent;
 using kernels::ScratchShape;
 
 static ScratchShape countBytes(OpBuilder &builder, Value bytes) { return {builder.getI8Type(), {bytes}}; }
@@ -36,15 +36,15 @@ template <typename OpTy> static FailureOr<ScratchShape> countSlots(OpBuilder &bu
   auto shape = attention::AttentionShape::create(builder, kernel);
   if (failed(shape))
     return failure();
-  Number units, bytes;
+  Extent units, bytes;
   if (shape->isBackward) {
     units = BackwardMemory::countUnits(builder, loc, *shape);
     bytes = BackwardMemory(*shape).countBytes(builder, loc, *shape);
   } else {
     units = AttentionMemory::countUnits(builder, loc, *shape);
-    bytes = kernels::makeNumber(builder, loc, AttentionMemory(*shape).bytes);
+    bytes = kernels::makeExtent(builder, loc, AttentionMemory(*shape).bytes);
   }
-  Value most = kernels::makeNumber(builder, loc, kMostTasks).value;
+  Value most = kernels::makeExtent(builder, loc, kMostTasks).value;
   Value tasks = builder.createOrFold<arith::MinSIOp>(loc, units.value, most);
   return countBytes(builder, builder.createOrFold<arith::MulIOp>(loc, tasks, bytes.value));
 }

@@ -8,7 +8,7 @@
 #include "codegen/kernels/ArgumentBuffers.h"
 #include "codegen/kernels/CallerContext.h"
 #include "codegen/kernels/DisjointBuffers.h"
-#include "codegen/kernels/Number.h"
+#include "codegen/kernels/Extent.h"
 #include "codegen/kernels/SharedFunctions.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/IR/IRMapping.h"

@@ -4,8 +4,8 @@
 
 #include "codegen/kernels/CallerContext.h"
 #include "codegen/kernels/ElementCast.h"
-#include "codegen/rows/RowAddressing.h"
 #include "codegen/kernels/ElementMemory.h"
+#include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

@@ -4,8 +4,8 @@
 
 #include "codegen/cuda/Launch.h"
 #include "codegen/kernels/ArgumentBuffers.h"
-#include "codegen/rows/RowAddressing.h"
 #include "codegen/kernels/ElementMemory.h"
+#include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

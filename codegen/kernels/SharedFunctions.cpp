@@ -4,7 +4,7 @@
 
 #include "codegen/kernels/SharedFunctions.h"
 
-#include "codegen/kernels/Number.h"
+#include "codegen/kernels/Extent.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"

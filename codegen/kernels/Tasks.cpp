@@ -3,7 +3,7 @@
 #include "codegen/kernels/Tasks.h"
 
 #include "codegen/kernels/CallerContext.h"
-#include "codegen/kernels/Number.h"
+#include "codegen/kernels/Extent.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -5,8 +5,8 @@
 #ifndef RESID_CODEGEN_ROWS_ROWADDRESSING_H
 #define RESID_CODEGEN_ROWS_ROWADDRESSING_H
 
+#include "codegen/kernels/Extent.h"
 #include "codegen/kernels/KernelOpInterface.h"
-#include "codegen/kernels/Number.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/IR/IRMapping.h"
 

@@ -4,7 +4,7 @@
 
 #include "codegen/rows/RowPartition.h"
 
-#include "codegen/kernels/Number.h"
+#include "codegen/kernels/Extent.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -2,8 +2,8 @@
 
 #include "codegen/rows/RowProgram.h"
 
-#include "codegen/rows/ColumnSums.h"
 #include "codegen/kernels/ElementMemory.h"
+#include "codegen/rows/ColumnSums.h"
 #include "codegen/rows/SumOrder.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"

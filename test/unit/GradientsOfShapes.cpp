@@ -88,7 +88,8 @@ TEST_F(GradientTest, ActivationsOfExtremes) {
     }
 }
 
-// With the keys of the cache and of a call open or known, and how many there are a number of the call or of the program.
+// With the keys of the cache and of a call open or known, and how many there are a number of the call or of the
+// program.
 TEST_F(GradientTest, Append) {
   check(R"(
     func.func @f(%c: tensor<1x2x6x3xf64>, %x: tensor<1x2x?x3xf64>, %past: i64) -> tensor<1x2x6x3xf64> {

@@ -2,7 +2,7 @@
 
 #include "tools/common/Files.h"
 
-#include "tools/common/Ending.h"
+#include "tools/common/FatalSignal.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
@@ -194,7 +194,7 @@ Error PendingFile::commit() {
   if (temporary.empty())
     return writeDirectly(path, contents);
   if (std::error_code code = sys::fs::rename(temporary, target)) {
-    tools::awaitEnding(); // A signal on another thread removes the file before it ends the process.
+    tools::awaitFatalSignal(); // A signal on another thread removes the file before it ends the process.
     return fileError("write", path, code);
   }
   sys::DontRemoveFileOnSignal(temporary);

@@ -1,12 +1,12 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Reproducers; see InternalError.h. What report() does is safe in the handler of a signal: system calls, and strings
-// that are there already. LLVM's CrashRecoveryContext does not serve: its handlers run on the stack that failed, so that
-// a full stack ends the process by SIGSEGV.
+// that are there already. LLVM's CrashRecoveryContext does not serve: its handlers run on the stack that failed, so
+// that a full stack ends the process by SIGSEGV.
 
 #include "tools/common/InternalError.h"
 
-#include "tools/common/Ending.h"
+#include "tools/common/FatalSignal.h"
 #include "tools/common/Parse.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"

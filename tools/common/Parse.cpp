@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "tools/common/Trial.h"
+#include "tools/common/ChildTrial.h"
 #include "llvm/ADT/StringExtras.h"
 #include <atomic>
 

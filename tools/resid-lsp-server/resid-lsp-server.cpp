@@ -6,7 +6,7 @@
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/InternalError.h"
-#include "tools/common/Upstream.h"
+#include "tools/common/StandaloneRegistration.h"
 #include "tools/driver/Tools.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/resid-lsp-server/CheckedInput.h"
@@ -55,6 +55,7 @@ int tools::residLspServerMain(int argc, char **argv) {
   return run.guard([&] {
     tools::CheckedInput input(registry, isLitTest ? llvm::lsp::Delimited : llvm::lsp::Standard,
                               isLitTest || line->has(OPT_pretty));
-    return succeeded(MlirLspServerMain(pointers.size(), pointers.data(), registry)) ? tools::ExitDone : tools::ExitProgram;
+    return succeeded(MlirLspServerMain(pointers.size(), pointers.data(), registry)) ? tools::ExitDone
+                                                                                    : tools::ExitProgram;
   });
 }

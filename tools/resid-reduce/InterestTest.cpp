@@ -2,7 +2,7 @@
 
 #include "tools/resid-reduce/InterestTest.h"
 
-#include "tools/common/Ending.h"
+#include "tools/common/FatalSignal.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -54,7 +54,7 @@ Expected<int> InterestTest::run(ModuleOp module) const {
   int code = sys::ExecuteAndWait(program, command, /*Env=*/std::nullopt, /*Redirects=*/{}, /*SecondsToWait=*/0,
                                  /*MemoryLimit=*/0, &reason);
   // The file was taken away from the test, whose answer is about no program then.
-  if (awaitEnding())
+  if (awaitFatalSignal())
     return createStringError("interrupted");
   // A shell that does not find a command ends with this code too.
   if (code == -1)

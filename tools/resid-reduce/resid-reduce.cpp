@@ -9,7 +9,7 @@
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
-#include "tools/common/Upstream.h"
+#include "tools/common/StandaloneRegistration.h"
 #include "tools/driver/Tools.h"
 #include "tools/flags/Tool.h"
 #include "tools/resid-reduce/InterestTest.h"

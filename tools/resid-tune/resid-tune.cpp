@@ -60,7 +60,7 @@ static Expected<cpu::ScheduleFile> readOutput(StringRef output) {
 static volatile std::sig_atomic_t isInterrupted = 0;
 
 /// The first interrupt ends the search, which writes what it has found. The second one ends the process. Where the
-/// caller ignores interrupts they are blocked (Ending.h), and none comes here.
+/// caller ignores interrupts they are blocked (FatalSignal.h), and none comes here.
 static void takeInterrupts() {
   struct sigaction action = {};
   action.sa_handler = [](int) { isInterrupted = 1; };

@@ -127,7 +127,7 @@ void AttentionEmitter::finishRow(const Unit &unit, Value row) {
 
 /// A packed chunk pays where more than one block of rows reads it.
 void AttentionEmitter::chooseForm(Unit &unit) {
-  const Number &group = view.shape.group, &queries = view.shape.queries;
+  const Extent &group = view.shape.group, &queries = view.shape.queries;
   if (!unpacked.arePossible())
     unit.isAlwaysUnpacked = false;
   else if (group.isKnown() && queries.isKnown())

@@ -41,24 +41,22 @@ LogicalResult AttentionFunction::launch(kernels::KernelUse &use) {
   LoopCode code(builder, loc);
   const auto &shape = use.as<AttentionShape>();
   bool isBackward = shape.isBackward;
-  Value units = (isBackward ? BackwardMemory::countUnits(builder, loc, shape)
-                            : AttentionMemory::countUnits(builder, loc, shape))
-                    .value;
+  Value units =
+      (isBackward ? BackwardMemory::countUnits(builder, loc, shape) : AttentionMemory::countUnits(builder, loc, shape))
+          .value;
   Value rows = code.multiply(shape.group.value, shape.queries.value);
   if (!isBackward)
     rows = code.min(rows, code.constant(kUnitRows));
   Value pairs = code.multiply(code.max(rows, code.constant(1)), shape.keys.value);
-  Value terms =
-      code.max(code.multiply(pairs, code.constant((isBackward ? 5 : 2) * shape.headSize)), code.constant(1));
+  Value terms = code.max(code.multiply(pairs, code.constant((isBackward ? 5 : 2) * shape.headSize)), code.constant(1));
   Value fitting = code.ceilDivide(code.constant(taskTerms), terms);
   Value perTask = code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
   SmallVector<Value> arguments = functions.getArguments(builder, use);
   arguments.push_back(perTask);
-  task.emitCalls(use, arguments, {units, perTask},
-                 [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
-                   SmallVector<Value> operands(visible.drop_back());
-                   operands.append({low, high, visible.back()});
-                   func::CallOp::create(at, loc, function, operands);
-                 });
+  task.emitCalls(use, arguments, {units, perTask}, [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
+    SmallVector<Value> operands(visible.drop_back());
+    operands.append({low, high, visible.back()});
+    func::CallOp::create(at, loc, function, operands);
+  });
   return success();
 }

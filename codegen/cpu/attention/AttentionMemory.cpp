@@ -46,10 +46,10 @@ AttentionMemory::AttentionMemory(const AttentionShape &shape) {
   totals = take(kUnitRows, wide);
 }
 
-Number AttentionMemory::countUnits(OpBuilder &builder, Location loc, const AttentionShape &shape) {
-  auto number = [&](int64_t known) { return kernels::makeNumber(builder, loc, known); };
-  auto times = [&](Number a, Number b) { return kernels::multiply(builder, loc, a, b); };
-  Number rows = times(shape.group, shape.queries), blocks;
+Extent AttentionMemory::countUnits(OpBuilder &builder, Location loc, const AttentionShape &shape) {
+  auto number = [&](int64_t known) { return kernels::makeExtent(builder, loc, known); };
+  auto times = [&](Extent a, Extent b) { return kernels::multiply(builder, loc, a, b); };
+  Extent rows = times(shape.group, shape.queries), blocks;
   if (rows.isKnown()) {
     blocks = number(llvm::divideCeil(rows.known, kUnitRows));
   } else {

@@ -33,7 +33,7 @@ struct AttentionMemory {
   int64_t queries, keys, values, scores, sums, states, maxima, totals;
   int64_t bytes;
 
-  static kernels::Number countUnits(OpBuilder &builder, Location loc, const attention::AttentionShape &shape);
+  static kernels::Extent countUnits(OpBuilder &builder, Location loc, const attention::AttentionShape &shape);
 };
 
 } // namespace mlir::resid::cpu

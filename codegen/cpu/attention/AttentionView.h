@@ -41,7 +41,7 @@ struct AttentionView {
   FloatType getArithmetic() const { return shape.arithmetic; }
   VectorType getVectorType() const { return VectorType::get(kPanelColumns, shape.arithmetic); }
   Type getElementType(unsigned operand) const { return shape.operands[operand].elementType; }
-  const attention::Number &getStride(unsigned operand, attention::Loop loop) const {
+  const attention::Extent &getStride(unsigned operand, attention::Loop loop) const {
     return shape.operands[operand].strides[loop];
   }
 
@@ -51,7 +51,7 @@ struct AttentionView {
   }
   /// The address `index` steps along a loop further on.
   Value advance(Value pointer, unsigned operand, attention::Loop loop, Value index) {
-    const attention::Number &stride = getStride(operand, loop);
+    const attention::Extent &stride = getStride(operand, loop);
     Value steps = stride.is(1) ? index : code.multiply(index, stride.value);
     return stride.is(0) ? pointer : code.at(pointer, getMovedType(getElementType(operand)), steps);
   }

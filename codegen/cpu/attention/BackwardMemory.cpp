@@ -55,12 +55,12 @@ BackwardMemory::BackwardMemory(const AttentionShape &shape) {
   chunkBytes = bytes;
 }
 
-Number BackwardMemory::countUnits(OpBuilder &builder, Location loc, const AttentionShape &shape) {
+Extent BackwardMemory::countUnits(OpBuilder &builder, Location loc, const AttentionShape &shape) {
   return kernels::multiply(builder, loc, shape.batches, shape.keyHeads);
 }
 
-Number BackwardMemory::countBytes(OpBuilder &builder, Location loc, const AttentionShape &shape) const {
-  auto number = [&](int64_t known) { return kernels::makeNumber(builder, loc, known); };
+Extent BackwardMemory::countBytes(OpBuilder &builder, Location loc, const AttentionShape &shape) const {
+  auto number = [&](int64_t known) { return kernels::makeExtent(builder, loc, known); };
   if (shape.keys.isKnown())
     return number(blockBytes + llvm::divideCeil(shape.keys.known, kChunkKeys) * chunkBytes);
   Value more = builder.createOrFold<arith::AddIOp>(loc, shape.keys.value, number(kChunkKeys - 1).value);

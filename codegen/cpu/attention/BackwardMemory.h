@@ -33,9 +33,9 @@ struct BackwardMemory {
   int64_t keys, values, columns, weights, scoreGradients, keySums, valueSums;
   int64_t chunkBytes;
 
-  static kernels::Number countUnits(OpBuilder &builder, Location loc, const attention::AttentionShape &shape);
+  static kernels::Extent countUnits(OpBuilder &builder, Location loc, const attention::AttentionShape &shape);
   /// Of a slot.
-  kernels::Number countBytes(OpBuilder &builder, Location loc, const attention::AttentionShape &shape) const;
+  kernels::Extent countBytes(OpBuilder &builder, Location loc, const attention::AttentionShape &shape) const;
 };
 
 } // namespace mlir::resid::cpu

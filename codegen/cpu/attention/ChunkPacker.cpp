@@ -22,8 +22,8 @@ Value ChunkPacker::atHead(unsigned operand) {
 /// Keys as the columns of a product, up to `end`.
 KernelView ChunkPacker::viewKeys(unsigned operand, Value end) {
   KernelView keys(code.builder, code.loc, view.entry);
-  Number none = kernels::makeNumber(code.builder, code.loc, 0);
-  Number size = kernels::makeNumber(code.builder, code.loc, view.shape.headSize);
+  Extent none = kernels::makeExtent(code.builder, code.loc, 0);
+  Extent size = kernels::makeExtent(code.builder, code.loc, view.shape.headSize);
   keys.loops.operands = {{}, {view.shape.operands[operand].buffer, view.getElementType(operand)}};
   keys.loops.n = {{end}, {none, view.getStride(operand, kKey)}};
   keys.loops.contracted = {{size, {none, view.getStride(operand, kColumn)}}};
@@ -34,8 +34,8 @@ KernelView ChunkPacker::viewKeys(unsigned operand, Value end) {
 /// The columns of a head as those of a product.
 KernelView ChunkPacker::viewColumns(unsigned operand) {
   KernelView columns(code.builder, code.loc, view.entry);
-  Number none = kernels::makeNumber(code.builder, code.loc, 0);
-  Number size = kernels::makeNumber(code.builder, code.loc, view.shape.headSize);
+  Extent none = kernels::makeExtent(code.builder, code.loc, 0);
+  Extent size = kernels::makeExtent(code.builder, code.loc, view.shape.headSize);
   columns.loops.operands = {{}, {view.shape.operands[operand].buffer, view.getElementType(operand)}};
   columns.loops.n = {size, {none, view.getStride(operand, kColumn)}};
   columns.loops.contracted = {{view.shape.keys, {none, view.getStride(operand, kKey)}}};

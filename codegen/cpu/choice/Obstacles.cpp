@@ -2,7 +2,7 @@
 
 #include "codegen/cpu/choice/Obstacles.h"
 
-#include "codegen/cpu/choice/Steps.h"
+#include "codegen/cpu/choice/StepShape.h"
 #include "codegen/cpu/choice/StreamedRows.h"
 #include "codegen/rows/Segments.h"
 #include "codegen/rows/SumOrder.h"

@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
-using kernels::Number;
+using kernels::Extent;
 
 /// Stack memory for a run.
 Value ElementRuns::getBuffer(Type type) {
@@ -33,7 +33,7 @@ void ElementRuns::copy(Type type, Value from, Value fromStride, Value to, Value 
   });
 }
 
-Value ElementRuns::load(Type element, Value start, const Number &stride, Value count) {
+Value ElementRuns::load(Type element, Value start, const Extent &stride, Value count) {
   Type moved = getMovedType(element);
   auto type = VectorType::get(kPanelColumns, moved);
   Value one = code.constant(1), loaded;
@@ -56,7 +56,7 @@ Value ElementRuns::load(Type element, Value start, const Number &stride, Value c
   return kernels::fromMemory(code.builder, code.loc, loaded, element);
 }
 
-void ElementRuns::store(Value vector, Type element, Value start, const Number &stride, Value count) {
+void ElementRuns::store(Value vector, Type element, Value start, const Extent &stride, Value count) {
   Type moved = getMovedType(element);
   Value stored = kernels::toMemory(code.builder, code.loc, vector, moved), one = code.constant(1);
   auto storeThroughBuffer = [&](Value present) {

@@ -5,8 +5,8 @@
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_ELEMENTRUNS_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_ELEMENTRUNS_H
 
-#include "codegen/kernels/Number.h"
 #include "codegen/cpu/contractions/LoopCode.h"
+#include "codegen/kernels/Extent.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::resid::cpu {
@@ -18,8 +18,8 @@ public:
 
   /// 16 elements from `start` on, of type `element`. `count` (i64) says how many there are; null: all. Lanes of absent
   /// ones hold anything. A stride of 0 is one element for all.
-  Value load(Type element, Value start, const kernels::Number &stride, Value count);
-  void store(Value vector, Type element, Value start, const kernels::Number &stride, Value count);
+  Value load(Type element, Value start, const kernels::Extent &stride, Value count);
+  void store(Value vector, Type element, Value start, const kernels::Extent &stride, Value count);
 
 private:
   Value getBuffer(Type type);

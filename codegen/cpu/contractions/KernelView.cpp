@@ -45,14 +45,14 @@ Value KernelView::atBatch(unsigned operand, ValueRange batch) {
 
 Value KernelView::loadColumns(unsigned operand, Value row, ColumnRun run) {
   Type element = loops.operands[operand].elementType;
-  const Number &stride = loops.n.strides[operand];
+  const Extent &stride = loops.n.strides[operand];
   return runs.load(element, code.at(row, getMovedType(element), code.multiply(run.first, stride.value)), stride,
                    run.count);
 }
 
 void KernelView::storeColumns(Value vector, unsigned operand, Value row, ColumnRun run) {
   Type element = loops.operands[operand].elementType;
-  const Number &stride = loops.n.strides[operand];
+  const Extent &stride = loops.n.strides[operand];
   runs.store(vector, element, code.at(row, getMovedType(element), code.multiply(run.first, stride.value)), stride,
              run.count);
 }

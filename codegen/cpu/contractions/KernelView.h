@@ -37,7 +37,7 @@ public:
 
   /// Whether no panel has absent columns.
   bool hasWholePanels() const {
-    const kernels::Number &columns = loops.n.size;
+    const kernels::Extent &columns = loops.n.size;
     return columns.isKnown() && columns.known % kPanelColumns == 0;
   }
   /// Whether the columns of a term are contiguous in b.

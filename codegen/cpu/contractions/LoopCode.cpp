@@ -77,7 +77,8 @@ void LoopCode::choose(Value condition, function_ref<void()> then, function_ref<v
 SmallVector<Value> LoopCode::choose(Value condition, TypeRange types, function_ref<SmallVector<Value>()> then,
                                     function_ref<SmallVector<Value>()> otherwise) {
   if (types.empty()) {
-    choose(condition, [&] { then(); }, [&] { otherwise(); });
+    choose(
+        condition, [&] { then(); }, [&] { otherwise(); });
     return {};
   }
   auto branch = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/true);

@@ -105,7 +105,7 @@ void PanelPacker::packRow(Value term, bool isLastAlone) {
 /// Terms are contiguous: blocks of 16 columns and 16 terms, or pairs of them, are transposed. Absent columns repeat the
 /// last one, whose memory is there.
 void PanelPacker::packColumns() {
-  const Number &stride = view.loops.n.strides[kB];
+  const Extent &stride = view.loops.n.strides[kB];
   Value last = code.subtract(count, code.constant(1));
   int64_t blockTerms = kPanelColumns * terms;
   Type unit = terms == 1 ? moved : code.builder.getI32Type();

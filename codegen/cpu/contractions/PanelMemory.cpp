@@ -12,39 +12,39 @@ using namespace mlir::resid;
 using namespace mlir::resid::contraction;
 using namespace mlir::resid::cpu;
 
-static Number ceilDivide(OpBuilder &builder, Location loc, Number number, int64_t by) {
+static Extent ceilDivide(OpBuilder &builder, Location loc, Extent number, int64_t by) {
   if (number.isKnown())
-    return makeNumber(builder, loc, llvm::divideCeil(number.known, by));
-  Value raised = arith::AddIOp::create(builder, loc, number.value, makeNumber(builder, loc, by - 1).value);
-  return {arith::DivUIOp::create(builder, loc, raised, makeNumber(builder, loc, by).value)};
+    return makeExtent(builder, loc, llvm::divideCeil(number.known, by));
+  Value raised = arith::AddIOp::create(builder, loc, number.value, makeExtent(builder, loc, by - 1).value);
+  return {arith::DivUIOp::create(builder, loc, raised, makeExtent(builder, loc, by).value)};
 }
 
-static Number alignTo(OpBuilder &builder, Location loc, Number number, int64_t by) {
-  return multiply(builder, loc, ceilDivide(builder, loc, number, by), makeNumber(builder, loc, by));
+static Extent alignTo(OpBuilder &builder, Location loc, Extent number, int64_t by) {
+  return multiply(builder, loc, ceilDivide(builder, loc, number, by), makeExtent(builder, loc, by));
 }
 
 /// An odd multiple of `by`, a power of two, that is `number` at least.
-static Number alignToOdd(OpBuilder &builder, Location loc, Number number, int64_t by) {
-  Number aligned = alignTo(builder, loc, number, by);
+static Extent alignToOdd(OpBuilder &builder, Location loc, Extent number, int64_t by) {
+  Extent aligned = alignTo(builder, loc, number, by);
   if (aligned.isKnown())
-    return makeNumber(builder, loc, aligned.known | by);
-  return {arith::OrIOp::create(builder, loc, aligned.value, makeNumber(builder, loc, by).value)};
+    return makeExtent(builder, loc, aligned.known | by);
+  return {arith::OrIOp::create(builder, loc, aligned.value, makeExtent(builder, loc, by).value)};
 }
 
 Value PanelMemory::hasFewRows(OpBuilder &builder, Location loc, const KernelLoops &loops) {
-  Value few = makeNumber(builder, loc, kFewRows).value;
+  Value few = makeExtent(builder, loc, kFewRows).value;
   return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, loops.m.size.value, few);
 }
 
 PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLoops &loops) {
   PanelMemory memory;
   memory.packsA = !loops.readsAInPlace();
-  const Number &mSize = loops.m.size;
+  const Extent &mSize = loops.m.size;
   memory.mayPackParts =
       !loops.isPacked && loops.contracted.size() == 1 && (!mSize.isKnown() || mSize.known <= kFewRows);
   memory.packsB = !loops.isPacked && !(memory.mayPackParts && mSize.isKnown());
-  auto number = [&](int64_t known) { return makeNumber(builder, loc, known); };
-  auto times = [&](Number a, Number b) { return multiply(builder, loc, a, b); };
+  auto number = [&](int64_t known) { return makeExtent(builder, loc, known); };
+  auto times = [&](Extent a, Extent b) { return multiply(builder, loc, a, b); };
   memory.contracted = number(1);
   for (const Loop &loop : loops.contracted)
     memory.contracted = times(memory.contracted, loop.size);
@@ -61,8 +61,8 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
   memory.panels = ceilDivide(builder, loc, loops.n.size, kPanelColumns);
   memory.panelLength =
       times(alignTo(builder, loc, memory.contracted, getInterleavedTerms(bType)), number(kPanelColumns));
-  Number rows = times(memory.aBatches, loops.m.size);
-  Number matrixLength = times(memory.panels, memory.panelLength);
+  Extent rows = times(memory.aBatches, loops.m.size);
+  Extent matrixLength = times(memory.panels, memory.panelLength);
   int64_t bBytes = bType.getIntOrFloatBitWidth() / 8;
   memory.aBytes = memory.packsA ? times(times(rows, memory.rowLength), number(arithmeticBytes)) : number(0);
   memory.bBytes = memory.packsB ? times(times(memory.bBatches, matrixLength), number(bBytes)) : number(0);

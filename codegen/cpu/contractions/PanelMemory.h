@@ -20,16 +20,16 @@ struct PanelMemory {
   /// With `mayPackParts`, b is packed only where the product has more than kFewRows rows.
   bool packsA = false, packsB = false, mayPackParts = false;
   /// The product of the contracted loops.
-  kernels::Number contracted;
+  kernels::Extent contracted;
   /// Elements from one row of a packed a to the next: whole cache lines, an odd number of them, so that rows do not
   /// compete for the same places of a cache.
-  kernels::Number rowLength;
+  kernels::Extent rowLength;
   /// Panels of one matrix b, and elements of one panel.
-  kernels::Number panels, panelLength;
+  kernels::Extent panels, panelLength;
   /// How many different matrices a and b there are.
-  kernels::Number aBatches, bBatches;
+  kernels::Extent aBatches, bBatches;
   /// The scratch memory, which begins with a.
-  kernels::Number aBytes, bBytes;
+  kernels::Extent aBytes, bBytes;
 
   /// Whether there are few rows (i1).
   static Value hasFewRows(OpBuilder &builder, Location loc, const contraction::KernelLoops &loops);

@@ -43,7 +43,7 @@ Value ProductCells::countGroups(LoopCode &code, const PanelMemory &memory) const
 }
 
 void ProductEmitter::emit(Value blockRows, Value low, Value high) {
-  const Number &terms = view.memory.contracted;
+  const Extent &terms = view.memory.contracted;
   bool isOneBlock = terms.isKnown() && terms.known <= blocks.terms;
   int64_t rows = isOneBlock ? shape.rows : blocks.waitingRows;
   waiting = code.allocate(view.entry, view.loops.arithmetic, rows * cells.getColumns());
@@ -120,7 +120,7 @@ void ProductEmitter::emitTermBlocks(const Cell &cell, Value first, Value end) {
 }
 
 void ProductEmitter::packPart(const Cell &cell, TermBlock &block) {
-  const Number &stride = view.loops.contracted.front().strides[kB];
+  const Extent &stride = view.loops.contracted.front().strides[kB];
   PanelRange range;
   range.source = code.at(cell.b, view.loops.operands[kB].elementType, code.multiply(block.first, stride.value));
   range.firstPanel = cell.firstPanel;
@@ -135,7 +135,7 @@ void ProductEmitter::packPart(const Cell &cell, TermBlock &block) {
 void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const TermBlock &block) {
   Value height = code.constant(shape.rows), count = code.subtract(end, first);
   Value at = code.add(first, code.multiply(code.divide(count, height), height));
-  const Number &rows = view.loops.m.size;
+  const Extent &rows = view.loops.m.size;
   if (!rows.isKnown() || rows.known >= shape.rows)
     code.loop(first, at, shape.rows, [&](Value row) { emitMicroKernel(cell, shape.rows, row, first, block); });
   if (rows.isKnown() && rows.known % shape.rows == 0)
@@ -168,7 +168,7 @@ void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, Value row, 
     microKernels.emitCall(code, arithmetic, view.loops.operands[kB].elementType, rows, panels, cells.getColumns(),
                           operands);
   };
-  const Number &all = view.memory.panels;
+  const Extent &all = view.memory.panels;
   std::function<void(int64_t)> callWith = [&](int64_t panels) {
     int64_t last = all.isKnown() ? all.known % shape.panels : 0;
     if (all.isKnown() && last == 0)

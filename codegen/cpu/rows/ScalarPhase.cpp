@@ -3,7 +3,7 @@
 // Emits one phase of a row: blocks of 1,024 columns, chunks of 64 and the lanes of a chunk, sums in the fixed order.
 
 #include "codegen/arithmetic/Philox.h"
-#include "codegen/cpu/choice/Steps.h"
+#include "codegen/cpu/choice/StepShape.h"
 #include "codegen/cpu/choice/StreamedRows.h"
 #include "codegen/cpu/rows/LaneSums.h"
 #include "codegen/cpu/rows/ScalarRows.h"

@@ -5,7 +5,7 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_VECTORBODY_H
 #define RESID_CODEGEN_CPU_ROWS_VECTORBODY_H
 
-#include "codegen/cpu/choice/Steps.h"
+#include "codegen/cpu/choice/StepShape.h"
 #include "codegen/cpu/rows/ColumnOrder.h"
 #include "codegen/cpu/rows/VectorFunction.h"
 #include "codegen/rows/RowsDialect.h"

@@ -4,7 +4,7 @@
 
 #include "codegen/cuda/rows/RegisterRows.h"
 
-#include "codegen/cuda/rows/Hide.h"
+#include "codegen/cuda/rows/OpaqueValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -47,12 +47,12 @@ void RegisterRowEmitter::hideKeptRows() {
     Type type = columns.front().getType();
     if (type.isF32())
       for (Value &column : columns)
-        column = hide(builder, column);
+        column = makeOpaque(builder, column);
     constexpr unsigned halfWord = 16;
     if (type.getIntOrFloatBitWidth() != halfWord)
       continue;
     for (size_t i = 0; i < columns.size(); i += 2) {
-      Value word = hide(builder, makeWord(builder, columns[i], columns[i + 1]));
+      Value word = makeOpaque(builder, makeWord(builder, columns[i], columns[i + 1]));
       columns[i] = takePart(word, 0, type);
       columns[i + 1] = takePart(word, 1, type);
     }

@@ -3,8 +3,8 @@
 #include "codegen/cuda/rows/RegisterRows.h"
 
 #include "codegen/kernels/ElementCast.h"
-#include "codegen/rows/Reductions.h"
 #include "codegen/kernels/ElementMemory.h"
+#include "codegen/rows/Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

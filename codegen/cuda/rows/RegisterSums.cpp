@@ -2,7 +2,7 @@
 
 #include "codegen/cuda/rows/RegisterSums.h"
 
-#include "codegen/cuda/rows/Hide.h"
+#include "codegen/cuda/rows/OpaqueValues.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -71,7 +71,7 @@ void RegisterSums::emitChain(RegisterRowEmitter &emitter, LaneSums &lanes, Value
     // What is computed from the column stays in the loop: before it, addresses and bounds of all chunks would take more
     // registers than there are.
     Value column = thread.column;
-    thread.column = hide(builder, column);
+    thread.column = makeOpaque(builder, column);
     emitter.emitRow(kernel, row);
     thread.column = column;
     SmallVector<Value> after;

@@ -200,8 +200,8 @@ LogicalResult RowKernel::launchRows(KernelUse &use, Value units, ArrayRef<Value>
     Value width = use.as<rows::KernelAddresses>().width;
     Value blocks = countBlocks(plan.blockRows), threads = countThreads(builder, loc, plan, width);
     auto either = scf::IfOp::create(builder, loc, emitSuits(builder, use, plan), /*withElseRegion=*/true);
-    if (failed(launchKernel(either.thenYield(), use.enclosing,
-                            {next++, blocks, threads, /*sharedBytes=*/0, arguments})))
+    if (failed(
+            launchKernel(either.thenYield(), use.enclosing, {next++, blocks, threads, /*sharedBytes=*/0, arguments})))
       return failure();
     place = either.elseYield();
     builder.setInsertionPoint(place);

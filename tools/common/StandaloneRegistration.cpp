@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "tools/common/Upstream.h"
+#include "tools/common/StandaloneRegistration.h"
 
 #include "codegen/Pipelines.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -2,8 +2,8 @@
 //
 // Values of which LLVM knows nothing.
 
-#ifndef RESID_CODEGEN_CUDA_ROWS_HIDE_H
-#define RESID_CODEGEN_CUDA_ROWS_HIDE_H
+#ifndef RESID_CODEGEN_CUDA_ROWS_OPAQUEVALUES_H
+#define RESID_CODEGEN_CUDA_ROWS_OPAQUEVALUES_H
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -11,8 +11,8 @@ namespace mlir::resid::cuda {
 
 /// The same value, an i32, i64 or f32, behind an empty piece of assembly. LLVM neither moves what is computed from it
 /// to before this place, nor takes it for what was computed from the value before.
-Value hide(OpBuilder &builder, Value value);
+Value makeOpaque(OpBuilder &builder, Value value);
 
 } // namespace mlir::resid::cuda
 
-#endif // RESID_CODEGEN_CUDA_ROWS_HIDE_H
+#endif // RESID_CODEGEN_CUDA_ROWS_OPAQUEVALUES_H

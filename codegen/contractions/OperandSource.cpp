@@ -2,7 +2,7 @@
 //
 // Reads through ops that only move or widen elements.
 
-#include "codegen/contractions/Source.h"
+#include "codegen/contractions/OperandSource.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -11,7 +11,7 @@ using namespace mlir::resid;
 using namespace mlir::resid::contraction;
 
 /// The map on the dimensions of an elementwise op's input, where it yields that input's element, possibly widened.
-std::optional<Source> contraction::readThrough(const Source &source, FloatType arithmetic) {
+std::optional<OperandSource> contraction::readThrough(const OperandSource &source, FloatType arithmetic) {
   auto op = source.tensor.getDefiningOp<linalg::LinalgOp>();
   if (!op || !op.hasPureTensorSemantics() || op.getNumParallelLoops() != op.getNumLoops() ||
       op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || !op.hasOnlyProjectedPermutations())
@@ -25,5 +25,5 @@ std::optional<Source> contraction::readThrough(const Source &source, FloatType a
       !isa<RankedTensorType>(op.getDpsInputOperand(0)->get().getType()))
     return std::nullopt;
   AffineMap input = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
-  return Source{op.getDpsInputOperand(0)->get(), input.compose(inversePermutation(result)).compose(source.map)};
+  return OperandSource{op.getDpsInputOperand(0)->get(), input.compose(inversePermutation(result)).compose(source.map)};
 }

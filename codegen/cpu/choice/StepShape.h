@@ -3,8 +3,8 @@
 // How many columns a phase works on at a time: the shape of a step, from the types of the phase and the registers of
 // the processor. Not: what is done in a step.
 
-#ifndef RESID_CODEGEN_CPU_CHOICE_STEPS_H
-#define RESID_CODEGEN_CPU_CHOICE_STEPS_H
+#ifndef RESID_CODEGEN_CPU_CHOICE_STEPSHAPE_H
+#define RESID_CODEGEN_CPU_CHOICE_STEPSHAPE_H
 
 #include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/rows/RowsDialect.h"
@@ -25,4 +25,4 @@ unsigned getWidestFloat(rows::PhaseOp phase);
 
 } // namespace mlir::resid::cpu
 
-#endif // RESID_CODEGEN_CPU_CHOICE_STEPS_H
+#endif // RESID_CODEGEN_CPU_CHOICE_STEPSHAPE_H

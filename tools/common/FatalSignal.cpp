@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "tools/common/Ending.h"
+#include "tools/common/FatalSignal.h"
 
 #include <csignal>
 #include <unistd.h>
@@ -24,7 +24,7 @@ static bool isEnding() {
   return action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN;
 }
 
-bool mlir::resid::tools::awaitEnding() {
+bool mlir::resid::tools::awaitFatalSignal() {
   if (!isEnding())
     return false;
   for (unsigned left = 10; left > 0;)

@@ -3,8 +3,8 @@
 // A signal that ends the process while another of its threads is at work. LLVM's handler takes temporary files away and
 // then ends the process; what the other threads find missing in between is no error to report.
 
-#ifndef RESID_TOOLS_COMMON_ENDING_H
-#define RESID_TOOLS_COMMON_ENDING_H
+#ifndef RESID_TOOLS_COMMON_FATALSIGNAL_H
+#define RESID_TOOLS_COMMON_FATALSIGNAL_H
 
 namespace mlir::resid::tools {
 
@@ -15,8 +15,8 @@ void keepIgnoringSignals();
 /// Call where a temporary file, registered with llvm::sys::RemoveFileOnSignal, is missing or may have been. Where a
 /// signal is ending the process this does not return, unless the end takes longer than ten seconds. Returns whether a
 /// signal was seen.
-bool awaitEnding();
+bool awaitFatalSignal();
 
 } // namespace mlir::resid::tools
 
-#endif // RESID_TOOLS_COMMON_ENDING_H
+#endif // RESID_TOOLS_COMMON_FATALSIGNAL_H

@@ -2,8 +2,8 @@
 //
 // Work that may fall or go on for ever on hostile input, tried in a process of its own before it is done in this one.
 
-#ifndef RESID_TOOLS_COMMON_TRIAL_H
-#define RESID_TOOLS_COMMON_TRIAL_H
+#ifndef RESID_TOOLS_COMMON_CHILDTRIAL_H
+#define RESID_TOOLS_COMMON_CHILDTRIAL_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -15,4 +15,4 @@ bool comesToAnEnd(llvm::function_ref<void()> work, unsigned seconds);
 
 } // namespace mlir::resid::tools
 
-#endif // RESID_TOOLS_COMMON_TRIAL_H
+#endif // RESID_TOOLS_COMMON_CHILDTRIAL_H

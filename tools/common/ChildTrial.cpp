@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "tools/common/Trial.h"
+#include "tools/common/ChildTrial.h"
 
 #include "tools/common/ExitCodes.h"
 #include "llvm/Support/ErrorHandling.h"

@@ -1,9 +1,9 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sizes and strides of buffers, which may be known. Not: of which loops they are.
+// Extents of buffers, which may be known: sizes and strides. Not: of which loops they are.
 
-#ifndef RESID_CODEGEN_KERNELS_NUMBER_H
-#define RESID_CODEGEN_KERNELS_NUMBER_H
+#ifndef RESID_CODEGEN_KERNELS_EXTENT_H
+#define RESID_CODEGEN_KERNELS_EXTENT_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -16,7 +16,7 @@ Value castToI64(OpBuilder &builder, Location loc, Value value);
 Value constantI64(OpBuilder &builder, Location loc, int64_t value);
 
 /// A size or stride: an i64 value, and the number where it is known.
-struct Number {
+struct Extent {
   Value value;
   int64_t known = ShapedType::kDynamic;
 
@@ -24,15 +24,15 @@ struct Number {
   bool is(int64_t number) const { return known == number; }
 };
 
-Number makeNumber(OpBuilder &builder, Location loc, int64_t known);
+Extent makeExtent(OpBuilder &builder, Location loc, int64_t known);
 /// The product of numbers.
-Number multiply(OpBuilder &builder, Location loc, Number a, Number b);
+Extent multiply(OpBuilder &builder, Location loc, Extent a, Extent b);
 
 /// Of a buffer, one dimension's size, and its stride in elements. Strides of a row-major layout are known as far as
 /// sizes are.
-Number getSize(OpBuilder &builder, Location loc, Value buffer, unsigned dimension);
-Number getStride(OpBuilder &builder, Location loc, Value buffer, unsigned dimension);
+Extent getSize(OpBuilder &builder, Location loc, Value buffer, unsigned dimension);
+Extent getStride(OpBuilder &builder, Location loc, Value buffer, unsigned dimension);
 
 } // namespace mlir::resid::kernels
 
-#endif // RESID_CODEGEN_KERNELS_NUMBER_H
+#endif // RESID_CODEGEN_KERNELS_EXTENT_H

@@ -2,8 +2,8 @@
 //
 // What a kernel reads, after ops that only move or widen elements. Not: which kernels read so.
 
-#ifndef RESID_CODEGEN_CONTRACTIONS_SOURCE_H
-#define RESID_CODEGEN_CONTRACTIONS_SOURCE_H
+#ifndef RESID_CODEGEN_CONTRACTIONS_OPERANDSOURCE_H
+#define RESID_CODEGEN_CONTRACTIONS_OPERANDSOURCE_H
 
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -13,14 +13,14 @@
 namespace mlir::resid::contraction {
 
 /// A tensor and the map from the kernel's loops to its dimensions.
-struct Source {
+struct OperandSource {
   Value tensor;
   AffineMap map;
 };
 
 /// What was there before a linalg op that transposes, broadcasts, or widens to `arithmetic`; nothing if there is none.
-std::optional<Source> readThrough(const Source &source, FloatType arithmetic);
+std::optional<OperandSource> readThrough(const OperandSource &source, FloatType arithmetic);
 
 } // namespace mlir::resid::contraction
 
-#endif // RESID_CODEGEN_CONTRACTIONS_SOURCE_H
+#endif // RESID_CODEGEN_CONTRACTIONS_OPERANDSOURCE_H

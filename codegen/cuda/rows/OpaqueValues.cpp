@@ -1,11 +1,11 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "codegen/cuda/rows/Hide.h"
+#include "codegen/cuda/rows/OpaqueValues.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
-Value cuda::hide(OpBuilder &builder, Value value) {
+Value cuda::makeOpaque(OpBuilder &builder, Value value) {
   Type type = value.getType();
   StringRef constraints = type.isF32() ? "=f,0" : type.isInteger(32) ? "=r,0" : "=l,0";
   return LLVM::InlineAsmOp::create(builder, value.getLoc(), type, value, /*asm_string=*/"", constraints,

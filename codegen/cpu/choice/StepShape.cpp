@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "codegen/cpu/choice/Steps.h"
+#include "codegen/cpu/choice/StepShape.h"
 
 using namespace mlir;
 using namespace mlir::resid;

@@ -2,7 +2,7 @@
 //
 // Reads sizes and strides of buffers.
 
-#include "codegen/kernels/Number.h"
+#include "codegen/kernels/Extent.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -21,13 +21,13 @@ Value kernels::castToI64(OpBuilder &builder, Location loc, Value value) {
   return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), value);
 }
 
-Number kernels::makeNumber(OpBuilder &builder, Location loc, int64_t known) {
+Extent kernels::makeExtent(OpBuilder &builder, Location loc, int64_t known) {
   return {arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), known), known};
 }
 
-Number kernels::multiply(OpBuilder &builder, Location loc, Number a, Number b) {
+Extent kernels::multiply(OpBuilder &builder, Location loc, Extent a, Extent b) {
   if (a.isKnown() && b.isKnown())
-    return makeNumber(builder, loc, a.known * b.known);
+    return makeExtent(builder, loc, a.known * b.known);
   if (a.is(1) || b.is(0))
     return b;
   if (b.is(1) || a.is(0))
@@ -35,22 +35,22 @@ Number kernels::multiply(OpBuilder &builder, Location loc, Number a, Number b) {
   return {arith::MulIOp::create(builder, loc, a.value, b.value)};
 }
 
-Number kernels::getSize(OpBuilder &builder, Location loc, Value buffer, unsigned dimension) {
+Extent kernels::getSize(OpBuilder &builder, Location loc, Value buffer, unsigned dimension) {
   auto type = cast<MemRefType>(buffer.getType());
   if (!type.isDynamicDim(dimension))
-    return makeNumber(builder, loc, type.getDimSize(dimension));
+    return makeExtent(builder, loc, type.getDimSize(dimension));
   Value size = memref::DimOp::create(builder, loc, buffer, dimension);
   return {arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size)};
 }
 
-Number kernels::getStride(OpBuilder &builder, Location loc, Value buffer, unsigned dimension) {
+Extent kernels::getStride(OpBuilder &builder, Location loc, Value buffer, unsigned dimension) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
   if (succeeded(type.getStridesAndOffset(strides, offset)) && !ShapedType::isDynamic(strides[dimension]))
-    return makeNumber(builder, loc, strides[dimension]);
+    return makeExtent(builder, loc, strides[dimension]);
   if (type.getLayout().isIdentity()) {
-    Number stride = makeNumber(builder, loc, 1);
+    Extent stride = makeExtent(builder, loc, 1);
     for (unsigned inner = dimension + 1; inner < type.getRank(); ++inner)
       stride = multiply(builder, loc, stride, getSize(builder, loc, buffer, inner));
     return stride;

@@ -3,8 +3,8 @@
 // What the tools that carry MLIR in themselves know of upstream's dialects and passes. Does not own what residc
 // compiles (codegen/Pipelines.h), nor resid-opt, which knows everything.
 
-#ifndef RESID_TOOLS_COMMON_UPSTREAM_H
-#define RESID_TOOLS_COMMON_UPSTREAM_H
+#ifndef RESID_TOOLS_COMMON_STANDALONEREGISTRATION_H
+#define RESID_TOOLS_COMMON_STANDALONEREGISTRATION_H
 
 #include "mlir/IR/DialectRegistry.h"
 
@@ -20,4 +20,4 @@ void registerStandalonePasses();
 
 } // namespace mlir::resid::tools
 
-#endif // RESID_TOOLS_COMMON_UPSTREAM_H
+#endif // RESID_TOOLS_COMMON_STANDALONEREGISTRATION_H
