@@ -40,3 +40,12 @@ Value kernels::toMemory(OpBuilder &builder, Location loc, Value value, Type memo
     return cast;
   return arith::ExtUIOp::create(builder, loc, withShapeOf(value, memory), value);
 }
+
+Value kernels::castFloat(OpBuilder &builder, Location loc, Value value, Type element) {
+  Type from = getElementTypeOrSelf(value.getType()), type = withShapeOf(value, element);
+  if (from == element)
+    return value;
+  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(builder, loc, type, value);
+  return arith::TruncFOp::create(builder, loc, type, value);
+}

@@ -8,6 +8,7 @@
 
 #include "codegen/cpu/attention/AttentionMemory.h"
 #include "codegen/cpu/contractions/ElementRuns.h"
+#include "codegen/kernels/ElementCast.h"
 #include "dialect/WeightPanels.h"
 
 namespace mlir::resid::cpu {
@@ -58,9 +59,11 @@ struct AttentionView {
   /// The row in the counters of dropout, from the number of rows before it.
   Value getRandomRow(Value rowsBefore);
   /// Of floats, in the arithmetic type.
-  Value widen(Value value);
+  Value widen(Value value) { return kernels::castFloat(code.builder, code.loc, value, getArithmetic()); }
   /// A number, or a vector of them, of the arithmetic type in an operand's type.
-  Value narrow(Value value, unsigned operand);
+  Value narrow(Value value, unsigned operand) {
+    return kernels::castFloat(code.builder, code.loc, value, getElementType(operand));
+  }
   Value constantFloat(double value);
   /// The same on all lanes.
   Value splat(double value) { return code.spread(constantFloat(value), kPanelColumns); }

@@ -63,8 +63,7 @@ SmallVector<Value> MicroKernelEmitter::loadTerms(Value panel, Value term, int64_
       columns.push_back(widenSecond(code, pairs));
   }
   for (Value &column : columns)
-    if (column.getType() != sumType)
-      column = arith::ExtFOp::create(builder, loc, sumType, column);
+    column = kernels::castFloat(builder, loc, column, sumType.getElementType());
   return columns;
 }
 

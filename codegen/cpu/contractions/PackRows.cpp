@@ -20,10 +20,7 @@ Value cpu::getPackedRows(KernelView &view) { return view.loops.scratch; }
 /// An element, or a vector of them, of type `from` in the type `to`, which is at least as wide.
 static Value widen(LoopCode &code, Value moved, Type from, Type to) {
   Value value = kernels::fromMemory(code.builder, code.loc, moved, from);
-  if (from == to)
-    return value;
-  auto vector = dyn_cast<VectorType>(value.getType());
-  return arith::ExtFOp::create(code.builder, code.loc, vector ? vector.clone(to) : to, value);
+  return kernels::castFloat(code.builder, code.loc, value, to);
 }
 
 /// One row.

@@ -5,14 +5,15 @@
 #include "codegen/cpu/contractions/ProductEmitter.h"
 
 #include "codegen/cpu/contractions/PackFactors.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
+#include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/Elements.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::contraction;
+using kernels::castFloat;
 
 static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
 
@@ -208,21 +209,9 @@ Value ProductEmitter::atRow(const Cell &cell, unsigned operand, Value row) {
   return code.at(view.atBatch(operand, cell.batch), view.loops.operands[operand].elementType, offset);
 }
 
-/// `value`, a scalar or vector, as an element of a wider or narrower type.
-static Value castFloat(LoopCode &code, Value value, Type element) {
-  Type from = getElementTypeOrSelf(value.getType());
-  if (from == element)
-    return value;
-  auto vector = dyn_cast<VectorType>(value.getType());
-  Type type = vector ? Type(vector.clone(element)) : element;
-  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(code.builder, code.loc, type, value);
-  return arith::TruncFOp::create(code.builder, code.loc, type, value);
-}
-
 void ProductEmitter::startRow(const Cell &cell, Value row, Value sums) {
   if (Value start = kernel.getStart()) {
-    Value wide = castFloat(code, view.outer.lookup(start), view.loops.arithmetic);
+    Value wide = castFloat(code.builder, code.loc, view.outer.lookup(start), view.loops.arithmetic);
     Value all = code.spread(wide, kPanelColumns);
     for (int64_t panel = 0; panel < cells.panels; ++panel)
       code.store(all, code.at(sums, view.loops.arithmetic, panel * kPanelColumns));
@@ -231,7 +220,7 @@ void ProductEmitter::startRow(const Cell &cell, Value row, Value sums) {
   Value initial = atRow(cell, KernelLoops::kInitial, row);
   forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
     Value loaded = view.loadColumns(KernelLoops::kInitial, initial, run);
-    code.store(castFloat(code, loaded, view.loops.arithmetic), place);
+    code.store(castFloat(code.builder, code.loc, loaded, view.loops.arithmetic), place);
   });
 }
 
@@ -245,25 +234,16 @@ Value ProductEmitter::emitBody(Value product, const Cell &cell, Value row, Colum
     if (!body.getArgument(1 + input).use_empty())
       mapping.map(body.getArgument(1 + input), view.loadColumns(operand, atRow(cell, operand, row), run));
   }
-  auto spread = [&](Value value) {
-    if (mapping.contains(value))
-      return;
-    Operation *constant = value.getDefiningOp();
-    bool isOuter = view.outer.contains(value);
-    Value scalar = isOuter ? view.outer.lookup(value) : code.builder.clone(*constant)->getResult(0);
-    mapping.map(value, code.spread(scalar, kPanelColumns));
+  auto getColumns = [&](Value value) {
+    if (!mapping.contains(value))
+      mapping.map(value, code.spread(view.outer.lookup(value), kPanelColumns));
+    return mapping.lookup(value);
   };
   for (Operation &op : body.without_terminator()) {
-    if (matchPattern(&op, m_Constant()))
-      continue;
-    for (Value operand : op.getOperands())
-      spread(operand);
-    Value result = code.builder.clone(op, mapping)->getResult(0);
-    result.setType(VectorType::get(kPanelColumns, op.getResult(0).getType()));
+    SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), getColumns);
+    mapping.map(op.getResults(), kernels::emitElements(code.builder, &op, operands, kPanelColumns));
   }
-  Value yielded = cast<contraction::YieldOp>(body.getTerminator()).getValue();
-  spread(yielded);
-  return mapping.lookup(yielded);
+  return getColumns(cast<contraction::YieldOp>(body.getTerminator()).getValue());
 }
 
 void ProductEmitter::finishRow(const Cell &cell, Value row, Value sums) {
@@ -271,7 +251,7 @@ void ProductEmitter::finishRow(const Cell &cell, Value row, Value sums) {
   Value target = atRow(cell, init, row);
   forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
     Value sum = code.load(VectorType::get(kPanelColumns, view.loops.arithmetic), place);
-    Value product = castFloat(code, sum, kernel.getProductType());
+    Value product = castFloat(code.builder, code.loc, sum, kernel.getProductType());
     view.storeColumns(emitBody(product, cell, row, run), init, target, run);
   });
 }

@@ -182,8 +182,7 @@ void SumRows::addToChain(const Sum &sum, Value from, Value to, Value column, boo
 void SumRows::addToLane(const Sum &sum, Value lane, Value column, bool isFirst) {
   auto wide = VectorType::get(kPassColumns, builder.getF64Type());
   Value value = load(VectorType::get(kPassColumns, sum.type), sum.levels[0], column), to = getLane(sum, lane);
-  if (!sum.type.isF64())
-    value = arith::ExtFOp::create(builder, loc, wide, value);
+  value = castFloat(builder, loc, value, builder.getF64Type());
   if (!isFirst)
     value = arith::AddFOp::create(builder, loc, load(wide, to, column), value);
   store(value, to, column);
@@ -239,12 +238,8 @@ void SumRows::emitResult(const Sum &sum, Value table, Value column, int64_t colu
   Value pointer = addresses.operands[sum.operand].pointer,
         total = emitTree(table, column, shaped(builder.getF64Type()), 0, 1);
   Value old = fromMemory(builder, loc, load(shaped(memory), pointer, column), element);
-  if (!element.isF64())
-    old = arith::ExtFOp::create(builder, loc, shaped(builder.getF64Type()), old);
-  total = arith::AddFOp::create(builder, loc, total, old);
-  if (!element.isF64())
-    total = arith::TruncFOp::create(builder, loc, shaped(element), total);
-  store(toMemory(builder, loc, total, memory), pointer, column);
+  total = arith::AddFOp::create(builder, loc, total, castFloat(builder, loc, old, builder.getF64Type()));
+  store(toMemory(builder, loc, castFloat(builder, loc, total, element), memory), pointer, column);
 }
 
 void SumRows::emitResults(Value low, Value high) {

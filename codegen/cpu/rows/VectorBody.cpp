@@ -9,6 +9,7 @@
 #include "codegen/arithmetic/Philox.h"
 #include "codegen/cpu/choice/Obstacles.h"
 #include "codegen/cpu/rows/LaneSums.h"
+#include "codegen/kernels/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -144,25 +145,15 @@ void VectorBody::emitOperation(Operation *op) {
 }
 
 void VectorBody::emitElementwise(Operation *op) {
-  Attribute constant;
-  if (matchPattern(op, m_Constant(&constant))) {
-    auto type = VectorType::get(lanes, op->getResult(0).getType());
-    Value vector = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, constant));
-    values[op->getResult(0)] = Parts(usedParts, vector);
+  if (matchPattern(op, m_Constant())) {
+    values[op->getResult(0)] = Parts(usedParts, emitElements(builder, op, {}, lanes).front());
     return;
   }
   SmallVector<Parts> operands =
       llvm::map_to_vector(op->getOperands(), [&](Value operand) { return evaluate(operand); });
-  SmallVector<Type> types =
-      llvm::map_to_vector(op->getResultTypes(), [&](Type type) -> Type { return VectorType::get(lanes, type); });
   for (int64_t part = 0; part < usedParts; ++part) {
-    OperationState state(op->getLoc(), op->getName());
-    for (const Parts &operand : operands)
-      state.operands.push_back(operand[part]);
-    state.addTypes(types);
-    state.addAttributes(op->getAttrs());
-    Operation *wide = builder.create(state);
-    for (auto [from, to] : llvm::zip_equal(op->getResults(), wide->getResults()))
+    auto ofPart = llvm::map_to_vector(operands, [&](const Parts &operand) { return operand[part]; });
+    for (auto [from, to] : llvm::zip_equal(op->getResults(), emitElements(builder, op, ofPart, lanes)))
       values[from].push_back(to);
   }
 }

@@ -151,9 +151,8 @@ Value SumKernels::sumLane(const Sum &sum, Value lane, Value column) {
     Value value = load(sum.type, sum.memory, index);
     Value place = arith::AndIOp::create(builder, loc, unit, lastOfGroup);
     Value more = arith::AddFOp::create(builder, loc, carried[0], value);
-    Value group = arith::SelectOp::create(builder, loc, isEqual(place, constant(0)), value, more), wide = group;
-    if (!sum.type.isF64())
-      wide = arith::ExtFOp::create(builder, loc, f64, group);
+    Value group = arith::SelectOp::create(builder, loc, isEqual(place, constant(0)), value, more);
+    Value wide = castFloat(builder, loc, group, f64);
     Value isWhole = arith::OrIOp::create(builder, loc, isEqual(place, lastOfGroup), isEqual(unit, last));
     Value total = arith::AddFOp::create(builder, loc, carried[1], wide);
     total = arith::SelectOp::create(builder, loc, isWhole, total, carried[1]);
@@ -210,13 +209,9 @@ void SumKernels::emitResult(const Sum &sum, Value shared, Value warp, Value thre
   emitIf(arith::AndIOp::create(builder, loc, isPresent, isFirst), [&] {
     Type element = cast<rows::RowType>(kernel.getRowArgument(sum.operand).getType()).getElementType();
     Value pointer = addresses.operands[sum.operand].pointer;
-    Value old = load(element, pointer, column), total = load(f64, shared, place);
-    if (!element.isF64())
-      old = arith::ExtFOp::create(builder, loc, f64, old);
+    Value old = castFloat(builder, loc, load(element, pointer, column), f64), total = load(f64, shared, place);
     total = arith::AddFOp::create(builder, loc, total, old);
-    if (!element.isF64())
-      total = arith::TruncFOp::create(builder, loc, element, total);
-    store(total, pointer, column);
+    store(castFloat(builder, loc, total, element), pointer, column);
   });
 }
 
