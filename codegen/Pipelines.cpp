@@ -69,9 +69,7 @@ void resid::registerCompilerDialects(DialectRegistry &registry) {
   linalg::registerValueBoundsOpInterfaceExternalModels(registry);
   scf::registerValueBoundsOpInterfaceExternalModels(registry);
   tensor::registerValueBoundsOpInterfaceExternalModels(registry);
-  attention::registerAttentionBufferization(registry);
-  contraction::registerContractionBufferization(registry);
-  rows::registerRowsBufferization(registry);
+  buffers::registerKernelBufferization(registry);
 }
 
 // With asserts on, a pass that leaves a broken module after is named at once. Else the end of the stage shows it:

@@ -170,3 +170,8 @@ LogicalResult BackwardOp::verify() {
     return emitOpError("expected heads of a static size");
   return success();
 }
+
+/// The queries of a block are read before its results are stored.
+bool KernelOp::mayOverwrite(OpOperand &input, OpOperand &init) {
+  return &input == &getQMutable() && &init == &getInitsMutable()[0] && getMap(0) == getMap(getMask() ? 4 : 3);
+}

@@ -18,7 +18,7 @@ def Attention_Dialect : Dialect {
 }
 
 def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
-    DeclareOpInterfaceMethods<KernelOpInterface, ["computeIndexing"]>,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["computeIndexing", "mayOverwrite"]>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "what resid.attention computes, with operands in any order of their dimensions";
   let description = [{

@@ -18,9 +18,6 @@ namespace mlir::resid::attention {
 #define GEN_PASS_REGISTRATION
 #include "codegen/attention/Passes.h.inc"
 
-/// Lets one-shot bufferization handle attention.kernel.
-void registerAttentionBufferization(DialectRegistry &registry);
-
 } // namespace mlir::resid::attention
 
 #endif // RESID_CODEGEN_ATTENTION_PASSES_H

@@ -38,6 +38,9 @@ std::unique_ptr<Pass> createAllocateScratch(std::shared_ptr<const kernels::Targe
 void buildBufferizationPipeline(OpPassManager &manager, std::shared_ptr<const kernels::Target> target,
                                 const BufferizationOptions &options = {});
 
+/// Lets one-shot bufferization handle kernels of all kinds.
+void registerKernelBufferization(DialectRegistry &registry);
+
 /// Registers the passes and, as `resid-bufferize`, the pipeline; both for kernels of `target`.
 void registerBufferPassesAndPipelines(std::shared_ptr<const kernels::Target> target);
 

@@ -116,3 +116,8 @@ LogicalResult KernelOp::verify() {
     return emitOpError() << "expected the body to yield " << stored << ", but got " << yielded;
   return success();
 }
+
+/// Initial values and inputs of the body are read for each element before that is stored.
+bool KernelOp::mayOverwrite(OpOperand &input, OpOperand &) {
+  return &input != &getAMutable() && &input != &getBMutable() && getMap(input) == getInitMap();
+}

@@ -23,7 +23,7 @@ class Contraction_Op<string mnemonic, list<Trait> traits = []> : Op<Contraction_
 def Contraction_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
 
 def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
-    DeclareOpInterfaceMethods<KernelOpInterface, ["computeIndexing", "getOuterScalars"]>, SingleBlock,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["computeIndexing", "getOuterScalars", "mayOverwrite"]>, SingleBlock,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a contraction, and an elementwise program on its elements";
   let description = [{

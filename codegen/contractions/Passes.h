@@ -18,9 +18,6 @@ namespace mlir::resid::contraction {
 #define GEN_PASS_REGISTRATION
 #include "codegen/contractions/Passes.h.inc"
 
-/// Lets one-shot bufferization handle contraction.kernel.
-void registerContractionBufferization(DialectRegistry &registry);
-
 } // namespace mlir::resid::contraction
 
 #endif // RESID_CODEGEN_CONTRACTIONS_PASSES_H

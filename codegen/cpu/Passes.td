@@ -33,65 +33,68 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Kernels of the module with the same code share functions.
 
-    **rows.kernel.** Each one on memrefs becomes a private function over the rows [lo, hi), and a call of it. The function gets
-    bare pointers, strides and scalars. The numbers of dropout sites
-    may differ between kernels that share it, and are arguments then. A phase can run on two paths, which give the same bits.
+    **rows.kernel.** Each one on memrefs becomes a private function over the rows [lo, hi), and a call of it. The
+    function gets bare pointers, strides and scalars. The numbers of dropout sites may differ between kernels that
+    share it, and are arguments then. A phase can run on two paths, which give the same bits.
 
     The vector path makes each phase a loop over steps of a few vectors. The loop carries the accumulators of the 64
     lanes, and the last columns are masked. If 64 lanes do not fit into four registers, blocks of 1,024 columns are
     swept several times, each time over some of the lanes.
 
-    The scalar path cuts each phase into blocks of 1,024 columns and chunks of 64. A loop over the 64 lanes of a chunk
-    tells LLVM that lanes touch different elements, so that LLVM can vectorise it. Tests compare this path with the
-    vector path. It also runs where the vector path cannot take a kernel. A remark then says which and why.
+    The scalar path cuts each phase into blocks of 1,024 columns and chunks of 64. A loop over the 64 lanes of a
+    chunk tells LLVM that lanes touch different elements, so that LLVM can vectorise it. Tests compare this path
+    with the vector path. It also runs where the vector path cannot take a kernel. A remark then says which and why.
 
-    On x86-64 the vector path has a second function per kernel, `…__stream`. It writes rows by non-temporal stores, and
-    ends with a store fence. What later phases read stays in scratch rows on the stack (40 KiB at most). Each call
-    chooses between the two functions once, by the caller's hint. Without one, `…__stream` is for results of more than
-    8 MiB that overwrite no input (StoreChoice.cpp). The processor is asked for the sizes of its caches once.
+    On x86-64 the vector path has a second function per kernel, `…__stream`. It writes rows by non-temporal stores,
+    and ends with a store fence. What later phases read stays in scratch rows on the stack (40 KiB at most). Each
+    call chooses between the two functions once, by the caller's hint. Without one, `…__stream` is for results of
+    more than 8 MiB that overwrite no input (StoreChoice.cpp). The processor is asked for the sizes of its caches
+    once.
 
-    Bases and rows may not be aligned to 64 bytes. Then each row of at least 64 columns is collected in a scratch row.
-    After the phase that completes the row, `resid.write_lines` copies it in whole lines. The bytes of a line that the
-    next row shares wait for that row. Plain stores write what is left.
+    Bases and rows may not be aligned to 64 bytes. Then each row of at least 64 columns is collected in a scratch
+    row. After the phase that completes the row, `resid.write_lines` copies it in whole lines. The bytes of a line
+    that the next row shares wait for that row. Plain stores write what is left.
 
-    `…__stream` also prefetches its inputs (PrefetchChoice.cpp). It may work on two rows at a time: the last phase of a
-    row and the first phase of the next row are then one loop (rows/PipelinedRows.cpp, choice/RowOrderChoice.cpp).
+    `…__stream` also prefetches its inputs (PrefetchChoice.cpp). It may work on two rows at a time: the last phase
+    of a row and the first phase of the next row are then one loop (rows/PipelinedRows.cpp,
+    choice/RowOrderChoice.cpp).
 
-    Rows may be worked on in batches (rows/BatchedRows.cpp). If they are known to be one chunk of 64 columns at most,
-    there is a further function, `…__row`. It is row 0 alone, without a loop. A call with one row that writes through
-    the cache takes it.
+    Rows may be worked on in batches (rows/BatchedRows.cpp). If they are known to be one chunk of 64 columns at
+    most, there is a further function, `…__row`. It is row 0 alone, without a loop. A call with one row that writes
+    through the cache takes it.
 
-    If the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context. Its parallel_for hook then
-    gets the rows as tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.
+    If the enclosing function's first argument is an `!llvm.ptr`, it is the caller's context. Its parallel_for hook
+    then gets the rows as tasks of max(1, ceil(32768 / width)) rows. Their number depends on the shape alone.
 
-    Bit-exact: sums are taken in the fixed order, and nothing is contracted or reassociated. A kernel on tensors, or on
-    operands whose columns are not contiguous, is an error.
+    Bit-exact: sums are taken in the fixed order, and nothing is contracted or reassociated. A kernel on tensors, or
+    on operands whose columns are not contiguous, is an error.
 
-    **contraction.kernel.** Each one on memrefs becomes calls of private functions: those that pack its factors, where they do
-    not lie as they are read, and one that computes cells of the product. A cell is a block of rows times a group of
-    panels of 16 columns. All share the micro-kernels.
+    **contraction.kernel.** Each one on memrefs becomes calls of private functions: those that pack its factors,
+    where they do not lie as they are read, and one that computes cells of the product. A cell is a block of rows
+    times a group of panels of 16 columns. All share the micro-kernels.
 
     A micro-kernel keeps the sums of some rows and panels in registers (MicroKernelShape.cpp has the table). Per
-    contracted term it loads the columns of the panels, spreads a number of each row over a register, and does a fused
-    multiply-add for each pair. Sums are in the arithmetic type, and go on from block to block of the terms. When a row
-    is complete, the kernel's body runs on it and stores it.
+    contracted term it loads the columns of the panels, spreads a number of each row over a register, and does a
+    fused multiply-add for each pair. Sums are in the arithmetic type, and go on from block to block of the terms.
+    When a row is complete, the kernel's body runs on it and stores it.
 
     Cells are cut into 64 tasks at most, by shape alone.
 
-    The kernels of a `contraction.row_blocks` run by blocks of 128 rows. A task takes some blocks, and runs all kernels
-    on one of them before it begins the next. Temporaries between them use the memory of the task's first block again
-    and again. That is done where there are 32 blocks at least (`--schedule=product-row-blocks=`). With fewer rows, each kernel runs whole, since a product can be cut by its columns, too.
+    The kernels of a `contraction.row_blocks` run by blocks of 128 rows. A task takes some blocks, and runs all
+    kernels on one of them before it begins the next. Temporaries between them use the memory of the task's first
+    block again and again. That is done where there are 32 blocks at least (`--schedule=product-row-blocks=`). With
+    fewer rows, each kernel runs whole, since a product can be cut by its columns, too.
 
-    Bit-exact: each element is one chain of fused multiply-adds in
-    the order of the contracted loops, whatever the blocks, registers and threads are.
+    Bit-exact: each element is one chain of fused multiply-adds in the order of the contracted loops, whatever the
+    blocks, registers and threads are.
 
-    **attention.kernel.** Each one on memrefs becomes calls of a private function over units of its work: blocks of 256 rows of
-    one head of keys. A row is a query of one of the heads that read these keys.
+    **attention.kernel.** Each one on memrefs becomes calls of a private function over units of its work: blocks of
+    256 rows of one head of keys. A row is a query of one of the heads that read these keys.
 
-    For a unit, the queries are copied in the arithmetic type. For each chunk of 256 keys, keys and values are packed in
-    panels of 16. Per block of rows, micro-kernels compute the scores, which stay in the first level of the cache; their
-    softmax is taken; micro-kernels add the weighted values to the state of each row. Chunks that causality or the
-    cache's length hides from all rows are skipped.
+    For a unit, the queries are copied in the arithmetic type. For each chunk of 256 keys, keys and values are
+    packed in panels of 16. Per block of rows, micro-kernels compute the scores, which stay in the first level of
+    the cache; their softmax is taken; micro-kernels add the weighted values to the state of each row. Chunks that
+    causality or the cache's length hides from all rows are skipped.
 
     Units are cut into 64 tasks at most, by shape alone, each with a slot of scratch memory of its own. Bit-exact.
   }];

@@ -25,6 +25,12 @@ def KernelOpInterface : OpInterface<"KernelOpInterface", [DestinationStyleOpInte
       The scalars from outside that the kernel's regions use, one entry per use, in an order that equal kernels share.
     }], "::llvm::SmallVector<::mlir::Value>", "getOuterScalars", (ins), "",
         "return ::mlir::resid::kernels::collectCaptured($_op);">,
+    InterfaceMethod<"Whether the kernel reads what is in an init before.", "bool", "readsInit",
+        (ins "::mlir::OpOperand &":$init), "", "return false;">,
+    InterfaceMethod<[{
+      Whether an init of the same type may be written to exactly the buffer of an input: each element is read before it
+      is overwritten.
+    }], "bool", "mayOverwrite", (ins "::mlir::OpOperand &":$input, "::mlir::OpOperand &":$init), "", "return false;">,
     InterfaceMethod<[{
       Memory that the target of the kernel asked for (Target::countScratch): one buffer, or none.
     }], "::mlir::MutableOperandRange", "getScratchMutable">];

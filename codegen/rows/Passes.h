@@ -24,9 +24,6 @@ namespace mlir::resid::rows {
 constexpr llvm::StringLiteral kProgramAttribute = "rows.program", kRefusalsAttribute = "rows.refusals";
 constexpr llvm::StringLiteral kReasonKey = "reason", kOpKey = "op", kOtherKey = "other";
 
-/// Lets one-shot bufferization handle rows.kernel.
-void registerRowsBufferization(DialectRegistry &registry);
-
 } // namespace mlir::resid::rows
 
 #endif // RESID_CODEGEN_ROWS_PASSES_H

@@ -284,3 +284,26 @@ LogicalResult AccumulateOp::verify() {
 }
 
 LogicalResult RandomHalfOp::verify() { return verifyColumn(*this, getColumn()); }
+
+/// Whether the row of an init is loaded before anything is stored to it: then its old content matters.
+bool KernelOp::readsInit(OpOperand &init) {
+  unsigned position = init.getOperandNumber() - getRowDims().size() - getColumnDims().size();
+  if (isAccumulated(position))
+    return true; // the sum is added to it
+  BlockArgument row = getRowArgument(position);
+  WalkResult result = getBody().walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op); load && load.getRow() == row)
+      return WalkResult::interrupt();
+    auto store = dyn_cast<StoreOp>(op);
+    return store && store.getRow() == row ? WalkResult::skip() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+/// A row program keeps to the rule that an init's buffer may be exactly an input's, where both are the same element of
+/// every row and column.
+bool KernelOp::mayOverwrite(OpOperand &input, OpOperand &init) {
+  unsigned first = getRowDims().size() + getColumnDims().size();
+  return !isAccumulated(init.getOperandNumber() - first) &&
+         getIndexingMap(input.getOperandNumber() - first) == getIndexingMap(init.getOperandNumber() - first);
+}

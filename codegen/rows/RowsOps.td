@@ -152,7 +152,7 @@ def Rows_RequireOp : Rows_Op<"require"> {
 //===------------------------------------------- one kernel -------------------------------------------------------===//
 
 def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
-    DeclareOpInterfaceMethods<KernelOpInterface, ["computeIndexing"]>,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["computeIndexing", "mayOverwrite", "readsInit"]>,
     SingleBlockImplicitTerminator<"::mlir::resid::rows::YieldOp">, RecursiveMemoryEffects]> {
   let summary = "one row program over all rows";
   let description = [{

@@ -20,9 +20,7 @@ using namespace mlir;
 
 void resid::tools::registerDialects(DialectRegistry &registry) {
   registry.insert<ResidDialect, attention::AttentionDialect, contraction::ContractionDialect, rows::RowsDialect>();
-  attention::registerAttentionBufferization(registry);
-  contraction::registerContractionBufferization(registry);
-  rows::registerRowsBufferization(registry);
+  buffers::registerKernelBufferization(registry);
 }
 
 void resid::tools::registerPasses() {
