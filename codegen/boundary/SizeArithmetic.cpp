@@ -102,9 +102,19 @@ Value SizeEmitter::combine(Kind kind, Value a, Value b) {
     return extend(compare(Predicate::slt, a, b));
   case Kind::Equal:
     return extend(compare(Predicate::eq, a, b));
-  default:
+  case Kind::Sum:
     return make<arith::AddIOp>(a, b);
+  case Kind::Size:
+  case Kind::Number:
+  case Kind::Constant:
+  case Kind::Floor:
+  case Kind::Truncate:
+  case Kind::DivideUnsigned:
+  case Kind::RemainderUnsigned:
+  case Kind::Select:
+    break;
   }
+  llvm_unreachable("expected an operation on two sizes or more");
 }
 
 /// What is not chosen is no fault.
@@ -131,11 +141,16 @@ Value SizeEmitter::emit(SizeExpr expression) {
   case Kind::DivideUnsigned:
   case Kind::RemainderUnsigned:
     return divide(expression);
-  default:
+  case Kind::Select:
+    return choose(expression);
+  case Kind::Sum:
+  case Kind::Product:
+  case Kind::Min:
+  case Kind::Max:
+  case Kind::Less:
+  case Kind::Equal:
     break;
   }
-  if (kind == Kind::Select)
-    return choose(expression);
   SmallVector<Value> operands;
   for (SizeExpr operand : expression.getOperands())
     operands.push_back(emit(operand));

@@ -100,9 +100,14 @@ static SizeExpr remake(Kind kind, ArrayRef<SizeExpr> operands) {
     return select(a, b, operands[2]);
   case Kind::Product:
     return fold([](SizeExpr x, SizeExpr y) { return x * y; });
-  default:
+  case Kind::Sum:
     return fold([](SizeExpr x, SizeExpr y) { return x + y; });
+  case Kind::Size:
+  case Kind::Number:
+  case Kind::Constant:
+    break;
   }
+  llvm_unreachable("expected an operation");
 }
 
 SizeExpr SizeExpr::replaceSizes(llvm::function_ref<SizeExpr(unsigned)> replacement) const {
@@ -275,7 +280,8 @@ static std::optional<int64_t> compute(Kind kind, ArrayRef<int64_t> values) {
     return a < b;
   case Kind::Equal:
     return a == b;
-  default: {
+  case Kind::Sum:
+  case Kind::Product: {
     std::optional<int64_t> result = a;
     for (int64_t value : values.drop_front())
       result = !result                 ? std::nullopt
@@ -283,7 +289,13 @@ static std::optional<int64_t> compute(Kind kind, ArrayRef<int64_t> values) {
                                        : llvm::checkedAdd(*result, value);
     return result;
   }
+  case Kind::Size:
+  case Kind::Number:
+  case Kind::Constant:
+  case Kind::Select:
+    break;
   }
+  llvm_unreachable("expected an operation whose operands all count");
 }
 
 std::optional<int64_t> mlir::resid::boundary::evaluateSize(SizeExpr expression, llvm::ArrayRef<int64_t> sizes) {

@@ -97,9 +97,12 @@ SizeBounds mlir::resid::boundary::getBounds(SizeExpr expression) {
                                  : SizeBounds{std::max(bounds.low, other.low), std::max(bounds.high, other.high)};
     return bounds;
   }
-  default:
+  case Kind::Number:
+  case Kind::DivideUnsigned:
+  case Kind::RemainderUnsigned:
     return kAnything;
   }
+  llvm_unreachable("expected a kind of expression");
 }
 
 //===------------------------------------------- remainders -------------------------------------------------------===//
