@@ -14,6 +14,7 @@ static constexpr ActivationRule rules[] = {
     {ActivationKind::SwiGLU,    ActivationFunction::SiLU,     /*isGated=*/true},
     {ActivationKind::GeGLU,     ActivationFunction::GELU,     /*isGated=*/true},
     {ActivationKind::GeGLUTanh, ActivationFunction::GELUTanh, /*isGated=*/true},
+    {ActivationKind::Sigmoid,   ActivationFunction::Sigmoid,  /*isGated=*/false},
 };
 // clang-format on
 

@@ -12,7 +12,7 @@
 namespace mlir::resid {
 
 /// What is applied to x.
-enum class ActivationFunction { ReLU, GELU, GELUTanh, SiLU };
+enum class ActivationFunction { ReLU, GELU, GELUTanh, SiLU, Sigmoid };
 
 /// One line of the table of activation kinds.
 struct ActivationRule {

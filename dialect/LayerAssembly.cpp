@@ -148,11 +148,9 @@ ParseResult resid::parseActivationTypes(OpAsmParser &parser, OptionalOperand &up
 void resid::printActivationTypes(OpAsmPrinter &printer, Operation *, Value, Type x, Type) { printer << x; }
 
 /// What PyTorch and the models of Hugging Face call them.
-static constexpr ForeignName foreignActivations[] = {{"gelu_new", "gelu_tanh"},
-                                                     {"gelu_pytorch_tanh", "gelu_tanh"},
-                                                     {"gelu_erf", "gelu"},
-                                                     {"swish", "silu"},
-                                                     {"swish_glu", "swiglu"}};
+static constexpr ForeignName foreignActivations[] = {{"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"},
+                                                     {"gelu_erf", "gelu"},      {"swish", "silu"},
+                                                     {"logistic", "sigmoid"},   {"swish_glu", "swiglu"}};
 
 ParseResult resid::parseKeyword(OpAsmParser &parser, ActivationKindAttr &kind) {
   SmallVector<StringRef> names;

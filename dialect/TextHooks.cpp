@@ -249,6 +249,7 @@ static constexpr ForeignName foreignOps[] = {
     {"gelu", "activation"},
     {"silu", "activation"},
     {"swiglu", "activation"},
+    {"sigmoid", "activation"},
     {"rope", "rotary"},
     {"rotary_embedding", "rotary"},
     {"attention_backward", "attention_grad"},

@@ -20,7 +20,7 @@ namespace mlir::resid::reference::bounds {
 // | layer and RMS norm, f64       | 1e-13 times the same factor                | as above
 // | dynamic tanh, f32             | 1e-6·max(1, |γ| + |β|)                     | |tanh| ≤ 1
 // | dynamic tanh, f64             | 1e-13 times the same factor                | as above
-// | activations but relu, f32     | 5e-7·|x| (gated: 5e-7·|x·up|)              | erf, tanh and exp beside 1
+// | activations but relu, f32     | 5e-7·|x| (gated: 5e-7·|x·up|; sigmoid: 5e-7) | erf, tanh and exp beside 1
 // | the same, f64                 | 1e-13 times the same factor                | as above
 // | 16-bit results                | max(1 ulp of the result, the f32 bound)    | a value beside a rounding boundary
 // | narrow_affine, 16 bits        | the same plus |γ|·(1 ulp of x̂)             | x̂ itself may round the other way

@@ -18,6 +18,8 @@ static double applyFunction(ActivationFunction function, double x) {
     return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * (x * x * x))));
   case ActivationFunction::SiLU:
     return x / (1.0 + std::exp(-x));
+  case ActivationFunction::Sigmoid:
+    return 1.0 / (1.0 + std::exp(-x));
   }
   llvm_unreachable("an activation without an evaluation");
 }
@@ -34,7 +36,8 @@ FailureOr<Array> Interpreter::activation(ActivationOp op, const Array &x, const 
     double factor = up ? up.floats()[i] : 1.0;
     double value = applyFunction(rule.function, element) * factor;
     values[i] = round(stored, value);
-    accuracy.bounds[i] = bounds::activation(arithmetic, stored, value, element * factor);
+    double scale = rule.function == ActivationFunction::Sigmoid ? 1.0 : element;
+    accuracy.bounds[i] = bounds::activation(arithmetic, stored, value, scale * factor);
   }
   // Nothing is rounded in ReLU.
   if (rule.function != ActivationFunction::ReLU)

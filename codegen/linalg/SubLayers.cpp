@@ -102,9 +102,11 @@ static Value applyFunction(ImplicitLocOpBuilder &builder, ActivationFunction fun
     Value sum = arith::AddFOp::create(builder, x, arith::MulFOp::create(builder, number(0.044715), cube));
     return halfTimesOnePlus(math::TanhOp::create(builder, arith::MulFOp::create(builder, number(kTanhScale), sum)));
   }
-  case ActivationFunction::SiLU: {
+  case ActivationFunction::SiLU:
+  case ActivationFunction::Sigmoid: {
     Value power = math::ExpOp::create(builder, arith::NegFOp::create(builder, x));
-    return arith::DivFOp::create(builder, x, arith::AddFOp::create(builder, number(1.0), power));
+    Value top = function == ActivationFunction::SiLU ? x : number(1.0);
+    return arith::DivFOp::create(builder, top, arith::AddFOp::create(builder, number(1.0), power));
   }
   }
   llvm_unreachable("an activation without a lowering");

@@ -44,16 +44,21 @@ struct Steps {
 
 } // namespace
 
-/// x·σ(z) and its derivative, where `slope` is z', or null for 1. With e = exp(-|z|), nothing overflows: p = 1/(1 + e)
-/// and q = e·p are σ(z) and σ(-z), or the other way round, and σ' is p·q.
-static Point createLogistic(const Steps &steps, Value x, Value z, Value slope) {
+/// σ(z) and σ'(z). With e = exp(-|z|), nothing overflows: p = 1/(1 + e) and q = e·p are σ(z) and σ(-z), or the other
+/// way round, and σ' is p·q.
+static Point createSigmoid(const Steps &steps, Value z) {
   Value e =
       math::ExpOp::create(steps.builder, arith::NegFOp::create(steps.builder, math::AbsFOp::create(steps.builder, z)));
   Value one = steps.constant(1.0);
   Value p = arith::DivFOp::create(steps.builder, one, steps.plus(one, e));
   Value q = steps.times(e, p);
-  Value s = steps.select(steps.isPositive(z), p, q);
-  Value change = steps.times(x, steps.times(p, q));
+  return {steps.select(steps.isPositive(z), p, q), steps.times(p, q)};
+}
+
+/// x·σ(z) and its derivative, where `slope` is z', or null for 1.
+static Point createLogistic(const Steps &steps, Value x, Value z, Value slope) {
+  auto [s, derivative] = createSigmoid(steps, z);
+  Value change = steps.times(x, derivative);
   if (slope)
     change = steps.times(change, slope);
   return {steps.times(x, s), steps.plus(s, change)};
@@ -91,6 +96,8 @@ static Point createPoint(const Steps &steps, ActivationFunction function, Value 
     return createTanhGELU(steps, x);
   case ActivationFunction::SiLU:
     return createLogistic(steps, x, x, Value());
+  case ActivationFunction::Sigmoid:
+    return createSigmoid(steps, x);
   }
   llvm_unreachable("an activation without a gradient");
 }

@@ -42,7 +42,7 @@ static StringRef getSnippet(StringRef op) {
                          "    : ${4:tensor<?x8x?x64xf32>}, ${5:tensor<?x8x?x64xf32>}, ${6:tensor<?x8x?x64xf32>}")
       .Case("append", "${1:%cache}, ${2:%k} past(${3:%past})\n"
                       "    : ${4:tensor<?x8x512x64xf32>}, ${5:tensor<?x8x?x64xf32>}")
-      .Case("activation", "${1|gelu,gelu_tanh,silu,relu|} ${2:%x} : ${3:tensor<?x768xf32>}")
+      .Case("activation", "${1|gelu,gelu_tanh,silu,relu,sigmoid|} ${2:%x} : ${3:tensor<?x768xf32>}")
       .Case("linear", "${1:%x}, ${2:%weight} bias(${3:%bias})\n"
                       "    : ${4:tensor<?x768xf32>}, ${5:tensor<768x768xf32>}, ${6:tensor<768xf32>}")
       .Case("rotary", "${1:%q} cos(${2:%cos}) sin(${3:%sin})\n"
