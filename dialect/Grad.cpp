@@ -22,9 +22,9 @@ template <typename NormGradOp> static NormGradParts getParts(NormKind kind, Norm
           /*groups=*/IntegerAttr()};
 }
 
-/// The rank of gamma says how many dimensions are normalised; without gamma the attribute does.
+/// The attribute says how many dimensions are normalised; without it, all of gamma's, or one.
 template <typename NormGradOp> static int64_t getNormalizedRank(NormGradOp op) {
-  return op.getGamma() ? op.getGamma().getType().getRank() : op.getNormRank();
+  return op.getNormRank().value_or(op.getGamma() ? op.getGamma().getType().getRank() : 1);
 }
 
 std::optional<NormGradParts> resid::getNormGradParts(Operation *op) {
@@ -38,6 +38,10 @@ std::optional<NormGradParts> resid::getNormGradParts(Operation *op) {
     return parts;
   }
   return std::nullopt;
+}
+
+int64_t NormGradParts::getParameterRank() const {
+  return gamma ? cast<RankedTensorType>(gamma.getType()).getRank() : rank;
 }
 
 RankedTensorType NormGradParts::getStatisticsType() const {
@@ -67,7 +71,8 @@ Operation *resid::createNormGrad(OpBuilder &builder, Location loc, const NormGra
                       parts.statistics, parts.gamma, parts.dsum, number,
                       parts.zeroCenteredGamma ? builder.getUnitAttr() : UnitAttr());
   };
-  IntegerAttr rank = builder.getI64IntegerAttr(parts.gamma ? 1 : parts.rank);
+  int64_t byDefault = parts.gamma ? cast<RankedTensorType>(parts.gamma.getType()).getRank() : 1;
+  IntegerAttr rank = parts.rank == byDefault ? IntegerAttr() : builder.getI64IntegerAttr(parts.rank);
   switch (parts.kind) {
   case NormKind::Layer:
     return create(LayerNormGradOp(), rank);
@@ -99,13 +104,24 @@ static LogicalResult verifyStatistics(Operation *op, const NormGradParts &parts)
   return success();
 }
 
+static LogicalResult verifyNormRankAttribute(LayerNormGradOp op) {
+  if (!op.getGamma() || getNormalizedRank(op) == op.getGamma().getType().getRank())
+    return success();
+  return op.emitOpError("expected norm_rank to be left out or to be ")
+         << op.getGamma().getType().getRank() << " but got " << *op.getNormRank();
+}
+
+static LogicalResult verifyNormRankAttribute(RMSNormGradOp op) {
+  return verifyWiderGamma(op, op.getGamma(), getNormalizedRank(op));
+}
+
 /// The backward ops obey the same numbered constraints.
 template <typename NormGradOp> static LogicalResult verifyNormGrad(NormGradOp op) {
   NormGradParts parts = *getNormGradParts(op);
   RankedTensorType x = op.getX().getType();
   if (failed(verifyNormalizedType(op, x, op.getDy().getType(), "dy")) || // layer_norm_grad.C2, rms_norm_grad.C2
       failed(verifyNormalizedRank(op, x, parts.rank)) ||                 // layer_norm_grad.C3, rms_norm_grad.C3
-      (parts.gamma && failed(verifyNormRankAttribute(op, op.getNormRank(), parts.rank))))
+      failed(verifyNormRankAttribute(op)))
     return failure();
   return failure(
       failed(verifyStatistics(op, parts)) ||                      // layer_norm_grad.C4, rms_norm_grad.C4
@@ -133,9 +149,10 @@ static void visitEqualSizes(NormGradOp op, function_ref<void(Value, int64_t, Val
     uniteDimensions(unite, value, parts.x, 0, rank);
   for (Value statistic : parts.statistics)
     uniteDimensions(unite, statistic, parts.x, 0, rows);
-  uniteDimensions(unite, parts.gamma, parts.x, rows, parts.rank);
+  int64_t columns = parts.getParameterRank();
+  uniteDimensions(unite, parts.gamma, parts.x, rank - columns, columns);
   for (Value parameter : op.getParameters())
-    uniteDimensions(unite, parameter, parts.x, rows, parts.rank);
+    uniteDimensions(unite, parameter, parts.x, rank - columns, columns);
 }
 
 //===----------------------------------------------------------------------===//

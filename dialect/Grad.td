@@ -16,7 +16,7 @@ class Resid_NormGradOp<string mnemonic>
   // layer_norm_grad.C1, rms_norm_grad.C1
   let arguments = (ins Resid_Rows:$dy, Resid_Rows:$x, Variadic<Resid_Statistics>:$statistics,
                        Optional<Resid_Tensor>:$gamma, Optional<Resid_Rows>:$dsum,
-                       DefaultValuedAttr<Resid_I64Attr, "1">:$norm_rank, UnitAttr:$zero_centered_gamma);
+                       OptionalAttr<Resid_I64Attr>:$norm_rank, UnitAttr:$zero_centered_gamma);
   let results = (outs Resid_Rows:$dx, Variadic<Resid_Tensor>:$parameters);
   let assemblyFormat = [{
     $dy `,` $x `statistics` `(` $statistics `)` (`gamma` `(` $gamma^ `)`)? (`sum` `(` $dsum^ `)`)? attr-dict `:`
@@ -104,8 +104,8 @@ def Resid_RMSNormGradOp : Resid_NormGradOp<"rms_norm_grad"> {
     - `dy`: the gradient of the norm's result, with the shape of `x`. Its element type may be narrower.
     - `x`: `[…, D]`, what was normalised. It is of f16, bf16, f32 or f64, and every dimension may be dynamic.
     - `statistics`: `rstd`, as `resid.rms_norm` gives it.
-    - `gamma`, optional: that of the norm. Without gamma, the attribute `norm_rank` says how many dimensions are
-      normalised, by default 1.
+    - `gamma`, optional: that of the norm.
+    - `norm_rank`: that of the norm: how many dimensions are normalised, by default as many as gamma has, or 1.
     - `sum`, optional: the gradient that `x` has from its other readers, of the type of `x`. It is added to dx.
     - `zero_centered_gamma`: unit attribute, as in the norm.
     - `dx`: the type of `x`.
@@ -116,8 +116,8 @@ def Resid_RMSNormGradOp : Resid_NormGradOp<"rms_norm_grad"> {
     - `rms_norm_grad.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at
       most 2^47 bytes. `dy`, `x` and `dx` have rank 1 or more.
     - `rms_norm_grad.C2`: `dy` has the shape of `x`, and its element type or a narrower one.
-    - `rms_norm_grad.C3`: at least 1 dimension of `x` is normalised, and at most all are. `norm_rank` may be left out.
-      Written beside a gamma, it must equal the rank of gamma.
+    - `rms_norm_grad.C3`: at least 1 dimension of `x` is normalised, and at most all are. `norm_rank` is at most the
+      rank of gamma.
     - `rms_norm_grad.C4`: there is one statistic. It has the shape of `x` without the normalised dimensions, and is of
       f64 if `x` is f64, else of f32.
     - `rms_norm_grad.C5`: the dimensions of gamma agree with the last ones of `x`, in order. Two sizes agree where they

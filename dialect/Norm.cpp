@@ -9,10 +9,13 @@ using namespace mlir;
 using namespace mlir::resid;
 
 /// The rank of gamma says how many dimensions are normalised; without gamma the attribute does.
-template <typename NormOp> static int64_t normalizedRank(NormOp op) {
-  if (op.getGamma())
-    return cast<RankedTensorType>(op.getGamma().getType()).getRank();
-  return op.getNormRank();
+static int64_t normalizedRank(LayerNormOp op) {
+  return op.getGamma() ? op.getGamma().getType().getRank() : op.getNormRank();
+}
+
+/// The attribute says how many dimensions are normalised; without it, all of gamma's, or one.
+static int64_t normalizedRank(RMSNormOp op) {
+  return op.getNormRank().value_or(op.getGamma() ? op.getGamma().getType().getRank() : 1);
 }
 
 /// The parts that an op of every kind has; the others are null.
@@ -33,7 +36,7 @@ template <typename NormOp> static NormParts getCommonParts(NormKind kind, NormOp
 template <typename NormOp> static NormParts getStatisticsNormParts(NormKind kind, NormOp op) {
   NormParts parts = getCommonParts(kind, op, op.getNormalizedRank());
   parts.epsilon = op.getEpsilonAttr();
-  parts.normRank = op.getNormRankAttr();
+  parts.normRank = Builder(op.getContext()).getI64IntegerAttr(op.getGamma() ? 1 : parts.rank);
   return parts;
 }
 
@@ -60,8 +63,16 @@ static void buildNorm(OpBuilder &builder, OperationState &state, Value x, Value 
   int64_t rank = gamma ? cast<RankedTensorType>(gamma.getType()).getRank() : 1;
   SmallVector<Type> types = resultTypes(x, rank, withStatistics ? getNormRule(kind).statistics.size() : 0);
   NormOp::build(builder, state, types.front(), ArrayRef<Type>(types).drop_front(), x, gamma, beta,
-                builder.getF64FloatAttr(epsilon), builder.getI64IntegerAttr(1), /*zero_centered_gamma=*/UnitAttr(),
+                builder.getF64FloatAttr(epsilon), /*norm_rank=*/IntegerAttr(), /*zero_centered_gamma=*/UnitAttr(),
                 /*narrow_affine=*/UnitAttr());
+}
+
+static LogicalResult verifyNormRankAttribute(LayerNormOp op) {
+  return op.getGamma() ? resid::verifyNormRankAttribute(op, op.getNormRank(), op.getNormalizedRank()) : success();
+}
+
+static LogicalResult verifyNormRankAttribute(RMSNormOp op) {
+  return verifyWiderGamma(op, op.getGamma(), op.getNormalizedRank());
 }
 
 /// Layer and RMS norm obey the same numbered constraints, except for how many statistics there are.
@@ -72,7 +83,7 @@ template <typename NormOp> static LogicalResult verifyNorm(NormOp op) {
       failed(verifyEpsilon(op, x.getElementType(), op.getEpsilon())) ||          // layer_norm.C3, rms_norm.C3
       failed(verifyNormalizedRank(op, x, rank)))                                 // layer_norm.C4, rms_norm.C4
     return failure();
-  if (op.getGamma() && failed(verifyNormRankAttribute(op, op.getNormRank(), rank))) // layer_norm.C5, rms_norm.C5
+  if (failed(verifyNormRankAttribute(op))) // layer_norm.C5, rms_norm.C5
     return failure();
   return failure(
       failed(verifyTrailingShape(op, x, op.getGamma(), "gamma")) ||              // layer_norm.C6, rms_norm.C6

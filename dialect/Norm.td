@@ -119,8 +119,10 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
 
     **Operands and results.**
     - `x`: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
-    - `gamma`, optional: a gamma of rank k normalises the last k dimensions and has their shape. Without gamma, the
-      attribute `norm_rank` says how many dimensions are normalised, by default 1.
+    - `gamma`, optional: it has the last dimensions of `x`. A gamma of rank k normalises the last k, unless `norm_rank`
+      says fewer.
+    - `norm_rank`: how many dimensions are normalised, by default as many as gamma has, or 1 without gamma. With
+      `norm_rank = 1` and a gamma `[n, D]`, each of n streams is normalised by itself and has a γ of its own.
     - `beta`, optional: the shape of `gamma`.
     - `epsilon`: float attribute, always written. C++ builders default to 1e-5.
     - `zero_centered_gamma`: unit attribute. Multiplies by 1+γ instead of γ (Gemma).
@@ -137,7 +139,7 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
     - `rms_norm.C3`: epsilon is finite and not negative in the arithmetic type. A positive epsilon must not become 0
       there.
     - `rms_norm.C4`: at least 1 dimension of `x` is normalised, and at most all are.
-    - `rms_norm.C5`: `norm_rank` may be left out. Written beside a gamma, it must equal the rank of gamma.
+    - `rms_norm.C5`: `norm_rank` is at most the rank of gamma.
     - `rms_norm.C6`: the dimensions of gamma agree with the last ones of `x`, in order. Two sizes agree where they are equal or one of
       them is dynamic.
     - `rms_norm.C7`: beta is given only with gamma. It has the rank of gamma, and its dimensions agree with those of `x`
@@ -172,10 +174,15 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
           : tensor<4x16x512xf32> -> tensor<4x16x512xf32>, tensor<4x16xf32>
       return %y, %rstd : tensor<4x16x512xf32>, tensor<4x16xf32>
     }
+    func.func @norm_of_streams(%x: tensor<?x4x512xf32>, %gamma: tensor<4x512xf32>) -> tensor<?x4x512xf32> {
+      %y = resid.rms_norm %x gamma(%gamma) {epsilon = 1.0e-6, norm_rank = 1}
+           : tensor<?x4x512xf32>, tensor<4x512xf32>
+      return %y : tensor<?x4x512xf32>
+    }
     ```
   }];
   let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // rms_norm.C1
-                       Resid_F64Attr:$epsilon, DefaultValuedAttr<Resid_I64Attr, "1">:$norm_rank,
+                       Resid_F64Attr:$epsilon, OptionalAttr<Resid_I64Attr>:$norm_rank,
                        UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
   // The statistics are one (rstd) or absent.
   let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // rms_norm.C1
@@ -190,7 +197,7 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
   let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// How many trailing dimensions are normalised: gamma's rank, else norm_rank.
+    /// How many trailing dimensions are normalised: norm_rank, else gamma's rank, else 1.
     int64_t getNormalizedRank();
     /// One over the root mean square of each row; null where it was not asked for.
     Value getRstd() { return getStatistics().empty() ? Value() : getStatistics().front(); }

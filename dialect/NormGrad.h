@@ -23,6 +23,8 @@ struct NormGradParts {
   /// Of a group norm.
   IntegerAttr groups;
 
+  /// How many trailing dimensions gamma has: as many as are normalised, or more.
+  int64_t getParameterRank() const;
   /// How many groups of columns are normalised, each by itself.
   int64_t getGroupCount() const { return groups ? groups.getInt() : 1; }
   /// The type of each statistic of the norm.

@@ -17,9 +17,12 @@ static UnitAttr getFlag(OpBuilder &builder, bool isSet) { return isSet ? builder
 template <typename NormOp>
 static Operation *createStatisticsNorm(OpBuilder &builder, Location loc, const NormParts &parts, Type normalized,
                                        TypeRange statistics) {
-  return NormOp::create(builder, loc, normalized, statistics, parts.x, parts.gamma, parts.beta, parts.epsilon,
-                        parts.normRank, getFlag(builder, parts.zeroCenteredGamma),
-                        getFlag(builder, parts.narrowAffine));
+  IntegerAttr normRank = parts.hasWiderGamma() ? builder.getI64IntegerAttr(parts.rank) : parts.normRank;
+  // An RMS norm that is not told how many dimensions it normalises goes by gamma.
+  if (std::is_same_v<NormOp, RMSNormOp> && normRank && normRank.getInt() == 1 && !parts.hasWiderGamma())
+    normRank = IntegerAttr();
+  return NormOp::create(builder, loc, normalized, statistics, parts.x, parts.gamma, parts.beta, parts.epsilon, normRank,
+                        getFlag(builder, parts.zeroCenteredGamma), getFlag(builder, parts.narrowAffine));
 }
 
 static Operation *createDyT(OpBuilder &builder, Location loc, const NormParts &parts, Type normalized,
@@ -84,6 +87,10 @@ StringRef resid::stringifyNormStatistic(NormStatistic statistic) {
 //===----------------------------------------------------------------------===//
 // Parts
 //===----------------------------------------------------------------------===//
+
+int64_t NormParts::getParameterRank() const {
+  return groups || !gamma ? rank + (groups ? 1 : 0) : cast<RankedTensorType>(gamma.getType()).getRank();
+}
 
 RankedTensorType NormParts::getStatisticsType(RankedTensorType x) const {
   RankedTensorType type = resid::getStatisticsType(x, rank);

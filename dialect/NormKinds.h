@@ -24,12 +24,17 @@ struct NormParts {
   Value x;
   Value alpha, gamma, beta;
   FloatAttr epsilon;
+  /// How many dimensions are normalised where no gamma says it, else 1.
   IntegerAttr normRank;
   IntegerAttr groups;
   bool zeroCenteredGamma, narrowAffine;
   /// How many trailing dimensions are normalised.
   int64_t rank;
 
+  /// How many trailing dimensions gamma has, groups counted apart: as many as are normalised, or more.
+  int64_t getParameterRank() const;
+  /// Whether they are more, so that rows of one x have gammas of their own. No clause of a block states such a norm.
+  bool hasWiderGamma() const { return gamma && !groups && getParameterRank() > rank; }
   /// How many groups of columns are normalised, each by itself.
   int64_t getGroupCount() const { return groups ? groups.getInt() : 1; }
   /// The type of each statistic of the norm of a value of type `x`.

@@ -258,6 +258,14 @@ LogicalResult resid::verifyNormRankAttribute(Operation *op, int64_t normRank, in
   return op->emitOpError("expected norm_rank to be left out or to be ") << normalizedRank << " but got " << normRank;
 }
 
+LogicalResult resid::verifyWiderGamma(Operation *op, Value gamma, int64_t normalizedRank) {
+  auto type = gamma ? cast<RankedTensorType>(gamma.getType()) : RankedTensorType();
+  if (!type || normalizedRank <= type.getRank())
+    return success();
+  return op->emitOpError("expected norm_rank of at most gamma's rank, ")
+         << type.getRank() << ", but got " << normalizedRank;
+}
+
 LogicalResult resid::verifyBeta(Operation *op, RankedTensorType x, Value gamma, Value beta) {
   if (!beta)
     return success();

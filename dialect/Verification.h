@@ -77,6 +77,9 @@ LogicalResult verifyNormalizedRank(Operation *op, RankedTensorType x, int64_t no
 /// norm_rank is 1, as where it is not written, or the rank given by gamma.
 LogicalResult verifyNormRankAttribute(Operation *op, int64_t normRank, int64_t normalizedRank);
 
+/// No more dimensions are normalised than gamma has; an absent one passes.
+LogicalResult verifyWiderGamma(Operation *op, Value gamma, int64_t normalizedRank);
+
 /// beta is given only with gamma, has its rank, and agrees with the last dimensions of x.
 LogicalResult verifyBeta(Operation *op, RankedTensorType x, Value gamma, Value beta);
 

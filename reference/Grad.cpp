@@ -17,7 +17,7 @@ struct NormGradContext {
   /// γ' for each column; 1 where there is no gamma.
   std::vector<double> gamma;
   bool centers = false;
-  /// A group of columns is a row of its own, of so many columns.
+  /// A group of columns is a row of its own, of so many columns. There are so many groups before gamma starts again.
   int64_t rows = 1, width = 1, groups = 1;
 
   int64_t getColumns() const { return width * groups; }
@@ -27,7 +27,7 @@ LogicalResult checkShapes(Operation *op, const NormGradContext &context, const N
   ArrayRef<int64_t> shape = context.x.getShape();
   SmallVector<int64_t> rows(shape.drop_back(parts.rank));
   if (parts.groups)
-    rows.push_back(context.groups);
+    rows.push_back(parts.getGroupCount());
   for (const Array &array : {context.dy, context.dsum})
     if (array && array.getShape() != shape)
       return op->emitOpError() << "expected dy, x and sum of one shape but got " << describe(array) << " and "
@@ -36,7 +36,7 @@ LogicalResult checkShapes(Operation *op, const NormGradContext &context, const N
     if (statistic.getShape() != ArrayRef(rows))
       return op->emitOpError() << "expected statistics with an element for each row of " << describe(context.x)
                                << " but got " << describe(statistic);
-  if (context.gammaArray && context.gammaArray.getShape() != shape.take_back(parts.rank))
+  if (context.gammaArray && context.gammaArray.getShape() != shape.take_back(parts.getParameterRank()))
     return op->emitOpError() << "expected gamma of " << context.getColumns() << " elements but got "
                              << context.gammaArray.size();
   return success();
@@ -142,6 +142,11 @@ Interpreter::Results Interpreter::normGrad(Operation *op, const NormGradParts &p
   context.rows = context.groups;
   for (int64_t size : context.x.getShape().drop_back(parts.rank))
     context.rows *= size;
+  // A gamma of more dimensions than are normalised has groups of so many rows.
+  for (int64_t size : context.x.getShape().drop_back(parts.rank).take_back(parts.getParameterRank() - parts.rank)) {
+    context.groups *= size;
+    columns *= size;
+  }
   if (failed(checkShapes(op, context, parts)))
     return failure();
   FloatKind arithmetic = getArithmeticKind(context.x.floatKind());

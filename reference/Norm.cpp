@@ -140,7 +140,12 @@ Interpreter::Results Interpreter::norm(Operation *op, const Array &x, const Norm
   context.narrowAffine = parts.narrowAffine;
   context.epsilon = round(context.arithmetic, parts.epsilon ? parts.epsilon.getValueAsDouble() : 0.0);
   context.alpha = alpha ? alpha.asFloat() : 1.0;
-  if (failed(fillParameters(op, gamma, beta, parts.zeroCenteredGamma, width, context)))
+  // A gamma of more dimensions than are normalised has a row for each of so many rows of x.
+  int64_t period = 1;
+  if (parts.hasWiderGamma())
+    for (int64_t dim : x.getShape().drop_back(parts.rank).take_back(parts.getParameterRank() - parts.rank))
+      period *= dim;
+  if (failed(fillParameters(op, gamma, beta, parts.zeroCenteredGamma, width * period, context)))
     return failure();
 
   SmallVector<Accuracy> accuracies(results.size(), Accuracy{Accuracy::Bounded, {}});
@@ -153,7 +158,7 @@ Interpreter::Results Interpreter::norm(Operation *op, const Array &x, const Norm
     int64_t begin = row * columns;
     ArrayRef<double> elements = x.floats().slice(begin, columns);
     RowStatistics statistics = context.evaluation.getStatistics(context, elements);
-    normalizeRow(context, elements, row % groups * columns, statistics,
+    normalizeRow(context, elements, row % (groups * period) * columns, statistics,
                  {values + begin, rowBounds + (context.track ? begin : 0)});
     for (size_t i = 1; i < results.size(); ++i) {
       StoredStatistic stored = getStatistic(context, statistics, statisticsOfKind[i - 1]);

@@ -33,15 +33,15 @@ private:
   /// g = dy·γ'.
   Value createScaled(ImplicitLocOpBuilder &inner, ValueRange elements) const;
   SmallVector<Value> createMeans();
-  /// The terms of a group norm's sum, in rows of all groups: a sum down the rows goes along all columns or none.
-  /// Without a term they are dy.
+  /// The terms of a sum whose rows have several statistics, in rows of all groups: a sum down the rows goes along all
+  /// columns or none. Without a term they are dy.
   SmallVector<ElementwiseOperand> joinTerms(Value dy, TermBody term);
 
   ImplicitLocOpBuilder &builder;
   const NormGradParts &norm;
   RankedTensorType type;
   FloatType arithmetic;
-  /// How many trailing dimensions gamma has: with groups, one more than are normalised.
+  /// How many trailing dimensions gamma has: with groups, or one for each stream, more than are normalised.
   int64_t columns;
   AffineMap identity, row, column;
   SmallVector<OpFoldResult> sizes;
@@ -52,7 +52,8 @@ private:
 
 NormGradLowering::NormGradLowering(ImplicitLocOpBuilder &builder, const NormGradParts &norm)
     : builder(builder), norm(norm), type(cast<RankedTensorType>(norm.x.getType())),
-      arithmetic(getArithmeticType(type.getElementType())), columns(norm.rank + (norm.groups ? 1 : 0)),
+      arithmetic(getArithmeticType(type.getElementType())),
+      columns(norm.groups ? norm.rank + 1 : norm.getParameterRank()),
       identity(getIdentityMap(builder.getContext(), type.getRank())),
       row(getRowMap(builder.getContext(), type.getRank(), norm.rank)),
       column(getColumnMap(builder.getContext(), type.getRank(), columns)), sizes(getSizes(builder, norm.x)) {
@@ -114,15 +115,16 @@ Value NormGradLowering::createDx() {
 }
 
 SmallVector<ElementwiseOperand> NormGradLowering::joinTerms(Value dy, TermBody term) {
-  int64_t rank = type.getRank() - 1;
-  AffineMap whole = getIdentityMap(builder.getContext(), rank);
+  AffineMap whole = getIdentityMap(builder.getContext(), cast<RankedTensorType>(dy.getType()).getRank());
   if (!term)
     return {{dy, whole}};
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
     return {term(inner, elements)};
   };
   Value terms = createElementwise(builder, operands, sizes, type.clone(arithmetic), arithmetic, body).front();
-  return {{joinGroups(builder, terms, cast<RankedTensorType>(dy.getType()).clone(arithmetic)), whole}};
+  if (norm.groups)
+    terms = joinGroups(builder, terms, cast<RankedTensorType>(dy.getType()).clone(arithmetic));
+  return {{terms, whole}};
 }
 
 Value NormGradLowering::createParameter(bool isGamma, Type resultType, Value dy) {
@@ -136,12 +138,12 @@ Value NormGradLowering::createParameter(bool isGamma, Type resultType, Value dy)
   if (!isGamma)
     used.truncate(X);
   SmallVector<OpFoldResult> loops(sizes);
-  bool isJoined = bool(norm.groups);
+  bool isJoined = columns > norm.rank;
   if (isJoined) {
     used = joinTerms(dy, isGamma ? TermBody(product) : TermBody());
     loops = getSizes(builder, dy);
   }
-  Value sum = createColumnSum(builder, used, loops, norm.rank, arithmetic,
+  Value sum = createColumnSum(builder, used, loops, norm.groups ? norm.rank : columns, arithmetic,
                               isGamma && !isJoined ? TermBody(product) : TermBody(first));
   return roundColumnSum(builder, sum, resultType);
 }

@@ -24,7 +24,8 @@ struct NormMaps {
   explicit NormMaps(const NormParts &norm)
       : identity(getIdentityMap(norm.x.getContext(), cast<RankedTensorType>(norm.x.getType()).getRank())),
         row(getRowMap(norm.x.getContext(), identity.getNumDims(), norm.rank)),
-        column(getColumnMap(norm.x.getContext(), identity.getNumDims(), norm.rank + (norm.groups ? 1 : 0))) {}
+        column(getColumnMap(norm.x.getContext(), identity.getNumDims(),
+                            norm.groups ? norm.rank + 1 : norm.getParameterRank())) {}
   AffineMap identity, row, column;
 };
 } // namespace

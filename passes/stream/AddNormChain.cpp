@@ -143,8 +143,13 @@ static AddOp takeSum(Operation *norm, Value sum, Refusals &refusals) {
   return add;
 }
 
-/// Dropout counts rows by the last axis, a norm of rank k by the last k: refuses to state both in one op.
+/// Dropout counts rows by the last axis, a norm of rank k by the last k: refuses to state both in one op. A fused op
+/// has no gamma of more dimensions either.
 static bool refusesRank(AddOp add, Operation *norm, const NormParts &parts, Refusals &refusals) {
+  if (parts.hasWiderGamma()) {
+    refusals.push_back({norm, "not fused: expected a gamma of the normalised dimensions alone, but got one with more"});
+    return true;
+  }
   bool hasDropout = add.getF().getDefiningOp<DropoutOp>() || (commutes(add) && add.getX().getDefiningOp<DropoutOp>());
   if (parts.rank == 1 || !hasDropout)
     return false;

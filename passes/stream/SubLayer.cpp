@@ -182,6 +182,9 @@ bool Matcher::matchNorm(Operation *norm, NormPosition position) {
   if (hasReadStatistics(norm))
     return refuse("expected no reader of the statistics of the norm " + where + " the branch, but got one", norm,
                   "the norm");
+  if (getNormParts(norm)->hasWiderGamma())
+    return refuse("expected a gamma of the normalised dimensions alone " + where + " the branch, but got one with more",
+                  norm, "the norm");
   layer.getNorm(position) = norm;
   return true;
 }

@@ -59,7 +59,7 @@ Tail ChainReader::getTail(size_t i) const {
   else if (readers.size() == 1 && readers.front()->getOwner()->getBlock() == sum.getParentBlock())
     tail.norm = readers.front()->getOwner();
   std::optional<NormParts> parts = tail.norm ? getNormParts(tail.norm) : std::nullopt;
-  if (!parts || parts->x != sum || found.norms.contains(tail.norm) ||
+  if (!parts || parts->hasWiderGamma() || parts->x != sum || found.norms.contains(tail.norm) ||
       (!next[i] && found.followsRawSums(found.layers[i])))
     return {};
   auto other = llvm::find_if(readers, [&](OpOperand *reader) { return reader->getOwner() != tail.norm; });
@@ -84,8 +84,8 @@ Tail ChainReader::getTail(size_t i) const {
 Operation *ChainReader::getHead(size_t i) const {
   const SubLayer &layer = found.layers[i];
   Operation *norm = getSkipNorm(layer);
-  if (!norm || found.norms.contains(norm) || !keepsType(norm) || hasReadStatistics(norm) ||
-      AddOp(layer.add).getGate() == layer.getSkip())
+  if (!norm || found.norms.contains(norm) || getNormParts(norm)->hasWiderGamma() || !keepsType(norm) ||
+      hasReadStatistics(norm) || AddOp(layer.add).getGate() == layer.getSkip())
     return nullptr;
   SmallVector<Operation *> branch = layer.getBranchOps();
   llvm::DenseSet<Operation *> inside(branch.begin(), branch.end());

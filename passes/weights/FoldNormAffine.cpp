@@ -63,6 +63,8 @@ private:
 std::optional<std::string> AffineFolder::refuseNorm() {
   if (norm.parts.rank != 1)
     return "expected a norm over 1 dimension, but got one over " + std::to_string(norm.parts.rank);
+  if (norm.parts.hasWiderGamma())
+    return "expected a gamma of the normalised dimension alone, but got one with more";
   if (!value)
     return "expected linear layers as the only readers, but got the residual add of the block";
   return std::nullopt;

@@ -25,7 +25,7 @@ func.func @rms_norm_grad.C3_rank(%x: tensor<4x8xf32>, %m: tensor<4xf32>) {
 // -----
 
 func.func @rms_norm_grad.C3_rank_beside_gamma(%x: tensor<4x8xf32>, %m: tensor<4xf32>, %g: tensor<8xf32>) {
-  // expected-error @+1 {{expected norm_rank to be left out or to be 1 but got 2}}
+  // expected-error @+1 {{expected norm_rank of at most gamma's rank, 1, but got 2}}
   %dx:3 = resid.rms_norm_grad %x, %x statistics(%m) gamma(%g) {norm_rank = 2} : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<8xf32>
   return
 }

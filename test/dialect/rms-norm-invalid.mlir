@@ -100,7 +100,7 @@ func.func @rms_norm.C4_gamma_of_rank_0(%x: tensor<4x8xf32>, %g: tensor<f32>) {
 // -----
 
 func.func @rms_norm.C5_norm_rank_beside_gamma(%x: tensor<4x8xf32>, %g: tensor<8xf32>) {
-  // expected-error @+1 {{expected norm_rank to be left out or to be 1 but got 2}}
+  // expected-error @+1 {{expected norm_rank of at most gamma's rank, 1, but got 2}}
   %y = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5, norm_rank = 2} : tensor<4x8xf32>, tensor<8xf32>
   return
 }

@@ -257,6 +257,11 @@ func.func @embedding_grad(%dy: tensor<RxDx!T>, %ids: tensor<Rxi32>, %table: tens
   return %y : tensor<VxDx!T>
 }
 
+func.func @rms_norm_of_streams(%x: tensor<Rx3xDx!T>, %gamma: tensor<3xDx!P>, %beta: tensor<3xDx!P>) -> tensor<Rx3xDx!T> {
+  %y = resid.rms_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5, norm_rank = 1} : tensor<Rx3xDx!T>, tensor<3xDx!P>, tensor<3xDx!P>
+  return %y : tensor<Rx3xDx!T>
+}
+
 func.func @layer_norm_grad(%dy: tensor<RxDx!T>, %x: tensor<RxDx!W>, %mean: tensor<Rx!W>, %c: tensor<Rx!W>, %rstd: tensor<Rx!W>, %gamma: tensor<Dx!P>)
     -> (tensor<RxDx!W>, tensor<Dx!P>, tensor<Dx!P>) {
   %dx, %dgamma, %dbeta = resid.layer_norm_grad %dy, %x statistics(%mean, %c, %rstd) gamma(%gamma) sum(%x)
