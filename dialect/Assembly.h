@@ -114,6 +114,24 @@ void printRotaryTypes(OpAsmPrinter &printer, Operation *op, Type x, Type cos, Ty
 ParseResult parseActivationTypes(OpAsmParser &parser, OptionalOperand &upOperand, Type &x, Type &up);
 void printActivationTypes(OpAsmPrinter &printer, Operation *op, Value upOperand, Type x, Type up);
 
+/// `Tx (, Tweights)? (-> Tresult)?`; the result defaults to one stream of x.
+ParseResult parseReadTypes(OpAsmParser &parser, OptionalOperand &weightsOperand, Type &x, Type &weights, Type &result);
+void printReadTypes(OpAsmPrinter &printer, Operation *op, Value weightsOperand, Type x, Type weights, Type result);
+
+/// `Tx (, Tweights)? (, Tmix)? (-> Tresult)?`; y is one stream of x, the result defaults to the type of x.
+ParseResult parseWriteTypes(OpAsmParser &parser, OptionalOperand &yOperand, OptionalOperand &weightsOperand,
+                            OptionalOperand &mixOperand, Type &x, Type &y, Type &weights, Type &mix, Type &result);
+void printWriteTypes(OpAsmPrinter &printer, Operation *op, Value yOperand, Value weightsOperand, Value mixOperand,
+                     Type x, Type y, Type weights, Type mix, Type result);
+
+/// `Tx, Tweight (-> Tz (, Trstd)?)?`; without an arrow there is a z of its type alone.
+ParseResult parseProjectTypes(OpAsmParser &parser, Type &x, Type &weight, Type &z, Type &rstd);
+void printProjectTypes(OpAsmPrinter &printer, Operation *op, Type x, Type weight, Type z, Type rstd);
+
+/// `Ta, Tb`; the result follows.
+ParseResult parseStreamDotsTypes(OpAsmParser &parser, Type &a, Type &b, Type &result);
+void printStreamDotsTypes(OpAsmPrinter &printer, Operation *op, Type a, Type b, Type result);
+
 /// One of the names as a bare keyword; `what` says in messages what they name.
 ParseResult parseNameOf(OpAsmParser &parser, StringRef what, const KnownNames &known, StringRef &name);
 

@@ -174,7 +174,8 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
           : tensor<4x16x512xf32> -> tensor<4x16x512xf32>, tensor<4x16xf32>
       return %y, %rstd : tensor<4x16x512xf32>, tensor<4x16xf32>
     }
-    func.func @norm_of_streams(%x: tensor<?x4x512xf32>, %gamma: tensor<4x512xf32>) -> tensor<?x4x512xf32> {
+    func.func @norm_of_streams(%x: tensor<?x4x512xf32>, %gamma: tensor<4x512xf32>)
+        -> tensor<?x4x512xf32> {
       %y = resid.rms_norm %x gamma(%gamma) {epsilon = 1.0e-6, norm_rank = 1}
            : tensor<?x4x512xf32>, tensor<4x512xf32>
       return %y : tensor<?x4x512xf32>

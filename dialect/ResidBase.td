@@ -20,7 +20,7 @@ def Resid_Dialect : Dialect {
     one. *Rows* are all leading dimensions, flattened. Arithmetic is in f64 for f64, and in f32 otherwise. Every op rounds
     its results to their storage type exactly once.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
   let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;

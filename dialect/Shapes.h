@@ -23,6 +23,16 @@ RankedTensorType getStatisticsType(RankedTensorType x, int64_t normalizedRank);
 /// type.
 RankedTensorType getEmbeddedType(Type ids, Type table);
 
+/// One stream of several: the shape without the last dimension but one. Null where there is no such type.
+RankedTensorType getStreamType(Type streams);
+
+/// The arithmetic type of two tensors: f64 if one of them is of f64, else f32.
+FloatType getWiderArithmeticType(RankedTensorType a, RankedTensorType b);
+
+/// What `resid.project` and `resid.stream_dots` give. Null where there is no such type.
+RankedTensorType getProjectedType(Type x, Type weight);
+RankedTensorType getStreamDotsType(Type a, Type b);
+
 /// The product of a tensor's static non-zero dimensions times its element size stays within 2^47 bytes.
 bool fitsByteLimit(Type tensor);
 

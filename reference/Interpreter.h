@@ -94,6 +94,14 @@ private:
   FailureOr<Array> crossEntropyGrad(CrossEntropyGradOp op);
   FailureOr<Array> embedding(EmbeddingOp op);
   FailureOr<Array> embeddingGrad(EmbeddingGradOp op);
+  // Streams.cpp.
+  FailureOr<Array> read(ReadOp op);
+  FailureOr<Array> write(WriteOp op);
+  Results project(ProjectOp op);
+  FailureOr<Array> streamDots(StreamDotsOp op);
+  /// The iterations, or where `gradient` is given, what becomes of it.
+  FailureOr<Array> sinkhorn(Operation *op, const Array &logits, const Array &gradient, int64_t iterations,
+                            double epsilon);
   // SubLayers.cpp.
   FailureOr<Array> activation(ActivationOp op, const Array &x, const Array &up);
   FailureOr<Array> rotary(RotaryOp op, const Array &x, const Array &cos, const Array &sin);

@@ -256,6 +256,18 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
       .Case([&](CrossEntropyGradOp gradient) { return single(crossEntropyGrad(gradient)); })
       .Case([&](EmbeddingOp lookup) { return single(embedding(lookup)); })
       .Case([&](EmbeddingGradOp gradient) { return single(embeddingGrad(gradient)); })
+      .Case([&](ReadOp readOp) { return single(read(readOp)); })
+      .Case([&](WriteOp writeOp) { return single(write(writeOp)); })
+      .Case([&](ProjectOp projectOp) { return project(projectOp); })
+      .Case([&](StreamDotsOp dots) { return single(streamDots(dots)); })
+      .Case([&](SinkhornOp mix) {
+        return single(
+            sinkhorn(mix, get(mix.getLogits()), Array(), mix.getIterations(), mix.getEpsilon().convertToDouble()));
+      })
+      .Case([&](SinkhornGradOp mix) {
+        return single(sinkhorn(mix, get(mix.getLogits()), get(mix.getDmix()), mix.getIterations(),
+                               mix.getEpsilon().convertToDouble()));
+      })
       .Case([&](AttentionGradOp gradient) { return attentionGrad(gradient); })
       .Case([&](AttentionOp attention) { return evaluateAttention(attention); })
       .Case([&](AppendOp append) { return evaluateAppend(append); })

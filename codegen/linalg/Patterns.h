@@ -24,6 +24,9 @@ void populateScalarGradToLinalg(RewritePatternSet &patterns);
 void populateBatchNormToLinalg(RewritePatternSet &patterns);
 void populateCrossEntropyToLinalg(RewritePatternSet &patterns);
 void populateEmbeddingToLinalg(RewritePatternSet &patterns);
+void populateStreamsToLinalg(RewritePatternSet &patterns);
+void populateProjectionToLinalg(RewritePatternSet &patterns);
+void populateSinkhornToLinalg(RewritePatternSet &patterns);
 
 /// Turns cf.assert into rows.require, and requires that the steps of loops go forward. An error where an assertion
 /// stands in an operation that has no place for a status.

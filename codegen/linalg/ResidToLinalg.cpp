@@ -33,6 +33,9 @@ struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
     populateBatchNormToLinalg(patterns);
     populateCrossEntropyToLinalg(patterns);
     populateEmbeddingToLinalg(patterns);
+    populateStreamsToLinalg(patterns);
+    populateProjectionToLinalg(patterns);
+    populateSinkhornToLinalg(patterns);
     ConversionTarget target(context);
     target.addIllegalDialect<ResidDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

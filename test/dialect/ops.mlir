@@ -273,3 +273,31 @@ func.func @batch_norms(%x: tensor<?x8xf32>, %m: tensor<8xf32>, %g: tensor<8xbf16
   %3 = resid.batch_norm_grad %x, %x statistics(%mean, %c, %r) {epsilon = 1.0e-5} : tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>
   return
 }
+
+// CHECK-LABEL: func.func @streams
+func.func @streams(%x: tensor<?x4x8xbf16>, %y: tensor<?x8xbf16>, %a: tensor<?x4x1xf32>, %c: tensor<4x4xf32>, %d: tensor<4x1xf16>, %w: tensor<24x?xf32>, %l: tensor<?x4x4xf32>) {
+  // CHECK: resid.read %arg0 weights(%arg2) {scale = 2.500000e-01 : f64} : tensor<?x4x8xbf16>, tensor<?x4x1xf32>{{$}}
+  %0 = resid.read %x weights(%a) {scale = 0.25} : tensor<?x4x8xbf16>, tensor<?x4x1xf32>
+  // CHECK: resid.read %arg0 : tensor<?x4x8xbf16> -> tensor<?x8xf32>{{$}}
+  %1 = resid.read %x : tensor<?x4x8xbf16> -> tensor<?x8xf32>
+  // CHECK: resid.write %arg0, %arg1 weights(%arg2) mix(%arg3) {transposed} : tensor<?x4x8xbf16>, tensor<?x4x1xf32>, tensor<4x4xf32> -> tensor<?x4x8xf32>{{$}}
+  %2 = resid.write %x, %y weights(%a) mix(%c) {transposed} : tensor<?x4x8xbf16>, tensor<?x4x1xf32>, tensor<4x4xf32> -> tensor<?x4x8xf32>
+  // CHECK: resid.write %arg0 mix(%arg4) : tensor<?x4x8xbf16>, tensor<4x1xf16>{{$}}
+  %3 = resid.write %x mix(%d) : tensor<?x4x8xbf16>, tensor<4x1xf16>
+  // CHECK: resid.write %arg0, %arg1 : tensor<?x4x8xbf16>{{$}}
+  %4 = resid.write %x, %y : tensor<?x4x8xbf16>
+  // CHECK: %z = resid.project %arg0, %arg5 {epsilon = 1.000000e-05 : f64} : tensor<?x4x8xbf16>, tensor<24x?xf32>{{$}}
+  %5 = resid.project %x, %w {epsilon = 1.0e-5} : tensor<?x4x8xbf16>, tensor<24x?xf32>
+  // CHECK: %z_0, %rstd = resid.project %arg0, %arg5 {epsilon = 1.000000e-05 : f64} : tensor<?x4x8xbf16>, tensor<24x?xf32> -> tensor<?x24xf32>, tensor<?xf32>{{$}}
+  %6:2 = resid.project %x, %w {epsilon = 1.0e-5} : tensor<?x4x8xbf16>, tensor<24x?xf32> -> tensor<?x24xf32>, tensor<?xf32>
+  // CHECK: resid.sinkhorn %arg6 {epsilon = 1.000000e-05 : f64, iterations = 20 : i64} : tensor<?x4x4xf32>{{$}}
+  %7 = resid.sinkhorn %l {iterations = 20, epsilon = 1.0e-5} : tensor<?x4x4xf32>
+  // CHECK: resid.sinkhorn_grad %arg6, %arg6 {epsilon = 0.000000e+00 : f64, iterations = 1 : i64} : tensor<?x4x4xf32>{{$}}
+  %8 = resid.sinkhorn_grad %l, %l {iterations = 1, epsilon = 0.0} : tensor<?x4x4xf32>
+  // CHECK: resid.stream_dots %arg0, %cast : tensor<?x4x8xbf16>, tensor<?x4x?xf32>{{$}}
+  %9 = tensor.cast %a : tensor<?x4x1xf32> to tensor<?x4x?xf32>
+  %10 = resid.stream_dots %x, %9 : tensor<?x4x8xbf16>, tensor<?x4x?xf32>
+  // CHECK: resid.rms_norm %arg6 gamma(%arg3) {epsilon = 1.000000e-05 : f64, norm_rank = 1 : i64} : tensor<?x4x4xf32>, tensor<4x4xf32>{{$}}
+  %11 = resid.rms_norm %l gamma(%c) {epsilon = 1.0e-5, norm_rank = 1} : tensor<?x4x4xf32>, tensor<4x4xf32>
+  return
+}

@@ -77,6 +77,15 @@ static StringRef getSnippet(StringRef op) {
       .Case("embedding", "${1:%ids}, ${2:%table} : ${3:tensor<?xi64>}, ${4:tensor<50257x768xf32>}")
       .Case("embedding_grad", "${1:%dy}, ${2:%ids} like(${3:%table})\n"
                               "    : ${4:tensor<?xi64>}, ${5:tensor<50257x768xf32>}")
+      .Case("read", "${1:%streams} weights(${2:%weights}) : ${3:tensor<?x4x768xf32>}, ${4:tensor<4x1xf32>}")
+      .Case("write", "${1:%streams}, ${2:%f} weights(${3:%weights})\n"
+                     "    : ${4:tensor<?x4x768xf32>}, ${5:tensor<4x1xf32>}")
+      .Case("project", "${1:%streams}, ${2:%projection} {epsilon = ${3:1.0e-6}}\n"
+                       "    : ${4:tensor<?x4x768xf32>}, ${5:tensor<24x3072xf32>}")
+      .Case("sinkhorn", "${1:%mixes} {iterations = ${2:20}, epsilon = ${3:1.0e-6}} : ${4:tensor<?x4x4xf32>}")
+      .Case("stream_dots", "${1:%streams}, ${2:%streams} : ${3:tensor<?x4x768xf32>}, ${4:tensor<?x4x768xf32>}")
+      .Case("sinkhorn_grad", "${1:%mixes}, ${2:%mixes} {iterations = ${3:20}, epsilon = ${4:1.0e-6}} "
+                             ": ${5:tensor<?x4x4xf32>}")
       .Case("yield", "${1:%f} : ${2:tensor<?x768xf32>}")
       .Default("");
 }

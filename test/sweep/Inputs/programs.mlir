@@ -257,6 +257,48 @@ func.func @embedding_grad(%dy: tensor<RxDx!T>, %ids: tensor<Rxi32>, %table: tens
   return %y : tensor<VxDx!T>
 }
 
+func.func @read(%x: tensor<RxSx3xDx!T>, %u: tensor<3x1x!P>, %v: tensor<3xDx!P>, %w: tensor<RxSx3x1x!P>)
+    -> (tensor<RxSxDx!T>, tensor<RxSxDx!T>, tensor<RxSxDx!W>) {
+  %0 = resid.read %x weights(%u) {scale = 0.5} : tensor<RxSx3xDx!T>, tensor<3x1x!P>
+  %1 = resid.read %x weights(%v) : tensor<RxSx3xDx!T>, tensor<3xDx!P>
+  %2 = resid.read %x weights(%w) : tensor<RxSx3xDx!T>, tensor<RxSx3x1x!P> -> tensor<RxSxDx!W>
+  return %0, %1, %2 : tensor<RxSxDx!T>, tensor<RxSxDx!T>, tensor<RxSxDx!W>
+}
+
+func.func @write(%x: tensor<Rx2xDx!T>, %y: tensor<RxDx!T>, %u: tensor<Rx2xDx!P>, %v: tensor<2x1x!P>, %m: tensor<Rx2x2x!P>, %o: tensor<2x2x!P>)
+    -> (tensor<Rx2xDx!T>, tensor<Rx2xDx!W>, tensor<Rx2xDx!T>) {
+  %0 = resid.write %x, %y weights(%u) mix(%m) {transposed} : tensor<Rx2xDx!T>, tensor<Rx2xDx!P>, tensor<Rx2x2x!P>
+  %1 = resid.write %x, %y weights(%v) mix(%o) : tensor<Rx2xDx!T>, tensor<2x1x!P>, tensor<2x2x!P> -> tensor<Rx2xDx!W>
+  %2 = resid.write %x, %y mix(%v) : tensor<Rx2xDx!T>, tensor<2x1x!P>
+  return %0, %1, %2 : tensor<Rx2xDx!T>, tensor<Rx2xDx!W>, tensor<Rx2xDx!T>
+}
+
+func.func @write_of_a_row(%x: tensor<1xDx!T>, %y: tensor<Dx!T>, %m: tensor<1x1x!P>) -> (tensor<1xDx!T>, tensor<1xDx!T>) {
+  %0 = resid.write %x, %y mix(%m) : tensor<1xDx!T>, tensor<1x1x!P>
+  %1 = resid.write %x mix(%m) : tensor<1xDx!T>, tensor<1x1x!P>
+  return %0, %1 : tensor<1xDx!T>, tensor<1xDx!T>
+}
+
+func.func @project(%x: tensor<Rx2xDx!T>, %weight: tensor<3xD+Dx!P>) -> (tensor<Rx3x!W>, tensor<Rx!W>) {
+  %z, %rstd = resid.project %x, %weight {epsilon = 1.0e-6} : tensor<Rx2xDx!T>, tensor<3xD+Dx!P> -> tensor<Rx3x!W>, tensor<Rx!W>
+  return %z, %rstd : tensor<Rx3x!W>, tensor<Rx!W>
+}
+
+func.func @sinkhorn(%logits: tensor<RxSx3x3x!W>) -> tensor<RxSx3x3x!W> {
+  %0 = resid.sinkhorn %logits {iterations = 3, epsilon = 1.0e-3} : tensor<RxSx3x3x!W>
+  return %0 : tensor<RxSx3x3x!W>
+}
+
+func.func @sinkhorn_grad(%dmix: tensor<Rx2x2x!W>, %logits: tensor<Rx2x2x!W>) -> tensor<Rx2x2x!W> {
+  %0 = resid.sinkhorn_grad %dmix, %logits {iterations = 2, epsilon = 1.0e-3} : tensor<Rx2x2x!W>
+  return %0 : tensor<Rx2x2x!W>
+}
+
+func.func @stream_dots(%p: tensor<Rx3xDx!T>, %q: tensor<Rx2xDx!P>) -> tensor<Rx3x2x!W> {
+  %0 = resid.stream_dots %p, %q : tensor<Rx3xDx!T>, tensor<Rx2xDx!P>
+  return %0 : tensor<Rx3x2x!W>
+}
+
 func.func @rms_norm_of_streams(%x: tensor<Rx3xDx!T>, %gamma: tensor<3xDx!P>, %beta: tensor<3xDx!P>) -> tensor<Rx3xDx!T> {
   %y = resid.rms_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-5, norm_rank = 1} : tensor<Rx3xDx!T>, tensor<3xDx!P>, tensor<3xDx!P>
   return %y : tensor<Rx3xDx!T>

@@ -74,9 +74,10 @@ VALUES = "%weight: tensor<768x768xf32>, %cos: !t, %sin: !t, %q: !h, %k: !h, %v: 
 STATISTICS = ", ".join(f"%{name}: tensor<?xf32>" for name in ("mean", "corr", "rstd"))
 TOKENS = "%ids: tensor<?xi64>, %table: tensor<50257x768xf32>, %logits: tensor<?x50257xf32>, %labels: tensor<?xi64>, %dloss: tensor<?xf32>, %logsumexp: tensor<?xf32>, "
 STATISTICS += "".join(f", %{name}: tensor<?x8xf32>" for name in ("gmean", "gcorr", "grstd"))
+STREAMS = "%streams: tensor<?x4x768xf32>, %weights: tensor<4x1xf32>, %projection: tensor<24x3072xf32>, %mixes: tensor<?x4x4xf32>, "
 RESULTS = {"resid.add_norm": "%y, %z", "resid.dyt_grad": "%y:4", "resid.attention_grad": "%y:3"}
 RESULTS.update({f"resid.{norm}_norm_grad": "%y:3" for norm in ("layer", "rms", "group", "batch")})
-HEADS = PROGRAM.replace("%seed: i64,", VALUES + ", %dy: !s, " + TOKENS + STATISTICS + ", %past: i64, %seed: i64,")
+HEADS = PROGRAM.replace("%seed: i64,", VALUES + ", %dy: !s, " + STREAMS + TOKENS + STATISTICS + ", %past: i64, %seed: i64,")
 HEADS = "!h = tensor<?x8x?x64xf32>\n!t = tensor<?x32xf32>\n" + HEADS
 
 

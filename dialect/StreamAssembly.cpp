@@ -1,0 +1,80 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Custom parsing and printing of type lists of the family Streams; see Assembly.h.
+
+#include "dialect/Assembly.h"
+
+#include "dialect/TypeLists.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// The type that follows from others, or where there is none, one of them: the verifier refuses it.
+static Type orElse(RankedTensorType type, Type other) { return type ? Type(type) : other; }
+
+ParseResult resid::parseReadTypes(OpAsmParser &parser, OptionalOperand &weightsOperand, Type &x, Type &weights,
+                                  Type &result) {
+  if (parseTypes(parser, {{"x", x}, {"weights", weights, weightsOperand.has_value()}}))
+    return failure();
+  result = orElse(getStreamType(x), x);
+  return failure(succeeded(parser.parseOptionalArrow()) && parser.parseType(result));
+}
+
+void resid::printReadTypes(OpAsmPrinter &printer, Operation *, Value, Type x, Type weights, Type result) {
+  printer << x;
+  printClauseType(printer, weights);
+  if (result != orElse(getStreamType(x), x))
+    printArrowTypes(printer, result);
+}
+
+ParseResult resid::parseWriteTypes(OpAsmParser &parser, OptionalOperand &yOperand, OptionalOperand &weightsOperand,
+                                   OptionalOperand &mixOperand, Type &x, Type &y, Type &weights, Type &mix,
+                                   Type &result) {
+  if (parseTypes(parser,
+                 {{"x", x}, {"weights", weights, weightsOperand.has_value()}, {"mix", mix, mixOperand.has_value()}}))
+    return failure();
+  if (yOperand)
+    y = orElse(getStreamType(x), x);
+  result = x;
+  return failure(succeeded(parser.parseOptionalArrow()) && parser.parseType(result));
+}
+
+void resid::printWriteTypes(OpAsmPrinter &printer, Operation *, Value, Value, Value, Type x, Type, Type weights,
+                            Type mix, Type result) {
+  printer << x;
+  printClauseType(printer, weights);
+  printClauseType(printer, mix);
+  if (result != x)
+    printArrowTypes(printer, result);
+}
+
+ParseResult resid::parseProjectTypes(OpAsmParser &parser, Type &x, Type &weight, Type &z, Type &rstd) {
+  SmallVector<Type> results;
+  if (parseTypes(parser, {{"x", x}, {"weight", weight}}))
+    return failure();
+  SMLoc location = parser.getCurrentLocation();
+  if (parseArrowTypes(parser, results))
+    return failure();
+  if (results.size() > 2)
+    return parser.emitError(location, "expected the types of z and rstd, but got ") << results.size();
+  z = results.empty() ? orElse(getProjectedType(x, weight), x) : results.front();
+  rstd = results.size() == 2 ? results.back() : Type();
+  return success();
+}
+
+void resid::printProjectTypes(OpAsmPrinter &printer, Operation *op, Type x, Type weight, Type z, Type rstd) {
+  printer << x << ", " << weight;
+  if (rstd || z != orElse(getProjectedType(x, weight), x))
+    printArrowTypes(printer, op->getResultTypes());
+}
+
+ParseResult resid::parseStreamDotsTypes(OpAsmParser &parser, Type &a, Type &b, Type &result) {
+  if (parseTypes(parser, {{"a", a}, {"b", b}}))
+    return failure();
+  result = orElse(getStreamDotsType(a, b), a);
+  return success();
+}
+
+void resid::printStreamDotsTypes(OpAsmPrinter &printer, Operation *, Type a, Type b, Type) {
+  printer << a << ", " << b;
+}
