@@ -5,6 +5,7 @@
 # stand here once more.
 
 import os
+import re
 import subprocess
 import sys
 
@@ -62,29 +63,43 @@ def sinkhorn_grad(dmix, logits, iterations, epsilon):
     return result
 
 
-def check(name, op, types, results, arrays, expected, scales, arguments=()):
-    """Runs one op on arrays given in storage, and compares each result."""
+BATCH = []
+
+
+def check(name, op, types, results, arrays, expected, scales):
+    """One op on arrays given in storage, and what each result is to be within units of its scale. flush() runs it."""
+    BATCH.append((name, op, types, results, arrays, expected, scales))
+
+
+def flush(name):
+    """Runs all ops so far as one program, and compares each result."""
     path = os.path.join(FOLDER, name)
+    lines, types, kinds, files, wanted = [], [], [], [], []
+    for title, op, operand_types, results, arrays, expected, scales in BATCH:
+        shifted = re.sub(r"%a(\d+)", lambda match, first=len(types): f"%a{first + int(match[1])}", op)
+        lines.append(", ".join(f"%r{len(kinds) + i}" for i in range(len(results))) + " = " + shifted)
+        types, kinds, files = types + operand_types, kinds + results, files + list(arrays)
+        wanted += [(title, op, *rest) for rest in zip(results, expected, scales)]
+    BATCH.clear()
+    names = ", ".join(f"%r{i}" for i in range(len(kinds)))
     signature = ", ".join(f"%a{i}: {kind}" for i, kind in enumerate(types))
-    outs = [f"%r{i}" for i in range(len(results))]
     with open(path + ".mlir", "w") as program:
-        program.write(f"func.func @f({signature}) -> ({', '.join(results)}) {{\n  {', '.join(outs)} = {op}\n"
-                      f"  return {', '.join(outs)} : {', '.join(results)}\n}}\n")
-    for i, array in enumerate(arrays):
+        program.write(f"func.func @f({signature}) -> ({', '.join(kinds)}) {{\n  " + "\n  ".join(lines) +
+                      f"\n  return {names} : {', '.join(kinds)}\n}}\n")
+    for i, array in enumerate(files):
         np.save(f"{path}.{i}.npy", array)
-    flags = [f"--arg={path}.{i}.npy" for i in range(len(arrays))] + [f"--out={path}.out{i}.npy" for i in range(len(results))]
+    flags = [f"--arg={path}.{i}.npy" for i in range(len(files))] + [f"--out={path}.out{i}.npy" for i in range(len(kinds))]
     for processor in PROCESSORS:
-        command = ["resid-run", path + ".mlir", "--entry=f", "--check", "--mcpu=" + processor, *flags, *arguments]
+        command = ["resid-run", path + ".mlir", "--entry=f", "--check", "--mcpu=" + processor, *flags]
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if run.returncode or "failed" in run.stdout:
-            sys.exit(f"{name} on {processor}: {op}\n{run.stdout}")
-    for i, (result, value, scale) in enumerate(zip(results, expected, scales)):
-        element = result.rsplit("x", 1)[-1].rstrip(">")
-        element = element.split("<")[-1]
+            sys.exit(f"{name} on {processor}:\n{run.stdout}")
+    for i, (title, op, result, value, scale) in enumerate(wanted):
+        element = result.rsplit("x", 1)[-1].rstrip(">").split("<")[-1]
         found = loaded(f"{path}.out{i}.npy", element)
         error = np.abs(found - value) - UNIT[element] * scale
         if found.shape != value.shape or not (error <= 0).all():
-            sys.exit(f"{name}, out{i}: {op}\nexpected {value.flat[error.argmax()]} but got {found.flat[error.argmax()]}")
+            sys.exit(f"{title}: {op}\nexpected {value.flat[error.argmax()]} but got {found.flat[error.argmax()]}")
 
 
 def operands(*shapes_and_types, scale=1.0):
@@ -178,6 +193,18 @@ def check_dots(name, first, second, types, is_open):
 
 
 
+def check_precision(name, shape, m):
+    """Chains of 1,024 keep the digits that one chain over all streams would lose."""
+    *rows, n, d = shape
+    files, (x, w) = operands((shape, "f32"), ((m, n * d), "f32"))
+    files[1], w = stored(w / np.sqrt(n * d), "f32")
+    types = [kind(shape, "f32", False), kind((m, n * d), "f32", False)]
+    flat = x.reshape(*rows, n * d)
+    z = (flat @ w.T) / np.sqrt((flat**2).mean(-1, keepdims=True) + 1e-6)
+    text = f"resid.project %a0, %a1 {{epsilon = 1.0e-6}} : {', '.join(types)}"
+    check(name, text, types, [kind((*rows, m), "f32", False)], files, [z], [3e-6 * np.maximum(1, np.abs(z)) / UNIT["f32"]])
+
+
 def check_norm(name, shape, element, weight, is_open):
     """Each stream is normalised by itself, and has a gamma of its own."""
     files, (x, gamma, beta) = operands((shape, element), (shape[1:], weight), (shape[1:], weight))
@@ -194,6 +221,7 @@ cases = [
 ]
 for case in cases:
     check_reads_and_writes(*case)
+    flush(case[0])
 check_project("p0", (5, 4, 33), "f32", "f32", 24, False)
 check_project("p1", (3, 4, 700), "bf16", "f32", 24, True)
 check_project("p2", (2, 3, 2, 1024), "f32", "bf16", 8, True)
@@ -201,12 +229,16 @@ check_project("p3", (4, 256), "f32", "f32", 4, False)
 check_project("p4", (3, 2, 600), "f64", "f64", 3, False)
 check_project("p5", (3, 4, 300), "f32", "f32", 5, True, scale=1e30)
 check_project("p6", (3, 4, 300), "f32", "f32", 1, True, epsilon=0.0, scale=1e-30)
+flush("projections")
 for number, case in enumerate([((6, 4, 4), "f32", 20, 1e-6, 1.0), ((2, 3, 3, 3), "f32", 3, 1e-3, 3.0), ((4, 4), "f64", 5, 1e-8, 1.0),
-                               ((5, 1, 1), "f32", 2, 1e-6, 1.0), ((3, 7, 7), "f32", 1, 0.0, 1.0), ((3, 16, 16), "f64", 4, 1e-6, 2.0)]):
+                               ((5, 1, 1), "f32", 2, 1e-6, 1.0), ((3, 6, 6), "f32", 1, 0.0, 1.0), ((3, 2, 2), "f64", 4, 1e-6, 2.0)]):
     check_mixing(f"m{number}", *case)
+flush("mixes")
+check_precision("wide", (6, 4, 7168), 24)
 check_norm("n0", (5, 4, 33), "f32", "f32", True)
 check_norm("n1", (3, 2, 130), "bf16", "f32", False)
 check_dots("s0", (5, 4, 33), (5, 4, 33), ("f32", "f32"), True)
 check_dots("s1", (2, 3, 1500), (2, 2, 1500), ("bf16", "f32"), False)
 check_dots("s2", (3, 8), (1, 8), ("f64", "f32"), False)
+flush("rest")
 print("all within their bounds")
