@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Custom parsing and printing of type lists of the family Streams; see Assembly.h.
 
 #include "dialect/Assembly.h"
 

@@ -153,10 +153,10 @@ def Resid_WriteOp : Resid_StreamOp<"write", [AttrSizedOperandSegments]> {
 }
 
 def Resid_ProjectOp : Resid_StreamOp<"project", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
-  let summary = "coefficients of all residual streams: a product and the norm behind it";
+  let summary = "coefficients of all residual streams: a product and the norm after it";
   let description = [{
     Multiplies all streams of a row by a few rows of weights, and divides by the root mean square of the streams. That is
-    an RMS norm of all streams without γ, with a linear layer behind it.
+    an RMS norm of all streams without γ, with a linear layer after it.
 
     **Formula.** `z_m = rstd·Σ_i Σ_d weight[m, i·D + d]·X[i, d]`, with `rstd = 1/sqrt(mean(X²) + epsilon)`. The mean goes
     over all streams.
@@ -166,7 +166,7 @@ def Resid_ProjectOp : Resid_StreamOp<"project", [DeclareOpInterfaceMethods<OpAsm
     - `weight`: `[m, n·D]`, as checkpoints store it. Any of these float types.
     - `epsilon`: float attribute, always written.
     - `z`: `[…, m]`, of the arithmetic type.
-    - `rstd`, optional: `[…]`, of the arithmetic type. Both types are written behind an arrow.
+    - `rstd`, optional: `[…]`, of the arithmetic type. Both types are written after an arrow.
 
     **Constraints.**
     - `project.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most

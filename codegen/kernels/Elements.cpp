@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Elementwise operations on columns; see Elements.h.
 
 #include "codegen/kernels/Elements.h"
 

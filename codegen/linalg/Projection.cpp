@@ -20,7 +20,7 @@ using namespace mlir::resid;
 static RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
 
 namespace {
-/// A product of all streams behind their norm.
+/// A product of all streams after their norm.
 class ProjectLowering {
 public:
   ProjectLowering(ImplicitLocOpBuilder &builder, ProjectOp op, Value x, Value weight)
@@ -198,7 +198,7 @@ Value ProjectLowering::createProducts(Value scaled) {
   OpFoldResult size = getSizes(builder, scaled).back(), whole = builder.getIndexAttr(kChain);
   if (!ShapedType::isDynamic(columns) && columns <= kChain)
     return createChain(builder, scaled, builder.getIndexAttr(0), size);
-  // Whole chains in a loop, and what is left behind them: the sizes in a loop do not depend on its iteration.
+  // Whole chains in a loop, and what is left after them: the sizes in a loop do not depend on its iteration.
   Value zero = arith::ConstantIndexOp::create(builder, 0), step = arith::ConstantIndexOp::create(builder, kChain);
   Value all = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size);
   Value rest = builder.createOrFold<arith::RemUIOp>(all, step), end = builder.createOrFold<arith::SubIOp>(all, rest);

@@ -206,7 +206,7 @@ Value SinkhornLowering::createForward(Value logits) {
 Value SinkhornLowering::createBackward(Value logits, Value gradient) {
   Value flat = flatten(logits), given = flatten(gradient);
   OpFoldResult count = getSizes(builder, flat).front();
-  // Of each iteration behind the first what both divisions gave, and what they divided by.
+  // Of each iteration after the first what both divisions gave, and what they divided by.
   int64_t elements = size * size, division = elements + size;
   Value steps = createRows(builder.getIndexAttr(std::max<int64_t>(iterations - 1, 1)), 2 * division);
   auto differentiateMatrix = [&](ImplicitLocOpBuilder &outer, Value row, ValueRange results) -> SmallVector<Value> {

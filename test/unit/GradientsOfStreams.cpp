@@ -1,6 +1,4 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Gradients of what reads, writes and mixes several residual streams against central differences; see GradientTest.h.
 
 #include "test/unit/GradientTest.h"
 
@@ -47,7 +45,7 @@ TEST_F(GradientTest, Writes) {
                        {{"TYPE", mix}, {"FLAG", transposed}}));
 }
 
-// The norm behind the product, and its rstd as a result of its own.
+// The norm after the product, and its rstd as a result of its own.
 TEST_F(GradientTest, Projections) {
   check(R"(
     func.func @f(%x: tensor<3x2x4xf64>, %w: tensor<5x8xf64>) -> (tensor<3x5xf64>, tensor<3xf64>, tensor<3x2x4xf64>) {
