@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -87,6 +88,29 @@ void mlir::resid::tools::startTool(const char *name) {
   (void)sys::Process::FixupStandardFileDescriptors();
   std::set_new_handler(exitOutOfMemory);
   install_bad_alloc_error_handler([](void *, const char *, bool) { exitOutOfMemory(); });
+}
+
+//===----------------------------------------------------------------------===//
+// Small requests of malloc
+//===----------------------------------------------------------------------===//
+
+/// MLIR takes the memory of interfaces by malloc or calloc, and writes to it without a look
+/// (InterfaceMap::insertModel). A small request that cannot be met ends as one of new does. Whoever asks for much, as
+/// for arrays, is answered.
+static void *checkSmall(void *memory, size_t bytes) {
+  constexpr size_t small = 1 << 16;
+  if (!memory && bytes <= small)
+    if (std::new_handler handler = std::get_new_handler())
+      handler();
+  return memory;
+}
+
+// The linker puts the wrappers in the places of malloc and calloc (CMakeLists.txt), whose names it gives.
+extern "C" void *__real_malloc(size_t size);
+extern "C" void *__real_calloc(size_t count, size_t size);
+extern "C" void *__wrap_malloc(size_t size) { return checkSmall(__real_malloc(size), size); }
+extern "C" void *__wrap_calloc(size_t count, size_t size) {
+  return checkSmall(__real_calloc(count, size), SaturatingMultiply(count, size));
 }
 
 //===----------------------------------------------------------------------===//

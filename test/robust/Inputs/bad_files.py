@@ -127,7 +127,7 @@ def check_memory(tool, folder, program):
     """From too little to load the libraries to enough: exit code 5 and words, or the end of the loader, or success; for
     the language server, the code of an editor that is not there."""
     old, seen, success = folder / "old", set(), 1 if tool == SERVER else 0
-    for mebibytes in list(range(300, 900, 60)) + [4096]:
+    for mebibytes in list(range(300, 420, 6)) + list(range(420, 900, 60)) + [4096]:
         old.write_text("old")
         limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
         code, messages = run([tool] if tool == SERVER else command(tool, program, old), limit)
