@@ -3,6 +3,7 @@
 // Verifier of the family Block.
 
 #include "dialect/Placement.h"
+#include "dialect/Shapes.h"
 #include "dialect/Verification.h"
 
 using namespace mlir;
@@ -10,7 +11,7 @@ using namespace mlir::resid;
 
 /// The epsilon, the parameters and the rank of one norm.
 static LogicalResult verifyNorm(BlockOp op, const NormParts &norm) {
-  RankedTensorType x = op.getX().getType();
+  RankedTensorType x = op.getRowType();
   const NormRule &rule = getNormRule(norm.kind);
   FloatAttr epsilon = norm.epsilon;
   if (failed(verifyPresence(op, norm.kind, "epsilon", rule.hasEpsilon, static_cast<bool>(epsilon)))) // block.C4
@@ -42,8 +43,8 @@ static LogicalResult verifyNorm(BlockOp op, const NormParts &norm) {
                  failed(verifyParameterType(op, x, norm.beta, "beta")));    // block.C9
 }
 
-/// How many norms there are, and each of them.
-static LogicalResult verifyNorms(BlockOp op) {
+/// How many norms there are, and how many parameters they have.
+static LogicalResult verifyNormCount(BlockOp op) {
   size_t expected = getPlacementRule(op.getPlacement()).positions.size();
   if (op.getNorms().size() != expected) // block.C2
     return op.emitOpError("expected ") << expected << (expected == 1 ? " norm" : " norms") << " for placement "
@@ -53,6 +54,10 @@ static LogicalResult verifyNorms(BlockOp op) {
     parameters += getParameterCount(norm);
   if (op.getNormParameters().size() != parameters) // block.C3
     return op.emitOpError("expected ") << parameters << " norm parameters but got " << op.getNormParameters().size();
+  return success();
+}
+
+static LogicalResult verifyNorms(BlockOp op) {
   bool hasGamma = false;
   for (const NormParts &norm : getBlockNorms(op)) {
     if (failed(verifyNorm(op, norm)))
@@ -64,8 +69,43 @@ static LogicalResult verifyNorms(BlockOp op) {
   return success();
 }
 
+RankedTensorType BlockOp::getRowType() { return getStreams() ? getStreamType(getX().getType()) : getX().getType(); }
+
+/// How the sub-layer is connected to several streams.
+static LogicalResult verifyConnection(BlockOp op) {
+  RankedTensorType x = op.getX().getType();
+  if (!op.getStreams()) {
+    for (auto [value, name] : {std::pair(op.getReadWeights(), "weights of a read"),
+                               std::pair(op.getWriteWeights(), "weights of a write"), std::pair(op.getMix(), "a mix")})
+      if (value) // block.C14
+        return op.emitOpError("expected ") << name << " only in a clause streams but got " << value.getType();
+    if (!op.getReadScale().isExactlyValue(1.0)) // block.C14
+      return op.emitOpError("expected read_scale only beside a clause streams but got ")
+             << printFloat(op.getReadScale());
+    return success();
+  }
+  if (failed(verifyStreams(op, x, "x"))) // block.C14
+    return failure();
+  bool normalizesStreams = getNormAt(op, NormPosition::BeforeSubLayer) || getNormAt(op, NormPosition::AfterAdd);
+  if (int64_t count = x.getShape().end()[-2]; normalizesStreams && count != 1) // block.C15
+    return op.emitOpError("expected placement pre, branch_post, peri or none beside ")
+           << count << " streams, since a norm of each stream does not commute with the read, but got "
+           << stringifyPlacement(op.getPlacement());
+  if (!op.getSkipScale().isExactlyValue(1.0)) // block.C16
+    return op.emitOpError("expected no skip_scale beside streams, since the mix says what is kept, but got ")
+           << printFloat(op.getSkipScale());
+  return failure(failed(verifyStreamWeights(op, x, op.getReadWeights())) ||                          // block.C14
+                 failed(verifyParameterType(op, x, op.getReadWeights(), "weights of the read")) ||   // block.C14
+                 failed(verifyScale(op, x.getElementType(), op.getReadScale(), "read_scale")) ||     // block.C14
+                 failed(verifyStreamWeights(op, x, op.getWriteWeights())) ||                         // block.C14
+                 failed(verifyParameterType(op, x, op.getWriteWeights(), "weights of the write")) || // block.C14
+                 failed(verifyStreamMix(op, x, op.getMix(), /*isTransposed=*/false)));               // block.C14
+}
+
 LogicalResult BlockOp::verify() {
-  RankedTensorType x = getX().getType();
+  if (failed(verifyNormCount(*this)) || failed(verifyConnection(*this)))
+    return failure();
+  RankedTensorType x = getRowType();
   Type element = x.getElementType();
   DropoutClause dropout{getSeed(), getStep(), getDropoutOrigin(*this), getP(), getSite()};
   return failure(failed(verifyNorms(*this)) ||
@@ -77,7 +117,7 @@ LogicalResult BlockOp::verify() {
 }
 
 LogicalResult BlockOp::verifyRegions() {
-  RankedTensorType x = getX().getType();
+  RankedTensorType x = getRowType();
   Block &branch = getBranch().front();
   if (branch.getNumArguments() != 1) // block.C10
     return emitOpError("expected a branch with 1 argument but got ") << branch.getNumArguments();

@@ -54,6 +54,22 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     | `post_shifted` | h = N(x); a·h + B(f(h)) |
     | `none` | a·x + B(f(x)) |
 
+    **Several streams.** The clause `streams` says how the sub-layer is connected to n residual streams: its input is
+    read from them, and what it adds is written into all of them while they are mixed. Then x is `[…, n, D]`, one row
+    of it is `[…, D]`, and a row goes through norms, branch, dropout and B:
+
+    | placement | result |
+    |---|---|
+    | `pre` | write(x, B(f(N(read(x))))) |
+    | `branch_post` | write(x, B(N(f(read(x))))) |
+    | `peri` | write(x, B(N₂(f(N₁(read(x)))))) |
+    | `none` | write(x, B(f(read(x)))) |
+
+    read is [`resid.read`](read.md) with the weights after `read` and the scale `read_scale`. write is
+    [`resid.write`](write.md) with the weights after `write` and the mix after `mix`. `post` and `post_shifted` would
+    normalise the streams themselves. A norm of each stream does not commute with the read, so they are refused for
+    n > 1. A stack on several streams ends in a `resid.read`, its *head*, and the final norm comes after that.
+
     Blocks that follow each other on one stream are a *stack*. After a stack of `pre`, `branch_post`, `peri` or
     `post_shifted` blocks, the stream is not normalised, so a program needs a final norm there.
 
@@ -65,8 +81,13 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     - `dropout(p, site n, seed %s, step %t, origin %row %site %col, extent %local %global)`, optional: `resid.dropout`
       on the branch. Its origin, the column in it, and its extent are optional too.
     - `gate`, `skip_scale`, `branch_scale`, optional: as in `resid.add`.
+    - `streams(read %a, write %b, mix %C)`, optional, each part too, with the type after each value: how the sub-layer is
+      connected to several streams. Without a part, `resid.read` and `resid.write` do without it: streams are added,
+      each stream gets all of the branch, and streams are not mixed.
+    - `read_scale`, optional: the scale of the read.
     - the region: it has one argument, which is the branch's input, and one `resid.yield`, which is its output. It may
-      read values from outside, for example weights, or what a cross-attention attends to.
+      read values from outside, for example weights, or what a cross-attention attends to. With `streams` both are one
+      row, `[…, D]`.
     - result: the type of `x`.
 
     | part of `norm(…)`, in order | kinds that have it | meaning as in |
@@ -101,6 +122,11 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     - `block.C12`: `groups` is given for group and for no other kind. It is of i64, and holds to `group_norm.C4`.
       Gamma then has rank 1, and `norm_rank` is left out.
     - `block.C13`: the origin's column and the extent hold to `dropout.C7`, `dropout.C8` and `dropout.C9`.
+    - `block.C14`: weights of the read, weights of the write, the mix and `read_scale` are given only with `streams`. They
+      hold to `read.C2`, `read.C3`, `read.C5`, `read.C6`, `write.C4`, `write.C5` and `write.C8`. What is said above of
+      the shape of `x` holds with `streams` for one row.
+    - `block.C15`: with `streams`, the placement is `pre`, `branch_post`, `peri` or `none`, unless there is one stream.
+    - `block.C16`: with `streams`, `skip_scale` is 1, since the mix says what is kept of a stream.
 
     **Not allowed.** The clause `dropout` acts right before the add only: on the branch's output, or on the norm
     after it. Write dropout inside of the branch, for example on attention weights, as a `resid.dropout` in the
@@ -109,7 +135,8 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     **Gradient.** That of the single ops that the block expands to (see Rounding).
 
     **Rounding.** As in the expansion: the pass `resid-expand-blocks` writes the block as single ops, and each rounds
-    as its own page says.
+    as its own page says. Beside `streams`, what B makes of a row is rounded once more than without, to the type of the
+    row: `gate·u`, then `branch_scale` times that, then the rounding. Without a gate and a scale nothing is rounded.
 
     **Example.**
     ```mlir
@@ -143,16 +170,32 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
       }
       return %y : tensor<?x128x768xf32>
     }
+    // Four streams, with weights and a mix for each row.
+    func.func @streams(%x: tensor<?x4x768xf32>, %g: tensor<768xf32>, %a: tensor<?x4x1xf32>,
+                       %b: tensor<?x4x1xf32>, %mix: tensor<?x4x4xf32>) -> tensor<?x4x768xf32> {
+      %y = resid.block pre %x norm(rms gamma %g : tensor<768xf32> epsilon = 1.0e-6)
+             streams(read %a : tensor<?x4x1xf32>, write %b : tensor<?x4x1xf32>,
+                     mix %mix : tensor<?x4x4xf32>)
+             : tensor<?x4x768xf32> {
+      ^bb0(%h: tensor<?x768xf32>):
+        %f = math.absf %h : tensor<?x768xf32>
+        resid.yield %f : tensor<?x768xf32>
+      }
+      return %y : tensor<?x4x768xf32>
+    }
     ```
   }];
   let arguments = (ins Resid_PlacementAttr:$placement, Resid_Rows:$x, Variadic<Resid_Tensor>:$norm_parameters,
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
                        Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
-                       Optional<Resid_Tensor>:$gate, Resid_NormArrayAttr:$norms, // block.C1
+                       Optional<Resid_Tensor>:$gate, Optional<Resid_Tensor>:$read_weights,
+                       Optional<Resid_Tensor>:$write_weights, Optional<Resid_Tensor>:$mix,
+                       Resid_NormArrayAttr:$norms, // block.C1
                        OptionalAttr<Resid_F64Attr>:$p, OptionalAttr<Resid_I64Attr>:$site,
                        DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,
                        DefaultValuedAttr<Resid_F64Attr, "1.0">:$branch_scale,
-                       UnitAttr:$narrow_affine);
+                       UnitAttr:$narrow_affine, UnitAttr:$streams,
+                       DefaultValuedAttr<Resid_F64Attr, "1.0">:$read_scale);
   let results = (outs Resid_Rows:$result); // block.C1
   let regions = (region SizedRegion<1>:$branch);
   let hasCustomAssemblyFormat = 1;
@@ -161,6 +204,9 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
   let extraClassDeclaration = [{
     /// Whether the dropout clause is there.
     bool hasDropout() { return static_cast<bool>(getSeed()); }
+    /// What goes through norms, branch and dropout: x, or with the clause streams, x without the dimension of streams.
+    /// Requires block.C14.
+    ::mlir::RankedTensorType getRowType();
   }];
 }
 
@@ -169,7 +215,7 @@ def Resid_YieldOp : Resid_Op<"yield", [Terminator, HasParent<"BlockOp">]> {
   let description = [{
     Ends the region of a `resid.block`.
 
-    **Operands.** `branch`: of the stream's type (`block.C11`).
+    **Operands.** `branch`: of the type of the stream, or beside the clause `streams` of one row (`block.C11`).
 
     **Example.**
     ```mlir

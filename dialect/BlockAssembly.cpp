@@ -1,9 +1,10 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The text of resid.block: placement, stream, one clause per norm, dropout, gate, scales, type, branch.
+// The text of resid.block: placement, stream, one clause per norm, dropout, gate, streams, scales, type, branch.
 
 #include "dialect/Assembly.h"
 #include "dialect/Placement.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -22,10 +23,17 @@ struct Dropout {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
   bool hasOrigin = false, hasColumn = false, hasExtent = false;
 };
+
+/// The clause of several streams: the parameters of each part, none where it is not there.
+struct Connection {
+  bool isGiven = false;
+  Parameters read, write, mix;
+};
 } // namespace
 
 /// The attributes that clauses state; they cannot be written among the others.
-static constexpr StringLiteral clauseAttributes[] = {"placement", "norms", "p", "site", "operandSegmentSizes"};
+static constexpr StringLiteral clauseAttributes[] = {"placement", "norms",   "p",
+                                                     "site",      "streams", "operandSegmentSizes"};
 
 //===----------------------------------------------------------------------===//
 // Parsing
@@ -134,6 +142,28 @@ static ParseResult parseDropout(OpAsmParser &parser, Dropout &dropout) {
   return parser.parseRParen();
 }
 
+/// `((read a)? (write b)? (mix c)?)`, with commas between them
+static ParseResult parseConnection(OpAsmParser &parser, Connection &connection) {
+  connection.isGiven = true;
+  if (parser.parseLParen())
+    return failure();
+  bool isOver = false;
+  for (auto [name, part] : {std::pair("read", &connection.read), std::pair("write", &connection.write),
+                            std::pair("mix", &connection.mix)}) {
+    if (isOver || failed(parser.parseOptionalKeyword(name)))
+      continue;
+    if (parseParameter(parser, *part))
+      return failure();
+    isOver = failed(parser.parseOptionalComma());
+  }
+  bool isEmpty =
+      connection.read.operands.empty() && connection.write.operands.empty() && connection.mix.operands.empty();
+  if (!isOver && !isEmpty)
+    return parser.emitError(parser.getCurrentLocation(),
+                            "expected write or mix after ',', in the order read, write, mix");
+  return parser.parseRParen();
+}
+
 /// The attributes of no clause: scales, narrow_affine, and what others have attached.
 static ParseResult parseAttributes(OpAsmParser &parser, OperationState &state) {
   NamedAttrList attributes;
@@ -152,6 +182,7 @@ ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<Attribute> norms;
   Parameters parameters, gate;
   Dropout dropout;
+  Connection connection;
   if (parsePlacement(parser, state) || parser.parseOperand(x))
     return failure();
   while (succeeded(parser.parseOptionalKeyword("norm")))
@@ -161,6 +192,8 @@ ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   if (succeeded(parser.parseOptionalKeyword("gate")) &&
       (parser.parseLParen() || parseParameter(parser, gate) || parser.parseRParen()))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("streams")) && parseConnection(parser, connection))
     return failure();
   Builder &builder = parser.getBuilder();
   state.addAttribute("norms", builder.getArrayAttr(norms));
@@ -172,16 +205,21 @@ ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
     state.addAttribute("p", dropout.p);
     state.addAttribute("site", dropout.site);
   }
-  int32_t parameterCount = parameters.operands.size(), gateCount = gate.operands.size();
+  if (connection.isGiven)
+    state.addAttribute("streams", builder.getUnitAttr());
+  auto count = [](const Parameters &given) { return static_cast<int32_t>(given.operands.size()); };
   int32_t seed = !dropout.operands.empty(), origin = dropout.hasOrigin, extent = dropout.hasExtent;
   state.addAttribute("operandSegmentSizes",
-                     builder.getDenseI32ArrayAttr({1, parameterCount, seed, seed, origin, origin,
-                                                   int32_t(dropout.hasColumn), extent, extent, gateCount}));
+                     builder.getDenseI32ArrayAttr(
+                         {1, count(parameters), seed, seed, origin, origin, int32_t(dropout.hasColumn), extent, extent,
+                          count(gate), count(connection.read), count(connection.write), count(connection.mix)}));
   state.addTypes(type);
-  return failure(parser.resolveOperand(x, type, state.operands) ||
-                 parser.resolveOperands(parameters.operands, parameters.types, location, state.operands) ||
-                 parser.resolveOperands(dropout.operands, builder.getI64Type(), state.operands) ||
-                 parser.resolveOperands(gate.operands, gate.types, location, state.operands));
+  auto resolve = [&](const Parameters &given) {
+    return parser.resolveOperands(given.operands, given.types, location, state.operands);
+  };
+  return failure(parser.resolveOperand(x, type, state.operands) || resolve(parameters) ||
+                 parser.resolveOperands(dropout.operands, builder.getI64Type(), state.operands) || resolve(gate) ||
+                 resolve(connection.read) || resolve(connection.write) || resolve(connection.mix));
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,6 +259,16 @@ static void printDropout(OpAsmPrinter &printer, BlockOp op) {
   printer << ")";
 }
 
+static void printConnection(OpAsmPrinter &printer, BlockOp op) {
+  printer << " streams(";
+  llvm::ListSeparator separator;
+  for (auto [name, value] : {std::pair("read", op.getReadWeights()), std::pair("write", op.getWriteWeights()),
+                             std::pair("mix", op.getMix())})
+    if (value)
+      printer << StringRef(separator) << name << " " << value << " : " << value.getType();
+  printer << ")";
+}
+
 void BlockOp::print(OpAsmPrinter &printer) {
   printer << " " << stringifyPlacement(getPlacement()) << " " << getX();
   for (const NormParts &norm : getBlockNorms(*this))
@@ -229,11 +277,15 @@ void BlockOp::print(OpAsmPrinter &printer) {
     printDropout(printer, *this);
   if (getGate())
     printer << " gate(" << getGate() << " : " << getGate().getType() << ")";
+  if (getStreams())
+    printConnection(printer, *this);
   SmallVector<StringRef> left(std::begin(clauseAttributes), std::end(clauseAttributes));
   if (getSkipScale().isExactlyValue(1.0))
     left.push_back("skip_scale");
   if (getBranchScale().isExactlyValue(1.0))
     left.push_back("branch_scale");
+  if (getReadScale().isExactlyValue(1.0))
+    left.push_back("read_scale");
   printer.printOptionalAttrDict((*this)->getAttrs(), left);
   printer << " : " << getX().getType() << " ";
   printer.printRegion(getBranch());

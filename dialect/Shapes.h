@@ -5,6 +5,7 @@
 #ifndef RESID_DIALECT_SHAPES_H
 #define RESID_DIALECT_SHAPES_H
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 
@@ -25,6 +26,12 @@ RankedTensorType getEmbeddedType(Type ids, Type table);
 
 /// One stream of several: the shape without the last dimension but one. Null where there is no such type.
 RankedTensorType getStreamType(Type streams);
+
+/// `value`, which has one stream, without the dimension of streams. Null stays null.
+Value dropStream(OpBuilder &builder, Location loc, Value value);
+
+/// `row`, of rank 1 or more, as the only stream: with a dimension of size 1 before the last one. Null stays null.
+Value addStream(OpBuilder &builder, Location loc, Value row);
 
 /// The arithmetic type of two tensors: f64 if one of them is of f64, else f32.
 FloatType getWiderArithmeticType(RankedTensorType a, RankedTensorType b);

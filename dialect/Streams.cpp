@@ -3,6 +3,7 @@
 // Builders, verifiers and canonical forms of the family Streams.
 
 #include "dialect/Canonical.h"
+#include "dialect/Shapes.h"
 #include "dialect/Verification.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -50,8 +51,7 @@ FloatType resid::getWiderArithmeticType(RankedTensorType a, RankedTensorType b) 
 // What the ops have in common
 //===----------------------------------------------------------------------===//
 
-/// There are dimensions of streams and of features, and as many streams as an op may have.
-static LogicalResult verifyStreams(Operation *op, RankedTensorType x, StringRef name) {
+LogicalResult resid::verifyStreams(Operation *op, RankedTensorType x, StringRef name) {
   int64_t streams = x.getRank() < 2 ? 0 : x.getShape().end()[-2];
   if (streams >= 1 && streams <= kMaxStreams)
     return success();
@@ -60,7 +60,7 @@ static LogicalResult verifyStreams(Operation *op, RankedTensorType x, StringRef 
                                       << "to " << kMaxStreams << ", but got " << x;
 }
 
-static LogicalResult verifyWeights(Operation *op, RankedTensorType x, Value weights) {
+LogicalResult resid::verifyStreamWeights(Operation *op, RankedTensorType x, Value weights) {
   if (!weights)
     return success();
   auto type = cast<RankedTensorType>(weights.getType());
@@ -121,12 +121,22 @@ static SmallVector<ReassociationIndices> joinStreams(int64_t rank) {
   return groups;
 }
 
-/// Without the dimension of its only stream; null stays null.
-static Value dropStream(PatternRewriter &rewriter, Location loc, Value value) {
+Value resid::dropStream(OpBuilder &builder, Location loc, Value value) {
   if (!value)
     return {};
-  return tensor::CollapseShapeOp::create(rewriter, loc, value,
+  return tensor::CollapseShapeOp::create(builder, loc, value,
                                          joinStreams(cast<RankedTensorType>(value.getType()).getRank()));
+}
+
+Value resid::addStream(OpBuilder &builder, Location loc, Value row) {
+  if (!row)
+    return {};
+  auto type = cast<RankedTensorType>(row.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.end() - 1, 1);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, row);
+  sizes.insert(sizes.end() - 1, builder.getIndexAttr(1));
+  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), row, joinStreams(type.getRank() + 1), sizes);
 }
 
 static bool hasOneStream(RankedTensorType x) { return x.getShape().end()[-2] == 1; }
@@ -143,7 +153,7 @@ LogicalResult ReadOp::verify() {
   RankedTensorType x = getX().getType();
   if (failed(verifyStreams(*this, x, "x"))) // read.C2
     return failure();
-  return failure(failed(verifyWeights(*this, x, getWeights())) ||                            // read.C3
+  return failure(failed(verifyStreamWeights(*this, x, getWeights())) ||                      // read.C3
                  failed(verifyWideResult(*this, getStreamType(x), getResult().getType())) || // read.C4
                  failed(verifyParameterType(*this, x, getWeights(), "weights")) ||           // read.C5
                  failed(verifyScale(*this, x.getElementType(), getScale(), "scale")));       // read.C6
@@ -176,22 +186,28 @@ void WriteOp::build(OpBuilder &builder, OperationState &state, Value x, Value y,
   build(builder, state, x.getType(), x, y, weights, mix, transposed ? builder.getUnitAttr() : UnitAttr());
 }
 
-bool WriteOp::hasWholeMix() {
-  return getMix() && (getMix().getType().getShape().back() != 1 || hasOneStream(getX().getType()));
+/// Whether a mix of the streams x has all n by n elements.
+static bool isWholeMix(RankedTensorType x, RankedTensorType mix) {
+  return mix.getShape().back() != 1 || hasOneStream(x);
 }
 
-static LogicalResult verifyMix(WriteOp op, RankedTensorType x, RankedTensorType mix) {
+bool WriteOp::hasWholeMix() { return getMix() && isWholeMix(getX().getType(), getMix().getType()); }
+
+LogicalResult resid::verifyStreamMix(Operation *op, RankedTensorType x, Value value, bool isTransposed) {
+  if (!value)
+    return success();
+  auto mix = cast<RankedTensorType>(value.getType());
   int64_t rank = mix.getRank(), streams = x.getShape().end()[-2];
   bool fits = (rank == 2 || rank == x.getRank()) && rank >= 2 && mix.getShape().end()[-2] == streams &&
               (mix.getShape().back() == streams || mix.getShape().back() == 1);
   for (int64_t dim = 0; fits && dim < rank - 2; ++dim)
     fits = agree(mix.getDimSize(dim), x.getDimSize(dim));
   if (!fits)
-    return op.emitOpError("expected a mix of ") << streams << "x" << streams << " or " << streams
-                                                << "x1, for all rows or for each row of " << x << ", but got " << mix;
-  if (op.getTransposed() && !op.hasWholeMix()) // write.C7
-    return op.emitOpError("expected transposed only with a mix of n by n, but got ") << mix;
-  return verifyParameterType(op, x, op.getMix(), "mix"); // write.C8
+    return op->emitOpError("expected a mix of ") << streams << "x" << streams << " or " << streams
+                                                 << "x1, for all rows or for each row of " << x << ", but got " << mix;
+  if (isTransposed && !isWholeMix(x, mix)) // write.C7
+    return op->emitOpError("expected transposed only with a mix of n by n, but got ") << mix;
+  return verifyParameterType(op, x, value, "mix"); // write.C8
 }
 
 LogicalResult WriteOp::verify() {
@@ -204,8 +220,8 @@ LogicalResult WriteOp::verify() {
     return emitOpError("expected y or a mix, and weights only with y, but got no y");
   if (getTransposed() && !getMix()) // write.C7
     return emitOpError("expected transposed only with a mix of n by n, but got no mix");
-  return failure(failed(verifyWeights(*this, x, getWeights())) ||                 // write.C4
-                 (getMix() && failed(verifyMix(*this, x, getMix().getType()))) || // write.C5
+  return failure(failed(verifyStreamWeights(*this, x, getWeights())) ||           // write.C4
+                 failed(verifyStreamMix(*this, x, getMix(), getTransposed())) ||  // write.C5
                  failed(verifyWideResult(*this, x, getResult().getType())) ||     // write.C6
                  failed(verifyParameterType(*this, x, getWeights(), "weights"))); // write.C8
 }
@@ -233,11 +249,9 @@ LogicalResult WriteOp::canonicalize(WriteOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "there are several streams, no branch, or a mix that is no finite constant");
   Location loc = op.getLoc();
   Value stream = dropStream(rewriter, loc, op.getX()), gate = dropStream(rewriter, loc, op.getWeights());
-  auto sum = cast<RankedTensorType>(op.getType());
-  Value added = AddOp::create(rewriter, loc, getStreamType(sum), stream, op.getY(), gate,
+  Value added = AddOp::create(rewriter, loc, getStreamType(op.getType()), stream, op.getY(), gate,
                               rewriter.getF64FloatAttr(skipScale->convertToDouble()), rewriter.getF64FloatAttr(1.0));
-  rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, sum, added, joinStreams(sum.getRank()),
-                                                     tensor::getMixedSizes(rewriter, loc, op.getX()));
+  rewriter.replaceOp(op, addStream(rewriter, loc, added));
   return success();
 }
 

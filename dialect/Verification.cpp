@@ -26,8 +26,7 @@ static std::string printShape(ArrayRef<int64_t> shape) {
   return text;
 }
 
-/// The shorter of two spellings that give the value back.
-static std::string printFloat(const llvm::APFloat &value) {
+std::string resid::printFloat(const llvm::APFloat &value) {
   double number = value.convertToDouble();
   std::string text = llvm::formatv("{0}", llvm::format("%.15g", number));
   if (std::isfinite(number) && std::strtod(text.c_str(), nullptr) != number)

@@ -13,6 +13,9 @@
 
 namespace mlir::resid {
 
+/// The shorter of two spellings that give the value back.
+std::string printFloat(const llvm::APFloat &value);
+
 /// Whether two sizes may be the same at run time: they are equal, or one of them is dynamic.
 bool agree(int64_t first, int64_t second);
 
@@ -36,6 +39,16 @@ LogicalResult verifyParameterShape(Operation *op, RankedTensorType x, Value para
 
 /// As verifyTrailingShape, but a static 1 broadcasts.
 LogicalResult verifyGateShape(Operation *op, RankedTensorType x, Value gate);
+
+/// x has dimensions of streams and of features, and as many streams as an op may have.
+LogicalResult verifyStreams(Operation *op, RankedTensorType x, StringRef name);
+
+/// Weights broadcast to the streams x, with one for each of them at least.
+LogicalResult verifyStreamWeights(Operation *op, RankedTensorType x, Value weights);
+
+/// A mix of the streams x is n by n, or n by 1 for a diagonal one, for all rows or for each. It has a type that goes
+/// with x, and only a whole one is transposed.
+LogicalResult verifyStreamMix(Operation *op, RankedTensorType x, Value mix, bool isTransposed);
 
 /// A scale is finite in the arithmetic type.
 LogicalResult verifyScale(Operation *op, Type elementType, const llvm::APFloat &scale, StringRef name);

@@ -33,7 +33,16 @@ FailureOr<Array> Interpreter::evaluateBranchOf(BlockOp op, FailureOr<Array> inpu
   return yielded->front();
 }
 
-/// a·x + branch_scale·(gate ⊙ dropout(f))
+/// x, or one row of several streams.
+FailureOr<Array> Interpreter::evaluateReadOf(BlockOp op, FailureOr<Array> x) {
+  if (failed(x) || !op.getStreams())
+    return x;
+  Array weights = getOptional(op.getReadWeights());
+  return handOnTaint(read(op, *x, op.getReadWeights(), op.getReadScale().convertToDouble(), op.getRowType()),
+                     {*x, weights});
+}
+
+/// a·x + branch_scale·(gate ⊙ dropout(f)), or with several streams what they become.
 FailureOr<Array> Interpreter::evaluateResidualOf(BlockOp op, FailureOr<Array> x, FailureOr<Array> f) {
   if (failed(x) || failed(f))
     return failure();
@@ -45,6 +54,19 @@ FailureOr<Array> Interpreter::evaluateResidualOf(BlockOp op, FailureOr<Array> x,
       return failure();
   }
   Array gate = getOptional(op.getGate());
+  if (op.getStreams()) {
+    // To add -0 changes nothing.
+    Array none = Array::zeros(op.getRowType(), f->getShape());
+    llvm::fill(none.mutableFloats(), -0.0);
+    bool isScaled = gate || !op.getBranchScale().isExactlyValue(1.0);
+    if (isScaled)
+      f = handOnTaint(add(op, none, *f, gate, 1.0, op.getBranchScale().convertToDouble(), op.getRowType()), {*f, gate});
+    if (failed(f))
+      return failure();
+    Array weights = getOptional(op.getWriteWeights()), mix = getOptional(op.getMix());
+    return handOnTaint(write(op, *x, *f, op.getWriteWeights(), op.getMix(), /*isTransposed=*/false, op.getType()),
+                       {*x, *f, weights, mix});
+  }
   return handOnTaint(
       add(op, *x, *f, gate, op.getSkipScale().convertToDouble(), op.getBranchScale().convertToDouble(), op.getType()),
       {*x, *f, gate});
@@ -52,29 +74,39 @@ FailureOr<Array> Interpreter::evaluateResidualOf(BlockOp op, FailureOr<Array> x,
 
 FailureOr<Array> Interpreter::evaluatePlacement(BlockOp op) {
   FailureOr<Array> x = get(op.getX());
-  Type stream = op.getType(), input = op.getBranch().getArgument(0).getType();
+  Type row = op.getRowType(), input = op.getBranch().getArgument(0).getType();
   auto f = [&](FailureOr<Array> value) { return evaluateBranchOf(op, std::move(value)); };
   auto n = [&](unsigned index, FailureOr<Array> value, Type type) {
     return evaluateNormOf(op, index, std::move(value), type);
   };
+  // The first norm of the stream itself, which is a row of its own where it is the only one of several.
+  auto normOfStream = [&](FailureOr<Array> value) -> FailureOr<Array> {
+    if (failed(value) || !op.getStreams())
+      return n(0, std::move(value), row);
+    SmallVector<int64_t> shape(value->getShape()), one(shape);
+    one.erase(one.end() - 2);
+    FailureOr<Array> normalized = n(0, value->reshaped(one), row);
+    return failed(normalized) ? normalized : FailureOr<Array>(normalized->reshaped(shape));
+  };
+  auto r = [&](FailureOr<Array> value) { return evaluateReadOf(op, std::move(value)); };
   auto sum = [&](FailureOr<Array> value, FailureOr<Array> branch) {
     return evaluateResidualOf(op, std::move(value), std::move(branch));
   };
   switch (op.getPlacement()) {
   case Placement::Post:
-    return n(0, sum(x, f(x)), stream);
+    return normOfStream(sum(x, f(r(x))));
   case Placement::Pre:
-    return sum(x, f(n(0, x, input)));
+    return sum(x, f(n(0, r(x), input)));
   case Placement::BranchPost:
-    return sum(x, n(0, f(x), stream));
+    return sum(x, n(0, f(r(x)), row));
   case Placement::Peri:
-    return sum(x, n(1, f(n(0, x, input)), stream));
+    return sum(x, n(1, f(n(0, r(x), input)), row));
   case Placement::PostShifted: {
-    FailureOr<Array> h = n(0, x, stream);
-    return sum(h, f(h));
+    FailureOr<Array> h = normOfStream(x);
+    return sum(h, f(r(h)));
   }
   case Placement::None:
-    return sum(x, f(x));
+    return sum(x, f(r(x)));
   }
   llvm_unreachable("a placement without a formula");
 }

@@ -94,9 +94,10 @@ private:
   FailureOr<Array> crossEntropyGrad(CrossEntropyGradOp op);
   FailureOr<Array> embedding(EmbeddingOp op);
   FailureOr<Array> embeddingGrad(EmbeddingGradOp op);
-  // Streams.cpp.
-  FailureOr<Array> read(ReadOp op);
-  FailureOr<Array> write(WriteOp op);
+  // Streams.cpp: the formulas of resid.read and resid.write for whichever op states them; null operands are not there.
+  FailureOr<Array> read(Operation *op, const Array &x, Value weights, double scale, Type resultType);
+  FailureOr<Array> write(Operation *op, const Array &x, const Array &y, Value weights, Value mix, bool isTransposed,
+                         Type resultType);
   Results project(ProjectOp op);
   FailureOr<Array> streamDots(StreamDotsOp op);
   /// The iterations, or where `gradient` is given, what becomes of it.
@@ -109,6 +110,7 @@ private:
   // Block.cpp: the parts of a sub-layer, which hand a failure on, and what its placement makes of them.
   FailureOr<Array> evaluateNormOf(BlockOp op, unsigned index, FailureOr<Array> x, Type resultType);
   FailureOr<Array> evaluateBranchOf(BlockOp op, FailureOr<Array> input);
+  FailureOr<Array> evaluateReadOf(BlockOp op, FailureOr<Array> x);
   FailureOr<Array> evaluateResidualOf(BlockOp op, FailureOr<Array> x, FailureOr<Array> f);
   FailureOr<Array> evaluatePlacement(BlockOp op);
 

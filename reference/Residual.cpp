@@ -256,8 +256,14 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
       .Case([&](CrossEntropyGradOp gradient) { return single(crossEntropyGrad(gradient)); })
       .Case([&](EmbeddingOp lookup) { return single(embedding(lookup)); })
       .Case([&](EmbeddingGradOp gradient) { return single(embeddingGrad(gradient)); })
-      .Case([&](ReadOp readOp) { return single(read(readOp)); })
-      .Case([&](WriteOp writeOp) { return single(write(writeOp)); })
+      .Case([&](ReadOp readOp) {
+        return single(read(readOp, get(readOp.getX()), readOp.getWeights(), readOp.getScale().convertToDouble(),
+                           readOp.getType()));
+      })
+      .Case([&](WriteOp writeOp) {
+        return single(write(writeOp, get(writeOp.getX()), getOptional(writeOp.getY()), writeOp.getWeights(),
+                            writeOp.getMix(), writeOp.getTransposed(), writeOp.getType()));
+      })
       .Case([&](ProjectOp projectOp) { return project(projectOp); })
       .Case([&](StreamDotsOp dots) { return single(streamDots(dots)); })
       .Case([&](SinkhornOp mix) {

@@ -78,13 +78,16 @@ private:
 
 } // namespace
 
-static FailureOr<Coefficients> getCoefficients(Operation *op, StringRef what, const Array &array, Value operand,
-                                               ArrayRef<int64_t> shape) {
+/// The weights of a read or write of streams; nothing where there are none.
+static FailureOr<std::optional<Coefficients>> getCoefficients(Operation *op, const Array &weights, Value operand,
+                                                              ArrayRef<int64_t> shape) {
+  if (!weights)
+    return std::optional<Coefficients>();
   FailureOr<SmallVector<int64_t>> strides =
-      getBroadcastStrides(op, what, array, shape, cast<RankedTensorType>(operand.getType()).getShape());
+      getBroadcastStrides(op, "weights", weights, shape, cast<RankedTensorType>(operand.getType()).getShape());
   if (failed(strides))
     return failure();
-  return Coefficients{&array, *strides};
+  return std::optional(Coefficients{&weights, *strides});
 }
 
 /// One stream of x has the shape of `one`.
@@ -96,23 +99,20 @@ static LogicalResult checkStream(Operation *op, const Array &x, const Array &one
   return op->emitOpError() << "expected one stream of " << describe(x) << " but got " << describe(one);
 }
 
-FailureOr<Array> Interpreter::read(ReadOp op) {
-  const Array &x = get(op.getX());
-  Array weights = getOptional(op.getWeights());
+FailureOr<Array> Interpreter::read(Operation *op, const Array &x, Value weightsOperand, double statedScale,
+                                   Type resultType) {
+  Array weights = getOptional(weightsOperand);
   ArrayRef<int64_t> shape = x.getShape();
   StreamSizes sizes(shape);
-  std::optional<Coefficients> factors;
-  if (weights) {
-    FailureOr<Coefficients> found = getCoefficients(op, "weights", weights, op.getWeights(), shape);
-    if (failed(found))
-      return failure();
-    factors = *found;
-  }
+  FailureOr<std::optional<Coefficients>> found = getCoefficients(op, weights, weightsOperand, shape);
+  if (failed(found))
+    return failure();
+  const std::optional<Coefficients> &factors = *found;
   SmallVector<int64_t> one(shape);
   one.erase(one.end() - 2);
-  Array result = Array::zeros(op.getType(), one);
+  Array result = Array::zeros(resultType, one);
   FloatKind stored = result.floatKind(), arithmetic = getArithmeticKind(x.floatKind());
-  double scale = round(arithmetic, op.getScale().convertToDouble());
+  double scale = round(arithmetic, statedScale);
   std::vector<double> allowed;
   for (auto [place, element] : llvm::enumerate(result.mutableFloats())) {
     int64_t row = static_cast<int64_t>(place) / sizes.width, column = static_cast<int64_t>(place) % sizes.width;
@@ -132,44 +132,42 @@ FailureOr<Array> Interpreter::read(ReadOp op) {
 }
 
 /// What stream i of a row gives to stream j; nothing where it gives itself.
-static std::optional<double> getMix(WriteOp op, const Array &mix, int64_t row, int64_t i, int64_t j) {
+static std::optional<double> getMix(const Array &mix, bool isTransposed, int64_t row, int64_t i, int64_t j) {
   if (!mix)
     return std::nullopt;
   int64_t count = mix.getShape().end()[-2], columns = mix.getShape().back();
   int64_t first = mix.getRank() == 2 ? 0 : row * count * columns;
-  if (!op.hasWholeMix())
+  if (columns != count)
     return mix.floats()[first + j];
-  return mix.floats()[first + (op.getTransposed() ? j * count + i : i * count + j)];
+  return mix.floats()[first + (isTransposed ? j * count + i : i * count + j)];
 }
 
-FailureOr<Array> Interpreter::write(WriteOp op) {
-  const Array &x = get(op.getX());
-  Array y = getOptional(op.getY()), weights = getOptional(op.getWeights()), mix = getOptional(op.getMix());
+FailureOr<Array> Interpreter::write(Operation *op, const Array &x, const Array &y, Value weightsOperand,
+                                    Value mixOperand, bool isTransposed, Type resultType) {
+  Array weights = getOptional(weightsOperand), mix = getOptional(mixOperand);
   ArrayRef<int64_t> shape = x.getShape();
   StreamSizes sizes(shape);
-  std::optional<Coefficients> factors;
-  if (failed(checkStream(op, x, y)))
+  FailureOr<std::optional<Coefficients>> found = getCoefficients(op, weights, weightsOperand, shape);
+  if (failed(found) || failed(checkStream(op, x, y)))
     return failure();
-  if (weights) {
-    FailureOr<Coefficients> found = getCoefficients(op, "weights", weights, op.getWeights(), shape);
-    if (failed(found))
-      return failure();
-    factors = *found;
-  }
+  const std::optional<Coefficients> &factors = *found;
   if (mix && mix.getRank() > 2 && mix.getShape().drop_back(2) != shape.drop_back(2))
-    return op.emitOpError() << "expected a mix for each row of " << describe(x) << " but got " << describe(mix);
-  Array result = Array::zeros(op.getType(), shape);
+    return op->emitOpError() << "expected a mix for each row of " << describe(x) << " but got " << describe(mix);
+  Array result = Array::zeros(resultType, shape);
   FloatKind stored = result.floatKind(), arithmetic = getArithmeticKind(x.floatKind());
+  bool isWhole = mix && mix.getShape().back() == sizes.count;
   std::vector<double> allowed;
   for (auto [place, element] : llvm::enumerate(result.mutableFloats())) {
     int64_t column = place % sizes.width, j = place / sizes.width % sizes.count,
             row = place / sizes.width / sizes.count;
     ElementSum sum(arithmetic, isExactMode());
-    auto addStream = [&](int64_t i) { sum.add(getMix(op, mix, row, i, j), x.floats()[sizes.getRow(row, i) + column]); };
+    auto addStream = [&](int64_t i) {
+      sum.add(getMix(mix, isTransposed, row, i, j), x.floats()[sizes.getRow(row, i) + column]);
+    };
     if (y)
       sum.add(factors ? std::optional(factors->get(shape, place)) : std::nullopt,
               y.floats()[row * sizes.width + column]);
-    if (op.hasWholeMix())
+    if (isWhole)
       for (int64_t i = 0; i != sizes.count; ++i)
         addStream(i);
     else

@@ -41,6 +41,7 @@ struct CheckStream : resid::impl::CheckStreamBase<CheckStream> {
           manager.addPass(createCSEPass());
         })))
       return signalPassFailure();
+    checkConnections(*copy);
     checkDropoutSites(*copy);
   }
 

@@ -11,18 +11,6 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-namespace {
-/// Who reads the stream after a stack.
-struct ExitReaders {
-  /// Somebody who may normalise it, or carries it on to more sub-layers.
-  bool isHandled = false;
-  /// Somebody who takes it raw: a result of the program, a linear layer.
-  Operation *raw = nullptr;
-  /// Whether none of those is a linear layer.
-  bool isReturnedOnly = true;
-};
-} // namespace
-
 static bool isCalled(func::FuncOp function) {
   auto uses = SymbolTable::getSymbolUses(function, function->getParentOp());
   return !uses || !uses->empty();
@@ -66,25 +54,30 @@ static void collectReaders(Value value, llvm::DenseSet<Value> &seen, ExitReaders
     collectReader(*use, seen, readers);
 }
 
+ExitReaders resid::findExitReaders(Value end) {
+  ExitReaders readers;
+  llvm::DenseSet<Value> seen;
+  collectReaders(end, seen, readers);
+  return readers;
+}
+
 /// One sub-layer may be all of a kernel; a stack has two, or a loop.
 static bool isStack(const Stack &stack) { return stack.blocks.size() > 1 || !stack.loops.empty(); }
 
 /// One layer of a Transformer as a function of its own, whose caller has the final norm: self-attention, feed-forward
 /// and, in a decoder, cross-attention.
 static bool isLayer(const Stack &stack, const ExitReaders &readers) {
-  constexpr size_t mostSubLayers = 3;
   auto argument = dyn_cast<BlockArgument>(stack.entry);
-  return stack.loops.empty() && stack.blocks.size() <= mostSubLayers && readers.isReturnedOnly && argument &&
+  return stack.loops.empty() && stack.blocks.size() <= kMostSubLayersOfLayer && readers.isReturnedOnly && argument &&
          isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
 static void checkFinalNorm(const Stack &stack) {
   BlockOp last = stack.blocks.back();
-  if (!isStack(stack) || !getPlacementRule(last.getPlacement()).wantsFinalNorm)
+  // Streams without a head are a mistake of their own (ConnectionChecks.cpp).
+  if (!isStack(stack) || (stack.isOnStreams() && !stack.head) || !getPlacementRule(last.getPlacement()).wantsFinalNorm)
     return;
-  ExitReaders readers;
-  llvm::DenseSet<Value> seen;
-  collectReaders(stack.exit, seen, readers);
+  ExitReaders readers = findExitReaders(stack.getEnd());
   if (readers.isHandled || !readers.raw || isLayer(stack, readers))
     return;
   InFlightDiagnostic warning = last.emitWarning() << "a stack of '" << stringifyPlacement(last.getPlacement())

@@ -52,6 +52,20 @@ def CheckStream : Pass<"resid-check-stream", "::mlir::ModuleOp"> {
     in the same function. Silent where the branch is itself an argument of the function, since a kernel may take it from
     its caller.
 
+    **Several streams without a head.** A stack that ends in `resid.write` leaves its function, or goes into a linear
+    layer, with all its streams. Silent where a reader computes anything else of the streams, and in a function of one
+    layer, as above.
+
+    **A norm of each stream.** A norm of what `resid.write` made goes on as the streams. It does not commute with the
+    read. Silent where the norm has a gamma for each stream, as a gated read has it, and where only coefficients are
+    computed of it.
+
+    **A constant mix that is singular.** After such a `resid.write`, streams are sums of others for good. A mix of
+    1/n is one.
+
+    **Coefficients that never learn.** The weight of a `resid.project` is the constant 0, and its z is multiplied by
+    the constant 0. Neither gets a gradient.
+
     **A sum into an array that nobody filled.** The output of a product, a reduction or another op of linalg is
     `tensor.empty`, a part of it, or a loop's value that begins as one, and the op reads its elements. So does an input.
     Silent where the op only writes, where something was written before, and in branches.

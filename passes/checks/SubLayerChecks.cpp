@@ -30,6 +30,8 @@ static SmallVector<SubLayer> getSubLayers(Operation *op) {
     Block &branch = block.getBranch().front();
     return {{op, block.getX(), branch.getTerminator()->getOperand(0), branch.getArgument(0)}};
   }
+  if (auto write = dyn_cast<WriteOp>(op); write && write.getY())
+    return {{op, write.getX(), write.getY(), Value()}};
   auto add = dyn_cast<AddOp>(op);
   if (!add)
     return {};
@@ -105,7 +107,8 @@ static bool computes(const Ancestry &ancestry) {
 static bool isIndependent(const SubLayer &layer) {
   Value output = skipWayBack(layer.output);
   Operation *op = output.getDefiningOp();
-  if (!layer.argument && (isa_and_nonnull<AddOp, BlockOp, LoopLikeOpInterface>(op) || !comesOutOfSubLayer(layer.skip)))
+  if (!layer.argument &&
+      (isa_and_nonnull<AddOp, BlockOp, WriteOp, LoopLikeOpInterface>(op) || !comesOutOfSubLayer(layer.skip)))
     return false;
   if (!op || readsSkip(layer))
     return false;
@@ -135,6 +138,8 @@ static bool carriesStream(OpOperand &use) {
   Operation *op = use.getOwner();
   if (auto block = dyn_cast<BlockOp>(op))
     return use.getOperandNumber() == block.getXMutable().getOperandNumber();
+  if (auto write = dyn_cast<WriteOp>(op))
+    return &use == &write.getXMutable();
   if (auto add = dyn_cast<AddOp>(op))
     return use.getOperandNumber() == 0 || (commutes(add) && use.getOperandNumber() == 1);
   return isa<LoopLikeOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>();
@@ -150,7 +155,7 @@ static bool entersSubLayer(Value value) {
 static Operation *findAddBefore(DropoutOp dropout) {
   Value sum = skipCasts(dropout.getX());
   Operation *op = sum.getDefiningOp();
-  if (!isa_and_nonnull<AddOp, BlockOp>(op) || llvm::any_of(sum.getUses(), carriesStream))
+  if (!isa_and_nonnull<AddOp, BlockOp, WriteOp>(op) || llvm::any_of(sum.getUses(), carriesStream))
     return nullptr;
   auto block = dyn_cast<BlockOp>(op);
   if (block && getNormAt(block, NormPosition::AfterAdd))

@@ -40,6 +40,13 @@ static bool mayLackNorm(const Stack &stack, size_t index, Placement from, bool i
   return isBehindAdd ? isBitExact && index + 1 == stack.blocks.size() : index == 0;
 }
 
+/// Whether a norm of the placement normalises the stream itself.
+static bool normalizesStream(Placement placement) {
+  return llvm::any_of(getPlacementRule(placement).positions, [](NormPosition position) {
+    return position == NormPosition::BeforeSubLayer || position == NormPosition::AfterAdd;
+  });
+}
+
 /// All sub-layers of a stack have one placement, but for those that shifting leaves without a norm.
 static LogicalResult verifyPlacements(const Stack &stack, Placement from, bool shifts, bool isBitExact) {
   const BlockOp *other = llvm::find_if(stack.blocks, [&](BlockOp block) { return block.getPlacement() == from; });
@@ -116,6 +123,12 @@ FailureOr<std::unique_ptr<StackConversion>> ConvertNormPlacement::plan(func::Fun
   if (from == Placement::None)
     return first.emitError() << "not converted: expected sub-layers with a norm, whose kind the new ones take, but got "
                                 "placement none";
+  for (Placement placement : {from, to})
+    if (stack.isOnStreams() && normalizesStream(placement))
+      return first.emitError()
+             << "not converted: expected placement pre, branch_post, peri or none of a stack on "
+                "several streams, since a norm of each stream does not commute with the read, but got "
+             << stringifyPlacement(placement);
   PlacementChange change{from, to, finalNorm};
   if (!shifts)
     return createKeepNorms(function, stack, change);

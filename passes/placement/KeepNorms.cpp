@@ -118,11 +118,15 @@ LogicalResult KeepNorms::provideFinalNorm(const NormParts &like) {
     return success();
   }
   BlockOp last = stack.blocks.back();
-  Operation *place = stack.exit.getDefiningOp()->getNextNode();
+  if (stack.isOnStreams() && !stack.head)
+    return last.emitError() << "not converted: expected one resid.read of the streams after the last sub-layer, after "
+                               "which the new final norm would stand, but got none; final-norm=identity adds no norm";
+  Value end = stack.getEnd();
+  Operation *place = end.getDefiningOp()->getNextNode();
   FailureOr<NormParts> added = addNormLike(function, like, place, "final_norm");
   if (failed(added))
     return failure();
-  normalizeForReaders(stack.exit, *added, place, last.getLoc());
+  normalizeForReaders(end, *added, place, last.getLoc());
   record(*added, ParameterAction::New, "", kFinalNorm);
   converted.summary = "the final norm is new";
   return success();
@@ -148,7 +152,7 @@ void KeepNorms::dropFinalNorm() {
   norm->emitRemark() << "dropped the final norm (changes the function): placement " << stringifyPlacement(change.to)
                      << " has no final norm";
   record(*getNormParts(norm), ParameterAction::Drop, kFinalNorm, "");
-  norm->getResult(0).replaceAllUsesWith(stack.exit);
+  norm->getResult(0).replaceAllUsesWith(stack.getEnd());
   norm->erase();
   converted.summary = "the final norm is dropped";
 }

@@ -45,7 +45,7 @@ LogicalResult resid::refuseReaders(const Stack &stack, const PlacementChange &ch
 }
 
 LogicalResult resid::refuseSharedEnd(const Stack &stack) {
-  Value end = stack.exit;
+  Value end = stack.getEnd();
   SmallVector<OpOperand *> readers = getReaders(end);
   const auto *norm = llvm::find_if(readers, [&](OpOperand *reader) {
     std::optional<NormParts> parts = getNormParts(reader->getOwner());

@@ -66,6 +66,8 @@ def ConvertNormPlacement : Pass<"resid-convert-norm-placement", "::mlir::ModuleO
 
     **Does not fire** in these cases:
     - The stack has the placement already.
+    - A stack on several streams would come to `post` or `post_shifted`, or wants a new final norm and has no
+      `resid.read` after its last sub-layer.
     - A stack has blocks of several placements, or of placement `none`, which has no kind of norm to take.
     - `shift` meets a stack that a loop carries.
     - The stream between two sub-layers forks or has another reader (an auxiliary head, a branch that captures it), and

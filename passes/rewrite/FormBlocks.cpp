@@ -59,12 +59,15 @@ static BlockOp createBlock(RewriterBase &rewriter, const SubLayer &layer, Value 
   AddOp add = layer.add;
   DropoutOp dropout = layer.dropout;
   DropoutOrigin origin = dropout ? getDropoutOrigin(dropout) : DropoutOrigin();
-  return BlockOp::create(
-      rewriter, add.getLoc(), add.getType(), PlacementAttr::get(rewriter.getContext(), placement), stream,
-      norms.parameters, dropout ? dropout.getSeed() : Value(), dropout ? dropout.getStep() : Value(), origin.row,
-      origin.site, origin.col, origin.local, origin.global, add.getGate(), rewriter.getArrayAttr(norms.attributes),
-      dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(),
-      add.getSkipScaleAttr(), add.getBranchScaleAttr(), norms.narrowAffine ? rewriter.getUnitAttr() : UnitAttr());
+  return BlockOp::create(rewriter, add.getLoc(), add.getType(), PlacementAttr::get(rewriter.getContext(), placement),
+                         stream, norms.parameters, dropout ? dropout.getSeed() : Value(),
+                         dropout ? dropout.getStep() : Value(), origin.row, origin.site, origin.col, origin.local,
+                         origin.global, add.getGate(), /*read_weights=*/Value(), /*write_weights=*/Value(),
+                         /*mix=*/Value(), rewriter.getArrayAttr(norms.attributes),
+                         dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(),
+                         add.getSkipScaleAttr(), add.getBranchScaleAttr(),
+                         norms.narrowAffine ? rewriter.getUnitAttr() : UnitAttr(),
+                         /*streams=*/UnitAttr(), rewriter.getF64FloatAttr(1.0));
 }
 
 /// Moves the branch into the region of `block`, where its input becomes the region's argument.

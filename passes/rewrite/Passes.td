@@ -97,7 +97,9 @@ def ExpandBlocks : Pass<"resid-expand-blocks"> {
     Class: **bit-exact**.
 
     Rewrites `resid.block` into single ops: the norms of its placement, the ops of its branch, `resid.dropout` if the
-    block has that clause, and `resid.add` with its gate and scales. This expansion is the definition of the op.
+    block has that clause, and `resid.add` with its gate and scales. A block with the clause `streams` begins with
+    `resid.read` and ends in `resid.write` instead of the add. Its gate and its `branch_scale` are a `resid.read` of the
+    branch as the only stream. This expansion is the definition of the op.
 
     Before and after:
     ```mlir
@@ -117,7 +119,7 @@ def ExpandBlocks : Pass<"resid-expand-blocks"> {
 
     Effect on rounding: none.
   }];
-  let dependentDialects = ["::mlir::resid::ResidDialect"];
+  let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::tensor::TensorDialect"];
   let options = [ReportOption<>];
 }
 

@@ -7,10 +7,10 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-/// A branch that took the narrower result of a norm takes the stream and narrows it itself.
+/// A branch that took the narrower result of a norm takes the stream, or a row of several, and narrows it itself.
 static void widenBranchInput(BlockOp block) {
   BlockArgument input = block.getBranch().getArgument(0);
-  Type narrow = input.getType(), wide = block.getX().getType();
+  Type narrow = input.getType(), wide = block.getRowType();
   if (narrow == wide)
     return;
   input.setType(wide);

@@ -9,6 +9,10 @@
 using namespace mlir;
 using namespace mlir::resid;
 
+bool Stack::isOnStreams() const {
+  return llvm::any_of(blocks, [](BlockOp block) { return block.getStreams(); });
+}
+
 SmallVector<OpOperand *> resid::getReaders(Value value) {
   SmallVector<OpOperand *> readers;
   for (OpOperand &use : value.getUses())
@@ -107,12 +111,27 @@ static Operation *findEntryNorm(const Stack &stack) {
   return findNext(stack.entry) && !readElsewhere && !isStackExit(parts->x) ? op : nullptr;
 }
 
-static Operation *findFinalNorm(Stack &stack) {
-  SmallVector<OpOperand *> readers = getReaders(stack.exit);
-  if (readers.size() != 1 || readers.front()->getOwner()->getBlock() != stack.exit.getParentBlock())
+/// Others may read the streams too, to compute the weights of their read.
+static ReadOp findHead(const Stack &stack) {
+  ReadOp head;
+  for (OpOperand *reader : stack.isOnStreams() ? getReaders(stack.exit) : SmallVector<OpOperand *>()) {
+    auto read = dyn_cast<ReadOp>(reader->getOwner());
+    if (!read || reader != &read.getXMutable())
+      continue;
+    if (head || read->getBlock() != Value(stack.exit).getParentBlock())
+      return {};
+    head = read;
+  }
+  return head;
+}
+
+static Operation *findFinalNorm(const Stack &stack) {
+  Value end = stack.getEnd();
+  SmallVector<OpOperand *> readers = getReaders(end);
+  if (readers.size() != 1 || readers.front()->getOwner()->getBlock() != end.getParentBlock())
     return nullptr;
   std::optional<NormParts> parts = getNormParts(readers.front()->getOwner());
-  return parts && parts->x == stack.exit ? readers.front()->getOwner() : nullptr;
+  return parts && parts->x == end ? readers.front()->getOwner() : nullptr;
 }
 
 /// The stack that begins where `first` hands the stream to a block or to a loop that carries it; no blocks if none
@@ -125,6 +144,7 @@ static Stack findStack(OpOperand &first) {
     return stack;
   stack.exit = followStream(stream, stack);
   stack.entryNorm = findEntryNorm(stack);
+  stack.head = findHead(stack);
   stack.finalNorm = findFinalNorm(stack);
   return stack;
 }

@@ -27,11 +27,18 @@ struct Stack {
   /// The norm op that makes `entry`, if the stack is all that reads its results, it keeps the type, and it lies in the
   /// block where the stack begins: an embedding's norm. The norm of another stack's exit is none.
   Operation *entryNorm = nullptr;
-  /// The norm op that normalises `exit`, if nothing else reads that.
+  /// On several streams, the one read of `exit` beside it: what makes one row of them.
+  ReadOp head;
+  /// The norm op that normalises what getEnd says, if nothing else reads that.
   Operation *finalNorm = nullptr;
   /// Readers of the stream after its first block and before `exit` that are no part of the stack: an auxiliary head, a
   /// branch that captures the stream. Ops that ask for a size only are no readers.
   SmallVector<OpOperand *> taps;
+
+  /// What a final norm normalises: what the head reads, or else `exit`.
+  Value getEnd() const { return head ? ReadOp(head).getResult() : exit; }
+  /// Whether the stack is on several streams: one of its blocks has that clause.
+  bool isOnStreams() const;
 };
 
 /// The stacks of a function in the order of their first blocks, those inside of branches included.

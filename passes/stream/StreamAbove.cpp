@@ -23,7 +23,7 @@ Value resid::skipCasts(Value value) {
 /// Whether `value` is made by something of a stream.
 static bool isOnStream(Value value) {
   Operation *op = skipCasts(value).getDefiningOp();
-  return op && (isa<AddOp, BlockOp, scf::ForOp>(op) || getNormParts(op));
+  return op && (isa<AddOp, BlockOp, ReadOp, WriteOp, scf::ForOp>(op) || getNormParts(op));
 }
 
 /// What a loop carries: the value it starts with, if its iterations change it.
@@ -47,9 +47,13 @@ static Value getAbove(Value value, unsigned &subLayers) {
     return op->getResult(0) == value ? norm->x : Value();
   if (auto dropout = dyn_cast<DropoutOp>(op))
     return dropout.getX();
-  subLayers += isa<BlockOp, AddOp>(op);
+  if (auto read = dyn_cast<ReadOp>(op))
+    return read.getX();
+  subLayers += isa<BlockOp, AddOp, WriteOp>(op);
   if (auto block = dyn_cast<BlockOp>(op))
     return block.getX();
+  if (auto write = dyn_cast<WriteOp>(op))
+    return write.getX();
   auto add = dyn_cast<AddOp>(op);
   if (!add)
     return Value();

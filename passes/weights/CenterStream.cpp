@@ -54,6 +54,8 @@ static LogicalResult checkReader(OpOperand &reader, LinearRefusal &refusal) {
 
 /// How the block reads the stream: through a layer norm before its branch, and in the residual add.
 static LogicalResult checkBlockReads(BlockOp block, LinearRefusal &refusal) {
+  if (block.getStreams())
+    return refuse(refusal, block, "expected one residual stream, but got a block on several");
   std::optional<NormSite> norm = getNormSiteAt(block, NormPosition::BeforeBranch);
   if (!norm)
     return refuse(refusal, block,

@@ -24,7 +24,8 @@ static Value getNormalized(const NormSite &norm) {
   NormPosition position = getPlacementRule(block.getPlacement()).positions[norm.index];
   if (position == NormPosition::BeforeBranch)
     return block.getBranch().getArgument(0);
-  return position == NormPosition::AfterAdd ? Value(block.getResult()) : Value();
+  bool isResult = position == NormPosition::AfterAdd && !block.getStreams();
+  return isResult ? Value(block.getResult()) : Value();
 }
 
 static void removeAffine(NormSite &norm) {

@@ -311,7 +311,7 @@ func.func @block.C11_another_terminator(%x: tensor<4x8xf32>) {
 
 func.func @block.C3_parameter_too_many(%x: tensor<4x8xf32>, %g: tensor<8xf32>) {
   // expected-error @+1 {{expected 0 norm parameters but got 1}}
-  %y = "resid.block"(%x, %g) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x, %g) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -322,7 +322,7 @@ func.func @block.C3_parameter_too_many(%x: tensor<4x8xf32>, %g: tensor<8xf32>) {
 
 func.func @block.C4_layer_without_epsilon(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{expected an epsilon for layer but got none}}
-  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = layer>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = layer>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -333,7 +333,7 @@ func.func @block.C4_layer_without_epsilon(%x: tensor<4x8xf32>) {
 
 func.func @block.C7_seed_without_p(%x: tensor<4x8xf32>, %s: i64) {
   // expected-error @+1 {{expected seed, step, p and site together but got only seed and step}}
-  %y = "resid.block"(%x, %s, %s) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x, %s, %s) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>, i64, i64) -> tensor<4x8xf32>
@@ -344,7 +344,7 @@ func.func @block.C7_seed_without_p(%x: tensor<4x8xf32>, %s: i64) {
 
 func.func @block.C7_origin_without_dropout(%x: tensor<4x8xf32>, %s: i64) {
   // expected-error @+1 {{expected a dropout clause beside origin but got none}}
-  %y = "resid.block"(%x, %s, %s) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 0, 0, 0, 1, 1, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x, %s, %s) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>, i64, i64) -> tensor<4x8xf32>
@@ -363,7 +363,7 @@ func.func @yield_outside_a_block(%x: tensor<4x8xf32>) {
 // In generic form only; block.C4.
 func.func @epsilon_type(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // expected-error @+1 {{'resid.block' op expected epsilon of f64 but got 1.562500e-02 : f32}}
-  %y = "resid.block"(%x) <{norms = [#resid.norm<kind = layer, epsilon = 1.562500e-02 : f32>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
+  %y = "resid.block"(%x) <{norms = [#resid.norm<kind = layer, epsilon = 1.562500e-02 : f32>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
                            placement = #resid<placement post>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
@@ -386,7 +386,7 @@ func.func @block.C12_does_not_divide(%x: tensor<4x8xf32>) {
 
 func.func @block.C12_groups_for_rms(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{expected no groups for rms but got some}}
-  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = rms, epsilon = 1.0e-5 : f64, groups = 2 : i64>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = rms, epsilon = 1.0e-5 : f64, groups = 2 : i64>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -397,7 +397,7 @@ func.func @block.C12_groups_for_rms(%x: tensor<4x8xf32>) {
 
 func.func @block.C12_groups_of_i32(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{expected groups of i64 but got 2 : i32}}
-  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = group, epsilon = 1.0e-5 : f64, groups = 2 : i32>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = group, epsilon = 1.0e-5 : f64, groups = 2 : i32>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -424,6 +424,105 @@ func.func @block.C13_extent(%x: tensor<4x8xf32>, %s: i64) {
   %y = resid.block none %x dropout(0.5, site 0, seed %s, step %s, origin %s %s, extent %c %s) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @block.C14_weights_without_streams(%x: tensor<4x3x8xf32>, %a: tensor<3x1xf32>) {
+  // expected-error @+1 {{expected weights of a read only in a clause streams but got 'tensor<3x1xf32>'}}
+  %y = "resid.block"(%x, %a) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> ({
+  ^bb0(%h: tensor<4x3x8xf32>):
+    resid.yield %h : tensor<4x3x8xf32>
+  }) : (tensor<4x3x8xf32>, tensor<3x1xf32>) -> tensor<4x3x8xf32>
+  return
+}
+
+// -----
+
+func.func @block.C14_read_scale_without_streams(%x: tensor<4x3x8xf32>) {
+  // expected-error @+1 {{expected read_scale only beside a clause streams but got 0.5}}
+  %y = resid.block none %x {read_scale = 0.5} : tensor<4x3x8xf32> {
+  ^bb0(%h: tensor<4x3x8xf32>):
+    resid.yield %h : tensor<4x3x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @block.C14_dynamic_streams(%x: tensor<4x?x8xf32>) {
+  // expected-error @+1 {{expected x of rank 2 or more, whose last dimension but one is static and from 1 to 16, but got 'tensor<4x?x8xf32>'}}
+  %y = resid.block none %x streams() : tensor<4x?x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @block.C14_weights_of_other_streams(%x: tensor<4x3x8xf32>, %a: tensor<2x1xf32>) {
+  // expected-error @+1 {{expected weights that broadcast to x, with one for each of 3 streams, but got 'tensor<2x1xf32>' beside 'tensor<4x3x8xf32>'}}
+  %y = resid.block none %x streams(write %a : tensor<2x1xf32>) : tensor<4x3x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @block.C14_mix_of_other_streams(%x: tensor<4x3x8xf32>, %c: tensor<3x2xf32>) {
+  // expected-error @+1 {{expected a mix of 3x3 or 3x1, for all rows or for each row of 'tensor<4x3x8xf32>', but got 'tensor<3x2xf32>'}}
+  %y = resid.block none %x streams(mix %c : tensor<3x2xf32>) : tensor<4x3x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @block.C15_norm_of_the_streams(%x: tensor<4x3x8xf32>) {
+  // expected-error @+1 {{expected placement pre, branch_post, peri or none beside 3 streams, since a norm of each stream does not commute with the read, but got post}}
+  %y = resid.block post %x norm(rms epsilon = 1.0e-6) streams() : tensor<4x3x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @block.C16_skip_scale(%x: tensor<4x3x8xf32>) {
+  // expected-error @+1 {{expected no skip_scale beside streams, since the mix says what is kept, but got 0.5}}
+  %y = resid.block none %x streams() {skip_scale = 0.5} : tensor<4x3x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @block_streams_out_of_order(%x: tensor<4x3x8xf32>, %a: tensor<3x1xf32>) {
+  // expected-error @+1 {{expected write or mix after ',', in the order read, write, mix}}
+  %y = resid.block none %x streams(write %a : tensor<3x1xf32>, read %a : tensor<3x1xf32>) : tensor<4x3x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @block.C10_argument_of_all_streams(%x: tensor<4x3x8xf32>) {
+  // expected-error @+1 {{expected a branch that takes 'tensor<4x8xf32>' but got 'tensor<4x3x8xf32>'}}
+  %y = resid.block none %x streams() : tensor<4x3x8xf32> {
+  ^bb0(%h: tensor<4x3x8xf32>):
+    resid.yield %h : tensor<4x3x8xf32>
   }
   return
 }

@@ -117,3 +117,28 @@ func.func @shards(%x: tensor<2x4x8xf32>, %s: i64, %t: i64, %c: i64, %l: i64, %g:
   }
   return %w : tensor<2x4x8xf32>
 }
+
+// How a sub-layer is connected to several streams.
+// CHECK-LABEL: func.func @streams(
+func.func @streams(%x: tensor<2x3x8xf32>, %a: tensor<2x3x1xf32>, %b: tensor<3x8xbf16>, %c: tensor<3x3xf32>,
+                   %g: tensor<8xf32>) -> tensor<2x3x8xf32> {
+  // CHECK-NEXT: %[[Y:.*]] = resid.block pre %{{.*}} norm(rms epsilon = 1.000000e-05) gate(%{{.*}} : tensor<8xf32>) streams(read %{{.*}} : tensor<2x3x1xf32>, write %{{.*}} : tensor<3x8xbf16>, mix %{{.*}} : tensor<3x3xf32>) {branch_scale = 5.000000e-01 : f64, read_scale = 2.000000e+00 : f64} : tensor<2x3x8xf32> {
+  // CHECK-NEXT: ^bb0(%{{.*}}: tensor<2x8xf32>):
+  %y = resid.block pre %x norm(rms epsilon = 1.0e-5) gate(%g : tensor<8xf32>)
+         streams(read %a : tensor<2x3x1xf32>, write %b : tensor<3x8xbf16>, mix %c : tensor<3x3xf32>)
+         {branch_scale = 0.5, read_scale = 2.0} : tensor<2x3x8xf32> {
+  ^bb0(%h: tensor<2x8xf32>):
+    resid.yield %h : tensor<2x8xf32>
+  }
+  // CHECK: %[[Z:.*]] = resid.block none %[[Y]] streams(mix %{{.*}} : tensor<3x3xf32>) : tensor<2x3x8xf32> {
+  %z = resid.block none %y streams(mix %c : tensor<3x3xf32>) : tensor<2x3x8xf32> {
+  ^bb0(%h: tensor<2x8xf32>):
+    resid.yield %h : tensor<2x8xf32>
+  }
+  // CHECK: resid.block none %[[Z]] streams() : tensor<2x3x8xf32> {
+  %w = resid.block none %z streams() : tensor<2x3x8xf32> {
+  ^bb0(%h: tensor<2x8xf32>):
+    resid.yield %h : tensor<2x8xf32>
+  }
+  return %w : tensor<2x3x8xf32>
+}

@@ -156,3 +156,26 @@ func.func @flat(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %n = resid.rms_norm %s {epsilon = 1.0e-6} : tensor<2x8xf32>
   return %n : tensor<2x8xf32>
 }
+
+// Several streams: read first, written last, and gate and scale in between.
+// CHECK-LABEL: func.func @streams(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?x4x8xf32>, %[[G:[^:]*]]: tensor<8xf32>, %[[W:[^:]*]]: tensor<8xf32>, %[[A:[^:]*]]: tensor<?x4x1xf32>, %[[B:[^:]*]]: tensor<4x1xf32>, %[[C:[^:]*]]: tensor<4x4xf32>
+func.func @streams(%x: tensor<?x4x8xf32>, %g: tensor<8xf32>, %w: tensor<8xf32>, %a: tensor<?x4x1xf32>, %b: tensor<4x1xf32>,
+                   %c: tensor<4x4xf32>) -> tensor<?x4x8xf32> {
+  // CHECK-NEXT: %[[U:.*]] = resid.read %[[X]] weights(%[[A]]) {scale = {{2[.]0.*}}} : tensor<?x4x8xf32>, tensor<?x4x1xf32>
+  // CHECK-NEXT: %[[N:.*]] = resid.rms_norm %[[U]] gamma(%[[G]]) {epsilon = {{1[.]0*e-05.*}}} : tensor<?x8xf32>, tensor<8xf32>
+  // CHECK-NEXT: %[[F:.*]] = math.absf %[[N]]
+  // CHECK: %[[ROW:.*]] = tensor.expand_shape %[[F]] {{.*}} : tensor<?x8xf32> into tensor<?x1x8xf32>
+  // CHECK: %[[GATE:.*]] = tensor.expand_shape %[[W]] {{.*}} : tensor<8xf32> into tensor<1x8xf32>
+  // CHECK-NEXT: %[[S:.*]] = resid.read %[[ROW]] weights(%[[GATE]]) {scale = {{5[.]0*e-01.*}}} : tensor<?x1x8xf32>, tensor<1x8xf32>
+  // CHECK-NEXT: %[[Y:.*]] = resid.write %[[X]], %[[S]] weights(%[[B]]) mix(%[[C]]) : tensor<?x4x8xf32>, tensor<4x1xf32>, tensor<4x4xf32>
+  // CHECK-NEXT: return %[[Y]]
+  %y = resid.block pre %x norm(rms gamma %g : tensor<8xf32> epsilon = 1.0e-5) gate(%w : tensor<8xf32>)
+         streams(read %a : tensor<?x4x1xf32>, write %b : tensor<4x1xf32>, mix %c : tensor<4x4xf32>)
+         {branch_scale = 0.5, read_scale = 2.0} : tensor<?x4x8xf32> {
+  ^bb0(%h: tensor<?x8xf32>):
+    %f = math.absf %h : tensor<?x8xf32>
+    resid.yield %f : tensor<?x8xf32>
+  }
+  return %y : tensor<?x4x8xf32>
+}
