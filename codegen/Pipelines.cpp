@@ -120,14 +120,18 @@ static std::optional<CompileFailure> runStage(ModuleOp module, const CompileOpti
   return std::nullopt;
 }
 
-/// The conversion that is asked for. What became of the parameters stays in the module as its manifest.
-static std::optional<CompileFailure> convertPlacement(ModuleOp module, const CompileOptions &options) {
-  if (!options.conversion)
-    return std::nullopt;
-  return runStage(module, options, "placement", CompileFailure::Program, [&](OpPassManager &manager) {
-    manager.addPass(createFormBlocks(FormBlocksOptions{/*report=*/false, /*complete=*/true}));
-    manager.addPass(createConvertNormPlacement(*options.conversion));
-  });
+/// The conversions that are asked for. What became of the parameters stays in the module as its manifest.
+static std::optional<CompileFailure> convertStacks(ModuleOp module, const CompileOptions &options) {
+  auto run = [&](StringRef name, std::unique_ptr<Pass> conversion) {
+    return runStage(module, options, name, CompileFailure::Program, [&](OpPassManager &manager) {
+      manager.addPass(createFormBlocks(FormBlocksOptions{/*report=*/false, /*complete=*/true}));
+      manager.addPass(std::move(conversion));
+    });
+  };
+  if (options.conversion)
+    if (auto failure = run("placement", createConvertNormPlacement(*options.conversion)))
+      return failure;
+  return options.widening ? run("streams", createWidenStream(*options.widening)) : std::nullopt;
 }
 
 std::optional<CompileFailure> resid::checkProgram(ModuleOp module, const CompileOptions &options) {
@@ -143,7 +147,7 @@ std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const Compi
         manager.addPass(createRaise(RaiseOptions{options.raise}));
       }))
     return failure;
-  if (auto failure = convertPlacement(module, options))
+  if (auto failure = convertStacks(module, options))
     return failure;
   if (options.gradients)
     if (auto failure = runStage(module, options, "gradients", CompileFailure::Program,
@@ -157,7 +161,7 @@ std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const Compi
 }
 
 std::optional<CompileFailure> resid::runDrawingStages(ModuleOp module, const CompileOptions &options) {
-  if (auto failure = convertPlacement(module, options))
+  if (auto failure = convertStacks(module, options))
     return failure;
   return runStage(module, options, "drawing", CompileFailure::Program, [&](OpPassManager &manager) {
     if (options.mode == ProgramMode::Inference)

@@ -29,6 +29,8 @@ struct CompileOptions {
   RaiseLevel raise = RaiseLevel::Exact;
   /// Gives the stacks of the program another norm placement first, if set; blocks are formed for that of what is flat.
   std::optional<ConvertNormPlacementOptions> conversion;
+  /// Gives them several residual streams after that, or one again, if set; blocks are formed for that too.
+  std::optional<WidenStreamOptions> widening;
   /// Makes the functions that compute gradients, after the conversion, if set.
   std::optional<GradOptions> gradients;
   /// Prepended literally to every exported name.

@@ -17,6 +17,10 @@ enum class NormMapping { Auto, Keep, Shift };
 /// Where a final norm comes from that a placement wants and a program does not have: new arguments, or nowhere.
 enum class FinalNormSource { Arguments, Identity };
 
+/// How sub-layers are connected to several streams: by parameters, by gates for each stream and feature, or by
+/// coefficients of each row that are computed from all streams, in mHC with a doubly stochastic mix.
+enum class ConnectionKind { Static, Gated, IHC, MHC };
+
 /// What is raised to ops of resid: nothing, what has the same bits, or also what is the same in real arithmetic.
 enum class RaiseLevel { Off, Exact, All };
 

@@ -8,6 +8,7 @@
 include "passes/raise/Passes.td"
 include "passes/rewrite/Passes.td"
 include "passes/placement/Passes.td"
+include "passes/connection/Passes.td"
 include "passes/weights/Passes.td"
 include "passes/checks/Passes.td"
 include "passes/grad/Passes.td"

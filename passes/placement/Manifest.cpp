@@ -60,10 +60,16 @@ void resid::recordConversion(ModuleOp module, const Conversion &conversion) {
     return builder.getDictionaryAttr(entry);
   };
   SmallVector<Attribute> parameters, conversions;
-  for (const ParameterChange &change : conversion.parameters)
-    parameters.push_back(makeEntry(
+  for (const ParameterChange &change : conversion.parameters) {
+    NamedAttrList entry(makeEntry(
         {{"name", change.name}, {"action", stringifyAction(change.action)}, {"from", change.from}, {"to", change.to}},
         nullptr));
+    if (!change.initial.empty()) {
+      entry.set("shape", builder.getDenseI64ArrayAttr(change.shape));
+      entry.set("initial", builder.getDenseF64ArrayAttr(change.initial));
+    }
+    parameters.push_back(entry.getDictionary(module.getContext()));
+  }
   llvm::append_range(conversions, getConversions(module));
   conversions.push_back(makeEntry({{"function", conversion.function},
                                    {"from", conversion.from},
@@ -83,13 +89,30 @@ static void printTexts(llvm::json::OStream &json, DictionaryAttr entry, ArrayRef
     json.attribute(key, toJSON(entry.getAs<StringAttr>(key)));
 }
 
+/// What a new parameter begins with: a number for all elements, or an array of all in order.
+static void printInitial(llvm::json::OStream &json, DictionaryAttr change) {
+  auto shape = change.getAs<DenseI64ArrayAttr>("shape");
+  auto initial = change.getAs<DenseF64ArrayAttr>("initial");
+  if (!shape || !initial)
+    return;
+  json.attribute("shape", llvm::json::Array(shape.asArrayRef()));
+  ArrayRef<double> values = initial;
+  if (values.size() == 1)
+    json.attribute("initial", values.front());
+  else
+    json.attribute("initial", llvm::json::Array(values));
+}
+
 static void printConversion(llvm::json::OStream &json, DictionaryAttr conversion) {
   json.object([&] {
     json.attribute("version", 1);
     printTexts(json, conversion, {"function", "from", "to", "class"});
     json.attributeArray("parameters", [&] {
       for (auto change : conversion.getAs<ArrayAttr>("parameters").getAsRange<DictionaryAttr>())
-        json.object([&] { printTexts(json, change, {"name", "action", "from", "to"}); });
+        json.object([&] {
+          printTexts(json, change, {"name", "action", "from", "to"});
+          printInitial(json, change);
+        });
     });
   });
 }

@@ -8,6 +8,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
+#include <vector>
 
 namespace mlir::resid {
 
@@ -29,9 +30,12 @@ struct ParameterChange {
   std::string name; // of the argument in the C header; empty for a parameter that is no argument
   ParameterAction action;
   std::string from, to;
+  /// Of a new parameter with a value to begin with: its sizes, and its elements in order, or one for all of them.
+  std::vector<int64_t> shape;
+  std::vector<double> initial;
 };
 
-/// One conversion of one stack of blocks; `from` and `to` are placements.
+/// One conversion of one stack of blocks; `from` and `to` are placements, or say how many streams there are.
 struct Conversion {
   std::string function, from, to;
   RewriteClass rewriteClass;

@@ -37,7 +37,7 @@ std::string resid::getParameterName(Value parameter) {
 //===----------------------------------------------------------------------===//
 
 /// A new argument changes the signature, and callers do not know of it.
-static LogicalResult refuseCallers(func::FuncOp function) {
+LogicalResult resid::refuseCallers(func::FuncOp function) {
   auto module = function->getParentOfType<ModuleOp>();
   std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function, module);
   if (!uses || uses->empty())
@@ -48,15 +48,14 @@ static LogicalResult refuseCallers(func::FuncOp function) {
   return error;
 }
 
-/// `name`, or with the first number after it that makes names no argument has.
-static std::string makeUnique(func::FuncOp function, StringRef name) {
+/// `name`, or with the first number after it that makes names no argument has: itself, followed by each of `endings`.
+static std::string makeUnique(func::FuncOp function, StringRef name, ArrayRef<StringRef> endings) {
   llvm::StringSet<> taken;
   for (unsigned i = 0, end = function.getNumArguments(); i < end; ++i)
     if (auto given = function.getArgAttrOfType<StringAttr>(i, kArgumentNameAttribute))
       taken.insert(given);
   auto isTaken = [&](const std::string &candidate) {
-    return llvm::any_of(ArrayRef{"_alpha", "_gamma", "_beta"},
-                        [&](StringRef parameter) { return taken.contains(candidate + parameter.str()); });
+    return llvm::any_of(endings, [&](StringRef ending) { return taken.contains(candidate + ending.str()); });
   };
   std::string unique = name.str();
   for (unsigned number = 2; isTaken(unique); ++number)
@@ -64,11 +63,11 @@ static std::string makeUnique(func::FuncOp function, StringRef name) {
   return unique;
 }
 
-static Value addArgument(func::FuncOp function, Type type, const Twine &name) {
+Value resid::addArgument(func::FuncOp function, Type type, const Twine &name) {
   Builder builder(function.getContext());
   unsigned number = function.getNumArguments();
-  DictionaryAttr attributes =
-      builder.getDictionaryAttr(builder.getNamedAttr(kArgumentNameAttribute, builder.getStringAttr(name)));
+  StringAttr unique = builder.getStringAttr(makeUnique(function, name.str(), {""}));
+  DictionaryAttr attributes = builder.getDictionaryAttr(builder.getNamedAttr(kArgumentNameAttribute, unique));
   [[maybe_unused]] LogicalResult added = function.insertArgument(number, type, attributes, function.getLoc());
   assert(succeeded(added) && "a function takes any argument");
   return function.getArgument(number);
@@ -136,7 +135,7 @@ FailureOr<NormParts> resid::addNormLike(func::FuncOp function, const NormParts &
     return norm;
   if (failed(refuseCallers(function)))
     return failure();
-  std::string unique = makeUnique(function, name);
+  std::string unique = makeUnique(function, name, {"_alpha", "_gamma", "_beta"});
   NormParts added = norm;
   OpBuilder builder(place);
   for (auto [parameter, suffix] :

@@ -15,6 +15,12 @@ namespace mlir::resid {
 /// empty where it comes from elsewhere.
 std::string getParameterName(Value parameter);
 
+/// Reports whoever calls `function`, which is about to get new arguments.
+LogicalResult refuseCallers(func::FuncOp function);
+
+/// A new argument at the end of `function`, called `name`, with a number after it where that is taken.
+Value addArgument(func::FuncOp function, Type type, const Twine &name);
+
 /// A norm of the kind of `norm` with parameters of its own: new arguments at the end of `function`, called
 /// `name`_alpha, `name`_gamma and `name`_beta, with a number after `name` where that is taken. For a norm that will
 /// stand at `place` inside of a loop, whose parameters are slices by the iteration, the new arguments are stacked

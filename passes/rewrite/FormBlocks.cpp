@@ -57,17 +57,21 @@ static BlockOp createBlock(RewriterBase &rewriter, const SubLayer &layer, Value 
   Placement placement = getPlacement(layer);
   NormClauses norms = getNormClauses(rewriter, layer, placement);
   AddOp add = layer.add;
+  ReadOp read = layer.read;
+  WriteOp write = layer.write;
   DropoutOp dropout = layer.dropout;
   DropoutOrigin origin = dropout ? getDropoutOrigin(dropout) : DropoutOrigin();
-  return BlockOp::create(rewriter, add.getLoc(), add.getType(), PlacementAttr::get(rewriter.getContext(), placement),
-                         stream, norms.parameters, dropout ? dropout.getSeed() : Value(),
-                         dropout ? dropout.getStep() : Value(), origin.row, origin.site, origin.col, origin.local,
-                         origin.global, add.getGate(), /*read_weights=*/Value(), /*write_weights=*/Value(),
-                         /*mix=*/Value(), rewriter.getArrayAttr(norms.attributes),
+  FloatAttr one = rewriter.getF64FloatAttr(1.0);
+  auto flag = [&](bool isSet) { return isSet ? rewriter.getUnitAttr() : UnitAttr(); };
+  return BlockOp::create(rewriter, layer.getSumOp()->getLoc(), layer.getSum().getType(),
+                         PlacementAttr::get(rewriter.getContext(), placement), stream, norms.parameters,
+                         dropout ? dropout.getSeed() : Value(), dropout ? dropout.getStep() : Value(), origin.row,
+                         origin.site, origin.col, origin.local, origin.global, add ? add.getGate() : Value(),
+                         read ? read.getWeights() : Value(), write ? write.getWeights() : Value(),
+                         write ? write.getMix() : Value(), rewriter.getArrayAttr(norms.attributes),
                          dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(),
-                         add.getSkipScaleAttr(), add.getBranchScaleAttr(),
-                         norms.narrowAffine ? rewriter.getUnitAttr() : UnitAttr(),
-                         /*streams=*/UnitAttr(), rewriter.getF64FloatAttr(1.0));
+                         add ? add.getSkipScaleAttr() : one, add ? add.getBranchScaleAttr() : one,
+                         flag(norms.narrowAffine), flag(static_cast<bool>(write)), read ? read.getScaleAttr() : one);
 }
 
 /// Moves the branch into the region of `block`, where its input becomes the region's argument.
@@ -95,18 +99,22 @@ static void redirectSizes(RewriterBase &rewriter, Value value, Value stream) {
 
 static void formBlock(RewriterBase &rewriter, SubLayer &layer) {
   Operation *head = layer.getNorm(NormPosition::BeforeSubLayer);
-  Value stream = head ? getNormParts(head)->x : layer.getSkip();
+  Value stream = layer.write ? WriteOp(layer.write).getX() : head ? getNormParts(head)->x : layer.getSkip();
   BlockOp block = createBlock(rewriter, layer, stream);
   moveBranch(rewriter, layer, block);
   rewriter.replaceAllUsesWith(layer.getLast()->getResult(0), block.getResult());
   // From the last to the first, so that what is erased has no readers any more.
-  for (Operation *op : {layer.getNorm(NormPosition::AfterAdd), layer.add.getOperation(), layer.dropout.getOperation(),
+  // Sizes of a row are asked of its read, which stays for them. What else reads the row keeps it too.
+  Value sized = layer.read ? layer.read.getResult() : stream;
+  for (Operation *op : {layer.getNorm(NormPosition::AfterAdd), layer.getSumOp(), layer.dropout.getOperation(),
                         layer.getNorm(NormPosition::AfterBranch), layer.getNorm(NormPosition::BeforeBranch), head}) {
     if (!op)
       continue;
-    redirectSizes(rewriter, op->getResult(0), stream);
+    redirectSizes(rewriter, op->getResult(0), op == layer.getSumOp() ? stream : sized);
     rewriter.eraseOp(op);
   }
+  if (layer.read && layer.read->use_empty())
+    rewriter.eraseOp(layer.read);
 }
 
 namespace {
@@ -117,7 +125,10 @@ struct FormBlocks : resid::impl::FormBlocksBase<FormBlocks> {
     if (failed(expandAddNorms()))
       return signalPassFailure();
     llvm::SetVector<Block *> blocks;
-    getOperation()->walk([&](AddOp add) { blocks.insert(add->getBlock()); });
+    getOperation()->walk([&](Operation *op) {
+      if (isa<AddOp, WriteOp>(op))
+        blocks.insert(op->getBlock());
+    });
     IRRewriter rewriter(&getContext());
     SmallVector<SubLayerRefusal> allRefusals;
     for (Block *block : blocks) {
@@ -127,7 +138,7 @@ struct FormBlocks : resid::impl::FormBlocksBase<FormBlocks> {
       allRefusals.append(refusals);
       for (SubLayer &layer : layers) {
         if (report)
-          layer.add.emitRemark() << "formed (bit-exact): " << stringifyPlacement(getPlacement(layer));
+          layer.getSumOp()->emitRemark() << "formed (bit-exact): " << stringifyPlacement(getPlacement(layer));
         formBlock(rewriter, layer);
       }
     }

@@ -31,6 +31,8 @@ def FormBlocks : Pass<"resid-form-blocks"> {
     ```
 
     **What belongs to the branch.**
+    - A `resid.write` whose branch is computed from the one `resid.read` of the same streams is a sub-layer on several
+      streams, with the clause `streams`. Norms of the streams themselves stay where they are.
     - Stream and branch are told apart by dependence: the branch is computed from the stream. In a plain `resid.add` (no
       gate, both scales 1) the branch may be either operand, since x + f = f + x in every bit.
     - The region gets all ops between the stream and the branch's output that depend on the stream's elements, of

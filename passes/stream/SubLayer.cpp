@@ -6,6 +6,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "passes/stream/BranchSlice.h"
 #include "passes/stream/NormParts.h"
+#include "passes/stream/Stacks.h"
 #include "passes/stream/Sums.h"
 
 using namespace mlir;
@@ -13,11 +14,15 @@ using namespace mlir::resid;
 
 Value SubLayer::getSkip() const {
   AddOp op = add;
+  if (write)
+    return ReadOp(read).getResult();
   return isSwapped ? op.getF() : op.getX();
 }
 
 Value SubLayer::getBranch() const {
   AddOp op = add;
+  if (write)
+    return WriteOp(write).getY();
   return isSwapped ? op.getX() : op.getF();
 }
 
@@ -35,16 +40,16 @@ Value SubLayer::getBranchOutput() const {
 
 Operation *SubLayer::getLast() const {
   Operation *norm = getNorm(NormPosition::AfterAdd);
-  return norm ? norm : AddOp(add).getOperation();
+  return norm ? norm : getSumOp();
 }
 
 SmallVector<Operation *> SubLayer::getBranchOps() const {
   auto inOrder = [](Operation *first, Operation *second) { return first->isBeforeInBlock(second); };
-  BranchSlice slice = findBranchSlice(add->getBlock(), getBranchInput(), getBranchOutput());
+  BranchSlice slice = findBranchSlice(getSumOp()->getBlock(), getBranchInput(), getBranchOutput());
   SmallVector<Operation *> ops = slice.ops.takeVector(), sizeOps = std::move(slice.sizeOps);
   // The sizes of the stream are those of its norm.
   if (getBranchInput() != getSkip())
-    llvm::append_range(sizeOps, findBranchSlice(add->getBlock(), getSkip(), getBranchOutput()).sizeOps);
+    llvm::append_range(sizeOps, findBranchSlice(getSumOp()->getBlock(), getSkip(), getBranchOutput()).sizeOps);
   llvm::sort(sizeOps, inOrder);
   sizeOps.erase(llvm::unique(sizeOps), sizeOps.end());
   llvm::append_range(ops, findOwnOps(sizeOps, ops));
@@ -59,7 +64,7 @@ const SubLayer *SubLayers::getBySum(Value value) const {
 
 Operation *resid::getSkipNorm(const SubLayer &layer) {
   Operation *norm = layer.getSkip().getDefiningOp();
-  if (!norm || norm->getBlock() != AddOp(layer.add)->getBlock() || !getNormParts(norm))
+  if (!norm || norm->getBlock() != layer.getSumOp()->getBlock() || !getNormParts(norm))
     return nullptr;
   return norm->getResult(0) == layer.getSkip() ? norm : nullptr;
 }
@@ -70,7 +75,7 @@ const SubLayer *SubLayers::getPrevious(const SubLayer &layer) const {
 }
 
 bool SubLayers::followsRawSums(const SubLayer &layer) const {
-  if (isa<LoopLikeOpInterface>(AddOp(layer.add)->getParentOp()) || !getBySum(layer.getSkip()))
+  if (isa<LoopLikeOpInterface>(layer.getSumOp()->getParentOp()) || !getBySum(layer.getSkip()))
     return false;
   const SubLayer *previous = getPrevious(layer);
   while (previous && previous->isBare() && !getSkipNorm(*previous))
@@ -102,25 +107,29 @@ namespace {
 /// Finds the parts of one sub-layer, one after the other; each step returns whether to go on.
 class Matcher {
 public:
-  Matcher(AddOp add, const SubLayers &earlier, SmallVectorImpl<SubLayerRefusal> &refusals)
-      : earlier(earlier), refusals(refusals), add(add) {
+  Matcher(Operation *sum, const SubLayers &earlier, SmallVectorImpl<SubLayerRefusal> &refusals)
+      : earlier(earlier), refusals(refusals), sum(sum), add(dyn_cast<AddOp>(sum)) {
     layer.add = add;
+    layer.write = dyn_cast<WriteOp>(sum);
   }
 
   std::optional<SubLayer> match() {
-    if (matchType() && matchStream() && matchAfterBranch() && matchBeforeBranch() && matchOperands() && matchReaders())
+    bool hasStream = layer.write ? matchWrite() && matchRead() : matchType() && matchStream();
+    if (hasStream && matchAfterBranch() && matchBeforeBranch() && matchOperands() && matchReaders())
       return layer;
     return std::nullopt;
   }
 
 private:
   bool refuse(const Twine &reason, Operation *other = nullptr, StringRef otherIs = "") {
-    refusals.push_back({add, reason.str(), other, otherIs.str()});
+    refusals.push_back({sum, reason.str(), other, otherIs.str()});
     return false;
   }
 
   bool matchType();
   bool matchStream();
+  bool matchWrite();
+  bool matchRead();
   bool refuseStream();
   bool refuseIndependent();
   bool matchAfterBranch();
@@ -131,7 +140,8 @@ private:
 
   const SubLayers &earlier;
   SmallVectorImpl<SubLayerRefusal> &refusals;
-  AddOp add;
+  Operation *sum;
+  AddOp add; ///< null where the sum is a write
   SubLayer layer;
   BranchSlice slice;
 };
@@ -140,6 +150,41 @@ private:
 bool Matcher::matchType() {
   Type stream = add.getX().getType(), sum = add.getType();
   return sum == stream || refuse(describeTypes("a sum of the stream's type", stream, sum));
+}
+
+/// The write is one that a block can state.
+bool Matcher::matchWrite() {
+  WriteOp write = layer.write;
+  if (!write.getY()) {
+    refuse("expected a branch that is written, but got a mix alone");
+    refusals.back().isSubLayer = false;
+    return false;
+  }
+  if (write.getTransposed())
+    return refuse("expected a mix that is not transposed, but got one that is");
+  return write.getType() == write.getX().getType() ||
+         refuse(describeTypes("a write of the streams' type", write.getX().getType(), write.getType()));
+}
+
+/// The row is the one read of the streams that the branch is computed from.
+bool Matcher::matchRead() {
+  WriteOp write = layer.write;
+  for (OpOperand *reader : getReaders(write.getX())) {
+    auto read = dyn_cast<ReadOp>(reader->getOwner());
+    if (!read || reader != &read.getXMutable() || read->getBlock() != write->getBlock() ||
+        read.getType() != write.getY().getType())
+      continue;
+    BranchSlice found = findBranchSlice(write->getBlock(), read.getResult(), write.getY());
+    if (!found.isDependent)
+      continue;
+    if (layer.read)
+      return refuse("expected one read of the streams that the branch is computed from, but got two", read,
+                    "the other");
+    layer.read = read;
+    slice = std::move(found);
+  }
+  return layer.read || refuse("expected a branch computed from a read of the same streams, of their element type, but "
+                              "got none in the block of the write");
 }
 
 /// The stream is the operand that the other one is computed from.
@@ -202,8 +247,8 @@ bool Matcher::matchAfterBranch() {
   if (!parts || parts->x == layer.getSkip() || belongsToSum(norm, earlier))
     return true;
   if (!keepsType(norm))
-    return refuse(describeTypes("a norm after the branch that reads", add.getType(), parts->x.getType()), norm,
-                  "the norm");
+    return refuse(describeTypes("a norm after the branch that reads", layer.getBranch().getType(), parts->x.getType()),
+                  norm, "the norm");
   return matchNorm(norm, NormPosition::AfterBranch);
 }
 
@@ -224,7 +269,7 @@ bool Matcher::matchBeforeBranch() {
   if (!matchNorm(*norm, NormPosition::BeforeBranch))
     return false;
   // From here on the branch begins after the norm.
-  slice = findBranchSlice(add->getBlock(), layer.getBranchInput(), layer.getBranch());
+  slice = findBranchSlice(sum->getBlock(), layer.getBranchInput(), layer.getBranch());
   return true;
 }
 
@@ -252,7 +297,7 @@ bool Matcher::matchOperands() {
     narrowAffine = parts->narrowAffine;
   }
   DropoutOp dropout = layer.dropout;
-  return matchOperand(add.getGate(), "the gate") &&
+  return (!add || matchOperand(add.getGate(), "the gate")) &&
          (!dropout || (matchOperand(dropout.getSeed(), "the seed") && matchOperand(dropout.getStep(), "the step") &&
                        matchOperand(dropout.getOriginRow(), "the origin's row") &&
                        matchOperand(dropout.getOriginSite(), "the origin's site") &&
@@ -265,8 +310,8 @@ bool Matcher::matchOperands() {
 bool Matcher::matchReaders() {
   auto matchResults = [&](Operation *op, bool isInput) {
     for (OpOperand &use : op->getUses()) {
-      Operation *reader = add->getBlock()->findAncestorOpInBlock(*use.getOwner());
-      if (reader == add || slice.ops.contains(reader) || (isInput && isa<tensor::DimOp>(use.getOwner())))
+      Operation *reader = sum->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      if (reader == sum || slice.ops.contains(reader) || (isInput && isa<tensor::DimOp>(use.getOwner())))
         continue;
       return refuse("expected no reader of the branch outside of it, but got " +
                         use.getOwner()->getName().getStringRef() + " that reads " + op->getName().getStringRef(),
@@ -282,4 +327,9 @@ bool Matcher::matchReaders() {
 std::optional<SubLayer> resid::findSubLayer(AddOp add, const SubLayers &earlier,
                                             SmallVectorImpl<SubLayerRefusal> &refusals) {
   return Matcher(add, earlier, refusals).match();
+}
+
+std::optional<SubLayer> resid::findSubLayer(WriteOp write, const SubLayers &earlier,
+                                            SmallVectorImpl<SubLayerRefusal> &refusals) {
+  return Matcher(write, earlier, refusals).match();
 }

@@ -17,9 +17,12 @@
 
 namespace mlir::resid {
 
-/// One residual sub-layer in flat ops, all in the block of its add.
+/// One residual sub-layer in flat ops, all in the block of its add. On several streams, `read` makes the row that the
+/// branch reads, and `write` is in the place of the add.
 struct SubLayer {
   AddOp add;
+  ReadOp read;
+  WriteOp write;
   /// The stream is the second operand of the add, which commutes.
   bool isSwapped = false;
   /// On the branch, or null.
@@ -29,10 +32,12 @@ struct SubLayer {
 
   Operation *&getNorm(NormPosition position) { return norms[static_cast<size_t>(position)]; }
   Operation *getNorm(NormPosition position) const { return norms[static_cast<size_t>(position)]; }
-  Value getSum() const { return AddOp(add).getResult(); }
+  /// The add or the write.
+  Operation *getSumOp() const { return write ? WriteOp(write).getOperation() : AddOp(add).getOperation(); }
+  Value getSum() const { return getSumOp()->getResult(0); }
   /// Whether there are no norms around the branch, so that there could be one before the sub-layer or after the add.
   bool isBare() const { return !getNorm(NormPosition::BeforeBranch) && !getNorm(NormPosition::AfterBranch); }
-  /// The operand of the add that skips the branch.
+  /// The operand of the add that skips the branch, or the row that was read of several streams.
   Value getSkip() const;
   /// The other operand of the add.
   Value getBranch() const;
@@ -79,6 +84,10 @@ Operation *getSkipNorm(const SubLayer &layer);
 /// The sub-layer that ends in `add`, by its branch and the norms around that; a norm after the add and one whose value
 /// skips the branch are left to the chain. `earlier`: the sub-layers with adds before this one.
 std::optional<SubLayer> findSubLayer(AddOp add, const SubLayers &earlier, SmallVectorImpl<SubLayerRefusal> &refusals);
+
+/// The same on several streams, that ends in `write`.
+std::optional<SubLayer> findSubLayer(WriteOp write, const SubLayers &earlier,
+                                     SmallVectorImpl<SubLayerRefusal> &refusals);
 
 /// All sub-layers of a block in the order of their adds; one inside of another's branch stands before that. Refusals
 /// are in the order of the program too.

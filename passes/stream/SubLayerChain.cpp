@@ -119,7 +119,7 @@ void ChainReader::readTail(size_t i) {
     found.norms.insert(tail.norm);
   } else if (tail.isNeeded) {
     refusals.push_back(
-        {layer.add, tail.obstacle, tail.other, tail.other == tail.norm ? "the norm" : "the other reader"});
+        {layer.getSumOp(), tail.obstacle, tail.other, tail.other == tail.norm ? "the norm" : "the other reader"});
     refused[i] = true;
   }
 }
@@ -168,7 +168,7 @@ static bool keepsOrderOfEffects(const SubLayer &layer, SmallVectorImpl<SubLayerR
   for (Operation *op = *first; op != layer.getLast(); op = op->getNextNode()) {
     if (inside.contains(op) || isMemoryEffectFree(op))
       continue;
-    refusals.push_back({layer.add,
+    refusals.push_back({layer.getSumOp(),
                         ("expected no effects of other ops between those of the branch and the end of the "
                          "sub-layer, but got " +
                          op->getName().getStringRef())
@@ -197,6 +197,13 @@ SmallVector<SubLayer> resid::findSubLayers(Block &block, SmallVectorImpl<SubLaye
     found.layers.push_back(*layer);
   }
   SmallVector<SubLayer> layers = ChainReader(found, refusals).read();
+  // Norms of several streams belong to no sub-layer.
+  for (WriteOp write : block.getOps<WriteOp>())
+    if (std::optional<SubLayer> layer = findSubLayer(write, found, refusals))
+      layers.push_back(*layer);
+  llvm::stable_sort(layers, [](const SubLayer &first, const SubLayer &second) {
+    return first.getSumOp()->isBeforeInBlock(second.getSumOp());
+  });
   llvm::erase_if(layers, [&](const SubLayer &layer) { return !keepsOrderOfEffects(layer, refusals); });
   llvm::sort(refusals.begin() + begin, refusals.end(), [](const SubLayerRefusal &first, const SubLayerRefusal &second) {
     return first.op->isBeforeInBlock(second.op);

@@ -75,7 +75,7 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
             chip: str | Sequence[str] | None = None, grad: str | None = None, wrt: Sequence[int] | None = None,
             grad_mode: str | None = None, save: str | None = None, raising: str | None = None,
             schedule: str | Mapping[str, object] | None = None, prefix: str | None = None,
-            use_cache: bool = True) -> Module:
+            use_cache: bool = True, streams: int | None = None, connection: str | None = None) -> Module:
     """Compiles a program and loads its functions.
 
     Args:
@@ -95,14 +95,16 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
       schedule: how row kernels run, as {"rows": "batched"} or "rows=batched".
       prefix: stands before the name of each function.
       use_cache: whether the folder of the cache is read and written (resid.cache).
+      streams: how many residual streams to convert to, from 2 to 16, or 1 to convert back.
+      connection: "static", "ihc" or "mhc": how sub-layers are connected to them.
 
     Raises:
       CompileError: with residc's text, where the program or an option is wrong. UnavailableError where the target cannot
         do it. OSError where a file cannot be read.
     """
     text, name = _read(source)
-    flags = Options(placement, params, final_norm, mode, cpu, target, chip, grad, wrt, grad_mode, save, raising, schedule,
-                    prefix).flags()
+    flags = Options(placement, params, final_norm, streams, connection, mode, cpu, target, chip, grad, wrt, grad_mode, save,
+                    raising, schedule, prefix).flags()
     entry = cache.key(text, flags)
     found = cache.find(entry) if use_cache else None
     if found:

@@ -15,6 +15,8 @@ class Options:
     placement: str | None = None
     params: str | None = None
     final_norm: str | None = None
+    streams: int | None = None
+    connection: str | None = None
     mode: str = "training"
     cpu: str = "native"
     target: str = "cpu"
@@ -33,8 +35,8 @@ class Options:
         if self.target == "cpu" or self.cpu != "native":
             flags.append(f"--mcpu={self.cpu}")
         values = {"placement": self.placement, "params": self.params, "final-norm": self.final_norm,
-                  "chip": _join(self.chip), "grad": self.grad, "wrt": _join(self.wrt), "grad-mode": self.grad_mode,
-                  "save": self.save, "raise": self.raising, "schedule": _join(self.schedule), "prefix": self.prefix}
+                  "streams": self.streams, "connection": self.connection, "chip": _join(self.chip),
+                  "grad": self.grad, "wrt": _join(self.wrt), "grad-mode": self.grad_mode, "save": self.save, "raise": self.raising, "schedule": _join(self.schedule), "prefix": self.prefix}
         flags += [f"--{name}={value}" for name, value in values.items() if value is not None]
         if self.mode != "training":
             flags.append(f"--mode={self.mode}")

@@ -31,7 +31,7 @@ defm schedule : Value<"schedule", "KEY=VALUE[,...]|@FILE", grp_machine,
   "local-rows=auto|off|on, vector-bits=auto|128|256|512; @FILE: as resid-tune found them; with\n"
   "--target=cuda: gpu-lanes=auto|2|4|8, gpu-rows=auto|1|2|...|128, gpu-weights=reload|registers">;
 
-def grp_placement : OptionGroup<"placement">, HelpText<"Norm placement">;
+def grp_placement : OptionGroup<"placement">, HelpText<"Norm placement and streams">;
 defm placement : Value<"placement", "P", grp_placement,
   "convert the norm placement: post | pre | branch_post | peri | post_shifted | none">,
   Values<"post,pre,branch_post,peri,post_shifted,none">;
@@ -41,7 +41,13 @@ defm params : Value<"params", "HOW", grp_placement,
 defm final_norm : Value<"final-norm", "WHAT", grp_placement,
   "a final norm that the placement wants and IN does not have: args (default) gives it new\narguments | identity adds none">,
   Values<"args,identity">;
-defm manifest : Value<"manifest", "FILE", grp_placement, "write as JSON what became of each norm parameter">;
+defm streams : Value<"streams", "N", grp_placement,
+  "convert to N residual streams that compute the same function at the initial values of\n"
+  "the new parameters: 2 to 16; 1 converts back where the connection is static">;
+defm connection : Value<"connection", "KIND", grp_placement,
+  "how sub-layers are connected to --streams: static (default) | gated | ihc | mhc">, Values<"static,gated,ihc,mhc">;
+defm manifest : Value<"manifest", "FILE", grp_placement,
+  "write as JSON what became of each norm parameter, and which parameters of streams are new">;
 
 def grp_gradients : OptionGroup<"gradients">, HelpText<"Gradients">;
 defm grad : Value<"grad", "FUNC", grp_gradients, "also make FUNC_forward and FUNC_backward, which compute gradients">;

@@ -206,6 +206,8 @@ ExitCode Compiler::compile(ModuleOp module) {
     compileOptions.gradients = options.gradients;
   if (!options.conversion.to.empty())
     compileOptions.conversion = options.conversion;
+  if (options.hasStreams)
+    compileOptions.widening = options.widening;
   if (stages.isWanted()) {
     stages.open();
     if (!stages.getFailure().empty())

@@ -43,10 +43,11 @@ static Error setPrefix(ResidcOptions &options, StringRef value) {
 static Error setConversion(ResidcOptions &options, const CommandLine &line) {
   ConvertNormPlacementOptions &conversion = options.conversion;
   conversion.to = line.getValue(OPT_placement).str();
-  for (auto [flag, name] : {std::pair(OPT_params, "--params"), std::pair(OPT_final_norm, "--final-norm"),
-                            std::pair(OPT_manifest, "--manifest")})
+  for (auto [flag, name] : {std::pair(OPT_params, "--params"), std::pair(OPT_final_norm, "--final-norm")})
     if (conversion.to.empty() && line.has(flag))
       return makeUsageError(Twine("expected --placement beside ") + name + ", but got none");
+  if (conversion.to.empty() && !line.has(OPT_streams) && line.has(OPT_manifest))
+    return makeUsageError("expected --placement or --streams beside --manifest, but got none");
   if (line.has(OPT_params))
     conversion.params = line.getValue(OPT_params) == "keep" ? NormMapping::Keep : NormMapping::Shift;
   if (conversion.params == NormMapping::Shift && line.has(OPT_final_norm))
@@ -54,6 +55,25 @@ static Error setConversion(ResidcOptions &options, const CommandLine &line) {
   if (line.has(OPT_final_norm))
     conversion.finalNorm =
         line.getValue(OPT_final_norm) == "args" ? FinalNormSource::Arguments : FinalNormSource::Identity;
+  return Error::success();
+}
+
+static Error setStreams(ResidcOptions &options, const CommandLine &line) {
+  options.hasStreams = line.has(OPT_streams);
+  if (!options.hasStreams)
+    return line.has(OPT_connection) ? makeUsageError("expected --streams beside --connection, but got none")
+                                    : Error::success();
+  StringRef number = line.getValue(OPT_streams);
+  if (number.getAsInteger(10, options.widening.streams) || options.widening.streams < 1 ||
+      options.widening.streams > 16)
+    return makeUsageError("expected --streams=N, from 1 to 16, but got '" + number + "'");
+  if (options.widening.streams == 1 && line.has(OPT_connection))
+    return makeUsageError("expected no --connection beside --streams=1, which has none");
+  options.widening.connection = StringSwitch<ConnectionKind>(line.getValue(OPT_connection))
+                                    .Case("gated", ConnectionKind::Gated)
+                                    .Case("ihc", ConnectionKind::IHC)
+                                    .Case("mhc", ConnectionKind::MHC)
+                                    .Default(ConnectionKind::Static);
   return Error::success();
 }
 
@@ -141,6 +161,8 @@ static Error setOptions(ResidcOptions &options, const CommandLine &line) {
     if (Error error = setSchedule(options, line.getValue(OPT_schedule)))
       return error;
   if (Error error = setGradients(options, line))
+    return error;
+  if (Error error = setStreams(options, line))
     return error;
   return setConversion(options, line);
 }

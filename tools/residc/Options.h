@@ -27,6 +27,9 @@ struct ResidcOptions {
   EmitKind emit = getEmitKinds().front();
   /// The norm placement to convert to and how; none where `to` is empty.
   ConvertNormPlacementOptions conversion;
+  /// The residual streams to convert to; none where `hasStreams` is not set.
+  WidenStreamOptions widening;
+  bool hasStreams = false;
   /// The function to differentiate and how; none where `function` is empty.
   GradOptions gradients;
   cpu::Schedule schedule;

@@ -1,0 +1,224 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/connection/Connections.h"
+
+#include "dialect/ResidDialect.h"
+#include "dialect/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/placement/NormParameters.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// What is added to coefficients, and to each division of Sinkhorn's iterations.
+static constexpr double kCoefficientEpsilon = 1e-6;
+/// That of the norm of all streams in a projection.
+static constexpr double kProjectEpsilon = 1e-6;
+static constexpr int64_t kSinkhornIterations = 20;
+
+StringRef resid::stringifyConnection(ConnectionKind kind) {
+  switch (kind) {
+  case ConnectionKind::Static:
+    return "static";
+  case ConnectionKind::Gated:
+    return "gated";
+  case ConnectionKind::IHC:
+    return "ihc";
+  case ConnectionKind::MHC:
+    return "mhc";
+  }
+  llvm_unreachable("a connection without a name");
+}
+
+/// Whether x/n + … + x/n, by one fma after the other, is x for every x: the sum of three quarters is rounded to even,
+/// and so is that of four.
+static bool sumsExactly(int64_t streams) { return streams == 2 || streams == 4; }
+
+RewriteClass resid::getWideningClass(ConnectionKind kind, int64_t streams) {
+  return kind == ConnectionKind::Static && sumsExactly(streams) ? RewriteClass::BitExact : RewriteClass::Exact;
+}
+
+//===----------------------------------------------------------------------===//
+// Initial values
+//===----------------------------------------------------------------------===//
+
+static double logit(double probability) { return std::log(probability / (1.0 - probability)); }
+
+/// What the columns of a mix of equal logits sum to. All its elements stay equal, so one stands for them.
+static double getFirstColumnSum(int64_t streams) {
+  double n = static_cast<double>(streams), element = 1.0 / n + kCoefficientEpsilon;
+  for (int64_t division = 0; division != 2 * kSinkhornIterations - 1; ++division)
+    element /= n * element + kCoefficientEpsilon;
+  return n * element;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+FloatType ConnectionBuilder::getType() const { return getArithmeticType(streams.getElementType()); }
+
+Value ConnectionBuilder::addParameter(const std::string &parameter, StringRef place, ArrayRef<int64_t> shape,
+                                      std::vector<double> initial) {
+  auto type = RankedTensorType::get(shape, getType());
+  Value argument = addArgument(function, type, parameter);
+  ParameterChange change{getParameterName(argument), ParameterAction::New, "", place.str()};
+  change.shape.assign(shape.begin(), shape.end());
+  change.initial = std::move(initial);
+  conversion.parameters.push_back(std::move(change));
+  return argument;
+}
+
+//===----------------------------------------------------------------------===//
+// Coefficients from a projection
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What becomes of t = z·scale + base: factor·σ(t) + offset, or t itself.
+struct Squashing {
+  bool isSigmoid;
+  double factor = 1.0, offset = 0.0;
+};
+} // namespace
+
+/// `count` elements from `first` on of the last dimension.
+static Value sliceLast(OpBuilder &builder, Location loc, Value value, int64_t first, int64_t count) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
+  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
+      strides(sizes.size(), builder.getIndexAttr(1));
+  offsets.back() = builder.getIndexAttr(first);
+  sizes.back() = builder.getIndexAttr(count);
+  return tensor::ExtractSliceOp::create(builder, loc, value, offsets, sizes, strides);
+}
+
+/// The last dimension as one of `rows` and one of `columns`.
+static Value splitLast(OpBuilder &builder, Location loc, Value value, int64_t rows, int64_t columns) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape().drop_back());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
+  sizes.pop_back();
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim + 1 < type.getRank(); ++dim)
+    groups.push_back({dim});
+  groups.push_back({type.getRank() - 1, type.getRank()});
+  for (int64_t size : {rows, columns}) {
+    shape.push_back(size);
+    sizes.push_back(builder.getIndexAttr(size));
+  }
+  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), value, groups, sizes);
+}
+
+/// The coefficients of each row from their part of z, in one elementwise op.
+static Value squash(OpBuilder &builder, Location loc, Value z, Value scale, Value base, const Squashing &squashing) {
+  auto type = cast<RankedTensorType>(z.getType());
+  int64_t rank = type.getRank();
+  Type element = type.getElementType();
+  AffineMap elements = builder.getMultiDimIdentityMap(rank);
+  AffineMap last = elements.getMinorIdentityMap(rank, 1, builder.getContext());
+  AffineMap none = AffineMap::get(rank, 0, builder.getContext());
+  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, z), element);
+  auto body = [&](OpBuilder &inner, Location, ValueRange values) {
+    auto constant = [&](double number) {
+      return arith::ConstantOp::create(inner, loc, inner.getFloatAttr(element, number)).getResult();
+    };
+    Value t = arith::MulFOp::create(inner, loc, values[0], values[1]);
+    t = arith::AddFOp::create(inner, loc, t, values[2]);
+    if (squashing.isSigmoid) {
+      Value exponential = math::ExpOp::create(inner, loc, arith::NegFOp::create(inner, loc, t));
+      t = arith::DivFOp::create(inner, loc, constant(1.0),
+                                arith::AddFOp::create(inner, loc, constant(1.0), exponential));
+    }
+    if (squashing.factor != 1.0)
+      t = arith::MulFOp::create(inner, loc, constant(squashing.factor), t);
+    if (squashing.offset != 0.0)
+      t = arith::AddFOp::create(inner, loc, t, constant(squashing.offset));
+    linalg::YieldOp::create(inner, loc, t);
+  };
+  return linalg::GenericOp::create(builder, loc, type, ValueRange{z, scale, base}, empty,
+                                   ArrayRef<AffineMap>{elements, none, last, elements},
+                                   SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel), body)
+      .getResult(0);
+}
+
+/// `parts` of read, write and mix, whose bases are `values`.
+ConnectionCoefficients ConnectionBuilder::createProjected(OpBuilder &builder, Location loc, Value x,
+                                                          const std::string &prefix, StringRef place, int64_t parts,
+                                                          ArrayRef<double> values) {
+  int64_t n = getCount(), sizes[] = {n, n, n * n}, rows = 0;
+  std::vector<double> bases;
+  for (int64_t part = 0; part != parts; ++part) {
+    rows += sizes[part];
+    bases.insert(bases.end(), sizes[part], values[part]);
+  }
+  Value weight = addParameter(prefix + "weight", place, {rows, n * streams.getShape().back()}, {0.0});
+  Value scales = addParameter(prefix + "scale", place, {parts}, {1.0});
+  Value base = addParameter(prefix + "base", place, {rows}, bases);
+  Value z = ProjectOp::create(builder, loc, x, weight, kProjectEpsilon, /*withRstd=*/false).getZ();
+  bool writesWithOffset = kind == ConnectionKind::IHC;
+  Squashing squashings[] = {
+      {true, 1.0, kCoefficientEpsilon}, {true, 2.0, writesWithOffset ? kCoefficientEpsilon : 0.0}, {false}};
+  Value made[3];
+  int64_t first = 0;
+  for (int64_t part = 0; part != parts; ++part) {
+    Value scale = tensor::CollapseShapeOp::create(builder, loc, sliceLast(builder, loc, scales, part, 1),
+                                                  ArrayRef<ReassociationIndices>());
+    Value coefficients = squash(builder, loc, sliceLast(builder, loc, z, first, sizes[part]), scale,
+                                sliceLast(builder, loc, base, first, sizes[part]), squashings[part]);
+    made[part] = splitLast(builder, loc, coefficients, n, sizes[part] / n);
+    first += sizes[part];
+  }
+  if (made[2])
+    made[2] =
+        SinkhornOp::create(builder, loc, made[2].getType(), made[2], builder.getI64IntegerAttr(kSinkhornIterations),
+                           builder.getF64FloatAttr(kCoefficientEpsilon));
+  return {made[0], made[1], made[2]};
+}
+
+//===----------------------------------------------------------------------===//
+// Kinds
+//===----------------------------------------------------------------------===//
+
+/// What static weights of a read begin with: equal parts where their sum is exact, else the first stream.
+static std::vector<double> getStaticRead(int64_t streams) {
+  if (sumsExactly(streams))
+    return {1.0 / static_cast<double>(streams)};
+  std::vector<double> first(streams, 0.0);
+  first.front() = 1.0;
+  return first;
+}
+
+ConnectionCoefficients ConnectionBuilder::create(OpBuilder &builder, Location loc, Value x, size_t index) {
+  int64_t n = getCount();
+  std::string place = "connection " + std::to_string(index);
+  std::string prefix = name + "connection_" + std::to_string(index) + "_";
+  double share = 1.0 / static_cast<double>(n), e = kCoefficientEpsilon;
+  switch (kind) {
+  case ConnectionKind::Static: {
+    Value read = addParameter(prefix + "read", place, {n, 1}, getStaticRead(n));
+    return {read, addParameter(prefix + "write", place, {n, 1}, {1.0}), Value()};
+  }
+  case ConnectionKind::IHC:
+    return createProjected(builder, loc, x, prefix, place, 2, {logit(share - e), logit((1.0 - e) / 2.0)});
+  case ConnectionKind::MHC: {
+    // After l mixes each stream is decay^l of the one stream.
+    double decay = getFirstColumnSum(n), before = std::pow(decay, static_cast<double>(index));
+    return createProjected(builder, loc, x, prefix, place, 3,
+                           {logit(share / before - e), logit(before * decay / 2.0), 0.0});
+  }
+  case ConnectionKind::Gated:
+    break;
+  }
+  llvm_unreachable("a connection that no clause can state");
+}
+
+Value ConnectionBuilder::createHead(OpBuilder &builder, Location loc, Value x, size_t count) {
+  int64_t n = getCount();
+  if (kind == ConnectionKind::Static)
+    return addParameter(name + "head_read", "head", {n, 1}, getStaticRead(n));
+  double decay = kind == ConnectionKind::MHC ? getFirstColumnSum(n) : 1.0;
+  double share = 1.0 / (static_cast<double>(n) * std::pow(decay, static_cast<double>(count)));
+  return createProjected(builder, loc, x, name + "head_", "head", 1, {logit(share - kCoefficientEpsilon)}).read;
+}
