@@ -31,7 +31,12 @@ int mlir::resid::diagram::getSkipBoxWidth(const Part &part) {
 }
 
 int mlir::resid::diagram::getNoteDistance(const SubLayer &layer) {
-  return layer.skipScale ? getSkipBoxWidth(*layer.skipScale) / 2 + 6 : 10;
+  return layer.skipScale ? getSkipBoxWidth(*layer.skipScale) / 2 + 6 : 10 - getStreamOffset(0, layer.streams);
+}
+
+int mlir::resid::diagram::getStreamOffset(int index, int count) {
+  int step = count > 1 ? std::min(streamStep, (boxWidth - 2 * boxPadding) / (count - 1)) : 0;
+  return (2 * index - (count - 1)) * step / 2;
 }
 
 namespace {
@@ -46,7 +51,7 @@ struct Widest {
 void Widest::add(const SubLayer &layer) {
   for (const Part &part : layer.branch)
     add(part);
-  for (const std::optional<Part> *part : {&layer.beforeSubLayer, &layer.afterAdd})
+  for (const std::optional<Part> *part : {&layer.beforeSubLayer, &layer.afterAdd, &layer.read, &layer.write})
     if (*part)
       add(**part);
   if (!layer.placement.empty())
@@ -68,6 +73,8 @@ ColumnSizes mlir::resid::diagram::measureColumn(const Stream &stream) {
       widest.add(*layer);
     else if (auto *part = std::get_if<Part>(&element))
       widest.add(*part);
+    else if (auto *head = std::get_if<Head>(&element))
+      widest.add(head->read);
   }
   int inset = frameStep * std::max(0, widest.depth - 1);
   ColumnSizes sizes;

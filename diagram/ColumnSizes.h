@@ -25,6 +25,9 @@ int getSkipBoxWidth(const Part &part);
 /// How far to the left of the stream the placement of `layer` ends.
 int getNoteDistance(const SubLayer &layer);
 
+/// How far right of the middle line `index` of `count` streams stands; negative where it is left of it.
+int getStreamOffset(int index, int count);
+
 } // namespace mlir::resid::diagram
 
 #endif // RESID_DIAGRAM_COLUMNSIZES_H

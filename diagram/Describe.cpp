@@ -21,7 +21,7 @@ static std::string withoutDialect(Operation *op) { return op->getName().stripDia
 /// The value that `op` hands on in another shape, type or part, if that is all it does.
 static Value getOrigin(Operation *op) {
   if (isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp, tensor::ReshapeOp,
-          arith::ExtFOp, arith::TruncFOp, arith::IndexCastOp>(op))
+          arith::ExtFOp, arith::TruncFOp, arith::IndexCastOp, linalg::BroadcastOp>(op))
     return op->getOperand(0);
   return Value();
 }
@@ -177,6 +177,19 @@ std::optional<Part> diagram::describeBranchScale(Value gate, const APFloat &scal
     return Part{PartKind::Scale, factor + "drop path " + describeNumber(dropout.getP()),
                 "site " + std::to_string(dropout.getSite())};
   return Part{PartKind::Scale, factor + "gate", nameOf(gate)};
+}
+
+Part diagram::describeConnection(StringRef title, ArrayRef<Value> weights) {
+  std::vector<std::string> names;
+  for (Value value : weights) {
+    if (!value)
+      continue;
+    bool isOfRow = cast<RankedTensorType>(value.getType()).getRank() > 2;
+    std::string name = isOfRow ? "for each row" : nameOf(value);
+    if (!llvm::is_contained(names, name))
+      names.push_back(name);
+  }
+  return {PartKind::Connection, title.str(), llvm::join(names, ", ")};
 }
 
 std::optional<Part> diagram::describeSkipScale(const APFloat &scale) {

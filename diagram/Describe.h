@@ -34,6 +34,9 @@ Part describeDropout(const APFloat &p, uint64_t site, const DropoutOrigin &origi
 std::optional<Part> describeBranchScale(Value gate, const APFloat &scale);
 
 /// The scale on the stream, or nothing.
+/// What reads or writes several streams: `title`, and the names of the weights, or that each row has its own.
+Part describeConnection(StringRef title, ArrayRef<Value> weights);
+
 std::optional<Part> describeSkipScale(const APFloat &scale);
 
 } // namespace mlir::resid::diagram

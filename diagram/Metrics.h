@@ -24,6 +24,8 @@ inline constexpr int memoryWidth = 70, maxMemoryWidth = 140, memoryGap = 20, mem
 inline constexpr int gap = 14;
 inline constexpr int sumRadius = 9;
 inline constexpr int skipBoxWidth = 58;
+inline constexpr int streamStep = 13; // between the lines of several streams
+inline constexpr int bundleStep = 3;  // the same where they lead to the next column
 /// Between two columns of one stream.
 inline constexpr int wrapGap = 16;
 

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/stream/Ancestry.h"
 #include "passes/stream/Stacks.h"
 #include "passes/stream/Sums.h"
 #include "llvm/ADT/DenseSet.h"
@@ -57,6 +58,8 @@ Value StreamReader::getStream(Operation *op) const {
     return block.getX();
   if (std::optional<NormParts> parts = getNormParts(op))
     return parts->x;
+  if (auto read = dyn_cast<ReadOp>(op))
+    return read.getX();
   auto add = dyn_cast<AddOp>(op);
   if (!add)
     return Value();
@@ -120,11 +123,22 @@ static std::string describeReaders(ArrayRef<OpOperand *> readers) {
   return llvm::join(words, ", ");
 }
 
+/// Whether `op` serves to compute weights with which `next` reads, mixes or writes the streams.
+static bool isForWeights(Operation *op, Operation *next) {
+  SmallVector<Value> weights;
+  if (auto block = dyn_cast<BlockOp>(next))
+    weights = {block.getReadWeights(), block.getWriteWeights(), block.getMix()};
+  else if (auto read = dyn_cast<ReadOp>(next))
+    weights = {read.getWeights()};
+  return llvm::any_of(weights, [&](Value value) { return value && findAncestry(value).ops.contains(op); });
+}
+
 /// Marks that others than `next` and the branch read `value`.
 void StreamReader::addTap(Value value, Operation *next, const llvm::SetVector<Operation *> &branchOps, Stream &stream) {
   SmallVector<OpOperand *> readers = getReaders(value);
   llvm::erase_if(readers, [&](OpOperand *reader) {
-    return next->isAncestor(reader->getOwner()) || branchOps.contains(reader->getOwner());
+    return next->isAncestor(reader->getOwner()) || branchOps.contains(reader->getOwner()) ||
+           isForWeights(reader->getOwner(), next);
   });
   if (!readers.empty())
     stream.elements.push_back(Tap{describeReaders(readers)});
@@ -154,6 +168,9 @@ Value StreamReader::followStep(Value value, Stream &stream) {
     stream.elements.push_back(readSubLayer(block));
   else if (auto add = dyn_cast<AddOp>(op))
     stream.elements.push_back(readSubLayer(add, above, branchOps));
+  else if (auto read = dyn_cast<ReadOp>(op))
+    stream.elements.push_back(Head{describeConnection("read", {read.getWeights()}),
+                                   static_cast<int>(read.getX().getType().getShape().end()[-2])});
   else if (std::optional<Part> norm = readNorm(op))
     stream.elements.push_back(*norm);
   addTap(above, op, branchOps, stream);

@@ -47,7 +47,8 @@ static SmallVector<TextOf> collectTexts(Element &element) {
     texts = {{&layer->placement, false}, {&layer->memory, true}};
     for (Part &part : layer->branch)
       collect(part, texts);
-    for (std::optional<Part> *part : {&layer->beforeSubLayer, &layer->skipScale, &layer->afterAdd})
+    for (std::optional<Part> *part :
+         {&layer->beforeSubLayer, &layer->skipScale, &layer->afterAdd, &layer->read, &layer->write})
       if (*part)
         collect(**part, texts);
   } else if (auto *part = std::get_if<Part>(&element)) {
@@ -56,6 +57,8 @@ static SmallVector<TextOf> collectTexts(Element &element) {
     texts = {{&begin->label, false}};
   } else if (auto *tap = std::get_if<Tap>(&element)) {
     texts = {{&tap->readers, true}};
+  } else if (auto *head = std::get_if<Head>(&element)) {
+    collect(head->read, texts);
   }
   return texts;
 }
@@ -89,7 +92,7 @@ static std::string getKey(Element &element) {
   std::string key(1, static_cast<char>('0' + element.index()));
   if (auto *layer = std::get_if<SubLayer>(&element)) {
     key += {layer->beforeSubLayer ? 'b' : '-', layer->skipScale ? 's' : '-', layer->afterAdd ? 'a' : '-',
-            layer->readsStream ? 'r' : '-'};
+            layer->readsStream ? 'r' : '-', static_cast<char>('a' + layer->streams)};
     for (const Part &part : layer->branch)
       key += static_cast<char>('0' + static_cast<int>(part.kind));
   }

@@ -14,7 +14,7 @@
 
 namespace mlir::resid::diagram {
 
-enum class PartKind { Source, Norm, Branch, Dropout, Scale };
+enum class PartKind { Source, Norm, Branch, Dropout, Scale, Connection };
 
 /// One box. `details` says what else belongs to it, parameters first.
 struct Part {
@@ -39,6 +39,15 @@ struct SubLayer {
   std::optional<Part> skipScale;
   /// On the stream, after the add.
   std::optional<Part> afterAdd;
+  /// How many residual streams there are, and where there are several, what reads and writes them.
+  int streams = 1;
+  std::optional<Part> read, write;
+};
+
+/// What makes one row of several streams after the last sub-layer.
+struct Head {
+  Part read;
+  int streams;
 };
 
 struct LoopBegin {
@@ -53,7 +62,7 @@ struct Tap {
   std::string readers;
 };
 
-using Element = std::variant<SubLayer, Part, LoopBegin, LoopEnd, Tap>;
+using Element = std::variant<SubLayer, Part, LoopBegin, LoopEnd, Tap, Head>;
 
 /// One residual stream, from where it enters to where it leaves.
 struct Stream {

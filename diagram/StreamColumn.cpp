@@ -20,7 +20,8 @@ public:
       : left(corner.x), y(corner.y), sizes(sizes), shapes(shapes) {}
 
   void beginStream(const Stream &stream);
-  void continueStream();
+  /// The lines of `count` streams begin here.
+  void continueStream(int count);
   void draw(ArrayRef<Element> elements);
   /// Ends the stream, and returns where.
   int endStream(const Stream &stream);
@@ -37,10 +38,14 @@ private:
   void drawElement(const LoopBegin &begin);
   void drawElement(const LoopEnd &end);
   void drawElement(const Tap &tap);
+  void drawElement(const Head &head);
+  void drawConnected(const SubLayer &layer);
 
   int drawBox(const Part &part, int middle, int top, int width);
   void drawOnStream(const Part &part);
-  int drawBranch(const SubLayer &layer);
+  int drawBranch(const SubLayer &layer, int end);
+  void addLine(ShapeKind kind, std::vector<Point> points);
+  void addLines(ShapeKind kind, int count, int from, int to);
   void drawMemory(const std::string &memory, int middle);
   void label(std::string style, Point place, const std::string &text, const std::string &textStyle,
              Anchor anchor = Anchor::Middle, int width = 0);
@@ -48,8 +53,9 @@ private:
   int left, y;
   const ColumnSizes &sizes;
   std::vector<Shape> &shapes;
-  /// Where the stream enters this column, and the place among the shapes of what is drawn behind the others.
-  int top = 0;
+  /// From where on there are how many streams, in order, and the place among the shapes of what is drawn behind the
+  /// others.
+  std::vector<std::pair<int, int>> lines;
   size_t behind = 0;
   /// The loops around the present element: where their frames stand among the shapes, and their upper edges.
   std::vector<std::pair<size_t, int>> loops;
@@ -68,6 +74,7 @@ static const char *getStyle(PartKind kind) {
   case PartKind::Dropout:
     return "dropout";
   case PartKind::Scale:
+  case PartKind::Connection:
     return "scale";
   }
   return "";
@@ -118,13 +125,9 @@ void Column::drawMemory(const std::string &memory, int middle) {
   shapes.push_back({ShapeKind::Arrow, "wire", {{begin, middle}, {right, middle}}});
 }
 
-/// Draws the branch from `y` down, and returns its lower end.
-int Column::drawBranch(const SubLayer &layer) {
-  int x = getBranchX(), end = y + gap;
-  if (layer.readsStream) {
-    shapes.push_back({ShapeKind::Dot, "tap", {{getStreamX(), y}}});
-    shapes.push_back({ShapeKind::Arrow, "wire", {{getStreamX(), y}, {x, y}, {x, end}}});
-  }
+/// Draws the branch from `end` down, and returns its lower end.
+int Column::drawBranch(const SubLayer &layer, int end) {
+  int x = getBranchX();
   for (const Part &part : layer.branch) {
     if (&part != &layer.branch.front())
       shapes.push_back({ShapeKind::Arrow, "wire", {{x, end}, {x, end + gap}}});
@@ -139,8 +142,14 @@ int Column::drawBranch(const SubLayer &layer) {
 void Column::drawElement(const SubLayer &layer) {
   if (layer.beforeSubLayer)
     drawOnStream(*layer.beforeSubLayer);
+  if (layer.streams > 1)
+    return drawConnected(layer);
   int top = y, x = getStreamX();
-  int sum = drawBranch(layer) + gap;
+  if (layer.readsStream) {
+    shapes.push_back({ShapeKind::Dot, "tap", {{x, y}}});
+    shapes.push_back({ShapeKind::Arrow, "wire", {{x, y}, {getBranchX(), y}, {getBranchX(), y + gap}}});
+  }
+  int sum = drawBranch(layer, y + gap) + gap;
   if (layer.skipScale)
     drawBox(*layer.skipScale, x, (top + sum) / 2 - 14, getSkipBoxWidth(*layer.skipScale));
   if (!layer.placement.empty())
@@ -150,6 +159,27 @@ void Column::drawElement(const SubLayer &layer) {
   y = sum + sumRadius + gap;
   if (layer.afterAdd)
     drawOnStream(*layer.afterAdd);
+}
+
+/// A box across all streams reads them, and one writes them.
+void Column::drawConnected(const SubLayer &layer) {
+  int x = getStreamX(), side = x + sizes.boxWidth / 2, top = y;
+  int bottom = drawBox(*layer.read, x, top, sizes.boxWidth), middle = (top + bottom) / 2;
+  int begin = std::max(bottom, middle + gap);
+  if (layer.readsStream)
+    shapes.push_back({ShapeKind::Arrow, "wire", {{side, middle}, {getBranchX(), middle}, {getBranchX(), begin}}});
+  int end = drawBranch(layer, begin), writeTop = end + gap;
+  label("placement", {x - getNoteDistance(layer), (bottom + writeTop) / 2 + 4}, layer.placement, "note", Anchor::End);
+  bottom = drawBox(*layer.write, x, writeTop, sizes.boxWidth);
+  middle = (writeTop + bottom) / 2;
+  shapes.push_back({ShapeKind::Arrow, "wire", {{getBranchX(), end}, {getBranchX(), middle}, {side, middle}}});
+  y = bottom + gap;
+}
+
+void Column::drawElement(const Head &head) {
+  int top = y;
+  drawOnStream(head.read);
+  lines.emplace_back((top + y - gap) / 2, 1);
 }
 
 void Column::drawElement(const Part &part) { drawOnStream(part); }
@@ -180,18 +210,41 @@ void Column::drawElement(const Tap &tap) {
   y += gap;
 }
 
+/// How many streams lead to the first of `elements`.
+static int getStreamCount(ArrayRef<Element> elements) {
+  for (const Element &element : elements) {
+    if (auto *layer = std::get_if<SubLayer>(&element))
+      return layer->streams;
+    if (auto *head = std::get_if<Head>(&element))
+      return head->streams;
+  }
+  return 1;
+}
+
 void Column::beginStream(const Stream &stream) {
   int width = 2 * (sizes.streamX - frameMargin);
   label("entry", {getStreamX(), y += 12}, stream.entry, "title", Anchor::Middle, width);
   label("entry", {getStreamX(), y += detailHeight}, stream.type, "detail", Anchor::Middle, width);
   y += 6;
-  continueStream();
+  continueStream(getStreamCount(stream.elements));
 }
 
-void Column::continueStream() {
-  top = y;
+void Column::continueStream(int count) {
+  lines = {{y, count}};
   behind = shapes.size();
   y += gap;
+}
+
+/// Behind everything that is drawn of the column.
+void Column::addLine(ShapeKind kind, std::vector<Point> points) {
+  shapes.insert(shapes.begin() + behind, {kind, "stream", std::move(points)});
+}
+
+void Column::addLines(ShapeKind kind, int count, int from, int to) {
+  for (int index = count - 1; index >= 0; --index) {
+    int x = getStreamX() + getStreamOffset(index, count);
+    addLine(kind, {{x, from}, {x, to}});
+  }
 }
 
 void Column::draw(ArrayRef<Element> elements) {
@@ -201,17 +254,29 @@ void Column::draw(ArrayRef<Element> elements) {
 
 int Column::endStream(const Stream &stream) {
   y += 6;
-  shapes.insert(shapes.begin() + behind, {ShapeKind::Arrow, "stream", {{getStreamX(), top}, {getStreamX(), y}}});
+  for (size_t i = 0; i + 1 < lines.size(); ++i)
+    addLines(ShapeKind::Wire, lines[i].second, lines[i].first, lines[i + 1].first);
+  addLines(ShapeKind::Arrow, lines.back().second, lines.back().first, y);
   label("exit", {getStreamX(), y += 15}, stream.exit.empty() ? "unused" : stream.exit, "title", Anchor::Middle,
         2 * (sizes.streamX - frameMargin));
   return y + 6;
 }
 
 void Column::leadOn(int bottom, int nextTop) {
-  int x = getStreamX(), between = left + sizes.width + wrapGap / 2, next = x + sizes.width + wrapGap;
-  shapes.insert(
-      shapes.begin() + behind,
-      {ShapeKind::Wire, "stream", {{x, top}, {x, bottom}, {between, bottom}, {between, nextTop}, {next, nextTop}}});
+  for (size_t i = 0; i + 1 < lines.size(); ++i)
+    addLines(ShapeKind::Wire, lines[i].second, lines[i].first, lines[i + 1].first);
+  auto [top, count] = lines.back();
+  for (int index = count - 1; index >= 0; --index) {
+    // The line on the left is the outer one of both bends.
+    int x = getStreamX() + getStreamOffset(index, count);
+    int offset = (count - 1 - 2 * index) * std::min(bundleStep, wrapGap / count) / 2;
+    int between = left + sizes.width + wrapGap / 2 + offset, next = x + sizes.width + wrapGap;
+    addLine(ShapeKind::Wire, {{x, top},
+                              {x, bottom + offset},
+                              {between, bottom + offset},
+                              {between, nextTop + offset},
+                              {next, nextTop + offset}});
+  }
 }
 
 /// The end of the element at `begin`, or of the whole loop that begins there.
@@ -279,7 +344,7 @@ int mlir::resid::diagram::layOutStream(const StreamPlan &plan, Point corner, std
     if (begin == 0)
       column.beginStream(*plan.stream);
     else
-      column.continueStream();
+      column.continueStream(getStreamCount(ArrayRef(plan.stream->elements).drop_front(begin)));
     column.draw(ArrayRef(plan.stream->elements).slice(begin, end - begin));
     begin = end;
     bottom = std::max(bottom, column.getY());

@@ -67,6 +67,12 @@ SubLayer diagram::readSubLayer(BlockOp block) {
   SubLayer layer;
   layer.placement = stringifyPlacement(block.getPlacement()).str();
   layer.beforeSubLayer = readNormAt(block, NormPosition::BeforeSubLayer);
+  if (block.getStreams()) {
+    layer.streams = static_cast<int>(block.getX().getType().getShape().end()[-2]);
+    layer.read = describeConnection("read", {block.getReadWeights()});
+    layer.write =
+        describeConnection(block.getMix() ? "mix and write" : "write", {block.getMix(), block.getWriteWeights()});
+  }
   append(layer.branch, readNormAt(block, NormPosition::BeforeBranch));
   Block &body = block.getBranch().front();
   llvm::SetVector<Value> captured;
@@ -74,7 +80,7 @@ SubLayer diagram::readSubLayer(BlockOp block) {
   SmallVector<Operation *> ops;
   for (Operation &op : body)
     ops.push_back(&op);
-  describeBranch(ops, captured.getArrayRef(), block.getX().getType(), layer);
+  describeBranch(ops, captured.getArrayRef(), block.getRowType(), layer);
   Value output = body.getTerminator()->getOperand(0);
   layer.readsStream = isComputedFrom(output, body.getArgument(0)) || isComputedFrom(output, block.getX());
   append(layer.branch, readNormAt(block, NormPosition::AfterBranch));

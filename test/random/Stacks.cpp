@@ -54,8 +54,10 @@ Stream drawBlock(Scope &scope, Style &style, const Stream &x, unsigned depth) {
   FloatAttr skip = drawScale(scope, style), branch = drawScale(scope, style);
   auto block = BlockOp::create(b, scope.loc(), x.getType(), PlacementAttr::get(b.getContext(), placement), x.value,
                                norms.parameters, d.seed, d.step, d.origin.row, d.origin.site, d.origin.col,
-                               d.origin.local, d.origin.global, gate, b.getArrayAttr(norms.attributes), d.p, d.site,
-                               skip, branch, isNarrowAffine ? b.getUnitAttr() : UnitAttr());
+                               d.origin.local, d.origin.global, gate, /*read_weights=*/Value(),
+                               /*write_weights=*/Value(), /*mix=*/Value(), b.getArrayAttr(norms.attributes), d.p,
+                               d.site, skip, branch, isNarrowAffine ? b.getUnitAttr() : UnitAttr(),
+                               /*streams=*/UnitAttr(), b.getF64FloatAttr(1.0));
   drawRegion(scope, style, block, x.dims, depth);
   return x.with(block.getResult());
 }

@@ -142,7 +142,7 @@ def print_column(column):
 
 def print_outline(root):
     """Every stream begins with the label of what enters, whose x is that of the stream. A stream line of several parts
-    leads to the column beside, which is read on."""
+    leads to the column beside, which is read on. Of several streams, each that is not in the middle is listed."""
     column, stream_x, next_x = [], 0, []
     for group in root.findall(SVG + "g"):
         rect, line, text = (group.find(SVG + tag) for tag in ("rect", "polyline", "text"))
@@ -158,14 +158,19 @@ def print_outline(root):
             stream_x = int(text.get("x"))
         if line is not None and line.get("class") == "stream":
             way = points(line)
-            if next_x:
+            # Lines of several streams stand beside each other, within the width of a box.
+            offset = way[0][0] - stream_x
+            if next_x and not (len(way) > 2 and abs(offset) < 110):
                 print_column(column)
                 print("  goes on beside")
                 column, stream_x = [], next_x.pop()
-            if way[0][0] != stream_x or (len(way) == 2 and way[1][0] != stream_x):
+                offset = way[0][0] - stream_x
+            if abs(offset) > 110 or (len(way) == 2 and way[1][0] != way[0][0]):
                 problems.append("a stream that is not below its label")
+            if offset:
+                column.append((way[0][1], "one of several streams"))
             if len(way) > 2:
-                next_x = [way[-1][0]]
+                next_x = [way[-1][0] - offset]
         if rect is not None and rect.get("class") in ("loop", "repeat"):
             column.append((box_of(rect)[3], rect.get("class") + " ends"))
         if (rect is None or rect.get("class") != "card") and (found := event(group, stream_x)):
