@@ -1,7 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Gives a program several residual streams by residc, fills the new parameters with the initial values of the manifest, and compares
-# what it computes with the program as it was, and with that of one stream again.
+# what it computes with the program as it was, and with that of one stream again; and the gradients of both.
 # Usage: widen_values.py <program> <folder>. Prints a line for each case.
 
 import json
@@ -32,6 +32,29 @@ def initial(parameter, folder):
     return path
 
 
+def differentiate(program, arguments, folder, *flags):
+    """The value, and the gradients of all arguments, held against the evaluator."""
+    written = folder / "gradients.mlir"
+    run("residc", program, *flags, "--grad=stack", "--grad-mode=value-and-grad", "--emit=mlir", "-o", written)
+    outs = [folder / f"gradient{i}.npy" for i in range(len(arguments) + 1)]
+    given = [*arguments, f"f32[{ROWS}x{WIDTH}]=random:99"]
+    run("resid-run", written, "--entry=stack_value_and_grad", "--check", *[f"--arg={argument}" for argument in given],
+        *[f"--out={out}" for out in outs])
+    return [numpy.load(out).astype(numpy.float64) for out in outs]
+
+
+def compare_gradients(program, folder, arguments, given, parameters):
+    one = differentiate(program, arguments, folder)
+    several = differentiate(program, given, folder, "--streams=4", "--connection=mhc")
+    for expected, found in zip(one, several):
+        error = numpy.max(numpy.abs(expected - found))
+        assert error <= 3e-6 * numpy.max(numpy.abs(expected)), error
+    # With the weight 0 the scale has no gradient yet, and everything else learns.
+    for parameter, found in zip(parameters, several[len(one):]):
+        assert numpy.any(found) == (not parameter["name"].endswith("_scale")), parameter["name"]
+    print("gradients: close", flush=True)
+
+
 def main():
     program, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
@@ -51,6 +74,8 @@ def main():
         assert is_same or record["class"] == "exact", (streams, connection)
         print(f"{connection} {streams}: {record['class']}, {len(record['parameters'])} parameters,",
               "same bits" if is_same else "close", flush=True)
+        if (streams, connection) == (4, "mhc"):
+            compare_gradients(program, folder, arguments, given, record["parameters"])
         if connection != "static":
             continue
         back = folder / "back.mlir"
