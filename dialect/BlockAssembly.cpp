@@ -161,7 +161,9 @@ static ParseResult parseConnection(OpAsmParser &parser, Connection &connection) 
   if (!isOver && !isEmpty)
     return parser.emitError(parser.getCurrentLocation(),
                             "expected write or mix after ',', in the order read, write, mix");
-  return parser.parseRParen();
+  if (succeeded(parser.parseOptionalRParen()))
+    return success();
+  return parser.emitError(parser.getCurrentLocation(), isEmpty ? "expected read, write, mix or ')'" : "expected ')'");
 }
 
 /// The attributes of no clause: scales, narrow_affine, and what others have attached.

@@ -5,13 +5,14 @@
 #ifndef RESID_REFERENCE_DROPOUTMASK_H
 #define RESID_REFERENCE_DROPOUTMASK_H
 
+#include "dialect/DropoutScheme.h"
 #include "reference/Philox.h"
 
 namespace mlir::resid::reference {
 
 struct DropoutMask {
   /// Columns whose random halves one counter gives.
-  static constexpr int64_t kColumns = 8;
+  static constexpr int64_t kColumns = dropoutColumnsPerCall;
 
   std::array<uint32_t, 2> seed;
   uint32_t step, site;

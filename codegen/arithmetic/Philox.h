@@ -5,13 +5,14 @@
 #ifndef RESID_CODEGEN_ARITHMETIC_PHILOX_H
 #define RESID_CODEGEN_ARITHMETIC_PHILOX_H
 
+#include "dialect/DropoutScheme.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::resid::arithmetic {
 
 /// Columns whose random halves one counter gives: its first word is the column divided by this, and its four words of
 /// output are their halves in order.
-inline constexpr int64_t kColumnsPerCounter = 8;
+inline constexpr int64_t kColumnsPerCounter = dropoutColumnsPerCall;
 
 /// The counter's first word (i64) for the columns from `column` (i64) on.
 Value emitCounterOf(OpBuilder &builder, Location loc, Value column);

@@ -526,3 +526,14 @@ func.func @block.C10_argument_of_all_streams(%x: tensor<4x3x8xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @block_streams_of_another_word(%x: tensor<4x3x8xf32>) {
+  // expected-error @+1 {{expected read, write, mix or ')'}}
+  %y = resid.block none %x streams(scale) : tensor<4x3x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    resid.yield %h : tensor<4x8xf32>
+  }
+  return
+}
