@@ -33,8 +33,9 @@ StringRef resid::stringifyConnection(ConnectionKind kind) {
   llvm_unreachable("a connection without a name");
 }
 
-/// Whether x/n + … + x/n, by one fma after the other, is x for every x: the sum of three quarters is rounded to even,
-/// and so is that of four.
+/// Whether x/n + … + x/n, by one fma after the other, is x for every x whose quarter is a normal number. Three quarters
+/// are rounded by at most half of the last digit of x; where it is half of it, that digit is even, and the last sum,
+/// which lies between x and a neighbour, is rounded back to x.
 static bool sumsExactly(int64_t streams) { return streams == 2 || streams == 4; }
 
 RewriteClass resid::getWideningClass(ConnectionKind kind, int64_t streams) {

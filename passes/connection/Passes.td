@@ -10,8 +10,9 @@ include "passes/PassOptions.td"
 def WidenStream : Pass<"resid-widen-stream", "::mlir::ModuleOp"> {
   let summary = "gives stacks of resid.block several residual streams, or one again";
   let description = [{
-    Class: **bit-exact** for `static` with 2 or 4 streams, else **exact in real arithmetic**. Back to one stream it
-    **changes the function** where parameters are dropped.
+    Class: **bit-exact** for `static` with 2 or 4 streams, else **exact in real arithmetic**. Bit-exact holds for elements
+    of the streams that are 0 or at least 2^-124, and 2^-1020 in f64: a quarter of a smaller one is rounded. Back to one
+    stream it **changes the function** where parameters are dropped.
 
     A *stack* is the row of `resid.block` ops on one residual stream. With `streams=n`, n from 2 to 16, this pass copies
     the stream that enters each stack n times, gives each block a clause `streams`, and reads one row of the streams
