@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+numpy = pytest.importorskip("numpy", reason="needs NumPy")
+
 torch = pytest.importorskip("torch", reason="needs torch, whose operators are imported")
 
 import resid  # noqa: E402
@@ -361,6 +363,8 @@ def test_operator(name: str) -> None:
     found = resid.compile(imported.text)[imported.function](*arguments, *imported.weights.values())
     found = found if isinstance(found, (tuple, list)) else [found]
     wanted = module(*arguments)
+    if name == "sqrt":  # PyTorch's own root is one unit off on some processors, which an exact one is not
+        wanted = [torch.as_tensor(numpy.sqrt(x.double().numpy())).to(y.dtype) for x, y in zip(arguments, wanted)]
     assert len(found) == len(wanted)
     for index, (mine, right) in enumerate(zip(map(torch.as_tensor, found), wanted)):
         assert mine.dtype == right.dtype and mine.shape == right.shape, f"result {index}: {mine.dtype} {mine.shape}"
