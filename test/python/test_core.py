@@ -37,6 +37,17 @@ func.func @drop(%x: tensor<?x64xbf16>, %seed: i64, %step: i64) -> tensor<?x64xbf
 }
 """
 
+BLOCK = """
+func.func @block(%x: tensor<?x64xf32>, %gamma: tensor<64xf32>) -> tensor<?x64xf32> {
+  %y = resid.block pre %x norm(rms gamma %gamma : tensor<64xf32> epsilon = 1.0e-6) : tensor<?x64xf32> {
+  ^bb0(%h: tensor<?x64xf32>):
+    %f = math.tanh %h : tensor<?x64xf32>
+    resid.yield %f : tensor<?x64xf32>
+  }
+  return %y : tensor<?x64xf32>
+}
+"""
+
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
@@ -219,6 +230,17 @@ def test_says_what_is_wrong_in_a_program(cache, tmp_path):
         resid.compile("func.func @f(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {\n"
                       "  %y = resid.linear %x, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>\n"
                       "  return %y : tensor<4x4xf32>\n}", target="cuda")
+
+
+def test_gives_a_program_several_streams(cache):
+    x, gamma = numpy.random.default_rng(2).standard_normal((2, 64)).astype("float32")
+    x = numpy.stack([x, gamma, x - gamma])
+    one = resid.compile(BLOCK).block(x, gamma)
+    read, write = numpy.full((4, 1), 0.25, "float32"), numpy.ones((4, 1), "float32")
+    several = resid.compile(BLOCK, streams=4, connection="static").block(x, gamma, read, write, read)
+    assert (one == several).all()
+    with pytest.raises(resid.CompileError, match="expected --streams=N, from 1 to 16, but got '17'"):
+        resid.compile(BLOCK, streams=17)
 
 
 def test_compiles_gradients(cache):
