@@ -94,17 +94,20 @@ void printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value biasOperand, 
                        Value gammaOperand, Value betaOperand, Type x, Type f, Type bias, Type gate, Type alpha,
                        Type gamma, Type beta, Type normalized, Type sum, TypeRange statistics);
 
-/// `Tq, Tk, Tv (, Tmask)? (-> Tresult (, Tstatistic)*)?`; the result defaults to q's type.
-ParseResult parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperand, Type &q, Type &k, Type &v,
-                                Type &mask, Type &result, SmallVectorImpl<Type> &statistics);
-void printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Type q, Type k, Type v, Type mask,
-                         Type result, TypeRange statistics);
+/// `Tq, Tk, Tv (, Tmask)? (, Tsink)? (-> Tresult (, Tstatistic)*)?`; the result defaults to q's type.
+ParseResult parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperand, OptionalOperand &sinkOperand,
+                                Type &q, Type &k, Type &v, Type &mask, Type &sink, Type &result,
+                                SmallVectorImpl<Type> &statistics);
+void printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Value sinkOperand, Type q, Type k,
+                         Type v, Type mask, Type sink, Type result, TypeRange statistics);
 
-/// `Tdy, Tq, Tk, Tv (, Tmask)?`; the other types follow from these.
-ParseResult parseAttentionGradTypes(OpAsmParser &parser, OptionalOperand &maskOperand, Type &dy, Type &q, Type &k,
-                                    Type &v, Type &max, Type &sum, Type &mask, Type &dq, Type &dk, Type &dv);
-void printAttentionGradTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Type dy, Type q, Type k, Type v,
-                             Type max, Type sum, Type mask, Type dq, Type dk, Type dv);
+/// `Tdy, Tq, Tk, Tv (, Tmask)? (, Tsink)?`; the other types follow from these.
+ParseResult parseAttentionGradTypes(OpAsmParser &parser, OptionalOperand &maskOperand, OptionalOperand &sinkOperand,
+                                    Type &dy, Type &q, Type &k, Type &v, Type &max, Type &sum, Type &mask, Type &sink,
+                                    Type &dq, Type &dk, Type &dv, Type &dsinks);
+void printAttentionGradTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Value sinkOperand, Type dy,
+                             Type q, Type k, Type v, Type max, Type sum, Type mask, Type sink, Type dq, Type dk,
+                             Type dv, Type dsinks);
 
 /// `Tx, Tcos, Tsin`.
 ParseResult parseRotaryTypes(OpAsmParser &parser, Type &x, Type &cos, Type &sin);

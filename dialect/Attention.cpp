@@ -15,8 +15,9 @@ using namespace mlir::resid;
 
 template <typename OpTy> static FloatType getArithmeticTypeOf(OpTy op) {
   SmallVector<Value> operands = {op.getQ(), op.getK(), op.getV()};
-  if (op.getMask())
-    operands.push_back(op.getMask());
+  for (Value operand : {op.getMask(), op.getSink()})
+    if (operand)
+      operands.push_back(operand);
   for (Value operand : operands)
     if (Type element = getElementTypeOrSelf(operand.getType()); element.isF64())
       return cast<FloatType>(element);
@@ -29,12 +30,21 @@ template <typename OpTy> static double getScoreScaleOf(OpTy op) {
   return 1.0 / std::sqrt(static_cast<double>(op.getQ().getType().getShape().back()));
 }
 
+/// No place of a key is further away than this: tensors hold at most 2^47 bytes.
+static constexpr int64_t kWidestWindow = int64_t(1) << 48;
+
+template <typename OpTy> static int64_t getWindowOf(OpTy op) {
+  return std::min(static_cast<int64_t>(op.getWindow().value_or(0)), kWidestWindow);
+}
+
+template <typename OpTy> static double getCapOf(OpTy op) { return op.getCap() ? op.getCap()->convertToDouble() : 0.0; }
+
 template <typename OpTy> static int64_t getThresholdOf(OpTy op) {
   return op.hasDropout() ? getDropoutThreshold(op.getP()->convertToDouble()) : 0;
 }
 
 using Unite = function_ref<void(Value, int64_t, Value, int64_t)>;
-static constexpr int64_t kBatch = 0, kQueries = 2, kKeys = 2, kRank = 4;
+static constexpr int64_t kBatch = 0, kHeads = 1, kQueries = 2, kKeys = 2, kRank = 4;
 
 static void uniteAll(Value first, Value second, int64_t rank, Unite unite) {
   for (int64_t dimension = 0; dimension < rank; ++dimension)
@@ -44,6 +54,8 @@ static void uniteAll(Value first, Value second, int64_t rank, Unite unite) {
 template <typename OpTy> static void uniteOperands(OpTy op, Unite unite) {
   unite(op.getQ(), kBatch, op.getK(), kBatch);
   uniteAll(op.getV(), op.getK(), kRank, unite);
+  if (op.getSink())
+    unite(op.getSink(), 0, op.getQ(), kHeads);
   if (!op.getMask())
     return;
   RankedTensorType mask = op.getMask().getType();
@@ -107,9 +119,27 @@ template <typename OpTy> static LogicalResult verifyMask(OpTy op) {
          << RankedTensorType::get(scores, mask.getElementType()) << ", but got " << mask;
 }
 
-/// All that holds of q, k, v, the mask, the scale and dropout.
+/// Window, cap and sink.
+template <typename OpTy> static LogicalResult verifyTerms(OpTy op) {
+  if (op.getWindow() && static_cast<int64_t>(*op.getWindow()) < 1) // attention.C14, attention_grad.C15
+    return op.emitOpError("expected a window of 1 or more but got ") << static_cast<int64_t>(*op.getWindow());
+  if (std::optional<APFloat> cap = op.getCap();
+      cap && failed(verifyPositive(op, op.getArithmeticType(), *cap, "cap"))) // attention.C15, attention_grad.C16
+    return failure();
+  if (op.getCap() || op.getSink())
+    return op.emitOpError("expected neither cap nor sink: they are not available yet");
+  if (!op.getSink())
+    return success();
+  RankedTensorType sink = op.getSink().getType(), q = op.getQ().getType();
+  // attention.C16, attention_grad.C17
+  if (sink.getRank() == 1 && succeeded(verifyCompatibleShape(sink.getShape(), q.getShape().slice(kHeads, 1))))
+    return success();
+  return op.emitOpError("expected a sink with a number for each head of q, ") << q << ", but got " << sink;
+}
+
+/// All that holds of q, k, v, the mask, the sink, the scale, the cap, the window and dropout.
 template <typename OpTy> static LogicalResult verifyOperands(OpTy op) {
-  if (failed(verifyRanks(op)) || failed(verifySizes(op)) || failed(verifyMask(op)))
+  if (failed(verifyRanks(op)) || failed(verifySizes(op)) || failed(verifyMask(op)) || failed(verifyTerms(op)))
     return failure();
   if (std::optional<APFloat> scale = op.getScale();
       scale && failed(verifyScale(op, op.getArithmeticType(), *scale, "scale")))
@@ -131,6 +161,8 @@ template <typename OpTy> static RankedTensorType getStatisticsTypeOf(OpTy op) {
 
 FloatType AttentionOp::getArithmeticType() { return getArithmeticTypeOf(*this); }
 double AttentionOp::getScoreScale() { return getScoreScaleOf(*this); }
+int64_t AttentionOp::getWindowOrZero() { return getWindowOf(*this); }
+double AttentionOp::getCapOrZero() { return getCapOf(*this); }
 int64_t AttentionOp::getThreshold() { return getThresholdOf(*this); }
 
 void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Value k, Value v, Value mask, bool causal,
@@ -142,10 +174,11 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Valu
   Type arithmetic = hasWide ? Type(builder.getF64Type()) : Type(builder.getF32Type());
   if (withStatistics)
     statistics.append(2, RankedTensorType::get(type.getShape().drop_back(), arithmetic));
-  build(builder, state, type, statistics, q, k, v, mask, /*past=*/Value(), /*seed=*/Value(), /*step=*/Value(),
+  build(builder, state, type, statistics, q, k, v, mask, /*sink=*/Value(), /*past=*/Value(), /*seed=*/Value(),
+        /*step=*/Value(),
         /*origin_row=*/Value(), /*origin_site=*/Value(), /*origin_col=*/Value(), /*extent_local=*/Value(),
-        /*extent_global=*/Value(), /*scale=*/FloatAttr(), causal, /*p=*/FloatAttr(),
-        /*site=*/IntegerAttr());
+        /*extent_global=*/Value(), /*scale=*/FloatAttr(), causal, /*window=*/IntegerAttr(), /*cap=*/FloatAttr(),
+        /*p=*/FloatAttr(), /*site=*/IntegerAttr());
 }
 
 void AttentionOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
@@ -190,12 +223,16 @@ LogicalResult AttentionOp::canonicalize(AttentionOp op, PatternRewriter &rewrite
 
 FloatType AttentionGradOp::getArithmeticType() { return getArithmeticTypeOf(*this); }
 double AttentionGradOp::getScoreScale() { return getScoreScaleOf(*this); }
+int64_t AttentionGradOp::getWindowOrZero() { return getWindowOf(*this); }
+double AttentionGradOp::getCapOrZero() { return getCapOf(*this); }
 int64_t AttentionGradOp::getThreshold() { return getThresholdOf(*this); }
 
 void AttentionGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getDq(), "dq");
   setName(getDk(), "dk");
   setName(getDv(), "dv");
+  if (getDsinks())
+    setName(getDsinks(), "dsinks");
 }
 
 void AttentionGradOp::forEachEqualSize(Unite unite) {
@@ -206,6 +243,10 @@ void AttentionGradOp::forEachEqualSize(Unite unite) {
     uniteAll(statistic, getQ(), kQueries + 1, unite);
   uniteAll(getDk(), getK(), kRank, unite);
   uniteAll(getDv(), getV(), kRank, unite);
+  if (!getDsinks())
+    return;
+  for (auto [dimension, of] : {std::pair(0, kBatch), {1, kQueries}, {2, kHeads}})
+    unite(getDsinks(), dimension, getQ(), of);
 }
 
 LogicalResult AttentionGradOp::verify() {
@@ -225,6 +266,12 @@ LogicalResult AttentionGradOp::verify() {
                                     {"dv", Value(getDv()), Value(getV())}})
     if (gradient.getType() != of.getType()) // attention_grad.C13
       return emitOpError("expected ") << name << " of type " << of.getType() << " but got " << gradient.getType();
+  ArrayRef<int64_t> sizes = q.getShape();
+  auto sinks = RankedTensorType::get({sizes[kBatch], sizes[kQueries], sizes[kHeads]}, getArithmeticType());
+  if (static_cast<bool>(getDsinks()) != static_cast<bool>(getSink())) // attention_grad.C18
+    return emitOpError("expected dsinks beside a sink, and only there");
+  if (getDsinks() && getDsinks().getType() != sinks) // attention_grad.C18
+    return emitOpError("expected dsinks of type ") << sinks << " but got " << getDsinks().getType();
   return success();
 }
 

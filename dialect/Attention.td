@@ -11,6 +11,22 @@ include "dialect/ResidBase.td"
 // attention.C1, beside the rank that the verifier checks.
 def Resid_Mask : Resid_TensorOf<[I1, F16, BF16, F32, F64], "ranked tensor of i1, f16, bf16, f32 or f64">;
 
+/// Shared by attention and its backward.
+defvar AttentionTerms = [{
+    /// f64 if a float operand is, else f32.
+    ::mlir::FloatType getArithmeticType();
+    /// The factor of the scores, not rounded to the arithmetic type yet.
+    double getScoreScale();
+    /// The window, where no size reaches above it; 0 without one.
+    int64_t getWindowOrZero();
+    /// The cap, not rounded to the arithmetic type yet; 0 without one.
+    double getCapOrZero();
+    /// Whether the dropout clause is there.
+    bool hasDropout() { return static_cast<bool>(getSeed()); }
+    /// T = round(p·65536), half away from zero: 0 is the identity, 65536 drops all. 0 without a dropout clause.
+    int64_t getThreshold();
+}];
+
 def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
                                  DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>,
                                  DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
@@ -23,10 +39,19 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     and their values hold:
     - those that a boolean mask says `false` for;
     - with `causal`, keys after the query: key j of query i where `j > past + i` (`j > i` without a `past`);
+    - with `window = W`, keys that are W or more places from the query: where `|j - (past + i)| >= W`. So a causal query
+      sees itself and the W-1 keys before it, and any other one 2W-1 keys. Chunks of 256 keys that no query of a block
+      sees cost nothing;
     - with `past`, keys from `past + queries` on: places of the cache that are not filled yet;
     - those whose score is -Inf.
 
     All other keys are *present*, those with a score of NaN too. A query without a present key gives zeros.
+
+    With `cap = C`, `C·tanh(scale·q·kᵀ/C)` stands for `scale·q·kᵀ`, so that no score is beyond C before a mask of floats
+    is added.
+
+    With `sink`, each head of q has one more score, which is that number and has no value: it takes a part of each
+    query's weight. It is neither scaled, capped nor masked, and dropout never drops it. Where it is -Inf there is none.
 
     With `dropout`, normalised weights are dropped: `y = dropout(softmax(scale·q·kᵀ + mask))·v`. This is
     [`resid.dropout`](dropout.md) on `[batch, heads, queries, keys]`. So the row of a weight is
@@ -40,15 +65,19 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     - `mask`, optional: a tensor of at most four dimensions that broadcasts from the right to
       `[batch, heads, queries, keys]`, where a static 1 stands for every size, and a dynamic size for itself only. One of
       floats is added to the scores. In one of i1, true takes part.
+    - `sink`, optional: `[heads]`, a number for each head of q, of f16, bf16, f32 or f64.
     - `past`, optional: i64, how many keys were in the cache before this call. Then `k` and `v` are caches, which hold the
       keys of this call in the places from `past` on ([`resid.append`](append.md)).
     - `seed`, `step`, `origin_row`, `origin_site`, `origin_col`, `extent_local`, `extent_global`, with the attributes
       `p` and `site`, optional: as in [`resid.dropout`](dropout.md), whose table says what a shard of the heads gives.
     - `scale`: float attribute, by default 1/sqrt(size).
     - `causal`: unit attribute.
+    - `window`: integer attribute, W. Without one all keys are near enough.
+    - `cap`: float attribute, C.
     - result: the shape of `q`. Its element type is that of `q` unless another is written (`-> tensor<…xf32>`).
     - `max`, `sum`: both or none, `[batch, heads, queries]`. Their type is the arithmetic type. `max` is the largest
       score of the present keys, and `sum` is the sum of `exp(score - max)`. Without a present key they are -Inf and +0.
+      A sink is one of the scores in both.
 
     **Constraints.**
     - `attention.C1`: tensors are ranked, and of f16, bf16, f32 or f64; a mask may be of i1. Their types have no
@@ -67,6 +96,9 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     - `attention.C11`: `origin_row` and `origin_site` are given together, and only with a seed.
     - `attention.C12`: with a seed, the static sizes amount to at most 2^32 rows, batch·heads·queries, and 2^35 keys.
     - `attention.C13`: `origin_col` and the extent hold to `dropout.C7`, `dropout.C8` and `dropout.C9`.
+    - `attention.C14`: the window is 1 or more.
+    - `attention.C15`: the cap is finite and greater than 0 in the arithmetic type.
+    - `attention.C16`: the sink has rank 1. Its size is the number of heads of `q`, where both are static.
 
     **Not allowed.** A negative `past`, or more keys than the cache has places (`past + queries > keys`), is an error at
     run time, as are numbers of heads that do not divide. So is a row, site or step of dropout that is negative or
@@ -76,7 +108,9 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     over the keys. Then `dq = scale·Σ dscore_j·k_j` over the keys, and `dk_j = scale·Σ dscore_j·q` and
     `dv_j = Σ p_j·dy` over the queries of all heads that read the key. The gradient of a mask of floats is dscore, summed
     where the mask broadcasts. Absent keys have no gradient. With dropout, `d_j` stands for the factor of `p_j` there, 0
-    or the scale of the kept ones: `dp_j = d_j·(dy·v_j)`, and `dv_j = Σ d_j·p_j·dy`. Not there yet: gradients of a mask, and with `past`.
+    or the scale of the kept ones: `dp_j = d_j·(dy·v_j)`, and `dv_j = Σ d_j·p_j·dy`. With a cap, dscore_j has one factor
+    more, `1 - tanh(scale·q·k_j/C)²`. The gradient of a sink is the sum of `-p_s·Σ p·dp` over all queries of its head,
+    with `p_s = exp(sink - max)/sum`. Not there yet: gradients of a mask, and with `past`.
 
     **Rounding.** The *arithmetic type* is f64 if any float operand is, else f32. Nothing is rounded to a storage type
     before the results, each of which is rounded once. [Numerics](../numerics.md#attention) has the same in full.
@@ -90,13 +124,15 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
        `O_c` is the chain of `fma(p_j, v_j, O)` from +0 over the present keys that are not dropped, ascending.
     4. The first chunk is the state `(m, l, O)`. Each other one joins it: `m' = max(m, m_c)`, NaN if one is,
        `a = E(m - m')`, `b = E(m_c - m')`, `l' = fma(l_c, b, l·a)`, `O' = fma(O_c, b, O·a)`.
-    5. `y = (O + +0)/l`. `max` is m and `sum` is l.
+    5. A sink that is not -Inf joins last, as a chunk with `m_c = sink + +0`, `l_c = 1` and `O_c = +0`. Without a present
+       key, that is the state.
+    6. `y = (O + +0)/l`. `max` is m and `sum` is l.
 
     **Example.**
     ```mlir
     func.func @attention(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>,
-                         %v: tensor<1x2x?x64xf32>, %mask: tensor<?xi1>, %past: i64, %seed: i64,
-                         %step: i64) -> tensor<1x8x?x64xf32> {
+                         %v: tensor<1x2x?x64xf32>, %mask: tensor<?xi1>, %sink: tensor<8xf32>,
+                         %past: i64, %seed: i64, %step: i64) -> tensor<1x8x?x64xf32> {
       %a = resid.attention %q, %k, %v mask(%mask)
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<?xi1>
       %b, %max, %sum = resid.attention %a, %k, %v past(%past) {causal, scale = 0.125}
@@ -104,23 +140,27 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
              -> tensor<1x8x?x64xf32>, tensor<1x8x?xf32>, tensor<1x8x?xf32>
       %c = resid.attention %b, %k, %v dropout(%seed, %step) {causal, p = 0.1, site = 3}
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>
-      return %c : tensor<1x8x?x64xf32>
+      %d = resid.attention %c, %k, %v sink(%sink) past(%past) {cap = 50.0, causal, window = 512}
+           : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<8xf32>
+      return %d : tensor<1x8x?x64xf32>
     }
     ```
   }];
   let arguments = (ins Resid_Rows:$q, Resid_Rows:$k, Resid_Rows:$v, // attention.C1
-                       Optional<Resid_Mask>:$mask, Optional<I64>:$past, // attention.C1
+                       Optional<Resid_Mask>:$mask, Optional<Resid_Rows>:$sink, Optional<I64>:$past, // attention.C1
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
                        Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
-                       OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<Resid_F64Attr>:$p,
+                       OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<Resid_I64Attr>:$window,
+                       OptionalAttr<Resid_F64Attr>:$cap, OptionalAttr<Resid_F64Attr>:$p,
                        OptionalAttr<Resid_I64Attr>:$site);
   // The statistics are both present (max, sum) or both absent.
   let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // attention.C1
   let assemblyFormat = [{
-    $q `,` $k `,` $v (`mask` `(` $mask^ `)`)? (`past` `(` $past^ `)`)? (`dropout` `(` $seed^ `,` $step `)`)?
-    (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
+    $q `,` $k `,` $v (`mask` `(` $mask^ `)`)? (`sink` `(` $sink^ `)`)? (`past` `(` $past^ `)`)?
+    (`dropout` `(` $seed^ `,` $step `)`)? (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
     (`extent` `(` $extent_local^ `,` $extent_global `)`)? attr-dict `:`
-    custom<AttentionTypes>(ref($mask), type($q), type($k), type($v), type($mask), type($result), type($statistics))
+    custom<AttentionTypes>(ref($mask), ref($sink), type($q), type($k), type($v), type($mask), type($sink),
+                           type($result), type($statistics))
   }];
   let builders = [
     // The result has the type of q.
@@ -128,17 +168,9 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
                    CArg<"bool", "false">:$causal, CArg<"bool", "false">:$withStatistics)>];
   let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
-  let extraClassDeclaration = [{
+  let extraClassDeclaration = AttentionTerms # [{
     /// The size of a head is at most this.
     static constexpr int64_t kLargestHead = 256;
-    /// f64 if a float operand is, else f32.
-    ::mlir::FloatType getArithmeticType();
-    /// The factor of the scores, not rounded to the arithmetic type yet.
-    double getScoreScale();
-    /// Whether the dropout clause is there.
-    bool hasDropout() { return static_cast<bool>(getSeed()); }
-    /// T = round(p·65536), half away from zero: 0 is the identity, 65536 drops all. 0 without a dropout clause.
-    int64_t getThreshold();
     /// The row statistics; null where they were not asked for.
     Value getMax() { return getStatistics().empty() ? Value() : getStatistics()[0]; }
     Value getSum() { return getStatistics().empty() ? Value() : getStatistics()[1]; }

@@ -84,10 +84,15 @@ void resid::printEmbeddingGradTypes(OpAsmPrinter &printer, Operation *, Type, Ty
   printer << ids << ", " << table;
 }
 
-ParseResult resid::parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperand, Type &q, Type &k, Type &v,
-                                       Type &mask, Type &result, SmallVectorImpl<Type> &statistics) {
+ParseResult resid::parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperand, OptionalOperand &sinkOperand,
+                                       Type &q, Type &k, Type &v, Type &mask, Type &sink, Type &result,
+                                       SmallVectorImpl<Type> &statistics) {
   SmallVector<Type> results;
-  if (parseTypes(parser, {{"q", q}, {"k", k}, {"v", v}, {"mask", mask, maskOperand.has_value()}}) ||
+  if (parseTypes(parser, {{"q", q},
+                          {"k", k},
+                          {"v", v},
+                          {"mask", mask, maskOperand.has_value()},
+                          {"sink", sink, sinkOperand.has_value()}}) ||
       parseArrowTypes(parser, results))
     return failure();
   result = results.empty() ? q : results.front();
@@ -96,36 +101,49 @@ ParseResult resid::parseAttentionTypes(OpAsmParser &parser, OptionalOperand &mas
   return success();
 }
 
-void resid::printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value, Type q, Type k, Type v, Type mask,
-                                Type result, TypeRange statistics) {
+void resid::printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Type q, Type k, Type v, Type mask,
+                                Type sink, Type result, TypeRange statistics) {
   printer << q << ", " << k << ", " << v;
   printClauseType(printer, mask);
+  printClauseType(printer, sink);
   if (result != q || !statistics.empty())
     printArrowTypes(printer, op->getResultTypes());
 }
 
 /// A wrong type stays one, which the verifier refuses.
-ParseResult resid::parseAttentionGradTypes(OpAsmParser &parser, OptionalOperand &maskOperand, Type &dy, Type &q,
-                                           Type &k, Type &v, Type &max, Type &sum, Type &mask, Type &dq, Type &dk,
-                                           Type &dv) {
-  if (parseTypes(parser, {{"dy", dy}, {"q", q}, {"k", k}, {"v", v}, {"mask", mask, maskOperand.has_value()}}))
+ParseResult resid::parseAttentionGradTypes(OpAsmParser &parser, OptionalOperand &maskOperand,
+                                           OptionalOperand &sinkOperand, Type &dy, Type &q, Type &k, Type &v, Type &max,
+                                           Type &sum, Type &mask, Type &sink, Type &dq, Type &dk, Type &dv,
+                                           Type &dsinks) {
+  if (parseTypes(parser, {{"dy", dy},
+                          {"q", q},
+                          {"k", k},
+                          {"v", v},
+                          {"mask", mask, maskOperand.has_value()},
+                          {"sink", sink, sinkOperand.has_value()}}))
     return failure();
   dq = q, dk = k, dv = v, max = sum = q;
+  if (sinkOperand)
+    dsinks = q;
   auto queries = dyn_cast<RankedTensorType>(q);
   if (!queries || queries.getRank() == 0)
     return success();
   auto isWide = [](Type type) { return type && getElementTypeOrSelf(type).isF64(); };
   Builder &b = parser.getBuilder();
-  bool hasWide = isWide(q) || isWide(k) || isWide(v) || isWide(mask);
+  bool hasWide = isWide(q) || isWide(k) || isWide(v) || isWide(mask) || isWide(sink);
   Type arithmetic = hasWide ? Type(b.getF64Type()) : Type(b.getF32Type());
-  max = sum = RankedTensorType::get(queries.getShape().drop_back(), arithmetic);
+  ArrayRef<int64_t> sizes = queries.getShape();
+  max = sum = RankedTensorType::get(sizes.drop_back(), arithmetic);
+  if (sinkOperand && sizes.size() == 4)
+    dsinks = RankedTensorType::get({sizes[0], sizes[2], sizes[1]}, arithmetic);
   return success();
 }
 
-void resid::printAttentionGradTypes(OpAsmPrinter &printer, Operation *, Value, Type dy, Type q, Type k, Type v, Type,
-                                    Type, Type mask, Type, Type, Type) {
+void resid::printAttentionGradTypes(OpAsmPrinter &printer, Operation *, Value, Value, Type dy, Type q, Type k, Type v,
+                                    Type, Type, Type mask, Type sink, Type, Type, Type, Type) {
   printer << dy << ", " << q << ", " << k << ", " << v;
   printClauseType(printer, mask);
+  printClauseType(printer, sink);
 }
 
 ParseResult resid::parseRotaryTypes(OpAsmParser &parser, Type &x, Type &cos, Type &sin) {

@@ -116,6 +116,14 @@ LogicalResult resid::verifyScale(Operation *op, Type elementType, const llvm::AP
                                       << printFloat(scale);
 }
 
+LogicalResult resid::verifyPositive(Operation *op, Type elementType, const llvm::APFloat &number, StringRef name) {
+  llvm::APFloat rounded = roundToArithmetic(number, elementType);
+  if (rounded.isFinite() && !rounded.isNegative() && !rounded.isZero())
+    return success();
+  return op->emitOpError("expected ") << name << " to be finite and greater than 0 in "
+                                      << getArithmeticType(elementType) << " but got " << printFloat(number);
+}
+
 LogicalResult resid::verifyEpsilon(Operation *op, Type elementType, const llvm::APFloat &epsilon) {
   llvm::APFloat rounded = roundToArithmetic(epsilon, elementType);
   // -0 compares equal to 0 but would print as a negative number; it is refused with the negative ones.

@@ -53,6 +53,9 @@ LogicalResult verifyStreamMix(Operation *op, RankedTensorType x, Value mix, bool
 /// A scale is finite in the arithmetic type.
 LogicalResult verifyScale(Operation *op, Type elementType, const llvm::APFloat &scale, StringRef name);
 
+/// A number is finite and greater than 0 in the arithmetic type.
+LogicalResult verifyPositive(Operation *op, Type elementType, const llvm::APFloat &number, StringRef name);
+
 /// epsilon is finite and not negative in the arithmetic type, and zero there only if it is zero.
 LogicalResult verifyEpsilon(Operation *op, Type elementType, const llvm::APFloat &epsilon);
 

@@ -22,12 +22,16 @@ static FailureOr<int64_t> getFilledKeys(Operation *op, int64_t past, int64_t add
 AttentionRow AttentionHeads::getRow(int64_t row) const {
   int64_t query = row % queries, head = row / queries % heads, item = row / queries / heads;
   int64_t keyHead = head / (heads / keyHeads), begin = (item * keyHeads + keyHead) * keys * size;
+  int64_t place = past + query, last = isCausal ? place : window ? place + window - 1 : filled;
   AttentionRow own{q.floats().data() + row * size,
                    k.floats().data() + begin,
                    v.floats().data() + begin,
                    size,
-                   isCausal ? std::min(filled, past + query + 1) : filled,
-                   scale};
+                   window ? std::max<int64_t>(place - window + 1, 0) : 0,
+                   std::min(filled, last + 1),
+                   scale,
+                   cap};
+  own.sink = sink ? sink.floats().data() + head : nullptr;
   own.dropout = dropout ? &*dropout : nullptr, own.index = row;
   if (!mask)
     return own;
@@ -44,6 +48,9 @@ static LogicalResult checkHeads(Operation *op, const AttentionHeads &heads) {
   if (heads.k.getShape() != heads.v.getShape())
     return op->emitOpError() << "expected k and v of one shape but got " << describe(heads.k) << " and "
                              << describe(heads.v);
+  if (heads.sink && heads.sink.size() != heads.heads)
+    return op->emitOpError() << "expected a sink with a number for each head of q, " << describe(heads.q)
+                             << ", but got " << describe(heads.sink);
   if (heads.k.getShape().front() != heads.batch)
     return op->emitOpError() << "expected q and k of one batch but got " << describe(heads.q) << " and "
                              << describe(heads.k);
@@ -90,7 +97,8 @@ Interpreter::Results Interpreter::evaluateAttention(AttentionOp op) {
   FloatKind arithmetic = *getFloatKind(op.getArithmeticType());
   AttentionHeads heads;
   heads.q = get(op.getQ()), heads.k = get(op.getK()), heads.v = get(op.getV()), heads.mask = getOptional(op.getMask());
-  heads.isCausal = op.getCausal(), heads.scale = round(arithmetic, op.getScoreScale());
+  heads.sink = getOptional(op.getSink()), heads.isCausal = op.getCausal(), heads.window = op.getWindowOrZero();
+  heads.scale = round(arithmetic, op.getScoreScale()), heads.cap = round(arithmetic, op.getCapOrZero());
   std::optional<int64_t> past;
   if (op.getPast())
     past = get(op.getPast()).asInteger();

@@ -40,6 +40,7 @@ template <typename T> struct FusedArithmetic {
     return second[0];
   }
 
+  static T bend(T x) { return hyperbolicTangent(x); }
   T weigh(T exponent) const {
     T weight = exponential(exponent);
     return weight < std::numeric_limits<T>::min() ? T(0) : weight;
@@ -66,6 +67,7 @@ struct WideArithmetic {
     return total.value();
   }
 
+  static double bend(double x) { return std::tanh(x); }
   double weigh(double exponent) const {
     double weight = std::exp(exponent);
     return weight < smallest ? 0.0 : weight;
@@ -75,15 +77,26 @@ struct WideArithmetic {
 };
 
 inline bool takesPart(const AttentionRow &row, int64_t key) {
-  return !row.choices || row.choices[key * row.maskStride];
+  return key >= row.begin && (!row.choices || row.choices[key * row.maskStride]);
 }
 
-template <typename Arithmetic> typename Arithmetic::Number getScore(const AttentionRow &row, int64_t key) {
+template <typename Arithmetic> typename Arithmetic::Number getProduct(const AttentionRow &row, int64_t key) {
   using Number = typename Arithmetic::Number;
   typename Arithmetic::Chain chain;
   for (int64_t i = 0; i != row.size; ++i)
     chain.add(static_cast<Number>(row.query[i]), static_cast<Number>(row.keys[key * row.size + i]));
-  Number score = static_cast<Number>(row.scale) * chain.value();
+  return static_cast<Number>(row.scale) * chain.value();
+}
+
+/// What the cap, which is there, is multiplied by.
+template <typename Arithmetic> typename Arithmetic::Number getBent(const AttentionRow &row, int64_t key) {
+  return Arithmetic::bend(getProduct<Arithmetic>(row, key) / static_cast<typename Arithmetic::Number>(row.cap));
+}
+
+template <typename Arithmetic> typename Arithmetic::Number getScore(const AttentionRow &row, int64_t key) {
+  using Number = typename Arithmetic::Number;
+  Number score =
+      row.cap == 0.0 ? getProduct<Arithmetic>(row, key) : static_cast<Number>(row.cap) * getBent<Arithmetic>(row, key);
   return row.addends ? score + static_cast<Number>(row.addends[key * row.maskStride]) : score;
 }
 

@@ -32,9 +32,24 @@ template <typename Arithmetic> typename Arithmetic::Number multiply(const double
   return chain.value();
 }
 
-/// Gives dq, before it is rounded to storage, and adds what the row gives to its keys and values.
+/// What a row has of its own, before it is rounded to storage: dq, and what its sink gets.
+struct RowGradients {
+  std::vector<double> query;
+  double sink;
+};
+
 template <typename Arithmetic>
-std::vector<double> addRow(const Arithmetic &arithmetic, const GradientRow &gradientRow, KeySums<Arithmetic> &sums) {
+typename Arithmetic::Number getSinkWeight(const Arithmetic &arithmetic, const GradientRow &row) {
+  using Number = typename Arithmetic::Number;
+  if (!row.row.hasSink())
+    return Number(0);
+  return arithmetic.weigh(static_cast<Number>(*row.row.sink) - static_cast<Number>(row.max)) /
+         static_cast<Number>(row.sum);
+}
+
+/// Adds what the row gives to its keys and values, and gives the rest.
+template <typename Arithmetic>
+RowGradients addRow(const Arithmetic &arithmetic, const GradientRow &gradientRow, KeySums<Arithmetic> &sums) {
   using Number = typename Arithmetic::Number;
   constexpr Number infinity = std::numeric_limits<Number>::infinity();
   const AttentionRow &row = gradientRow.row;
@@ -64,15 +79,20 @@ std::vector<double> addRow(const Arithmetic &arithmetic, const GradientRow &grad
   std::vector<typename Arithmetic::Chain> queries(row.size);
   for (int64_t key : present) {
     Number share = weights[key] * (gradients[key] - mean);
+    if (row.cap != 0.0) {
+      Number bent = getBent<Arithmetic>(row, key);
+      share *= std::fma(-bent, bent, Number(1));
+    }
     Number score = weights[key] == 0 ? Number(0) : share * static_cast<Number>(row.scale);
     for (int64_t i = 0; i != row.size; ++i) {
       queries[i].add(score, static_cast<Number>(row.keys[key * row.size + i]));
       sums.keys[key * row.size + i].add(score, static_cast<Number>(row.query[i]));
     }
   }
-  std::vector<double> result;
+  Number sinkWeight = getSinkWeight(arithmetic, gradientRow);
+  RowGradients result{{}, sinkWeight == 0 ? 0.0 : -(sinkWeight * mean)};
   for (const auto &chain : queries)
-    result.push_back(chain.value() + Number(0));
+    result.query.push_back(chain.value() + Number(0));
   return result;
 }
 
@@ -80,7 +100,7 @@ std::vector<double> addRow(const Arithmetic &arithmetic, const GradientRow &grad
 struct Backward {
   AttentionHeads heads;
   Array dy, max, sum;
-  /// dq, dk and dv.
+  /// dq, dk, dv and, with a sink, dsinks.
   SmallVector<Array> results;
   std::function<double(FloatKind, double)> round;
 
@@ -102,7 +122,11 @@ template <typename Arithmetic> void Backward::run(const Arithmetic &arithmetic) 
       int64_t row = head * rows + i;
       GradientRow gradientRow{heads.getRow(row), dy.floats().data() + row * heads.size, max.floats()[row],
                               sum.floats()[row]};
-      store(0, row * heads.size, addRow(arithmetic, gradientRow, sums));
+      RowGradients own = addRow(arithmetic, gradientRow, sums);
+      store(0, row * heads.size, own.query);
+      int64_t query = row % heads.queries, queryHead = row / heads.queries;
+      if (heads.sink)
+        store(3, (queryHead / heads.heads * heads.queries + query) * heads.heads + queryHead % heads.heads, own.sink);
     }
     std::vector<double> keys, values;
     for (int64_t i = 0; i != elements; ++i) {
@@ -121,7 +145,8 @@ Interpreter::Results Interpreter::attentionGrad(AttentionGradOp op) {
   Backward backward;
   AttentionHeads &heads = backward.heads;
   heads.q = get(op.getQ()), heads.k = get(op.getK()), heads.v = get(op.getV()), heads.mask = getOptional(op.getMask());
-  heads.isCausal = op.getCausal(), heads.scale = round(arithmetic, op.getScoreScale());
+  heads.sink = getOptional(op.getSink()), heads.isCausal = op.getCausal(), heads.window = op.getWindowOrZero();
+  heads.scale = round(arithmetic, op.getScoreScale()), heads.cap = round(arithmetic, op.getCapOrZero());
   backward.dy = get(op.getDy()), backward.max = get(op.getMax()), backward.sum = get(op.getSum());
   if (failed(heads.prepare(op, std::nullopt, op.getMask() ? op.getMask().getType().getShape() : ArrayRef<int64_t>())))
     return failure();
@@ -140,9 +165,10 @@ Interpreter::Results Interpreter::attentionGrad(AttentionGradOp op) {
       return failure();
     heads.dropout = *drawn;
   }
-  std::array<const Array *, 3> likes = {&heads.q, &heads.k, &heads.v};
-  for (auto [type, like] : llvm::zip_equal(op->getResultTypes(), likes))
-    backward.results.push_back(Array::zeros(cast<RankedTensorType>(type), like->getShape()));
+  for (auto [result, like] : {std::pair(op.getDq(), &heads.q), {op.getDk(), &heads.k}, {op.getDv(), &heads.v}})
+    backward.results.push_back(Array::zeros(result.getType(), like->getShape()));
+  if (op.getDsinks())
+    backward.results.push_back(Array::zeros(op.getDsinks().getType(), {heads.batch, heads.queries, heads.heads}));
   backward.round = [&](FloatKind kind, double value) { return round(kind, value); };
   if (!isExactMode())
     backward.run(WideArithmetic{smallestNormal(arithmetic)});

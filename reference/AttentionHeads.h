@@ -16,11 +16,13 @@ struct AttentionHeads {
   int64_t batch = 0, heads = 0, queries = 0, size = 0, keyHeads = 0, keys = 0;
   /// How many keys were there before this call, and how many places of `keys` hold one.
   int64_t past = 0, filled = 0;
-  Array q, k, v, mask;
+  Array q, k, v, mask, sink;
   /// How the mask is walked through along batch, heads, queries and keys.
   SmallVector<int64_t> maskStrides;
   bool isCausal = false;
-  double scale = 0.0;
+  /// Which keys are near enough to a query: all if it is 0.
+  int64_t window = 0;
+  double scale = 0.0, cap = 0.0;
   std::optional<DropoutMask> dropout;
 
   int64_t getRowCount() const { return q.size() / size; }

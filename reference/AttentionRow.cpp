@@ -69,12 +69,19 @@ void join(const Arithmetic &arithmetic, State<Number> &state, const State<Number
 template <typename Arithmetic> AttendedRow attend(const Arithmetic &arithmetic, const AttentionRow &row) {
   using Number = typename Arithmetic::Number;
   std::optional<State<Number>> state;
-  for (int64_t first = 0; first < row.end; first += attentionChunk) {
+  for (int64_t first = row.begin / attentionChunk * attentionChunk; first < row.end; first += attentionChunk) {
     auto chunk = attendChunk(arithmetic, row, first, std::min(first + attentionChunk, row.end));
     if (state && chunk)
       join(arithmetic, *state, *chunk);
     else if (chunk)
       state = chunk;
+  }
+  if (row.hasSink()) {
+    State<Number> sink{static_cast<Number>(*row.sink) + Number(0), Number(1), std::vector<Number>(row.size)};
+    if (state)
+      join(arithmetic, *state, sink);
+    else
+      state = sink;
   }
   if (!state)
     return {std::vector<double>(row.size), -std::numeric_limits<double>::infinity(), 0.0};
@@ -100,7 +107,7 @@ struct JudgedRow {
 
 JudgedRow judgeKeys(const AttentionRow &row, const AttentionJudge &judge) {
   JudgedRow judged;
-  for (int64_t key = 0; key < row.end; ++key) {
+  for (int64_t key = row.begin; key < row.end; ++key) {
     if (!takesPart(row, key))
       continue;
     double score = getScore<WideArithmetic>(row, key), addend = row.addends ? row.addends[key * row.maskStride] : 0.0;
@@ -109,12 +116,14 @@ JudgedRow judgeKeys(const AttentionRow &row, const AttentionJudge &judge) {
     for (int64_t i = 0; i != row.size; ++i)
       products += std::fabs(row.query[i] * row.keys[key * row.size + i]);
     bounds::Score parts{products, std::fabs(row.scale) * products, std::isfinite(addend) ? std::fabs(addend) : 0.0,
-                        row.size};
+                        row.size, row.cap};
     judged.mayOverflow |= bounds::mayOverflow(judge.arithmetic, parts);
     if (score != -HUGE_VAL)
       judged.present.push_back({row.values + key * row.size, score,
                                 bounds::score(judge.arithmetic, judge.roundings, parts), row.getFactor(key)});
   }
+  if (row.hasSink())
+    judged.present.push_back({/*values=*/nullptr, *row.sink, /*error=*/0.0, /*factor=*/0.0});
   return judged;
 }
 
@@ -146,7 +155,7 @@ AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended,
                            judge.result,
                            judge.roundings,
                            static_cast<double>(keys.size()),
-                           static_cast<double>((row.end + attentionChunk - 1) / attentionChunk),
+                           static_cast<double>((row.end + attentionChunk - 1) / attentionChunk + row.hasSink()),
                            row.dropout ? 2.0 : 0.0};
   // Weights, and by how much each may be off. A factor that all of them share has no effect on the values.
   double total = 0.0, least = 0.0, moved = 0.0;

@@ -8,6 +8,7 @@
 
 #include "reference/DropoutMask.h"
 #include "reference/Numbers.h"
+#include <cmath>
 #include <vector>
 
 namespace mlir::resid::reference {
@@ -16,18 +17,21 @@ namespace mlir::resid::reference {
 struct AttentionRow {
   const double *query, *keys, *values;
   int64_t size;
-  /// Keys from here on are absent.
-  int64_t end;
-  /// Rounded to the arithmetic type already.
-  double scale;
+  /// Keys before the one, and from the other on, are absent.
+  int64_t begin, end;
+  /// Rounded to the arithmetic type already; a cap of 0 is none.
+  double scale, cap;
   /// At most one of the masks is there; `maskStride` leads from key to key.
   const double *addends = nullptr;
   const int64_t *choices = nullptr;
   int64_t maskStride = 0;
+  /// A score without a value; null where there is none.
+  const double *sink = nullptr;
   /// Which weights are dropped in this row, the `index`-th of all; null where all are kept.
   const DropoutMask *dropout = nullptr;
   int64_t index = 0;
 
+  bool hasSink() const { return sink && *sink != -HUGE_VAL; }
   /// By what the weight of a key is multiplied after its sum.
   double getFactor(int64_t key) const { return !dropout ? 1.0 : dropout->keeps(index, key) ? dropout->scale : 0.0; }
 };

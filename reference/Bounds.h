@@ -198,10 +198,11 @@ inline double functionUnits(FunctionFamily family, FloatKind kind) {
 /// Half a unit in the last place of 1, and a thousandth more for products of errors.
 inline double unitRoundoff(FloatKind arithmetic) { return std::ldexp(1.001, arithmetic == FloatKind::F64 ? -53 : -24); }
 
-/// What a score is made of: Σ|q·k| before and after the scale, and the addend of the mask.
+/// What a score is made of: Σ|q·k| before and after the scale, and the addend of the mask. A cap of 0 is none.
 struct Score {
   double products, scaled, addend;
   int64_t size;
+  double cap = 0.0;
 };
 
 /// Where the arithmetic type may overflow nothing is known of the row: a key whose score is -Inf would be absent, and
@@ -211,9 +212,13 @@ inline bool mayOverflow(FloatKind arithmetic, const Score &s) {
   return std::max(s.products, s.scaled) * (1 + 0x1p-10) + s.addend >= limit;
 }
 
-/// Of the chain, of the scale and its product, and of the mask's addition.
+/// Of the chain, of the scale and its product, and of the mask's addition. A cap's tanh has no slope above 1, and adds
+/// its own error, that of its argument, and roundings of products; quotients may be subnormal.
 inline double score(FloatKind arithmetic, double roundings, const Score &s) {
-  return roundings * unitRoundoff(arithmetic) * (static_cast<double>(s.size + 3) * s.scaled + s.addend);
+  double bent = s.cap == 0.0 ? 0.0 : std::min(s.scaled, s.cap);
+  double own =
+      bent * (2 * functionUnits(FunctionFamily::TanhOrErf, arithmetic) + 3) + 4 * s.cap * smallestNormal(arithmetic);
+  return roundings * unitRoundoff(arithmetic) * (static_cast<double>(s.size + 3) * s.scaled + s.addend + own);
 }
 
 /// `factors` counts the roundings of dropout: of its scale, and of each product with a weight.

@@ -23,11 +23,12 @@ void AttentionDialect::initialize() {
 
 //===------------------------------------------- what both kernels share ------------------------------------------===//
 
-/// Of q, k, v and the mask.
+/// Of q, k, v, the mask and the sink.
 template <typename OpTy> static FloatType getArithmeticTypeOf(OpTy kernel) {
   SmallVector<Value> operands = {kernel.getQ(), kernel.getK(), kernel.getV()};
-  if (kernel.getMask())
-    operands.push_back(kernel.getMask());
+  for (Value operand : {kernel.getMask(), kernel.getSink()})
+    if (operand)
+      operands.push_back(operand);
   bool isWide = llvm::any_of(operands, [](Value value) { return getElementTypeOrSelf(value.getType()).isF64(); });
   MLIRContext *context = kernel.getContext();
   return isWide ? FloatType(Float64Type::get(context)) : FloatType(Float32Type::get(context));
@@ -95,7 +96,7 @@ template <typename OpTy> static LogicalResult verifyMapCount(OpTy kernel, size_t
 
 SmallVector<OpOperand *> KernelOp::getMappedOperands() {
   SmallVector<OpOperand *> operands = {&getQMutable(), &getKMutable(), &getVMutable()};
-  for (MutableOperandRange range : {getMaskMutable(), getInitsMutable()})
+  for (MutableOperandRange range : {getMaskMutable(), getSinkMutable(), getInitsMutable()})
     for (OpOperand &operand : range)
       operands.push_back(&operand);
   return operands;
@@ -116,12 +117,15 @@ LogicalResult KernelOp::verify() {
     return failure();
   for (auto [index, operand] : llvm::enumerate(operands)) {
     bool isMask = getMask() && index == 3;
+    bool isSink = getSink() && operand == &getSinkMutable()[0];
     bool isStatistic = isDpsInit(operand) && operand != &getInitsMutable()[0];
     SmallVector<unsigned> expected = {kBatch, kHead, kQuery, kColumn};
     if (index == 1 || index == 2)
       expected = {kBatch, kHead, kKey, kColumn};
     else if (isMask)
       expected = {kBatch, kHead, kQuery, kKey};
+    else if (isSink)
+      expected = {kHead};
     else if (isStatistic)
       expected = {kBatch, kHead, kQuery};
     if (failed(verifyMap(*this, index, operand, expected, isMask)))
@@ -136,8 +140,9 @@ LogicalResult KernelOp::verify() {
 
 SmallVector<OpOperand *> BackwardOp::getMappedOperands() {
   SmallVector<OpOperand *> operands = {&getQMutable(), &getKMutable(), &getVMutable()};
-  for (OpOperand &operand : getMaskMutable())
-    operands.push_back(&operand);
+  for (MutableOperandRange range : {getMaskMutable(), getSinkMutable()})
+    for (OpOperand &operand : range)
+      operands.push_back(&operand);
   operands.append({&getDyMutable(), &getMaxMutable(), &getSumMutable()});
   for (OpOperand &operand : getInitsMutable())
     operands.push_back(&operand);
@@ -150,19 +155,23 @@ int64_t BackwardOp::getHeadSize() { return getHeadSizeOf(*this); }
 void BackwardOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) { getEffectsOf(*this, effects); }
 
 LogicalResult BackwardOp::verify() {
-  if (getInits().size() != 3)
-    return emitOpError() << "expected three inits, but got " << getInits().size();
+  if (getInits().size() != (getSink() ? 4 : 3))
+    return emitOpError() << "expected " << (getSink() ? "four" : "three") << " inits, but got " << getInits().size();
   SmallVector<OpOperand *> operands = getMappedOperands();
   if (failed(verifyMapCount(*this, operands.size())) || failed(verifyDropoutOf(*this)))
     return failure();
   constexpr std::array<unsigned, 4> queries = {kBatch, kHead, kQuery, kColumn}, keys = {kBatch, kHead, kKey, kColumn};
   constexpr std::array<unsigned, 4> scores = {kBatch, kHead, kQuery, kKey};
+  constexpr unsigned head = kHead;
   for (auto [index, operand] : llvm::enumerate(operands)) {
     bool isMask = getMask() && index == 3, isInit = isDpsInit(operand);
+    bool isOfSinks = isInit && operand->getOperandNumber() == getInitsMutable()[0].getOperandNumber() + 3;
     bool isOfKeys = index == 1 || index == 2 || (isInit && operand != &getInitsMutable()[0]);
     ArrayRef<unsigned> expected = isOfKeys ? keys : isMask ? scores : queries;
-    if (operand == &getMaxMutable() || operand == &getSumMutable())
-      expected = expected.drop_back();
+    if (operand == &getMaxMutable() || operand == &getSumMutable() || isOfSinks)
+      expected = ArrayRef(queries).drop_back();
+    else if (getSink() && operand == &getSinkMutable()[0])
+      expected = head;
     if (failed(verifyMap(*this, index, operand, expected, isMask)))
       return failure();
   }
@@ -173,5 +182,6 @@ LogicalResult BackwardOp::verify() {
 
 /// The queries of a block are read before its results are stored.
 bool KernelOp::mayOverwrite(OpOperand &input, OpOperand &init) {
-  return &input == &getQMutable() && &init == &getInitsMutable()[0] && getMap(0) == getMap(getMask() ? 4 : 3);
+  unsigned result = 3 + (getMask() ? 1 : 0) + (getSink() ? 1 : 0);
+  return &input == &getQMutable() && &init == &getInitsMutable()[0] && getMap(0) == getMap(result);
 }

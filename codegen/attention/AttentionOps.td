@@ -25,7 +25,7 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
     The arithmetic is that of resid.attention (docs/dialect/attention.md). `inits` are the result and, where they are
     asked for, max and sum.
 
-    `indexing_maps` has the maps of q, k, v, the mask (if there is one) and the inits: from
+    `indexing_maps` has the maps of q, k, v, the mask and the sink (if they are there) and the inits: from
     `(batch, head, query, key, column)` to the operand's dimensions, which are different loops each. A loop that the map of
     q or k does not have is of size 1. For k and v, `head` counts their own heads; the number of heads of q is a
     multiple of theirs. In the mask's map a dimension may be the constant 0, which broadcasts.
@@ -34,25 +34,28 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
     shard also what is added to the calls of a row, and the local and the global extent of rows (codegen/rows). Weights
     are kept where their random half is at least `threshold` (docs/dialect/dropout.md), and multiplied by `kept_scale`.
 
+    Without `window` or `cap` there is none.
+
     The buffer of the result may be exactly that of q where their maps and types are the same. `scratch` is memory in
     which each task packs keys and values, and keeps the states of its queries (AttentionMemory.h). A kernel on buffers has
     it.
   }];
-  let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask, Optional<I64>:$past,
-                       Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits, Optional<MemRefRankOf<[I8], [1]>>:$scratch,
-                       AffineMapArrayAttr:$indexing_maps, F64Attr:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$threshold,
-                       OptionalAttr<F64Attr>:$kept_scale);
+  let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask,
+                       Optional<AnyShaped>:$sink, Optional<I64>:$past, Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits,
+                       Optional<MemRefRankOf<[I8], [1]>>:$scratch, AffineMapArrayAttr:$indexing_maps, F64Attr:$scale,
+                       UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$cap,
+                       OptionalAttr<I64Attr>:$threshold, OptionalAttr<F64Attr>:$kept_scale);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     `q` `(` $q `:` type($q) `)` `k` `(` $k `:` type($k) `)` `v` `(` $v `:` type($v) `)`
-    (`mask` `(` $mask^ `:` type($mask) `)`)? (`past` `(` $past^ `)`)?
+    (`mask` `(` $mask^ `:` type($mask) `)`)? (`sink` `(` $sink^ `:` type($sink) `)`)? (`past` `(` $past^ `)`)?
     (`dropout` `(` $dropout^ `)`)? `outs` `(` $inits `:` type($inits) `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
     attr-dict-with-keyword (`->` type($results)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
-    /// The operands that have a map, in its order: q, k, v, the mask, the inits.
+    /// The operands that have a map, in its order: q, k, v, the mask, the sink, the inits.
     ::llvm::SmallVector<::mlir::OpOperand *> getMappedOperands();
     ::mlir::AffineMap getMap(unsigned mapped) {
       return ::llvm::cast<::mlir::AffineMapAttr>(getIndexingMaps()[mapped]).getValue();
@@ -69,21 +72,23 @@ def Attention_BackwardOp : Op<Attention_Dialect, "backward", [AttrSizedOperandSe
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "what resid.attention_grad computes, with operands in any order of their dimensions";
   let description = [{
-    The arithmetic is that of resid.attention_grad (docs/dialect/attention_grad.md). `inits` are dq, dk and dv.
+    The arithmetic is that of resid.attention_grad (docs/dialect/attention_grad.md). `inits` are dq, dk, dv and, with a
+    sink, dsinks.
 
-    `indexing_maps` has the maps of q, k, v, the mask (if there is one), dy, max, sum and the inits, as
+    `indexing_maps` has the maps of q, k, v, the mask and the sink (if they are there), dy, max, sum and the inits, as
     `attention.kernel` has them. `dropout`, `threshold` and `kept_scale` are as there too. `scratch` is memory in which
     each task keeps a head of keys and values, and the sums of their gradients (BackwardMemory.h).
   }];
-  let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask, AnyShaped:$dy,
-                       AnyShaped:$max, AnyShaped:$sum, Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits,
+  let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask,
+                       Optional<AnyShaped>:$sink, AnyShaped:$dy, AnyShaped:$max, AnyShaped:$sum, Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits,
                        Optional<MemRefRankOf<[I8], [1]>>:$scratch, AffineMapArrayAttr:$indexing_maps, F64Attr:$scale,
-                       UnitAttr:$causal, OptionalAttr<I64Attr>:$threshold, OptionalAttr<F64Attr>:$kept_scale);
+                       UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$cap,
+                       OptionalAttr<I64Attr>:$threshold, OptionalAttr<F64Attr>:$kept_scale);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     `q` `(` $q `:` type($q) `)` `k` `(` $k `:` type($k) `)` `v` `(` $v `:` type($v) `)`
-    (`mask` `(` $mask^ `:` type($mask) `)`)? `dy` `(` $dy `:` type($dy) `)` `max` `(` $max `:` type($max) `)`
-    `sum` `(` $sum `:` type($sum) `)` (`dropout` `(` $dropout^ `)`)? `outs` `(` $inits `:` type($inits) `)`
+    (`mask` `(` $mask^ `:` type($mask) `)`)? (`sink` `(` $sink^ `:` type($sink) `)`)? `dy` `(` $dy `:` type($dy) `)`
+    `max` `(` $max `:` type($max) `)` `sum` `(` $sum `:` type($sum) `)` (`dropout` `(` $dropout^ `)`)? `outs` `(` $inits `:` type($inits) `)`
     (`scratch` `(` $scratch^ `:` type($scratch) `)`)? attr-dict-with-keyword (`->` type($results)^)?
   }];
   let hasVerifier = 1;

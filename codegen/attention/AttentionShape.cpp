@@ -31,10 +31,11 @@ void AttentionShape::forEachValue(function_ref<void(Value &)> visit) {
 
 ArrayAttr AttentionShape::getFacts() const {
   Builder builder(arithmetic.getContext());
-  SmallVector<Attribute> facts = {TypeAttr::get(arithmetic),
-                                  builder.getDenseI64ArrayAttr({hasMask, hasStatistics, isCausal, isCache, isBackward,
-                                                                headSize, threshold, int64_t(dropout.size())}),
-                                  builder.getF64FloatAttr(scale), builder.getF64FloatAttr(keptScale)};
+  SmallVector<Attribute> facts = {
+      TypeAttr::get(arithmetic),
+      builder.getDenseI64ArrayAttr({hasMask, hasSink, hasStatistics, isCausal, isCache, isBackward, headSize, window,
+                                    threshold, int64_t(dropout.size())}),
+      builder.getF64FloatAttr(scale), builder.getF64FloatAttr(cap), builder.getF64FloatAttr(keptScale)};
   for (const MappedBuffer &operand : operands)
     facts.push_back(TypeAttr::get(operand.elementType));
   return builder.getArrayAttr(facts);
@@ -43,10 +44,19 @@ ArrayAttr AttentionShape::getFacts() const {
 /// Products that each pair of a row and a key takes part in.
 static int64_t countProducts(const AttentionShape &shape) { return shape.isBackward ? 5 : 2; }
 
+Extent AttentionShape::countSeenKeys(OpBuilder &builder, Location loc, int64_t rows) const {
+  if (window == 0)
+    return keys;
+  Extent seen = makeExtent(builder, loc, (isCausal ? window : 2 * window - 1) + rows - 1);
+  if (keys.isKnown())
+    return keys.known < seen.known ? keys : seen;
+  return {builder.createOrFold<arith::MinSIOp>(loc, keys.value, seen.value)};
+}
+
 kernels::KernelWork AttentionShape::countWork(OpBuilder &builder, Location loc) const {
   auto times = [&](Extent a, Extent b) { return kernels::multiply(builder, loc, a, b); };
   Extent heads = times(batches, keyHeads), rows = times(group, queries);
-  Extent terms = times(keys, makeExtent(builder, loc, countProducts(*this) * headSize));
+  Extent terms = times(countSeenKeys(builder, loc, 1), makeExtent(builder, loc, countProducts(*this) * headSize));
   return isBackward ? kernels::KernelWork{heads.value, times(rows, terms).value}
                     : kernels::KernelWork{times(heads, rows).value, terms.value};
 }
@@ -68,7 +78,11 @@ template <typename OpTy> static FailureOr<AttentionShape> readShape(OpBuilder &b
   Location loc = kernel.getLoc();
   AttentionShape shape;
   shape.hasMask = static_cast<bool>(kernel.getMask());
+  shape.hasSink = static_cast<bool>(kernel.getSink());
   shape.isCausal = kernel.getCausal();
+  shape.window = kernel.getWindow().value_or(0);
+  if (kernel.getCap())
+    shape.cap = kernel.getCap()->convertToDouble();
   shape.headSize = kernel.getHeadSize();
   shape.arithmetic = kernel.getArithmeticType();
   shape.scale = kernel.getScale().convertToDouble();

@@ -24,15 +24,18 @@ struct MappedBuffer {
 };
 
 struct AttentionShape : kernels::KernelIndexing {
-  /// q, k, v, the mask (if there is one), the inits. Of a backward, dy, max and sum come before the inits.
+  /// q, k, v, the mask and the sink (if they are there), the inits. Of a backward, dy, max and sum come before the
+  /// inits.
   SmallVector<MappedBuffer> operands;
-  bool hasMask = false, hasStatistics = false, isCausal = false, isCache = false, isBackward = false;
+  bool hasMask = false, hasSink = false, hasStatistics = false, isCausal = false, isCache = false, isBackward = false;
   /// Heads of keys; heads of queries for each of them.
   Extent batches, keyHeads, group;
   Extent queries, keys;
   int64_t headSize = 0;
   FloatType arithmetic;
-  double scale = 0;
+  /// 0 without one.
+  int64_t window = 0;
+  double scale = 0, cap = 0;
   /// Those of dropout; 0 without one.
   int64_t threshold = 0;
   double keptScale = 0;
@@ -45,14 +48,16 @@ struct AttentionShape : kernels::KernelIndexing {
   SmallVector<Value> dropout;
 
   static constexpr unsigned kQ = 0, kK = 1, kV = 2, kMask = 3;
-  unsigned getResult() const { return hasMask ? 4 : 3; }
+  unsigned getSink() const { return hasMask ? 4 : 3; }
+  unsigned getResult() const { return getSink() + (hasSink ? 1 : 0); }
   /// Of a backward.
-  unsigned getDy() const { return hasMask ? 4 : 3; }
+  unsigned getDy() const { return getResult(); }
   unsigned getMax() const { return getDy() + 1; }
   unsigned getSum() const { return getDy() + 2; }
   unsigned getDq() const { return getDy() + 3; }
   unsigned getDk() const { return getDy() + 4; }
   unsigned getDv() const { return getDy() + 5; }
+  unsigned getDsinks() const { return getDy() + 6; }
 
   std::shared_ptr<KernelIndexing> clone() const override { return std::make_shared<AttentionShape>(*this); }
   void forEachValue(function_ref<void(Value &)> visit) override;
@@ -61,6 +66,8 @@ struct AttentionShape : kernels::KernelIndexing {
   kernels::ConstantUse getConstantUse(Value constant, bool isOuter) const override {
     return llvm::is_contained(dropout, constant) ? kernels::ConstantUse::Argument : kernels::ConstantUse::InCode;
   }
+  /// So many keys at most may be seen by `rows` queries of a head that follow each other.
+  Extent countSeenKeys(OpBuilder &builder, Location loc, int64_t rows) const;
   /// Rows of all heads, or of a backward the heads of keys; and the terms of their products.
   kernels::KernelWork countWork(OpBuilder &builder, Location loc) const override;
 

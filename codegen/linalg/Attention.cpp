@@ -56,7 +56,7 @@ static void requireHeads(ImplicitLocOpBuilder &builder, OpFoldResult heads, OpFo
                           "heads of q in attention are {0}, expected a multiple of those of k", all);
 }
 
-/// Those of queries, keys and statistics, and of the operands q, k, v and the mask.
+/// Those of queries, keys and statistics, and of the operands q, k, v, the mask and the sink.
 struct OperandMaps {
   AffineMap queries, keys, statistics;
   SmallVector<AffineMap> operands;
@@ -79,7 +79,14 @@ template <typename OpTy> static OperandMaps getMaps(OpTy op) {
       results.push_back(size == 1 ? getAffineConstantExpr(0, context) : expression);
     maps.operands.push_back(AffineMap::get(attention::kLoops, 0, results, context));
   }
+  if (op.getSink())
+    maps.operands.push_back(getMap(attention::kHead));
   return maps;
+}
+
+/// As a kernel has them.
+template <typename OpTy> static IntegerAttr getWindowAttr(OpTy op) {
+  return op.getWindowAttr() ? Builder(op.getContext()).getI64IntegerAttr(op.getWindowOrZero()) : IntegerAttr();
 }
 
 /// Seed, step, first row and site, in a shard also the first call of a row and the extent; nothing where no weight is
@@ -126,10 +133,11 @@ struct LowerAttention : OpConversionPattern<AttentionOp> {
     maps.operands.push_back(maps.queries);
     maps.operands.append(op.getStatistics().size(), maps.statistics);
     auto kernel = attention::KernelOp::create(
-        builder, op->getResultTypes(), adaptor.getQ(), adaptor.getK(), adaptor.getV(), adaptor.getMask(), past, dropout,
-        inits,
+        builder, op->getResultTypes(), adaptor.getQ(), adaptor.getK(), adaptor.getV(), adaptor.getMask(),
+        adaptor.getSink(), past, dropout, inits,
         /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps.operands), builder.getF64FloatAttr(op.getScoreScale()),
-        adaptor.getCausalAttr(), dropout.empty() ? IntegerAttr() : builder.getI64IntegerAttr(threshold),
+        adaptor.getCausalAttr(), getWindowAttr(op), adaptor.getCapAttr(),
+        dropout.empty() ? IntegerAttr() : builder.getI64IntegerAttr(threshold),
         dropout.empty() ? FloatAttr() : builder.getF64FloatAttr(getDropoutScale(threshold)));
     rewriter.replaceOp(op, kernel.getResults());
     return success();
@@ -149,12 +157,19 @@ struct LowerAttentionGrad : OpConversionPattern<AttentionGradOp> {
       inits.push_back(tensor::EmptyOp::create(builder, getSizes(builder, like), getElementTypeOrSelf(like.getType())));
     OperandMaps maps = getMaps(op);
     maps.operands.append({maps.queries, maps.statistics, maps.statistics, maps.queries, maps.keys, maps.keys});
+    if (op.getSink()) {
+      OpFoldResult sizes[] = {queries[0], queries[2], queries[kHeads]};
+      inits.push_back(tensor::EmptyOp::create(builder, sizes, op.getArithmeticType()));
+      maps.operands.push_back(AffineMap::getMultiDimMapWithTargets(
+          attention::kLoops, {attention::kBatch, attention::kQuery, attention::kHead}, op.getContext()));
+    }
     int64_t threshold = op.getThreshold();
     auto kernel = attention::BackwardOp::create(
         builder, op->getResultTypes(), adaptor.getQ(), adaptor.getK(), adaptor.getV(), adaptor.getMask(),
-        adaptor.getDy(), adaptor.getMax(), adaptor.getSum(), dropout, inits, /*scratch=*/Value(),
+        adaptor.getSink(), adaptor.getDy(), adaptor.getMax(), adaptor.getSum(), dropout, inits, /*scratch=*/Value(),
         builder.getAffineMapArrayAttr(maps.operands), builder.getF64FloatAttr(op.getScoreScale()),
-        adaptor.getCausalAttr(), dropout.empty() ? IntegerAttr() : builder.getI64IntegerAttr(threshold),
+        adaptor.getCausalAttr(), getWindowAttr(op), adaptor.getCapAttr(),
+        dropout.empty() ? IntegerAttr() : builder.getI64IntegerAttr(threshold),
         dropout.empty() ? FloatAttr() : builder.getF64FloatAttr(getDropoutScale(threshold)));
     rewriter.replaceOp(op, kernel.getResults());
     return success();

@@ -42,16 +42,24 @@ struct AttentionRule : GradientOpInterface::ExternalModel<AttentionRule, Attenti
     auto type = cast<RankedTensorType>(dy.getType());
     if (type.getElementTypeBitWidth() > arithmetic.getWidth())
       dy = arith::TruncFOp::create(builder, type.clone(arithmetic), dy);
+    SmallVector<Type> types = {q.getType(), k.getType(), v.getType()};
+    TypedValue<RankedTensorType> sink = attention.getSink();
+    ArrayRef<int64_t> sizes = attention.getQ().getType().getShape();
+    if (sink)
+      types.push_back(RankedTensorType::get({sizes[0], sizes[2], sizes[1]}, arithmetic));
     auto backward = AttentionGradOp::create(
-        builder, TypeRange{q.getType(), k.getType(), v.getType()}, dy, read(q), read(k), read(v),
-        read(attention.getMax()), read(attention.getSum()), read(attention.getMask()), read(attention.getSeed()),
-        read(attention.getStep()), read(attention.getOriginRow()), read(attention.getOriginSite()),
-        read(attention.getOriginCol()), read(attention.getExtentLocal()), read(attention.getExtentGlobal()),
-        attention.getScaleAttr(), attention.getCausalAttr(), attention.getPAttr(), attention.getSiteAttr());
+        builder, types, dy, read(q), read(k), read(v), read(attention.getMax()), read(attention.getSum()),
+        read(attention.getMask()), read(sink), read(attention.getSeed()), read(attention.getStep()),
+        read(attention.getOriginRow()), read(attention.getOriginSite()), read(attention.getOriginCol()),
+        read(attention.getExtentLocal()), read(attention.getExtentGlobal()), attention.getScaleAttr(),
+        attention.getCausalAttr(), attention.getWindowAttr(), attention.getCapAttr(), attention.getPAttr(),
+        attention.getSiteAttr());
     for (auto [operand, gradient] :
          {std::pair(q, backward.getDq()), std::pair(k, backward.getDk()), std::pair(v, backward.getDv())})
       if (gradients.isNeeded(operand))
         gradients.add(operand, gradient);
+    if (gradients.isNeeded(sink))
+      gradients.add(sink, createColumnSum(builder, backward.getDsinks(), sink.getType()));
     return success();
   }
 

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -182,6 +183,31 @@ AffineMap AttentionLinalg::getMaskMap() {
   return AffineMap::get(4, 0, sizes, b.getContext());
 }
 
+/// In a body over the scores: -Inf where the key is not there, not seen, or not near enough.
+Value AttentionLinalg::hide(Value score) {
+  using Predicate = arith::CmpIPredicate;
+  auto hideWhere = [&](Predicate predicate, Value limit) {
+    Value isHidden = arith::CmpIOp::create(b, predicate, linalg::IndexOp::create(b, 3), limit);
+    score = arith::SelectOp::create(b, isHidden, number(-std::numeric_limits<double>::infinity()), score);
+  };
+  if (filled)
+    hideWhere(Predicate::sge, filled);
+  if (!op.getCausal() && !op.getWindow())
+    return score;
+  Value place = linalg::IndexOp::create(b, 2);
+  if (past)
+    place = arith::AddIOp::create(b, past, place);
+  if (op.getCausal())
+    hideWhere(Predicate::sgt, place);
+  if (!op.getWindow())
+    return score;
+  Value window = arith::ConstantIndexOp::create(b, op.getWindowOrZero());
+  hideWhere(Predicate::sle, arith::SubIOp::create(b, place, window));
+  if (!op.getCausal())
+    hideWhere(Predicate::sge, arith::AddIOp::create(b, place, window));
+  return score;
+}
+
 Value AttentionLinalg::createScores() {
   Value products = multiplyQueries();
   SmallVector<Value> inputs{products};
@@ -193,22 +219,15 @@ Value AttentionLinalg::createScores() {
   Value empty = tensor::EmptyOp::create(b, tensor::getMixedSizes(b, b.getLoc(), products), type);
   return makeGeneric(inputs, empty, maps, 0, [&](ValueRange arguments) -> Value {
     Value score = arith::MulFOp::create(b, arguments[0], number(op.getScoreScale()));
-    auto getAbsent = [&] { return number(-std::numeric_limits<double>::infinity()); };
+    if (op.getCap()) {
+      Value cap = number(op.getCapOrZero());
+      score = arith::MulFOp::create(b, cap, math::TanhOp::create(b, arith::DivFOp::create(b, score, cap)));
+    }
     if (op.getMask() && arguments[1].getType().isInteger(1))
-      score = arith::SelectOp::create(b, arguments[1], score, getAbsent());
+      score = arith::SelectOp::create(b, arguments[1], score, number(-std::numeric_limits<double>::infinity()));
     else if (op.getMask())
       score = arith::AddFOp::create(b, score, widen(b, arguments[1], type));
-    auto hideFrom = [&](arith::CmpIPredicate predicate, Value limit) {
-      Value isHidden = arith::CmpIOp::create(b, predicate, linalg::IndexOp::create(b, 3), limit);
-      score = arith::SelectOp::create(b, isHidden, getAbsent(), score);
-    };
-    if (filled)
-      hideFrom(arith::CmpIPredicate::sge, filled);
-    if (op.getCausal()) {
-      Value query = linalg::IndexOp::create(b, 2);
-      hideFrom(arith::CmpIPredicate::sgt, past ? Value(arith::AddIOp::create(b, past, query)) : query);
-    }
-    return score;
+    return hide(score);
   });
 }
 
@@ -238,6 +257,19 @@ Value AttentionLinalg::map(ValueRange inputs, Type element, function_ref<Value(V
   SmallVector<AffineMap> maps = getRowMaps(inputs);
   maps.push_back(b.getMultiDimIdentityMap(4));
   return makeGeneric(inputs, empty, maps, 0, apply);
+}
+
+Value AttentionLinalg::mapWithSink(ValueRange rows, function_ref<Value(ValueRange)> apply) {
+  SmallVector<Value> inputs(rows);
+  inputs.push_back(op.getSink());
+  SmallVector<AffineMap> maps(rows.size() + 2, b.getMultiDimIdentityMap(3));
+  maps[rows.size()] = getMap(3, {1});
+  Value empty = tensor::EmptyOp::create(b, tensor::getMixedSizes(b, b.getLoc(), rows.front()), type);
+  return makeGeneric(inputs, empty, maps, 0, [&](ValueRange arguments) {
+    SmallVector<Value> numbers(arguments.take_front(inputs.size()));
+    numbers.back() = widen(b, numbers.back(), type);
+    return apply(numbers);
+  });
 }
 
 Value AttentionLinalg::isInfinitelyLow(Value score) {

@@ -26,7 +26,7 @@ public:
   /// The arithmetic type, which scores and weights are of.
   FloatType getType() { return type; }
 
-  /// [batch, heads, queries, keys]: with scale and mask, and -Inf for keys that are absent.
+  /// [batch, heads, queries, keys]: with scale, cap and mask, and -Inf for keys that are absent.
   Value createScores();
   /// The clause as an op of its own: its rows and columns are those of the weights.
   Value drop(Value weights);
@@ -37,6 +37,9 @@ public:
   Value reduce(ValueRange inputs, double start, function_ref<Value(ValueRange)> combine);
   /// Of each element, and of the numbers of its row: inputs with a dimension less. The first input has all dimensions.
   Value map(ValueRange inputs, Type element, function_ref<Value(ValueRange)> apply);
+
+  /// Of each number of a row (inputs of [batch, heads, queries]) and, as the last argument, the sink of its head.
+  Value mapWithSink(ValueRange rows, function_ref<Value(ValueRange)> apply);
 
   /// In a body: a constant, another float type, and whether a key is absent.
   Value number(double value);
@@ -60,6 +63,7 @@ private:
   Sizes getSplitSizes(OpFoldResult columns);
   SmallVector<AffineMap> getProductMaps(ArrayRef<unsigned> x, ArrayRef<unsigned> y);
   Value multiplyQueries();
+  Value hide(Value score);
   Value getValues();
 
   AttentionOp op;

@@ -312,6 +312,8 @@ Value AttentionBuilder::build() {
   Value mask = makeMask(operands[0], operands[1]);
   auto op = AttentionOp::create(b, location, operands[0], operands[1], operands[2], mask, form.isCausal);
   op.getResult().setType(type.clone(element));
+  if (form.window != 0)
+    op.setWindow(form.window);
   double usual = 1.0 / std::sqrt(static_cast<double>(type.getDimSize(3)));
   if (std::fabs(scale - usual) > tolerance * usual)
     op.setScale(APFloat(op.getArithmeticType().isF64() ? scale : shorten(scale)));

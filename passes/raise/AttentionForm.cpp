@@ -8,6 +8,7 @@
 #include "passes/raise/CausalMask.h"
 #include "passes/raise/Products.h"
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -90,6 +91,7 @@ private:
   bool readValues(Contraction &product, OpOperand *weights, OpOperand *values, ArrayRef<ScoreDimension> ranges);
   bool readDimensions(ScoreForm &scores, SmallVectorImpl<ScoreDimension> &ranges);
   bool readProduct(ScoreForm &scores);
+  SmallVector<MaskCondition> readPlaces(ArrayRef<MaskCondition> conditions);
   bool readMasks(const ScoreForm &scores);
   bool hasKnownSizes();
   bool hasCommonHeads();
@@ -187,21 +189,42 @@ bool AttentionMatcher::readStart(ScoreForm &scores, Contraction &contraction) {
   return addMask(scores, form.start->getRoot(), refusal);
 }
 
+/// Takes causality and the window out of the conditions; gives the others. A window has the same width on both sides,
+/// or causality on one.
+SmallVector<MaskCondition> AttentionMatcher::readPlaces(ArrayRef<MaskCondition> conditions) {
+  constexpr int64_t none = std::numeric_limits<int64_t>::max();
+  SmallVector<MaskCondition> bounds, others;
+  int64_t before = none, after = none;
+  for (const MaskCondition &condition : conditions) {
+    // PyTorch asks for the lower triangle of a tensor that is true everywhere.
+    if (!condition.isNegated && getInteger(condition.node).value_or(0) != 0)
+      continue;
+    std::optional<PlaceBound> bound = getPlaceBound(condition, form.queries, form.rank);
+    if (!bound || bound->distance < 0) {
+      others.push_back(condition);
+      continue;
+    }
+    bounds.push_back(condition);
+    int64_t &nearest = bound->isAfter ? after : before;
+    nearest = std::min(nearest, bound->distance);
+  }
+  form.isCausal = after == 0;
+  bool isBand = form.isCausal || before == after;
+  form.window = isBand && before != none ? before + 1 : 0;
+  if (!isBand)
+    others.append(bounds);
+  return others;
+}
+
 bool AttentionMatcher::readMasks(const ScoreForm &scores) {
   form.scale = scores.scale;
   if (!(std::fabs(form.scale) <= kLargestScale))
     return refuse("its scores are scaled by a number above 1e12");
   form.added = scores.added;
-  for (const MaskCondition &condition : scores.conditions) {
-    // PyTorch asks for the lower triangle of a tensor that is true everywhere.
-    if (!condition.isNegated && getInteger(condition.node).value_or(0) != 0)
-      continue;
-    if (isCausal(condition, form.queries, form.rank))
-      form.isCausal = true;
-    else if (form.added || form.taken)
+  for (const MaskCondition &condition : readPlaces(scores.conditions)) {
+    if (form.added || form.taken)
       return refuse("it has two masks");
-    else
-      form.taken = condition;
+    form.taken = condition;
   }
   const ElementNode *mask = form.taken ? form.taken->node : form.added;
   if (mask && !canMakeMask(mask))

@@ -45,6 +45,8 @@ struct AttentionForm {
   AffineMap splitMap;
   double scale;
   bool isCausal;
+  /// 0: none.
+  int64_t window;
   /// The mask; all may be null, and one of them is.
   const ElementNode *added;
   std::optional<MaskCondition> taken;

@@ -75,15 +75,15 @@ static arith::CmpIPredicate getSigned(arith::CmpIPredicate predicate) {
   }
 }
 
-/// key - query ≤ 0.
-bool resid::isCausal(const MaskCondition &condition, unsigned queries, unsigned rank) {
+/// key - query ≤ n or query - key ≤ n.
+std::optional<PlaceBound> resid::getPlaceBound(const MaskCondition &condition, unsigned queries, unsigned rank) {
   auto comparison = dyn_cast_or_null<arith::CmpIOp>(condition.node->op);
   if (!comparison)
-    return false;
+    return std::nullopt;
   std::optional<PlaceSum> a = getPlaceSum(condition.node->operands[0], rank),
                           b = getPlaceSum(condition.node->operands[1], rank);
   if (!a || !b)
-    return false;
+    return std::nullopt;
   using Predicate = arith::CmpIPredicate;
   Predicate predicate =
       condition.isNegated ? arith::invertPredicate(comparison.getPredicate()) : comparison.getPredicate();
@@ -95,12 +95,13 @@ bool resid::isCausal(const MaskCondition &condition, unsigned queries, unsigned 
     predicate = predicate == Predicate::sge ? Predicate::sle : Predicate::slt;
   }
   if (predicate != Predicate::sle && predicate != Predicate::slt)
-    return false;
+    return std::nullopt;
   // a < b is a + 1 ≤ b.
   if (predicate == Predicate::slt)
     ++a->number;
+  int64_t sign = a->factors[rank - 1] - b->factors[rank - 1];
   for (unsigned i = 0; i != rank; ++i)
-    if (a->factors[i] - b->factors[i] != (i == rank - 1 ? 1 : i == queries ? -1 : 0))
-      return false;
-  return a->number == b->number;
+    if (std::abs(sign) != 1 || a->factors[i] - b->factors[i] != (i == rank - 1 ? sign : i == queries ? -sign : 0))
+      return std::nullopt;
+  return PlaceBound{sign == 1, b->number - a->number};
 }

@@ -9,8 +9,15 @@
 
 namespace mlir::resid {
 
-/// Whether the condition says that the key, whose place is the last of `rank` ones, is not after the query.
-bool isCausal(const MaskCondition &condition, unsigned queries, unsigned rank);
+/// The key is at most so many places after the query, or before it.
+struct PlaceBound {
+  bool isAfter;
+  int64_t distance;
+};
+
+/// What the condition says of the places of the query and of the key, which is the last of `rank` ones. Nothing if it
+/// says anything else.
+std::optional<PlaceBound> getPlaceBound(const MaskCondition &condition, unsigned queries, unsigned rank);
 
 /// The integer constant that the node is.
 std::optional<int64_t> getInteger(const ElementNode *node);

@@ -69,7 +69,7 @@ def Raise : Pass<"resid-raise"> {
     - s is the product times a constant, of which a part may stand at the queries or keys. A tensor is added to it, or
       the product starts from it: the mask. It may broadcast.
     - Or a choice puts -Inf in place of s, or adds it. The condition becomes a mask of i1. If it compares the places of
-      key and query (`linalg.index`), it becomes `causal`.
+      key and query (`linalg.index`), it becomes `causal`, or a `window` where another one beside it has such a number.
 
     A row of which all keys are masked is NaN in most chains, and zeros in the op. What is nearly attention stays, and
     `report` says why: a softmax over another dimension, a choice of a large number instead of -Inf, a mask before the

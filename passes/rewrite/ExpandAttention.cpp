@@ -29,12 +29,18 @@ static SmallVector<Value> expand(AttentionOp op, OpBuilder &builder) {
   Value scores = parts.createScores();
   Value max = parts.reduce(scores, -std::numeric_limits<double>::infinity(),
                            [&](ValueRange row) -> Value { return arith::MaximumFOp::create(b, row[0], row[1]); });
-  Value weights = parts.map({scores, max}, parts.getType(), [&](ValueRange row) -> Value {
-    Value weight = math::ExpOp::create(b, arith::SubFOp::create(b, row[0], row[1]));
-    return arith::SelectOp::create(b, parts.isInfinitelyLow(row[0]), parts.number(0), weight);
-  });
+  if (op.getSink())
+    max = parts.mapWithSink(max, [&](ValueRange row) -> Value { return arith::MaximumFOp::create(b, row[0], row[1]); });
+  auto weigh = [&](Value score, Value largest) -> Value {
+    Value weight = math::ExpOp::create(b, arith::SubFOp::create(b, score, largest));
+    return arith::SelectOp::create(b, parts.isInfinitelyLow(score), parts.number(0), weight);
+  };
+  Value weights = parts.map({scores, max}, parts.getType(), [&](ValueRange row) { return weigh(row[0], row[1]); });
   Value sum =
       parts.reduce(weights, 0, [&](ValueRange row) -> Value { return arith::AddFOp::create(b, row[1], row[0]); });
+  if (op.getSink())
+    sum = parts.mapWithSink(
+        {sum, max}, [&](ValueRange row) -> Value { return arith::AddFOp::create(b, row[0], weigh(row[2], row[1])); });
   Type element = getElementTypeOrSelf(op.getResult().getType());
   Value products = parts.multiplyValues(parts.drop(weights));
   Value result = parts.map({products, sum}, element, [&](ValueRange row) -> Value {

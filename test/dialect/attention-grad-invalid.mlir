@@ -83,7 +83,7 @@ func.func @attention_grad.C7_type(%q: tensor<1x2x3x4xf32>, %dy: tensor<1x2x3x4xf
 
 func.func @attention_grad.C8_type(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf64>) {
   // expected-error @+1 {{expected statistics of type 'tensor<1x2x3xf32>' but got 'tensor<1x2x3xf64>'}}
-  %g:3 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>}
+  %g:3 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
        : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3xf64>, tensor<1x2x3xf64>)
          -> (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>)
   return
@@ -129,7 +129,7 @@ func.func @attention_grad.C12_rows(%q: tensor<65537x65536x1x1xf32>, %s: tensor<6
 
 func.func @attention_grad.C13_dk(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32>) {
   // expected-error @+1 {{expected dk of type 'tensor<1x2x3x4xf32>' but got 'tensor<1x2x3x4xbf16>'}}
-  %g:3 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>}
+  %g:3 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
        : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3xf32>, tensor<1x2x3xf32>)
          -> (tensor<1x2x3x4xf32>, tensor<1x2x3x4xbf16>, tensor<1x2x3x4xf32>)
   return
@@ -141,6 +141,15 @@ func.func @attention_grad.C14_column(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf
   %c = arith.constant 2 : i64
   // expected-error @+1 {{expected origin_col to be a multiple of 8 but got 2}}
   %g:3 = resid.attention_grad %q, %q, %q, %q statistics(%s, %s) dropout(%i, %i) origin(%i, %i, %c) {p = 0.5, site = 0}
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention_grad.C15_window(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32>) {
+  // expected-error @+1 {{expected a window of 1 or more but got -3}}
+  %g:3 = resid.attention_grad %q, %q, %q, %q statistics(%s, %s) {window = -3}
        : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
   return
 }

@@ -236,7 +236,7 @@ func.func @attention.C11_origin_without_dropout(%q: tensor<1x2x3x4xf32>, %i: i64
 
 func.func @attention.C11_half_an_origin(%q: tensor<1x2x3x4xf32>, %i: i64) {
   // expected-error @+1 {{expected origin_row and origin_site together but got only origin_row}}
-  %y = "resid.attention"(%q, %q, %q, %i, %i, %i) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0>, p = 0.5, site = 0}
+  %y = "resid.attention"(%q, %q, %q, %i, %i, %i) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0>, p = 0.5, site = 0}
        : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, i64, i64, i64) -> tensor<1x2x3x4xf32>
   return
 }
@@ -266,5 +266,13 @@ func.func @attention.C13_extent(%q: tensor<1x2x3x4xf32>, %i: i64) {
   // expected-error @+1 {{expected extent_local of at least 1 but got -1}}
   %y = resid.attention %q, %q, %q dropout(%i, %i) origin(%i, %i) extent(%c, %i) {p = 0.5, site = 0}
        : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C14_window(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected a window of 1 or more but got 0}}
+  %y = resid.attention %q, %q, %q {window = 0} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
   return
 }

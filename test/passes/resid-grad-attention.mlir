@@ -40,3 +40,12 @@ func.func @f(%q: tensor<1x1x3x4xf32>) -> tensor<1x1x3x4xf64> {
   %y = resid.attention %q, %q, %q : tensor<1x1x3x4xf32>, tensor<1x1x3x4xf32>, tensor<1x1x3x4xf32> -> tensor<1x1x3x4xf64>
   return %y : tensor<1x1x3x4xf64>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @f_backward(
+// CHECK: resid.attention_grad {{.+}} {causal, window = 16 : i64} :
+func.func @f(%q: tensor<1x1x3x4xf32>) -> tensor<1x1x3x4xf32> {
+  %y = resid.attention %q, %q, %q {causal, window = 16} : tensor<1x1x3x4xf32>, tensor<1x1x3x4xf32>, tensor<1x1x3x4xf32>
+  return %y : tensor<1x1x3x4xf32>
+}

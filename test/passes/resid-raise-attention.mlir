@@ -371,3 +371,74 @@ func.func @triangles(%q: !q, %k: !q, %v: !q, %m: tensor<6x6xf32>) -> (!q, !q, !q
   %y2 = linalg.batch_matmul ins(%w2, %v : !s, !q) outs(%z_q : !q) -> !q
   return %y, %y1, %y2 : !q, !q, !q
 }
+
+// -----
+
+// A band before the query, and one on both sides of it. One that is wider on one side is two masks, and stays.
+!q = tensor<2x6x8xf32>
+!s = tensor<2x6x6xf32>
+#k = affine_map<(b, i, j, d) -> (b, j, d)>
+#q = affine_map<(b, i, j, d) -> (b, i, d)>
+#s = affine_map<(b, i, j, d) -> (b, i, j)>
+#full = affine_map<(b, i, j) -> (b, i, j)>
+// CHECK-LABEL: func.func @bands(
+// CHECK: resid.attention {{[^{]*}} {causal, scale = 1.000000e+00 : f64, window = 3 : i64} :
+// CHECK: resid.attention {{[^{]*}} {scale = 1.000000e+00 : f64, window = 3 : i64} :
+// CHECK: linalg.softmax
+func.func @bands(%q: !q, %k: !q, %v: !q) -> (!q, !q, !q) {
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0xFF800000 : f32
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %e_q = tensor.empty() : !q
+  %e_s = tensor.empty() : !s
+  %z_q = linalg.fill ins(%zero : f32) outs(%e_q : !q) -> !q
+  %z_s = linalg.fill ins(%zero : f32) outs(%e_s : !s) -> !s
+  %p0 = linalg.batch_matmul indexing_maps = [#q, #k, #s] ins(%q, %k : !q, !q) outs(%z_s : !s) -> !s
+  %s0 = linalg.generic {indexing_maps = [#full, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p0 : !s) outs(%e_s : !s) {
+  ^bb0(%a: f32, %out: f32):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %end = arith.addi %j, %c3 : index
+    %near = arith.cmpi slt, %i, %end : index
+    %past = arith.cmpi sle, %j, %i : index
+    %taken = arith.andi %near, %past : i1
+    %u = arith.select %taken, %a, %none : f32
+    linalg.yield %u : f32
+  } -> !s
+  %w0 = linalg.softmax dimension(2) ins(%s0 : !s) outs(%e_s : !s) -> !s
+  %y0 = linalg.batch_matmul ins(%w0, %v : !s, !q) outs(%z_q : !q) -> !q
+  %p1 = linalg.batch_matmul indexing_maps = [#q, #k, #s] ins(%q, %k : !q, !q) outs(%z_s : !s) -> !s
+  %s1 = linalg.generic {indexing_maps = [#full, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p1 : !s) outs(%e_s : !s) {
+  ^bb0(%a: f32, %out: f32):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %end = arith.addi %j, %c3 : index
+    %far = arith.cmpi uge, %i, %end : index
+    %next = arith.addi %i, %c2 : index
+    %later = arith.cmpi ugt, %j, %next : index
+    %hidden = arith.ori %far, %later : i1
+    %true = arith.constant true
+    %taken = arith.xori %hidden, %true : i1
+    %u = arith.select %taken, %a, %none : f32
+    linalg.yield %u : f32
+  } -> !s
+  %w1 = linalg.softmax dimension(2) ins(%s1 : !s) outs(%e_s : !s) -> !s
+  %y1 = linalg.batch_matmul ins(%w1, %v : !s, !q) outs(%z_q : !q) -> !q
+  %p2 = linalg.batch_matmul indexing_maps = [#q, #k, #s] ins(%q, %k : !q, !q) outs(%z_s : !s) -> !s
+  %s2 = linalg.generic {indexing_maps = [#full, #full], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p2 : !s) outs(%e_s : !s) {
+  ^bb0(%a: f32, %out: f32):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %end = arith.addi %j, %c3 : index
+    %near = arith.cmpi slt, %i, %end : index
+    %next = arith.addi %i, %c3 : index
+    %past = arith.cmpi sle, %j, %next : index
+    %taken = arith.andi %near, %past : i1
+    %u = arith.select %taken, %a, %none : f32
+    linalg.yield %u : f32
+  } -> !s
+  %w2 = linalg.softmax dimension(2) ins(%s2 : !s) outs(%e_s : !s) -> !s
+  %y2 = linalg.batch_matmul ins(%w2, %v : !s, !q) outs(%z_q : !q) -> !q
+  return %y0, %y1, %y2 : !q, !q, !q
+}

@@ -7,6 +7,7 @@
 
 #include "test/unit/ReferenceTest.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 #include <random>
 
@@ -15,8 +16,11 @@ namespace mlir::resid::reference {
 /// One attention, with all sizes but that of the heads open.
 struct AttentionProgram {
   int64_t batch = 1, heads = 1, keyHeads = 1, queries = 1, keys = 1, size = 1;
-  std::string q = "f32", k = "f32", v = "f32", result = "f32", mask, attributes;
+  std::string q = "f32", k = "f32", v = "f32", result = "f32", mask, attributes, sink;
   SmallVector<int64_t> maskShape;
+  /// 0 where there is none.
+  int64_t window = 0;
+  double cap = 0;
   std::optional<int64_t> past;
   /// Dropout's p.
   std::optional<double> dropped;
@@ -24,7 +28,7 @@ struct AttentionProgram {
 
   SmallVector<int64_t> queryShape() const { return {batch, heads, queries, size}; }
   SmallVector<int64_t> keyShape() const { return {batch, keyHeads, keys, size}; }
-  bool isWide() const { return q == "f64" || k == "f64" || v == "f64" || mask == "f64"; }
+  bool isWide() const { return q == "f64" || k == "f64" || v == "f64" || mask == "f64" || sink == "f64"; }
 
   static std::string type(ArrayRef<int64_t> shape, const std::string &element) {
     std::string text = "tensor<";
@@ -45,15 +49,25 @@ struct AttentionProgram {
       arguments += ", %mask: " + type(maskShape, mask);
       types += ", " + type(maskShape, mask);
     }
+    if (!sink.empty()) {
+      clauses += " sink(%sink)";
+      arguments += ", %sink: tensor<?x" + sink + ">";
+      types += ", tensor<?x" + sink + ">";
+    }
     if (past) {
       clauses += " past(%past)";
       arguments += ", %past: i64";
     }
     std::string listed = attributes;
+    auto list = [&](const std::string &attribute) { listed += (listed.empty() ? "" : ", ") + attribute; };
+    if (window != 0)
+      list("window = " + std::to_string(window));
+    if (cap != 0)
+      list("cap = " + llvm::formatv("{0:e}", cap).str());
     if (dropped) {
       clauses += " dropout(%seed, %step) origin(%row, %site)";
       arguments += ", %seed: i64, %step: i64, %row: i64, %site: i64";
-      listed += (listed.empty() ? "" : ", ") + std::string("site = 3, p = ") + std::to_string(*dropped);
+      list("site = 3, p = " + std::to_string(*dropped));
     }
     std::string statistic = isWide() ? "tensor<?x?x?xf64>" : "tensor<?x?x?xf32>";
     std::string results = heads4(result) + ", " + statistic + ", " + statistic;
@@ -94,6 +108,8 @@ protected:
     } else if (!program.mask.empty()) {
       arguments.push_back(random(program.mask, program.maskShape, 3, special.empty() ? special : special.slice(0, 3)));
     }
+    if (!program.sink.empty())
+      arguments.push_back(random(program.sink, {program.heads}, 2, special.empty() ? special : special.take_front(2)));
     if (program.past)
       arguments.push_back(integer(*program.past));
     if (program.dropped)
@@ -122,6 +138,8 @@ protected:
       program.past = below(program.keys - program.queries + 1);
     if (below(3) == 0)
       program.dropped = std::array<double, 4>{0.1, 0.5, 0.000001, 1.0}[below(4)];
+    if (below(3) == 0)
+      program.window = std::array<int64_t, 5>{1, 2, 60, 257, INT64_MAX}[below(5)];
     program.attributes = pick({"", "causal", "scale = -0.3", "causal, scale = -0.3"});
     return program;
   }

@@ -56,4 +56,14 @@ TEST_F(GradientTest, AttentionWithOpenHeadsAndDropout) {
     })");
 }
 
+TEST_F(GradientTest, AttentionWithWindows) {
+  check(R"(
+    func.func @f(%q: tensor<1x2x5x3xf64>, %k: tensor<1x1x5x3xf64>, %v: tensor<1x1x5x3xf64>) -> tensor<1x2x5x3xf64> {
+      %a = resid.attention %q, %k, %v {causal, window = 2}
+          : tensor<1x2x5x3xf64>, tensor<1x1x5x3xf64>, tensor<1x1x5x3xf64>
+      %y = resid.attention %a, %k, %v {window = 3} : tensor<1x2x5x3xf64>, tensor<1x1x5x3xf64>, tensor<1x1x5x3xf64>
+      return %y : tensor<1x2x5x3xf64>
+    })");
+}
+
 } // namespace mlir::resid::reference

@@ -41,6 +41,10 @@ template <typename T> std::array<std::vector<T>, 3> runLoops(const Program &prog
   }
   a.past = program.past.value_or(-1);
   a.causal = StringRef(program.attributes).contains("causal");
+  a.window = program.window, a.cap = static_cast<T>(program.cap);
+  std::vector<T> sink;
+  if (!program.sink.empty())
+    sink = convert<T>(arguments[program.mask.empty() ? 3 : 4]), a.sink = sink.data();
   a.scale = StringRef(program.attributes).contains("scale") ? static_cast<T>(-0.3)
                                                             : static_cast<T>(1 / std::sqrt(double(program.size)));
   a.threshold = static_cast<uint32_t>(std::lround(program.dropped.value_or(0) * 65536));

@@ -29,7 +29,7 @@ void AttentionEmitter::emit(Value low, Value high) {
   code.loop(low, high, 1, [&](Value number) {
     Unit unit = makeUnit(number, blocks);
     startRows(unit);
-    code.loop(code.constant(0), unit.keys, kChunkKeys, [&](Value first) { emitChunk(unit, first); });
+    code.loop(view.getFirstChunk(unit.seen), unit.seen.end, kChunkKeys, [&](Value first) { emitChunk(unit, first); });
     code.loop(code.constant(0), unit.count, 1, [&](Value row) { finishRow(unit, row); });
   });
 }
@@ -42,23 +42,9 @@ AttentionEmitter::Unit AttentionEmitter::makeUnit(Value number, Value blocks) {
   unit.keyHead = code.remainder(head, view.shape.keyHeads.value);
   unit.firstRow = code.multiply(code.remainder(number, blocks), code.constant(kUnitRows));
   unit.count = code.min(code.constant(kUnitRows), code.subtract(all, unit.firstRow));
-  unit.keys = view.shape.keys.value;
-  if (view.past)
-    unit.keys = code.min(unit.keys, code.add(view.past, queries));
-  if (view.shape.isCausal) {
-    Value first = unit.firstRow, last = code.subtract(code.add(first, unit.count), code.constant(1));
-    Value isOneHead = code.isEqual(code.divide(first, queries), code.divide(last, queries));
-    Value query = code.select(isOneHead, code.remainder(last, queries), code.subtract(queries, code.constant(1)));
-    unit.keys = code.min(unit.keys, countVisible(query));
-  }
+  unit.seen = view.findSeenByRows(unit.firstRow, unit.count);
   chooseForm(unit);
   return unit;
-}
-
-/// Keys up to the query itself.
-Value AttentionEmitter::countVisible(Value query) {
-  Value count = code.add(query, code.constant(1));
-  return view.past ? code.add(count, view.past) : count;
 }
 
 /// (batch·heads + head)·queries + query, with the heads of q.
@@ -147,8 +133,7 @@ SmallVector<Value> AttentionEmitter::inForm(const Unit &unit, TypeRange types,
 void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
   Chunk chunk;
   chunk.first = first;
-  chunk.keys = code.min(code.constant(kChunkKeys), code.subtract(unit.keys, first));
-  chunk.isFirst = code.isEqual(first, code.constant(0));
+  chunk.keys = code.min(code.constant(kChunkKeys), code.subtract(unit.seen.end, first));
   // Of those that are not packed, nobody has looked at the values yet.
   auto expectSpecial = [&] { return SmallVector<Value>{arith::ConstantIntOp::create(code.builder, code.loc, 1, 1)}; };
   auto pack = [&] {
@@ -158,15 +143,11 @@ void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
   };
   chunk.hasSpecial = inForm(unit, code.builder.getI1Type(), expectSpecial, pack).front();
   auto emitRows = [&](Value row) {
-    RowBlock block{row, code.min(code.constant(shape.rows), code.subtract(unit.count, row)), chunk.keys};
-    if (!view.shape.isCausal)
+    RowBlock block = makeBlock(unit, chunk, row);
+    if (!view.shape.isCausal && view.shape.window == 0)
       return emitBlock(unit, chunk, block);
-    Value low = code.add(unit.firstRow, row), high = code.subtract(code.add(low, block.count), code.constant(1));
-    Value queries = view.shape.queries.value;
-    Value isOneHead = code.isEqual(code.divide(low, queries), code.divide(high, queries));
-    Value last = code.select(isOneHead, code.remainder(high, queries), code.subtract(queries, code.constant(1)));
-    block.keys = code.min(chunk.keys, code.subtract(countVisible(last), first));
-    code.choose(code.isAtMost(code.constant(1), block.keys), [&] { emitBlock(unit, chunk, block); });
+    Value least = code.add(block.from, code.constant(1));
+    code.choose(code.isAtMost(least, block.keys), [&] { emitBlock(unit, chunk, block); });
   };
   if (unit.isAlwaysUnpacked.value_or(false))
     return emitRows(code.constant(0));
@@ -175,6 +156,21 @@ void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
 
 //===------------------------------------------- a block of rows --------------------------------------------------===//
 
+/// The rows of a micro-kernel from `row` of the unit on. The first chunk with a key that one of them may see is their
+/// first, whether a mask leaves them a key there or not: a state without keys is 0.
+AttentionEmitter::RowBlock AttentionEmitter::makeBlock(const Unit &unit, const Chunk &chunk, Value row) {
+  RowBlock block{row, code.min(code.constant(shape.rows), code.subtract(unit.count, row)), code.constant(0), {}, {}};
+  KeyRange seen = view.findSeenByRows(code.add(unit.firstRow, row), block.count);
+  block.keys = code.min(chunk.keys, code.subtract(seen.end, chunk.first));
+  block.isFirst = code.isEqual(chunk.first, view.getFirstChunk(seen));
+  if (seen.first) {
+    Value hidden = code.max(code.subtract(seen.first, chunk.first), code.constant(0));
+    Value lanes = code.constant(ScoreRows::kLanes);
+    block.from = code.multiply(code.divide(hidden, lanes), lanes);
+  }
+  return block;
+}
+
 void AttentionEmitter::emitBlock(const Unit &unit, const Chunk &chunk, RowBlock block) {
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
@@ -182,7 +178,7 @@ void AttentionEmitter::emitBlock(const Unit &unit, const Chunk &chunk, RowBlock 
   emitWeights(unit, chunk, block);
   Value states = view.inSlot(memory.states, arithmetic, code.multiply(block.first, code.constant(memory.paddedSize)));
   Value sums = view.inSlot(memory.sums, arithmetic, code.constant(0));
-  emitValues(unit, chunk, block, code.select(chunk.isFirst, states, sums));
+  emitValues(unit, chunk, block, code.select(block.isFirst, states, sums));
   auto emitFirst = [&] {
     code.loop(code.constant(0), block.count, 1, [&](Value i) {
       Value row = code.add(block.first, i);
@@ -195,20 +191,17 @@ void AttentionEmitter::emitBlock(const Unit &unit, const Chunk &chunk, RowBlock 
   auto emitNext = [&] {
     code.loop(code.constant(0), block.count, 1, [&](Value i) { mergeRow(code.add(block.first, i), i); });
   };
-  code.choose(chunk.isFirst, emitFirst, emitNext);
+  code.choose(block.isFirst, emitFirst, emitNext);
 }
 
 ScoreRow AttentionEmitter::getScoreRow(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value index) {
   ScoreRow row;
   Value start = code.multiply(index, code.constant(view.memory.scoreStride));
   row.scores = view.inSlot(view.memory.scores, view.getArithmetic(), start);
-  row.keys = row.visible = block.keys;
+  row.from = block.from, row.keys = block.keys;
   row.marksAbsent = chunk.hasSpecial;
   Place place = getPlace(unit, code.add(block.first, index));
-  if (view.shape.isCausal) {
-    Value visible = code.subtract(countVisible(place.query), chunk.first);
-    row.visible = code.max(code.min(block.keys, visible), code.constant(0));
-  }
+  row.see(view, place.query, chunk.first);
   if (view.shape.hasMask)
     row.mask = view.advance(atPlace(kMask, unit, place), kMask, kKey, chunk.first);
   if (view.shape.threshold != 0) {

@@ -26,23 +26,25 @@ private:
   /// Rows of one head of keys. Row r is query r mod queries of head r div queries, of those that read it.
   struct Unit {
     Value batch, keyHead, firstRow, count;
-    /// Keys from here on are absent for all rows.
-    Value keys;
+    /// All others are absent for all rows.
+    KeyRange seen;
     /// Whether keys and values are read where they lie: of this call (i1), and of all calls, if that is known.
     Value isUnpacked;
     std::optional<bool> isAlwaysUnpacked;
   };
   struct Chunk {
-    /// The first key, and how many; whether this is the first chunk.
-    Value first, keys, isFirst;
+    /// The first key, and how many.
+    Value first, keys;
     /// Whether a value is, or may be, Inf or NaN, so that 0 times it is not 0.
     Value hasSpecial;
   };
   /// Rows that go through a micro-kernel together: the first within its unit.
   struct RowBlock {
     Value first, count;
-    /// Keys of the chunk that some row may see.
-    Value keys;
+    /// Keys of the chunk from `from`, a multiple of 64, up to `keys` are those that some row may see.
+    Value from, keys;
+    /// Whether no row has seen a key before the chunk.
+    Value isFirst;
   };
   /// Where one row's operands are.
   struct Place {
@@ -52,17 +54,17 @@ private:
   Unit makeUnit(Value unit, Value blocks);
   Place getPlace(const Unit &unit, Value row);
   Value atPlace(unsigned operand, const Unit &unit, const Place &place);
-  Value countVisible(Value query);
   Value countRowsBefore(const Unit &unit, const Place &place);
   void startRows(const Unit &unit);
   void chooseForm(Unit &unit);
   SmallVector<Value> inForm(const Unit &unit, TypeRange types, function_ref<SmallVector<Value>()> unpacked,
                             function_ref<SmallVector<Value>()> packed);
   void emitChunk(const Unit &unit, Value first);
+  RowBlock makeBlock(const Unit &unit, const Chunk &chunk, Value row);
   void emitBlock(const Unit &unit, const Chunk &chunk, RowBlock block);
   void forHeights(Value count, function_ref<void(int64_t height, Value first)> body);
   void forUnpackedHeights(Value count, function_ref<void(int64_t height, Value first)> body);
-  UnpackedProducts::Keys getKeys(const Unit &unit, const Chunk &chunk, Value count);
+  UnpackedProducts::Keys getKeys(const Unit &unit, const Chunk &chunk, const RowBlock &block);
   void emitPackedScores(const RowBlock &block, int64_t height, Value first);
   void emitUnpackedScores(const Unit &unit, const Chunk &chunk, const RowBlock &block, int64_t height, Value first);
   void emitPackedValues(const RowBlock &block, Value target);

@@ -47,7 +47,8 @@ LogicalResult AttentionFunction::launch(kernels::KernelUse &use) {
   Value rows = code.multiply(shape.group.value, shape.queries.value);
   if (!isBackward)
     rows = code.min(rows, code.constant(kUnitRows));
-  Value pairs = code.multiply(code.max(rows, code.constant(1)), shape.keys.value);
+  Value keys = isBackward ? shape.keys.value : shape.countSeenKeys(builder, loc, kUnitRows).value;
+  Value pairs = code.multiply(code.max(rows, code.constant(1)), keys);
   Value terms = code.max(code.multiply(pairs, code.constant((isBackward ? 5 : 2) * shape.headSize)), code.constant(1));
   Value fitting = code.ceilDivide(code.constant(taskTerms), terms);
   Value perTask = code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));

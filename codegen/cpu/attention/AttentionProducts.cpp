@@ -16,8 +16,8 @@ using namespace mlir::resid::attention;
 static constexpr unsigned kK = AttentionShape::kK, kV = AttentionShape::kV;
 static constexpr int64_t kColumns = AttentionView::kPanelColumns;
 
-UnpackedProducts::Keys AttentionEmitter::getKeys(const Unit &unit, const Chunk &chunk, Value count) {
-  return {unit.batch, unit.keyHead, chunk.first, count};
+UnpackedProducts::Keys AttentionEmitter::getKeys(const Unit &unit, const Chunk &chunk, const RowBlock &block) {
+  return {unit.batch, unit.keyHead, code.add(chunk.first, block.from), code.subtract(block.keys, block.from)};
 }
 
 /// Runs a block's rows through micro-kernels of the heights that there are.
@@ -30,7 +30,8 @@ void AttentionEmitter::forHeights(Value count, function_ref<void(int64_t, Value)
       at = code.select(fits, next, at);
     }
   };
-  code.choose(code.isEqual(count, code.constant(shape.rows)), [&] { body(shape.rows, code.constant(0)); }, emitLower);
+  code.choose(
+      code.isEqual(count, code.constant(shape.rows)), [&] { body(shape.rows, code.constant(0)); }, emitLower);
 }
 
 /// The same without packed factors, whose code is longer: where rows are not counted, there are two heights.
@@ -63,7 +64,7 @@ void AttentionEmitter::emitPackedScores(const RowBlock &block, int64_t height, V
   operands.a = view.inSlot(memory.queries, arithmetic, code.multiply(row, operands.aStride));
   operands.panelStride = code.constant(memory.keyPanel);
   operands.terms = code.constant(view.shape.headSize);
-  code.loop(code.constant(0), panels, shape.panels, [&](Value panel) {
+  code.loop(code.divide(block.from, code.constant(kColumns)), panels, shape.panels, [&](Value panel) {
     operands.b = view.inSlot(memory.keys, getMovedType(element), code.multiply(panel, operands.panelStride));
     Value score = code.add(code.multiply(first, code.constant(memory.scoreStride)),
                            code.multiply(panel, code.constant(kColumns)));
@@ -88,8 +89,8 @@ void AttentionEmitter::emitUnpackedScores(const Unit &unit, const Chunk &chunk, 
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
   Value query = code.multiply(code.add(block.first, first), code.constant(memory.queryStride));
-  Value score = code.multiply(first, code.constant(memory.scoreStride));
-  unpacked.emitScores(getKeys(unit, chunk, block.keys), height, view.inSlot(memory.queries, arithmetic, query),
+  Value score = code.add(code.multiply(first, code.constant(memory.scoreStride)), block.from);
+  unpacked.emitScores(getKeys(unit, chunk, block), height, view.inSlot(memory.queries, arithmetic, query),
                       view.inSlot(memory.scores, arithmetic, score));
 }
 
@@ -113,13 +114,15 @@ void AttentionEmitter::emitPackedValues(const RowBlock &block, Value target) {
   forHeights(block.count, [&](int64_t height, Value first) {
     MicroKernels::Operands operands;
     operands.aStride = code.constant(memory.scoreStride);
-    operands.a = view.inSlot(memory.scores, arithmetic, code.multiply(first, operands.aStride));
+    operands.a = view.inSlot(memory.scores, arithmetic, code.add(code.multiply(first, operands.aStride), block.from));
     operands.panelStride = code.constant(memory.valuePanel);
-    operands.terms = block.keys;
+    operands.terms = code.subtract(block.keys, block.from);
+    Value skipped = code.multiply(block.from, code.constant(kColumns));
     Value start = code.at(target, arithmetic, code.multiply(first, code.constant(memory.paddedSize)));
     int64_t panels = memory.paddedSize / kColumns;
     for (int64_t panel = 0; panel < panels; panel += shape.panels) {
-      operands.b = view.inSlot(memory.values, getMovedType(element), code.constant(panel * memory.valuePanel));
+      operands.b = view.inSlot(memory.values, getMovedType(element),
+                               code.add(code.constant(panel * memory.valuePanel), skipped));
       operands.sums = code.at(start, arithmetic, panel * kColumns);
       microKernels.emitCall(code, arithmetic, element, height, std::min(shape.panels, panels - panel),
                             memory.paddedSize, operands, /*startsAtZero=*/true);
@@ -131,9 +134,10 @@ void AttentionEmitter::emitUnpackedValues(const Unit &unit, const Chunk &chunk, 
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
   forUnpackedHeights(block.count, [&](int64_t height, Value first) {
-    Value weights = view.inSlot(memory.scores, arithmetic, code.multiply(first, code.constant(memory.scoreStride)));
+    Value weight = code.add(code.multiply(first, code.constant(memory.scoreStride)), block.from);
+    Value weights = view.inSlot(memory.scores, arithmetic, weight);
     Value sums = code.at(target, arithmetic, code.multiply(first, code.constant(memory.paddedSize)));
-    unpacked.emitValues(getKeys(unit, chunk, block.keys), height, weights, sums);
+    unpacked.emitValues(getKeys(unit, chunk, block), height, weights, sums);
   });
 }
 
@@ -144,7 +148,8 @@ void AttentionEmitter::emitValues(const Unit &unit, const Chunk &chunk, const Ro
     return SmallVector<Value>{unpacked.findSpecial(block.count, target)};
   };
   auto emitPacked = [&] {
-    code.choose(chunk.hasSpecial, [] {}, [&] { emitPackedValues(block, target); });
+    code.choose(
+        chunk.hasSpecial, [] {}, [&] { emitPackedValues(block, target); });
     return SmallVector<Value>{chunk.hasSpecial};
   };
   Value hasSpecial = inForm(unit, code.builder.getI1Type(), emitUnpacked, emitPacked).front();
@@ -165,7 +170,7 @@ void AttentionEmitter::emitSpecialValues(const Unit &unit, const Chunk &chunk, c
     Value weights = view.inSlot(memory.scores, arithmetic, code.multiply(i, code.constant(memory.scoreStride)));
     for (int64_t column = 0; column < memory.paddedSize; column += kColumns)
       code.store(view.splat(0.0), code.at(sums, arithmetic, column));
-    code.loop(code.constant(0), block.keys, 1, [&](Value key) {
+    code.loop(block.from, block.keys, 1, [&](Value key) {
       Value weight = code.load(arithmetic, code.at(weights, arithmetic, key));
       Value pattern = arith::BitcastOp::create(code.builder, code.loc, bits, weight);
       Value isPresent = arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::ne, pattern, absent);

@@ -13,6 +13,11 @@
 
 namespace mlir::resid::cpu {
 
+/// Keys from `first` up to `end`; none where it is no more. Null: `first` is 0.
+struct KeyRange {
+  Value first, end;
+};
+
 struct AttentionView {
   AttentionView(OpBuilder &builder, Location loc, Block *entry, const attention::AttentionShape &shape)
       : code(builder, loc), entry(entry), shape(shape), memory(shape), runs(code, entry), pointers(shape.pointers),
@@ -56,6 +61,13 @@ struct AttentionView {
     Value steps = stride.is(1) ? index : code.multiply(index, stride.value);
     return stride.is(0) ? pointer : code.at(pointer, getMovedType(getElementType(operand)), steps);
   }
+  /// Which keys the queries from `low` to `high`, of one head or of all that read a head of keys, may see: those that
+  /// are in the cache, and that causality and the window leave to one of them. Masks are not asked.
+  KeyRange findSeen(Value low, Value high);
+  /// The same of rows of a head of keys. Row r is query r mod queries of head r div queries, of those that read it.
+  KeyRange findSeenByRows(Value first, Value count);
+  /// The first key of a range's first chunk.
+  Value getFirstChunk(const KeyRange &range);
   /// The row in the counters of dropout, from the number of rows before it.
   Value getRandomRow(Value rowsBefore);
   /// Of floats, in the arithmetic type.

@@ -18,9 +18,9 @@ static constexpr int64_t kColumns = AttentionView::kPanelColumns;
 
 //===------------------------------------------- places -----------------------------------------------------------===//
 
-void BackwardEmitter::forChunks(Value keys, function_ref<void(const Chunk &)> body) {
-  code.loop(code.constant(0), keys, kChunkKeys, [&](Value first) {
-    Chunk chunk{first, code.min(code.constant(kChunkKeys), code.subtract(keys, first)), {}, {}};
+void BackwardEmitter::forChunks(const KeyRange &keys, function_ref<void(const Chunk &)> body) {
+  code.loop(view.getFirstChunk(keys), keys.end, kChunkKeys, [&](Value first) {
+    Chunk chunk{first, code.min(code.constant(kChunkKeys), code.subtract(keys.end, first)), {}, {}};
     chunk.panels = code.ceilDivide(chunk.keys, code.constant(kColumns));
     Value offset = code.multiply(code.divide(first, code.constant(kChunkKeys)), code.constant(memory.chunkBytes));
     chunk.place = view.inSlot(memory.blockBytes, code.builder.getI8Type(), offset);
@@ -66,7 +66,8 @@ void BackwardEmitter::fillZeros(Value target, Value rows, int64_t columns, int64
 
 void BackwardEmitter::emit(Value low, Value high) {
   code.loop(low, high, 1, [&](Value number) {
-    Value keyHeads = view.shape.keyHeads.value, keys = view.shape.keys.value;
+    Value keyHeads = view.shape.keyHeads.value;
+    KeyRange keys{{}, view.shape.keys.value};
     Head head{code.divide(number, keyHeads), code.remainder(number, keyHeads)};
     forChunks(keys, [&](const Chunk &chunk) { startChunk(head, chunk); });
     Value all = code.multiply(view.shape.group.value, view.shape.queries.value);
@@ -143,26 +144,15 @@ void BackwardEmitter::turn(Value source, int64_t sourceStride, Value target, int
 
 //===------------------------------------------- a block of queries -----------------------------------------------===//
 
-/// Keys that some of the rows may see.
-Value BackwardEmitter::countKeys(Value first, Value count) {
-  Value keys = view.shape.keys.value, queries = view.shape.queries.value, one = code.constant(1);
-  if (!view.shape.isCausal)
-    return keys;
-  Value last = code.subtract(code.add(first, count), one);
-  Value isOneHead = code.isEqual(code.divide(first, queries), code.divide(last, queries));
-  Value query = code.select(isOneHead, code.remainder(last, queries), code.subtract(queries, one));
-  return code.min(keys, code.add(query, one));
-}
-
 void BackwardEmitter::emitBlock(const Head &head, Value first, Value all) {
   FloatType arithmetic = view.getArithmetic();
   RowBlock block{first, code.min(code.constant(kBackwardRows), code.subtract(all, first)), {}};
-  block.keys = countKeys(block.first, block.count);
+  block.seen = view.findSeenByRows(block.first, block.count);
   startRows(head, block);
   Value sums = view.inSlot(memory.sums, arithmetic, code.constant(0));
   fillZeros(sums, block.count, memory.paddedSize, memory.paddedSize);
-  forChunks(block.keys, [&](const Chunk &chunk) { emitWeights(head, block, chunk); });
-  forChunks(block.keys, [&](const Chunk &chunk) { emitScoreGradients(head, block, chunk); });
+  forChunks(block.seen, [&](const Chunk &chunk) { emitWeights(head, block, chunk); });
+  forChunks(block.seen, [&](const Chunk &chunk) { emitScoreGradients(head, block, chunk); });
   code.loop(code.constant(0), block.count, 1, [&](Value row) {
     unsigned dq = view.shape.getDq();
     storeRow(getRow(sums, row, memory.paddedSize), dq, atPlace(dq, head, getPlace(head, block, row)));
@@ -203,12 +193,9 @@ BackwardRow BackwardEmitter::makeRow(const Head &head, const RowBlock &block, co
   BackwardRow made;
   ScoreRow &score = made.score;
   score.scores = getRow(inChunk(chunk, memory.weights, arithmetic), row, memory.scoreStride);
-  score.keys = score.visible = chunk.keys;
+  score.from = code.constant(0), score.keys = chunk.keys;
   Place place = getPlace(head, block, row);
-  if (view.shape.isCausal) {
-    Value visible = code.subtract(code.add(place.query, code.constant(1)), chunk.first);
-    score.visible = code.max(code.min(chunk.keys, visible), code.constant(0));
-  }
+  score.see(view, place.query, chunk.first);
   if (view.shape.hasMask)
     score.mask = view.advance(atPlace(kMask, head, place), kMask, kKey, chunk.first);
   if (view.shape.threshold != 0) {

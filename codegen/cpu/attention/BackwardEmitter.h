@@ -28,8 +28,8 @@ private:
   /// Rows of one head of keys. Row r is query r mod queries of head r div queries, of those that read it.
   struct RowBlock {
     Value first, count;
-    /// Keys from here on are absent for all rows.
-    Value keys;
+    /// All others are absent for all rows.
+    KeyRange seen;
   };
   struct Chunk {
     /// The first key, how many there are, and panels of 16 of them.
@@ -50,7 +50,7 @@ private:
     MicroKernels::Operands operands;
   };
 
-  void forChunks(Value keys, function_ref<void(const Chunk &)> body);
+  void forChunks(const KeyRange &keys, function_ref<void(const Chunk &)> body);
   Value inChunk(const Chunk &chunk, int64_t offset, Type element);
   Value getRow(Value rows, Value row, int64_t stride);
   Place getPlace(const Head &head, const RowBlock &block, Value row);
@@ -60,7 +60,6 @@ private:
 
   void startChunk(const Head &head, const Chunk &chunk);
   void emitBlock(const Head &head, Value first, Value all);
-  Value countKeys(Value first, Value count);
   void startRows(const Head &head, const RowBlock &block);
   void loadRow(Value source, unsigned operand, Value target);
   void turn(Value source, int64_t sourceStride, Value target, int64_t targetStride, Value rows, Value columns);

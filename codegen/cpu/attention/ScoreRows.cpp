@@ -19,6 +19,15 @@ static constexpr int64_t kColumns = AttentionView::kPanelColumns;
 static constexpr int64_t kLanes = ScoreRows::kLanes, kVectors = kLanes / kColumns;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+void ScoreRow::see(AttentionView &view, Value query, Value first) {
+  LoopCode &code = view.code;
+  KeyRange seen = view.findSeen(query, query);
+  Value none = code.constant(0);
+  visible = code.max(code.min(keys, code.subtract(seen.end, first)), none);
+  if (seen.first)
+    hidden = code.max(code.min(keys, code.subtract(seen.first, first)), none);
+}
+
 //===------------------------------------------- arithmetic -------------------------------------------------------===//
 
 Value ScoreRows::add(Value a, Value b) { return arith::AddFOp::create(builder, loc, a, b); }
@@ -71,18 +80,28 @@ Value ScoreRows::hasAny(ArrayRef<Value> flags) {
 
 //===------------------------------------------- the two passes ---------------------------------------------------===//
 
+/// Which of 16 keys this row may see.
+Value ScoreRows::findPresent(const ScoreRow &row, Value key) {
+  SmallVector<int32_t> numbers;
+  for (int32_t lane = 0; lane < kColumns; ++lane)
+    numbers.push_back(lane);
+  auto type = VectorType::get(kColumns, builder.getI32Type());
+  Value lanes = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  auto compareWith = [&](Value place, arith::CmpIPredicate predicate) -> Value {
+    Value left = arith::TruncIOp::create(builder, loc, builder.getI32Type(), code.subtract(place, key));
+    return arith::CmpIOp::create(builder, loc, predicate, lanes, code.spread(left, kColumns));
+  };
+  Value isBeforeEnd = compareWith(row.visible, arith::CmpIPredicate::slt);
+  if (!row.hidden)
+    return isBeforeEnd;
+  return arith::AndIOp::create(builder, loc, isBeforeEnd, compareWith(row.hidden, arith::CmpIPredicate::sge));
+}
+
 /// Scores of 16 keys; -Inf for those that are absent. `isVisible`: none is hidden from this row.
 Value ScoreRows::loadScore(const ScoreRow &row, Value key, Value place, bool isVisible) {
   Value score = multiply(code.load(view.getVectorType(), place), view.splat(view.shape.scale)), isPresent;
-  if (!isVisible) {
-    SmallVector<int32_t> numbers;
-    for (int32_t lane = 0; lane < kColumns; ++lane)
-      numbers.push_back(lane);
-    auto type = VectorType::get(kColumns, builder.getI32Type());
-    Value lanes = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
-    Value left = arith::TruncIOp::create(builder, loc, builder.getI32Type(), code.subtract(row.visible, key));
-    isPresent = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lanes, code.spread(left, kColumns));
-  }
+  if (!isVisible)
+    isPresent = findPresent(row, key);
   if (row.mask) {
     unsigned operand = attention::AttentionShape::kMask;
     Value count;
@@ -127,7 +146,12 @@ ScoreRows::Lanes ScoreRows::findLargest(const ScoreRow &row) {
   SmallVector<Value> carried(kVectors, view.splat(-kInfinity));
   carried.append(kVectors / 2, none);
   Value lanes = code.constant(kLanes), whole = code.multiply(code.divide(row.visible, lanes), lanes);
-  carried = findLargest(row, code.constant(0), whole, /*areVisible=*/true, carried);
+  Value first = row.from;
+  if (row.hidden) {
+    first = code.multiply(code.ceilDivide(row.hidden, lanes), lanes), whole = code.max(first, whole);
+    carried = findLargest(row, row.from, code.min(first, row.keys), /*areVisible=*/false, carried);
+  }
+  carried = findLargest(row, first, whole, /*areVisible=*/true, carried);
   carried = findLargest(row, whole, row.keys, /*areVisible=*/false, carried);
   Lanes found;
   found.max.assign(carried.begin(), carried.begin() + kVectors);
@@ -139,7 +163,7 @@ ScoreRows::Lanes ScoreRows::findLargest(const ScoreRow &row) {
 SmallVector<Value> ScoreRows::emitWeights(const ScoreRow &row, Value reference, bool marksAbsent) {
   SmallVector<Value> first(kVectors, view.splat(0.0));
   Value left = view.splat(marksAbsent ? -0.0 : 0.0);
-  return code.loop(code.constant(0), row.keys, kLanes, first, [&](Value block, ValueRange carried) {
+  return code.loop(row.from, row.keys, kLanes, first, [&](Value block, ValueRange carried) {
     SmallVector<Value> next, kept = view.shape.threshold == 0 ? SmallVector<Value>() : drawKept(row, block);
     for (int64_t i = 0; i < kVectors; ++i) {
       Value place = code.at(row.scores, view.getArithmetic(), code.add(block, code.constant(i * kColumns)));

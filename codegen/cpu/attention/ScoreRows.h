@@ -14,14 +14,18 @@ namespace mlir::resid::cpu {
 struct ScoreRow {
   /// The products of query and keys, where the weights go. Room for a whole number of 64 keys.
   Value scores;
-  /// Keys that are computed for this row and its neighbours, at most 256, and how many of them this row may see.
-  Value keys, visible;
+  /// Keys from `from`, a multiple of 64, up to `keys` are computed for this row and its neighbours, at most 256. This
+  /// row may see those from `hidden` up to `visible`; null: from the first.
+  Value from, keys, hidden, visible;
   /// The mask's element of the first key; null without a mask.
   Value mask;
   /// Whether absent keys must be told from those of weight 0 (i1).
   Value marksAbsent;
   /// For dropout: the row in the generator's counters, and the first key of the chunk.
   Value randomRow, firstKey;
+
+  /// Finds what a query sees of the chunk that begins with key `first`.
+  void see(AttentionView &view, Value query, Value first);
 };
 
 class ScoreRows {
@@ -58,6 +62,7 @@ private:
   };
   Lanes findLargest(const ScoreRow &row);
   SmallVector<Value> findLargest(const ScoreRow &row, Value first, Value end, bool areVisible, ValueRange carried);
+  Value findPresent(const ScoreRow &row, Value key);
   Value loadScore(const ScoreRow &row, Value key, Value place, bool isVisible);
   SmallVector<Value> emitWeights(const ScoreRow &row, Value reference, bool marksAbsent);
   Value larger(Value a, Value b);

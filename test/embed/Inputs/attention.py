@@ -8,7 +8,7 @@ import sys
 
 BATCH, HEADS, KEY_HEADS = 2, 4, 2
 # Name; type; size of a head; the mask's type and which of batch, heads, queries, keys it has; causal; with a cache;
-# whether heads come after positions in memory; p of a dropout.
+# whether heads come after positions in memory; p of a dropout; the window, the cap and the sink's type, if there are any.
 PROGRAMS = [
     ("plain_f32", "f32", 20, None, "", False, False, False, None),
     ("one_f32", "f32", 1, None, "", False, False, False, None),
@@ -33,6 +33,13 @@ PROGRAMS = [
     ("dropped_bf16", "bf16", 24, None, "", False, True, False, 0.75),
     ("all_dropped", "f32", 17, None, "", True, False, False, 1.0),
     ("none_dropped", "f16", 17, None, "", True, False, False, 0.000001),
+    ("nearest_f32", "f32", 20, None, "", True, False, False, None, {"window": 1}),
+    ("window_f32", "f32", 24, None, "", True, False, False, None, {"window": 70}),
+    ("band_f32", "f32", 17, "i1", "qk", False, False, False, None, {"window": 50}),
+    ("window_bf16", "bf16", 40, None, "", True, True, True, None, {"window": 300}),
+    ("band_f16", "f16", 32, "f16", "k", False, True, False, None, {"window": 258}),
+    ("window_f64", "f64", 16, "f64", "qk", True, False, False, 0.3, {"window": 33}),
+    ("widest_f32", "f32", 16, None, "", False, True, False, None, {"window": 2**63 - 1}),
 ]
 SIZES = {"b": BATCH, "h": HEADS, "q": "?", "k": "?"}
 
@@ -51,11 +58,12 @@ def transpose(name, source, from_type, to_type, dimension):
             f"  %{name} = linalg.transpose ins(%{source} : {from_type}) outs(%{name}_e : {to_type}) permutation = [0, 2, 1, 3]\n")
 
 
-def write_program(name, element, size, mask, letters, causal, cache, after, p):
-    wide = "f64" if "f64" in (element, mask) else "f32"
+def write_program(name, element, size, mask, letters, causal, cache, after, p, more):
+    wide = "f64" if "f64" in (element, mask, more.get("sink")) else "f32"
     q, k = f"tensor<{BATCH}x{HEADS}x?x{size}x{element}>", f"tensor<{BATCH}x{KEY_HEADS}x?x{size}x{element}>"
     statistics, types, operands = f"tensor<{BATCH}x{HEADS}x?x{wide}>", [q, k, k], ["q", "k", "v"]
     kinds = {"q": q, "k": k, "v": k, "m": mask_type(mask, letters) if mask else None}
+    kinds["s"] = f"tensor<{HEADS}x{more['sink']}>" if "sink" in more else None
     text, result = "", q
     if after:
         kinds["q"] = result = f"tensor<{BATCH}x?x{HEADS}x{size}x{element}>"
@@ -63,13 +71,18 @@ def write_program(name, element, size, mask, letters, causal, cache, after, p):
         for operand in "qkv":
             text += transpose(f"{operand}t", operand, kinds[operand], q if operand == "q" else k, 1)
         operands = ["qt", "kt", "vt"]
-    arguments = [f"%{operand}: {kinds[operand]}" for operand in "qkvm" if kinds[operand]] + (["%past: i64"] if cache else [])
+    arguments = [f"%{operand}: {kinds[operand]}" for operand in "qkvms" if kinds[operand]] + (["%past: i64"] if cache else [])
     clauses = ""
     if mask:
         clauses += " mask(%m)"
         types.append(kinds["m"])
+    if "sink" in more:
+        clauses += " sink(%s)"
+        types.append(kinds["s"])
     clauses += " past(%past)" if cache else ""
     attributes = ["causal"] if causal else []
+    attributes += [f"window = {more['window']}"] if "window" in more else []
+    attributes += [f"cap = {more['cap']}"] if "cap" in more else []
     if p is not None:
         clauses += " dropout(%seed, %step) origin(%row, %site)"
         attributes += [f"p = {p:.7f}", "site = 3"]
@@ -84,24 +97,27 @@ def write_program(name, element, size, mask, letters, causal, cache, after, p):
             f"  return %{'yt' if after else 'y'}, %max, %sum : {returned}\n}}\n")
 
 
-def write_call(name, element, size, mask, letters, causal, cache, after, p):
+def write_call(name, element, size, mask, letters, causal, cache, after, p, more):
     types = {"f32": "float", "f64": "double", "f16": "uint16_t", "bf16": "uint16_t", "i1": "bool"}
-    wide = types["f64" if "f64" in (element, mask) else "f32"]
+    sink = more.get("sink", "")
+    wide = types["f64" if "f64" in (element, mask, sink) else "f32"]
     values = ["ctx", f"static_cast<const {types[element]} *>(a[0])", "queries", f"static_cast<const {types[element]} *>(a[1])", "keys",
               f"static_cast<const {types[element]} *>(a[2])", "keys"]
     values += [f"static_cast<const {types[mask]} *>(a[3])"] if mask else []
     values += [{"q": "queries", "k": "keys"}[letter] for letter in letters if letter in "qk"]
+    values += [f"static_cast<const {types[sink]} *>(a[7])"] if sink else []
     values += ["past"] if cache else []
     values += ["kSeed", "kStep", "firstRow", "kSite"] if p is not None else []
     values += [f"static_cast<{types[element]} *>(a[4])", f"static_cast<{wide} *>(a[5])", f"static_cast<{wide} *>(a[6])"]
     strides = ", ".join("true" if letter in letters else "false" for letter in "bhqk")
     quoted = [f'"{name}"', f'"{element}"', f'"{mask or ""}"']
     return (f"{{{', '.join(quoted)}, {size}, {{{strides}}}, {str(causal).lower()}, {str(cache).lower()}, {str(after).lower()},\n"
-            f" {p or 0},\n [](const resid_ctx *ctx, [[maybe_unused]] int64_t past, int64_t queries, int64_t keys, void *const *a) {{\n"
+            f" {p or 0}, {more.get('window', 0)}, {more.get('cap', 0)}, \"{sink}\",\n [](const resid_ctx *ctx, [[maybe_unused]] int64_t past, int64_t queries, int64_t keys, void *const *a) {{\n"
             f"   return {name}({', '.join(values)});\n }}}},\n")
 
 
+programs = [program if isinstance(program[-1], dict) else (*program, {}) for program in PROGRAMS]
 folder = pathlib.Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)
-(folder / "attention.mlir").write_text("".join(write_program(*program) for program in PROGRAMS))
-(folder / "attention.inc").write_text("".join(write_call(*program) for program in PROGRAMS))
+(folder / "attention.mlir").write_text("".join(write_program(*program) for program in programs))
+(folder / "attention.inc").write_text("".join(write_call(*program) for program in programs))

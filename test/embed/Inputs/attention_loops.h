@@ -11,6 +11,7 @@
 #include "random_half.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -46,6 +47,34 @@ inline double flushedExp(double x) {
   return y < 0x1p-1022 ? 0.0 : y;
 }
 
+/// tanh(x) = t/(t + 2) of |x|, where t = exp(2|x|) - 1 = 2^n·(exp(r) - 1) + (2^n - 1), with n and r as above.
+inline float cappedTanh(float x) {
+  static const float inverseFactorials[] = {1.0f / 2, 1.0f / 6, 1.0f / 24, 1.0f / 120, 1.0f / 720, 1.0f / 5040};
+  if (std::isnan(x))
+    return x;
+  float y = 2 * (std::fabs(x) > 10.0f ? 10.0f : std::fabs(x));
+  float n = (y * 1.44269504f + 12582912.0f) - 12582912.0f;
+  float r = multiplyAdd(-n, 1.42860682e-6f, multiplyAdd(-n, 0.693145752f, y));
+  float p = inverseFactorials[5];
+  for (int i = 4; i >= 0; --i)
+    p = multiplyAdd(p, r, inverseFactorials[i]);
+  float power = std::ldexp(1.0f, static_cast<int>(n)), t = multiplyAdd(multiplyAdd(r * r, p, r), power, power - 1.0f);
+  return std::copysign(t / (t + 2.0f), x);
+}
+
+inline double cappedTanh(double x) {
+  if (std::isnan(x))
+    return x;
+  double y = 2 * (std::fabs(x) > 20.0 ? 20.0 : std::fabs(x));
+  double n = (y * 1.4426950408889634 + 0x1.8p52) - 0x1.8p52;
+  double r = multiplyAdd(-n, 1.9082149292705877e-10, multiplyAdd(-n, 0.6931471803691238, y));
+  double factorial = 6227020800.0, p = 1.0 / factorial; // 13!
+  for (int i = 12; i >= 2; --i)
+    p = multiplyAdd(p, r, 1.0 / (factorial /= i + 1));
+  double power = std::ldexp(1.0, static_cast<int>(n)), t = multiplyAdd(multiplyAdd(r * r, p, r), power, power - 1.0);
+  return std::copysign(t / (t + 2.0), x);
+}
+
 /// q is [batch][heads][queries][size], k and v are [batch][keyHeads][keys][size].
 template <typename T> struct AttentionArrays {
   int64_t batch, heads, keyHeads, queries, keys, size;
@@ -58,6 +87,10 @@ template <typename T> struct AttentionArrays {
   int64_t past = -1;
   bool causal = false;
   T scale = 0;
+  /// 0 or null where there is none; a sink has a number for each head.
+  int64_t window = 0;
+  T cap = 0;
+  const T *sink = nullptr;
   /// Dropout: T (0: none), the row of the first query, and what draws the mask.
   uint32_t threshold = 0, firstRow = 0;
   RandomSite random = {};
@@ -81,12 +114,15 @@ template <typename T> void attendRow(const AttentionArrays<T> &a, int64_t b, int
     bool isPresent[256] = {}, isAny = false;
     for (int64_t j = c; j < c + 256 && j < filled; ++j) {
       int64_t place = b * a.maskStrides[0] + h * a.maskStrides[1] + i * a.maskStrides[2] + j * a.maskStrides[3];
-      if ((a.causal && j > past + i) || (a.choices && !a.choices[place]))
+      if ((a.window && std::abs(j - past - i) >= a.window) || (a.causal && j > past + i) ||
+          (a.choices && !a.choices[place]))
         continue;
       T chain = 0;
       for (int64_t d = 0; d < size; ++d)
         chain = multiplyAdd(q[d], k[j * size + d], chain);
       T score = a.scale * chain;
+      if (a.cap > 0)
+        score = a.cap * cappedTanh(score / a.cap);
       if (a.addends)
         score = score + a.addends[place];
       if (score == -infinity)
@@ -124,6 +160,14 @@ template <typename T> void attendRow(const AttentionArrays<T> &a, int64_t b, int
       for (int64_t d = 0; d < size; ++d)
         o[d] = multiplyAdd(oc[d], beta, o[d] * alpha);
     }
+    isFirst = false;
+  }
+  if (a.sink && a.sink[h] != -infinity) {
+    T ms = a.sink[h] + T(0), next = isFirst ? ms : larger(m, ms), alpha = flushedExp(m - next);
+    T beta = flushedExp(ms - next);
+    m = next, l = isFirst ? T(1) : multiplyAdd(T(1), beta, l * alpha);
+    for (int64_t d = 0; d < size; ++d)
+      o[d] = isFirst ? T(0) : multiplyAdd(T(0), beta, o[d] * alpha);
     isFirst = false;
   }
   for (int64_t d = 0; d < size; ++d)

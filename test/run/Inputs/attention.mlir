@@ -70,3 +70,15 @@ func.func @dropped(%q: tensor<2x4x3x8xf64>, %k: tensor<2x2x300x8xf64>, %v: tenso
        : tensor<2x4x3x8xf64>, tensor<2x2x300x8xf64>, tensor<2x2x300x8xf64>
   return %y : tensor<2x4x3x8xf64>
 }
+
+// Windows of both kinds, with and without a cache.
+func.func @window(%q: tensor<1x2x7x4xf64>, %k: tensor<1x2x7x4xf64>, %v: tensor<1x2x7x4xf64>) -> (tensor<1x2x7x4xf64>, tensor<1x2x7x4xf64>) {
+  %y = resid.attention %q, %k, %v {causal, window = 3} : tensor<1x2x7x4xf64>, tensor<1x2x7x4xf64>, tensor<1x2x7x4xf64>
+  %z = resid.attention %q, %k, %v {window = 2} : tensor<1x2x7x4xf64>, tensor<1x2x7x4xf64>, tensor<1x2x7x4xf64>
+  return %y, %z : tensor<1x2x7x4xf64>, tensor<1x2x7x4xf64>
+}
+
+func.func @windowed_cache(%q: tensor<1x2x2x4xf64>, %k: tensor<1x2x9x4xf64>, %v: tensor<1x2x9x4xf64>, %past: i64) -> tensor<1x2x2x4xf64> {
+  %y = resid.attention %q, %k, %v past(%past) {window = 3} : tensor<1x2x2x4xf64>, tensor<1x2x9x4xf64>, tensor<1x2x9x4xf64>
+  return %y : tensor<1x2x2x4xf64>
+}
