@@ -126,8 +126,6 @@ template <typename OpTy> static LogicalResult verifyTerms(OpTy op) {
   if (std::optional<APFloat> cap = op.getCap();
       cap && failed(verifyPositive(op, op.getArithmeticType(), *cap, "cap"))) // attention.C15, attention_grad.C16
     return failure();
-  if (op.getCap() || op.getSink())
-    return op.emitOpError("expected neither cap nor sink: they are not available yet");
   if (!op.getSink())
     return success();
   RankedTensorType sink = op.getSink().getType(), q = op.getQ().getType();
@@ -256,7 +254,7 @@ LogicalResult AttentionGradOp::verify() {
   if (dy.getShape() != q.getShape()) // attention_grad.C7
     return emitOpError("expected dy of the shape of q, ") << q << ", but got " << dy;
   if (dy.getElementType().isF64() && !getArithmeticType().isF64()) // attention_grad.C7
-    return emitOpError("expected dy of f64 only where q, k, v or the mask is but got ") << dy;
+    return emitOpError("expected dy of f64 only where q, k, v, the mask or the sink is but got ") << dy;
   RankedTensorType expected = getStatisticsTypeOf(*this);
   for (Value statistic : {Value(getMax()), Value(getSum())})
     if (statistic.getType() != expected) // attention_grad.C8

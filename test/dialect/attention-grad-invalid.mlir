@@ -73,7 +73,7 @@ func.func @attention_grad.C7_shape(%q: tensor<1x2x3x4xf32>, %dy: tensor<1x2x5x4x
 // -----
 
 func.func @attention_grad.C7_type(%q: tensor<1x2x3x4xf32>, %dy: tensor<1x2x3x4xf64>, %s: tensor<1x2x3xf32>) {
-  // expected-error @+1 {{expected dy of f64 only where q, k, v or the mask is but got 'tensor<1x2x3x4xf64>'}}
+  // expected-error @+1 {{expected dy of f64 only where q, k, v, the mask or the sink is but got 'tensor<1x2x3x4xf64>'}}
   %g:3 = resid.attention_grad %dy, %q, %q, %q statistics(%s, %s)
        : tensor<1x2x3x4xf64>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
   return
@@ -151,5 +151,43 @@ func.func @attention_grad.C15_window(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf
   // expected-error @+1 {{expected a window of 1 or more but got -3}}
   %g:3 = resid.attention_grad %q, %q, %q, %q statistics(%s, %s) {window = -3}
        : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention_grad.C16_cap(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32>) {
+  // expected-error @+1 {{expected cap to be finite and greater than 0 in 'f32' but got 0}}
+  %g:3 = resid.attention_grad %q, %q, %q, %q statistics(%s, %s) {cap = 0.0}
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention_grad.C17_size(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32>, %sink: tensor<3xf32>) {
+  // expected-error @+1 {{expected a sink with a number for each head of q, 'tensor<1x2x3x4xf32>', but got 'tensor<3xf32>'}}
+  %g:4 = resid.attention_grad %q, %q, %q, %q statistics(%s, %s) sink(%sink)
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @attention_grad.C18_alone(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32>) {
+  // expected-error @+1 {{expected dsinks beside a sink, and only there}}
+  %g:4 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
+       : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3xf32>, tensor<1x2x3xf32>)
+         -> (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x3x2xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_grad.C18_type(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32>, %sink: tensor<2xf32>) {
+  // expected-error @+1 {{expected dsinks of type 'tensor<1x3x2xf32>' but got 'tensor<1x2x3xf32>'}}
+  %g:4 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s, %sink) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0>}
+       : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3xf32>, tensor<1x2x3xf32>, tensor<2xf32>)
+         -> (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3xf32>)
   return
 }

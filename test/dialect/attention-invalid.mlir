@@ -276,3 +276,67 @@ func.func @attention.C14_window(%q: tensor<1x2x3x4xf32>) {
   %y = resid.attention %q, %q, %q {window = 0} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
   return
 }
+
+// -----
+
+func.func @attention.C15_zero(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected cap to be finite and greater than 0 in 'f32' but got 0}}
+  %y = resid.attention %q, %q, %q {cap = 0.0} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C15_negative(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected cap to be finite and greater than 0 in 'f32' but got -1}}
+  %y = resid.attention %q, %q, %q {cap = -1.0} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C15_infinite(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected cap to be finite and greater than 0 in 'f32' but got}}
+  %y = resid.attention %q, %q, %q {cap = 0x7FF0000000000000 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C15_tiny(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected cap to be finite and greater than 0 in 'f32' but got 1e-60}}
+  %y = resid.attention %q, %q, %q {cap = 1.0e-60} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C15_huge(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{expected cap to be finite and greater than 0 in 'f32' but got 1e+60}}
+  %y = resid.attention %q, %q, %q {cap = 1.0e+60} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C16_rank(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2xf32>) {
+  // expected-error @+1 {{expected a sink with a number for each head of q, 'tensor<1x2x3x4xf32>', but got 'tensor<1x2xf32>'}}
+  %y = resid.attention %q, %q, %q sink(%s) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C16_size(%q: tensor<1x2x3x4xf32>, %s: tensor<3xf32>) {
+  // expected-error @+1 {{expected a sink with a number for each head of q, 'tensor<1x2x3x4xf32>', but got 'tensor<3xf32>'}}
+  %y = resid.attention %q, %q, %q sink(%s) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @attention.C16_type(%q: tensor<1x2x3x4xf32>, %s: tensor<2xi32>) {
+  // expected-error @+1 {{operand #3 must be ranked tensor of f16, bf16, f32 or f64}}
+  %y = resid.attention %q, %q, %q sink(%s) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<2xi32>
+  return
+}

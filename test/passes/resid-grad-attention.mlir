@@ -49,3 +49,15 @@ func.func @f(%q: tensor<1x1x3x4xf32>) -> tensor<1x1x3x4xf32> {
   %y = resid.attention %q, %q, %q {causal, window = 16} : tensor<1x1x3x4xf32>, tensor<1x1x3x4xf32>, tensor<1x1x3x4xf32>
   return %y : tensor<1x1x3x4xf32>
 }
+
+// -----
+
+// The gradient of a sink is a sum down the rows of the numbers that the backward gives for each query.
+// CHECK-LABEL: func.func @f_backward(
+// CHECK: %{{.+}}, %{{.+}}, %{{.+}}, %[[SINKS:.+]] = resid.attention_grad {{.+}} sink(%{{.+}}) {cap = 5.000000e+01 : f64} :
+// CHECK: %[[SUM:.+]] = linalg.generic {{.+}} ins(%[[SINKS]] : tensor<1x3x2xf32>) outs(%{{.+}} : tensor<2xf32>)
+// CHECK: arith.truncf {{.+}} : tensor<2xf32> to tensor<2xbf16>
+func.func @f(%q: tensor<1x2x3x4xf32>, %sink: tensor<2xbf16>) -> tensor<1x2x3x4xf32> {
+  %y = resid.attention %q, %q, %q sink(%sink) {cap = 50.0} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<2xbf16>
+  return %y : tensor<1x2x3x4xf32>
+}

@@ -140,6 +140,10 @@ protected:
       program.dropped = std::array<double, 4>{0.1, 0.5, 0.000001, 1.0}[below(4)];
     if (below(3) == 0)
       program.window = std::array<int64_t, 5>{1, 2, 60, 257, INT64_MAX}[below(5)];
+    if (below(3) == 0)
+      program.cap = std::array<double, 4>{0.5, 20, 1e-37, 1e37}[below(4)];
+    if (below(3) == 0)
+      program.sink = pick({"f32", "bf16", "f64"});
     program.attributes = pick({"", "causal", "scale = -0.3", "causal, scale = -0.3"});
     return program;
   }

@@ -66,4 +66,31 @@ TEST_F(GradientTest, AttentionWithWindows) {
     })");
 }
 
+// Head 1 has a sink that is -Inf, and query 1 no key.
+TEST_F(GradientTest, AttentionWithCapAndSink) {
+  check(R"(
+    func.func @f(%q: tensor<2x2x3x4xf64>, %k: tensor<2x1x5x4xf64>, %v: tensor<2x1x5x4xf64>, %sink: tensor<2xf64>)
+        -> tensor<2x2x3x4xf64> {
+      %none = arith.constant dense<[0.0, 0xFFF0000000000000]> : tensor<2xf64>
+      %some = arith.addf %sink, %none : tensor<2xf64>
+      %a = resid.attention %q, %k, %v sink(%some) {cap = 0.8}
+          : tensor<2x2x3x4xf64>, tensor<2x1x5x4xf64>, tensor<2x1x5x4xf64>, tensor<2xf64>
+      %mask = arith.constant dense<[[true, true, false, true, true], [false, false, false, false, false],
+                                    [true, false, true, true, true]]> : tensor<3x5xi1>
+      %y = resid.attention %a, %k, %v mask(%mask) sink(%sink) {cap = 2.0, window = 4}
+          : tensor<2x2x3x4xf64>, tensor<2x1x5x4xf64>, tensor<2x1x5x4xf64>, tensor<3x5xi1>, tensor<2xf64>
+      return %y : tensor<2x2x3x4xf64>
+    })");
+}
+
+TEST_F(GradientTest, AttentionWithSinkAndDropout) {
+  check(R"(
+    func.func @f(%q: tensor<1x2x3x2xf64>, %k: tensor<1x2x5x2xf64>, %v: tensor<1x2x5x2xf64>, %sink: tensor<2xf64>,
+                 %seed: i64, %step: i64) -> tensor<1x2x3x2xf64> {
+      %y = resid.attention %q, %k, %v sink(%sink) dropout(%seed, %step) {cap = 1.0, causal, p = 0.4, site = 3}
+          : tensor<1x2x3x2xf64>, tensor<1x2x5x2xf64>, tensor<1x2x5x2xf64>, tensor<2xf64>
+      return %y : tensor<1x2x3x2xf64>
+    })");
+}
+
 } // namespace mlir::resid::reference

@@ -91,12 +91,21 @@ void AttentionEmitter::finishRow(const Unit &unit, Value row) {
   Value total = code.load(arithmetic, view.inSlot(memory.totals, arithmetic, row));
   Value isEmpty = rows.compare(arith::CmpFPredicate::OEQ, max, view.constantFloat(-kInfinity));
   Place place = getPlace(unit, row);
+  State state{max, total, {}, {}};
+  if (view.shape.hasSink) {
+    unsigned sink = view.shape.getSink();
+    state = joinSink(max, total, view.loadNumber(sink, atPlace(sink, unit, place)));
+    max = state.max, total = state.total;
+  }
   Value target = atPlace(result, unit, place), divisor = code.spread(total, kColumns);
   Value zero = view.splat(0.0);
   for (int64_t column = 0; column < view.shape.headSize; column += kColumns) {
     int64_t present = std::min(kColumns, view.shape.headSize - column);
     Value index = code.add(code.multiply(row, code.constant(memory.paddedSize)), code.constant(column));
     Value sum = code.load(view.getVectorType(), view.inSlot(memory.states, arithmetic, index));
+    if (view.shape.hasSink)
+      sum = math::FmaOp::create(code.builder, code.loc, zero, code.spread(state.newFactor, kColumns),
+                                rows.multiply(sum, code.spread(state.oldFactor, kColumns)));
     Value quotient = arith::DivFOp::create(code.builder, code.loc, rows.add(sum, zero), divisor);
     Value mean = arith::SelectOp::create(code.builder, code.loc, isEmpty, zero, quotient);
     view.runs.store(view.narrow(mean, result), view.getElementType(result),
@@ -225,6 +234,26 @@ void AttentionEmitter::emitWeights(const Unit &unit, const Chunk &chunk, const R
   });
 }
 
+AttentionEmitter::State AttentionEmitter::join(Value max, Value total, Value chunkMax, Value chunkTotal) {
+  State state;
+  state.max = rows.maximum(max, chunkMax);
+  state.oldFactor = rows.exponential(rows.subtract(max, state.max));
+  state.newFactor = rows.exponential(rows.subtract(chunkMax, state.max));
+  state.total =
+      math::FmaOp::create(code.builder, code.loc, chunkTotal, state.newFactor, rows.multiply(total, state.oldFactor));
+  return state;
+}
+
+/// A sink is a chunk with a sum of 1 and without values. Where there is none, the factors leave the sums as they are.
+AttentionEmitter::State AttentionEmitter::joinSink(Value max, Value total, Value sink) {
+  Value one = view.constantFloat(1.0), zero = view.constantFloat(0.0), none = view.constantFloat(-kInfinity);
+  State state = join(max, total, rows.add(sink, zero), one);
+  Value isEmpty = rows.compare(arith::CmpFPredicate::OEQ, max, none);
+  Value isThere = rows.compare(arith::CmpFPredicate::UNE, sink, none);
+  return {rows.select(isThere, state.max, max), rows.select(isThere, rows.select(isEmpty, one, state.total), total),
+          rows.select(isThere, state.oldFactor, one), rows.select(isThere, state.newFactor, zero)};
+}
+
 /// The state of a row takes in the chunk, whose sums wait in row `waiting`.
 void AttentionEmitter::mergeRow(Value row, Value waiting) {
   const AttentionMemory &memory = view.memory;
@@ -235,12 +264,10 @@ void AttentionEmitter::mergeRow(Value row, Value waiting) {
     Value maxPlace = view.inSlot(memory.maxima, arithmetic, row);
     Value totalPlace = view.inSlot(memory.totals, arithmetic, row);
     Value chunkTotal = code.load(arithmetic, code.at(chunkTotals, arithmetic, waiting));
-    Value oldMax = code.load(arithmetic, maxPlace), max = rows.maximum(oldMax, chunkMax);
-    Value a = rows.exponential(rows.subtract(oldMax, max)), b = rows.exponential(rows.subtract(chunkMax, max));
-    Value kept = rows.multiply(code.load(arithmetic, totalPlace), a);
-    code.store(max, maxPlace);
-    code.store(math::FmaOp::create(code.builder, code.loc, chunkTotal, b, kept), totalPlace);
-    Value oldFactor = code.spread(a, kColumns), newFactor = code.spread(b, kColumns);
+    State joined = join(code.load(arithmetic, maxPlace), code.load(arithmetic, totalPlace), chunkMax, chunkTotal);
+    code.store(joined.max, maxPlace);
+    code.store(joined.total, totalPlace);
+    Value oldFactor = code.spread(joined.oldFactor, kColumns), newFactor = code.spread(joined.newFactor, kColumns);
     Value start = code.multiply(row, code.constant(memory.paddedSize));
     Value added = code.multiply(waiting, code.constant(memory.paddedSize));
     code.loop(code.constant(0), code.constant(memory.paddedSize), kColumns, [&](Value column) {

@@ -74,6 +74,12 @@ private:
   void emitWeights(const Unit &unit, const Chunk &chunk, const RowBlock &block);
   void emitValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target);
   void emitSpecialValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target);
+  /// The state of a row, and by what its sums and those of a chunk are multiplied.
+  struct State {
+    Value max, total, oldFactor, newFactor;
+  };
+  State join(Value max, Value total, Value chunkMax, Value chunkTotal);
+  State joinSink(Value max, Value total, Value sink);
   void mergeRow(Value row, Value waiting);
   void finishRow(const Unit &unit, Value row);
 

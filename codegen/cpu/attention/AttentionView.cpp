@@ -43,6 +43,12 @@ Value AttentionView::getRandomRow(Value rowsBefore) {
   return code.add(firstRandomRow, rowsBefore);
 }
 
+Value AttentionView::loadNumber(unsigned operand, Value pointer) {
+  Type element = getElementType(operand);
+  Value moved = code.load(getMovedType(element), pointer);
+  return widen(kernels::fromMemory(code.builder, code.loc, moved, element));
+}
+
 Value AttentionView::constantFloat(double value) {
   return arith::ConstantOp::create(code.builder, code.loc, code.builder.getFloatAttr(getArithmetic(), value));
 }

@@ -76,6 +76,8 @@ struct AttentionView {
   Value narrow(Value value, unsigned operand) {
     return kernels::castFloat(code.builder, code.loc, value, getElementType(operand));
   }
+  /// One element of an operand of floats, in the arithmetic type.
+  Value loadNumber(unsigned operand, Value pointer);
   Value constantFloat(double value);
   /// The same on all lanes.
   Value splat(double value) { return code.spread(constantFloat(value), kPanelColumns); }

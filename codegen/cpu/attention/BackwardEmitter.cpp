@@ -155,7 +155,14 @@ void BackwardEmitter::emitBlock(const Head &head, Value first, Value all) {
   forChunks(block.seen, [&](const Chunk &chunk) { emitScoreGradients(head, block, chunk); });
   code.loop(code.constant(0), block.count, 1, [&](Value row) {
     unsigned dq = view.shape.getDq();
-    storeRow(getRow(sums, row, memory.paddedSize), dq, atPlace(dq, head, getPlace(head, block, row)));
+    Place place = getPlace(head, block, row);
+    storeRow(getRow(sums, row, memory.paddedSize), dq, atPlace(dq, head, place));
+    if (!view.shape.hasSink)
+      return;
+    auto load = [&](int64_t offset) { return code.load(arithmetic, view.inSlot(offset, arithmetic, row)); };
+    Value sink = view.loadNumber(view.shape.getSink(), atPlace(view.shape.getSink(), head, place));
+    code.store(rows.emitSinkGradient(sink, load(memory.maxima), load(memory.totals), load(memory.means)),
+               atPlace(view.shape.getDsinks(), head, place));
   });
 }
 
@@ -202,6 +209,8 @@ BackwardRow BackwardEmitter::makeRow(const Head &head, const RowBlock &block, co
     score.firstKey = chunk.first;
     score.randomRow = view.getRandomRow(countRowsBefore(head, place));
   }
+  if (view.shape.cap != 0)
+    score.slopes = getRow(inChunk(chunk, memory.slopes, arithmetic), row, memory.scoreStride);
   made.gradients = getRow(inChunk(chunk, memory.scoreGradients, arithmetic), row, memory.scoreStride);
   made.panels = view.inSlot(memory.panels, arithmetic, code.multiply(row, code.constant(kColumns)));
   made.panelStride = memory.scorePanel;

@@ -50,6 +50,7 @@ BackwardMemory::BackwardMemory(const AttentionShape &shape) {
   columns = take(paddedSize / kPanelColumns * columnPanel, getBytes(key));
   weights = take(kBackwardRows * scoreStride, wide);
   scoreGradients = take(kBackwardRows * scoreStride, wide);
+  slopes = take(shape.cap == 0 ? 0 : kBackwardRows * scoreStride, wide);
   keySums = take(paddedSize * scoreStride, wide);
   valueSums = take(paddedSize * scoreStride, wide);
   chunkBytes = bytes;

@@ -30,7 +30,7 @@ struct BackwardMemory {
   int64_t blockBytes;
 
   /// For each chunk of keys, after that, counted from the chunk's beginning. The sums for keys and values are turned.
-  int64_t keys, values, columns, weights, scoreGradients, keySums, valueSums;
+  int64_t keys, values, columns, weights, scoreGradients, slopes, keySums, valueSums;
   int64_t chunkBytes;
 
   static kernels::Extent countUnits(OpBuilder &builder, Location loc, const attention::AttentionShape &shape);

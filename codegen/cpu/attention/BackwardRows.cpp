@@ -56,13 +56,24 @@ Value BackwardRows::emitWeights(const BackwardRow &row, Value max, Value sum) {
   return rows.reduce(lanes, [&](Value a, Value b) { return rows.add(a, b); });
 }
 
+Value BackwardRows::emitSinkGradient(Value sink, Value max, Value sum, Value mean) {
+  Value zero = view.constantFloat(0.0), absent = view.constantFloat(-std::numeric_limits<double>::infinity());
+  Value share = arith::DivFOp::create(code.builder, code.loc, rows.exponential(rows.subtract(sink, max)), sum);
+  Value weight = rows.select(rows.compare(arith::CmpFPredicate::OEQ, sink, absent), zero, share);
+  Value gradient = arith::NegFOp::create(code.builder, code.loc, rows.multiply(weight, mean));
+  return rows.select(rows.compare(arith::CmpFPredicate::OEQ, weight, zero), zero, gradient);
+}
+
 void BackwardRows::emitScoreGradients(const BackwardRow &row, Value mean) {
   Value all = code.spread(mean, kColumns), scale = view.splat(view.shape.scale);
   code.loop(code.constant(0), row.score.keys, kColumns, [&](Value key) {
     Value place = at(row.gradients, key);
     Value weight = code.load(view.getVectorType(), at(row.score.scores, key));
     Value difference = rows.subtract(code.load(view.getVectorType(), place), all);
-    Value gradient = whereWeighted(weight, rows.multiply(rows.multiply(weight, difference), scale));
+    Value share = rows.multiply(weight, difference);
+    if (row.score.slopes)
+      share = rows.multiply(share, code.load(view.getVectorType(), at(row.score.slopes, key)));
+    Value gradient = whereWeighted(weight, rows.multiply(share, scale));
     code.store(gradient, place);
     code.store(gradient, atPanel(row, key));
   });

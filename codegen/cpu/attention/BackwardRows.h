@@ -28,6 +28,8 @@ public:
   /// Makes weights and their gradients. What the values take of dy goes into the panels. Gives the sum of weights times
   /// gradients.
   Value emitWeights(const BackwardRow &row, Value max, Value sum);
+  /// What a row gives to its sink. `mean` is the sum over all keys.
+  Value emitSinkGradient(Value sink, Value max, Value sum, Value mean);
   /// Makes the gradients of scores, in the panels too. `mean` is the sum over all keys.
   void emitScoreGradients(const BackwardRow &row, Value mean);
 

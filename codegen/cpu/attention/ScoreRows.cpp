@@ -97,9 +97,22 @@ Value ScoreRows::findPresent(const ScoreRow &row, Value key) {
   return arith::AndIOp::create(builder, loc, isBeforeEnd, compareWith(row.hidden, arith::CmpIPredicate::sge));
 }
 
+/// C·tanh(s/C) of 16 scores.
+Value ScoreRows::bend(const ScoreRow &row, Value score, Value key) {
+  Value cap = view.splat(view.shape.cap);
+  arithmetic::FloatArithmetic arithmetic(builder, loc, score.getType());
+  Value bent = arithmetic::emitTanh(arithmetic, arithmetic.divide(score, cap));
+  if (row.slopes)
+    code.store(arithmetic.fma(arithmetic.negate(bent), bent, arithmetic.number(1)),
+               code.at(row.slopes, view.getArithmetic(), key));
+  return multiply(cap, bent);
+}
+
 /// Scores of 16 keys; -Inf for those that are absent. `isVisible`: none is hidden from this row.
 Value ScoreRows::loadScore(const ScoreRow &row, Value key, Value place, bool isVisible) {
   Value score = multiply(code.load(view.getVectorType(), place), view.splat(view.shape.scale)), isPresent;
+  if (view.shape.cap != 0)
+    score = bend(row, score, key);
   if (!isVisible)
     isPresent = findPresent(row, key);
   if (row.mask) {

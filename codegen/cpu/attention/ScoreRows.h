@@ -23,6 +23,8 @@ struct ScoreRow {
   Value marksAbsent;
   /// For dropout: the row in the generator's counters, and the first key of the chunk.
   Value randomRow, firstKey;
+  /// With a cap, where the slopes of its tanh go; null where nobody wants them.
+  Value slopes;
 
   /// Finds what a query sees of the chunk that begins with key `first`.
   void see(AttentionView &view, Value query, Value first);
@@ -63,6 +65,7 @@ private:
   Lanes findLargest(const ScoreRow &row);
   SmallVector<Value> findLargest(const ScoreRow &row, Value first, Value end, bool areVisible, ValueRange carried);
   Value findPresent(const ScoreRow &row, Value key);
+  Value bend(const ScoreRow &row, Value score, Value key);
   Value loadScore(const ScoreRow &row, Value key, Value place, bool isVisible);
   SmallVector<Value> emitWeights(const ScoreRow &row, Value reference, bool marksAbsent);
   Value larger(Value a, Value b);

@@ -40,6 +40,14 @@ PROGRAMS = [
     ("band_f16", "f16", 32, "f16", "k", False, True, False, None, {"window": 258}),
     ("window_f64", "f64", 16, "f64", "qk", True, False, False, 0.3, {"window": 33}),
     ("widest_f32", "f32", 16, None, "", False, True, False, None, {"window": 2**63 - 1}),
+    ("capped_f32", "f32", 20, "f32", "qk", True, False, False, None, {"cap": 0.75}),
+    ("capped_f64", "f64", 16, None, "", False, False, False, 0.3, {"cap": 3.0}),
+    ("flat_bf16", "bf16", 24, "i1", "k", True, True, True, None, {"cap": 1e-38}),
+    ("steep_f16", "f16", 17, None, "", True, False, False, None, {"cap": 3e38, "window": 100}),
+    ("sink_f32", "f32", 20, None, "", True, False, False, None, {"sink": "f32"}),
+    ("sink_f64", "f32", 16, "i1", "qk", False, False, False, None, {"sink": "f64"}),
+    ("sink_bf16", "bf16", 40, "bf16", "qk", True, True, True, 0.5, {"sink": "bf16", "window": 90, "cap": 2.5}),
+    ("sink_f16", "f16", 24, None, "", False, True, False, None, {"sink": "f16", "window": 1}),
 ]
 SIZES = {"b": BATCH, "h": HEADS, "q": "?", "k": "?"}
 
@@ -82,7 +90,7 @@ def write_program(name, element, size, mask, letters, causal, cache, after, p, m
     clauses += " past(%past)" if cache else ""
     attributes = ["causal"] if causal else []
     attributes += [f"window = {more['window']}"] if "window" in more else []
-    attributes += [f"cap = {more['cap']}"] if "cap" in more else []
+    attributes += [f"cap = {more['cap']:.6e}"] if "cap" in more else []
     if p is not None:
         clauses += " dropout(%seed, %step) origin(%row, %site)"
         attributes += [f"p = {p:.7f}", "site = 3"]

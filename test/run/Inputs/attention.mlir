@@ -82,3 +82,16 @@ func.func @windowed_cache(%q: tensor<1x2x2x4xf64>, %k: tensor<1x2x9x4xf64>, %v: 
   %y = resid.attention %q, %k, %v past(%past) {window = 3} : tensor<1x2x2x4xf64>, tensor<1x2x9x4xf64>, tensor<1x2x9x4xf64>
   return %y : tensor<1x2x2x4xf64>
 }
+
+// A cap, and a sink of each head; rows of the mask leave all keys or none.
+func.func @capped(%q: tensor<1x4x3x4xf64>, %k: tensor<1x2x5x4xf64>, %v: tensor<1x2x5x4xf64>, %row: tensor<3x1xf64>, %sink: tensor<4xf32>)
+    -> (tensor<1x4x3x4xf64>, tensor<1x4x3xf64>, tensor<1x4x3xf64>) {
+  %over = arith.constant dense<[[0.0], [-1.0], [0.0]]> : tensor<3x1xf64>
+  %under = arith.constant dense<[[1.0], [0.0], [1.0]]> : tensor<3x1xf64>
+  %none = arith.divf %over, %under : tensor<3x1xf64>
+  %mask = arith.addf %row, %none : tensor<3x1xf64>
+  %y, %max, %sum = resid.attention %q, %k, %v mask(%mask) sink(%sink) {cap = 0.7, causal}
+       : tensor<1x4x3x4xf64>, tensor<1x2x5x4xf64>, tensor<1x2x5x4xf64>, tensor<3x1xf64>, tensor<4xf32>
+         -> tensor<1x4x3x4xf64>, tensor<1x4x3xf64>, tensor<1x4x3xf64>
+  return %y, %max, %sum : tensor<1x4x3x4xf64>, tensor<1x4x3xf64>, tensor<1x4x3xf64>
+}
