@@ -33,10 +33,10 @@ Part describeDropout(const APFloat &p, uint64_t site, const DropoutOrigin &origi
 /// The gate and the scale on the branch, or nothing.
 std::optional<Part> describeBranchScale(Value gate, const APFloat &scale);
 
-/// The scale on the stream, or nothing.
 /// What reads or writes several streams: `title`, and the names of the weights, or that each row has its own.
 Part describeConnection(StringRef title, ArrayRef<Value> weights);
 
+/// The scale on the stream, or nothing.
 std::optional<Part> describeSkipScale(const APFloat &scale);
 
 } // namespace mlir::resid::diagram

@@ -86,8 +86,7 @@ static LogicalResult verifyConnection(BlockOp op) {
   }
   if (failed(verifyStreams(op, x, "x"))) // block.C14
     return failure();
-  bool normalizesStreams = getNormAt(op, NormPosition::BeforeSubLayer) || getNormAt(op, NormPosition::AfterAdd);
-  if (int64_t count = x.getShape().end()[-2]; normalizesStreams && count != 1) // block.C15
+  if (int64_t count = x.getShape().end()[-2]; normalizesStream(op.getPlacement()) && count != 1) // block.C15
     return op.emitOpError("expected placement pre, branch_post, peri or none beside ")
            << count << " streams, since a norm of each stream does not commute with the read, but got "
            << stringifyPlacement(op.getPlacement());

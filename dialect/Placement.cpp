@@ -44,6 +44,12 @@ const PlacementRule &resid::getPlacementRule(Placement placement) {
   llvm_unreachable("expected a placement");
 }
 
+bool resid::normalizesStream(Placement placement) {
+  return llvm::any_of(getPlacementRule(placement).positions, [](NormPosition position) {
+    return position == NormPosition::BeforeSubLayer || position == NormPosition::AfterAdd;
+  });
+}
+
 size_t resid::getParameterCount(NormAttr norm) {
   return getNormRule(norm.getKind()).hasAlpha + static_cast<bool>(norm.getGamma()) + static_cast<bool>(norm.getBeta());
 }

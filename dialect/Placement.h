@@ -34,6 +34,9 @@ ArrayRef<StringRef> getPlacementNames();
 /// The rule of a placement.
 const PlacementRule &getPlacementRule(Placement placement);
 
+/// Whether a norm of the placement normalises the stream itself, before the sub-layer or after the add.
+bool normalizesStream(Placement placement);
+
 /// The norms of a block in the order of its clauses, without x. Requires block.C3.
 SmallVector<NormParts> getBlockNorms(BlockOp block);
 

@@ -24,6 +24,9 @@ RankedTensorType getStatisticsType(RankedTensorType x, int64_t normalizedRank);
 /// type.
 RankedTensorType getEmbeddedType(Type ids, Type table);
 
+/// How many residual streams there may be.
+constexpr int64_t kMaxStreams = 16;
+
 /// One stream of several: the shape without the last dimension but one. Null where there is no such type.
 RankedTensorType getStreamType(Type streams);
 

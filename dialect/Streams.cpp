@@ -13,9 +13,6 @@ using namespace mlir::resid;
 
 using Unite = function_ref<void(Value, int64_t, Value, int64_t)>;
 
-/// How many streams there may be.
-static constexpr int64_t kMaxStreams = 16;
-
 RankedTensorType resid::getStreamType(Type streams) {
   auto type = dyn_cast<RankedTensorType>(streams);
   if (!type || type.getRank() < 2)
@@ -227,15 +224,11 @@ LogicalResult WriteOp::verify() {
 }
 
 /// The mix of one stream as a factor of the stream: 1 without a mix; nothing where it is no finite constant.
-static std::optional<APFloat> getConstantMix(WriteOp op) {
+static std::optional<double> getConstantMix(WriteOp op) {
   APFloat value(1.0);
-  if (!op.getMix())
-    return value;
-  if (!matchPattern(op.getMix(), m_ConstantFloat(&value)))
+  if (op.getMix() && !matchPattern(op.getMix(), m_ConstantFloat(&value)))
     return std::nullopt;
-  bool losesInfo = false;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
-  return value.isFinite() ? std::optional(value) : std::nullopt;
+  return value.isFinite() ? std::optional(value.convertToDouble()) : std::nullopt;
 }
 
 LogicalResult WriteOp::canonicalize(WriteOp op, PatternRewriter &rewriter) {
@@ -244,13 +237,13 @@ LogicalResult WriteOp::canonicalize(WriteOp op, PatternRewriter &rewriter) {
     rewriter.modifyOpInPlace(op, [&] { op.getWeightsMutable().clear(); });
     return success();
   }
-  std::optional<APFloat> skipScale = hasOneStream(x) && op.getY() ? getConstantMix(op) : std::nullopt;
+  std::optional<double> skipScale = hasOneStream(x) && op.getY() ? getConstantMix(op) : std::nullopt;
   if (!skipScale)
     return rewriter.notifyMatchFailure(op, "there are several streams, no branch, or a mix that is no finite constant");
   Location loc = op.getLoc();
   Value stream = dropStream(rewriter, loc, op.getX()), gate = dropStream(rewriter, loc, op.getWeights());
   Value added = AddOp::create(rewriter, loc, getStreamType(op.getType()), stream, op.getY(), gate,
-                              rewriter.getF64FloatAttr(skipScale->convertToDouble()), rewriter.getF64FloatAttr(1.0));
+                              rewriter.getF64FloatAttr(*skipScale), rewriter.getF64FloatAttr(1.0));
   rewriter.replaceOp(op, addStream(rewriter, loc, added));
   return success();
 }

@@ -21,6 +21,12 @@ enum class FinalNormSource { Arguments, Identity };
 /// coefficients of each row that are computed from all streams, in mHC with a doubly stochastic mix.
 enum class ConnectionKind { Static, Gated, IHC, MHC };
 
+/// "static", "gated", "ihc" or "mhc".
+StringRef stringifyConnection(ConnectionKind kind);
+
+/// The kind by its name as in flags; Static where that is empty.
+ConnectionKind readConnection(StringRef name);
+
 /// What is raised to ops of resid: nothing, what has the same bits, or also what is the same in real arithmetic.
 enum class RaiseLevel { Off, Exact, All };
 

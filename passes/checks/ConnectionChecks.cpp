@@ -104,11 +104,8 @@ static void checkMix(WriteOp write) {
     return;
   std::vector<double> matrix(n * n, 0.0);
   for (auto [place, element] : llvm::enumerate(llvm::make_range(elements.begin(), elements.begin() + n * columns))) {
-    bool losesInfo = false;
-    APFloat wide = element;
-    wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
     int64_t row = static_cast<int64_t>(place) / columns;
-    matrix[row * n + (columns == n ? static_cast<int64_t>(place) % n : row)] = wide.convertToDouble();
+    matrix[row * n + (columns == n ? static_cast<int64_t>(place) % n : row)] = element.convertToDouble();
   }
   int64_t rank = getRank(matrix, n);
   if (rank == n)

@@ -6,7 +6,6 @@
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/placement/NormParameters.h"
 
@@ -31,6 +30,13 @@ StringRef resid::stringifyConnection(ConnectionKind kind) {
     return "mhc";
   }
   llvm_unreachable("a connection without a name");
+}
+
+ConnectionKind resid::readConnection(StringRef name) {
+  for (ConnectionKind kind : {ConnectionKind::Gated, ConnectionKind::IHC, ConnectionKind::MHC})
+    if (name == stringifyConnection(kind))
+      return kind;
+  return ConnectionKind::Static;
 }
 
 /// Whether x/n + … + x/n, by one fma after the other, is x for every x whose quarter is a normal number. Three quarters
@@ -77,14 +83,6 @@ Value ConnectionBuilder::addParameter(const std::string &parameter, StringRef pl
 // Coefficients from a projection
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// What becomes of t = z·scale + base: factor·σ(t) + offset, or t itself.
-struct Squashing {
-  bool isSigmoid;
-  double factor = 1.0, offset = 0.0;
-};
-} // namespace
-
 /// `count` elements from `first` on of the last dimension.
 static Value sliceLast(OpBuilder &builder, Location loc, Value value, int64_t first, int64_t count) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
@@ -112,36 +110,49 @@ static Value splitLast(OpBuilder &builder, Location loc, Value value, int64_t ro
   return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), value, groups, sizes);
 }
 
-/// The coefficients of each row from their part of z, in one elementwise op.
-static Value squash(OpBuilder &builder, Location loc, Value z, Value scale, Value base, const Squashing &squashing) {
+/// What `body` gives for each element of `z`, with values of `more`, whose maps are `maps`.
+static Value mapElements(OpBuilder &builder, Location loc, Value z, ValueRange more, ArrayRef<AffineMap> maps,
+                         function_ref<Value(OpBuilder &, ValueRange)> body) {
   auto type = cast<RankedTensorType>(z.getType());
-  int64_t rank = type.getRank();
-  Type element = type.getElementType();
-  AffineMap elements = builder.getMultiDimIdentityMap(rank);
-  AffineMap last = elements.getMinorIdentityMap(rank, 1, builder.getContext());
-  AffineMap none = AffineMap::get(rank, 0, builder.getContext());
-  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, z), element);
-  auto body = [&](OpBuilder &inner, Location, ValueRange values) {
-    auto constant = [&](double number) {
-      return arith::ConstantOp::create(inner, loc, inner.getFloatAttr(element, number)).getResult();
-    };
-    Value t = arith::MulFOp::create(inner, loc, values[0], values[1]);
-    t = arith::AddFOp::create(inner, loc, t, values[2]);
-    if (squashing.isSigmoid) {
-      Value exponential = math::ExpOp::create(inner, loc, arith::NegFOp::create(inner, loc, t));
-      t = arith::DivFOp::create(inner, loc, constant(1.0),
-                                arith::AddFOp::create(inner, loc, constant(1.0), exponential));
-    }
-    if (squashing.factor != 1.0)
-      t = arith::MulFOp::create(inner, loc, constant(squashing.factor), t);
-    if (squashing.offset != 0.0)
-      t = arith::AddFOp::create(inner, loc, t, constant(squashing.offset));
-    linalg::YieldOp::create(inner, loc, t);
-  };
-  return linalg::GenericOp::create(builder, loc, type, ValueRange{z, scale, base}, empty,
-                                   ArrayRef<AffineMap>{elements, none, last, elements},
-                                   SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel), body)
+  SmallVector<Value> inputs = {z};
+  llvm::append_range(inputs, more);
+  SmallVector<AffineMap> all = {builder.getMultiDimIdentityMap(type.getRank())};
+  llvm::append_range(all, maps);
+  all.push_back(all.front());
+  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, z), type.getElementType());
+  return linalg::GenericOp::create(builder, loc, type, inputs, empty, all,
+                                   SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
+                                   [&](OpBuilder &inner, Location, ValueRange values) {
+                                     linalg::YieldOp::create(inner, loc, body(inner, values));
+                                   })
       .getResult(0);
+}
+
+/// z·scale + base, where the base runs along the last dimension.
+static Value scaleAndShift(OpBuilder &builder, Location loc, Value z, Value scale, Value base) {
+  unsigned rank = cast<RankedTensorType>(z.getType()).getRank();
+  MLIRContext *context = builder.getContext();
+  AffineMap maps[] = {AffineMap::get(rank, 0, context), AffineMap::getMinorIdentityMap(rank, 1, context)};
+  return mapElements(builder, loc, z, {scale, base}, maps, [&](OpBuilder &inner, ValueRange values) {
+    Value product = arith::MulFOp::create(inner, loc, values[0], values[1]);
+    return arith::AddFOp::create(inner, loc, product, values[2]).getResult();
+  });
+}
+
+/// factor·σ(t) + offset
+static Value squash(OpBuilder &builder, Location loc, Value t, double factor, double offset) {
+  Value sigmoid = ActivationOp::create(builder, loc, ActivationKind::Sigmoid, t, /*up=*/Value());
+  return mapElements(builder, loc, sigmoid, {}, {}, [&](OpBuilder &inner, ValueRange values) {
+    auto constant = [&](double number) {
+      return arith::ConstantOp::create(inner, loc, inner.getFloatAttr(values[0].getType(), number)).getResult();
+    };
+    Value value = values[0];
+    if (factor != 1.0)
+      value = arith::MulFOp::create(inner, loc, constant(factor), value);
+    if (offset != 0.0)
+      value = arith::AddFOp::create(inner, loc, value, constant(offset));
+    return value;
+  });
 }
 
 /// `parts` of read, write and mix, whose bases are `values`.
@@ -158,19 +169,20 @@ ConnectionCoefficients ConnectionBuilder::createProjected(OpBuilder &builder, Lo
   Value scales = addParameter(prefix + "scale", place, {parts}, {1.0});
   Value base = addParameter(prefix + "base", place, {rows}, bases);
   Value z = ProjectOp::create(builder, loc, x, weight, kProjectEpsilon, /*withRstd=*/false).getZ();
-  bool writesWithOffset = kind == ConnectionKind::IHC;
-  Squashing squashings[] = {
-      {true, 1.0, kCoefficientEpsilon}, {true, 2.0, writesWithOffset ? kCoefficientEpsilon : 0.0}, {false}};
   Value made[3];
   int64_t first = 0;
   for (int64_t part = 0; part != parts; ++part) {
     Value scale = tensor::CollapseShapeOp::create(builder, loc, sliceLast(builder, loc, scales, part, 1),
                                                   ArrayRef<ReassociationIndices>());
-    Value coefficients = squash(builder, loc, sliceLast(builder, loc, z, first, sizes[part]), scale,
-                                sliceLast(builder, loc, base, first, sizes[part]), squashings[part]);
-    made[part] = splitLast(builder, loc, coefficients, n, sizes[part] / n);
+    Value shifted = scaleAndShift(builder, loc, sliceLast(builder, loc, z, first, sizes[part]), scale,
+                                  sliceLast(builder, loc, base, first, sizes[part]));
+    made[part] = splitLast(builder, loc, shifted, n, sizes[part] / n);
     first += sizes[part];
   }
+  double writeOffset = kind == ConnectionKind::IHC ? kCoefficientEpsilon : 0.0;
+  made[0] = squash(builder, loc, made[0], 1.0, kCoefficientEpsilon);
+  if (made[1])
+    made[1] = squash(builder, loc, made[1], 2.0, writeOffset);
   if (made[2])
     made[2] =
         SinkhornOp::create(builder, loc, made[2].getType(), made[2], builder.getI64IntegerAttr(kSinkhornIterations),

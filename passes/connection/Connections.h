@@ -17,9 +17,6 @@ struct ConnectionCoefficients {
   Value read, write, mix;
 };
 
-/// "static", "gated", "ihc" or "mhc".
-StringRef stringifyConnection(ConnectionKind kind);
-
 /// What keeps the function of one stream at the initial values, with so many streams.
 RewriteClass getWideningClass(ConnectionKind kind, int64_t streams);
 

@@ -52,7 +52,7 @@ def WidenStream : Pass<"resid-widen-stream", "::mlir::ModuleOp"> {
     Effect on rounding: as its class says.
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+                           "::mlir::tensor::TensorDialect"];
   let options = [Option<"streams", "streams", "int64_t", /*default=*/"4", "how many streams: 1 to 16">,
                  Option<"connection", "connection", "::mlir::resid::ConnectionKind",
                         /*default=*/"::mlir::resid::ConnectionKind::Static", "how sub-layers are connected to them", [{

@@ -40,13 +40,6 @@ static bool mayLackNorm(const Stack &stack, size_t index, Placement from, bool i
   return isBehindAdd ? isBitExact && index + 1 == stack.blocks.size() : index == 0;
 }
 
-/// Whether a norm of the placement normalises the stream itself.
-static bool normalizesStream(Placement placement) {
-  return llvm::any_of(getPlacementRule(placement).positions, [](NormPosition position) {
-    return position == NormPosition::BeforeSubLayer || position == NormPosition::AfterAdd;
-  });
-}
-
 /// All sub-layers of a stack have one placement, but for those that shifting leaves without a norm.
 static LogicalResult verifyPlacements(const Stack &stack, Placement from, bool shifts, bool isBitExact) {
   const BlockOp *other = llvm::find_if(stack.blocks, [&](BlockOp block) { return block.getPlacement() == from; });

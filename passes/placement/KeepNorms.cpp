@@ -24,7 +24,7 @@ static SmallVector<std::optional<size_t>> mapNorms(ArrayRef<NormPosition> from, 
 }
 
 /// Whether the stream between sub-layers is what a norm made.
-static bool normalizesStream(Placement placement) {
+static bool handsOutNormalized(Placement placement) {
   return llvm::is_contained(getPlacementRule(placement).positions, NormPosition::AfterAdd);
 }
 
@@ -43,7 +43,7 @@ public:
   }
 
   LogicalResult prepare() override {
-    if (normalizesStream(change.from) != normalizesStream(change.to) && failed(refuseReaders(stack, change)))
+    if (handsOutNormalized(change.from) != handsOutNormalized(change.to) && failed(refuseReaders(stack, change)))
       return failure();
     if (failed(refuseSharedEnd(stack)))
       return failure();

@@ -83,16 +83,10 @@ struct ConstantTerm {
 };
 } // namespace
 
-static double toDouble(APFloat value) {
-  bool losesInfo;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
-  return value.convertToDouble();
-}
-
 static ConstantFactor readFactor(const WeightFactor &factor, DenseFPElementsAttr elements, int64_t indexCount) {
   ConstantFactor result{{}, SmallVector<int64_t>(indexCount, 0), factor.onePlus};
   for (const APFloat &value : elements.getValues<APFloat>())
-    result.values.push_back(toDouble(value));
+    result.values.push_back(value.convertToDouble());
   int64_t stride = 1;
   for (auto [index, size] : llvm::reverse(llvm::zip_equal(factor.indices, getTensorType(factor).getShape()))) {
     result.strides[index] += stride;

@@ -4,6 +4,7 @@
 #include "tools/residc/SharedLibrary.h"
 
 #include "codegen/cuda/ptx/Assemble.h"
+#include "dialect/Shapes.h"
 #include "tools/common/Files.h"
 #include "tools/common/ScheduleFlag.h"
 #include "tools/flags/CommandLine.h"
@@ -65,15 +66,11 @@ static Error setStreams(ResidcOptions &options, const CommandLine &line) {
                                     : Error::success();
   StringRef number = line.getValue(OPT_streams);
   if (number.getAsInteger(10, options.widening.streams) || options.widening.streams < 1 ||
-      options.widening.streams > 16)
-    return makeUsageError("expected --streams=N, from 1 to 16, but got '" + number + "'");
+      options.widening.streams > kMaxStreams)
+    return makeUsageError("expected --streams=N, from 1 to " + Twine(kMaxStreams) + ", but got '" + number + "'");
   if (options.widening.streams == 1 && line.has(OPT_connection))
     return makeUsageError("expected no --connection beside --streams=1, which has none");
-  options.widening.connection = StringSwitch<ConnectionKind>(line.getValue(OPT_connection))
-                                    .Case("gated", ConnectionKind::Gated)
-                                    .Case("ihc", ConnectionKind::IHC)
-                                    .Case("mhc", ConnectionKind::MHC)
-                                    .Default(ConnectionKind::Static);
+  options.widening.connection = readConnection(line.getValue(OPT_connection));
   return Error::success();
 }
 
