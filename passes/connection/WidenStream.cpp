@@ -7,7 +7,6 @@
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
@@ -23,7 +22,7 @@ namespace mlir::resid {
 using namespace mlir;
 using namespace mlir::resid;
 
-static InFlightDiagnostic refuse(Operation *op) { return op->emitError() << "not widened: "; }
+static InFlightDiagnostic refuse(Operation *op) { return op->emitError() << "not converted: "; }
 
 /// The same block on `stream`, with the connection `coefficients` where that is given. The old one stays, without its
 /// branch.
@@ -49,21 +48,30 @@ static void redirectSizes(Value old, Value like) {
 }
 
 /// A stack is in a straight line, and its blocks are all that reads the stream.
-static LogicalResult checkStack(const Stack &stack) {
+static LogicalResult checkReaders(const Stack &stack) {
   if (!stack.loops.empty())
     return refuse(stack.loops.front())
            << "expected sub-layers in a straight line, but got a loop that carries the stream";
-  for (OpOperand *tap : stack.taps) {
-    // Coefficients are computed of the streams that the next block reads.
-    if (stack.isOnStreams())
-      continue;
-    InFlightDiagnostic error = refuse(tap->getOwner())
-                               << "expected no other reader of the stream between sub-layers, but got "
-                               << tap->getOwner()->getName();
-    error.attachNote(tap->get().getLoc()) << "it reads the stream after this";
-    return error;
-  }
-  return success();
+  if (stack.taps.empty())
+    return success();
+  OpOperand *tap = stack.taps.front();
+  InFlightDiagnostic error = refuse(tap->getOwner())
+                             << "expected no other reader of the stream between sub-layers, but got "
+                             << tap->getOwner()->getName();
+  error.attachNote(tap->get().getLoc()) << "it reads the stream after this";
+  return error;
+}
+
+/// Replaces what a stack hands out by `end`, and takes its old blocks away. Who asks for sizes of the stream asks its
+/// entry, which has the same.
+static void replaceBlocks(const Stack &stack, Value end) {
+  for (BlockOp old : stack.blocks)
+    redirectSizes(old.getResult(), stack.entry);
+  stack.getEnd().replaceAllUsesWith(end);
+  if (stack.head)
+    ReadOp(stack.head).erase();
+  for (BlockOp old : llvm::reverse(stack.blocks))
+    old.erase();
 }
 
 //===----------------------------------------------------------------------===//
@@ -71,12 +79,10 @@ static LogicalResult checkStack(const Stack &stack) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult checkWidening(const Stack &stack, ConnectionKind kind) {
-  if (failed(checkStack(stack)))
-    return failure();
   for (BlockOp block : stack.blocks) {
     if (block.getStreams())
       return refuse(block) << "expected sub-layers on one stream, but got one on several";
-    if (getNormAt(block, NormPosition::BeforeSubLayer) || getNormAt(block, NormPosition::AfterAdd))
+    if (normalizesStream(block.getPlacement()))
       return refuse(block) << "expected placement pre, branch_post, peri or none, but got "
                            << stringifyPlacement(block.getPlacement())
                            << ", whose norm of the stream does not commute with reading one of several";
@@ -87,7 +93,7 @@ static LogicalResult checkWidening(const Stack &stack, ConnectionKind kind) {
   if (kind != ConnectionKind::Static && ShapedType::isDynamic(type.getShape().back()))
     return refuse(BlockOp(stack.blocks.front())) << "expected a static number of features for connection "
                                                  << stringifyConnection(kind) << ", but got " << type;
-  return success();
+  return checkReaders(stack);
 }
 
 /// n copies of `row`.
@@ -113,11 +119,7 @@ static void widen(func::FuncOp function, const Stack &stack, int64_t streams, Co
   builder.setInsertionPoint(last);
   Value weights = connection.createHead(builder, last.getLoc(), stream, stack.blocks.size());
   Value row = ReadOp::create(builder, last.getLoc(), stream, weights);
-  for (BlockOp old : stack.blocks)
-    redirectSizes(old.getResult(), stack.entry);
-  last.getResult().replaceAllUsesWith(row);
-  for (BlockOp old : llvm::reverse(stack.blocks))
-    old.erase();
+  replaceBlocks(stack, row);
 }
 
 //===----------------------------------------------------------------------===//
@@ -145,11 +147,8 @@ static LogicalResult checkWeights(Operation *op, Value weights, int64_t count, S
   bool isStatic = type.getRank() == 2 && type.getShape().back() == 1;
   if (isStatic && matchPattern(weights, m_Constant(&elements))) {
     std::vector<double> values;
-    for (APFloat element : elements) {
-      bool losesInfo = false;
-      element.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+    for (const APFloat &element : elements)
       values.push_back(element.convertToDouble());
-    }
     return accept(values) ? success() : refuse(op) << "expected " << expected << ", but got others";
   }
   auto argument = dyn_cast<BlockArgument>(weights);
@@ -169,8 +168,6 @@ static LogicalResult checkRead(Operation *op, Value weights, double scale, int64
 
 static FailureOr<Narrowing> checkNarrowing(const Stack &stack) {
   BlockOp first = stack.blocks.front();
-  if (failed(checkStack(stack)))
-    return failure();
   Narrowing narrowing;
   int64_t count = 0;
   for (BlockOp block : stack.blocks) {
@@ -187,6 +184,8 @@ static FailureOr<Narrowing> checkNarrowing(const Stack &stack) {
             checkWeights(block, block.getWriteWeights(), count, "weights of the write that are 1", isOne, narrowing)))
       return failure();
   }
+  if (failed(checkReaders(stack)))
+    return failure();
   narrowing.copies = stack.entry.getDefiningOp<linalg::BroadcastOp>();
   int64_t rank = first.getX().getType().getRank();
   if (!narrowing.copies || narrowing.copies.getDimensions() != ArrayRef<int64_t>{rank - 2})
@@ -210,11 +209,7 @@ static void narrow(const Stack &stack, Narrowing &narrowing, Conversion &convers
     builder.setInsertionPoint(old);
     stream = createBlock(builder, old, stream, nullptr).getResult();
   }
-  ReadOp head = stack.head;
-  head.getResult().replaceAllUsesWith(stream);
-  head.erase();
-  for (BlockOp old : llvm::reverse(stack.blocks))
-    old.erase();
+  replaceBlocks(stack, stream);
   if (narrowing.copies->use_empty())
     narrowing.copies.erase();
 }
@@ -228,35 +223,34 @@ struct WidenStream : resid::impl::WidenStreamBase<WidenStream> {
   using WidenStreamBase::WidenStreamBase;
 
   void runOnOperation() override {
-    if (streams < 1 || streams > 16) {
-      getOperation().emitError() << "expected streams from 1 to 16 but got " << streams.getValue();
+    if (streams < 1 || streams > kMaxStreams) {
+      getOperation().emitError() << "expected streams from 1 to " << kMaxStreams << " but got " << streams.getValue();
       return signalPassFailure();
     }
     if (streams != 1 && connection == ConnectionKind::Gated) {
-      getOperation().emitError() << "not widened: expected connection static, ihc or mhc, but got gated, whose read is "
-                                    "of normalised streams, which no clause states";
+      getOperation().emitError() << "not converted: expected connection static, ihc or mhc, but got gated, whose read "
+                                    "is of normalised streams, which no clause states";
       return signalPassFailure();
     }
     bool isThere = false;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(convert(function, isThere)))
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      SmallVector<Stack> stacks = function.isExternal() ? SmallVector<Stack>() : findStacks(function);
+      isThere |= !stacks.empty();
+      if (failed(streams == 1 ? narrowAll(function, stacks) : widenAll(function, stacks)))
         return signalPassFailure();
+    }
     if (isThere)
       return;
-    getOperation().emitError() << "not widened: expected a residual sub-layer (resid.block) but got none";
+    getOperation().emitError() << "not converted: expected a residual sub-layer (resid.block) but got none";
     signalPassFailure();
   }
 
 private:
-  LogicalResult convert(func::FuncOp function, bool &isThere);
-  Conversion begin(func::FuncOp function, StringRef from, const std::string &to, RewriteClass rewriteClass);
+  LogicalResult widenAll(func::FuncOp function, ArrayRef<Stack> stacks);
+  LogicalResult narrowAll(func::FuncOp function, ArrayRef<Stack> stacks);
   void finish(Location loc, const Conversion &conversion);
 };
 } // namespace
-
-Conversion WidenStream::begin(func::FuncOp function, StringRef from, const std::string &to, RewriteClass rewriteClass) {
-  return {function.getSymName().str(), from.str(), to, rewriteClass, {}};
-}
 
 void WidenStream::finish(Location loc, const Conversion &conversion) {
   recordConversion(getOperation(), conversion);
@@ -265,37 +259,39 @@ void WidenStream::finish(Location loc, const Conversion &conversion) {
                     << stringifyRewriteClass(conversion.rewriteClass) << ")";
 }
 
-LogicalResult WidenStream::convert(func::FuncOp function, bool &isThere) {
-  SmallVector<Stack> stacks = findStacks(function);
-  isThere |= !stacks.empty();
+LogicalResult WidenStream::widenAll(func::FuncOp function, ArrayRef<Stack> stacks) {
+  for (const Stack &stack : stacks)
+    if (failed(checkWidening(stack, connection)))
+      return failure();
+  if (!stacks.empty() && failed(refuseCallers(function)))
+    return failure();
+  std::string to = "streams=" + std::to_string(streams) + " connection=" + stringifyConnection(connection).str();
+  for (auto [index, stack] : llvm::enumerate(stacks)) {
+    Location loc = BlockOp(stack.blocks.front()).getLoc();
+    Conversion conversion{function.getSymName().str(), "streams=1", to, getWideningClass(connection, streams),
+                          /*parameters=*/{}};
+    widen(function, stack, streams, connection, index == 0 ? "" : "stack_" + std::to_string(index) + "_", conversion);
+    finish(loc, conversion);
+  }
+  return success();
+}
+
+LogicalResult WidenStream::narrowAll(func::FuncOp function, ArrayRef<Stack> stacks) {
   SmallVector<Narrowing> narrowings;
   for (const Stack &stack : stacks) {
-    if (streams != 1) {
-      if (failed(checkWidening(stack, connection)))
-        return failure();
-      continue;
-    }
     FailureOr<Narrowing> narrowing = checkNarrowing(stack);
     if (failed(narrowing))
       return failure();
     narrowings.push_back(*narrowing);
   }
-  if (streams != 1 && !stacks.empty() && failed(refuseCallers(function)))
-    return failure();
-  for (auto [index, stack] : llvm::enumerate(stacks)) {
-    Location loc = BlockOp(stack.blocks.front()).getLoc();
-    std::string wide = "streams=" + std::to_string(streams) + " connection=" + stringifyConnection(connection).str();
-    if (streams == 1) {
-      int64_t count = BlockOp(stack.blocks.front()).getX().getType().getShape().end()[-2];
-      bool isSame = narrowings[index].dropped.empty();
-      Conversion conversion = begin(function, "streams=" + std::to_string(count), "streams=1",
-                                    isSame ? RewriteClass::Exact : RewriteClass::ChangesFunction);
-      narrow(stack, narrowings[index], conversion);
-      finish(loc, conversion);
-      continue;
-    }
-    Conversion conversion = begin(function, "streams=1", wide, getWideningClass(connection, streams));
-    widen(function, stack, streams, connection, index == 0 ? "" : "stack_" + std::to_string(index) + "_", conversion);
+  for (auto [stack, narrowing] : llvm::zip_equal(stacks, narrowings)) {
+    BlockOp first = stack.blocks.front();
+    Location loc = first.getLoc();
+    bool isSame = narrowing.dropped.empty();
+    Conversion conversion{function.getSymName().str(),
+                          "streams=" + std::to_string(first.getX().getType().getShape().end()[-2]), "streams=1",
+                          isSame ? RewriteClass::Exact : RewriteClass::ChangesFunction, /*parameters=*/{}};
+    narrow(stack, narrowing, conversion);
     finish(loc, conversion);
   }
   return success();

@@ -2,7 +2,7 @@
 // RUN: resid-opt %s -resid-widen-stream="streams=4 connection=mhc" --split-input-file --verify-diagnostics -o /dev/null
 
 func.func @post(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  // expected-error @+1 {{not widened: expected placement pre, branch_post, peri or none, but got post, whose norm of the stream does not commute with reading one of several}}
+  // expected-error @+1 {{not converted: expected placement pre, branch_post, peri or none, but got post, whose norm of the stream does not commute with reading one of several}}
   %a = resid.block post %x norm(rms epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
@@ -13,7 +13,7 @@ func.func @post(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // -----
 
 func.func @skip_scale(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  // expected-error @+1 {{not widened: expected no skip_scale, but got one}}
+  // expected-error @+1 {{not converted: expected no skip_scale, but got one}}
   %a = resid.block none %x {skip_scale = 0.5} : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
@@ -24,7 +24,7 @@ func.func @skip_scale(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // -----
 
 func.func @dynamic_width(%x: tensor<4x?xf32>) -> tensor<4x?xf32> {
-  // expected-error @+1 {{not widened: expected a static number of features for connection mhc, but got 'tensor<4x?xf32>'}}
+  // expected-error @+1 {{not converted: expected a static number of features for connection mhc, but got 'tensor<4x?xf32>'}}
   %a = resid.block none %x : tensor<4x?xf32> {
   ^bb0(%h: tensor<4x?xf32>):
     resid.yield %h : tensor<4x?xf32>
@@ -44,7 +44,7 @@ func.func @reader_between(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }
-  // expected-error @+1 {{not widened: expected no other reader of the stream between sub-layers, but got math.tanh}}
+  // expected-error @+1 {{not converted: expected no other reader of the stream between sub-layers, but got math.tanh}}
   %t = math.tanh %a : tensor<4x8xf32>
   return %b, %t : tensor<4x8xf32>, tensor<4x8xf32>
 }
@@ -54,7 +54,7 @@ func.func @reader_between(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf
 func.func @loop(%x: tensor<4x8xf32>, %n: index) -> tensor<4x8xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @+1 {{not widened: expected sub-layers in a straight line, but got a loop that carries the stream}}
+  // expected-error @+1 {{not converted: expected sub-layers in a straight line, but got a loop that carries the stream}}
   %s = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> tensor<4x8xf32> {
     %a = resid.block none %y : tensor<4x8xf32> {
     ^bb0(%h: tensor<4x8xf32>):
@@ -68,7 +68,7 @@ func.func @loop(%x: tensor<4x8xf32>, %n: index) -> tensor<4x8xf32> {
 // -----
 
 func.func @several_already(%x: tensor<4x2x8xf32>) -> tensor<4x2x8xf32> {
-  // expected-error @+1 {{not widened: expected sub-layers on one stream, but got one on several}}
+  // expected-error @+1 {{not converted: expected sub-layers on one stream, but got one on several}}
   %a = resid.block none %x streams() : tensor<4x2x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
@@ -94,7 +94,7 @@ func.func @caller(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
-// expected-error @+1 {{not widened: expected a residual sub-layer (resid.block) but got none}}
+// expected-error @+1 {{not converted: expected a residual sub-layer (resid.block) but got none}}
 module {
   func.func @none(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
     return %x : tensor<4x8xf32>
