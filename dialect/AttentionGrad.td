@@ -117,7 +117,8 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
                        OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<Resid_I64Attr>:$window,
                        OptionalAttr<Resid_F64Attr>:$cap, OptionalAttr<Resid_F64Attr>:$p,
                        OptionalAttr<Resid_I64Attr>:$site);
-  let results = (outs Resid_Rows:$dq, Resid_Rows:$dk, Resid_Rows:$dv, Optional<Resid_Statistics>:$dsinks); // attention_grad.C1
+  let results = (outs Resid_Rows:$dq, Resid_Rows:$dk, Resid_Rows:$dv, // attention_grad.C1
+                      Optional<Resid_Statistics>:$dsinks);
   let assemblyFormat = [{
     $dy `,` $q `,` $k `,` $v `statistics` `(` $max `,` $sum `)` (`mask` `(` $mask^ `)`)? (`sink` `(` $sink^ `)`)?
     (`dropout` `(` $seed^ `,` $step `)`)? (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?

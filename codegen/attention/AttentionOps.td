@@ -80,7 +80,8 @@ def Attention_BackwardOp : Op<Attention_Dialect, "backward", [AttrSizedOperandSe
     each task keeps a head of keys and values, and the sums of their gradients (BackwardMemory.h).
   }];
   let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask,
-                       Optional<AnyShaped>:$sink, AnyShaped:$dy, AnyShaped:$max, AnyShaped:$sum, Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits,
+                       Optional<AnyShaped>:$sink, AnyShaped:$dy, AnyShaped:$max, AnyShaped:$sum,
+                       Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits,
                        Optional<MemRefRankOf<[I8], [1]>>:$scratch, AffineMapArrayAttr:$indexing_maps, F64Attr:$scale,
                        UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$cap,
                        OptionalAttr<I64Attr>:$threshold, OptionalAttr<F64Attr>:$kept_scale);
@@ -88,7 +89,8 @@ def Attention_BackwardOp : Op<Attention_Dialect, "backward", [AttrSizedOperandSe
   let assemblyFormat = [{
     `q` `(` $q `:` type($q) `)` `k` `(` $k `:` type($k) `)` `v` `(` $v `:` type($v) `)`
     (`mask` `(` $mask^ `:` type($mask) `)`)? (`sink` `(` $sink^ `:` type($sink) `)`)? `dy` `(` $dy `:` type($dy) `)`
-    `max` `(` $max `:` type($max) `)` `sum` `(` $sum `:` type($sum) `)` (`dropout` `(` $dropout^ `)`)? `outs` `(` $inits `:` type($inits) `)`
+    `max` `(` $max `:` type($max) `)` `sum` `(` $sum `:` type($sum) `)` (`dropout` `(` $dropout^ `)`)?
+    `outs` `(` $inits `:` type($inits) `)`
     (`scratch` `(` $scratch^ `:` type($scratch) `)`)? attr-dict-with-keyword (`->` type($results)^)?
   }];
   let hasVerifier = 1;

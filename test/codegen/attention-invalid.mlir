@@ -82,3 +82,29 @@ func.func @backward_maps(%q: tensor<1x2x3x16xf32>, %m: tensor<1x2x3xf32>) {
       -> tensor<1x2x3x16xf32>, tensor<1x2x3x16xf32>, tensor<1x2x3x16xf32>
   return
 }
+
+// -----
+
+#heads = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
+#keys = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
+func.func @sink_of_rows(%q: tensor<1x2x3x16xf32>, %s: tensor<2xf32>) {
+  // expected-error@+1 {{expected a map to every dimension of 'tensor<2xf32>', but got affine_map<(d0, d1, d2, d3, d4) -> (d2)>}}
+  %y = attention.kernel q(%q : tensor<1x2x3x16xf32>) k(%q : tensor<1x2x3x16xf32>) v(%q : tensor<1x2x3x16xf32>) sink(%s : tensor<2xf32>)
+      outs(%q : tensor<1x2x3x16xf32>)
+      attributes {indexing_maps = [#heads, #keys, #keys, affine_map<(b, h, i, j, d) -> (i)>, #heads], scale = 1.0 : f64} -> tensor<1x2x3x16xf32>
+  return
+}
+
+// -----
+
+#heads = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
+#keys = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
+#rows = affine_map<(b, h, i, j, d) -> (b, h, i)>
+func.func @backward_sink(%q: tensor<1x2x3x16xf32>, %m: tensor<1x2x3xf32>, %s: tensor<2xf32>) {
+  // expected-error@+1 {{expected four inits, but got 1}}
+  %dq = attention.backward q(%q : tensor<1x2x3x16xf32>) k(%q : tensor<1x2x3x16xf32>) v(%q : tensor<1x2x3x16xf32>) sink(%s : tensor<2xf32>)
+      dy(%q : tensor<1x2x3x16xf32>) max(%m : tensor<1x2x3xf32>) sum(%m : tensor<1x2x3xf32>) outs(%q : tensor<1x2x3x16xf32>)
+      attributes {indexing_maps = [#heads, #keys, #keys, affine_map<(b, h, i, j, d) -> (h)>, #heads, #rows, #rows, #heads], scale = 1.0 : f64}
+      -> tensor<1x2x3x16xf32>
+  return
+}

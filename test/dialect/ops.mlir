@@ -139,6 +139,21 @@ func.func @attention(%q: tensor<2x8x?x64xbf16>, %k: tensor<2x2x?x64xbf16>, %v: t
   return
 }
 
+// CHECK-LABEL: func.func @attention_terms
+func.func @attention_terms(%q: tensor<2x8x?x64xbf16>, %k: tensor<2x2x?x64xbf16>, %bias: tensor<8x?x?xf16>, %sink: tensor<?xf16>, %past: i64,
+                           %s: tensor<2x8x?xf32>, %wide: tensor<8xf64>) {
+  // CHECK: resid.attention %arg0, %arg1, %arg1 mask(%arg2) sink(%arg3) past(%arg4) {cap = 3.000000e+01 : f64, causal, window = 9223372036854775807 : i64} : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<8x?x?xf16>, tensor<?xf16>{{$}}
+  %0 = resid.attention %q, %k, %k mask(%bias) sink(%sink) past(%past) {cap = 30.0, causal, window = 9223372036854775807}
+       : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<8x?x?xf16>, tensor<?xf16>
+  // CHECK: resid.attention %arg0, %arg1, %arg1 sink(%arg6) : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<8xf64> -> tensor<2x8x?x64xbf16>, tensor<2x8x?xf64>, tensor<2x8x?xf64>
+  %1:3 = resid.attention %q, %k, %k sink(%wide)
+         : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<8xf64> -> tensor<2x8x?x64xbf16>, tensor<2x8x?xf64>, tensor<2x8x?xf64>
+  // CHECK: %dq, %dk, %dv, %dsinks = resid.attention_grad %arg0, %arg0, %arg1, %arg1 statistics(%arg5, %arg5) mask(%arg2) sink(%arg3) {cap = 1.000000e+00 : f64, window = 1 : i64} : tensor<2x8x?x64xbf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<8x?x?xf16>, tensor<?xf16>{{$}}
+  %2:4 = resid.attention_grad %q, %q, %k, %k statistics(%s, %s) mask(%bias) sink(%sink) {cap = 1.0, window = 1}
+         : tensor<2x8x?x64xbf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<8x?x?xf16>, tensor<?xf16>
+  return
+}
+
 // CHECK-LABEL: func.func @attention_sizes
 func.func @attention_sizes(%q: tensor<?x?x?x256xf16>, %none: tensor<0x0x0x1xf64>, %fixed: tensor<3x6x5x1xf64>, %keys: tensor<3x?x5x1xf64>,
                            %k: tensor<?x2x7x1xf64>, %v: tensor<3x2x?x1xf64>, %mask: tensor<1x6x5x7xf64>) {

@@ -129,3 +129,19 @@ func.func @attention(%q: tensor<1x2x3x4xf32>) {
   %y = resid.attention %q, %q, %q {is_causal} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
   return
 }
+
+// -----
+
+func.func @sliding_window(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{'resid.attention' op expected an attribute that the op defines, but got 'sliding_window'; did you mean 'window'?}}
+  %y = resid.attention %q, %q, %q {sliding_window = 4096 : i64} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @softcap(%q: tensor<1x2x3x4xf32>) {
+  // expected-error @+1 {{'resid.attention' op expected an attribute that the op defines, but got 'softcap'; did you mean 'cap'?}}
+  %y = resid.attention %q, %q, %q {softcap = 30.0 : f64} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
+  return
+}

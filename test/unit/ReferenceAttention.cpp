@@ -114,6 +114,27 @@ TEST(Exponential, IsWhatPlainOperationsGive) {
   EXPECT_EQ(exponential(-0.0), 1.0);
 }
 
+/// The tanh of a cap: from 0 to where it is 1, of both signs.
+TEST(Exponential, HasATangentOfPlainOperations) {
+  auto check = [](auto x, FloatKind kind, double found) {
+    ASSERT_EQ(hyperbolicTangent(x), cappedTanh(x)) << x;
+    double exact = std::tanh(static_cast<double>(x));
+    ASSERT_NEAR(found, exact, 4 * unitInLastPlace(kind, exact)) << x;
+  };
+  for (int i = -60000; i != 60000; ++i) {
+    double x = std::ldexp(1 + i % 512 / 512.0, i / 512) * (i % 2 == 0 ? 1 : -1);
+    auto single = static_cast<float>(x);
+    check(single, FloatKind::F32, hyperbolicTangent(single));
+    check(x, FloatKind::F64, hyperbolicTangent(x));
+    if (HasFatalFailure())
+      return;
+  }
+  EXPECT_TRUE(std::isnan(hyperbolicTangent(std::nanf(""))) && std::isnan(hyperbolicTangent(nan)));
+  EXPECT_EQ(hyperbolicTangent(-HUGE_VALF), -1.0f);
+  EXPECT_EQ(hyperbolicTangent(HUGE_VAL), 1.0);
+  EXPECT_TRUE(std::signbit(hyperbolicTangent(-0.0)));
+}
+
 /// Two units in the last place of f32, and four of f64, as of math.exp.
 TEST(Exponential, IsNearTheExponential) {
   for (int i = 0; i != 100000; ++i) {

@@ -120,7 +120,8 @@ def write_call(name, element, size, mask, letters, causal, cache, after, p, more
     strides = ", ".join("true" if letter in letters else "false" for letter in "bhqk")
     quoted = [f'"{name}"', f'"{element}"', f'"{mask or ""}"']
     return (f"{{{', '.join(quoted)}, {size}, {{{strides}}}, {str(causal).lower()}, {str(cache).lower()}, {str(after).lower()},\n"
-            f" {p or 0}, {more.get('window', 0)}, {more.get('cap', 0)}, \"{sink}\",\n [](const resid_ctx *ctx, [[maybe_unused]] int64_t past, int64_t queries, int64_t keys, void *const *a) {{\n"
+            f" {p or 0}, {more.get('window', 0)}, {more.get('cap', 0)}, \"{sink}\",\n"
+            " [](const resid_ctx *ctx, [[maybe_unused]] int64_t past, int64_t queries, int64_t keys, void *const *a) {\n"
             f"   return {name}({', '.join(values)});\n }}}},\n")
 
 
