@@ -17,7 +17,7 @@ using namespace mlir::resid;
 
 namespace {
 
-using EmitFunction = Value (*)(arithmetic::FloatArithmetic &, Value);
+using EmitFunction = Value (*)(Code &, Value);
 
 template <typename OpTy, EmitFunction emit> struct ExpandFunction : public OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
@@ -26,33 +26,24 @@ template <typename OpTy, EmitFunction emit> struct ExpandFunction : public OpRew
     Type element = getElementTypeOrSelf(op.getType());
     if (!element.isF32() && !element.isF64())
       return rewriter.notifyMatchFailure(op, "expected f32 or f64");
-    arithmetic::FloatArithmetic arithmetic(rewriter, op.getLoc(), op.getType());
-    rewriter.replaceOp(op, emit(arithmetic, op.getOperand()));
+    Code code(rewriter, op.getLoc());
+    rewriter.replaceOp(op, emit(code, op.getOperand()));
     return success();
   }
 };
 
 /// Computes in f64, and rounds to f32 where that is the result: two roundings, of which the first hardly ever matters.
 struct InDouble {
-  InDouble(PatternRewriter &rewriter, Location loc, Type type, bool hasFMA)
-      : rewriter(rewriter), loc(loc), type(type), wide(getWide(rewriter, type)),
-        precision(wide == type ? arithmetic::Precision::Double : arithmetic::Precision::Single),
-        arithmetic(rewriter, loc, wide, hasFMA) {}
+  InDouble(PatternRewriter &rewriter, Operation *op, bool hasFMA)
+      : code(rewriter, op->getLoc(), hasFMA), element(getElementTypeOrSelf(op->getResult(0))),
+        precision(element.isF64() ? arithmetic::Precision::Double : arithmetic::Precision::Single) {}
 
-  static Type getWide(OpBuilder &builder, Type type) {
-    auto shaped = dyn_cast<ShapedType>(type);
-    return shaped ? Type(shaped.clone(builder.getF64Type())) : builder.getF64Type();
-  }
-  Value widen(Value value) {
-    return value.getType() == wide ? value : Value(arith::ExtFOp::create(rewriter, loc, wide, value));
-  }
-  Value round(Value value) { return type == wide ? value : Value(arith::TruncFOp::create(rewriter, loc, type, value)); }
+  Value widen(Value value) { return code.castFloat(value, code.getF64Type()); }
+  Value round(Value value) { return code.castFloat(value, element); }
 
-  PatternRewriter &rewriter;
-  Location loc;
-  Type type, wide;
+  Code code;
+  Type element;
   arithmetic::Precision precision;
-  arithmetic::FloatArithmetic arithmetic;
 };
 
 template <typename OpTy> struct ExpandInDouble : public OpRewritePattern<OpTy> {
@@ -62,7 +53,7 @@ template <typename OpTy> struct ExpandInDouble : public OpRewritePattern<OpTy> {
     Type element = getElementTypeOrSelf(op.getType());
     if (!element.isF32() && !element.isF64())
       return rewriter.notifyMatchFailure(op, "expected f32 or f64");
-    InDouble in(rewriter, op.getLoc(), op.getType(), hasFMA);
+    InDouble in(rewriter, op, hasFMA);
     rewriter.replaceOp(op, in.round(emit(op, in)));
     return success();
   }
@@ -77,14 +68,14 @@ private:
 template <typename OpTy, arithmetic::UnaryFunction function> struct ExpandUnary : public ExpandInDouble<OpTy> {
   using ExpandInDouble<OpTy>::ExpandInDouble;
   Value emit(OpTy op, InDouble &in) const override {
-    return function(in.arithmetic, in.widen(op.getOperand()), in.precision);
+    return function(in.code, in.widen(op.getOperand()), in.precision);
   }
 };
 
 struct ExpandAtan2 : public ExpandInDouble<math::Atan2Op> {
   using ExpandInDouble::ExpandInDouble;
   Value emit(math::Atan2Op op, InDouble &in) const override {
-    return arithmetic::emitAtan2(in.arithmetic, in.widen(op.getLhs()), in.widen(op.getRhs()), in.precision);
+    return arithmetic::emitAtan2(in.code, in.widen(op.getLhs()), in.widen(op.getRhs()), in.precision);
   }
 };
 
@@ -96,9 +87,9 @@ struct ExpandRemF : public OpRewritePattern<arith::RemFOp> {
     Type element = getElementTypeOrSelf(op.getType());
     if (!element.isF32() && !(element.isF64() && hasFMA))
       return rewriter.notifyMatchFailure(op, "expected f32, or f64 and a fused multiply-add");
-    InDouble in(rewriter, op.getLoc(), op.getType(), hasFMA);
-    rewriter.replaceOp(op, in.round(arithmetic::emitRemainder(in.arithmetic, in.widen(op.getLhs()),
-                                                              in.widen(op.getRhs()), in.precision)));
+    InDouble in(rewriter, op, hasFMA);
+    rewriter.replaceOp(
+        op, in.round(arithmetic::emitRemainder(in.code, in.widen(op.getLhs()), in.widen(op.getRhs()), in.precision)));
     return success();
   }
 
@@ -109,8 +100,7 @@ private:
 struct ExpandPowF : public ExpandInDouble<math::PowFOp> {
   using ExpandInDouble::ExpandInDouble;
   Value emit(math::PowFOp op, InDouble &in) const override {
-    return arithmetic::emitPow(in.arithmetic, in.widen(op.getLhs()), in.widen(op.getRhs()), /*isOdd=*/Value(),
-                               in.precision);
+    return arithmetic::emitPow(in.code, in.widen(op.getLhs()), in.widen(op.getRhs()), /*isOdd=*/Value(), in.precision);
   }
 };
 
@@ -119,19 +109,15 @@ struct ExpandFPowI : public ExpandInDouble<math::FPowIOp> {
   using ExpandInDouble::ExpandInDouble;
   Value emit(math::FPowIOp op, InDouble &in) const override {
     Value power = op.getRhs();
-    Value exponent = arith::SIToFPOp::create(in.rewriter, in.loc, in.wide, power);
-    Type bit = in.rewriter.getI1Type();
-    if (auto shaped = dyn_cast<ShapedType>(power.getType()))
-      bit = shaped.clone(bit);
-    Value isOdd = power.getType() == bit ? power : Value(arith::TruncIOp::create(in.rewriter, in.loc, bit, power));
-    return arithmetic::emitPow(in.arithmetic, in.widen(op.getLhs()), exponent, isOdd, in.precision);
+    Value exponent = in.code.create<arith::SIToFPOp>(Code::withShape(power, in.code.getF64Type()), power);
+    Type bit = Code::withShape(power, in.code.getI1Type());
+    Value isOdd = power.getType() == bit ? power : Value(in.code.create<arith::TruncIOp>(bit, power));
+    return arithmetic::emitPow(in.code, in.widen(op.getLhs()), exponent, isOdd, in.precision);
   }
 };
 
 /// 1/sqrt(x), each operation rounded.
-Value emitReciprocalSquareRoot(arithmetic::FloatArithmetic &a, Value x) {
-  return a.divide(a.number(1), a.squareRoot(x));
-}
+Value emitReciprocalSquareRoot(Code &a, Value x) { return a.divide(1, a.squareRoot(x)); }
 
 /// Upstream's expansion takes the least of the value and the lower end, and so gives the upper end for all values.
 struct ExpandClamp : OpRewritePattern<math::ClampFOp> {

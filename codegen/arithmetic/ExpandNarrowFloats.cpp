@@ -3,6 +3,7 @@
 // Conversions from and to bf16 and f16 as integer arithmetic, on scalars and vectors.
 
 #include "codegen/arithmetic/Passes.h"
+#include "codegen/builder/Code.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::resid::arithmetic {
@@ -15,103 +16,71 @@ using namespace mlir::resid;
 
 namespace {
 
-/// Arithmetic on values of one shape (a scalar or a vector).
-struct BitArithmetic {
-  OpBuilder &builder;
-  Location loc;
-  /// The scalar or vector type whose shape all values have.
-  Type shape;
-
-  Type ofElement(Type element) const {
-    auto shaped = dyn_cast<ShapedType>(shape);
-    return shaped ? Type(shaped.clone(element)) : element;
-  }
-  Type i16() const { return ofElement(builder.getI16Type()); }
-  Type i32() const { return ofElement(builder.getI32Type()); }
-  Type f32() const { return ofElement(builder.getF32Type()); }
-
-  Value bits(uint32_t value) const { return splat(i32(), builder.getI32IntegerAttr(static_cast<int32_t>(value))); }
-  Value number(float value) const { return splat(f32(), builder.getF32FloatAttr(value)); }
-  Value splat(Type type, TypedAttr element) const {
-    if (auto shaped = dyn_cast<ShapedType>(type))
-      element = DenseElementsAttr::get(shaped, ArrayRef<Attribute>(element));
-    return arith::ConstantOp::create(builder, loc, element);
-  }
-  template <typename OpTy, typename... Args> Value make(Args... args) const {
-    return OpTy::create(builder, loc, args...);
-  }
-  Value compare(arith::CmpIPredicate predicate, Value a, Value b) const { return make<arith::CmpIOp>(predicate, a, b); }
-  Value choose(Value condition, Value yes, Value no) const { return make<arith::SelectOp>(condition, yes, no); }
-  Value cast(Type type, Value value) const { return make<arith::BitcastOp>(type, value); }
-};
-
-Value extendBF16(const BitArithmetic &a, Value narrow) {
-  Value wide = a.make<arith::ExtUIOp>(a.i32(), a.cast(a.i16(), narrow));
-  return a.cast(a.f32(), a.make<arith::ShLIOp>(wide, a.bits(16)));
+Value extendBF16(Code &a, Value narrow) {
+  Value wide = a.castInteger(a.bits(narrow), a.getI32Type());
+  return a.fromBits(a.shiftLeft(wide, 16));
 }
 
 /// Adds half a unit of what is dropped, less a bit where the kept part is even: round to nearest even.
-Value roundBits(const BitArithmetic &a, Value bits, unsigned dropped) {
-  Value odd = a.make<arith::AndIOp>(a.make<arith::ShRUIOp>(bits, a.bits(dropped)), a.bits(1));
-  Value bias = a.make<arith::AddIOp>(odd, a.bits((1u << (dropped - 1)) - 1));
-  return a.make<arith::ShRUIOp>(a.make<arith::AddIOp>(bits, bias), a.bits(dropped));
+Value roundBits(Code &a, Value bits, unsigned dropped) {
+  Value odd = a.both(a.shiftRight(bits, dropped), 1);
+  Value bias = a.add(odd, (1u << (dropped - 1)) - 1);
+  return a.shiftRight(a.add(bits, bias), dropped);
 }
 
-Value truncateToBF16(const BitArithmetic &a, Value wide, Type resultType) {
-  Value bits = a.cast(a.i32(), wide);
+Value truncateToBF16(Code &a, Value wide, Type element) {
+  Value bits = a.bits(wide);
   Value rounded = roundBits(a, bits, 16);
   // A NaN whose payload lies in the dropped bits would round to infinity; the quiet bit keeps it a NaN.
-  Value quiet = a.make<arith::OrIOp>(a.make<arith::ShRUIOp>(bits, a.bits(16)), a.bits(0x40));
-  Value isNaN = a.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, wide, wide);
-  Value result = a.make<arith::TruncIOp>(a.i16(), a.choose(isNaN, quiet, rounded));
-  return a.cast(resultType, result);
+  Value quiet = a.either(a.shiftRight(bits, 16), 0x40);
+  Value isNaN = a.isNaN(wide);
+  Value result = a.castInteger(a.select(isNaN, quiet, rounded), a.getI16Type());
+  return a.castBits(result, element);
 }
 
-Value extendF16(const BitArithmetic &a, Value narrow) {
-  Value bits = a.make<arith::ExtUIOp>(a.i32(), a.cast(a.i16(), narrow));
-  Value magnitude = a.make<arith::AndIOp>(bits, a.bits(0x7FFF));
-  Value sign = a.make<arith::ShLIOp>(a.make<arith::AndIOp>(bits, a.bits(0x8000)), a.bits(16));
-  Value shifted = a.make<arith::ShLIOp>(magnitude, a.bits(13));
+Value extendF16(Code &a, Value narrow) {
+  Value bits = a.castInteger(a.bits(narrow), a.getI32Type());
+  Value magnitude = a.both(bits, 0x7FFF);
+  Value sign = a.shiftLeft(a.both(bits, 0x8000), 16);
+  Value shifted = a.shiftLeft(magnitude, 13);
   // The exponents' biases differ by 112; the largest exponent (infinity, NaN) goes to the largest.
-  Value normal = a.make<arith::AddIOp>(shifted, a.bits(112u << 23));
-  Value special = a.make<arith::AddIOp>(shifted, a.bits(224u << 23));
-  Value units = a.make<arith::SIToFPOp>(a.f32(), magnitude);
-  Value subnormal = a.cast(a.i32(), a.make<arith::MulFOp>(units, a.number(0x1.0p-24f)));
-  Value isSpecial = a.compare(arith::CmpIPredicate::uge, magnitude, a.bits(0x7C00));
-  Value isSubnormal = a.compare(arith::CmpIPredicate::ult, magnitude, a.bits(0x0400));
-  Value result = a.choose(isSubnormal, subnormal, a.choose(isSpecial, special, normal));
-  return a.cast(a.f32(), a.make<arith::OrIOp>(result, sign));
+  Value normal = a.add(shifted, 112u << 23);
+  Value special = a.add(shifted, 224u << 23);
+  Value units = a.create<arith::SIToFPOp>(Code::withShape(magnitude, a.getF32Type()), magnitude);
+  Value subnormal = a.bits(a.multiply(units, 0x1.0p-24));
+  Value isSpecial = a.compare(arith::CmpIPredicate::uge, magnitude, 0x7C00);
+  Value isSubnormal = a.compare(arith::CmpIPredicate::ult, magnitude, 0x0400);
+  Value result = a.select(isSubnormal, subnormal, a.select(isSpecial, special, normal));
+  return a.fromBits(a.either(result, sign));
 }
 
-Value truncateToF16(const BitArithmetic &a, Value wide, Type resultType) {
-  Value bits = a.cast(a.i32(), wide);
-  Value magnitude = a.make<arith::AndIOp>(bits, a.bits(0x7FFFFFFF));
-  Value sign = a.make<arith::ShRUIOp>(a.make<arith::AndIOp>(bits, a.bits(0x80000000)), a.bits(16));
-  Value normal = roundBits(a, a.make<arith::SubIOp>(magnitude, a.bits(112u << 23)), 13);
+Value truncateToF16(Code &a, Value wide, Type element) {
+  Value bits = a.bits(wide);
+  Value magnitude = a.both(bits, 0x7FFFFFFF);
+  Value sign = a.shiftRight(a.both(bits, 0x80000000), 16);
+  Value normal = roundBits(a, a.subtract(magnitude, 112u << 23), 13);
   // Adding 1/2 leaves units of 2^-24, those of the subnormals, in the last bits.
-  Value half = a.number(0.5f);
-  Value sum = a.make<arith::AddFOp>(a.cast(a.f32(), magnitude), half);
-  Value subnormal = a.make<arith::SubIOp>(a.cast(a.i32(), sum), a.cast(a.i32(), half));
-  Value isNaN = a.compare(arith::CmpIPredicate::ugt, magnitude, a.bits(0x7F800000));
-  Value isLarge = a.compare(arith::CmpIPredicate::uge, magnitude, a.bits(0x47800000));
-  Value isSmall = a.compare(arith::CmpIPredicate::ult, magnitude, a.bits(0x38800000));
-  Value special = a.choose(isNaN, a.bits(0x7E00), a.bits(0x7C00));
-  Value result = a.choose(isLarge, special, a.choose(isSmall, subnormal, normal));
-  return a.cast(resultType, a.make<arith::TruncIOp>(a.i16(), a.make<arith::OrIOp>(result, sign)));
+  Value units = a.fromBits(magnitude), half = a.constant(units.getType(), 0.5), sum = a.add(units, half);
+  Value subnormal = a.subtract(a.bits(sum), a.bits(half));
+  Value isNaN = a.compare(arith::CmpIPredicate::ugt, magnitude, 0x7F800000);
+  Value isLarge = a.compare(arith::CmpIPredicate::uge, magnitude, 0x47800000);
+  Value isSmall = a.compare(arith::CmpIPredicate::ult, magnitude, 0x38800000);
+  Value special = a.select(isNaN, a.constant(bits.getType(), 0x7E00), 0x7C00);
+  Value result = a.select(isLarge, special, a.select(isSmall, subnormal, normal));
+  return a.castBits(a.castInteger(a.either(result, sign), a.getI16Type()), element);
 }
 
 /// f64 to f32 rounded to odd: a later rounding to a type at least two bits narrower is then right.
-Value truncateToOddF32(const BitArithmetic &a, Value wide) {
-  Value nearest = a.make<arith::TruncFOp>(a.f32(), wide);
-  Value back = a.make<arith::ExtFOp>(wide.getType(), nearest);
-  Value isInexact = a.make<arith::CmpFOp>(arith::CmpFPredicate::ONE, back, wide);
-  Value isAbove =
-      a.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, a.make<math::AbsFOp>(back), a.make<math::AbsFOp>(wide));
-  Value bits = a.cast(a.i32(), nearest);
-  Value isEven = a.compare(arith::CmpIPredicate::eq, a.make<arith::AndIOp>(bits, a.bits(1)), a.bits(0));
-  Value neighbour = a.make<arith::AddIOp>(bits, a.choose(isAbove, a.bits(0xFFFFFFFF), a.bits(1)));
-  Value adjust = a.make<arith::AndIOp>(isInexact, isEven);
-  return a.cast(a.f32(), a.choose(adjust, neighbour, bits));
+Value truncateToOddF32(Code &a, Value wide) {
+  Value nearest = a.castFloat(wide, a.getF32Type());
+  Value back = a.castFloat(nearest, a.getF64Type());
+  Value isInexact = a.compare(arith::CmpFPredicate::ONE, back, wide);
+  Value isAbove = a.isAbove(a.absolute(back), a.absolute(wide));
+  Value bits = a.bits(nearest);
+  Value isEven = a.isEqual(a.both(bits, 1), 0);
+  Value neighbour = a.add(bits, a.select(isAbove, a.constant(bits.getType(), -1), 1));
+  Value adjust = a.both(isInexact, isEven);
+  return a.fromBits(a.select(adjust, neighbour, bits));
 }
 
 struct ExpandExtension : public OpRewritePattern<arith::ExtFOp> {
@@ -119,18 +88,16 @@ struct ExpandExtension : public OpRewritePattern<arith::ExtFOp> {
 
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
     Type from = getElementTypeOrSelf(op.getIn()), to = getElementTypeOrSelf(op.getType());
-    BitArithmetic a{rewriter, op.getLoc(), op.getType()};
+    Code a(rewriter, op.getLoc());
     bool isHardware = from.isF16() && to.isF32() && hasF16C;
     if ((!from.isF16() && !from.isBF16()) || isHardware)
       return rewriter.notifyMatchFailure(op, "is an instruction of the target");
     Value wide;
     if (from.isF16() && hasF16C)
-      wide = a.make<arith::ExtFOp>(a.f32(), op.getIn());
+      wide = a.castFloat(op.getIn(), a.getF32Type());
     else
       wide = from.isBF16() ? extendBF16(a, op.getIn()) : extendF16(a, op.getIn());
-    if (!to.isF32())
-      wide = a.make<arith::ExtFOp>(op.getType(), wide);
-    rewriter.replaceOp(op, wide);
+    rewriter.replaceOp(op, a.castFloat(wide, to));
     return success();
   }
   bool hasF16C;
@@ -141,7 +108,7 @@ struct ExpandTruncation : public OpRewritePattern<arith::TruncFOp> {
 
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
     Type from = getElementTypeOrSelf(op.getIn()), to = getElementTypeOrSelf(op.getType());
-    BitArithmetic a{rewriter, op.getLoc(), op.getType()};
+    Code a(rewriter, op.getLoc());
     bool isHardware = from.isF32() && to.isF16() && hasF16C;
     if ((!to.isF16() && !to.isBF16()) || isHardware)
       return rewriter.notifyMatchFailure(op, "is an instruction of the target");
@@ -149,8 +116,7 @@ struct ExpandTruncation : public OpRewritePattern<arith::TruncFOp> {
     if (to.isF16() && hasF16C)
       rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), wide);
     else
-      rewriter.replaceOp(op,
-                         to.isBF16() ? truncateToBF16(a, wide, op.getType()) : truncateToF16(a, wide, op.getType()));
+      rewriter.replaceOp(op, to.isBF16() ? truncateToBF16(a, wide, to) : truncateToF16(a, wide, to));
     return success();
   }
   bool hasF16C;

@@ -6,6 +6,7 @@
 #include <limits>
 
 using namespace mlir;
+using namespace mlir::resid;
 using namespace mlir::resid::arithmetic;
 
 static constexpr double kRounding = 0x1.8p52;
@@ -21,62 +22,62 @@ static constexpr double kScaledComplement[] = {
     -1.9754141532691597e-08, -1.480971206292529e-08,  2.415306454859219e-09,   1.5537484516186802e-09};
 
 /// 2^n·2^(x-n) with n the nearest integer: x - n is exact.
-Value resid::arithmetic::emitExp2(FloatArithmetic &a, Value x, Precision) {
+Value resid::arithmetic::emitExp2(Code &a, Value x, Precision) {
   x = a.atMost(a.atLeast(x, -1080), 1030);
   Value shifted = a.add(x, kRounding);
-  Value exponent = a.subtractIntegers(a.bits(shifted), a.bits(a.number(kRounding)));
-  Value fraction = a.subtract(x, a.subtract(shifted, a.number(kRounding)));
+  Value exponent = a.subtract(a.bits(shifted), a.bits(a.constant(x.getType(), kRounding)));
+  Value fraction = a.subtract(x, a.subtract(shifted, kRounding));
   Exponential result = expandReduced(a, exponent, a.multiply(fraction, 0.69314718055994530942));
-  return a.scale(a.add(result.reduced, 1), exponent);
+  return scale(a, a.add(result.reduced, 1), exponent);
 }
 
 /// exp(x) - 1 for x in [-40, 710], as twice a value that does not overflow before it does.
-static Value emitShifted(FloatArithmetic &a, Value x) {
+static Value emitShifted(Code &a, Value x) {
   auto [exponent, reduced] = reduceExponential(a, x);
-  Value half = a.powerOfTwo(a.subtractIntegers(exponent, a.integer(1)));
-  return a.multiply(a.fma(reduced, half, a.subtract(half, a.number(0.5))), 2);
+  Value half = powerOfTwo(a, a.subtract(exponent, 1));
+  return a.multiply(a.fma(reduced, half, a.subtract(half, 0.5)), 2);
 }
 
-Value resid::arithmetic::emitExpM1(FloatArithmetic &a, Value x, Precision) {
+Value resid::arithmetic::emitExpM1(Code &a, Value x, Precision) {
   Value result = emitShifted(a, a.atMost(a.atLeast(x, -40), 710));
-  return a.choose(a.isBelow(a.absolute(x), 0x1p-54), x, result);
+  return a.select(a.isBelow(a.absolute(x), 0x1p-54), x, result);
 }
 
 /// exp(x)/2 for x ≥ 0.
-static Value emitHalfExp(FloatArithmetic &a, Value x) {
+static Value emitHalfExp(Code &a, Value x) {
   auto [exponent, reduced] = reduceExponential(a, a.atMost(x, 712));
-  return a.scale(a.add(reduced, 1), a.subtractIntegers(exponent, a.integer(1)));
+  return scale(a, a.add(reduced, 1), a.subtract(exponent, 1));
 }
 
-Value resid::arithmetic::emitSinh(FloatArithmetic &a, Value x, Precision) {
+Value resid::arithmetic::emitSinh(Code &a, Value x, Precision) {
   Value magnitude = a.absolute(x);
   Value half = emitHalfExp(a, magnitude);
-  Value large = a.subtract(half, a.divide(a.number(0.25), half));
+  Value large = a.subtract(half, a.divide(0.25, half));
   Value t = emitShifted(a, a.atMost(magnitude, 1));
   Value small = a.multiply(a.add(t, a.divide(t, a.add(t, 1))), 0.5);
-  Value result = a.copySign(a.choose(a.isBelow(magnitude, 1), small, large), x);
-  return a.choose(a.isBelow(magnitude, 0x1p-27), x, result);
+  Value result = a.copySign(a.select(a.isBelow(magnitude, 1), small, large), x);
+  return a.select(a.isBelow(magnitude, 0x1p-27), x, result);
 }
 
-Value resid::arithmetic::emitCosh(FloatArithmetic &a, Value x, Precision) {
+Value resid::arithmetic::emitCosh(Code &a, Value x, Precision) {
   Value half = emitHalfExp(a, a.absolute(x));
-  return a.add(half, a.divide(a.number(0.25), half));
+  return a.add(half, a.divide(0.25, half));
 }
 
 /// exp(-x²) times a polynomial from 1/2 on, 1 - erf(x) below, and 2 - erfc(-x) where x < -1/2.
-Value resid::arithmetic::emitErfc(FloatArithmetic &a, Value x, Precision precision) {
+Value resid::arithmetic::emitErfc(Code &a, Value x, Precision precision) {
   Value magnitude = a.atMost(a.atLeast(a.absolute(x), 0.46875), 28);
-  FloatPair square = precision == Precision::Double ? a.multiplyExactly(magnitude, magnitude)
+  FloatPair square = precision == Precision::Double ? multiplyExactly(a, magnitude, magnitude)
                                                     : FloatPair{a.multiply(magnitude, magnitude), Value()};
   auto [exponent, reduced] = reduceExponential(a, a.negate(square.high));
   Value variable = a.divide(a.add(magnitude, -4), a.add(magnitude, 4));
-  Value factor = a.divide(a.polynomial(kScaledComplement, variable), a.fma(a.number(2), magnitude, a.number(1)));
+  Value factor = a.divide(polynomial(a, kScaledComplement, variable), a.fma(2, magnitude, 1));
   Value product = a.fma(reduced, factor, factor);
   if (square.low)
     product = a.fma(a.negate(square.low), product, product);
-  Value tail = a.scale(product, exponent);
-  Value reflected = a.choose(a.isBelow(x, 0), a.subtract(2, tail), tail);
+  Value tail = scale(a, product, exponent);
+  Value reflected = a.select(a.isBelow(x, 0), a.subtract(2, tail), tail);
   Value small = a.subtract(1, emitErf(a, a.atMost(a.atLeast(x, -0.5), 0.5)));
-  Value result = a.choose(a.isBelow(a.absolute(x), 0.5), small, reflected);
-  return a.choose(a.isNaN(x), x, result);
+  Value result = a.select(a.isBelow(a.absolute(x), 0.5), small, reflected);
+  return a.select(a.isNaN(x), x, result);
 }

@@ -13,11 +13,11 @@ namespace {
 
 /// What differs between f32 and f64.
 struct Format {
-  double ln2High, ln2Low;    // their sum is ln 2; a product of ln2High with any exponent is exact
-  double roundingConstant;   // adding it rounds to an integer, which then stands in the last bits
-  int64_t roundingBits;      // its bits
-  double expLow, expHigh;    // beyond, exp is 0 or infinity
-  double decayLow;           // its power is one below the normal ones, whose bits are 0
+  double ln2High, ln2Low;  // their sum is ln 2; a product of ln2High with any exponent is exact
+  double roundingConstant; // adding it rounds to an integer, which then stands in the last bits
+  int64_t roundingBits;    // its bits
+  double expLow, expHigh;  // beyond, exp is 0 or infinity
+  double decayLow;         // its power is one below the normal ones, whose bits are 0
   double smallestNormal;
   double tanhHigh, erfHigh;  // beyond, the result is ±1
   unsigned expTerms;         // of (exp(r)-1-r)/r^2
@@ -74,67 +74,121 @@ const Format kFormat64 = {6.93147180369123816490e-01,
                           kErfSmall64,
                           kErfLarge64};
 
-const Format &getFormat(const FloatArithmetic &a) { return a.isDouble() ? kFormat64 : kFormat32; }
+const Format &getFormat(Value x) { return Code::isLong(x) ? kFormat64 : kFormat32; }
 
 } // namespace
 
-Exponential arithmetic::expandReduced(FloatArithmetic &a, Value exponent, Value r) {
+Exponential arithmetic::expandReduced(Code &a, Value exponent, Value r) {
   SmallVector<double> coefficients;
   double factorial = 1;
-  for (unsigned i = 0; i < getFormat(a).expTerms; ++i)
+  for (unsigned i = 0; i < getFormat(r).expTerms; ++i)
     coefficients.push_back(1 / (factorial *= i + 2));
-  return {exponent, a.fma(a.multiply(r, r), a.polynomial(coefficients, r), r)};
+  return {exponent, a.fma(a.multiply(r, r), polynomial(a, coefficients, r), r)};
 }
 
-ExponentAndRest arithmetic::splitByLn2(FloatArithmetic &a, Value x) {
+ExponentAndRest arithmetic::splitByLn2(Code &a, Value x) {
   constexpr double log2e = 1.44269504088896340736;
-  const Format &format = getFormat(a);
+  const Format &format = getFormat(x);
   // Rounding by addition, as converting a NaN to an integer would be undefined.
   Value shifted = a.add(a.multiply(x, log2e), format.roundingConstant);
-  Value exponent = a.subtractIntegers(a.bits(shifted), a.integer(format.roundingBits));
-  Value count = a.negate(a.subtract(shifted, a.number(format.roundingConstant)));
-  return {exponent, a.fma(count, a.number(format.ln2Low), a.fma(count, a.number(format.ln2High), x))};
+  Value exponent = a.subtract(a.bits(shifted), format.roundingBits);
+  Value count = a.negate(a.subtract(shifted, format.roundingConstant));
+  return {exponent, a.fma(count, format.ln2Low, a.fma(count, format.ln2High, x))};
 }
 
-Exponential arithmetic::reduceExponential(FloatArithmetic &a, Value x) {
+Exponential arithmetic::reduceExponential(Code &a, Value x) {
   auto [exponent, rest] = splitByLn2(a, x);
   return expandReduced(a, exponent, rest);
 }
 
-Value arithmetic::emitExp(FloatArithmetic &a, Value x) {
-  x = a.atMost(a.atLeast(x, getFormat(a).expLow), getFormat(a).expHigh);
+Value arithmetic::emitExp(Code &a, Value x) {
+  x = a.atMost(a.atLeast(x, getFormat(x).expLow), getFormat(x).expHigh);
   auto [exponent, reduced] = reduceExponential(a, x);
   // In two steps, since 2^n itself may lie outside of the range where the result is inside.
-  return a.scale(a.add(reduced, 1), exponent);
+  return scale(a, a.add(reduced, 1), exponent);
 }
 
 /// The bits of emitExp for x from about -87 (f64: -708) to 0, where the power of two is a normal number.
-static Value emitModerateDecay(FloatArithmetic &a, Value x) {
+static Value emitModerateDecay(Code &a, Value x) {
   auto [exponent, reduced] = reduceExponential(a, x);
-  return a.multiply(a.add(reduced, 1), a.powerOfTwo(exponent));
+  return a.multiply(a.add(reduced, 1), powerOfTwo(a, exponent));
 }
 
 /// In one step, since results whose power lies outside of the range are 0. Of a NaN, the power may be anything.
-Value arithmetic::emitDecay(FloatArithmetic &a, Value x) {
-  Value result = emitModerateDecay(a, a.atLeast(x, getFormat(a).decayLow));
-  return a.choose(a.isBelow(result, getFormat(a).smallestNormal), 0, result);
+Value arithmetic::emitDecay(Code &a, Value x) {
+  Value result = emitModerateDecay(a, a.atLeast(x, getFormat(x).decayLow));
+  return a.select(a.isBelow(result, getFormat(x).smallestNormal), 0, result);
 }
 
 /// tanh |x| = t/(t+2) with t = exp(2|x|) - 1 = 2^n·(exp(r)-1) + (2^n-1), which keeps its relative precision near 0.
-Value arithmetic::emitTanh(FloatArithmetic &a, Value x) {
-  Value magnitude = a.atMost(a.absolute(x), getFormat(a).tanhHigh);
+Value arithmetic::emitTanh(Code &a, Value x) {
+  Value magnitude = a.atMost(a.absolute(x), getFormat(x).tanhHigh);
   auto [exponent, reduced] = reduceExponential(a, a.add(magnitude, magnitude));
-  Value power = a.powerOfTwo(exponent);
-  Value t = a.fma(reduced, power, a.subtract(power, a.number(1)));
+  Value power = powerOfTwo(a, exponent);
+  Value t = a.fma(reduced, power, a.subtract(power, 1));
   return a.copySign(a.divide(t, a.add(t, 2)), x);
 }
 
-Value arithmetic::emitErf(FloatArithmetic &a, Value x) {
-  Value small = a.fma(x, a.polynomial(getFormat(a).erfSmall, a.multiply(x, x)), x);
-  Value magnitude = a.atMost(a.absolute(x), getFormat(a).erfHigh);
-  Value variable = a.divide(a.subtract(magnitude, a.number(2)), a.add(magnitude, 2));
+Value arithmetic::emitErf(Code &a, Value x) {
+  Value small = a.fma(x, polynomial(a, getFormat(x).erfSmall, a.multiply(x, x)), x);
+  Value magnitude = a.atMost(a.absolute(x), getFormat(x).erfHigh);
+  Value variable = a.divide(a.subtract(magnitude, 2), a.add(magnitude, 2));
   Value decay = emitModerateDecay(a, a.negate(a.multiply(magnitude, magnitude)));
-  Value complement = a.multiply(decay, a.polynomial(getFormat(a).erfLarge, variable));
+  Value complement = a.multiply(decay, polynomial(a, getFormat(x).erfLarge, variable));
   Value large = a.copySign(a.subtract(1, complement), x);
-  return a.choose(a.isBelow(magnitude, 1), small, large);
+  return a.select(a.isBelow(magnitude, 1), small, large);
+}
+
+//===------------------------------------------- what formulas have in common --------------------------------------===//
+
+Value arithmetic::polynomial(Code &a, ArrayRef<double> coefficients, Value x) {
+  Value result = a.constant(x.getType(), coefficients.back());
+  for (double coefficient : llvm::reverse(coefficients.drop_back()))
+    result = a.fma(result, x, coefficient);
+  return result;
+}
+
+Value arithmetic::powerOfTwo(Code &a, Value exponent) {
+  bool isDouble = Code::isLong(exponent);
+  return a.fromBits(a.shiftLeft(a.add(exponent, isDouble ? 1023 : 127), isDouble ? 52 : 23));
+}
+
+Value arithmetic::scale(Code &a, Value x, Value exponent) {
+  Value first = a.create<arith::ShRSIOp>(exponent, a.constant(exponent.getType(), 1));
+  Value second = a.subtract(exponent, first);
+  return a.multiply(a.multiply(x, powerOfTwo(a, first)), powerOfTwo(a, second));
+}
+
+/// The bits of 2^52 hold the integer in their lowest places; x86-64 before AVX-512 has no conversion from i64.
+Value arithmetic::toFloat(Code &a, Value integer) {
+  return a.subtract(a.fromBits(a.either(integer, 0x4330000000000000)), 0x1p52);
+}
+
+FloatPair arithmetic::addOrdered(Code &a, Value x, Value y) {
+  Value sum = a.add(x, y);
+  return {sum, a.subtract(y, a.subtract(sum, x))};
+}
+
+FloatPair arithmetic::addExactly(Code &a, Value x, Value y) {
+  Value sum = a.add(x, y);
+  Value second = a.subtract(sum, x);
+  Value first = a.subtract(sum, second);
+  return {sum, a.add(a.subtract(x, first), a.subtract(y, second))};
+}
+
+/// The upper 26 bits of x and the rest (Veltkamp).
+static FloatPair split(Code &a, Value x) {
+  Value shifted = a.multiply(x, 0x1p27 + 1);
+  Value high = a.subtract(shifted, a.subtract(shifted, x));
+  return {high, a.subtract(x, high)};
+}
+
+FloatPair arithmetic::multiplyExactly(Code &a, Value x, Value y) {
+  Value product = a.multiply(x, y);
+  if (a.hasFMA)
+    return {product, a.fma(x, y, a.negate(product))};
+  FloatPair m = split(a, x), n = split(a, y);
+  Value error = a.subtract(a.multiply(m.high, n.high), product);
+  error = a.add(a.add(error, a.multiply(m.high, n.low)), a.multiply(m.low, n.high));
+  return {product, a.add(error, a.multiply(m.low, n.low))};
 }

@@ -6,7 +6,7 @@
 #ifndef RESID_CODEGEN_ARITHMETIC_MATHFUNCTIONS_H
 #define RESID_CODEGEN_ARITHMETIC_MATHFUNCTIONS_H
 
-#include "codegen/arithmetic/FloatArithmetic.h"
+#include "codegen/builder/Code.h"
 
 namespace mlir::resid::arithmetic {
 
@@ -15,55 +15,76 @@ enum class Precision { Double, Single };
 
 // In f32 and f64. Relative errors: exp below 2e-7 and 5e-16, tanh below 4e-7 and 1e-15, erf below 2e-7 and 1e-15. NaN
 // gives NaN; infinities the limits.
-Value emitExp(FloatArithmetic &a, Value x);
+Value emitExp(Code &a, Value x);
 /// The bits of emitExp for x of 0 or less, but +0 in place of subnormal numbers.
-Value emitDecay(FloatArithmetic &a, Value x);
-Value emitTanh(FloatArithmetic &a, Value x);
-Value emitErf(FloatArithmetic &a, Value x);
+Value emitDecay(Code &a, Value x);
+Value emitTanh(Code &a, Value x);
+Value emitErf(Code &a, Value x);
 
 /// x = n·ln 2 + r with |r| <= ln(2)/2.
 struct ExponentAndRest {
   Value exponent, rest;
 };
-ExponentAndRest splitByLn2(FloatArithmetic &a, Value x);
+ExponentAndRest splitByLn2(Code &a, Value x);
 /// exp(x) is 2^exponent·(1 + reduced), the exponent an integer.
 struct Exponential {
   Value exponent, reduced;
 };
 /// From x, and from what splitByLn2 gives.
-Exponential reduceExponential(FloatArithmetic &a, Value x);
-Exponential expandReduced(FloatArithmetic &a, Value exponent, Value rest);
+Exponential reduceExponential(Code &a, Value x);
+Exponential expandReduced(Code &a, Value exponent, Value rest);
 
 // In f64 only. The accuracy of each is measured in docs/accuracy.md.
-using UnaryFunction = Value (*)(FloatArithmetic &a, Value x, Precision precision);
-Value emitExp2(FloatArithmetic &a, Value x, Precision);
-Value emitExpM1(FloatArithmetic &a, Value x, Precision);
-Value emitSinh(FloatArithmetic &a, Value x, Precision);
-Value emitCosh(FloatArithmetic &a, Value x, Precision);
-Value emitErfc(FloatArithmetic &a, Value x, Precision precision);
+using UnaryFunction = Value (*)(Code &a, Value x, Precision precision);
+Value emitExp2(Code &a, Value x, Precision);
+Value emitExpM1(Code &a, Value x, Precision);
+Value emitSinh(Code &a, Value x, Precision);
+Value emitCosh(Code &a, Value x, Precision);
+Value emitErfc(Code &a, Value x, Precision precision);
 
-Value emitLog(FloatArithmetic &a, Value x, Precision);
-Value emitLog2(FloatArithmetic &a, Value x, Precision);
-Value emitLog10(FloatArithmetic &a, Value x, Precision);
-Value emitLog1p(FloatArithmetic &a, Value x, Precision);
-Value emitAsinh(FloatArithmetic &a, Value x, Precision);
-Value emitAcosh(FloatArithmetic &a, Value x, Precision);
-Value emitAtanh(FloatArithmetic &a, Value x, Precision);
+Value emitLog(Code &a, Value x, Precision);
+Value emitLog2(Code &a, Value x, Precision);
+Value emitLog10(Code &a, Value x, Precision);
+Value emitLog1p(Code &a, Value x, Precision);
+Value emitAsinh(Code &a, Value x, Precision);
+Value emitAcosh(Code &a, Value x, Precision);
+Value emitAtanh(Code &a, Value x, Precision);
 
-Value emitSin(FloatArithmetic &a, Value x, Precision precision);
-Value emitCos(FloatArithmetic &a, Value x, Precision precision);
-Value emitTan(FloatArithmetic &a, Value x, Precision precision);
-Value emitAsin(FloatArithmetic &a, Value x, Precision);
-Value emitAcos(FloatArithmetic &a, Value x, Precision);
-Value emitAtan(FloatArithmetic &a, Value x, Precision);
-Value emitAtan2(FloatArithmetic &a, Value y, Value x, Precision);
+Value emitSin(Code &a, Value x, Precision precision);
+Value emitCos(Code &a, Value x, Precision precision);
+Value emitTan(Code &a, Value x, Precision precision);
+Value emitAsin(Code &a, Value x, Precision);
+Value emitAcos(Code &a, Value x, Precision);
+Value emitAtan(Code &a, Value x, Precision);
+Value emitAtan2(Code &a, Value y, Value x, Precision);
 
-Value emitCbrt(FloatArithmetic &a, Value x, Precision);
+Value emitCbrt(Code &a, Value x, Precision);
 /// `isOdd` says whether y is an odd integer, where that is known apart from y.
-Value emitPow(FloatArithmetic &a, Value x, Value y, Value isOdd, Precision precision);
+Value emitPow(Code &a, Value x, Value y, Value isOdd, Precision precision);
 
 /// x less a whole multiple of y, rounded towards 0, with x's sign: the exact result. Doubles need a fused multiply-add.
-Value emitRemainder(FloatArithmetic &a, Value x, Value y, Precision precision);
+Value emitRemainder(Code &a, Value x, Value y, Precision precision);
+
+// What formulas have in common.
+
+/// A value as the unevaluated sum of two floats, the second at most half a unit of the first.
+struct FloatPair {
+  Value high, low;
+};
+
+/// The sum of coefficients[i]·x^i.
+Value polynomial(Code &a, ArrayRef<double> coefficients, Value x);
+/// 2^exponent for an integer within the normal exponents.
+Value powerOfTwo(Code &a, Value exponent);
+/// x·2^exponent rounded once, where the power itself may lie outside of the range by as much again; x is in [1/2, 4].
+Value scale(Code &a, Value x, Value exponent);
+/// A non-negative integer below 2^52, as an f64.
+Value toFloat(Code &a, Value integer);
+
+/// x + y (|x| ≥ |y| or x = 0), x + y and x·y without an error.
+FloatPair addOrdered(Code &a, Value x, Value y);
+FloatPair addExactly(Code &a, Value x, Value y);
+FloatPair multiplyExactly(Code &a, Value x, Value y);
 
 } // namespace mlir::resid::arithmetic
 

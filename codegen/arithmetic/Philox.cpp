@@ -4,9 +4,8 @@
 
 #include "codegen/arithmetic/Philox.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "codegen/builder/Code.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -17,51 +16,29 @@ constexpr int64_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
 constexpr int64_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
 constexpr int kRounds = 10;
 
-/// Words are kept in i64 values: one multiplication then gives both halves of a product. Upper halves are garbage
-/// unless said otherwise; what reads a word's bits beyond the lower half takes `low` first.
-struct WordArithmetic {
-  OpBuilder &builder;
-  Location loc;
-  /// i64, or a vector of i64 for several counters at a time.
-  Type type;
+// Words are kept in i64 values: one multiplication then gives both halves of a product. Upper halves are garbage unless
+// said otherwise; what reads a word's bits beyond the lower half takes `getLow` first.
 
-  Value constant(int64_t value) {
-    TypedAttr attribute = builder.getI64IntegerAttr(value);
-    if (auto shaped = dyn_cast<ShapedType>(type))
-      attribute = DenseElementsAttr::get(shaped, ArrayRef<Attribute>(attribute));
-    return arith::ConstantOp::create(builder, loc, attribute);
-  }
-  Value low(Value wide) { return arith::AndIOp::create(builder, loc, wide, constant(0xFFFFFFFF)); }
-  Value high(Value wide) { return arith::ShRUIOp::create(builder, loc, wide, constant(32)); }
-  /// Of the lower half: a pattern that the back end knows as the multiplication of 32-bit words.
-  Value multiply(Value word, int64_t factor) {
-    return arith::MulIOp::create(builder, loc, low(word), constant(factor));
-  }
-  Value xorThree(Value a, Value b, Value c) {
-    return arith::XOrIOp::create(builder, loc, arith::XOrIOp::create(builder, loc, a, b), c);
-  }
-  Value splat(Value scalar) {
-    return isa<VectorType>(type) ? Value(vector::BroadcastOp::create(builder, loc, type, scalar)) : scalar;
-  }
+Value getLow(Code &code, Value wide) { return code.both(wide, 0xFFFFFFFF); }
+Value getHigh(Code &code, Value wide) { return code.shiftRight(wide, 32); }
 
-  /// The generator on a state of four words, with the key's halves in `seed` (i64).
-  void run(SmallVector<Value, 4> &state, Value seed);
-};
-
-void WordArithmetic::run(SmallVector<Value, 4> &state, Value seed) {
-  WordArithmetic scalar{builder, loc, builder.getI64Type()};
-  Value key0 = scalar.low(seed), key1 = scalar.high(seed);
-  auto bump = [&](Value key, int64_t weyl) {
-    return scalar.low(arith::AddIOp::create(builder, loc, key, scalar.constant(weyl)));
+/// The generator on a state of four words (i64, or vectors for several counters at a time), with the key's halves in
+/// `seed` (i64).
+void run(Code &code, SmallVector<Value, 4> &state, Value seed) {
+  Value keys[] = {getLow(code, seed), getHigh(code, seed)};
+  // Of the lower half: a pattern that the back end knows as the multiplication of 32-bit words.
+  auto multiply = [&](Value word, int64_t factor) { return code.multiply(getLow(code, word), factor); };
+  auto mix = [&](Value product, Value word, Value key) {
+    Value mixed = code.exclusiveOr(getHigh(code, product), word);
+    return code.exclusiveOr(mixed, code.spread(key, word.getType()));
   };
   for (int round = 0; round < kRounds; ++round) {
     if (round > 0) {
-      key0 = bump(key0, kWeyl0);
-      key1 = bump(key1, kWeyl1);
+      keys[0] = getLow(code, code.add(keys[0], kWeyl0));
+      keys[1] = getLow(code, code.add(keys[1], kWeyl1));
     }
     Value product0 = multiply(state[0], kMultiplier0), product1 = multiply(state[2], kMultiplier1);
-    state = {xorThree(high(product1), state[1], splat(key0)), product1, xorThree(high(product0), state[3], splat(key1)),
-             product0};
+    state = {mix(product1, state[1], keys[0]), product1, mix(product0, state[3], keys[1]), product0};
   }
 }
 
@@ -69,18 +46,17 @@ void WordArithmetic::run(SmallVector<Value, 4> &state, Value seed) {
 
 Value arithmetic::emitCounterOf(OpBuilder &builder, Location loc, Value column) {
   static_assert(llvm::isPowerOf2_64(kColumnsPerCounter), "columns are divided by a shift");
-  Value bits = arith::ConstantIntOp::create(builder, loc, llvm::Log2_64(kColumnsPerCounter), 64);
-  return arith::ShRUIOp::create(builder, loc, column, bits);
+  return Code(builder, loc).shiftRight(column, llvm::Log2_64(kColumnsPerCounter));
 }
 
 SmallVector<Value, 4> arithmetic::emitPhilox(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed) {
-  WordArithmetic words{builder, loc, builder.getI64Type()};
+  Code code(builder, loc);
   SmallVector<Value, 4> state;
   for (Value word : counter)
-    state.push_back(arith::ExtUIOp::create(builder, loc, builder.getI64Type(), word));
-  words.run(state, seed);
+    state.push_back(code.castInteger(word, code.getI64Type()));
+  run(code, state, seed);
   for (Value &word : state)
-    word = arith::TruncIOp::create(builder, loc, builder.getI32Type(), word);
+    word = code.castInteger(word, code.getI32Type());
   return state;
 }
 
@@ -96,50 +72,42 @@ static SmallVector<int64_t> getLaneCounters(int64_t count) {
 std::pair<Value, Value> arithmetic::emitPhiloxColumns(OpBuilder &builder, Location loc, ArrayRef<Value> counter,
                                                       Value seed, int64_t columns) {
   int64_t count = columns / kColumnsPerCounter;
-  auto type = VectorType::get(count, builder.getI64Type());
-  WordArithmetic words{builder, loc, type};
+  Code code(builder, loc);
+  auto type = VectorType::get(count, code.getI64Type());
   SmallVector<Value, 4> state;
   for (Value word : counter)
-    state.push_back(words.splat(word));
+    state.push_back(code.spread(word, type));
   auto lanes = DenseElementsAttr::get(type, ArrayRef<int64_t>(getLaneCounters(count)));
-  state[0] = arith::AddIOp::create(builder, loc, state[0], arith::ConstantOp::create(builder, loc, lanes));
-  words.run(state, seed);
+  state[0] = code.add(state[0], Value(code.create<arith::ConstantOp>(lanes)));
+  run(code, state, seed);
   // Not by shifts: LLVM would move those into the last multiplications, which then are of 64 bits and slow.
   auto pack = [&](Value low, Value high) -> Value {
-    auto halves = VectorType::get(2 * count, builder.getI32Type());
+    auto halves = VectorType::get(2 * count, code.getI32Type());
     SmallVector<int32_t> mask;
     for (int32_t lane = 0; lane < 2 * count; lane += 2)
       mask.append({lane, static_cast<int32_t>(2 * count) + lane});
-    Value lows = LLVM::BitcastOp::create(builder, loc, halves, low),
-          highs = LLVM::BitcastOp::create(builder, loc, halves, high);
-    return LLVM::BitcastOp::create(builder, loc, type, LLVM::ShuffleVectorOp::create(builder, loc, lows, highs, mask));
+    Value lows = code.create<LLVM::BitcastOp>(halves, low), highs = code.create<LLVM::BitcastOp>(halves, high);
+    return code.create<LLVM::BitcastOp>(type, code.create<LLVM::ShuffleVectorOp>(lows, highs, mask));
   };
   Value first = pack(state[0], state[1]), second = pack(state[2], state[3]);
-  auto halves = VectorType::get(4 * count, builder.getI16Type());
+  auto halves = VectorType::get(4 * count, code.getI16Type());
   auto interleave = [&](int64_t offset) -> Value {
     SmallVector<int32_t> mask;
     for (int64_t lane = offset; lane < count; lane += 2)
       mask.append({static_cast<int32_t>(lane), static_cast<int32_t>(count + lane)});
-    Value mixed = LLVM::ShuffleVectorOp::create(builder, loc, first, second, mask);
-    return LLVM::BitcastOp::create(builder, loc, halves, mixed);
+    return code.create<LLVM::BitcastOp>(halves, code.create<LLVM::ShuffleVectorOp>(first, second, mask));
   };
   return {interleave(0), interleave(1)};
 }
 
 Value arithmetic::emitPhiloxHalf(OpBuilder &builder, Location loc, ArrayRef<Value> counter, Value seed, Value column) {
   SmallVector<Value, 4> output = emitPhilox(builder, loc, counter, seed);
-  Type i32 = builder.getI32Type();
-  auto constant = [&](int64_t value) { return arith::ConstantIntOp::create(builder, loc, i32, value); };
+  Code code(builder, loc);
   static_assert(kColumnsPerCounter == 8, "a column's word is picked by two bits, its half by the lowest one");
-  Value index = arith::TruncIOp::create(builder, loc, i32, column);
-  Value pair =
-      arith::AndIOp::create(builder, loc, arith::ShRUIOp::create(builder, loc, index, constant(1)), constant(3));
-  Value word = output[0];
-  for (int i = 1; i < 4; ++i) {
-    Value isWord = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, pair, constant(i));
-    word = arith::SelectOp::create(builder, loc, isWord, output[i], word);
-  }
-  Value odd = arith::AndIOp::create(builder, loc, index, constant(1));
-  Value shift = arith::ShLIOp::create(builder, loc, odd, constant(4));
-  return arith::AndIOp::create(builder, loc, arith::ShRUIOp::create(builder, loc, word, shift), constant(0xFFFF));
+  Value index = code.castInteger(column, code.getI32Type());
+  Value pair = code.both(code.shiftRight(index, 1), 3), word = output[0];
+  for (int i = 1; i < 4; ++i)
+    word = code.select(code.isEqual(pair, i), output[i], word);
+  Value shift = code.shiftLeft(code.both(index, 1), 4);
+  return code.both(code.shiftRight(word, shift), 0xFFFF);
 }

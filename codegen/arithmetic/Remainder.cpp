@@ -7,10 +7,11 @@
 #include <limits>
 
 using namespace mlir;
+using namespace mlir::resid;
 using namespace mlir::resid::arithmetic;
 
 /// a·2^exponent, where the power itself may be too large for a float.
-static Value multiplyByPower(FloatArithmetic &a, Value value, int exponent) {
+static Value multiplyByPower(Code &a, Value value, int exponent) {
   constexpr int most = 1000;
   for (; exponent > most; exponent -= most)
     value = a.multiply(value, std::ldexp(1.0, most));
@@ -19,19 +20,19 @@ static Value multiplyByPower(FloatArithmetic &a, Value value, int exponent) {
 
 /// The rest of `rest` by `divisor`, whose quotient has at most as many bits as a step. Each difference fits into a
 /// float, since it is below the divisor and a multiple of the last bits of both.
-static Value divideStep(FloatArithmetic &a, Value rest, Value divisor, Precision precision) {
-  Value quotient = math::TruncOp::create(a.getBuilder(), a.getLoc(), a.divide(rest, divisor));
+static Value divideStep(Code &a, Value rest, Value divisor, Precision precision) {
+  Value quotient = a.create<math::TruncOp>(a.divide(rest, divisor));
   // With 28 bits of a quotient and 24 of a divisor the product is exact, and no quotient is rounded to the next
   // integer.
   if (precision == Precision::Single)
     return a.subtract(rest, a.multiply(quotient, divisor));
   Value difference = a.fma(a.negate(quotient), divisor, rest);
-  Value next = a.choose(a.isBelow(difference, 0.0), a.add(difference, divisor), difference);
-  return a.choose(a.isEqual(divisor, std::numeric_limits<double>::infinity()), rest, next);
+  Value next = a.select(a.isBelow(difference, 0.0), a.add(difference, divisor), difference);
+  return a.select(a.isEqual(divisor, std::numeric_limits<double>::infinity()), rest, next);
 }
 
 /// For f32 in f64, quotients are below 2^277; for f64 they are below 2^2098.
-Value mlir::resid::arithmetic::emitRemainder(FloatArithmetic &a, Value x, Value y, Precision precision) {
+Value mlir::resid::arithmetic::emitRemainder(Code &a, Value x, Value y, Precision precision) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   int bits = precision == Precision::Single ? 28 : 50, steps = precision == Precision::Single ? 10 : 42;
   Value magnitude = a.absolute(x), divisor = a.absolute(y), rest = magnitude;
@@ -40,6 +41,6 @@ Value mlir::resid::arithmetic::emitRemainder(FloatArithmetic &a, Value x, Value 
   // The step of an infinite divisor multiplies it by 0.
   Value isWhole = a.both(a.isEqual(divisor, infinity), a.isBelow(magnitude, infinity));
   Value isInvalid = a.both(a.isEqual(magnitude, infinity), a.isEqual(divisor, infinity));
-  rest = a.choose(isInvalid, std::numeric_limits<double>::quiet_NaN(), rest);
-  return a.copySign(a.choose(isWhole, magnitude, rest), x);
+  rest = a.select(isInvalid, std::numeric_limits<double>::quiet_NaN(), rest);
+  return a.copySign(a.select(isWhole, magnitude, rest), x);
 }

@@ -2,20 +2,14 @@
 
 #include "codegen/kernels/ElementCast.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "codegen/builder/Code.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 
-/// `element`, or a vector of it where `value` is a vector.
-static Type withShapeOf(Value value, Type element) {
-  auto vector = dyn_cast<VectorType>(value.getType());
-  return vector ? vector.clone(element) : element;
-}
-
 /// `value` with elements of type `to` where they have as many bits; else null.
 static Value castAmongEqualSizes(OpBuilder &builder, Location loc, Value value, Type to) {
-  Type from = getElementTypeOrSelf(value.getType()), type = withShapeOf(value, to);
+  Type from = getElementTypeOrSelf(value.getType()), type = Code::withShape(value, to);
   if (from == to)
     return value;
   if (from.isIndex() || to.isIndex())
@@ -29,7 +23,7 @@ Value kernels::fromMemory(OpBuilder &builder, Location loc, Value value, Type el
   if (Value cast = castAmongEqualSizes(builder, loc, value, element))
     return cast;
   if (!element.isInteger(1))
-    return arith::TruncIOp::create(builder, loc, withShapeOf(value, element), value);
+    return arith::TruncIOp::create(builder, loc, Code::withShape(value, element), value);
   // A comparison is a mask at once, and takes any number but 0 for true, as C does.
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, zero);
@@ -38,14 +32,5 @@ Value kernels::fromMemory(OpBuilder &builder, Location loc, Value value, Type el
 Value kernels::toMemory(OpBuilder &builder, Location loc, Value value, Type memory) {
   if (Value cast = castAmongEqualSizes(builder, loc, value, memory))
     return cast;
-  return arith::ExtUIOp::create(builder, loc, withShapeOf(value, memory), value);
-}
-
-Value kernels::castFloat(OpBuilder &builder, Location loc, Value value, Type element) {
-  Type from = getElementTypeOrSelf(value.getType()), type = withShapeOf(value, element);
-  if (from == element)
-    return value;
-  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(builder, loc, type, value);
-  return arith::TruncFOp::create(builder, loc, type, value);
+  return arith::ExtUIOp::create(builder, loc, Code::withShape(value, memory), value);
 }

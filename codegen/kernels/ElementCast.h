@@ -13,8 +13,6 @@ namespace mlir::resid::kernels {
 Value fromMemory(OpBuilder &builder, Location loc, Value value, Type element);
 /// Elements (single or in a vector) as what they are in memory, where their type is `memory`.
 Value toMemory(OpBuilder &builder, Location loc, Value value, Type memory);
-/// Floats (single or in a vector) as those of a wider or narrower type; as they are where they have it.
-Value castFloat(OpBuilder &builder, Location loc, Value value, Type element);
 
 } // namespace mlir::resid::kernels
 

@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_CPU_ATTENTION_ATTENTIONVIEW_H
 #define RESID_CODEGEN_CPU_ATTENTION_ATTENTIONVIEW_H
 
+#include "codegen/builder/Code.h"
 #include "codegen/cpu/attention/AttentionMemory.h"
 #include "codegen/cpu/contractions/ElementRuns.h"
 #include "codegen/kernels/ElementCast.h"
@@ -71,10 +72,10 @@ struct AttentionView {
   /// The row in the counters of dropout, from the number of rows before it.
   Value getRandomRow(Value rowsBefore);
   /// Of floats, in the arithmetic type.
-  Value widen(Value value) { return kernels::castFloat(code.builder, code.loc, value, getArithmetic()); }
+  Value widen(Value value) { return Code(code.builder, code.loc).castFloat(value, getArithmetic()); }
   /// A number, or a vector of them, of the arithmetic type in an operand's type.
   Value narrow(Value value, unsigned operand) {
-    return kernels::castFloat(code.builder, code.loc, value, getElementType(operand));
+    return Code(code.builder, code.loc).castFloat(value, getElementType(operand));
   }
   /// One element of an operand of floats, in the arithmetic type.
   Value loadNumber(unsigned operand, Value pointer);

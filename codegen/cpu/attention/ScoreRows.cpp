@@ -49,8 +49,8 @@ Value ScoreRows::maximum(Value a, Value b) {
 }
 
 Value ScoreRows::exponential(Value x) {
-  arithmetic::FloatArithmetic arithmetic(builder, loc, x.getType());
-  return arithmetic::emitDecay(arithmetic, x);
+  Code code(builder, loc);
+  return arithmetic::emitDecay(code, x);
 }
 
 Value ScoreRows::reduce(ArrayRef<Value> lanes, function_ref<Value(Value, Value)> combine) {
@@ -100,11 +100,10 @@ Value ScoreRows::findPresent(const ScoreRow &row, Value key) {
 /// C·tanh(s/C) of 16 scores.
 Value ScoreRows::bend(const ScoreRow &row, Value score, Value key) {
   Value cap = view.splat(view.shape.cap);
-  arithmetic::FloatArithmetic arithmetic(builder, loc, score.getType());
-  Value bent = arithmetic::emitTanh(arithmetic, arithmetic.divide(score, cap));
+  Code numbers(builder, loc);
+  Value bent = arithmetic::emitTanh(numbers, numbers.divide(score, cap));
   if (row.slopes)
-    code.store(arithmetic.fma(arithmetic.negate(bent), bent, arithmetic.number(1)),
-               code.at(row.slopes, view.getArithmetic(), key));
+    code.store(numbers.fma(numbers.negate(bent), bent, 1), code.at(row.slopes, view.getArithmetic(), key));
   return multiply(cap, bent);
 }
 

@@ -5,6 +5,7 @@
 
 #include "codegen/cpu/contractions/MicroKernels.h"
 
+#include "codegen/builder/Code.h"
 #include "codegen/cpu/contractions/PairedTerms.h"
 #include "codegen/kernels/ElementCast.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -63,7 +64,7 @@ SmallVector<Value> MicroKernelEmitter::loadTerms(Value panel, Value term, int64_
       columns.push_back(widenSecond(code, pairs));
   }
   for (Value &column : columns)
-    column = kernels::castFloat(builder, loc, column, sumType.getElementType());
+    column = Code(builder, loc).castFloat(column, sumType.getElementType());
   return columns;
 }
 

@@ -3,6 +3,7 @@
 // Emits loops that pack the rows of a. What is contiguous moves in vectors; where rows are neighbours in memory, 16 of
 // them are transposed in registers.
 
+#include "codegen/builder/Code.h"
 #include "codegen/cpu/contractions/PackFactors.h"
 #include "codegen/cpu/contractions/TransposeBlock.h"
 #include "codegen/kernels/ElementCast.h"
@@ -20,7 +21,7 @@ Value cpu::getPackedRows(KernelView &view) { return view.loops.scratch; }
 /// An element, or a vector of them, of type `from` in the type `to`, which is at least as wide.
 static Value widen(LoopCode &code, Value moved, Type from, Type to) {
   Value value = kernels::fromMemory(code.builder, code.loc, moved, from);
-  return kernels::castFloat(code.builder, code.loc, value, to);
+  return Code(code.builder, code.loc).castFloat(value, to);
 }
 
 /// One row.
@@ -110,7 +111,8 @@ void cpu::emitPackedRows(KernelView &view, Value low, Value high) {
   auto packOne = [&](Value unit) { packAt(unit, packRow); };
   bool areTermsContiguous = view.loops.contracted.back().strides[kA].is(1);
   if (view.loops.m.strides[kA].is(1) && !areTermsContiguous)
-    forEachRun(code, rows, low, high, [&](Value unit) { packAt(unit, packNeighbours); }, packOne);
+    forEachRun(
+        code, rows, low, high, [&](Value unit) { packAt(unit, packNeighbours); }, packOne);
   else
     code.loop(low, high, 1, packOne);
   view.loops = all;

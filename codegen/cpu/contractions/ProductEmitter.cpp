@@ -4,8 +4,8 @@
 
 #include "codegen/cpu/contractions/ProductEmitter.h"
 
+#include "codegen/builder/Code.h"
 #include "codegen/cpu/contractions/PackFactors.h"
-#include "codegen/kernels/ElementCast.h"
 #include "codegen/kernels/Elements.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -13,7 +13,6 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::contraction;
-using kernels::castFloat;
 
 static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
 
@@ -211,7 +210,7 @@ Value ProductEmitter::atRow(const Cell &cell, unsigned operand, Value row) {
 
 void ProductEmitter::startRow(const Cell &cell, Value row, Value sums) {
   if (Value start = kernel.getStart()) {
-    Value wide = castFloat(code.builder, code.loc, view.outer.lookup(start), view.loops.arithmetic);
+    Value wide = Code(code.builder, code.loc).castFloat(view.outer.lookup(start), view.loops.arithmetic);
     Value all = code.spread(wide, kPanelColumns);
     for (int64_t panel = 0; panel < cells.panels; ++panel)
       code.store(all, code.at(sums, view.loops.arithmetic, panel * kPanelColumns));
@@ -220,7 +219,7 @@ void ProductEmitter::startRow(const Cell &cell, Value row, Value sums) {
   Value initial = atRow(cell, KernelLoops::kInitial, row);
   forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
     Value loaded = view.loadColumns(KernelLoops::kInitial, initial, run);
-    code.store(castFloat(code.builder, code.loc, loaded, view.loops.arithmetic), place);
+    code.store(Code(code.builder, code.loc).castFloat(loaded, view.loops.arithmetic), place);
   });
 }
 
@@ -251,7 +250,7 @@ void ProductEmitter::finishRow(const Cell &cell, Value row, Value sums) {
   Value target = atRow(cell, init, row);
   forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
     Value sum = code.load(VectorType::get(kPanelColumns, view.loops.arithmetic), place);
-    Value product = castFloat(code.builder, code.loc, sum, kernel.getProductType());
+    Value product = Code(code.builder, code.loc).castFloat(sum, kernel.getProductType());
     view.storeColumns(emitBody(product, cell, row, run), init, target, run);
   });
 }

@@ -5,6 +5,7 @@
 
 #include "codegen/cpu/rows/SumRows.h"
 
+#include "codegen/builder/Code.h"
 #include "codegen/cpu/rows/RowOrders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -182,7 +183,7 @@ void SumRows::addToChain(const Sum &sum, Value from, Value to, Value column, boo
 void SumRows::addToLane(const Sum &sum, Value lane, Value column, bool isFirst) {
   auto wide = VectorType::get(kPassColumns, builder.getF64Type());
   Value value = load(VectorType::get(kPassColumns, sum.type), sum.levels[0], column), to = getLane(sum, lane);
-  value = castFloat(builder, loc, value, builder.getF64Type());
+  value = Code(builder, loc).castFloat(value, builder.getF64Type());
   if (!isFirst)
     value = arith::AddFOp::create(builder, loc, load(wide, to, column), value);
   store(value, to, column);
@@ -238,8 +239,8 @@ void SumRows::emitResult(const Sum &sum, Value table, Value column, int64_t colu
   Value pointer = addresses.operands[sum.operand].pointer,
         total = emitTree(table, column, shaped(builder.getF64Type()), 0, 1);
   Value old = fromMemory(builder, loc, load(shaped(memory), pointer, column), element);
-  total = arith::AddFOp::create(builder, loc, total, castFloat(builder, loc, old, builder.getF64Type()));
-  store(toMemory(builder, loc, castFloat(builder, loc, total, element), memory), pointer, column);
+  total = arith::AddFOp::create(builder, loc, total, Code(builder, loc).castFloat(old, builder.getF64Type()));
+  store(toMemory(builder, loc, Code(builder, loc).castFloat(total, element), memory), pointer, column);
 }
 
 void SumRows::emitResults(Value low, Value high) {

@@ -5,9 +5,9 @@
 
 #include "codegen/cuda/rows/SumKernels.h"
 
-#include "codegen/kernels/ElementCast.h"
-#include "codegen/kernels/LoopHints.h"
+#include "codegen/builder/Code.h"
 #include "codegen/kernels/ElementMemory.h"
+#include "codegen/kernels/LoopHints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -152,7 +152,7 @@ Value SumKernels::sumLane(const Sum &sum, Value lane, Value column) {
     Value place = arith::AndIOp::create(builder, loc, unit, lastOfGroup);
     Value more = arith::AddFOp::create(builder, loc, carried[0], value);
     Value group = arith::SelectOp::create(builder, loc, isEqual(place, constant(0)), value, more);
-    Value wide = castFloat(builder, loc, group, f64);
+    Value wide = Code(builder, loc).castFloat(group, f64);
     Value isWhole = arith::OrIOp::create(builder, loc, isEqual(place, lastOfGroup), isEqual(unit, last));
     Value total = arith::AddFOp::create(builder, loc, carried[1], wide);
     total = arith::SelectOp::create(builder, loc, isWhole, total, carried[1]);
@@ -209,9 +209,9 @@ void SumKernels::emitResult(const Sum &sum, Value shared, Value warp, Value thre
   emitIf(arith::AndIOp::create(builder, loc, isPresent, isFirst), [&] {
     Type element = cast<rows::RowType>(kernel.getRowArgument(sum.operand).getType()).getElementType();
     Value pointer = addresses.operands[sum.operand].pointer;
-    Value old = castFloat(builder, loc, load(element, pointer, column), f64), total = load(f64, shared, place);
+    Value old = Code(builder, loc).castFloat(load(element, pointer, column), f64), total = load(f64, shared, place);
     total = arith::AddFOp::create(builder, loc, total, old);
-    store(castFloat(builder, loc, total, element), pointer, column);
+    store(Code(builder, loc).castFloat(total, element), pointer, column);
   });
 }
 

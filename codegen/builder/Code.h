@@ -1,0 +1,96 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The short words in which code is emitted: arithmetic on scalars and vectors. Owns no formula.
+
+#ifndef RESID_CODEGEN_BUILDER_CODE_H
+#define RESID_CODEGEN_BUILDER_CODE_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace mlir::resid {
+
+/// What an operation takes: a value, or a number, which then has the type of the value beside it.
+struct Operand {
+  Operand(Value value) : value(value) {}
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Operand(T number) : real(number), whole(std::is_integral_v<T> ? int64_t(number) : 0) {}
+
+  Value value;
+  double real = 0;
+  int64_t whole = 0;
+};
+
+/// A builder at a place of the source. Where a word fits floats and integers, its operands say what is meant; integers
+/// that are known are folded.
+class Code : public ImplicitLocOpBuilder {
+public:
+  Code(const OpBuilder &builder, Location loc, bool hasFMA = true)
+      : ImplicitLocOpBuilder(loc, builder), hasFMA(hasFMA) {}
+
+  /// Whether the target has a multiply-add that rounds once.
+  const bool hasFMA;
+
+  /// A number of this type, in each lane of a vector.
+  Value constant(Type type, Operand number);
+
+  Value add(Operand a, Operand b) { return emit<arith::AddFOp, arith::AddIOp>(a, b); }
+  Value subtract(Operand a, Operand b) { return emit<arith::SubFOp, arith::SubIOp>(a, b); }
+  Value multiply(Operand a, Operand b) { return emit<arith::MulFOp, arith::MulIOp>(a, b); }
+  /// Of integers, the unsigned quotient.
+  Value divide(Operand a, Operand b) { return emit<arith::DivFOp, arith::DivUIOp>(a, b); }
+  Value copySign(Operand magnitude, Operand sign) { return emit<math::CopySignOp>(magnitude, sign); }
+  Value fma(Operand a, Operand b, Operand c);
+  Value negate(Value a) { return create<arith::NegFOp>(a); }
+  Value absolute(Value a) { return create<math::AbsFOp>(a); }
+  Value squareRoot(Value a) { return create<math::SqrtOp>(a); }
+  Value roundToInteger(Value a) { return create<math::RoundEvenOp>(a); }
+
+  /// Of conditions, or of each bit of integers.
+  Value both(Operand a, Operand b) { return emit<arith::AndIOp>(a, b); }
+  Value either(Operand a, Operand b) { return emit<arith::OrIOp>(a, b); }
+  Value exclusiveOr(Operand a, Operand b) { return emit<arith::XOrIOp>(a, b); }
+  Value shiftLeft(Operand a, Operand count) { return emit<arith::ShLIOp>(a, count); }
+  Value shiftRight(Operand a, Operand count) { return emit<arith::ShRUIOp>(a, count); }
+  /// An f32 or f64 as the integer of its bits, and back.
+  Value bits(Value a) { return castBits(a, getIntegerType(getWidth(a))); }
+  Value fromBits(Value a) { return castBits(a, isLong(a) ? Type(getF64Type()) : getF32Type()); }
+  Value castBits(Value a, Type element) { return create<arith::BitcastOp>(withShape(a, element), a); }
+  /// Integers as those of more bits, which are 0, or fewer.
+  Value castInteger(Value a, Type element);
+  /// Floats as those of a wider or narrower type; as they are where they have it.
+  Value castFloat(Value a, Type element);
+
+  Value compare(arith::CmpFPredicate predicate, Operand a, Operand b);
+  Value compare(arith::CmpIPredicate predicate, Operand a, Operand b);
+  Value isBelow(Operand a, Operand b) { return compare(arith::CmpFPredicate::OLT, a, b); }
+  Value isAbove(Operand a, Operand b) { return compare(arith::CmpFPredicate::OGT, a, b); }
+  Value isNaN(Value a) { return compare(arith::CmpFPredicate::UNO, a, a); }
+  Value isEqual(Operand a, Operand b);
+  Value select(Value condition, Operand a, Operand b);
+  /// a or, where a > limit (a < limit), limit; NaN stays.
+  Value atMost(Value a, Operand limit) { return select(isAbove(a, limit), limit, a); }
+  Value atLeast(Value a, Operand limit) { return select(isBelow(a, limit), limit, a); }
+
+  /// A scalar as this type: the same, or in all lanes of a vector.
+  Value spread(Value a, Type type);
+
+  static unsigned getWidth(Value a) { return getElementTypeOrSelf(a).getIntOrFloatBitWidth(); }
+  static bool isLong(Value a) { return getWidth(a) == 64; }
+  /// `element`, or a vector of it where `like` is a vector.
+  static Type withShape(Value like, Type element);
+  static bool isFloat(Value a) { return isa<FloatType>(getElementTypeOrSelf(a)); }
+
+private:
+  /// Both as values: at least one is.
+  std::pair<Value, Value> match(Operand a, Operand b);
+  template <typename FloatOp, typename IntegerOp = FloatOp> Value emit(Operand a, Operand b) {
+    auto [x, y] = match(a, b);
+    return isFloat(x) ? Value(create<FloatOp>(x, y)) : createOrFold<IntegerOp>(x, y);
+  }
+};
+
+} // namespace mlir::resid
+
+#endif // RESID_CODEGEN_BUILDER_CODE_H
