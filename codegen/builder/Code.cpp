@@ -2,6 +2,8 @@
 
 #include "codegen/builder/Code.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -69,3 +71,72 @@ Value Code::select(Value condition, Operand a, Operand b) {
 }
 
 Value Code::spread(Value a, Type type) { return a.getType() == type ? a : Value(create<vector::BroadcastOp>(type, a)); }
+
+void Code::loop(Operand low, Operand high, Operand step, function_ref<void(Value)> body) {
+  Value from = asWhole(low), to = asWhole(high);
+  auto loop = create<scf::ForOp>(from, to, asWhole(step));
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+SmallVector<Value> Code::loop(Operand low, Operand high, Operand step, ValueRange first,
+                              function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  Value from = asWhole(low), to = asWhole(high);
+  auto loop = create<scf::ForOp>(from, to, asWhole(step), first);
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!first.empty())
+    create<scf::YieldOp>(next);
+  return SmallVector<Value>(loop.getResults());
+}
+
+void Code::choose(Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
+  auto branch = create<scf::IfOp>(condition, /*withElseRegion=*/static_cast<bool>(otherwise));
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(branch.thenBlock());
+  then();
+  if (!otherwise)
+    return;
+  setInsertionPointToStart(branch.elseBlock());
+  otherwise();
+}
+
+SmallVector<Value> Code::choose(Value condition, TypeRange types, function_ref<SmallVector<Value>()> then,
+                                function_ref<SmallVector<Value>()> otherwise) {
+  if (types.empty()) {
+    choose(
+        condition, [&] { then(); }, [&] { otherwise(); });
+    return {};
+  }
+  auto branch = create<scf::IfOp>(types, condition, /*withElseRegion=*/true);
+  InsertionGuard guard(*this);
+  setInsertionPointToEnd(&branch.getThenRegion().front());
+  create<scf::YieldOp>(then());
+  setInsertionPointToEnd(&branch.getElseRegion().front());
+  create<scf::YieldOp>(otherwise());
+  return SmallVector<Value>(branch.getResults());
+}
+
+Value Code::at(Value pointer, Type element, Value index) {
+  return create<LLVM::GEPOp>(pointer.getType(), element, pointer, ValueRange(index));
+}
+
+Value Code::at(Value pointer, Type element, int64_t index) {
+  if (index == 0)
+    return pointer;
+  return create<LLVM::GEPOp>(pointer.getType(), element, pointer, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+}
+
+Value Code::load(Type type, Value pointer) { return create<LLVM::LoadOp>(type, pointer, /*alignment=*/1); }
+
+void Code::store(Value value, Value pointer) { create<LLVM::StoreOp>(value, pointer, /*alignment=*/1); }
+
+void Code::prefetch(Value pointer) { create<LLVM::Prefetch>(pointer, /*rw=*/0, /*hint=*/2, /*cache=*/1); }
+
+Value Code::allocate(Block *entry, Type element, int64_t count) {
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(entry);
+  return create<LLVM::AllocaOp>(getType<LLVM::LLVMPointerType>(), element, constant(count), /*alignment=*/64);
+}

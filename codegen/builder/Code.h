@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The short words in which code is emitted: arithmetic on scalars and vectors. Owns no formula.
+// The short words in which code is emitted: arithmetic on scalars and vectors, loops, memory. Owns no formula.
 
 #ifndef RESID_CODEGEN_BUILDER_CODE_H
 #define RESID_CODEGEN_BUILDER_CODE_H
@@ -32,14 +32,21 @@ public:
   /// Whether the target has a multiply-add that rounds once.
   const bool hasFMA;
 
+  /// An i64.
+  Value constant(int64_t value) { return constant(getI64Type(), value); }
   /// A number of this type, in each lane of a vector.
   Value constant(Type type, Operand number);
 
   Value add(Operand a, Operand b) { return emit<arith::AddFOp, arith::AddIOp>(a, b); }
   Value subtract(Operand a, Operand b) { return emit<arith::SubFOp, arith::SubIOp>(a, b); }
   Value multiply(Operand a, Operand b) { return emit<arith::MulFOp, arith::MulIOp>(a, b); }
-  /// Of integers, the unsigned quotient.
+  /// Integers are not negative, and `b` is not 0.
   Value divide(Operand a, Operand b) { return emit<arith::DivFOp, arith::DivUIOp>(a, b); }
+  Value remainder(Operand a, Operand b) { return emit<arith::RemUIOp>(a, b); }
+  Value ceilDivide(Operand a, Value b) { return divide(add(a, subtract(b, 1)), b); }
+  /// Of signed integers.
+  Value min(Operand a, Operand b) { return emit<arith::MinSIOp>(a, b); }
+  Value max(Operand a, Operand b) { return emit<arith::MaxSIOp>(a, b); }
   Value copySign(Operand magnitude, Operand sign) { return emit<math::CopySignOp>(magnitude, sign); }
   Value fma(Operand a, Operand b, Operand c);
   Value negate(Value a) { return create<arith::NegFOp>(a); }
@@ -68,13 +75,38 @@ public:
   Value isAbove(Operand a, Operand b) { return compare(arith::CmpFPredicate::OGT, a, b); }
   Value isNaN(Value a) { return compare(arith::CmpFPredicate::UNO, a, a); }
   Value isEqual(Operand a, Operand b);
+  /// Of signed integers.
+  Value isAtMost(Operand a, Operand b) { return compare(arith::CmpIPredicate::sle, a, b); }
   Value select(Value condition, Operand a, Operand b);
   /// a or, where a > limit (a < limit), limit; NaN stays.
   Value atMost(Value a, Operand limit) { return select(isAbove(a, limit), limit, a); }
   Value atLeast(Value a, Operand limit) { return select(isBelow(a, limit), limit, a); }
 
-  /// A scalar as this type: the same, or in all lanes of a vector.
+  /// A scalar as this type: the same, or in all lanes of a vector. And in so many lanes.
   Value spread(Value a, Type type);
+  Value spread(Value a, int64_t lanes) { return spread(a, VectorType::get(lanes, a.getType())); }
+
+  /// for (i = low; i < high; i += step), of i64.
+  void loop(Operand low, Operand high, Operand step, function_ref<void(Value)> body);
+  /// The same with values carried along: `body` gives the next ones, and the result is the last ones.
+  SmallVector<Value> loop(Operand low, Operand high, Operand step, ValueRange first,
+                          function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  void choose(Value condition, function_ref<void()> then, function_ref<void()> otherwise = {});
+  /// A choice between values.
+  SmallVector<Value> choose(Value condition, TypeRange types, function_ref<SmallVector<Value>()> then,
+                            function_ref<SmallVector<Value>()> otherwise);
+
+  /// The address of element `index` (i64), and element `index` counted on from there.
+  Value at(Value pointer, Type element, Value index);
+  Value at(Value pointer, Type element, int64_t index);
+  /// No alignment is assumed.
+  Value load(Type type, Value pointer);
+  void store(Value value, Value pointer);
+  /// Fetches the line at an address, which need not be there, into the second level of the cache: lines of far rows
+  /// compete for the same few places of the first.
+  void prefetch(Value pointer);
+  /// Stack memory for so many elements, taken in `entry` and aligned to cache lines.
+  Value allocate(Block *entry, Type element, int64_t count);
 
   static unsigned getWidth(Value a) { return getElementTypeOrSelf(a).getIntOrFloatBitWidth(); }
   static bool isLong(Value a) { return getWidth(a) == 64; }
@@ -83,6 +115,7 @@ public:
   static bool isFloat(Value a) { return isa<FloatType>(getElementTypeOrSelf(a)); }
 
 private:
+  Value asWhole(Operand number) { return number.value ? number.value : constant(number.whole); }
   /// Both as values: at least one is.
   std::pair<Value, Value> match(Operand a, Operand b);
   template <typename FloatOp, typename IntegerOp = FloatOp> Value emit(Operand a, Operand b) {

@@ -30,7 +30,7 @@ void AttentionEmitter::emit(Value low, Value high) {
     Unit unit = makeUnit(number, blocks);
     startRows(unit);
     code.loop(view.getFirstChunk(unit.seen), unit.seen.end, kChunkKeys, [&](Value first) { emitChunk(unit, first); });
-    code.loop(code.constant(0), unit.count, 1, [&](Value row) { finishRow(unit, row); });
+    code.loop(0, unit.count, 1, [&](Value row) { finishRow(unit, row); });
   });
 }
 
@@ -40,8 +40,8 @@ AttentionEmitter::Unit AttentionEmitter::makeUnit(Value number, Value blocks) {
   Value head = code.divide(number, blocks);
   unit.batch = code.divide(head, view.shape.keyHeads.value);
   unit.keyHead = code.remainder(head, view.shape.keyHeads.value);
-  unit.firstRow = code.multiply(code.remainder(number, blocks), code.constant(kUnitRows));
-  unit.count = code.min(code.constant(kUnitRows), code.subtract(all, unit.firstRow));
+  unit.firstRow = code.multiply(code.remainder(number, blocks), kUnitRows);
+  unit.count = code.min(kUnitRows, code.subtract(all, unit.firstRow));
   unit.seen = view.findSeenByRows(unit.firstRow, unit.count);
   chooseForm(unit);
   return unit;
@@ -69,9 +69,9 @@ Value AttentionEmitter::atPlace(unsigned operand, const Unit &unit, const Place 
 void AttentionEmitter::startRows(const Unit &unit) {
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
-  code.loop(code.constant(0), unit.count, 1, [&](Value row) {
+  code.loop(0, unit.count, 1, [&](Value row) {
     Value source = atPlace(kQ, unit, getPlace(unit, row));
-    Value target = view.inSlot(memory.queries, arithmetic, code.multiply(row, code.constant(memory.queryStride)));
+    Value target = view.inSlot(memory.queries, arithmetic, code.multiply(row, memory.queryStride));
     for (int64_t column = 0; column < view.shape.headSize; column += kColumns) {
       int64_t present = std::min(kColumns, view.shape.headSize - column);
       Value run = view.runs.load(view.getElementType(kQ), view.advance(source, kQ, kColumn, code.constant(column)),
@@ -101,13 +101,13 @@ void AttentionEmitter::finishRow(const Unit &unit, Value row) {
   Value zero = view.splat(0.0);
   for (int64_t column = 0; column < view.shape.headSize; column += kColumns) {
     int64_t present = std::min(kColumns, view.shape.headSize - column);
-    Value index = code.add(code.multiply(row, code.constant(memory.paddedSize)), code.constant(column));
+    Value index = code.add(code.multiply(row, memory.paddedSize), column);
     Value sum = code.load(view.getVectorType(), view.inSlot(memory.states, arithmetic, index));
     if (view.shape.hasSink)
-      sum = math::FmaOp::create(code.builder, code.loc, zero, code.spread(state.newFactor, kColumns),
-                                rows.multiply(sum, code.spread(state.oldFactor, kColumns)));
-    Value quotient = arith::DivFOp::create(code.builder, code.loc, rows.add(sum, zero), divisor);
-    Value mean = arith::SelectOp::create(code.builder, code.loc, isEmpty, zero, quotient);
+      sum = code.create<math::FmaOp>(zero, code.spread(state.newFactor, kColumns),
+                                     rows.multiply(sum, code.spread(state.oldFactor, kColumns)));
+    Value quotient = code.create<arith::DivFOp>(rows.add(sum, zero), divisor);
+    Value mean = code.create<arith::SelectOp>(isEmpty, zero, quotient);
     view.runs.store(view.narrow(mean, result), view.getElementType(result),
                     view.advance(target, result, kColumn, code.constant(column)), view.getStride(result, kColumn),
                     present == kColumns ? Value() : code.constant(present));
@@ -127,7 +127,7 @@ void AttentionEmitter::chooseForm(Unit &unit) {
     unit.isAlwaysUnpacked = false;
   else if (group.isKnown() && queries.isKnown())
     unit.isAlwaysUnpacked = group.known * queries.known <= shape.rows;
-  unit.isUnpacked = code.isAtMost(unit.count, code.constant(shape.rows));
+  unit.isUnpacked = code.isAtMost(unit.count, shape.rows);
 }
 
 /// Emits what the unit's form needs: both, with a choice between them, if it is not known.
@@ -142,25 +142,25 @@ SmallVector<Value> AttentionEmitter::inForm(const Unit &unit, TypeRange types,
 void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
   Chunk chunk;
   chunk.first = first;
-  chunk.keys = code.min(code.constant(kChunkKeys), code.subtract(unit.seen.end, first));
+  chunk.keys = code.min(kChunkKeys, code.subtract(unit.seen.end, first));
   // Of those that are not packed, nobody has looked at the values yet.
-  auto expectSpecial = [&] { return SmallVector<Value>{arith::ConstantIntOp::create(code.builder, code.loc, 1, 1)}; };
+  auto expectSpecial = [&] { return SmallVector<Value>{code.create<arith::ConstantIntOp>(1, 1)}; };
   auto pack = [&] {
     ChunkPacker packer(view, unit.batch, unit.keyHead);
     packer.pack(chunk.first, chunk.keys);
     return SmallVector<Value>{packer.findSpecial(chunk.keys)};
   };
-  chunk.hasSpecial = inForm(unit, code.builder.getI1Type(), expectSpecial, pack).front();
+  chunk.hasSpecial = inForm(unit, code.getI1Type(), expectSpecial, pack).front();
   auto emitRows = [&](Value row) {
     RowBlock block = makeBlock(unit, chunk, row);
     if (!view.shape.isCausal && view.shape.window == 0)
       return emitBlock(unit, chunk, block);
-    Value least = code.add(block.from, code.constant(1));
+    Value least = code.add(block.from, 1);
     code.choose(code.isAtMost(least, block.keys), [&] { emitBlock(unit, chunk, block); });
   };
   if (unit.isAlwaysUnpacked.value_or(false))
     return emitRows(code.constant(0));
-  code.loop(code.constant(0), unit.count, shape.rows, emitRows);
+  code.loop(0, unit.count, shape.rows, emitRows);
 }
 
 //===------------------------------------------- a block of rows --------------------------------------------------===//
@@ -168,12 +168,12 @@ void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
 /// The rows of a micro-kernel from `row` of the unit on. The first chunk with a key that one of them may see is their
 /// first, whether a mask leaves them a key there or not: a state without keys is 0.
 AttentionEmitter::RowBlock AttentionEmitter::makeBlock(const Unit &unit, const Chunk &chunk, Value row) {
-  RowBlock block{row, code.min(code.constant(shape.rows), code.subtract(unit.count, row)), code.constant(0), {}, {}};
+  RowBlock block{row, code.min(shape.rows, code.subtract(unit.count, row)), code.constant(0), {}, {}};
   KeyRange seen = view.findSeenByRows(code.add(unit.firstRow, row), block.count);
   block.keys = code.min(chunk.keys, code.subtract(seen.end, chunk.first));
   block.isFirst = code.isEqual(chunk.first, view.getFirstChunk(seen));
   if (seen.first) {
-    Value hidden = code.max(code.subtract(seen.first, chunk.first), code.constant(0));
+    Value hidden = code.max(code.subtract(seen.first, chunk.first), 0);
     Value lanes = code.constant(ScoreRows::kLanes);
     block.from = code.multiply(code.divide(hidden, lanes), lanes);
   }
@@ -185,11 +185,11 @@ void AttentionEmitter::emitBlock(const Unit &unit, const Chunk &chunk, RowBlock 
   FloatType arithmetic = view.getArithmetic();
   emitScores(unit, chunk, block);
   emitWeights(unit, chunk, block);
-  Value states = view.inSlot(memory.states, arithmetic, code.multiply(block.first, code.constant(memory.paddedSize)));
+  Value states = view.inSlot(memory.states, arithmetic, code.multiply(block.first, memory.paddedSize));
   Value sums = view.inSlot(memory.sums, arithmetic, code.constant(0));
   emitValues(unit, chunk, block, code.select(block.isFirst, states, sums));
   auto emitFirst = [&] {
-    code.loop(code.constant(0), block.count, 1, [&](Value i) {
+    code.loop(0, block.count, 1, [&](Value i) {
       Value row = code.add(block.first, i);
       code.store(code.load(arithmetic, code.at(chunkMaxima, arithmetic, i)),
                  view.inSlot(memory.maxima, arithmetic, row));
@@ -197,15 +197,13 @@ void AttentionEmitter::emitBlock(const Unit &unit, const Chunk &chunk, RowBlock 
                  view.inSlot(memory.totals, arithmetic, row));
     });
   };
-  auto emitNext = [&] {
-    code.loop(code.constant(0), block.count, 1, [&](Value i) { mergeRow(code.add(block.first, i), i); });
-  };
+  auto emitNext = [&] { code.loop(0, block.count, 1, [&](Value i) { mergeRow(code.add(block.first, i), i); }); };
   code.choose(block.isFirst, emitFirst, emitNext);
 }
 
 ScoreRow AttentionEmitter::getScoreRow(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value index) {
   ScoreRow row;
-  Value start = code.multiply(index, code.constant(view.memory.scoreStride));
+  Value start = code.multiply(index, view.memory.scoreStride);
   row.scores = view.inSlot(view.memory.scores, view.getArithmetic(), start);
   row.from = block.from, row.keys = block.keys;
   row.marksAbsent = chunk.hasSpecial;
@@ -223,11 +221,11 @@ ScoreRow AttentionEmitter::getScoreRow(const Unit &unit, const Chunk &chunk, con
 /// In two loops, so that the next row is worked on while the lanes of one are combined.
 void AttentionEmitter::emitWeights(const Unit &unit, const Chunk &chunk, const RowBlock &block) {
   FloatType arithmetic = view.getArithmetic();
-  code.loop(code.constant(0), block.count, 1, [&](Value index) {
+  code.loop(0, block.count, 1, [&](Value index) {
     Value max = rows.emitScores(getScoreRow(unit, chunk, block, index));
     code.store(max, code.at(chunkMaxima, arithmetic, index));
   });
-  code.loop(code.constant(0), block.count, 1, [&](Value index) {
+  code.loop(0, block.count, 1, [&](Value index) {
     Value max = code.load(arithmetic, code.at(chunkMaxima, arithmetic, index));
     Value sum = rows.emitWeights(getScoreRow(unit, chunk, block, index), max);
     code.store(sum, code.at(chunkTotals, arithmetic, index));
@@ -239,8 +237,7 @@ AttentionEmitter::State AttentionEmitter::join(Value max, Value total, Value chu
   state.max = rows.maximum(max, chunkMax);
   state.oldFactor = rows.exponential(rows.subtract(max, state.max));
   state.newFactor = rows.exponential(rows.subtract(chunkMax, state.max));
-  state.total =
-      math::FmaOp::create(code.builder, code.loc, chunkTotal, state.newFactor, rows.multiply(total, state.oldFactor));
+  state.total = code.create<math::FmaOp>(chunkTotal, state.newFactor, rows.multiply(total, state.oldFactor));
   return state;
 }
 
@@ -268,13 +265,13 @@ void AttentionEmitter::mergeRow(Value row, Value waiting) {
     code.store(joined.max, maxPlace);
     code.store(joined.total, totalPlace);
     Value oldFactor = code.spread(joined.oldFactor, kColumns), newFactor = code.spread(joined.newFactor, kColumns);
-    Value start = code.multiply(row, code.constant(memory.paddedSize));
-    Value added = code.multiply(waiting, code.constant(memory.paddedSize));
-    code.loop(code.constant(0), code.constant(memory.paddedSize), kColumns, [&](Value column) {
+    Value start = code.multiply(row, memory.paddedSize);
+    Value added = code.multiply(waiting, memory.paddedSize);
+    code.loop(0, memory.paddedSize, kColumns, [&](Value column) {
       Value place = view.inSlot(memory.states, arithmetic, code.add(start, column));
       Value sum = code.load(view.getVectorType(), view.inSlot(memory.sums, arithmetic, code.add(added, column)));
       Value state = rows.multiply(code.load(view.getVectorType(), place), oldFactor);
-      code.store(math::FmaOp::create(code.builder, code.loc, sum, newFactor, state), place);
+      code.store(code.create<math::FmaOp>(sum, newFactor, state), place);
     });
   });
 }

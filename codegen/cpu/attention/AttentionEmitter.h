@@ -84,7 +84,7 @@ private:
   void finishRow(const Unit &unit, Value row);
 
   AttentionView &view;
-  LoopCode &code;
+  Code &code;
   MicroKernelShape shape;
   MicroKernels &microKernels;
   ScoreRows rows;

@@ -16,7 +16,8 @@ void AttentionFunction::emit() {
   SmallVector<Type> range(3, builder.getI64Type());
   StringRef suffix = getShape().isBackward ? "__attention_backward" : "__attention";
   function = functions.outline(suffix, range, [&](OpBuilder &at, kernels::KernelBody &body) {
-    AttentionView view(at, getFirst().op->getLoc(), body.entry, body.as<AttentionShape>());
+    Code code(at, getFirst().op->getLoc());
+    AttentionView view(code, body.entry, body.as<AttentionShape>());
     Value low = body.getArgumentFromEnd(3), high = body.getArgumentFromEnd(2), perTask = body.getArgumentFromEnd(1);
     Value offset = view.code.multiply(view.code.divide(low, perTask), countSlotBytes(view));
     view.slot = view.code.at(view.shape.scratch, at.getI8Type(), offset);
@@ -31,14 +32,14 @@ void AttentionFunction::emit() {
 Value AttentionFunction::countSlotBytes(AttentionView &view) {
   if (!view.shape.isBackward)
     return view.code.constant(view.memory.bytes);
-  return BackwardMemory(view.shape).countBytes(view.code.builder, view.code.loc, view.shape).value;
+  return BackwardMemory(view.shape).countBytes(view.code, view.code.getLoc(), view.shape).value;
 }
 
 /// Units are cut into tasks by the terms of their products, of which each has about as many.
 LogicalResult AttentionFunction::launch(kernels::KernelUse &use) {
   OpBuilder builder(use.op);
   Location loc = use.op->getLoc();
-  LoopCode code(builder, loc);
+  Code code(builder, loc);
   const auto &shape = use.as<AttentionShape>();
   bool isBackward = shape.isBackward;
   Value units =
@@ -46,11 +47,11 @@ LogicalResult AttentionFunction::launch(kernels::KernelUse &use) {
           .value;
   Value rows = code.multiply(shape.group.value, shape.queries.value);
   if (!isBackward)
-    rows = code.min(rows, code.constant(kUnitRows));
+    rows = code.min(rows, kUnitRows);
   Value keys = isBackward ? shape.keys.value : shape.countSeenKeys(builder, loc, kUnitRows).value;
-  Value pairs = code.multiply(code.max(rows, code.constant(1)), keys);
-  Value terms = code.max(code.multiply(pairs, code.constant((isBackward ? 5 : 2) * shape.headSize)), code.constant(1));
-  Value fitting = code.ceilDivide(code.constant(taskTerms), terms);
+  Value pairs = code.multiply(code.max(rows, 1), keys);
+  Value terms = code.max(code.multiply(pairs, (isBackward ? 5 : 2) * shape.headSize), 1);
+  Value fitting = code.ceilDivide(taskTerms, terms);
   Value perTask = code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
   SmallVector<Value> arguments = functions.getArguments(builder, use);
   arguments.push_back(perTask);

@@ -25,13 +25,13 @@ void AttentionEmitter::forHeights(Value count, function_ref<void(int64_t, Value)
   auto emitLower = [&] {
     Value at = code.constant(0);
     for (int64_t height : ArrayRef(shape.getHeights()).drop_front()) {
-      Value next = code.add(at, code.constant(height)), fits = code.isAtMost(next, count);
+      Value next = code.add(at, height), fits = code.isAtMost(next, count);
       code.choose(fits, [&] { body(height, at); });
       at = code.select(fits, next, at);
     }
   };
   code.choose(
-      code.isEqual(count, code.constant(shape.rows)), [&] { body(shape.rows, code.constant(0)); }, emitLower);
+      code.isEqual(count, shape.rows), [&] { body(shape.rows, code.constant(0)); }, emitLower);
 }
 
 /// The same without packed factors, whose code is longer: where rows are not counted, there are two heights.
@@ -64,10 +64,9 @@ void AttentionEmitter::emitPackedScores(const RowBlock &block, int64_t height, V
   operands.a = view.inSlot(memory.queries, arithmetic, code.multiply(row, operands.aStride));
   operands.panelStride = code.constant(memory.keyPanel);
   operands.terms = code.constant(view.shape.headSize);
-  code.loop(code.divide(block.from, code.constant(kColumns)), panels, shape.panels, [&](Value panel) {
+  code.loop(code.divide(block.from, kColumns), panels, shape.panels, [&](Value panel) {
     operands.b = view.inSlot(memory.keys, getMovedType(element), code.multiply(panel, operands.panelStride));
-    Value score = code.add(code.multiply(first, code.constant(memory.scoreStride)),
-                           code.multiply(panel, code.constant(kColumns)));
+    Value score = code.add(code.multiply(first, memory.scoreStride), code.multiply(panel, kColumns));
     operands.sums = view.inSlot(memory.scores, arithmetic, score);
     Value left = code.subtract(panels, panel);
     std::function<void(int64_t)> call = [&](int64_t count) {
@@ -77,7 +76,7 @@ void AttentionEmitter::emitPackedScores(const RowBlock &block, int64_t height, V
       };
       if (count == 1)
         return emit();
-      code.choose(code.isAtMost(code.constant(count), left), emit, [&] { call(count - 1); });
+      code.choose(code.isAtMost(count, left), emit, [&] { call(count - 1); });
     };
     call(shape.panels);
   });
@@ -88,8 +87,8 @@ void AttentionEmitter::emitUnpackedScores(const Unit &unit, const Chunk &chunk, 
                                           Value first) {
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
-  Value query = code.multiply(code.add(block.first, first), code.constant(memory.queryStride));
-  Value score = code.add(code.multiply(first, code.constant(memory.scoreStride)), block.from);
+  Value query = code.multiply(code.add(block.first, first), memory.queryStride);
+  Value score = code.add(code.multiply(first, memory.scoreStride), block.from);
   unpacked.emitScores(getKeys(unit, chunk, block), height, view.inSlot(memory.queries, arithmetic, query),
                       view.inSlot(memory.scores, arithmetic, score));
 }
@@ -117,12 +116,11 @@ void AttentionEmitter::emitPackedValues(const RowBlock &block, Value target) {
     operands.a = view.inSlot(memory.scores, arithmetic, code.add(code.multiply(first, operands.aStride), block.from));
     operands.panelStride = code.constant(memory.valuePanel);
     operands.terms = code.subtract(block.keys, block.from);
-    Value skipped = code.multiply(block.from, code.constant(kColumns));
-    Value start = code.at(target, arithmetic, code.multiply(first, code.constant(memory.paddedSize)));
+    Value skipped = code.multiply(block.from, kColumns);
+    Value start = code.at(target, arithmetic, code.multiply(first, memory.paddedSize));
     int64_t panels = memory.paddedSize / kColumns;
     for (int64_t panel = 0; panel < panels; panel += shape.panels) {
-      operands.b = view.inSlot(memory.values, getMovedType(element),
-                               code.add(code.constant(panel * memory.valuePanel), skipped));
+      operands.b = view.inSlot(memory.values, getMovedType(element), code.add(panel * memory.valuePanel, skipped));
       operands.sums = code.at(start, arithmetic, panel * kColumns);
       microKernels.emitCall(code, arithmetic, element, height, std::min(shape.panels, panels - panel),
                             memory.paddedSize, operands, /*startsAtZero=*/true);
@@ -134,9 +132,9 @@ void AttentionEmitter::emitUnpackedValues(const Unit &unit, const Chunk &chunk, 
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
   forUnpackedHeights(block.count, [&](int64_t height, Value first) {
-    Value weight = code.add(code.multiply(first, code.constant(memory.scoreStride)), block.from);
+    Value weight = code.add(code.multiply(first, memory.scoreStride), block.from);
     Value weights = view.inSlot(memory.scores, arithmetic, weight);
-    Value sums = code.at(target, arithmetic, code.multiply(first, code.constant(memory.paddedSize)));
+    Value sums = code.at(target, arithmetic, code.multiply(first, memory.paddedSize));
     unpacked.emitValues(getKeys(unit, chunk, block), height, weights, sums);
   });
 }
@@ -152,7 +150,7 @@ void AttentionEmitter::emitValues(const Unit &unit, const Chunk &chunk, const Ro
         chunk.hasSpecial, [] {}, [&] { emitPackedValues(block, target); });
     return SmallVector<Value>{chunk.hasSpecial};
   };
-  Value hasSpecial = inForm(unit, code.builder.getI1Type(), emitUnpacked, emitPacked).front();
+  Value hasSpecial = inForm(unit, code.getI1Type(), emitUnpacked, emitPacked).front();
   code.choose(hasSpecial, [&] { emitSpecialValues(unit, chunk, block, target); });
 }
 
@@ -160,28 +158,27 @@ void AttentionEmitter::emitValues(const Unit &unit, const Chunk &chunk, const Ro
 void AttentionEmitter::emitSpecialValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target) {
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
-  Type bits = code.builder.getIntegerType(arithmetic.getWidth()), element = view.getElementType(kV);
-  Value absent = arith::ConstantOp::create(
-      code.builder, code.loc, code.builder.getIntegerAttr(bits, APInt::getSignMask(arithmetic.getWidth())));
+  Type bits = code.getIntegerType(arithmetic.getWidth()), element = view.getElementType(kV);
+  Value absent = code.create<arith::ConstantOp>(code.getIntegerAttr(bits, APInt::getSignMask(arithmetic.getWidth())));
   Value source = view.advance(view.pointers[kV], kV, kBatch, unit.batch);
   source = view.advance(view.advance(source, kV, kHead, unit.keyHead), kV, kKey, chunk.first);
-  code.loop(code.constant(0), block.count, 1, [&](Value i) {
-    Value sums = code.at(target, arithmetic, code.multiply(i, code.constant(memory.paddedSize)));
-    Value weights = view.inSlot(memory.scores, arithmetic, code.multiply(i, code.constant(memory.scoreStride)));
+  code.loop(0, block.count, 1, [&](Value i) {
+    Value sums = code.at(target, arithmetic, code.multiply(i, memory.paddedSize));
+    Value weights = view.inSlot(memory.scores, arithmetic, code.multiply(i, memory.scoreStride));
     for (int64_t column = 0; column < memory.paddedSize; column += kColumns)
       code.store(view.splat(0.0), code.at(sums, arithmetic, column));
     code.loop(block.from, block.keys, 1, [&](Value key) {
       Value weight = code.load(arithmetic, code.at(weights, arithmetic, key));
-      Value pattern = arith::BitcastOp::create(code.builder, code.loc, bits, weight);
-      Value isPresent = arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::ne, pattern, absent);
+      Value pattern = code.create<arith::BitcastOp>(bits, weight);
+      Value isPresent = code.create<arith::CmpIOp>(arith::CmpIPredicate::ne, pattern, absent);
       code.choose(isPresent, [&] {
         Value values = view.advance(source, kV, kKey, key);
-        code.loop(code.constant(0), code.constant(view.shape.headSize), 1, [&](Value column) {
+        code.loop(0, view.shape.headSize, 1, [&](Value column) {
           Value place = code.at(sums, arithmetic, column);
           Value moved = code.load(getMovedType(element), view.advance(values, kV, kColumn, column));
-          Value value = view.widen(arith::BitcastOp::create(code.builder, code.loc, element, moved));
+          Value value = view.widen(code.create<arith::BitcastOp>(element, moved));
           Value sum = code.load(arithmetic, place);
-          code.store(math::FmaOp::create(code.builder, code.loc, weight, value, sum), place);
+          code.store(code.create<math::FmaOp>(weight, value, sum), place);
         });
       });
     });

@@ -18,9 +18,9 @@ KeyRange AttentionView::findSeen(Value low, Value high) {
     low = code.add(low, past), high = code.add(high, past);
   }
   if (shape.isCausal || window != 0)
-    seen.end = code.min(seen.end, code.add(high, code.constant(shape.isCausal ? 1 : window)));
+    seen.end = code.min(seen.end, code.add(high, shape.isCausal ? 1 : window));
   if (window != 0)
-    seen.first = code.max(code.subtract(low, code.constant(window - 1)), code.constant(0));
+    seen.first = code.max(code.subtract(low, window - 1), 0);
   return seen;
 }
 
@@ -46,9 +46,9 @@ Value AttentionView::getRandomRow(Value rowsBefore) {
 Value AttentionView::loadNumber(unsigned operand, Value pointer) {
   Type element = getElementType(operand);
   Value moved = code.load(getMovedType(element), pointer);
-  return widen(kernels::fromMemory(code.builder, code.loc, moved, element));
+  return widen(kernels::fromMemory(code, code.getLoc(), moved, element));
 }
 
 Value AttentionView::constantFloat(double value) {
-  return arith::ConstantOp::create(code.builder, code.loc, code.builder.getFloatAttr(getArithmetic(), value));
+  return code.create<arith::ConstantOp>(code.getFloatAttr(getArithmetic(), value));
 }

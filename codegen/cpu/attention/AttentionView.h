@@ -20,15 +20,15 @@ struct KeyRange {
 };
 
 struct AttentionView {
-  AttentionView(OpBuilder &builder, Location loc, Block *entry, const attention::AttentionShape &shape)
-      : code(builder, loc), entry(entry), shape(shape), memory(shape), runs(code, entry), pointers(shape.pointers),
+  AttentionView(Code &code, Block *entry, const attention::AttentionShape &shape)
+      : code(code), entry(entry), shape(shape), memory(shape), runs(code, entry), pointers(shape.pointers),
         past(shape.past) {
     Value *words[] = {&seed, &step, &firstRandomRow, &site, &firstCall, &extentLocal, &extentGlobal};
     for (auto [word, value] : llvm::zip(words, shape.dropout))
       *word = value;
   }
 
-  LoopCode code;
+  Code &code;
   /// Where stack memory is taken.
   Block *entry;
   attention::AttentionShape shape;
@@ -54,7 +54,7 @@ struct AttentionView {
 
   /// Element `index` of what lies at an offset of the slot.
   Value inSlot(int64_t offset, Type element, Value index) {
-    return code.at(code.at(slot, code.builder.getI8Type(), offset), element, index);
+    return code.at(code.at(slot, code.getI8Type(), offset), element, index);
   }
   /// The address `index` steps along a loop further on.
   Value advance(Value pointer, unsigned operand, attention::Loop loop, Value index) {
@@ -72,11 +72,9 @@ struct AttentionView {
   /// The row in the counters of dropout, from the number of rows before it.
   Value getRandomRow(Value rowsBefore);
   /// Of floats, in the arithmetic type.
-  Value widen(Value value) { return Code(code.builder, code.loc).castFloat(value, getArithmetic()); }
+  Value widen(Value value) { return code.castFloat(value, getArithmetic()); }
   /// A number, or a vector of them, of the arithmetic type in an operand's type.
-  Value narrow(Value value, unsigned operand) {
-    return Code(code.builder, code.loc).castFloat(value, getElementType(operand));
-  }
+  Value narrow(Value value, unsigned operand) { return code.castFloat(value, getElementType(operand)); }
   /// One element of an operand of floats, in the arithmetic type.
   Value loadNumber(unsigned operand, Value pointer);
   Value constantFloat(double value);

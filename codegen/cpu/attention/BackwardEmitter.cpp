@@ -20,20 +20,20 @@ static constexpr int64_t kColumns = AttentionView::kPanelColumns;
 
 void BackwardEmitter::forChunks(const KeyRange &keys, function_ref<void(const Chunk &)> body) {
   code.loop(view.getFirstChunk(keys), keys.end, kChunkKeys, [&](Value first) {
-    Chunk chunk{first, code.min(code.constant(kChunkKeys), code.subtract(keys.end, first)), {}, {}};
+    Chunk chunk{first, code.min(kChunkKeys, code.subtract(keys.end, first)), {}, {}};
     chunk.panels = code.ceilDivide(chunk.keys, code.constant(kColumns));
-    Value offset = code.multiply(code.divide(first, code.constant(kChunkKeys)), code.constant(memory.chunkBytes));
-    chunk.place = view.inSlot(memory.blockBytes, code.builder.getI8Type(), offset);
+    Value offset = code.multiply(code.divide(first, kChunkKeys), memory.chunkBytes);
+    chunk.place = view.inSlot(memory.blockBytes, code.getI8Type(), offset);
     body(chunk);
   });
 }
 
 Value BackwardEmitter::inChunk(const Chunk &chunk, int64_t offset, Type element) {
-  return code.at(code.at(chunk.place, code.builder.getI8Type(), offset), element, code.constant(0));
+  return code.at(code.at(chunk.place, code.getI8Type(), offset), element, code.constant(0));
 }
 
 Value BackwardEmitter::getRow(Value rows, Value row, int64_t stride) {
-  return code.at(rows, view.getArithmetic(), code.multiply(row, code.constant(stride)));
+  return code.at(rows, view.getArithmetic(), code.multiply(row, stride));
 }
 
 BackwardEmitter::Place BackwardEmitter::getPlace(const Head &head, const RowBlock &block, Value row) {
@@ -55,9 +55,9 @@ Value BackwardEmitter::countRowsBefore(const Head &head, const Place &place) {
 }
 
 void BackwardEmitter::fillZeros(Value target, Value rows, int64_t columns, int64_t stride) {
-  code.loop(code.constant(0), rows, 1, [&](Value row) {
+  code.loop(0, rows, 1, [&](Value row) {
     Value start = getRow(target, row, stride);
-    code.loop(code.constant(0), code.constant(columns), kColumns,
+    code.loop(0, columns, kColumns,
               [&](Value column) { code.store(view.splat(0.0), code.at(start, view.getArithmetic(), column)); });
   });
 }
@@ -71,7 +71,7 @@ void BackwardEmitter::emit(Value low, Value high) {
     Head head{code.divide(number, keyHeads), code.remainder(number, keyHeads)};
     forChunks(keys, [&](const Chunk &chunk) { startChunk(head, chunk); });
     Value all = code.multiply(view.shape.group.value, view.shape.queries.value);
-    code.loop(code.constant(0), all, kBackwardRows, [&](Value first) { emitBlock(head, first, all); });
+    code.loop(0, all, kBackwardRows, [&](Value first) { emitBlock(head, first, all); });
     forChunks(keys, [&](const Chunk &chunk) {
       finishChunk(head, chunk, memory.keySums, view.shape.getDk());
       finishChunk(head, chunk, memory.valueSums, view.shape.getDv());
@@ -98,11 +98,11 @@ void BackwardEmitter::finishChunk(const Head &head, const Chunk &chunk, int64_t 
   Value target = view.advance(view.pointers[operand], operand, kBatch, head.batch);
   target = view.advance(view.advance(target, operand, kHead, head.keyHead), operand, kKey, chunk.first);
   Value turned = view.inSlot(memory.queries, arithmetic, code.constant(0));
-  code.loop(code.constant(0), chunk.keys, kBackwardRows, [&](Value first) {
-    Value count = code.min(code.constant(kBackwardRows), code.subtract(chunk.keys, first));
+  code.loop(0, chunk.keys, kBackwardRows, [&](Value first) {
+    Value count = code.min(kBackwardRows, code.subtract(chunk.keys, first));
     Value source = code.at(inChunk(chunk, sums, arithmetic), arithmetic, first);
     turn(source, memory.scoreStride, turned, memory.queryStride, code.constant(view.shape.headSize), count);
-    code.loop(code.constant(0), count, 1, [&](Value key) {
+    code.loop(0, count, 1, [&](Value key) {
       storeRow(getRow(turned, key, memory.queryStride), operand,
                view.advance(target, operand, kKey, code.add(first, key)));
     });
@@ -114,7 +114,7 @@ void BackwardEmitter::storeRow(Value source, unsigned operand, Value target) {
   for (int64_t column = 0; column < view.shape.headSize; column += kColumns) {
     int64_t present = std::min(kColumns, view.shape.headSize - column);
     Value sum = code.load(view.getVectorType(), code.at(source, view.getArithmetic(), column));
-    Value result = arith::AddFOp::create(code.builder, code.loc, sum, view.splat(0.0));
+    Value result = code.create<arith::AddFOp>(sum, view.splat(0.0));
     view.runs.store(view.narrow(result, operand), view.getElementType(operand),
                     view.advance(target, operand, kColumn, code.constant(column)), view.getStride(operand, kColumn),
                     present == kColumns ? Value() : code.constant(present));
@@ -126,16 +126,16 @@ void BackwardEmitter::storeRow(Value source, unsigned operand, Value target) {
 void BackwardEmitter::turn(Value source, int64_t sourceStride, Value target, int64_t targetStride, Value rows,
                            Value columns) {
   FloatType arithmetic = view.getArithmetic();
-  code.loop(code.constant(0), rows, kColumns, [&](Value row) {
-    code.loop(code.constant(0), columns, kColumns, [&](Value column) {
+  code.loop(0, rows, kColumns, [&](Value row) {
+    code.loop(0, columns, kColumns, [&](Value column) {
       SmallVector<Value> vectors;
       for (int64_t i = 0; i < kColumns; ++i) {
-        Value from = getRow(source, code.add(row, code.constant(i)), sourceStride);
+        Value from = getRow(source, code.add(row, i), sourceStride);
         vectors.push_back(code.load(view.getVectorType(), code.at(from, arithmetic, column)));
       }
       transpose(code, vectors);
       for (int64_t i = 0; i < kColumns; ++i) {
-        Value to = getRow(target, code.add(column, code.constant(i)), targetStride);
+        Value to = getRow(target, code.add(column, i), targetStride);
         code.store(vectors[i], code.at(to, arithmetic, row));
       }
     });
@@ -146,14 +146,14 @@ void BackwardEmitter::turn(Value source, int64_t sourceStride, Value target, int
 
 void BackwardEmitter::emitBlock(const Head &head, Value first, Value all) {
   FloatType arithmetic = view.getArithmetic();
-  RowBlock block{first, code.min(code.constant(kBackwardRows), code.subtract(all, first)), {}};
+  RowBlock block{first, code.min(kBackwardRows, code.subtract(all, first)), {}};
   block.seen = view.findSeenByRows(block.first, block.count);
   startRows(head, block);
   Value sums = view.inSlot(memory.sums, arithmetic, code.constant(0));
   fillZeros(sums, block.count, memory.paddedSize, memory.paddedSize);
   forChunks(block.seen, [&](const Chunk &chunk) { emitWeights(head, block, chunk); });
   forChunks(block.seen, [&](const Chunk &chunk) { emitScoreGradients(head, block, chunk); });
-  code.loop(code.constant(0), block.count, 1, [&](Value row) {
+  code.loop(0, block.count, 1, [&](Value row) {
     unsigned dq = view.shape.getDq();
     Place place = getPlace(head, block, row);
     storeRow(getRow(sums, row, memory.paddedSize), dq, atPlace(dq, head, place));
@@ -182,7 +182,7 @@ void BackwardEmitter::startRows(const Head &head, const RowBlock &block) {
   unsigned dy = view.shape.getDy(), max = view.shape.getMax(), sum = view.shape.getSum();
   auto at = [&](int64_t offset) { return view.inSlot(offset, arithmetic, code.constant(0)); };
   Value queries = at(memory.queries), gradients = at(memory.gradients);
-  code.loop(code.constant(0), block.count, 1, [&](Value row) {
+  code.loop(0, block.count, 1, [&](Value row) {
     Place place = getPlace(head, block, row);
     loadRow(atPlace(kQ, head, place), kQ, getRow(queries, row, memory.queryStride));
     loadRow(atPlace(dy, head, place), dy, getRow(gradients, row, memory.queryStride));
@@ -212,7 +212,7 @@ BackwardRow BackwardEmitter::makeRow(const Head &head, const RowBlock &block, co
   if (view.shape.cap != 0)
     score.slopes = getRow(inChunk(chunk, memory.slopes, arithmetic), row, memory.scoreStride);
   made.gradients = getRow(inChunk(chunk, memory.scoreGradients, arithmetic), row, memory.scoreStride);
-  made.panels = view.inSlot(memory.panels, arithmetic, code.multiply(row, code.constant(kColumns)));
+  made.panels = view.inSlot(memory.panels, arithmetic, code.multiply(row, kColumns));
   made.panelStride = memory.scorePanel;
   return made;
 }
@@ -234,12 +234,12 @@ void BackwardEmitter::emitWeights(const Head &head, const RowBlock &block, const
   };
   multiply(memory.queries, kK, memory.keys, memory.keyPanel, memory.weights);
   multiply(memory.gradients, kV, memory.values, memory.valuePanel, memory.scoreGradients);
-  code.loop(code.constant(0), block.count, 1, [&](Value row) {
+  code.loop(0, block.count, 1, [&](Value row) {
     Value max = code.load(arithmetic, view.inSlot(memory.maxima, arithmetic, row));
     Value sum = code.load(arithmetic, view.inSlot(memory.totals, arithmetic, row));
     Value part = rows.emitWeights(makeRow(head, block, chunk, row), max, sum);
     Value mean = view.inSlot(memory.means, arithmetic, row);
-    code.store(arith::AddFOp::create(code.builder, code.loc, code.load(arithmetic, mean), part), mean);
+    code.store(code.create<arith::AddFOp>(code.load(arithmetic, mean), part), mean);
   });
   emitProduct({size,
                chunk.panels,
@@ -255,7 +255,7 @@ void BackwardEmitter::emitScoreGradients(const Head &head, const RowBlock &block
   FloatType arithmetic = view.getArithmetic();
   Type key = view.getElementType(kK);
   auto at = [&](int64_t offset) { return view.inSlot(offset, arithmetic, code.constant(0)); };
-  code.loop(code.constant(0), block.count, 1, [&](Value row) {
+  code.loop(0, block.count, 1, [&](Value row) {
     Value mean = code.load(arithmetic, view.inSlot(memory.means, arithmetic, row));
     rows.emitScoreGradients(makeRow(head, block, chunk, row), mean);
   });
@@ -280,14 +280,13 @@ void BackwardEmitter::emitScoreGradients(const Head &head, const RowBlock &block
 
 /// Panels that a micro-kernel takes together are read for all rows before the next ones.
 void BackwardEmitter::emitProduct(const Product &product) {
-  code.loop(code.constant(0), product.panels, shape.panels, [&](Value panel) {
+  code.loop(0, product.panels, shape.panels, [&](Value panel) {
     Value left = code.subtract(product.panels, panel);
     std::function<void(int64_t)> emit = [&](int64_t count) {
       if (count == 1)
         return emitPanels(product, panel, count);
       code.choose(
-          code.isAtMost(code.constant(count), left), [&] { emitPanels(product, panel, count); },
-          [&] { emit(count - 1); });
+          code.isAtMost(count, left), [&] { emitPanels(product, panel, count); }, [&] { emit(count - 1); });
     };
     emit(shape.panels);
   });
@@ -299,17 +298,16 @@ void BackwardEmitter::emitPanels(const Product &product, Value panel, int64_t co
     MicroKernels::Operands operands = product.operands;
     operands.a = code.at(operands.a, arithmetic, code.multiply(row, operands.aStride));
     operands.b = code.at(operands.b, getMovedType(product.bType), code.multiply(panel, operands.panelStride));
-    Value sum =
-        code.add(code.multiply(row, code.constant(product.sumStride)), code.multiply(panel, code.constant(kColumns)));
+    Value sum = code.add(code.multiply(row, product.sumStride), code.multiply(panel, kColumns));
     operands.sums = code.at(operands.sums, arithmetic, sum);
     microKernels.emitCall(code, arithmetic, product.bType, height, count, product.sumStride, operands,
                           product.startsAtZero);
   };
   Value height = code.constant(shape.rows);
   Value at = code.multiply(code.divide(product.rows, height), height);
-  code.loop(code.constant(0), at, shape.rows, [&](Value row) { call(row, shape.rows); });
+  code.loop(0, at, shape.rows, [&](Value row) { call(row, shape.rows); });
   for (int64_t lower : ArrayRef(shape.getHeights()).drop_front()) {
-    Value next = code.add(at, code.constant(lower)), fits = code.isAtMost(next, product.rows);
+    Value next = code.add(at, lower), fits = code.isAtMost(next, product.rows);
     code.choose(fits, [&] { call(at, lower); });
     at = code.select(fits, next, at);
   }

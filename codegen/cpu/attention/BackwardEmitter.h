@@ -72,7 +72,7 @@ private:
   void emitPanels(const Product &product, Value panel, int64_t count);
 
   AttentionView &view;
-  LoopCode &code;
+  Code &code;
   BackwardMemory memory;
   MicroKernelShape shape;
   MicroKernels &microKernels;

@@ -14,8 +14,8 @@ static constexpr int64_t kColumns = AttentionView::kPanelColumns;
 static constexpr int64_t kLanes = ScoreRows::kLanes, kVectors = kLanes / kColumns;
 
 Value BackwardRows::atPanel(const BackwardRow &row, Value key) {
-  Value panel = code.divide(key, code.constant(kColumns));
-  return at(row.panels, code.multiply(panel, code.constant(row.panelStride)));
+  Value panel = code.divide(key, kColumns);
+  return at(row.panels, code.multiply(panel, row.panelStride));
 }
 
 Value BackwardRows::whereWeighted(Value weight, Value share) {
@@ -32,12 +32,12 @@ Value BackwardRows::emitWeights(const BackwardRow &row, Value max, Value sum) {
   auto emitKeys = [&](Value block, ValueRange carried) {
     SmallVector<Value> next, kept = hasDropout ? rows.drawKept(row.score, block) : SmallVector<Value>();
     for (int64_t i = 0; i < kVectors; ++i) {
-      Value key = code.add(block, code.constant(i * kColumns));
+      Value key = code.add(block, i * kColumns);
       Value scorePlace = at(row.score.scores, key), gradientPlace = at(row.gradients, key);
       Value score = code.load(view.getVectorType(), scorePlace);
       Value gradient = code.load(view.getVectorType(), gradientPlace);
       Value exponential = rows.exponential(rows.subtract(score, reference));
-      Value share = arith::DivFOp::create(code.builder, code.loc, exponential, divisor);
+      Value share = code.create<arith::DivFOp>(exponential, divisor);
       // Whatever is subtracted from -Inf, -Inf of a row without present keys too, the weight is 0.
       Value weight = rows.select(rows.compare(arith::CmpFPredicate::OEQ, score, absent), view.splat(0.0), share);
       code.store(weight, scorePlace);
@@ -52,21 +52,21 @@ Value BackwardRows::emitWeights(const BackwardRow &row, Value max, Value sum) {
     }
     return next;
   };
-  SmallVector<Value> lanes = code.loop(code.constant(0), row.score.keys, kLanes, zeros, emitKeys);
+  SmallVector<Value> lanes = code.loop(0, row.score.keys, kLanes, zeros, emitKeys);
   return rows.reduce(lanes, [&](Value a, Value b) { return rows.add(a, b); });
 }
 
 Value BackwardRows::emitSinkGradient(Value sink, Value max, Value sum, Value mean) {
   Value zero = view.constantFloat(0.0), absent = view.constantFloat(-std::numeric_limits<double>::infinity());
-  Value share = arith::DivFOp::create(code.builder, code.loc, rows.exponential(rows.subtract(sink, max)), sum);
+  Value share = code.create<arith::DivFOp>(rows.exponential(rows.subtract(sink, max)), sum);
   Value weight = rows.select(rows.compare(arith::CmpFPredicate::OEQ, sink, absent), zero, share);
-  Value gradient = arith::NegFOp::create(code.builder, code.loc, rows.multiply(weight, mean));
+  Value gradient = code.create<arith::NegFOp>(rows.multiply(weight, mean));
   return rows.select(rows.compare(arith::CmpFPredicate::OEQ, weight, zero), zero, gradient);
 }
 
 void BackwardRows::emitScoreGradients(const BackwardRow &row, Value mean) {
   Value all = code.spread(mean, kColumns), scale = view.splat(view.shape.scale);
-  code.loop(code.constant(0), row.score.keys, kColumns, [&](Value key) {
+  code.loop(0, row.score.keys, kColumns, [&](Value key) {
     Value place = at(row.gradients, key);
     Value weight = code.load(view.getVectorType(), at(row.score.scores, key));
     Value difference = rows.subtract(code.load(view.getVectorType(), place), all);

@@ -40,7 +40,7 @@ private:
   Value whereWeighted(Value weight, Value share);
 
   AttentionView &view;
-  LoopCode &code;
+  Code &code;
   ScoreRows rows;
 };
 

@@ -21,9 +21,9 @@ Value ChunkPacker::atHead(unsigned operand) {
 
 /// Keys as the columns of a product, up to `end`.
 KernelView ChunkPacker::viewKeys(unsigned operand, Value end) {
-  KernelView keys(code.builder, code.loc, view.entry);
-  Extent none = kernels::makeExtent(code.builder, code.loc, 0);
-  Extent size = kernels::makeExtent(code.builder, code.loc, view.shape.headSize);
+  KernelView keys(code, view.entry);
+  Extent none = kernels::makeExtent(code, code.getLoc(), 0);
+  Extent size = kernels::makeExtent(code, code.getLoc(), view.shape.headSize);
   keys.loops.operands = {{}, {view.shape.operands[operand].buffer, view.getElementType(operand)}};
   keys.loops.n = {{end}, {none, view.getStride(operand, kKey)}};
   keys.loops.contracted = {{size, {none, view.getStride(operand, kColumn)}}};
@@ -33,9 +33,9 @@ KernelView ChunkPacker::viewKeys(unsigned operand, Value end) {
 
 /// The columns of a head as those of a product.
 KernelView ChunkPacker::viewColumns(unsigned operand) {
-  KernelView columns(code.builder, code.loc, view.entry);
-  Extent none = kernels::makeExtent(code.builder, code.loc, 0);
-  Extent size = kernels::makeExtent(code.builder, code.loc, view.shape.headSize);
+  KernelView columns(code, view.entry);
+  Extent none = kernels::makeExtent(code, code.getLoc(), 0);
+  Extent size = kernels::makeExtent(code, code.getLoc(), view.shape.headSize);
   columns.loops.operands = {{}, {view.shape.operands[operand].buffer, view.getElementType(operand)}};
   columns.loops.n = {size, {none, view.getStride(operand, kColumn)}};
   columns.loops.contracted = {{view.shape.keys, {none, view.getStride(operand, kKey)}}};
@@ -48,7 +48,7 @@ void ChunkPacker::packKeys(unsigned operand, Value first, Value count, Value tar
   range.source = atHead(operand);
   range.target = target;
   range.panelLength = code.constant(panelStride);
-  range.firstPanel = code.divide(first, code.constant(kColumns));
+  range.firstPanel = code.divide(first, kColumns);
   range.panels = code.ceilDivide(count, code.constant(kColumns));
   range.terms = code.constant(view.shape.headSize);
   KernelView keys = viewKeys(operand, code.add(first, count));
@@ -79,10 +79,10 @@ void ChunkPacker::pack(Value first, Value count) {
 /// Looks for exponents of ones only.
 Value ChunkPacker::findSpecial(Value count) {
   auto element = cast<FloatType>(view.getElementType(kV));
-  Type bits = code.builder.getIntegerType(element.getWidth());
+  Type bits = code.getIntegerType(element.getWidth());
   auto type = VectorType::get(kColumns, bits);
   auto splat = [&](const APInt &number) -> Value {
-    return arith::ConstantOp::create(code.builder, code.loc, DenseElementsAttr::get(type, number));
+    return code.create<arith::ConstantOp>(DenseElementsAttr::get(type, number));
   };
   Value magnitude = splat(APInt::getSignedMaxValue(element.getWidth()));
   int64_t panels = view.memory.paddedSize / kColumns;
@@ -90,19 +90,19 @@ Value ChunkPacker::findSpecial(Value count) {
   Value terms = code.multiply(code.ceilDivide(count, step), step);
   Value values = view.inSlot(view.memory.values, bits, code.constant(0));
   SmallVector<Value> zeros(panels, splat(APInt::getZero(element.getWidth())));
-  SmallVector<Value> largest = code.loop(code.constant(0), terms, 1, zeros, [&](Value term, ValueRange carried) {
+  SmallVector<Value> largest = code.loop(0, terms, 1, zeros, [&](Value term, ValueRange carried) {
     SmallVector<Value> next;
-    Value row = code.at(values, bits, code.multiply(term, code.constant(kColumns)));
+    Value row = code.at(values, bits, code.multiply(term, kColumns));
     for (int64_t panel = 0; panel < panels; ++panel) {
       Value numbers = code.load(type, code.at(row, bits, panel * view.memory.valuePanel));
-      Value positive = arith::AndIOp::create(code.builder, code.loc, numbers, magnitude);
-      next.push_back(arith::MaxUIOp::create(code.builder, code.loc, carried[panel], positive));
+      Value positive = code.create<arith::AndIOp>(numbers, magnitude);
+      next.push_back(code.create<arith::MaxUIOp>(carried[panel], positive));
     }
     return next;
   });
   Value infinity = splat(llvm::APFloat::getInf(element.getFloatSemantics()).bitcastToAPInt());
   SmallVector<Value> flags;
   for (Value number : largest)
-    flags.push_back(arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::uge, number, infinity));
+    flags.push_back(code.create<arith::CmpIOp>(arith::CmpIPredicate::uge, number, infinity));
   return ScoreRows(view).hasAny(flags);
 }

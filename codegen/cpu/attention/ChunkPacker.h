@@ -32,7 +32,7 @@ private:
   KernelView viewColumns(unsigned operand);
 
   AttentionView &view;
-  LoopCode &code;
+  Code &code;
   Value batch, keyHead;
 };
 

@@ -20,7 +20,7 @@ static constexpr int64_t kLanes = ScoreRows::kLanes, kVectors = kLanes / kColumn
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void ScoreRow::see(AttentionView &view, Value query, Value first) {
-  LoopCode &code = view.code;
+  Code &code = view.code;
   KeyRange seen = view.findSeen(query, query);
   Value none = code.constant(0);
   visible = code.max(code.min(keys, code.subtract(seen.end, first)), none);
@@ -118,7 +118,7 @@ Value ScoreRows::loadScore(const ScoreRow &row, Value key, Value place, bool isV
     unsigned operand = attention::AttentionShape::kMask;
     Value count;
     if (!isVisible)
-      count = code.max(code.min(code.subtract(row.keys, key), code.constant(kColumns)), code.constant(0));
+      count = code.max(code.min(code.subtract(row.keys, key), kColumns), 0);
     Value mask = view.runs.load(view.getElementType(operand), view.advance(row.mask, operand, attention::kKey, key),
                                 view.getStride(operand, attention::kKey), count);
     if (!view.getElementType(operand).isInteger(1))
@@ -136,7 +136,7 @@ SmallVector<Value> ScoreRows::findLargest(const ScoreRow &row, Value first, Valu
   return code.loop(first, end, kLanes, carried, [&](Value block, ValueRange before) {
     SmallVector<Value> next(before), scores;
     for (int64_t i = 0; i < kVectors; ++i) {
-      Value key = code.add(block, code.constant(i * kColumns));
+      Value key = code.add(block, i * kColumns);
       Value place = code.at(row.scores, view.getArithmetic(), key);
       scores.push_back(loadScore(row, key, place, areVisible));
       code.store(scores.back(), place);
@@ -178,7 +178,7 @@ SmallVector<Value> ScoreRows::emitWeights(const ScoreRow &row, Value reference, 
   return code.loop(row.from, row.keys, kLanes, first, [&](Value block, ValueRange carried) {
     SmallVector<Value> next, kept = view.shape.threshold == 0 ? SmallVector<Value>() : drawKept(row, block);
     for (int64_t i = 0; i < kVectors; ++i) {
-      Value place = code.at(row.scores, view.getArithmetic(), code.add(block, code.constant(i * kColumns)));
+      Value place = code.at(row.scores, view.getArithmetic(), code.add(block, i * kColumns));
       Value score = code.load(view.getVectorType(), place);
       Value weight = exponential(subtract(score, reference)), factor = weight;
       if (!kept.empty())

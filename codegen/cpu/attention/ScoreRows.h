@@ -32,7 +32,7 @@ struct ScoreRow {
 
 class ScoreRows {
 public:
-  explicit ScoreRows(AttentionView &view) : view(view), code(view.code), builder(code.builder), loc(code.loc) {}
+  explicit ScoreRows(AttentionView &view) : view(view), code(view.code), builder(code), loc(code.getLoc()) {}
 
   /// Turns products into scores, and gives the largest one; -Inf without a present key.
   Value emitScores(const ScoreRow &row);
@@ -71,7 +71,7 @@ private:
   Value larger(Value a, Value b);
 
   AttentionView &view;
-  LoopCode &code;
+  Code &code;
   OpBuilder &builder;
   Location loc;
 };

@@ -47,7 +47,7 @@ Value UnpackedProducts::atFirst(unsigned operand, const Keys &keys) {
 SmallVector<Value> UnpackedProducts::loadTerms(ArrayRef<Value> keys, Value first) {
   Type element = view.getElementType(kK), moved = getMovedType(element);
   bool arePaired = terms != lanes;
-  auto type = VectorType::get(lanes, arePaired ? code.builder.getI32Type() : moved);
+  auto type = VectorType::get(lanes, arePaired ? code.getI32Type() : moved);
   SmallVector<Value> block, columns;
   for (Value key : keys)
     block.push_back(code.load(type, code.at(key, moved, first)));
@@ -56,7 +56,7 @@ SmallVector<Value> UnpackedProducts::loadTerms(ArrayRef<Value> keys, Value first
     if (arePaired)
       columns.append({widenFirst(code, vector), widenSecond(code, vector)});
     else
-      columns.push_back(kernels::fromMemory(code.builder, code.loc, vector, element));
+      columns.push_back(kernels::fromMemory(code, code.getLoc(), vector, element));
   }
   for (Value &column : columns)
     column = view.widen(column);
@@ -66,7 +66,7 @@ SmallVector<Value> UnpackedProducts::loadTerms(ArrayRef<Value> keys, Value first
 /// Calls `body` for the first of each block of terms, and how many of the block are there already.
 void UnpackedProducts::forTerms(function_ref<void(Value first, int64_t skipped)> body) {
   int64_t size = view.shape.headSize, whole = size / terms * terms;
-  code.loop(code.constant(0), code.constant(whole), terms, [&](Value first) { body(first, /*skipped=*/0); });
+  code.loop(0, whole, terms, [&](Value first) { body(first, /*skipped=*/0); });
   if (whole < size)
     body(code.constant(size - terms), terms - (size - whole));
 }
@@ -83,7 +83,7 @@ void UnpackedProducts::addTerms(const Panel &panel, Value first, int64_t skipped
     for (auto [row, sum] : llvm::enumerate(sums)) {
       Value query = code.at(panel.queries, arithmetic, static_cast<int64_t>(row) * view.memory.queryStride);
       Value number = code.load(arithmetic, code.at(code.at(query, arithmetic, first), arithmetic, term));
-      sum = math::FmaOp::create(code.builder, code.loc, code.spread(number, lanes), columns[term], sum);
+      sum = code.create<math::FmaOp>(code.spread(number, lanes), columns[term], sum);
     }
   for (auto [row, sum] : llvm::enumerate(sums))
     code.store(sum, atRow(static_cast<int64_t>(row)));
@@ -92,7 +92,7 @@ void UnpackedProducts::addTerms(const Panel &panel, Value first, int64_t skipped
 /// Where the keys of a panel lie. If it is not whole, absent keys repeat the last one, whose memory is there.
 SmallVector<Value> UnpackedProducts::findKeys(const Keys &keys, Value key, bool isWhole) {
   Value start = atFirst(kK, keys), first = view.advance(start, kK, kKey, key);
-  Value last = code.subtract(keys.count, code.constant(1));
+  Value last = code.subtract(keys.count, 1);
   SmallVector<Value> places;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Value index = code.constant(lane);
@@ -105,8 +105,8 @@ SmallVector<Value> UnpackedProducts::findKeys(const Keys &keys, Value key, bool 
 void UnpackedProducts::startScores(const Keys &keys, int64_t rows, Value scores) {
   FloatType arithmetic = view.getArithmetic();
   auto type = VectorType::get(lanes, arithmetic);
-  Value zeros = arith::ConstantOp::create(code.builder, code.loc, code.builder.getZeroAttr(type));
-  code.loop(code.constant(0), keys.count, lanes, [&](Value key) {
+  Value zeros = code.create<arith::ConstantOp>(code.getZeroAttr(type));
+  code.loop(0, keys.count, lanes, [&](Value key) {
     for (int64_t row = 0; row < rows; ++row)
       code.store(zeros, code.at(code.at(scores, arithmetic, row * view.memory.scoreStride), arithmetic, key));
   });
@@ -121,19 +121,19 @@ int64_t UnpackedProducts::getGroupKeys() const {
 /// Each block of terms is added to all panels of a group before the next is, so that the chains of many panels run at a
 /// time. They are loops, since LLVM would else mix transpositions, of which one takes most registers.
 void UnpackedProducts::emitScores(const Keys &keys, int64_t rows, Value queries, Value scores) {
-  Value whole = code.multiply(code.divide(keys.count, code.constant(lanes)), code.constant(lanes));
+  Value whole = code.multiply(code.divide(keys.count, lanes), lanes);
   startScores(keys, rows, scores);
   auto addToPanel = [&](Value key, bool isWhole, Value first, int64_t skipped) {
     Panel panel{rows, queries, code.at(scores, view.getArithmetic(), key), findKeys(keys, key, isWhole)};
     addTerms(panel, first, skipped);
   };
   int64_t step = getGroupKeys();
-  code.loop(code.constant(0), whole, step, [&](Value group) {
-    Value end = code.min(code.add(group, code.constant(step)), whole);
+  code.loop(0, whole, step, [&](Value group) {
+    Value end = code.min(code.add(group, step), whole);
     forTerms([&](Value first, int64_t skipped) {
       code.loop(group, end, lanes, [&](Value key) {
         // Processors do not see this order by themselves. An address after the last key does no harm.
-        for (Value next : findKeys(keys, code.add(key, code.constant(step)), /*isWhole=*/true))
+        for (Value next : findKeys(keys, code.add(key, step), /*isWhole=*/true))
           code.prefetch(code.at(next, getMovedType(view.getElementType(kK)), first));
         addToPanel(key, /*isWhole=*/true, first, skipped);
       });
@@ -156,16 +156,15 @@ SmallVector<int64_t> UnpackedProducts::getColumns() const {
 
 /// Whatever is added to Inf or NaN, and even 0 times one of them, is no number any more.
 Value UnpackedProducts::findSpecial(Value rows, Value sums) {
-  Value none = arith::ConstantOp::create(code.builder, code.loc,
-                                         code.builder.getZeroAttr(VectorType::get(kColumns, code.builder.getI1Type())));
+  Value none = code.create<arith::ConstantOp>(code.getZeroAttr(VectorType::get(kColumns, code.getI1Type())));
   ScoreRows vectors(view);
-  SmallVector<Value> flags = code.loop(code.constant(0), rows, 1, none, [&](Value row, ValueRange carried) {
-    Value start = code.at(sums, view.getArithmetic(), code.multiply(row, code.constant(view.memory.paddedSize)));
+  SmallVector<Value> flags = code.loop(0, rows, 1, none, [&](Value row, ValueRange carried) {
+    Value start = code.at(sums, view.getArithmetic(), code.multiply(row, view.memory.paddedSize));
     Value any = carried.front();
     for (int64_t column : getColumns()) {
       Value sum = code.load(view.getVectorType(), code.at(start, view.getArithmetic(), column));
       Value zero = vectors.subtract(sum, sum);
-      any = arith::OrIOp::create(code.builder, code.loc, any, vectors.compare(arith::CmpFPredicate::UNO, zero, zero));
+      any = code.create<arith::OrIOp>(any, vectors.compare(arith::CmpFPredicate::UNO, zero, zero));
     }
     return SmallVector<Value>{any};
   });
@@ -182,18 +181,18 @@ void UnpackedProducts::emitValues(const Keys &keys, int64_t rows, Value weights,
   for (ArrayRef<int64_t> left = all; !left.empty(); left = left.drop_front(std::min(most, left.size()))) {
     ArrayRef<int64_t> columns = left.take_front(most);
     SmallVector<Value> zeros(rows * columns.size(), view.splat(0.0));
-    SmallVector<Value> totals = code.loop(code.constant(0), keys.count, 1, zeros, [&](Value key, ValueRange carried) {
+    SmallVector<Value> totals = code.loop(0, keys.count, 1, zeros, [&](Value key, ValueRange carried) {
       SmallVector<Value> next(carried), vectors;
       for (int64_t column : columns) {
         Value loaded = code.load(type, code.at(view.advance(start, kV, kKey, key), moved, column));
-        vectors.push_back(view.widen(kernels::fromMemory(code.builder, code.loc, loaded, element)));
+        vectors.push_back(view.widen(kernels::fromMemory(code, code.getLoc(), loaded, element)));
       }
       for (int64_t row = 0; row < rows; ++row) {
         Value place = code.at(code.at(weights, arithmetic, row * view.memory.scoreStride), arithmetic, key);
         Value weight = code.spread(code.load(arithmetic, place), kColumns);
         for (auto [i, vector] : llvm::enumerate(vectors)) {
           Value &sum = next[row * columns.size() + i];
-          sum = math::FmaOp::create(code.builder, code.loc, weight, vector, sum);
+          sum = code.create<math::FmaOp>(weight, vector, sum);
         }
       }
       return next;

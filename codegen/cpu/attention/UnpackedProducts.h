@@ -47,7 +47,7 @@ private:
   SmallVector<int64_t> getColumns() const;
 
   AttentionView &view;
-  LoopCode &code;
+  Code &code;
   MicroKernelShape shape;
   /// Keys whose scores fill a register, and terms of them that are read at a time.
   int64_t lanes, terms;

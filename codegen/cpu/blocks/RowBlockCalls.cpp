@@ -36,15 +36,15 @@ kernels::LoweredKernel &RowBlockCalls::getProduct() const {
 }
 
 /// Row kernels have no rows where rows have no columns.
-Value RowBlockCalls::hasManyBlocks(LoopCode &code, int64_t leastBlocks) {
+Value RowBlockCalls::hasManyBlocks(Code &code, int64_t leastBlocks) {
   auto countRows = [&](const kernels::LoweredKernel &member) {
-    return member.use.indexing->countWork(code.builder, code.loc).pieces;
+    return member.use.indexing->countWork(code, code.getLoc()).pieces;
   };
   Value rows = countRows(getProduct());
   for (const kernels::LoweredKernel *member : members)
     if (!isProduct(member))
       rows = code.min(rows, countRows(*member));
-  return code.isAtMost(code.constant(leastBlocks * kBlockRows), rows);
+  return code.isAtMost(leastBlocks * kBlockRows, rows);
 }
 
 LogicalResult RowBlockCalls::launch(int64_t leastBlocks) {
@@ -52,7 +52,7 @@ LogicalResult RowBlockCalls::launch(int64_t leastBlocks) {
     return launchWhole();
   OpBuilder builder(ops.back());
   Location loc = getProduct().use.op->getLoc();
-  LoopCode code(builder, loc);
+  Code code(builder, loc);
   Value areMany = hasManyBlocks(code, leastBlocks);
   APInt known;
   if (matchPattern(areMany, m_ConstantInt(&known)) && known.isZero())
@@ -69,9 +69,8 @@ LogicalResult RowBlockCalls::launch(int64_t leastBlocks) {
 }
 
 LogicalResult RowBlockCalls::launchWhole() {
-  return success(llvm::all_of(members, [](kernels::LoweredKernel *member) {
-    return succeeded(member->code->launch(member->use));
-  }));
+  return success(llvm::all_of(
+      members, [](kernels::LoweredKernel *member) { return succeeded(member->code->launch(member->use)); }));
 }
 
 void RowBlockCalls::addPart(Record &record, ValueRange values, ArrayRef<BufferPointer> buffers) const {
@@ -99,8 +98,7 @@ RowBlockCalls::Record RowBlockCalls::collectRecord(OpBuilder &builder) {
       continue;
     }
     auto kernel = use.get<rows::KernelOp>();
-    auto operands =
-        llvm::concat<Value>(SmallVector<Value>(kernel.getInputs()), SmallVector<Value>(kernel.getInits()));
+    auto operands = llvm::concat<Value>(SmallVector<Value>(kernel.getInputs()), SmallVector<Value>(kernel.getInits()));
     for (auto [operand, address] : llvm::zip(operands, use.as<rows::KernelAddresses>().operands))
       buffers.emplace_back(operand, address.pointer);
     addPart(record, static_cast<RowFunctions &>(*member->code).makeValues(builder, use), buffers);
@@ -118,7 +116,7 @@ struct BlockNumbers {
   explicit BlockNumbers(ValueRange values)
       : rows(values[0]), blockRows(values[1]), batchBlocks(values[2]), groups(values[3]) {}
   /// The first row of a block among the rows of all batches, and the end of its rows.
-  std::pair<Value, Value> findRows(LoopCode &code, Value block) const {
+  std::pair<Value, Value> findRows(Code &code, Value block) const {
     Value row = code.multiply(code.remainder(block, batchBlocks), blockRows);
     Value batchRow = code.multiply(code.divide(block, batchBlocks), rows);
     return {code.add(batchRow, row), code.add(batchRow, code.min(code.add(row, blockRows), rows))};
@@ -127,7 +125,7 @@ struct BlockNumbers {
 } // namespace
 
 /// Local rows of all blocks of a task lie where those of its first block do.
-void RowBlockCalls::callBlocks(LoopCode &code, const Record &record, ValueRange visible, Value low, Value high) {
+void RowBlockCalls::callBlocks(Code &code, const Record &record, ValueRange visible, Value low, Value high) {
   BlockNumbers numbers(visible.take_back(BlockNumbers::kCount));
   Value lowest = numbers.findRows(code, low).first;
   code.loop(low, high, 1, [&](Value block) {
@@ -136,7 +134,7 @@ void RowBlockCalls::callBlocks(LoopCode &code, const Record &record, ValueRange 
     auto take = [&](const Part &part) {
       SmallVector<Value> taken(visible.slice(part.first, part.count));
       for (auto [index, rowBytes] : part.locals)
-        taken[index] = code.at(taken[index], code.builder.getI8Type(), code.multiply(back, code.constant(rowBytes)));
+        taken[index] = code.at(taken[index], code.getI8Type(), code.multiply(back, rowBytes));
       return taken;
     };
     for (auto [member, part] : llvm::zip_equal(members, record.parts)) {
@@ -144,8 +142,7 @@ void RowBlockCalls::callBlocks(LoopCode &code, const Record &record, ValueRange 
       if (isProduct(member))
         getProductFunctions().callBlock(code, values, numbers.blockRows, numbers.groups, block, first, end);
       else
-        static_cast<RowFunctions &>(*member->code)
-            .callRows(code.builder, member->use.op->getLoc(), values, first, end);
+        static_cast<RowFunctions &>(*member->code).callRows(code, member->use.op->getLoc(), values, first, end);
     }
   });
 }
@@ -154,7 +151,7 @@ void RowBlockCalls::launchBlocks(Operation *place) {
   OpBuilder builder(place);
   kernels::KernelUse &use = getProduct().use;
   Location loc = use.op->getLoc();
-  LoopCode code(builder, loc);
+  Code code(builder, loc);
   const KernelLoops &loops = use.as<KernelLoops>();
   ContractionFunctions &functions = getProductFunctions();
   PanelMemory memory = PanelMemory::create(builder, loc, loops);
@@ -167,7 +164,7 @@ void RowBlockCalls::launchBlocks(Operation *place) {
   record.values.append({rows, blockRows, batchBlocks, functions.countGroups(code, memory)});
   functions.emitBlockTasks(use, place, record.values, {blocks, functions.countTaskUnits(code, blocks, terms)},
                            [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
-                             LoopCode inner(at, loc);
+                             Code inner(at, loc);
                              callBlocks(inner, record, visible, low, high);
                            });
 }

@@ -34,7 +34,7 @@ public:
 private:
   LogicalResult launchWhole();
   void launchBlocks(Operation *before);
-  Value hasManyBlocks(LoopCode &code, int64_t leastBlocks);
+  Value hasManyBlocks(Code &code, int64_t leastBlocks);
   bool isProduct(const kernels::LoweredKernel *member) const { return isa<contraction::KernelOp>(member->use.op); }
   kernels::LoweredKernel &getProduct() const;
   ContractionFunctions &getProductFunctions() const { return static_cast<ContractionFunctions &>(*getProduct().code); }
@@ -53,7 +53,7 @@ private:
   using BufferPointer = std::pair<Value, Value>;
   void addPart(Record &record, ValueRange values, ArrayRef<BufferPointer> buffers) const;
   Record collectRecord(OpBuilder &builder);
-  void callBlocks(LoopCode &code, const Record &record, ValueRange visible, Value low, Value high);
+  void callBlocks(Code &code, const Record &record, ValueRange visible, Value low, Value high);
 
   SmallVector<Operation *> ops;
   /// The same with their functions.

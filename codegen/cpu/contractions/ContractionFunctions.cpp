@@ -22,7 +22,8 @@ func::FuncOp ContractionFunctions::outline(StringRef suffix, unsigned rangeNumbe
   OpBuilder builder(getFirst().op->getContext());
   SmallVector<Type> range(rangeNumbers, builder.getI64Type());
   func::FuncOp function = functions.outline(suffix, range, [&](OpBuilder &at, kernels::KernelBody &body) {
-    KernelView view(at, getFirst().op->getLoc(), body);
+    Code code(at, getFirst().op->getLoc());
+    KernelView view(code, body);
     emit(view, body.entry->getArguments().take_back(rangeNumbers));
   });
   function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "no-builtins", kVectorLoopsAttribute}));
@@ -51,8 +52,8 @@ void ContractionFunctions::emit() {
     fewRows = outline("__few_rows", 3, emitProduct(fewRowsCells));
 }
 
-Value ContractionFunctions::countTaskUnits(LoopCode &code, Value units, Value terms) const {
-  Value fitting = code.ceilDivide(code.constant(taskTerms), code.max(terms, code.constant(1)));
+Value ContractionFunctions::countTaskUnits(Code &code, Value units, Value terms) const {
+  Value fitting = code.ceilDivide(taskTerms, code.max(terms, 1));
   return code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
 }
 
@@ -63,12 +64,12 @@ void ContractionFunctions::emitCalls(kernels::KernelUse &use, Operation *before,
                                      std::optional<int64_t> blockRows) {
   OpBuilder builder(before);
   Location loc = use.op->getLoc();
-  LoopCode code(builder, loc);
+  Code code(builder, loc);
   task.emitCalls({before, use.enclosing}, getArguments(builder, use), {units, countTaskUnits(code, units, terms)},
                  [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
                    SmallVector<Value> operands(visible);
                    if (blockRows)
-                     operands.push_back(LoopCode(at, loc).constant(*blockRows));
+                     operands.push_back(Code(at, loc).constant(*blockRows));
                    operands.append({low, high});
                    func::CallOp::create(at, loc, function, operands);
                  });
@@ -78,7 +79,7 @@ void ContractionFunctions::emitCellCalls(kernels::KernelUse &use, Operation *bef
                                          const ProductCells &chosen, kernels::TaskFunction &task,
                                          func::FuncOp function) {
   OpBuilder builder(before);
-  LoopCode code(builder, use.op->getLoc());
+  Code code(builder, use.op->getLoc());
   const KernelLoops &loops = use.as<KernelLoops>();
   Value blockRows = code.constant(chosen.blocks.rows), least = code.constant(kFewRows);
   Value count = code.multiply(chosen.countGroups(code, memory), code.ceilDivide(loops.m.size.value, blockRows));
@@ -86,7 +87,7 @@ void ContractionFunctions::emitCellCalls(kernels::KernelUse &use, Operation *bef
     count = code.multiply(count, loop.size.value);
   // Reading b takes as long as working on some rows.
   Value cellRows = code.max(code.min(blockRows, loops.m.size.value), least);
-  Value cellTerms = code.multiply(cellRows, code.constant(chosen.getColumns()));
+  Value cellTerms = code.multiply(cellRows, chosen.getColumns());
   emitCalls(use, before, task, function, count, code.multiply(cellTerms, memory.contracted.value), chosen.blocks.rows);
 }
 
@@ -94,7 +95,7 @@ void ContractionFunctions::emitPanelCalls(kernels::KernelUse &use, Operation *be
   if (!panels)
     return;
   OpBuilder builder(before);
-  LoopCode code(builder, use.op->getLoc());
+  Code code(builder, use.op->getLoc());
   Value units = code.multiply(memory.bBatches.value, countPanelGroups(code, memory));
   Value unitTerms = code.constant(kMoveTerms * kPackedPanels * kPanelColumns);
   emitCalls(use, before, panelTask, panels, units, code.multiply(memory.contracted.value, unitTerms));
@@ -110,29 +111,29 @@ void ContractionFunctions::emitBlockTasks(kernels::KernelUse &use, Operation *be
   kernels::TaskFunction(functions, "__blocks_task").emitCalls({before, use.enclosing}, values, blocks, callBlocks);
 }
 
-void ContractionFunctions::callBlock(LoopCode &code, ValueRange arguments, Value blockRows, Value groups, Value block,
+void ContractionFunctions::callBlock(Code &code, ValueRange arguments, Value blockRows, Value groups, Value block,
                                      Value low, Value high) {
   if (rows) {
     SmallVector<Value> operands(arguments);
     operands.append({low, high});
-    func::CallOp::create(code.builder, code.loc, rows, operands);
+    code.create<func::CallOp>(rows, operands);
   }
   Value firstCell = code.multiply(block, groups);
   SmallVector<Value> operands(arguments);
   operands.append({blockRows, firstCell, code.add(firstCell, groups)});
   // Batches of few rows each have no other function.
-  func::CallOp::create(code.builder, code.loc, product ? product : fewRows, operands);
+  code.create<func::CallOp>(product ? product : fewRows, operands);
 }
 
 LogicalResult ContractionFunctions::launch(kernels::KernelUse &use) {
   OpBuilder builder(use.op);
   Location loc = use.op->getLoc();
-  LoopCode code(builder, loc);
+  Code code(builder, loc);
   const KernelLoops &loops = use.as<KernelLoops>();
   PanelMemory memory = PanelMemory::create(builder, loc, loops);
   if (rows) {
     Value units = code.multiply(memory.aBatches.value, loops.m.size.value);
-    emitCalls(use, use.op, rowTask, rows, units, code.multiply(memory.contracted.value, code.constant(kMoveTerms)));
+    emitCalls(use, use.op, rowTask, rows, units, code.multiply(memory.contracted.value, kMoveTerms));
   }
   if (!fewRows) {
     emitProductCalls(use, use.op, memory);

@@ -33,16 +33,15 @@ public:
     return functions.getArguments(builder, use);
   }
   void emitPanelCalls(kernels::KernelUse &use, Operation *before, const PanelMemory &memory);
-  void callBlock(LoopCode &code, ValueRange arguments, Value blockRows, Value groups, Value block, Value low,
-                 Value high);
-  Value countGroups(LoopCode &code, const PanelMemory &memory) const {
+  void callBlock(Code &code, ValueRange arguments, Value blockRows, Value groups, Value block, Value low, Value high);
+  Value countGroups(Code &code, const PanelMemory &memory) const {
     return (product ? cells : fewRowsCells).countGroups(code, memory);
   }
   /// Runs blocks by `callBlocks`, in tasks.
   void emitBlockTasks(kernels::KernelUse &use, Operation *before, ValueRange values, kernels::TaskUnits blocks,
                       kernels::TaskFunction::CallRows callBlocks);
   /// How many units make a task, if each has so many terms.
-  Value countTaskUnits(LoopCode &code, Value units, Value terms) const;
+  Value countTaskUnits(Code &code, Value units, Value terms) const;
 
 private:
   using EmitBody = function_ref<void(KernelView &, ValueRange range)>;

@@ -6,6 +6,7 @@
 
 #include "codegen/cpu/contractions/PanelMemory.h"
 #include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -13,21 +14,26 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using kernels::Extent;
 
+Type cpu::getMovedType(Type element) {
+  Type memory = kernels::getMemoryType(element);
+  return memory.getIntOrFloatBitWidth() == 16 ? IntegerType::get(element.getContext(), 16) : memory;
+}
+
 /// Stack memory for a run.
 Value ElementRuns::getBuffer(Type type) {
   Value &buffer = buffers[type];
   if (!buffer) {
     buffer = code.allocate(entry, type, kPanelColumns);
-    OpBuilder::InsertionGuard guard(code.builder);
-    code.builder.setInsertionPointAfterValue(buffer);
+    OpBuilder::InsertionGuard guard(code);
+    code.setInsertionPointAfterValue(buffer);
     auto vector = VectorType::get(kPanelColumns, type);
-    code.store(arith::ConstantOp::create(code.builder, code.loc, code.builder.getZeroAttr(vector)), buffer);
+    code.store(code.create<arith::ConstantOp>(code.getZeroAttr(vector)), buffer);
   }
   return buffer;
 }
 
 void ElementRuns::copy(Type type, Value from, Value fromStride, Value to, Value toStride, Value count) {
-  code.loop(code.constant(0), count, 1, [&](Value column) {
+  code.loop(0, count, 1, [&](Value column) {
     Value element = code.load(type, code.at(from, type, code.multiply(column, fromStride)));
     code.store(element, code.at(to, type, code.multiply(column, toStride)));
   });
@@ -50,15 +56,14 @@ Value ElementRuns::load(Type element, Value start, const Extent &stride, Value c
   else if (!count)
     loaded = loadAll().front();
   else
-    loaded = code.choose(code.isEqual(count, code.constant(kPanelColumns)), type, loadAll,
-                         [&] { return loadThroughBuffer(count); })
+    loaded = code.choose(code.isEqual(count, kPanelColumns), type, loadAll, [&] { return loadThroughBuffer(count); })
                  .front();
-  return kernels::fromMemory(code.builder, code.loc, loaded, element);
+  return kernels::fromMemory(code, code.getLoc(), loaded, element);
 }
 
 void ElementRuns::store(Value vector, Type element, Value start, const Extent &stride, Value count) {
   Type moved = getMovedType(element);
-  Value stored = kernels::toMemory(code.builder, code.loc, vector, moved), one = code.constant(1);
+  Value stored = kernels::toMemory(code, code.getLoc(), vector, moved), one = code.constant(1);
   auto storeThroughBuffer = [&](Value present) {
     Value buffer = getBuffer(moved);
     code.store(stored, buffer);
@@ -69,5 +74,5 @@ void ElementRuns::store(Value vector, Type element, Value start, const Extent &s
     return storeThroughBuffer(count ? count : code.constant(kPanelColumns));
   if (!count)
     return storeAll();
-  code.choose(code.isEqual(count, code.constant(kPanelColumns)), storeAll, [&] { storeThroughBuffer(count); });
+  code.choose(code.isEqual(count, kPanelColumns), storeAll, [&] { storeThroughBuffer(count); });
 }

@@ -5,16 +5,20 @@
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_ELEMENTRUNS_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_ELEMENTRUNS_H
 
-#include "codegen/cpu/contractions/LoopCode.h"
+#include "codegen/builder/Code.h"
 #include "codegen/kernels/Extent.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::resid::cpu {
 
+/// What an element is in memory: 16-bit floats are moved as integers, since LLVM takes vectors of bf16 apart where the
+/// processor does not know the type.
+Type getMovedType(Type element);
+
 class ElementRuns {
 public:
   /// Stack memory is taken in `entry`.
-  ElementRuns(const LoopCode &code, Block *entry) : code(code), entry(entry) {}
+  ElementRuns(Code &code, Block *entry) : code(code), entry(entry) {}
 
   /// 16 elements from `start` on, of type `element`. `count` (i64) says how many there are; null: all. Lanes of absent
   /// ones hold anything. A stride of 0 is one element for all.
@@ -25,7 +29,7 @@ private:
   Value getBuffer(Type type);
   void copy(Type type, Value from, Value fromStride, Value to, Value toStride, Value count);
 
-  LoopCode code;
+  Code &code;
   Block *entry;
   DenseMap<Type, Value> buffers;
 };

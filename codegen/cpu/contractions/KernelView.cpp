@@ -63,7 +63,7 @@ void KernelView::forEachTerm(unsigned operand, bool isInnermost, function_ref<vo
     if (level == depth)
       return body(offset, isInnermost ? code.multiply(term, loops.contracted[level].size.value) : term);
     const Loop &loop = loops.contracted[level];
-    code.loop(code.constant(0), loop.size.value, 1, [&](Value index) {
+    code.loop(0, loop.size.value, 1, [&](Value index) {
       nest(level + 1, code.add(offset, code.multiply(index, loop.strides[operand].value)),
            code.add(code.multiply(term, loop.size.value), index));
     });

@@ -6,8 +6,8 @@
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_KERNELVIEW_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_KERNELVIEW_H
 
+#include "codegen/builder/Code.h"
 #include "codegen/cpu/contractions/ElementRuns.h"
-#include "codegen/cpu/contractions/LoopCode.h"
 #include "codegen/cpu/contractions/PanelMemory.h"
 #include "codegen/kernels/SharedFunctions.h"
 
@@ -21,13 +21,13 @@ struct ColumnRun {
 
 class KernelView {
 public:
-  KernelView(OpBuilder &builder, Location loc, const kernels::KernelBody &body)
-      : code(builder, loc), entry(body.entry), loops(body.as<contraction::KernelLoops>()),
-        memory(PanelMemory::create(builder, loc, loops)), outer(body.mapping), runs(code, entry) {}
+  KernelView(Code &code, const kernels::KernelBody &body)
+      : code(code), entry(body.entry), loops(body.as<contraction::KernelLoops>()),
+        memory(PanelMemory::create(code, code.getLoc(), loops)), outer(body.mapping), runs(code, entry) {}
   /// A part of another kernel, as a contraction that packs nothing.
-  KernelView(OpBuilder &builder, Location loc, Block *entry) : code(builder, loc), entry(entry), runs(code, entry) {}
+  KernelView(Code &code, Block *entry) : code(code), entry(entry), runs(code, entry) {}
 
-  LoopCode code;
+  Code &code;
   /// Where stack memory is taken.
   Block *entry;
   contraction::KernelLoops loops;

@@ -6,6 +6,7 @@
 #include "codegen/cpu/contractions/MicroKernels.h"
 
 #include "codegen/builder/Code.h"
+#include "codegen/cpu/contractions/ElementRuns.h"
 #include "codegen/cpu/contractions/PairedTerms.h"
 #include "codegen/kernels/ElementCast.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,7 +23,7 @@ namespace {
 /// The body of one micro-kernel.
 class MicroKernelEmitter {
 public:
-  MicroKernelEmitter(LoopCode code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels, int64_t sumStride,
+  MicroKernelEmitter(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels, int64_t sumStride,
                      bool startsAtZero, MicroKernels::Operands operands)
       : code(code), arithmetic(arithmetic), bType(bType), rows(rows), panels(panels), sumStride(sumStride),
         startsAtZero(startsAtZero), operands(operands), sumType(VectorType::get(kPanelColumns, arithmetic)) {}
@@ -36,7 +37,7 @@ private:
   SmallVector<Value> loadTerms(Value panel, Value term, int64_t count);
   SmallVector<Value> addTerms(ValueRange sums, Value first, int64_t count);
 
-  LoopCode code;
+  Code &code;
   FloatType arithmetic;
   Type bType;
   int64_t rows, panels, sumStride;
@@ -50,21 +51,19 @@ private:
 
 /// The columns of `count` terms of a panel, one vector each.
 SmallVector<Value> MicroKernelEmitter::loadTerms(Value panel, Value term, int64_t count) {
-  OpBuilder &builder = code.builder;
-  Location loc = code.loc;
-  Value start = code.at(panel, bType, code.multiply(term, code.constant(kPanelColumns)));
+  Value start = code.at(panel, bType, code.multiply(term, kPanelColumns));
   SmallVector<Value> columns;
   if (!bType.isBF16()) {
     Value moved = code.load(VectorType::get(kPanelColumns, getMovedType(bType)), start);
-    columns.push_back(kernels::fromMemory(builder, loc, moved, bType));
+    columns.push_back(kernels::fromMemory(code, code.getLoc(), moved, bType));
   } else {
-    Value pairs = code.load(VectorType::get(kPanelColumns, builder.getI32Type()), start);
+    Value pairs = code.load(VectorType::get(kPanelColumns, code.getI32Type()), start);
     columns.push_back(widenFirst(code, pairs));
     if (count > 1)
       columns.push_back(widenSecond(code, pairs));
   }
   for (Value &column : columns)
-    column = Code(builder, loc).castFloat(column, sumType.getElementType());
+    column = code.castFloat(column, sumType.getElementType());
   return columns;
 }
 
@@ -79,7 +78,7 @@ SmallVector<Value> MicroKernelEmitter::addTerms(ValueRange sums, Value first, in
       Value factor = code.spread(number, kPanelColumns);
       for (int64_t panel = 0; panel < panels; ++panel) {
         Value &sum = next[row * panels + panel];
-        sum = math::FmaOp::create(code.builder, code.loc, factor, columns[panel][term], sum);
+        sum = code.create<math::FmaOp>(factor, columns[panel][term], sum);
       }
     }
   return next;
@@ -87,18 +86,18 @@ SmallVector<Value> MicroKernelEmitter::addTerms(ValueRange sums, Value first, in
 
 void MicroKernelEmitter::emit() {
   for (int64_t row = 0; row < rows; ++row)
-    aRows.push_back(code.at(operands.a, arithmetic, code.multiply(operands.aStride, code.constant(row))));
+    aRows.push_back(code.at(operands.a, arithmetic, code.multiply(operands.aStride, row)));
   for (int64_t panel = 0; panel < panels; ++panel)
-    bPanels.push_back(code.at(operands.b, bType, code.multiply(operands.panelStride, code.constant(panel))));
+    bPanels.push_back(code.at(operands.b, bType, code.multiply(operands.panelStride, panel)));
   SmallVector<Value> sums;
-  Value zeros = arith::ConstantOp::create(code.builder, code.loc, code.builder.getZeroAttr(sumType));
+  Value zeros = code.create<arith::ConstantOp>(code.getZeroAttr(sumType));
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t panel = 0; panel < panels; ++panel)
       sums.push_back(startsAtZero ? zeros : code.load(sumType, atSum(row, panel)));
   int64_t step = getInterleavedTerms(bType);
   Value zero = code.constant(0), whole = operands.terms;
   if (step > 1)
-    whole = code.multiply(code.divide(operands.terms, code.constant(step)), code.constant(step));
+    whole = code.multiply(code.divide(operands.terms, step), step);
   sums =
       code.loop(zero, whole, step, sums, [&](Value term, ValueRange carried) { return addTerms(carried, term, step); });
   if (step > 1)
@@ -120,15 +119,15 @@ func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name
   function->setAttr("passthrough", outer.getStrArrayAttr({"noinline", "no-builtins", kVectorLoopsAttribute}));
   symbols.insert(function);
   Block *entry = function.addEntryBlock();
-  OpBuilder builder = OpBuilder::atBlockBegin(entry);
+  Code code(OpBuilder::atBlockBegin(entry), loc);
   MicroKernels::Operands operands{entry->getArgument(0), entry->getArgument(1), entry->getArgument(2),
                                   entry->getArgument(3), entry->getArgument(4), entry->getArgument(5)};
-  MicroKernelEmitter(LoopCode(builder, loc), arithmetic, bType, rows, panels, sumStride, startsAtZero, operands).emit();
-  func::ReturnOp::create(builder, loc);
+  MicroKernelEmitter(code, arithmetic, bType, rows, panels, sumStride, startsAtZero, operands).emit();
+  code.create<func::ReturnOp>();
   return function;
 }
 
-void MicroKernels::emitCall(LoopCode &code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels,
+void MicroKernels::emitCall(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels,
                             int64_t sumStride, const Operands &operands, bool startsAtZero) {
   std::string types;
   llvm::raw_string_ostream(types) << bType << (bType == arithmetic ? "" : arithmetic.isF64() ? ".f64" : "");
@@ -136,8 +135,7 @@ void MicroKernels::emitCall(LoopCode &code, FloatType arithmetic, Type bType, in
                                    types, startsAtZero ? "_from_zero" : "");
   func::FuncOp &function = functions[name];
   if (!function)
-    function = create(code.builder, code.loc, name, arithmetic, bType, rows, panels, sumStride, startsAtZero);
-  func::CallOp::create(
-      code.builder, code.loc, function,
-      ValueRange{operands.a, operands.aStride, operands.b, operands.panelStride, operands.terms, operands.sums});
+    function = create(code, code.getLoc(), name, arithmetic, bType, rows, panels, sumStride, startsAtZero);
+  code.create<func::CallOp>(function, ValueRange{operands.a, operands.aStride, operands.b, operands.panelStride,
+                                                 operands.terms, operands.sums});
 }

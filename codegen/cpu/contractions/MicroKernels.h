@@ -6,7 +6,7 @@
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELS_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELS_H
 
-#include "codegen/cpu/contractions/LoopCode.h"
+#include "codegen/builder/Code.h"
 #include "codegen/cpu/contractions/MicroKernelShape.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -32,7 +32,7 @@ public:
 
   /// Emits a call that adds, to the sums of `rows` rows and `panels` panels, the terms in ascending order. With
   /// `startsAtZero`, sums begin at +0 whatever is there.
-  void emitCall(LoopCode &code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels, int64_t sumStride,
+  void emitCall(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels, int64_t sumStride,
                 const Operands &operands, bool startsAtZero = false);
 
 private:

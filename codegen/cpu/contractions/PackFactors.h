@@ -26,7 +26,7 @@ void packPanels(KernelView &view, const PanelRange &range);
 /// So many panels of b, fewer at the end of a matrix, are packed as one.
 inline constexpr int64_t kPackedPanels = 8;
 /// How many such groups a matrix has.
-Value countPanelGroups(LoopCode &code, const PanelMemory &memory);
+Value countPanelGroups(Code &code, const PanelMemory &memory);
 /// Copies the groups [low, high) of panels of all matrices b.
 void emitPackedPanels(KernelView &view, Value low, Value high);
 

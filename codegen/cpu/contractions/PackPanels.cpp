@@ -18,7 +18,7 @@ using namespace mlir::resid::contraction;
 static constexpr unsigned kB = KernelLoops::kB;
 
 Value cpu::getPackedPanels(KernelView &view) {
-  return view.code.at(view.loops.scratch, view.code.builder.getI8Type(), view.memory.aBytes.value);
+  return view.code.at(view.loops.scratch, view.code.getI8Type(), view.memory.aBytes.value);
 }
 
 namespace {
@@ -48,7 +48,7 @@ private:
   Value getPlace(Value term, Value column);
 
   KernelView &view;
-  LoopCode &code;
+  Code &code;
   Value source, target, count, all;
   int64_t termsAhead;
   Type element, moved;
@@ -59,15 +59,15 @@ private:
 
 Value PanelPacker::getPlace(Value term, Value column) {
   if (terms == 1)
-    return code.add(code.multiply(term, code.constant(kPanelColumns)), column);
-  Value two = code.constant(2), pair = code.multiply(code.divide(term, two), code.constant(2 * kPanelColumns));
+    return code.add(code.multiply(term, kPanelColumns), column);
+  Value two = code.constant(2), pair = code.multiply(code.divide(term, two), 2 * kPanelColumns);
   return code.add(pair, code.add(code.multiply(column, two), code.remainder(term, two)));
 }
 
 /// One element after the other, for the terms from `firstTerm` on.
 void PanelPacker::packElements(Value firstTerm) {
   auto copy = [&](Value offset, Value term) {
-    code.loop(code.constant(0), count, 1, [&](Value column) {
+    code.loop(0, count, 1, [&](Value column) {
       Value from = code.add(offset, code.multiply(column, view.loops.n.strides[kB].value));
       code.store(code.load(moved, code.at(source, moved, from)), code.at(target, moved, getPlace(term, column)));
     });
@@ -83,39 +83,39 @@ Value PanelPacker::loadRow(Value term) {
   Value stride = view.loops.contracted.front().strides[kB].value;
   Value row = code.at(source, moved, code.multiply(term, stride));
   if (termsAhead > 0)
-    code.prefetch(code.at(row, moved, code.multiply(stride, code.constant(termsAhead))));
+    code.prefetch(code.at(row, moved, code.multiply(stride, termsAhead)));
   Value loaded = view.loadColumns(kB, row, {code.constant(0), view.hasWholePanels() ? Value() : count});
-  return kernels::toMemory(code.builder, code.loc, loaded, moved);
+  return kernels::toMemory(code, code.getLoc(), loaded, moved);
 }
 
 Value PanelPacker::interleave(Value first, Value second) {
   SmallVector<int32_t> picks;
   for (int32_t column = 0; column < kPanelColumns; ++column)
     picks.append({column, static_cast<int32_t>(column + kPanelColumns)});
-  return LLVM::ShuffleVectorOp::create(code.builder, code.loc, first, second, picks);
+  return code.create<LLVM::ShuffleVectorOp>(first, second, picks);
 }
 
 void PanelPacker::packRow(Value term, bool isLastAlone) {
   Value first = loadRow(term);
   if (terms > 1)
-    first = interleave(first, isLastAlone ? first : loadRow(code.add(term, code.constant(1))));
-  code.store(first, code.at(target, moved, code.multiply(term, code.constant(kPanelColumns))));
+    first = interleave(first, isLastAlone ? first : loadRow(code.add(term, 1)));
+  code.store(first, code.at(target, moved, code.multiply(term, kPanelColumns)));
 }
 
 /// Terms are contiguous: blocks of 16 columns and 16 terms, or pairs of them, are transposed. Absent columns repeat the
 /// last one, whose memory is there.
 void PanelPacker::packColumns() {
   const Extent &stride = view.loops.n.strides[kB];
-  Value last = code.subtract(count, code.constant(1));
+  Value last = code.subtract(count, 1);
   int64_t blockTerms = kPanelColumns * terms;
-  Type unit = terms == 1 ? moved : code.builder.getI32Type();
+  Type unit = terms == 1 ? moved : code.getI32Type();
   SmallVector<Value> columns;
   for (int64_t column = 0; column < kPanelColumns; ++column) {
-    Value present = code.min(code.constant(column), last);
+    Value present = code.min(column, last);
     columns.push_back(code.at(source, moved, code.multiply(present, stride.value)));
   }
-  Value whole = code.multiply(code.divide(all, code.constant(blockTerms)), code.constant(blockTerms));
-  code.loop(code.constant(0), whole, blockTerms, [&](Value term) {
+  Value whole = code.multiply(code.divide(all, blockTerms), blockTerms);
+  code.loop(0, whole, blockTerms, [&](Value term) {
     SmallVector<Value> block;
     for (Value column : columns) {
       Value start = code.at(column, moved, term);
@@ -124,7 +124,7 @@ void PanelPacker::packColumns() {
         code.prefetch(code.at(start, moved, termsAhead));
     }
     transpose(code, block);
-    Value start = code.at(target, moved, code.multiply(term, code.constant(kPanelColumns)));
+    Value start = code.at(target, moved, code.multiply(term, kPanelColumns));
     for (auto [i, row] : llvm::enumerate(block))
       code.store(row, code.at(start, unit, static_cast<int64_t>(i) * kPanelColumns));
   });
@@ -134,12 +134,12 @@ void PanelPacker::packColumns() {
 /// Panels next to each other, of which a term's columns are contiguous, are packed side by side: each term is read as
 /// one run of memory.
 static void packSideBySide(KernelView &view, Value panels, Value all, function_ref<PanelPacker(Value)> getPacker) {
-  LoopCode &code = view.code;
+  Code &code = view.code;
   int64_t terms = getInterleavedTerms(view.loops.operands[kB].elementType);
   Value step = code.constant(terms), whole = code.multiply(code.divide(all, step), step);
   auto packTerms = [&](Value first, Value end, bool isLastAlone) {
     code.loop(first, end, terms, [&](Value term) {
-      code.loop(code.constant(0), panels, 1, [&](Value panel) { getPacker(panel).packRow(term, isLastAlone); });
+      code.loop(0, panels, 1, [&](Value panel) { getPacker(panel).packRow(term, isLastAlone); });
     });
   };
   packTerms(code.constant(0), whole, /*isLastAlone=*/false);
@@ -148,7 +148,7 @@ static void packSideBySide(KernelView &view, Value panels, Value all, function_r
 }
 
 void cpu::packPanels(KernelView &view, const PanelRange &range) {
-  LoopCode &code = view.code;
+  Code &code = view.code;
   Type element = view.loops.operands[kB].elementType;
   Value columns = code.constant(kPanelColumns);
   auto getPacker = [&](Value panel) {
@@ -159,15 +159,15 @@ void cpu::packPanels(KernelView &view, const PanelRange &range) {
   };
   if (view.readsBByTerms())
     return packSideBySide(view, range.panels, range.terms, getPacker);
-  code.loop(code.constant(0), range.panels, 1, [&](Value panel) { getPacker(panel).pack(); });
+  code.loop(0, range.panels, 1, [&](Value panel) { getPacker(panel).pack(); });
 }
 
-Value cpu::countPanelGroups(LoopCode &code, const PanelMemory &memory) {
+Value cpu::countPanelGroups(Code &code, const PanelMemory &memory) {
   return code.ceilDivide(memory.panels.value, code.constant(kPackedPanels));
 }
 
 void cpu::emitPackedPanels(KernelView &view, Value low, Value high) {
-  LoopCode &code = view.code;
+  Code &code = view.code;
   KernelLoops all = view.loops;
   llvm::erase_if(view.loops.batches, [](const Loop &loop) { return loop.strides[kB].is(0); });
   Value groups = countPanelGroups(code, view.memory);
@@ -175,8 +175,8 @@ void cpu::emitPackedPanels(KernelView &view, Value low, Value high) {
     Value matrix = code.divide(unit, groups);
     PanelRange range;
     range.source = view.atBatch(kB, view.splitBatch(matrix));
-    range.firstPanel = code.multiply(code.remainder(unit, groups), code.constant(kPackedPanels));
-    range.panels = code.min(code.constant(kPackedPanels), code.subtract(view.memory.panels.value, range.firstPanel));
+    range.firstPanel = code.multiply(code.remainder(unit, groups), kPackedPanels);
+    range.panels = code.min(kPackedPanels, code.subtract(view.memory.panels.value, range.firstPanel));
     range.panelLength = view.memory.panelLength.value;
     range.terms = view.memory.contracted.value;
     Value panel = code.add(code.multiply(matrix, view.memory.panels.value), range.firstPanel);

@@ -19,14 +19,14 @@ static constexpr unsigned kA = KernelLoops::kA;
 Value cpu::getPackedRows(KernelView &view) { return view.loops.scratch; }
 
 /// An element, or a vector of them, of type `from` in the type `to`, which is at least as wide.
-static Value widen(LoopCode &code, Value moved, Type from, Type to) {
-  Value value = kernels::fromMemory(code.builder, code.loc, moved, from);
-  return Code(code.builder, code.loc).castFloat(value, to);
+static Value widen(Code &code, Value moved, Type from, Type to) {
+  Value value = kernels::fromMemory(code, code.getLoc(), moved, from);
+  return code.castFloat(value, to);
 }
 
 /// One row.
 static void packRow(KernelView &view, Value source, Value target) {
-  LoopCode &code = view.code;
+  Code &code = view.code;
   Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.loops.arithmetic;
   const Loop &innermost = view.loops.contracted.back();
   view.forEachTerm(kA, /*isInnermost=*/true, [&](Value offset, Value term) {
@@ -35,7 +35,7 @@ static void packRow(KernelView &view, Value source, Value target) {
     if (innermost.strides[kA].is(1)) {
       Value lanes = code.constant(kPanelColumns);
       done = code.multiply(code.divide(innermost.size.value, lanes), lanes);
-      code.loop(code.constant(0), done, kPanelColumns, [&](Value index) {
+      code.loop(0, done, kPanelColumns, [&](Value index) {
         Value loaded = code.load(VectorType::get(kPanelColumns, moved), code.at(from, moved, index));
         code.store(widen(code, loaded, element, wide), code.at(to, wide, index));
       });
@@ -49,7 +49,7 @@ static void packRow(KernelView &view, Value source, Value target) {
 
 /// Rows that are neighbours in memory, as many as a vector has lanes: squares of elements are transposed in registers.
 static void packNeighbours(KernelView &view, Value source, Value target) {
-  LoopCode &code = view.code;
+  Code &code = view.code;
   Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.loops.arithmetic;
   const Loop &innermost = view.loops.contracted.back();
   view.forEachTerm(kA, /*isInnermost=*/true, [&](Value offset, Value term) {
@@ -59,10 +59,10 @@ static void packNeighbours(KernelView &view, Value source, Value target) {
       return code.at(to, wide, code.add(code.multiply(row, view.memory.rowLength.value), index));
     };
     Value whole = code.multiply(code.divide(innermost.size.value, lanes), lanes);
-    code.loop(code.constant(0), whole, kPanelColumns, [&](Value index) {
+    code.loop(0, whole, kPanelColumns, [&](Value index) {
       SmallVector<Value> block;
       for (int64_t i = 0; i != kPanelColumns; ++i) {
-        Value loaded = code.load(VectorType::get(kPanelColumns, moved), getTerm(code.add(index, code.constant(i))));
+        Value loaded = code.load(VectorType::get(kPanelColumns, moved), getTerm(code.add(index, i)));
         block.push_back(widen(code, loaded, element, wide));
       }
       transpose(code, block);
@@ -70,7 +70,7 @@ static void packNeighbours(KernelView &view, Value source, Value target) {
         code.store(vector, getPlace(code.constant(row), index));
     });
     code.loop(whole, innermost.size.value, 1, [&](Value index) {
-      code.loop(code.constant(0), lanes, 1, [&](Value row) {
+      code.loop(0, lanes, 1, [&](Value row) {
         Value loaded = code.load(moved, code.at(getTerm(index), moved, row));
         code.store(widen(code, loaded, element, wide), getPlace(row, index));
       });
@@ -80,10 +80,10 @@ static void packNeighbours(KernelView &view, Value source, Value target) {
 
 /// Calls `pack` with the first unit of each run of kPanelColumns from `low` on that has rows of one matrix only, and
 /// `packOne` with each unit beside them.
-static void forEachRun(LoopCode &code, Value rows, Value low, Value high, function_ref<void(Value)> pack,
+static void forEachRun(Code &code, Value rows, Value low, Value high, function_ref<void(Value)> pack,
                        function_ref<void(Value)> packOne) {
   // Where a has no rows, there are no units.
-  rows = code.max(rows, code.constant(1));
+  rows = code.max(rows, 1);
   Value lanes = code.constant(kPanelColumns);
   code.loop(code.divide(low, rows), code.ceilDivide(high, rows), 1, [&](Value matrix) {
     Value first = code.multiply(matrix, rows);
@@ -95,7 +95,7 @@ static void forEachRun(LoopCode &code, Value rows, Value low, Value high, functi
 }
 
 void cpu::emitPackedRows(KernelView &view, Value low, Value high) {
-  LoopCode &code = view.code;
+  Code &code = view.code;
   // Only batches that move a count; the others have one matrix in common.
   KernelLoops all = view.loops;
   llvm::erase_if(view.loops.batches, [](const Loop &loop) { return loop.strides[kA].is(0); });

@@ -10,21 +10,20 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
-static Value splat(LoopCode &code, Value pairs, uint32_t bits) {
+static Value splat(Code &code, Value pairs, uint32_t bits) {
   auto type = cast<VectorType>(pairs.getType());
-  return arith::ConstantOp::create(code.builder, code.loc,
-                                   DenseElementsAttr::get(type, APInt(32, static_cast<uint64_t>(bits))));
+  return code.create<arith::ConstantOp>(DenseElementsAttr::get(type, APInt(32, static_cast<uint64_t>(bits))));
 }
 
-static Value asFloats(LoopCode &code, Value bits) {
-  auto type = cast<VectorType>(bits.getType()).clone(code.builder.getF32Type());
-  return arith::BitcastOp::create(code.builder, code.loc, type, bits);
+static Value asFloats(Code &code, Value bits) {
+  auto type = cast<VectorType>(bits.getType()).clone(code.getF32Type());
+  return code.create<arith::BitcastOp>(type, bits);
 }
 
-Value cpu::widenFirst(LoopCode &code, Value pairs) {
-  return asFloats(code, arith::ShLIOp::create(code.builder, code.loc, pairs, splat(code, pairs, 16)));
+Value cpu::widenFirst(Code &code, Value pairs) {
+  return asFloats(code, code.create<arith::ShLIOp>(pairs, splat(code, pairs, 16)));
 }
 
-Value cpu::widenSecond(LoopCode &code, Value pairs) {
-  return asFloats(code, arith::AndIOp::create(code.builder, code.loc, pairs, splat(code, pairs, 0xffff0000)));
+Value cpu::widenSecond(Code &code, Value pairs) {
+  return asFloats(code, code.create<arith::AndIOp>(pairs, splat(code, pairs, 0xffff0000)));
 }

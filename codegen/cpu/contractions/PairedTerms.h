@@ -5,13 +5,13 @@
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_PAIREDTERMS_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_PAIREDTERMS_H
 
-#include "codegen/cpu/contractions/LoopCode.h"
+#include "codegen/builder/Code.h"
 
 namespace mlir::resid::cpu {
 
 /// The first of each pair, and the second. `pairs`: a vector of i32.
-Value widenFirst(LoopCode &code, Value pairs);
-Value widenSecond(LoopCode &code, Value pairs);
+Value widenFirst(Code &code, Value pairs);
+Value widenSecond(Code &code, Value pairs);
 
 } // namespace mlir::resid::cpu
 

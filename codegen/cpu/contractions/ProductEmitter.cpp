@@ -38,7 +38,7 @@ ProductCells ProductCells::chooseForFewRows(const CPUTarget &target, const Kerne
   return cells;
 }
 
-Value ProductCells::countGroups(LoopCode &code, const PanelMemory &memory) const {
+Value ProductCells::countGroups(Code &code, const PanelMemory &memory) const {
   return code.ceilDivide(memory.panels.value, code.constant(panels));
 }
 
@@ -60,8 +60,8 @@ ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value bl
   cell.batch = view.splitBatch(code.divide(rest, rowBlocks));
   cell.firstRow = code.multiply(code.remainder(rest, rowBlocks), blockRows);
   cell.endRow = code.min(code.add(cell.firstRow, blockRows), view.loops.m.size.value);
-  cell.firstPanel = code.multiply(group, code.constant(cells.panels));
-  cell.panels = code.min(code.constant(cells.panels), code.subtract(view.memory.panels.value, cell.firstPanel));
+  cell.firstPanel = code.multiply(group, cells.panels);
+  cell.panels = code.min(cells.panels, code.subtract(view.memory.panels.value, cell.firstPanel));
   if (view.memory.packsA) {
     Value rows = code.multiply(view.getMatrix(kA, cell.batch), view.loops.m.size.value);
     cell.aStride = view.memory.rowLength.value;
@@ -97,11 +97,11 @@ void ProductEmitter::emitCell(const Cell &cell) {
 void ProductEmitter::emitTermBlocks(const Cell &cell, Value first, Value end) {
   Value all = view.memory.contracted.value, blockTerms = code.constant(blocks.terms);
   Type bType = view.loops.operands[kB].elementType;
-  code.loop(code.constant(0), all, blockTerms, [&](Value term) {
+  code.loop(0, all, blockTerms, [&](Value term) {
     TermBlock block;
     block.first = term;
     block.terms = code.min(blockTerms, code.subtract(all, term));
-    block.b = code.at(cell.b, bType, code.multiply(term, code.constant(kPanelColumns)));
+    block.b = code.at(cell.b, bType, code.multiply(term, kPanelColumns));
     block.panelStride = view.memory.panelLength.value;
     if (cells.packsParts)
       packPart(cell, block);
@@ -113,7 +113,7 @@ void ProductEmitter::emitTermBlocks(const Cell &cell, Value first, Value end) {
       TermBlock group = block;
       group.b = code.at(block.b, bType, code.multiply(panel, block.panelStride));
       group.firstPanel = panel;
-      group.panels = code.min(code.constant(shape.panels), code.subtract(cell.panels, panel));
+      group.panels = code.min(shape.panels, code.subtract(cell.panels, panel));
       emitRows(cell, first, end, group);
     });
   });
@@ -146,7 +146,7 @@ void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const Te
     if (rows.isKnown() && lower > left)
       continue;
     left -= rows.isKnown() ? lower : 0;
-    Value next = code.add(at, code.constant(lower)), fits = code.isAtMost(next, end);
+    Value next = code.add(at, lower), fits = code.isAtMost(next, end);
     code.choose(fits, [&] { emitMicroKernel(cell, lower, at, first, block); });
     at = code.select(fits, next, at);
   }
@@ -162,8 +162,8 @@ void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, Value row, 
   operands.b = block.b;
   operands.panelStride = block.panelStride;
   operands.terms = block.terms;
-  operands.sums = code.at(getSums(code.subtract(row, firstWaiting)), arithmetic,
-                          code.multiply(block.firstPanel, code.constant(kPanelColumns)));
+  operands.sums =
+      code.at(getSums(code.subtract(row, firstWaiting)), arithmetic, code.multiply(block.firstPanel, kPanelColumns));
   auto call = [&](int64_t panels) {
     microKernels.emitCall(code, arithmetic, view.loops.operands[kB].elementType, rows, panels, cells.getColumns(),
                           operands);
@@ -179,13 +179,13 @@ void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, Value row, 
     if (!isPossible)
       return callWith(panels - 1);
     code.choose(
-        code.isEqual(block.panels, code.constant(panels)), [&] { call(panels); }, [&] { callWith(panels - 1); });
+        code.isEqual(block.panels, panels), [&] { call(panels); }, [&] { callWith(panels - 1); });
   };
   callWith(shape.panels);
 }
 
 Value ProductEmitter::getSums(Value waitingRow) {
-  return code.at(waiting, view.loops.arithmetic, code.multiply(waitingRow, code.constant(cells.getColumns())));
+  return code.at(waiting, view.loops.arithmetic, code.multiply(waitingRow, cells.getColumns()));
 }
 
 void ProductEmitter::forEachRow(Value first, Value end, function_ref<void(Value, Value)> body) {
@@ -194,7 +194,7 @@ void ProductEmitter::forEachRow(Value first, Value end, function_ref<void(Value,
 
 void ProductEmitter::forEachPanel(const Cell &cell, Value sums, function_ref<void(Value, ColumnRun)> body) {
   Value columns = code.constant(kPanelColumns);
-  code.loop(code.constant(0), cell.panels, 1, [&](Value panel) {
+  code.loop(0, cell.panels, 1, [&](Value panel) {
     Value offset = code.multiply(panel, columns);
     ColumnRun run{code.multiply(code.add(cell.firstPanel, panel), columns), nullptr};
     if (!view.hasWholePanels())
@@ -210,7 +210,7 @@ Value ProductEmitter::atRow(const Cell &cell, unsigned operand, Value row) {
 
 void ProductEmitter::startRow(const Cell &cell, Value row, Value sums) {
   if (Value start = kernel.getStart()) {
-    Value wide = Code(code.builder, code.loc).castFloat(view.outer.lookup(start), view.loops.arithmetic);
+    Value wide = code.castFloat(view.outer.lookup(start), view.loops.arithmetic);
     Value all = code.spread(wide, kPanelColumns);
     for (int64_t panel = 0; panel < cells.panels; ++panel)
       code.store(all, code.at(sums, view.loops.arithmetic, panel * kPanelColumns));
@@ -219,7 +219,7 @@ void ProductEmitter::startRow(const Cell &cell, Value row, Value sums) {
   Value initial = atRow(cell, KernelLoops::kInitial, row);
   forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
     Value loaded = view.loadColumns(KernelLoops::kInitial, initial, run);
-    code.store(Code(code.builder, code.loc).castFloat(loaded, view.loops.arithmetic), place);
+    code.store(code.castFloat(loaded, view.loops.arithmetic), place);
   });
 }
 
@@ -240,7 +240,7 @@ Value ProductEmitter::emitBody(Value product, const Cell &cell, Value row, Colum
   };
   for (Operation &op : body.without_terminator()) {
     SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), getColumns);
-    mapping.map(op.getResults(), kernels::emitElements(code.builder, &op, operands, kPanelColumns));
+    mapping.map(op.getResults(), kernels::emitElements(code, &op, operands, kPanelColumns));
   }
   return getColumns(cast<contraction::YieldOp>(body.getTerminator()).getValue());
 }
@@ -250,7 +250,7 @@ void ProductEmitter::finishRow(const Cell &cell, Value row, Value sums) {
   Value target = atRow(cell, init, row);
   forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
     Value sum = code.load(VectorType::get(kPanelColumns, view.loops.arithmetic), place);
-    Value product = Code(code.builder, code.loc).castFloat(sum, kernel.getProductType());
+    Value product = code.castFloat(sum, kernel.getProductType());
     view.storeColumns(emitBody(product, cell, row, run), init, target, run);
   });
 }

@@ -24,7 +24,7 @@ struct ProductCells {
   /// For few rows of a b that is not in panels.
   static ProductCells chooseForFewRows(const CPUTarget &target, const contraction::KernelLoops &loops);
   int64_t getColumns() const { return panels * kPanelColumns; }
-  Value countGroups(LoopCode &code, const PanelMemory &memory) const;
+  Value countGroups(Code &code, const PanelMemory &memory) const;
 };
 
 class ProductEmitter {
@@ -68,7 +68,7 @@ private:
   Value getSums(Value waitingRow);
 
   KernelView &view;
-  LoopCode &code;
+  Code &code;
   MicroKernelShape shape;
   ContractionBlocks blocks;
   const ProductCells &cells;

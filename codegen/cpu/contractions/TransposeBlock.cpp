@@ -18,7 +18,7 @@ namespace {
 /// One block. In-part rounds are unpackings, of elements and of pairs; what is left is a transposition of parts.
 class Transposition {
 public:
-  Transposition(LoopCode &code, SmallVector<Value> &vectors)
+  Transposition(Code &code, SmallVector<Value> &vectors)
       : code(code), vectors(vectors), size(static_cast<int32_t>(vectors.size())) {
     auto type = cast<VectorType>(vectors.front().getType());
     perPart = std::min<int32_t>(kPartBits / type.getElementTypeBitWidth(), size);
@@ -38,9 +38,7 @@ public:
   }
 
 private:
-  Value shuffle(Value a, Value b, ArrayRef<int32_t> mask) {
-    return LLVM::ShuffleVectorOp::create(code.builder, code.loc, a, b, mask);
-  }
+  Value shuffle(Value a, Value b, ArrayRef<int32_t> mask) { return code.create<LLVM::ShuffleVectorOp>(a, b, mask); }
 
   /// In each part of two vectors, runs of so many elements take turns: those of the lower halves, and of the upper.
   /// Vectors of perPart rows thus become its columns; their order is that of the columns at the end.
@@ -82,11 +80,11 @@ private:
     }
   }
 
-  LoopCode &code;
+  Code &code;
   SmallVector<Value> &vectors;
   int32_t size, perPart;
 };
 
 } // namespace
 
-void cpu::transpose(LoopCode &code, SmallVector<Value> &vectors) { Transposition(code, vectors).run(); }
+void cpu::transpose(Code &code, SmallVector<Value> &vectors) { Transposition(code, vectors).run(); }

@@ -5,13 +5,13 @@
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_TRANSPOSEBLOCK_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_TRANSPOSEBLOCK_H
 
-#include "codegen/cpu/contractions/LoopCode.h"
+#include "codegen/builder/Code.h"
 
 namespace mlir::resid::cpu {
 
 /// Vector i holds element (i, j) in lane j; afterwards it holds (j, i). There are as many vectors as lanes, a power of
 /// two.
-void transpose(LoopCode &code, SmallVector<Value> &vectors);
+void transpose(Code &code, SmallVector<Value> &vectors);
 
 } // namespace mlir::resid::cpu
 
