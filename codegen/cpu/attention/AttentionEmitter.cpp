@@ -89,7 +89,7 @@ void AttentionEmitter::finishRow(const Unit &unit, Value row) {
   unsigned result = view.shape.getResult();
   Value max = code.load(arithmetic, view.inSlot(memory.maxima, arithmetic, row));
   Value total = code.load(arithmetic, view.inSlot(memory.totals, arithmetic, row));
-  Value isEmpty = rows.compare(arith::CmpFPredicate::OEQ, max, view.constantFloat(-kInfinity));
+  Value isEmpty = code.isEqual(max, -kInfinity);
   Place place = getPlace(unit, row);
   State state{max, total, {}, {}};
   if (view.shape.hasSink) {
@@ -104,10 +104,10 @@ void AttentionEmitter::finishRow(const Unit &unit, Value row) {
     Value index = code.add(code.multiply(row, memory.paddedSize), column);
     Value sum = code.load(view.getVectorType(), view.inSlot(memory.states, arithmetic, index));
     if (view.shape.hasSink)
-      sum = code.create<math::FmaOp>(zero, code.spread(state.newFactor, kColumns),
-                                     rows.multiply(sum, code.spread(state.oldFactor, kColumns)));
-    Value quotient = code.create<arith::DivFOp>(rows.add(sum, zero), divisor);
-    Value mean = code.create<arith::SelectOp>(isEmpty, zero, quotient);
+      sum = code.fma(zero, code.spread(state.newFactor, kColumns),
+                     code.multiply(sum, code.spread(state.oldFactor, kColumns)));
+    Value quotient = code.divide(code.add(sum, zero), divisor);
+    Value mean = code.select(isEmpty, zero, quotient);
     view.runs.store(view.narrow(mean, result), view.getElementType(result),
                     view.advance(target, result, kColumn, code.constant(column)), view.getStride(result, kColumn),
                     present == kColumns ? Value() : code.constant(present));
@@ -235,20 +235,20 @@ void AttentionEmitter::emitWeights(const Unit &unit, const Chunk &chunk, const R
 AttentionEmitter::State AttentionEmitter::join(Value max, Value total, Value chunkMax, Value chunkTotal) {
   State state;
   state.max = rows.maximum(max, chunkMax);
-  state.oldFactor = rows.exponential(rows.subtract(max, state.max));
-  state.newFactor = rows.exponential(rows.subtract(chunkMax, state.max));
-  state.total = code.create<math::FmaOp>(chunkTotal, state.newFactor, rows.multiply(total, state.oldFactor));
+  state.oldFactor = rows.exponential(code.subtract(max, state.max));
+  state.newFactor = rows.exponential(code.subtract(chunkMax, state.max));
+  state.total = code.fma(chunkTotal, state.newFactor, code.multiply(total, state.oldFactor));
   return state;
 }
 
 /// A sink is a chunk with a sum of 1 and without values. Where there is none, the factors leave the sums as they are.
 AttentionEmitter::State AttentionEmitter::joinSink(Value max, Value total, Value sink) {
   Value one = view.constantFloat(1.0), zero = view.constantFloat(0.0), none = view.constantFloat(-kInfinity);
-  State state = join(max, total, rows.add(sink, zero), one);
-  Value isEmpty = rows.compare(arith::CmpFPredicate::OEQ, max, none);
-  Value isThere = rows.compare(arith::CmpFPredicate::UNE, sink, none);
-  return {rows.select(isThere, state.max, max), rows.select(isThere, rows.select(isEmpty, one, state.total), total),
-          rows.select(isThere, state.oldFactor, one), rows.select(isThere, state.newFactor, zero)};
+  State state = join(max, total, code.add(sink, zero), one);
+  Value isEmpty = code.isEqual(max, none);
+  Value isThere = code.compare(arith::CmpFPredicate::UNE, sink, none);
+  return {code.select(isThere, state.max, max), code.select(isThere, code.select(isEmpty, one, state.total), total),
+          code.select(isThere, state.oldFactor, one), code.select(isThere, state.newFactor, zero)};
 }
 
 /// The state of a row takes in the chunk, whose sums wait in row `waiting`.
@@ -256,7 +256,7 @@ void AttentionEmitter::mergeRow(Value row, Value waiting) {
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
   Value chunkMax = code.load(arithmetic, code.at(chunkMaxima, arithmetic, waiting));
-  Value isThere = rows.compare(arith::CmpFPredicate::UNE, chunkMax, view.constantFloat(-kInfinity));
+  Value isThere = code.compare(arith::CmpFPredicate::UNE, chunkMax, -kInfinity);
   code.choose(isThere, [&] {
     Value maxPlace = view.inSlot(memory.maxima, arithmetic, row);
     Value totalPlace = view.inSlot(memory.totals, arithmetic, row);
@@ -270,8 +270,8 @@ void AttentionEmitter::mergeRow(Value row, Value waiting) {
     code.loop(0, memory.paddedSize, kColumns, [&](Value column) {
       Value place = view.inSlot(memory.states, arithmetic, code.add(start, column));
       Value sum = code.load(view.getVectorType(), view.inSlot(memory.sums, arithmetic, code.add(added, column)));
-      Value state = rows.multiply(code.load(view.getVectorType(), place), oldFactor);
-      code.store(code.create<math::FmaOp>(sum, newFactor, state), place);
+      Value state = code.multiply(code.load(view.getVectorType(), place), oldFactor);
+      code.store(code.fma(sum, newFactor, state), place);
     });
   });
 }

@@ -170,7 +170,7 @@ void AttentionEmitter::emitSpecialValues(const Unit &unit, const Chunk &chunk, c
     code.loop(block.from, block.keys, 1, [&](Value key) {
       Value weight = code.load(arithmetic, code.at(weights, arithmetic, key));
       Value pattern = code.create<arith::BitcastOp>(bits, weight);
-      Value isPresent = code.create<arith::CmpIOp>(arith::CmpIPredicate::ne, pattern, absent);
+      Value isPresent = code.compare(arith::CmpIPredicate::ne, pattern, absent);
       code.choose(isPresent, [&] {
         Value values = view.advance(source, kV, kKey, key);
         code.loop(0, view.shape.headSize, 1, [&](Value column) {
@@ -178,7 +178,7 @@ void AttentionEmitter::emitSpecialValues(const Unit &unit, const Chunk &chunk, c
           Value moved = code.load(getMovedType(element), view.advance(values, kV, kColumn, column));
           Value value = view.widen(code.create<arith::BitcastOp>(element, moved));
           Value sum = code.load(arithmetic, place);
-          code.store(code.create<math::FmaOp>(weight, value, sum), place);
+          code.store(code.fma(weight, value, sum), place);
         });
       });
     });

@@ -114,7 +114,7 @@ void BackwardEmitter::storeRow(Value source, unsigned operand, Value target) {
   for (int64_t column = 0; column < view.shape.headSize; column += kColumns) {
     int64_t present = std::min(kColumns, view.shape.headSize - column);
     Value sum = code.load(view.getVectorType(), code.at(source, view.getArithmetic(), column));
-    Value result = code.create<arith::AddFOp>(sum, view.splat(0.0));
+    Value result = code.add(sum, 0.0);
     view.runs.store(view.narrow(result, operand), view.getElementType(operand),
                     view.advance(target, operand, kColumn, code.constant(column)), view.getStride(operand, kColumn),
                     present == kColumns ? Value() : code.constant(present));

@@ -11,6 +11,7 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
 static constexpr int64_t kColumns = AttentionView::kPanelColumns;
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr int64_t kLanes = ScoreRows::kLanes, kVectors = kLanes / kColumns;
 
 Value BackwardRows::atPanel(const BackwardRow &row, Value key) {
@@ -19,14 +20,14 @@ Value BackwardRows::atPanel(const BackwardRow &row, Value key) {
 }
 
 Value BackwardRows::whereWeighted(Value weight, Value share) {
-  Value isZero = rows.compare(arith::CmpFPredicate::OEQ, weight, view.splat(0.0));
-  return rows.select(isZero, view.splat(0.0), share);
+  Value isZero = code.isEqual(weight, 0.0);
+  return code.select(isZero, 0.0, share);
 }
 
 Value BackwardRows::emitWeights(const BackwardRow &row, Value max, Value sum) {
   rows.emitScores(row.score);
   Value reference = code.spread(max, kColumns), divisor = code.spread(sum, kColumns);
-  Value absent = view.splat(-std::numeric_limits<double>::infinity()), factor = view.splat(view.shape.keptScale);
+  double factor = view.shape.keptScale;
   bool hasDropout = view.shape.threshold != 0;
   SmallVector<Value> zeros(kVectors, view.splat(0.0));
   auto emitKeys = [&](Value block, ValueRange carried) {
@@ -36,44 +37,43 @@ Value BackwardRows::emitWeights(const BackwardRow &row, Value max, Value sum) {
       Value scorePlace = at(row.score.scores, key), gradientPlace = at(row.gradients, key);
       Value score = code.load(view.getVectorType(), scorePlace);
       Value gradient = code.load(view.getVectorType(), gradientPlace);
-      Value exponential = rows.exponential(rows.subtract(score, reference));
-      Value share = code.create<arith::DivFOp>(exponential, divisor);
+      Value exponential = rows.exponential(code.subtract(score, reference));
+      Value share = code.divide(exponential, divisor);
       // Whatever is subtracted from -Inf, -Inf of a row without present keys too, the weight is 0.
-      Value weight = rows.select(rows.compare(arith::CmpFPredicate::OEQ, score, absent), view.splat(0.0), share);
+      Value weight = code.select(code.isEqual(score, -kInfinity), 0.0, share);
       code.store(weight, scorePlace);
       Value taken = weight;
       if (hasDropout) {
-        taken = rows.select(kept[i], rows.multiply(weight, factor), view.splat(0.0));
-        gradient = rows.select(kept[i], rows.multiply(gradient, factor), view.splat(0.0));
+        taken = code.select(kept[i], code.multiply(weight, factor), 0.0);
+        gradient = code.select(kept[i], code.multiply(gradient, factor), 0.0);
         code.store(gradient, gradientPlace);
       }
       code.store(taken, atPanel(row, key));
-      next.push_back(rows.add(carried[i], whereWeighted(weight, rows.multiply(weight, gradient))));
+      next.push_back(code.add(carried[i], whereWeighted(weight, code.multiply(weight, gradient))));
     }
     return next;
   };
   SmallVector<Value> lanes = code.loop(0, row.score.keys, kLanes, zeros, emitKeys);
-  return rows.reduce(lanes, [&](Value a, Value b) { return rows.add(a, b); });
+  return rows.reduce(lanes, [&](Value a, Value b) { return code.add(a, b); });
 }
 
 Value BackwardRows::emitSinkGradient(Value sink, Value max, Value sum, Value mean) {
-  Value zero = view.constantFloat(0.0), absent = view.constantFloat(-std::numeric_limits<double>::infinity());
-  Value share = code.create<arith::DivFOp>(rows.exponential(rows.subtract(sink, max)), sum);
-  Value weight = rows.select(rows.compare(arith::CmpFPredicate::OEQ, sink, absent), zero, share);
-  Value gradient = code.create<arith::NegFOp>(rows.multiply(weight, mean));
-  return rows.select(rows.compare(arith::CmpFPredicate::OEQ, weight, zero), zero, gradient);
+  Value share = code.divide(rows.exponential(code.subtract(sink, max)), sum);
+  Value weight = code.select(code.isEqual(sink, -kInfinity), 0.0, share);
+  Value gradient = code.negate(code.multiply(weight, mean));
+  return code.select(code.isEqual(weight, 0.0), 0.0, gradient);
 }
 
 void BackwardRows::emitScoreGradients(const BackwardRow &row, Value mean) {
-  Value all = code.spread(mean, kColumns), scale = view.splat(view.shape.scale);
+  Value all = code.spread(mean, kColumns);
   code.loop(0, row.score.keys, kColumns, [&](Value key) {
     Value place = at(row.gradients, key);
     Value weight = code.load(view.getVectorType(), at(row.score.scores, key));
-    Value difference = rows.subtract(code.load(view.getVectorType(), place), all);
-    Value share = rows.multiply(weight, difference);
+    Value difference = code.subtract(code.load(view.getVectorType(), place), all);
+    Value share = code.multiply(weight, difference);
     if (row.score.slopes)
-      share = rows.multiply(share, code.load(view.getVectorType(), at(row.score.slopes, key)));
-    Value gradient = whereWeighted(weight, rows.multiply(share, scale));
+      share = code.multiply(share, code.load(view.getVectorType(), at(row.score.slopes, key)));
+    Value gradient = whereWeighted(weight, code.multiply(share, view.shape.scale));
     code.store(gradient, place);
     code.store(gradient, atPanel(row, key));
   });

@@ -95,7 +95,7 @@ Value ChunkPacker::findSpecial(Value count) {
     Value row = code.at(values, bits, code.multiply(term, kColumns));
     for (int64_t panel = 0; panel < panels; ++panel) {
       Value numbers = code.load(type, code.at(row, bits, panel * view.memory.valuePanel));
-      Value positive = code.create<arith::AndIOp>(numbers, magnitude);
+      Value positive = code.both(numbers, magnitude);
       next.push_back(code.create<arith::MaxUIOp>(carried[panel], positive));
     }
     return next;
@@ -103,6 +103,6 @@ Value ChunkPacker::findSpecial(Value count) {
   Value infinity = splat(llvm::APFloat::getInf(element.getFloatSemantics()).bitcastToAPInt());
   SmallVector<Value> flags;
   for (Value number : largest)
-    flags.push_back(code.create<arith::CmpIOp>(arith::CmpIPredicate::uge, number, infinity));
+    flags.push_back(code.compare(arith::CmpIPredicate::uge, number, infinity));
   return ScoreRows(view).hasAny(flags);
 }

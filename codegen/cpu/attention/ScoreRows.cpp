@@ -30,28 +30,15 @@ void ScoreRow::see(AttentionView &view, Value query, Value first) {
 
 //===------------------------------------------- arithmetic -------------------------------------------------------===//
 
-Value ScoreRows::add(Value a, Value b) { return arith::AddFOp::create(builder, loc, a, b); }
-Value ScoreRows::multiply(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }
-Value ScoreRows::subtract(Value a, Value b) { return arith::SubFOp::create(builder, loc, a, b); }
-Value ScoreRows::compare(arith::CmpFPredicate predicate, Value a, Value b) {
-  return arith::CmpFOp::create(builder, loc, predicate, a, b);
-}
-Value ScoreRows::select(Value condition, Value a, Value b) {
-  return arith::SelectOp::create(builder, loc, condition, a, b);
-}
-
 /// `b` where one is NaN.
-Value ScoreRows::larger(Value a, Value b) { return select(compare(arith::CmpFPredicate::OGT, a, b), a, b); }
+Value ScoreRows::larger(Value a, Value b) { return code.select(code.isAbove(a, b), a, b); }
 
 Value ScoreRows::maximum(Value a, Value b) {
-  Value isNaN = compare(arith::CmpFPredicate::UNO, a, b);
-  return select(isNaN, view.constantFloat(std::numeric_limits<double>::quiet_NaN()), larger(a, b));
+  Value isNaN = code.compare(arith::CmpFPredicate::UNO, a, b);
+  return code.select(isNaN, std::numeric_limits<double>::quiet_NaN(), larger(a, b));
 }
 
-Value ScoreRows::exponential(Value x) {
-  Code code(builder, loc);
-  return arithmetic::emitDecay(code, x);
-}
+Value ScoreRows::exponential(Value x) { return arithmetic::emitDecay(code, x); }
 
 Value ScoreRows::reduce(ArrayRef<Value> lanes, function_ref<Value(Value, Value)> combine) {
   SmallVector<Value> vectors(lanes);
@@ -63,19 +50,18 @@ Value ScoreRows::reduce(ArrayRef<Value> lanes, function_ref<Value(Value, Value)>
     SmallVector<int32_t> upper;
     for (int32_t lane = 0; lane < kColumns; ++lane)
       upper.push_back((lane + half) % kColumns);
-    all = combine(all, LLVM::ShuffleVectorOp::create(builder, loc, all, all, upper));
+    all = combine(all, code.create<LLVM::ShuffleVectorOp>(all, all, upper));
   }
-  return LLVM::ExtractElementOp::create(builder, loc, all, code.constant(0));
+  return code.create<LLVM::ExtractElementOp>(all, code.constant(0));
 }
 
 Value ScoreRows::hasAny(ArrayRef<Value> flags) {
   Value all = flags.front();
   for (Value more : flags.drop_front())
-    all = arith::OrIOp::create(builder, loc, all, more);
-  Type bits = builder.getIntegerType(kColumns);
-  Value number = LLVM::BitcastOp::create(builder, loc, bits, all);
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(bits, 0));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, number, zero);
+    all = code.either(all, more);
+  Type bits = code.getIntegerType(kColumns);
+  Value number = code.create<LLVM::BitcastOp>(bits, all);
+  return code.compare(arith::CmpIPredicate::ne, number, 0);
 }
 
 //===------------------------------------------- the two passes ---------------------------------------------------===//
@@ -85,31 +71,29 @@ Value ScoreRows::findPresent(const ScoreRow &row, Value key) {
   SmallVector<int32_t> numbers;
   for (int32_t lane = 0; lane < kColumns; ++lane)
     numbers.push_back(lane);
-  auto type = VectorType::get(kColumns, builder.getI32Type());
-  Value lanes = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  auto type = VectorType::get(kColumns, code.getI32Type());
+  Value lanes = code.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(numbers)));
   auto compareWith = [&](Value place, arith::CmpIPredicate predicate) -> Value {
-    Value left = arith::TruncIOp::create(builder, loc, builder.getI32Type(), code.subtract(place, key));
-    return arith::CmpIOp::create(builder, loc, predicate, lanes, code.spread(left, kColumns));
+    Value left = code.castInteger(code.subtract(place, key), code.getI32Type());
+    return code.compare(predicate, lanes, code.spread(left, kColumns));
   };
   Value isBeforeEnd = compareWith(row.visible, arith::CmpIPredicate::slt);
   if (!row.hidden)
     return isBeforeEnd;
-  return arith::AndIOp::create(builder, loc, isBeforeEnd, compareWith(row.hidden, arith::CmpIPredicate::sge));
+  return code.both(isBeforeEnd, compareWith(row.hidden, arith::CmpIPredicate::sge));
 }
 
 /// C·tanh(s/C) of 16 scores.
 Value ScoreRows::bend(const ScoreRow &row, Value score, Value key) {
-  Value cap = view.splat(view.shape.cap);
-  Code numbers(builder, loc);
-  Value bent = arithmetic::emitTanh(numbers, numbers.divide(score, cap));
+  Value bent = arithmetic::emitTanh(code, code.divide(score, view.shape.cap));
   if (row.slopes)
-    code.store(numbers.fma(numbers.negate(bent), bent, 1), code.at(row.slopes, view.getArithmetic(), key));
-  return multiply(cap, bent);
+    code.store(code.fma(code.negate(bent), bent, 1), code.at(row.slopes, view.getArithmetic(), key));
+  return code.multiply(view.shape.cap, bent);
 }
 
 /// Scores of 16 keys; -Inf for those that are absent. `isVisible`: none is hidden from this row.
 Value ScoreRows::loadScore(const ScoreRow &row, Value key, Value place, bool isVisible) {
-  Value score = multiply(code.load(view.getVectorType(), place), view.splat(view.shape.scale)), isPresent;
+  Value score = code.multiply(code.load(view.getVectorType(), place), view.shape.scale), isPresent;
   if (view.shape.cap != 0)
     score = bend(row, score, key);
   if (!isVisible)
@@ -122,11 +106,11 @@ Value ScoreRows::loadScore(const ScoreRow &row, Value key, Value place, bool isV
     Value mask = view.runs.load(view.getElementType(operand), view.advance(row.mask, operand, attention::kKey, key),
                                 view.getStride(operand, attention::kKey), count);
     if (!view.getElementType(operand).isInteger(1))
-      score = add(score, view.widen(mask));
+      score = code.add(score, view.widen(mask));
     else
-      isPresent = isPresent ? Value(arith::AndIOp::create(builder, loc, isPresent, mask)) : mask;
+      isPresent = isPresent ? code.both(isPresent, mask) : mask;
   }
-  return isPresent ? select(isPresent, score, view.splat(-kInfinity)) : score;
+  return isPresent ? code.select(isPresent, score, -kInfinity) : score;
 }
 
 /// Of the keys [first, end), 64 at a time. Carried along are the largest score of each lane, and whether there was a
@@ -144,17 +128,17 @@ SmallVector<Value> ScoreRows::findLargest(const ScoreRow &row, Value first, Valu
     }
     // One comparison tells of two vectors.
     for (int64_t i = 0; i < kVectors; i += 2) {
-      Value isNaN = compare(arith::CmpFPredicate::UNO, scores[i], scores[i + 1]);
+      Value isNaN = code.compare(arith::CmpFPredicate::UNO, scores[i], scores[i + 1]);
       Value &flags = next[kVectors + i / 2];
-      flags = arith::OrIOp::create(builder, loc, flags, isNaN);
+      flags = code.either(flags, isNaN);
     }
     return next;
   });
 }
 
 ScoreRows::Lanes ScoreRows::findLargest(const ScoreRow &row) {
-  auto flagType = VectorType::get(kColumns, builder.getI1Type());
-  Value none = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(flagType));
+  auto flagType = VectorType::get(kColumns, code.getI1Type());
+  Value none = code.create<arith::ConstantOp>(code.getZeroAttr(flagType));
   SmallVector<Value> carried(kVectors, view.splat(-kInfinity));
   carried.append(kVectors / 2, none);
   Value lanes = code.constant(kLanes), whole = code.multiply(code.divide(row.visible, lanes), lanes);
@@ -180,34 +164,31 @@ SmallVector<Value> ScoreRows::emitWeights(const ScoreRow &row, Value reference, 
     for (int64_t i = 0; i < kVectors; ++i) {
       Value place = code.at(row.scores, view.getArithmetic(), code.add(block, i * kColumns));
       Value score = code.load(view.getVectorType(), place);
-      Value weight = exponential(subtract(score, reference)), factor = weight;
+      Value weight = exponential(code.subtract(score, reference)), factor = weight;
       if (!kept.empty())
-        factor = select(kept[i], multiply(weight, view.splat(view.shape.keptScale)), left);
+        factor = code.select(kept[i], code.multiply(weight, view.shape.keptScale), left);
       // Whatever is subtracted from -Inf, if it is no NaN, gives 0.
-      Value isAbsent = marksAbsent ? compare(arith::CmpFPredicate::OEQ, score, view.splat(-kInfinity)) : Value();
-      code.store(marksAbsent ? select(isAbsent, left, factor) : factor, place);
-      next.push_back(add(carried[i], weight));
+      Value isAbsent = marksAbsent ? code.isEqual(score, -kInfinity) : Value();
+      code.store(marksAbsent ? code.select(isAbsent, left, factor) : factor, place);
+      next.push_back(code.add(carried[i], weight));
     }
     return next;
   });
 }
 
 SmallVector<Value> ScoreRows::drawKept(const ScoreRow &row, Value block) {
-  Value call = arithmetic::emitCounterOf(builder, loc, code.add(row.firstKey, block));
+  Value call = arithmetic::emitCounterOf(code, code.getLoc(), code.add(row.firstKey, block));
   if (view.firstCall)
     call = code.add(view.firstCall, call);
-  auto [low, high] =
-      arithmetic::emitPhiloxColumns(builder, loc, {call, row.randomRow, view.site, view.step}, view.seed, kLanes);
-  auto type = VectorType::get(kColumns, builder.getI32Type());
-  Value threshold =
-      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, static_cast<int32_t>(view.shape.threshold)));
+  auto [low, high] = arithmetic::emitPhiloxColumns(code, code.getLoc(), {call, row.randomRow, view.site, view.step},
+                                                   view.seed, kLanes);
   SmallVector<Value> kept;
   for (Value halves : {low, high})
     for (int32_t first = 0; first < kLanes / 2; first += kColumns) {
       auto lanes = llvm::to_vector(llvm::seq<int32_t>(first, first + kColumns));
-      Value some = LLVM::ShuffleVectorOp::create(builder, loc, halves, halves, lanes);
-      Value wide = arith::ExtUIOp::create(builder, loc, type, some);
-      kept.push_back(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, wide, threshold));
+      Value some = code.create<LLVM::ShuffleVectorOp>(halves, halves, lanes);
+      Value wide = code.castInteger(some, code.getI32Type());
+      kept.push_back(code.compare(arith::CmpIPredicate::uge, wide, view.shape.threshold));
     }
   return kept;
 }
@@ -215,17 +196,16 @@ SmallVector<Value> ScoreRows::drawKept(const ScoreRow &row, Value block) {
 Value ScoreRows::emitScores(const ScoreRow &row) {
   Lanes lanes = findLargest(row);
   Value largest = reduce(lanes.max, [&](Value a, Value b) { return larger(a, b); });
-  Value nan = view.constantFloat(std::numeric_limits<double>::quiet_NaN());
-  return select(hasAny(lanes.isNaN), nan, add(largest, view.constantFloat(0.0)));
+  return code.select(hasAny(lanes.isNaN), std::numeric_limits<double>::quiet_NaN(), code.add(largest, 0.0));
 }
 
 Value ScoreRows::emitWeights(const ScoreRow &row, Value max) {
   // Without a present key there is nothing to subtract -Inf from.
-  Value isEmpty = compare(arith::CmpFPredicate::OEQ, max, view.constantFloat(-kInfinity));
-  Value reference = code.spread(select(isEmpty, view.constantFloat(0.0), max), kColumns);
+  Value isEmpty = code.isEqual(max, -kInfinity);
+  Value reference = code.spread(code.select(isEmpty, 0.0, max), kColumns);
   SmallVector<Type> types(kVectors, view.getVectorType());
   SmallVector<Value> sums = code.choose(
       row.marksAbsent, types, [&] { return emitWeights(row, reference, /*marksAbsent=*/true); },
       [&] { return emitWeights(row, reference, /*marksAbsent=*/false); });
-  return reduce(sums, [&](Value a, Value b) { return add(a, b); });
+  return reduce(sums, [&](Value a, Value b) { return code.add(a, b); });
 }

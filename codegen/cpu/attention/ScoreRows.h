@@ -32,7 +32,7 @@ struct ScoreRow {
 
 class ScoreRows {
 public:
-  explicit ScoreRows(AttentionView &view) : view(view), code(view.code), builder(code), loc(code.getLoc()) {}
+  explicit ScoreRows(AttentionView &view) : view(view), code(view.code) {}
 
   /// Turns products into scores, and gives the largest one; -Inf without a present key.
   Value emitScores(const ScoreRow &row);
@@ -41,15 +41,10 @@ public:
   Value emitWeights(const ScoreRow &row, Value max);
   /// exp of 0 or less, but +0 instead of subnormal numbers.
   Value exponential(Value x);
-  Value add(Value a, Value b);
-  Value multiply(Value a, Value b);
-  Value subtract(Value a, Value b);
-  Value compare(arith::CmpFPredicate predicate, Value a, Value b);
   /// The larger one; a NaN in either makes it NaN.
   Value maximum(Value a, Value b);
   /// Whether a lane of a vector of i1 is set.
   Value hasAny(ArrayRef<Value> flags);
-  Value select(Value condition, Value a, Value b);
   /// Combines lanes l and l+32, l+16, 8, 4, 2, 1.
   Value reduce(ArrayRef<Value> lanes, function_ref<Value(Value, Value)> combine);
   /// Which of the 64 keys from `block` on dropout keeps (vectors of i1).
@@ -72,8 +67,6 @@ private:
 
   AttentionView &view;
   Code &code;
-  OpBuilder &builder;
-  Location loc;
 };
 
 } // namespace mlir::resid::cpu

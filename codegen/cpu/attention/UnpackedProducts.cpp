@@ -83,7 +83,7 @@ void UnpackedProducts::addTerms(const Panel &panel, Value first, int64_t skipped
     for (auto [row, sum] : llvm::enumerate(sums)) {
       Value query = code.at(panel.queries, arithmetic, static_cast<int64_t>(row) * view.memory.queryStride);
       Value number = code.load(arithmetic, code.at(code.at(query, arithmetic, first), arithmetic, term));
-      sum = code.create<math::FmaOp>(code.spread(number, lanes), columns[term], sum);
+      sum = code.fma(code.spread(number, lanes), columns[term], sum);
     }
   for (auto [row, sum] : llvm::enumerate(sums))
     code.store(sum, atRow(static_cast<int64_t>(row)));
@@ -157,18 +157,16 @@ SmallVector<int64_t> UnpackedProducts::getColumns() const {
 /// Whatever is added to Inf or NaN, and even 0 times one of them, is no number any more.
 Value UnpackedProducts::findSpecial(Value rows, Value sums) {
   Value none = code.create<arith::ConstantOp>(code.getZeroAttr(VectorType::get(kColumns, code.getI1Type())));
-  ScoreRows vectors(view);
   SmallVector<Value> flags = code.loop(0, rows, 1, none, [&](Value row, ValueRange carried) {
     Value start = code.at(sums, view.getArithmetic(), code.multiply(row, view.memory.paddedSize));
     Value any = carried.front();
     for (int64_t column : getColumns()) {
       Value sum = code.load(view.getVectorType(), code.at(start, view.getArithmetic(), column));
-      Value zero = vectors.subtract(sum, sum);
-      any = code.create<arith::OrIOp>(any, vectors.compare(arith::CmpFPredicate::UNO, zero, zero));
+      any = code.either(any, code.isNaN(code.subtract(sum, sum)));
     }
     return SmallVector<Value>{any};
   });
-  return vectors.hasAny(flags);
+  return ScoreRows(view).hasAny(flags);
 }
 
 void UnpackedProducts::emitValues(const Keys &keys, int64_t rows, Value weights, Value sums) {
@@ -192,7 +190,7 @@ void UnpackedProducts::emitValues(const Keys &keys, int64_t rows, Value weights,
         Value weight = code.spread(code.load(arithmetic, place), kColumns);
         for (auto [i, vector] : llvm::enumerate(vectors)) {
           Value &sum = next[row * columns.size() + i];
-          sum = code.create<math::FmaOp>(weight, vector, sum);
+          sum = code.fma(weight, vector, sum);
         }
       }
       return next;
