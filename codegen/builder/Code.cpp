@@ -3,7 +3,6 @@
 #include "codegen/builder/Code.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -72,18 +71,33 @@ Value Code::select(Value condition, Operand a, Operand b) {
 
 Value Code::spread(Value a, Type type) { return a.getType() == type ? a : Value(create<vector::BroadcastOp>(type, a)); }
 
-void Code::loop(Operand low, Operand high, Operand step, function_ref<void(Value)> body) {
+static void setCopies(scf::ForOp loop, int64_t count) {
+  if (count == 0)
+    return;
+  OpBuilder builder(loop);
+  BoolAttr isOff = count == 1 ? builder.getBoolAttr(true) : nullptr;
+  IntegerAttr times = count == 1 ? nullptr : builder.getI32IntegerAttr(int32_t(count));
+  auto unroll = LLVM::LoopUnrollAttr::get(builder.getContext(), isOff, times, {}, {}, {}, {}, {});
+  auto annotation = LLVM::LoopAnnotationAttr::get(builder.getContext(), {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {},
+                                                  {}, {}, {}, {});
+  loop->setDiscardableAttr(LLVM::LoopAnnotationAttr::name, annotation);
+}
+
+scf::ForOp Code::loop(Operand low, Operand high, Operand step, function_ref<void(Value)> body, int64_t copies) {
   Value from = asWhole(low), to = asWhole(high);
   auto loop = create<scf::ForOp>(from, to, asWhole(step));
+  setCopies(loop, copies);
   InsertionGuard guard(*this);
   setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
+  return loop;
 }
 
-SmallVector<Value> Code::loop(Operand low, Operand high, Operand step, ValueRange first,
-                              function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+SmallVector<Value> Code::loop(Operand low, Operand high, Operand step, ValueRange first, CarryingBody body,
+                              int64_t copies) {
   Value from = asWhole(low), to = asWhole(high);
   auto loop = create<scf::ForOp>(from, to, asWhole(step), first);
+  setCopies(loop, copies);
   InsertionGuard guard(*this);
   setInsertionPointToStart(loop.getBody());
   SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
@@ -128,6 +142,8 @@ Value Code::at(Value pointer, Type element, int64_t index) {
     return pointer;
   return create<LLVM::GEPOp>(pointer.getType(), element, pointer, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
 }
+
+Value Code::toInteger(Value pointer) { return create<LLVM::PtrToIntOp>(getI64Type(), pointer); }
 
 Value Code::load(Type type, Value pointer) { return create<LLVM::LoadOp>(type, pointer, /*alignment=*/1); }
 

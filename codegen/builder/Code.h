@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::resid {
@@ -26,6 +27,8 @@ struct Operand {
 /// that are known are folded.
 class Code : public ImplicitLocOpBuilder {
 public:
+  using CarryingBody = function_ref<SmallVector<Value>(Value, ValueRange)>;
+
   Code(const OpBuilder &builder, Location loc, bool hasFMA = true)
       : ImplicitLocOpBuilder(loc, builder), hasFMA(hasFMA) {}
 
@@ -86,11 +89,18 @@ public:
   Value spread(Value a, Type type);
   Value spread(Value a, int64_t lanes) { return spread(a, VectorType::get(lanes, a.getType())); }
 
-  /// for (i = low; i < high; i += step), of i64.
-  void loop(Operand low, Operand high, Operand step, function_ref<void(Value)> body);
+  /// for (i = low; i < high; i += step), of i64. The body stands in the code `copies` times; 0: as LLVM decides.
+  scf::ForOp loop(Operand low, Operand high, Operand step, function_ref<void(Value)> body, int64_t copies = 0);
   /// The same with values carried along: `body` gives the next ones, and the result is the last ones.
-  SmallVector<Value> loop(Operand low, Operand high, Operand step, ValueRange first,
-                          function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  SmallVector<Value> loop(Operand low, Operand high, Operand step, ValueRange first, CarryingBody body,
+                          int64_t copies = 0);
+  /// A loop that stays as it is, also where LLVM knows how often it runs.
+  void rolledLoop(Operand low, Operand high, Operand step, function_ref<void(Value)> body) {
+    loop(low, high, step, body, /*copies=*/1);
+  }
+  SmallVector<Value> rolledLoop(Operand low, Operand high, Operand step, ValueRange first, CarryingBody body) {
+    return loop(low, high, step, first, body, /*copies=*/1);
+  }
   void choose(Value condition, function_ref<void()> then, function_ref<void()> otherwise = {});
   /// A choice between values.
   SmallVector<Value> choose(Value condition, TypeRange types, function_ref<SmallVector<Value>()> then,
@@ -99,6 +109,7 @@ public:
   /// The address of element `index` (i64), and element `index` counted on from there.
   Value at(Value pointer, Type element, Value index);
   Value at(Value pointer, Type element, int64_t index);
+  Value toInteger(Value pointer);
   /// No alignment is assumed.
   Value load(Type type, Value pointer);
   void store(Value value, Value pointer);

@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_ROWS_ROWEMITTER_H
 #define RESID_CODEGEN_ROWS_ROWEMITTER_H
 
+#include "codegen/builder/Code.h"
 #include "codegen/kernels/ElementAccess.h"
 #include "codegen/rows/RowAddressing.h"
 
@@ -26,7 +27,7 @@ struct RowState {
 /// kernel) hold values that are visible there; stack memory is taken in `entry`.
 class RowEmitter {
 public:
-  RowEmitter(OpBuilder &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
+  RowEmitter(Code &builder, Block *entry, const KernelAddresses &addresses, const IRMapping &mapping,
              Alignment alignment = Alignment::None)
       : builder(builder), entry(entry), addresses(addresses), alignment(alignment), state{mapping, RowPointers()} {}
   virtual ~RowEmitter() = default;
@@ -36,7 +37,7 @@ public:
   void emitOperation(Operation *op);
   void emitBlock(Block &block);
 
-  OpBuilder &getBuilder() const { return builder; }
+  Code &getBuilder() const { return builder; }
   /// Of the row at hand. Whoever runs two rows at a time exchanges it.
   RowState &getState() { return state; }
 
@@ -60,7 +61,7 @@ protected:
   SmallVector<Value, 4> counterOf(rows::RandomHalfOp half, Value call);
   Value getRowPointer(Value row) const { return state.pointers.lookup(row); }
 
-  OpBuilder &builder;
+  Code &builder;
   Block *entry;
   const KernelAddresses &addresses;
   Alignment alignment;

@@ -40,7 +40,7 @@ static Value allocatePerRow(VectorFunction &function, Location loc, Type element
 void cpu::emitBatchedRows(VectorRowEmitter &emitter, rows::KernelOp kernel, int64_t room, Value batchRows, Value low,
                           Value high) {
   Location loc = kernel.getLoc();
-  OpBuilder &builder = emitter.getBuilder();
+  Code &builder = emitter.getBuilder();
   IRMapping &mapping = emitter.getState().mapping;
   SmallVector<rows::Segment> segments = rows::findSegments(kernel);
   DenseMap<Value, Value> arrays;
@@ -50,23 +50,23 @@ void cpu::emitBatchedRows(VectorRowEmitter &emitter, rows::KernelOp kernel, int6
     for (Value value : segment.carried)
       if (!isConstant(value) && !arrays.contains(value))
         arrays[value] = allocatePerRow(emitter.getFunction(), loc, value.getType(), mostRows);
-  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
-  loops.emitLoop(low, high, batchRows, [&](Value first) {
+  builder.rolledLoop(low, high, batchRows, [&](Value first) {
     Value behind = arith::AddIOp::create(builder, loc, first, batchRows);
     Value end = arith::MinSIOp::create(builder, loc, behind, high);
     for (const rows::Segment &segment : segments)
-      loops.emitLoop(first, end, 1, [&](Value row) {
+      builder.rolledLoop(first, end, 1, [&](Value row) {
         Value place = arith::SubIOp::create(builder, loc, row, first);
         emitter.beginRow(kernel, row);
         emitter.getMemory().choosePlace(loc, place);
         for (Value value : segment.carried)
           isConstant(value) ? emitter.emitOperation(value.getDefiningOp())
-                            : mapping.map(value, loops.load(value.getType(), arrays.lookup(value), place));
+                            : mapping.map(value, loadElement(builder, loc, value.getType(), arrays.lookup(value), place,
+                                                             Alignment::None));
         for (Operation &op : llvm::make_range(segment.begin, segment.end)) {
           emitter.emitOperation(&op);
           for (Value value : op.getResults())
             if (Value array = arrays.lookup(value))
-              loops.store(mapping.lookup(value), array, place);
+              storeElement(builder, loc, mapping.lookup(value), array, place, Alignment::None);
         }
       });
   });

@@ -61,7 +61,7 @@ void ColumnLoops::emitSteps(SmallVector<Value> last, Step step) {
   Value full = known ? constantI64(builder, loc, *known / columns * columns)
                      : arith::AndIOp::create(builder, loc, width, constantI64(builder, loc, -columns)).getResult();
   if (!known || *known >= columns)
-    last = LaneLoops(builder, loc, 1).emitLoop(zero, full, columns, last, [&](Value column, ValueRange drawn) {
+    last = builder.rolledLoop(zero, full, columns, last, [&](Value column, ValueRange drawn) {
       Value following = arith::AddIOp::create(builder, loc, column, constantI64(builder, loc, columns));
       SmallVector<Value> next = drawNext(following, width, drawn);
       step(column, {}, drawn);
@@ -95,8 +95,8 @@ ColumnLoops::Accumulators ColumnLoops::createNeutral(int64_t parts) {
   Accumulators neutral;
   for (auto [kind, type] :
        llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getReduced().getTypes()))
-    neutral.append(parts, rows::createNeutral(builder, phase.getLoc(), kind.getValue(),
-                                                 VectorType::get(body.getLanes(), type)));
+    neutral.append(
+        parts, rows::createNeutral(builder, phase.getLoc(), kind.getValue(), VectorType::get(body.getLanes(), type)));
   return neutral;
 }
 
@@ -104,7 +104,6 @@ ColumnLoops::Accumulators ColumnLoops::createNeutral(int64_t parts) {
 /// totals: lanes begin at +0 and are never -0 after that, so to add them to zeros would change no bit.
 ColumnLoops::Accumulators ColumnLoops::emitBlocks(Step step) {
   Location loc = phase.getLoc();
-  LaneLoops loops(builder, loc, 1);
   Value zero = constantI64(builder, loc, 0);
   if (std::optional<int64_t> known = tail.getKnownWidth(); known && *known <= kBlockColumns) {
     Accumulators totals(phase.getNumResults() * kLanes / body.getLanes());
@@ -113,27 +112,27 @@ ColumnLoops::Accumulators ColumnLoops::emitBlocks(Step step) {
     return totals;
   }
   Accumulators neutral = createNeutral(kLanes / body.getLanes());
-  return loops.emitLoop(zero, function.addresses.width, kBlockColumns, neutral, [&](Value first, ValueRange carried) {
-    Accumulators totals(carried);
-    Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, kBlockColumns));
-    Value end = arith::MinSIOp::create(builder, loc, next, function.addresses.width);
-    for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
-      emitSweep(step, first, end, lane, totals);
-    return totals;
-  });
+  return builder.rolledLoop(
+      zero, function.addresses.width, kBlockColumns, neutral, [&](Value first, ValueRange carried) {
+        Accumulators totals(carried);
+        Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, kBlockColumns));
+        Value end = arith::MinSIOp::create(builder, loc, next, function.addresses.width);
+        for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
+          emitSweep(step, first, end, lane, totals);
+        return totals;
+      });
 }
 
 /// Adds what the lanes from `lane` on, as many as a step has, collect in the columns [first, end) to the totals; those
 /// that are null begin with it.
 void ColumnLoops::emitSweep(Step step, Value first, Value end, int64_t lane, Accumulators &totals) {
   Location loc = phase.getLoc();
-  LaneLoops loops(builder, loc, 1);
   Value fullEnd = computeFullEnd(builder, loc, first, end), offset = constantI64(builder, loc, lane);
   Accumulators neutral = createNeutral(body.getParts());
   Accumulators carried = neutral;
   if (body.drawsAhead())
     carried.append(body.draw(arith::AddIOp::create(builder, loc, first, offset)));
-  carried = loops.emitLoop(first, fullEnd, kLanes, carried, [&](Value chunk, ValueRange values) {
+  carried = builder.rolledLoop(first, fullEnd, kLanes, carried, [&](Value chunk, ValueRange values) {
     Value column = arith::AddIOp::create(builder, loc, chunk, offset);
     ValueRange drawn = values.drop_front(neutral.size());
     Value following = arith::AddIOp::create(builder, loc, column, constantI64(builder, loc, kLanes));

@@ -6,7 +6,6 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_COLUMNLOOPS_H
 #define RESID_CODEGEN_CPU_ROWS_COLUMNLOOPS_H
 
-#include "codegen/cpu/rows/LaneLoops.h"
 #include "codegen/cpu/rows/VectorBody.h"
 
 namespace mlir::resid::cpu {
@@ -41,7 +40,7 @@ private:
                          ValueRange drawn);
 
   VectorFunction &function;
-  OpBuilder &builder;
+  Code &builder;
   RowTail &tail;
   rows::PhaseOp phase;
   VectorBody &body;

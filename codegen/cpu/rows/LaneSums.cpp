@@ -72,3 +72,7 @@ Value cpu::reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kin
     addHalf();
   return reduceVector(builder, loc, kind, parts.front());
 }
+
+Value cpu::loadVector(Code &code, VectorType type, Value pointer, int64_t first) {
+  return code.load(type, getElementAddress(code, code.getLoc(), type.getElementType(), pointer, code.constant(first)));
+}

@@ -5,9 +5,12 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_LANESUMS_H
 #define RESID_CODEGEN_CPU_ROWS_LANESUMS_H
 
+#include "codegen/builder/Code.h"
 #include "codegen/cpu/rows/ColumnOrder.h"
-#include "codegen/cpu/rows/LaneLoops.h"
+#include "codegen/kernels/ElementAccess.h"
+#include "codegen/kernels/ElementCast.h"
 #include "codegen/rows/Reductions.h"
+#include "codegen/rows/SumOrder.h"
 
 namespace mlir::resid::cpu {
 
@@ -21,6 +24,8 @@ Value extractLanes(OpBuilder &builder, Location loc, Value vector, int32_t first
 Value concatenate(OpBuilder &builder, Location loc, Value low, Value high);
 /// The end of the full chunks of 64 columns in [first, end).
 Value computeFullEnd(OpBuilder &builder, Location loc, Value first, Value end);
+/// The elements at `pointer` from number `first` on, as many as the vector has.
+Value loadVector(Code &code, VectorType type, Value pointer, int64_t first);
 
 } // namespace mlir::resid::cpu
 

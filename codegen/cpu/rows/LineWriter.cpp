@@ -5,7 +5,7 @@
 
 #include "codegen/cpu/rows/LineWriter.h"
 
-#include "codegen/cpu/rows/LaneLoops.h"
+#include "codegen/builder/Code.h"
 #include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,38 +27,26 @@ namespace {
 /// Emits the bodies of the two functions, whose first argument is the state.
 class WriterBody {
 public:
-  WriterBody(OpBuilder &builder, Location loc, Value state, const CPUTarget &target)
-      : builder(builder), loc(loc), state(state), vectorBits(target.vectorBits),
-        masksBytes(target.isX86 && target.maskedBits == 16) {}
+  WriterBody(Code &code, Value state, const CPUTarget &target)
+      : code(code), state(state), vectorBits(target.vectorBits), masksBytes(target.isX86 && target.maskedBits == 16) {}
 
   void emitFlush();
   void emitWrite(func::FuncOp flush, Value to, Value from, Value bytes);
 
 private:
-  Value constant(int64_t value) { return constantI64(builder, loc, value); }
-  Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
-  Value subtract(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
-  Value mask(Value a, int64_t bits) { return arith::AndIOp::create(builder, loc, a, constant(bits)); }
-  Value isEqual(Value a, Value b) { return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, b); }
-  Value isOther(Value a, Value b) { return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, a, b); }
-  Value toInteger(Value pointer) { return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointer); }
-  Value offset(Value pointer, Value bytes) {
-    return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer, ValueRange(bytes));
-  }
+  Value offset(Value pointer, Value bytes) { return code.at(pointer, code.getI8Type(), bytes); }
   Value loadPointer(int64_t place) {
-    return LLVM::LoadOp::create(builder, loc, state.getType(), offset(state, constant(place)));
+    return code.create<LLVM::LoadOp>(state.getType(), offset(state, code.constant(place)));
   }
   void storePointer(Value pointer, int64_t place) {
-    LLVM::StoreOp::create(builder, loc, pointer, offset(state, constant(place)));
+    code.create<LLVM::StoreOp>(pointer, offset(state, code.constant(place)));
   }
-  void emitIf(Value condition, function_ref<void()> then, function_ref<void()> otherwise = {});
   void move(Type type, Value to, Value from, bool nonTemporal = false);
   void moveLine(Value to, Value from, bool nonTemporal);
   void moveBytes(Value to, Value from, Value count);
   void moveUnderMask(Value to, Value place, Value count);
 
-  OpBuilder &builder;
-  Location loc;
+  Code &code;
   Value state;
   unsigned vectorBits;
   bool masksBytes; // the extension of AVX-512 that masks elements of 16 bits does so with those of 8
@@ -66,84 +54,73 @@ private:
 
 } // namespace
 
-void WriterBody::emitIf(Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
-  auto choice = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/bool(otherwise));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  then();
-  if (!otherwise)
-    return;
-  builder.setInsertionPointToStart(choice.elseBlock());
-  otherwise();
-}
-
 void WriterBody::move(Type type, Value to, Value from, bool nonTemporal) {
-  Value value = LLVM::LoadOp::create(builder, loc, type, from, /*alignment=*/1);
+  Value value = code.create<LLVM::LoadOp>(type, from, /*alignment=*/1);
   unsigned alignment = nonTemporal ? vectorBits / 8 : 1;
-  LLVM::StoreOp::create(builder, loc, value, to, alignment, /*isVolatile=*/false, nonTemporal);
+  code.create<LLVM::StoreOp>(value, to, alignment, /*isVolatile=*/false, nonTemporal);
 }
 
 /// 64 bytes, to an aligned address if past the cache.
 void WriterBody::moveLine(Value to, Value from, bool nonTemporal) {
   int64_t step = vectorBits / 8;
   for (int64_t first = 0; first < kLineBytes; first += step)
-    move(VectorType::get(step, builder.getI8Type()), offset(to, constant(first)), offset(from, constant(first)),
+    move(VectorType::get(step, code.getI8Type()), offset(to, code.constant(first)), offset(from, code.constant(first)),
          nonTemporal);
 }
 
 /// Fewer than 64 bytes, and no others: by the bits of their number.
 void WriterBody::moveBytes(Value to, Value from, Value count) {
-  Value done = constant(0);
+  Value done = code.constant(0);
   for (int64_t size = kLineBytes / 2; size > 0; size /= 2) {
-    Type type = builder.getIntegerType(8 * std::min<int64_t>(size, 8));
+    Type type = code.getIntegerType(8 * std::min<int64_t>(size, 8));
     if (size > 8)
-      type = VectorType::get(size, builder.getI8Type());
-    Value bit = mask(count, size);
-    emitIf(isOther(bit, constant(0)), [&] { move(type, offset(to, done), offset(from, done)); });
-    done = add(done, bit);
+      type = VectorType::get(size, code.getI8Type());
+    Value bit = code.both(count, size);
+    code.choose(code.compare(arith::CmpIPredicate::ne, bit, 0),
+                [&] { move(type, offset(to, done), offset(from, done)); });
+    done = code.add(done, bit);
   }
 }
 
 /// Moves bytes that wait, under a mask within their line: one store, and none across the end of a page.
 void WriterBody::moveUnderMask(Value to, Value place, Value count) {
-  Value ones = subtract(arith::ShLIOp::create(builder, loc, constant(1), count), constant(1));
-  Value bits = arith::ShLIOp::create(builder, loc, ones, place);
-  Value lanes = LLVM::BitcastOp::create(builder, loc, VectorType::get(kLineBytes, builder.getI1Type()), bits);
-  auto type = VectorType::get(kLineBytes, builder.getI8Type());
-  Value line = LLVM::LoadOp::create(builder, loc, type, state, /*alignment=*/kLineBytes);
-  LLVM::MaskedStoreOp::create(builder, loc, line, offset(to, subtract(constant(0), place)), lanes, kLineBytes);
+  Value ones = code.subtract(code.shiftLeft(1, count), code.constant(1));
+  Value bits = code.shiftLeft(ones, place);
+  Value lanes = code.create<LLVM::BitcastOp>(VectorType::get(kLineBytes, code.getI1Type()), bits);
+  auto type = VectorType::get(kLineBytes, code.getI8Type());
+  Value line = code.create<LLVM::LoadOp>(type, state, /*alignment=*/kLineBytes);
+  code.create<LLVM::MaskedStoreOp>(line, offset(to, code.subtract(0, place)), lanes, kLineBytes);
 }
 
 void WriterBody::emitFlush() {
-  Value begin = loadPointer(kBeginOffset), end = loadPointer(kEndOffset), address = toInteger(begin);
-  Value count = subtract(toInteger(end), address), place = mask(address, kLineBytes - 1);
-  emitIf(
-      isEqual(count, constant(kLineBytes)), [&] { moveLine(begin, state, /*nonTemporal=*/true); },
+  Value begin = loadPointer(kBeginOffset), end = loadPointer(kEndOffset), address = code.toInteger(begin);
+  Value count = code.subtract(code.toInteger(end), address), place = code.both(address, kLineBytes - 1);
+  code.choose(
+      code.isEqual(count, kLineBytes), [&] { moveLine(begin, state, /*nonTemporal=*/true); },
       [&] { masksBytes ? moveUnderMask(begin, place, count) : moveBytes(begin, offset(state, place), count); });
   storePointer(end, kBeginOffset);
 }
 
 void WriterBody::emitWrite(func::FuncOp flush, Value to, Value from, Value bytes) {
-  auto emitFlushCall = [&] { func::CallOp::create(builder, loc, flush, state); };
-  Value zero = constant(0), address = toInteger(to);
-  emitIf(isOther(toInteger(loadPointer(kEndOffset)), address), [&] {
+  auto emitFlushCall = [&] { code.create<func::CallOp>(flush, state); };
+  Value address = code.toInteger(to);
+  code.choose(code.compare(arith::CmpIPredicate::ne, code.toInteger(loadPointer(kEndOffset)), address), [&] {
     emitFlushCall();
     storePointer(to, kBeginOffset);
     storePointer(to, kEndOffset);
   });
   // The rest of the line that is waiting, or of the one that `to` lies in.
-  Value gap = mask(subtract(zero, address), kLineBytes - 1);
-  Value head = arith::MinUIOp::create(builder, loc, gap, bytes);
-  emitIf(isOther(gap, zero), [&] {
-    moveLine(offset(state, mask(address, kLineBytes - 1)), from, /*nonTemporal=*/false);
+  Value gap = code.both(code.subtract(0, address), kLineBytes - 1);
+  Value head = code.create<arith::MinUIOp>(gap, bytes);
+  code.choose(code.compare(arith::CmpIPredicate::ne, gap, 0), [&] {
+    moveLine(offset(state, code.both(address, kLineBytes - 1)), from, /*nonTemporal=*/false);
     storePointer(offset(to, head), kEndOffset);
-    emitIf(isEqual(head, gap), emitFlushCall);
+    code.choose(code.isEqual(head, gap), emitFlushCall);
   });
-  Value rest = subtract(bytes, head), fullEnd = add(head, mask(rest, -kLineBytes));
-  LaneLoops(builder, loc, 1).emitLoop(head, fullEnd, kLineBytes, [&](Value first) {
-    moveLine(offset(to, first), offset(from, first), /*nonTemporal=*/true);
-  });
-  emitIf(isOther(rest, zero), [&] {
+  Value rest = code.subtract(bytes, head), fullEnd = code.add(head, code.both(rest, -kLineBytes));
+  code.rolledLoop(head, fullEnd, kLineBytes,
+                  [&](Value first) { moveLine(offset(to, first), offset(from, first), /*nonTemporal=*/true); });
+  code.choose(code.compare(arith::CmpIPredicate::ne, rest, 0), [&] {
     moveLine(state, offset(from, fullEnd), /*nonTemporal=*/false);
     storePointer(offset(to, fullEnd), kBeginOffset);
     storePointer(offset(to, bytes), kEndOffset);
@@ -152,32 +129,31 @@ void WriterBody::emitWrite(func::FuncOp flush, Value to, Value from, Value bytes
 
 /// The private function of that name; `build` makes its body at the first call.
 static func::FuncOp getFunction(ModuleOp module, Location loc, StringRef name, TypeRange arguments,
-                                function_ref<void(OpBuilder &, ValueRange)> build) {
+                                function_ref<void(Code &, ValueRange)> build) {
   if (auto known = module.lookupSymbol<func::FuncOp>(name))
     return known;
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto function = func::FuncOp::create(builder, loc, name, builder.getFunctionType(arguments, {}));
   function.setPrivate();
   function->setAttr("passthrough", builder.getStrArrayAttr({"noinline", "no-builtins", kVectorLoopsAttribute}));
-  builder.setInsertionPointToStart(function.addEntryBlock());
-  build(builder, function.getArguments());
-  func::ReturnOp::create(builder, loc);
+  Code code(OpBuilder::atBlockBegin(function.addEntryBlock()), loc);
+  build(code, function.getArguments());
+  code.create<func::ReturnOp>();
   return function;
 }
 
 static func::FuncOp getFlush(ModuleOp module, Location loc, const CPUTarget &target) {
   Type pointer = LLVM::LLVMPointerType::get(module.getContext());
-  return getFunction(module, loc, kFlushName, pointer, [&](OpBuilder &builder, ValueRange arguments) {
-    WriterBody(builder, loc, arguments[0], target).emitFlush();
-  });
+  return getFunction(module, loc, kFlushName, pointer,
+                     [&](Code &code, ValueRange arguments) { WriterBody(code, arguments[0], target).emitFlush(); });
 }
 
 static func::FuncOp getWrite(ModuleOp module, Location loc, const CPUTarget &target) {
   func::FuncOp flush = getFlush(module, loc, target);
   Type pointer = LLVM::LLVMPointerType::get(module.getContext()), number = IntegerType::get(module.getContext(), 64);
   return getFunction(
-      module, loc, kWriteName, {pointer, pointer, pointer, number}, [&](OpBuilder &builder, ValueRange arguments) {
-        WriterBody(builder, loc, arguments[0], target).emitWrite(flush, arguments[1], arguments[2], arguments[3]);
+      module, loc, kWriteName, {pointer, pointer, pointer, number}, [&](Code &code, ValueRange arguments) {
+        WriterBody(code, arguments[0], target).emitWrite(flush, arguments[1], arguments[2], arguments[3]);
       });
 }
 

@@ -34,7 +34,7 @@ private:
   Value createPlaceholder(Value value);
 
   VectorRowEmitter &emitter;
-  OpBuilder &builder;
+  Code &builder;
   rows::KernelOp kernel;
   Location loc;
   rows::EndPhases phases;
@@ -56,9 +56,8 @@ void RowPipeline::emit(Value low, Value high) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
   Value one = constantI64(builder, loc, 1);
-  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
   SmallVector<Value> first = llvm::map_to_vector(crossing, [&](Value value) { return createPlaceholder(value); });
-  SmallVector<Value> carried = loops.emitLoop(low, high, 1, first, [&](Value row, ValueRange before) {
+  SmallVector<Value> carried = builder.rolledLoop(low, high, 1, first, [&](Value row, ValueRange before) {
     Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, row, low);
     beginRow(arith::SubIOp::create(builder, loc, row, one), before);
     emitBothRows(row, isFirst);

@@ -66,32 +66,36 @@ func::FuncOp RowFunctions::outline(const Twine &suffix, Form form) {
   SmallVector<Type> range;
   if (form != Form::LoneRow)
     range.append(2, IntegerType::get(getKernel().getContext(), 64));
-  func::FuncOp function =
-      functions.outline(suffix, range, [&](OpBuilder &builder, KernelBody &body) { emitRows(builder, body, form); });
+  func::FuncOp function = functions.outline(suffix, range, [&](OpBuilder &at, KernelBody &body) {
+    Code code(at, getKernel().getLoc());
+    emitRows(code, body, form);
+  });
   setAttributes(function);
   return function;
 }
 
 /// The rows of a form; their range stands in the last two arguments.
-void RowFunctions::emitRows(OpBuilder &builder, KernelBody &body, Form form) {
+void RowFunctions::emitRows(Code &builder, KernelBody &body, Form form) {
   if (body.as<rows::KernelAddresses>().scratch)
     return emitSums(builder, body, form);
   if (plan.path == RowPath::Vector)
     return emitVectorRows(builder, body, form);
   rows::KernelOp kernel = getKernel();
-  ScalarRowEmitter emitter(builder, body.entry, kernel, body.as<rows::KernelAddresses>(), body.mapping, target.vectorBits);
+  ScalarRowEmitter emitter(builder, body.entry, kernel, body.as<rows::KernelAddresses>(), body.mapping,
+                           target.vectorBits);
   emitSingleRows(emitter, kernel, body.getArgumentFromEnd(2), body.getArgumentFromEnd(1));
 }
 
 /// A range of lanes, or of columns of results.
-void RowFunctions::emitSums(OpBuilder &builder, KernelBody &body, Form form) {
+void RowFunctions::emitSums(Code &builder, KernelBody &body, Form form) {
   rows::KernelOp kernel = getKernel();
   Value low = body.getArgumentFromEnd(2), high = body.getArgumentFromEnd(1);
   SumRows sums(builder, body.entry, kernel, body.as<rows::KernelAddresses>(), target.vectorBits);
   if (form == Form::Results)
     return sums.emitResults(low, high);
   if (plan.path == RowPath::Scalar) {
-    ScalarRowEmitter emitter(builder, body.entry, kernel, body.as<rows::KernelAddresses>(), body.mapping, target.vectorBits);
+    ScalarRowEmitter emitter(builder, body.entry, kernel, body.as<rows::KernelAddresses>(), body.mapping,
+                             target.vectorBits);
     return sums.emitLanes(emitter, low, high, [&](Value first, Value end) {
       emitChain(emitter, kernel, body.as<rows::KernelAddresses>().width, first, end);
     });
@@ -118,7 +122,7 @@ PrefetchScope RowFunctions::choosePrefetches(Form form) const {
   return plan.prefetch ? PrefetchScope::RowsAhead : PrefetchScope::Nothing;
 }
 
-void RowFunctions::emitVectorRows(OpBuilder &builder, KernelBody &body, Form form) {
+void RowFunctions::emitVectorRows(Code &builder, KernelBody &body, Form form) {
   rows::KernelOp kernel = getKernel();
   Location loc = kernel.getLoc();
   bool isStream = form == Form::Stream;
@@ -202,10 +206,9 @@ void RowFunctions::launchSums(KernelUse &use, ValueRange values) {
   Value lanes = builder.createOrFold<arith::MaxSIOp>(loc, partition.lanes, constantI64(builder, loc, 1));
   Value laneRows = builder.createOrFold<arith::CeilDivSIOp>(loc, allRows, lanes);
   Value elements = builder.createOrFold<arith::MulIOp>(loc, laneRows, width);
-  task.emitCalls(use, values, TaskUnits::cut(builder, loc, {partition.lanes, elements}, taskElements),
-                 [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
-                   callRows(at, loc, visible, low, high);
-                 });
+  task.emitCalls(
+      use, values, TaskUnits::cut(builder, loc, {partition.lanes, elements}, taskElements),
+      [&](OpBuilder &at, ValueRange visible, Value low, Value high) { callRows(at, loc, visible, low, high); });
   Value none = constantI64(builder, loc, 0);
   Value hasRows = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, allRows, none);
   Value columns = builder.createOrFold<arith::SelectOp>(loc, hasRows, width, none);

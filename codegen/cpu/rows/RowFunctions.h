@@ -38,9 +38,9 @@ private:
   void warnOfScalarPath(Operation *kernel) const;
   void setAttributes(func::FuncOp function, ArrayRef<StringRef> more = {}) const;
   func::FuncOp outline(const Twine &suffix, Form form);
-  void emitRows(OpBuilder &builder, kernels::KernelBody &body, Form form);
-  void emitSums(OpBuilder &builder, kernels::KernelBody &body, Form form);
-  void emitVectorRows(OpBuilder &builder, kernels::KernelBody &body, Form form);
+  void emitRows(Code &builder, kernels::KernelBody &body, Form form);
+  void emitSums(Code &builder, kernels::KernelBody &body, Form form);
+  void emitVectorRows(Code &builder, kernels::KernelBody &body, Form form);
   std::unique_ptr<RowMemory> createMemory(VectorFunction &function, Form form, Value batchRows);
   PrefetchScope choosePrefetches(Form form) const;
   void callPlain(OpBuilder &at, Location loc, ValueRange values, Value low, Value high);

@@ -43,7 +43,7 @@ void ScratchRows::choosePlace(Location loc, Value place) {
 void ScratchRows::clearTails(Location loc, Value first, Type element, Value columns) {
   if (matchPattern(batchRows, m_One()))
     return clearTail(loc, first, element, columns);
-  LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(constantI64(builder, loc, 0), batchRows, 1, [&](Value place) {
+  builder.rolledLoop(constantI64(builder, loc, 0), batchRows, 1, [&](Value place) {
     Value offset = arith::MulIOp::create(builder, loc, place, columns);
     Value row = LLVM::GEPOp::create(builder, loc, first.getType(), element, first, ValueRange(offset));
     clearTail(loc, row, element, columns);
@@ -58,7 +58,7 @@ void ScratchRows::clearTail(Location loc, Value row, Type element, Value columns
   int64_t length = std::min<int64_t>(function.target.vectorBits / element.getIntOrFloatBitWidth(), kLanes);
   auto type = VectorType::get(length, element);
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-  LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(full, columns, length, [&](Value column) {
+  builder.rolledLoop(full, columns, length, [&](Value column) {
     Value place = LLVM::GEPOp::create(builder, loc, row.getType(), element, row, ValueRange(column));
     LLVM::StoreOp::create(builder, loc, zero, place, /*alignment=*/1);
   });

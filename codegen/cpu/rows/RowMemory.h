@@ -8,7 +8,6 @@
 #define RESID_CODEGEN_CPU_ROWS_ROWMEMORY_H
 
 #include "codegen/cpu/choice/StreamedRows.h"
-#include "codegen/cpu/rows/LaneLoops.h"
 #include "codegen/cpu/rows/LineWriter.h"
 #include "codegen/cpu/rows/VectorBody.h"
 #include "codegen/rows/RowEmitter.h"
@@ -37,7 +36,7 @@ private:
   void clearTail(Location loc, Value row, Type element, Value columns);
 
   VectorFunction &function;
-  OpBuilder &builder;
+  Code &builder;
   Value batchRows;
   /// Of the row at hand, and of the first row of a batch.
   DenseMap<Value, Value> current;
@@ -100,7 +99,7 @@ private:
   Value getScratch(Value row) const;
 
   VectorFunction &function;
-  OpBuilder &builder;
+  Code &builder;
   const StreamedRows &stream;
   /// Whether (i1) all rows that are written past the cache begin at cache lines.
   Value aligned;

@@ -4,7 +4,6 @@
 
 #include "codegen/cpu/rows/RowTail.h"
 
-#include "codegen/cpu/rows/LaneLoops.h"
 #include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -7,6 +7,7 @@
 #include "codegen/cpu/choice/StreamedRows.h"
 #include "codegen/cpu/rows/LaneSums.h"
 #include "codegen/cpu/rows/ScalarRows.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -16,6 +17,44 @@ using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
 using namespace mlir::resid::rows;
 using namespace mlir::resid::arithmetic;
+
+//===------------------------------------------- lanes ------------------------------------------------------------===//
+
+static LLVM::LoopAnnotationAttr annotateLanes(OpBuilder &builder, LLVM::AccessGroupAttr group, unsigned lanes) {
+  MLIRContext *context = builder.getContext();
+  // A width without "enable" is a wish and no demand: LLVM warns about demands that it does not meet.
+  auto vectorize = LLVM::LoopVectorizeAttr::get(context, {}, {}, {}, builder.getI32IntegerAttr(lanes), {}, {}, {});
+  auto interleave = LLVM::LoopInterleaveAttr::get(context, builder.getI32IntegerAttr(1));
+  return LLVM::LoopAnnotationAttr::get(context, {}, vectorize, interleave, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+                                       group);
+}
+
+void ScalarRowEmitter::emitLanes(Operand count, function_ref<void(Value)> body, unsigned lanes) {
+  group = LLVM::AccessGroupAttr::get(builder.getContext(), DistinctAttr::create(builder.getUnitAttr()));
+  scf::ForOp loop = builder.loop(0, count, 1, body);
+  loop->setDiscardableAttr(LLVM::LoopAnnotationAttr::name, annotateLanes(builder, group, lanes ? lanes : vectorLanes));
+  group = {};
+}
+
+Value ScalarRowEmitter::loadElement(Type type, Value pointer, Value index) {
+  Type memory = getMemoryType(type);
+  auto load = builder.create<LLVM::LoadOp>(memory, getElementAddress(builder, builder.getLoc(), memory, pointer, index),
+                                           /*alignment=*/1);
+  if (group)
+    load.setAccessGroupsAttr(builder.getArrayAttr(group));
+  return fromMemory(builder, builder.getLoc(), load, type);
+}
+
+void ScalarRowEmitter::storeElement(Value value, Value pointer, Value index) {
+  Type memory = getMemoryType(value.getType());
+  Value address = getElementAddress(builder, builder.getLoc(), memory, pointer, index);
+  auto store = builder.create<LLVM::StoreOp>(toMemory(builder, builder.getLoc(), value, memory), address,
+                                             /*alignment=*/1);
+  if (group)
+    store.setAccessGroupsAttr(builder.getArrayAttr(group));
+}
+
+//===------------------------------------------- buffers ----------------------------------------------------------===//
 
 void ScalarRowEmitter::allocateLocalRows(rows::KernelOp kernel) {
   OpBuilder::InsertionGuard guard(builder);
@@ -75,7 +114,7 @@ void ScalarRowEmitter::fillRandomHalves(Value first) {
     rows::RandomHalfOp op = half;
     Value target = buffer;
     Value firstCall = emitCounterOf(builder, loc, first);
-    loops->emitLanes(
+    emitLanes(
         constantI64(builder, loc, calls),
         [&](Value call) {
           SmallVector<Value, 4> counter = counterOf(op, arith::AddIOp::create(builder, loc, firstCall, call));
@@ -83,7 +122,7 @@ void ScalarRowEmitter::fillRandomHalves(Value first) {
           Value base = arith::MulIOp::create(builder, loc, call, constantI64(builder, loc, wordsPerCall));
           // Both platforms are little-endian: the low half of a word is the element before its high half.
           for (auto [i, word] : llvm::enumerate(words))
-            loops->store(word, target, arith::AddIOp::create(builder, loc, base, constantI64(builder, loc, i)));
+            storeElement(word, target, arith::AddIOp::create(builder, loc, base, constantI64(builder, loc, i)));
         },
         calls);
   }
@@ -94,7 +133,7 @@ void ScalarRowEmitter::emitChunk(rows::PhaseOp phase, Value first, Value count,
   Location loc = phase.getLoc();
   Block &body = phase.getBody().front();
   fillRandomHalves(first);
-  loops->emitLanes(count, [&](Value lane) {
+  emitLanes(count, [&](Value lane) {
     Value column = arith::AddIOp::create(builder, loc, first, lane);
     position = Position{body.getArgument(0), column, lane};
     state.mapping.map(body.getArgument(0),
@@ -109,11 +148,11 @@ void ScalarRowEmitter::emitChunk(rows::PhaseOp phase, Value first, Value count,
 }
 
 void ScalarRowEmitter::emitFullChunks(rows::PhaseOp phase, Value first, Value end) {
-  loops->emitLoop(first, end, kLanes, [&](Value chunk) {
+  builder.rolledLoop(first, end, kLanes, [&](Value chunk) {
     emitChunk(phase, chunk, constantI64(builder, phase.getLoc(), kLanes), [&](Value lane, ArrayRef<Value> values) {
       for (auto [reduction, value] : llvm::zip_equal(reductions, values)) {
-        Value accumulator = loops->load(reduction.type, reduction.lanes, lane);
-        loops->store(combine(builder, reduction.kind, accumulator, value), reduction.lanes, lane);
+        Value accumulator = loadElement(reduction.type, reduction.lanes, lane);
+        storeElement(combine(builder, reduction.kind, accumulator, value), reduction.lanes, lane);
       }
     });
   });
@@ -129,17 +168,17 @@ void ScalarRowEmitter::emitTail(rows::PhaseOp phase, Value first, Value end) {
   auto emitBody = [&](OpBuilder &, Location) {
     for (Reduction &reduction : reductions) {
       Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
-      loops->emitLanes(lanes, [&](Value lane) { loops->store(neutral, reduction.tail, lane); });
+      emitLanes(lanes, [&](Value lane) { storeElement(neutral, reduction.tail, lane); });
     }
     emitChunk(phase, first, count, [&](Value lane, ArrayRef<Value> values) {
       for (auto [reduction, value] : llvm::zip_equal(reductions, values))
-        loops->store(value, reduction.tail, lane);
+        storeElement(value, reduction.tail, lane);
     });
     for (Reduction &reduction : reductions)
-      loops->emitLanes(lanes, [&](Value lane) {
-        Value value = loops->load(reduction.type, reduction.tail, lane);
-        Value accumulator = loops->load(reduction.type, reduction.lanes, lane);
-        loops->store(combine(builder, reduction.kind, accumulator, value), reduction.lanes, lane);
+      emitLanes(lanes, [&](Value lane) {
+        Value value = loadElement(reduction.type, reduction.tail, lane);
+        Value accumulator = loadElement(reduction.type, reduction.lanes, lane);
+        storeElement(combine(builder, reduction.kind, accumulator, value), reduction.lanes, lane);
       });
     scf::YieldOp::create(builder, loc);
   };
@@ -155,30 +194,30 @@ void ScalarRowEmitter::emitColumnBlock(rows::PhaseOp phase, Value first) {
   Value fullEnd = computeFullEnd(builder, loc, first, end);
   for (Reduction &reduction : reductions) {
     Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
-    loops->emitLanes(lanes, [&](Value lane) { loops->store(neutral, reduction.lanes, lane); });
+    emitLanes(lanes, [&](Value lane) { storeElement(neutral, reduction.lanes, lane); });
   }
   emitFullChunks(phase, first, fullEnd);
   emitTail(phase, fullEnd, end);
   for (Reduction &reduction : reductions)
-    loops->emitLanes(lanes, [&](Value lane) {
-      Value total = loops->load(reduction.type, reduction.total, lane);
-      Value value = loops->load(reduction.type, reduction.lanes, lane);
-      loops->store(combine(builder, getCombiningKind(reduction.kind), total, value), reduction.total, lane);
+    emitLanes(lanes, [&](Value lane) {
+      Value total = loadElement(reduction.type, reduction.total, lane);
+      Value value = loadElement(reduction.type, reduction.lanes, lane);
+      storeElement(combine(builder, getCombiningKind(reduction.kind), total, value), reduction.total, lane);
     });
 }
 
 /// The lanes of a total, read from their buffer in vectors.
 Value ScalarRowEmitter::reduceTotal(const Reduction &reduction) {
-  int64_t width = std::min<int64_t>(loops->getVectorLanes(), kLanes);
+  int64_t width = std::min<int64_t>(vectorLanes, kLanes);
   SmallVector<Value> parts;
   for (int64_t first = 0; first < kLanes; first += width)
-    parts.push_back(loops->loadVector(VectorType::get(width, reduction.type), reduction.total, first));
+    parts.push_back(loadVector(builder, VectorType::get(width, reduction.type), reduction.total, first));
   return reduceLanes(builder, reduction.total.getLoc(), reduction.kind, parts);
 }
 
 void ScalarRowEmitter::emitPhase(rows::PhaseOp phase) {
   Location loc = phase.getLoc();
-  loops.emplace(builder, loc, std::max(vectorBits / getWidestFloat(phase), 2u));
+  vectorLanes = std::max(vectorBits / getWidestFloat(phase), 2u);
   prepareReductions(phase);
   prepareRandomHalves(phase);
   if (reductions.empty()) {
@@ -187,16 +226,15 @@ void ScalarRowEmitter::emitPhase(rows::PhaseOp phase) {
     Value lanes = constantI64(builder, loc, kLanes), zeroColumn = constantI64(builder, loc, 0);
     for (Reduction &reduction : reductions) {
       Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
-      loops->emitLanes(lanes, [&](Value lane) { loops->store(neutral, reduction.total, lane); });
+      emitLanes(lanes, [&](Value lane) { storeElement(neutral, reduction.total, lane); });
     }
-    loops->emitLoop(zeroColumn, addresses.width, kBlockColumns, [&](Value first) { emitColumnBlock(phase, first); });
+    builder.rolledLoop(zeroColumn, addresses.width, kBlockColumns, [&](Value first) { emitColumnBlock(phase, first); });
   }
   for (auto [reduction, result] : llvm::zip_equal(reductions, phase.getResults()))
     state.mapping.map(result, reduceTotal(reduction));
   for (Value buffer : phaseBuffers)
     LLVM::LifetimeEndOp::create(builder, loc, buffer);
   phaseBuffers.clear();
-  loops.reset();
 }
 
 void ScalarRowEmitter::emitElementwisePhase(rows::PhaseOp phase) {
@@ -218,15 +256,15 @@ Value ScalarRowEmitter::columnOf(Value column) {
 
 void ScalarRowEmitter::emitColumnOperation(Operation *op) {
   if (auto load = dyn_cast<rows::LoadOp>(op)) {
-    Value element = loops->load(load.getType(), getRowPointer(load.getRow()), columnOf(load.getColumn()));
+    Value element = loadElement(load.getType(), getRowPointer(load.getRow()), columnOf(load.getColumn()));
     state.mapping.map(load.getResult(), element);
   } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
     Value element = state.mapping.lookup(store.getValue());
-    loops->store(element, getRowPointer(store.getRow()), columnOf(store.getColumn()));
+    storeElement(element, getRowPointer(store.getRow()), columnOf(store.getColumn()));
   } else if (auto term = dyn_cast<rows::AccumulateOp>(op)) {
     Value chain = getRowPointer(term.getRow()), column = columnOf(term.getColumn());
-    Value sum = loops->load(term.getValue().getType(), chain, column);
-    loops->store(combine(builder, rows::ReductionKind::Sum, sum, state.mapping.lookup(term.getValue())), chain, column);
+    Value sum = loadElement(term.getValue().getType(), chain, column);
+    storeElement(combine(builder, rows::ReductionKind::Sum, sum, state.mapping.lookup(term.getValue())), chain, column);
   } else {
     emitRandomHalf(cast<rows::RandomHalfOp>(op));
   }
@@ -237,7 +275,7 @@ void ScalarRowEmitter::emitRandomHalf(rows::RandomHalfOp half) {
   for (auto &[prepared, buffer] : randomHalves) {
     if (prepared != half)
       continue;
-    Value number = loops->load(builder.getI16Type(), buffer, position->lane);
+    Value number = loadElement(builder.getI16Type(), buffer, position->lane);
     state.mapping.map(half.getResult(), arith::ExtUIOp::create(builder, loc, builder.getI32Type(), number).getResult());
     return;
   }

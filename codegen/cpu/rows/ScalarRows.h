@@ -6,7 +6,6 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_SCALARROWS_H
 #define RESID_CODEGEN_CPU_ROWS_SCALARROWS_H
 
-#include "codegen/cpu/rows/LaneLoops.h"
 #include "codegen/rows/RowEmitter.h"
 
 namespace mlir::resid::cpu {
@@ -14,7 +13,7 @@ namespace mlir::resid::cpu {
 class ScalarRowEmitter : public rows::RowEmitter {
 public:
   /// Takes stack memory for the local rows of the kernel, whose width is known where it has some.
-  ScalarRowEmitter(OpBuilder &builder, Block *entry, rows::KernelOp kernel, const rows::KernelAddresses &addresses,
+  ScalarRowEmitter(Code &builder, Block *entry, rows::KernelOp kernel, const rows::KernelAddresses &addresses,
                    const IRMapping &mapping, unsigned vectorBits)
       : RowEmitter(builder, entry, addresses, mapping), vectorBits(vectorBits) {
     allocateLocalRows(kernel);
@@ -45,6 +44,13 @@ private:
   void emitTail(rows::PhaseOp phase, Value first, Value end);
   void emitChunk(rows::PhaseOp phase, Value first, Value count,
                  function_ref<void(Value lane, ArrayRef<Value> values)> consume);
+  /// A loop over `count` lanes without dependences between them, which LLVM vectorises `lanes` at a time (0:
+  /// vectorLanes).
+  void emitLanes(Operand count, function_ref<void(Value)> body, unsigned lanes = 0);
+  /// Element `index` (i64) of the elements at `pointer`; no alignment is assumed. Inside emitLanes the access counts as
+  /// independent of those of other lanes. In memory it has the type that kernels::getMemoryType says.
+  Value loadElement(Type type, Value pointer, Value index);
+  void storeElement(Value value, Value pointer, Value index);
   Value allocateLanes(Location loc, Type type);
   void prepareReductions(rows::PhaseOp phase);
   void prepareRandomHalves(rows::PhaseOp phase);
@@ -56,7 +62,10 @@ private:
   SmallVector<Value> phaseBuffers;
   SmallVector<std::pair<rows::RandomHalfOp, Value>> randomHalves;
   std::optional<Position> position;
-  std::optional<LaneLoops> loops;
+  /// How many lanes fit into a vector register, for the phase at hand.
+  unsigned vectorLanes = 0;
+  /// Of the loop over lanes at hand, whose accesses it says to be independent.
+  LLVM::AccessGroupAttr group;
 };
 
 } // namespace mlir::resid::cpu

@@ -14,8 +14,7 @@ static void emitRow(RowEmitter &emitter, rows::KernelOp kernel, Value row) {
 }
 
 void cpu::emitSingleRows(RowEmitter &emitter, rows::KernelOp kernel, Value low, Value high) {
-  LaneLoops loops(emitter.getBuilder(), kernel.getLoc(), /*vectorLanes=*/1);
-  loops.emitLoop(low, high, 1, [&](Value row) { emitRow(emitter, kernel, row); });
+  emitter.getBuilder().rolledLoop(low, high, 1, [&](Value row) { emitRow(emitter, kernel, row); });
 }
 
 void cpu::emitLoneRow(RowEmitter &emitter, rows::KernelOp kernel) {

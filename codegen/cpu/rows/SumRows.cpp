@@ -19,7 +19,7 @@ using namespace mlir::resid::rows;
 /// Columns that a pass over the chains takes at once. Their memory has room for whole chunks.
 static constexpr int64_t kPassColumns = 16;
 
-SumRows::SumRows(OpBuilder &builder, Block *entry, rows::KernelOp kernel, const KernelAddresses &addresses,
+SumRows::SumRows(Code &builder, Block *entry, rows::KernelOp kernel, const KernelAddresses &addresses,
                  unsigned vectorBits)
     : builder(builder), loc(kernel.getLoc()), entry(entry), kernel(kernel), addresses(addresses),
       vectorBits(vectorBits), partition(rows::RowPartition::create(builder, loc, addresses.rows)),
@@ -79,9 +79,7 @@ void SumRows::emitIf(Value condition, function_ref<void()> body) {
 void SumRows::emitPass(Value condition, function_ref<void(const Sum &, Value)> body) {
   auto emitLoops = [&] {
     for (const Sum &sum : sums)
-      LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(constant(0), length, kPassColumns, [&](Value column) {
-        body(sum, column);
-      });
+      builder.rolledLoop(constant(0), length, kPassColumns, [&](Value column) { body(sum, column); });
   };
   condition ? emitIf(condition, emitLoops) : emitLoops();
 }
@@ -89,15 +87,14 @@ void SumRows::emitPass(Value condition, function_ref<void(const Sum &, Value)> b
 //===------------------------------------------- lanes ------------------------------------------------------------===//
 
 void cpu::emitChain(RowEmitter &emitter, rows::KernelOp kernel, Value width, Value low, Value high) {
-  OpBuilder &builder = emitter.getBuilder();
+  Code &builder = emitter.getBuilder();
   Location loc = kernel.getLoc();
-  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
   Value length = rows::SumMemory::getLength(builder, loc, width), first = constantI64(builder, loc, 0);
   for (const auto &entry : emitter.getChains()) {
     bool isF64 = cast<rows::RowType>(entry.first.getType()).getElementType().isF64();
     Type type = isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
     Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(VectorType::get(kPassColumns, type)));
-    loops.emitLoop(first, length, kPassColumns, [&](Value column) {
+    builder.rolledLoop(first, length, kPassColumns, [&](Value column) {
       Value chain = entry.second;
       Value place = LLVM::GEPOp::create(builder, loc, chain.getType(), type, chain, ValueRange(column));
       LLVM::StoreOp::create(builder, loc, zero, place, getAlignment(type));
@@ -116,11 +113,10 @@ void SumRows::emitLanes(RowEmitter &emitter, Value low, Value high, EmitChain em
       sum.levels.push_back(offsetRows(first, constant(level * rowsOfLevel)));
     emitter.setChain(kernel.getRowArgument(sum.operand), sum.levels.front());
   }
-  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
-  loops.emitLoop(low, high, 1, [&](Value lane) {
+  builder.rolledLoop(low, high, 1, [&](Value lane) {
     Value following = arith::AddIOp::create(builder, loc, lane, constant(1));
     Value first = partition.getFirstGroup(builder, loc, lane), last = partition.getFirstGroup(builder, loc, following);
-    loops.emitLoop(first, last, 1, [&](Value group) { emitGroup(lane, first, group, emitChain); });
+    builder.rolledLoop(first, last, 1, [&](Value group) { emitGroup(lane, first, group, emitChain); });
   });
 }
 
@@ -129,7 +125,7 @@ void SumRows::emitGroup(Value lane, Value firstGroup, Value group, EmitChain emi
   Value end = arith::AddIOp::create(builder, loc, low, partition.groupRows);
   Value high = arith::MinSIOp::create(builder, loc, end, partition.rows);
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, group, firstGroup);
-  LaneLoops(builder, loc, /*vectorLanes=*/1).emitLoop(low, high, rows::kChainRows, [&](Value begin) {
+  builder.rolledLoop(low, high, rows::kChainRows, [&](Value begin) {
     Value behind = arith::AddIOp::create(builder, loc, begin, constant(rows::kChainRows));
     Value next = arith::MinSIOp::create(builder, loc, behind, high);
     emitChain(begin, next);
@@ -201,20 +197,19 @@ Value SumRows::createTable(const Sum &sum, Value low, Value high) {
     auto type = LLVM::LLVMArrayType::get(pointerType, rows::kSumLanes);
     table = LLVM::AllocaOp::create(builder, loc, pointerType, type, constant(1));
   }
-  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
   Value absent = getLane(sum, partition.lanes), all = constant(rows::kSumLanes);
   Value isShared = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, partition.groups, all);
-  loops.emitLoop(constant(0), all, 1, [&](Value lane) {
+  builder.rolledLoop(constant(0), all, 1, [&](Value lane) {
     store(arith::SelectOp::create(builder, loc, isShared, getLane(sum, lane), absent), table, lane);
   });
   emitIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, partition.groups, all), [&] {
-    loops.emitLoop(constant(0), partition.groups, 1, [&](Value group) {
+    builder.rolledLoop(constant(0), partition.groups, 1, [&](Value group) {
       Value scaled = arith::MulIOp::create(builder, loc, group, all);
       store(getLane(sum, group), table, arith::DivUIOp::create(builder, loc, scaled, partition.groups));
     });
     Value zero = arith::ConstantOp::create(builder, loc,
                                            builder.getZeroAttr(VectorType::get(kPassColumns, builder.getF64Type())));
-    loops.emitLoop(low, high, kPassColumns, [&](Value column) { store(zero, absent, column); });
+    builder.rolledLoop(low, high, kPassColumns, [&](Value column) { store(zero, absent, column); });
   });
   return table;
 }
@@ -244,14 +239,13 @@ void SumRows::emitResult(const Sum &sum, Value table, Value column, int64_t colu
 }
 
 void SumRows::emitResults(Value low, Value high) {
-  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
   int64_t columns = vectorBits / 64;
   Value count = arith::SubIOp::create(builder, loc, high, low);
   Value whole = arith::AndIOp::create(builder, loc, count, constant(-columns));
   Value full = arith::AddIOp::create(builder, loc, low, whole);
   for (const Sum &sum : sums) {
     Value table = createTable(sum, low, high);
-    loops.emitLoop(low, full, columns, [&](Value column) { emitResult(sum, table, column, columns); });
-    loops.emitLoop(full, high, 1, [&](Value column) { emitResult(sum, table, column, 1); });
+    builder.rolledLoop(low, full, columns, [&](Value column) { emitResult(sum, table, column, columns); });
+    builder.rolledLoop(full, high, 1, [&](Value column) { emitResult(sum, table, column, 1); });
   }
 }

@@ -14,7 +14,7 @@ namespace mlir::resid::cpu {
 /// Emits code of a kernel with sums, at the builder's position. Stack memory is taken in `entry`.
 class SumRows {
 public:
-  SumRows(OpBuilder &builder, Block *entry, rows::KernelOp kernel, const rows::KernelAddresses &addresses,
+  SumRows(Code &builder, Block *entry, rows::KernelOp kernel, const rows::KernelAddresses &addresses,
           unsigned vectorBits);
 
   /// Emits the rows [low, high) of a chain; its sums are then where the emitter says (RowEmitter::setChain).
@@ -50,7 +50,7 @@ private:
   Value constant(int64_t value);
   void emitIf(Value condition, function_ref<void()> body);
 
-  OpBuilder &builder;
+  Code &builder;
   Location loc;
   Block *entry;
   rows::KernelOp kernel;

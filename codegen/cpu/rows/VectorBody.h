@@ -140,7 +140,7 @@ private:
   Value getBuffer(Type element);
 
   VectorFunction &function;
-  OpBuilder &builder;
+  Code &builder;
   Location loc;
   rows::PhaseOp phase;
   const IRMapping &mapping;

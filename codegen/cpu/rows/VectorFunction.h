@@ -6,16 +6,20 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_VECTORFUNCTION_H
 #define RESID_CODEGEN_CPU_ROWS_VECTORFUNCTION_H
 
+#include "codegen/builder/Code.h"
 #include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/cpu/rows/RowTail.h"
+#include "codegen/kernels/ElementAccess.h"
+#include "codegen/kernels/ElementCast.h"
 #include "codegen/rows/RowAddressing.h"
+#include "codegen/rows/SumOrder.h"
 
 namespace mlir::resid::cpu {
 
 class VectorFunction {
 public:
   /// Stack memory is taken in `entry`, where the values of `addresses` are visible.
-  VectorFunction(OpBuilder &builder, Block *entry, const rows::KernelAddresses &addresses, const CPUTarget &target)
+  VectorFunction(Code &builder, Block *entry, const rows::KernelAddresses &addresses, const CPUTarget &target)
       : builder(builder), entry(entry), addresses(addresses), target(target),
         tail(builder, addresses.width, /*hasMaskRegisters=*/target.maskedBits != 0 && target.maskedBits <= 16) {}
 
@@ -24,7 +28,7 @@ public:
   /// Stack memory of the function, aligned to cache lines.
   Value allocate(Location loc, Type type);
 
-  OpBuilder &builder;
+  Code &builder;
   Block *entry;
   const rows::KernelAddresses &addresses;
   const CPUTarget &target;

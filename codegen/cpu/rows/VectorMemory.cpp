@@ -283,19 +283,18 @@ Value VectorBody::getBuffer(Type element) {
 void VectorBody::copyPresent(Type element, Value from, Value to) {
   Value columns = constantI64(builder, loc, getColumns());
   Value count = arith::MinSIOp::create(builder, loc, present->count, columns);
-  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
-  loops.emitLoop(constantI64(builder, loc, 0), count, 1,
-                 [&](Value i) { loops.store(loops.load(element, from, i), to, i); });
+  builder.rolledLoop(constantI64(builder, loc, 0), count, 1, [&](Value i) {
+    storeElement(builder, loc, loadElement(builder, loc, element, from, i, Alignment::None), to, i, Alignment::None);
+  });
 }
 
 VectorBody::Parts VectorBody::loadThroughBuffer(Value pointer, VectorType type) {
   Type element = type.getElementType();
   Value buffer = getBuffer(element);
   copyPresent(element, address(pointer, element, 0), buffer);
-  LaneLoops loops(builder, loc, /*vectorLanes=*/1);
   Parts loaded;
   for (int64_t first = 0; first < getColumns(); first += type.getNumElements())
-    loaded.push_back(loops.loadVector(type, buffer, first));
+    loaded.push_back(loadVector(builder, type, buffer, first));
   return loaded;
 }
 

@@ -6,7 +6,6 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_VECTORPREFETCHES_H
 #define RESID_CODEGEN_CPU_ROWS_VECTORPREFETCHES_H
 
-#include "codegen/cpu/rows/LaneLoops.h"
 #include "codegen/cpu/rows/VectorBody.h"
 #include "codegen/rows/RowEmitter.h"
 
@@ -39,7 +38,7 @@ private:
   Value getBytesAheadOfNarrow();
 
   VectorFunction &function;
-  OpBuilder &builder;
+  Code &builder;
   PrefetchScope scope;
   Value batchRows;
   /// Made where they are first asked for.

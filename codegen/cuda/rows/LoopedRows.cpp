@@ -5,7 +5,6 @@
 #include "codegen/cuda/rows/LoopedRows.h"
 
 #include "codegen/arithmetic/Philox.h"
-#include "codegen/kernels/LoopHints.h"
 #include "codegen/rows/Reductions.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,17 +25,6 @@ static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
 
 //===------------------------------------------- loops ------------------------------------------------------------===//
 
-SmallVector<Value> LoopedRowEmitter::emitLoop(Location loc, Value low, Value high, int64_t step, int64_t unrolling,
-                                              ValueRange first,
-                                              function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  auto emitBody = [&](OpBuilder &, Location, Value index, ValueRange carried) {
-    scf::YieldOp::create(builder, loc, body(index, carried));
-  };
-  auto loop = scf::ForOp::create(builder, loc, low, high, constantI64(builder, loc, step), first, emitBody);
-  setUnrolling(loop, unrolling);
-  return SmallVector<Value>(loop.getResults());
-}
-
 void LoopedRowEmitter::emitPhase(rows::PhaseOp phase) {
   Location loc = phase.getLoc();
   Value zero = constantI64(builder, loc, 0);
@@ -52,8 +40,7 @@ void LoopedRowEmitter::emitPhase(rows::PhaseOp phase) {
       lane = combine(builder, getCombiningKind(getKind(phase, i / kThreadLanes)), totals[i], lane);
     return lanes;
   };
-  Lanes totals =
-      emitLoop(loc, zero, addresses.width, rows::kBlockColumns, /*unrolling=*/1, createNeutral(phase), emitBlock);
+  Lanes totals = builder.rolledLoop(zero, addresses.width, rows::kBlockColumns, createNeutral(phase), emitBlock);
   for (auto [i, result] : llvm::enumerate(phase.getResults()))
     state.mapping.map(result,
                       reduceLanes(builder, getKind(phase, i), totals[kThreadLanes * i], totals[kThreadLanes * i + 1]));
@@ -80,10 +67,10 @@ LoopedRowEmitter::Lanes LoopedRowEmitter::emitColumns(rows::PhaseOp phase, Value
   Value count = arith::SubIOp::create(builder, loc, end, first);
   Value full = arith::AndIOp::create(builder, loc, count, constantI64(builder, loc, -rows::kLanes));
   Value fullEnd = arith::AddIOp::create(builder, loc, first, full);
-  lanes =
-      emitLoop(loc, first, fullEnd, rows::kLanes, getChunksPerTurn(phase), lanes, [&](Value chunk, ValueRange carried) {
-        return emitChunk(phase, chunk, /*end=*/nullptr, Lanes(carried));
-      });
+  lanes = builder.loop(
+      first, fullEnd, rows::kLanes, lanes,
+      [&](Value chunk, ValueRange carried) { return emitChunk(phase, chunk, /*end=*/nullptr, Lanes(carried)); },
+      getChunksPerTurn(phase));
   return emitChunk(phase, fullEnd, end, std::move(lanes));
 }
 

@@ -19,8 +19,8 @@ constexpr int64_t kLoopedRegisters = 128, kLoopedRegistersWithSums = 168;
 class LoopedRowEmitter : public rows::RowEmitter {
 public:
   /// `thread` (i64) is the thread's number in its warp.
-  LoopedRowEmitter(OpBuilder &builder, Block *entry, const rows::KernelAddresses &addresses,
-                   const IRMapping &mapping, Value thread)
+  LoopedRowEmitter(Code &builder, Block *entry, const rows::KernelAddresses &addresses, const IRMapping &mapping,
+                   Value thread)
       : RowEmitter(builder, entry, addresses, mapping, kernels::Alignment::Element), thread(thread) {}
 
 private:
@@ -38,8 +38,6 @@ private:
   /// The body at a column, and `lanes` of that place with the yielded values taken in.
   SmallVector<Value> emitColumn(rows::PhaseOp phase, Value column, ArrayRef<Value> lanes);
   Lanes createNeutral(rows::PhaseOp phase);
-  SmallVector<Value> emitLoop(Location loc, Value low, Value high, int64_t step, int64_t unrolling, ValueRange first,
-                              function_ref<SmallVector<Value>(Value, ValueRange)> body);
 
   Value thread;
   /// Of the column at hand, as i64.

@@ -18,8 +18,8 @@ Value hasColumns(OpBuilder &builder, Location loc, const RegisterPlan &plan, con
 
 class RegisterRowEmitter : public rows::RowEmitter {
 public:
-  RegisterRowEmitter(OpBuilder &builder, Block *entry, const rows::KernelAddresses &addresses,
-                     const IRMapping &mapping, const RegisterPlan &plan, const RowThread &thread, LaneSums &sums)
+  RegisterRowEmitter(Code &builder, Block *entry, const rows::KernelAddresses &addresses, const IRMapping &mapping,
+                     const RegisterPlan &plan, const RowThread &thread, LaneSums &sums)
       : RowEmitter(builder, entry, addresses, mapping, kernels::Alignment::Element), plan(plan), thread(thread),
         sums(sums) {}
 

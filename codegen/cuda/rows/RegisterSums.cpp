@@ -60,7 +60,7 @@ void RegisterSums::emitChain(RegisterRowEmitter &emitter, LaneSums &lanes, Value
   };
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(builder.getF32Type()));
   SmallVector<Value> zeros(sums.size() * count, zero);
-  setTerms(emitLoop(first, end, 1, zeros, [&](Value row, ValueRange before) {
+  setTerms(builder.rolledLoop(first, end, 1, zeros, [&](Value row, ValueRange before) {
     setTerms(before);
     lanes.beginRow();
     if (plan.prefetchesRows) {

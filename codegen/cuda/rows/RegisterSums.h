@@ -16,8 +16,8 @@ constexpr int64_t kSumAccessBytes = 16;
 
 class RegisterSums : public SumKernels {
 public:
-  RegisterSums(OpBuilder &builder, rows::KernelOp kernel, const rows::KernelAddresses &addresses,
-               const RegisterPlan &plan, RowThread &thread)
+  RegisterSums(Code &builder, rows::KernelOp kernel, const rows::KernelAddresses &addresses, const RegisterPlan &plan,
+               RowThread &thread)
       : SumKernels(builder, kernel, addresses), plan(plan), thread(thread) {}
 
   /// All rows of a unit (i64), by the threads that have one.

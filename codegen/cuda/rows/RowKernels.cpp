@@ -53,7 +53,7 @@ static Value countUnits(OpBuilder &builder, Location loc, Value rows) {
 }
 
 /// The last argument is the number of rows.
-static void emitRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel) {
+static void emitRows(Code &builder, KernelBody &body, rows::KernelOp kernel) {
   Location loc = kernel.getLoc();
   ThreadPlace place(builder, loc);
   LoopedRowEmitter emitter(builder, body.entry, body.as<rows::KernelAddresses>(), body.mapping, place.thread);
@@ -67,7 +67,7 @@ static void emitRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel
             [&](Value unit) { sums.emitUnit(emitter, place.thread, unit); });
 }
 
-static void emitResults(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel) {
+static void emitResults(Code &builder, KernelBody &body, rows::KernelOp kernel) {
   Location loc = kernel.getLoc();
   Value columns = constantI64(builder, loc, kResultColumns);
   Value first = arith::MulIOp::create(builder, loc, ThreadPlace(builder, loc).block, columns);
@@ -76,7 +76,7 @@ static void emitResults(OpBuilder &builder, KernelBody &body, rows::KernelOp ker
 
 /// The last argument is the number of rows. A block of threads has its own rows, or units of rows where there are sums
 /// down the rows: all of its threads are there where it has one.
-static void emitRegisterRows(OpBuilder &builder, KernelBody &body, rows::KernelOp kernel, const RegisterPlan &plan) {
+static void emitRegisterRows(Code &builder, KernelBody &body, rows::KernelOp kernel, const RegisterPlan &plan) {
   Location loc = kernel.getLoc();
   RowThread thread(builder, loc, plan, body.as<rows::KernelAddresses>().width);
   LaneSums lanes(builder, plan, thread, kernel);
@@ -161,19 +161,19 @@ void RowKernel::emit() {
   auto kernel = getFirst().get<rows::KernelOp>();
   Type i64 = IntegerType::get(kernel.getContext(), 64);
   number = count;
-  auto create = [&](StringRef suffix, function_ref<void(OpBuilder &, KernelBody &)> emit) {
-    return functions.outline(suffix, i64, [&](OpBuilder &builder, KernelBody &body) {
-      emitGuarded(builder, body, kernel, [&] { emit(builder, body); });
+  auto create = [&](StringRef suffix, function_ref<void(Code &, KernelBody &)> emit) {
+    return functions.outline(suffix, i64, [&](OpBuilder &at, KernelBody &body) {
+      Code code(at, kernel.getLoc());
+      emitGuarded(code, body, kernel, [&] { emit(code, body); });
     });
   };
-  mark(create("__rows", [&](OpBuilder &builder, KernelBody &body) { emitRows(builder, body, kernel); }),
+  mark(create("__rows", [&](Code &builder, KernelBody &body) { emitRows(builder, body, kernel); }),
        kBlockWarps * kWarpThreads, kernel.hasAccumulated() ? kLoopedRegistersWithSums : kLoopedRegisters);
   if (kernel.hasAccumulated())
-    mark(create("__sums", [&](OpBuilder &builder, KernelBody &body) { emitResults(builder, body, kernel); }),
-         kResultThreads, kResultRegisters);
+    mark(create("__sums", [&](Code &builder, KernelBody &body) { emitResults(builder, body, kernel); }), kResultThreads,
+         kResultRegisters);
   for (const RegisterPlan &plan : RegisterPlan::choose(kernel, schedule))
-    mark(create("__registers",
-                [&](OpBuilder &builder, KernelBody &body) { emitRegisterRows(builder, body, kernel, plan); }),
+    mark(create("__registers", [&](Code &builder, KernelBody &body) { emitRegisterRows(builder, body, kernel, plan); }),
          plan.getBlockThreads(), plan.mostRegisters);
 }
 

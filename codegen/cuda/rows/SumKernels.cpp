@@ -7,7 +7,6 @@
 
 #include "codegen/builder/Code.h"
 #include "codegen/kernels/ElementMemory.h"
-#include "codegen/kernels/LoopHints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -19,7 +18,7 @@ using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
 using namespace mlir::resid::rows;
 
-SumKernels::SumKernels(OpBuilder &builder, rows::KernelOp kernel, const KernelAddresses &addresses)
+SumKernels::SumKernels(Code &builder, rows::KernelOp kernel, const KernelAddresses &addresses)
     : builder(builder), loc(kernel.getLoc()), kernel(kernel), addresses(addresses),
       partition(rows::RowPartition::create(builder, loc, addresses.rows)),
       units(rows::RowUnits::create(builder, loc, partition)),
@@ -62,14 +61,9 @@ void SumKernels::chooseUnit(RowEmitter &emitter, Value unit) {
 
 void SumKernels::emitPass(Value thread, function_ref<void(const Sum &, Value)> body) {
   constexpr int64_t columnsPerTurn = 4;
-  for (const Sum &sum : sums) {
-    auto loop = scf::ForOp::create(builder, loc, thread, addresses.width, constant(kWarpThreads), ValueRange(),
-                                   [&](OpBuilder &, Location, Value column, ValueRange) {
-                                     body(sum, column);
-                                     scf::YieldOp::create(builder, loc);
-                                   });
-    setUnrolling(loop, columnsPerTurn);
-  }
+  for (const Sum &sum : sums)
+    builder.loop(
+        thread, addresses.width, kWarpThreads, [&](Value column) { body(sum, column); }, columnsPerTurn);
 }
 
 void SumKernels::addUp(Value thread, Value isFirst) {
@@ -84,26 +78,15 @@ void SumKernels::addUp(Value thread, Value isFirst) {
   });
 }
 
-SmallVector<Value> SumKernels::emitLoop(Value low, Value high, int64_t step, ValueRange first,
-                                        function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  auto emitBody = [&](OpBuilder &, Location, Value index, ValueRange carried) {
-    scf::YieldOp::create(builder, loc, body(index, carried));
-  };
-  auto rolled = scf::ForOp::create(builder, loc, low, high, constant(step), first, emitBody);
-  setUnrolling(rolled, 1);
-  return SmallVector<Value>(rolled.getResults());
-}
-
 void SumKernels::emitChains(Value unit, function_ref<void(Value, Value)> emitChain, function_ref<void(Value)> addUp) {
   Value low = arith::MulIOp::create(builder, loc, unit, units.rows);
   auto least = [&](Value begin, Value count, Value end) -> Value {
     return arith::MinSIOp::create(builder, loc, arith::AddIOp::create(builder, loc, begin, count), end);
   };
   Value high = least(low, units.rows, partition.rows);
-  emitLoop(low, high, rows::kChainRows, {}, [&](Value chain, ValueRange) -> SmallVector<Value> {
+  builder.rolledLoop(low, high, rows::kChainRows, [&](Value chain) {
     emitChain(chain, least(chain, constant(rows::kChainRows), high));
     addUp(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, chain, low));
-    return {};
   });
 }
 
@@ -114,10 +97,9 @@ void SumKernels::emitUnit(LoopedRowEmitter &emitter, Value thread, Value unit) {
       Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sum.type));
       store(zero, sum.levels[0], column);
     });
-    emitLoop(first, end, 1, {}, [&](Value row, ValueRange) -> SmallVector<Value> {
+    builder.rolledLoop(first, end, 1, [&](Value row) {
       emitter.beginRow(kernel, row);
       emitter.emitBlock(kernel.getBody().front());
-      return {};
     });
   };
   emitChains(unit, emitChain, [&](Value isFirst) { addUp(thread, isFirst); });
@@ -141,7 +123,7 @@ Value SumKernels::sumLane(const Sum &sum, Value lane, Value column) {
   end = arith::MinSIOp::create(builder, loc, end, units.count);
   Value last = arith::SubIOp::create(builder, loc, end, constant(1));
   Value lastOfGroup = arith::SubIOp::create(builder, loc, units.perGroup, constant(1));
-  auto emitBody = [&](OpBuilder &, Location, Value unit, ValueRange carried) {
+  auto emitBody = [&](Value unit, ValueRange carried) -> SmallVector<Value> {
     auto isEqual = [&](Value one, Value other) -> Value {
       return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, one, other);
     };
@@ -156,13 +138,11 @@ Value SumKernels::sumLane(const Sum &sum, Value lane, Value column) {
     Value isWhole = arith::OrIOp::create(builder, loc, isEqual(place, lastOfGroup), isEqual(unit, last));
     Value total = arith::AddFOp::create(builder, loc, carried[1], wide);
     total = arith::SelectOp::create(builder, loc, isWhole, total, carried[1]);
-    scf::YieldOp::create(builder, loc, ValueRange{group, total});
+    return {group, total};
   };
   Value none = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sum.type));
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(f64));
-  auto loop = scf::ForOp::create(builder, loc, first, end, constant(1), ValueRange{none, zero}, emitBody);
-  setUnrolling(loop, unitsPerTurn);
-  return loop.getResult(1);
+  return builder.loop(first, end, 1, {none, zero}, emitBody, unitsPerTurn)[1];
 }
 
 /// Memory that a block shares: of each column, half of the lanes in f64.

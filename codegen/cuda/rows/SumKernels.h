@@ -21,7 +21,7 @@ constexpr int64_t kResultRegisters = 64;
 /// Emits code of a kernel with sums, at the builder's position.
 class SumKernels {
 public:
-  SumKernels(OpBuilder &builder, rows::KernelOp kernel, const rows::KernelAddresses &addresses);
+  SumKernels(Code &builder, rows::KernelOp kernel, const rows::KernelAddresses &addresses);
 
   /// All rows of a unit (i64), by the threads of a warp, of which `thread` (i64) is one.
   void emitUnit(LoopedRowEmitter &emitter, Value thread, Value unit);
@@ -39,9 +39,6 @@ protected:
   };
 
   void chooseUnit(rows::RowEmitter &emitter, Value unit);
-  /// A loop that stays one.
-  SmallVector<Value> emitLoop(Value low, Value high, int64_t step, ValueRange first,
-                              function_ref<SmallVector<Value>(Value, ValueRange)> body);
   /// The chains of a unit: `emitChain` runs the rows from one on to another and leaves their sums in level 0, and
   /// `addUp` adds those to level 1, or moves them there where its argument (i1) holds.
   void emitChains(Value unit, function_ref<void(Value, Value)> emitChain, function_ref<void(Value)> addUp);
@@ -55,7 +52,7 @@ protected:
   void store(Value value, Value pointer, Value index);
   Value constant(int64_t value) { return kernels::constantI64(builder, loc, value); }
 
-  OpBuilder &builder;
+  Code &builder;
   Location loc;
   rows::KernelOp kernel;
   const rows::KernelAddresses &addresses;
