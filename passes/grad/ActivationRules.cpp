@@ -26,37 +26,24 @@ struct Point {
   Value value, derivative;
 };
 
-/// Writes arithmetic on numbers of one type.
-struct Steps {
-  ImplicitLocOpBuilder &builder;
-  FloatType type;
-
-  Value constant(double value) const {
-    return arith::ConstantFloatOp::create(builder, type, roundToArithmetic(APFloat(value), type));
-  }
-  Value plus(Value a, Value b) const { return arith::AddFOp::create(builder, a, b); }
-  Value times(Value a, Value b) const { return arith::MulFOp::create(builder, a, b); }
-  Value isPositive(Value x) const {
-    return arith::CmpFOp::create(builder, arith::CmpFPredicate::OGT, x, constant(0.0));
-  }
-  Value select(Value condition, Value a, Value b) const { return arith::SelectOp::create(builder, condition, a, b); }
-};
-
 } // namespace
+
+static Value isPositive(const Numbers &steps, Value x) {
+  return steps.compare(arith::CmpFPredicate::OGT, x, steps.constant(0.0));
+}
 
 /// σ(z) and σ'(z). With e = exp(-|z|), nothing overflows: p = 1/(1 + e) and q = e·p are σ(z) and σ(-z), or the other
 /// way round, and σ' is p·q.
-static Point createSigmoid(const Steps &steps, Value z) {
-  Value e =
-      math::ExpOp::create(steps.builder, arith::NegFOp::create(steps.builder, math::AbsFOp::create(steps.builder, z)));
+static Point createSigmoid(const Numbers &steps, Value z) {
+  Value e = math::ExpOp::create(steps.getBuilder(), steps.negate(math::AbsFOp::create(steps.getBuilder(), z)));
   Value one = steps.constant(1.0);
-  Value p = arith::DivFOp::create(steps.builder, one, steps.plus(one, e));
+  Value p = steps.over(one, steps.plus(one, e));
   Value q = steps.times(e, p);
-  return {steps.select(steps.isPositive(z), p, q), steps.times(p, q)};
+  return {steps.select(isPositive(steps, z), p, q), steps.times(p, q)};
 }
 
 /// x·σ(z) and its derivative, where `slope` is z', or null for 1.
-static Point createLogistic(const Steps &steps, Value x, Value z, Value slope) {
+static Point createLogistic(const Numbers &steps, Value x, Value z, Value slope) {
   auto [s, derivative] = createSigmoid(steps, z);
   Value change = steps.times(x, derivative);
   if (slope)
@@ -66,8 +53,8 @@ static Point createLogistic(const Steps &steps, Value x, Value z, Value slope) {
 
 /// 2·√(2/π)·(x + 0.044715·x³) is what the logistic function is of, where the op's definition has a tanh. Where x² is
 /// past its limit both are flat, and without one the slope would overflow there.
-static Point createTanhGELU(const Steps &steps, Value x) {
-  Value square = arith::MinimumFOp::create(steps.builder, steps.times(x, x), steps.constant(1024.0));
+static Point createTanhGELU(const Numbers &steps, Value x) {
+  Value square = arith::MinimumFOp::create(steps.getBuilder(), steps.times(x, x), steps.constant(1024.0));
   Value scale = steps.constant(2.0 * kTanhScale), one = steps.constant(1.0);
   auto scalePolynomial = [&](double factor) {
     return steps.times(scale, steps.plus(one, steps.times(steps.constant(factor), square)));
@@ -76,19 +63,19 @@ static Point createTanhGELU(const Steps &steps, Value x) {
 }
 
 /// Φ(x) + x·φ(x).
-static Point createGELU(const Steps &steps, Value x) {
-  Value erf = math::ErfOp::create(steps.builder, steps.times(x, steps.constant(llvm::numbers::inv_sqrt2)));
+static Point createGELU(const Numbers &steps, Value x) {
+  Value erf = math::ErfOp::create(steps.getBuilder(), steps.times(x, steps.constant(llvm::numbers::inv_sqrt2)));
   Value onePlus = steps.plus(steps.constant(1.0), erf), half = steps.constant(0.5);
   Value power = steps.times(steps.constant(-0.5), steps.times(x, x));
-  Value bell = steps.times(math::ExpOp::create(steps.builder, power), steps.constant(kBellScale));
+  Value bell = steps.times(math::ExpOp::create(steps.getBuilder(), power), steps.constant(kBellScale));
   return {steps.times(steps.times(half, x), onePlus), steps.plus(steps.times(half, onePlus), steps.times(x, bell))};
 }
 
-static Point createPoint(const Steps &steps, ActivationFunction function, Value x) {
+static Point createPoint(const Numbers &steps, ActivationFunction function, Value x) {
   switch (function) {
   case ActivationFunction::ReLU: {
-    Value isPositive = steps.isPositive(x), zero = steps.constant(0.0);
-    return {steps.select(isPositive, x, zero), isPositive};
+    Value condition = isPositive(steps, x), zero = steps.constant(0.0);
+    return {steps.select(condition, x, zero), condition};
   }
   case ActivationFunction::GELU:
     return createGELU(steps, x);
@@ -124,7 +111,7 @@ LogicalResult ActivationRuleModel::differentiate(Operation *op, Gradients &gradi
   auto read = [&](Value tensor) { return convertElements(inner, body.read(tensor, identity), arithmetic); };
   Value x = read(gradients.getPrimal(activation.getX()));
   Value tensor = gradients.get(activation.getResult()), dy = read(tensor);
-  Steps steps{inner, arithmetic};
+  Numbers steps(inner, arithmetic);
   Point point = createPoint(steps, getActivationRule(activation.getKind()).function, x);
   SmallVector<Value> operands, elements;
   if (Value up = activation.getUp(); gradients.isNeeded(activation.getX())) {

@@ -23,11 +23,11 @@ Value resid::convertElements(ImplicitLocOpBuilder &builder, Value value, Type ty
 
 Value ScalarGradient::get(Value value) { return convertElements(builder, getPrimal(value), getType()); }
 
-Value ScalarGradient::constant(double value) {
-  return arith::ConstantFloatOp::create(builder, getType(), roundToArithmetic(APFloat(value), getType()));
+Value Numbers::constant(double value) const {
+  return arith::ConstantFloatOp::create(builder, type, roundToArithmetic(APFloat(value), type));
 }
 
-Value ScalarGradient::compare(arith::CmpFPredicate predicate, Value a, Value b) {
+Value Numbers::compare(arith::CmpFPredicate predicate, Value a, Value b) const {
   return arith::CmpFOp::create(builder, predicate, a, b);
 }
 

@@ -13,14 +13,35 @@
 
 namespace mlir::resid {
 
+/// Arithmetic on numbers of one type.
+class Numbers {
+public:
+  Numbers(ImplicitLocOpBuilder &builder, FloatType type) : builder(builder), type(type) {}
+
+  ImplicitLocOpBuilder &getBuilder() const { return builder; }
+  FloatType getType() const { return type; }
+  Value constant(double value) const;
+  Value plus(Value a, Value b) const { return arith::AddFOp::create(builder, a, b); }
+  Value minus(Value a, Value b) const { return arith::SubFOp::create(builder, a, b); }
+  Value times(Value a, Value b) const { return arith::MulFOp::create(builder, a, b); }
+  Value over(Value a, Value b) const { return arith::DivFOp::create(builder, a, b); }
+  Value negate(Value a) const { return arith::NegFOp::create(builder, a); }
+  Value compare(arith::CmpFPredicate predicate, Value a, Value b) const;
+  Value select(Value condition, Value a, Value b) const { return arith::SelectOp::create(builder, condition, a, b); }
+
+protected:
+  ImplicitLocOpBuilder &builder;
+  FloatType type;
+};
+
 /// What the rule of a scalar op works with. All that it makes is in the arithmetic type of the op's result.
-class ScalarGradient {
+class ScalarGradient : public Numbers {
 public:
   using GetPrimal = function_ref<Value(Value)>;
   using AddTerm = function_ref<void(Value, function_ref<Value()>)>;
 
   ScalarGradient(ImplicitLocOpBuilder &builder, Value dy, GetPrimal getPrimal, AddTerm addTerm)
-      : builder(builder), dy(dy), getPrimal(getPrimal), addTerm(addTerm) {}
+      : Numbers(builder, cast<FloatType>(dy.getType())), dy(dy), getPrimal(getPrimal), addTerm(addTerm) {}
 
   /// The gradient of the result.
   Value getResult() const { return dy; }
@@ -31,19 +52,7 @@ public:
   /// Adds to the gradient of an operand. `term` runs only if that is needed: what it reads of the forward is saved.
   void add(Value operand, function_ref<Value()> term) { addTerm(operand, term); }
 
-  ImplicitLocOpBuilder &getBuilder() { return builder; }
-  FloatType getType() const { return cast<FloatType>(dy.getType()); }
-  Value constant(double value);
-  Value plus(Value a, Value b) { return arith::AddFOp::create(builder, a, b); }
-  Value minus(Value a, Value b) { return arith::SubFOp::create(builder, a, b); }
-  Value times(Value a, Value b) { return arith::MulFOp::create(builder, a, b); }
-  Value over(Value a, Value b) { return arith::DivFOp::create(builder, a, b); }
-  Value negate(Value a) { return arith::NegFOp::create(builder, a); }
-  Value compare(arith::CmpFPredicate predicate, Value a, Value b);
-  Value select(Value condition, Value a, Value b) { return arith::SelectOp::create(builder, condition, a, b); }
-
 private:
-  ImplicitLocOpBuilder &builder;
   Value dy;
   GetPrimal getPrimal;
   AddTerm addTerm;
