@@ -87,8 +87,9 @@ static LogicalResult verifyConnection(BlockOp op) {
   if (failed(verifyStreams(op, x, "x"))) // block.C14
     return failure();
   if (int64_t count = x.getShape().end()[-2]; normalizesStream(op.getPlacement()) && count != 1) // block.C15
-    return op.emitOpError("expected placement pre, branch_post, peri or none beside ")
-           << count << " streams, since a norm of each stream does not commute with the read, but got "
+    return op.emitOpError("expected placement ")
+           << listPlacementsOnStreams() << " beside " << count
+           << " streams, since a norm of each stream does not commute with the read, but got "
            << stringifyPlacement(op.getPlacement());
   if (!op.getSkipScale().isExactlyValue(1.0)) // block.C16
     return op.emitOpError("expected no skip_scale beside streams, since the mix says what is kept, but got ")

@@ -8,15 +8,9 @@
 
 include "dialect/ResidBase.td"
 include "dialect/NormKinds.td"
+include "dialect/Placement.td"
 include "mlir/IR/AttrTypeBase.td"
 
-def Resid_Placement : I32EnumAttr<"Placement", "where the norm stands in a residual sub-layer", [
-  I32EnumAttrCase<"Post", 0, "post">, I32EnumAttrCase<"Pre", 1, "pre">,
-  I32EnumAttrCase<"BranchPost", 2, "branch_post">, I32EnumAttrCase<"Peri", 3, "peri">,
-  I32EnumAttrCase<"PostShifted", 4, "post_shifted">, I32EnumAttrCase<"None", 5, "none">]> {
-  let cppNamespace = "::mlir::resid";
-  let genSpecializedAttr = 0;
-}
 def Resid_PlacementAttr : EnumAttr<Resid_Dialect, Resid_Placement, "placement">;
 
 def Resid_NormAttr : AttrDef<Resid_Dialect, "Norm"> {

@@ -2,6 +2,8 @@
 
 #include "dialect/Placement.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace mlir::resid;
 
@@ -48,6 +50,14 @@ bool resid::normalizesStream(Placement placement) {
   return llvm::any_of(getPlacementRule(placement).positions, [](NormPosition position) {
     return position == NormPosition::BeforeSubLayer || position == NormPosition::AfterAdd;
   });
+}
+
+std::string resid::listPlacementsOnStreams() {
+  SmallVector<StringRef> names;
+  for (StringRef name : getPlacementNames())
+    if (!normalizesStream(*symbolizePlacement(name)))
+      names.push_back(name);
+  return llvm::join(ArrayRef(names).drop_back(), ", ") + " or " + names.back().str();
 }
 
 size_t resid::getParameterCount(NormAttr norm) {

@@ -37,6 +37,9 @@ const PlacementRule &getPlacementRule(Placement placement);
 /// Whether a norm of the placement normalises the stream itself, before the sub-layer or after the add.
 bool normalizesStream(Placement placement);
 
+/// The placements that do not, as messages list them.
+std::string listPlacementsOnStreams();
+
 /// The norms of a block in the order of its clauses, without x. Requires block.C3.
 SmallVector<NormParts> getBlockNorms(BlockOp block);
 

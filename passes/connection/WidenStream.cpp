@@ -83,7 +83,7 @@ static LogicalResult checkWidening(const Stack &stack, ConnectionKind kind) {
     if (block.getStreams())
       return refuse(block) << "expected sub-layers on one stream, but got one on several";
     if (normalizesStream(block.getPlacement()))
-      return refuse(block) << "expected placement pre, branch_post, peri or none, but got "
+      return refuse(block) << "expected placement " << listPlacementsOnStreams() << ", but got "
                            << stringifyPlacement(block.getPlacement())
                            << ", whose norm of the stream does not commute with reading one of several";
     if (!block.getSkipScale().isExactlyValue(1.0))

@@ -119,8 +119,8 @@ FailureOr<std::unique_ptr<StackConversion>> ConvertNormPlacement::plan(func::Fun
   for (Placement placement : {from, to})
     if (stack.isOnStreams() && normalizesStream(placement))
       return first.emitError()
-             << "not converted: expected placement pre, branch_post, peri or none of a stack on "
-                "several streams, since a norm of each stream does not commute with the read, but got "
+             << "not converted: expected placement " << listPlacementsOnStreams()
+             << " of a stack on several streams, since a norm of each stream does not commute with the read, but got "
              << stringifyPlacement(placement);
   PlacementChange change{from, to, finalNorm};
   if (!shifts)

@@ -2,6 +2,9 @@
 #
 # The types of the compiled module _compiler (src/Module.cpp).
 
+# The norm placements of resid.block: how many norms a sub-layer has, and whether a final norm follows the last one.
+PLACEMENTS: dict[str, tuple[int, bool]]
+
 def compile(text: str, name: str, flags: list[str]) -> tuple[int, bytes, dict[str, bytes], str, str]: ...
 def versions() -> str: ...
 def processor() -> str: ...

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from .importer.errors import ImportFailure
-from .placements import PLACEMENTS
 
 _EXAMPLES = """examples:
   resid import model.onnx -o model.mlir --weights=model.safetensors
@@ -70,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("model", help="a model of a known family", epilog=_EXAMPLES, formatter_class=style)
     command.add_argument("family", choices=("bert", "gpt2", "llama", "vit"), help="which family")
     command.add_argument("--config", required=True, metavar="FILE", help="config.json of the checkpoint")
-    command.add_argument("--placement", choices=PLACEMENTS, help="norm placement (default: that of the family)")
+    command.add_argument("--placement", metavar="P", help="norm placement, as in residc (default: that of the family)")
     command.add_argument(
         "--output",
         choices=("hidden", "logits", "sentence"),

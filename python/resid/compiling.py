@@ -80,7 +80,7 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
 
     Args:
       source: MLIR text, or the path of a file with it.
-      placement: the norm placement to convert to: "post", "pre", "branch_post", "peri", "post_shifted" or "none".
+      placement: the norm placement to convert to (docs/placement.md).
       params: "keep" or "shift": which norm each sub-layer has then.
       final_norm: "args" or "identity": where the final norm comes from.
       mode: "training", or "inference", which drops dropout.
@@ -96,7 +96,7 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
       prefix: stands before the name of each function.
       use_cache: whether the folder of the cache is read and written (resid.cache).
       streams: how many residual streams to convert to, from 2 to 16, or 1 to convert back.
-      connection: "static", "ihc" or "mhc": how sub-layers are connected to them.
+      connection: how sub-layers are connected to them, as in residc's --connection.
 
     Raises:
       CompileError: with residc's text, where the program or an option is wrong. UnavailableError where the target cannot

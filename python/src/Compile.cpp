@@ -4,6 +4,7 @@
 
 #include "Describe.h"
 #include "codegen/machine/Target.h"
+#include "dialect/Placement.h"
 #include "tools/common/Parse.h"
 #include "tools/flags/Tool.h"
 #include "tools/residc/Compiler.h"
@@ -55,6 +56,15 @@ python::Outcome python::compileInMemory(const std::string &text, const std::stri
                       [&] { outcome.code = compile(text, name, arguments, outcome); });
   worker.join();
   return outcome;
+}
+
+std::vector<python::PlacementFacts> python::listPlacements() {
+  std::vector<PlacementFacts> placements;
+  for (StringRef name : getPlacementNames()) {
+    const PlacementRule &rule = getPlacementRule(*symbolizePlacement(name));
+    placements.push_back({name.str(), rule.positions.size(), rule.wantsFinalNorm});
+  }
+  return placements;
 }
 
 std::string python::getVersions() {

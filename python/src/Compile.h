@@ -27,6 +27,15 @@ struct Outcome {
 /// One call at a time does its work; others wait.
 Outcome compileInMemory(const std::string &text, const std::string &name, const std::vector<std::string> &flags);
 
+/// What a placement asks of who writes a model.
+struct PlacementFacts {
+  std::string name;
+  /// How many norms a sub-layer has.
+  size_t norms;
+  bool wantsFinalNorm;
+};
+std::vector<PlacementFacts> listPlacements();
+
 /// resid's version and LLVM's; and what code for this processor depends on.
 std::string getVersions();
 std::string describeProcessor();

@@ -27,6 +27,10 @@ static nb::tuple compile(const std::string &text, const std::string &name, const
 
 NB_MODULE(_compiler, module) {
   module.doc() = "The compiler of resid, in memory.";
+  nb::dict placements;
+  for (const auto &[name, norms, wantsFinalNorm] : python::listPlacements())
+    placements[name.c_str()] = nb::make_tuple(norms, wantsFinalNorm);
+  module.attr("PLACEMENTS") = placements;
   module.def("compile", &compile, nb::arg("text"), nb::arg("name"), nb::arg("flags"),
              "(code, messages, files, functions, report) of a program, with the flags of residc.");
   module.def("versions", &python::getVersions, "resid's version and LLVM's.");

@@ -1,22 +1,14 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The tables of flags say what the compiler says elsewhere: placements and keys of schedules.
+// The tables of flags say what the compiler says elsewhere: keys of schedules.
 
 #include "codegen/cpu/choice/Schedule.h"
-#include "dialect/ResidDialect.h"
 #include "tools/flags/Tool.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
 using namespace mlir::resid;
 using namespace mlir::resid::tools;
-
-TEST(Flags, PlacementsAreThoseOfTheDialect) {
-  std::vector<std::string> values = residc::tool.flags->suggestValueCompletions("--placement=", "");
-  EXPECT_EQ(values.size(), getMaxEnumValForPlacement() + 1);
-  for (const std::string &value : values)
-    EXPECT_TRUE(symbolizePlacement(value)) << value;
-}
 
 TEST(Flags, ScheduleHelpNamesEachKey) {
   llvm::StringRef help = residc::tool.flags->getOptionHelpText(residc::OPT_schedule);

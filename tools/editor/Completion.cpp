@@ -4,7 +4,7 @@
 
 #include "tools/editor/Completion.h"
 
-#include "dialect/ResidDialect.h"
+#include "dialect/Placement.h"
 #include "tools/editor/OpPages.h"
 #include "tools/editor/Positions.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,9 +17,25 @@ using namespace mlir::resid;
 /// Kinds of items, in the numbers of the protocol.
 enum ItemKind { KindFunction = 3, KindField = 5, KindEnumMember = 20 };
 
+/// The names of the kinds that `isOffered`, as the choices of a snippet.
+template <typename Kind> static std::string listKinds(unsigned max, bool (*isOffered)(Kind)) {
+  SmallVector<StringRef> names;
+  for (unsigned value = 0; value <= max; ++value)
+    if (auto kind = static_cast<Kind>(value); isOffered(kind))
+      names.push_back(stringifyEnum(kind));
+  return "|" + join(names, ",") + "|";
+}
+
 /// An op written out. A test parses each of them.
-static StringRef getSnippet(StringRef op) {
-  return StringSwitch<StringRef>(op)
+static std::string getSnippet(StringRef op) {
+  std::string placements = listKinds<Placement>(
+      getMaxEnumValForPlacement(), [](Placement kind) { return getPlacementRule(kind).positions.size() == 1; });
+  std::string norms = listKinds<NormKind>(getMaxEnumValForNormKind(), [](NormKind kind) {
+    return getNormRule(kind).hasEpsilon && !getNormRule(kind).hasGroups;
+  });
+  std::string activations = listKinds<ActivationKind>(
+      getMaxEnumValForActivationKind(), [](ActivationKind kind) { return !getActivationRule(kind).isGated; });
+  return StringSwitch<std::string>(op)
       .Case("add", "${1:%x}, ${2:%f} : ${3:tensor<?x768xf32>}")
       .Case("add_bias", "${1:%f}, ${2:%bias} : ${3:tensor<?x768xf32>}, ${4:tensor<768xf32>}")
       .Case("dropout", "${1:%x} seed(${2:%seed}, ${3:%step}) {p = ${4:0.1}, site = ${5:0}} : ${6:tensor<?x768xf32>}")
@@ -31,18 +47,20 @@ static StringRef getSnippet(StringRef op) {
                           "    : ${6:tensor<?x768xf32>}, ${7:tensor<768xf32>}, ${8:tensor<768xf32>}")
       .Case("dyt", "${1:%x} alpha(${2:%alpha}) gamma(${3:%gamma}) beta(${4:%beta})\n"
                    "    : ${5:tensor<?x768xf32>}, ${6:tensor<f32>}, ${7:tensor<768xf32>}, ${8:tensor<768xf32>}")
-      .Case("add_norm", "${1|layer,rms|} ${2:%x}, ${3:%f} gamma(${4:%gamma}) {epsilon = ${5:1.0e-5}}\n"
-                        "    : ${6:tensor<?x768xf32>}, ${7:tensor<768xf32>}")
-      .Case("block", "${1|pre,post,branch_post,post_shifted|} ${2:%x} norm(${3|rms,layer|} gamma ${4:%gamma} : "
-                     "${5:tensor<768xf32>} epsilon = ${6:1.0e-5}) : ${7:tensor<?x768xf32>} {\n"
-                     "^bb0(%h: ${7:tensor<?x768xf32>}):\n"
-                     "  %branch = ${8:math.tanh} %h : ${7:tensor<?x768xf32>}\n"
-                     "  resid.yield %branch : ${7:tensor<?x768xf32>}\n}")
+      .Case("add_norm", "${1" + norms +
+                            "} ${2:%x}, ${3:%f} gamma(${4:%gamma}) {epsilon = ${5:1.0e-5}}\n"
+                            "    : ${6:tensor<?x768xf32>}, ${7:tensor<768xf32>}")
+      .Case("block",
+            "${1" + placements + "} ${2:%x} norm(${3" + norms +
+                "} gamma ${4:%gamma} : ${5:tensor<768xf32>} epsilon = ${6:1.0e-5}) : ${7:tensor<?x768xf32>} {\n"
+                "^bb0(%h: ${7:tensor<?x768xf32>}):\n"
+                "  %branch = ${8:math.tanh} %h : ${7:tensor<?x768xf32>}\n"
+                "  resid.yield %branch : ${7:tensor<?x768xf32>}\n}")
       .Case("attention", "${1:%q}, ${2:%k}, ${3:%v} {causal}\n"
                          "    : ${4:tensor<?x8x?x64xf32>}, ${5:tensor<?x8x?x64xf32>}, ${6:tensor<?x8x?x64xf32>}")
       .Case("append", "${1:%cache}, ${2:%k} past(${3:%past})\n"
                       "    : ${4:tensor<?x8x512x64xf32>}, ${5:tensor<?x8x?x64xf32>}")
-      .Case("activation", "${1|gelu,gelu_tanh,silu,relu,sigmoid|} ${2:%x} : ${3:tensor<?x768xf32>}")
+      .Case("activation", "${1" + activations + "} ${2:%x} : ${3:tensor<?x768xf32>}")
       .Case("linear", "${1:%x}, ${2:%weight} bias(${3:%bias})\n"
                       "    : ${4:tensor<?x768xf32>}, ${5:tensor<768x768xf32>}, ${6:tensor<768xf32>}")
       .Case("rotary", "${1:%q} cos(${2:%cos}) sin(${3:%sin})\n"
@@ -114,10 +132,10 @@ static json::Array completeOps(const Cursor &cursor, bool hasSnippets) {
   json::Array items;
   for (const editor::OpPage &page : editor::getOpPages()) {
     std::string label = "resid." + page.name;
-    StringRef snippet = getSnippet(page.name);
+    std::string snippet = getSnippet(page.name);
     bool isSnippet = hasSnippets && !snippet.empty();
-    json::Object item = makeItem(label, KindFunction, items.size(), isSnippet ? (label + " " + snippet).str() : label,
-                                 isSnippet, cursor.range);
+    json::Object item =
+        makeItem(label, KindFunction, items.size(), isSnippet ? label + " " + snippet : label, isSnippet, cursor.range);
     item["detail"] = page.summary;
     item["documentation"] = json::Object{{"kind", "markdown"}, {"value", page.text}};
     items.push_back(std::move(item));

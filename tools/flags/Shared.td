@@ -6,6 +6,7 @@
 #define RESID_TOOLS_FLAGS_SHARED_TD
 
 include "llvm/Option/OptParser.td"
+include "mlir/IR/EnumAttr.td"
 
 // A flag that counts each time it is given. Others that take a value may be given once.
 def Repeatable : OptionFlag;
@@ -24,6 +25,12 @@ class Switch<string name, OptionGroup group, string help>
 // The value that a switch may have: --name=VALUE only, since a value apart would be taken for the input.
 class OptionalValue<string name, string value, OptionGroup group, string help>
     : Joined<["--", "-"], name # "=">, MetaVarName<value>, Group<group>, HelpText<help>;
+
+// The names of an enum's cases, for values of a flag and for its help.
+class Names<EnumInfo cases> {
+  list<string> all = !foreach(case, cases.enumerants, case.str);
+}
+class ValuesOf<EnumInfo cases> : Values<!interleave(Names<cases>.all, ",")>;
 
 class OutputFlag<string help, OptionGroup group>
     : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, Group<group>, HelpText<help>;

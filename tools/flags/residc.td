@@ -2,6 +2,7 @@
 //
 // The flags of residc.
 
+include "dialect/Placement.td"
 include "tools/flags/Machine.td"
 
 def grp_files : OptionGroup<"files">, HelpText<"Files">;
@@ -33,8 +34,8 @@ defm schedule : Value<"schedule", "KEY=VALUE[,...]|@FILE", grp_machine,
 
 def grp_placement : OptionGroup<"placement">, HelpText<"Norm placement and streams">;
 defm placement : Value<"placement", "P", grp_placement,
-  "convert the norm placement: post | pre | branch_post | peri | post_shifted | none">,
-  Values<"post,pre,branch_post,peri,post_shifted,none">;
+  "convert the norm placement: " # !interleave(Names<Resid_Placement>.all, " | ")>,
+  ValuesOf<Resid_Placement>;
 defm params : Value<"params", "HOW", grp_placement,
   "keep: each sub-layer keeps its norm | shift: norms move to the neighbouring sub-layer;\n"
   "default: shift between post and post_shifted, where it is bit-exact, else keep">, Values<"keep,shift">;

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from ..importer.errors import FlagError, ModelError, Unsupported
-from ..placements import PLACEMENTS
+from .._compiler import PLACEMENTS
 from . import bert, gpt2, llama, vit
 from .config import Config, read_config
 from .fields import HARMLESS, ONLY

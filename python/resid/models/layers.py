@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
+from .._compiler import PLACEMENTS
 from ..importer import elements
 from ..importer.attention import split_heads
 from ..importer.emit_linear import linear
@@ -52,12 +53,13 @@ class Model:
 
     def final_norm(self, x: Tensor, name: str, width: int) -> Tensor:
         """The norm after the last sub-layer, where the placement has one."""
-        return x if self.placement in ("post", "none") else self.normalise(x, name, width)
+        _, wants_final_norm = PLACEMENTS[self.placement]
+        return self.normalise(x, name, width) if wants_final_norm else x
 
     def sublayer(self, x: Tensor, name: str, width: int, branch: Callable[[Tensor], Tensor]) -> Tensor:
-        """One residual sub-layer. `name` is that of its norm; a second norm, of peri, has `.after` after it."""
+        """One residual sub-layer. `name` is that of its norm; a second norm has `.after` after it."""
         p = self.program
-        names = {"peri": [name, f"{name}.after"], "none": []}.get(self.placement, [name])
+        names = [name, f"{name}.after"][: PLACEMENTS[self.placement][0]]
         clauses = [self._norm_clause(norm_name, width) for norm_name in names]
         narrow = " {narrow_affine}" if clauses and self.norm == "rms" and self.element in ("f16", "bf16") else ""
         result, argument = p.fresh(), p.fresh()

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..placements import PLACEMENTS
+from .._compiler import PLACEMENTS
 from . import functional
 
 
@@ -154,8 +154,9 @@ class ResidualBlock(nn.Module):
         self.skip_scale, self.branch_scale = skip_scale, branch_scale
         make = LayerNorm if norm == "layer" else RMSNorm
         options = {"eps": eps, "device": device, "dtype": dtype}
-        self.norm = make(dim, **options) if placement != "none" else None
-        self.norm2 = make(dim, **options) if placement == "peri" else None
+        norms, _ = PLACEMENTS[placement]
+        self.norm = make(dim, **options) if norms else None
+        self.norm2 = make(dim, **options) if norms == 2 else None
         self.dropout = DropoutState(seed)
 
     def forward(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:

@@ -1,9 +1,8 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Checks that each flag of tools/flags/TOOL.td stands in the help of the tool, in its man page, in its completions, and in
-# its section of docs/tools.md; that resid-opt, which parses by other means, takes those of its table; and that
-# --placement takes the placements that the dialect has. Arguments: the source folder, the build folder and the folder of
-# LLVM's tools.
+# its section of docs/tools.md; and that resid-opt, which parses by other means, takes those of its table. Arguments: the
+# source folder, the build folder and the folder of LLVM's tools.
 
 import json
 import pathlib
@@ -20,15 +19,6 @@ def records_of(file, source, llvm):
     table = subprocess.run([llvm / "llvm-tblgen", "--dump-json", "-I", source, "-I", include.stdout.strip(), source / file],
                            capture_output=True, check=True)
     return json.loads(table.stdout)
-
-
-def check_placements(source, llvm):
-    """The flag's values beside the cases of the enum, which are the text of the dialect."""
-    block, flags = records_of("dialect/Block.td", source, llvm), records_of("tools/flags/residc.td", source, llvm)
-    cases = [block[case["def"]]["str"] for case in block["Resid_Placement"]["enumerants"]]
-    values = [value for option in flags["!instanceof"]["Option"] if flags[option]["Name"] == "placement="
-              for value in flags[option]["Values"].split(",")]
-    return [] if sorted(cases) == sorted(values) else [f"residc --placement: takes {values}, but the dialect has {cases}"]
 
 
 def flags_of(tool, source, llvm):
@@ -61,7 +51,7 @@ def stands_in(flag, text):
 
 
 source, build, llvm = (pathlib.Path(argument) for argument in sys.argv[1:])
-missing, count = check_placements(source, llvm), 0
+missing, count = [], 0
 for tool in TOOLS:
     flags = flags_of(tool, source, llvm)
     count += len(flags)
