@@ -8,6 +8,8 @@
 
 #include "mlir/Pass/Pass.h"
 
+#include "passes/connection/ConnectionKinds.h.inc"
+
 namespace mlir::resid {
 
 /// Which norm a sub-layer has after a conversion of the norm placement: the one it had, or its neighbour's. Auto shifts
@@ -16,16 +18,6 @@ enum class NormMapping { Auto, Keep, Shift };
 
 /// Where a final norm comes from that a placement wants and a program does not have: new arguments, or nowhere.
 enum class FinalNormSource { Arguments, Identity };
-
-/// How sub-layers are connected to several streams: by parameters, by gates for each stream and feature, or by
-/// coefficients of each row that are computed from all streams, in mHC with a doubly stochastic mix.
-enum class ConnectionKind { Static, Gated, IHC, MHC };
-
-/// "static", "gated", "ihc" or "mhc".
-StringRef stringifyConnection(ConnectionKind kind);
-
-/// The kind by its name as in flags; Static where that is empty.
-ConnectionKind readConnection(StringRef name);
 
 /// What is raised to ops of resid: nothing, what has the same bits, or also what is the same in real arithmetic.
 enum class RaiseLevel { Off, Exact, All };

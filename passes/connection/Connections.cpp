@@ -12,32 +12,13 @@
 using namespace mlir;
 using namespace mlir::resid;
 
+#include "passes/connection/ConnectionKinds.cpp.inc"
+
 /// What is added to coefficients, and to each division of Sinkhorn's iterations.
 static constexpr double kCoefficientEpsilon = 1e-6;
 /// That of the norm of all streams in a projection.
 static constexpr double kProjectEpsilon = 1e-6;
 static constexpr int64_t kSinkhornIterations = 20;
-
-StringRef resid::stringifyConnection(ConnectionKind kind) {
-  switch (kind) {
-  case ConnectionKind::Static:
-    return "static";
-  case ConnectionKind::Gated:
-    return "gated";
-  case ConnectionKind::IHC:
-    return "ihc";
-  case ConnectionKind::MHC:
-    return "mhc";
-  }
-  llvm_unreachable("a connection without a name");
-}
-
-ConnectionKind resid::readConnection(StringRef name) {
-  for (ConnectionKind kind : {ConnectionKind::Gated, ConnectionKind::IHC, ConnectionKind::MHC})
-    if (name == stringifyConnection(kind))
-      return kind;
-  return ConnectionKind::Static;
-}
 
 /// Whether x/n + … + x/n, by one fma after the other, is x for every x whose quarter is a normal number. Three quarters
 /// are rounded by at most half of the last digit of x; where it is half of it, that digit is even, and the last sum,

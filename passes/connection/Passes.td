@@ -6,6 +6,7 @@
 #define RESID_PASSES_CONNECTION_PASSES
 
 include "passes/PassOptions.td"
+include "passes/connection/ConnectionKinds.td"
 
 def WidenStream : Pass<"resid-widen-stream", "::mlir::ModuleOp"> {
   let summary = "gives stacks of resid.block several residual streams, or one again";
@@ -55,13 +56,10 @@ def WidenStream : Pass<"resid-widen-stream", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
   let options = [Option<"streams", "streams", "int64_t", /*default=*/"4", "how many streams: 1 to 16">,
                  Option<"connection", "connection", "::mlir::resid::ConnectionKind",
-                        /*default=*/"::mlir::resid::ConnectionKind::Static", "how sub-layers are connected to them", [{
-             ::llvm::cl::values(
-               clEnumValN(::mlir::resid::ConnectionKind::Static, "static", "parameters"),
-               clEnumValN(::mlir::resid::ConnectionKind::Gated, "gated", "a gate for each stream and feature"),
-               clEnumValN(::mlir::resid::ConnectionKind::IHC, "ihc", "read and write from all streams"),
-               clEnumValN(::mlir::resid::ConnectionKind::MHC, "mhc", "the same, and a doubly stochastic mix"))
-           }]>,
+                        /*default=*/"::mlir::resid::ConnectionKind::Static", "how sub-layers are connected to them",
+                        "::llvm::cl::values(" # !interleave(!foreach(case, Resid_ConnectionKind.enumerants,
+                          "clEnumValN(::mlir::resid::ConnectionKind::" # case.symbol # ", \"" # case.str # "\", \"" #
+                          !cast<Resid_Connection>(case).help # "\")"), ", ") # ")">,
                  ReportOption<>];
 }
 

@@ -92,7 +92,7 @@ static LogicalResult checkWidening(const Stack &stack, ConnectionKind kind) {
   auto type = cast<RankedTensorType>(stack.entry.getType());
   if (kind != ConnectionKind::Static && ShapedType::isDynamic(type.getShape().back()))
     return refuse(BlockOp(stack.blocks.front())) << "expected a static number of features for connection "
-                                                 << stringifyConnection(kind) << ", but got " << type;
+                                                 << stringifyConnectionKind(kind) << ", but got " << type;
   return checkReaders(stack);
 }
 
@@ -265,7 +265,7 @@ LogicalResult WidenStream::widenAll(func::FuncOp function, ArrayRef<Stack> stack
       return failure();
   if (!stacks.empty() && failed(refuseCallers(function)))
     return failure();
-  std::string to = "streams=" + std::to_string(streams) + " connection=" + stringifyConnection(connection).str();
+  std::string to = "streams=" + std::to_string(streams) + " connection=" + stringifyConnectionKind(connection).str();
   for (auto [index, stack] : llvm::enumerate(stacks)) {
     Location loc = BlockOp(stack.blocks.front()).getLoc();
     Conversion conversion{function.getSymName().str(), "streams=1", to, getWideningClass(connection, streams),

@@ -30,6 +30,9 @@ class OptionalValue<string name, string value, OptionGroup group, string help>
 class Names<EnumInfo cases> {
   list<string> all = !foreach(case, cases.enumerants, case.str);
 }
+class DefaultFirst<EnumInfo cases> {
+  string text = !interleave([Names<cases>.all[0] # " (default)"] # !tail(Names<cases>.all), " | ");
+}
 class ValuesOf<EnumInfo cases> : Values<!interleave(Names<cases>.all, ",")>;
 
 class OutputFlag<string help, OptionGroup group>

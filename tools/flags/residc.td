@@ -3,6 +3,7 @@
 // The flags of residc.
 
 include "dialect/Placement.td"
+include "passes/connection/ConnectionKinds.td"
 include "tools/flags/Machine.td"
 
 def grp_files : OptionGroup<"files">, HelpText<"Files">;
@@ -46,7 +47,8 @@ defm streams : Value<"streams", "N", grp_placement,
   "convert to N residual streams that compute the same function at the initial values of\n"
   "the new parameters: 2 to 16; 1 converts back where the connection is static">;
 defm connection : Value<"connection", "KIND", grp_placement,
-  "how sub-layers are connected to --streams: static (default) | gated | ihc | mhc">, Values<"static,gated,ihc,mhc">;
+  "how sub-layers are connected to --streams: " # DefaultFirst<Resid_ConnectionKind>.text>,
+  ValuesOf<Resid_ConnectionKind>;
 defm manifest : Value<"manifest", "FILE", grp_placement,
   "write as JSON what became of each norm parameter, and which parameters of streams are new">;
 

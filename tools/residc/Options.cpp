@@ -70,7 +70,7 @@ static Error setStreams(ResidcOptions &options, const CommandLine &line) {
     return makeUsageError("expected --streams=N, from 1 to " + Twine(kMaxStreams) + ", but got '" + number + "'");
   if (options.widening.streams == 1 && line.has(OPT_connection))
     return makeUsageError("expected no --connection beside --streams=1, which has none");
-  options.widening.connection = readConnection(line.getValue(OPT_connection));
+  options.widening.connection = symbolizeConnectionKind(line.getValue(OPT_connection)).value_or(ConnectionKind::Static);
   return Error::success();
 }
 
