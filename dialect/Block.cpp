@@ -34,13 +34,13 @@ static LogicalResult verifyNorm(BlockOp op, const NormParts &norm) {
   if ((norm.gamma || rule.isElementwise()) && // block.C5
       failed(verifyNormRankAttribute(op, norm.normRank.getInt(), norm.gamma ? norm.rank : 1)))
     return failure();
-  return failure(failed(verifyTrailingShape(op, x, norm.gamma, "gamma")) || // block.C5
-                 failed(verifyBeta(op, x, norm.gamma, norm.beta)) ||        // block.C5
-                 failed(verifyGammaAttributes(op, norm.gamma, norm.zeroCenteredGamma,
-                                              /*narrowAffine=*/false)) ||   // block.C6
-                 failed(verifyParameterType(op, x, norm.alpha, "alpha")) || // block.C9
-                 failed(verifyParameterType(op, x, norm.gamma, "gamma")) || // block.C9
-                 failed(verifyParameterType(op, x, norm.beta, "beta")));    // block.C9
+  if (failed(verifyTrailingShape(op, x, norm.gamma, "gamma")) ||                                     // block.C5
+      failed(verifyBeta(op, x, norm.gamma, norm.beta)) ||                                            // block.C5
+      failed(verifyGammaAttributes(op, norm.gamma, norm.zeroCenteredGamma, /*narrowAffine=*/false))) // block.C6
+    return failure();
+  return failure(llvm::any_of(normParameters, [&](const NormParameter &parameter) { // block.C9
+    return failed(verifyParameterType(op, x, norm.*parameter.value, parameter.name));
+  }));
 }
 
 /// How many norms there are, and how many parameters they have.

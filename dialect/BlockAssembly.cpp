@@ -235,9 +235,8 @@ static void printParameter(OpAsmPrinter &printer, StringRef name, Value value) {
 
 static void printNorm(OpAsmPrinter &printer, const NormParts &norm) {
   printer << " norm(" << stringifyNormKind(norm.kind);
-  printParameter(printer, "alpha", norm.alpha);
-  printParameter(printer, "gamma", norm.gamma);
-  printParameter(printer, "beta", norm.beta);
+  for (const NormParameter &parameter : normParameters)
+    printParameter(printer, parameter.name, norm.*parameter.value);
   if (norm.epsilon)
     printer << " epsilon = " << norm.epsilon.getValue();
   if (norm.groups)

@@ -103,24 +103,29 @@ RankedTensorType NormParts::getStatisticsType(RankedTensorType x) const {
 
 SmallVector<Value> NormParts::getParameters() const {
   SmallVector<Value> parameters;
-  for (Value parameter : {alpha, gamma, beta})
-    if (parameter)
-      parameters.push_back(parameter);
+  for (const NormParameter &parameter : normParameters)
+    if (Value given = this->*parameter.value)
+      parameters.push_back(given);
   return parameters;
 }
 
 NormParts NormParts::withOperands(ValueRange from, ValueRange to) const {
   NormParts parts = *this;
-  for (Value *operand : {&parts.x, &parts.alpha, &parts.gamma, &parts.beta})
-    if (auto found = llvm::find(from, *operand); *operand && found != from.end())
-      *operand = to[found - from.begin()];
+  auto replace = [&](Value &operand) {
+    if (auto found = llvm::find(from, operand); operand && found != from.end())
+      operand = to[found - from.begin()];
+  };
+  replace(parts.x);
+  for (const NormParameter &parameter : normParameters)
+    replace(parts.*parameter.value);
   return parts;
 }
 
 bool NormParts::isSameNorm(const NormParts &other) const {
-  return kind == other.kind && alpha == other.alpha && gamma == other.gamma && beta == other.beta &&
-         epsilon == other.epsilon && groups == other.groups && zeroCenteredGamma == other.zeroCenteredGamma &&
-         narrowAffine == other.narrowAffine && rank == other.rank;
+  auto isSame = [&](const NormParameter &parameter) { return this->*parameter.value == other.*parameter.value; };
+  return kind == other.kind && llvm::all_of(normParameters, isSame) && epsilon == other.epsilon &&
+         groups == other.groups && zeroCenteredGamma == other.zeroCenteredGamma && narrowAffine == other.narrowAffine &&
+         rank == other.rank;
 }
 
 std::optional<NormParts> resid::getNormParts(Operation *op) {

@@ -39,13 +39,23 @@ struct NormParts {
   int64_t getGroupCount() const { return groups ? groups.getInt() : 1; }
   /// The type of each statistic of the norm of a value of type `x`.
   RankedTensorType getStatisticsType(RankedTensorType x) const;
-  /// The parameters that the norm has, in the order alpha, gamma, beta.
+  /// The parameters that the norm has, in the order of operands.
   SmallVector<Value> getParameters() const;
   /// This norm with other operands: each operand that is in `from` becomes its counterpart in `to`.
   NormParts withOperands(ValueRange from, ValueRange to) const;
   /// Whether this is the same norm, of whatever value: the same operands and the same attributes.
   bool isSameNorm(const NormParts &other) const;
 };
+
+/// A parameter of norms: its name in programs, and where a norm has it.
+struct NormParameter {
+  StringLiteral name;
+  Value NormParts::*value;
+};
+
+/// All of them, in the order of operands.
+inline constexpr NormParameter normParameters[] = {
+    {"alpha", &NormParts::alpha}, {"gamma", &NormParts::gamma}, {"beta", &NormParts::beta}};
 
 /// What an op can tell about each row beside the normalised value.
 enum class NormStatistic { Mean, MeanCorrection, Rstd };

@@ -49,13 +49,13 @@ LogicalResult resid::refuseCallers(func::FuncOp function) {
 }
 
 /// `name`, or with the first number after it that makes names no argument has: itself, followed by each of `endings`.
-static std::string makeUnique(func::FuncOp function, StringRef name, ArrayRef<StringRef> endings) {
+static std::string makeUnique(func::FuncOp function, StringRef name, ArrayRef<std::string> endings) {
   llvm::StringSet<> taken;
   for (unsigned i = 0, end = function.getNumArguments(); i < end; ++i)
     if (auto given = function.getArgAttrOfType<StringAttr>(i, kArgumentNameAttribute))
       taken.insert(given);
   auto isTaken = [&](const std::string &candidate) {
-    return llvm::any_of(endings, [&](StringRef ending) { return taken.contains(candidate + ending.str()); });
+    return llvm::any_of(endings, [&](const std::string &ending) { return taken.contains(candidate + ending); });
   };
   std::string unique = name.str();
   for (unsigned number = 2; isTaken(unique); ++number)
@@ -66,7 +66,7 @@ static std::string makeUnique(func::FuncOp function, StringRef name, ArrayRef<St
 Value resid::addArgument(func::FuncOp function, Type type, const Twine &name) {
   Builder builder(function.getContext());
   unsigned number = function.getNumArguments();
-  StringAttr unique = builder.getStringAttr(makeUnique(function, name.str(), {""}));
+  StringAttr unique = builder.getStringAttr(makeUnique(function, name.str(), std::string()));
   DictionaryAttr attributes = builder.getDictionaryAttr(builder.getNamedAttr(kArgumentNameAttribute, unique));
   [[maybe_unused]] LogicalResult added = function.insertArgument(number, type, attributes, function.getLoc());
   assert(succeeded(added) && "a function takes any argument");
@@ -135,27 +135,29 @@ FailureOr<NormParts> resid::addNormLike(func::FuncOp function, const NormParts &
     return norm;
   if (failed(refuseCallers(function)))
     return failure();
-  std::string unique = makeUnique(function, name, {"_alpha", "_gamma", "_beta"});
+  SmallVector<std::string> endings =
+      llvm::map_to_vector(normParameters, [](const NormParameter &parameter) { return "_" + parameter.name.str(); });
+  std::string unique = makeUnique(function, name, endings);
   NormParts added = norm;
   OpBuilder builder(place);
-  for (auto [parameter, suffix] :
-       {std::pair(&added.alpha, "_alpha"), {&added.gamma, "_gamma"}, {&added.beta, "_beta"}}) {
-    if (!*parameter)
+  for (auto [parameter, ending] : llvm::zip_equal(normParameters, endings)) {
+    Value &value = added.*parameter.value;
+    if (!value)
       continue;
-    FailureOr<SmallVector<Operation *>> slices = findSlices(*parameter, place);
+    FailureOr<SmallVector<Operation *>> slices = findSlices(value, place);
     if (failed(slices))
       return failure();
     Operation *first = slices->empty() ? nullptr : slices->back();
-    Type type = first ? first->getOperand(0).getType() : parameter->getType();
+    Type type = first ? first->getOperand(0).getType() : value.getType();
     if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(first))
       type = getPartOfAllIterations(slice);
-    *parameter = addArgument(function, type, unique + suffix);
+    value = addArgument(function, type, unique + ending);
     for (Operation *slice : llvm::reverse(*slices)) {
       Operation *copy = builder.clone(*slice);
-      copy->setOperand(0, *parameter);
+      copy->setOperand(0, value);
       if (slice == first)
         readPartOfAllIterations(copy);
-      *parameter = copy->getResult(0);
+      value = copy->getResult(0);
     }
   }
   return added;

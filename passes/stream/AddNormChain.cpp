@@ -162,8 +162,8 @@ static bool refusesRank(AddOp add, Operation *norm, const NormParts &parts, Refu
 /// The last op of the add's block that must stand before the fused op: the add or what defines a parameter of the norm.
 static Operation *getLastDefinition(AddOp add, const NormParts &parts) {
   Operation *last = add;
-  for (Value parameter : {parts.alpha, parts.gamma, parts.beta}) {
-    Operation *definition = parameter ? parameter.getDefiningOp() : nullptr;
+  for (Value parameter : parts.getParameters()) {
+    Operation *definition = parameter.getDefiningOp();
     if (definition && definition->getBlock() == add->getBlock() && last->isBeforeInBlock(definition))
       last = definition;
   }

@@ -286,9 +286,9 @@ bool Matcher::matchOperands() {
     std::optional<NormParts> parts = norm ? getNormParts(norm) : std::nullopt;
     if (!parts)
       continue;
-    if (!matchOperand(parts->alpha, "alpha") || !matchOperand(parts->gamma, "gamma") ||
-        !matchOperand(parts->beta, "beta"))
-      return false;
+    for (const NormParameter &parameter : normParameters)
+      if (!matchOperand((*parts).*parameter.value, parameter.name))
+        return false;
     if (!parts->gamma)
       continue;
     if (narrowAffine.value_or(parts->narrowAffine) != parts->narrowAffine)

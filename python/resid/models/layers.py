@@ -47,8 +47,7 @@ class Model:
 
     def normalise(self, x: Tensor, name: str, width: int) -> Tensor:
         """A norm outside of the sub-layers."""
-        gamma = self.weight(f"{name}.weight", width)
-        beta = self.weight(f"{name}.bias", width) if self.norm == "layer" else None
+        gamma, beta = self._norm_parameters(name, width)
         return norm(self.program, f"{self.norm}_norm", x, gamma, beta, 1, self.epsilon, narrow=self.norm == "rms")[0]
 
     def final_norm(self, x: Tensor, name: str, width: int) -> Tensor:
@@ -72,13 +71,15 @@ class Model:
         p.line("}")
         return Tensor(x.element, x.dims, result)
 
-    def _norm_clause(self, name: str, width: int) -> str:
+    def _norm_parameters(self, name: str, width: int) -> tuple[Tensor, Tensor | None]:
+        """Gamma and beta."""
         gamma = self.weight(f"{name}.weight", width)
-        text = f"norm({self.norm} gamma {gamma.ssa} : {gamma.type}"
-        if self.norm == "layer":
-            beta = self.weight(f"{name}.bias", width)
-            text += f" beta {beta.ssa} : {beta.type}"
-        return f"{text} epsilon = {literal(self.epsilon, 'f64')})"
+        return gamma, self.weight(f"{name}.bias", width) if self.norm == "layer" else None
+
+    def _norm_clause(self, name: str, width: int) -> str:
+        given = zip(("gamma", "beta"), self._norm_parameters(name, width))
+        clauses = "".join(f" {clause} {tensor.ssa} : {tensor.type}" for clause, tensor in given if tensor is not None)
+        return f"norm({self.norm}{clauses} epsilon = {literal(self.epsilon, 'f64')})"
 
     def activation(self, kind: str, x: Tensor, up: Tensor | None = None) -> Tensor:
         names = x.ssa if up is None else f"{x.ssa}, {up.ssa}"
