@@ -31,6 +31,7 @@ struct DropoutMask {
   }
   int64_t getGlobalRow(int64_t row) const { return firstRow + row / localRows * globalRows + row % localRows; }
   bool keepsOf(const std::array<uint32_t, 4> &words, int64_t column) const {
+    static_assert(kColumns == 8, "a word has the halves of two columns, the first one's below");
     int64_t index = column % kColumns;
     return ((words[index / 2] >> (16 * (index % 2))) & 0xffff) >= threshold;
   }

@@ -5,7 +5,8 @@
 #include "runtime/resid.h"
 
 const char *resid_status_string(resid_status status) {
-  switch (status) {
+  // The type of the codes, of which the compiler knows all.
+  switch (static_cast<decltype(RESID_OK)>(status)) {
   case RESID_OK:
     return "RESID_OK: done";
   case RESID_BAD_POINTER:

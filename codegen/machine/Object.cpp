@@ -91,7 +91,15 @@ static void setStrengthReduction(bool isOn) {
 LogicalResult machine::writeCode(llvm::Module &module, ArrayRef<TargetDescription> targets, CodeKind kind,
                                  SmallVectorImpl<char> &bytes) {
   llvm::raw_svector_ostream stream(bytes);
-  if (kind == CodeKind::LLVM) {
+  auto fileType = llvm::CodeGenFileType::Null;
+  switch (kind) {
+  case CodeKind::Object:
+    fileType = llvm::CodeGenFileType::ObjectFile;
+    break;
+  case CodeKind::Assembly:
+    fileType = llvm::CodeGenFileType::AssemblyFile;
+    break;
+  case CodeKind::LLVM:
     std::unique_ptr<llvm::Module> text = llvm::CloneModule(module);
     dropOwnAttributes(*text);
     text->print(stream, nullptr);
@@ -99,7 +107,6 @@ LogicalResult machine::writeCode(llvm::Module &module, ArrayRef<TargetDescriptio
   }
   setStrengthReduction(needsStrengthReduction(module, targets));
   llvm::legacy::PassManager manager;
-  auto fileType = kind == CodeKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
   // Once, here: the passes would do so twice, and end the process.
   if (llvm::verifyModule(module, &llvm::errs()))
     return failure();

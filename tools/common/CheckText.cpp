@@ -259,9 +259,13 @@ LogicalResult TextChecker::take(Token token, Token previous) {
         (previous == Token::Close || previous == Token::Word || previous == Token::Value || previous == Token::Alias))
       endDefinition();
     return success();
-  default:
+  case Token::End:
+  case Token::Arrow:
+  case Token::Value:
+  case Token::Other:
     return success();
   }
+  llvm_unreachable("a token that nobody takes");
 }
 
 LogicalResult TextChecker::run() {

@@ -113,7 +113,8 @@ const char *const runningHint =
     "program itself, ends it too, and resid-run --backend=reference says where";
 
 tools::ExitCode getExitCode(resid_status status) {
-  switch (status) {
+  // The type of the codes, of which the compiler knows all.
+  switch (static_cast<decltype(RESID_OK)>(status)) {
   case RESID_OOM:
     return tools::ExitMemory;
   case RESID_UNSUPPORTED:
@@ -123,9 +124,15 @@ tools::ExitCode getExitCode(resid_status status) {
   case RESID_LAUNCH:
   case RESID_INTERNAL:
     return tools::ExitInternal;
-  default:
+  case RESID_OK:
+  case RESID_BAD_POINTER:
+  case RESID_BAD_SHAPE:
+  case RESID_BAD_DTYPE:
+  case RESID_BAD_VALUE:
+  case RESID_ALIAS:
     return tools::ExitProgram;
   }
+  return tools::ExitInternal;
 }
 
 } // namespace mlir::resid::run

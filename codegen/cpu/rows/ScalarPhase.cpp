@@ -108,6 +108,7 @@ void ScalarRowEmitter::prepareRandomHalves(rows::PhaseOp phase) {
 }
 
 void ScalarRowEmitter::fillRandomHalves(Value first) {
+  static_assert(kColumnsPerCounter == 8, "a word has the halves of two columns, the first one's below");
   constexpr int64_t wordsPerCall = kColumnsPerCounter / 2, calls = kLanes / kColumnsPerCounter;
   for (auto &[half, buffer] : randomHalves) {
     Location loc = half.getLoc();

@@ -73,6 +73,7 @@ Value RegisterRowEmitter::getRandomHalf(rows::RandomHalfOp half) {
             chooseByNeighbour(loc, [&](int64_t neighbour) { return all[neighbour * words + word]; }));
     }
   }
+  static_assert(arithmetic::kColumnsPerCounter == 8, "a word has the halves of two columns, the first one's below");
   Value word = random[{half, chunk}][lane / 2];
   if (lane % 2 == 1)
     return arith::ShRUIOp::create(builder, loc, word, constant(16));
