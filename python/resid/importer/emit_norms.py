@@ -26,17 +26,19 @@ def norm(
     epsilon: float,
     statistics: bool = False,
     narrow: bool = False,
+    zero_centered: bool = False,
 ) -> list[Tensor]:
-    """resid.layer_norm or resid.rms_norm over the last `rank` dimensions; with statistics: [y, mean, mean_correction, rstd]."""
+    """resid.layer_norm or resid.rms_norm over the last `rank` dimensions, of which a gamma may have more. With
+    statistics: [y, mean, mean_correction, rstd]."""
     x = p.value(x)
     text, types = f"resid.{op} {x.ssa}", [x.type]
     for name, parameter in (("gamma", gamma), ("beta", beta)):
         if parameter is not None:
             parameter = p.value(parameter)
             text, types = f"{text} {name}({parameter.ssa})", [*types, parameter.type]
-    settings = f"epsilon = {literal(epsilon, 'f64')}" + (
-        "" if gamma is not None or rank == 1 else f", norm_rank = {rank} : i64"
-    )
+    implied = 1 if gamma is None else gamma.rank
+    settings = f"epsilon = {literal(epsilon, 'f64')}" + ("" if rank == implied else f", norm_rank = {rank} : i64")
+    settings += ", zero_centered_gamma" if zero_centered else ""
     settings += ", narrow_affine" if narrow and gamma is not None and x.element in ("f16", "bf16") else ""
     text = f"{text} {{{settings}}} : {', '.join(types)}"
     if not statistics:

@@ -13,6 +13,7 @@ from ..importer import elements
 from ..importer.attention import split_heads
 from ..importer.emit_linear import linear
 from ..importer.emit_norms import norm
+from ..importer.emit_streams import Connection
 from ..importer.program import Program, Tensor, literal
 
 
@@ -55,17 +56,22 @@ class Model:
         _, wants_final_norm = PLACEMENTS[self.placement]
         return self.normalise(x, name, width) if wants_final_norm else x
 
-    def sublayer(self, x: Tensor, name: str, width: int, branch: Callable[[Tensor], Tensor]) -> Tensor:
-        """One residual sub-layer. `name` is that of its norm; a second norm has `.after` after it."""
+    def sublayer(
+        self, x: Tensor, name: str, width: int, branch: Callable[[Tensor], Tensor], connection: Connection | None = None
+    ) -> Tensor:
+        """One residual sub-layer. `name` is that of its norm; a second norm has `.after` after it. With a
+        connection x is several streams, and the branch sees one row of them."""
         p = self.program
         names = [name, f"{name}.after"][: PLACEMENTS[self.placement][0]]
         clauses = [self._norm_clause(norm_name, width) for norm_name in names]
         narrow = " {narrow_affine}" if clauses and self.norm == "rms" and self.element in ("f16", "bf16") else ""
+        clauses += [connection.clause()] if connection else []
         result, argument = p.fresh(), p.fresh()
+        row = Tensor(x.element, (*x.dims[:-2], x.dims[-1]) if connection else x.dims, argument)
         p.line(f"{result} = resid.block {' '.join([self.placement, x.ssa, *clauses])}{narrow} : {x.type} {{")
-        p.line(f"^bb0({argument}: {x.type}):")
+        p.line(f"^bb0({argument}: {row.type}):")
         end = len(p.lines)
-        inner = branch(Tensor(x.element, x.dims, argument))
+        inner = branch(row)
         p.lines[end:] = ["  " + line for line in p.lines[end:]]
         p.line(f"  resid.yield {inner.ssa} : {inner.type}")
         p.line("}")
