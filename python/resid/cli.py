@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_import)
 
     command = commands.add_parser("model", help="a model of a known family", epilog=_EXAMPLES, formatter_class=style)
-    command.add_argument("family", choices=("bert", "gpt2", "llama", "vit"), help="which family")
+    command.add_argument("family", choices=("bert", "gpt2", "hyper", "llama", "vit"), help="which family")
     command.add_argument("--config", required=True, metavar="FILE", help="config.json of the checkpoint")
     command.add_argument("--placement", metavar="P", help="norm placement, as in residc (default: that of the family)")
     command.add_argument(

@@ -179,14 +179,21 @@ class Llama(nn.Module):
         first, second = x[..., 0, :], x[..., 1, :]
         return torch.stack((first * cos - second * sin, second * cos + first * sin), -2).reshape(batch, length, width)
 
+    def attention(self, layer: nn.ModuleDict, h: torch.Tensor) -> torch.Tensor:
+        own = layer["self_attn"]
+        q, k = self.turn(own["q_proj"](h), self.heads), self.turn(own["k_proj"](h), self.groups)
+        return own["o_proj"](attend(q, k, own["v_proj"](h), self.heads, causal(h.shape[1])))
+
+    @staticmethod
+    def feed_forward(layer: nn.ModuleDict, h: torch.Tensor) -> torch.Tensor:
+        mlp = layer["mlp"]
+        return mlp["down_proj"](F.silu(mlp["gate_proj"](h)) * mlp["up_proj"](h))
+
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        x, allowed = self.model["embed_tokens"](ids), causal(ids.shape[1])
+        x = self.model["embed_tokens"](ids)
         for layer in self.model["layers"]:
-            own, mlp, h = layer["self_attn"], layer["mlp"], layer["input_layernorm"](x)
-            q, k = self.turn(own["q_proj"](h), self.heads), self.turn(own["k_proj"](h), self.groups)
-            x = x + own["o_proj"](attend(q, k, own["v_proj"](h), self.heads, allowed))
-            h = layer["post_attention_layernorm"](x)
-            x = x + mlp["down_proj"](F.silu(mlp["gate_proj"](h)) * mlp["up_proj"](h))
+            x = x + self.attention(layer, layer["input_layernorm"](x))
+            x = x + self.feed_forward(layer, layer["post_attention_layernorm"](x))
         return self.lm_head(self.model["norm"](x))
 
 

@@ -30,6 +30,7 @@ BERT = {"num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 2, "int
 CONFIGS = {
     "bert": {**BERT, "max_position_embeddings": 10, "type_vocab_size": 2},
     "gpt2": {"n_layer": 1, "n_embd": 8, "n_head": 2, "vocab_size": 20, "n_positions": 10},
+    "hyper": {**BERT, "connection": "mhc", "hc_mult": 3},
     "llama": {**BERT, "num_key_value_heads": 1},
     "vit": {**BERT, "image_size": 4, "patch_size": 2},
 }

@@ -21,6 +21,7 @@ CONFIGS: "dict[str, dict]" = {
     "gpt2": {
         "architectures": ["GPT2LMHeadModel"], "n_layer": 1, "n_embd": 32, "n_head": 4, "vocab_size": 60, "n_positions": 40
     },  # fmt: skip
+    "hyper": {**_WIDE, "architectures": ["HyperForCausalLM"], "vocab_size": 60, "connection": "mhc"},
     "llama": {**_WIDE, "architectures": ["LlamaForCausalLM"], "vocab_size": 60, "num_key_value_heads": 2},
     "vit": {**_WIDE, "architectures": ["ViTForImageClassification"], "image_size": 16, "patch_size": 4},
 }
@@ -67,6 +68,12 @@ def test_what_is_not_understood_is_named(family: str) -> None:
         ("gpt2", "n_inner", [0, "64", 64.0]),
         ("gpt2", "hidden_size", [64]),
         ("gpt2", "n_embd", ["32", None, -32, 0, 32.0, True, 2**31, 30]),
+        ("hyper", "connection", ["hyper", None, ["mhc"], 3]),
+        ("hyper", "hc_version", ["linear", None, 2]),
+        ("hyper", "hc_mult", [0, 8, "4", 4.0, True]),
+        ("hyper", "hc_sinkhorn_iters", [0, 1001, "20"]),
+        ("hyper", "hc_eps", [-1e-6, "1e-6", float("nan")]),
+        ("hyper", "hc_magnitude", [1.0]),
         ("llama", "hidden_act", ["relu", "quick_gelu"]),
         ("llama", "attention_bias", [1, None, "false"]),
         ("llama", "num_key_value_heads", [3, "2"]),
@@ -161,8 +168,10 @@ def test_no_value_ends_in_a_traceback() -> None:
     """Odd values in every field that there is, one at a time: a program, or an error that names the field."""
     odd = [None, True, False, 0, -1, 3, 2**70, 1.5, -0.0, float("nan"), "", "x", [], [1], [[]], {}, {"a": 1}, {"rope_type": []}]
     rope = {"rope_theta": 1e4, "rope_parameters": {"rope_theta": 1e4, "rope_type": "linear", "factor": 2.0}}
+    hyper = {"hc_mult": 4, "hc_eps": 1e-6, "hc_sinkhorn_iters": 20, "hc_version": "softmax"}
+    more = {"llama": rope, "hyper": hyper}
     for family in FAMILIES:
-        config = {**CONFIGS[family], "dtype": "float32", "id2label": {"0": "a"}, **(rope if family == "llama" else {})}
+        config = {**CONFIGS[family], "dtype": "float32", "id2label": {"0": "a"}, **more.get(family, {})}
         for field in [*config, *ONLY, "rope_scaling", "head_dim", "tie_word_embeddings", "hidden_act"]:
             for value in odd:
                 try:

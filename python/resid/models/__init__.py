@@ -10,7 +10,7 @@ from typing import Any
 
 from ..importer.errors import FlagError, ModelError, Unsupported
 from .._compiler import PLACEMENTS
-from . import bert, gpt2, llama, vit
+from . import bert, gpt2, hyper, llama, vit
 from .config import Config, read_config
 from .fields import HARMLESS, ONLY
 
@@ -31,6 +31,7 @@ class Preset:
 FAMILIES = {
     "bert": Preset(bert.write, "Bert", "bert."),
     "gpt2": Preset(gpt2.write, "GPT2", "transformer.", ("GPT2LMHeadModel", "GPT2DoubleHeadsModel", "GPT2Model")),
+    "hyper": Preset(hyper.write, "Hyper", "model.", ("HyperForCausalLM", "HyperModel")),
     "llama": Preset(llama.write, "Llama", "model.", ("LlamaForCausalLM", "LlamaModel")),
     "vit": Preset(vit.write, "ViT", "vit.", ("ViTForImageClassification",)),
 }
@@ -38,6 +39,7 @@ FAMILIES = {
 OUTPUTS = {
     "bert": ("hidden", "sentence"),
     "gpt2": ("logits", "hidden"),
+    "hyper": ("logits", "hidden"),
     "llama": ("logits", "hidden"),
     "vit": ("logits", "hidden"),
 }
@@ -52,7 +54,7 @@ def write_model(
     prefix: str | None = None,
     ignore: Collection[str] = (),
 ) -> str:
-    """The text of the program of a family: bert, gpt2, llama or vit.
+    """The text of the program of a family: bert, gpt2, hyper, llama or vit.
 
     `config` has the fields of config.json. `placement` is that of the norms, by default the family's own; norms keep their names
     in the checkpoint, and those that it does not have are named after them. `output` is one of OUTPUTS[family]. `prefix` stands

@@ -43,6 +43,7 @@ _OWN = {
     # resid.attention computes scores in f32 or f64, whatever the types of its operands are.
     "gpt2": """is_decoder n_ctx predict_special_tokens reorder_and_upcast_attn summary_activation summary_proj_to_labels
         summary_type summary_use_proj""",
+    "hyper": "is_decoder max_sequence_length",
     # The slices of pretraining_tp are parts of the same products.
     "llama": "is_decoder max_sequence_length pretraining_tp",
     "vit": "encoder_stride pooler_act pooler_output_size tie_word_embeddings vocab_size",

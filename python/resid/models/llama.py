@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,33 +21,58 @@ from .layers import Model, banner
 _GATES = {"silu": "swiglu", "gelu": "geglu", "gelu_tanh": "geglu_tanh"}
 
 
+class Stream:
+    """What goes from sub-layer to sub-layer: here one residual stream. `site` names a sub-layer: "layers.0.attn"."""
+
+    def __init__(self, m: Model, width: int) -> None:
+        self.model, self.width = m, width
+
+    def begin(self, x: Tensor) -> Tensor:
+        return x
+
+    def sublayer(self, x: Tensor, norm: str, site: str, branch: Callable[[Tensor], Tensor]) -> Tensor:
+        return self.model.sublayer(x, norm, self.width, branch)
+
+    def end(self, x: Tensor) -> Tensor:
+        return self.model.final_norm(x, "norm", self.width)
+
+
 def write(config: Config, placement: str | None, output: str, prefix: str) -> str:
     """Ids to logits, or to the last layer where `output` is "hidden"."""
-    width, heads, count = (
-        config.size("hidden_size"),
-        config.size("num_attention_heads"),
-        config.size("num_hidden_layers"),
-    )
+    epsilon = config.epsilon("rms_norm_eps", 1e-6)
+    m = Model(Program("llama"), config.element(), placement or "pre", "rms", epsilon, prefix)
+    x = decoder(m, config, Stream(m, config.size("hidden_size")), output)
+    return m.program.text([x], banner("LLaMA", title(config), m.placement))
+
+
+def title(config: Config) -> list[str]:
+    count, width, heads = (config.size(field) for field in ("num_hidden_layers", "hidden_size", "num_attention_heads"))
+    return [f"{count} layers", f"{width} columns", f"{heads} heads on {config.size('num_key_value_heads', heads)}"]
+
+
+def decoder(m: Model, config: Config, stream: Stream, output: str) -> Tensor:
+    """Everything from the ids on, with what goes between the sub-layers as `stream` has it."""
+    width, heads, words = (config.size(field) for field in ("hidden_size", "num_attention_heads", "vocab_size"))
     groups = config.size("num_key_value_heads", heads)
     config.divides("num_attention_heads", "num_key_value_heads", (heads, groups))
     config.expect("is_causal", True)
-    p = Program("llama")
-    m = Model(p, config.element(), placement or "pre", "rms", config.epsilon("rms_norm_eps", 1e-6), prefix)
-    ids = p.argument("ids", "i64", ["batch", "tokens"])
-    words = config.size("vocab_size")
+    ids = m.program.argument("ids", "i64", ["batch", "tokens"])
     tables = _tables(m, config, ids.dims[1])
-    x = m.embedding(ids, "embed_tokens.weight", words, width)
-    for number in range(count):
-        x = _layer(m, config, x, tables, f"layers.{number}")
-    x = m.final_norm(x, "norm", width)
-    tied = config.flag("tie_word_embeddings", False)
-    if output != "hidden":
-        x = linear(p, x, m.head("embed_tokens.weight" if tied else None, words, width))
-    title = [f"{count} layers", f"{width} columns", f"{heads} heads on {groups}"]
-    return p.text([x], banner("LLaMA", title, m.placement))
+    x = stream.begin(m.embedding(ids, "embed_tokens.weight", words, width))
+    for number in range(config.size("num_hidden_layers")):
+        name = f"layers.{number}"
+        attention, feed_forward = _branches(m, config, tables, name)
+        x = stream.sublayer(x, f"{name}.input_layernorm", f"{name}.attn", attention)
+        x = stream.sublayer(x, f"{name}.post_attention_layernorm", f"{name}.mlp", feed_forward)
+    x = stream.end(x)
+    tied = "embed_tokens.weight" if config.flag("tie_word_embeddings", False) else None
+    return x if output == "hidden" else linear(m.program, x, m.head(tied, words, width))
 
 
-def _layer(m: Model, config: Config, x: Tensor, tables: tuple[Tensor, Tensor], name: str) -> Tensor:
+def _branches(
+    m: Model, config: Config, tables: tuple[Tensor, Tensor], name: str
+) -> tuple[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]]:
+    """Attention and feed-forward of one layer."""
     width, heads, inner = (
         config.size("hidden_size"),
         config.size("num_attention_heads"),
@@ -70,8 +96,7 @@ def _layer(m: Model, config: Config, x: Tensor, tables: tuple[Tensor, Tensor], n
         up = m.linear(h, f"{name}.mlp.up_proj", width, inner, bias=mlp_bias)
         return m.linear(m.activation(gated, gate, up), f"{name}.mlp.down_proj", inner, width, bias=mlp_bias)
 
-    x = m.sublayer(x, f"{name}.input_layernorm", width, attention)
-    return m.sublayer(x, f"{name}.post_attention_layernorm", width, feed_forward)
+    return attention, feed_forward
 
 
 def _head_size(config: Config) -> int:
