@@ -8,6 +8,7 @@ from .functional import dropout, dropout_add, dropout_add_norm, layer_norm, rms_
 from .modules import DropoutAddNorm, DropoutState, LayerNorm, ResidualBlock, RMSNorm
 from .capture import optimize
 from .register import register
+from .streams import HyperConnection, HyperHead
 
-__all__ = ["DropoutAddNorm", "DropoutState", "LayerNorm", "RMSNorm", "ResidualBlock", "dropout", "dropout_add",
-           "dropout_add_norm", "layer_norm", "optimize", "register", "rms_norm"]
+__all__ = ["DropoutAddNorm", "DropoutState", "HyperConnection", "HyperHead", "LayerNorm", "RMSNorm", "ResidualBlock",
+           "dropout", "dropout_add", "dropout_add_norm", "layer_norm", "optimize", "register", "rms_norm"]
