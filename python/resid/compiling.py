@@ -36,14 +36,14 @@ class Module(resid_runtime.Module):
         return self.svg()
 
 
-def run(text: str, name: str, flags: list[str]) -> tuple[str, dict[str, bytes], str, str]:
+def run(text: str, name: str, flags: list[str], quiet: bool = False) -> tuple[str, dict[str, bytes], str, str]:
     """Runs the compiler. What it says, the files, the functions as JSON, the report. Raises CompileError and its like."""
     from . import _compiler
 
     code, messages, files, functions, report = _compiler.compile(text, name, flags)
     said = messages.decode(errors="replace")
     errors.raise_for(code, said)
-    if said.strip():
+    if said.strip() and not quiet:
         print(said.rstrip(), file=sys.stderr)
     return said, files, functions, report
 
@@ -60,9 +60,9 @@ def _read(source: str | os.PathLike[str]) -> tuple[str, str]:
     return source, "<text>"
 
 
-def _compile(text: str, name: str, flags: list[str]) -> bytes:
+def _compile(text: str, name: str, flags: list[str], quiet: bool) -> bytes:
     outputs = ["-o", _LIBRARY, f"--header={_HEADER}", f"--report={_REPORT}"]
-    _, files, functions, report = run(text, name, [*flags, *outputs])
+    _, files, functions, report = run(text, name, [*flags, *outputs], quiet)
     if not json.loads(functions):
         raise errors.CompileError(f"{name}: expected a public function (func.func), but there is none")
     description = {"version": 1, "functions": json.loads(functions), "report": report, "header": files[_HEADER].decode(),
@@ -75,7 +75,8 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
             chip: str | Sequence[str] | None = None, grad: str | None = None, wrt: Sequence[int] | None = None,
             grad_mode: str | None = None, save: str | None = None, raising: str | None = None,
             schedule: str | Mapping[str, object] | None = None, prefix: str | None = None,
-            use_cache: bool = True, streams: int | None = None, connection: str | None = None) -> Module:
+            use_cache: bool = True, streams: int | None = None, connection: str | None = None,
+            quiet: bool = False) -> Module:
     """Compiles a program and loads its functions.
 
     Args:
@@ -97,6 +98,7 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
       use_cache: whether the folder of the cache is read and written (resid.cache).
       streams: how many residual streams to convert to, from 2 to 16, or 1 to convert back.
       connection: how sub-layers are connected to them, as in residc's --connection.
+      quiet: whether warnings and remarks of the compiler are left out; else they are printed to stderr.
 
     Raises:
       CompileError: with residc's text, where the program or an option is wrong. UnavailableError where the target cannot
@@ -109,7 +111,7 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
     found = cache.find(entry) if use_cache else None
     if found:
         return Module(*found)
-    library = _compile(text, name, flags)
+    library = _compile(text, name, flags, quiet)
     path = cache.keep(entry, library) if use_cache else None
     return Module(path, library) if path else _load_aside(library)
 

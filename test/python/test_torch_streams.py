@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import copy
 import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,8 +16,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import reference_streams as reference  # noqa: E402
+import resid  # noqa: E402
 import resid.torch as rt  # noqa: E402
 from import_models import randomised  # noqa: E402
+from resid.models.connections import Kind  # noqa: E402
+from resid.torch.streams import _read_text  # noqa: E402
 
 N, DIM = 4, 24
 TOLERANCES = {torch.float64: 1e-9, torch.float32: 2e-5, torch.bfloat16: 4e-2, torch.float16: 4e-3}
@@ -164,6 +169,31 @@ def test_traces(kind: str) -> None:
         found, wanted = compiled(x), module(x, torch.tanh)
         assert torch.equal(found, wanted)
         assert torch.equal(*(torch.autograd.grad(y.sum(), x)[0] for y in (found, wanted)))
+
+
+def test_parameters_of_another_type() -> None:
+    """They are converted to the type of the coefficients, of gated to that of the stream; gradients have their own."""
+    for kind in ("mhc", "static", "gated"):
+        module, _ = pair(kind, torch.float32)
+        x = torch.randn(3, N, DIM)
+        narrow = copy.deepcopy(module).bfloat16()
+        again = copy.deepcopy(narrow).float()
+        assert torch.equal(narrow(x, torch.tanh), again(x, torch.tanh))
+        assert module(x.bfloat16(), torch.tanh).dtype == torch.bfloat16
+        narrow(x, torch.tanh).sum().backward()
+        assert all(value.grad.dtype == torch.bfloat16 for value in narrow.parameters())
+    # A branch may be narrower than the stream.
+    module, _ = pair("ihc", torch.float32)
+    assert torch.equal(module(x, torch.Tensor.bfloat16), module(x, lambda row: row.bfloat16().float()))
+
+
+def test_compiles_without_a_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+    monkeypatch.setenv("RESID_CACHE", str(tmp_path))
+    resid.compile(_read_text(Kind("ihc", 3, 11), "f32"), grad="streams_read")
+    assert "remark: saves" in capfd.readouterr().err
+    monkeypatch.setenv("RESID_CACHE", str(tmp_path / "other"))
+    rt.HyperConnection("ihc", 3, 11)(torch.ones(2, 3, 11), torch.tanh)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_says_what_is_wrong() -> None:

@@ -29,7 +29,7 @@ def _name(text: str, function: str) -> str:
     """The name of the op of a program, which is compiled once in a process."""
     if text not in _names:
         name = f"{function}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
-        register(getattr(resid.compile(text, grad=function), function), f"resid::{name}")
+        register(getattr(resid.compile(text, grad=function, quiet=True), function), f"resid::{name}")
         _names[text] = name
     return _names[text]
 
