@@ -44,43 +44,42 @@ void ArrayChecks::checkPointers() {
       continue;
     Value &null = nullBySizes[getOpenSizes(parameter.type->shape)];
     Value isNull = entry.isNull(parameter.value);
-    null = null ? code.either(null, isNull) : isNull;
+    null = null ? entry.either(null, isNull) : isNull;
   }
-  Value anyNull = code.truth(false);
+  Value anyNull = entry.truth(false);
   for (Value null : llvm::make_second_range(nullBySizes))
-    anyNull = code.either(anyNull, null);
+    anyNull = entry.either(anyNull, null);
   Block *closer = entry.addBlock(), *next = entry.addBlock();
-  cf::CondBranchOp::create(entry.builder, entry.loc, anyNull, closer, ValueRange{}, next, ValueRange{});
-  entry.builder.setInsertionPointToStart(closer);
-  Value fault = code.truth(false);
+  entry.create<cf::CondBranchOp>(anyNull, closer, ValueRange{}, next, ValueRange{});
+  entry.setInsertionPointToStart(closer);
+  Value fault = entry.truth(false);
   for (const auto &[sizes, null] : nullBySizes) {
-    Value hasElements = arith::XOrIOp::create(entry.builder, entry.loc, code.isEmpty(sizes), code.truth(true));
-    fault = code.either(fault, code.both(null, hasElements));
+    Value hasElements = entry.exclusiveOr(code.isEmpty(sizes), entry.truth(true));
+    fault = entry.either(fault, entry.both(null, hasElements));
   }
-  cf::CondBranchOp::create(entry.builder, entry.loc, fault, entry.refuse,
-                           ValueRange{entry.constant32(RESID_BAD_POINTER)}, next, ValueRange{});
-  entry.builder.setInsertionPointToStart(next);
+  entry.create<cf::CondBranchOp>(fault, entry.refuse, ValueRange{entry.constant32(RESID_BAD_POINTER)}, next,
+                                 ValueRange{});
+  entry.setInsertionPointToStart(next);
 }
 
 void ArrayChecks::checkAddresses() {
   ArrayTable table(entry, getArrays(entry));
   Block *closer = entry.addBlock(), *next = entry.addBlock();
-  cf::CondBranchOp::create(entry.builder, entry.loc, table.anyNull(entry.words), closer, ValueRange{}, next,
-                           ValueRange{});
-  entry.builder.setInsertionPointToStart(closer);
+  entry.create<cf::CondBranchOp>(table.anyNull(entry.words), closer, ValueRange{}, next, ValueRange{});
+  entry.setInsertionPointToStart(closer);
   Value extents = entry.allocateWords(table.getExtentWords());
   table.storeExtents(code, extents, /*isUnchecked=*/true);
-  Value found = code.compare(Predicate::sge, table.findNull(entry.words, extents), code.constant(0));
-  cf::CondBranchOp::create(entry.builder, entry.loc, found, entry.refuse,
-                           ValueRange{entry.constant32(RESID_BAD_POINTER)}, next, ValueRange{});
-  entry.builder.setInsertionPointToStart(next);
+  Value found = entry.compare(Predicate::sge, table.findNull(entry.words, extents), entry.constant(0));
+  entry.create<cf::CondBranchOp>(found, entry.refuse, ValueRange{entry.constant32(RESID_BAD_POINTER)}, next,
+                                 ValueRange{});
+  entry.setInsertionPointToStart(next);
 }
 
 void ArrayChecks::checkSizes() {
   Value fault = code.faults();
   for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results))
     if (parameter.stride)
-      fault = code.either(fault, code.strideFault(*parameter.type, parameter.stride));
+      fault = entry.either(fault, code.strideFault(*parameter.type, parameter.stride));
   entry.refuseIf(fault, RESID_BAD_SHAPE);
 }
 
@@ -91,7 +90,7 @@ SmallVector<ArrayChecks::Range> ArrayChecks::emitRanges(ArrayRef<EntryParameter>
     if (array.type->isArray()) {
       range.start = entry.toInteger(array.value);
       range.bytes = code.extent(*array.type, array.stride);
-      range.lastByte = arith::SubIOp::create(entry.builder, entry.loc, range.bytes, code.constant(1));
+      range.lastByte = entry.subtract(range.bytes, entry.constant(1));
     }
     ranges.push_back(range);
   }
@@ -156,65 +155,58 @@ void ArrayChecks::checkOverlaps() {
   SmallVector<Range> inputs = emitRanges(arguments), outputs = emitRanges(results);
   for (const auto &[sizes, pairs] : collectPairs(inputs, outputs)) {
     Block *check = entry.addBlock(), *next = entry.addBlock();
-    cf::CondBranchOp::create(entry.builder, entry.loc, code.isEmpty(sizes), next, ValueRange{}, check, ValueRange{});
-    entry.builder.setInsertionPointToStart(check);
-    Value overlap = code.truth(false);
+    entry.create<cf::CondBranchOp>(code.isEmpty(sizes), next, ValueRange{}, check, ValueRange{});
+    entry.setInsertionPointToStart(check);
+    Value overlap = entry.truth(false);
     for (const Pair &pair : pairs)
       if (!pair.areStrided())
-        overlap = code.either(overlap, doOverlap(pair));
+        overlap = entry.either(overlap, doOverlap(pair));
     entry.branchIf(overlap, entry.refuseOverlap);
     for (const Pair &pair : pairs)
       if (pair.areStrided())
         checkStrided(pair);
-    cf::BranchOp::create(entry.builder, entry.loc, next);
-    entry.builder.setInsertionPointToStart(next);
+    entry.create<cf::BranchOp>(next);
+    entry.setInsertionPointToStart(next);
   }
 }
 
 /// With a and b the bytes of the two and d the distance from the first to the second, they share a byte where
 /// -b < d < a; with b - 1 added to all, which leaves no number below 0, one unsigned comparison says so.
 Value ArrayChecks::doOverlap(const Pair &pair) {
-  OpBuilder &builder = entry.builder;
-  Location loc = entry.loc;
   const Range &a = *pair.output, &b = *pair.other;
-  Value distance = arith::SubIOp::create(builder, loc, b.start, a.start);
+  Value distance = entry.subtract(b.start, a.start);
   if (pair.mayBeEqual) {
     // The shapes are equal, so with the same first and last element the strides are, if there is more than one row.
-    Value isSame = code.compare(Predicate::eq, distance, code.constant(0));
+    Value isSame = entry.compare(Predicate::eq, distance, entry.constant(0));
     if (a.array->stride || b.array->stride)
-      isSame = code.both(isSame, code.compare(Predicate::eq, a.bytes, b.bytes));
-    distance = arith::SelectOp::create(builder, loc, isSame, a.bytes, distance);
+      isSame = entry.both(isSame, entry.compare(Predicate::eq, a.bytes, b.bytes));
+    distance = entry.select(isSame, a.bytes, distance);
   }
-  return code.compare(Predicate::ult, arith::AddIOp::create(builder, loc, distance, b.lastByte),
-                      arith::AddIOp::create(builder, loc, a.bytes, b.lastByte));
+  return entry.compare(Predicate::ult, entry.add(distance, b.lastByte), entry.add(a.bytes, b.lastByte));
 }
 
 void ArrayChecks::checkStrided(const Pair &pair) {
   Block *closer = entry.addBlock(), *next = entry.addBlock();
-  cf::CondBranchOp::create(entry.builder, entry.loc, doOverlap(pair), closer, ValueRange{}, next, ValueRange{});
-  entry.builder.setInsertionPointToStart(closer);
-  cf::CondBranchOp::create(entry.builder, entry.loc, areInterleaved(*pair.output, *pair.other), next, ValueRange{},
-                           entry.refuseOverlap, ValueRange{});
-  entry.builder.setInsertionPointToStart(next);
+  entry.create<cf::CondBranchOp>(doOverlap(pair), closer, ValueRange{}, next, ValueRange{});
+  entry.setInsertionPointToStart(closer);
+  entry.create<cf::CondBranchOp>(areInterleaved(*pair.output, *pair.other), next, ValueRange{}, entry.refuseOverlap,
+                                 ValueRange{});
+  entry.setInsertionPointToStart(next);
 }
 
 /// With one stride, and d the distance of the first elements within it: the array that begins first ends its row before
 /// the other one's begins, and the other one's ends before the next row.
 Value ArrayChecks::areInterleaved(const Range &a, const Range &b) {
-  OpBuilder &builder = entry.builder;
-  Location loc = entry.loc;
-  Value isAFirst = code.compare(Predicate::ult, a.start, b.start);
-  auto select = [&](Value ifA, Value ifB) -> Value {
-    return arith::SelectOp::create(builder, loc, isAFirst, ifA, ifB);
-  };
+  Value isAFirst = entry.compare(Predicate::ult, a.start, b.start);
+  auto select = [&](Value ifA, Value ifB) -> Value { return entry.select(isAFirst, ifA, ifB); };
   Value widthOfA = code.rowBytes(*a.array->type), widthOfB = code.rowBytes(*b.array->type);
   Value strideOfA = code.strideBytes(*a.array->type, a.array->stride);
   Value strideOfB = code.strideBytes(*b.array->type, b.array->stride);
-  Value distance = arith::SubIOp::create(builder, loc, select(b.start, a.start), select(a.start, b.start));
+  Value distance = entry.subtract(select(b.start, a.start), select(a.start, b.start));
   // Arrays that overlap have elements, so no stride is 0.
-  Value shift = arith::RemUIOp::create(builder, loc, distance, strideOfA);
-  Value end = arith::AddIOp::create(builder, loc, shift, select(widthOfB, widthOfA));
-  Value apart = code.both(code.compare(Predicate::uge, shift, select(widthOfA, widthOfB)),
-                          code.compare(Predicate::ule, end, strideOfA));
-  return code.both(apart, code.compare(Predicate::eq, strideOfA, strideOfB));
+  Value shift = entry.remainder(distance, strideOfA);
+  Value end = entry.add(shift, select(widthOfB, widthOfA));
+  Value apart = entry.both(entry.compare(Predicate::uge, shift, select(widthOfA, widthOfB)),
+                           entry.compare(Predicate::ule, end, strideOfA));
+  return entry.both(apart, entry.compare(Predicate::eq, strideOfA, strideOfB));
 }

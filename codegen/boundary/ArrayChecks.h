@@ -6,15 +6,15 @@
 #ifndef RESID_CODEGEN_BOUNDARY_ARRAYCHECKS_H
 #define RESID_CODEGEN_BOUNDARY_ARRAYCHECKS_H
 
+#include "codegen/boundary/ArraySizes.h"
 #include "codegen/boundary/EntryCode.h"
-#include "codegen/boundary/SizeCode.h"
 #include <map>
 
 namespace mlir::resid::boundary {
 
 class ArrayChecks {
 public:
-  ArrayChecks(EntryCode &entry, SizeCode &code, const KernelSignature &signature, ArrayRef<EntryParameter> arguments,
+  ArrayChecks(EntryCode &entry, ArraySizes &code, const KernelSignature &signature, ArrayRef<EntryParameter> arguments,
               ArrayRef<EntryParameter> results)
       : entry(entry), code(code), signature(signature), arguments(arguments), results(results) {}
 
@@ -54,7 +54,7 @@ private:
   Value areInterleaved(const Range &a, const Range &b);
 
   EntryCode &entry;
-  SizeCode &code;
+  ArraySizes &code;
   const KernelSignature &signature;
   ArrayRef<EntryParameter> arguments, results;
 };

@@ -23,23 +23,23 @@ private:
   void refuseNull();
   void refuseSizes();
   void refuseSize(unsigned index);
-  void refuseEqualities(SizeCode &code);
-  void refuseDerived(SizeCode &code);
-  void refuseBytes(SizeCode &code, const EntryParameter &array);
-  void refuseStride(SizeCode &code, const EntryParameter &array);
+  void refuseEqualities(ArraySizes &code);
+  void refuseDerived(ArraySizes &code);
+  void refuseBytes(ArraySizes &code, const EntryParameter &array);
+  void refuseStride(ArraySizes &code, const EntryParameter &array);
   void refuseClash();
   /// Refuses with this text where `condition` is true.
   void refuseWhere(Value condition, const RefusalText &text, ArrayRef<Value> values);
   /// Goes to a block of its own where `condition` is true, which `fill` fills and ends.
   void inBranch(Value condition, llvm::function_ref<void()> fill);
   void refuse(const RefusalText &text, ArrayRef<Value> values = {}) {
-    func::ReturnOp::create(builder, loc, emitRefusal(status, text, values));
+    create<func::ReturnOp>(emitRefusal(status, text, values));
   }
   std::string describe(const EntryParameter &array) const;
   /// The address of the text that describes the array of this number.
   Value emitName(Value number);
-  Value isLess(Value a, Value b) { return arith::CmpIOp::create(builder, loc, Predicate::slt, a, b); }
-  Value differ(Value a, Value b) { return arith::CmpIOp::create(builder, loc, Predicate::ne, a, b); }
+  Value isLess(Value a, Value b) { return compare(Predicate::slt, a, b); }
+  Value differ(Value a, Value b) { return compare(Predicate::ne, a, b); }
 
   Value status, words;
   SmallVector<Value> sizes;
@@ -50,8 +50,8 @@ private:
 void RefusalBuilder::inBranch(Value condition, llvm::function_ref<void()> fill) {
   Block *branch = addBlock();
   branchIf(condition, branch);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch);
+  OpBuilder::InsertionGuard guard(*this);
+  setInsertionPointToStart(branch);
   fill();
 }
 
@@ -86,7 +86,7 @@ void RefusalBuilder::readWords() {
 }
 
 void RefusalBuilder::refuseNull() {
-  SizeCode code(builder, loc, signature, sizes);
+  ArraySizes code(*this, signature, sizes);
   ArrayTable table(*this, getArrays(*this));
   Value extents = allocateWords(table.getExtentWords());
   table.storeExtents(code, extents, /*isUnchecked=*/true);
@@ -99,10 +99,10 @@ void RefusalBuilder::refuseSize(unsigned index) {
   RefusalText text(signature.describeArgument(signature.arguments[size.argument]));
   text.add(": dimension " + std::to_string(size.dimension) + " is ").number(0).add(", expected ");
   if (size.fixed >= 0)
-    return refuseWhere(differ(sizes[index], constant64(size.fixed)), text.add(std::to_string(size.fixed)),
+    return refuseWhere(differ(sizes[index], constant(size.fixed)), text.add(std::to_string(size.fixed)),
                        {sizes[index]});
   if (size.sameAs == index)
-    return refuseWhere(isLess(sizes[index], constant64(0)), text.add("0 or more"), {sizes[index]});
+    return refuseWhere(isLess(sizes[index], constant(0)), text.add("0 or more"), {sizes[index]});
   const SizeParameter &other = signature.sizes[size.sameAs];
   bool isSameDimension = other.dimension == size.dimension;
   text.number(1).add(isSameDimension ? " (that of '" : " (dimension " + std::to_string(other.dimension) + " of '");
@@ -110,27 +110,26 @@ void RefusalBuilder::refuseSize(unsigned index) {
   refuseWhere(differ(sizes[index], sizes[size.sameAs]), text, {sizes[index], sizes[size.sameAs]});
 }
 
-void RefusalBuilder::refuseEqualities(SizeCode &code) {
+void RefusalBuilder::refuseEqualities(ArraySizes &code) {
   for (auto [a, b] : signature.equalities) {
     auto [size, condition] = signature.describeEquality(a, b);
-    Value fault = code.truth(false);
+    Value fault = truth(false);
     Value wrong = differ(code.evaluate(a, fault), code.evaluate(b, fault)), found = code.evaluate(size, fault);
     RefusalText text(signature.printSize(size));
     refuseWhere(wrong, text.add(" is ").number(0).add(", expected it to be " + condition), {found});
   }
 }
 
-void RefusalBuilder::refuseDerived(SizeCode &code) {
+void RefusalBuilder::refuseDerived(ArraySizes &code) {
   for (SizeExpr size : signature.derivedSizes) {
     std::string name = signature.printSize(size);
-    Value fault = code.truth(false), value = code.evaluate(size, fault);
+    Value fault = truth(false), value = code.evaluate(size, fault);
     refuseWhere(fault, name + " has no value, expected divisors other than 0 and numbers up to 2^47", {});
-    refuseWhere(isLess(value, constant64(0)), RefusalText(name + " is ").number(0).add(", expected 0 or more"),
-                {value});
+    refuseWhere(isLess(value, constant(0)), RefusalText(name + " is ").number(0).add(", expected 0 or more"), {value});
   }
 }
 
-void RefusalBuilder::refuseBytes(SizeCode &code, const EntryParameter &array) {
+void RefusalBuilder::refuseBytes(ArraySizes &code, const EntryParameter &array) {
   const KernelValue &type = *array.type;
   if (llvm::all_of(type.shape, [](int64_t size) { return size >= 0; }))
     return;
@@ -149,7 +148,7 @@ void RefusalBuilder::refuseBytes(SizeCode &code, const EntryParameter &array) {
   refuseWhere(code.bytesFault(type), text, values);
 }
 
-void RefusalBuilder::refuseStride(SizeCode &code, const EntryParameter &array) {
+void RefusalBuilder::refuseStride(ArraySizes &code, const EntryParameter &array) {
   RefusalText text(describe(array) + ": row stride is ");
   text.number(0).add(", expected ");
   Value width = code.dimension(array.type->shape.back());
@@ -163,7 +162,7 @@ void RefusalBuilder::refuseStride(SizeCode &code, const EntryParameter &array) {
 void RefusalBuilder::refuseSizes() {
   for (unsigned index = 0; index < sizes.size(); ++index)
     refuseSize(index);
-  SizeCode code(builder, loc, signature, sizes);
+  ArraySizes code(*this, signature, sizes);
   refuseEqualities(code);
   refuseDerived(code);
   for (const EntryParameter *array : getArrays(*this))
@@ -175,11 +174,11 @@ void RefusalBuilder::refuseSizes() {
 }
 
 void RefusalBuilder::refuseClash() {
-  SizeCode code(builder, loc, signature, sizes);
+  ArraySizes code(*this, signature, sizes);
   ArrayTable table(*this, getArrays(*this));
   Value pair = table.findClash(code, words, allocateWords(table.getStackWords()));
-  Value output = arith::ShRUIOp::create(builder, loc, pair, constant64(32));
-  Value other = arith::AndIOp::create(builder, loc, pair, constant64(0xffffffff));
+  Value output = shiftRight(pair, 32);
+  Value other = both(pair, 0xffffffff);
   RefusalText text = RefusalText().string(0).add(" overlaps ").string(1);
   SmallVector<Value> names = {emitName(output), emitName(other)};
   refuseWhere(table.mayShare(output, other), RefusalText(text).add(" in part, expected the same array or another"),
@@ -188,14 +187,12 @@ void RefusalBuilder::refuseClash() {
 }
 
 void RefusalBuilder::build() {
-  Type i32 = builder.getI32Type();
+  Type i32 = getI32Type();
   beginRefusalFunction(getRefusalFunction(kRefuseArraysSuffix, {pointerType, i32, pointerType}));
   status = entry.getArgument(1);
   words = entry.getArgument(2);
   readWords();
-  auto isStatus = [&](resid_status wanted) -> Value {
-    return arith::CmpIOp::create(builder, loc, Predicate::eq, status, constant32(wanted));
-  };
+  auto isStatus = [&](resid_status wanted) -> Value { return isEqual(status, int32_t(wanted)); };
   inBranch(isStatus(RESID_BAD_POINTER), [&] { refuseNull(); });
   inBranch(isStatus(RESID_ALIAS), [&] { refuseClash(); });
   refuseSizes();

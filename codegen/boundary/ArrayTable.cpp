@@ -58,25 +58,24 @@ void ArrayTable::addFact(const EntryParameter &array) {
   words.append({extent, array.stride ? 1 : 0, 0});
 }
 
-void ArrayTable::storeExtents(SizeCode &sizes, Value extents, bool isUnchecked) {
+void ArrayTable::storeExtents(ArraySizes &sizes, Value extents, bool isUnchecked) {
   for (auto [array, slot] : slots) {
     const KernelValue &type = *array->type;
-    Value extent = isUnchecked ? constant(1) : sizes.extent(type, array->stride);
+    Value extent = isUnchecked ? code.constant(1) : sizes.extent(type, array->stride);
     if (isUnchecked || array->stride)
-      extent = arith::SelectOp::create(code.builder, code.loc, sizes.isEmpty(type.shape), constant(0), extent);
+      extent = code.select(sizes.isEmpty(type.shape), code.constant(0), extent);
     code.storeWord(extent, extents, slot);
     if (!array->stride)
       continue;
     code.storeWord(sizes.strideBytes(type, array->stride), extents, slot + 1);
-    code.storeWord(isUnchecked ? constant(0) : sizes.rowBytes(type), extents, slot + 2);
+    code.storeWord(isUnchecked ? code.constant(0) : sizes.rowBytes(type), extents, slot + 2);
   }
 }
 
 Value ArrayTable::getTable() {
   if (name.empty())
-    name = code.addConstant(LLVM::LLVMArrayType::get(code.builder.getI64Type(), words.size()),
-                            code.builder.getI64TensorAttr(words));
-  return LLVM::AddressOfOp::create(code.builder, code.loc, code.pointerType, name);
+    name = code.addConstant(LLVM::LLVMArrayType::get(code.getI64Type(), words.size()), code.getI64TensorAttr(words));
+  return code.create<LLVM::AddressOfOp>(code.pointerType, name);
 }
 
 void ArrayTable::storeAddresses(Value starts) {
@@ -84,31 +83,31 @@ void ArrayTable::storeAddresses(Value starts) {
     code.storeWord(array->value, starts, number);
 }
 
-Value ArrayTable::anyClash(SizeCode &sizes, Value starts, Value stack) {
+Value ArrayTable::anyClash(ArraySizes &sizes, Value starts, Value stack) {
   storeExtents(sizes, stack);
   Value room = code.getWord(stack, extentWords);
   return code.callShared("resid.arrays_any_clash",
-                         {starts, stack, getTable(), constant(firstOutput), constant(arrays.size()), room},
-                         code.builder.getI1Type());
+                         {starts, stack, getTable(), code.constant(firstOutput), code.constant(arrays.size()), room},
+                         code.getI1Type());
 }
 
-Value ArrayTable::findClash(SizeCode &sizes, Value starts, Value stack) {
+Value ArrayTable::findClash(ArraySizes &sizes, Value starts, Value stack) {
   storeExtents(sizes, stack);
-  Value ends = code.getWord(stack, extentWords), count = constant(arrays.size());
+  Value ends = code.getWord(stack, extentWords), count = code.constant(arrays.size());
   code.callShared("resid.arrays_fill_ends", {starts, stack, getTable(), count, ends}, {});
-  return code.callShared("resid.arrays_find_clash", {starts, ends, stack, getTable(), constant(firstOutput), count},
-                         code.builder.getI64Type());
+  return code.callShared("resid.arrays_find_clash",
+                         {starts, ends, stack, getTable(), code.constant(firstOutput), count}, code.getI64Type());
 }
 
 Value ArrayTable::anyNull(Value starts) {
-  return code.callShared("resid.arrays_any_null", {starts, constant(arrays.size())}, code.builder.getI1Type());
+  return code.callShared("resid.arrays_any_null", {starts, code.constant(arrays.size())}, code.getI1Type());
 }
 
 Value ArrayTable::findNull(Value starts, Value extents) {
-  return code.callShared("resid.arrays_find_null", {starts, extents, getTable(), constant(arrays.size())},
-                         code.builder.getI64Type());
+  return code.callShared("resid.arrays_find_null", {starts, extents, getTable(), code.constant(arrays.size())},
+                         code.getI64Type());
 }
 
 Value ArrayTable::mayShare(Value output, Value other) {
-  return code.callShared("resid.arrays_may_share", {getTable(), output, other}, code.builder.getI1Type());
+  return code.callShared("resid.arrays_may_share", {getTable(), output, other}, code.getI1Type());
 }

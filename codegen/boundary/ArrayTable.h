@@ -6,8 +6,8 @@
 #ifndef RESID_CODEGEN_BOUNDARY_ARRAYTABLE_H
 #define RESID_CODEGEN_BOUNDARY_ARRAYTABLE_H
 
+#include "codegen/boundary/ArraySizes.h"
 #include "codegen/boundary/EntryCode.h"
-#include "codegen/boundary/SizeCode.h"
 
 namespace mlir::resid::boundary {
 
@@ -29,14 +29,14 @@ public:
 
   /// Stores the bytes of arrays with open sizes, and what strides are. Only where no size is at fault; with
   /// `isUnchecked`, stores for each of these arrays whether it has elements, which can always be told.
-  void storeExtents(SizeCode &sizes, Value extents, bool isUnchecked = false);
+  void storeExtents(ArraySizes &sizes, Value extents, bool isUnchecked = false);
   void storeAddresses(Value starts);
   /// Whether an output shares a byte with another array and may not (i1); only where no size is at fault. `starts`:
   /// where the addresses are. `stack`: that many words.
-  Value anyClash(SizeCode &sizes, Value starts, Value stack);
+  Value anyClash(ArraySizes &sizes, Value starts, Value stack);
   /// The number of the first such output in the upper 32 bits, and that of the other array below; -1 where there is
   /// none.
-  Value findClash(SizeCode &sizes, Value starts, Value stack);
+  Value findClash(ArraySizes &sizes, Value starts, Value stack);
   /// Whether an address is NULL.
   Value anyNull(Value starts);
   /// The number of the first array that is NULL although it has elements, or -1.
@@ -45,7 +45,6 @@ public:
   Value mayShare(Value output, Value other);
 
 private:
-  Value constant(int64_t value) { return arith::ConstantIntOp::create(code.builder, code.loc, value, 64); }
   void addFact(const EntryParameter &array);
   Value getTable();
 

@@ -52,7 +52,7 @@ private:
   void chooseProcessor();
   void loadKernels();
   void callWithoutScratch();
-  void callWithScratch(SizeCode &code);
+  void callWithScratch(ArraySizes &code);
   /// The values that the implementation takes for its arguments but those for scratch memory and the status.
   SmallVector<Value> getOperands();
   /// Calls the implementation and gives the packed refusal that it answers, or null where it answers none.
@@ -60,15 +60,14 @@ private:
   /// Returns what came of the call.
   void finish(Value refusal);
   /// Fills the blocks that refuse arrays.
-  void buildArrayRefusals(SizeCode &code);
+  void buildArrayRefusals(ArraySizes &code);
   /// Calls that of the targets which was chosen.
   void emitChosenCall(ArrayRef<Value> operands);
   Value emitArgument(const EntryParameter &parameter);
 
   Value loadFromContext(Type type, kernels::ContextOffset offset) {
-    Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), context,
-                                        ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-    return LLVM::LoadOp::create(builder, loc, type, address);
+    Value address = create<LLVM::GEPOp>(pointerType, getI8Type(), context, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+    return create<LLVM::LoadOp>(type, address);
   }
 
   func::FuncOp implementation;
@@ -83,24 +82,24 @@ private:
 
 void EntryBuilder::checkContext() {
   Block *check = addBlock(), *next = addBlock();
-  cf::CondBranchOp::create(builder, loc, isNull(context), next, ValueRange{}, check, ValueRange{});
-  builder.setInsertionPointToStart(check);
-  Value version = loadFromContext(builder.getI32Type(), kernels::AbiVersion);
-  Value wrong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, version, constant32(RESID_ABI_VERSION));
+  create<cf::CondBranchOp>(isNull(context), next, ValueRange{}, check, ValueRange{});
+  setInsertionPointToStart(check);
+  Value version = loadFromContext(getI32Type(), kernels::AbiVersion);
+  Value wrong = compare(arith::CmpIPredicate::ne, version, RESID_ABI_VERSION);
   refuseValueIf(wrong, packRefusal(RESID_VERSION),
                 RefusalText("ctx: abi_version is ").number(0).add(", expected " + std::to_string(RESID_ABI_VERSION)),
-                arith::ExtUIOp::create(builder, loc, builder.getI64Type(), version));
-  cf::BranchOp::create(builder, loc, next);
-  builder.setInsertionPointToStart(next);
+                castInteger(version, getI64Type()));
+  create<cf::BranchOp>(next);
+  setInsertionPointToStart(next);
 }
 
 /// Where overlaps are looked for, sizes that must be equal are: that no other is kept till then costs the good path
 /// less.
-void EntryBuilder::buildArrayRefusals(SizeCode &code) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(refuse);
+void EntryBuilder::buildArrayRefusals(ArraySizes &code) {
+  OpBuilder::InsertionGuard guard(*this);
+  setInsertionPointToStart(refuse);
   emitArrayRefusal(sizes, refuse->getArgument(0));
-  builder.setInsertionPointToStart(refuseOverlap);
+  setInsertionPointToStart(refuseOverlap);
   SmallVector<Value> shared;
   for (unsigned index = 0; index < sizes.size(); ++index)
     shared.push_back(code.dimension(-1 - int64_t(index)));
@@ -124,8 +123,8 @@ void EntryBuilder::checkValues() {
   for (auto [argument, operand] : llvm::zip(implementation.getArguments(), getOperands()))
     mapping.map(argument, operand);
   for (const EntryCheck &check : valueChecks) {
-    auto [condition, value] = ValueChecks::emit(check, builder, mapping);
-    Value fails = arith::XOrIOp::create(builder, loc, condition, arith::ConstantIntOp::create(builder, loc, 1, 1));
+    auto [condition, value] = ValueChecks::emit(check, *this, mapping);
+    Value fails = exclusiveOr(condition, truth(true));
     refuseValueIf(fails, packRefusal(check.status, FailedCheck, check.number), describe(signature.checks[check.number]),
                   value);
   }
@@ -135,31 +134,31 @@ void EntryBuilder::checkValues() {
 void EntryBuilder::chooseProcessor() {
   if (!cpuChoice)
     return;
-  Type i32 = builder.getI32Type();
+  Type i32 = getI32Type();
   Block *ask = addBlock(), *chosen = addBlock();
-  choice = chosen->addArgument(i32, loc);
-  Value state = LLVM::AddressOfOp::create(builder, loc, pointerType, machine::kCPUStateName);
-  Value known = LLVM::LoadOp::create(builder, loc, i32, state, /*alignment=*/4, false, false, false, false,
-                                     LLVM::AtomicOrdering::monotonic);
-  Value index = arith::SubIOp::create(builder, loc, known, constant32(1)), count = constant32(targets.size());
-  Value isKnown = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index, count);
-  cf::CondBranchOp::create(builder, loc, isKnown, chosen, ValueRange{known}, ask, ValueRange{});
-  builder.setInsertionPointToStart(ask);
-  Value answer = func::CallOp::create(builder, loc, cpuChoice).getResult(0);
-  refuseValueIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, answer, count),
-                packRefusal(RESID_UNSUPPORTED), RefusalText("this processor is not supported, expected ").string(1));
-  cf::BranchOp::create(builder, loc, chosen, ValueRange{answer});
-  builder.setInsertionPointToStart(chosen);
+  choice = chosen->addArgument(i32, getLoc());
+  Value state = create<LLVM::AddressOfOp>(pointerType, machine::kCPUStateName);
+  Value known =
+      create<LLVM::LoadOp>(i32, state, /*alignment=*/4, false, false, false, false, LLVM::AtomicOrdering::monotonic);
+  Value index = subtract(known, 1), count = constant32(targets.size());
+  Value isKnown = compare(arith::CmpIPredicate::ult, index, count);
+  create<cf::CondBranchOp>(isKnown, chosen, ValueRange{known}, ask, ValueRange{});
+  setInsertionPointToStart(ask);
+  Value answer = create<func::CallOp>(cpuChoice).getResult(0);
+  refuseValueIf(compare(arith::CmpIPredicate::ugt, answer, count), packRefusal(RESID_UNSUPPORTED),
+                RefusalText("this processor is not supported, expected ").string(1));
+  create<cf::BranchOp>(chosen, ValueRange{answer});
+  setInsertionPointToStart(chosen);
 }
 
 /// Answers what the runtime does, which has said why, where the kernels cannot be loaded.
 void EntryBuilder::loadKernels() {
-  Value status = cuda::loadModule(builder, loc, entry->getParentOfType<ModuleOp>(), context);
+  Value status = cuda::loadModule(*this, getLoc(), entry->getParentOfType<ModuleOp>(), context);
   Block *refused = addBlock();
-  branchIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, status, constant32(RESID_OK)), refused);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(refused);
-  func::ReturnOp::create(builder, loc, status);
+  branchIf(compare(arith::CmpIPredicate::ne, status, int32_t(RESID_OK)), refused);
+  OpBuilder::InsertionGuard guard(*this);
+  setInsertionPointToStart(refused);
+  create<func::ReturnOp>(status);
 }
 
 Value EntryBuilder::emitArgument(const EntryParameter &parameter) {
@@ -167,33 +166,33 @@ Value EntryBuilder::emitArgument(const EntryParameter &parameter) {
   if (parameter.type->isArray())
     return parameter.value;
   if (type.isIndex())
-    return arith::IndexCastOp::create(builder, loc, type, parameter.value);
+    return create<arith::IndexCastOp>(type, parameter.value);
   if (type != parameter.value.getType())
-    return arith::BitcastOp::create(builder, loc, type, parameter.value);
+    return create<arith::BitcastOp>(type, parameter.value);
   return parameter.value;
 }
 
 void EntryBuilder::emitChosenCall(ArrayRef<Value> operands) {
   if (targets.size() == 1) {
-    func::CallOp::create(builder, loc, targets.front(), operands);
+    create<func::CallOp>(targets.front(), operands);
     return;
   }
   Block *join = addBlock();
-  OpBuilder atCase(builder);
+  OpBuilder atCase(*this);
   SmallVector<Block *> cases;
   SmallVector<int32_t> numbers;
   for (func::FuncOp target : targets) {
     cases.push_back(addBlock());
     numbers.push_back(cases.size());
     atCase.setInsertionPointToStart(cases.back());
-    func::CallOp::create(atCase, loc, target, operands);
-    cf::BranchOp::create(atCase, loc, join);
+    func::CallOp::create(atCase, getLoc(), target, operands);
+    cf::BranchOp::create(atCase, getLoc(), join);
   }
   // No other number comes here, so the last case needs none.
   SmallVector<ValueRange> noOperands(cases.size() - 1);
-  cf::SwitchOp::create(builder, loc, choice, cases.back(), ValueRange(), ArrayRef(numbers).drop_back(),
-                       ArrayRef(cases).drop_back(), noOperands);
-  builder.setInsertionPointToStart(join);
+  create<cf::SwitchOp>(choice, cases.back(), ValueRange(), ArrayRef(numbers).drop_back(), ArrayRef(cases).drop_back(),
+                       noOperands);
+  setInsertionPointToStart(join);
 }
 
 SmallVector<Value> EntryBuilder::getOperands() {
@@ -217,53 +216,52 @@ Value EntryBuilder::emitCall(Value scratch, Value scratchBytes) {
     return nullptr;
   }
   OpBuilder atEntry = OpBuilder::atBlockBegin(&entry.getBody().front());
-  Value one = arith::ConstantIntOp::create(atEntry, loc, 1, 64);
-  Value status = LLVM::AllocaOp::create(atEntry, loc, pointerType, builder.getI32Type(), one, /*alignment=*/4);
-  LLVM::StoreOp::create(builder, loc, constant32(0), status);
-  auto cellType = MemRefType::get({}, builder.getI32Type());
-  operands.push_back(kernels::createArgumentBuffer(builder, loc, cellType, status, {}));
+  Value one = arith::ConstantIntOp::create(atEntry, getLoc(), 1, 64);
+  Value status = LLVM::AllocaOp::create(atEntry, getLoc(), pointerType, getI32Type(), one, /*alignment=*/4);
+  create<LLVM::StoreOp>(constant32(0), status);
+  auto cellType = MemRefType::get({}, getI32Type());
+  operands.push_back(kernels::createArgumentBuffer(*this, getLoc(), cellType, status, {}));
   emitChosenCall(operands);
-  return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), status);
+  return create<LLVM::LoadOp>(getI32Type(), status);
 }
 
 void EntryBuilder::finish(Value refusal) {
   // A status of the runtime is negative as a packed refusal never is, and its reason has been told.
   if (refusal && signature.isForDevice) {
     Block *failed = addBlock();
-    branchIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, refusal, constant32(0)), failed);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(failed);
-    func::ReturnOp::create(builder, loc, refusal);
+    branchIf(compare(arith::CmpIPredicate::slt, refusal, 0), failed);
+    OpBuilder::InsertionGuard guard(*this);
+    setInsertionPointToStart(failed);
+    create<func::ReturnOp>(refusal);
   }
   if (refusal) {
     Block *refused = addBlock();
-    branchIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, refusal, constant32(0)), refused);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(refused);
-    func::ReturnOp::create(builder, loc, emitValueRefusal(refusal, nullptr));
+    branchIf(compare(arith::CmpIPredicate::ne, refusal, 0), refused);
+    OpBuilder::InsertionGuard guard(*this);
+    setInsertionPointToStart(refused);
+    create<func::ReturnOp>(emitValueRefusal(refusal, nullptr));
   }
-  func::ReturnOp::create(builder, loc, constant32(RESID_OK));
+  create<func::ReturnOp>(constant32(RESID_OK));
 }
 
 void EntryBuilder::callWithoutScratch() { finish(emitCall(nullptr, nullptr)); }
 
 /// Memory comes from the context's hooks and goes back before the function returns; no bytes need no hooks.
-void EntryBuilder::callWithScratch(SizeCode &code) {
+void EntryBuilder::callWithScratch(ArraySizes &code) {
   auto sizeFunction = implementation->getAttrOfType<FlatSymbolRefAttr>(kScratchAttribute);
-  Type i64 = builder.getI64Type();
-  Value bytes =
-      func::CallOp::create(builder, loc, sizeFunction.getValue(), TypeRange{i64}, ValueRange(sizes)).getResult(0);
-  Value wrong = code.compare(arith::CmpIPredicate::slt, bytes, code.constant(0));
+  Type i64 = getI64Type();
+  Value bytes = create<func::CallOp>(sizeFunction.getValue(), TypeRange{i64}, ValueRange(sizes)).getResult(0);
+  Value wrong = compare(arith::CmpIPredicate::slt, bytes, constant(0));
   refuseValueIf(wrong, packRefusal(RESID_BAD_SHAPE, ScratchTooLarge),
                 "scratch memory of more than 2^47 bytes is needed");
 
   Block *allocate = addBlock(), *call = addBlock(), *release = addBlock(), *done = addBlock();
-  Value scratch = call->addArgument(pointerType, loc);
-  Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
-  Value none = code.compare(arith::CmpIPredicate::eq, bytes, code.constant(0));
-  cf::CondBranchOp::create(builder, loc, none, call, ValueRange{null}, allocate, ValueRange{});
+  Value scratch = call->addArgument(pointerType, getLoc());
+  Value null = create<LLVM::ZeroOp>(pointerType);
+  Value none = compare(arith::CmpIPredicate::eq, bytes, constant(0));
+  create<cf::CondBranchOp>(none, call, ValueRange{null}, allocate, ValueRange{});
 
-  builder.setInsertionPointToStart(allocate);
+  setInsertionPointToStart(allocate);
   auto refuseMemory = [&](Value pointer, Reason reason, StringRef text) {
     refuseValueIf(isNull(pointer), packRefusal(RESID_OOM, reason),
                   RefusalText("scratch memory: ").number(0).add(" bytes are needed, but ctx->" + text.str()), bytes);
@@ -275,32 +273,29 @@ void EntryBuilder::callWithScratch(SizeCode &code) {
   Value user = loadFromContext(pointerType, kernels::User);
   auto allocType = LLVM::LLVMFunctionType::get(pointerType, {pointerType, i64, i64});
   Value memory =
-      LLVM::CallOp::create(builder, loc, allocType, ValueRange{alloc, user, bytes, code.constant(kScratchAlignment)})
-          .getResult();
+      create<LLVM::CallOp>(allocType, ValueRange{alloc, user, bytes, constant(kScratchAlignment)}).getResult();
   refuseMemory(memory, NoMemory, "alloc answered NULL");
-  cf::BranchOp::create(builder, loc, call, ValueRange{memory});
+  create<cf::BranchOp>(call, ValueRange{memory});
 
-  builder.setInsertionPointToStart(call);
+  setInsertionPointToStart(call);
   Value refusal = emitCall(scratch, bytes);
-  cf::CondBranchOp::create(builder, loc, isNull(scratch), done, ValueRange{}, release, ValueRange{});
-  builder.setInsertionPointToStart(release);
-  auto freeType =
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointerType, pointerType});
-  LLVM::CallOp::create(
-      builder, loc, freeType,
-      ValueRange{loadFromContext(pointerType, kernels::Free), loadFromContext(pointerType, kernels::User), scratch});
-  cf::BranchOp::create(builder, loc, done);
-  builder.setInsertionPointToStart(done);
+  create<cf::CondBranchOp>(isNull(scratch), done, ValueRange{}, release, ValueRange{});
+  setInsertionPointToStart(release);
+  auto freeType = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(getContext()), {pointerType, pointerType});
+  create<LLVM::CallOp>(freeType, ValueRange{loadFromContext(pointerType, kernels::Free),
+                                            loadFromContext(pointerType, kernels::User), scratch});
+  create<cf::BranchOp>(done);
+  setInsertionPointToStart(done);
   finish(refusal);
 }
 
 void EntryBuilder::buildEntry() {
-  begin(signature.symbol, getEntryType(signature, builder));
-  entry->setAttr(kSignatureAttribute, signature.toAttribute(builder.getContext()));
+  begin(signature.symbol, getEntryType(signature, *this));
+  entry->setAttr(kSignatureAttribute, signature.toAttribute(getContext()));
   context = entry.getArgument(0);
   checkContext();
   sizes = collectParameters(*this);
-  SizeCode code(builder, loc, signature, sizes);
+  ArraySizes code(*this, signature, sizes);
   derivedSizes = llvm::to_vector(code.getDerivedSizes());
   if (ParameterWords counts(signature); counts.fitStack())
     words = allocateWords(counts.count());
@@ -320,18 +315,18 @@ void EntryBuilder::buildEntry() {
                  describe(check));
   // A refusal that nothing can lead to has a block all the same, and conversions leave blocks alone that are not
   // reached.
-  IRRewriter rewriter(builder);
+  IRRewriter rewriter(*this);
   (void)eraseUnreachableBlocks(rewriter, entry->getRegions());
 }
 
 void EntryBuilder::buildPreload() {
-  builder.setInsertionPoint(implementation);
-  begin(signature.symbol + kPreloadSuffix.str(), builder.getFunctionType(pointerType, builder.getI32Type()));
+  setInsertionPoint(implementation);
+  begin(signature.symbol + kPreloadSuffix.str(), getFunctionType(pointerType, getI32Type()));
   context = entry.getArgument(0);
   checkContext();
   loadKernels();
-  func::ReturnOp::create(builder, loc, constant32(RESID_OK));
-  IRRewriter rewriter(builder);
+  create<func::ReturnOp>(constant32(RESID_OK));
+  IRRewriter rewriter(*this);
   (void)eraseUnreachableBlocks(rewriter, entry->getRegions());
 }
 
@@ -342,34 +337,33 @@ void EntryBuilder::buildRefusals() {
 }
 
 void EntryBuilder::buildScratchBytes() {
-  builder.setInsertionPoint(implementation);
-  SmallVector<Type> types(signature.sizes.size(), builder.getI64Type());
-  auto function = func::FuncOp::create(builder, loc, signature.symbol + "_scratch_bytes",
-                                       builder.getFunctionType(types, {builder.getI64Type()}));
-  builder.setInsertionPointToStart(function.addEntryBlock());
+  setInsertionPoint(implementation);
+  SmallVector<Type> types(signature.sizes.size(), getI64Type());
+  auto function = create<func::FuncOp>(signature.symbol + "_scratch_bytes", getFunctionType(types, {getI64Type()}));
+  setInsertionPointToStart(function.addEntryBlock());
   if (auto sizeFunction = implementation->getAttrOfType<FlatSymbolRefAttr>(kScratchAttribute)) {
-    auto call = func::CallOp::create(builder, loc, sizeFunction.getValue(), TypeRange{builder.getI64Type()},
-                                     ValueRange(function.getArguments()));
-    func::ReturnOp::create(builder, loc, call.getResults());
+    auto call =
+        create<func::CallOp>(sizeFunction.getValue(), TypeRange{getI64Type()}, ValueRange(function.getArguments()));
+    create<func::ReturnOp>(call.getResults());
     return;
   }
-  SizeCode code(builder, loc, signature, function.getArguments());
-  Value bytes = arith::SelectOp::create(builder, loc, code.faults(), code.constant(RESID_BAD_SHAPE), code.constant(0));
-  func::ReturnOp::create(builder, loc, bytes);
+  ArraySizes code(*this, signature, function.getArguments());
+  Value bytes = select(code.faults(), constant(RESID_BAD_SHAPE), 0);
+  create<func::ReturnOp>(bytes);
 }
 
 void EntryBuilder::buildDerivedSizes() {
-  SmallVector<Type> types(signature.sizes.size(), builder.getI64Type());
+  SmallVector<Type> types(signature.sizes.size(), getI64Type());
   for (auto [index, size] : llvm::enumerate(signature.derivedSizes)) {
-    builder.setInsertionPoint(implementation);
-    auto function = func::FuncOp::create(builder, loc, signature.getDerivedSizeName(signature.getDerivedCode(index)),
-                                         builder.getFunctionType(types, {builder.getI64Type()}));
+    setInsertionPoint(implementation);
+    auto function = create<func::FuncOp>(signature.getDerivedSizeName(signature.getDerivedCode(index)),
+                                         getFunctionType(types, {getI64Type()}));
     function.setPrivate();
-    builder.setInsertionPointToStart(function.addEntryBlock());
-    Value fault = arith::ConstantIntOp::create(builder, loc, 0, 1);
+    setInsertionPointToStart(function.addEntryBlock());
+    Value fault = truth(false);
     Value value = emitSize(
-        builder, loc, size, [&](unsigned at) -> Value { return function.getArgument(at); }, fault);
-    func::ReturnOp::create(builder, loc, value);
+        *this, size, [&](unsigned at) -> Value { return function.getArgument(at); }, fault);
+    create<func::ReturnOp>(value);
   }
 }
 

@@ -8,24 +8,24 @@ using namespace mlir;
 using namespace mlir::resid::boundary;
 
 void EntryCode::begin(StringRef name, FunctionType type) {
-  entry = func::FuncOp::create(builder, loc, name, type);
+  entry = create<func::FuncOp>(name, type);
   Block *first = entry.addEntryBlock();
   refuse = addBlock();
-  refuse->addArgument(builder.getI32Type(), loc);
+  refuse->addArgument(getI32Type(), getLoc());
   refuseOverlap = addBlock();
-  builder.setInsertionPointToStart(first);
+  setInsertionPointToStart(first);
 }
 
 void EntryCode::refuseIf(Value condition, resid_status status) {
   Block *next = addBlock();
-  cf::CondBranchOp::create(builder, loc, condition, refuse, ValueRange{constant32(status)}, next, ValueRange{});
-  builder.setInsertionPointToStart(next);
+  create<cf::CondBranchOp>(condition, refuse, ValueRange{constant32(status)}, next, ValueRange{});
+  setInsertionPointToStart(next);
 }
 
 void EntryCode::branchIf(Value condition, Block *block) {
   Block *next = addBlock();
-  cf::CondBranchOp::create(builder, loc, condition, block, ValueRange{}, next, ValueRange{});
-  builder.setInsertionPointToStart(next);
+  create<cf::CondBranchOp>(condition, block, ValueRange{}, next, ValueRange{});
+  setInsertionPointToStart(next);
 }
 
 /// A function of the module on such operands, whose body comes from elsewhere.
@@ -33,17 +33,17 @@ static LLVM::LLVMFuncOp declare(EntryCode &code, StringRef name, TypeRange opera
   if (auto known = code.module.lookupSymbol<LLVM::LLVMFuncOp>(name))
     return known;
   OpBuilder builder = OpBuilder::atBlockEnd(code.module.getBody());
-  auto function = LLVM::LLVMFuncOp::create(
-      builder, code.loc, name,
-      LLVM::LLVMFunctionType::get(result ? result : LLVM::LLVMVoidType::get(code.builder.getContext()),
-                                  llvm::to_vector(operands)));
+  auto function =
+      LLVM::LLVMFuncOp::create(builder, code.getLoc(), name,
+                               LLVM::LLVMFunctionType::get(result ? result : LLVM::LLVMVoidType::get(code.getContext()),
+                                                           llvm::to_vector(operands)));
   function.setVisibility_(LLVM::Visibility::Hidden);
   return function;
 }
 
 Value EntryCode::callShared(StringRef name, ArrayRef<Value> operands, Type result) {
   LLVM::LLVMFuncOp function = declare(*this, name, TypeRange(ValueRange(operands)), result);
-  auto call = LLVM::CallOp::create(builder, loc, function, operands);
+  auto call = create<LLVM::CallOp>(function, operands);
   return result ? call.getResult() : Value();
 }
 
@@ -52,25 +52,24 @@ func::FuncOp EntryCode::getRefusalFunction(StringRef suffix, TypeRange types) {
   if (auto known = module.lookupSymbol<func::FuncOp>(name))
     return known;
   OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
-  auto function = func::FuncOp::create(atEnd, loc, name, builder.getFunctionType(types, {builder.getI32Type()}));
+  auto function = func::FuncOp::create(atEnd, getLoc(), name, getFunctionType(types, {getI32Type()}));
   function.setPrivate();
   return function;
 }
 
 Value EntryCode::emitValueRefusal(Value refusal, Value value) {
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  Type i32 = getI32Type(), i64 = getI64Type();
   func::FuncOp function = getRefusalFunction(kRefuseValueSuffix, {pointerType, i32, i64});
-  return func::CallOp::create(builder, loc, function, ValueRange{context, refusal, value ? value : constant64(0)})
-      .getResult(0);
+  return create<func::CallOp>(function, ValueRange{context, refusal, value ? value : constant(0)}).getResult(0);
 }
 
 void EntryCode::refuseValueIf(Value condition, int32_t refusal, const RefusalText &text, Value value) {
   addRefusal(refusal, text);
   Block *refused = addBlock();
   branchIf(condition, refused);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(refused);
-  func::ReturnOp::create(builder, loc, emitValueRefusal(constant32(refusal), value));
+  OpBuilder::InsertionGuard guard(*this);
+  setInsertionPointToStart(refused);
+  create<func::ReturnOp>(emitValueRefusal(constant32(refusal), value));
 }
 
 Value EntryCode::emitRefusal(Value refusal, const RefusalText &text, ArrayRef<Value> values) {
@@ -82,12 +81,12 @@ Value EntryCode::emitRefusal(Value refusal, Value text, ArrayRef<Value> values) 
   for (auto [index, value] : llvm::enumerate(values))
     storeWord(value, words, index);
   Value where = addText(RefusalText(signature.symbol + ": ").getBytes());
-  return callShared(kRefuseName, {context, refusal, where, text, words}, builder.getI32Type());
+  return callShared(kRefuseName, {context, refusal, where, text, words}, getI32Type());
 }
 
 void EntryCode::beginRefusalFunction(func::FuncOp function) {
   entry = function;
-  builder.setInsertionPointToStart(entry.addEntryBlock());
+  setInsertionPointToStart(entry.addEntryBlock());
   context = entry.getArgument(0);
 }
 
@@ -95,50 +94,49 @@ void EntryCode::beginRefusalFunction(func::FuncOp function) {
 void EntryCode::buildValueRefusals() {
   if (valueRefusals.empty())
     return;
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  Type i32 = getI32Type(), i64 = getI64Type();
   beginRefusalFunction(getRefusalFunction(kRefuseValueSuffix, {pointerType, i32, i64}));
   Value refusal = entry.getArgument(1), value = entry.getArgument(2), text = addText("");
   for (const auto &[packed, message] : valueRefusals) {
-    Value isIt = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, refusal, constant32(packed));
-    text = arith::SelectOp::create(builder, loc, isIt, addText(message.getBytes()), text);
+    Value isIt = isEqual(refusal, packed);
+    text = select(isIt, addText(message.getBytes()), text);
   }
-  func::ReturnOp::create(builder, loc, emitRefusal(refusal, text, {value, emitProcessors()}));
+  create<func::ReturnOp>(emitRefusal(refusal, text, {value, emitProcessors()}));
 }
 
 Value EntryCode::emitProcessors() {
   if (!module.lookupSymbol<LLVM::GlobalOp>(kProcessorsName)) {
     OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
-    LLVM::GlobalOp::create(atEnd, loc, builder.getI8Type(), /*isConstant=*/true, LLVM::Linkage::External,
-                           kProcessorsName, Attribute());
+    LLVM::GlobalOp::create(atEnd, getLoc(), getI8Type(), /*isConstant=*/true, LLVM::Linkage::External, kProcessorsName,
+                           Attribute());
   }
-  return LLVM::AddressOfOp::create(builder, loc, pointerType, kProcessorsName);
+  return create<LLVM::AddressOfOp>(pointerType, kProcessorsName);
 }
 
 Value EntryCode::allocateWords(int64_t count) {
   if (count == 0)
-    return LLVM::ZeroOp::create(builder, loc, pointerType);
+    return create<LLVM::ZeroOp>(pointerType);
   OpBuilder atEntry = OpBuilder::atBlockBegin(&entry.getBody().front());
-  Value size = arith::ConstantIntOp::create(atEntry, loc, count, 64);
-  return LLVM::AllocaOp::create(atEntry, loc, pointerType, builder.getI64Type(), size, /*alignment=*/8);
+  Value size = arith::ConstantIntOp::create(atEntry, getLoc(), count, 64);
+  return LLVM::AllocaOp::create(atEntry, getLoc(), pointerType, getI64Type(), size, /*alignment=*/8);
 }
 
 Value EntryCode::getWord(Value words, int64_t index) {
-  return LLVM::GEPOp::create(builder, loc, pointerType, builder.getI64Type(), words,
-                             ArrayRef<LLVM::GEPArg>{int32_t(index)});
+  return create<LLVM::GEPOp>(pointerType, getI64Type(), words, ArrayRef<LLVM::GEPArg>{int32_t(index)});
 }
 
 void EntryCode::storeWord(Value value, Value words, int64_t index) {
-  LLVM::StoreOp::create(builder, loc, value, getWord(words, index));
+  create<LLVM::StoreOp>(value, getWord(words, index));
 }
 
 Value EntryCode::loadWord(Value words, int64_t index) {
-  return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), getWord(words, index));
+  return create<LLVM::LoadOp>(getI64Type(), getWord(words, index));
 }
 
 std::string EntryCode::addConstant(Type type, Attribute value) {
   std::string name = (entry.getSymName() + ".constant_" + Twine(constants++)).str();
   OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
-  LLVM::GlobalOp::create(atEnd, loc, type, /*isConstant=*/true, LLVM::Linkage::Private, name, value);
+  LLVM::GlobalOp::create(atEnd, getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Private, name, value);
   return name;
 }
 
@@ -146,9 +144,9 @@ Value EntryCode::addText(StringRef bytes) {
   std::string &name = texts[bytes];
   if (name.empty()) {
     std::string ended = bytes.str() + '\0';
-    name = addConstant(LLVM::LLVMArrayType::get(builder.getI8Type(), ended.size()), builder.getStringAttr(ended));
+    name = addConstant(LLVM::LLVMArrayType::get(getI8Type(), ended.size()), getStringAttr(ended));
   }
-  return LLVM::AddressOfOp::create(builder, loc, pointerType, name);
+  return create<LLVM::AddressOfOp>(pointerType, name);
 }
 ParameterWords::ParameterWords(const KernelSignature &signature) {
   sizes = signature.sizes.size();
@@ -168,7 +166,7 @@ void EntryCode::storeAddresses() {
 void EntryCode::emitArrayRefusal(ValueRange sizes, Value status) {
   if (!words) {
     RefusalText text("one of its arrays or sizes is wrong, of which there are too many to be told apart");
-    func::ReturnOp::create(builder, loc, emitRefusal(status, text));
+    create<func::ReturnOp>(emitRefusal(status, text));
     return;
   }
   if (!hasAddresses)
@@ -179,7 +177,6 @@ void EntryCode::emitArrayRefusal(ValueRange sizes, Value status) {
   for (const EntryParameter &parameter : llvm::concat<const EntryParameter>(arguments, results))
     if (parameter.stride)
       storeWord(parameter.stride, words, index++);
-  func::FuncOp function = getRefusalFunction(kRefuseArraysSuffix, {pointerType, builder.getI32Type(), pointerType});
-  func::ReturnOp::create(builder, loc,
-                         func::CallOp::create(builder, loc, function, ValueRange{context, status, words}).getResults());
+  func::FuncOp function = getRefusalFunction(kRefuseArraysSuffix, {pointerType, getI32Type(), pointerType});
+  create<func::ReturnOp>(create<func::CallOp>(function, ValueRange{context, status, words}).getResults());
 }

@@ -7,9 +7,8 @@
 
 #include "codegen/boundary/RefusalText.h"
 #include "codegen/boundary/Signature.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "codegen/builder/Code.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/Builders.h"
 #include "runtime/resid.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -44,9 +43,9 @@ constexpr llvm::StringLiteral kRefuseName = "resid.refuse";
 constexpr llvm::StringLiteral kProcessorsName = "resid.processors";
 
 /// A function's blocks that refuse are built by who began it.
-struct EntryCode {
+struct EntryCode : Code {
   EntryCode(Operation *place, const KernelSignature &signature)
-      : signature(signature), builder(place), loc(place->getLoc()),
+      : Code(OpBuilder(place), place->getLoc()), signature(signature),
         pointerType(LLVM::LLVMPointerType::get(place->getContext())), module(place->getParentOfType<ModuleOp>()) {}
 
   /// Makes `entry`, a function of this type that answers an i32, and goes to its first block.
@@ -91,17 +90,12 @@ struct EntryCode {
   void storeAddresses();
   Block *addBlock() { return entry.addBlock(); }
 
-  Value constant32(int32_t value) { return arith::ConstantIntOp::create(builder, loc, value, 32); }
-  Value constant64(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
+  Value constant32(int32_t value) { return constant(getI32Type(), value); }
   Value isNull(Value pointer) {
-    Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
-    return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, pointer, null);
+    return create<LLVM::ICmpOp>(LLVM::ICmpPredicate::eq, pointer, create<LLVM::ZeroOp>(pointerType));
   }
-  Value toInteger(Value pointer) { return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointer); }
 
   const KernelSignature &signature;
-  OpBuilder builder;
-  Location loc;
   Type pointerType;
   ModuleOp module;
   func::FuncOp entry;

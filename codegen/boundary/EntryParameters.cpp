@@ -42,9 +42,9 @@ static void loadMembers(EntryCode &code, Value weights) {
   for (EntryParameter &argument : code.arguments) {
     if (!argument.type->isMember())
       continue;
-    Value address = LLVM::GEPOp::create(code.builder, code.loc, code.pointerType, code.pointerType, weights,
+    Value address = code.create<LLVM::GEPOp>(code.pointerType, code.pointerType, weights,
                                         ArrayRef<LLVM::GEPArg>{place++});
-    argument.value = LLVM::LoadOp::create(code.builder, code.loc, code.pointerType, address);
+    argument.value = code.create<LLVM::LoadOp>(code.pointerType, address);
   }
 }
 

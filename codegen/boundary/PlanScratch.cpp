@@ -2,11 +2,11 @@
 //
 // Temporaries of a call into one block of scratch memory. Does not own which of them share it (ScratchSlots.h).
 
+#include "codegen/boundary/ArraySizes.h"
 #include "codegen/boundary/BufferSizes.h"
 #include "codegen/boundary/EntryCode.h"
 #include "codegen/boundary/Passes.h"
 #include "codegen/boundary/ScratchSlots.h"
-#include "codegen/boundary/SizeCode.h"
 #include "codegen/kernels/DisjointBuffers.h"
 #include "codegen/kernels/StackBudget.h"
 #include "dialect/Shapes.h"
@@ -56,9 +56,9 @@ private:
   void moveToStack(memref::AllocOp alloc);
   void layOut(const BufferLifetimes &lifetimes);
   LogicalResult buildSizeFunction();
-  LogicalResult emitSizes(OpBuilder &builder, SizeCloner &cloner, SizeCode &code, Value &fault, SizeValues &values);
+  LogicalResult emitSizes(Code &builder, SizeCloner &cloner, ArraySizes &code, Value &fault, SizeValues &values);
   /// The total of all areas, or RESID_BAD_SHAPE.
-  FailureOr<Value> emitTotal(OpBuilder &builder, Location loc, SizeCloner &cloner, SizeCode &code);
+  FailureOr<Value> emitTotal(Code &builder, SizeCloner &cloner, ArraySizes &code);
   SmallVector<std::pair<Value, Value>> emitAreas(OpBuilder &builder, SizeCloner &cloner);
   /// The value, an index, made anew in the implementation; null where it does not follow from sizes.
   Value emitSizeInside(OpBuilder &builder, SizeCloner &cloner, Value size);
@@ -145,7 +145,7 @@ void ScratchPlanner::layOut(const BufferLifetimes &lifetimes) {
 }
 
 /// The sizes of all temporaries, each once, as i64. Sets `fault` where one is negative, or cannot be computed.
-LogicalResult ScratchPlanner::emitSizes(OpBuilder &builder, SizeCloner &cloner, SizeCode &code, Value &fault,
+LogicalResult ScratchPlanner::emitSizes(Code &builder, SizeCloner &cloner, ArraySizes &code, Value &fault,
                                         SizeValues &values) {
   for (memref::AllocOp alloc : allocations)
     for (Value size : alloc.getDynamicSizes()) {
@@ -159,57 +159,56 @@ LogicalResult ScratchPlanner::emitSizes(OpBuilder &builder, SizeCloner &cloner, 
         known->second = arith::IndexCastOp::create(builder, alloc.getLoc(), builder.getI64Type(), cloned);
       else
         return reportSize(alloc);
-      fault = code.either(fault, code.compare(arith::CmpIPredicate::slt, known->second, code.constant(0)));
+      fault = builder.either(fault, builder.compare(arith::CmpIPredicate::slt, known->second, 0));
     }
   return success();
 }
 
-FailureOr<Value> ScratchPlanner::emitTotal(OpBuilder &builder, Location loc, SizeCloner &cloner, SizeCode &code) {
+FailureOr<Value> ScratchPlanner::emitTotal(Code &builder, SizeCloner &cloner, ArraySizes &code) {
   Value fault = code.faults();
   SizeValues values;
   if (failed(emitSizes(builder, cloner, code, fault, values)))
     return failure();
-  Value total = code.constant(0);
+  Value total = builder.constant(0);
   for (const ScratchArea &area : layout.areas) {
-    Value bytes = code.constant(area.units);
+    Value bytes = builder.constant(area.units);
     if (!area.unit.getConstant()) {
       Measure measure = measures.at(area.unit);
-      Value unit = code.constant(measure.multiplier);
+      Value unit = builder.constant(measure.multiplier);
       for (Value size : measure.alloc.getDynamicSizes())
         unit = code.multiplyChecked(unit, values.at(sizes.get(size)), fault);
       if (measure.divisor != 1)
-        unit = arith::DivUIOp::create(builder, loc, unit, code.constant(measure.divisor));
+        unit = builder.divide(unit, measure.divisor);
       bytes = code.multiplyChecked(unit, bytes, fault);
-      Value raised = arith::AddIOp::create(builder, loc, bytes, code.constant(kScratchAlignment - 1));
-      bytes = arith::AndIOp::create(builder, loc, raised, code.constant(-kScratchAlignment));
+      Value raised = builder.add(bytes, kScratchAlignment - 1);
+      bytes = builder.both(raised, -kScratchAlignment);
     }
-    total = arith::AddIOp::create(builder, loc, total, bytes);
+    total = builder.add(total, bytes);
   }
-  return Value(arith::SelectOp::create(builder, loc, fault, code.constant(RESID_BAD_SHAPE), total));
+  return builder.select(fault, int64_t(RESID_BAD_SHAPE), total);
 }
 
 LogicalResult ScratchPlanner::buildSizeFunction() {
-  OpBuilder builder(function);
-  Location loc = function.getLoc();
+  Code builder(OpBuilder(function), function.getLoc());
   SmallVector<Type> types(signature.sizes.size(), builder.getI64Type());
-  auto sizeFunction = func::FuncOp::create(builder, loc, signature.symbol + kScratchSuffix.str(),
-                                           builder.getFunctionType(types, {builder.getI64Type()}));
+  auto sizeFunction = builder.create<func::FuncOp>(signature.symbol + kScratchSuffix.str(),
+                                                   builder.getFunctionType(types, {builder.getI64Type()}));
   sizeFunction.setPrivate();
   function->setAttr(kScratchAttribute, FlatSymbolRefAttr::get(sizeFunction));
   Block *entry = sizeFunction.addEntryBlock();
   builder.setInsertionPointToStart(entry);
-  SizeCode code(builder, loc, signature, entry->getArguments());
+  ArraySizes code(builder, signature, entry->getArguments());
   auto argumentSize = [&](BlockArgument argument, int64_t dimension) -> Value {
     int64_t size = getKernelValue(signature, argument).shape[dimension];
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), code.dimension(size));
+    return builder.create<arith::IndexCastOp>(builder.getIndexType(), code.dimension(size));
   };
   SizeCloner cloner(builder, argumentSize);
-  FailureOr<Value> total = emitTotal(builder, loc, cloner, code);
+  FailureOr<Value> total = emitTotal(builder, cloner, code);
   if (failed(total)) {
     sizeFunction.erase();
     return failure();
   }
-  func::ReturnOp::create(builder, loc, *total);
+  builder.create<func::ReturnOp>(*total);
   return success();
 }
 

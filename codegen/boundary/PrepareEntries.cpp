@@ -6,7 +6,7 @@
 #include "codegen/boundary/Passes.h"
 #include "codegen/boundary/RefineSizes.h"
 #include "codegen/boundary/Signature.h"
-#include "codegen/boundary/SizeCode.h"
+#include "codegen/boundary/ArraySizes.h"
 #include "dialect/FunctionAttributes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,10 +1,11 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "codegen/boundary/SizeCode.h"
+#include "codegen/boundary/ArraySizes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
+using namespace mlir::resid;
 using namespace mlir::resid::boundary;
 
 using Kind = SizeExpr::Kind;
@@ -14,17 +15,14 @@ namespace {
 
 class SizeEmitter {
 public:
-  SizeEmitter(OpBuilder &builder, Location loc, llvm::function_ref<Value(unsigned)> size, Value &fault)
-      : builder(builder), loc(loc), size(size), fault(fault) {}
+  SizeEmitter(Code &builder, llvm::function_ref<Value(unsigned)> size, Value &fault)
+      : builder(builder), size(size), fault(fault) {}
 
   Value emit(SizeExpr expression);
 
 private:
-  template <typename Op> Value make(Value a, Value b) { return Op::create(builder, loc, a, b); }
-  Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
-  Value compare(Predicate predicate, Value a, Value b) { return arith::CmpIOp::create(builder, loc, predicate, a, b); }
-  void addFault(Value condition) { fault = make<arith::OrIOp>(fault, condition); }
-  Value extend(Value truth) { return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), truth); }
+  void addFault(Value condition) { fault = builder.either(fault, condition); }
+  Value extend(Value truth) { return builder.castInteger(truth, builder.getI64Type()); }
 
   /// Sets the fault where the value is beyond the limit, in either direction.
   Value limit(Value value);
@@ -35,8 +33,7 @@ private:
   Value choose(SizeExpr expression);
   Value combine(Kind kind, Value a, Value b);
 
-  OpBuilder &builder;
-  Location loc;
+  Code &builder;
   llvm::function_ref<Value(unsigned)> size;
   Value &fault;
 };
@@ -44,30 +41,32 @@ private:
 } // namespace
 
 Value SizeEmitter::limit(Value value) {
-  addFault(compare(Predicate::ugt, make<arith::AddIOp>(value, constant(kSizeLimit)), constant(2 * kSizeLimit)));
+  addFault(builder.compare(Predicate::ugt, builder.add(value, builder.constant(kSizeLimit)),
+                           builder.constant(2 * kSizeLimit)));
   return value;
 }
 
 Value SizeEmitter::multiply(Value a, Value b) {
-  auto product = arith::MulSIExtendedOp::create(builder, loc, a, b);
-  addFault(compare(Predicate::ne, product.getHigh(), make<arith::ShRSIOp>(product.getLow(), constant(63))));
+  auto product = builder.create<arith::MulSIExtendedOp>(a, b);
+  Value sign = builder.create<arith::ShRSIOp>(product.getLow(), builder.constant(63));
+  addFault(builder.compare(Predicate::ne, product.getHigh(), sign));
   return limit(product.getLow());
 }
 
 /// The divisor is not 0, and the dividend not the least number.
 Value SizeEmitter::floor(Value dividend, Value divisor) {
-  Value quotient = make<arith::DivSIOp>(dividend, divisor);
-  Value rest = make<arith::SubIOp>(dividend, make<arith::MulIOp>(quotient, divisor));
-  Value isInexact = compare(Predicate::ne, rest, constant(0));
-  Value isOpposite = compare(Predicate::slt, make<arith::XOrIOp>(rest, divisor), constant(0));
-  return make<arith::SubIOp>(quotient, extend(make<arith::AndIOp>(isInexact, isOpposite)));
+  Value quotient = builder.create<arith::DivSIOp>(dividend, divisor);
+  Value rest = builder.subtract(dividend, builder.multiply(quotient, divisor));
+  Value isInexact = builder.compare(Predicate::ne, rest, 0);
+  Value isOpposite = builder.compare(Predicate::slt, builder.exclusiveOr(rest, divisor), 0);
+  return builder.subtract(quotient, extend(builder.both(isInexact, isOpposite)));
 }
 
 Value SizeEmitter::floorByConstant(SizeExpr dividend, int64_t divisor) {
   Value value = emit(dividend);
   if (isNeverNegative(dividend))
-    return make<arith::DivUIOp>(value, constant(divisor));
-  return floor(value, constant(divisor));
+    return builder.divide(value, builder.constant(divisor));
+  return floor(value, builder.constant(divisor));
 }
 
 /// Another divisor stands in for 0, which is a fault. The least number is one too; it does not trap by -1, as it is
@@ -79,15 +78,15 @@ Value SizeEmitter::divide(SizeExpr expression) {
   if (kind == Kind::Floor && number && *number > 0)
     return floorByConstant(expression.getOperand(0), *number);
   Value dividend = emit(expression.getOperand(0)), divisor = emit(divisorExpression);
-  Value isZero = compare(Predicate::eq, divisor, constant(0));
+  Value isZero = builder.compare(Predicate::eq, divisor, 0);
   addFault(isZero);
-  divisor = make<arith::OrIOp>(divisor, extend(isZero));
+  divisor = builder.either(divisor, extend(isZero));
   if (kind == Kind::DivideUnsigned)
-    return limit(make<arith::DivUIOp>(dividend, divisor));
+    return limit(builder.divide(dividend, divisor));
   if (kind == Kind::RemainderUnsigned)
-    return limit(make<arith::RemUIOp>(dividend, divisor));
-  dividend = make<arith::MaxSIOp>(dividend, constant(-INT64_MAX));
-  return kind == Kind::Truncate ? make<arith::DivSIOp>(dividend, divisor) : floor(dividend, divisor);
+    return limit(builder.remainder(dividend, divisor));
+  dividend = builder.max(dividend, builder.constant(-INT64_MAX));
+  return kind == Kind::Truncate ? builder.create<arith::DivSIOp>(dividend, divisor) : floor(dividend, divisor);
 }
 
 Value SizeEmitter::combine(Kind kind, Value a, Value b) {
@@ -95,15 +94,15 @@ Value SizeEmitter::combine(Kind kind, Value a, Value b) {
   case Kind::Product:
     return multiply(a, b);
   case Kind::Min:
-    return make<arith::MinSIOp>(a, b);
+    return builder.min(a, b);
   case Kind::Max:
-    return make<arith::MaxSIOp>(a, b);
+    return builder.max(a, b);
   case Kind::Less:
-    return extend(compare(Predicate::slt, a, b));
+    return extend(builder.compare(Predicate::slt, a, b));
   case Kind::Equal:
-    return extend(compare(Predicate::eq, a, b));
+    return extend(builder.compare(Predicate::eq, a, b));
   case Kind::Sum:
-    return make<arith::AddIOp>(a, b);
+    return builder.add(a, b);
   case Kind::Size:
   case Kind::Number:
   case Kind::Constant:
@@ -119,12 +118,12 @@ Value SizeEmitter::combine(Kind kind, Value a, Value b) {
 
 /// What is not chosen is no fault.
 Value SizeEmitter::choose(SizeExpr expression) {
-  Value condition = compare(Predicate::ne, emit(expression.getOperand(0)), constant(0));
+  Value condition = builder.compare(Predicate::ne, emit(expression.getOperand(0)), builder.constant(0));
   Value before = fault;
   Value first = emit(expression.getOperand(1)), firstFault = std::exchange(fault, before);
   Value second = emit(expression.getOperand(2));
-  fault = arith::SelectOp::create(builder, loc, condition, firstFault, fault);
-  return arith::SelectOp::create(builder, loc, condition, first, second);
+  fault = builder.select(condition, firstFault, fault);
+  return builder.select(condition, first, second);
 }
 
 Value SizeEmitter::emit(SizeExpr expression) {
@@ -135,7 +134,7 @@ Value SizeEmitter::emit(SizeExpr expression) {
   case Kind::Number:
     llvm_unreachable("expected an expression over sizes");
   case Kind::Constant:
-    return constant(*expression.getConstant());
+    return builder.constant(*expression.getConstant());
   case Kind::Floor:
   case Kind::Truncate:
   case Kind::DivideUnsigned:
@@ -160,9 +159,9 @@ Value SizeEmitter::emit(SizeExpr expression) {
   return kind == Kind::Sum ? limit(result) : result;
 }
 
-Value mlir::resid::boundary::emitSize(OpBuilder &builder, Location loc, SizeExpr expression,
-                                      llvm::function_ref<Value(unsigned)> size, Value &fault) {
-  return SizeEmitter(builder, loc, size, fault).emit(expression);
+Value mlir::resid::boundary::emitSize(Code &builder, SizeExpr expression, llvm::function_ref<Value(unsigned)> size,
+                                      Value &fault) {
+  return SizeEmitter(builder, size, fault).emit(expression);
 }
 
 Value mlir::resid::boundary::emitIndex(OpBuilder &builder, Location loc, SizeExpr expression,
@@ -176,7 +175,7 @@ Value mlir::resid::boundary::emitIndex(OpBuilder &builder, Location loc, SizeExp
   auto size = [&](unsigned index) -> Value {
     return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), dimension(index));
   };
-  Value ignored = arith::ConstantIntOp::create(builder, loc, 0, 1);
-  Value value = emitSize(builder, loc, expression, size, ignored);
+  Code code(builder, loc);
+  Value ignored = code.truth(false), value = emitSize(code, expression, size, ignored);
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), value);
 }

@@ -37,6 +37,7 @@ public:
 
   /// An i64.
   Value constant(int64_t value) { return constant(getI64Type(), value); }
+  Value truth(bool value) { return constant(getI1Type(), value); }
   /// A number of this type, in each lane of a vector.
   Value constant(Type type, Operand number);
 

@@ -2,36 +2,26 @@
 //
 // Sizes, byte counts and extents of a kernel's arrays as i64 values, from its size parameters and row strides.
 
-#ifndef RESID_CODEGEN_BOUNDARY_SIZECODE_H
-#define RESID_CODEGEN_BOUNDARY_SIZECODE_H
+#ifndef RESID_CODEGEN_BOUNDARY_ARRAYSIZES_H
+#define RESID_CODEGEN_BOUNDARY_ARRAYSIZES_H
 
 #include "codegen/boundary/Signature.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Builders.h"
+#include "codegen/builder/Code.h"
 
 namespace mlir::resid::boundary {
 
 /// The value of an expression as i64, whose `size` gives the sizes, whatever they are. Never traps; sets `fault` where
 /// sizes within the limit have no value, and where the fault was set already.
-Value emitSize(OpBuilder &builder, Location loc, SizeExpr expression, llvm::function_ref<Value(unsigned)> size,
-               Value &fault);
+Value emitSize(Code &builder, SizeExpr expression, llvm::function_ref<Value(unsigned)> size, Value &fault);
 
 /// The value as an index in an implementation, whose arguments are `buffers`; its entry found that there is one.
 Value emitIndex(OpBuilder &builder, Location loc, SizeExpr expression, const KernelSignature &signature,
                 ValueRange buffers);
 
-class SizeCode {
+class ArraySizes {
 public:
   /// `sizes`: one i64 value per size parameter. What follows from them is computed here.
-  SizeCode(OpBuilder &builder, Location loc, const KernelSignature &signature, ValueRange sizes);
-
-  Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
-  Value truth(bool value) { return arith::ConstantIntOp::create(builder, loc, value, 1); }
-  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
-    return arith::CmpIOp::create(builder, loc, predicate, a, b);
-  }
-  Value either(Value a, Value b) { return arith::OrIOp::create(builder, loc, a, b); }
-  Value both(Value a, Value b) { return arith::AndIOp::create(builder, loc, a, b); }
+  ArraySizes(Code &builder, const KernelSignature &signature, ValueRange sizes);
 
   /// The size of one dimension, as KernelValue::shape encodes it, from the first of the parameters that must be equal:
   /// only where faults() is false.
@@ -71,8 +61,7 @@ private:
   /// Sets `fault` where an array is beyond the limit of bytes, or a size is negative.
   void checkBytes(Value &fault);
 
-  OpBuilder &builder;
-  Location loc;
+  Code &builder;
   const KernelSignature &signature;
   ValueRange sizes;
   SmallVector<Value> derivedSizes;
@@ -82,4 +71,4 @@ private:
 
 } // namespace mlir::resid::boundary
 
-#endif // RESID_CODEGEN_BOUNDARY_SIZECODE_H
+#endif // RESID_CODEGEN_BOUNDARY_ARRAYSIZES_H
