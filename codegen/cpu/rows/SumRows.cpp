@@ -42,14 +42,12 @@ Value SumRows::constant(int64_t value) { return constantI64(builder, loc, value)
 
 /// `rows` rows of f32 further.
 Value SumRows::offsetRows(Value pointer, Value rows) {
-  Value offset = arith::MulIOp::create(builder, loc, rows, length);
+  Value offset = builder.multiply(rows, length);
   return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getF32Type(), pointer, ValueRange(offset));
 }
 
 /// The row of f64 of a lane.
-Value SumRows::getLane(const Sum &sum, Value lane) {
-  return offsetRows(sum.lanes, arith::MulIOp::create(builder, loc, lane, constant(2)));
-}
+Value SumRows::getLane(const Sum &sum, Value lane) { return offsetRows(sum.lanes, builder.multiply(lane, 2)); }
 
 static unsigned getAlignment(Type element) {
   return isa<LLVM::LLVMPointerType>(element) ? 8 : element.getIntOrFloatBitWidth() / 8;
@@ -68,20 +66,13 @@ void SumRows::store(Value value, Value pointer, Value column) {
   LLVM::StoreOp::create(builder, loc, value, place, getAlignment(element));
 }
 
-void SumRows::emitIf(Value condition, function_ref<void()> body) {
-  scf::IfOp::create(builder, loc, condition, [&](OpBuilder &, Location) {
-    body();
-    scf::YieldOp::create(builder, loc);
-  });
-}
-
 /// Calls `body` for all columns of all sums, where the condition (null: always) holds.
 void SumRows::emitPass(Value condition, function_ref<void(const Sum &, Value)> body) {
   auto emitLoops = [&] {
     for (const Sum &sum : sums)
-      builder.rolledLoop(constant(0), length, kPassColumns, [&](Value column) { body(sum, column); });
+      builder.rolledLoop(0, length, kPassColumns, [&](Value column) { body(sum, column); });
   };
-  condition ? emitIf(condition, emitLoops) : emitLoops();
+  condition ? builder.choose(condition, emitLoops) : emitLoops();
 }
 
 //===------------------------------------------- lanes ------------------------------------------------------------===//
@@ -106,28 +97,27 @@ void cpu::emitChain(RowEmitter &emitter, rows::KernelOp kernel, Value width, Val
 void SumRows::emitLanes(RowEmitter &emitter, Value low, Value high, EmitChain emitChain) {
   for (Sum &sum : sums) {
     int64_t rowsOfLevel = sum.type.isF64() ? 2 : 1;
-    Value before =
-        arith::MulIOp::create(builder, loc, low, constant(rows::SumMemory::countChainRows(sum.type.isF64())));
+    Value before = builder.multiply(low, rows::SumMemory::countChainRows(sum.type.isF64()));
     Value first = offsetRows(sum.chains, before);
     for (int64_t level = 0; level < 3; ++level)
       sum.levels.push_back(offsetRows(first, constant(level * rowsOfLevel)));
     emitter.setChain(kernel.getRowArgument(sum.operand), sum.levels.front());
   }
   builder.rolledLoop(low, high, 1, [&](Value lane) {
-    Value following = arith::AddIOp::create(builder, loc, lane, constant(1));
+    Value following = builder.add(lane, 1);
     Value first = partition.getFirstGroup(builder, loc, lane), last = partition.getFirstGroup(builder, loc, following);
     builder.rolledLoop(first, last, 1, [&](Value group) { emitGroup(lane, first, group, emitChain); });
   });
 }
 
 void SumRows::emitGroup(Value lane, Value firstGroup, Value group, EmitChain emitChain) {
-  Value low = arith::MulIOp::create(builder, loc, group, partition.groupRows);
-  Value end = arith::AddIOp::create(builder, loc, low, partition.groupRows);
-  Value high = arith::MinSIOp::create(builder, loc, end, partition.rows);
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, group, firstGroup);
+  Value low = builder.multiply(group, partition.groupRows);
+  Value end = builder.add(low, partition.groupRows);
+  Value high = builder.min(end, partition.rows);
+  Value isFirst = builder.isEqual(group, firstGroup);
   builder.rolledLoop(low, high, rows::kChainRows, [&](Value begin) {
-    Value behind = arith::AddIOp::create(builder, loc, begin, constant(rows::kChainRows));
-    Value next = arith::MinSIOp::create(builder, loc, behind, high);
+    Value behind = builder.add(begin, rows::kChainRows);
+    Value next = builder.min(behind, high);
     emitChain(begin, next);
     emitCascade(lane, isFirst, begin, next, low, high);
   });
@@ -135,33 +125,28 @@ void SumRows::emitGroup(Value lane, Value firstGroup, Value group, EmitChain emi
 
 /// What becomes of the chain of the rows [begin, next) of a group.
 void SumRows::emitCascade(Value lane, Value isFirstGroup, Value begin, Value next, Value groupLow, Value groupHigh) {
-  auto both = [&](Value a, Value b) -> Value { return arith::AndIOp::create(builder, loc, a, b); };
-  auto invert = [&](Value a) -> Value {
-    return arith::XOrIOp::create(builder, loc, a, arith::ConstantIntOp::create(builder, loc, 1, 1));
-  };
-  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
-    return arith::CmpIOp::create(builder, loc, predicate, a, b);
-  };
-  Value place = arith::SubIOp::create(builder, loc, begin, groupLow);
-  Value inBlock = arith::AndIOp::create(builder, loc, place, constant(rows::kBlockRows - 1));
-  Value hasChain = compare(arith::CmpIPredicate::ne, inBlock, constant(0));
-  Value hasBlock = compare(arith::CmpIPredicate::sge, place, constant(rows::kBlockRows));
-  Value endsGroup = compare(arith::CmpIPredicate::eq, next, groupHigh), staysInGroup = invert(endsGroup);
-  Value endsBlock = compare(arith::CmpIPredicate::eq, inBlock, constant(rows::kBlockRows - rows::kChainRows));
-  Value takesChains = both(hasChain, arith::OrIOp::create(builder, loc, endsGroup, endsBlock));
+  auto invert = [&](Value a) { return builder.exclusiveOr(a, true); };
+  Value place = builder.subtract(begin, groupLow);
+  Value inBlock = builder.both(place, rows::kBlockRows - 1);
+  Value hasChain = builder.compare(arith::CmpIPredicate::ne, inBlock, 0);
+  Value hasBlock = builder.compare(arith::CmpIPredicate::sge, place, rows::kBlockRows);
+  Value endsGroup = builder.isEqual(next, groupHigh), staysInGroup = invert(endsGroup);
+  Value endsBlock = builder.isEqual(inBlock, rows::kBlockRows - rows::kChainRows);
+  Value takesChains = builder.both(hasChain, builder.either(endsGroup, endsBlock));
   emitPass(takesChains, [&](const Sum &sum, Value column) {
     addToChain(sum, sum.levels[1], sum.levels[0], column, /*isFirst=*/false);
   });
-  emitPass(both(hasBlock, endsGroup), [&](const Sum &sum, Value column) {
+  emitPass(builder.both(hasBlock, endsGroup), [&](const Sum &sum, Value column) {
     addToChain(sum, sum.levels[2], sum.levels[0], column, /*isFirst=*/false);
   });
   for (bool isFirst : {true, false}) {
     auto isSo = [&](Value hasOne) { return isFirst ? invert(hasOne) : hasOne; };
     Value isLane = isFirst ? isFirstGroup : invert(isFirstGroup);
-    emitPass(both(endsGroup, isLane), [&](const Sum &sum, Value column) { addToLane(sum, lane, column, isFirst); });
-    emitPass(both(both(staysInGroup, endsBlock), isSo(hasBlock)),
+    emitPass(builder.both(endsGroup, isLane),
+             [&](const Sum &sum, Value column) { addToLane(sum, lane, column, isFirst); });
+    emitPass(builder.both(builder.both(staysInGroup, endsBlock), isSo(hasBlock)),
              [&](const Sum &sum, Value column) { addToChain(sum, sum.levels[0], sum.levels[2], column, isFirst); });
-    emitPass(both(both(staysInGroup, invert(endsBlock)), isSo(hasChain)),
+    emitPass(builder.both(builder.both(staysInGroup, invert(endsBlock)), isSo(hasChain)),
              [&](const Sum &sum, Value column) { addToChain(sum, sum.levels[0], sum.levels[1], column, isFirst); });
   }
 }
@@ -171,7 +156,7 @@ void SumRows::addToChain(const Sum &sum, Value from, Value to, Value column, boo
   auto type = VectorType::get(kPassColumns, sum.type);
   Value value = load(type, from, column);
   if (!isFirst)
-    value = arith::AddFOp::create(builder, loc, load(type, to, column), value);
+    value = builder.add(load(type, to, column), value);
   store(value, to, column);
 }
 
@@ -179,9 +164,9 @@ void SumRows::addToChain(const Sum &sum, Value from, Value to, Value column, boo
 void SumRows::addToLane(const Sum &sum, Value lane, Value column, bool isFirst) {
   auto wide = VectorType::get(kPassColumns, builder.getF64Type());
   Value value = load(VectorType::get(kPassColumns, sum.type), sum.levels[0], column), to = getLane(sum, lane);
-  value = Code(builder, loc).castFloat(value, builder.getF64Type());
+  value = builder.castFloat(value, builder.getF64Type());
   if (!isFirst)
-    value = arith::AddFOp::create(builder, loc, load(wide, to, column), value);
+    value = builder.add(load(wide, to, column), value);
   store(value, to, column);
 }
 
@@ -198,14 +183,13 @@ Value SumRows::createTable(const Sum &sum, Value low, Value high) {
     table = LLVM::AllocaOp::create(builder, loc, pointerType, type, constant(1));
   }
   Value absent = getLane(sum, partition.lanes), all = constant(rows::kSumLanes);
-  Value isShared = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, partition.groups, all);
-  builder.rolledLoop(constant(0), all, 1, [&](Value lane) {
-    store(arith::SelectOp::create(builder, loc, isShared, getLane(sum, lane), absent), table, lane);
-  });
-  emitIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, partition.groups, all), [&] {
-    builder.rolledLoop(constant(0), partition.groups, 1, [&](Value group) {
-      Value scaled = arith::MulIOp::create(builder, loc, group, all);
-      store(getLane(sum, group), table, arith::DivUIOp::create(builder, loc, scaled, partition.groups));
+  Value isShared = builder.compare(arith::CmpIPredicate::sge, partition.groups, all);
+  builder.rolledLoop(0, all, 1,
+                     [&](Value lane) { store(builder.select(isShared, getLane(sum, lane), absent), table, lane); });
+  builder.choose(builder.compare(arith::CmpIPredicate::slt, partition.groups, all), [&] {
+    builder.rolledLoop(0, partition.groups, 1, [&](Value group) {
+      Value scaled = builder.multiply(group, all);
+      store(getLane(sum, group), table, builder.divide(scaled, partition.groups));
     });
     Value zero = arith::ConstantOp::create(builder, loc,
                                            builder.getZeroAttr(VectorType::get(kPassColumns, builder.getF64Type())));
@@ -223,7 +207,7 @@ Value SumRows::emitTree(Value table, Value column, Type type, int64_t lane, int6
     return load(type, row, column);
   }
   Value low = emitTree(table, column, type, lane, 2 * stride);
-  return arith::AddFOp::create(builder, loc, low, emitTree(table, column, type, lane + stride, 2 * stride));
+  return builder.add(low, emitTree(table, column, type, lane + stride, 2 * stride));
 }
 
 void SumRows::emitResult(const Sum &sum, Value table, Value column, int64_t columns) {
@@ -234,15 +218,15 @@ void SumRows::emitResult(const Sum &sum, Value table, Value column, int64_t colu
   Value pointer = addresses.operands[sum.operand].pointer,
         total = emitTree(table, column, shaped(builder.getF64Type()), 0, 1);
   Value old = fromMemory(builder, loc, load(shaped(memory), pointer, column), element);
-  total = arith::AddFOp::create(builder, loc, total, Code(builder, loc).castFloat(old, builder.getF64Type()));
-  store(toMemory(builder, loc, Code(builder, loc).castFloat(total, element), memory), pointer, column);
+  total = builder.add(total, builder.castFloat(old, builder.getF64Type()));
+  store(toMemory(builder, loc, builder.castFloat(total, element), memory), pointer, column);
 }
 
 void SumRows::emitResults(Value low, Value high) {
   int64_t columns = vectorBits / 64;
-  Value count = arith::SubIOp::create(builder, loc, high, low);
-  Value whole = arith::AndIOp::create(builder, loc, count, constant(-columns));
-  Value full = arith::AddIOp::create(builder, loc, low, whole);
+  Value count = builder.subtract(high, low);
+  Value whole = builder.both(count, -columns);
+  Value full = builder.add(low, whole);
   for (const Sum &sum : sums) {
     Value table = createTable(sum, low, high);
     builder.rolledLoop(low, full, columns, [&](Value column) { emitResult(sum, table, column, columns); });

@@ -48,7 +48,6 @@ private:
   Value load(Type type, Value pointer, Value column);
   void store(Value value, Value pointer, Value column);
   Value constant(int64_t value);
-  void emitIf(Value condition, function_ref<void()> body);
 
   Code &builder;
   Location loc;

@@ -29,8 +29,7 @@ SumKernels::SumKernels(Code &builder, rows::KernelOp kernel, const KernelAddress
       continue;
     bool isF64 = cast<rows::RowType>(kernel.getRowArgument(i).getType()).getElementType().isF64();
     sums.push_back({i, isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type()), next});
-    Value elements =
-        arith::MulIOp::create(builder, loc, rows::UnitMemory::countRows(builder, loc, partition, isF64), length);
+    Value elements = builder.multiply(rows::UnitMemory::countRows(builder, loc, partition, isF64), length);
     next = getElementAddress(builder, loc, builder.getF32Type(), next, elements);
   }
 }
@@ -49,10 +48,10 @@ void SumKernels::store(Value value, Value pointer, Value index) {
 void SumKernels::chooseUnit(RowEmitter &emitter, Value unit) {
   for (Sum &sum : sums) {
     sum.levels.clear();
-    Value first = arith::MulIOp::create(builder, loc, unit, constant(rows::UnitMemory::kLevels));
+    Value first = builder.multiply(unit, rows::UnitMemory::kLevels);
     for (int64_t level = 0; level < rows::UnitMemory::kLevels; ++level) {
-      Value row = arith::AddIOp::create(builder, loc, first, constant(level));
-      Value elements = arith::MulIOp::create(builder, loc, row, length);
+      Value row = builder.add(first, level);
+      Value elements = builder.multiply(row, length);
       sum.levels.push_back(getElementAddress(builder, loc, sum.type, sum.memory, elements));
     }
     emitter.setChain(kernel.getRowArgument(sum.operand), sum.levels.front());
@@ -72,21 +71,21 @@ void SumKernels::addUp(Value thread, Value isFirst) {
     auto emitMove = [&](OpBuilder &, Location) { scf::YieldOp::create(builder, loc, value); };
     auto emitSum = [&](OpBuilder &, Location) {
       Value before = load(sum.type, sum.levels[1], column);
-      scf::YieldOp::create(builder, loc, arith::AddFOp::create(builder, loc, before, value).getResult());
+      scf::YieldOp::create(builder, loc, builder.add(before, value));
     };
     store(scf::IfOp::create(builder, loc, isFirst, emitMove, emitSum).getResult(0), sum.levels[1], column);
   });
 }
 
 void SumKernels::emitChains(Value unit, function_ref<void(Value, Value)> emitChain, function_ref<void(Value)> addUp) {
-  Value low = arith::MulIOp::create(builder, loc, unit, units.rows);
+  Value low = builder.multiply(unit, units.rows);
   auto least = [&](Value begin, Value count, Value end) -> Value {
-    return arith::MinSIOp::create(builder, loc, arith::AddIOp::create(builder, loc, begin, count), end);
+    return builder.min(builder.add(begin, count), end);
   };
   Value high = least(low, units.rows, partition.rows);
   builder.rolledLoop(low, high, rows::kChainRows, [&](Value chain) {
     emitChain(chain, least(chain, constant(rows::kChainRows), high));
-    addUp(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, chain, low));
+    addUp(builder.isEqual(chain, low));
   });
 }
 
@@ -114,30 +113,27 @@ Value SumKernels::sumLane(const Sum &sum, Value lane, Value column) {
   constexpr int64_t unitsPerTurn = 8;
   Type f64 = builder.getF64Type();
   auto getFirst = [&](Value of) -> Value {
-    Value product = arith::MulIOp::create(builder, loc, of, partition.groups);
-    Value raised = arith::AddIOp::create(builder, loc, product, constant(rows::kSumLanes - 1));
-    Value group = arith::DivUIOp::create(builder, loc, raised, constant(rows::kSumLanes));
-    return arith::MulIOp::create(builder, loc, group, units.perGroup);
+    Value product = builder.multiply(of, partition.groups);
+    Value raised = builder.add(product, rows::kSumLanes - 1);
+    Value group = builder.divide(raised, rows::kSumLanes);
+    return builder.multiply(group, units.perGroup);
   };
-  Value first = getFirst(lane), end = getFirst(arith::AddIOp::create(builder, loc, lane, constant(1)));
-  end = arith::MinSIOp::create(builder, loc, end, units.count);
-  Value last = arith::SubIOp::create(builder, loc, end, constant(1));
-  Value lastOfGroup = arith::SubIOp::create(builder, loc, units.perGroup, constant(1));
+  Value first = getFirst(lane), end = getFirst(builder.add(lane, 1));
+  end = builder.min(end, units.count);
+  Value last = builder.subtract(end, 1);
+  Value lastOfGroup = builder.subtract(units.perGroup, 1);
   auto emitBody = [&](Value unit, ValueRange carried) -> SmallVector<Value> {
-    auto isEqual = [&](Value one, Value other) -> Value {
-      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, one, other);
-    };
-    Value row = arith::MulIOp::create(builder, loc, unit, constant(rows::UnitMemory::kLevels));
-    row = arith::AddIOp::create(builder, loc, row, constant(rows::UnitMemory::kLevels - 1));
-    Value index = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, row, length), column);
+    Value row = builder.multiply(unit, rows::UnitMemory::kLevels);
+    row = builder.add(row, rows::UnitMemory::kLevels - 1);
+    Value index = builder.add(builder.multiply(row, length), column);
     Value value = load(sum.type, sum.memory, index);
-    Value place = arith::AndIOp::create(builder, loc, unit, lastOfGroup);
-    Value more = arith::AddFOp::create(builder, loc, carried[0], value);
-    Value group = arith::SelectOp::create(builder, loc, isEqual(place, constant(0)), value, more);
-    Value wide = Code(builder, loc).castFloat(group, f64);
-    Value isWhole = arith::OrIOp::create(builder, loc, isEqual(place, lastOfGroup), isEqual(unit, last));
-    Value total = arith::AddFOp::create(builder, loc, carried[1], wide);
-    total = arith::SelectOp::create(builder, loc, isWhole, total, carried[1]);
+    Value place = builder.both(unit, lastOfGroup);
+    Value more = builder.add(carried[0], value);
+    Value group = builder.select(builder.isEqual(place, 0), value, more);
+    Value wide = builder.castFloat(group, f64);
+    Value isWhole = builder.either(builder.isEqual(place, lastOfGroup), builder.isEqual(unit, last));
+    Value total = builder.add(carried[1], wide);
+    total = builder.select(isWhole, total, carried[1]);
     return {group, total};
   };
   Value none = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sum.type));
@@ -163,45 +159,38 @@ Value SumKernels::getShared() {
 /// w + 16, w + 8, w + 4, w + 2 and w + 1.
 void SumKernels::emitResult(const Sum &sum, Value shared, Value warp, Value thread, Value column, Value isPresent) {
   Type f64 = builder.getF64Type();
-  Value place =
-      arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, warp, constant(kResultColumns)), thread);
-  auto emitIf = [&](Value condition, function_ref<void()> body) {
-    scf::IfOp::create(builder, loc, condition, [&](OpBuilder &, Location) {
-      body();
-      scf::YieldOp::create(builder, loc);
-    });
-  };
-  emitIf(isPresent, [&] {
-    Value other = arith::AddIOp::create(builder, loc, warp, constant(rows::kSumLanes / 2));
+  Value place = builder.add(builder.multiply(warp, kResultColumns), thread);
+  builder.choose(isPresent, [&] {
+    Value other = builder.add(warp, rows::kSumLanes / 2);
     Value low = sumLane(sum, warp, column), high = sumLane(sum, other, column);
-    store(arith::AddFOp::create(builder, loc, low, high), shared, place);
+    store(builder.add(low, high), shared, place);
   });
   for (int64_t distance = rows::kSumLanes / 4; distance > 0; distance /= 2) {
     NVVM::Barrier0Op::create(builder, loc);
-    Value isLower = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, warp, constant(distance));
-    emitIf(arith::AndIOp::create(builder, loc, isPresent, isLower), [&] {
-      Value other = arith::AddIOp::create(builder, loc, place, constant(distance * kResultColumns));
-      Value total = arith::AddFOp::create(builder, loc, load(f64, shared, place), load(f64, shared, other));
+    Value isLower = builder.compare(arith::CmpIPredicate::slt, warp, distance);
+    builder.choose(builder.both(isPresent, isLower), [&] {
+      Value other = builder.add(place, distance * kResultColumns);
+      Value total = builder.add(load(f64, shared, place), load(f64, shared, other));
       store(total, shared, place);
     });
   }
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, warp, constant(0));
-  emitIf(arith::AndIOp::create(builder, loc, isPresent, isFirst), [&] {
+  Value isFirst = builder.isEqual(warp, 0);
+  builder.choose(builder.both(isPresent, isFirst), [&] {
     Type element = cast<rows::RowType>(kernel.getRowArgument(sum.operand).getType()).getElementType();
     Value pointer = addresses.operands[sum.operand].pointer;
-    Value old = Code(builder, loc).castFloat(load(element, pointer, column), f64), total = load(f64, shared, place);
-    total = arith::AddFOp::create(builder, loc, total, old);
-    store(Code(builder, loc).castFloat(total, element), pointer, column);
+    Value old = builder.castFloat(load(element, pointer, column), f64), total = load(f64, shared, place);
+    total = builder.add(total, old);
+    store(builder.castFloat(total, element), pointer, column);
   });
 }
 
 void SumKernels::emitResults(Value first) {
   Value threadOfBlock = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
                                                NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type()));
-  Value thread = arith::RemUIOp::create(builder, loc, threadOfBlock, constant(kResultColumns));
-  Value warp = arith::DivUIOp::create(builder, loc, threadOfBlock, constant(kResultColumns));
-  Value column = arith::AddIOp::create(builder, loc, first, thread);
-  Value isPresent = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, addresses.width);
+  Value thread = builder.remainder(threadOfBlock, kResultColumns);
+  Value warp = builder.divide(threadOfBlock, kResultColumns);
+  Value column = builder.add(first, thread);
+  Value isPresent = builder.compare(arith::CmpIPredicate::slt, column, addresses.width);
   Value shared = getShared();
   for (const Sum &sum : sums) {
     emitResult(sum, shared, warp, thread, column, isPresent);
