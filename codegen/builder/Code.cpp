@@ -10,6 +10,7 @@ using namespace mlir::resid;
 
 Value Code::constant(Type type, Operand number) {
   Type element = getElementTypeOrSelf(type);
+  assert((isa<FloatType>(element) || number.real == double(number.whole)) && "expected a whole number");
   TypedAttr value =
       isa<FloatType>(element) ? TypedAttr(getFloatAttr(element, number.real)) : getIntegerAttr(element, number.whole);
   if (auto shaped = dyn_cast<ShapedType>(type))
@@ -18,6 +19,7 @@ Value Code::constant(Type type, Operand number) {
 }
 
 std::pair<Value, Value> Code::match(Operand a, Operand b) {
+  assert((a.value || b.value) && "expected a value, which says the type of a number");
   if (!a.value)
     a.value = constant(b.value.getType(), a);
   return {a.value, b.value ? b.value : constant(a.value.getType(), b)};

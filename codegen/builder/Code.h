@@ -14,7 +14,7 @@ namespace mlir::resid {
 
 /// What an operation takes: a value, or a number, which then has the type of the value beside it.
 struct Operand {
-  Operand(Value value) : value(value) {}
+  Operand(Value value) : value(value) { assert(value && "expected a value or a number"); }
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   Operand(T number) : real(number), whole(std::is_integral_v<T> ? int64_t(number) : 0) {}
 

@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_ROWS_ROWPARTITION_H
 #define RESID_CODEGEN_ROWS_ROWPARTITION_H
 
+#include "codegen/builder/Code.h"
 #include "codegen/kernels/Target.h"
 #include "codegen/rows/RowsDialect.h"
 
@@ -15,9 +16,9 @@ namespace mlir::resid::rows {
 struct RowPartition {
   Value rows, groupRows, groups, lanes;
 
-  static RowPartition create(OpBuilder &builder, Location loc, Value rows);
+  static RowPartition create(Code &code, Value rows);
   /// The first group of a lane's number (up to `lanes`).
-  Value getFirstGroup(OpBuilder &builder, Location loc, Value lane) const;
+  Value getFirstGroup(Code &code, Value lane) const;
 };
 
 /// The units that a GPU runs side by side, since no order lies between their rows: chains of kBlockRows rows, or whole
@@ -25,7 +26,7 @@ struct RowPartition {
 struct RowUnits {
   Value rows, count, perGroup;
 
-  static RowUnits create(OpBuilder &builder, Location loc, const RowPartition &partition);
+  static RowUnits create(Code &code, const RowPartition &partition);
 };
 
 /// The memory of a kernel's sums where every unit has its own: for each sum and unit a row in the type of the terms
@@ -34,7 +35,7 @@ struct UnitMemory {
   static constexpr int64_t kLevels = 2;
 
   /// Rows of f32 of a sum.
-  static Value countRows(OpBuilder &builder, Location loc, const RowPartition &partition, bool isF64);
+  static Value countRows(Code &code, const RowPartition &partition, bool isF64);
   /// Of all sums of a kernel.
   static kernels::ScratchShape count(OpBuilder &builder, KernelOp kernel);
 };
@@ -43,12 +44,11 @@ struct UnitMemory {
 /// `getLength`. For each sum there is one of f64 per lane, and one more for absent lanes; then, per lane, three in the
 /// type of the terms for the chains of 8, 64 and 512 rows.
 struct SumMemory {
-  OpBuilder &builder;
-  Location loc;
+  Code &code;
   const RowPartition &partition;
 
   /// Columns in whole chunks, so that whole vectors may be used.
-  static Value getLength(OpBuilder &builder, Location loc, Value width);
+  static Value getLength(Code &code, Value width);
   /// Rows of f32 before the chains of a sum, of the chains of one lane, and of a sum altogether.
   Value countLaneRows() const;
   static int64_t countChainRows(bool isF64) { return isF64 ? 6 : 3; }

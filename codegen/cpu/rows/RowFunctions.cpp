@@ -198,24 +198,23 @@ void RowFunctions::callRows(OpBuilder &at, Location loc, ValueRange values, Valu
 /// Runs a kernel with sums down the rows. Lanes are whole in a task, so that tasks need no sums of their own. Then the
 /// results are made of the lanes; without rows, they stay as they are.
 void RowFunctions::launchSums(KernelUse &use, ValueRange values) {
-  OpBuilder builder(use.op);
   Location loc = use.op->getLoc();
+  Code builder(OpBuilder(use.op), loc);
   auto [allRows, width] = use.indexing->countWork(builder, loc);
   int64_t taskElements = target.schedule.table.taskElements;
-  auto partition = rows::RowPartition::create(builder, loc, allRows);
-  Value lanes = builder.createOrFold<arith::MaxSIOp>(loc, partition.lanes, constantI64(builder, loc, 1));
-  Value laneRows = builder.createOrFold<arith::CeilDivSIOp>(loc, allRows, lanes);
-  Value elements = builder.createOrFold<arith::MulIOp>(loc, laneRows, width);
+  auto partition = rows::RowPartition::create(builder, allRows);
+  Value lanes = builder.max(partition.lanes, 1);
+  Value laneRows = builder.createOrFold<arith::CeilDivSIOp>(allRows, lanes);
+  Value elements = builder.multiply(laneRows, width);
   task.emitCalls(
       use, values, TaskUnits::cut(builder, loc, {partition.lanes, elements}, taskElements),
       [&](OpBuilder &at, ValueRange visible, Value low, Value high) { callRows(at, loc, visible, low, high); });
-  Value none = constantI64(builder, loc, 0);
-  Value hasRows = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, allRows, none);
-  Value columns = builder.createOrFold<arith::SelectOp>(loc, hasRows, width, none);
+  Value hasRows = builder.compare(arith::CmpIPredicate::sgt, allRows, 0);
+  Value columns = builder.select(hasRows, width, 0);
   // Each element is made of 64 lanes, which are read quickly. Tasks begin at whole chunks.
   int64_t taskColumns = llvm::alignTo(llvm::divideCeil(taskElements, rows::kSumLanes / 4), rows::kLanes);
   ValueRange arguments = stream ? values.drop_back() : values;
-  resultTask.emitCalls(use, arguments, TaskUnits{columns, constantI64(builder, loc, taskColumns)},
+  resultTask.emitCalls(use, arguments, TaskUnits{columns, builder.constant(taskColumns)},
                        [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
                          SmallVector<Value> operands(visible);
                          operands.append({low, high});

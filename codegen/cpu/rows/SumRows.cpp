@@ -22,9 +22,9 @@ static constexpr int64_t kPassColumns = 16;
 SumRows::SumRows(Code &builder, Block *entry, rows::KernelOp kernel, const KernelAddresses &addresses,
                  unsigned vectorBits)
     : builder(builder), loc(kernel.getLoc()), entry(entry), kernel(kernel), addresses(addresses),
-      vectorBits(vectorBits), partition(rows::RowPartition::create(builder, loc, addresses.rows)),
-      length(rows::SumMemory::getLength(builder, loc, addresses.width)) {
-  rows::SumMemory memory{builder, loc, partition};
+      vectorBits(vectorBits), partition(rows::RowPartition::create(builder, addresses.rows)),
+      length(rows::SumMemory::getLength(builder, addresses.width)) {
+  rows::SumMemory memory{builder, partition};
   Value next = addresses.scratch;
   for (unsigned i = kernel.getInputs().size(), end = i + kernel.getInits().size(); i < end; ++i) {
     if (!kernel.isAccumulated(i))
@@ -80,7 +80,7 @@ void SumRows::emitPass(Value condition, function_ref<void(const Sum &, Value)> b
 void cpu::emitChain(RowEmitter &emitter, rows::KernelOp kernel, Value width, Value low, Value high) {
   Code &builder = emitter.getBuilder();
   Location loc = kernel.getLoc();
-  Value length = rows::SumMemory::getLength(builder, loc, width), first = constantI64(builder, loc, 0);
+  Value length = rows::SumMemory::getLength(builder, width), first = constantI64(builder, loc, 0);
   for (const auto &entry : emitter.getChains()) {
     bool isF64 = cast<rows::RowType>(entry.first.getType()).getElementType().isF64();
     Type type = isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
@@ -105,7 +105,7 @@ void SumRows::emitLanes(RowEmitter &emitter, Value low, Value high, EmitChain em
   }
   builder.rolledLoop(low, high, 1, [&](Value lane) {
     Value following = builder.add(lane, 1);
-    Value first = partition.getFirstGroup(builder, loc, lane), last = partition.getFirstGroup(builder, loc, following);
+    Value first = partition.getFirstGroup(builder, lane), last = partition.getFirstGroup(builder, following);
     builder.rolledLoop(first, last, 1, [&](Value group) { emitGroup(lane, first, group, emitChain); });
   });
 }

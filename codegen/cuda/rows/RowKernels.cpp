@@ -48,8 +48,8 @@ static void emitUnits(OpBuilder &builder, Location loc, const ThreadPlace &place
   scf::ForOp::create(builder, loc, place.warp, count, place.warps, ValueRange(), emitBody);
 }
 
-static Value countUnits(OpBuilder &builder, Location loc, Value rows) {
-  return rows::RowUnits::create(builder, loc, rows::RowPartition::create(builder, loc, rows)).count;
+static Value countUnits(Code code, Value rows) {
+  return rows::RowUnits::create(code, rows::RowPartition::create(code, rows)).count;
 }
 
 /// The last argument is the number of rows.
@@ -63,7 +63,7 @@ static void emitRows(Code &builder, KernelBody &body, rows::KernelOp kernel) {
       emitter.emitBlock(kernel.getBody().front());
     });
   SumKernels sums(builder, kernel, body.as<rows::KernelAddresses>());
-  emitUnits(builder, loc, place, countUnits(builder, loc, body.as<rows::KernelAddresses>().rows),
+  emitUnits(builder, loc, place, countUnits(builder, body.as<rows::KernelAddresses>().rows),
             [&](Value unit) { sums.emitUnit(emitter, place.thread, unit); });
 }
 
@@ -87,7 +87,7 @@ static void emitRegisterRows(Code &builder, KernelBody &body, rows::KernelOp ker
   RegisterRowEmitter emitter(builder, body.entry, body.as<rows::KernelAddresses>(), body.mapping, plan, thread, lanes);
   bool hasSums = kernel.hasAccumulated();
   if (hasSums)
-    units = countUnits(builder, loc, body.as<rows::KernelAddresses>().rows);
+    units = countUnits(builder, body.as<rows::KernelAddresses>().rows);
   auto emitUnit = [&] {
     if (hasSums)
       RegisterSums(builder, kernel, body.as<rows::KernelAddresses>(), plan, thread).emitUnit(emitter, lanes, unit);
@@ -219,7 +219,7 @@ LogicalResult RowKernel::launch(KernelUse &use) {
   arguments.push_back(rows);
   bool hasSums = use.get<rows::KernelOp>().hasAccumulated();
   if (hasSums)
-    units = countUnits(builder, loc, rows);
+    units = countUnits(Code(builder, loc), rows);
   if (failed(launchRows(use, units, arguments)))
     return failure();
   if (!hasSums)

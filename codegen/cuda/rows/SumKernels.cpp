@@ -20,16 +20,15 @@ using namespace mlir::resid::rows;
 
 SumKernels::SumKernels(Code &builder, rows::KernelOp kernel, const KernelAddresses &addresses)
     : builder(builder), loc(kernel.getLoc()), kernel(kernel), addresses(addresses),
-      partition(rows::RowPartition::create(builder, loc, addresses.rows)),
-      units(rows::RowUnits::create(builder, loc, partition)),
-      length(rows::SumMemory::getLength(builder, loc, addresses.width)) {
+      partition(rows::RowPartition::create(builder, addresses.rows)), units(rows::RowUnits::create(builder, partition)),
+      length(rows::SumMemory::getLength(builder, addresses.width)) {
   Value next = addresses.scratch;
   for (unsigned i = kernel.getInputs().size(), end = i + kernel.getInits().size(); i < end; ++i) {
     if (!kernel.isAccumulated(i))
       continue;
     bool isF64 = cast<rows::RowType>(kernel.getRowArgument(i).getType()).getElementType().isF64();
     sums.push_back({i, isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type()), next});
-    Value elements = builder.multiply(rows::UnitMemory::countRows(builder, loc, partition, isF64), length);
+    Value elements = builder.multiply(rows::UnitMemory::countRows(builder, partition, isF64), length);
     next = getElementAddress(builder, loc, builder.getF32Type(), next, elements);
   }
 }
