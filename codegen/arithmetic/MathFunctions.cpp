@@ -139,7 +139,7 @@ Value arithmetic::emitErf(Code &a, Value x) {
   return a.select(a.isBelow(magnitude, 1), small, large);
 }
 
-//===------------------------------------------- what formulas have in common --------------------------------------===//
+//===------------------------------------------- what formulas have in common ------------------------------------===//
 
 Value arithmetic::polynomial(Code &a, ArrayRef<double> coefficients, Value x) {
   Value result = a.constant(x.getType(), coefficients.back());
