@@ -42,8 +42,8 @@ static void loadMembers(EntryCode &code, Value weights) {
   for (EntryParameter &argument : code.arguments) {
     if (!argument.type->isMember())
       continue;
-    Value address = code.create<LLVM::GEPOp>(code.pointerType, code.pointerType, weights,
-                                        ArrayRef<LLVM::GEPArg>{place++});
+    Value address =
+        code.create<LLVM::GEPOp>(code.pointerType, code.pointerType, weights, ArrayRef<LLVM::GEPArg>{place++});
     argument.value = code.create<LLVM::LoadOp>(code.pointerType, address);
   }
 }

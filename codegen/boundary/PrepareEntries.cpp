@@ -2,11 +2,11 @@
 //
 // Functions on tensors to functions with destinations.
 
+#include "codegen/boundary/ArraySizes.h"
 #include "codegen/boundary/DimensionClasses.h"
 #include "codegen/boundary/Passes.h"
 #include "codegen/boundary/RefineSizes.h"
 #include "codegen/boundary/Signature.h"
-#include "codegen/boundary/ArraySizes.h"
 #include "dialect/FunctionAttributes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
