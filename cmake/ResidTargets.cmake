@@ -36,18 +36,20 @@ function(resid_configure_target target)
   endif()
 endfunction()
 
-# resid_add_library(<name> SOURCES … [DEPENDS tablegen-targets…] [LINK libraries…]): a static library, which programs of
-# both kinds link (ResidArchives.cmake). An installed one is for tools that use the shared libraries of MLIR.
+# resid_add_library(<name> SOURCES … [ALONE sources…] [DEPENDS tablegen-targets…] [LINK libraries…]): a static library, which
+# programs of both kinds link (ResidArchives.cmake). An installed one is for tools that use the shared libraries of MLIR.
+# ALONE: those of the sources whose names clash with others', so that none is compiled together with another.
 function(resid_add_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   resid_configure_target(${name})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK}
     "$<BUILD_INTERFACE:resid_llvm>" "$<INSTALL_INTERFACE:MLIR>" "$<INSTALL_INTERFACE:LLVM>")
-  resid_use_precompiled_headers(${name})
+  resid_share_headers(${name})
   set_property(GLOBAL APPEND PROPERTY RESID_LIBRARIES ${name})
 endfunction()
 
@@ -69,6 +71,7 @@ function(resid_add_standalone_tool name)
   add_library(${name}-main STATIC ${ARG_SOURCES})
   resid_configure_target(${name}-main)
   target_link_libraries(${name}-main PUBLIC ${ARG_LINK} resid_llvm)
+  resid_share_headers(${name}-main)
   set_property(GLOBAL APPEND PROPERTY RESID_STANDALONE_TOOLS ${name})
 endfunction()
 
@@ -95,8 +98,10 @@ function(resid_add_driver target)
   set(${ARG_LINKS} "${links}" PARENT_SCOPE)
 endfunction()
 
-# Precompiled headers pay with clang (2 s instead of 5 s a file) and cost with gcc.
-function(resid_use_precompiled_headers target)
+# What many sources include is compiled once: upstream headers in a precompiled one, which pays with clang (2 s instead of
+# 5 s a file) and costs with gcc, and templates and inline functions once per group of sources that is compiled as one.
+function(resid_share_headers target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${RESID_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 12)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND RESID_PRECOMPILED_HEADERS)
     if(target STREQUAL "ResidDialect")
       target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/Precompiled.h")

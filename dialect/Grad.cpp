@@ -135,7 +135,7 @@ template <typename NormGradOp> static LogicalResult verifyNormGrad(NormGradOp op
                                    /*narrowAffine=*/false)));
 }
 
-template <typename NormGradOp> static void nameResults(NormGradOp op, OpAsmSetValueNameFn setName) {
+template <typename NormGradOp> static void nameGradients(NormGradOp op, OpAsmSetValueNameFn setName) {
   setName(op.getDx(), "dx");
   nameParameterGradients(op.getParameters(), setName);
 }
@@ -161,7 +161,7 @@ static void visitEqualSizes(NormGradOp op, function_ref<void(Value, int64_t, Val
 
 LogicalResult LayerNormGradOp::verify() { return verifyNormGrad(*this); }
 
-void LayerNormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*this, setName); }
+void LayerNormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameGradients(*this, setName); }
 
 void LayerNormGradOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
   visitEqualSizes(*this, unite);
@@ -173,7 +173,7 @@ void LayerNormGradOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, 
 
 LogicalResult RMSNormGradOp::verify() { return verifyNormGrad(*this); }
 
-void RMSNormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*this, setName); }
+void RMSNormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameGradients(*this, setName); }
 
 void RMSNormGradOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
   visitEqualSizes(*this, unite);
@@ -198,7 +198,7 @@ LogicalResult GroupNormGradOp::verify() {
       failed(verifyGammaAttributes(*this, parts.gamma, parts.zeroCenteredGamma, false))); // group_norm_grad.C8
 }
 
-void GroupNormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*this, setName); }
+void GroupNormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameGradients(*this, setName); }
 
 void GroupNormGradOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
   visitEqualSizes(*this, unite);

@@ -3,15 +3,12 @@
 // asin, acos, atan and atan2 in f64 after FDLIBM (e_asin.c, e_acos.c, s_atan.c, e_atan2.c), and the cube root.
 
 #include "codegen/arithmetic/MathFunctions.h"
-#include <limits>
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::arithmetic;
 
 static constexpr double kHalfPiHigh = 0x1.921fb54442d18p+0, kHalfPiLow = 0x1.1a62633145c07p-54;
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// (asin(sqrt(z)) - sqrt(z))/sqrt(z) for z in [0, 1/4].
 static Value emitAsinTail(Code &a, Value z) {
   static constexpr double numerator[] = {1.66666666666666657415e-01, -3.25565818622400915405e-01,

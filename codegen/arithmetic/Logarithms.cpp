@@ -4,13 +4,11 @@
 // precision. The series for log(1+f) and the constants are those of FDLIBM (e_log.c, s_log1p.c, e_log10.c).
 
 #include "codegen/arithmetic/MathFunctions.h"
-#include <limits>
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::arithmetic;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // ln 2 = high + low; the product of high with any exponent is exact.
 static constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;

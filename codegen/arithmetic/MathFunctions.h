@@ -7,8 +7,11 @@
 #define RESID_CODEGEN_ARITHMETIC_MATHFUNCTIONS_H
 
 #include "codegen/builder/Code.h"
+#include <limits>
 
 namespace mlir::resid::arithmetic {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// How good a function computed in f64 has to be: for an f64 result, or for one that is then rounded to f32.
 enum class Precision { Double, Single };

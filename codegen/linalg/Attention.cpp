@@ -20,18 +20,18 @@ using namespace mlir::resid;
 
 static constexpr int64_t kHeads = 1, kKeys = 2;
 
-static Value compare(ImplicitLocOpBuilder &builder, arith::CmpIPredicate predicate, Value a, Value b) {
+static Value compareCounts(ImplicitLocOpBuilder &builder, arith::CmpIPredicate predicate, Value a, Value b) {
   return arith::CmpIOp::create(builder, predicate, a, b);
 }
 
 /// Requires that `added` keys fit after `past` others; gives back the latter, or 0 where they do not.
 static Value requirePlaces(ImplicitLocOpBuilder &builder, StringRef name, Value past, Value added, Value places) {
   Value zero = arith::ConstantIntOp::create(builder, 0, 64);
-  Value isCount = compare(builder, arith::CmpIPredicate::sge, past, zero);
+  Value isCount = compareCounts(builder, arith::CmpIPredicate::sge, past, zero);
   rows::RequireOp::create(builder, isCount, RESID_BAD_VALUE, ("past of " + name + " is {0}, expected 0 or more").str(),
                           past);
   Value free = arith::SubIOp::create(builder, places, added);
-  Value fits = compare(builder, arith::CmpIPredicate::sle, past, free);
+  Value fits = compareCounts(builder, arith::CmpIPredicate::sle, past, free);
   std::string text = ("the cache of " + name +
                       " is full: past is {0}, and with the new keys that is more than it has "
                       "places")
@@ -49,9 +49,9 @@ static void requireHeads(ImplicitLocOpBuilder &builder, OpFoldResult heads, OpFo
         zero = arith::ConstantIntOp::create(builder, 0, 64);
   Value one = arith::ConstantIntOp::create(builder, 1, 64);
   Value rest = arith::RemUIOp::create(builder, all, arith::MaxSIOp::create(builder, some, one));
-  Value divides = compare(builder, arith::CmpIPredicate::eq, rest, zero);
-  Value isThere = arith::OrIOp::create(builder, compare(builder, arith::CmpIPredicate::ne, some, zero),
-                                       compare(builder, arith::CmpIPredicate::eq, all, zero));
+  Value divides = compareCounts(builder, arith::CmpIPredicate::eq, rest, zero);
+  Value isThere = arith::OrIOp::create(builder, compareCounts(builder, arith::CmpIPredicate::ne, some, zero),
+                                       compareCounts(builder, arith::CmpIPredicate::eq, all, zero));
   rows::RequireOp::create(builder, arith::AndIOp::create(builder, divides, isThere), RESID_BAD_SHAPE,
                           "heads of q in attention are {0}, expected a multiple of those of k", all);
 }

@@ -18,7 +18,7 @@ void RowEmitter::beginRow(rows::KernelOp kernel, Value row) {
 }
 
 /// The indices of the row dimensions, from the last (fastest) to the first.
-static SmallVector<Value> delinearize(OpBuilder &builder, Location loc, Value row, ArrayRef<Value> dims) {
+static SmallVector<Value> splitRow(OpBuilder &builder, Location loc, Value row, ArrayRef<Value> dims) {
   SmallVector<Value> indices(dims.size());
   for (unsigned i = dims.size(); i-- > 1;) {
     indices[i] = arith::RemUIOp::create(builder, loc, row, dims[i]);
@@ -33,7 +33,7 @@ void RowEmitter::computeRowPointers(rows::KernelOp kernel, Value row) {
   Location loc = kernel.getLoc();
   SmallVector<Value> indices(addresses.rowDims.size(), row);
   if (addresses.needsRowIndices())
-    indices = delinearize(builder, loc, row, addresses.rowDims);
+    indices = splitRow(builder, loc, row, addresses.rowDims);
   for (auto [i, operand] : llvm::enumerate(addresses.operands)) {
     if (Value chain = chains.lookup(kernel.getRowArgument(i))) {
       state.pointers[kernel.getRowArgument(i)] = chain;

@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-using Refusals = SmallVectorImpl<FusionRefusal>;
+using FusionRefusals = SmallVectorImpl<FusionRefusal>;
 
 //===----------------------------------------------------------------------===//
 // The branch: bias and dropout
@@ -37,7 +37,8 @@ static Value getConvertedValue(Value value) {
 }
 
 /// The op of kind ProducerOp that makes `value`, if `reader` is all that needs it and runs exactly as often.
-template <typename ProducerOp> static ProducerOp takeProducer(Value value, Operation *reader, Refusals &refusals) {
+template <typename ProducerOp>
+static ProducerOp takeProducer(Value value, Operation *reader, FusionRefusals &refusals) {
   auto producer = value.getDefiningOp<ProducerOp>();
   if (!producer)
     return nullptr;
@@ -60,7 +61,7 @@ template <typename ProducerOp> static ProducerOp takeProducer(Value value, Opera
 }
 
 /// A bias or dropout after a conversion cannot be taken: its result would lose the rounding to its own type.
-static void refuseConvertedProducer(Value value, Refusals &refusals) {
+static void refuseConvertedProducer(Value value, FusionRefusals &refusals) {
   Value converted = getConvertedValue(value);
   Operation *producer = converted ? converted.getDefiningOp() : nullptr;
   if (!isBiasOrDropout(producer))
@@ -72,7 +73,7 @@ static void refuseConvertedProducer(Value value, Refusals &refusals) {
 }
 
 /// Goes from `value`, read by `reader`, towards the start of the branch: bias, with no dropout after it.
-static AddBiasOp takeBias(Value &value, Operation *reader, Refusals &refusals) {
+static AddBiasOp takeBias(Value &value, Operation *reader, FusionRefusals &refusals) {
   AddBiasOp bias = takeProducer<AddBiasOp>(value, reader, refusals);
   if (bias)
     value = bias.getF();
@@ -82,7 +83,7 @@ static AddBiasOp takeBias(Value &value, Operation *reader, Refusals &refusals) {
 }
 
 /// Goes from `value`, read by `reader`, towards the start of the branch: dropout, then bias.
-static Branch takeBranch(Value value, Operation *reader, Refusals &refusals) {
+static Branch takeBranch(Value value, Operation *reader, FusionRefusals &refusals) {
   Branch branch{value, nullptr, nullptr};
   branch.dropout = takeProducer<DropoutOp>(value, reader, refusals);
   if (branch.dropout) {
@@ -94,7 +95,7 @@ static Branch takeBranch(Value value, Operation *reader, Refusals &refusals) {
 }
 
 /// Takes the branch from f, else from x where the sum commutes; `skip` becomes the other operand.
-template <typename SumOp> static Branch takeEitherBranch(SumOp op, Value &skip, Refusals &refusals) {
+template <typename SumOp> static Branch takeEitherBranch(SumOp op, Value &skip, FusionRefusals &refusals) {
   skip = op.getX();
   Branch branch = takeBranch(op.getF(), op, refusals);
   if (!branch.isEmpty() || op.getX() == op.getF())
@@ -121,7 +122,7 @@ template <typename SumOp> static Branch takeEitherBranch(SumOp op, Value &skip, 
 //===----------------------------------------------------------------------===//
 
 /// The residual add that `norm` reads, in its own block.
-static AddOp takeSum(Operation *norm, Value sum, Refusals &refusals) {
+static AddOp takeSum(Operation *norm, Value sum, FusionRefusals &refusals) {
   if (Value converted = getConvertedValue(sum); converted && converted.getDefiningOp<AddOp>()) {
     refusals.push_back(
         {norm, ("not fused: expected the norm to read the sum itself, but got " +
@@ -145,7 +146,7 @@ static AddOp takeSum(Operation *norm, Value sum, Refusals &refusals) {
 
 /// Dropout counts rows by the last axis, a norm of rank k by the last k: refuses to state both in one op. A fused op
 /// has no gamma of more dimensions either.
-static bool refusesRank(AddOp add, Operation *norm, const NormParts &parts, Refusals &refusals) {
+static bool refusesRank(AddOp add, Operation *norm, const NormParts &parts, FusionRefusals &refusals) {
   if (parts.hasWiderGamma()) {
     refusals.push_back({norm, "not fused: expected a gamma of the normalised dimensions alone, but got one with more"});
     return true;
@@ -172,7 +173,7 @@ static Operation *getLastDefinition(AddOp add, const NormParts &parts) {
 
 /// The op before which the fused op can stand: the norm, or an earlier reader of the sum if the norm's parameters are
 /// defined before that.
-static Operation *findPlace(AddOp add, Operation *norm, const NormParts &parts, Refusals &refusals) {
+static Operation *findPlace(AddOp add, Operation *norm, const NormParts &parts, FusionRefusals &refusals) {
   Operation *place = norm;
   for (OpOperand &use : add.getResult().getUses()) {
     if (use.getOwner() == norm && use.getOperandNumber() != 0) {
@@ -194,7 +195,7 @@ static Operation *findPlace(AddOp add, Operation *norm, const NormParts &parts, 
   return nullptr;
 }
 
-std::optional<AddNormChain> resid::findAddNormChain(Operation *norm, Refusals &refusals) {
+std::optional<AddNormChain> resid::findAddNormChain(Operation *norm, FusionRefusals &refusals) {
   std::optional<NormParts> parts = getNormParts(norm);
   if (!parts)
     return std::nullopt;

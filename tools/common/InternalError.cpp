@@ -346,7 +346,7 @@ namespace {
 /// What guard()'s thread does.
 struct Work {
   ToolRun &run;
-  function_ref<int()> work;
+  llvm::function_ref<int()> work;
   int code;
 };
 } // namespace
@@ -365,7 +365,7 @@ static void *runWork(void *pointer) {
   return nullptr;
 }
 
-int ToolRun::guard(function_ref<int()> work) {
+int ToolRun::guard(llvm::function_ref<int()> work) {
   Faults::install();
   Work todo{*this, work, ExitInternal};
   pthread_attr_t attributes;

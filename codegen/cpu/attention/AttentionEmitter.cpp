@@ -7,16 +7,11 @@
 #include "codegen/cpu/attention/ChunkPacker.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include <limits>
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::attention;
-
-static constexpr unsigned kQ = AttentionShape::kQ, kMask = AttentionShape::kMask;
-static constexpr int64_t kColumns = AttentionView::kPanelColumns;
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 //===------------------------------------------- units and their rows ---------------------------------------------===//
 
@@ -70,12 +65,14 @@ void AttentionEmitter::startRows(const Unit &unit) {
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
   code.loop(0, unit.count, 1, [&](Value row) {
-    Value source = atPlace(kQ, unit, getPlace(unit, row));
+    Value source = atPlace(AttentionShape::kQ, unit, getPlace(unit, row));
     Value target = view.inSlot(memory.queries, arithmetic, code.multiply(row, memory.queryStride));
-    for (int64_t column = 0; column < view.shape.headSize; column += kColumns) {
-      int64_t present = std::min(kColumns, view.shape.headSize - column);
-      Value run = view.runs.load(view.getElementType(kQ), view.advance(source, kQ, kColumn, code.constant(column)),
-                                 view.getStride(kQ, kColumn), present == kColumns ? Value() : code.constant(present));
+    for (int64_t column = 0; column < view.shape.headSize; column += kPanelColumns) {
+      int64_t present = std::min(kPanelColumns, view.shape.headSize - column);
+      Value run = view.runs.load(view.getElementType(AttentionShape::kQ),
+                                 view.advance(source, AttentionShape::kQ, kColumn, code.constant(column)),
+                                 view.getStride(AttentionShape::kQ, kColumn),
+                                 present == kPanelColumns ? Value() : code.constant(present));
       code.store(view.widen(run), code.at(target, arithmetic, column));
     }
     code.store(view.constantFloat(-kInfinity), view.inSlot(memory.maxima, arithmetic, row));
@@ -97,20 +94,20 @@ void AttentionEmitter::finishRow(const Unit &unit, Value row) {
     state = joinSink(max, total, view.loadNumber(sink, atPlace(sink, unit, place)));
     max = state.max, total = state.total;
   }
-  Value target = atPlace(result, unit, place), divisor = code.spread(total, kColumns);
+  Value target = atPlace(result, unit, place), divisor = code.spread(total, kPanelColumns);
   Value zero = view.splat(0.0);
-  for (int64_t column = 0; column < view.shape.headSize; column += kColumns) {
-    int64_t present = std::min(kColumns, view.shape.headSize - column);
+  for (int64_t column = 0; column < view.shape.headSize; column += kPanelColumns) {
+    int64_t present = std::min(kPanelColumns, view.shape.headSize - column);
     Value index = code.add(code.multiply(row, memory.paddedSize), column);
     Value sum = code.load(view.getVectorType(), view.inSlot(memory.states, arithmetic, index));
     if (view.shape.hasSink)
-      sum = code.fma(zero, code.spread(state.newFactor, kColumns),
-                     code.multiply(sum, code.spread(state.oldFactor, kColumns)));
+      sum = code.fma(zero, code.spread(state.newFactor, kPanelColumns),
+                     code.multiply(sum, code.spread(state.oldFactor, kPanelColumns)));
     Value quotient = code.divide(code.add(sum, zero), divisor);
     Value mean = code.select(isEmpty, zero, quotient);
     view.runs.store(view.narrow(mean, result), view.getElementType(result),
                     view.advance(target, result, kColumn, code.constant(column)), view.getStride(result, kColumn),
-                    present == kColumns ? Value() : code.constant(present));
+                    present == kPanelColumns ? Value() : code.constant(present));
   }
   if (!view.shape.hasStatistics)
     return;
@@ -210,7 +207,7 @@ ScoreRow AttentionEmitter::getScoreRow(const Unit &unit, const Chunk &chunk, con
   Place place = getPlace(unit, code.add(block.first, index));
   row.see(view, place.query, chunk.first);
   if (view.shape.hasMask)
-    row.mask = view.advance(atPlace(kMask, unit, place), kMask, kKey, chunk.first);
+    row.mask = view.advance(atPlace(AttentionShape::kMask, unit, place), AttentionShape::kMask, kKey, chunk.first);
   if (view.shape.threshold != 0) {
     row.firstKey = chunk.first;
     row.randomRow = view.getRandomRow(countRowsBefore(unit, place));
@@ -264,10 +261,11 @@ void AttentionEmitter::mergeRow(Value row, Value waiting) {
     State joined = join(code.load(arithmetic, maxPlace), code.load(arithmetic, totalPlace), chunkMax, chunkTotal);
     code.store(joined.max, maxPlace);
     code.store(joined.total, totalPlace);
-    Value oldFactor = code.spread(joined.oldFactor, kColumns), newFactor = code.spread(joined.newFactor, kColumns);
+    Value oldFactor = code.spread(joined.oldFactor, kPanelColumns),
+          newFactor = code.spread(joined.newFactor, kPanelColumns);
     Value start = code.multiply(row, memory.paddedSize);
     Value added = code.multiply(waiting, memory.paddedSize);
-    code.loop(0, memory.paddedSize, kColumns, [&](Value column) {
+    code.loop(0, memory.paddedSize, kPanelColumns, [&](Value column) {
       Value place = view.inSlot(memory.states, arithmetic, code.add(start, column));
       Value sum = code.load(view.getVectorType(), view.inSlot(memory.sums, arithmetic, code.add(added, column)));
       Value state = code.multiply(code.load(view.getVectorType(), place), oldFactor);

@@ -13,9 +13,7 @@ using namespace mlir::resid;
 using namespace mlir::resid::attention;
 using namespace mlir::resid::cpu;
 
-static constexpr int64_t kLineBytes = 64;
-
-static int64_t getBytes(Type element) { return element.getIntOrFloatBitWidth() / 8; }
+int64_t cpu::getBytes(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
 int64_t cpu::alignToOddLines(int64_t elements, int64_t bytes) {
   int64_t lines = llvm::divideCeil(elements * bytes, kLineBytes) | 1;

@@ -6,6 +6,7 @@
 #define RESID_CODEGEN_CPU_ATTENTION_ATTENTIONMEMORY_H
 
 #include "codegen/attention/AttentionShape.h"
+#include "codegen/cpu/choice/CPUTarget.h"
 
 namespace mlir::resid::cpu {
 
@@ -18,6 +19,8 @@ inline constexpr int64_t kScoreRows = 16;
 /// Elements in whole cache lines, of which there are an odd number: rows so far apart do not compete for the same
 /// places of a cache.
 int64_t alignToOddLines(int64_t elements, int64_t bytes);
+/// Of one element.
+int64_t getBytes(Type element);
 
 /// Offsets in bytes; everything begins with a cache line.
 struct AttentionMemory {

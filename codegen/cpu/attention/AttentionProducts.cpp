@@ -13,9 +13,6 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::attention;
 
-static constexpr unsigned kK = AttentionShape::kK, kV = AttentionShape::kV;
-static constexpr int64_t kColumns = AttentionView::kPanelColumns;
-
 UnpackedProducts::Keys AttentionEmitter::getKeys(const Unit &unit, const Chunk &chunk, const RowBlock &block) {
   return {unit.batch, unit.keyHead, code.add(chunk.first, block.from), code.subtract(block.keys, block.from)};
 }
@@ -56,17 +53,17 @@ void AttentionEmitter::forUnpackedHeights(Value count, function_ref<void(int64_t
 void AttentionEmitter::emitPackedScores(const RowBlock &block, int64_t height, Value first) {
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
-  Type element = view.getElementType(kK);
-  Value panels = code.ceilDivide(block.keys, code.constant(kColumns));
+  Type element = view.getElementType(AttentionShape::kK);
+  Value panels = code.ceilDivide(block.keys, code.constant(kPanelColumns));
   MicroKernels::Operands operands;
   Value row = code.add(block.first, first);
   operands.aStride = code.constant(memory.queryStride);
   operands.a = view.inSlot(memory.queries, arithmetic, code.multiply(row, operands.aStride));
   operands.panelStride = code.constant(memory.keyPanel);
   operands.terms = code.constant(view.shape.headSize);
-  code.loop(code.divide(block.from, kColumns), panels, shape.panels, [&](Value panel) {
+  code.loop(code.divide(block.from, kPanelColumns), panels, shape.panels, [&](Value panel) {
     operands.b = view.inSlot(memory.keys, getMovedType(element), code.multiply(panel, operands.panelStride));
-    Value score = code.add(code.multiply(first, memory.scoreStride), code.multiply(panel, kColumns));
+    Value score = code.add(code.multiply(first, memory.scoreStride), code.multiply(panel, kPanelColumns));
     operands.sums = view.inSlot(memory.scores, arithmetic, score);
     Value left = code.subtract(panels, panel);
     std::function<void(int64_t)> call = [&](int64_t count) {
@@ -109,19 +106,19 @@ void AttentionEmitter::emitScores(const Unit &unit, const Chunk &chunk, const Ro
 void AttentionEmitter::emitPackedValues(const RowBlock &block, Value target) {
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
-  Type element = view.getElementType(kV);
+  Type element = view.getElementType(AttentionShape::kV);
   forHeights(block.count, [&](int64_t height, Value first) {
     MicroKernels::Operands operands;
     operands.aStride = code.constant(memory.scoreStride);
     operands.a = view.inSlot(memory.scores, arithmetic, code.add(code.multiply(first, operands.aStride), block.from));
     operands.panelStride = code.constant(memory.valuePanel);
     operands.terms = code.subtract(block.keys, block.from);
-    Value skipped = code.multiply(block.from, kColumns);
+    Value skipped = code.multiply(block.from, kPanelColumns);
     Value start = code.at(target, arithmetic, code.multiply(first, memory.paddedSize));
-    int64_t panels = memory.paddedSize / kColumns;
+    int64_t panels = memory.paddedSize / kPanelColumns;
     for (int64_t panel = 0; panel < panels; panel += shape.panels) {
       operands.b = view.inSlot(memory.values, getMovedType(element), code.add(panel * memory.valuePanel, skipped));
-      operands.sums = code.at(start, arithmetic, panel * kColumns);
+      operands.sums = code.at(start, arithmetic, panel * kPanelColumns);
       microKernels.emitCall(code, arithmetic, element, height, std::min(shape.panels, panels - panel),
                             memory.paddedSize, operands, /*startsAtZero=*/true);
     }
@@ -158,24 +155,25 @@ void AttentionEmitter::emitValues(const Unit &unit, const Chunk &chunk, const Ro
 void AttentionEmitter::emitSpecialValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target) {
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
-  Type bits = code.getIntegerType(arithmetic.getWidth()), element = view.getElementType(kV);
+  Type bits = code.getIntegerType(arithmetic.getWidth()), element = view.getElementType(AttentionShape::kV);
   Value absent = code.create<arith::ConstantOp>(code.getIntegerAttr(bits, APInt::getSignMask(arithmetic.getWidth())));
-  Value source = view.advance(view.pointers[kV], kV, kBatch, unit.batch);
-  source = view.advance(view.advance(source, kV, kHead, unit.keyHead), kV, kKey, chunk.first);
+  Value source = view.advance(view.pointers[AttentionShape::kV], AttentionShape::kV, kBatch, unit.batch);
+  source = view.advance(view.advance(source, AttentionShape::kV, kHead, unit.keyHead), AttentionShape::kV, kKey,
+                        chunk.first);
   code.loop(0, block.count, 1, [&](Value i) {
     Value sums = code.at(target, arithmetic, code.multiply(i, memory.paddedSize));
     Value weights = view.inSlot(memory.scores, arithmetic, code.multiply(i, memory.scoreStride));
-    for (int64_t column = 0; column < memory.paddedSize; column += kColumns)
+    for (int64_t column = 0; column < memory.paddedSize; column += kPanelColumns)
       code.store(view.splat(0.0), code.at(sums, arithmetic, column));
     code.loop(block.from, block.keys, 1, [&](Value key) {
       Value weight = code.load(arithmetic, code.at(weights, arithmetic, key));
       Value pattern = code.create<arith::BitcastOp>(bits, weight);
       Value isPresent = code.compare(arith::CmpIPredicate::ne, pattern, absent);
       code.choose(isPresent, [&] {
-        Value values = view.advance(source, kV, kKey, key);
+        Value values = view.advance(source, AttentionShape::kV, kKey, key);
         code.loop(0, view.shape.headSize, 1, [&](Value column) {
           Value place = code.at(sums, arithmetic, column);
-          Value moved = code.load(getMovedType(element), view.advance(values, kV, kColumn, column));
+          Value moved = code.load(getMovedType(element), view.advance(values, AttentionShape::kV, kColumn, column));
           Value value = view.widen(code.create<arith::BitcastOp>(element, moved));
           Value sum = code.load(arithmetic, place);
           code.store(code.fma(weight, value, sum), place);

@@ -12,16 +12,12 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::attention;
 
-static constexpr unsigned kQ = AttentionShape::kQ, kK = AttentionShape::kK, kV = AttentionShape::kV;
-static constexpr unsigned kMask = AttentionShape::kMask;
-static constexpr int64_t kColumns = AttentionView::kPanelColumns;
-
 //===------------------------------------------- places -----------------------------------------------------------===//
 
 void BackwardEmitter::forChunks(const KeyRange &keys, function_ref<void(const Chunk &)> body) {
   code.loop(view.getFirstChunk(keys), keys.end, kChunkKeys, [&](Value first) {
     Chunk chunk{first, code.min(kChunkKeys, code.subtract(keys.end, first)), {}, {}};
-    chunk.panels = code.ceilDivide(chunk.keys, code.constant(kColumns));
+    chunk.panels = code.ceilDivide(chunk.keys, code.constant(kPanelColumns));
     Value offset = code.multiply(code.divide(first, kChunkKeys), memory.chunkBytes);
     chunk.place = view.inSlot(memory.blockBytes, code.getI8Type(), offset);
     body(chunk);
@@ -57,7 +53,7 @@ Value BackwardEmitter::countRowsBefore(const Head &head, const Place &place) {
 void BackwardEmitter::fillZeros(Value target, Value rows, int64_t columns, int64_t stride) {
   code.loop(0, rows, 1, [&](Value row) {
     Value start = getRow(target, row, stride);
-    code.loop(0, columns, kColumns,
+    code.loop(0, columns, kPanelColumns,
               [&](Value column) { code.store(view.splat(0.0), code.at(start, view.getArithmetic(), column)); });
   });
 }
@@ -84,9 +80,11 @@ void BackwardEmitter::startChunk(const Head &head, const Chunk &chunk) {
   auto at = [&](int64_t offset, unsigned operand) {
     return inChunk(chunk, offset, getMovedType(view.getElementType(operand)));
   };
-  packer.packKeys(kK, chunk.first, chunk.keys, at(memory.keys, kK), memory.keyPanel);
-  packer.packKeys(kV, chunk.first, chunk.keys, at(memory.values, kV), memory.valuePanel);
-  packer.packColumns(kK, chunk.first, chunk.keys, at(memory.columns, kK), memory.columnPanel);
+  packer.packKeys(AttentionShape::kK, chunk.first, chunk.keys, at(memory.keys, AttentionShape::kK), memory.keyPanel);
+  packer.packKeys(AttentionShape::kV, chunk.first, chunk.keys, at(memory.values, AttentionShape::kV),
+                  memory.valuePanel);
+  packer.packColumns(AttentionShape::kK, chunk.first, chunk.keys, at(memory.columns, AttentionShape::kK),
+                     memory.columnPanel);
   for (int64_t sums : {memory.keySums, memory.valueSums})
     fillZeros(inChunk(chunk, sums, view.getArithmetic()), code.constant(view.shape.headSize), kChunkKeys,
               memory.scoreStride);
@@ -111,13 +109,13 @@ void BackwardEmitter::finishChunk(const Head &head, const Chunk &chunk, int64_t 
 
 /// The sums of one row, in the operand's type.
 void BackwardEmitter::storeRow(Value source, unsigned operand, Value target) {
-  for (int64_t column = 0; column < view.shape.headSize; column += kColumns) {
-    int64_t present = std::min(kColumns, view.shape.headSize - column);
+  for (int64_t column = 0; column < view.shape.headSize; column += kPanelColumns) {
+    int64_t present = std::min(kPanelColumns, view.shape.headSize - column);
     Value sum = code.load(view.getVectorType(), code.at(source, view.getArithmetic(), column));
     Value result = code.add(sum, 0.0);
     view.runs.store(view.narrow(result, operand), view.getElementType(operand),
                     view.advance(target, operand, kColumn, code.constant(column)), view.getStride(operand, kColumn),
-                    present == kColumns ? Value() : code.constant(present));
+                    present == kPanelColumns ? Value() : code.constant(present));
   }
 }
 
@@ -126,15 +124,15 @@ void BackwardEmitter::storeRow(Value source, unsigned operand, Value target) {
 void BackwardEmitter::turn(Value source, int64_t sourceStride, Value target, int64_t targetStride, Value rows,
                            Value columns) {
   FloatType arithmetic = view.getArithmetic();
-  code.loop(0, rows, kColumns, [&](Value row) {
-    code.loop(0, columns, kColumns, [&](Value column) {
+  code.loop(0, rows, kPanelColumns, [&](Value row) {
+    code.loop(0, columns, kPanelColumns, [&](Value column) {
       SmallVector<Value> vectors;
-      for (int64_t i = 0; i < kColumns; ++i) {
+      for (int64_t i = 0; i < kPanelColumns; ++i) {
         Value from = getRow(source, code.add(row, i), sourceStride);
         vectors.push_back(code.load(view.getVectorType(), code.at(from, arithmetic, column)));
       }
       transpose(code, vectors);
-      for (int64_t i = 0; i < kColumns; ++i) {
+      for (int64_t i = 0; i < kPanelColumns; ++i) {
         Value to = getRow(target, code.add(column, i), targetStride);
         code.store(vectors[i], code.at(to, arithmetic, row));
       }
@@ -168,11 +166,11 @@ void BackwardEmitter::emitBlock(const Head &head, Value first, Value all) {
 
 /// Copies a row of queries or of gradients, in the arithmetic type.
 void BackwardEmitter::loadRow(Value source, unsigned operand, Value target) {
-  for (int64_t column = 0; column < view.shape.headSize; column += kColumns) {
-    int64_t present = std::min(kColumns, view.shape.headSize - column);
+  for (int64_t column = 0; column < view.shape.headSize; column += kPanelColumns) {
+    int64_t present = std::min(kPanelColumns, view.shape.headSize - column);
     Value run =
         view.runs.load(view.getElementType(operand), view.advance(source, operand, kColumn, code.constant(column)),
-                       view.getStride(operand, kColumn), present == kColumns ? Value() : code.constant(present));
+                       view.getStride(operand, kColumn), present == kPanelColumns ? Value() : code.constant(present));
     code.store(view.widen(run), code.at(target, view.getArithmetic(), column));
   }
 }
@@ -184,7 +182,7 @@ void BackwardEmitter::startRows(const Head &head, const RowBlock &block) {
   Value queries = at(memory.queries), gradients = at(memory.gradients);
   code.loop(0, block.count, 1, [&](Value row) {
     Place place = getPlace(head, block, row);
-    loadRow(atPlace(kQ, head, place), kQ, getRow(queries, row, memory.queryStride));
+    loadRow(atPlace(AttentionShape::kQ, head, place), AttentionShape::kQ, getRow(queries, row, memory.queryStride));
     loadRow(atPlace(dy, head, place), dy, getRow(gradients, row, memory.queryStride));
     code.store(code.load(arithmetic, atPlace(max, head, place)), view.inSlot(memory.maxima, arithmetic, row));
     code.store(code.load(arithmetic, atPlace(sum, head, place)), view.inSlot(memory.totals, arithmetic, row));
@@ -204,7 +202,7 @@ BackwardRow BackwardEmitter::makeRow(const Head &head, const RowBlock &block, co
   Place place = getPlace(head, block, row);
   score.see(view, place.query, chunk.first);
   if (view.shape.hasMask)
-    score.mask = view.advance(atPlace(kMask, head, place), kMask, kKey, chunk.first);
+    score.mask = view.advance(atPlace(AttentionShape::kMask, head, place), AttentionShape::kMask, kKey, chunk.first);
   if (view.shape.threshold != 0) {
     score.firstKey = chunk.first;
     score.randomRow = view.getRandomRow(countRowsBefore(head, place));
@@ -212,7 +210,7 @@ BackwardRow BackwardEmitter::makeRow(const Head &head, const RowBlock &block, co
   if (view.shape.cap != 0)
     score.slopes = getRow(inChunk(chunk, memory.slopes, arithmetic), row, memory.scoreStride);
   made.gradients = getRow(inChunk(chunk, memory.scoreGradients, arithmetic), row, memory.scoreStride);
-  made.panels = view.inSlot(memory.panels, arithmetic, code.multiply(row, kColumns));
+  made.panels = view.inSlot(memory.panels, arithmetic, code.multiply(row, kPanelColumns));
   made.panelStride = memory.scorePanel;
   return made;
 }
@@ -232,8 +230,8 @@ void BackwardEmitter::emitWeights(const Head &head, const RowBlock &block, const
                  {at(a), stride, inChunk(chunk, b, getMovedType(type)), code.constant(panel), size,
                   inChunk(chunk, sums, arithmetic)}});
   };
-  multiply(memory.queries, kK, memory.keys, memory.keyPanel, memory.weights);
-  multiply(memory.gradients, kV, memory.values, memory.valuePanel, memory.scoreGradients);
+  multiply(memory.queries, AttentionShape::kK, memory.keys, memory.keyPanel, memory.weights);
+  multiply(memory.gradients, AttentionShape::kV, memory.values, memory.valuePanel, memory.scoreGradients);
   code.loop(0, block.count, 1, [&](Value row) {
     Value max = code.load(arithmetic, view.inSlot(memory.maxima, arithmetic, row));
     Value sum = code.load(arithmetic, view.inSlot(memory.totals, arithmetic, row));
@@ -253,14 +251,14 @@ void BackwardEmitter::emitWeights(const Head &head, const RowBlock &block, const
 /// The gradients of a chunk's scores, and what queries and keys take of them.
 void BackwardEmitter::emitScoreGradients(const Head &head, const RowBlock &block, const Chunk &chunk) {
   FloatType arithmetic = view.getArithmetic();
-  Type key = view.getElementType(kK);
+  Type key = view.getElementType(AttentionShape::kK);
   auto at = [&](int64_t offset) { return view.inSlot(offset, arithmetic, code.constant(0)); };
   code.loop(0, block.count, 1, [&](Value row) {
     Value mean = code.load(arithmetic, view.inSlot(memory.means, arithmetic, row));
     rows.emitScoreGradients(makeRow(head, block, chunk, row), mean);
   });
   emitProduct({block.count,
-               code.constant(memory.paddedSize / kColumns),
+               code.constant(memory.paddedSize / kPanelColumns),
                key,
                memory.paddedSize,
                /*startsAtZero=*/false,
@@ -298,7 +296,7 @@ void BackwardEmitter::emitPanels(const Product &product, Value panel, int64_t co
     MicroKernels::Operands operands = product.operands;
     operands.a = code.at(operands.a, arithmetic, code.multiply(row, operands.aStride));
     operands.b = code.at(operands.b, getMovedType(product.bType), code.multiply(panel, operands.panelStride));
-    Value sum = code.add(code.multiply(row, product.sumStride), code.multiply(panel, kColumns));
+    Value sum = code.add(code.multiply(row, product.sumStride), code.multiply(panel, kPanelColumns));
     operands.sums = code.at(operands.sums, arithmetic, sum);
     microKernels.emitCall(code, arithmetic, product.bType, height, count, product.sumStride, operands,
                           product.startsAtZero);

@@ -13,10 +13,6 @@ using namespace mlir::resid;
 using namespace mlir::resid::attention;
 using namespace mlir::resid::cpu;
 
-static constexpr int64_t kLineBytes = 64;
-
-static int64_t getBytes(Type element) { return element.getIntOrFloatBitWidth() / 8; }
-
 BackwardMemory::BackwardMemory(const AttentionShape &shape) {
   int64_t wide = getBytes(shape.arithmetic), size = shape.headSize;
   Type key = shape.operands[AttentionShape::kK].elementType, value = shape.operands[AttentionShape::kV].elementType;

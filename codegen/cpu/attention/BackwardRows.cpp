@@ -4,18 +4,12 @@
 
 #include "codegen/cpu/attention/BackwardRows.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
-static constexpr int64_t kColumns = AttentionView::kPanelColumns;
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-static constexpr int64_t kLanes = ScoreRows::kLanes, kVectors = kLanes / kColumns;
-
 Value BackwardRows::atPanel(const BackwardRow &row, Value key) {
-  Value panel = code.divide(key, kColumns);
+  Value panel = code.divide(key, kPanelColumns);
   return at(row.panels, code.multiply(panel, row.panelStride));
 }
 
@@ -26,14 +20,14 @@ Value BackwardRows::whereWeighted(Value weight, Value share) {
 
 Value BackwardRows::emitWeights(const BackwardRow &row, Value max, Value sum) {
   rows.emitScores(row.score);
-  Value reference = code.spread(max, kColumns), divisor = code.spread(sum, kColumns);
+  Value reference = code.spread(max, kPanelColumns), divisor = code.spread(sum, kPanelColumns);
   double factor = view.shape.keptScale;
   bool hasDropout = view.shape.threshold != 0;
-  SmallVector<Value> zeros(kVectors, view.splat(0.0));
+  SmallVector<Value> zeros(ScoreRows::kVectors, view.splat(0.0));
   auto emitKeys = [&](Value block, ValueRange carried) {
     SmallVector<Value> next, kept = hasDropout ? rows.drawKept(row.score, block) : SmallVector<Value>();
-    for (int64_t i = 0; i < kVectors; ++i) {
-      Value key = code.add(block, i * kColumns);
+    for (int64_t i = 0; i < ScoreRows::kVectors; ++i) {
+      Value key = code.add(block, i * kPanelColumns);
       Value scorePlace = at(row.score.scores, key), gradientPlace = at(row.gradients, key);
       Value score = code.load(view.getVectorType(), scorePlace);
       Value gradient = code.load(view.getVectorType(), gradientPlace);
@@ -53,7 +47,7 @@ Value BackwardRows::emitWeights(const BackwardRow &row, Value max, Value sum) {
     }
     return next;
   };
-  SmallVector<Value> lanes = code.loop(0, row.score.keys, kLanes, zeros, emitKeys);
+  SmallVector<Value> lanes = code.loop(0, row.score.keys, ScoreRows::kLanes, zeros, emitKeys);
   return rows.reduce(lanes, [&](Value a, Value b) { return code.add(a, b); });
 }
 
@@ -65,8 +59,8 @@ Value BackwardRows::emitSinkGradient(Value sink, Value max, Value sum, Value mea
 }
 
 void BackwardRows::emitScoreGradients(const BackwardRow &row, Value mean) {
-  Value all = code.spread(mean, kColumns);
-  code.loop(0, row.score.keys, kColumns, [&](Value key) {
+  Value all = code.spread(mean, kPanelColumns);
+  code.loop(0, row.score.keys, kPanelColumns, [&](Value key) {
     Value place = at(row.gradients, key);
     Value weight = code.load(view.getVectorType(), at(row.score.scores, key));
     Value difference = code.subtract(code.load(view.getVectorType(), place), all);

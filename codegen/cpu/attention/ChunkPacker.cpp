@@ -12,9 +12,6 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::attention;
 
-static constexpr unsigned kK = AttentionShape::kK, kV = AttentionShape::kV;
-static constexpr int64_t kColumns = AttentionView::kPanelColumns;
-
 Value ChunkPacker::atHead(unsigned operand) {
   return view.advance(view.advance(view.pointers[operand], operand, kBatch, batch), operand, kHead, keyHead);
 }
@@ -48,8 +45,8 @@ void ChunkPacker::packKeys(unsigned operand, Value first, Value count, Value tar
   range.source = atHead(operand);
   range.target = target;
   range.panelLength = code.constant(panelStride);
-  range.firstPanel = code.divide(first, kColumns);
-  range.panels = code.ceilDivide(count, code.constant(kColumns));
+  range.firstPanel = code.divide(first, kPanelColumns);
+  range.panels = code.ceilDivide(count, code.constant(kPanelColumns));
   range.terms = code.constant(view.shape.headSize);
   KernelView keys = viewKeys(operand, code.add(first, count));
   packPanels(keys, range);
@@ -61,7 +58,7 @@ void ChunkPacker::packColumns(unsigned operand, Value first, Value count, Value 
   range.target = target;
   range.panelLength = code.constant(panelStride);
   range.firstPanel = code.constant(0);
-  range.panels = code.constant(view.memory.paddedSize / kColumns);
+  range.panels = code.constant(view.memory.paddedSize / kPanelColumns);
   range.terms = count;
   KernelView columns = viewColumns(operand);
   packPanels(columns, range);
@@ -72,27 +69,27 @@ void ChunkPacker::pack(Value first, Value count) {
   auto at = [&](int64_t offset, unsigned operand) {
     return view.inSlot(offset, getMovedType(view.getElementType(operand)), code.constant(0));
   };
-  packKeys(kK, first, count, at(memory.keys, kK), memory.keyPanel);
-  packColumns(kV, first, count, at(memory.values, kV), memory.valuePanel);
+  packKeys(AttentionShape::kK, first, count, at(memory.keys, AttentionShape::kK), memory.keyPanel);
+  packColumns(AttentionShape::kV, first, count, at(memory.values, AttentionShape::kV), memory.valuePanel);
 }
 
 /// Looks for exponents of ones only.
 Value ChunkPacker::findSpecial(Value count) {
-  auto element = cast<FloatType>(view.getElementType(kV));
+  auto element = cast<FloatType>(view.getElementType(AttentionShape::kV));
   Type bits = code.getIntegerType(element.getWidth());
-  auto type = VectorType::get(kColumns, bits);
+  auto type = VectorType::get(kPanelColumns, bits);
   auto splat = [&](const APInt &number) -> Value {
     return code.create<arith::ConstantOp>(DenseElementsAttr::get(type, number));
   };
   Value magnitude = splat(APInt::getSignedMaxValue(element.getWidth()));
-  int64_t panels = view.memory.paddedSize / kColumns;
+  int64_t panels = view.memory.paddedSize / kPanelColumns;
   Value step = code.constant(getInterleavedTerms(element));
   Value terms = code.multiply(code.ceilDivide(count, step), step);
   Value values = view.inSlot(view.memory.values, bits, code.constant(0));
   SmallVector<Value> zeros(panels, splat(APInt::getZero(element.getWidth())));
   SmallVector<Value> largest = code.loop(0, terms, 1, zeros, [&](Value term, ValueRange carried) {
     SmallVector<Value> next;
-    Value row = code.at(values, bits, code.multiply(term, kColumns));
+    Value row = code.at(values, bits, code.multiply(term, kPanelColumns));
     for (int64_t panel = 0; panel < panels; ++panel) {
       Value numbers = code.load(type, code.at(row, bits, panel * view.memory.valuePanel));
       Value positive = code.both(numbers, magnitude);

@@ -8,16 +8,10 @@
 #include "codegen/arithmetic/Philox.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include <limits>
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
-
-static constexpr int64_t kColumns = AttentionView::kPanelColumns;
-/// Vectors that hold the lanes of the ordered sum.
-static constexpr int64_t kLanes = ScoreRows::kLanes, kVectors = kLanes / kColumns;
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void ScoreRow::see(AttentionView &view, Value query, Value first) {
   Code &code = view.code;
@@ -46,10 +40,10 @@ Value ScoreRows::reduce(ArrayRef<Value> lanes, function_ref<Value(Value, Value)>
     for (size_t i = 0; i < half; ++i)
       vectors[i] = combine(vectors[i], vectors[i + half]);
   Value all = vectors.front();
-  for (int32_t half = kColumns / 2; half > 0; half /= 2) {
+  for (int32_t half = kPanelColumns / 2; half > 0; half /= 2) {
     SmallVector<int32_t> upper;
-    for (int32_t lane = 0; lane < kColumns; ++lane)
-      upper.push_back((lane + half) % kColumns);
+    for (int32_t lane = 0; lane < kPanelColumns; ++lane)
+      upper.push_back((lane + half) % kPanelColumns);
     all = combine(all, code.create<LLVM::ShuffleVectorOp>(all, all, upper));
   }
   return code.create<LLVM::ExtractElementOp>(all, code.constant(0));
@@ -59,7 +53,7 @@ Value ScoreRows::hasAny(ArrayRef<Value> flags) {
   Value all = flags.front();
   for (Value more : flags.drop_front())
     all = code.either(all, more);
-  Type bits = code.getIntegerType(kColumns);
+  Type bits = code.getIntegerType(kPanelColumns);
   Value number = code.create<LLVM::BitcastOp>(bits, all);
   return code.compare(arith::CmpIPredicate::ne, number, 0);
 }
@@ -69,13 +63,13 @@ Value ScoreRows::hasAny(ArrayRef<Value> flags) {
 /// Which of 16 keys this row may see.
 Value ScoreRows::findPresent(const ScoreRow &row, Value key) {
   SmallVector<int32_t> numbers;
-  for (int32_t lane = 0; lane < kColumns; ++lane)
+  for (int32_t lane = 0; lane < kPanelColumns; ++lane)
     numbers.push_back(lane);
-  auto type = VectorType::get(kColumns, code.getI32Type());
+  auto type = VectorType::get(kPanelColumns, code.getI32Type());
   Value lanes = code.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(numbers)));
   auto compareWith = [&](Value place, arith::CmpIPredicate predicate) -> Value {
     Value left = code.castInteger(code.subtract(place, key), code.getI32Type());
-    return code.compare(predicate, lanes, code.spread(left, kColumns));
+    return code.compare(predicate, lanes, code.spread(left, kPanelColumns));
   };
   Value isBeforeEnd = compareWith(row.visible, arith::CmpIPredicate::slt);
   if (!row.hidden)
@@ -102,7 +96,7 @@ Value ScoreRows::loadScore(const ScoreRow &row, Value key, Value place, bool isV
     unsigned operand = attention::AttentionShape::kMask;
     Value count;
     if (!isVisible)
-      count = code.max(code.min(code.subtract(row.keys, key), kColumns), 0);
+      count = code.max(code.min(code.subtract(row.keys, key), kPanelColumns), 0);
     Value mask = view.runs.load(view.getElementType(operand), view.advance(row.mask, operand, attention::kKey, key),
                                 view.getStride(operand, attention::kKey), count);
     if (!view.getElementType(operand).isInteger(1))
@@ -117,10 +111,10 @@ Value ScoreRows::loadScore(const ScoreRow &row, Value key, Value place, bool isV
 /// NaN.
 SmallVector<Value> ScoreRows::findLargest(const ScoreRow &row, Value first, Value end, bool areVisible,
                                           ValueRange carried) {
-  return code.loop(first, end, kLanes, carried, [&](Value block, ValueRange before) {
+  return code.loop(first, end, ScoreRows::kLanes, carried, [&](Value block, ValueRange before) {
     SmallVector<Value> next(before), scores;
     for (int64_t i = 0; i < kVectors; ++i) {
-      Value key = code.add(block, i * kColumns);
+      Value key = code.add(block, i * kPanelColumns);
       Value place = code.at(row.scores, view.getArithmetic(), key);
       scores.push_back(loadScore(row, key, place, areVisible));
       code.store(scores.back(), place);
@@ -137,11 +131,11 @@ SmallVector<Value> ScoreRows::findLargest(const ScoreRow &row, Value first, Valu
 }
 
 ScoreRows::Lanes ScoreRows::findLargest(const ScoreRow &row) {
-  auto flagType = VectorType::get(kColumns, code.getI1Type());
+  auto flagType = VectorType::get(kPanelColumns, code.getI1Type());
   Value none = code.create<arith::ConstantOp>(code.getZeroAttr(flagType));
   SmallVector<Value> carried(kVectors, view.splat(-kInfinity));
   carried.append(kVectors / 2, none);
-  Value lanes = code.constant(kLanes), whole = code.multiply(code.divide(row.visible, lanes), lanes);
+  Value lanes = code.constant(ScoreRows::kLanes), whole = code.multiply(code.divide(row.visible, lanes), lanes);
   Value first = row.from;
   if (row.hidden) {
     first = code.multiply(code.ceilDivide(row.hidden, lanes), lanes), whole = code.max(first, whole);
@@ -159,10 +153,10 @@ ScoreRows::Lanes ScoreRows::findLargest(const ScoreRow &row) {
 SmallVector<Value> ScoreRows::emitWeights(const ScoreRow &row, Value reference, bool marksAbsent) {
   SmallVector<Value> first(kVectors, view.splat(0.0));
   Value left = view.splat(marksAbsent ? -0.0 : 0.0);
-  return code.loop(row.from, row.keys, kLanes, first, [&](Value block, ValueRange carried) {
+  return code.loop(row.from, row.keys, ScoreRows::kLanes, first, [&](Value block, ValueRange carried) {
     SmallVector<Value> next, kept = view.shape.threshold == 0 ? SmallVector<Value>() : drawKept(row, block);
     for (int64_t i = 0; i < kVectors; ++i) {
-      Value place = code.at(row.scores, view.getArithmetic(), code.add(block, i * kColumns));
+      Value place = code.at(row.scores, view.getArithmetic(), code.add(block, i * kPanelColumns));
       Value score = code.load(view.getVectorType(), place);
       Value weight = exponential(code.subtract(score, reference)), factor = weight;
       if (!kept.empty())
@@ -181,11 +175,11 @@ SmallVector<Value> ScoreRows::drawKept(const ScoreRow &row, Value block) {
   if (view.firstCall)
     call = code.add(view.firstCall, call);
   auto [low, high] = arithmetic::emitPhiloxColumns(code, code.getLoc(), {call, row.randomRow, view.site, view.step},
-                                                   view.seed, kLanes);
+                                                   view.seed, ScoreRows::kLanes);
   SmallVector<Value> kept;
   for (Value halves : {low, high})
-    for (int32_t first = 0; first < kLanes / 2; first += kColumns) {
-      auto lanes = llvm::to_vector(llvm::seq<int32_t>(first, first + kColumns));
+    for (int32_t first = 0; first < ScoreRows::kLanes / 2; first += kPanelColumns) {
+      auto lanes = llvm::to_vector(llvm::seq<int32_t>(first, first + kPanelColumns));
       Value some = code.create<LLVM::ShuffleVectorOp>(halves, halves, lanes);
       Value wide = code.castInteger(some, code.getI32Type());
       kept.push_back(code.compare(arith::CmpIPredicate::uge, wide, view.shape.threshold));
@@ -202,7 +196,7 @@ Value ScoreRows::emitScores(const ScoreRow &row) {
 Value ScoreRows::emitWeights(const ScoreRow &row, Value max) {
   // Without a present key there is nothing to subtract -Inf from.
   Value isEmpty = code.isEqual(max, -kInfinity);
-  Value reference = code.spread(code.select(isEmpty, 0.0, max), kColumns);
+  Value reference = code.spread(code.select(isEmpty, 0.0, max), kPanelColumns);
   SmallVector<Type> types(kVectors, view.getVectorType());
   SmallVector<Value> sums = code.choose(
       row.marksAbsent, types, [&] { return emitWeights(row, reference, /*marksAbsent=*/true); },

@@ -7,8 +7,11 @@
 
 #include "codegen/cpu/attention/AttentionView.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include <limits>
 
 namespace mlir::resid::cpu {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// One row of a chunk.
 struct ScoreRow {
@@ -52,6 +55,8 @@ public:
 
   /// Lanes of the ordered sum S.
   static constexpr int64_t kLanes = 64;
+  /// Vectors that hold the lanes of the ordered sum.
+  static constexpr int64_t kVectors = kLanes / kPanelColumns;
 
 private:
   struct Lanes {

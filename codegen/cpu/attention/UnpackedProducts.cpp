@@ -17,22 +17,20 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::attention;
 
-static constexpr unsigned kK = AttentionShape::kK, kV = AttentionShape::kV;
-static constexpr int64_t kColumns = AttentionView::kPanelColumns;
 /// A group of keys: panels, and bytes of a cache of 32 KiB.
 static constexpr int64_t kMostPanels = 4, kGroupBytes = 16 << 10;
 
 UnpackedProducts::UnpackedProducts(AttentionView &view, MicroKernelShape shape, int64_t vectorBits)
     : view(view), code(view.code), shape(shape) {
-  lanes = std::clamp<int64_t>(vectorBits / view.getArithmetic().getWidth(), 2, kColumns);
-  terms = lanes * getInterleavedTerms(view.getElementType(kK));
+  lanes = std::clamp<int64_t>(vectorBits / view.getArithmetic().getWidth(), 2, kPanelColumns);
+  terms = lanes * getInterleavedTerms(view.getElementType(AttentionShape::kK));
 }
 
 /// The last vectors of a row overlap those before, so that nothing after the row is read. Pairs of terms stay pairs.
 bool UnpackedProducts::arePossible() const {
   int64_t size = view.shape.headSize;
-  return view.getStride(kK, kColumn).is(1) && view.getStride(kV, kColumn).is(1) && size >= std::max(terms, kColumns) &&
-         size % (terms / lanes) == 0;
+  return view.getStride(AttentionShape::kK, kColumn).is(1) && view.getStride(AttentionShape::kV, kColumn).is(1) &&
+         size >= std::max(terms, kPanelColumns) && size % (terms / lanes) == 0;
 }
 
 /// Where the first of the keys, or its value, begins.
@@ -45,7 +43,7 @@ Value UnpackedProducts::atFirst(unsigned operand, const Keys &keys) {
 
 /// The terms of a panel of keys, one vector each.
 SmallVector<Value> UnpackedProducts::loadTerms(ArrayRef<Value> keys, Value first) {
-  Type element = view.getElementType(kK), moved = getMovedType(element);
+  Type element = view.getElementType(AttentionShape::kK), moved = getMovedType(element);
   bool arePaired = terms != lanes;
   auto type = VectorType::get(lanes, arePaired ? code.getI32Type() : moved);
   SmallVector<Value> block, columns;
@@ -91,13 +89,13 @@ void UnpackedProducts::addTerms(const Panel &panel, Value first, int64_t skipped
 
 /// Where the keys of a panel lie. If it is not whole, absent keys repeat the last one, whose memory is there.
 SmallVector<Value> UnpackedProducts::findKeys(const Keys &keys, Value key, bool isWhole) {
-  Value start = atFirst(kK, keys), first = view.advance(start, kK, kKey, key);
+  Value start = atFirst(AttentionShape::kK, keys), first = view.advance(start, AttentionShape::kK, kKey, key);
   Value last = code.subtract(keys.count, 1);
   SmallVector<Value> places;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Value index = code.constant(lane);
-    places.push_back(isWhole ? view.advance(first, kK, kKey, index)
-                             : view.advance(start, kK, kKey, code.min(code.add(key, index), last)));
+    places.push_back(isWhole ? view.advance(first, AttentionShape::kK, kKey, index)
+                             : view.advance(start, AttentionShape::kK, kKey, code.min(code.add(key, index), last)));
   }
   return places;
 }
@@ -114,7 +112,8 @@ void UnpackedProducts::startScores(const Keys &keys, int64_t rows, Value scores)
 
 /// Keys of a group stay in the first level of the cache.
 int64_t UnpackedProducts::getGroupKeys() const {
-  int64_t bytes = view.shape.headSize * getMovedType(view.getElementType(kK)).getIntOrFloatBitWidth() / 8;
+  int64_t bytes =
+      view.shape.headSize * getMovedType(view.getElementType(AttentionShape::kK)).getIntOrFloatBitWidth() / 8;
   return std::max<int64_t>(std::min(kMostPanels * lanes, kGroupBytes / bytes / lanes * lanes), lanes);
 }
 
@@ -134,7 +133,7 @@ void UnpackedProducts::emitScores(const Keys &keys, int64_t rows, Value queries,
       code.loop(group, end, lanes, [&](Value key) {
         // Processors do not see this order by themselves. An address after the last key does no harm.
         for (Value next : findKeys(keys, code.add(key, step), /*isWhole=*/true))
-          code.prefetch(code.at(next, getMovedType(view.getElementType(kK)), first));
+          code.prefetch(code.at(next, getMovedType(view.getElementType(AttentionShape::kK)), first));
         addToPanel(key, /*isWhole=*/true, first, skipped);
       });
     });
@@ -149,14 +148,14 @@ void UnpackedProducts::emitScores(const Keys &keys, int64_t rows, Value queries,
 /// Where the vectors of a row of values begin.
 SmallVector<int64_t> UnpackedProducts::getColumns() const {
   SmallVector<int64_t> columns;
-  for (int64_t column = 0; column < view.shape.headSize; column += kColumns)
-    columns.push_back(std::min(column, view.shape.headSize - kColumns));
+  for (int64_t column = 0; column < view.shape.headSize; column += kPanelColumns)
+    columns.push_back(std::min(column, view.shape.headSize - kPanelColumns));
   return columns;
 }
 
 /// Whatever is added to Inf or NaN, and even 0 times one of them, is no number any more.
 Value UnpackedProducts::findSpecial(Value rows, Value sums) {
-  Value none = code.create<arith::ConstantOp>(code.getZeroAttr(VectorType::get(kColumns, code.getI1Type())));
+  Value none = code.create<arith::ConstantOp>(code.getZeroAttr(VectorType::get(kPanelColumns, code.getI1Type())));
   SmallVector<Value> flags = code.loop(0, rows, 1, none, [&](Value row, ValueRange carried) {
     Value start = code.at(sums, view.getArithmetic(), code.multiply(row, view.memory.paddedSize));
     Value any = carried.front();
@@ -171,9 +170,9 @@ Value UnpackedProducts::findSpecial(Value rows, Value sums) {
 
 void UnpackedProducts::emitValues(const Keys &keys, int64_t rows, Value weights, Value sums) {
   FloatType arithmetic = view.getArithmetic();
-  Type element = view.getElementType(kV), moved = getMovedType(element);
-  auto type = VectorType::get(kColumns, moved);
-  Value start = atFirst(kV, keys);
+  Type element = view.getElementType(AttentionShape::kV), moved = getMovedType(element);
+  auto type = VectorType::get(kPanelColumns, moved);
+  Value start = atFirst(AttentionShape::kV, keys);
   SmallVector<int64_t> all = getColumns();
   size_t most = std::max<int64_t>(shape.rows * shape.panels / rows, 1);
   for (ArrayRef<int64_t> left = all; !left.empty(); left = left.drop_front(std::min(most, left.size()))) {
@@ -182,12 +181,12 @@ void UnpackedProducts::emitValues(const Keys &keys, int64_t rows, Value weights,
     SmallVector<Value> totals = code.loop(0, keys.count, 1, zeros, [&](Value key, ValueRange carried) {
       SmallVector<Value> next(carried), vectors;
       for (int64_t column : columns) {
-        Value loaded = code.load(type, code.at(view.advance(start, kV, kKey, key), moved, column));
+        Value loaded = code.load(type, code.at(view.advance(start, AttentionShape::kV, kKey, key), moved, column));
         vectors.push_back(view.widen(kernels::fromMemory(code, code.getLoc(), loaded, element)));
       }
       for (int64_t row = 0; row < rows; ++row) {
         Value place = code.at(code.at(weights, arithmetic, row * view.memory.scoreStride), arithmetic, key);
-        Value weight = code.spread(code.load(arithmetic, place), kColumns);
+        Value weight = code.spread(code.load(arithmetic, place), kPanelColumns);
         for (auto [i, vector] : llvm::enumerate(vectors)) {
           Value &sum = next[row * columns.size() + i];
           sum = code.fma(weight, vector, sum);

@@ -25,6 +25,10 @@ inline constexpr llvm::StringLiteral kPerCPUAttribute = "resid.per_cpu";
 
 /// Addresses and rows that are written past the cache are aligned to cache lines, of so many bytes.
 inline constexpr int64_t kLineBytes = 64;
+/// Rows of a chain, or that several phases read, wait for their next use in the first level of the cache, of 32 KiB or
+/// more, if they take at most so many bytes; longer ones would drive each other out (docs/measurements/schedule.md,
+/// section backward).
+inline constexpr int64_t kFirstLevelBytes = 16 << 10;
 /// Stack memory of what writes a row to where no cache line begins (rows/LineWriter.h): a line; room after it, since
 /// 64 bytes are copied to any place of the line, however many are wanted; and two addresses.
 inline constexpr int64_t kLineWriterBytes = 2 * kLineBytes + 16;

@@ -83,7 +83,7 @@ void ContractionFunctions::emitCellCalls(kernels::KernelUse &use, Operation *bef
   const KernelLoops &loops = use.as<KernelLoops>();
   Value blockRows = code.constant(chosen.blocks.rows), least = code.constant(kFewRows);
   Value count = code.multiply(chosen.countGroups(code, memory), code.ceilDivide(loops.m.size.value, blockRows));
-  for (const Loop &loop : loops.batches)
+  for (const contraction::Loop &loop : loops.batches)
     count = code.multiply(count, loop.size.value);
   // Reading b takes as long as working on some rows.
   Value cellRows = code.max(code.min(blockRows, loops.m.size.value), least);

@@ -22,7 +22,7 @@ SmallVector<Value> KernelView::splitBatch(Value batch) {
 
 Value KernelView::countBatches() {
   Value count = code.constant(1);
-  for (const Loop &loop : loops.batches)
+  for (const contraction::Loop &loop : loops.batches)
     count = code.multiply(count, loop.size.value);
   return count;
 }
@@ -62,7 +62,7 @@ void KernelView::forEachTerm(unsigned operand, bool isInnermost, function_ref<vo
   std::function<void(size_t, Value, Value)> nest = [&](size_t level, Value offset, Value term) {
     if (level == depth)
       return body(offset, isInnermost ? code.multiply(term, loops.contracted[level].size.value) : term);
-    const Loop &loop = loops.contracted[level];
+    const contraction::Loop &loop = loops.contracted[level];
     code.loop(0, loop.size.value, 1, [&](Value index) {
       nest(level + 1, code.add(offset, code.multiply(index, loop.strides[operand].value)),
            code.add(code.multiply(term, loop.size.value), index));

@@ -74,7 +74,7 @@ void PanelPacker::packElements(Value firstTerm) {
   };
   if (view.loops.contracted.size() > 1)
     return view.forEachTerm(kB, /*isInnermost=*/false, copy);
-  const Loop &loop = view.loops.contracted.front();
+  const contraction::Loop &loop = view.loops.contracted.front();
   code.loop(firstTerm, all, 1, [&](Value term) { copy(code.multiply(term, loop.strides[kB].value), term); });
 }
 
@@ -169,7 +169,7 @@ Value cpu::countPanelGroups(Code &code, const PanelMemory &memory) {
 void cpu::emitPackedPanels(KernelView &view, Value low, Value high) {
   Code &code = view.code;
   KernelLoops all = view.loops;
-  llvm::erase_if(view.loops.batches, [](const Loop &loop) { return loop.strides[kB].is(0); });
+  llvm::erase_if(view.loops.batches, [](const contraction::Loop &loop) { return loop.strides[kB].is(0); });
   Value groups = countPanelGroups(code, view.memory);
   code.loop(low, high, 1, [&](Value unit) {
     Value matrix = code.divide(unit, groups);

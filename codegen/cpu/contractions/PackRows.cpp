@@ -28,7 +28,7 @@ static Value widen(Code &code, Value moved, Type from, Type to) {
 static void packRow(KernelView &view, Value source, Value target) {
   Code &code = view.code;
   Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.loops.arithmetic;
-  const Loop &innermost = view.loops.contracted.back();
+  const contraction::Loop &innermost = view.loops.contracted.back();
   view.forEachTerm(kA, /*isInnermost=*/true, [&](Value offset, Value term) {
     Value from = code.at(source, moved, offset), to = code.at(target, wide, term);
     Value done = code.constant(0);
@@ -51,7 +51,7 @@ static void packRow(KernelView &view, Value source, Value target) {
 static void packNeighbours(KernelView &view, Value source, Value target) {
   Code &code = view.code;
   Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.loops.arithmetic;
-  const Loop &innermost = view.loops.contracted.back();
+  const contraction::Loop &innermost = view.loops.contracted.back();
   view.forEachTerm(kA, /*isInnermost=*/true, [&](Value offset, Value term) {
     Value from = code.at(source, moved, offset), to = code.at(target, wide, term), lanes = code.constant(kPanelColumns);
     auto getTerm = [&](Value index) { return code.at(from, moved, code.multiply(index, innermost.strides[kA].value)); };
@@ -98,7 +98,7 @@ void cpu::emitPackedRows(KernelView &view, Value low, Value high) {
   Code &code = view.code;
   // Only batches that move a count; the others have one matrix in common.
   KernelLoops all = view.loops;
-  llvm::erase_if(view.loops.batches, [](const Loop &loop) { return loop.strides[kA].is(0); });
+  llvm::erase_if(view.loops.batches, [](const contraction::Loop &loop) { return loop.strides[kA].is(0); });
   Value rows = view.loops.m.size.value;
   auto packAt = [&](Value unit, void (*pack)(KernelView &, Value, Value)) {
     SmallVector<Value> batch = view.splitBatch(code.divide(unit, rows));

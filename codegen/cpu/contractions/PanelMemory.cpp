@@ -46,10 +46,10 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
   auto number = [&](int64_t known) { return makeExtent(builder, loc, known); };
   auto times = [&](Extent a, Extent b) { return multiply(builder, loc, a, b); };
   memory.contracted = number(1);
-  for (const Loop &loop : loops.contracted)
+  for (const contraction::Loop &loop : loops.contracted)
     memory.contracted = times(memory.contracted, loop.size);
   memory.aBatches = memory.bBatches = number(1);
-  for (const Loop &loop : loops.batches) {
+  for (const contraction::Loop &loop : loops.batches) {
     if (!loop.strides[KernelLoops::kA].is(0))
       memory.aBatches = times(memory.aBatches, loop.size);
     if (!loop.strides[KernelLoops::kB].is(0))

@@ -6,8 +6,8 @@
 #include "codegen/cpu/rows/SumRows.h"
 
 #include "codegen/cpu/choice/Obstacles.h"
-#include "codegen/rows/Reductions.h"
 #include "codegen/kernels/ElementMemory.h"
+#include "codegen/rows/Reductions.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -129,10 +129,6 @@ static void emitWholeChain(VectorRowEmitter &emitter, rows::KernelOp kernel, row
       emitter.emitOperation(&op);
   }
 }
-
-/// The rows of a chain that take at most so many bytes wait for their use in the first level of the cache, of 32 KiB or
-/// more. Longer ones would drive each other out.
-static constexpr int64_t kFirstLevelBytes = 16 << 10;
 
 /// Columns of which a chain's rows take that much, in all inputs.
 static int64_t countFirstLevelColumns(VectorFunction &function, rows::KernelOp kernel) {

@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/rows/VectorPrefetches.h"
 
+#include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -29,10 +30,6 @@ void VectorPrefetches::choose(rows::PhaseOp phase, const RowPointers &pointers, 
     return;
   }
 }
-
-/// Rows that several phases read and that take at most so many bytes stay in the first level of the cache, of 32 KiB or
-/// more, beside the sums down the rows (docs/measurements/schedule.md, section backward).
-static constexpr int64_t kFirstLevelBytes = 16 << 10;
 
 /// The phases that read a row of an input, first and last, by their numbers; none where no phase does.
 std::optional<std::pair<int64_t, int64_t>> VectorPrefetches::findReaders(ArrayRef<rows::PhaseOp> phases,

@@ -52,7 +52,7 @@ RowThread::RowThread(OpBuilder &builder, Location loc, const RegisterPlan &plan,
 
 //===------------------------------------------- one span ---------------------------------------------------------===//
 
-static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
+rows::ReductionKind cuda::getKind(rows::PhaseOp phase, unsigned number) {
   return cast<rows::ReductionKindAttr>(phase.getKinds()[number]).getValue();
 }
 

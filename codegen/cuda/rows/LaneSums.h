@@ -26,6 +26,9 @@ struct RowThread {
   Value mask;
 };
 
+/// What a reduction of a phase computes.
+rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number);
+
 /// Reductions over the threads of a row. Rows of several spans meet in memory that their block of threads shares.
 class LaneSums {
 public:

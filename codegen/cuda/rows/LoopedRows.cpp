@@ -19,10 +19,6 @@ using namespace mlir::resid::rows;
 static constexpr int64_t kThreadLanes = rows::kLanes / kWarpThreads;
 static_assert(kThreadLanes == 2, "expected the lanes t and t + 32");
 
-static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
-  return cast<rows::ReductionKindAttr>(phase.getKinds()[number]).getValue();
-}
-
 //===------------------------------------------- loops ------------------------------------------------------------===//
 
 void LoopedRowEmitter::emitPhase(rows::PhaseOp phase) {
