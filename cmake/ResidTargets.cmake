@@ -36,9 +36,9 @@ function(resid_configure_target target)
   endif()
 endfunction()
 
-# resid_add_library(<name> SOURCES … [ALONE sources…] [DEPENDS tablegen-targets…] [LINK libraries…]): a static library, which
-# programs of both kinds link (ResidArchives.cmake). An installed one is for tools that use the shared libraries of MLIR.
-# ALONE: those of the sources whose names clash with others', so that none is compiled together with another.
+# resid_add_library(<name> SOURCES … [ALONE …] [DEPENDS tablegen-targets…] [LINK libraries…]): a static library, which
+# programs of both kinds link (ResidArchives.cmake). An installed one is for tools that use the shared libraries of
+# MLIR. ALONE: those of the sources whose names clash with others', so that none is compiled together with another.
 function(resid_add_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -64,11 +64,12 @@ function(resid_add_tool name)
   set_property(GLOBAL APPEND PROPERTY RESID_TOOLS ${name})
 endfunction()
 
-# resid_add_standalone_tool(<name> SOURCES … LINK …): the main function of a tool, and all that it alone needs, as the
-# library <name>-main. The program is made by resid_add_driver.
+# resid_add_standalone_tool(<name> SOURCES … [ALONE …] LINK …): the main function of a tool, and all that it alone
+# needs, as the library <name>-main. The program is made by resid_add_driver.
 function(resid_add_standalone_tool name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;LINK" ${ARGN})
   add_library(${name}-main STATIC ${ARG_SOURCES})
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   resid_configure_target(${name}-main)
   target_link_libraries(${name}-main PUBLIC ${ARG_LINK} resid_llvm)
   resid_share_headers(${name}-main)
@@ -98,8 +99,8 @@ function(resid_add_driver target)
   set(${ARG_LINKS} "${links}" PARENT_SCOPE)
 endfunction()
 
-# What many sources include is compiled once: upstream headers in a precompiled one, which pays with clang (2 s instead of
-# 5 s a file) and costs with gcc, and templates and inline functions once per group of sources that is compiled as one.
+# What many sources include is compiled once: upstream headers in a precompiled one, which pays with clang (2 s instead
+# of 5 s a file) and costs with gcc; templates and inline functions once per group of sources that is compiled as one.
 function(resid_share_headers target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${RESID_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 12)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND RESID_PRECOMPILED_HEADERS)

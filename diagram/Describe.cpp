@@ -93,7 +93,7 @@ std::string diagram::describeOp(Operation *op) {
 static bool isBookkeeping(Operation *op) {
   return getOrigin(op) || op->hasTrait<OpTrait::ConstantLike>() || op->hasTrait<OpTrait::IsTerminator>() ||
          isa<tensor::EmptyOp, tensor::DimOp, linalg::FillOp, tensor::InsertSliceOp>(op) ||
-         llvm::all_of(op->getResultTypes(), [](mlir::Type type) { return type.isIndex(); });
+         llvm::all_of(op->getResultTypes(), [](Type type) { return type.isIndex(); });
 }
 
 std::string diagram::describeOps(ArrayRef<Operation *> ops) {

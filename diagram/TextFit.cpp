@@ -30,7 +30,7 @@ struct Font {
 } // namespace
 
 static Font getFont(StringRef style) {
-  return llvm::StringSwitch<Font>(style)
+  return StringSwitch<Font>(style)
       .Case("name", {true, 140})
       .Case("detail", {true, 105})
       .Case("note", {false, 115})

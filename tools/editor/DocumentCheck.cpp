@@ -57,7 +57,7 @@ json::Object Part::findRange(Location location) const {
 }
 
 json::Object Part::describe(Diagnostic &diagnostic) const {
-  bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+  bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
   std::string message = diagnostic.str();
   json::Array related;
   for (Diagnostic &note : diagnostic.getNotes()) {
@@ -105,7 +105,7 @@ static void writeFindings(const Part &part, bool areWarnings, const DialectRegis
   context.allowUnregisteredDialects();
   context.printOpOnDiagnostic(false);
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == (areWarnings ? DiagnosticSeverity::Warning : DiagnosticSeverity::Error))
+    if (diagnostic.getSeverity() == (areWarnings ? mlir::DiagnosticSeverity::Warning : mlir::DiagnosticSeverity::Error))
       stream << json::Value(part.describe(diagnostic)) << "\n";
   });
   OwningOpRef<ModuleOp> module = part.parse(context);
