@@ -3,7 +3,6 @@
 #include "tools/editor/Session.h"
 
 #include "tools/editor/Completion.h"
-#include "tools/editor/Formatting.h"
 #include "tools/editor/OpPages.h"
 #include "tools/editor/Positions.h"
 #include "llvm/ADT/STLExtras.h"
@@ -23,10 +22,9 @@ static std::string normalise(StringRef uri) {
   return uri.str();
 }
 
-void Session::setDocument(StringRef uri, StringRef text, bool isRefused, json::Array warnings) {
+void Session::setDocument(StringRef uri, StringRef text, json::Array warnings) {
   Document &document = documents[normalise(uri)];
   document.text = text.str();
-  document.isRefused = isRefused;
   document.warnings = std::move(warnings);
 }
 
@@ -46,34 +44,20 @@ static bool takesSnippets(const json::Object &params) {
   return object && object->getBoolean("snippetSupport").value_or(false);
 }
 
-std::optional<json::Value> Session::receive(const json::Object &message) {
+void Session::receive(const json::Object &message) {
   std::optional<StringRef> method = message.getString("method");
   const json::Object *params = message.getObject("params");
   if (!method || !params)
-    return std::nullopt;
+    return;
   if (method == "textDocument/didClose") {
     const json::Object *identity = params->getObject("textDocument");
     documents.erase(normalise(identity ? identity->getString("uri").value_or("") : ""));
   }
-  const json::Value *id = message.get("id");
-  if (!id)
-    return std::nullopt;
-  if (method == "textDocument/formatting")
-    return format(*params);
   if (method == "initialize")
     hasSnippets = takesSnippets(*params);
-  if (is_contained({"initialize", "textDocument/hover", "textDocument/completion"}, *method))
+  const json::Value *id = message.get("id");
+  if (id && is_contained({"textDocument/hover", "textDocument/completion"}, *method))
     asked[formatv("{0}", *id).str()] = {method->str(), *params};
-  return std::nullopt;
-}
-
-/// Null, that is nothing to do, for text that does not parse: what is wrong with it the editor shows already.
-json::Value Session::format(const json::Object &params) const {
-  const Document *document = findDocument(params);
-  if (!document || document->isRefused)
-    return nullptr;
-  std::optional<json::Array> edits = editor::format(document->text, registry);
-  return edits ? json::Value(std::move(*edits)) : json::Value(nullptr);
 }
 
 /// Puts the page of the op that is pointed at in front of what upstream says of it.
@@ -104,12 +88,6 @@ void Session::addDocumentation(const json::Object &params, json::Value &result) 
 }
 
 void Session::amendResult(const Question &question, json::Value &result) const {
-  if (question.method == "initialize") {
-    json::Object *capabilities = result.getAsObject() ? result.getAsObject()->getObject("capabilities") : nullptr;
-    if (capabilities)
-      (*capabilities)["documentFormattingProvider"] = true;
-    return;
-  }
   if (question.method == "textDocument/hover")
     return addDocumentation(question.params, result);
   const Document *document = findDocument(question.params);

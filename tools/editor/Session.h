@@ -1,30 +1,24 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What resid adds to a session of an editor with upstream's language server, which answers for all of MLIR: it looks at
-// the messages of both sides, knows the documents, answers what upstream does not, and adds to what it does. Reads and
-// writes no streams.
+// the messages of both sides, knows the documents, and adds to what upstream answers. Reads and writes no streams.
 
 #ifndef RESID_TOOLS_EDITOR_SESSION_H
 #define RESID_TOOLS_EDITOR_SESSION_H
 
-#include "mlir/IR/DialectRegistry.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
-#include <optional>
 #include <string>
 
 namespace mlir::resid::editor {
 
 class Session {
 public:
-  /// `registry` outlives this.
-  explicit Session(const DialectRegistry &registry) : registry(registry) {}
+  /// A document was opened or changed.
+  void setDocument(llvm::StringRef uri, llvm::StringRef text, llvm::json::Array warnings);
 
-  /// A document was opened or changed. A refused one is not parsed.
-  void setDocument(llvm::StringRef uri, llvm::StringRef text, bool isRefused, llvm::json::Array warnings);
-
-  /// Takes a message of the editor. The result where upstream's server is not to have it.
-  std::optional<llvm::json::Value> receive(const llvm::json::Object &message);
+  /// Takes note of a message of the editor.
+  void receive(const llvm::json::Object &message);
 
   /// Adds to a message of upstream's server.
   void amend(llvm::json::Object &message);
@@ -32,7 +26,6 @@ public:
 private:
   struct Document {
     std::string text;
-    bool isRefused;
     llvm::json::Array warnings;
   };
   /// What the editor waits for, by the identity of the request.
@@ -42,11 +35,9 @@ private:
   };
 
   const Document *findDocument(const llvm::json::Object &params) const;
-  llvm::json::Value format(const llvm::json::Object &params) const;
   void amendResult(const Question &question, llvm::json::Value &result) const;
   void addDocumentation(const llvm::json::Object &params, llvm::json::Value &result) const;
 
-  const DialectRegistry &registry;
   bool hasSnippets = false;
   llvm::StringMap<Document> documents;
   llvm::StringMap<Question> asked;

@@ -102,7 +102,7 @@ namespace resid_lsp_server {
 #include "tools/flags/Table.inc"
 const ToolDescription tool = {
     "resid-lsp-server",
-    "diagnostics, hover, definitions, completion and formatting of programs in MLIR, in the editor",
+    "diagnostics, hover, definitions and completion of programs in MLIR, in the editor",
     "resid-lsp-server [flags]",
     "An editor starts it and speaks the language server protocol over its standard input and output;\n"
     "docs/editor.md says how to set editors up.",

@@ -14,7 +14,7 @@ using namespace mlir::resid::tools;
 
 CheckedInput::CheckedInput(const DialectRegistry &registry, lsp::JSONStreamStyle style, bool isPretty)
     : registry(registry), editor(stdin), style(style), input(editor, style), output(/*In=*/nullptr, outs(), isPretty),
-      session(registry), held([this](json::Object &message) { session.amend(message); }, isPretty) {
+      held([this](json::Object &message) { session.amend(message); }, isPretty) {
   cookie_io_functions_t functions = {};
   functions.read = [](void *self, char *buffer, size_t size) -> ssize_t {
     return static_cast<CheckedInput *>(self)->read(buffer, size);
@@ -47,15 +47,13 @@ void CheckedInput::fetch() {
   current.clear();
   done = 0;
   std::string message;
-  do {
-    held.forward();
-    message.clear();
-    while (message.empty() && !input.isEndOfInput() && !input.hasError())
-      if (failed(input.readMessage(message)))
-        message.clear();
-    if (message.empty())
-      return;
-  } while (!isForServer(message));
+  held.forward();
+  while (message.empty() && !input.isEndOfInput() && !input.hasError())
+    if (failed(input.readMessage(message)))
+      message.clear();
+  if (message.empty())
+    return;
+  check(message);
   current = style == lsp::Delimited ? message + "\n// -----\n"
                                     : "Content-Length: " + std::to_string(message.size()) + "\r\n\r\n" + message;
 }
@@ -72,28 +70,17 @@ static json::Value *findText(const json::Object &message, json::Object &params) 
   return change ? change->get("text") : nullptr;
 }
 
-/// Answers what the session answers. What is no message of the protocol is left to the server.
-bool CheckedInput::isForServer(std::string &message) {
-  Expected<json::Value> value = json::parse(message);
-  if (!value) {
-    consumeError(value.takeError());
-    return true;
-  }
-  const json::Object *object = value->getAsObject();
-  if (!object)
-    return true;
-  if (std::optional<json::Value> answer = session.receive(*object)) {
-    output.reply(*object->get("id"), std::move(*answer));
-    return false;
-  }
-  check(*value, message);
-  return true;
-}
-
-/// Empties the document in `message`, whose text is `written`, where it is refused.
-void CheckedInput::check(json::Value &message, std::string &written) {
-  json::Object *object = message.getAsObject(), *params = object->getObject("params");
-  json::Object *document = params ? params->getObject("textDocument") : nullptr;
+/// Empties the document in the message `written` where it is refused. What is no message of the protocol is left to the
+/// server.
+void CheckedInput::check(std::string &written) {
+  Expected<json::Value> message = json::parse(written);
+  if (!message)
+    return consumeError(message.takeError());
+  json::Object *object = message->getAsObject(), *params = object ? object->getObject("params") : nullptr;
+  if (!params)
+    return;
+  session.receive(*object);
+  json::Object *document = params->getObject("textDocument");
   json::Value *text = document ? findText(*object, *params) : nullptr;
   if (!text || !text->getAsString())
     return;
@@ -104,11 +91,10 @@ void CheckedInput::check(json::Value &message, std::string &written) {
     *text = (" " + unmarked).str();
   StringRef uri = document->getString("uri").value_or("");
   editor::DocumentCheck found = editor::checkDocument(*text->getAsString(), uri, registry);
-  bool isRefused = !found.refusals.empty();
-  session.setDocument(uri, *text->getAsString(), isRefused, std::move(found.warnings));
-  if (!isRefused) {
+  session.setDocument(uri, *text->getAsString(), std::move(found.warnings));
+  if (found.refusals.empty()) {
     if (isMarked)
-      written = formatv("{0}", message).str();
+      written = formatv("{0}", *message).str();
     return;
   }
   json::Object published{{"diagnostics", std::move(found.refusals)}};
@@ -117,5 +103,5 @@ void CheckedInput::check(json::Value &message, std::string &written) {
       published[key] = *member;
   refusal = std::move(published);
   *text = "";
-  written = formatv("{0}", message).str();
+  written = formatv("{0}", *message).str();
 }

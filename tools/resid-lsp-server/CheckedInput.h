@@ -30,8 +30,7 @@ public:
 private:
   size_t read(char *buffer, size_t size);
   void fetch();
-  bool isForServer(std::string &message);
-  void check(llvm::json::Value &message, std::string &text);
+  void check(std::string &written);
 
   const DialectRegistry &registry;
   std::FILE *editor;

@@ -1,6 +1,6 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What the server says to somebody who writes a program of resid: pages of ops, completion, warnings, indentation.
+# What the server says to somebody who writes a program of resid: pages of ops, completion, warnings.
 # Arguments: resid-opt, and the server's command line. Prints what the server says, a line each.
 
 import re
@@ -46,18 +46,6 @@ def complete(text, word):
     write(text)
     items = ask_behind("completion", text, word, context={"triggerKind": 1})["items"]
     return sorted(items, key=lambda item: item.get("sortText", item["label"]))
-
-
-def edit(text, edits):
-    """Applies edits, the last first; columns are in units of UTF-16."""
-    lines = text.split("\n")
-    for change in sorted(edits, key=lambda e: (e["range"]["start"]["line"], e["range"]["start"]["character"]), reverse=True):
-        start, end = change["range"]["start"], change["range"]["end"]
-        assert start["line"] == end["line"]
-        units = lines[start["line"]].encode("utf-16-le")
-        units = units[: 2 * start["character"]] + change["newText"].encode("utf-16-le") + units[2 * end["character"] :]
-        lines[start["line"]] = units.decode("utf-16-le")
-    return "\n".join(lines)
 
 
 PROGRAM = """\
@@ -132,70 +120,7 @@ def check_warnings():
     print("closed:", server.receive()["params"]["diagnostics"])
 
 
-MESSY = """\
-// A comment  \u00b7
-\t!s = tensor<?x768xf32>
-module {
- // What stands before the function.
-func.func @f(%x: !s,
-             %f: !s) -> !s { // after it\t
-      // 🙂 in the function   
- %a = resid.block none %x : !s {
-    ^bb0(%h: !s):
-  // in the branch
-  %t = "test.op"(%h)
-      {text = "} // no comment {"} : (!s) -> !s
-  resid.yield %t : !s
-         // the last of the branch
- }
-%y = resid.add %a, %f
-: !s   
-
-        return %y : !s
-  }
- }
-"""
-NEAT = """\
-// A comment  \u00b7
-!s = tensor<?x768xf32>
-module {
-  // What stands before the function.
-  func.func @f(%x: !s,
-               %f: !s) -> !s { // after it
-    // 🙂 in the function
-    %a = resid.block none %x : !s {
-    ^bb0(%h: !s):
-      // in the branch
-      %t = "test.op"(%h)
-          {text = "} // no comment {"} : (!s) -> !s
-      resid.yield %t : !s
-      // the last of the branch
-    }
-    %y = resid.add %a, %f
-        : !s
-
-    return %y : !s
-  }
-}
-"""
-
-
-def check_formatting():
-    global version
-    version = 0
-    asked = {"textDocument": document, "options": {"tabSize": 2, "insertSpaces": True}}
-    for what, text, wanted in (("messy", MESSY, NEAT), ("neat", NEAT, NEAT), ("other line ends", MESSY.replace("\n", "\r\n"), NEAT.replace("\n", "\r\n")), ("two parts", MESSY + "// -----\n" + MESSY, NEAT + "// -----\n" + NEAT)):
-        write(text)
-        got = edit(text, server.ask("textDocument/formatting", asked))
-        if got != wanted:
-            sys.exit(f"{what}: expected\n{wanted}\nbut got\n{got}")
-        print("formatted:", what)
-    write(MESSY.replace("resid.add", "resid.plus"))
-    print("formatted with a mistake:", server.ask("textDocument/formatting", asked))
-
-
 check_hover()
 check_completion()
 check_warnings()
-check_formatting()
 print("exit code:", server.end())
