@@ -22,15 +22,19 @@ void ContractionDialect::initialize() {
       >();
 }
 
+SmallVector<OpOperand *> KernelOp::getMappedOperands() {
+  SmallVector<OpOperand *> operands;
+  for (OpOperand &operand : getOperation()->getOpOperands())
+    if (isa<ShapedType>(operand.get().getType()) && operand.get() != getScratch())
+      operands.push_back(&operand);
+  return operands;
+}
+
 AffineMap KernelOp::getMap(OpOperand &operand) {
-  unsigned index = 0;
-  for (OpOperand &other : getOperation()->getOpOperands()) {
-    if (&other == &operand)
-      break;
-    index += isa<ShapedType>(other.get().getType());
-  }
-  assert(index < getIndexingMaps().size() && "expected an operand that has a map");
-  return cast<AffineMapAttr>(getIndexingMaps()[index]).getValue();
+  SmallVector<OpOperand *> operands = getMappedOperands();
+  auto found = llvm::find(operands, &operand);
+  assert(found != operands.end() && "expected an operand that has a map");
+  return cast<AffineMapAttr>(getIndexingMaps()[found - operands.begin()]).getValue();
 }
 
 FloatType KernelOp::getArithmeticType() {
@@ -56,12 +60,7 @@ void KernelOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effect
 }
 
 static LogicalResult verifyMaps(KernelOp kernel) {
-  SmallVector<OpOperand *> operands = {&kernel.getAMutable(), &kernel.getBMutable()};
-  for (OpOperand &operand : kernel.getInitialMutable())
-    operands.push_back(&operand);
-  for (OpOperand &operand : kernel.getInputsMutable())
-    operands.push_back(&operand);
-  operands.push_back(&kernel.getInitMutable());
+  SmallVector<OpOperand *> operands = kernel.getMappedOperands();
   if (kernel.getIndexingMaps().size() != operands.size())
     return kernel.emitOpError() << "expected " << operands.size() << " maps, but got "
                                 << kernel.getIndexingMaps().size();
@@ -100,11 +99,28 @@ LogicalResult RowBlocksOp::verify() {
   return success();
 }
 
+/// The scale of a row is a number of a alone.
+static LogicalResult verifyRowScale(KernelOp kernel) {
+  if (!kernel.getRowScale())
+    return success();
+  AffineMap map = kernel.getMap(*kernel.getRowScaleMutable().begin()), a = kernel.getMap(kernel.getAMutable()),
+            b = kernel.getMap(kernel.getBMutable());
+  for (unsigned loop = 0; loop < map.getNumDims(); ++loop)
+    if (map.isFunctionOfDim(loop) && (!a.isFunctionOfDim(loop) || b.isFunctionOfDim(loop)))
+      return kernel.emitOpError("expected row_scale along loops of a alone, but got ") << AffineMapAttr::get(map);
+  Type element = getElementTypeOrSelf(kernel.getRowScale().getType());
+  if (element != kernel.getArithmeticType())
+    return kernel.emitOpError("expected row_scale in the arithmetic type, but got ") << element;
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
-  if (failed(verifyMaps(*this)))
+  if (failed(verifyMaps(*this)) || failed(verifyRowScale(*this)))
     return failure();
   if (!getStart() == !getInitial())
     return emitOpError("expected either start or initial");
+  if (getChain() && !getStart())
+    return emitOpError("expected chains to begin at start");
   SmallVector<Type> types = {getBody().getArgument(0).getType()};
   for (Value input : getInputs())
     types.push_back(getElementTypeOrSelf(input.getType()));

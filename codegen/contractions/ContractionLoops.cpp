@@ -13,7 +13,8 @@ using namespace mlir::resid;
 using namespace mlir::resid::contraction;
 
 bool KernelLoops::readsAInPlace() const {
-  return operands[kA].elementType == arithmetic && contracted.size() == 1 && contracted.front().strides[kA].is(1);
+  return (hasRowScale || operands[kA].elementType == arithmetic) && contracted.size() == 1 &&
+         contracted.front().strides[kA].is(1);
 }
 
 void KernelLoops::forEachValue(function_ref<void(Value &)> visit) {
@@ -36,9 +37,10 @@ void KernelLoops::forEachValue(function_ref<void(Value &)> visit) {
 
 ArrayAttr KernelLoops::getFacts() const {
   Builder builder(arithmetic.getContext());
-  SmallVector<Attribute> facts = {TypeAttr::get(arithmetic),
-                                  builder.getDenseI64ArrayAttr({int64_t(batches.size()), int64_t(contracted.size()),
-                                                                hasInitial, isPacked, scratch != nullptr})};
+  SmallVector<Attribute> facts = {
+      TypeAttr::get(arithmetic),
+      builder.getDenseI64ArrayAttr({int64_t(batches.size()), int64_t(contracted.size()), hasInitial, hasRowScale, chain,
+                                    isPacked, scratch != nullptr})};
   for (const LoopOperand &operand : operands)
     facts.push_back(TypeAttr::get(operand.elementType));
   return builder.getArrayAttr(facts);
@@ -114,13 +116,7 @@ private:
 } // namespace
 
 LogicalResult LoopFinder::collectOperands() {
-  SmallVector<OpOperand *> found = {&kernel.getAMutable(), &kernel.getBMutable()};
-  for (OpOperand &operand : kernel.getInitialMutable())
-    found.push_back(&operand);
-  for (OpOperand &operand : kernel.getInputsMutable())
-    found.push_back(&operand);
-  found.push_back(&kernel.getInitMutable());
-  for (OpOperand *operand : found) {
+  for (OpOperand *operand : kernel.getMappedOperands()) {
     auto type = dyn_cast<MemRefType>(operand->get().getType());
     if (!type)
       return kernel.emitOpError("expected operands in memory, but got ") << operand->get().getType();
@@ -229,6 +225,8 @@ FailureOr<KernelLoops> LoopFinder::find() {
   one.strides.assign(operands.size(), makeExtent(builder, loc, 0));
   KernelLoops result;
   result.hasInitial = static_cast<bool>(kernel.getInitial());
+  result.hasRowScale = static_cast<bool>(kernel.getRowScale());
+  result.chain = kernel.getChain().value_or(0);
   result.isPacked = kernel.getPackedColumns().has_value();
   result.arithmetic = kernel.getArithmeticType();
   result.m = rows ? makeMerged(*rows) : one;

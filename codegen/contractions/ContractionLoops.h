@@ -31,9 +31,12 @@ struct LoopOperand {
 };
 
 struct KernelLoops : kernels::KernelIndexing {
-  /// a, b, initial (if there is one), inputs, init. The factors are swapped where a holds the columns of the result.
+  /// a, b, initial (if there is one), inputs, row_scale (if there is one), init. The factors are swapped where a holds
+  /// the columns of the result.
   SmallVector<LoopOperand> operands;
-  bool hasInitial = false;
+  bool hasInitial = false, hasRowScale = false;
+  /// Terms of a chain; 0: all of them are one.
+  int64_t chain = 0;
   /// b is in panels already.
   bool isPacked = false;
   SmallVector<Loop> batches;
@@ -48,9 +51,11 @@ struct KernelLoops : kernels::KernelIndexing {
 
   static constexpr unsigned kA = 0, kB = 1, kInitial = 2;
   unsigned getFirstInput() const { return hasInitial ? 3 : 2; }
+  unsigned getRowScale() const { return operands.size() - 2; }
   unsigned getInit() const { return operands.size() - 1; }
 
-  /// Whether a micro-kernel can read `a` where it lies: in the arithmetic type, contiguous along one contracted loop.
+  /// Whether `a` is not packed ahead: it is contiguous along one contracted loop, and in the arithmetic type, or rows
+  /// are scaled anyway where they are used.
   bool readsAInPlace() const;
 
   std::shared_ptr<KernelIndexing> clone() const override { return std::make_shared<KernelLoops>(*this); }

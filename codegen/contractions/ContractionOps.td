@@ -39,6 +39,10 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     first, to the operand's dimensions, which are different loops each. Only a and b use contracted loops, `init` uses
     all parallel ones, and some loop is in one of a and b only. Sizes of loops are those of a, b and init, which agree.
 
+    With `row_scale`, in the arithmetic type, a[…]·row_scale[…], rounded, takes the place of a[…]; its map comes after
+    those of `inputs` and uses parallel loops of a alone. With `chain`, every run of so many contracted points has an acc
+    of its own, which begins at `start`; the first one's takes the others' by one addition each, in order.
+
     `packed_columns`: b holds panels of so many columns. Its map is (k, n) or (n, k) of a matrix without batches, and its shape
     is [ceil(N / columns)][K][columns], or for bf16 [ceil(N / columns)][ceil(K / 2)][columns][2]. Columns past N and
     the k past K are never used.
@@ -48,21 +52,24 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     any. Scalars from above may be used in the body.
   }];
   let arguments = (ins AnyShaped:$a, AnyShaped:$b, Optional<Contraction_Float>:$start, Optional<AnyShaped>:$initial,
-                       Variadic<AnyShaped>:$inputs, AnyShaped:$init, Optional<MemRefRankOf<[I8], [1]>>:$scratch,
-                       AffineMapArrayAttr:$indexing_maps, I64Attr:$parallel_loops,
-                       OptionalAttr<I64Attr>:$packed_columns);
+                       Variadic<AnyShaped>:$inputs, Optional<AnyShaped>:$row_scale, AnyShaped:$init,
+                       Optional<MemRefRankOf<[I8], [1]>>:$scratch, AffineMapArrayAttr:$indexing_maps,
+                       I64Attr:$parallel_loops, OptionalAttr<I64Attr>:$packed_columns,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$chain);
   let results = (outs Optional<AnyRankedTensor>:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `a` `(` $a `:` type($a) `)` `b` `(` $b `:` type($b) `)` (`start` `(` $start^ `:` type($start) `)`)?
     (`initial` `(` $initial^ `:` type($initial) `)`)? (`ins` `(` $inputs^ `:` type($inputs) `)`)?
+    (`row_scale` `(` $row_scale^ `:` type($row_scale) `)`)?
     `outs` `(` $init `:` type($init) `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
     attr-dict-with-keyword (`->` type($result)^)? $body
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
-    /// The map of an operand that has one: a, b, initial, one of inputs, or init.
+    /// The operands that have maps, in the maps' order: a, b, initial, inputs, row_scale, init.
+    ::llvm::SmallVector<::mlir::OpOperand *> getMappedOperands();
     ::mlir::AffineMap getMap(::mlir::OpOperand &operand);
     ::mlir::AffineMap getInitMap() {
       return ::llvm::cast<::mlir::AffineMapAttr>(getIndexingMaps().getValue().back()).getValue();

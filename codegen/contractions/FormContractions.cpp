@@ -167,9 +167,10 @@ void KernelFormer::form() {
   maps.push_back(withAllLoops(epilogue.getResultMap()));
   Value init = createInit();
   auto kernel = KernelOp::create(
-      builder, loc, init.getType(), a.tensor, b.tensor, values.start, values.initial.tensor, inputs, init,
-      /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps), builder.getI64IntegerAttr(op.getNumParallelLoops()),
-      packedColumns ? builder.getI64IntegerAttr(*packedColumns) : IntegerAttr());
+      builder, loc, init.getType(), a.tensor, b.tensor, values.start, values.initial.tensor, inputs,
+      /*row_scale=*/Value(), init, /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps),
+      builder.getI64IntegerAttr(op.getNumParallelLoops()),
+      packedColumns ? builder.getI64IntegerAttr(*packedColumns) : IntegerAttr(), /*chain=*/IntegerAttr());
   Block *body = builder.createBlock(&kernel.getBody(), {}, elements, SmallVector<Location>(elements.size(), loc));
   YieldOp::create(builder, loc, epilogue.emit(builder, body->getArguments()));
   getLast()->getResult(0).replaceAllUsesWith(kernel.getResult());

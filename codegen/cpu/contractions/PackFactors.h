@@ -12,6 +12,15 @@ namespace mlir::resid::cpu {
 /// Copies the rows [low, high) of all matrices a, in the arithmetic type.
 void emitPackedRows(KernelView &view, Value low, Value high);
 
+/// So many neighbours in memory.
+struct ElementRun {
+  Value first;
+  Type type;
+  Value count;
+};
+/// Copies a part of a row of a, each number times `scale`, to numbers of the type of `scale`.
+void packScaledRow(Code &code, const ElementRun &source, Value target, Value scale);
+
 /// Some panels of a matrix b, and a run of its terms.
 struct PanelRange {
   /// The first column of the matrix at the first of the terms; where the first panel goes, and the distance to the

@@ -47,6 +47,19 @@ static void packRow(KernelView &view, Value source, Value target) {
   });
 }
 
+void cpu::packScaledRow(Code &code, const ElementRun &source, Value target, Value scale) {
+  Type moved = getMovedType(source.type), wide = scale.getType();
+  auto copyAt = [&](Value index, Type loaded, Value factor) {
+    Value value = code.load(loaded, code.at(source.first, moved, index));
+    code.store(code.multiply(widen(code, value, source.type, wide), factor), code.at(target, wide, index));
+  };
+  Value factors = code.spread(scale, kPanelColumns);
+  Value whole = code.multiply(code.divide(source.count, kPanelColumns), kPanelColumns);
+  code.loop(0, whole, kPanelColumns,
+            [&](Value index) { copyAt(index, VectorType::get(kPanelColumns, moved), factors); });
+  code.loop(whole, source.count, 1, [&](Value index) { copyAt(index, moved, scale); });
+}
+
 /// Rows that are neighbours in memory, as many as a vector has lanes: squares of elements are transposed in registers.
 static void packNeighbours(KernelView &view, Value source, Value target) {
   Code &code = view.code;

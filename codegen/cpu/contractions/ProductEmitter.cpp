@@ -19,8 +19,11 @@ static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
 ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &loops) {
   MicroKernelShape shape = chooseMicroKernelShape(target, loops.arithmetic);
   int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
-  return {shape, chooseContractionBlocks(target, shape, loops.arithmetic.getIntOrFloatBitWidth() / 8, elementBytes),
-          shape.panels};
+  ContractionBlocks blocks =
+      chooseContractionBlocks(target, shape, loops.arithmetic.getIntOrFloatBitWidth() / 8, elementBytes);
+  if (loops.chain != 0)
+    blocks.terms = std::min(blocks.terms, loops.chain);
+  return {shape, blocks, shape.panels};
 }
 
 /// Memory is read in runs that are as long as the stack allows for what they become: either the columns of a term are
@@ -45,8 +48,11 @@ Value ProductCells::countGroups(Code &code, const PanelMemory &memory) const {
 void ProductEmitter::emit(Value blockRows, Value low, Value high) {
   const Extent &terms = view.memory.contracted;
   bool isOneBlock = terms.isKnown() && terms.known <= blocks.terms;
-  int64_t rows = isOneBlock ? shape.rows : blocks.waitingRows;
-  waiting = code.allocate(view.entry, view.loops.arithmetic, rows * cells.getColumns());
+  waitingRows = isOneBlock ? shape.rows : blocks.waitingRows;
+  int64_t sums = waitingRows * cells.getColumns();
+  waiting = code.allocate(view.entry, view.loops.arithmetic, view.loops.chain != 0 ? 2 * sums : sums);
+  if (view.loops.hasRowScale)
+    scaledRows = code.allocate(view.entry, view.loops.arithmetic, shape.rows * getScaledLength());
   if (cells.packsParts)
     part = code.allocate(view.entry, view.loops.operands[kB].elementType, blocks.terms * cells.getColumns());
   Value groups = cells.countGroups(code, view.memory);
@@ -89,18 +95,38 @@ void ProductEmitter::emitCell(const Cell &cell) {
   code.loop(cell.firstRow, cell.endRow, rows, [&](Value first) {
     Value end = code.min(code.add(first, rows), cell.endRow);
     forEachRow(first, end, [&](Value row, Value sums) { startRow(cell, row, sums); });
-    emitTermBlocks(cell, first, end);
+    emitChains(cell, first, end);
     forEachRow(first, end, [&](Value row, Value sums) { finishRow(cell, row, sums); });
   });
 }
 
-void ProductEmitter::emitTermBlocks(const Cell &cell, Value first, Value end) {
-  Value all = view.memory.contracted.value, blockTerms = code.constant(blocks.terms);
+/// All terms of some rows; every chain has sums of its own, which the totals then take in.
+void ProductEmitter::emitChains(const Cell &cell, Value first, Value end) {
+  Value all = view.memory.contracted.value, zero = code.constant(0);
+  if (view.loops.chain == 0)
+    return emitTermBlocks(cell, first, end, zero, all);
+  code.loop(zero, all, view.loops.chain, [&](Value firstTerm) {
+    Value isFirst = code.isEqual(firstTerm, zero);
+    Value endTerm = code.min(code.add(firstTerm, view.loops.chain), all);
+    forEachRow(first, end, [&](Value, Value sums) { startSums(sums); });
+    emitTermBlocks(cell, first, end, firstTerm, endTerm);
+    forEachRow(first, end, [&](Value, Value sums) {
+      forEachPanel(cell, sums, [&](Value place, ColumnRun) {
+        Type vector = VectorType::get(kPanelColumns, view.loops.arithmetic);
+        Value chain = code.load(vector, place), total = getTotal(place);
+        code.store(code.select(isFirst, chain, code.add(code.load(vector, total), chain)), total);
+      });
+    });
+  });
+}
+
+void ProductEmitter::emitTermBlocks(const Cell &cell, Value first, Value end, Value firstTerm, Value endTerm) {
+  Value blockTerms = code.constant(blocks.terms);
   Type bType = view.loops.operands[kB].elementType;
-  code.loop(0, all, blockTerms, [&](Value term) {
+  code.loop(firstTerm, endTerm, blockTerms, [&](Value term) {
     TermBlock block;
     block.first = term;
-    block.terms = code.min(blockTerms, code.subtract(all, term));
+    block.terms = code.min(blockTerms, code.subtract(endTerm, term));
     block.b = code.at(cell.b, bType, code.multiply(term, kPanelColumns));
     block.panelStride = view.memory.panelLength.value;
     if (cells.packsParts)
@@ -152,13 +178,47 @@ void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const Te
   }
 }
 
+/// Where the terms of a block begin in some rows of a, in the arithmetic type, and the distance of the rows. Rows whose
+/// scale is not 1, or that are of another type, are copied.
+std::pair<Value, Value> ProductEmitter::getRowsOfA(const Cell &cell, int64_t rows, Value row, const TermBlock &block) {
+  FloatType arithmetic = view.loops.arithmetic;
+  Type type = view.memory.packsA ? arithmetic : view.loops.operands[kA].elementType;
+  Value source = code.at(code.at(cell.a, type, code.multiply(row, cell.aStride)), type, block.first);
+  if (!view.loops.hasRowScale)
+    return {source, cell.aStride};
+  Value stride = code.constant(getScaledLength()), areOne;
+  SmallVector<Value> scales;
+  for (int64_t i = 0; i < rows; ++i) {
+    scales.push_back(code.load(arithmetic, atRow(cell, view.loops.getRowScale(), code.add(row, i))));
+    Value isOne = code.isEqual(scales.back(), 1.0);
+    areOne = areOne ? code.both(areOne, isOne) : isOne;
+  }
+  auto copyRows = [&]() -> SmallVector<Value> {
+    for (auto [i, scale] : llvm::enumerate(scales)) {
+      Value from = code.at(source, type, code.multiply(int64_t(i), cell.aStride));
+      packScaledRow(code, {from, type, block.terms}, code.at(scaledRows, arithmetic, i * getScaledLength()), scale);
+    }
+    return {scaledRows, stride};
+  };
+  if (type != arithmetic) {
+    copyRows();
+    return {scaledRows, stride};
+  }
+  SmallVector<Value> chosen = code.choose(
+      areOne, TypeRange{source.getType(), stride.getType()},
+      [&] {
+        return SmallVector<Value>{source, cell.aStride};
+      },
+      copyRows);
+  return {chosen[0], chosen[1]};
+}
+
 /// The last group may have fewer panels than the others.
 void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, Value row, Value firstWaiting,
                                      const TermBlock &block) {
   FloatType arithmetic = view.loops.arithmetic;
   MicroKernels::Operands operands;
-  operands.a = code.at(code.at(cell.a, arithmetic, code.multiply(row, cell.aStride)), arithmetic, block.first);
-  operands.aStride = cell.aStride;
+  std::tie(operands.a, operands.aStride) = getRowsOfA(cell, rows, row, block);
   operands.b = block.b;
   operands.panelStride = block.panelStride;
   operands.terms = block.terms;
@@ -208,14 +268,17 @@ Value ProductEmitter::atRow(const Cell &cell, unsigned operand, Value row) {
   return code.at(view.atBatch(operand, cell.batch), view.loops.operands[operand].elementType, offset);
 }
 
+void ProductEmitter::startSums(Value sums) {
+  Value wide = code.castFloat(view.outer.lookup(kernel.getStart()), view.loops.arithmetic);
+  Value all = code.spread(wide, kPanelColumns);
+  for (int64_t panel = 0; panel < cells.panels; ++panel)
+    code.store(all, code.at(sums, view.loops.arithmetic, panel * kPanelColumns));
+}
+
 void ProductEmitter::startRow(const Cell &cell, Value row, Value sums) {
-  if (Value start = kernel.getStart()) {
-    Value wide = code.castFloat(view.outer.lookup(start), view.loops.arithmetic);
-    Value all = code.spread(wide, kPanelColumns);
-    for (int64_t panel = 0; panel < cells.panels; ++panel)
-      code.store(all, code.at(sums, view.loops.arithmetic, panel * kPanelColumns));
-    return;
-  }
+  // Without terms, the totals of chains are what they begin with.
+  if (kernel.getStart())
+    return startSums(view.loops.chain != 0 ? getTotal(sums) : sums);
   Value initial = atRow(cell, KernelLoops::kInitial, row);
   forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
     Value loaded = view.loadColumns(KernelLoops::kInitial, initial, run);
@@ -249,7 +312,8 @@ void ProductEmitter::finishRow(const Cell &cell, Value row, Value sums) {
   unsigned init = view.loops.getInit();
   Value target = atRow(cell, init, row);
   forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
-    Value sum = code.load(VectorType::get(kPanelColumns, view.loops.arithmetic), place);
+    Value sum = code.load(VectorType::get(kPanelColumns, view.loops.arithmetic),
+                          view.loops.chain != 0 ? getTotal(place) : place);
     Value product = code.castFloat(sum, kernel.getProductType());
     view.storeColumns(emitBody(product, cell, row, run), init, target, run);
   });

@@ -55,17 +55,24 @@ private:
     Value firstPanel, panels;
   };
 
-  void emitTermBlocks(const Cell &cell, Value first, Value end);
+  void emitChains(const Cell &cell, Value first, Value end);
+  void emitTermBlocks(const Cell &cell, Value first, Value end, Value firstTerm, Value endTerm);
   void packPart(const Cell &cell, TermBlock &block);
   void emitRows(const Cell &cell, Value first, Value end, const TermBlock &block);
   void emitMicroKernel(const Cell &cell, int64_t rows, Value row, Value firstWaiting, const TermBlock &block);
+  /// Scaled rows do not compete for the same places of a cache.
+  int64_t getScaledLength() const { return blocks.terms + kPanelColumns; }
+  std::pair<Value, Value> getRowsOfA(const Cell &cell, int64_t rows, Value row, const TermBlock &block);
   void startRow(const Cell &cell, Value row, Value sums);
+  void startSums(Value sums);
   void finishRow(const Cell &cell, Value row, Value sums);
   void forEachRow(Value first, Value end, function_ref<void(Value row, Value sums)> body);
   void forEachPanel(const Cell &cell, Value sums, function_ref<void(Value sums, ColumnRun run)> body);
   Value atRow(const Cell &cell, unsigned operand, Value row);
   Value emitBody(Value product, const Cell &cell, Value row, ColumnRun run);
   Value getSums(Value waitingRow);
+  /// Where the sum of the chains before this one stands, from where the chain's own stands.
+  Value getTotal(Value sum) { return code.at(sum, view.loops.arithmetic, waitingRows * cells.getColumns()); }
 
   KernelView &view;
   Code &code;
@@ -74,8 +81,10 @@ private:
   const ProductCells &cells;
   MicroKernels &microKernels;
   contraction::KernelOp kernel;
-  /// Stack memory for the sums of rows that wait, and for a part of b.
-  Value waiting, part;
+  /// Stack memory for the sums of rows that wait, and with chains for their totals; for a part of b; and for rows of a
+  /// that are scaled.
+  Value waiting, part, scaledRows;
+  int64_t waitingRows = 0;
 };
 
 } // namespace mlir::resid::cpu
