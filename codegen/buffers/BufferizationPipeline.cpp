@@ -27,6 +27,7 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager, std::shared_ptr
   manager.addPass(createPackStrided());
   manager.addPass(createTrackDestinations());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
+  manager.addPass(createPlaceStreams());
   // The type of an empty tensor's buffer would be unknown where branches of a condition meet: any strides.
   manager.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   bufferization::OneShotBufferizePassOptions oneShot;

@@ -57,6 +57,15 @@ def TrackDestinations : Pass<"resid-track-destinations"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PlaceStreams : Pass<"resid-place-streams"> {
+  let summary = "let kernels write streams to where they are joined";
+  let description = [{
+    A kernel whose results are streams that a `rows.join_streams` puts together writes each into its part of the joined
+    tensor. So joining copies nothing. Streams that other ops made are copied.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def LowerRequire : Pass<"resid-lower-require", "::mlir::func::FuncOp"> {
   let summary = "turn rows.require into a store to the function's status cell";
   let description = [{

@@ -28,7 +28,7 @@ static bool isElementwise(linalg::LinalgOp op) {
 /// stays inside of the kernel.
 static bool isInMemory(Value tensor) {
   Operation *op = tensor.getDefiningOp();
-  return !op || !isa_and_present<rows::RowsDialect>(op->getDialect());
+  return !op || isa<rows::JoinStreamsOp>(op) || !isa_and_present<rows::RowsDialect>(op->getDialect());
 }
 
 /// Adds `op`, which alone reads `value`, if it may join.

@@ -2,6 +2,7 @@
 
 #include "codegen/linalg/Elementwise.h"
 
+#include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -59,8 +60,10 @@ AffineMap resid::getBroadcastMap(RankedTensorType type, ArrayRef<int64_t> shape)
 
 /// The tensor whose shape a chain of elementwise ops took over: their inits, back to the first that is none.
 static Value getShapeSource(Value tensor) {
-  while (auto generic = tensor.getDefiningOp<linalg::GenericOp>())
-    tensor = generic.getOutputs()[cast<OpResult>(tensor).getResultNumber()];
+  while (isa_and_present<linalg::GenericOp, rows::JoinStreamsOp>(tensor.getDefiningOp())) {
+    auto op = cast<DestinationStyleOpInterface>(tensor.getDefiningOp());
+    tensor = op.getDpsInits()[cast<OpResult>(tensor).getResultNumber()];
+  }
   return tensor;
 }
 

@@ -9,8 +9,8 @@
 
 namespace mlir::resid {
 
-/// One stream of x, or of what broadcasts to it, as an operand of an op over `shape`. Null stays null.
-ElementwiseOperand takeStream(ImplicitLocOpBuilder &builder, Value tensor, int64_t stream, ArrayRef<int64_t> shape);
+/// One stream of x, or of what broadcasts to it. Of streams that were joined, it is the one that was there before.
+Value takeStream(ImplicitLocOpBuilder &builder, Value tensor, int64_t stream);
 
 /// Whether there is nothing to take a slice of: not even an empty one of static size is allowed then.
 inline bool hasNoElements(RankedTensorType type) { return llvm::is_contained(type.getShape(), 0); }

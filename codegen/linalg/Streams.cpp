@@ -32,11 +32,18 @@ static Value takePart(ImplicitLocOpBuilder &builder, Value tensor, int64_t dim, 
   return tensor::ExtractSliceOp::create(builder, type.clone(shape), tensor, offsets, sizes, steps);
 }
 
-ElementwiseOperand resid::takeStream(ImplicitLocOpBuilder &builder, Value tensor, int64_t stream,
-                                     ArrayRef<int64_t> shape) {
+Value resid::takeStream(ImplicitLocOpBuilder &builder, Value tensor, int64_t stream) {
+  if (auto joined = tensor.getDefiningOp<rows::JoinStreamsOp>())
+    return joined.getStreams()[stream];
+  return takePart(builder, tensor, typeOf(tensor).getRank() - 2, stream);
+}
+
+/// The same as an operand of an op over `shape`. Null stays null.
+static ElementwiseOperand takeStreamOver(ImplicitLocOpBuilder &builder, Value tensor, int64_t stream,
+                                         ArrayRef<int64_t> shape) {
   if (!tensor)
     return {};
-  Value part = takePart(builder, tensor, typeOf(tensor).getRank() - 2, stream);
+  Value part = takeStream(builder, tensor, stream);
   return {part, getBroadcastMap(typeOf(part), shape)};
 }
 
@@ -64,8 +71,8 @@ static Value lowerRead(ImplicitLocOpBuilder &builder, ReadOp op, Value x, Value 
   FloatType arithmetic = getArithmeticType(typeOf(x).getElementType());
   SmallVector<ElementwiseOperand> operands;
   for (int64_t i = 0; i < streams; ++i) {
-    operands.push_back(takeStream(builder, x, i, op.getType().getShape()));
-    operands.push_back(takeStream(builder, weights, i, op.getType().getShape()));
+    operands.push_back(takeStreamOver(builder, x, i, op.getType().getShape()));
+    operands.push_back(takeStreamOver(builder, weights, i, op.getType().getShape()));
   }
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
     Value sum;
@@ -79,49 +86,56 @@ static Value lowerRead(ImplicitLocOpBuilder &builder, ReadOp op, Value x, Value 
 }
 
 namespace {
-/// A write goes over all streams of all rows: each reads the branch, and with a whole mix, all streams of its row.
-struct WriteLowering {
-  ImplicitLocOpBuilder &builder;
-  WriteOp op;
-  Value x, y, weights, mix;
+/// A write makes one stream after the other, so that what needs a row of all of them finds its streams side by side.
+class WriteLowering {
+public:
+  WriteLowering(ImplicitLocOpBuilder &builder, WriteOp op, WriteOp::Adaptor operands)
+      : builder(builder), op(op), x(operands.getX()), y(operands.getY()), weights(operands.getWeights()),
+        mix(operands.getMix()), sizes(getStreamSizes(builder, x)), shape(op.getType().getShape()) {
+    shape.erase(shape.end() - 2);
+  }
 
   Value create();
 
 private:
-  /// The loops are the dimensions of x; these are all but the streams, and all but the features.
-  AffineMap withoutLoop(int64_t back) const {
-    int64_t rank = typeOf(x).getRank();
-    return getIdentityMap(builder.getContext(), rank).dropResult(rank - back);
-  }
-  void addMix(SmallVectorImpl<ElementwiseOperand> &operands);
+  int64_t countStreams() const { return typeOf(x).getShape().end()[-2]; }
+  ElementwiseOperand getMixed(int64_t from, int64_t to);
+  Value createStream(int64_t stream);
+
+  ImplicitLocOpBuilder &builder;
+  WriteOp op;
+  Value x, y, weights, mix;
+  /// Of one stream.
+  SmallVector<OpFoldResult> sizes;
+  SmallVector<int64_t> shape;
 };
 } // namespace
 
-/// Pairs of a factor and of what it scales.
-void WriteLowering::addMix(SmallVectorImpl<ElementwiseOperand> &operands) {
-  int64_t rank = typeOf(x).getRank(), streams = typeOf(x).getShape().end()[-2];
-  AffineMap identity = getIdentityMap(builder.getContext(), rank);
-  if (!op.hasWholeMix()) {
-    operands.push_back({mix, mix ? getBroadcastMap(typeOf(mix), typeOf(x).getShape()) : AffineMap()});
-    operands.push_back({x, identity});
-    return;
-  }
-  for (int64_t i = 0; i < streams; ++i) {
-    // What stream i gives: a row of the mix, or with `transposed` a column, along the streams that get it.
-    Value given = takePart(builder, mix, typeOf(mix).getRank() - (op.getTransposed() ? 1 : 2), i);
-    AffineMap map = withoutLoop(1);
-    if (typeOf(given).getRank() == 1)
-      map = AffineMap::get(rank, 0, map.getResults().take_back(1), builder.getContext());
-    operands.push_back({given, map});
-    operands.push_back({takePart(builder, x, rank - 2, i), withoutLoop(2)});
-  }
+/// The number of the mix from one stream to another.
+ElementwiseOperand WriteLowering::getMixed(int64_t from, int64_t to) {
+  if (op.getTransposed())
+    std::swap(from, to);
+  int64_t rank = typeOf(mix).getRank();
+  Value number = takePart(builder, takePart(builder, mix, rank - 2, from), rank - 2, to);
+  bool isOfRows = rank > 2;
+  MLIRContext *context = builder.getContext();
+  return {number, isOfRows ? getRowMap(context, shape.size(), 1) : AffineMap::get(shape.size(), 0, context)};
 }
 
-Value WriteLowering::create() {
-  SmallVector<ElementwiseOperand> operands{
-      {weights, weights ? getBroadcastMap(typeOf(weights), typeOf(x).getShape()) : AffineMap()},
-      {y, y ? withoutLoop(2) : AffineMap()}};
-  addMix(operands);
+/// Pairs of a factor and of what it scales: the branch, then the streams that are mixed.
+Value WriteLowering::createStream(int64_t stream) {
+  SmallVector<ElementwiseOperand> operands{takeStreamOver(builder, weights, stream, shape)};
+  AffineMap identity = getIdentityMap(builder.getContext(), shape.size());
+  operands.push_back({y, identity});
+  for (int64_t from = 0; from < countStreams(); ++from) {
+    if (op.hasWholeMix())
+      operands.push_back(getMixed(from, stream));
+    else if (from == stream)
+      operands.push_back(takeStreamOver(builder, mix, stream, shape));
+    else
+      continue;
+    operands.push_back({takeStream(builder, x, from), identity});
+  }
   auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
     Value sum;
     for (size_t i = 0; i < elements.size(); i += 2)
@@ -129,9 +143,19 @@ Value WriteLowering::create() {
         sum = addProduct(inner, elements[i], elements[i + 1], sum);
     return {sum};
   };
-  return createElementwise(builder, operands, getSizes(builder, x), op.getType(),
+  return createElementwise(builder, operands, sizes, op.getType().clone(shape),
                            getArithmeticType(typeOf(x).getElementType()), body)
       .front();
+}
+
+Value WriteLowering::create() {
+  Value result = tensor::EmptyOp::create(builder, getSizes(builder, x), op.getType().getElementType());
+  if (hasNoElements(op.getType()))
+    return result;
+  SmallVector<Value> streams;
+  for (int64_t stream = 0; stream < countStreams(); ++stream)
+    streams.push_back(createStream(stream));
+  return rows::JoinStreamsOp::create(builder, result.getType(), streams, result);
 }
 
 /// The products of all pairs as rows of their own, which are summed.
@@ -157,8 +181,7 @@ static SmallVector<Value> lower(ImplicitLocOpBuilder &builder, ReadOp op, ReadOp
 }
 
 static SmallVector<Value> lower(ImplicitLocOpBuilder &builder, WriteOp op, WriteOp::Adaptor operands) {
-  WriteLowering lowering{builder, op, operands.getX(), operands.getY(), operands.getWeights(), operands.getMix()};
-  return {lowering.create()};
+  return {WriteLowering(builder, op, operands).create()};
 }
 
 static SmallVector<Value> lower(ImplicitLocOpBuilder &builder, StreamDotsOp op, StreamDotsOp::Adaptor operands) {

@@ -13,13 +13,16 @@ static Type getArithmeticType(Type elementType) {
   return elementType.isF64() ? elementType : Float32Type::get(elementType.getContext());
 }
 
-/// The results of a statistics op have x's shape without the normalised dimensions, in the arithmetic type.
-static LogicalResult verifyStatistics(Operation *op, Value x, int64_t normRank, Type result) {
+/// The results of a statistics op have x's shape without the normalised dimensions, in the arithmetic type; in f64 too,
+/// where they `mayBeWider`.
+static LogicalResult verifyStatistics(Operation *op, Value x, int64_t normRank, Type result, bool mayBeWider = false) {
   auto type = cast<RankedTensorType>(x.getType());
   if (normRank < 1 || normRank > type.getRank())
     return op->emitOpError() << "expected norm_rank between 1 and x's rank " << type.getRank() << " but got "
                              << normRank;
   auto expected = RankedTensorType::get(type.getShape().drop_back(normRank), getArithmeticType(type.getElementType()));
+  if (mayBeWider && getElementTypeOrSelf(result).isF64())
+    expected = expected.clone(getElementTypeOrSelf(result));
   if (result != expected)
     return op->emitOpError() << "expected results of type " << expected << " but got " << result;
   return success();
@@ -49,6 +52,25 @@ static LogicalResult verifyRowResults(Operation *op, int64_t normRank) {
 
 LogicalResult SoftmaxStatisticsOp::verify() {
   return verifyStatistics(*this, getX(), getNormRank(), getMax().getType());
+}
+
+LogicalResult StreamStatisticsOp::verify() {
+  if (getStreams().empty() || !llvm::all_equal(getStreams().getTypes()))
+    return emitOpError("expected one stream or more, of one type");
+  return verifyStatistics(*this, getStreams().front(), getNormRank(), getScale().getType(), /*mayBeWider=*/true);
+}
+
+LogicalResult JoinStreamsOp::verify() {
+  RankedTensorType type = getResult().getType();
+  if (getInit().getType() != type || type.getRank() < 2 || type.getShape().end()[-2] != int64_t(getStreams().size()))
+    return emitOpError() << "expected a result with " << getStreams().size()
+                         << " streams, of the type of init, but got " << type;
+  SmallVector<int64_t> shape(type.getShape());
+  shape.erase(shape.end() - 2);
+  for (Type stream : getStreams().getTypes())
+    if (stream != type.clone(shape))
+      return emitOpError() << "expected streams of type " << type.clone(shape) << " but got " << stream;
+  return success();
 }
 
 LogicalResult ColumnNumbersOp::verify() {

@@ -70,6 +70,20 @@ def Rows_RMSStatisticsOp : Rows_Op<"rms_statistics", [Pure, AllTypesMatch<["scal
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($scale)";
 }
 
+def Rows_StreamStatisticsOp : Rows_Op<"stream_statistics", [Pure, AllTypesMatch<["scale", "rstd"]>,
+    DeclareOpInterfaceMethods<Rows_StatisticsOpInterface>]> {
+  let summary = "row statistics of an RMS norm over several streams";
+  let description = [{
+    For `streams` of one shape R×C, of n elements a row together: t = x_0², then t = fma(x_i, x_i, t) for the others in
+    order, column by column; q = S(t)/n; rstd = 1/sqrt(q+epsilon). Scale as for rms_statistics, by the largest |x| of all
+    streams. The results, of shape R, are in f32, or in f64, which they are for streams of f64.
+  }];
+  let arguments = (ins Variadic<Rows_Tensor>:$streams, F64Attr:$epsilon, I64Attr:$norm_rank);
+  let hasVerifier = 1;
+  let results = (outs RankedTensorOf<[F32, F64]>:$scale, RankedTensorOf<[F32, F64]>:$rstd);
+  let assemblyFormat = "$streams attr-dict `:` type($streams) `->` type($scale)";
+}
+
 def Rows_RowMeansOp : Rows_Op<"row_means", [Pure, DeclareOpInterfaceMethods<Rows_StatisticsOpInterface>]> {
   let summary = "the mean of each row of one or several tensors, in the fixed order of sums";
   let description = [{
@@ -94,6 +108,21 @@ def Rows_SoftmaxStatisticsOp : Rows_Op<"softmax_statistics", [Pure, AllTypesMatc
   let hasVerifier = 1;
   let results = (outs Rows_Tensor:$max, Rows_Tensor:$log, Rows_Tensor:$picked);
   let assemblyFormat = "$x `,` $terms attr-dict `:` type($x) `->` type($max)";
+}
+
+def Rows_JoinStreamsOp : Rows_Op<"join_streams", [Pure, DestinationStyleOpInterface]> {
+  let summary = "several tensors as the streams of one";
+  let description = [{
+    Stream j is result[…, j, :]; `init` lends its memory. A stream that was made in its part of `init`, a
+    tensor.extract_slice of it, stays where it is; others are copied.
+  }];
+  let arguments = (ins Variadic<Rows_Tensor>:$streams, Rows_Tensor:$init);
+  let results = (outs Rows_Tensor:$result);
+  let hasVerifier = 1;
+  let assemblyFormat = "$streams `:` type($streams) `outs` `(` $init `:` type($init) `)` attr-dict `->` type($result)";
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
 }
 
 def Rows_ColumnNumbersOp : Rows_Op<"column_numbers", [Pure]> {

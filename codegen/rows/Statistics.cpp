@@ -59,7 +59,12 @@ SmallVector<Value> Expansion::rescue(ImplicitLocOpBuilder &builder, ArrayRef<Val
   auto outer = scf::IfOp::create(builder, types, needsScale(builder, means), /*withElseRegion=*/true);
   ImplicitLocOpBuilder rare(builder.getLoc(), outer.getThenBodyBuilder());
   auto getMagnitude = [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
-    return SmallVector<Value>{math::AbsFOp::create(inner, widen(inner, elements.front(), getType()))};
+    Value largest;
+    for (Value element : elements) {
+      Value magnitude = math::AbsFOp::create(inner, widen(inner, element, getType()));
+      largest = largest ? Value(arith::MaximumFOp::create(inner, largest, magnitude)) : magnitude;
+    }
+    return SmallVector<Value>{largest};
   };
   Value largest = phases.add(rare, RowPass::Further, ReductionKind::Max, getType(), getMagnitude).front();
   auto nested = scf::IfOp::create(rare, types, isFinite(rare, largest), /*withElseRegion=*/true);
@@ -148,6 +153,26 @@ static SmallVector<Value> expandRMS(const Expansion &expansion, ImplicitLocOpBui
   return {usable[0], expansion.createReciprocalRoot(builder, usable[1], usable[0])};
 }
 
+/// S(t)/n, where t adds up the squares of all streams times `scale`; without one it is 1.
+static Value createStreamMean(ImplicitLocOpBuilder &builder, const Expansion &expansion, RowPass pass, Value scale,
+                              size_t streams) {
+  auto addSquares = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+    Value sum;
+    for (Value element : elements) {
+      Value x = widen(inner, element, expansion.getType());
+      if (scale)
+        x = arith::MulFOp::create(inner, x, scale);
+      sum = sum ? Value(math::FmaOp::create(inner, x, x, sum)) : Value(arith::MulFOp::create(inner, x, x));
+    }
+    return {sum};
+  };
+  const StatisticsPhases &phases = expansion.phases;
+  Value sum = phases.add(builder, pass, ReductionKind::Sum, expansion.getType(), addSquares).front();
+  Value count = arith::MulFOp::create(builder, phases.getWidth(),
+                                      expansion.createConstant(builder, static_cast<double>(streams)));
+  return arith::DivFOp::create(builder, sum, count);
+}
+
 //===------------------------------------------- the ops ----------------------------------------------------------===//
 
 /// k comes from the first pass, e and q from the second.
@@ -159,6 +184,16 @@ SmallVector<Value> LayerStatisticsOp::expand(ImplicitLocOpBuilder &builder, Stat
 
 SmallVector<Value> RMSStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
   return expandRMS(Expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon()), builder);
+}
+
+SmallVector<Value> StreamStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
+  Expansion expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon());
+  Value q = createStreamMean(builder, expansion, RowPass::First, /*scale=*/Value(), getStreams().size());
+  auto redo = [&](ImplicitLocOpBuilder &inner, Value scale) {
+    return SmallVector<Value>{createStreamMean(inner, expansion, RowPass::Further, scale, getStreams().size())};
+  };
+  SmallVector<Value> usable = expansion.rescue(builder, q, redo);
+  return {usable[0], expansion.createReciprocalRoot(builder, usable[1], usable[0])};
 }
 
 /// The exponentials need the largest element, which the first pass gives.

@@ -500,3 +500,45 @@ func.func @local_row_without_a_column(%n: index, %x: memref<?x?xf32>, %v: f32, %
   }
   return
 }
+
+// -----
+
+func.func @no_streams() {
+  // expected-error @+1 {{expected one stream or more, of one type}}
+  %s, %r = "rows.stream_statistics"() {epsilon = 1.0e-5, norm_rank = 1 : i64} : () -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @streams_of_two_types(%x: tensor<4x8xf32>, %z: tensor<4x8xbf16>) {
+  // expected-error @+1 {{expected one stream or more, of one type}}
+  %s, %r = rows.stream_statistics %x, %z {epsilon = 1.0e-5, norm_rank = 1} : tensor<4x8xf32>, tensor<4x8xbf16> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// f64 is allowed, where a weight is; another shape is not.
+func.func @stream_statistics_type(%x: tensor<4x8xf32>) {
+  %s, %r = rows.stream_statistics %x, %x {epsilon = 1.0e-5, norm_rank = 1} : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4xf64>
+  // expected-error @+1 {{expected results of type 'tensor<4xf32>' but got 'tensor<8xf32>'}}
+  %t, %q = rows.stream_statistics %x, %x {epsilon = 1.0e-5, norm_rank = 1} : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @joined_streams(%x: tensor<4x8xf32>, %e: tensor<4x3x8xf32>) {
+  // expected-error @+1 {{expected a result with 2 streams, of the type of init, but got 'tensor<4x3x8xf32>'}}
+  %j = rows.join_streams %x, %x : tensor<4x8xf32>, tensor<4x8xf32> outs(%e : tensor<4x3x8xf32>) -> tensor<4x3x8xf32>
+  return
+}
+
+// -----
+
+func.func @joined_shape(%x: tensor<4x8xf32>, %z: tensor<4x9xf32>, %e: tensor<4x2x8xf32>) {
+  // expected-error @+1 {{expected streams of type 'tensor<4x8xf32>' but got 'tensor<4x9xf32>'}}
+  %j = rows.join_streams %x, %z : tensor<4x8xf32>, tensor<4x9xf32> outs(%e : tensor<4x2x8xf32>) -> tensor<4x2x8xf32>
+  return
+}
