@@ -49,9 +49,12 @@ private:
 
 } // namespace
 
-static bool writes(Operation *kernel, Value buffer) {
-  return llvm::any_of(getKernelAccesses(kernel), [&](const BufferAccess &access) {
-    return access.isWrite && kernels::skipReshapes(access.buffer) == kernels::skipReshapes(buffer);
+/// Whether one op reads what another writes.
+static bool isReadBy(ArrayRef<BufferAccess> written, ArrayRef<BufferAccess> read) {
+  return llvm::any_of(written, [&](const BufferAccess &write) {
+    return write.isWrite && llvm::any_of(read, [&](const BufferAccess &access) {
+             return !access.isWrite && kernels::skipReshapes(access.buffer) == kernels::skipReshapes(write.buffer);
+           });
   });
 }
 
@@ -65,47 +68,67 @@ static SmallVector<rows::KernelOp> getRowKernels(Operation *op) {
 
 /// The first row kernel after the members that reads what one of them writes.
 rows::KernelOp RowBlocksFormer::findReader() const {
-  auto isWritten = [&](Value input) {
-    return llvm::any_of(members, [&](Operation *member) { return writes(member, input); });
-  };
+  SmallVector<BufferAccess> written;
+  for (Operation *member : members)
+    llvm::append_range(written, getKernelAccesses(member));
   for (Operation *op = members.back()->getNextNode(); op; op = op->getNextNode())
     for (rows::KernelOp kernel : getRowKernels(op))
-      if (llvm::any_of(kernel.getInputs(), isWritten))
+      if (isReadBy(written, getKernelAccesses(kernel)))
         return kernel;
   return nullptr;
 }
 
 /// The last row kernel before the product that writes one of its factors.
 rows::KernelOp RowBlocksFormer::findWriter() {
+  SmallVector<BufferAccess> accesses = getKernelAccesses(product);
+  ArrayRef<BufferAccess> factors = ArrayRef(accesses).take_front(2);
   for (Operation *op = product->getPrevNode(); op; op = op->getPrevNode())
     for (rows::KernelOp kernel : getRowKernels(op))
-      if (writes(kernel, product.getA()) || writes(kernel, product.getB()))
+      if (isReadBy(getKernelAccesses(kernel), factors))
         return kernel;
   return nullptr;
 }
 
-/// Moves what stands between the members and a kernel in front of both. That changes nothing where it is done before
-/// what is skipped, or touches other memory.
+static bool mayBeSwapped(ArrayRef<BufferAccess> some, ArrayRef<BufferAccess> others) {
+  return llvm::all_of(some, [&](const BufferAccess &access) {
+    return llvm::all_of(others, [&](const BufferAccess &other) { return blocks::mayBeSwapped(access, other); });
+  });
+}
+
+/// Moves what stands between the members and a kernel in front of both; or after both, where the kernel comes after the
+/// members. That changes nothing where it is done before, or after, what is skipped, or touches other memory.
 bool RowBlocksFormer::bringNext(Operation *kernel, bool isAfter) {
   Operation *first = isAfter ? members.front() : kernel, *after = isAfter ? members.back() : kernel;
   Operation *end = isAfter ? kernel : members.front();
-  SmallVector<BufferAccess> skipped;
+  SmallVector<BufferAccess> skipped, kernelAccesses = getKernelAccesses(kernel), staying;
   for (Operation *member : isAfter ? ArrayRef(members) : ArrayRef(kernel))
     llvm::append_range(skipped, getKernelAccesses(member));
-  SmallVector<Operation *> between;
+  SmallVector<Operation *> front;
+  DenseSet<Operation *> back;
+  auto needsBack = [&](Operation *op) {
+    return llvm::any_of(back, [&](Operation *other) {
+      return llvm::any_of(other->getUsers(), [&](Operation *user) { return op->isAncestor(user); });
+    });
+  };
   for (Operation *op = after->getNextNode(); op != end; op = op->getNextNode()) {
-    between.push_back(op);
-    if (isMemoryEffectFree(op))
-      continue;
-    BufferAccesses accesses = getAccesses(op);
-    auto isFree = [&](const BufferAccess &access) {
-      return llvm::all_of(skipped, [&](const BufferAccess &other) { return mayBeSwapped(access, other); });
-    };
-    if (!accesses || !llvm::all_of(*accesses, isFree))
+    BufferAccesses accesses = isMemoryEffectFree(op) ? SmallVector<BufferAccess>() : getAccesses(op);
+    if (!accesses)
       return false;
+    if (!needsBack(op) && ::mayBeSwapped(*accesses, skipped) && ::mayBeSwapped(*accesses, staying)) {
+      front.push_back(op);
+      continue;
+    }
+    if (!isAfter || !::mayBeSwapped(*accesses, kernelAccesses))
+      return false;
+    back.insert(op);
+    llvm::append_range(staying, *accesses);
   }
-  for (Operation *op : between)
+  if (needsBack(kernel))
+    return false;
+  for (Operation *op : front)
     op->moveBefore(first);
+  if (isAfter)
+    kernel->moveAfter(after);
   return true;
 }
 
@@ -169,11 +192,13 @@ struct FormRowBlocks : public blocks::impl::FormRowBlocksBase<FormRowBlocks> {
   using FormRowBlocksBase::FormRowBlocksBase;
 
   void runOnOperation() override {
-    SmallVector<contraction::KernelOp> products;
+    // What projects streams reads the longest rows there are, and is the first to have what writes them in its blocks.
+    SmallVector<contraction::KernelOp> products, others;
     getOperation()->walk([&](contraction::KernelOp product) {
       if (product.hasPureBufferSemantics() && !isa<contraction::RowBlocksOp>(product->getParentOp()))
-        products.push_back(product);
+        (product.getRowScale() ? products : others).push_back(product);
     });
+    llvm::append_range(products, others);
     for (contraction::KernelOp product : products) {
       RowBlocksFormer former(product);
       former.form();

@@ -27,6 +27,39 @@ static bool beginsWithRows(AffineMap map, unsigned rowLoops) {
   return true;
 }
 
+/// Whether a dimension of the source has this size.
+static bool hasSize(Value source, unsigned dimension, OpFoldResult size) {
+  auto type = cast<MemRefType>(source.getType());
+  if (std::optional<int64_t> known = getConstantIntValue(size))
+    return type.getDimSize(dimension) == *known;
+  Value value = cast<Value>(size);
+  if (auto allocation = source.getDefiningOp<memref::AllocOp>(); allocation && type.isDynamicDim(dimension))
+    return allocation.getDynamicSizes()[type.getDynamicDimIndex(dimension)] == value;
+  auto read = value.getDefiningOp<memref::DimOp>();
+  return read && read.getSource() == source && read.getConstantIndex() == dimension;
+}
+
+/// The buffer that holds whole rows, where `buffer` has a part of each: one stream of several, say. Rows keep their
+/// numbers, on which the size of the first dimension has no influence.
+static Value skipPartsOfRows(Value buffer, unsigned rowDimensions) {
+  while (auto view = buffer.getDefiningOp<memref::SubViewOp>()) {
+    for (unsigned dimension = 0; dimension < rowDimensions; ++dimension)
+      if (view.getDroppedDims().test(dimension) || view.getStaticOffset(dimension) != 0 ||
+          view.getStaticStride(dimension) != 1 ||
+          (dimension != 0 && !hasSize(view.getSource(), dimension, view.getMixedSizes()[dimension])))
+        return buffer;
+    buffer = view.getSource();
+  }
+  return buffer;
+}
+
+/// An access to rows, if the map says that a kernel has so many loops over them.
+static BufferAccess makeAccess(Value buffer, bool isWrite, AffineMap map, unsigned rowLoops) {
+  if (!beginsWithRows(map, rowLoops))
+    return {buffer, isWrite};
+  return {skipPartsOfRows(buffer, rowLoops), isWrite, rowLoops};
+}
+
 bool blocks::hasRows(contraction::KernelOp product) {
   unsigned parallel = product.getParallelLoops();
   if (parallel < 2 || !beginsWithRows(product.getInitMap(), parallel))
@@ -50,11 +83,11 @@ static SmallVector<BufferAccess> getProductAccesses(contraction::KernelOp produc
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
     bool isScratch = product.getScratch() && operand.get() == product.getScratch();
-    BufferAccess access{operand.get(), isScratch || product.isDpsInit(&operand)};
+    bool isWrite = isScratch || product.isDpsInit(&operand);
     bool isPacked = product.getPackedColumns() && &operand == &product.getBMutable();
-    if (rowsAreKnown && !isScratch && !isPacked && beginsWithRows(product.getMap(operand), rowLoops))
-      access.rowDimensions = rowLoops;
-    accesses.push_back(access);
+    accesses.push_back(rowsAreKnown && !isScratch && !isPacked
+                           ? makeAccess(operand.get(), isWrite, product.getMap(operand), rowLoops)
+                           : BufferAccess{operand.get(), isWrite});
   }
   return accesses;
 }
@@ -64,12 +97,8 @@ static SmallVector<BufferAccess> getRowAccesses(rows::KernelOp kernel) {
   unsigned rowLoops = kernel.getRowDims().size(), inputs = kernel.getInputs().size();
   SmallVector<Value> operands(kernel.getInputs());
   llvm::append_range(operands, kernel.getInits());
-  for (auto [place, operand] : llvm::enumerate(operands)) {
-    BufferAccess access{operand, place >= inputs};
-    if (beginsWithRows(kernel.getIndexingMap(place), rowLoops))
-      access.rowDimensions = rowLoops;
-    accesses.push_back(access);
-  }
+  for (auto [place, operand] : llvm::enumerate(operands))
+    accesses.push_back(makeAccess(operand, place >= inputs, kernel.getIndexingMap(place), rowLoops));
   if (Value scratch = kernel.getScratch())
     accesses.push_back({scratch, /*isWrite=*/true});
   return accesses;

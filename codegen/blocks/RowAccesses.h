@@ -11,6 +11,7 @@
 namespace mlir::resid::blocks {
 
 struct BufferAccess {
+  /// Whole rows, where the access is to a part of each.
   Value buffer;
   bool isWrite = false;
   /// How many of the buffer's leading dimensions number the rows, if work on a row of the kernel touches that row

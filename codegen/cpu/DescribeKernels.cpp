@@ -140,7 +140,7 @@ static std::optional<int64_t> countRows(contraction::KernelOp product) {
 
 kernels::PlanDecision cpu::describeRowBlocks(contraction::RowBlocksOp blocks, ArrayRef<std::string> others,
                                              const CPUTarget &target) {
-  int64_t least = target.schedule.table.productRowBlocks * kBlockRows;
+  int64_t blockRows = countBlockRows(blocks.getProduct()), least = target.schedule.table.productRowBlocks * blockRows;
   std::optional<int64_t> rows = countRows(blocks.getProduct());
   bool runs = least != 0 && (!rows || *rows >= least);
   kernels::PlanDecision decision{"row_blocks", llvm::json::Array(), "", "", /*hasReason=*/true};
@@ -148,7 +148,7 @@ kernels::PlanDecision cpu::describeRowBlocks(contraction::RowBlocksOp blocks, Ar
     for (const std::string &other : others)
       decision.value.getAsArray()->push_back(other);
   std::string names = llvm::join(others, ", ");
-  decision.text = runs ? llvm::formatv("by blocks of {0} rows with {1}", kBlockRows, names).str()
+  decision.text = runs ? llvm::formatv("by blocks of {0} rows with {1}", blockRows, names).str()
                        : "not by blocks of rows with " + names;
   if (least == 0)
     decision.reason = "the schedule says so";

@@ -63,6 +63,46 @@ func.func @other_rows(%h: tensor<3x4x8xf32>, %w: tensor<16x8xf32>) -> tensor<3x4
   return %y : tensor<3x4x16xf32>
 }
 
+// What comes between two sub-layers on streams: the streams that are written, their product and the row that is read
+// from them belong together, though each stream is a part of a row. The product of the branch, which the write reads, is
+// left to itself. Sinkhorn's iterations, which need the product and are not needed by the read, come after all of them.
+// Nothing is copied.
+// CHECK-LABEL: func.func @transition
+// CHECK-SAME:    memref<6x128xf32>, %[[OUT:[a-z0-9]+]]: memref<?x2x64xf32>
+// CHECK-NOT:     memref.copy
+// CHECK-NOT:     contraction.row_blocks
+// CHECK:         contraction.kernel
+// CHECK-NOT:     memref.copy
+// CHECK:         contraction.row_blocks
+// CHECK-NEXT:      rows.kernel
+// CHECK:           contraction.kernel a(%[[OUT]] :
+// CHECK-SAME:      row_scale(
+// CHECK:           rows.kernel
+// CHECK:           rows.kernel
+// CHECK-NOT:       contraction.row_blocks
+// CHECK:         scf.for
+// CHECK-NOT:     memref.copy
+// CHECK:         return
+func.func @transition(%x: tensor<?x2x64xf32>, %f: tensor<?x32xf32>, %v: tensor<64x32xf32>, %mix: tensor<?x2x2xf32>, %w: tensor<6x128xf32>,
+                      %outm: memref<?x2x64xf32>, %um: memref<?x64xf32>) -> tensor<?x2x2xf32> {
+  %y = resid.linear %f, %v : tensor<?x32xf32>, tensor<64x32xf32> -> tensor<?x64xf32>
+  %out = resid.write %x, %y mix(%mix) : tensor<?x2x64xf32>, tensor<?x2x2xf32>
+  %z, %rstd = resid.project %out, %w {epsilon = 1.0e-6} : tensor<?x2x64xf32>, tensor<6x128xf32> -> tensor<?x6xf32>, tensor<?xf32>
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x2x64xf32>
+  %l = tensor.extract_slice %z[0, 2] [%rows, 4] [1, 1] : tensor<?x6xf32> to tensor<?x4xf32>
+  %m = tensor.expand_shape %l [[0], [1, 2]] output_shape [%rows, 2, 2] : tensor<?x4xf32> into tensor<?x2x2xf32>
+  %next = resid.sinkhorn %m {iterations = 3, epsilon = 1.0e-6} : tensor<?x2x2xf32>
+  %p = tensor.extract_slice %z[0, 0] [%rows, 2] [1, 1] : tensor<?x6xf32> to tensor<?x2xf32>
+  %a = resid.activation sigmoid %p : tensor<?x2xf32>
+  %pre = tensor.expand_shape %a [[0], [1, 2]] output_shape [%rows, 2, 1] : tensor<?x2xf32> into tensor<?x2x1xf32>
+  %u = resid.read %out weights(%pre) : tensor<?x2x64xf32>, tensor<?x2x1xf32>
+  %h = resid.rms_norm %u {epsilon = 1.0e-5} : tensor<?x64xf32>
+  bufferization.materialize_in_destination %out in restrict writable %outm : (tensor<?x2x64xf32>, memref<?x2x64xf32>) -> ()
+  bufferization.materialize_in_destination %h in restrict writable %um : (tensor<?x64xf32>, memref<?x64xf32>) -> ()
+  return %next : tensor<?x2x2xf32>
+}
+
 //--- refusals.mlir
 // REPORT-LABEL: kernel few.0
 // REPORT:         not by blocks of rows with few.1 (8 rows, expected 4096 at least)

@@ -21,6 +21,24 @@ static bool beginTogether(Value a, Value b) {
          (first && first == kernels::findArgumentPointer(kernels::skipReshapes(b)));
 }
 
+int64_t cpu::countBlockRows(contraction::KernelOp product) {
+  // The rows of a and what is computed of them are in the second level of the cache.
+  constexpr int64_t kFewColumns = 64, kBlockBytes = 512 << 10, kLeastRows = 8;
+  auto result = cast<ShapedType>(product.getInit().getType());
+  int64_t columns = result.getShape().back();
+  if (ShapedType::isDynamic(columns) || columns > kFewColumns)
+    return kBlockRows;
+  int64_t rowBytes = 0;
+  for (Value factor : {product.getA(), product.getB()}) {
+    auto type = cast<ShapedType>(factor.getType());
+    ArrayRef<int64_t> row = type.getShape().drop_front(std::min(type.getRank(), result.getRank() - 1));
+    if (!ShapedType::isDynamicShape(row))
+      rowBytes = std::max(rowBytes, ShapedType::getNumElements(row) * type.getElementTypeBitWidth() / 8);
+  }
+  int64_t fitting = rowBytes == 0 ? kBlockRows : llvm::bit_floor(static_cast<uint64_t>(kBlockBytes / rowBytes));
+  return std::clamp(fitting, kLeastRows, kBlockRows);
+}
+
 RowBlockCalls::RowBlockCalls(RowBlocksOp blocks) {
   for (auto [local, bytes] : llvm::zip_equal(blocks.getLocals(), blocks.getRowBytes()))
     locals.emplace_back(local, bytes);
@@ -44,7 +62,7 @@ Value RowBlockCalls::hasManyBlocks(Code &code, int64_t leastBlocks) {
   for (const kernels::LoweredKernel *member : members)
     if (!isProduct(member))
       rows = code.min(rows, countRows(*member));
-  return code.isAtMost(leastBlocks * kBlockRows, rows);
+  return code.isAtMost(leastBlocks * getBlockRows(), rows);
 }
 
 LogicalResult RowBlockCalls::launch(int64_t leastBlocks) {
@@ -157,7 +175,7 @@ void RowBlockCalls::launchBlocks(Operation *place) {
   PanelMemory memory = PanelMemory::create(builder, loc, loops);
   functions.emitPanelCalls(use, place, memory);
   Record record = collectRecord(builder);
-  Value rows = loops.m.size.value, blockRows = code.constant(kBlockRows);
+  Value rows = loops.m.size.value, blockRows = code.constant(getBlockRows());
   Value batchBlocks = code.ceilDivide(rows, blockRows), allRows = loops.countWork(builder, loc).pieces;
   Value blocks = code.multiply(batchBlocks, code.divide(allRows, rows));
   Value terms = code.multiply(code.multiply(blockRows, loops.n.size.value), memory.contracted.value);
