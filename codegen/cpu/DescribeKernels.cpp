@@ -140,8 +140,10 @@ static std::optional<int64_t> countRows(contraction::KernelOp product) {
 
 kernels::PlanDecision cpu::describeRowBlocks(contraction::RowBlocksOp blocks, ArrayRef<std::string> others,
                                              const CPUTarget &target) {
-  int64_t blockRows = countBlockRows(blocks.getProduct()), least = target.schedule.table.productRowBlocks * blockRows;
-  std::optional<int64_t> rows = countRows(blocks.getProduct());
+  contraction::KernelOp product = blocks.getProduct();
+  int64_t blockRows = countBlockRows(product, chooseMicroKernelShape(target, product.getArithmeticType()).rows),
+          least = target.schedule.table.productRowBlocks * blockRows;
+  std::optional<int64_t> rows = countRows(product);
   bool runs = least != 0 && (!rows || *rows >= least);
   kernels::PlanDecision decision{"row_blocks", llvm::json::Array(), "", "", /*hasReason=*/true};
   if (runs)

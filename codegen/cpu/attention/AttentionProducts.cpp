@@ -68,7 +68,7 @@ void AttentionEmitter::emitPackedScores(const RowBlock &block, int64_t height, V
     Value left = code.subtract(panels, panel);
     std::function<void(int64_t)> call = [&](int64_t count) {
       auto emit = [&] {
-        microKernels.emitCall(code, arithmetic, element, height, count, memory.scoreStride, operands,
+        microKernels.emitCall(code, arithmetic, element, height, count * kPanelColumns, memory.scoreStride, operands,
                               /*startsAtZero=*/true);
       };
       if (count == 1)
@@ -119,7 +119,7 @@ void AttentionEmitter::emitPackedValues(const RowBlock &block, Value target) {
     for (int64_t panel = 0; panel < panels; panel += shape.panels) {
       operands.b = view.inSlot(memory.values, getMovedType(element), code.add(panel * memory.valuePanel, skipped));
       operands.sums = code.at(start, arithmetic, panel * kPanelColumns);
-      microKernels.emitCall(code, arithmetic, element, height, std::min(shape.panels, panels - panel),
+      microKernels.emitCall(code, arithmetic, element, height, std::min(shape.panels, panels - panel) * kPanelColumns,
                             memory.paddedSize, operands, /*startsAtZero=*/true);
     }
   });

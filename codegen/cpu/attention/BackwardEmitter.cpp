@@ -298,7 +298,7 @@ void BackwardEmitter::emitPanels(const Product &product, Value panel, int64_t co
     operands.b = code.at(operands.b, getMovedType(product.bType), code.multiply(panel, operands.panelStride));
     Value sum = code.add(code.multiply(row, product.sumStride), code.multiply(panel, kPanelColumns));
     operands.sums = code.at(operands.sums, arithmetic, sum);
-    microKernels.emitCall(code, arithmetic, product.bType, height, count, product.sumStride, operands,
+    microKernels.emitCall(code, arithmetic, product.bType, height, count * kPanelColumns, product.sumStride, operands,
                           product.startsAtZero);
   };
   Value height = code.constant(shape.rows);

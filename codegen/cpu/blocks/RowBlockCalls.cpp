@@ -21,7 +21,7 @@ static bool beginTogether(Value a, Value b) {
          (first && first == kernels::findArgumentPointer(kernels::skipReshapes(b)));
 }
 
-int64_t cpu::countBlockRows(contraction::KernelOp product) {
+int64_t cpu::countBlockRows(contraction::KernelOp product, int64_t microRows) {
   // The rows of a and what is computed of them are in the second level of the cache.
   constexpr int64_t kFewColumns = 64, kBlockBytes = 512 << 10, kLeastRows = 8;
   auto result = cast<ShapedType>(product.getInit().getType());
@@ -36,7 +36,7 @@ int64_t cpu::countBlockRows(contraction::KernelOp product) {
       rowBytes = std::max(rowBytes, ShapedType::getNumElements(row) * type.getElementTypeBitWidth() / 8);
   }
   int64_t fitting = rowBytes == 0 ? kBlockRows : llvm::bit_floor(static_cast<uint64_t>(kBlockBytes / rowBytes));
-  return std::clamp(fitting, kLeastRows, kBlockRows);
+  return llvm::alignTo(std::clamp(fitting, kLeastRows, kBlockRows), microRows);
 }
 
 RowBlockCalls::RowBlockCalls(RowBlocksOp blocks) {

@@ -17,7 +17,8 @@ namespace mlir::resid::cpu {
 /// are to stay there: 384 KiB of 768 columns.
 inline constexpr int64_t kBlockRows = 128;
 /// How many rows a block has: kBlockRows, or where few columns are made of long rows, as many as stay in a cache.
-int64_t countBlockRows(contraction::KernelOp product);
+/// Then they are whole micro-kernels, of `microRows` rows.
+int64_t countBlockRows(contraction::KernelOp product, int64_t microRows);
 
 /// A product and row kernels that ran in a contraction.row_blocks, which has been taken apart.
 class RowBlockCalls {
@@ -39,7 +40,9 @@ private:
   Value hasManyBlocks(Code &code, int64_t leastBlocks);
   bool isProduct(const kernels::LoweredKernel *member) const { return isa<contraction::KernelOp>(member->use.op); }
   kernels::LoweredKernel &getProduct() const;
-  int64_t getBlockRows() const { return countBlockRows(getProduct().use.get<contraction::KernelOp>()); }
+  int64_t getBlockRows() const {
+    return countBlockRows(getProduct().use.get<contraction::KernelOp>(), getProductFunctions().getMicroRows());
+  }
   ContractionFunctions &getProductFunctions() const { return static_cast<ContractionFunctions &>(*getProduct().code); }
 
   /// What the functions of one member take, among the values of a record.

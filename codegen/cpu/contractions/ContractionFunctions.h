@@ -34,6 +34,7 @@ public:
   }
   void emitPanelCalls(kernels::KernelUse &use, Operation *before, const PanelMemory &memory);
   void callBlock(Code &code, ValueRange arguments, Value blockRows, Value groups, Value block, Value low, Value high);
+  int64_t getMicroRows() const { return cells.shape.rows; }
   Value countGroups(Code &code, const PanelMemory &memory) const {
     return (product ? cells : fewRowsCells).countGroups(code, memory);
   }

@@ -23,10 +23,11 @@ namespace {
 /// The body of one micro-kernel.
 class MicroKernelEmitter {
 public:
-  MicroKernelEmitter(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels, int64_t sumStride,
+  MicroKernelEmitter(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t columns, int64_t sumStride,
                      bool startsAtZero, MicroKernels::Operands operands)
-      : code(code), arithmetic(arithmetic), bType(bType), rows(rows), panels(panels), sumStride(sumStride),
-        startsAtZero(startsAtZero), operands(operands), sumType(VectorType::get(kPanelColumns, arithmetic)) {}
+      : code(code), arithmetic(arithmetic), bType(bType), rows(rows), lanes(std::min(columns, kPanelColumns)),
+        panels(columns / lanes), sumStride(sumStride), startsAtZero(startsAtZero), operands(operands),
+        sumType(VectorType::get(lanes, arithmetic)) {}
 
   void emit();
 
@@ -40,7 +41,8 @@ private:
   Code &code;
   FloatType arithmetic;
   Type bType;
-  int64_t rows, panels, sumStride;
+  /// Columns of a panel that there are, all or half of them; and panels.
+  int64_t rows, lanes, panels, sumStride;
   bool startsAtZero;
   MicroKernels::Operands operands;
   VectorType sumType;
@@ -54,10 +56,10 @@ SmallVector<Value> MicroKernelEmitter::loadTerms(Value panel, Value term, int64_
   Value start = code.at(panel, bType, code.multiply(term, kPanelColumns));
   SmallVector<Value> columns;
   if (!bType.isBF16()) {
-    Value moved = code.load(VectorType::get(kPanelColumns, getMovedType(bType)), start);
+    Value moved = code.load(VectorType::get(lanes, getMovedType(bType)), start);
     columns.push_back(kernels::fromMemory(code, code.getLoc(), moved, bType));
   } else {
-    Value pairs = code.load(VectorType::get(kPanelColumns, code.getI32Type()), start);
+    Value pairs = code.load(VectorType::get(lanes, code.getI32Type()), start);
     columns.push_back(widenFirst(code, pairs));
     if (count > 1)
       columns.push_back(widenSecond(code, pairs));
@@ -75,7 +77,7 @@ SmallVector<Value> MicroKernelEmitter::addTerms(ValueRange sums, Value first, in
   for (int64_t term = 0; term < count; ++term)
     for (int64_t row = 0; row < rows; ++row) {
       Value number = code.load(arithmetic, code.at(code.at(aRows[row], arithmetic, first), arithmetic, term));
-      Value factor = code.spread(number, kPanelColumns);
+      Value factor = code.spread(number, lanes);
       for (int64_t panel = 0; panel < panels; ++panel) {
         Value &sum = next[row * panels + panel];
         sum = code.create<math::FmaOp>(factor, columns[panel][term], sum);
@@ -110,7 +112,7 @@ void MicroKernelEmitter::emit() {
 }
 
 func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name, FloatType arithmetic, Type bType,
-                                  int64_t rows, int64_t panels, int64_t sumStride, bool startsAtZero) {
+                                  int64_t rows, int64_t columns, int64_t sumStride, bool startsAtZero) {
   MLIRContext *context = outer.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context), number = outer.getI64Type();
   auto type = FunctionType::get(context, {pointer, number, pointer, number, number, pointer}, {});
@@ -122,20 +124,20 @@ func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name
   Code code(OpBuilder::atBlockBegin(entry), loc);
   MicroKernels::Operands operands{entry->getArgument(0), entry->getArgument(1), entry->getArgument(2),
                                   entry->getArgument(3), entry->getArgument(4), entry->getArgument(5)};
-  MicroKernelEmitter(code, arithmetic, bType, rows, panels, sumStride, startsAtZero, operands).emit();
+  MicroKernelEmitter(code, arithmetic, bType, rows, columns, sumStride, startsAtZero, operands).emit();
   code.create<func::ReturnOp>();
   return function;
 }
 
-void MicroKernels::emitCall(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels,
+void MicroKernels::emitCall(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t columns,
                             int64_t sumStride, const Operands &operands, bool startsAtZero) {
   std::string types;
   llvm::raw_string_ostream(types) << bType << (bType == arithmetic ? "" : arithmetic.isF64() ? ".f64" : "");
-  std::string name = llvm::formatv("resid.product_{0}x{1}_of_{2}_{3}{4}", rows, panels * kPanelColumns, sumStride,
-                                   types, startsAtZero ? "_from_zero" : "");
+  std::string name = llvm::formatv("resid.product_{0}x{1}_of_{2}_{3}{4}", rows, columns, sumStride, types,
+                                   startsAtZero ? "_from_zero" : "");
   func::FuncOp &function = functions[name];
   if (!function)
-    function = create(code, code.getLoc(), name, arithmetic, bType, rows, panels, sumStride, startsAtZero);
+    function = create(code, code.getLoc(), name, arithmetic, bType, rows, columns, sumStride, startsAtZero);
   code.create<func::CallOp>(function, ValueRange{operands.a, operands.aStride, operands.b, operands.panelStride,
                                                  operands.terms, operands.sums});
 }

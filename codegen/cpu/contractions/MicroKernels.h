@@ -30,14 +30,14 @@ public:
     Value sums;
   };
 
-  /// Emits a call that adds, to the sums of `rows` rows and `panels` panels, the terms in ascending order. With
-  /// `startsAtZero`, sums begin at +0 whatever is there.
-  void emitCall(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t panels, int64_t sumStride,
+  /// Emits a call that adds, to the sums of `rows` rows and `columns` columns, the terms in ascending order. These are
+  /// whole panels, or half of one. With `startsAtZero`, sums begin at +0 whatever is there.
+  void emitCall(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t columns, int64_t sumStride,
                 const Operands &operands, bool startsAtZero = false);
 
 private:
   func::FuncOp create(OpBuilder &outer, Location loc, StringRef name, FloatType arithmetic, Type bType, int64_t rows,
-                      int64_t panels, int64_t sumStride, bool startsAtZero);
+                      int64_t columns, int64_t sumStride, bool startsAtZero);
 
   SymbolTable &symbols;
   std::map<std::string, func::FuncOp> functions;

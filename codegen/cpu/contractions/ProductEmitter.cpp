@@ -16,6 +16,9 @@ using namespace mlir::resid::contraction;
 
 static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
 
+/// Of a cell whose rows are scaled.
+static constexpr int64_t kMostColumns = 64;
+
 ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &loops) {
   MicroKernelShape shape = chooseMicroKernelShape(target, loops.arithmetic);
   int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
@@ -23,7 +26,13 @@ ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &lo
       chooseContractionBlocks(target, shape, loops.arithmetic.getIntOrFloatBitWidth() / 8, elementBytes);
   if (loops.chain != 0)
     blocks.terms = std::min(blocks.terms, loops.chain);
-  return {shape, blocks, shape.panels};
+  int64_t panels = shape.panels;
+  // A projection has few columns, and rows that may have to be copied for them.
+  if (loops.hasRowScale && loops.n.size.isKnown())
+    panels = llvm::alignTo(llvm::divideCeil(std::min(loops.n.size.known, kMostColumns), kPanelColumns), shape.panels);
+  blocks.waitingRows =
+      std::max(llvm::alignDown(blocks.waitingRows * shape.panels / panels, shape.rows), uint64_t(shape.rows));
+  return {shape, blocks, panels};
 }
 
 /// Memory is read in runs that are as long as the stack allows for what they become: either the columns of a term are
@@ -122,26 +131,34 @@ void ProductEmitter::emitChains(const Cell &cell, Value first, Value end) {
 
 void ProductEmitter::emitTermBlocks(const Cell &cell, Value first, Value end, Value firstTerm, Value endTerm) {
   Value blockTerms = code.constant(blocks.terms);
-  Type bType = view.loops.operands[kB].elementType;
   code.loop(firstTerm, endTerm, blockTerms, [&](Value term) {
     TermBlock block;
     block.first = term;
     block.terms = code.min(blockTerms, code.subtract(endTerm, term));
-    block.b = code.at(cell.b, bType, code.multiply(term, kPanelColumns));
+    block.b = code.at(cell.b, view.loops.operands[kB].elementType, code.multiply(term, kPanelColumns));
     block.panelStride = view.memory.panelLength.value;
     if (cells.packsParts)
       packPart(cell, block);
     block.firstPanel = code.constant(0);
     block.panels = cell.panels;
-    if (cells.panels == shape.panels)
-      return emitRows(cell, first, end, block);
-    code.loop(block.firstPanel, cell.panels, shape.panels, [&](Value panel) {
-      TermBlock group = block;
-      group.b = code.at(block.b, bType, code.multiply(panel, block.panelStride));
-      group.firstPanel = panel;
-      group.panels = code.min(shape.panels, code.subtract(cell.panels, panel));
-      emitRows(cell, first, end, group);
-    });
+    // Rows that are copied are so once for all panels.
+    if (view.loops.hasRowScale)
+      emitRows(cell, first, end, block);
+    else
+      forEachGroup(cell, block, [&](const TermBlock &group) { emitRows(cell, first, end, group); });
+  });
+}
+
+void ProductEmitter::forEachGroup(const Cell &cell, const TermBlock &block,
+                                  function_ref<void(const TermBlock &)> body) {
+  if (cells.panels == shape.panels)
+    return body(block);
+  code.loop(block.firstPanel, cell.panels, shape.panels, [&](Value panel) {
+    TermBlock group = block;
+    group.b = code.at(block.b, view.loops.operands[kB].elementType, code.multiply(panel, block.panelStride));
+    group.firstPanel = panel;
+    group.panels = code.min(shape.panels, code.subtract(cell.panels, panel));
+    body(group);
   });
 }
 
@@ -163,7 +180,7 @@ void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const Te
   Value at = code.add(first, code.multiply(code.divide(count, height), height));
   const Extent &rows = view.loops.m.size;
   if (!rows.isKnown() || rows.known >= shape.rows)
-    code.loop(first, at, shape.rows, [&](Value row) { emitMicroKernel(cell, shape.rows, row, first, block); });
+    code.loop(first, at, shape.rows, [&](Value row) { emitMicroKernels(cell, shape.rows, row, first, block); });
   if (rows.isKnown() && rows.known % shape.rows == 0)
     return;
   int64_t left = rows.isKnown() ? rows.known % shape.rows : 0;
@@ -173,7 +190,7 @@ void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const Te
       continue;
     left -= rows.isKnown() ? lower : 0;
     Value next = code.add(at, lower), fits = code.isAtMost(next, end);
-    code.choose(fits, [&] { emitMicroKernel(cell, lower, at, first, block); });
+    code.choose(fits, [&] { emitMicroKernels(cell, lower, at, first, block); });
     at = code.select(fits, next, at);
   }
 }
@@ -213,20 +230,46 @@ std::pair<Value, Value> ProductEmitter::getRowsOfA(const Cell &cell, int64_t row
   return {chosen[0], chosen[1]};
 }
 
-/// The last group may have fewer panels than the others.
-void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, Value row, Value firstWaiting,
-                                     const TermBlock &block) {
-  FloatType arithmetic = view.loops.arithmetic;
+void ProductEmitter::emitMicroKernels(const Cell &cell, int64_t rows, Value row, Value firstWaiting,
+                                      const TermBlock &block) {
   MicroKernels::Operands operands;
   std::tie(operands.a, operands.aStride) = getRowsOfA(cell, rows, row, block);
-  operands.b = block.b;
   operands.panelStride = block.panelStride;
   operands.terms = block.terms;
-  operands.sums =
-      code.at(getSums(code.subtract(row, firstWaiting)), arithmetic, code.multiply(block.firstPanel, kPanelColumns));
+  Value sums = getSums(code.subtract(row, firstWaiting));
+  auto emitGroup = [&](const TermBlock &group) {
+    operands.b = group.b;
+    operands.sums = code.at(sums, view.loops.arithmetic, code.multiply(group.firstPanel, kPanelColumns));
+    emitMicroKernel(cell, rows, operands, group);
+  };
+  if (view.loops.hasRowScale)
+    forEachGroup(cell, block, emitGroup);
+  else
+    emitGroup(block);
+}
+
+/// One panel, which may be the last one of its matrix; then half of it may be absent.
+void ProductEmitter::emitLastPanel(const Cell &cell, const TermBlock &group, function_ref<void(int64_t)> call) {
+  const Extent &columns = view.loops.n.size;
+  int64_t left = columns.isKnown() ? columns.known % kPanelColumns : 0, half = kPanelColumns / 2;
+  if (shape.panels != 1 || left == 0 || left > half)
+    return call(kPanelColumns);
+  if (columns.known < kPanelColumns)
+    return call(half);
+  Value isLast = code.isEqual(code.add(cell.firstPanel, group.firstPanel), view.memory.panels.known - 1);
+  code.choose(
+      isLast, [&] { call(half); }, [&] { call(kPanelColumns); });
+}
+
+/// The last group may have fewer panels than the others.
+void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, MicroKernels::Operands operands,
+                                     const TermBlock &group) {
+  auto callColumns = [&](int64_t columns) {
+    microKernels.emitCall(code, view.loops.arithmetic, view.loops.operands[kB].elementType, rows, columns,
+                          cells.getColumns(), operands);
+  };
   auto call = [&](int64_t panels) {
-    microKernels.emitCall(code, arithmetic, view.loops.operands[kB].elementType, rows, panels, cells.getColumns(),
-                          operands);
+    panels == 1 ? emitLastPanel(cell, group, callColumns) : callColumns(panels * kPanelColumns);
   };
   const Extent &all = view.memory.panels;
   std::function<void(int64_t)> callWith = [&](int64_t panels) {
@@ -239,7 +282,7 @@ void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, Value row, 
     if (!isPossible)
       return callWith(panels - 1);
     code.choose(
-        code.isEqual(block.panels, panels), [&] { call(panels); }, [&] { callWith(panels - 1); });
+        code.isEqual(group.panels, panels), [&] { call(panels); }, [&] { callWith(panels - 1); });
   };
   callWith(shape.panels);
 }

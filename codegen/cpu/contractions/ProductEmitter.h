@@ -57,9 +57,13 @@ private:
 
   void emitChains(const Cell &cell, Value first, Value end);
   void emitTermBlocks(const Cell &cell, Value first, Value end, Value firstTerm, Value endTerm);
+  /// Calls `body` for as many panels at a time as a micro-kernel takes; the last group may have fewer than the others.
+  void forEachGroup(const Cell &cell, const TermBlock &block, function_ref<void(const TermBlock &)> body);
   void packPart(const Cell &cell, TermBlock &block);
   void emitRows(const Cell &cell, Value first, Value end, const TermBlock &block);
-  void emitMicroKernel(const Cell &cell, int64_t rows, Value row, Value firstWaiting, const TermBlock &block);
+  void emitMicroKernels(const Cell &cell, int64_t rows, Value row, Value firstWaiting, const TermBlock &block);
+  void emitMicroKernel(const Cell &cell, int64_t rows, MicroKernels::Operands operands, const TermBlock &group);
+  void emitLastPanel(const Cell &cell, const TermBlock &group, function_ref<void(int64_t columns)> call);
   /// Scaled rows do not compete for the same places of a cache.
   int64_t getScaledLength() const { return blocks.terms + kPanelColumns; }
   std::pair<Value, Value> getRowsOfA(const Cell &cell, int64_t rows, Value row, const TermBlock &block);
