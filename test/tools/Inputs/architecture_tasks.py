@@ -124,7 +124,11 @@ def compile_copy(source, build, scratch, sources):
     """The errors of the copy: pairs of a file and a message."""
     commands = {}
     for entry in json.loads((build / "compile_commands.json").read_text("utf-8")):
-        commands.setdefault(entry["file"].removeprefix(f"{source}/"), entry["command"])
+        files = [entry["file"]]
+        if "/Unity/" in files[0]:  # several sources that are compiled as one
+            files = re.findall(r'#include "(.+)"', pathlib.Path(files[0]).read_text("utf-8"))
+        for name in files:
+            commands.setdefault(name.removeprefix(f"{source}/"), entry["command"])
     generated = scratch / "generated"
     generate(scratch, generated, re.search(r"-(?:isystem |I)(\S*llvm\S*)", commands["dialect/Placement.cpp"])[1])
     chosen = {name for name, text in sources.code.items() if name.endswith((".cpp", ".h")) and (
