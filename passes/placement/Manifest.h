@@ -31,8 +31,8 @@ struct ParameterChange {
   ParameterAction action;
   std::string from, to;
   /// Of a new parameter with a value to begin with: its sizes, and its elements in order, or one for all of them.
-  std::vector<int64_t> shape;
-  std::vector<double> initial;
+  std::vector<int64_t> shape = {};
+  std::vector<double> initial = {};
 };
 
 /// One conversion of one stack of blocks; `from` and `to` are placements, or say how many streams there are.
