@@ -6,6 +6,7 @@
 #include "dialect/NormGrad.h"
 #include "dialect/ResidDialect.h"
 #include "dialect/Verification.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;

@@ -6,6 +6,7 @@
 
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::resid::contraction;

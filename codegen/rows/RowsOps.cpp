@@ -4,6 +4,8 @@
 
 #include "codegen/rows/RowsDialect.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace mlir::resid::rows;
 

@@ -3,6 +3,7 @@
 #include "passes/grad/ScalarRules.h"
 
 #include "dialect/Shapes.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::resid;

@@ -7,6 +7,7 @@
 #ifndef RESID_TOOLS_RESID_LSP_SERVER_CHECKEDINPUT_H
 #define RESID_TOOLS_RESID_LSP_SERVER_CHECKEDINPUT_H
 
+#include "mlir/IR/DialectRegistry.h"
 #include "tools/editor/Session.h"
 #include "tools/resid-lsp-server/HeldOutput.h"
 #include "llvm/Support/JSON.h"

@@ -4,6 +4,7 @@
 
 #include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <numeric>
 
 using namespace mlir;

@@ -9,6 +9,7 @@
 #include "codegen/cpu/rows/ScalarRows.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;

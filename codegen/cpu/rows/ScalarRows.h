@@ -7,6 +7,7 @@
 #define RESID_CODEGEN_CPU_ROWS_SCALARROWS_H
 
 #include "codegen/rows/RowEmitter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::resid::cpu {
 

@@ -8,6 +8,7 @@
 #include "codegen/builder/Code.h"
 #include "codegen/cpu/rows/RowOrders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;

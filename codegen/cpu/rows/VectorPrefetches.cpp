@@ -5,6 +5,7 @@
 #include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;

@@ -5,6 +5,7 @@
 #include "codegen/cuda/rows/LoopedRows.h"
 
 #include "codegen/arithmetic/Philox.h"
+#include "codegen/cuda/rows/LaneSums.h"
 #include "codegen/rows/Reductions.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
