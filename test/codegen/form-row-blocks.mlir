@@ -3,6 +3,7 @@
 // RUN: split-file %s %t
 // RUN: resid-opt %t/joined.mlir --resid-row-kernels --resid-bufferize | FileCheck %t/joined.mlir
 // RUN: residc %t/refusals.mlir -o %t/refusals.o --report 2>&1 | FileCheck %t/refusals.mlir --check-prefix=REPORT
+// RUN: residc %t/long_rows.mlir --mtriple=x86_64-unknown-linux-gnu --mcpu=x86-64-v4 -o %t/long_rows.o --report 2>&1 | FileCheck %t/long_rows.mlir
 // RUN: residc %t/refusals.mlir -o %t/refusals.o --report --schedule=product-row-blocks=0 2>&1 | FileCheck %t/refusals.mlir --check-prefix=OFF
 
 //--- joined.mlir
@@ -101,6 +102,16 @@ func.func @transition(%x: tensor<?x2x64xf32>, %f: tensor<?x32xf32>, %v: tensor<6
   bufferization.materialize_in_destination %out in restrict writable %outm : (tensor<?x2x64xf32>, memref<?x2x64xf32>) -> ()
   bufferization.materialize_in_destination %h in restrict writable %um : (tensor<?x64xf32>, memref<?x64xf32>) -> ()
   return %next : tensor<?x2x2xf32>
+}
+
+//--- long_rows.mlir
+// 512 KiB are 16 rows of 4 streams of 4096 in bf16, whatever the type of the weight.
+// CHECK: resid.project
+// CHECK: by blocks of 16 rows with wide.1
+func.func @wide(%x: tensor<1024x4x4096xbf16>, %y: tensor<1024x4096xbf16>, %w: tensor<24x16384xf32>) -> (tensor<1024x4x4096xbf16>, tensor<1024x24xf32>) {
+  %s = resid.write %x, %y : tensor<1024x4x4096xbf16>
+  %z, %rstd = resid.project %s, %w {epsilon = 1.0e-6} : tensor<1024x4x4096xbf16>, tensor<24x16384xf32> -> tensor<1024x24xf32>, tensor<1024xf32>
+  return %s, %z : tensor<1024x4x4096xbf16>, tensor<1024x24xf32>
 }
 
 //--- refusals.mlir

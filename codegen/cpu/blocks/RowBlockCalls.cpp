@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/blocks/RowBlockCalls.h"
 
+#include "codegen/blocks/RowAccesses.h"
 #include "codegen/kernels/ArgumentBuffers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,19 +24,15 @@ static bool beginTogether(Value a, Value b) {
 
 int64_t cpu::countBlockRows(contraction::KernelOp product, int64_t microRows) {
   // The rows of a and what is computed of them are in the second level of the cache.
-  constexpr int64_t kFewColumns = 64, kBlockBytes = 512 << 10, kLeastRows = 8;
-  auto result = cast<ShapedType>(product.getInit().getType());
-  int64_t columns = result.getShape().back();
+  constexpr int64_t kBlockBytes = 512 << 10, kLeastRows = 8;
+  int64_t columns = cast<ShapedType>(product.getInit().getType()).getShape().back();
   if (ShapedType::isDynamic(columns) || columns > kFewColumns)
     return kBlockRows;
-  int64_t rowBytes = 0;
-  for (Value factor : {product.getA(), product.getB()}) {
-    auto type = cast<ShapedType>(factor.getType());
-    ArrayRef<int64_t> row = type.getShape().drop_front(std::min(type.getRank(), result.getRank() - 1));
-    if (!ShapedType::isDynamicShape(row))
-      rowBytes = std::max(rowBytes, ShapedType::getNumElements(row) * type.getElementTypeBitWidth() / 8);
-  }
-  int64_t fitting = rowBytes == 0 ? kBlockRows : llvm::bit_floor(static_cast<uint64_t>(kBlockBytes / rowBytes));
+  SmallVector<blocks::BufferAccess> accesses = blocks::getKernelAccesses(product);
+  int64_t fitting = kBlockRows;
+  for (const blocks::BufferAccess &factor : ArrayRef(accesses).take_front(2))
+    if (std::optional<int64_t> bytes = factor.rowDimensions ? blocks::countRowBytes(factor) : std::nullopt)
+      fitting = llvm::bit_floor(static_cast<uint64_t>(kBlockBytes / std::max<int64_t>(*bytes, 1)));
   return llvm::alignTo(std::clamp(fitting, kLeastRows, kBlockRows), microRows);
 }
 

@@ -16,9 +16,6 @@ using namespace mlir::resid::contraction;
 
 static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
 
-/// Of a cell whose rows are scaled.
-static constexpr int64_t kMostColumns = 64;
-
 ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &loops) {
   MicroKernelShape shape = chooseMicroKernelShape(target, loops.arithmetic);
   int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
@@ -29,7 +26,7 @@ ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &lo
   int64_t panels = shape.panels;
   // A projection has few columns, and rows that may have to be copied for them.
   if (loops.hasRowScale && loops.n.size.isKnown())
-    panels = llvm::alignTo(llvm::divideCeil(std::min(loops.n.size.known, kMostColumns), kPanelColumns), shape.panels);
+    panels = llvm::alignTo(llvm::divideCeil(std::min(loops.n.size.known, kFewColumns), kPanelColumns), shape.panels);
   blocks.waitingRows =
       std::max(llvm::alignDown(blocks.waitingRows * shape.panels / panels, shape.rows), uint64_t(shape.rows));
   return {shape, blocks, panels};
@@ -141,7 +138,7 @@ void ProductEmitter::emitTermBlocks(const Cell &cell, Value first, Value end, Va
       packPart(cell, block);
     block.firstPanel = code.constant(0);
     block.panels = cell.panels;
-    // Rows that are copied are so once for all panels.
+    // A group stays in the cache for all rows, unless rows have to be copied for it: these are so once for all groups.
     if (view.loops.hasRowScale)
       emitRows(cell, first, end, block);
     else
