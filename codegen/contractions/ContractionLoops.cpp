@@ -12,10 +12,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::contraction;
 
-bool KernelLoops::readsAInPlace() const {
-  return (hasRowScale || operands[kA].elementType == arithmetic) && contracted.size() == 1 &&
-         contracted.front().strides[kA].is(1);
-}
+bool KernelLoops::hasContiguousRows() const { return contracted.size() == 1 && contracted.front().strides[kA].is(1); }
 
 void KernelLoops::forEachValue(function_ref<void(Value &)> visit) {
   auto visitLoop = [&](Loop &loop) {

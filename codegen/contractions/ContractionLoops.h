@@ -54,9 +54,10 @@ struct KernelLoops : kernels::KernelIndexing {
   unsigned getRowScale() const { return operands.size() - 2; }
   unsigned getInit() const { return operands.size() - 1; }
 
-  /// Whether `a` is not packed ahead: it is contiguous along one contracted loop, and in the arithmetic type, or rows
-  /// are scaled anyway where they are used.
-  bool readsAInPlace() const;
+  /// Whether rows of `a` are contiguous along one contracted loop.
+  bool hasContiguousRows() const;
+  /// Whether a micro-kernel can read such rows where they lie: they are in the arithmetic type.
+  bool readsAInPlace() const { return hasContiguousRows() && operands[kA].elementType == arithmetic; }
 
   std::shared_ptr<KernelIndexing> clone() const override { return std::make_shared<KernelLoops>(*this); }
   void forEachValue(function_ref<void(Value &)> visit) override;

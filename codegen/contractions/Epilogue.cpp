@@ -4,7 +4,7 @@
 
 #include "codegen/contractions/Epilogue.h"
 
-#include "codegen/rows/RowsDialect.h"
+#include "codegen/rows/RowAccess.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
@@ -27,8 +27,7 @@ static bool isElementwise(linalg::LinalgOp op) {
 /// Whether the elements of a tensor are in memory, or will be. What a row kernel draws or sums is in none where it
 /// stays inside of the kernel.
 static bool isInMemory(Value tensor) {
-  Operation *op = tensor.getDefiningOp();
-  return !op || isa<rows::JoinStreamsOp>(op) || !isa_and_present<rows::RowsDialect>(op->getDialect());
+  return !rows::isStatistics(tensor.getDefiningOp()) && !rows::isGenerated(tensor.getDefiningOp());
 }
 
 /// Adds `op`, which alone reads `value`, if it may join.

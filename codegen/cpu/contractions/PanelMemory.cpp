@@ -38,7 +38,8 @@ Value PanelMemory::hasFewRows(OpBuilder &builder, Location loc, const KernelLoop
 
 PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLoops &loops) {
   PanelMemory memory;
-  memory.packsA = !loops.readsAInPlace();
+  // Rows that are scaled are copied where they are used, if need be, and not ahead.
+  memory.packsA = loops.hasRowScale ? !loops.hasContiguousRows() : !loops.readsAInPlace();
   const Extent &mSize = loops.m.size;
   memory.mayPackParts =
       !loops.isPacked && loops.contracted.size() == 1 && (!mSize.isKnown() || mSize.known <= kFewRows);
