@@ -70,8 +70,8 @@ def _kind(config: Config, norm_epsilon: float) -> Kind:
         rest["epsilon"] = config.epsilon("hc_eps", 1e-6)
     if name == "mhc":
         rest["version"] = config.choice("hc_version", {version: version for version in VERSIONS}, VERSIONS[0])
-        rest["iterations"] = config.size("hc_sinkhorn_iters", 20)
-        if config.size("hc_sinkhorn_iters", 20) > 1000:
+        rest["iterations"] = iterations = config.size("hc_sinkhorn_iters", 20)
+        if iterations > 1000:
             raise config.wrong("hc_sinkhorn_iters", "at most 1000")
     if name == "ihc":
         rest["magnitude"] = config.number("hc_magnitude", 2.0, above=0)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 import resid
 
-from ..importer.emit_streams import read
+from ..importer.emit_streams import read, write
 from ..importer.program import Program
 from ..models.connections import KINDS, VERSIONS, Kind, connect, gate, most_streams
 from . import engine
@@ -61,16 +61,11 @@ def _read_text(kind: Kind, stream: str) -> str:
 
 def _write_text(n: int, width: int, stream: str, weights: str, mix: str | None, has_rows: bool) -> str:
     """@streams_write(x, y, weights [, mix]) -> (x)."""
-    rows = "?x" if has_rows else ""
-    types = {"x": f"tensor<?x{n}x{width}x{stream}>", "y": f"tensor<?x{width}x{stream}>",
-             "weights": f"tensor<{rows}{n}x1x{weights}>"}
-    types |= {"mix": f"tensor<?x{n}x{n}x{mix}>"} if mix else {}
-    head = ", ".join(f"%{name}: {type_}" for name, type_ in types.items())
-    clause = " mix(%mix)" if mix else ""
-    given = ", ".join(type_ for name, type_ in types.items() if name != "y")
-    return (f"func.func @streams_write({head}) -> {types['x']} {{\n"
-            f"  %r = resid.write %x, %y weights(%weights){clause} : {given}\n"
-            f"  return %r : {types['x']}\n}}\n")
+    p = Program("streams_write")
+    x, y = p.argument("x", stream, ["rows", n, width]), p.argument("y", stream, ["rows", width])
+    w = p.argument("weights", weights, [*(["rows"] if has_rows else []), n, 1])
+    c = p.argument("mix", mix, ["rows", n, n]) if mix else None
+    return p.text([write(p, x, y, w, c)])
 
 
 def _check_kind(kind: Kind) -> None:
