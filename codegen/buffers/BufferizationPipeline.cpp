@@ -24,6 +24,8 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager, std::shared_ptr
   if (target->getDevice())
     fill.storedBytes = 0; // a device reads no constants of the object
   manager.addPass(createFillSplats(fill));
+  if (target->getDevice())
+    manager.addPass(createCopyConstants());
   manager.addPass(createPackStrided());
   manager.addPass(createTrackDestinations());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());

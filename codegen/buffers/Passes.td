@@ -28,6 +28,15 @@ def FillSplats : Pass<"resid-fill-splats"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def CopyConstants : Pass<"resid-copy-constants"> {
+  let summary = "copy constants into memory for kernels";
+  let description = [{
+    For devices, whose kernels are given addresses of the device's memory. The code of a loop nest of linalg has the
+    constants that it reads. All other ops read a copy, which such a nest makes. Bit-exact.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PackStrided : Pass<"resid-pack-strided"> {
   let summary = "copy strided arrays where only contiguous ones will do";
   let description = [{

@@ -1,11 +1,17 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Outlines each rows.kernel into a function that a GPU runs, and refuses what else touches memory.
+// Outlines each kernel into a function that a GPU runs, loop nests too, and refuses what else touches memory.
 
+#include "codegen/contractions/ContractionDialect.h"
 #include "codegen/cuda/Passes.h"
 #include "codegen/cuda/Transfers.h"
+#include "codegen/cuda/points/LoopNests.h"
+#include "codegen/cuda/points/Products.h"
 #include "codegen/cuda/rows/Guards.h"
 #include "codegen/cuda/rows/RowKernels.h"
+#include "codegen/kernels/ArgumentBuffers.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/Iterators.h"
 
 namespace mlir::resid::cuda {
 #define GEN_PASS_DEF_LOWERKERNELS
@@ -26,28 +32,88 @@ static bool isForHost(Operation *op) {
 
 /// In the words of who wrote the program, not of stages.
 static void refuse(Operation *op) {
-  StringRef dialect = op->getName().getDialectNamespace();
   std::string what = "'" + op->getName().getStringRef().str() + "' op is";
-  if (dialect == "contraction")
-    what = "a matrix product, such as that of a linear layer, is";
-  if (dialect == "attention")
+  if (op->getName().getDialectNamespace() == "attention")
     what = "attention is";
   if (isa<memref::GetGlobalOp>(op))
     what = "an array of constants is";
-  op->emitError(what) << " not available on CUDA targets: expected row-wise ops only, such as adds, norms and dropout";
+  op->emitError(what) << " not available on CUDA targets";
+}
+
+/// Whether only loop nests read a constant, which have it in their code.
+static bool isForNests(Operation *op) {
+  return (isa<memref::GetGlobalOp>(op) || kernels::isReshape(op)) && llvm::all_of(op->getUsers(), [](Operation *user) {
+           bool isInNest = isa<linalg::GenericOp>(user) || user->getParentOfType<linalg::GenericOp>();
+           return isInNest || (kernels::isReshape(user) && isForNests(user));
+         });
+}
+
+/// A product and the row kernels around it run one after the other.
+static void takeApart(contraction::RowBlocksOp blocks) {
+  for (Operation &op : llvm::make_early_inc_range(blocks.getBody().front()))
+    op.moveBefore(blocks);
+  blocks.erase();
+}
+
+/// Other linalg ops than transfers become generic ones.
+static LogicalResult generalize(ModuleOp module) {
+  SmallVector<linalg::LinalgOp> named;
+  module.walk([&](linalg::LinalgOp op) {
+    if (!isa<linalg::GenericOp>(op.getOperation()) && op.hasPureBufferSemantics() && !cuda::isTransfer(op))
+      named.push_back(op);
+  });
+  IRRewriter rewriter(module.getContext());
+  for (linalg::LinalgOp op : named) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::generalizeNamedOp(rewriter, op)))
+      return op->emitOpError("is not available on CUDA targets");
+  }
+  return success();
+}
+
+/// Views and constants that only kernels needed, which make them anew.
+static void eraseDeadOps(ModuleOp module) {
+  module.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
 }
 
 namespace {
 
+/// The ops of a module that become kernels, transfers, and neither.
+struct DeviceOps {
+  explicit DeviceOps(ModuleOp module);
+
+  SmallVector<Operation *> kernels, transfers, others;
+  llvm::DenseMap<Operation *, cuda::LoopNest> nests;
+};
+
 class Lowering : public kernels::KernelLowering {
 public:
-  Lowering(ModuleOp module, const cuda::RowSchedule &schedule) : KernelLowering(module), schedule(schedule) {}
+  Lowering(ModuleOp module, const DeviceOps &ops, const cuda::RowSchedule &schedule)
+      : KernelLowering(module), ops(ops), schedule(schedule) {}
 
+  SmallVector<Operation *> findKernels(ModuleOp) override { return ops.kernels; }
+  FailureOr<kernels::KernelUse> prepare(Operation *op) override {
+    auto nest = ops.nests.find(op);
+    return nest == ops.nests.end() ? KernelLowering::prepare(op) : nest->second.createUse();
+  }
   FailureOr<std::unique_ptr<kernels::KernelCode>> createCode(kernels::KernelUse use) override {
-    return std::unique_ptr<kernels::KernelCode>(std::make_unique<cuda::RowKernel>(use, symbols, schedule, functions));
+    if (isa<rows::KernelOp>(use.op))
+      return create<cuda::RowKernel>(use, symbols, schedule, functions);
+    if (isa<contraction::KernelOp>(use.op))
+      return create<cuda::ProductKernel>(use, symbols, functions);
+    return create<cuda::LoopNestKernel>(ops.nests.at(use.op), use, symbols, functions);
   }
 
 private:
+  template <typename Code, typename... Arguments>
+  static FailureOr<std::unique_ptr<kernels::KernelCode>> create(Arguments &&...arguments) {
+    return std::unique_ptr<kernels::KernelCode>(std::make_unique<Code>(std::forward<Arguments>(arguments)...));
+  }
+
+  const DeviceOps &ops;
   const cuda::RowSchedule &schedule;
   /// How many there are so far.
   int64_t functions = 0;
@@ -57,31 +123,54 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
   using LowerKernelsBase::LowerKernelsBase;
 
   void runOnOperation() override {
-    cuda::guardKernels(getOperation());
-    SmallVector<Operation *> transfers;
-    WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<rows::KernelOp>(op))
-        return WalkResult::skip();
-      if (isForHost(op))
-        return WalkResult::advance();
-      if (cuda::isTransfer(op)) {
-        transfers.push_back(op);
-        return WalkResult::skip();
-      }
-      refuse(op);
-      return WalkResult::interrupt();
-    });
-    if (result.wasInterrupted())
-      return signalPassFailure();
-    for (Operation *transfer : transfers)
+    if (failed(lower()))
+      signalPassFailure();
+  }
+
+  LogicalResult lower() {
+    ModuleOp module = getOperation();
+    SmallVector<contraction::RowBlocksOp> blocks;
+    module.walk([&](contraction::RowBlocksOp op) { blocks.push_back(op); });
+    llvm::for_each(blocks, takeApart);
+    cuda::guardKernels(module);
+    if (failed(generalize(module)))
+      return failure();
+    DeviceOps ops(module);
+    llvm::for_each(ops.others, refuse);
+    if (!ops.others.empty())
+      return failure();
+    for (Operation *transfer : ops.transfers)
       if (failed(cuda::lowerTransfer(transfer)))
-        return signalPassFailure();
+        return failure();
     auto weights = keepWeights ? cuda::WeightKind::Registers : cuda::WeightKind::Reload;
     cuda::RowSchedule schedule{lanes, blockRows, weights};
-    Lowering lowering(getOperation(), schedule);
-    if (failed(kernels::lowerKernels(getOperation(), lowering)))
-      signalPassFailure();
+    Lowering lowering(module, ops, schedule);
+    if (failed(kernels::lowerKernels(module, lowering)))
+      return failure();
+    eraseDeadOps(module);
+    return success();
   }
 };
 
 } // namespace
+
+DeviceOps::DeviceOps(ModuleOp module) {
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<contraction::KernelOp, rows::KernelOp>(op)) {
+      kernels.push_back(op);
+      return WalkResult::skip();
+    }
+    if (isForHost(op) || isForNests(op))
+      return WalkResult::advance();
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    std::optional<cuda::LoopNest> nest =
+        generic && generic.hasPureBufferSemantics() ? cuda::LoopNest::find(generic) : std::nullopt;
+    if (nest) {
+      nests.insert({op, *nest});
+      kernels.push_back(op);
+    } else {
+      (cuda::isTransfer(op) ? transfers : others).push_back(op);
+    }
+    return WalkResult::skip();
+  });
+}

@@ -8,7 +8,7 @@
 include "mlir/Pass/PassBase.td"
 
 def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
-  let summary = "outline each rows.kernel into a function that a GPU runs, and launch it in its place";
+  let summary = "outline each kernel into a function that a GPU runs, and launch it in its place";
   let description = [{
     Each rows.kernel on memrefs becomes a private function, marked `resid.cuda_kernel` with the number of its threads per
     block. In its place stands a call of `resid_cuda_launch_v1` (runtime/cuda/resid_cuda.h). Kernels with the same code
@@ -26,8 +26,11 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
     Where kernels alone hang on a condition that is a number in memory, the host does not wait for it: they are launched,
     and return at once where the number is 0.
 
+    Other linalg ops have a thread for each element of their results, which runs the loops that do not tell elements
+    apart in their order. So have products (`contraction.kernel`), which is slow.
+
     Copies and fills of whole arrays become calls of `resid_cuda_copy_v1` and `resid_cuda_fill_v1`. What else touches
-    memory is an error that names the op: linear layers, attention, other linalg, loads and stores.
+    memory is an error that names the op: attention, loads and stores.
   }];
   let options = [
     Option<"lanes", "lanes", "int64_t", "0",

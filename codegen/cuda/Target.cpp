@@ -2,6 +2,8 @@
 
 #include "codegen/cuda/Target.h"
 
+#include "codegen/buffers/Passes.h"
+#include "codegen/contractions/ContractionDialect.h"
 #include "codegen/cuda/Passes.h"
 #include "codegen/cuda/ptx/Assemble.h"
 #include "codegen/cuda/ptx/Images.h"
@@ -49,6 +51,8 @@ static void describeRegisters(kernels::PlanDescription &description, ArrayRef<Re
 static kernels::PlanDescription describeKernel(Operation *kernel, const Chip &chip, const RowSchedule &schedule) {
   kernels::PlanDescription plan{"chip", chip.name, {}, /*fallbackName=*/"scalar path", /*fallbackReason=*/""};
   auto rows = dyn_cast<rows::KernelOp>(kernel);
+  if (isa<contraction::KernelOp>(kernel))
+    plan.decisions.push_back({"emitter", "points", "points emitter: a thread for each element, which is slow"});
   if (!rows)
     return plan;
   int64_t phases = 0;
@@ -79,6 +83,19 @@ static std::string makeName(StringRef name, int64_t number) {
   return made + "_" + std::to_string(number);
 }
 
+/// Constants that kernels read go with them.
+static void moveConstants(ModuleOp module, ModuleOp device) {
+  llvm::SmallPtrSet<Operation *, 4> taken;
+  device.walk([&](memref::GetGlobalOp use) {
+    auto constant = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(module, use.getNameAttr());
+    if (constant && taken.insert(constant).second)
+      OpBuilder::atBlockBegin(device.getBody()).clone(*constant);
+  });
+  for (Operation *constant : taken)
+    if (SymbolTable::symbolKnownUseEmpty(constant, module))
+      constant->erase();
+}
+
 /// Takes the kernels that LowerKernels marked out of `module`, into one of their own. `kernels` gets the names that
 /// they have in PTX, by their numbers.
 static OwningOpRef<ModuleOp> takeDeviceModule(ModuleOp module, std::vector<std::string> &kernels) {
@@ -96,6 +113,7 @@ static OwningOpRef<ModuleOp> takeDeviceModule(ModuleOp module, std::vector<std::
     kernels.resize(std::max<size_t>(kernels.size(), number.getInt() + 1));
     kernels[number.getInt()] = function.getName().str();
   }
+  moveConstants(module, *device);
   return device;
 }
 
@@ -164,8 +182,11 @@ std::optional<CompileFailure> GPU::addImages(ModuleOp module, const Chip &chip, 
 std::optional<CompileFailure> GPU::compileDevice(ModuleOp module, const kernels::Stages &stages,
                                                  std::unique_ptr<kernels::DeviceCode> &code) const {
   LowerKernelsOptions rows{schedule.lanes, schedule.blockRows, schedule.weights == WeightKind::Registers};
-  if (auto failure = stages.run(module, "cuda-kernels",
-                                [&](OpPassManager &manager) { manager.addPass(createLowerKernels(rows)); }))
+  auto lower = [&](OpPassManager &manager) {
+    manager.addPass(buffers::createLowerCopies());
+    manager.addPass(createLowerKernels(rows));
+  };
+  if (auto failure = stages.run(module, "cuda-kernels", lower))
     return failure;
   std::vector<std::string> kernels;
   OwningOpRef<ModuleOp> device = takeDeviceModule(module, kernels);

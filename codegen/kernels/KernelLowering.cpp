@@ -8,18 +8,23 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::kernels;
 
+SmallVector<Operation *> KernelLowering::findKernels(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module.walk([&](KernelOpInterface kernel) { ops.push_back(kernel); });
+  return ops;
+}
+
 LogicalResult KernelLowering::launch(MutableArrayRef<LoweredKernel> kernels) {
   return success(llvm::all_of(
       kernels, [](LoweredKernel &kernel) { return succeeded(kernel.code->launch(kernel.use)); }));
 }
 
 LogicalResult kernels::lowerKernels(ModuleOp module, KernelLowering &lowering) {
-  SmallVector<KernelOpInterface> ops;
-  module.walk([&](KernelOpInterface kernel) { ops.push_back(kernel); });
+  SmallVector<Operation *> ops = lowering.findKernels(module);
   SharedCodes<KernelCode> codes;
   std::vector<LoweredKernel> kernels;
-  for (KernelOpInterface op : ops) {
-    FailureOr<KernelUse> use = KernelUse::prepare(op);
+  for (Operation *op : ops) {
+    FailureOr<KernelUse> use = lowering.prepare(op);
     if (failed(use))
       return failure();
     KernelCode *code = codes.find(*use);
@@ -35,7 +40,7 @@ LogicalResult kernels::lowerKernels(ModuleOp module, KernelLowering &lowering) {
     code->emit();
   if (failed(lowering.launch(kernels)))
     return failure();
-  for (KernelOpInterface op : ops)
-    op.erase();
+  for (Operation *op : ops)
+    op->erase();
   return success();
 }

@@ -42,6 +42,10 @@ public:
   explicit KernelLowering(ModuleOp module) : symbols(module) {}
   virtual ~KernelLowering() = default;
 
+  /// The ops that become kernels, in the order of the module.
+  virtual SmallVector<Operation *> findKernels(ModuleOp module);
+  /// One of them where it stands. Emits what computes its indexing before it.
+  virtual FailureOr<KernelUse> prepare(Operation *op) { return KernelUse::prepare(cast<KernelOpInterface>(op)); }
   /// The code of a kernel that no other one shares so far; an error where the target cannot run it.
   virtual FailureOr<std::unique_ptr<KernelCode>> createCode(KernelUse use) = 0;
   /// Runs all kernels, whose functions are made: each in its place, in the order of the module.

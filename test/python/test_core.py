@@ -227,9 +227,12 @@ def test_says_what_is_wrong_in_a_program(cache, tmp_path):
     with pytest.raises(TypeError, match="argument 'source': expected text or a path but got bytes"):
         resid.compile(ADD_RMS.encode())
     with pytest.raises(resid.UnavailableError, match="not available on CUDA targets"):
-        resid.compile("func.func @f(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {\n"
-                      "  %y = resid.linear %x, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>\n"
-                      "  return %y : tensor<4x4xf32>\n}", target="cuda")
+        resid.compile("func.func @f(%x: tensor<4xf32>, %n: tensor<i1>) -> tensor<4xf32> {\n"
+                      "  %c = tensor.extract %n[] : tensor<i1>\n"
+                      "  %y = scf.if %c -> tensor<4xf32> {\n"
+                      "    %s = resid.add %x, %x : tensor<4xf32>\n    scf.yield %s : tensor<4xf32>\n"
+                      "  } else {\n    scf.yield %x : tensor<4xf32>\n  }\n"
+                      "  return %y : tensor<4xf32>\n}", target="cuda")
 
 
 def test_gives_a_program_several_streams(cache):

@@ -1,0 +1,51 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "codegen/cuda/points/PointKernel.h"
+
+#include "codegen/cuda/Launch.h"
+#include "codegen/cuda/Passes.h"
+#include "codegen/kernels/Extent.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::kernels;
+
+/// A grid may have fewer threads than there are points, so threads take points in turn.
+void PointKernel::emit() {
+  Operation *op = getFirst().op;
+  Type i64 = IntegerType::get(op->getContext(), 64), i32 = IntegerType::get(op->getContext(), 32);
+  func::FuncOp function = functions.outline("__points", i64, [&](OpBuilder &at, KernelBody &body) {
+    Code code(at, op->getLoc());
+    EmitPoint emitPoint = emitKernel(code, body);
+    Value thread = code.castInteger(NVVM::ThreadIdXOp::create(code, i32), i64);
+    Value block = code.castInteger(NVVM::BlockIdXOp::create(code, i32), i64);
+    Value blocks = code.castInteger(NVVM::GridDimXOp::create(code, i32), i64);
+    Value first = code.add(code.multiply(block, kPointThreads), thread);
+    code.loop(first, body.getArgumentFromEnd(1), code.multiply(blocks, kPointThreads), emitPoint);
+  });
+  OpBuilder builder(function);
+  function->setAttr(kKernelAttribute, builder.getI32IntegerAttr(kPointThreads));
+  number = count++;
+  function->setAttr(kNumberAttribute, builder.getI32IntegerAttr(number));
+}
+
+LogicalResult PointKernel::launch(KernelUse &use) {
+  Code code(OpBuilder(use.op), use.op->getLoc());
+  SmallVector<Value> arguments = functions.getArguments(code, use);
+  Value points = countPoints(code, use);
+  arguments.push_back(points);
+  Value blocks = code.ceilDivide(points, code.constant(kPointThreads));
+  return launchKernel(use.op, use.enclosing,
+                      {number, blocks, code.constant(kPointThreads), /*sharedBytes=*/0, arguments});
+}
+
+SmallVector<Value> cuda::splitPoint(Code &code, Value point, ArrayRef<Value> sizes) {
+  SmallVector<Value> indices(sizes.size());
+  for (size_t i = sizes.size(); i-- > 0;) {
+    indices[i] = i == 0 ? point : code.remainder(point, sizes[i]);
+    if (i > 0)
+      point = code.divide(point, sizes[i]);
+  }
+  return indices;
+}
