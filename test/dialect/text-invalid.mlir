@@ -174,6 +174,14 @@ func.func @attention_clauses(%q: tensor<1x2x3x4xf32>, %mask: tensor<f32>, %past:
 
 // -----
 
+func.func @sink_last(%q: tensor<1x2x3x4xf32>, %sink: tensor<2xf32>, %past: i64) {
+  // expected-error @+1 {{expected 'sink' before 'past', but got it after}}
+  %y = resid.attention %q, %q, %q past(%past) sink(%sink) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<2xf32>
+  return
+}
+
+// -----
+
 func.func @attention_dropout_first(%q: tensor<1x2x3x4xf32>, %past: i64) {
   // expected-error @+1 {{expected 'past' before 'dropout', but got it after}}
   %y = resid.attention %q, %q, %q dropout(%past, %past) past(%past) {p = 0.5, site = 0} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
