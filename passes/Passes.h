@@ -8,38 +8,12 @@
 
 #include "mlir/Pass/Pass.h"
 
-#include "passes/connection/ConnectionKinds.h.inc"
+#include "passes/Choices.h.inc"
 
 namespace mlir::resid {
 
-/// Which norm a sub-layer has after a conversion of the norm placement: the one it had, or its neighbour's. Auto shifts
-/// where that is bit-exact and keeps elsewhere.
-enum class NormMapping { Auto, Keep, Shift };
-
-/// Where a final norm comes from that a placement wants and a program does not have: new arguments, or nowhere.
-enum class FinalNormSource { Arguments, Identity };
-
-/// What is raised to ops of resid: nothing, what has the same bits, or also what is the same in real arithmetic.
-enum class RaiseLevel { Off, Exact, All };
-
-/// What differentiation makes of F: F_forward and F_backward, or one function F_value_and_grad.
-enum class GradMode { Split, ValueAndGrad };
-
-/// What the forward hands to the backward: the carries of loops alone, and everything else is computed again; what is
-/// expensive to compute; or all that the backward reads.
-enum class GradSave { Min, Default, All };
-
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
-
-/// The level by its name as in flags; Exact where that is empty.
-RaiseLevel readRaiseLevel(StringRef name);
-
-/// What is saved, by its name as in flags; Default where that is empty.
-GradSave readGradSave(StringRef name);
-
-/// What a program is compiled for: in inference, dropout is the identity.
-enum class ProgramMode { Training, Inference };
 
 /// Choices of the user that the passes from resid to resid depend on.
 struct ResidPassOptions {

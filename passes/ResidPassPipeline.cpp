@@ -11,13 +11,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-RaiseLevel resid::readRaiseLevel(StringRef name) {
-  return name == "off" ? RaiseLevel::Off : name == "all" ? RaiseLevel::All : RaiseLevel::Exact;
-}
-
-GradSave resid::readGradSave(StringRef name) {
-  return name == "min" ? GradSave::Min : name == "all" ? GradSave::All : GradSave::Default;
-}
+#include "passes/Choices.cpp.inc"
 
 void resid::buildResidPassPipeline(OpPassManager &manager, const ResidPassOptions &options) {
   if (options.mode == ProgramMode::Inference)
@@ -31,10 +25,14 @@ void resid::buildResidPassPipeline(OpPassManager &manager, const ResidPassOption
 namespace {
 /// The text form of ResidPassOptions.
 struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+  PipelineOptions() {
+    for (uint32_t value = 0; value <= getMaxEnumValForProgramMode(); ++value)
+      if (std::optional<ProgramMode> choice = symbolizeProgramMode(value))
+        mode.getParser().addLiteralOption(stringifyProgramMode(*choice), *choice, "");
+  }
+
   Option<ProgramMode> mode{*this, "mode", llvm::cl::desc("what the program is compiled for"),
-                           llvm::cl::init(ProgramMode::Training),
-                           llvm::cl::values(clEnumValN(ProgramMode::Training, "training", "dropout as written"),
-                                            clEnumValN(ProgramMode::Inference, "inference", "dropout removed"))};
+                           llvm::cl::init(ProgramMode::Training)};
   Option<bool> report{*this, "report", llvm::cl::desc("emit remarks where a pass fires and where it refuses"),
                       llvm::cl::init(false)};
 };

@@ -12,8 +12,6 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-#include "passes/connection/ConnectionKinds.cpp.inc"
-
 /// What is added to coefficients, and to each division of Sinkhorn's iterations.
 static constexpr double kCoefficientEpsilon = 1e-6;
 /// That of the norm of all streams in a projection.

@@ -6,7 +6,6 @@
 #define RESID_PASSES_CONNECTION_PASSES
 
 include "passes/PassOptions.td"
-include "passes/connection/ConnectionKinds.td"
 
 def WidenStream : Pass<"resid-widen-stream", "::mlir::ModuleOp"> {
   let summary = "gives stacks of resid.block several residual streams, or one again";
@@ -55,11 +54,7 @@ def WidenStream : Pass<"resid-widen-stream", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
   let options = [Option<"streams", "streams", "int64_t", /*default=*/"4", "how many streams: 1 to 16">,
-                 Option<"connection", "connection", "::mlir::resid::ConnectionKind",
-                        /*default=*/"::mlir::resid::ConnectionKind::Static", "how sub-layers are connected to them",
-                        "::llvm::cl::values(" # !interleave(!foreach(case, Resid_ConnectionKind.enumerants,
-                          "clEnumValN(::mlir::resid::ConnectionKind::" # case.symbol # ", \"" # case.str # "\", \"" #
-                          !cast<Resid_Connection>(case).help # "\")"), ", ") # ")">,
+                 ChoiceOption<"connection", "connection", Resid_ConnectionKind, "Static">,
                  ReportOption<>];
 }
 

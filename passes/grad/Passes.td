@@ -73,19 +73,8 @@ def Grad : Pass<"resid-grad", "::mlir::ModuleOp"> {
   let options = [Option<"function", "function", "std::string", /*default=*/"", "the function to differentiate">,
                  ListOption<"wrt", "wrt", "int64_t",
                             "the arguments whose gradients are made, counted from 0; default: all float tensors">,
-                 Option<"mode", "mode", "::mlir::resid::GradMode", /*default=*/"::mlir::resid::GradMode::Split",
-                        "which functions are made", [{
-             ::llvm::cl::values(
-               clEnumValN(::mlir::resid::GradMode::Split, "split", "one forward, one backward"),
-               clEnumValN(::mlir::resid::GradMode::ValueAndGrad, "value-and-grad", "one for both"))
-           }]>,
-                 Option<"save", "save", "::mlir::resid::GradSave", /*default=*/"::mlir::resid::GradSave::Default",
-                        "what the forward saves", [{
-             ::llvm::cl::values(
-               clEnumValN(::mlir::resid::GradSave::Min, "min", "carries of loops; the rest is computed again"),
-               clEnumValN(::mlir::resid::GradSave::Default, "default", "all but what is cheap to compute again"),
-               clEnumValN(::mlir::resid::GradSave::All, "all", "all that the backward reads"))
-           }]>];
+                 ChoiceOption<"mode", "mode", Resid_GradMode, "Split">,
+                 ChoiceOption<"save", "save", Resid_GradSave, "Default">];
 }
 
 #endif

@@ -85,21 +85,8 @@ def ConvertNormPlacement : Pass<"resid-convert-norm-placement", "::mlir::ModuleO
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect", "::mlir::arith::ArithDialect"];
   let options = [Option<"to", "to", "std::string", /*default=*/"", "the placement to convert to">,
-                 Option<
-                     "params", "params", "::mlir::resid::NormMapping", /*default=*/"::mlir::resid::NormMapping::Auto",
-                     "which norm a sub-layer has afterwards; default: shift where that is bit-exact, else keep", [{
-             ::llvm::cl::values(
-               clEnumValN(::mlir::resid::NormMapping::Auto, "auto", "shift where that is bit-exact, else keep"),
-               clEnumValN(::mlir::resid::NormMapping::Keep, "keep", "its own"),
-               clEnumValN(::mlir::resid::NormMapping::Shift, "shift", "its neighbour's"))
-           }]>,
-                 Option<"finalNorm", "final-norm", "::mlir::resid::FinalNormSource",
-                        /*default=*/"::mlir::resid::FinalNormSource::Arguments",
-                        "what becomes of a final norm that the placement wants and the program does not have", [{
-             ::llvm::cl::values(
-               clEnumValN(::mlir::resid::FinalNormSource::Arguments, "args", "one with new arguments as parameters"),
-               clEnumValN(::mlir::resid::FinalNormSource::Identity, "identity", "none"))
-           }]>,
+                 ChoiceOption<"params", "params", Resid_NormMapping, "Auto">,
+                 ChoiceOption<"finalNorm", "final-norm", Resid_FinalNormSource, "Arguments">,
                  ReportOption<>];
 }
 

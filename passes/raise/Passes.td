@@ -82,13 +82,7 @@ def Raise : Pass<"resid-raise"> {
     rounded to narrow types.
   }];
   let dependentDialects = ["::mlir::resid::ResidDialect"];
-  let options = [Option<"level", "level", "::mlir::resid::RaiseLevel", /*default=*/"::mlir::resid::RaiseLevel::Exact",
-                        "what is raised", [{
-             ::llvm::cl::values(
-               clEnumValN(::mlir::resid::RaiseLevel::Off, "off", "nothing"),
-               clEnumValN(::mlir::resid::RaiseLevel::Exact, "exact", "what has the same bits"),
-               clEnumValN(::mlir::resid::RaiseLevel::All, "all", "also what is the same in real arithmetic"))
-           }]>,
+  let options = [ChoiceOption<"level", "level", Resid_RaiseLevel, "Exact">,
                  ReportOption<>];
 }
 

@@ -11,6 +11,12 @@
 #include "llvm/Support/Error.h"
 #include <optional>
 
+namespace mlir::resid {
+/// The case of this name; TableGen makes it for each enum.
+template <typename Choice>
+std::optional<Choice> symbolizeEnum(llvm::StringRef name);
+} // namespace mlir::resid
+
 namespace mlir::resid::tools {
 
 /// A value of a flag that is known, but that this version cannot do.
@@ -30,6 +36,12 @@ public:
   bool has(unsigned flag) const { return list.hasArg(flag); }
   /// Empty where the flag is not given.
   llvm::StringRef getValue(unsigned flag) const { return list.getLastArgValue(flag); }
+  /// Sets `choice` to the case that the flag names, if it is given; its values in the table are the names of cases.
+  template <typename Choice>
+  void choose(unsigned flag, Choice &choice) const {
+    if (has(flag))
+      choice = *symbolizeEnum<Choice>(getValue(flag));
+  }
   std::vector<std::string> getValues(unsigned flag) const { return list.getAllArgValues(flag); }
 
   struct Input {

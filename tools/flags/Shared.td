@@ -7,6 +7,7 @@
 
 include "llvm/Option/OptParser.td"
 include "mlir/IR/EnumAttr.td"
+include "passes/Choices.td"
 
 // A flag that counts each time it is given. Others that take a value may be given once.
 def Repeatable : OptionFlag;
@@ -27,13 +28,18 @@ class OptionalValue<string name, string value, OptionGroup group, string help>
     : Joined<["--", "-"], name # "=">, MetaVarName<value>, Group<group>, HelpText<help>;
 
 // The names of an enum's cases, for values of a flag and for its help.
-class Names<EnumInfo cases> {
-  list<string> all = !foreach(case, cases.enumerants, case.str);
+class Names<list<EnumCase> cases> {
+  list<string> all = !foreach(case, cases, case.str);
 }
-class DefaultFirst<EnumInfo cases> {
-  string text = !interleave([Names<cases>.all[0] # " (default)"] # !tail(Names<cases>.all), " | ");
+class Choices<list<EnumCase> cases, string default> {
+  string text = !interleave(!foreach(case, cases, case.str # !if(!eq(case.str, default), " (default)", "")), " | ");
 }
-class ValuesOf<EnumInfo cases> : Values<!interleave(Names<cases>.all, ",")>;
+// A line for each case, with what it means.
+class Meanings<list<EnumCase> cases, string default = ""> {
+  string text = !interleave(!foreach(case, cases, case.str # !if(!eq(case.str, default), " (default): ", ": ") #
+                            !cast<Resid_Choice>(case).help), " |\n");
+}
+class ValuesOf<list<EnumCase> cases> : Values<!interleave(Names<cases>.all, ",")>;
 
 class OutputFlag<string help, OptionGroup group>
     : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, Group<group>, HelpText<help>;

@@ -46,8 +46,8 @@ defm threads : Value<"threads", "N", grp_machine, "threads to run on, 0 for all 
 
 def grp_program : OptionGroup<"program">, HelpText<"Program">;
 defm raise : Value<"raise", "LEVEL", grp_program,
-  "what becomes ops of resid, of layers that are written out: exact (default) |\n"
-  "all | off, as in residc">, Values<"off,exact,all">;
+  Resid_RaiseLevel.summary # ",\nas in residc: " # Choices<Resid_RaiseLevel.enumerants, "exact">.text>,
+  ValuesOf<Resid_RaiseLevel.enumerants>;
 
 def grp_checks : OptionGroup<"checks">, HelpText<"Checks">;
 def check : Switch<"check", grp_checks,

@@ -16,7 +16,8 @@ defm shapes : Value<"shapes", "SIZES[,...]", grp_search,
   "sizes of the largest arguments, as in 32x768,4096x768; smaller tensors take equal or the\nlast sizes">;
 def table : Switch<"table", grp_search, "measure the kernels of the benchmarks, with sizes of their own, instead of a program">;
 defm entry : Value<"entry", "F", grp_search, "measure this function alone; default: all public ones">;
-defm mode : Value<"mode", "MODE", grp_search, "training (default) | inference">, Values<"training,inference">;
+defm mode : Value<"mode", "MODE", grp_search, Meanings<Resid_ProgramMode.enumerants, "training">.text>,
+  ValuesOf<Resid_ProgramMode.enumerants>;
 defm keys : Value<"keys", "KEY[,...]", grp_search, "try these keys of the schedule only; default: all">;
 defm seconds : Value<"seconds", "N", grp_search, "stop after about this long; default: 60">;
 def no_readers : Switch<"no-readers", grp_search,

@@ -3,7 +3,6 @@
 // The flags of residc.
 
 include "dialect/Placement.td"
-include "passes/connection/ConnectionKinds.td"
 include "tools/flags/Machine.td"
 
 def grp_files : OptionGroup<"files">, HelpText<"Files">;
@@ -35,20 +34,20 @@ defm schedule : Value<"schedule", "KEY=VALUE[,...]|@FILE", grp_machine,
 
 def grp_placement : OptionGroup<"placement">, HelpText<"Norm placement and streams">;
 defm placement : Value<"placement", "P", grp_placement,
-  "convert the norm placement: " # !interleave(Names<Resid_Placement>.all, " | ")>,
-  ValuesOf<Resid_Placement>;
+  "convert the norm placement: " # !interleave(Names<Resid_Placement.enumerants>.all, " | ")>,
+  ValuesOf<Resid_Placement.enumerants>;
 defm params : Value<"params", "HOW", grp_placement,
-  "keep: each sub-layer keeps its norm | shift: norms move to the neighbouring sub-layer;\n"
-  "default: shift between post and post_shifted, where it is bit-exact, else keep">, Values<"keep,shift">;
+  Meanings<!tail(Resid_NormMapping.enumerants)>.text # ";\ndefault: " # !cast<Resid_Choice>(Resid_NormMapping.enumerants[0]).help>,
+  ValuesOf<!tail(Resid_NormMapping.enumerants)>;
 defm final_norm : Value<"final-norm", "WHAT", grp_placement,
-  "a final norm that the placement wants and IN does not have: args (default) gives it new\narguments | identity adds none">,
-  Values<"args,identity">;
+  Resid_FinalNormSource.summary # ":\n" # Meanings<Resid_FinalNormSource.enumerants, "args">.text>,
+  ValuesOf<Resid_FinalNormSource.enumerants>;
 defm streams : Value<"streams", "N", grp_placement,
   "convert to N residual streams that compute the same function at the initial values of\n"
   "the new parameters: 2 to 16; 1 converts back where the connection is static">;
 defm connection : Value<"connection", "KIND", grp_placement,
-  "how sub-layers are connected to --streams: " # DefaultFirst<Resid_ConnectionKind>.text>,
-  ValuesOf<Resid_ConnectionKind>;
+  "how sub-layers are connected to --streams:\n" # Meanings<Resid_ConnectionKind.enumerants, "static">.text>,
+  ValuesOf<Resid_ConnectionKind.enumerants>;
 defm manifest : Value<"manifest", "FILE", grp_placement,
   "write as JSON what became of each norm parameter, and which parameters of streams are new">;
 
@@ -57,19 +56,18 @@ defm grad : Value<"grad", "FUNC", grp_gradients, "also make FUNC_forward and FUN
 defm wrt : Value<"wrt", "N[,N...]", grp_gradients,
   "arguments of FUNC whose gradients are made, counted from 0; default: all float tensors">;
 defm grad_mode : Value<"grad-mode", "MODE", grp_gradients,
-  "split (default) | value-and-grad: makes one function, FUNC_value_and_grad">, Values<"split,value-and-grad">;
+  Meanings<Resid_GradMode.enumerants, "split">.text>, ValuesOf<Resid_GradMode.enumerants>;
 defm save : Value<"save", "WHAT", grp_gradients,
-  "what FUNC_forward saves for FUNC_backward: default: values that are expensive to compute again | min:\n"
-  "only carries of loops, the rest is computed again | all: whatever is read">, Values<"min,default,all">;
+  "what FUNC_forward saves for FUNC_backward:\n" # Meanings<Resid_GradSave.enumerants, "default">.text>,
+  ValuesOf<Resid_GradSave.enumerants>;
 
 def grp_program : OptionGroup<"program">, HelpText<"Program">;
 defm mode : Value<"mode", "MODE", grp_program,
-  "training (default) | inference: removes dropout; seed and step stay in the signature and\nare ignored">,
-  Values<"training,inference">;
+  Meanings<Resid_ProgramMode.enumerants, "training">.text # "; seed and step\nstay in the signature and are ignored">,
+  ValuesOf<Resid_ProgramMode.enumerants>;
 defm raise : Value<"raise", "LEVEL", grp_program,
-  "what becomes ops of resid, of layers that are written out in linalg, arith\n"
-  "and math: exact (default): what has the same bits | all: also what is the same in real\n"
-  "arithmetic, with a remark each | off">, Values<"off,exact,all">;
+  Resid_RaiseLevel.summary # ",\nin linalg, arith and math:\n" # Meanings<Resid_RaiseLevel.enumerants, "exact">.text # ",\nwith a remark each">,
+  ValuesOf<Resid_RaiseLevel.enumerants>;
 defm prefix : Value<"prefix", "NAME", grp_program, "put NAME before every exported function", [MayBeEmpty]>;
 def weights_struct : Switch<"weights-struct", grp_program,
   "functions take the arguments marked resid.weight in one struct, F_weights">;

@@ -132,7 +132,7 @@ llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
   options.outputs = line->getValues(OPT_out);
   options.weights = line->getValue(OPT_weights).str();
   options.weightsPrefix = line->getValue(OPT_weights_prefix).str();
-  options.raise = readRaiseLevel(line->getValue(OPT_raise));
+  line->choose(OPT_raise, options.raise);
   options.backend = line->getValue(OPT_backend) == "reference" ? Options::Reference
                     : line->getValue(OPT_backend) == "cuda"    ? Options::CUDA
                                                                : Options::CPU;

@@ -108,7 +108,7 @@ Expected<tune::Options> tune::parseOptions(ArrayRef<const char *> arguments) {
   options.verbose = line->has(OPT_verbose);
   options.table = line->has(OPT_table);
   options.readers = !line->has(OPT_no_readers);
-  options.mode = line->getValue(OPT_mode) == "inference" ? ProgramMode::Inference : ProgramMode::Training;
+  line->choose(OPT_mode, options.mode);
   options.entry = line->getValue(OPT_entry).str();
   if (line->has(OPT_output))
     options.output = line->getValue(OPT_output).str();

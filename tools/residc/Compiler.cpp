@@ -195,7 +195,7 @@ void Compiler::takeReport() {
 
 ExitCode Compiler::compile(ModuleOp module) {
   CompileOptions compileOptions;
-  compileOptions.mode = options.inference ? ProgramMode::Inference : ProgramMode::Training;
+  compileOptions.mode = options.mode;
   compileOptions.raise = options.raise;
   compileOptions.prefix = options.prefix;
   compileOptions.weightsStruct = options.weightsStruct;

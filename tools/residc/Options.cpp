@@ -49,13 +49,10 @@ static Error setConversion(ResidcOptions &options, const CommandLine &line) {
       return makeUsageError(Twine("expected --placement beside ") + name + ", but got none");
   if (conversion.to.empty() && !line.has(OPT_streams) && line.has(OPT_manifest))
     return makeUsageError("expected --placement or --streams beside --manifest, but got none");
-  if (line.has(OPT_params))
-    conversion.params = line.getValue(OPT_params) == "keep" ? NormMapping::Keep : NormMapping::Shift;
+  line.choose(OPT_params, conversion.params);
   if (conversion.params == NormMapping::Shift && line.has(OPT_final_norm))
     return makeUsageError("expected no --final-norm beside --params=shift, which makes the last norm the final one");
-  if (line.has(OPT_final_norm))
-    conversion.finalNorm =
-        line.getValue(OPT_final_norm) == "args" ? FinalNormSource::Arguments : FinalNormSource::Identity;
+  line.choose(OPT_final_norm, conversion.finalNorm);
   return Error::success();
 }
 
@@ -70,7 +67,7 @@ static Error setStreams(ResidcOptions &options, const CommandLine &line) {
     return makeUsageError("expected --streams=N, from 1 to " + Twine(kMaxStreams) + ", but got '" + number + "'");
   if (options.widening.streams == 1 && line.has(OPT_connection))
     return makeUsageError("expected no --connection beside --streams=1, which has none");
-  options.widening.connection = symbolizeConnectionKind(line.getValue(OPT_connection)).value_or(ConnectionKind::Static);
+  line.choose(OPT_connection, options.widening.connection);
   return Error::success();
 }
 
@@ -83,11 +80,10 @@ static Error setGradients(ResidcOptions &options, const CommandLine &line) {
        {std::pair(OPT_wrt, "--wrt"), std::pair(OPT_grad_mode, "--grad-mode"), std::pair(OPT_save, "--save")})
     if (!line.has(OPT_grad) && line.has(flag))
       return makeUsageError(Twine("expected --grad beside ") + name + ", but got none");
-  if (line.getValue(OPT_grad_mode) == "value-and-grad")
-    options.gradients.mode = GradMode::ValueAndGrad;
+  line.choose(OPT_grad_mode, options.gradients.mode);
   if (line.has(OPT_save) && options.gradients.mode == GradMode::ValueAndGrad)
     return makeUsageError("expected no --save beside --grad-mode=value-and-grad, which saves nothing");
-  options.gradients.save = readGradSave(line.getValue(OPT_save));
+  line.choose(OPT_save, options.gradients.save);
   if (!line.has(OPT_wrt))
     return Error::success();
   SmallVector<StringRef> numbers;
@@ -141,8 +137,8 @@ static Error setOptions(ResidcOptions &options, const CommandLine &line) {
   options.report = line.has(OPT_report);
   options.weightsStruct = line.has(OPT_weights_struct);
   options.warningsAreErrors = line.has(OPT_werror);
-  options.inference = line.getValue(OPT_mode) == "inference";
-  options.raise = readRaiseLevel(line.getValue(OPT_raise));
+  line.choose(OPT_mode, options.mode);
+  line.choose(OPT_raise, options.raise);
   for (auto [flag, place] : {std::pair(OPT_output, &options.output), std::pair(OPT_header, &options.header),
                              std::pair(OPT_depfile, &options.depfile), std::pair(OPT_manifest, &options.manifest),
                              std::pair(OPT_report_EQ, &options.reportFile), std::pair(OPT_mcpu, &options.mcpu),

@@ -39,7 +39,8 @@ struct ResidcOptions {
   std::string reportFile;
   bool report = false;
   RaiseLevel raise = RaiseLevel::Exact;
-  bool inference = false, weightsStruct = false, time = false, warningsAreErrors = false;
+  ProgramMode mode = ProgramMode::Training;
+  bool weightsStruct = false, time = false, warningsAreErrors = false;
   /// Whether to say version and target first. Without an input that is all there is to do.
   bool verbose = false;
   bool help = false, version = false;

@@ -28,8 +28,8 @@ STATUSES = ("BAD_POINTER", "BAD_SHAPE", "BAD_DTYPE", "BAD_VALUE", "ALIAS", "UNSU
 EDITS = (
     ("dialect/NormKinds.td", r'"Group", 3, "group">', r'\g<0>, I32EnumAttrCase<"TaskNorm", 4, "task">'),
     ("dialect/Placement.td", r'"None", 5, "none">', r'\g<0>, I32EnumAttrCase<"TaskPlacement", 6, "task">'),
-    ("passes/connection/ConnectionKinds.td", r'Resid_Connection<"MHC", 3.*?>',
-     r'\g<0>, Resid_Connection<"TaskKind", 4, "task", "">'),
+    ("passes/Choices.td", r'Resid_Choice<"MHC", 3.*?>',
+     r'\g<0>, Resid_Choice<"TaskKind", 4, "task", "">'),
     ("codegen/machine/Object.h", r"enum class CodeKind \{", r"\g<0> TaskCode,"),
     ("runtime/resid.h", r"RESID_INTERNAL = -11", r"RESID_TASK = -12, \g<0>"),
     ("dialect/DropoutScheme.h", r"dropoutColumnsPerCall = 8;", r"dropoutColumnsPerCall = 4;"),
@@ -38,8 +38,8 @@ EDITS = (
 # TableGen's outputs that the edits change.
 TABLES = (
     ("dialect/ResidOps.td", "dialect/ResidEnums.h.inc", "-gen-enum-decls"),
-    ("passes/connection/ConnectionKinds.td", "passes/connection/ConnectionKinds.h.inc", "-gen-enum-decls"),
-    ("passes/connection/ConnectionKinds.td", "passes/connection/ConnectionKinds.cpp.inc", "-gen-enum-defs"),
+    ("passes/Choices.td", "passes/Choices.h.inc", "-gen-enum-decls"),
+    ("passes/Choices.td", "passes/Choices.cpp.inc", "-gen-enum-defs"),
 )
 # A file that has one of these may have an error that an edit brings: a switch, an assertion, or a name that is gone.
 MAY_FAIL = re.compile(r"\b(?:NormKind|Placement|ConnectionKind|CodeKind|RESID_[A-Z_]+|kColumns)\b|ColumnsPerC")
