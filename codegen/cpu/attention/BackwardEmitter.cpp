@@ -5,7 +5,7 @@
 #include "codegen/cpu/attention/BackwardEmitter.h"
 
 #include "codegen/cpu/attention/ChunkPacker.h"
-#include "codegen/cpu/contractions/TransposeBlock.h"
+#include "codegen/cpu/contractions/TransposeTile.h"
 
 using namespace mlir;
 using namespace mlir::resid;

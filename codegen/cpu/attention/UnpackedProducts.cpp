@@ -7,7 +7,7 @@
 
 #include "codegen/cpu/attention/ScoreRows.h"
 #include "codegen/cpu/contractions/PairedTerms.h"
-#include "codegen/cpu/contractions/TransposeBlock.h"
+#include "codegen/cpu/contractions/TransposeTile.h"
 #include "codegen/kernels/ElementCast.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -81,14 +81,14 @@ void ContractionFunctions::emitCellCalls(kernels::KernelUse &use, Operation *bef
   OpBuilder builder(before);
   Code code(builder, use.op->getLoc());
   const KernelLoops &loops = use.as<KernelLoops>();
-  Value blockRows = code.constant(chosen.blocks.rows), least = code.constant(kFewRows);
+  Value blockRows = code.constant(chosen.tiles.rows), least = code.constant(kFewRows);
   Value count = code.multiply(chosen.countGroups(code, memory), code.ceilDivide(loops.m.size.value, blockRows));
   for (const contraction::Loop &loop : loops.batches)
     count = code.multiply(count, loop.size.value);
   // Reading b takes as long as working on some rows.
   Value cellRows = code.max(code.min(blockRows, loops.m.size.value), least);
   Value cellTerms = code.multiply(cellRows, chosen.getColumns());
-  emitCalls(use, before, task, function, count, code.multiply(cellTerms, memory.contracted.value), chosen.blocks.rows);
+  emitCalls(use, before, task, function, count, code.multiply(cellTerms, memory.contracted.value), chosen.tiles.rows);
 }
 
 void ContractionFunctions::emitPanelCalls(kernels::KernelUse &use, Operation *before, const PanelMemory &memory) {

@@ -50,15 +50,15 @@ SmallVector<int64_t> MicroKernelShape::getHeights() const {
 /// Sums that wait are on the stack.
 static constexpr int64_t kWaitingBytes = 16 << 10;
 
-ContractionBlocks cpu::chooseContractionBlocks(const CPUTarget &target, const MicroKernelShape &shape,
-                                               int64_t arithmeticBytes, int64_t elementBytes) {
-  ContractionBlocks blocks;
+ProductTiles cpu::chooseProductTiles(const CPUTarget &target, const MicroKernelShape &shape, int64_t arithmeticBytes,
+                                     int64_t elementBytes) {
+  ProductTiles tiles;
   const ScheduleTable &table = target.schedule.table;
   // Servers with AVX-512 have second levels of 1 MiB or more, others of 512 KiB.
   int64_t groupBytes = target.vectorBits >= 512 ? table.productGroupBytes : table.productGroupBytes / 2;
-  blocks.rows = llvm::alignTo(table.productRows, shape.rows);
-  blocks.terms = std::max<int64_t>(llvm::alignDown(groupBytes / (shape.getColumns() * elementBytes), 64), 64);
+  tiles.rows = llvm::alignTo(table.productRows, shape.rows);
+  tiles.terms = std::max<int64_t>(llvm::alignDown(groupBytes / (shape.getColumns() * elementBytes), 64), 64);
   int64_t rowBytes = shape.getColumns() * arithmeticBytes;
-  blocks.waitingRows = std::max<int64_t>(llvm::alignDown(kWaitingBytes / rowBytes, shape.rows), shape.rows);
-  return blocks;
+  tiles.waitingRows = std::max<int64_t>(llvm::alignDown(kWaitingBytes / rowBytes, shape.rows), shape.rows);
+  return tiles;
 }

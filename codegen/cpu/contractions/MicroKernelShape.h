@@ -22,16 +22,16 @@ struct MicroKernelShape {
 
 MicroKernelShape chooseMicroKernelShape(const CPUTarget &target, FloatType arithmetic);
 
-/// Blocks that keep a part of the factors in the caches; numbers of rows are multiples of the micro-kernel's.
-struct ContractionBlocks {
+/// Tiles that keep a part of the factors in the caches; numbers of rows are multiples of the micro-kernel's.
+struct ProductTiles {
   /// Rows that share a group of panels of b before the next group is read.
   int64_t rows;
-  /// Contracted terms that are summed up before the next block of them, and the rows whose sums wait meanwhile.
+  /// Contracted terms that are summed up before the next tile of them, and the rows whose sums wait meanwhile.
   int64_t terms, waitingRows;
 };
 
-ContractionBlocks chooseContractionBlocks(const CPUTarget &target, const MicroKernelShape &shape,
-                                          int64_t arithmeticBytes, int64_t elementBytes);
+ProductTiles chooseProductTiles(const CPUTarget &target, const MicroKernelShape &shape, int64_t arithmeticBytes,
+                                int64_t elementBytes);
 
 } // namespace mlir::resid::cpu
 

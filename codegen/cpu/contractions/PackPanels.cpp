@@ -5,7 +5,7 @@
 
 #include "codegen/cpu/contractions/PackFactors.h"
 
-#include "codegen/cpu/contractions/TransposeBlock.h"
+#include "codegen/cpu/contractions/TransposeTile.h"
 #include "codegen/kernels/ElementCast.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -102,30 +102,30 @@ void PanelPacker::packRow(Value term, bool isLastAlone) {
   code.store(first, code.at(target, moved, code.multiply(term, kPanelColumns)));
 }
 
-/// Terms are contiguous: blocks of 16 columns and 16 terms, or pairs of them, are transposed. Absent columns repeat the
+/// Terms are contiguous: tiles of 16 columns and 16 terms, or pairs of them, are transposed. Absent columns repeat the
 /// last one, whose memory is there.
 void PanelPacker::packColumns() {
   const Extent &stride = view.loops.n.strides[kB];
   Value last = code.subtract(count, 1);
-  int64_t blockTerms = kPanelColumns * terms;
+  int64_t tileTerms = kPanelColumns * terms;
   Type unit = terms == 1 ? moved : code.getI32Type();
   SmallVector<Value> columns;
   for (int64_t column = 0; column < kPanelColumns; ++column) {
     Value present = code.min(column, last);
     columns.push_back(code.at(source, moved, code.multiply(present, stride.value)));
   }
-  Value whole = code.multiply(code.divide(all, blockTerms), blockTerms);
-  code.loop(0, whole, blockTerms, [&](Value term) {
-    SmallVector<Value> block;
+  Value whole = code.multiply(code.divide(all, tileTerms), tileTerms);
+  code.loop(0, whole, tileTerms, [&](Value term) {
+    SmallVector<Value> tile;
     for (Value column : columns) {
       Value start = code.at(column, moved, term);
-      block.push_back(code.load(VectorType::get(kPanelColumns, unit), start));
+      tile.push_back(code.load(VectorType::get(kPanelColumns, unit), start));
       if (termsAhead > 0)
         code.prefetch(code.at(start, moved, termsAhead));
     }
-    transpose(code, block);
+    transpose(code, tile);
     Value start = code.at(target, moved, code.multiply(term, kPanelColumns));
-    for (auto [i, row] : llvm::enumerate(block))
+    for (auto [i, row] : llvm::enumerate(tile))
       code.store(row, code.at(start, unit, static_cast<int64_t>(i) * kPanelColumns));
   });
   packElements(whole);

@@ -5,7 +5,7 @@
 
 #include "codegen/builder/Code.h"
 #include "codegen/cpu/contractions/PackFactors.h"
-#include "codegen/cpu/contractions/TransposeBlock.h"
+#include "codegen/cpu/contractions/TransposeTile.h"
 #include "codegen/kernels/ElementCast.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -73,13 +73,13 @@ static void packNeighbours(KernelView &view, Value source, Value target) {
     };
     Value whole = code.multiply(code.divide(innermost.size.value, lanes), lanes);
     code.loop(0, whole, kPanelColumns, [&](Value index) {
-      SmallVector<Value> block;
+      SmallVector<Value> tile;
       for (int64_t i = 0; i != kPanelColumns; ++i) {
         Value loaded = code.load(VectorType::get(kPanelColumns, moved), getTerm(code.add(index, i)));
-        block.push_back(widen(code, loaded, element, wide));
+        tile.push_back(widen(code, loaded, element, wide));
       }
-      transpose(code, block);
-      for (auto [row, vector] : llvm::enumerate(block))
+      transpose(code, tile);
+      for (auto [row, vector] : llvm::enumerate(tile))
         code.store(vector, getPlace(code.constant(row), index));
     });
     code.loop(whole, innermost.size.value, 1, [&](Value index) {

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The loops around micro-kernels: cells, rows of a block, blocks of contracted terms.
+// The loops around micro-kernels: cells, rows of a tile, tiles of contracted terms.
 
 #include "codegen/cpu/contractions/ProductEmitter.h"
 
@@ -19,17 +19,16 @@ static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
 ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &loops) {
   MicroKernelShape shape = chooseMicroKernelShape(target, loops.arithmetic);
   int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
-  ContractionBlocks blocks =
-      chooseContractionBlocks(target, shape, loops.arithmetic.getIntOrFloatBitWidth() / 8, elementBytes);
+  ProductTiles tiles = chooseProductTiles(target, shape, loops.arithmetic.getIntOrFloatBitWidth() / 8, elementBytes);
   if (loops.chain != 0)
-    blocks.terms = std::min(blocks.terms, loops.chain);
+    tiles.terms = std::min(tiles.terms, loops.chain);
   int64_t panels = shape.panels;
   // A projection has few columns, and rows that may have to be copied for them.
   if (loops.hasRowScale && loops.n.size.isKnown())
     panels = llvm::alignTo(llvm::divideCeil(std::min(loops.n.size.known, kFewColumns), kPanelColumns), shape.panels);
-  blocks.waitingRows =
-      std::max(llvm::alignDown(blocks.waitingRows * shape.panels / panels, shape.rows), uint64_t(shape.rows));
-  return {shape, blocks, panels};
+  tiles.waitingRows =
+      std::max(llvm::alignDown(tiles.waitingRows * shape.panels / panels, shape.rows), uint64_t(shape.rows));
+  return {shape, tiles, panels};
 }
 
 /// Memory is read in runs that are as long as the stack allows for what they become: either the columns of a term are
@@ -38,12 +37,12 @@ ProductCells ProductCells::chooseForFewRows(const CPUTarget &target, const Kerne
   constexpr int64_t kRunBytes = 2048, kPartBytes = 16 << 10;
   ProductCells cells = choose(target, loops);
   cells.packsParts = true;
-  cells.blocks.rows = cells.blocks.waitingRows = llvm::alignTo(kFewRows, cells.shape.rows);
+  cells.tiles.rows = cells.tiles.waitingRows = llvm::alignTo(kFewRows, cells.shape.rows);
   int64_t sumBytes = loops.arithmetic.getIntOrFloatBitWidth() / 8;
   if (loops.n.strides[kB].is(1))
     cells.panels = llvm::alignDown(kRunBytes / sumBytes / kPanelColumns, cells.shape.panels);
   int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
-  cells.blocks.terms = std::max<int64_t>(kPartBytes / (cells.getColumns() * elementBytes) / 2 * 2, 2);
+  cells.tiles.terms = std::max<int64_t>(kPartBytes / (cells.getColumns() * elementBytes) / 2 * 2, 2);
   return cells;
 }
 
@@ -53,14 +52,14 @@ Value ProductCells::countGroups(Code &code, const PanelMemory &memory) const {
 
 void ProductEmitter::emit(Value blockRows, Value low, Value high) {
   const Extent &terms = view.memory.contracted;
-  bool isOneBlock = terms.isKnown() && terms.known <= blocks.terms;
-  waitingRows = isOneBlock ? shape.rows : blocks.waitingRows;
+  bool isOneTile = terms.isKnown() && terms.known <= tiles.terms;
+  waitingRows = isOneTile ? shape.rows : tiles.waitingRows;
   int64_t sums = waitingRows * cells.getColumns();
   waiting = code.allocate(view.entry, view.loops.arithmetic, view.loops.chain != 0 ? 2 * sums : sums);
   if (view.loops.hasRowScale)
     scaledRows = code.allocate(view.entry, view.loops.arithmetic, shape.rows * getScaledLength());
   if (cells.packsParts)
-    part = code.allocate(view.entry, view.loops.operands[kB].elementType, blocks.terms * cells.getColumns());
+    part = code.allocate(view.entry, view.loops.operands[kB].elementType, tiles.terms * cells.getColumns());
   Value groups = cells.countGroups(code, view.memory);
   Value rowBlocks = code.ceilDivide(view.loops.m.size.value, blockRows);
   code.loop(low, high, 1, [&](Value unit) { emitCell(makeCell(unit, groups, blockRows, rowBlocks)); });
@@ -92,12 +91,12 @@ ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value bl
   return cell;
 }
 
-/// All rows of a cell. Where one block has all terms, no sums wait for the next, and rows are worked on as few at a
+/// All rows of a cell. Where one tile has all terms, no sums wait for the next, and rows are worked on as few at a
 /// time as a micro-kernel takes, whose sums stay in the first level of the cache.
 void ProductEmitter::emitCell(const Cell &cell) {
-  Value blockTerms = code.constant(blocks.terms);
-  Value rows = code.select(code.isAtMost(view.memory.contracted.value, blockTerms), code.constant(shape.rows),
-                           code.constant(blocks.waitingRows));
+  Value tileTerms = code.constant(tiles.terms);
+  Value rows = code.select(code.isAtMost(view.memory.contracted.value, tileTerms), code.constant(shape.rows),
+                           code.constant(tiles.waitingRows));
   code.loop(cell.firstRow, cell.endRow, rows, [&](Value first) {
     Value end = code.min(code.add(first, rows), cell.endRow);
     forEachRow(first, end, [&](Value row, Value sums) { startRow(cell, row, sums); });
@@ -110,12 +109,12 @@ void ProductEmitter::emitCell(const Cell &cell) {
 void ProductEmitter::emitChains(const Cell &cell, Value first, Value end) {
   Value all = view.memory.contracted.value, zero = code.constant(0);
   if (view.loops.chain == 0)
-    return emitTermBlocks(cell, first, end, zero, all);
+    return emitTermTiles(cell, first, end, zero, all);
   code.loop(zero, all, view.loops.chain, [&](Value firstTerm) {
     Value isFirst = code.isEqual(firstTerm, zero);
     Value endTerm = code.min(code.add(firstTerm, view.loops.chain), all);
     forEachRow(first, end, [&](Value, Value sums) { startSums(sums); });
-    emitTermBlocks(cell, first, end, firstTerm, endTerm);
+    emitTermTiles(cell, first, end, firstTerm, endTerm);
     forEachRow(first, end, [&](Value, Value sums) {
       forEachPanel(cell, sums, [&](Value place, ColumnRun) {
         Type vector = VectorType::get(kPanelColumns, view.loops.arithmetic);
@@ -126,58 +125,57 @@ void ProductEmitter::emitChains(const Cell &cell, Value first, Value end) {
   });
 }
 
-void ProductEmitter::emitTermBlocks(const Cell &cell, Value first, Value end, Value firstTerm, Value endTerm) {
-  Value blockTerms = code.constant(blocks.terms);
-  code.loop(firstTerm, endTerm, blockTerms, [&](Value term) {
-    TermBlock block;
-    block.first = term;
-    block.terms = code.min(blockTerms, code.subtract(endTerm, term));
-    block.b = code.at(cell.b, view.loops.operands[kB].elementType, code.multiply(term, kPanelColumns));
-    block.panelStride = view.memory.panelLength.value;
+void ProductEmitter::emitTermTiles(const Cell &cell, Value first, Value end, Value firstTerm, Value endTerm) {
+  Value tileTerms = code.constant(tiles.terms);
+  code.loop(firstTerm, endTerm, tileTerms, [&](Value term) {
+    TermTile tile;
+    tile.first = term;
+    tile.terms = code.min(tileTerms, code.subtract(endTerm, term));
+    tile.b = code.at(cell.b, view.loops.operands[kB].elementType, code.multiply(term, kPanelColumns));
+    tile.panelStride = view.memory.panelLength.value;
     if (cells.packsParts)
-      packPart(cell, block);
-    block.firstPanel = code.constant(0);
-    block.panels = cell.panels;
+      packPart(cell, tile);
+    tile.firstPanel = code.constant(0);
+    tile.panels = cell.panels;
     // A group stays in the cache for all rows, unless rows have to be copied for it: these are so once for all groups.
     if (view.loops.hasRowScale)
-      emitRows(cell, first, end, block);
+      emitRows(cell, first, end, tile);
     else
-      forEachGroup(cell, block, [&](const TermBlock &group) { emitRows(cell, first, end, group); });
+      forEachGroup(cell, tile, [&](const TermTile &group) { emitRows(cell, first, end, group); });
   });
 }
 
-void ProductEmitter::forEachGroup(const Cell &cell, const TermBlock &block,
-                                  function_ref<void(const TermBlock &)> body) {
+void ProductEmitter::forEachGroup(const Cell &cell, const TermTile &tile, function_ref<void(const TermTile &)> body) {
   if (cells.panels == shape.panels)
-    return body(block);
-  code.loop(block.firstPanel, cell.panels, shape.panels, [&](Value panel) {
-    TermBlock group = block;
-    group.b = code.at(block.b, view.loops.operands[kB].elementType, code.multiply(panel, block.panelStride));
+    return body(tile);
+  code.loop(tile.firstPanel, cell.panels, shape.panels, [&](Value panel) {
+    TermTile group = tile;
+    group.b = code.at(tile.b, view.loops.operands[kB].elementType, code.multiply(panel, tile.panelStride));
     group.firstPanel = panel;
     group.panels = code.min(shape.panels, code.subtract(cell.panels, panel));
     body(group);
   });
 }
 
-void ProductEmitter::packPart(const Cell &cell, TermBlock &block) {
+void ProductEmitter::packPart(const Cell &cell, TermTile &tile) {
   const Extent &stride = view.loops.contracted.front().strides[kB];
   PanelRange range;
-  range.source = code.at(cell.b, view.loops.operands[kB].elementType, code.multiply(block.first, stride.value));
+  range.source = code.at(cell.b, view.loops.operands[kB].elementType, code.multiply(tile.first, stride.value));
   range.firstPanel = cell.firstPanel;
   range.panels = cell.panels;
-  range.terms = block.terms;
-  range.termsAhead = blocks.terms;
-  range.target = block.b = part;
-  range.panelLength = block.panelStride = code.constant(blocks.terms * kPanelColumns);
+  range.terms = tile.terms;
+  range.termsAhead = tiles.terms;
+  range.target = tile.b = part;
+  range.panelLength = tile.panelStride = code.constant(tiles.terms * kPanelColumns);
   packPanels(view, range);
 }
 
-void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const TermBlock &block) {
+void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const TermTile &tile) {
   Value height = code.constant(shape.rows), count = code.subtract(end, first);
   Value at = code.add(first, code.multiply(code.divide(count, height), height));
   const Extent &rows = view.loops.m.size;
   if (!rows.isKnown() || rows.known >= shape.rows)
-    code.loop(first, at, shape.rows, [&](Value row) { emitMicroKernels(cell, shape.rows, row, first, block); });
+    code.loop(first, at, shape.rows, [&](Value row) { emitMicroKernels(cell, shape.rows, row, first, tile); });
   if (rows.isKnown() && rows.known % shape.rows == 0)
     return;
   int64_t left = rows.isKnown() ? rows.known % shape.rows : 0;
@@ -187,17 +185,17 @@ void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const Te
       continue;
     left -= rows.isKnown() ? lower : 0;
     Value next = code.add(at, lower), fits = code.isAtMost(next, end);
-    code.choose(fits, [&] { emitMicroKernels(cell, lower, at, first, block); });
+    code.choose(fits, [&] { emitMicroKernels(cell, lower, at, first, tile); });
     at = code.select(fits, next, at);
   }
 }
 
-/// Where the terms of a block begin in some rows of a, in the arithmetic type, and the distance of the rows. Rows whose
+/// Where the terms of a tile begin in some rows of a, in the arithmetic type, and the distance of the rows. Rows whose
 /// scale is not 1, or that are of another type, are copied.
-std::pair<Value, Value> ProductEmitter::getRowsOfA(const Cell &cell, int64_t rows, Value row, const TermBlock &block) {
+std::pair<Value, Value> ProductEmitter::getRowsOfA(const Cell &cell, int64_t rows, Value row, const TermTile &tile) {
   FloatType arithmetic = view.loops.arithmetic;
   Type type = view.memory.packsA ? arithmetic : view.loops.operands[kA].elementType;
-  Value source = code.at(code.at(cell.a, type, code.multiply(row, cell.aStride)), type, block.first);
+  Value source = code.at(code.at(cell.a, type, code.multiply(row, cell.aStride)), type, tile.first);
   if (!view.loops.hasRowScale)
     return {source, cell.aStride};
   Value stride = code.constant(getScaledLength()), areOne;
@@ -210,7 +208,7 @@ std::pair<Value, Value> ProductEmitter::getRowsOfA(const Cell &cell, int64_t row
   auto copyRows = [&]() -> SmallVector<Value> {
     for (auto [i, scale] : llvm::enumerate(scales)) {
       Value from = code.at(source, type, code.multiply(int64_t(i), cell.aStride));
-      packScaledRow(code, {from, type, block.terms}, code.at(scaledRows, arithmetic, i * getScaledLength()), scale);
+      packScaledRow(code, {from, type, tile.terms}, code.at(scaledRows, arithmetic, i * getScaledLength()), scale);
     }
     return {scaledRows, stride};
   };
@@ -228,25 +226,25 @@ std::pair<Value, Value> ProductEmitter::getRowsOfA(const Cell &cell, int64_t row
 }
 
 void ProductEmitter::emitMicroKernels(const Cell &cell, int64_t rows, Value row, Value firstWaiting,
-                                      const TermBlock &block) {
+                                      const TermTile &tile) {
   MicroKernels::Operands operands;
-  std::tie(operands.a, operands.aStride) = getRowsOfA(cell, rows, row, block);
-  operands.panelStride = block.panelStride;
-  operands.terms = block.terms;
+  std::tie(operands.a, operands.aStride) = getRowsOfA(cell, rows, row, tile);
+  operands.panelStride = tile.panelStride;
+  operands.terms = tile.terms;
   Value sums = getSums(code.subtract(row, firstWaiting));
-  auto emitGroup = [&](const TermBlock &group) {
+  auto emitGroup = [&](const TermTile &group) {
     operands.b = group.b;
     operands.sums = code.at(sums, view.loops.arithmetic, code.multiply(group.firstPanel, kPanelColumns));
     emitMicroKernel(cell, rows, operands, group);
   };
   if (view.loops.hasRowScale)
-    forEachGroup(cell, block, emitGroup);
+    forEachGroup(cell, tile, emitGroup);
   else
-    emitGroup(block);
+    emitGroup(tile);
 }
 
 /// One panel, which may be the last one of its matrix; then half of it may be absent.
-void ProductEmitter::emitLastPanel(const Cell &cell, const TermBlock &group, function_ref<void(int64_t)> call) {
+void ProductEmitter::emitLastPanel(const Cell &cell, const TermTile &group, function_ref<void(int64_t)> call) {
   const Extent &columns = view.loops.n.size;
   int64_t left = columns.isKnown() ? columns.known % kPanelColumns : 0, half = kPanelColumns / 2;
   if (shape.panels != 1 || left == 0 || left > half)
@@ -260,7 +258,7 @@ void ProductEmitter::emitLastPanel(const Cell &cell, const TermBlock &group, fun
 
 /// The last group may have fewer panels than the others.
 void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, MicroKernels::Operands operands,
-                                     const TermBlock &group) {
+                                     const TermTile &group) {
   auto callColumns = [&](int64_t columns) {
     microKernels.emitCall(code, view.loops.arithmetic, view.loops.operands[kB].elementType, rows, columns,
                           cells.getColumns(), operands);

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Emits the product of packed factors, and what is done to its elements, in blocks that stay in the caches.
+// Emits the product of packed factors, and what is done to its elements, in tiles that stay in the caches.
 
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_PRODUCTEMITTER_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_PRODUCTEMITTER_H
@@ -10,11 +10,11 @@
 
 namespace mlir::resid::cpu {
 
-/// A cell is what one task computes at least: a block of rows times a group of panels, in one batch. Cells are numbered
-/// by batch, block, group.
+/// A cell is what one task computes at least: a tile of rows times a group of panels, in one batch. Cells are numbered
+/// by batch, tile, group.
 struct ProductCells {
   MicroKernelShape shape;
-  ContractionBlocks blocks;
+  ProductTiles tiles;
   /// Panels of a cell: those of a micro-kernel, or some groups of them.
   int64_t panels;
   /// Whether a cell packs its parts of b itself, on the stack.
@@ -30,10 +30,10 @@ struct ProductCells {
 class ProductEmitter {
 public:
   ProductEmitter(KernelView &view, const ProductCells &cells, MicroKernels &microKernels, contraction::KernelOp kernel)
-      : view(view), code(view.code), shape(cells.shape), blocks(cells.blocks), cells(cells), microKernels(microKernels),
+      : view(view), code(view.code), shape(cells.shape), tiles(cells.tiles), cells(cells), microKernels(microKernels),
         kernel(kernel) {}
 
-  /// Emits the cells [low, high), whose blocks have `blockRows` rows.
+  /// Emits the cells [low, high), whose tiles have `blockRows` rows.
   void emit(Value blockRows, Value low, Value high);
 
 private:
@@ -48,7 +48,7 @@ private:
   Cell makeCell(Value unit, Value groups, Value blockRows, Value rowBlocks);
   void emitCell(const Cell &cell);
   /// A run of contracted terms, and a group of panels for each of them.
-  struct TermBlock {
+  struct TermTile {
     Value first, terms;
     Value b, panelStride;
     /// Of the cell's panels, the first one and how many.
@@ -56,17 +56,17 @@ private:
   };
 
   void emitChains(const Cell &cell, Value first, Value end);
-  void emitTermBlocks(const Cell &cell, Value first, Value end, Value firstTerm, Value endTerm);
+  void emitTermTiles(const Cell &cell, Value first, Value end, Value firstTerm, Value endTerm);
   /// Calls `body` for as many panels at a time as a micro-kernel takes; the last group may have fewer than the others.
-  void forEachGroup(const Cell &cell, const TermBlock &block, function_ref<void(const TermBlock &)> body);
-  void packPart(const Cell &cell, TermBlock &block);
-  void emitRows(const Cell &cell, Value first, Value end, const TermBlock &block);
-  void emitMicroKernels(const Cell &cell, int64_t rows, Value row, Value firstWaiting, const TermBlock &block);
-  void emitMicroKernel(const Cell &cell, int64_t rows, MicroKernels::Operands operands, const TermBlock &group);
-  void emitLastPanel(const Cell &cell, const TermBlock &group, function_ref<void(int64_t columns)> call);
+  void forEachGroup(const Cell &cell, const TermTile &tile, function_ref<void(const TermTile &)> body);
+  void packPart(const Cell &cell, TermTile &tile);
+  void emitRows(const Cell &cell, Value first, Value end, const TermTile &tile);
+  void emitMicroKernels(const Cell &cell, int64_t rows, Value row, Value firstWaiting, const TermTile &tile);
+  void emitMicroKernel(const Cell &cell, int64_t rows, MicroKernels::Operands operands, const TermTile &group);
+  void emitLastPanel(const Cell &cell, const TermTile &group, function_ref<void(int64_t columns)> call);
   /// Scaled rows do not compete for the same places of a cache.
-  int64_t getScaledLength() const { return blocks.terms + kPanelColumns; }
-  std::pair<Value, Value> getRowsOfA(const Cell &cell, int64_t rows, Value row, const TermBlock &block);
+  int64_t getScaledLength() const { return tiles.terms + kPanelColumns; }
+  std::pair<Value, Value> getRowsOfA(const Cell &cell, int64_t rows, Value row, const TermTile &tile);
   void startRow(const Cell &cell, Value row, Value sums);
   void startSums(Value sums);
   void finishRow(const Cell &cell, Value row, Value sums);
@@ -81,7 +81,7 @@ private:
   KernelView &view;
   Code &code;
   MicroKernelShape shape;
-  ContractionBlocks blocks;
+  ProductTiles tiles;
   const ProductCells &cells;
   MicroKernels &microKernels;
   contraction::KernelOp kernel;

@@ -1,9 +1,9 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Transposes a square block of elements in registers. Not: where its rows come from.
+// Transposes a square tile of elements in registers. Not: where its rows come from.
 
-#ifndef RESID_CODEGEN_CPU_CONTRACTIONS_TRANSPOSEBLOCK_H
-#define RESID_CODEGEN_CPU_CONTRACTIONS_TRANSPOSEBLOCK_H
+#ifndef RESID_CODEGEN_CPU_CONTRACTIONS_TRANSPOSETILE_H
+#define RESID_CODEGEN_CPU_CONTRACTIONS_TRANSPOSETILE_H
 
 #include "codegen/builder/Code.h"
 
@@ -15,4 +15,4 @@ void transpose(Code &code, SmallVector<Value> &vectors);
 
 } // namespace mlir::resid::cpu
 
-#endif // RESID_CODEGEN_CPU_CONTRACTIONS_TRANSPOSEBLOCK_H
+#endif // RESID_CODEGEN_CPU_CONTRACTIONS_TRANSPOSETILE_H

@@ -2,7 +2,7 @@
 //
 // The shuffles of a transposition: in parts of 128 bits, then of such parts.
 
-#include "codegen/cpu/contractions/TransposeBlock.h"
+#include "codegen/cpu/contractions/TransposeTile.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -15,7 +15,7 @@ static constexpr int64_t kPartBits = 128;
 
 namespace {
 
-/// One block. In-part rounds are unpackings, of elements and of pairs; what is left is a transposition of parts.
+/// One tile. In-part rounds are unpackings, of elements and of pairs; what is left is a transposition of parts.
 class Transposition {
 public:
   Transposition(Code &code, SmallVector<Value> &vectors)
