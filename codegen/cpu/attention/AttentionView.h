@@ -78,7 +78,7 @@ struct AttentionView {
   /// One element of an operand of floats, in the arithmetic type.
   Value loadNumber(unsigned operand, Value pointer);
   Value constantFloat(double value);
-  /// The same on all lanes.
+  /// The same in all elements of a vector.
   Value splat(double value) { return code.spread(constantFloat(value), kPanelColumns); }
 
   static constexpr int64_t kPanelColumns = resid::kPanelColumns;

@@ -46,7 +46,7 @@ public:
   Value exponential(Value x);
   /// The larger one; a NaN in either makes it NaN.
   Value maximum(Value a, Value b);
-  /// Whether a lane of a vector of i1 is set.
+  /// Whether an element of a vector of i1 is set.
   Value hasAny(ArrayRef<Value> flags);
   /// Combines lanes l and l+32, l+16, 8, 4, 2, 1.
   Value reduce(ArrayRef<Value> lanes, function_ref<Value(Value, Value)> combine);

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Emits products of few rows: keys are transposed in registers, so that each lane has the chain of a key; values are
+// Emits products of few rows: keys are transposed in registers, so that each element has the chain of a key; values are
 // read as they are.
 
 #include "codegen/cpu/attention/UnpackedProducts.h"
@@ -22,15 +22,15 @@ static constexpr int64_t kMostPanels = 4, kGroupBytes = 16 << 10;
 
 UnpackedProducts::UnpackedProducts(AttentionView &view, MicroKernelShape shape, int64_t vectorBits)
     : view(view), code(view.code), shape(shape) {
-  lanes = std::clamp<int64_t>(vectorBits / view.getArithmetic().getWidth(), 2, kPanelColumns);
-  terms = lanes * getInterleavedTerms(view.getElementType(AttentionShape::kK));
+  vectorElements = std::clamp<int64_t>(vectorBits / view.getArithmetic().getWidth(), 2, kPanelColumns);
+  terms = vectorElements * getInterleavedTerms(view.getElementType(AttentionShape::kK));
 }
 
 /// The last vectors of a row overlap those before, so that nothing after the row is read. Pairs of terms stay pairs.
 bool UnpackedProducts::arePossible() const {
   int64_t size = view.shape.headSize;
   return view.getStride(AttentionShape::kK, kColumn).is(1) && view.getStride(AttentionShape::kV, kColumn).is(1) &&
-         size >= std::max(terms, kPanelColumns) && size % (terms / lanes) == 0;
+         size >= std::max(terms, kPanelColumns) && size % (terms / vectorElements) == 0;
 }
 
 /// Where the first of the keys, or its value, begins.
@@ -44,8 +44,8 @@ Value UnpackedProducts::atFirst(unsigned operand, const Keys &keys) {
 /// The terms of a panel of keys, one vector each.
 SmallVector<Value> UnpackedProducts::loadTerms(ArrayRef<Value> keys, Value first) {
   Type element = view.getElementType(AttentionShape::kK), moved = getMovedType(element);
-  bool arePaired = terms != lanes;
-  auto type = VectorType::get(lanes, arePaired ? code.getI32Type() : moved);
+  bool arePaired = terms != vectorElements;
+  auto type = VectorType::get(vectorElements, arePaired ? code.getI32Type() : moved);
   SmallVector<Value> block, columns;
   for (Value key : keys)
     block.push_back(code.load(type, code.at(key, moved, first)));
@@ -72,7 +72,7 @@ void UnpackedProducts::forTerms(function_ref<void(Value first, int64_t skipped)>
 /// Adds a block of terms to the scores of a panel.
 void UnpackedProducts::addTerms(const Panel &panel, Value first, int64_t skipped) {
   FloatType arithmetic = view.getArithmetic();
-  auto type = VectorType::get(lanes, arithmetic);
+  auto type = VectorType::get(vectorElements, arithmetic);
   SmallVector<Value> columns = loadTerms(panel.keys, first), sums;
   auto atRow = [&](int64_t row) { return code.at(panel.scores, arithmetic, row * view.memory.scoreStride); };
   for (int64_t row = 0; row < panel.rows; ++row)
@@ -81,7 +81,7 @@ void UnpackedProducts::addTerms(const Panel &panel, Value first, int64_t skipped
     for (auto [row, sum] : llvm::enumerate(sums)) {
       Value query = code.at(panel.queries, arithmetic, static_cast<int64_t>(row) * view.memory.queryStride);
       Value number = code.load(arithmetic, code.at(code.at(query, arithmetic, first), arithmetic, term));
-      sum = code.fma(code.spread(number, lanes), columns[term], sum);
+      sum = code.fma(code.spread(number, vectorElements), columns[term], sum);
     }
   for (auto [row, sum] : llvm::enumerate(sums))
     code.store(sum, atRow(static_cast<int64_t>(row)));
@@ -92,8 +92,8 @@ SmallVector<Value> UnpackedProducts::findKeys(const Keys &keys, Value key, bool 
   Value start = atFirst(AttentionShape::kK, keys), first = view.advance(start, AttentionShape::kK, kKey, key);
   Value last = code.subtract(keys.count, 1);
   SmallVector<Value> places;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
-    Value index = code.constant(lane);
+  for (int64_t element = 0; element < vectorElements; ++element) {
+    Value index = code.constant(element);
     places.push_back(isWhole ? view.advance(first, AttentionShape::kK, kKey, index)
                              : view.advance(start, AttentionShape::kK, kKey, code.min(code.add(key, index), last)));
   }
@@ -102,9 +102,9 @@ SmallVector<Value> UnpackedProducts::findKeys(const Keys &keys, Value key, bool 
 
 void UnpackedProducts::startScores(const Keys &keys, int64_t rows, Value scores) {
   FloatType arithmetic = view.getArithmetic();
-  auto type = VectorType::get(lanes, arithmetic);
+  auto type = VectorType::get(vectorElements, arithmetic);
   Value zeros = code.create<arith::ConstantOp>(code.getZeroAttr(type));
-  code.loop(0, keys.count, lanes, [&](Value key) {
+  code.loop(0, keys.count, vectorElements, [&](Value key) {
     for (int64_t row = 0; row < rows; ++row)
       code.store(zeros, code.at(code.at(scores, arithmetic, row * view.memory.scoreStride), arithmetic, key));
   });
@@ -114,13 +114,14 @@ void UnpackedProducts::startScores(const Keys &keys, int64_t rows, Value scores)
 int64_t UnpackedProducts::getGroupKeys() const {
   int64_t bytes =
       view.shape.headSize * getMovedType(view.getElementType(AttentionShape::kK)).getIntOrFloatBitWidth() / 8;
-  return std::max<int64_t>(std::min(kMostPanels * lanes, kGroupBytes / bytes / lanes * lanes), lanes);
+  return std::max<int64_t>(
+      std::min(kMostPanels * vectorElements, kGroupBytes / bytes / vectorElements * vectorElements), vectorElements);
 }
 
 /// Each block of terms is added to all panels of a group before the next is, so that the chains of many panels run at a
 /// time. They are loops, since LLVM would else mix transpositions, of which one takes most registers.
 void UnpackedProducts::emitScores(const Keys &keys, int64_t rows, Value queries, Value scores) {
-  Value whole = code.multiply(code.divide(keys.count, lanes), lanes);
+  Value whole = code.multiply(code.divide(keys.count, vectorElements), vectorElements);
   startScores(keys, rows, scores);
   auto addToPanel = [&](Value key, bool isWhole, Value first, int64_t skipped) {
     Panel panel{rows, queries, code.at(scores, view.getArithmetic(), key), findKeys(keys, key, isWhole)};
@@ -130,7 +131,7 @@ void UnpackedProducts::emitScores(const Keys &keys, int64_t rows, Value queries,
   code.loop(0, whole, step, [&](Value group) {
     Value end = code.min(code.add(group, step), whole);
     forTerms([&](Value first, int64_t skipped) {
-      code.loop(group, end, lanes, [&](Value key) {
+      code.loop(group, end, vectorElements, [&](Value key) {
         // Processors do not see this order by themselves. An address after the last key does no harm.
         for (Value next : findKeys(keys, code.add(key, step), /*isWhole=*/true))
           code.prefetch(code.at(next, getMovedType(view.getElementType(AttentionShape::kK)), first));
@@ -138,7 +139,7 @@ void UnpackedProducts::emitScores(const Keys &keys, int64_t rows, Value queries,
       });
     });
   });
-  code.loop(whole, keys.count, lanes, [&](Value key) {
+  code.loop(whole, keys.count, vectorElements, [&](Value key) {
     forTerms([&](Value first, int64_t skipped) { addToPanel(key, /*isWhole=*/false, first, skipped); });
   });
 }

@@ -50,7 +50,7 @@ private:
   Code &code;
   MicroKernelShape shape;
   /// Keys whose scores fill a register, and terms of them that are read at a time.
-  int64_t lanes, terms;
+  int64_t vectorElements, terms;
 };
 
 } // namespace mlir::resid::cpu
