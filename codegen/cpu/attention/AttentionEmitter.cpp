@@ -33,8 +33,7 @@ AttentionEmitter::Unit AttentionEmitter::makeUnit(Value number, Value blocks) {
   Unit unit;
   Value queries = view.shape.queries.value, all = code.multiply(view.shape.group.value, queries);
   Value head = code.divide(number, blocks);
-  unit.batch = code.divide(head, view.shape.keyHeads.value);
-  unit.keyHead = code.remainder(head, view.shape.keyHeads.value);
+  unit.head = {code.divide(head, view.shape.keyHeads.value), code.remainder(head, view.shape.keyHeads.value)};
   unit.firstRow = code.multiply(code.remainder(number, blocks), kUnitRows);
   unit.count = code.min(kUnitRows, code.subtract(all, unit.firstRow));
   unit.seen = view.findSeenByRows(unit.firstRow, unit.count);
@@ -42,39 +41,14 @@ AttentionEmitter::Unit AttentionEmitter::makeUnit(Value number, Value blocks) {
   return unit;
 }
 
-/// (batch·heads + head)·queries + query, with the heads of q.
-Value AttentionEmitter::countRowsBefore(const Unit &unit, const Place &place) {
-  Value heads = code.multiply(view.shape.keyHeads.value, view.shape.group.value);
-  Value head = code.add(code.multiply(unit.batch, heads), place.head);
-  return code.add(code.multiply(head, view.shape.queries.value), place.query);
-}
-
-AttentionEmitter::Place AttentionEmitter::getPlace(const Unit &unit, Value row) {
-  Value index = code.add(unit.firstRow, row), queries = view.shape.queries.value;
-  Value head = code.add(code.multiply(unit.keyHead, view.shape.group.value), code.divide(index, queries));
-  return {head, code.remainder(index, queries)};
-}
-
-Value AttentionEmitter::atPlace(unsigned operand, const Unit &unit, const Place &place) {
-  Value pointer = view.advance(view.pointers[operand], operand, kBatch, unit.batch);
-  return view.advance(view.advance(pointer, operand, kHead, place.head), operand, kQuery, place.query);
-}
-
 /// Copies the queries. The states are those of no keys, whose sums the first chunk writes.
 void AttentionEmitter::startRows(const Unit &unit) {
   const AttentionMemory &memory = view.memory;
   FloatType arithmetic = view.getArithmetic();
   code.loop(0, unit.count, 1, [&](Value row) {
-    Value source = atPlace(AttentionShape::kQ, unit, getPlace(unit, row));
-    Value target = view.inSlot(memory.queries, arithmetic, code.multiply(row, memory.queryStride));
-    for (int64_t column = 0; column < view.shape.headSize; column += kPanelColumns) {
-      int64_t present = std::min(kPanelColumns, view.shape.headSize - column);
-      Value run = view.runs.load(view.getElementType(AttentionShape::kQ),
-                                 view.advance(source, AttentionShape::kQ, kColumn, code.constant(column)),
-                                 view.getStride(AttentionShape::kQ, kColumn),
-                                 present == kPanelColumns ? Value() : code.constant(present));
-      code.store(view.widen(run), code.at(target, arithmetic, column));
-    }
+    Value source = view.atPlace(AttentionShape::kQ, view.getPlace(unit.head, code.add(unit.firstRow, row)));
+    view.loadRow(AttentionShape::kQ, source,
+                 view.inSlot(memory.queries, arithmetic, code.multiply(row, memory.queryStride)));
     code.store(view.constantFloat(-kInfinity), view.inSlot(memory.maxima, arithmetic, row));
     code.store(view.constantFloat(0.0), view.inSlot(memory.totals, arithmetic, row));
   });
@@ -87,32 +61,28 @@ void AttentionEmitter::finishRow(const Unit &unit, Value row) {
   Value max = code.load(arithmetic, view.inSlot(memory.maxima, arithmetic, row));
   Value total = code.load(arithmetic, view.inSlot(memory.totals, arithmetic, row));
   Value isEmpty = code.isEqual(max, -kInfinity);
-  Place place = getPlace(unit, row);
+  QueryPlace place = view.getPlace(unit.head, code.add(unit.firstRow, row));
   State state{max, total, {}, {}};
   if (view.shape.hasSink) {
     unsigned sink = view.shape.getSink();
-    state = joinSink(max, total, view.loadNumber(sink, atPlace(sink, unit, place)));
+    state = joinSink(max, total, view.loadNumber(sink, view.atPlace(sink, place)));
     max = state.max, total = state.total;
   }
-  Value target = atPlace(result, unit, place), divisor = code.spread(total, kPanelColumns);
+  Value target = view.atPlace(result, place), divisor = code.spread(total, kPanelColumns);
   Value zero = view.splat(0.0);
-  for (int64_t column = 0; column < view.shape.headSize; column += kPanelColumns) {
-    int64_t present = std::min(kPanelColumns, view.shape.headSize - column);
+  view.storeRow(result, target, [&](int64_t column) {
     Value index = code.add(code.multiply(row, memory.paddedSize), column);
     Value sum = code.load(view.getVectorType(), view.inSlot(memory.states, arithmetic, index));
     if (view.shape.hasSink)
       sum = code.fma(zero, code.spread(state.newFactor, kPanelColumns),
                      code.multiply(sum, code.spread(state.oldFactor, kPanelColumns)));
     Value quotient = code.divide(code.add(sum, zero), divisor);
-    Value mean = code.select(isEmpty, zero, quotient);
-    view.runs.store(view.narrow(mean, result), view.getElementType(result),
-                    view.advance(target, result, kColumn, code.constant(column)), view.getStride(result, kColumn),
-                    present == kPanelColumns ? Value() : code.constant(present));
-  }
+    return code.select(isEmpty, zero, quotient);
+  });
   if (!view.shape.hasStatistics)
     return;
-  code.store(view.narrow(max, result + 1), atPlace(result + 1, unit, place));
-  code.store(view.narrow(total, result + 2), atPlace(result + 2, unit, place));
+  code.store(view.narrow(max, result + 1), view.atPlace(result + 1, place));
+  code.store(view.narrow(total, result + 2), view.atPlace(result + 2, place));
 }
 
 //===------------------------------------------- a chunk of keys --------------------------------------------------===//
@@ -143,7 +113,7 @@ void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
   // Of those that are not packed, nobody has looked at the values yet.
   auto expectSpecial = [&] { return SmallVector<Value>{code.create<arith::ConstantIntOp>(1, 1)}; };
   auto pack = [&] {
-    ChunkPacker packer(view, unit.batch, unit.keyHead);
+    ChunkPacker packer(view, unit.head);
     packer.pack(chunk.first, chunk.keys);
     return SmallVector<Value>{packer.findSpecial(chunk.keys)};
   };
@@ -204,14 +174,7 @@ ScoreRow AttentionEmitter::getScoreRow(const Unit &unit, const Chunk &chunk, con
   row.scores = view.inSlot(view.memory.scores, view.getArithmetic(), start);
   row.from = block.from, row.keys = block.keys;
   row.marksAbsent = chunk.hasSpecial;
-  Place place = getPlace(unit, code.add(block.first, index));
-  row.see(view, place.query, chunk.first);
-  if (view.shape.hasMask)
-    row.mask = view.advance(atPlace(AttentionShape::kMask, unit, place), AttentionShape::kMask, kKey, chunk.first);
-  if (view.shape.threshold != 0) {
-    row.firstKey = chunk.first;
-    row.randomRow = view.getRandomRow(countRowsBefore(unit, place));
-  }
+  row.see(view, view.getPlace(unit.head, code.add(unit.firstRow, code.add(block.first, index))), chunk.first);
   return row;
 }
 

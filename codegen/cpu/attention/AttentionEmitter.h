@@ -25,7 +25,8 @@ public:
 private:
   /// Rows of one head of keys. Row r is query r mod queries of head r div queries, of those that read it.
   struct Unit {
-    Value batch, keyHead, firstRow, count;
+    KeyHead head;
+    Value firstRow, count;
     /// All others are absent for all rows.
     KeyRange seen;
     /// Whether keys and values are read where they lie: of this call (i1), and of all calls, if that is known.
@@ -46,15 +47,8 @@ private:
     /// Whether no row has seen a key before the chunk.
     Value isFirst;
   };
-  /// Where one row's operands are.
-  struct Place {
-    Value head, query;
-  };
 
   Unit makeUnit(Value unit, Value blocks);
-  Place getPlace(const Unit &unit, Value row);
-  Value atPlace(unsigned operand, const Unit &unit, const Place &place);
-  Value countRowsBefore(const Unit &unit, const Place &place);
   void startRows(const Unit &unit);
   void chooseForm(Unit &unit);
   SmallVector<Value> inForm(const Unit &unit, TypeRange types, function_ref<SmallVector<Value>()> unpacked,

@@ -14,21 +14,14 @@ using namespace mlir::resid::cpu;
 using namespace mlir::resid::attention;
 
 UnpackedProducts::Keys AttentionEmitter::getKeys(const Unit &unit, const Chunk &chunk, const RowBlock &block) {
-  return {unit.batch, unit.keyHead, code.add(chunk.first, block.from), code.subtract(block.keys, block.from)};
+  return {unit.head, code.add(chunk.first, block.from), code.subtract(block.keys, block.from)};
 }
 
 /// Runs a block's rows through micro-kernels of the heights that there are.
 void AttentionEmitter::forHeights(Value count, function_ref<void(int64_t, Value)> body) {
-  auto emitLower = [&] {
-    Value at = code.constant(0);
-    for (int64_t height : ArrayRef(shape.getHeights()).drop_front()) {
-      Value next = code.add(at, height), fits = code.isAtMost(next, count);
-      code.choose(fits, [&] { body(height, at); });
-      at = code.select(fits, next, at);
-    }
-  };
   code.choose(
-      code.isEqual(count, shape.rows), [&] { body(shape.rows, code.constant(0)); }, emitLower);
+      code.isEqual(count, shape.rows), [&] { body(shape.rows, code.constant(0)); },
+      [&] { shape.forFewRows(code, code.constant(0), count, std::nullopt, body); });
 }
 
 /// The same without packed factors, whose code is longer: where rows are not counted, there are two heights.
@@ -65,17 +58,10 @@ void AttentionEmitter::emitPackedScores(const RowBlock &block, int64_t height, V
     operands.b = view.inSlot(memory.keys, getMovedType(element), code.multiply(panel, operands.panelStride));
     Value score = code.add(code.multiply(first, memory.scoreStride), code.multiply(panel, kPanelColumns));
     operands.sums = view.inSlot(memory.scores, arithmetic, score);
-    Value left = code.subtract(panels, panel);
-    std::function<void(int64_t)> call = [&](int64_t count) {
-      auto emit = [&] {
-        microKernels.emitCall(code, arithmetic, element, height, count * kPanelColumns, memory.scoreStride, operands,
-                              /*startsAtZero=*/true);
-      };
-      if (count == 1)
-        return emit();
-      code.choose(code.isAtMost(count, left), emit, [&] { call(count - 1); });
-    };
-    call(shape.panels);
+    shape.choosePanels(code, code.subtract(panels, panel), [&](int64_t count) {
+      microKernels.emitCall(code, arithmetic, element, height, count * kPanelColumns, memory.scoreStride, operands,
+                            /*startsAtZero=*/true);
+    });
   });
 }
 
@@ -157,9 +143,7 @@ void AttentionEmitter::emitSpecialValues(const Unit &unit, const Chunk &chunk, c
   FloatType arithmetic = view.getArithmetic();
   Type bits = code.getIntegerType(arithmetic.getWidth()), element = view.getElementType(AttentionShape::kV);
   Value absent = code.create<arith::ConstantOp>(code.getIntegerAttr(bits, APInt::getSignMask(arithmetic.getWidth())));
-  Value source = view.advance(view.pointers[AttentionShape::kV], AttentionShape::kV, kBatch, unit.batch);
-  source = view.advance(view.advance(source, AttentionShape::kV, kHead, unit.keyHead), AttentionShape::kV, kKey,
-                        chunk.first);
+  Value source = view.advance(view.atHead(AttentionShape::kV, unit.head), AttentionShape::kV, kKey, chunk.first);
   code.loop(0, block.count, 1, [&](Value i) {
     Value sums = code.at(target, arithmetic, code.multiply(i, memory.paddedSize));
     Value weights = view.inSlot(memory.scores, arithmetic, code.multiply(i, memory.scoreStride));

@@ -19,6 +19,16 @@ struct KeyRange {
   Value first, end;
 };
 
+/// A head of keys.
+struct KeyHead {
+  Value batch, number;
+};
+
+/// A query of a head of q.
+struct QueryPlace {
+  Value batch, head, query;
+};
+
 struct AttentionView {
   AttentionView(Code &code, Block *entry, const attention::AttentionShape &shape)
       : code(code), entry(entry), shape(shape), memory(shape), runs(code, entry), pointers(shape.pointers),
@@ -67,10 +77,23 @@ struct AttentionView {
   KeyRange findSeen(Value low, Value high);
   /// The same of rows of a head of keys. Row r is query r mod queries of head r div queries, of those that read it.
   KeyRange findSeenByRows(Value first, Value count);
+  QueryPlace getPlace(const KeyHead &head, Value row);
   /// The first key of a range's first chunk.
   Value getFirstChunk(const KeyRange &range);
-  /// The row in the counters of dropout, from the number of rows before it.
-  Value getRandomRow(Value rowsBefore);
+  /// The row in the counters of dropout.
+  Value getRandomRow(const QueryPlace &place);
+  /// Where an operand's numbers of a head, or of a query, begin.
+  Value atHead(unsigned operand, Value batch, Value head) {
+    return advance(advance(pointers[operand], operand, attention::kBatch, batch), operand, attention::kHead, head);
+  }
+  Value atHead(unsigned operand, const KeyHead &head) { return atHead(operand, head.batch, head.number); }
+  Value atPlace(unsigned operand, const QueryPlace &place) {
+    return advance(atHead(operand, place.batch, place.head), operand, attention::kQuery, place.query);
+  }
+  /// Copies the columns of a row to `target`, in the arithmetic type.
+  void loadRow(unsigned operand, Value source, Value target);
+  /// Stores the columns of a row: `compute` gives those from one on, 16 at a time, in the arithmetic type.
+  void storeRow(unsigned operand, Value target, function_ref<Value(int64_t column)> compute);
   /// Of floats, in the arithmetic type.
   Value widen(Value value) { return code.castFloat(value, getArithmetic()); }
   /// A number, or a vector of them, of the arithmetic type in an operand's type.
@@ -82,6 +105,12 @@ struct AttentionView {
   Value splat(double value) { return code.spread(constantFloat(value), kPanelColumns); }
 
   static constexpr int64_t kPanelColumns = resid::kPanelColumns;
+
+private:
+  void forRuns(function_ref<void(int64_t column, Value count)> body);
+  Value atColumn(unsigned operand, Value row, int64_t column) {
+    return advance(row, operand, attention::kColumn, code.constant(column));
+  }
 };
 
 } // namespace mlir::resid::cpu

@@ -32,24 +32,6 @@ Value BackwardEmitter::getRow(Value rows, Value row, int64_t stride) {
   return code.at(rows, view.getArithmetic(), code.multiply(row, stride));
 }
 
-BackwardEmitter::Place BackwardEmitter::getPlace(const Head &head, const RowBlock &block, Value row) {
-  Value index = code.add(block.first, row), queries = view.shape.queries.value;
-  Value number = code.add(code.multiply(head.keyHead, view.shape.group.value), code.divide(index, queries));
-  return {number, code.remainder(index, queries)};
-}
-
-Value BackwardEmitter::atPlace(unsigned operand, const Head &head, const Place &place) {
-  Value pointer = view.advance(view.pointers[operand], operand, kBatch, head.batch);
-  return view.advance(view.advance(pointer, operand, kHead, place.head), operand, kQuery, place.query);
-}
-
-/// (batch·heads + head)·queries + query, with the heads of q.
-Value BackwardEmitter::countRowsBefore(const Head &head, const Place &place) {
-  Value heads = code.multiply(view.shape.keyHeads.value, view.shape.group.value);
-  Value number = code.add(code.multiply(head.batch, heads), place.head);
-  return code.add(code.multiply(number, view.shape.queries.value), place.query);
-}
-
 void BackwardEmitter::fillZeros(Value target, Value rows, int64_t columns, int64_t stride) {
   code.loop(0, rows, 1, [&](Value row) {
     Value start = getRow(target, row, stride);
@@ -64,7 +46,7 @@ void BackwardEmitter::emit(Value low, Value high) {
   code.loop(low, high, 1, [&](Value number) {
     Value keyHeads = view.shape.keyHeads.value;
     KeyRange keys{{}, view.shape.keys.value};
-    Head head{code.divide(number, keyHeads), code.remainder(number, keyHeads)};
+    KeyHead head{code.divide(number, keyHeads), code.remainder(number, keyHeads)};
     forChunks(keys, [&](const Chunk &chunk) { startChunk(head, chunk); });
     Value all = code.multiply(view.shape.group.value, view.shape.queries.value);
     code.loop(0, all, kBackwardRows, [&](Value first) { emitBlock(head, first, all); });
@@ -75,8 +57,8 @@ void BackwardEmitter::emit(Value low, Value high) {
   });
 }
 
-void BackwardEmitter::startChunk(const Head &head, const Chunk &chunk) {
-  ChunkPacker packer(view, head.batch, head.keyHead);
+void BackwardEmitter::startChunk(const KeyHead &head, const Chunk &chunk) {
+  ChunkPacker packer(view, head);
   auto at = [&](int64_t offset, unsigned operand) {
     return inChunk(chunk, offset, getMovedType(view.getElementType(operand)));
   };
@@ -91,10 +73,9 @@ void BackwardEmitter::startChunk(const Head &head, const Chunk &chunk) {
 }
 
 /// The sums have a row for each column of the head. They are turned back, some keys at a time, where queries were.
-void BackwardEmitter::finishChunk(const Head &head, const Chunk &chunk, int64_t sums, unsigned operand) {
+void BackwardEmitter::finishChunk(const KeyHead &head, const Chunk &chunk, int64_t sums, unsigned operand) {
   FloatType arithmetic = view.getArithmetic();
-  Value target = view.advance(view.pointers[operand], operand, kBatch, head.batch);
-  target = view.advance(view.advance(target, operand, kHead, head.keyHead), operand, kKey, chunk.first);
+  Value target = view.advance(view.atHead(operand, head), operand, kKey, chunk.first);
   Value turned = view.inSlot(memory.queries, arithmetic, code.constant(0));
   code.loop(0, chunk.keys, kBackwardRows, [&](Value first) {
     Value count = code.min(kBackwardRows, code.subtract(chunk.keys, first));
@@ -109,14 +90,9 @@ void BackwardEmitter::finishChunk(const Head &head, const Chunk &chunk, int64_t 
 
 /// The sums of one row, in the operand's type.
 void BackwardEmitter::storeRow(Value source, unsigned operand, Value target) {
-  for (int64_t column = 0; column < view.shape.headSize; column += kPanelColumns) {
-    int64_t present = std::min(kPanelColumns, view.shape.headSize - column);
-    Value sum = code.load(view.getVectorType(), code.at(source, view.getArithmetic(), column));
-    Value result = code.add(sum, 0.0);
-    view.runs.store(view.narrow(result, operand), view.getElementType(operand),
-                    view.advance(target, operand, kColumn, code.constant(column)), view.getStride(operand, kColumn),
-                    present == kPanelColumns ? Value() : code.constant(present));
-  }
+  view.storeRow(operand, target, [&](int64_t column) {
+    return code.add(code.load(view.getVectorType(), code.at(source, view.getArithmetic(), column)), 0.0);
+  });
 }
 
 /// Element (row, column) of the source becomes (column, row) of the target, whole blocks of 16 by 16 at a time: there
@@ -142,7 +118,7 @@ void BackwardEmitter::turn(Value source, int64_t sourceStride, Value target, int
 
 //===------------------------------------------- a block of queries -----------------------------------------------===//
 
-void BackwardEmitter::emitBlock(const Head &head, Value first, Value all) {
+void BackwardEmitter::emitBlock(const KeyHead &head, Value first, Value all) {
   FloatType arithmetic = view.getArithmetic();
   RowBlock block{first, code.min(kBackwardRows, code.subtract(all, first)), {}};
   block.seen = view.findSeenByRows(block.first, block.count);
@@ -153,39 +129,28 @@ void BackwardEmitter::emitBlock(const Head &head, Value first, Value all) {
   forChunks(block.seen, [&](const Chunk &chunk) { emitScoreGradients(head, block, chunk); });
   code.loop(0, block.count, 1, [&](Value row) {
     unsigned dq = view.shape.getDq();
-    Place place = getPlace(head, block, row);
-    storeRow(getRow(sums, row, memory.paddedSize), dq, atPlace(dq, head, place));
+    QueryPlace place = view.getPlace(head, code.add(block.first, row));
+    storeRow(getRow(sums, row, memory.paddedSize), dq, view.atPlace(dq, place));
     if (!view.shape.hasSink)
       return;
     auto load = [&](int64_t offset) { return code.load(arithmetic, view.inSlot(offset, arithmetic, row)); };
-    Value sink = view.loadNumber(view.shape.getSink(), atPlace(view.shape.getSink(), head, place));
+    Value sink = view.loadNumber(view.shape.getSink(), view.atPlace(view.shape.getSink(), place));
     code.store(rows.emitSinkGradient(sink, load(memory.maxima), load(memory.totals), load(memory.means)),
-               atPlace(view.shape.getDsinks(), head, place));
+               view.atPlace(view.shape.getDsinks(), place));
   });
 }
 
-/// Copies a row of queries or of gradients, in the arithmetic type.
-void BackwardEmitter::loadRow(Value source, unsigned operand, Value target) {
-  for (int64_t column = 0; column < view.shape.headSize; column += kPanelColumns) {
-    int64_t present = std::min(kPanelColumns, view.shape.headSize - column);
-    Value run =
-        view.runs.load(view.getElementType(operand), view.advance(source, operand, kColumn, code.constant(column)),
-                       view.getStride(operand, kColumn), present == kPanelColumns ? Value() : code.constant(present));
-    code.store(view.widen(run), code.at(target, view.getArithmetic(), column));
-  }
-}
-
-void BackwardEmitter::startRows(const Head &head, const RowBlock &block) {
+void BackwardEmitter::startRows(const KeyHead &head, const RowBlock &block) {
   FloatType arithmetic = view.getArithmetic();
   unsigned dy = view.shape.getDy(), max = view.shape.getMax(), sum = view.shape.getSum();
   auto at = [&](int64_t offset) { return view.inSlot(offset, arithmetic, code.constant(0)); };
   Value queries = at(memory.queries), gradients = at(memory.gradients);
   code.loop(0, block.count, 1, [&](Value row) {
-    Place place = getPlace(head, block, row);
-    loadRow(atPlace(AttentionShape::kQ, head, place), AttentionShape::kQ, getRow(queries, row, memory.queryStride));
-    loadRow(atPlace(dy, head, place), dy, getRow(gradients, row, memory.queryStride));
-    code.store(code.load(arithmetic, atPlace(max, head, place)), view.inSlot(memory.maxima, arithmetic, row));
-    code.store(code.load(arithmetic, atPlace(sum, head, place)), view.inSlot(memory.totals, arithmetic, row));
+    QueryPlace place = view.getPlace(head, code.add(block.first, row));
+    view.loadRow(AttentionShape::kQ, view.atPlace(AttentionShape::kQ, place), getRow(queries, row, memory.queryStride));
+    view.loadRow(dy, view.atPlace(dy, place), getRow(gradients, row, memory.queryStride));
+    code.store(code.load(arithmetic, view.atPlace(max, place)), view.inSlot(memory.maxima, arithmetic, row));
+    code.store(code.load(arithmetic, view.atPlace(sum, place)), view.inSlot(memory.totals, arithmetic, row));
     code.store(view.constantFloat(0.0), view.inSlot(memory.means, arithmetic, row));
   });
   Value size = code.constant(view.shape.headSize);
@@ -193,20 +158,13 @@ void BackwardEmitter::startRows(const Head &head, const RowBlock &block) {
   turn(gradients, memory.queryStride, at(memory.turnedGradients), memory.turnedStride, block.count, size);
 }
 
-BackwardRow BackwardEmitter::makeRow(const Head &head, const RowBlock &block, const Chunk &chunk, Value row) {
+BackwardRow BackwardEmitter::makeRow(const KeyHead &head, const RowBlock &block, const Chunk &chunk, Value row) {
   FloatType arithmetic = view.getArithmetic();
   BackwardRow made;
   ScoreRow &score = made.score;
   score.scores = getRow(inChunk(chunk, memory.weights, arithmetic), row, memory.scoreStride);
   score.from = code.constant(0), score.keys = chunk.keys;
-  Place place = getPlace(head, block, row);
-  score.see(view, place.query, chunk.first);
-  if (view.shape.hasMask)
-    score.mask = view.advance(atPlace(AttentionShape::kMask, head, place), AttentionShape::kMask, kKey, chunk.first);
-  if (view.shape.threshold != 0) {
-    score.firstKey = chunk.first;
-    score.randomRow = view.getRandomRow(countRowsBefore(head, place));
-  }
+  score.see(view, view.getPlace(head, code.add(block.first, row)), chunk.first);
   if (view.shape.cap != 0)
     score.slopes = getRow(inChunk(chunk, memory.slopes, arithmetic), row, memory.scoreStride);
   made.gradients = getRow(inChunk(chunk, memory.scoreGradients, arithmetic), row, memory.scoreStride);
@@ -216,7 +174,7 @@ BackwardRow BackwardEmitter::makeRow(const Head &head, const RowBlock &block, co
 }
 
 /// Scores, weights and their gradients of a chunk, and what its values take of dy.
-void BackwardEmitter::emitWeights(const Head &head, const RowBlock &block, const Chunk &chunk) {
+void BackwardEmitter::emitWeights(const KeyHead &head, const RowBlock &block, const Chunk &chunk) {
   FloatType arithmetic = view.getArithmetic();
   auto at = [&](int64_t offset) { return view.inSlot(offset, arithmetic, code.constant(0)); };
   Value stride = code.constant(memory.queryStride), size = code.constant(view.shape.headSize);
@@ -249,7 +207,7 @@ void BackwardEmitter::emitWeights(const Head &head, const RowBlock &block, const
 }
 
 /// The gradients of a chunk's scores, and what queries and keys take of them.
-void BackwardEmitter::emitScoreGradients(const Head &head, const RowBlock &block, const Chunk &chunk) {
+void BackwardEmitter::emitScoreGradients(const KeyHead &head, const RowBlock &block, const Chunk &chunk) {
   FloatType arithmetic = view.getArithmetic();
   Type key = view.getElementType(AttentionShape::kK);
   auto at = [&](int64_t offset) { return view.inSlot(offset, arithmetic, code.constant(0)); };
@@ -279,20 +237,14 @@ void BackwardEmitter::emitScoreGradients(const Head &head, const RowBlock &block
 /// Panels that a micro-kernel takes together are read for all rows before the next ones.
 void BackwardEmitter::emitProduct(const Product &product) {
   code.loop(0, product.panels, shape.panels, [&](Value panel) {
-    Value left = code.subtract(product.panels, panel);
-    std::function<void(int64_t)> emit = [&](int64_t count) {
-      if (count == 1)
-        return emitPanels(product, panel, count);
-      code.choose(
-          code.isAtMost(count, left), [&] { emitPanels(product, panel, count); }, [&] { emit(count - 1); });
-    };
-    emit(shape.panels);
+    shape.choosePanels(code, code.subtract(product.panels, panel),
+                       [&](int64_t count) { emitPanels(product, panel, count); });
   });
 }
 
 void BackwardEmitter::emitPanels(const Product &product, Value panel, int64_t count) {
   FloatType arithmetic = view.getArithmetic();
-  auto call = [&](Value row, int64_t height) {
+  auto call = [&](int64_t height, Value row) {
     MicroKernels::Operands operands = product.operands;
     operands.a = code.at(operands.a, arithmetic, code.multiply(row, operands.aStride));
     operands.b = code.at(operands.b, getMovedType(product.bType), code.multiply(panel, operands.panelStride));
@@ -301,12 +253,5 @@ void BackwardEmitter::emitPanels(const Product &product, Value panel, int64_t co
     microKernels.emitCall(code, arithmetic, product.bType, height, count * kPanelColumns, product.sumStride, operands,
                           product.startsAtZero);
   };
-  Value height = code.constant(shape.rows);
-  Value at = code.multiply(code.divide(product.rows, height), height);
-  code.loop(0, at, shape.rows, [&](Value row) { call(row, shape.rows); });
-  for (int64_t lower : ArrayRef(shape.getHeights()).drop_front()) {
-    Value next = code.add(at, lower), fits = code.isAtMost(next, product.rows);
-    code.choose(fits, [&] { call(at, lower); });
-    at = code.select(fits, next, at);
-  }
+  shape.forRows(code, code.constant(0), product.rows, {product.rows}, call);
 }

@@ -22,9 +22,6 @@ public:
   void emit(Value low, Value high);
 
 private:
-  struct Head {
-    Value batch, keyHead;
-  };
   /// Rows of one head of keys. Row r is query r mod queries of head r div queries, of those that read it.
   struct RowBlock {
     Value first, count;
@@ -36,10 +33,6 @@ private:
     Value first, keys, panels;
     /// Where its memory begins.
     Value place;
-  };
-  /// Where one row's operands are.
-  struct Place {
-    Value head, query;
   };
   /// Adds the products of some rows and panels to sums.
   struct Product {
@@ -53,21 +46,17 @@ private:
   void forChunks(const KeyRange &keys, function_ref<void(const Chunk &)> body);
   Value inChunk(const Chunk &chunk, int64_t offset, Type element);
   Value getRow(Value rows, Value row, int64_t stride);
-  Place getPlace(const Head &head, const RowBlock &block, Value row);
-  Value atPlace(unsigned operand, const Head &head, const Place &place);
-  Value countRowsBefore(const Head &head, const Place &place);
   void fillZeros(Value target, Value rows, int64_t columns, int64_t stride);
 
-  void startChunk(const Head &head, const Chunk &chunk);
-  void emitBlock(const Head &head, Value first, Value all);
-  void startRows(const Head &head, const RowBlock &block);
-  void loadRow(Value source, unsigned operand, Value target);
+  void startChunk(const KeyHead &head, const Chunk &chunk);
+  void emitBlock(const KeyHead &head, Value first, Value all);
+  void startRows(const KeyHead &head, const RowBlock &block);
   void turn(Value source, int64_t sourceStride, Value target, int64_t targetStride, Value rows, Value columns);
-  void emitWeights(const Head &head, const RowBlock &block, const Chunk &chunk);
-  void emitScoreGradients(const Head &head, const RowBlock &block, const Chunk &chunk);
-  BackwardRow makeRow(const Head &head, const RowBlock &block, const Chunk &chunk, Value row);
+  void emitWeights(const KeyHead &head, const RowBlock &block, const Chunk &chunk);
+  void emitScoreGradients(const KeyHead &head, const RowBlock &block, const Chunk &chunk);
+  BackwardRow makeRow(const KeyHead &head, const RowBlock &block, const Chunk &chunk, Value row);
   void storeRow(Value source, unsigned operand, Value target);
-  void finishChunk(const Head &head, const Chunk &chunk, int64_t sums, unsigned operand);
+  void finishChunk(const KeyHead &head, const Chunk &chunk, int64_t sums, unsigned operand);
   void emitProduct(const Product &product);
   void emitPanels(const Product &product, Value panel, int64_t count);
 

@@ -12,10 +12,6 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::attention;
 
-Value ChunkPacker::atHead(unsigned operand) {
-  return view.advance(view.advance(view.pointers[operand], operand, kBatch, batch), operand, kHead, keyHead);
-}
-
 /// Keys as the columns of a product, up to `end`.
 KernelView ChunkPacker::viewKeys(unsigned operand, Value end) {
   KernelView keys(code, view.entry);
@@ -42,7 +38,7 @@ KernelView ChunkPacker::viewColumns(unsigned operand) {
 
 void ChunkPacker::packKeys(unsigned operand, Value first, Value count, Value target, int64_t panelStride) {
   PanelRange range;
-  range.source = atHead(operand);
+  range.source = view.atHead(operand, head);
   range.target = target;
   range.panelLength = code.constant(panelStride);
   range.firstPanel = code.divide(first, kPanelColumns);
@@ -54,7 +50,7 @@ void ChunkPacker::packKeys(unsigned operand, Value first, Value count, Value tar
 
 void ChunkPacker::packColumns(unsigned operand, Value first, Value count, Value target, int64_t panelStride) {
   PanelRange range;
-  range.source = view.advance(atHead(operand), operand, kKey, first);
+  range.source = view.advance(view.atHead(operand, head), operand, kKey, first);
   range.target = target;
   range.panelLength = code.constant(panelStride);
   range.firstPanel = code.constant(0);

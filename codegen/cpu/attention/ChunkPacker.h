@@ -12,9 +12,7 @@ namespace mlir::resid::cpu {
 
 class ChunkPacker {
 public:
-  /// Of one head of keys.
-  ChunkPacker(AttentionView &view, Value batch, Value keyHead)
-      : view(view), code(view.code), batch(batch), keyHead(keyHead) {}
+  ChunkPacker(AttentionView &view, const KeyHead &head) : view(view), code(view.code), head(head) {}
 
   /// The keys [first, first + count).
   void pack(Value first, Value count);
@@ -27,13 +25,12 @@ public:
   Value findSpecial(Value count);
 
 private:
-  Value atHead(unsigned operand);
   KernelView viewKeys(unsigned operand, Value end);
   KernelView viewColumns(unsigned operand);
 
   AttentionView &view;
   Code &code;
-  Value batch, keyHead;
+  KeyHead head;
 };
 
 } // namespace mlir::resid::cpu

@@ -13,13 +13,20 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
-void ScoreRow::see(AttentionView &view, Value query, Value first) {
+void ScoreRow::see(AttentionView &view, const QueryPlace &place, Value first) {
   Code &code = view.code;
-  KeyRange seen = view.findSeen(query, query);
+  KeyRange seen = view.findSeen(place.query, place.query);
   Value none = code.constant(0);
   visible = code.max(code.min(keys, code.subtract(seen.end, first)), none);
   if (seen.first)
     hidden = code.max(code.min(keys, code.subtract(seen.first, first)), none);
+  constexpr unsigned operand = attention::AttentionShape::kMask;
+  if (view.shape.hasMask)
+    mask = view.advance(view.atPlace(operand, place), operand, attention::kKey, first);
+  if (view.shape.threshold != 0) {
+    firstKey = first;
+    randomRow = view.getRandomRow(place);
+  }
 }
 
 //===------------------------------------------- arithmetic -------------------------------------------------------===//

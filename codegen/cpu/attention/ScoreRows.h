@@ -29,8 +29,8 @@ struct ScoreRow {
   /// With a cap, where the slopes of its tanh go; null where nobody wants them.
   Value slopes;
 
-  /// Finds what a query sees of the chunk that begins with key `first`.
-  void see(AttentionView &view, Value query, Value first);
+  /// Finds what a query sees of the chunk that begins with key `first`, its mask, and its row of dropout.
+  void see(AttentionView &view, const QueryPlace &place, Value first);
 };
 
 class ScoreRows {

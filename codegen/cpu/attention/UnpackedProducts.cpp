@@ -35,8 +35,7 @@ bool UnpackedProducts::arePossible() const {
 
 /// Where the first of the keys, or its value, begins.
 Value UnpackedProducts::atFirst(unsigned operand, const Keys &keys) {
-  Value head = view.advance(view.pointers[operand], operand, kBatch, keys.batch);
-  return view.advance(view.advance(head, operand, kHead, keys.keyHead), operand, kKey, keys.first);
+  return view.advance(view.atHead(operand, keys.head), operand, kKey, keys.first);
 }
 
 //===------------------------------------------- queries and keys -------------------------------------------------===//

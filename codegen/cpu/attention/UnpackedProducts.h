@@ -21,7 +21,8 @@ public:
 
   /// Keys of one head.
   struct Keys {
-    Value batch, keyHead, first, count;
+    KeyHead head;
+    Value first, count;
   };
   /// Of `rows` queries with all keys. Rows are as far apart as they are in a slot, here and below.
   void emitScores(const Keys &keys, int64_t rows, Value queries, Value scores);

@@ -47,6 +47,40 @@ SmallVector<int64_t> MicroKernelShape::getHeights() const {
   return heights;
 }
 
+void MicroKernelShape::forRows(Code &code, Value first, Value end, kernels::Extent all, RowBody body) const {
+  Value height = code.constant(rows), count = code.subtract(end, first);
+  Value at = code.add(first, code.multiply(code.divide(count, height), height));
+  if (!all.isKnown() || all.known >= rows)
+    code.loop(first, at, rows, [&](Value row) { body(rows, row); });
+  if (!all.isKnown())
+    forFewRows(code, at, end, std::nullopt, body);
+  else if (all.known % rows != 0)
+    forFewRows(code, at, end, all.known % rows, body);
+}
+
+void MicroKernelShape::forFewRows(Code &code, Value first, Value end, std::optional<int64_t> left, RowBody body) const {
+  for (int64_t height : ArrayRef(getHeights()).drop_front()) {
+    if (left && height > *left)
+      continue;
+    if (left)
+      *left -= height;
+    Value next = code.add(first, height), fits = code.isAtMost(next, end);
+    code.choose(fits, [&] { body(height, first); });
+    first = code.select(fits, next, first);
+  }
+}
+
+static void chooseFrom(Code &code, int64_t most, Value left, function_ref<void(int64_t)> body) {
+  if (most == 1)
+    return body(1);
+  code.choose(
+      code.isAtMost(most, left), [&] { body(most); }, [&] { chooseFrom(code, most - 1, left, body); });
+}
+
+void MicroKernelShape::choosePanels(Code &code, Value left, function_ref<void(int64_t)> body) const {
+  chooseFrom(code, panels, left, body);
+}
+
 /// Sums that wait are on the stack.
 static constexpr int64_t kWaitingBytes = 16 << 10;
 

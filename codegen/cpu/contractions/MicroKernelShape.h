@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELSHAPE_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELSHAPE_H
 
+#include "codegen/builder/Code.h"
 #include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/cpu/contractions/PanelMemory.h"
 
@@ -18,6 +19,14 @@ struct MicroKernelShape {
   /// The heights that rows are worked on in: `rows`, then powers of two for what is left. Each of these is used once at
   /// most.
   SmallVector<int64_t> getHeights() const;
+
+  using RowBody = function_ref<void(int64_t height, Value row)>;
+  /// Cuts the rows [first, end) into those heights. `all`: how many rows there are, if that is known.
+  void forRows(Code &code, Value first, Value end, kernels::Extent all, RowBody body) const;
+  /// The same of fewer rows than the micro-kernel has.
+  void forFewRows(Code &code, Value first, Value end, std::optional<int64_t> left, RowBody body) const;
+  /// Calls `body` with the panels that a micro-kernel takes, or all that are `left` where those are fewer.
+  void choosePanels(Code &code, Value left, function_ref<void(int64_t panels)> body) const;
 };
 
 MicroKernelShape chooseMicroKernelShape(const CPUTarget &target, FloatType arithmetic);

@@ -171,23 +171,8 @@ void ProductEmitter::packPart(const Cell &cell, TermTile &tile) {
 }
 
 void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const TermTile &tile) {
-  Value height = code.constant(shape.rows), count = code.subtract(end, first);
-  Value at = code.add(first, code.multiply(code.divide(count, height), height));
-  const Extent &rows = view.loops.m.size;
-  if (!rows.isKnown() || rows.known >= shape.rows)
-    code.loop(first, at, shape.rows, [&](Value row) { emitMicroKernels(cell, shape.rows, row, first, tile); });
-  if (rows.isKnown() && rows.known % shape.rows == 0)
-    return;
-  int64_t left = rows.isKnown() ? rows.known % shape.rows : 0;
-  SmallVector<int64_t> heights = shape.getHeights();
-  for (int64_t lower : ArrayRef(heights).drop_front()) {
-    if (rows.isKnown() && lower > left)
-      continue;
-    left -= rows.isKnown() ? lower : 0;
-    Value next = code.add(at, lower), fits = code.isAtMost(next, end);
-    code.choose(fits, [&] { emitMicroKernels(cell, lower, at, first, tile); });
-    at = code.select(fits, next, at);
-  }
+  shape.forRows(code, first, end, view.loops.m.size,
+                [&](int64_t rows, Value row) { emitMicroKernels(cell, rows, row, first, tile); });
 }
 
 /// Where the terms of a tile begin in some rows of a, in the arithmetic type, and the distance of the rows. Rows whose
