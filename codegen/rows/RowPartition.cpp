@@ -54,7 +54,7 @@ Value SumMemory::getLength(Code &code, Value width) { return code.both(code.add(
 Value SumMemory::countLaneRows() const { return code.multiply(code.add(partition.lanes, 1), 2); }
 
 Value SumMemory::countRows(bool isF64) const {
-  Value chains = code.multiply(partition.lanes, countChainRows(isF64));
+  Value chains = code.multiply(partition.lanes, isF64 ? 2 * kLevels : kLevels);
   return code.add(countLaneRows(), chains);
 }
 

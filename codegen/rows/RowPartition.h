@@ -44,14 +44,15 @@ struct UnitMemory {
 /// `getLength`. For each sum there is one of f64 per lane, and one more for absent lanes; then, per lane, three in the
 /// type of the terms for the chains of 8, 64 and 512 rows.
 struct SumMemory {
+  static constexpr int64_t kLevels = 3;
+
   Code &code;
   const RowPartition &partition;
 
   /// Columns in whole chunks, so that whole vectors may be used.
   static Value getLength(Code &code, Value width);
-  /// Rows of f32 before the chains of a sum, of the chains of one lane, and of a sum altogether.
+  /// Rows of f32 before the chains of a sum, and of a sum altogether.
   Value countLaneRows() const;
-  static int64_t countChainRows(bool isF64) { return isF64 ? 6 : 3; }
   Value countRows(bool isF64) const;
   /// Of all sums of a kernel.
   static kernels::ScratchShape count(OpBuilder &builder, KernelOp kernel);

@@ -267,6 +267,11 @@ def Rows_PhaseOp : Rows_Op<"phase", [SingleBlockImplicitTerminator<"::mlir::resi
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;
   let assemblyFormat = "custom<ReductionKinds>($kinds) attr-dict-with-keyword (`:` type($reduced)^)? $body";
+  let extraClassDeclaration = [{
+    ::mlir::resid::rows::ReductionKind getKind(unsigned result) {
+      return ::llvm::cast<::mlir::resid::rows::ReductionKindAttr>(getKinds()[result]).getValue();
+    }
+  }];
 }
 
 def Rows_LoadOp : Rows_Op<"load", [MemoryEffects<[MemRead]>]> {

@@ -1,7 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Emits the order of SumOrder.h. A sum begins at +0, so it is never -0. An addition to an empty level is a copy, which
-// has the same bits.
+// Emits sums down the rows, lane by lane. Their memory is rows::SumMemory.
 
 #include "codegen/cpu/rows/SumRows.h"
 
@@ -22,33 +21,20 @@ static constexpr int64_t kPassColumns = 16;
 
 SumRows::SumRows(Code &builder, Block *entry, rows::KernelOp kernel, const KernelAddresses &addresses,
                  unsigned vectorBits)
-    : builder(builder), loc(kernel.getLoc()), entry(entry), kernel(kernel), addresses(addresses),
-      vectorBits(vectorBits), partition(rows::RowPartition::create(builder, addresses.rows)),
-      length(rows::SumMemory::getLength(builder, addresses.width)) {
-  rows::SumMemory memory{builder, partition};
-  Value next = addresses.scratch;
-  for (unsigned i = kernel.getInputs().size(), end = i + kernel.getInits().size(); i < end; ++i) {
-    if (!kernel.isAccumulated(i))
-      continue;
-    bool isF64 = cast<rows::RowType>(kernel.getRowArgument(i).getType()).getElementType().isF64();
-    Type type = isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
-    sums.push_back({i, type, next, offsetRows(next, memory.countLaneRows())});
-    next = offsetRows(next, memory.countRows(isF64));
-  }
-}
+    : SumsDownRows(builder, kernel, addresses,
+                   [&](Sum &sum) {
+                     SumMemory memory{builder, partition};
+                     sum.chains = offsetRows(sum.memory, memory.countLaneRows(), builder.getF32Type());
+                     return offsetRows(sum.memory, memory.countRows(sum.type.isF64()), builder.getF32Type());
+                   }),
+      entry(entry), vectorBits(vectorBits) {}
 
 //===------------------------------------------- small parts ------------------------------------------------------===//
 
-Value SumRows::constant(int64_t value) { return constantI64(builder, loc, value); }
-
-/// `rows` rows of f32 further.
-Value SumRows::offsetRows(Value pointer, Value rows) {
-  Value offset = builder.multiply(rows, length);
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getF32Type(), pointer, ValueRange(offset));
+/// The row of a lane.
+Value SumRows::getLane(const Sum &sum, Value lane) {
+  return offsetRows(sum.memory, builder.multiply(lane, 2), builder.getF32Type());
 }
-
-/// The row of f64 of a lane.
-Value SumRows::getLane(const Sum &sum, Value lane) { return offsetRows(sum.lanes, builder.multiply(lane, 2)); }
 
 static unsigned getAlignment(Type element) {
   return isa<LLVM::LLVMPointerType>(element) ? 8 : element.getIntOrFloatBitWidth() / 8;
@@ -57,14 +43,12 @@ static unsigned getAlignment(Type element) {
 /// What is at a column, for elements or vectors of them.
 Value SumRows::load(Type type, Value pointer, Value column) {
   Type element = getElementTypeOrSelf(type);
-  Value place = LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ValueRange(column));
-  return LLVM::LoadOp::create(builder, loc, type, place, getAlignment(element));
+  return builder.create<LLVM::LoadOp>(type, builder.at(pointer, element, column), getAlignment(element));
 }
 
 void SumRows::store(Value value, Value pointer, Value column) {
   Type element = getElementTypeOrSelf(value.getType());
-  Value place = LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ValueRange(column));
-  LLVM::StoreOp::create(builder, loc, value, place, getAlignment(element));
+  builder.create<LLVM::StoreOp>(value, builder.at(pointer, element, column), getAlignment(element));
 }
 
 /// Calls `body` for all columns of all sums, where the condition (null: always) holds.
@@ -80,30 +64,25 @@ void SumRows::emitPass(Value condition, function_ref<void(const Sum &, Value)> b
 
 void cpu::emitChain(RowEmitter &emitter, rows::KernelOp kernel, Value width, Value low, Value high) {
   Code &builder = emitter.getBuilder();
-  Location loc = kernel.getLoc();
-  Value length = rows::SumMemory::getLength(builder, width), first = constantI64(builder, loc, 0);
-  for (const auto &entry : emitter.getChains()) {
-    bool isF64 = cast<rows::RowType>(entry.first.getType()).getElementType().isF64();
+  Value length = rows::SumMemory::getLength(builder, width);
+  for (auto [row, chain] : emitter.getChains()) {
+    bool isF64 = cast<rows::RowType>(row.getType()).getElementType().isF64();
     Type type = isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
-    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(VectorType::get(kPassColumns, type)));
-    builder.rolledLoop(first, length, kPassColumns, [&](Value column) {
-      Value chain = entry.second;
-      Value place = LLVM::GEPOp::create(builder, loc, chain.getType(), type, chain, ValueRange(column));
-      LLVM::StoreOp::create(builder, loc, zero, place, getAlignment(type));
+    Value zero = builder.constant(VectorType::get(kPassColumns, type), 0);
+    builder.rolledLoop(0, length, kPassColumns, [&, chain = chain](Value column) {
+      builder.create<LLVM::StoreOp>(zero, builder.at(chain, type, column), getAlignment(type));
     });
   }
   emitSingleRows(emitter, kernel, low, high);
 }
 
 void SumRows::emitLanes(RowEmitter &emitter, Value low, Value high, EmitChain emitChain) {
-  for (Sum &sum : sums) {
+  Type f32 = builder.getF32Type();
+  setLevels(emitter, SumMemory::kLevels, [&](const Sum &sum, int64_t level) {
     int64_t rowsOfLevel = sum.type.isF64() ? 2 : 1;
-    Value before = builder.multiply(low, rows::SumMemory::countChainRows(sum.type.isF64()));
-    Value first = offsetRows(sum.chains, before);
-    for (int64_t level = 0; level < 3; ++level)
-      sum.levels.push_back(offsetRows(first, constant(level * rowsOfLevel)));
-    emitter.setChain(kernel.getRowArgument(sum.operand), sum.levels.front());
-  }
+    Value first = offsetRows(sum.chains, builder.multiply(low, SumMemory::kLevels * rowsOfLevel), f32);
+    return offsetRows(first, builder.constant(level * rowsOfLevel), f32);
+  });
   builder.rolledLoop(low, high, 1, [&](Value lane) {
     Value following = builder.add(lane, 1);
     Value first = partition.getFirstGroup(builder, lane), last = partition.getFirstGroup(builder, following);
@@ -116,9 +95,7 @@ void SumRows::emitGroup(Value lane, Value firstGroup, Value group, EmitChain emi
   Value end = builder.add(low, partition.groupRows);
   Value high = builder.min(end, partition.rows);
   Value isFirst = builder.isEqual(group, firstGroup);
-  builder.rolledLoop(low, high, rows::kChainRows, [&](Value begin) {
-    Value behind = builder.add(begin, rows::kChainRows);
-    Value next = builder.min(behind, high);
+  emitChains(low, high, [&](Value begin, Value next) {
     emitChain(begin, next);
     emitCascade(lane, isFirst, begin, next, low, high);
   });
@@ -181,9 +158,9 @@ Value SumRows::createTable(const Sum &sum, Value low, Value high) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(entry);
     auto type = LLVM::LLVMArrayType::get(pointerType, rows::kSumLanes);
-    table = LLVM::AllocaOp::create(builder, loc, pointerType, type, constant(1));
+    table = builder.create<LLVM::AllocaOp>(pointerType, type, builder.constant(1));
   }
-  Value absent = getLane(sum, partition.lanes), all = constant(rows::kSumLanes);
+  Value absent = getLane(sum, partition.lanes), all = builder.constant(rows::kSumLanes);
   Value isShared = builder.compare(arith::CmpIPredicate::sge, partition.groups, all);
   builder.rolledLoop(0, all, 1,
                      [&](Value lane) { store(builder.select(isShared, getLane(sum, lane), absent), table, lane); });
@@ -192,8 +169,7 @@ Value SumRows::createTable(const Sum &sum, Value low, Value high) {
       Value scaled = builder.multiply(group, all);
       store(getLane(sum, group), table, builder.divide(scaled, partition.groups));
     });
-    Value zero = arith::ConstantOp::create(builder, loc,
-                                           builder.getZeroAttr(VectorType::get(kPassColumns, builder.getF64Type())));
+    Value zero = builder.constant(VectorType::get(kPassColumns, builder.getF64Type()), 0);
     builder.rolledLoop(low, high, kPassColumns, [&](Value column) { store(zero, absent, column); });
   });
   return table;
@@ -202,10 +178,8 @@ Value SumRows::createTable(const Sum &sum, Value low, Value high) {
 /// The sum of the lanes lane, lane + stride, lane + 2 · stride, …
 Value SumRows::emitTree(Value table, Value column, Type type, int64_t lane, int64_t stride) {
   if (stride == rows::kSumLanes) {
-    Value row = LLVM::LoadOp::create(
-        builder, loc, table.getType(),
-        LLVM::GEPOp::create(builder, loc, table.getType(), table.getType(), table, ValueRange(constant(lane))));
-    return load(type, row, column);
+    Value place = builder.at(table, table.getType(), builder.constant(lane));
+    return load(type, builder.create<LLVM::LoadOp>(table.getType(), place), column);
   }
   Value low = emitTree(table, column, type, lane, 2 * stride);
   return builder.add(low, emitTree(table, column, type, lane + stride, 2 * stride));
@@ -213,14 +187,12 @@ Value SumRows::emitTree(Value table, Value column, Type type, int64_t lane, int6
 
 void SumRows::emitResult(const Sum &sum, Value table, Value column, int64_t columns) {
   auto shaped = [&](Type element) { return columns == 1 ? element : Type(VectorType::get(columns, element)); };
-  Type element = cast<rows::RowType>(kernel.getRowArgument(sum.operand).getType()).getElementType();
   // LLVM has holes in what it does with vectors of bf16.
-  Type memory = element.getIntOrFloatBitWidth() == 16 ? Type(builder.getI16Type()) : element;
+  Type memory = sum.element.getIntOrFloatBitWidth() == 16 ? Type(builder.getI16Type()) : sum.element;
   Value pointer = addresses.operands[sum.operand].pointer,
         total = emitTree(table, column, shaped(builder.getF64Type()), 0, 1);
-  Value old = fromMemory(builder, loc, load(shaped(memory), pointer, column), element);
-  total = builder.add(total, builder.castFloat(old, builder.getF64Type()));
-  store(toMemory(builder, loc, builder.castFloat(total, element), memory), pointer, column);
+  Value old = fromMemory(builder, builder.getLoc(), load(shaped(memory), pointer, column), sum.element);
+  store(toMemory(builder, builder.getLoc(), finish(sum, total, old), memory), pointer, column);
 }
 
 void SumRows::emitResults(Value low, Value high) {

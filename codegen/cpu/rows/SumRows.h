@@ -7,12 +7,12 @@
 #define RESID_CODEGEN_CPU_ROWS_SUMROWS_H
 
 #include "codegen/cpu/rows/VectorRows.h"
-#include "codegen/rows/RowPartition.h"
+#include "codegen/rows/SumsDownRows.h"
 
 namespace mlir::resid::cpu {
 
 /// Emits code of a kernel with sums, at the builder's position. Stack memory is taken in `entry`.
-class SumRows {
+class SumRows : rows::SumsDownRows {
 public:
   SumRows(Code &builder, Block *entry, rows::KernelOp kernel, const rows::KernelAddresses &addresses,
           unsigned vectorBits);
@@ -25,15 +25,6 @@ public:
   void emitResults(Value low, Value high);
 
 private:
-  /// One sum: the kernel's operand, the type of its terms, and its memory (rows::SumMemory).
-  struct Sum {
-    unsigned operand;
-    Type type;
-    Value lanes, chains;
-    /// The chains of the lanes at hand: of 8, 64 and 512 rows.
-    SmallVector<Value, 3> levels = {};
-  };
-
   void emitGroup(Value lane, Value firstGroup, Value group, EmitChain emitChain);
   void emitCascade(Value lane, Value isFirstGroup, Value begin, Value next, Value groupLow, Value groupHigh);
   void emitPass(Value condition, function_ref<void(const Sum &, Value column)> body);
@@ -43,22 +34,12 @@ private:
   Value emitTree(Value table, Value column, Type type, int64_t lane, int64_t stride);
   void emitResult(const Sum &sum, Value table, Value column, int64_t columns);
 
-  Value offsetRows(Value pointer, Value rows);
   Value getLane(const Sum &sum, Value lane);
   Value load(Type type, Value pointer, Value column);
   void store(Value value, Value pointer, Value column);
-  Value constant(int64_t value);
 
-  Code &builder;
-  Location loc;
   Block *entry;
-  rows::KernelOp kernel;
-  const rows::KernelAddresses &addresses;
   unsigned vectorBits;
-  rows::RowPartition partition;
-  /// Elements of a row of memory.
-  Value length;
-  SmallVector<Sum> sums;
 };
 
 /// The rows [low, high) of a chain, one after the other, from +0.

@@ -71,17 +71,11 @@ void cuda::guardKernels(ModuleOp module) {
   }
 }
 
-void cuda::emitGuarded(OpBuilder &builder, const KernelBody &body, rows::KernelOp kernel, function_ref<void()> emit) {
+void cuda::emitGuarded(Code &builder, const KernelBody &body, rows::KernelOp kernel, function_ref<void()> emit) {
   if (!kernel->hasAttr(kGuardedAttribute))
     return emit();
-  Location loc = kernel.getLoc();
   const OperandAddress &guard = body.as<KernelAddresses>().operands[kernel.getInputs().size() - 1];
   Value number =
-      loadElement(builder, loc, guard.elementType, guard.pointer, constantI64(builder, loc, 0), Alignment::Element);
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(guard.elementType));
-  Value holds = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, number, zero);
-  auto branch = scf::IfOp::create(builder, loc, holds, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard outside(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  emit();
+      loadElement(builder, kernel.getLoc(), guard.elementType, guard.pointer, builder.constant(0), Alignment::Element);
+  builder.choose(builder.compare(arith::CmpFPredicate::UNE, number, 0), emit);
 }

@@ -6,9 +6,9 @@
 #ifndef RESID_CODEGEN_CUDA_ROWS_GUARDS_H
 #define RESID_CODEGEN_CUDA_ROWS_GUARDS_H
 
+#include "codegen/builder/Code.h"
 #include "codegen/kernels/SharedFunctions.h"
 #include "codegen/rows/RowsDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::resid::cuda {
 
@@ -17,7 +17,7 @@ namespace mlir::resid::cuda {
 void guardKernels(ModuleOp module);
 
 /// Emits what the threads of a kernel do, where nothing guards it or its guard is not 0.
-void emitGuarded(OpBuilder &builder, const kernels::KernelBody &body, rows::KernelOp kernel, function_ref<void()> emit);
+void emitGuarded(Code &builder, const kernels::KernelBody &body, rows::KernelOp kernel, function_ref<void()> emit);
 
 } // namespace mlir::resid::cuda
 

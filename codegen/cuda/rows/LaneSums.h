@@ -15,7 +15,7 @@ namespace mlir::resid::cuda {
 /// A thread among those of its row.
 struct RowThread {
   /// At the builder's position. `openWidth`: the columns of a row of open width, i64.
-  RowThread(OpBuilder &builder, Location loc, const RegisterPlan &plan, Value openWidth);
+  RowThread(Code &builder, const RegisterPlan &plan, Value openWidth);
 
   /// The row of the block, the span of the row, the thread of the span; the warp of the block, the thread of the warp;
   /// i64.
@@ -26,16 +26,13 @@ struct RowThread {
   Value mask;
 };
 
-/// What a reduction of a phase computes.
-rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number);
-
 /// Reductions over the threads of a row. Rows of several spans meet in memory that their block of threads shares.
 class LaneSums {
 public:
   /// The values of a thread's lanes.
   using Lanes = SmallVector<Value>;
 
-  LaneSums(OpBuilder &builder, const RegisterPlan &plan, const RowThread &thread, rows::KernelOp kernel);
+  LaneSums(Code &builder, const RegisterPlan &plan, const RowThread &thread, rows::KernelOp kernel);
 
   /// Before each row of a loop: who reads what the row before left in shared memory has to be done.
   void beginRow();
@@ -52,13 +49,13 @@ private:
   /// Whether one warp adds up the lanes of a row's spans for all, or each warp does so for itself.
   bool addsInOneWarp() const;
   SmallVector<Value> addInOneWarp(rows::PhaseOp phase, int64_t reductionSlots);
-  Value addSpans(Location loc, rows::ReductionKind kind, int64_t area);
-  Lanes addSpan(Location loc, rows::ReductionKind kind, Lanes totals, Value first, int64_t area);
-  void storeLanes(Location loc, ArrayRef<Lanes> lanes, int64_t area);
+  Value addSpans(rows::ReductionKind kind, int64_t area);
+  Lanes addSpan(rows::ReductionKind kind, Lanes totals, Value first, int64_t area);
+  void storeLanes(ArrayRef<Lanes> lanes, int64_t area);
   /// A place in shared memory, in f32: `index` (i64, or nothing) and `more`.
-  Value getSlot(Location loc, Value index, int64_t more);
+  Value getSlot(Value index, int64_t more);
 
-  OpBuilder &builder;
+  Code &builder;
   const RegisterPlan &plan;
   const RowThread &thread;
   /// The f32 of a phase, how many phases have memory of their own, and how many were emitted.

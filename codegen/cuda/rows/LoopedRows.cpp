@@ -23,30 +23,29 @@ static_assert(kThreadLanes == 2, "expected the lanes t and t + 32");
 //===------------------------------------------- loops ------------------------------------------------------------===//
 
 void LoopedRowEmitter::emitPhase(rows::PhaseOp phase) {
-  Location loc = phase.getLoc();
-  Value zero = constantI64(builder, loc, 0);
+  Value zero = builder.constant(0);
   if (phase.getResults().empty()) {
     emitColumns(phase, zero, addresses.width, {});
     return;
   }
   auto emitBlock = [&](Value first, ValueRange totals) {
-    Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, rows::kBlockColumns));
-    Value end = arith::MinSIOp::create(builder, loc, next, addresses.width);
+    Value next = builder.add(first, rows::kBlockColumns);
+    Value end = builder.min(next, addresses.width);
     Lanes lanes = emitColumns(phase, first, end, createNeutral(phase));
     for (auto [i, lane] : llvm::enumerate(lanes))
-      lane = combine(builder, getCombiningKind(getKind(phase, i / kThreadLanes)), totals[i], lane);
+      lane = combine(builder, getCombiningKind(phase.getKind(i / kThreadLanes)), totals[i], lane);
     return lanes;
   };
   Lanes totals = builder.rolledLoop(zero, addresses.width, rows::kBlockColumns, createNeutral(phase), emitBlock);
   for (auto [i, result] : llvm::enumerate(phase.getResults()))
     state.mapping.map(result,
-                      reduceLanes(builder, getKind(phase, i), totals[kThreadLanes * i], totals[kThreadLanes * i + 1]));
+                      reduceLanes(builder, phase.getKind(i), totals[kThreadLanes * i], totals[kThreadLanes * i + 1]));
 }
 
 LoopedRowEmitter::Lanes LoopedRowEmitter::createNeutral(rows::PhaseOp phase) {
   Lanes lanes;
   for (auto [i, result] : llvm::enumerate(phase.getResults()))
-    lanes.append(kThreadLanes, rows::createNeutral(builder, phase.getLoc(), getKind(phase, i), result.getType()));
+    lanes.append(kThreadLanes, rows::createNeutral(builder, phase.getLoc(), phase.getKind(i), result.getType()));
   return lanes;
 }
 
@@ -60,10 +59,9 @@ static int64_t getChunksPerTurn(rows::PhaseOp phase) {
 }
 
 LoopedRowEmitter::Lanes LoopedRowEmitter::emitColumns(rows::PhaseOp phase, Value first, Value end, Lanes lanes) {
-  Location loc = phase.getLoc();
-  Value count = arith::SubIOp::create(builder, loc, end, first);
-  Value full = arith::AndIOp::create(builder, loc, count, constantI64(builder, loc, -rows::kLanes));
-  Value fullEnd = arith::AddIOp::create(builder, loc, first, full);
+  Value count = builder.subtract(end, first);
+  Value full = builder.both(count, -rows::kLanes);
+  Value fullEnd = builder.add(first, full);
   lanes = builder.loop(
       first, fullEnd, rows::kLanes, lanes,
       [&](Value chunk, ValueRange carried) { return emitChunk(phase, chunk, /*end=*/nullptr, Lanes(carried)); },
@@ -72,22 +70,17 @@ LoopedRowEmitter::Lanes LoopedRowEmitter::emitColumns(rows::PhaseOp phase, Value
 }
 
 LoopedRowEmitter::Lanes LoopedRowEmitter::emitChunk(rows::PhaseOp phase, Value chunk, Value end, Lanes lanes) {
-  Location loc = phase.getLoc();
-  Value first = arith::AddIOp::create(builder, loc, chunk, thread);
+  Value first = builder.add(chunk, thread);
   for (int64_t place = 0; place < kThreadLanes; ++place) {
-    Value at = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, place * kWarpThreads));
+    Value at = builder.add(first, place * kWarpThreads);
     SmallVector<Value> old;
     for (size_t i = place; i < lanes.size(); i += kThreadLanes)
       old.push_back(lanes[i]);
     SmallVector<Value> taken;
     if (end) {
-      Value isPresent = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, at, end);
-      auto emitPresent = [&](OpBuilder &, Location) { scf::YieldOp::create(builder, loc, emitColumn(phase, at, old)); };
-      auto emitAbsent = [&](OpBuilder &, Location) { scf::YieldOp::create(builder, loc, old); };
-      taken = SmallVector<Value>(
-          scf::IfOp::create(builder, loc, isPresent, emitPresent,
-                            old.empty() ? nullptr : function_ref<void(OpBuilder &, Location)>(emitAbsent))
-              .getResults());
+      Value isPresent = builder.compare(arith::CmpIPredicate::slt, at, end);
+      taken = builder.choose(
+          isPresent, TypeRange(ValueRange(old)), [&] { return emitColumn(phase, at, old); }, [&] { return old; });
     } else {
       taken = emitColumn(phase, at, old);
     }
@@ -98,16 +91,14 @@ LoopedRowEmitter::Lanes LoopedRowEmitter::emitChunk(rows::PhaseOp phase, Value c
 }
 
 SmallVector<Value> LoopedRowEmitter::emitColumn(rows::PhaseOp phase, Value at, ArrayRef<Value> lanes) {
-  Location loc = phase.getLoc();
   Block &body = phase.getBody().front();
   column = at;
-  Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), at);
-  state.mapping.map(body.getArgument(0), index);
+  state.mapping.map(body.getArgument(0), builder.create<arith::IndexCastOp>(builder.getIndexType(), at).getResult());
   emitBlock(body);
   SmallVector<Value> taken;
   for (auto [i, lane] : llvm::enumerate(lanes)) {
     Value value = state.mapping.lookup(body.getTerminator()->getOperand(i));
-    taken.push_back(combine(builder, getKind(phase, i), lane, value));
+    taken.push_back(combine(builder, phase.getKind(i), lane, value));
   }
   return taken;
 }
@@ -125,7 +116,7 @@ void LoopedRowEmitter::emitColumnOperation(Operation *op) {
   } else if (auto term = dyn_cast<rows::AccumulateOp>(op)) {
     Value chain = getRowPointer(term.getRow()), value = state.mapping.lookup(term.getValue());
     Value sum = loadElement(builder, loc, value.getType(), chain, column, alignment);
-    storeElement(builder, loc, arith::AddFOp::create(builder, loc, sum, value), chain, column, alignment);
+    storeElement(builder, loc, builder.add(sum, value), chain, column, alignment);
   } else {
     auto half = cast<rows::RandomHalfOp>(op);
     SmallVector<Value, 4> counter = counterOf(half, arithmetic::emitCounterOf(builder, loc, column));
@@ -136,10 +127,5 @@ void LoopedRowEmitter::emitColumnOperation(Operation *op) {
 
 /// What is one element of a row is stored by its first thread.
 void LoopedRowEmitter::emitRowStore(rows::StoreOp store) {
-  Location loc = store.getLoc();
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread, constantI64(builder, loc, 0));
-  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &, Location) {
-    RowEmitter::emitRowStore(store);
-    scf::YieldOp::create(builder, loc);
-  });
+  builder.choose(builder.isEqual(thread, 0), [&] { RowEmitter::emitRowStore(store); });
 }

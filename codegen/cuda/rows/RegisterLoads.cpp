@@ -27,19 +27,18 @@ static Type getMemoryType(Value row) {
 /// One load per word: LLVM makes one access of a chunk's. A vector would be taken apart first, and then LLVM would
 /// forget that nobody writes to it. Two narrow elements come in one word.
 RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int64_t chunk, bool isInvariant) {
-  Location loc = load.getLoc();
   Type memory = getMemoryType(load.getRow());
   int64_t bytes = kernels::getElementBytes(memory);
   bool isNarrow = bytes < kWordBytes;
   Type word = isNarrow ? builder.getI32Type() : memory;
   int64_t wordBytes = std::max(bytes, kWordBytes), parts = wordBytes / bytes;
-  Value address = getAddress(loc, load.getRow(), memory, chunk);
+  Value address = getAddress(load.getRow(), memory, chunk);
   Columns columns;
   for (int32_t i = 0; i < plan.lanes / parts; ++i) {
-    Value place = LLVM::GEPOp::create(builder, loc, address.getType(), word, address, ArrayRef<LLVM::GEPArg>{i},
-                                      LLVM::GEPNoWrapFlags::inbounds);
+    Value place = builder.create<LLVM::GEPOp>(address.getType(), word, address, ArrayRef<LLVM::GEPArg>{i},
+                                              LLVM::GEPNoWrapFlags::inbounds);
     auto value =
-        LLVM::LoadOp::create(builder, loc, word, place, unsigned(std::gcd(plan.getAccessBytes(memory), i * wordBytes)));
+        builder.create<LLVM::LoadOp>(word, place, unsigned(std::gcd(plan.getAccessBytes(memory), i * wordBytes)));
     value.setInvariant(isInvariant);
     for (int64_t part = 0; part < parts; ++part)
       columns.push_back(isNarrow ? takePart(value, part, memory) : value.getResult());
@@ -115,24 +114,20 @@ static bool isLoaded(Value row) {
 }
 
 /// LLVM selects NVVM's own op for later versions of PTX only.
-static void emitPrefetch(OpBuilder &builder, Value address) {
+static void emitPrefetch(Code &builder, Value address) {
   constexpr unsigned globalSpace = 1;
-  Location loc = address.getLoc();
-  auto type = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
-  Value place = LLVM::AddrSpaceCastOp::create(builder, loc, type, address);
-  LLVM::InlineAsmOp::create(builder, loc, TypeRange(), ValueRange(place), "prefetch.global.L2 [$0];",
-                            /*constraints=*/"l", /*has_side_effects=*/true, /*is_align_stack=*/false,
-                            LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
-                            /*operand_attrs=*/nullptr);
+  Value place = builder.create<LLVM::AddrSpaceCastOp>(builder.getType<LLVM::LLVMPointerType>(globalSpace), address);
+  builder.create<LLVM::InlineAsmOp>(TypeRange(), ValueRange(place), "prefetch.global.L2 [$0];",
+                                    /*constraints=*/"l", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                    LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
+                                    /*operand_attrs=*/nullptr);
 }
 
 /// Neighbouring threads have neighbouring sectors. A thread that has none left brings the last one once more.
 void RegisterRowEmitter::prefetchRow(rows::KernelOp kernel, Value row) {
   beginRow(kernel, row);
-  Location loc = kernel.getLoc();
-  Value first = arith::MulIOp::create(builder, loc, thread.span, constantI64(builder, loc, plan.getSpanThreads()));
-  first = arith::AddIOp::create(builder, loc, first, thread.thread);
-  first = arith::MulIOp::create(builder, loc, first, constantI64(builder, loc, kSectorBytes));
+  Value first = builder.multiply(thread.span, plan.getSpanThreads());
+  first = builder.multiply(builder.add(first, thread.thread), kSectorBytes);
   for (unsigned i = 0; i < addresses.operands.size(); ++i) {
     Value argument = kernel.getRowArgument(i);
     if (!isOwnRow(kernel, i) || !isLoaded(argument))
@@ -140,11 +135,11 @@ void RegisterRowEmitter::prefetchRow(rows::KernelOp kernel, Value row) {
     int64_t bytes = plan.width * kernels::getElementBytes(getMemoryType(argument));
     int64_t step = kSectorBytes * plan.getRowThreads();
     for (int64_t at = 0; at < bytes; at += step) {
-      Value offset = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, at));
+      Value offset = builder.add(first, at);
       if (at + step > bytes)
-        offset = arith::MinSIOp::create(builder, loc, offset, constantI64(builder, loc, bytes - 1));
-      Value address = getElementAddress(builder, loc, builder.getI8Type(), getRowPointer(argument), offset);
-      emitPrefetch(builder, address);
+        offset = builder.min(offset, bytes - 1);
+      Type byte = builder.getI8Type();
+      emitPrefetch(builder, getElementAddress(builder, kernel.getLoc(), byte, getRowPointer(argument), offset));
     }
   }
 }

@@ -17,25 +17,18 @@ using namespace mlir::resid::rows;
 
 /// Element `part` of those in a word (i32).
 Value RegisterRowEmitter::takePart(Value word, int64_t part, Type element) {
-  Location loc = word.getLoc();
   unsigned bits = element.getIntOrFloatBitWidth();
   Type type = builder.getIntegerType(bits);
-  Value shift = arith::ConstantIntOp::create(builder, loc, word.getType(), part * bits);
-  Value value = arith::TruncIOp::create(builder, loc, type, arith::ShRUIOp::create(builder, loc, word, shift));
-  return type == element ? value : arith::BitcastOp::create(builder, loc, element, value).getResult();
+  Value value = builder.castInteger(builder.shiftRight(word, part * bits), type);
+  return type == element ? value : builder.castBits(value, element);
 }
 
 /// Two elements as a word (i32).
-static Value makeWord(OpBuilder &builder, Value low, Value high) {
-  Location loc = low.getLoc();
-  unsigned bits = low.getType().getIntOrFloatBitWidth();
-  auto widen = [&](Value part) -> Value {
-    if (!part.getType().isInteger())
-      part = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bits), part);
-    return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), part);
+static Value makeWord(Code &builder, Value low, Value high) {
+  auto widen = [&](Value part) {
+    return builder.castInteger(part.getType().isInteger() ? part : builder.bits(part), builder.getI32Type());
   };
-  Value shift = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), bits);
-  return arith::OrIOp::create(builder, loc, widen(low), arith::ShLIOp::create(builder, loc, widen(high), shift));
+  return builder.either(widen(low), builder.shiftLeft(widen(high), Code::getWidth(low)));
 }
 
 void RegisterRowEmitter::hideKeptRows() {
@@ -80,26 +73,21 @@ static std::optional<std::pair<Value, Value>> findNarrowTerms(arith::TruncFOp tr
 }
 
 void RegisterRowEmitter::roundPairs(arith::TruncFOp truncation) {
-  Location loc = truncation.getLoc();
   auto type = VectorType::get(2, truncation.getType());
   auto mode = NVVM::FPRoundingMode::RN;
   for (int64_t i = 0; i < plan.lanes; i += 2) {
-    auto getPair = [&](Value value) -> Value {
-      Value pair = LLVM::PoisonOp::create(builder, loc, type);
-      for (int64_t part = 0; part < 2; ++part)
-        pair = LLVM::InsertElementOp::create(builder, loc, pair, mappings[i + part].lookup(value),
-                                             constantI64(builder, loc, part));
-      return pair;
+    auto getPair = [&](Value value) {
+      return makeVector(builder, {mappings[i].lookup(value), mappings[i + 1].lookup(value)});
     };
     Value low = mappings[i].lookup(truncation.getIn()), high = mappings[i + 1].lookup(truncation.getIn()), pair;
     if (auto terms = findNarrowTerms(truncation))
-      pair = LLVM::FAddOp::create(builder, loc, getPair(terms->first), getPair(terms->second));
+      pair = builder.create<LLVM::FAddOp>(getPair(terms->first), getPair(terms->second));
     else if (truncation.getType().isBF16())
-      pair = NVVM::ConvertF32x2ToBF16x2Op::create(builder, loc, type, high, low, Value(), mode);
+      pair = builder.create<NVVM::ConvertF32x2ToBF16x2Op>(type, high, low, Value(), mode);
     else
-      pair = NVVM::ConvertF32x2ToF16x2Op::create(builder, loc, type, high, low, Value(), mode);
+      pair = builder.create<NVVM::ConvertF32x2ToF16x2Op>(type, high, low, Value(), mode);
     for (int64_t part = 0; part < 2; ++part) {
-      Value element = LLVM::ExtractElementOp::create(builder, loc, pair, constantI64(builder, loc, part));
+      Value element = builder.create<LLVM::ExtractElementOp>(pair, builder.constant(part));
       mappings[i + part].map(truncation.getOut(), element);
     }
   }

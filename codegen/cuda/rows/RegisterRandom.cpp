@@ -13,15 +13,13 @@ using namespace mlir::resid::kernels;
 using namespace mlir::resid::rows;
 
 /// What `choose` gives for the thread's number among those that share a call of the generator.
-Value RegisterRowEmitter::chooseByNeighbour(Location loc, function_ref<Value(int64_t)> choose) {
-  Type i32 = builder.getI32Type();
-  auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, loc, i32, value); };
-  Value number = arith::TruncIOp::create(builder, loc, i32, thread.thread);
-  number = arith::AndIOp::create(builder, loc, number, constant(getNeighbours() - 1));
+Value RegisterRowEmitter::chooseByNeighbour(function_ref<Value(int64_t)> choose) {
+  Value number = builder.castInteger(thread.thread, builder.getI32Type());
+  number = builder.both(number, getNeighbours() - 1);
   Value chosen = choose(0);
   for (int64_t i = 1; i < getNeighbours(); ++i) {
-    Value isNumber = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, constant(i));
-    chosen = arith::SelectOp::create(builder, loc, isNumber, choose(i), chosen);
+    Value isNumber = builder.isEqual(number, i);
+    chosen = builder.select(isNumber, choose(i), chosen);
   }
   return chosen;
 }
@@ -30,25 +28,22 @@ Value RegisterRowEmitter::chooseByNeighbour(Location loc, function_ref<Value(int
 /// them makes the call for another chunk, and they hand the words to each other: neighbour i has those of chunk
 /// `chunk` + i, and gives neighbour j the words of its columns.
 void RegisterRowEmitter::shareRandomWords(rows::RandomHalfOp half) {
-  Location loc = half.getLoc();
   int64_t neighbours = getNeighbours(), words = plan.lanes / 2;
-  Value number = arith::AndIOp::create(builder, loc, thread.thread, constantI64(builder, loc, neighbours - 1));
-  Value own =
-      arith::AddIOp::create(builder, loc, thread.column,
-                            arith::MulIOp::create(builder, loc, number, constantI64(builder, loc, rows::kLanes)));
-  own = arith::AddIOp::create(builder, loc, own, constantI64(builder, loc, chunk * rows::kLanes));
+  Value number = builder.both(thread.thread, neighbours - 1);
+  Value own = builder.add(thread.column, builder.multiply(number, rows::kLanes));
+  own = builder.add(own, chunk * rows::kLanes);
   SmallVector<Value, 4> all = emitCall(half, own);
   // What came over each distance: the words for chunk `chunk` + (the thread's number ^ distance).
   SmallVector<SmallVector<Value, 4>> came(neighbours);
   for (int64_t distance = 0; distance < neighbours; ++distance)
     for (int64_t word = 0; word < words; ++word) {
-      Value given = chooseByNeighbour(loc, [&](int64_t i) { return all[(i ^ distance) * words + word]; });
+      Value given = chooseByNeighbour([&](int64_t i) { return all[(i ^ distance) * words + word]; });
       came[distance].push_back(distance == 0 ? given : exchange(builder, given, distance, getMask()));
     }
   for (int64_t i = 0; i < neighbours; ++i)
     for (int64_t word = 0; word < words; ++word)
       random[{half, chunk + i}].push_back(
-          chooseByNeighbour(loc, [&](int64_t neighbour) { return came[neighbour ^ i][word]; }));
+          chooseByNeighbour([&](int64_t neighbour) { return came[neighbour ^ i][word]; }));
 }
 
 SmallVector<Value, 4> RegisterRowEmitter::emitCall(rows::RandomHalfOp half, Value ofColumn) {
@@ -58,9 +53,6 @@ SmallVector<Value, 4> RegisterRowEmitter::emitCall(rows::RandomHalfOp half, Valu
 }
 
 Value RegisterRowEmitter::getRandomHalf(rows::RandomHalfOp half) {
-  Location loc = half.getLoc();
-  Type i32 = builder.getI32Type();
-  auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, loc, i32, value); };
   int64_t words = plan.lanes / 2;
   if (!random.contains({half, chunk})) {
     // The last chunks may be too few for all neighbours.
@@ -70,12 +62,10 @@ Value RegisterRowEmitter::getRandomHalf(rows::RandomHalfOp half) {
       SmallVector<Value, 4> all = emitCall(half, column);
       for (int64_t word = 0; word < words; ++word)
         random[{half, chunk}].push_back(
-            chooseByNeighbour(loc, [&](int64_t neighbour) { return all[neighbour * words + word]; }));
+            chooseByNeighbour([&](int64_t neighbour) { return all[neighbour * words + word]; }));
     }
   }
   static_assert(arithmetic::kColumnsPerCounter == 8, "a word has the halves of two columns, the first one's below");
   Value word = random[{half, chunk}][lane / 2];
-  if (lane % 2 == 1)
-    return arith::ShRUIOp::create(builder, loc, word, constant(16));
-  return arith::AndIOp::create(builder, loc, word, constant(0xFFFF));
+  return lane % 2 == 1 ? builder.shiftRight(word, 16) : builder.both(word, 0xFFFF);
 }

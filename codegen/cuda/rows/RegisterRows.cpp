@@ -19,10 +19,6 @@ using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
 using namespace mlir::resid::rows;
 
-static rows::ReductionKind getKind(rows::PhaseOp phase, unsigned number) {
-  return cast<rows::ReductionKindAttr>(phase.getKinds()[number]).getValue();
-}
-
 static Type getElementType(Value row) { return cast<rows::RowType>(row.getType()).getElementType(); }
 
 void RegisterRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
@@ -30,11 +26,10 @@ void RegisterRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
   isApart = kernel.hasAccumulated();
   kept.clear();
   beginRow(kernel, row);
-  Location loc = kernel.getLoc();
   for (unsigned i = 0; i < addresses.operands.size(); ++i) {
     Value argument = kernel.getRowArgument(i);
     if (kernel.isAlongColumns(i) && !kernel.isAccumulated(i))
-      firsts[argument] = getElementAddress(builder, loc, kernels::getMemoryType(getElementType(argument)),
+      firsts[argument] = getElementAddress(builder, kernel.getLoc(), kernels::getMemoryType(getElementType(argument)),
                                            getRowPointer(argument), thread.column);
   }
   if (plan.loadsEarly)
@@ -45,31 +40,28 @@ void RegisterRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
 
 //===------------------------------------------- places -----------------------------------------------------------===//
 
-Value cuda::hasColumns(OpBuilder &builder, Location loc, const RegisterPlan &plan, const RowThread &thread,
-                       int64_t chunk) {
-  Value offset = constantI64(builder, loc, chunk * rows::kLanes);
-  Value end = plan.isOpen() ? arith::SubIOp::create(builder, loc, thread.width, offset).getResult()
-                            : constantI64(builder, loc, plan.width - chunk * rows::kLanes);
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, thread.column, end);
+Value cuda::hasColumns(Code &builder, const RegisterPlan &plan, const RowThread &thread, int64_t chunk) {
+  int64_t offset = chunk * rows::kLanes;
+  Value end = plan.isOpen() ? builder.subtract(thread.width, offset) : builder.constant(plan.width - offset);
+  return builder.compare(arith::CmpIPredicate::slt, thread.column, end);
 }
 
-Value RegisterRowEmitter::isPresent(Location loc, int64_t chunk) {
-  return hasColumns(builder, loc, plan, thread, chunk);
+void RegisterRowEmitter::wherePresent(int64_t chunk, function_ref<void()> emit) {
+  isPartial(chunk) ? builder.choose(isPresent(chunk), emit) : emit();
 }
 
-Value RegisterRowEmitter::getOffset(Location loc, int64_t chunk) {
-  Value offset = constantI64(builder, loc, chunk * rows::kLanes);
-  if (!isPartial(chunk))
-    return offset;
-  return arith::SelectOp::create(builder, loc, isPresent(loc, chunk), offset, constantI64(builder, loc, 0));
+Value RegisterRowEmitter::getOffset(int64_t chunk) {
+  Value offset = builder.constant(chunk * rows::kLanes);
+  return isPartial(chunk) ? builder.select(isPresent(chunk), offset, 0) : offset;
 }
 
-Value RegisterRowEmitter::getAddress(Location loc, Value row, Type element, int64_t chunk) {
+Value RegisterRowEmitter::getAddress(Value row, Type element, int64_t chunk) {
   Value first = firsts.lookup(row);
   if (isPartial(chunk))
-    return getElementAddress(builder, loc, element, first, getOffset(loc, chunk));
-  return LLVM::GEPOp::create(builder, loc, first.getType(), element, first,
-                             ArrayRef<LLVM::GEPArg>{int32_t(chunk * rows::kLanes)}, LLVM::GEPNoWrapFlags::inbounds);
+    return getElementAddress(builder, builder.getLoc(), element, first, getOffset(chunk));
+  return builder.create<LLVM::GEPOp>(first.getType(), element, first,
+                                     ArrayRef<LLVM::GEPArg>{int32_t(chunk * rows::kLanes)},
+                                     LLVM::GEPNoWrapFlags::inbounds);
 }
 
 //===------------------------------------------- stores -----------------------------------------------------------===//
@@ -99,36 +91,18 @@ void RegisterRowEmitter::storeChunk(rows::PhaseOp phase) {
     Value row = store.getRow();
     if (!store.getColumn() || !isa<BlockArgument>(row) || isStoredAgain(store))
       continue;
-    Location loc = store.getLoc();
     Type memory = kernels::getMemoryType(getElementType(row));
-    Value vector = LLVM::PoisonOp::create(builder, loc, VectorType::get(plan.lanes, memory));
-    for (int64_t i = 0; i < plan.lanes; ++i)
-      vector = LLVM::InsertElementOp::create(builder, loc, vector, kept[row][chunk * plan.lanes + i],
-                                             constantI64(builder, loc, i));
-    auto emitStore = [&] {
-      LLVM::StoreOp::create(builder, loc, vector, getAddress(loc, row, memory, chunk),
-                            unsigned(plan.getAccessBytes(memory)));
-    };
-    if (!isPartial(chunk)) {
-      emitStore();
-      continue;
-    }
-    scf::IfOp::create(builder, loc, isPresent(loc, chunk), [&](OpBuilder &, Location) {
-      emitStore();
-      scf::YieldOp::create(builder, loc);
+    ArrayRef<Value> columns = kept[row];
+    Value vector = makeVector(builder, columns.slice(chunk * plan.lanes, plan.lanes));
+    wherePresent(chunk, [&] {
+      builder.create<LLVM::StoreOp>(vector, getAddress(row, memory, chunk), unsigned(plan.getAccessBytes(memory)));
     });
   }
 }
 
 /// What is one element of a row is stored by its first thread.
 void RegisterRowEmitter::emitRowStore(rows::StoreOp store) {
-  Location loc = store.getLoc();
-  Value isFirst =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread.column, constantI64(builder, loc, 0));
-  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &, Location) {
-    RowEmitter::emitRowStore(store);
-    scf::YieldOp::create(builder, loc);
-  });
+  builder.choose(builder.isEqual(thread.column, 0), [&] { RowEmitter::emitRowStore(store); });
 }
 
 //===------------------------------------------- phases -----------------------------------------------------------===//
@@ -157,10 +131,8 @@ void RegisterRowEmitter::expectOtherBranch(Block &block) {
   auto branch = cast<scf::IfOp>(builder.getInsertionBlock()->getParentOp());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(branch);
-  Value expected =
-      arith::ConstantIntOp::create(builder, branch.getLoc(), builder.getI1Type(), usual == &from.getThenRegion());
-  branch.getConditionMutable().assign(
-      LLVM::ExpectOp::create(builder, branch.getLoc(), branch.getCondition(), expected));
+  Value expected = builder.truth(usual == &from.getThenRegion());
+  branch.getConditionMutable().assign(builder.create<LLVM::ExpectOp>(branch.getCondition(), expected));
 }
 
 /// What a branch loads is not there after it, and what it stores is in memory alone.
@@ -205,15 +177,14 @@ static bool isLastPhase(rows::PhaseOp phase) {
 }
 
 /// Whether the row is one of those that take none of the usual regions (i1).
-Value RegisterRowEmitter::emitIsRare(Location loc, ArrayRef<std::pair<OpResult, Value>> constants) {
-  Value isRare = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), false);
+Value RegisterRowEmitter::emitIsRare(ArrayRef<std::pair<OpResult, Value>> constants) {
+  Value isRare = builder.truth(false);
   for (auto [result, value] : constants) {
     auto branch = cast<scf::IfOp>(result.getOwner());
     Value condition = state.mapping.lookup(branch.getCondition());
     if (getUsualRegion(branch) == &branch.getThenRegion())
-      condition = arith::XOrIOp::create(builder, loc, condition,
-                                        arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), true));
-    isRare = arith::OrIOp::create(builder, loc, isRare, condition);
+      condition = builder.exclusiveOr(condition, true);
+    isRare = builder.either(isRare, condition);
   }
   return isRare;
 }
@@ -228,33 +199,26 @@ void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
     constants = findUsualConstants(phase);
   if (constants.empty())
     return emitWholePhase(phase);
-  Location loc = phase.getLoc();
-  Value never = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), false);
-  Value isRare = LLVM::ExpectOp::create(builder, loc, emitIsRare(loc, constants), never);
+  Value isRare = builder.create<LLVM::ExpectOp>(emitIsRare(constants), builder.truth(false));
   llvm::SaveAndRestore apart(isApart, true);
   DenseMap<Value, Columns> before = kept;
   SmallVector<Value> values;
   for (auto [result, constant] : constants)
     values.push_back(state.mapping.lookup(result));
-  auto emitRare = [&](OpBuilder &, Location) {
-    emitWholePhase(phase);
-    scf::YieldOp::create(builder, loc);
-  };
-  auto emitUsual = [&](OpBuilder &, Location) {
+  auto emitUsual = [&] {
     kept = before;
     for (auto [result, value] : constants)
       state.mapping.map(result, builder.clone(*value.getDefiningOp())->getResult(0));
     emitWholePhase(phase);
-    scf::YieldOp::create(builder, loc);
   };
-  scf::IfOp::create(builder, loc, isRare, emitRare, emitUsual);
+  builder.choose(
+      isRare, [&] { emitWholePhase(phase); }, emitUsual);
   // What stands after the phase, such as statistics that are results, reads the values and not a branch's constants.
   for (auto [constant, value] : llvm::zip_equal(constants, values))
     state.mapping.map(constant.first, value);
 }
 
 void RegisterRowEmitter::emitWholePhase(rows::PhaseOp phase) {
-  Location loc = phase.getLoc();
   // Bounds of columns take registers too.
   if (plan.sums > 0 && plan.isOpen())
     hideKeptRows();
@@ -263,7 +227,7 @@ void RegisterRowEmitter::emitWholePhase(rows::PhaseOp phase) {
   random.clear();
   SmallVector<LaneSums::Lanes> lanes;
   for (auto [i, result] : llvm::enumerate(phase.getResults()))
-    lanes.emplace_back(plan.lanes, createNeutral(builder, loc, getKind(phase, unsigned(i)), result.getType()));
+    lanes.emplace_back(plan.lanes, createNeutral(builder, phase.getLoc(), phase.getKind(i), result.getType()));
   for (auto store : phase.getBody().getOps<rows::StoreOp>())
     if (store.getColumn() && !kept.contains(store.getRow()))
       kept[store.getRow()].resize(plan.getChunks() * plan.lanes);
@@ -289,15 +253,14 @@ void RegisterRowEmitter::forEachLane(function_ref<void()> emit) {
 
 /// Operation by operation, each for all lanes, so that two neighbours can be rounded by one instruction.
 void RegisterRowEmitter::emitChunk(rows::PhaseOp phase, SmallVectorImpl<LaneSums::Lanes> &lanes) {
-  Location loc = phase.getLoc();
   Block &body = phase.getBody().front();
-  Value first = arith::AddIOp::create(builder, loc, thread.column, getOffset(loc, chunk));
+  Value first = builder.add(thread.column, getOffset(chunk));
   columns.clear();
   for (int64_t i = 0; i < plan.lanes; ++i)
-    columns.push_back(arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, i)));
+    columns.push_back(builder.add(first, i));
   forEachLane([&] {
     state.mapping.map(body.getArgument(0),
-                      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), column).getResult());
+                      builder.create<arith::IndexCastOp>(builder.getIndexType(), column).getResult());
   });
   for (Operation &op : body) {
     auto truncation = dyn_cast<arith::TruncFOp>(op);
@@ -309,9 +272,9 @@ void RegisterRowEmitter::emitChunk(rows::PhaseOp phase, SmallVectorImpl<LaneSums
   forEachLane([&] {
     for (auto [i, values] : llvm::enumerate(lanes)) {
       Value term = state.mapping.lookup(body.getTerminator()->getOperand(unsigned(i)));
-      Value taken = combine(builder, getKind(phase, unsigned(i)), values[lane], term);
+      Value taken = combine(builder, phase.getKind(i), values[lane], term);
       if (isPartial(chunk))
-        taken = arith::SelectOp::create(builder, loc, isPresent(loc, chunk), taken, values[lane]);
+        taken = builder.select(isPresent(chunk), taken, values[lane]);
       values[lane] = taken;
     }
   });
@@ -328,7 +291,7 @@ void RegisterRowEmitter::emitColumnOperation(Operation *op) {
     kept[store.getRow()][getPlace()] = toMemory(builder, loc, state.mapping.lookup(store.getValue()), memory);
   } else if (auto term = dyn_cast<rows::AccumulateOp>(op)) {
     Value &sum = terms[term.getRow()][getPlace()];
-    sum = arith::AddFOp::create(builder, loc, sum, state.mapping.lookup(term.getValue()));
+    sum = builder.add(sum, state.mapping.lookup(term.getValue()));
   } else {
     auto half = cast<rows::RandomHalfOp>(op);
     state.mapping.map(half.getResult(), getRandomHalf(half));

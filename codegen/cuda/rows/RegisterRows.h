@@ -14,7 +14,7 @@
 namespace mlir::resid::cuda {
 
 /// Whether a thread has columns in a chunk of its span (i1).
-Value hasColumns(OpBuilder &builder, Location loc, const RegisterPlan &plan, const RowThread &thread, int64_t chunk);
+Value hasColumns(Code &builder, const RegisterPlan &plan, const RowThread &thread, int64_t chunk);
 
 class RegisterRowEmitter : public rows::RowEmitter {
 public:
@@ -41,7 +41,7 @@ private:
   void emitBranch(Block &block) override;
 
   void emitWholePhase(rows::PhaseOp phase);
-  Value emitIsRare(Location loc, ArrayRef<std::pair<OpResult, Value>> constants);
+  Value emitIsRare(ArrayRef<std::pair<OpResult, Value>> constants);
   void expectOtherBranch(Block &block);
   /// Makes LLVM forget what was computed from kept rows before.
   void hideKeptRows();
@@ -64,17 +64,19 @@ private:
   void shareRandomWords(rows::RandomHalfOp half);
   /// The four words of the generator for the columns around one (i64).
   SmallVector<Value, 4> emitCall(rows::RandomHalfOp half, Value ofColumn);
-  Value chooseByNeighbour(Location loc, function_ref<Value(int64_t)> choose);
+  Value chooseByNeighbour(function_ref<Value(int64_t)> choose);
   /// Threads whose columns of a chunk belong to one call of the generator.
   int64_t getNeighbours() const { return arithmetic::kColumnsPerCounter / plan.lanes; }
 
   /// Whether threads may have no columns in a chunk; and whether this one has (i1).
   bool isPartial(int64_t chunk) const { return chunk >= plan.getFullChunks(); }
-  Value isPresent(Location loc, int64_t chunk);
+  Value isPresent(int64_t chunk) { return hasColumns(builder, plan, thread, chunk); }
+  /// Emits what a thread does that has columns in a chunk.
+  void wherePresent(int64_t chunk, function_ref<void()> emit);
   /// Where the thread's columns of a chunk are, in elements after its first ones (i64). A thread without columns there
   /// takes its own of chunk 0, which no other thread touches.
-  Value getOffset(Location loc, int64_t chunk);
-  Value getAddress(Location loc, Value row, Type element, int64_t chunk);
+  Value getOffset(int64_t chunk);
+  Value getAddress(Value row, Type element, int64_t chunk);
   size_t getPlace() const { return size_t(chunk * plan.lanes + lane); }
 
   /// The threads of the warp that run what is emitted together (i32), or nothing for all of them. ptxas makes a second

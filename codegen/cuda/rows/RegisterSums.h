@@ -31,9 +31,6 @@ private:
   /// Calls `body` with each chunk in which the thread has columns.
   void forEachChunk(function_ref<void(int64_t)> body);
   Value getAddress(Value level, int64_t chunk);
-  Value loadChunk(Value level, int64_t chunk);
-  void storeChunk(Value value, Value level, int64_t chunk);
-  Value getVector(ArrayRef<Value> terms);
 
   const RegisterPlan &plan;
   RowThread &thread;

@@ -20,17 +20,14 @@ namespace {
 
 /// Where a thread is, all in i64.
 struct ThreadPlace {
-  ThreadPlace(OpBuilder &builder, Location loc) {
-    Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
-    auto wide = [&](Value number) -> Value { return arith::ExtUIOp::create(builder, loc, i64, number); };
-    Value threadOfBlock = wide(NVVM::ThreadIdXOp::create(builder, loc, i32));
-    block = wide(NVVM::BlockIdXOp::create(builder, loc, i32));
-    Value blocks = wide(NVVM::GridDimXOp::create(builder, loc, i32));
-    Value warpThreads = constantI64(builder, loc, kWarpThreads), blockWarps = constantI64(builder, loc, kBlockWarps);
-    thread = arith::RemUIOp::create(builder, loc, threadOfBlock, warpThreads);
-    Value warpOfBlock = arith::DivUIOp::create(builder, loc, threadOfBlock, warpThreads);
-    warp = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, block, blockWarps), warpOfBlock);
-    warps = arith::MulIOp::create(builder, loc, blocks, blockWarps);
+  explicit ThreadPlace(Code &builder) {
+    Value threadOfBlock = getNumber<NVVM::ThreadIdXOp>(builder);
+    block = getNumber<NVVM::BlockIdXOp>(builder);
+    Value blocks = getNumber<NVVM::GridDimXOp>(builder);
+    thread = builder.remainder(threadOfBlock, kWarpThreads);
+    Value warpOfBlock = builder.divide(threadOfBlock, kWarpThreads);
+    warp = builder.add(builder.multiply(block, kBlockWarps), warpOfBlock);
+    warps = builder.multiply(blocks, kBlockWarps);
   }
   /// Of the thread in its warp, of the warp and the block in the grid; and how many warps there are.
   Value thread, warp, block, warps;
@@ -38,115 +35,92 @@ struct ThreadPlace {
 
 } // namespace
 
-/// What the warp of a thread runs: from its own number on, as far apart as there are warps.
-static void emitUnits(OpBuilder &builder, Location loc, const ThreadPlace &place, Value count,
-                      function_ref<void(Value)> body) {
-  auto emitBody = [&](OpBuilder &, Location, Value unit, ValueRange) {
-    body(unit);
-    scf::YieldOp::create(builder, loc);
-  };
-  scf::ForOp::create(builder, loc, place.warp, count, place.warps, ValueRange(), emitBody);
-}
-
 static Value countUnits(Code code, Value rows) {
   return rows::RowUnits::create(code, rows::RowPartition::create(code, rows)).count;
 }
 
-/// The last argument is the number of rows.
+/// The last argument is the number of rows. A warp runs units (or rows) from its own number on, as far apart as there
+/// are warps.
 static void emitRows(Code &builder, KernelBody &body, rows::KernelOp kernel) {
-  Location loc = kernel.getLoc();
-  ThreadPlace place(builder, loc);
-  LoopedRowEmitter emitter(builder, body.entry, body.as<rows::KernelAddresses>(), body.mapping, place.thread);
-  if (!body.as<rows::KernelAddresses>().scratch)
-    return emitUnits(builder, loc, place, body.getArgumentFromEnd(1), [&](Value row) {
+  const auto &addresses = body.as<rows::KernelAddresses>();
+  ThreadPlace place(builder);
+  LoopedRowEmitter emitter(builder, body.entry, addresses, body.mapping, place.thread);
+  if (!addresses.scratch) {
+    builder.loop(place.warp, body.getArgumentFromEnd(1), place.warps, [&](Value row) {
       emitter.beginRow(kernel, row);
       emitter.emitBlock(kernel.getBody().front());
     });
-  SumKernels sums(builder, kernel, body.as<rows::KernelAddresses>());
-  emitUnits(builder, loc, place, countUnits(builder, body.as<rows::KernelAddresses>().rows),
-            [&](Value unit) { sums.emitUnit(emitter, place.thread, unit); });
+    return;
+  }
+  SumKernels sums(builder, kernel, addresses);
+  builder.loop(place.warp, countUnits(builder, addresses.rows), place.warps,
+               [&](Value unit) { sums.emitUnit(emitter, place.thread, unit); });
 }
 
 static void emitResults(Code &builder, KernelBody &body, rows::KernelOp kernel) {
-  Location loc = kernel.getLoc();
-  Value columns = constantI64(builder, loc, kResultColumns);
-  Value first = arith::MulIOp::create(builder, loc, ThreadPlace(builder, loc).block, columns);
+  Value first = builder.multiply(ThreadPlace(builder).block, kResultColumns);
   SumKernels(builder, kernel, body.as<rows::KernelAddresses>()).emitResults(first);
 }
 
 /// The last argument is the number of rows. A block of threads has its own rows, or units of rows where there are sums
 /// down the rows: all of its threads are there where it has one.
 static void emitRegisterRows(Code &builder, KernelBody &body, rows::KernelOp kernel, const RegisterPlan &plan) {
-  Location loc = kernel.getLoc();
-  RowThread thread(builder, loc, plan, body.as<rows::KernelAddresses>().width);
+  const auto &addresses = body.as<rows::KernelAddresses>();
+  RowThread thread(builder, plan, addresses.width);
   LaneSums lanes(builder, plan, thread, kernel);
-  Value block = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
-                                       NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type()));
-  Value first = arith::MulIOp::create(builder, loc, block, constantI64(builder, loc, plan.blockRows));
-  Value unit = arith::AddIOp::create(builder, loc, first, thread.row), units = body.getArgumentFromEnd(1);
-  RegisterRowEmitter emitter(builder, body.entry, body.as<rows::KernelAddresses>(), body.mapping, plan, thread, lanes);
+  Value first = builder.multiply(getNumber<NVVM::BlockIdXOp>(builder), plan.blockRows);
+  Value unit = builder.add(first, thread.row), units = body.getArgumentFromEnd(1);
+  RegisterRowEmitter emitter(builder, body.entry, addresses, body.mapping, plan, thread, lanes);
   bool hasSums = kernel.hasAccumulated();
   if (hasSums)
-    units = countUnits(builder, body.as<rows::KernelAddresses>().rows);
+    units = countUnits(builder, addresses.rows);
   auto emitUnit = [&] {
     if (hasSums)
-      RegisterSums(builder, kernel, body.as<rows::KernelAddresses>(), plan, thread).emitUnit(emitter, lanes, unit);
+      RegisterSums(builder, kernel, addresses, plan, thread).emitUnit(emitter, lanes, unit);
     else
       emitter.emitRow(kernel, unit);
   };
   if (plan.blockRows == 1)
     return emitUnit();
-  Value isUnit = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, unit, units);
-  scf::IfOp::create(builder, loc, isUnit, [&](OpBuilder &, Location) {
-    emitUnit();
-    scf::YieldOp::create(builder, loc);
-  });
+  builder.choose(builder.compare(arith::CmpIPredicate::slt, unit, units), emitUnit);
 }
 
 /// Whether all rows lie so that their accesses have whole vectors, and those of open width have one that suits (i1).
-static Value emitSuits(OpBuilder &builder, KernelUse &use, const RegisterPlan &plan) {
+static Value emitSuits(Code builder, KernelUse &use, const RegisterPlan &plan) {
   auto kernel = use.get<rows::KernelOp>();
   const auto &addresses = use.as<rows::KernelAddresses>();
-  Location loc = kernel.getLoc();
-  Type i64 = builder.getI64Type();
-  Value bits = constantI64(builder, loc, 0);
+  Value bits = builder.constant(0);
   auto add = [&](Value bytes, int64_t accessBytes) {
-    Value mostRest = constantI64(builder, loc, accessBytes - 1);
-    bits = arith::OrIOp::create(builder, loc, bits, arith::AndIOp::create(builder, loc, bytes, mostRest));
+    bits = builder.either(bits, builder.both(bytes, accessBytes - 1));
   };
   for (unsigned i = 0; i < addresses.operands.size(); ++i) {
     if (!kernel.isAlongColumns(i) || kernel.isAccumulated(i))
       continue;
     const OperandAddress &operand = addresses.operands[i];
     int64_t accessBytes = plan.getAccessBytes(operand.elementType);
-    Value elementBytes = constantI64(builder, loc, kernels::getElementBytes(operand.elementType));
-    add(LLVM::PtrToIntOp::create(builder, loc, i64, operand.pointer), accessBytes);
+    int64_t elementBytes = kernels::getElementBytes(operand.elementType);
+    add(builder.toInteger(operand.pointer), accessBytes);
     if (operand.linearStride)
-      add(arith::MulIOp::create(builder, loc, operand.linearStride, elementBytes), accessBytes);
+      add(builder.multiply(operand.linearStride, elementBytes), accessBytes);
     for (auto [dimension, stride] : operand.strides)
-      add(arith::MulIOp::create(builder, loc, stride, elementBytes), accessBytes);
+      add(builder.multiply(stride, elementBytes), accessBytes);
   }
   if (addresses.scratch)
-    add(LLVM::PtrToIntOp::create(builder, loc, i64, addresses.scratch), kSumAccessBytes);
+    add(builder.toInteger(addresses.scratch), kSumAccessBytes);
   Value width = addresses.width;
   if (plan.isOpen())
     add(width, plan.lanes);
-  Value suits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, constantI64(builder, loc, 0));
+  Value suits = builder.isEqual(bits, 0);
   if (!plan.isOpen())
     return suits;
-  auto require = [&](arith::CmpIPredicate predicate, Value number, int64_t bound) -> Value {
-    return arith::CmpIOp::create(builder, loc, predicate, number, constantI64(builder, loc, bound));
-  };
-  auto both = [&](Value one, Value other) -> Value { return arith::AndIOp::create(builder, loc, one, other); };
-  suits = both(suits, both(require(arith::CmpIPredicate::sge, width, plan.leastWidth),
-                           require(arith::CmpIPredicate::sle, width, plan.width)));
+  Value isWide = builder.compare(arith::CmpIPredicate::sge, width, plan.leastWidth);
+  suits = builder.both(suits, builder.both(isWide, builder.isAtMost(width, plan.width)));
   if (plan.getSpans() == 1)
     return suits;
   // As endsInWholeChunk.
-  Value end = arith::RemUIOp::create(builder, loc, width, constantI64(builder, loc, rows::kBlockColumns));
-  Value isWhole = arith::OrIOp::create(builder, loc, require(arith::CmpIPredicate::eq, end, 0),
-                                       require(arith::CmpIPredicate::sge, end, rows::kLanes));
-  return both(suits, isWhole);
+  Value end = builder.remainder(width, rows::kBlockColumns);
+  Value isChunk = builder.compare(arith::CmpIPredicate::sge, end, rows::kLanes);
+  return builder.both(suits, builder.either(builder.isEqual(end, 0), isChunk));
 }
 
 void RowKernel::mark(func::FuncOp function, int64_t threads, int64_t registers) {
@@ -177,58 +151,51 @@ void RowKernel::emit() {
          plan.getBlockThreads(), plan.mostRegisters);
 }
 
+static Value divideUp(Code &builder, Value value, int64_t divisor) {
+  return builder.create<arith::CeilDivSIOp>(value, builder.constant(divisor));
+}
+
 /// Threads of a block, i64. Where a row of open width has a block of its own, it has threads for its spans alone.
-static Value countThreads(OpBuilder &builder, Location loc, const RegisterPlan &plan, Value width) {
+static Value countThreads(Code &builder, const RegisterPlan &plan, Value width) {
   if (!plan.isOpen() || plan.getSpans() == 1)
-    return constantI64(builder, loc, plan.getBlockThreads());
-  Value spans = arith::CeilDivSIOp::create(builder, loc, width, constantI64(builder, loc, rows::kBlockColumns));
-  return arith::MulIOp::create(builder, loc, spans, constantI64(builder, loc, plan.getSpanThreads()));
+    return builder.constant(plan.getBlockThreads());
+  return builder.multiply(divideUp(builder, width, rows::kBlockColumns), plan.getSpanThreads());
 }
 
 /// Rows go to the first kernel with registers that they suit, others to the one that takes any. All have as many units,
 /// which are rows or units of rows.
 LogicalResult RowKernel::launchRows(KernelUse &use, Value units, ArrayRef<Value> arguments) {
   auto kernel = use.get<rows::KernelOp>();
-  OpBuilder builder(kernel);
-  Location loc = kernel.getLoc();
+  Code builder(OpBuilder(kernel), kernel.getLoc());
   Operation *place = kernel;
   int64_t next = number + (kernel.hasAccumulated() ? 2 : 1);
-  auto countBlocks = [&](int64_t unitsOfBlock) -> Value {
-    return arith::CeilDivSIOp::create(builder, loc, units, constantI64(builder, loc, unitsOfBlock));
-  };
   for (const RegisterPlan &plan : RegisterPlan::choose(kernel, schedule)) {
-    Value width = use.as<rows::KernelAddresses>().width;
-    Value blocks = countBlocks(plan.blockRows), threads = countThreads(builder, loc, plan, width);
-    auto either = scf::IfOp::create(builder, loc, emitSuits(builder, use, plan), /*withElseRegion=*/true);
+    Value blocks = divideUp(builder, units, plan.blockRows);
+    Value threads = countThreads(builder, plan, use.as<rows::KernelAddresses>().width);
+    auto either = builder.create<scf::IfOp>(emitSuits(builder, use, plan), /*withElseRegion=*/true);
     if (failed(
             launchKernel(either.thenYield(), use.enclosing, {next++, blocks, threads, /*sharedBytes=*/0, arguments})))
       return failure();
     place = either.elseYield();
     builder.setInsertionPoint(place);
   }
-  Value threads = constantI64(builder, loc, kBlockWarps * kWarpThreads);
-  return launchKernel(place, use.enclosing, {number, countBlocks(kBlockWarps), threads, /*sharedBytes=*/0, arguments});
+  Value threads = builder.constant(kBlockWarps * kWarpThreads), blocks = divideUp(builder, units, kBlockWarps);
+  return launchKernel(place, use.enclosing, {number, blocks, threads, /*sharedBytes=*/0, arguments});
 }
 
 LogicalResult RowKernel::launch(KernelUse &use) {
-  OpBuilder builder(use.op);
-  Location loc = use.op->getLoc();
+  Code builder(OpBuilder(use.op), use.op->getLoc());
   SmallVector<Value> arguments = functions.getArguments(builder, use);
-  auto [rows, width] = use.indexing->countWork(builder, loc);
-  Value units = rows;
+  auto [rows, width] = use.indexing->countWork(builder, builder.getLoc());
   arguments.push_back(rows);
   bool hasSums = use.get<rows::KernelOp>().hasAccumulated();
-  if (hasSums)
-    units = countUnits(Code(builder, loc), rows);
-  if (failed(launchRows(use, units, arguments)))
+  if (failed(launchRows(use, hasSums ? countUnits(builder, rows) : rows, arguments)))
     return failure();
   if (!hasSums)
     return success();
   // Without rows, results stay as they are.
-  Value none = constantI64(builder, loc, 0);
-  Value hasRows = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, rows, none);
-  Value blocks = arith::CeilDivSIOp::create(builder, loc, width, constantI64(builder, loc, kResultColumns));
-  blocks = arith::SelectOp::create(builder, loc, hasRows, blocks, none);
+  Value hasRows = builder.compare(arith::CmpIPredicate::sgt, rows, 0);
+  Value blocks = builder.select(hasRows, divideUp(builder, width, kResultColumns), 0);
   return launchKernel(use.op, use.enclosing,
-                      {number + 1, blocks, constantI64(builder, loc, kResultThreads), /*sharedBytes=*/0, arguments});
+                      {number + 1, blocks, builder.constant(kResultThreads), /*sharedBytes=*/0, arguments});
 }

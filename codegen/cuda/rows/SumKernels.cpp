@@ -1,7 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Emits the order of sums down the rows. A sum begins at +0 and so never is -0; what would be added to an empty one is
-// moved there instead, which has the same bits.
+// Emits sums down the rows: units by warps, and their results by blocks.
 
 #include "codegen/cuda/rows/SumKernels.h"
 
@@ -19,43 +18,20 @@ using namespace mlir::resid::kernels;
 using namespace mlir::resid::rows;
 
 SumKernels::SumKernels(Code &builder, rows::KernelOp kernel, const KernelAddresses &addresses)
-    : builder(builder), loc(kernel.getLoc()), kernel(kernel), addresses(addresses),
-      partition(rows::RowPartition::create(builder, addresses.rows)), units(rows::RowUnits::create(builder, partition)),
-      length(rows::SumMemory::getLength(builder, addresses.width)) {
-  Value next = addresses.scratch;
-  for (unsigned i = kernel.getInputs().size(), end = i + kernel.getInits().size(); i < end; ++i) {
-    if (!kernel.isAccumulated(i))
-      continue;
-    bool isF64 = cast<rows::RowType>(kernel.getRowArgument(i).getType()).getElementType().isF64();
-    sums.push_back({i, isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type()), next});
-    Value elements = builder.multiply(rows::UnitMemory::countRows(builder, partition, isF64), length);
-    next = getElementAddress(builder, loc, builder.getF32Type(), next, elements);
-  }
-}
+    : SumsDownRows(builder, kernel, addresses, [&](Sum &sum) {
+        Value rows = UnitMemory::countRows(builder, partition, sum.type.isF64());
+        return offsetRows(sum.memory, rows, builder.getF32Type());
+      }) {}
 
 Value SumKernels::load(Type type, Value pointer, Value index) {
-  return loadElement(builder, loc, type, pointer, index, Alignment::Element);
+  return loadElement(builder, builder.getLoc(), type, pointer, index, Alignment::Element);
 }
 
 void SumKernels::store(Value value, Value pointer, Value index) {
-  storeElement(builder, loc, value, pointer, index, Alignment::Element);
+  storeElement(builder, builder.getLoc(), value, pointer, index, Alignment::Element);
 }
 
 //===------------------------------------------- units ------------------------------------------------------------===//
-
-/// Where the levels of a unit lie; terms are added to the lowest one.
-void SumKernels::chooseUnit(RowEmitter &emitter, Value unit) {
-  for (Sum &sum : sums) {
-    sum.levels.clear();
-    Value first = builder.multiply(unit, rows::UnitMemory::kLevels);
-    for (int64_t level = 0; level < rows::UnitMemory::kLevels; ++level) {
-      Value row = builder.add(first, level);
-      Value elements = builder.multiply(row, length);
-      sum.levels.push_back(getElementAddress(builder, loc, sum.type, sum.memory, elements));
-    }
-    emitter.setChain(kernel.getRowArgument(sum.operand), sum.levels.front());
-  }
-}
 
 void SumKernels::emitPass(Value thread, function_ref<void(const Sum &, Value)> body) {
   constexpr int64_t columnsPerTurn = 4;
@@ -67,40 +43,35 @@ void SumKernels::emitPass(Value thread, function_ref<void(const Sum &, Value)> b
 void SumKernels::addUp(Value thread, Value isFirst) {
   emitPass(thread, [&](const Sum &sum, Value column) {
     Value value = load(sum.type, sum.levels[0], column);
-    auto emitMove = [&](OpBuilder &, Location) { scf::YieldOp::create(builder, loc, value); };
-    auto emitSum = [&](OpBuilder &, Location) {
-      Value before = load(sum.type, sum.levels[1], column);
-      scf::YieldOp::create(builder, loc, builder.add(before, value));
-    };
-    store(scf::IfOp::create(builder, loc, isFirst, emitMove, emitSum).getResult(0), sum.levels[1], column);
+    auto emitMove = [&] { return SmallVector<Value>{value}; };
+    auto emitSum = [&] { return SmallVector<Value>{builder.add(load(sum.type, sum.levels[1], column), value)}; };
+    store(builder.choose(isFirst, sum.type, emitMove, emitSum).front(), sum.levels[1], column);
   });
 }
 
-void SumKernels::emitChains(Value unit, function_ref<void(Value, Value)> emitChain, function_ref<void(Value)> addUp) {
+void SumKernels::emitUnit(RowEmitter &emitter, Value unit, function_ref<void(Value, Value)> emitChain,
+                          function_ref<void(Value)> addUp) {
+  Value firstRow = builder.multiply(unit, UnitMemory::kLevels);
+  setLevels(emitter, UnitMemory::kLevels, [&](const Sum &sum, int64_t level) {
+    return offsetRows(sum.memory, builder.add(firstRow, level), sum.type);
+  });
   Value low = builder.multiply(unit, units.rows);
-  auto least = [&](Value begin, Value count, Value end) -> Value {
-    return builder.min(builder.add(begin, count), end);
-  };
-  Value high = least(low, units.rows, partition.rows);
-  builder.rolledLoop(low, high, rows::kChainRows, [&](Value chain) {
-    emitChain(chain, least(chain, constant(rows::kChainRows), high));
-    addUp(builder.isEqual(chain, low));
+  emitChains(low, builder.min(builder.add(low, units.rows), partition.rows), [&](Value first, Value end) {
+    emitChain(first, end);
+    addUp(builder.isEqual(first, low));
   });
 }
 
 void SumKernels::emitUnit(LoopedRowEmitter &emitter, Value thread, Value unit) {
-  chooseUnit(emitter, unit);
   auto emitChain = [&](Value first, Value end) {
-    emitPass(thread, [&](const Sum &sum, Value column) {
-      Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sum.type));
-      store(zero, sum.levels[0], column);
-    });
+    emitPass(thread,
+             [&](const Sum &sum, Value column) { store(builder.constant(sum.type, 0), sum.levels[0], column); });
     builder.rolledLoop(first, end, 1, [&](Value row) {
       emitter.beginRow(kernel, row);
       emitter.emitBlock(kernel.getBody().front());
     });
   };
-  emitChains(unit, emitChain, [&](Value isFirst) { addUp(thread, isFirst); });
+  emitUnit(emitter, unit, emitChain, [&](Value isFirst) { addUp(thread, isFirst); });
 }
 
 //===------------------------------------------- results ----------------------------------------------------------===//
@@ -111,19 +82,16 @@ void SumKernels::emitUnit(LoopedRowEmitter &emitter, Value thread, Value unit) {
 Value SumKernels::sumLane(const Sum &sum, Value lane, Value column) {
   constexpr int64_t unitsPerTurn = 8;
   Type f64 = builder.getF64Type();
-  auto getFirst = [&](Value of) -> Value {
-    Value product = builder.multiply(of, partition.groups);
-    Value raised = builder.add(product, rows::kSumLanes - 1);
-    Value group = builder.divide(raised, rows::kSumLanes);
-    return builder.multiply(group, units.perGroup);
+  auto getFirst = [&](Value of) {
+    Value raised = builder.add(builder.multiply(of, partition.groups), rows::kSumLanes - 1);
+    return builder.multiply(builder.divide(raised, rows::kSumLanes), units.perGroup);
   };
   Value first = getFirst(lane), end = getFirst(builder.add(lane, 1));
   end = builder.min(end, units.count);
   Value last = builder.subtract(end, 1);
   Value lastOfGroup = builder.subtract(units.perGroup, 1);
   auto emitBody = [&](Value unit, ValueRange carried) -> SmallVector<Value> {
-    Value row = builder.multiply(unit, rows::UnitMemory::kLevels);
-    row = builder.add(row, rows::UnitMemory::kLevels - 1);
+    Value row = builder.add(builder.multiply(unit, UnitMemory::kLevels), UnitMemory::kLevels - 1);
     Value index = builder.add(builder.multiply(row, length), column);
     Value value = load(sum.type, sum.memory, index);
     Value place = builder.both(unit, lastOfGroup);
@@ -135,8 +103,7 @@ Value SumKernels::sumLane(const Sum &sum, Value lane, Value column) {
     total = builder.select(isWhole, total, carried[1]);
     return {group, total};
   };
-  Value none = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sum.type));
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(f64));
+  Value none = builder.constant(sum.type, 0), zero = builder.constant(f64, 0);
   return builder.loop(first, end, 1, {none, zero}, emitBody, unitsPerTurn)[1];
 }
 
@@ -147,11 +114,11 @@ Value SumKernels::getShared() {
   auto module = builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
   if (!module.lookupSymbol(name)) {
     OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    LLVM::GlobalOp::create(top, loc, LLVM::LLVMArrayType::get(builder.getF64Type(), kResultThreads),
+    LLVM::GlobalOp::create(top, builder.getLoc(), LLVM::LLVMArrayType::get(builder.getF64Type(), kResultThreads),
                            /*isConstant=*/false, LLVM::Linkage::Internal, name, Attribute(), /*alignment=*/8,
                            sharedSpace);
   }
-  return LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), sharedSpace), name);
+  return builder.create<LLVM::AddressOfOp>(builder.getType<LLVM::LLVMPointerType>(sharedSpace), name);
 }
 
 /// Warp w has the lanes w and w + 32. Then half of the warps that are left add what the other half has: warp w takes
@@ -165,7 +132,7 @@ void SumKernels::emitResult(const Sum &sum, Value shared, Value warp, Value thre
     store(builder.add(low, high), shared, place);
   });
   for (int64_t distance = rows::kSumLanes / 4; distance > 0; distance /= 2) {
-    NVVM::Barrier0Op::create(builder, loc);
+    builder.create<NVVM::Barrier0Op>();
     Value isLower = builder.compare(arith::CmpIPredicate::slt, warp, distance);
     builder.choose(builder.both(isPresent, isLower), [&] {
       Value other = builder.add(place, distance * kResultColumns);
@@ -175,17 +142,14 @@ void SumKernels::emitResult(const Sum &sum, Value shared, Value warp, Value thre
   }
   Value isFirst = builder.isEqual(warp, 0);
   builder.choose(builder.both(isPresent, isFirst), [&] {
-    Type element = cast<rows::RowType>(kernel.getRowArgument(sum.operand).getType()).getElementType();
     Value pointer = addresses.operands[sum.operand].pointer;
-    Value old = builder.castFloat(load(element, pointer, column), f64), total = load(f64, shared, place);
-    total = builder.add(total, old);
-    store(builder.castFloat(total, element), pointer, column);
+    Value old = load(sum.element, pointer, column);
+    store(finish(sum, load(f64, shared, place), old), pointer, column);
   });
 }
 
 void SumKernels::emitResults(Value first) {
-  Value threadOfBlock = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
-                                               NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type()));
+  Value threadOfBlock = getNumber<NVVM::ThreadIdXOp>(builder);
   Value thread = builder.remainder(threadOfBlock, kResultColumns);
   Value warp = builder.divide(threadOfBlock, kResultColumns);
   Value column = builder.add(first, thread);
@@ -194,6 +158,6 @@ void SumKernels::emitResults(Value first) {
   for (const Sum &sum : sums) {
     emitResult(sum, shared, warp, thread, column, isPresent);
     if (&sum != &sums.back())
-      NVVM::Barrier0Op::create(builder, loc);
+      builder.create<NVVM::Barrier0Op>();
   }
 }

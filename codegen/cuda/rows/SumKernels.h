@@ -7,8 +7,8 @@
 #define RESID_CODEGEN_CUDA_ROWS_SUMKERNELS_H
 
 #include "codegen/cuda/rows/LoopedRows.h"
-#include "codegen/rows/RowPartition.h"
 #include "codegen/rows/SumOrder.h"
+#include "codegen/rows/SumsDownRows.h"
 
 namespace mlir::resid::cuda {
 
@@ -19,7 +19,7 @@ constexpr int64_t kResultColumns = kWarpThreads, kResultThreads = kResultColumns
 constexpr int64_t kResultRegisters = 64;
 
 /// Emits code of a kernel with sums, at the builder's position.
-class SumKernels {
+class SumKernels : protected rows::SumsDownRows {
 public:
   SumKernels(Code &builder, rows::KernelOp kernel, const rows::KernelAddresses &addresses);
 
@@ -29,19 +29,11 @@ public:
   void emitResults(Value first);
 
 protected:
-  /// One sum: the kernel's operand, the type of its terms, and its memory (rows::UnitMemory).
-  struct Sum {
-    unsigned operand;
-    Type type;
-    Value memory;
-    /// Of the unit at hand, for the chain of 8 rows and for the unit.
-    SmallVector<Value, rows::UnitMemory::kLevels> levels = {};
-  };
-
-  void chooseUnit(rows::RowEmitter &emitter, Value unit);
-  /// The chains of a unit: `emitChain` runs the rows from one on to another and leaves their sums in level 0, and
-  /// `addUp` adds those to level 1, or moves them there where its argument (i1) holds.
-  void emitChains(Value unit, function_ref<void(Value, Value)> emitChain, function_ref<void(Value)> addUp);
+  /// The chains of a unit, whose memory is rows::UnitMemory: `emitChain` runs the rows from one on to another and
+  /// leaves their sums in level 0, and `addUp` adds those to level 1, or moves them there where its argument (i1)
+  /// holds.
+  void emitUnit(rows::RowEmitter &emitter, Value unit, function_ref<void(Value, Value)> emitChain,
+                function_ref<void(Value)> addUp);
   /// Calls `body` for the columns of a thread, of all sums.
   void emitPass(Value thread, function_ref<void(const Sum &, Value column)> body);
   void addUp(Value thread, Value isFirst);
@@ -50,17 +42,6 @@ protected:
   void emitResult(const Sum &sum, Value shared, Value warp, Value thread, Value column, Value isPresent);
   Value load(Type type, Value pointer, Value index);
   void store(Value value, Value pointer, Value index);
-  Value constant(int64_t value) { return kernels::constantI64(builder, loc, value); }
-
-  Code &builder;
-  Location loc;
-  rows::KernelOp kernel;
-  const rows::KernelAddresses &addresses;
-  rows::RowPartition partition;
-  rows::RowUnits units;
-  /// Elements of a row of memory.
-  Value length;
-  SmallVector<Sum> sums;
 };
 
 } // namespace mlir::resid::cuda
