@@ -20,39 +20,28 @@ using namespace mlir::resid;
 
 static constexpr int64_t kHeads = 1, kKeys = 2;
 
-static Value compareCounts(ImplicitLocOpBuilder &builder, arith::CmpIPredicate predicate, Value a, Value b) {
-  return arith::CmpIOp::create(builder, predicate, a, b);
-}
-
 /// Requires that `added` keys fit after `past` others; gives back the latter, or 0 where they do not.
-static Value requirePlaces(ImplicitLocOpBuilder &builder, StringRef name, Value past, Value added, Value places) {
-  Value zero = arith::ConstantIntOp::create(builder, 0, 64);
-  Value isCount = compareCounts(builder, arith::CmpIPredicate::sge, past, zero);
+static Value requirePlaces(Code &builder, StringRef name, Value past, Value added, Value places) {
+  Value isCount = builder.compare(arith::CmpIPredicate::sge, past, 0);
   rows::RequireOp::create(builder, isCount, RESID_BAD_VALUE, ("past of " + name + " is {0}, expected 0 or more").str(),
                           past);
-  Value free = arith::SubIOp::create(builder, places, added);
-  Value fits = compareCounts(builder, arith::CmpIPredicate::sle, past, free);
+  Value fits = builder.isAtMost(past, builder.subtract(places, added));
   std::string text = ("the cache of " + name +
                       " is full: past is {0}, and with the new keys that is more than it has "
                       "places")
                          .str();
   rows::RequireOp::create(builder, fits, RESID_BAD_VALUE, text, past);
-  Value isGood = arith::AndIOp::create(builder, isCount, fits);
-  return arith::SelectOp::create(builder, isGood, past, zero);
+  return builder.select(builder.both(isCount, fits), past, 0);
 }
 
 /// Where both numbers of heads are known, the verifier compared them.
-static void requireHeads(ImplicitLocOpBuilder &builder, OpFoldResult heads, OpFoldResult keyHeads) {
+static void requireHeads(Code &builder, OpFoldResult heads, OpFoldResult keyHeads) {
   if (!isa<Value>(heads) && !isa<Value>(keyHeads))
     return;
-  Value all = toI64(builder, heads), some = toI64(builder, keyHeads),
-        zero = arith::ConstantIntOp::create(builder, 0, 64);
-  Value one = arith::ConstantIntOp::create(builder, 1, 64);
-  Value rest = arith::RemUIOp::create(builder, all, arith::MaxSIOp::create(builder, some, one));
-  Value divides = compareCounts(builder, arith::CmpIPredicate::eq, rest, zero);
-  Value isThere = arith::OrIOp::create(builder, compareCounts(builder, arith::CmpIPredicate::ne, some, zero),
-                                       compareCounts(builder, arith::CmpIPredicate::eq, all, zero));
-  rows::RequireOp::create(builder, arith::AndIOp::create(builder, divides, isThere), RESID_BAD_SHAPE,
+  Value all = toI64(builder, heads), some = toI64(builder, keyHeads);
+  Value divides = builder.isEqual(builder.remainder(all, builder.max(some, 1)), 0);
+  Value isThere = builder.either(builder.compare(arith::CmpIPredicate::ne, some, 0), builder.isEqual(all, 0));
+  rows::RequireOp::create(builder, builder.both(divides, isThere), RESID_BAD_SHAPE,
                           "heads of q in attention are {0}, expected a multiple of those of k", all);
 }
 
@@ -92,7 +81,7 @@ template <typename OpTy> static IntegerAttr getWindowAttr(OpTy op) {
 /// Seed, step, first row and site, in a shard also the first call of a row and the extent; nothing where no weight is
 /// dropped.
 template <typename OpTy>
-static SmallVector<Value> lowerDropout(ImplicitLocOpBuilder &builder, OpTy op, typename OpTy::Adaptor adaptor,
+static SmallVector<Value> lowerDropout(Code &builder, OpTy op, typename OpTy::Adaptor adaptor,
                                        ArrayRef<OpFoldResult> queries, OpFoldResult keys) {
   if (op.getThreshold() == 0)
     return {};
@@ -104,10 +93,9 @@ static SmallVector<Value> lowerDropout(ImplicitLocOpBuilder &builder, OpTy op, t
   SmallVector<Value> all = {site.seed, site.step, words.row, words.site};
   if (!words.call && !words.local)
     return all;
-  auto createI64 = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, value, 64); };
-  all.push_back(words.call ? words.call : createI64(0));
-  all.push_back(words.local ? words.local : createI64(1));
-  all.push_back(words.global ? words.global : createI64(1));
+  all.push_back(words.call ? words.call : builder.constant(0));
+  all.push_back(words.local ? words.local : builder.constant(1));
+  all.push_back(words.global ? words.global : builder.constant(1));
   return all;
 }
 
@@ -115,7 +103,7 @@ namespace {
 struct LowerAttention : OpConversionPattern<AttentionOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(AttentionOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     SmallVector<OpFoldResult> queries = getSizes(builder, adaptor.getQ()), keys = getSizes(builder, adaptor.getK());
     requireHeads(builder, queries[kHeads], keys[kHeads]);
     Value past = adaptor.getPast();
@@ -148,7 +136,7 @@ struct LowerAttentionGrad : OpConversionPattern<AttentionGradOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(AttentionGradOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     SmallVector<OpFoldResult> queries = getSizes(builder, adaptor.getQ()), keys = getSizes(builder, adaptor.getK());
     requireHeads(builder, queries[kHeads], keys[kHeads]);
     SmallVector<Value> dropout = lowerDropout(builder, op, adaptor, queries, keys[kKeys]);
@@ -186,7 +174,7 @@ static bool isArgument(Value tensor) {
 struct LowerAppend : OpConversionPattern<AppendOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(AppendOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     SmallVector<OpFoldResult> sizes = getSizes(builder, adaptor.getX());
     SmallVector<OpFoldResult> places = getSizes(builder, adaptor.getCache());
     Value past = requirePlaces(builder, "append", adaptor.getPast(), toI64(builder, sizes[kKeys]),

@@ -20,7 +20,7 @@ namespace {
 /// What the forward and the backward of one batch norm have in common: x, how its rows are gone through, and the rstd.
 class BatchNormLowering {
 public:
-  BatchNormLowering(ImplicitLocOpBuilder &builder, Value x, const APFloat &epsilon)
+  BatchNormLowering(Code &builder, Value x, const APFloat &epsilon)
       : builder(builder), x(x), type(cast<RankedTensorType>(x.getType())),
         arithmetic(getArithmeticType(type.getElementType())),
         identity(getIdentityMap(builder.getContext(), type.getRank())),
@@ -59,7 +59,7 @@ private:
   /// The statistics that x̂ is made of in the backward: parts of the mean, and rstd.
   SmallVector<Value> getCenters(ValueRange statistics);
 
-  ImplicitLocOpBuilder &builder;
+  Code &builder;
   Value x;
   RankedTensorType type;
   FloatType arithmetic;
@@ -90,8 +90,8 @@ SmallVector<Value> BatchNormLowering::createMeans(ValueRange columns, unsigned c
     operands.push_back({numbers, column});
   SmallVector<Value> sums =
       createColumnSums(builder, operands, sizes, /*columns=*/1, arithmetic, count, body, condition);
-  return mapColumns(sums, count, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> SmallVector<Value> {
-    return llvm::map_to_vector(of, [&](Value sum) -> Value { return arith::DivFOp::create(inner, sum, rowCount); });
+  return mapColumns(sums, count, [&](Code &inner, ValueRange of) -> SmallVector<Value> {
+    return llvm::map_to_vector(of, [&](Value sum) -> Value { return inner.divide(sum, rowCount); });
   });
 }
 
@@ -104,9 +104,7 @@ SmallVector<Value> BatchNormLowering::mapColumns(ValueRange columns, unsigned co
 }
 
 Value BatchNormLowering::mapColumns(ValueRange columns, TermBody body) {
-  auto single = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    return {body(inner, elements)};
-  };
+  auto single = [&](Code &inner, ValueRange elements) -> SmallVector<Value> { return {body(inner, elements)}; };
   return mapColumns(columns, /*count=*/1, single).front();
 }
 
@@ -114,46 +112,41 @@ Value BatchNormLowering::isAny(Value numbers) {
   auto sums = rows::RowSumsOp::create(builder, TypeRange(RankedTensorType::get({}, arithmetic)), numbers,
                                       builder.getI64IntegerAttr(1));
   Value sum = tensor::ExtractOp::create(builder, sums.getSums().front(), ValueRange());
-  return arith::CmpFOp::create(builder, arith::CmpFPredicate::UNE, sum, createConstant(builder, arithmetic, 0.0));
+  return builder.compare(arith::CmpFPredicate::UNE, sum, createConstant(builder, arithmetic, 0.0));
 }
 
 Value BatchNormLowering::createReciprocalRoot(Value variance) {
-  return mapColumns(variance, [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
-    Value sum = arith::AddFOp::create(inner, elements[0], createConstant(inner, arithmetic, epsilon));
-    Value root = math::SqrtOp::create(inner, sum);
-    return arith::DivFOp::create(inner, createConstant(inner, arithmetic, 1.0), root);
+  return mapColumns(variance, [&](Code &inner, ValueRange elements) -> Value {
+    Value sum = inner.add(elements[0], createConstant(inner, arithmetic, epsilon));
+    Value root = inner.squareRoot(sum);
+    return inner.divide(inner.constant(arithmetic, 1.0), root);
   });
 }
 
 //===------------------------------------------- statistics -------------------------------------------------------===//
 
 /// d = x·scale - k in one rounding: where scale is 1, which is nearly always, exactly x - k.
-static Value center(ImplicitLocOpBuilder &inner, Value element, Value scale, Value k) {
-  return math::FmaOp::create(inner, element, scale, arith::NegFOp::create(inner, k));
+static Value center(Code &inner, Value element, Value scale, Value k) {
+  return inner.fma(element, scale, inner.negate(k));
 }
 
 /// What e and q are the means of.
-static SmallVector<Value> withSquare(ImplicitLocOpBuilder &inner, Value d) {
-  return {d, arith::MulFOp::create(inner, d, d)};
-}
+static SmallVector<Value> withSquare(Code &inner, Value d) { return {d, inner.multiply(d, d)}; }
 
 /// The definition is in docs/numerics.md. What a few columns need is added up for all, in rows that are gone through
 /// only where one column needs it.
 BatchNormLowering::Statistics BatchNormLowering::createStatistics() {
   Statistics statistics;
-  statistics.k =
-      createMeans({}, 1, [](ImplicitLocOpBuilder &, ValueRange row) -> SmallVector<Value> { return {row[0]}; }).front();
-  SmallVector<Value> means = createMeans(statistics.k, 2, [](ImplicitLocOpBuilder &inner, ValueRange row) {
-    return withSquare(inner, arith::SubFOp::create(inner, row[0], row[1]));
-  });
+  statistics.k = createMeans({}, 1, [](Code &, ValueRange row) -> SmallVector<Value> { return {row[0]}; }).front();
+  SmallVector<Value> means = createMeans(
+      statistics.k, 2, [](Code &inner, ValueRange row) { return withSquare(inner, inner.subtract(row[0], row[1])); });
   statistics.e = means[0];
   statistics.q = means[1];
   rescale(statistics);
   statistics.variance = createVariance(statistics);
-  statistics.rstd =
-      mapColumns({statistics.variance, statistics.scale}, [&](ImplicitLocOpBuilder &inner, ValueRange of) {
-        return scalars.createReciprocalRoot(inner, of[0], of[1]);
-      });
+  statistics.rstd = mapColumns({statistics.variance, statistics.scale}, [&](Code &inner, ValueRange of) {
+    return scalars.createReciprocalRoot(inner, of[0], of[1]);
+  });
   return statistics;
 }
 
@@ -161,42 +154,42 @@ BatchNormLowering::Statistics BatchNormLowering::createStatistics() {
 /// added up times `spare`, since the sum itself may overflow.
 void BatchNormLowering::rescale(Statistics &statistics) {
   Value k = statistics.k, e = statistics.e, q = statistics.q;
-  auto isScaled = [&](ImplicitLocOpBuilder &inner, Value scale) -> Value {
-    return arith::CmpFOp::create(inner, arith::CmpFPredicate::UNE, scale, scalars.createConstant(inner, 1.0));
+  auto isScaled = [&](Code &inner, Value scale) -> Value {
+    return inner.compare(arith::CmpFPredicate::UNE, scale, inner.constant(arithmetic, 1.0));
   };
-  Value needs = mapColumns({k, e, q}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
+  Value needs = mapColumns({k, e, q}, [&](Code &inner, ValueRange of) -> Value {
     return arith::UIToFPOp::create(inner, arithmetic, scalars.needsScale(inner, of));
   });
   Value isNeeded = isAny(needs);
-  Value spare = mapColumns({k, e, q}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
-    Value one = scalars.createConstant(inner, 1.0);
-    Value less = scalars.createConstant(inner, arithmetic.isF64() ? 0x1p-512 : 0x1p-64);
-    return arith::SelectOp::create(inner, scalars.isFinite(inner, of), one, less);
+  Value spare = mapColumns({k, e, q}, [&](Code &inner, ValueRange of) -> Value {
+    Value one = inner.constant(arithmetic, 1.0);
+    Value less = inner.constant(arithmetic, arithmetic.isF64() ? 0x1p-512 : 0x1p-64);
+    return inner.select(scalars.isFinite(inner, of), one, less);
   });
-  auto getSize = [](ImplicitLocOpBuilder &inner, ValueRange row) -> SmallVector<Value> {
-    Value magnitude = math::AbsFOp::create(inner, row[0]);
-    return {arith::MulFOp::create(inner, magnitude, row[1])};
+  auto getSize = [](Code &inner, ValueRange row) -> SmallVector<Value> {
+    Value magnitude = inner.absolute(row[0]);
+    return {inner.multiply(magnitude, row[1])};
   };
   Value size = createMeans(spare, 1, getSize, isNeeded).front();
-  Value scale = mapColumns({needs, spare, size}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
-    Value zero = scalars.createConstant(inner, 0.0), one = scalars.createConstant(inner, 1.0);
-    Value isWanted = arith::CmpFOp::create(inner, arith::CmpFPredicate::UNE, of[0], zero);
-    Value applies = arith::AndIOp::create(inner, isWanted, scalars.isFinite(inner, of[2]));
-    Value power = arith::MulFOp::create(inner, scalars.createPowerOfTwo(inner, of[2]), of[1]);
-    return arith::SelectOp::create(inner, applies, power, one);
+  Value scale = mapColumns({needs, spare, size}, [&](Code &inner, ValueRange of) -> Value {
+    Value zero = inner.constant(arithmetic, 0.0), one = inner.constant(arithmetic, 1.0);
+    Value isWanted = inner.compare(arith::CmpFPredicate::UNE, of[0], zero);
+    Value applies = inner.both(isWanted, scalars.isFinite(inner, of[2]));
+    Value power = inner.multiply(scalars.createPowerOfTwo(inner, of[2]), of[1]);
+    return inner.select(applies, power, one);
   });
   auto choose = [&](Value scaled, Value unscaled) {
-    return mapColumns({scale, scaled, unscaled}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
-      return arith::SelectOp::create(inner, isScaled(inner, of[0]), of[1], of[2]);
+    return mapColumns({scale, scaled, unscaled}, [&](Code &inner, ValueRange of) -> Value {
+      return inner.select(isScaled(inner, of[0]), of[1], of[2]);
     });
   };
   // Not a product alone, which would be a contraction: the sum of those has another order.
-  auto multiply = [&](ImplicitLocOpBuilder &inner, ValueRange row) -> SmallVector<Value> {
-    return {center(inner, row[0], row[1], scalars.createConstant(inner, 0.0))};
+  auto multiply = [&](Code &inner, ValueRange row) -> SmallVector<Value> {
+    return {center(inner, row[0], row[1], inner.constant(arithmetic, 0.0))};
   };
   statistics.scale = scale;
   statistics.k = choose(createMeans(scale, 1, multiply, isNeeded).front(), k);
-  auto centerScaled = [](ImplicitLocOpBuilder &inner, ValueRange row) {
+  auto centerScaled = [](Code &inner, ValueRange row) {
     return withSquare(inner, center(inner, row[0], row[1], row[2]));
   };
   SmallVector<Value> means = createMeans({scale, statistics.k}, 2, centerScaled, isNeeded);
@@ -207,26 +200,26 @@ void BatchNormLowering::rescale(Statistics &statistics) {
 /// fma(-e, e, q), or where too many bits cancel, the mean of (d - e)².
 Value BatchNormLowering::createVariance(const Statistics &statistics) {
   Value e = statistics.e, q = statistics.q;
-  Value cancels = mapColumns({e, q}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
-    Value zero = scalars.createConstant(inner, 0.0), one = scalars.createConstant(inner, 1.0);
-    return arith::SelectOp::create(inner, scalars.isDirect(inner, of[0], of[1]), zero, one);
+  Value cancels = mapColumns({e, q}, [&](Code &inner, ValueRange of) -> Value {
+    Value zero = inner.constant(arithmetic, 0.0), one = inner.constant(arithmetic, 1.0);
+    return inner.select(scalars.isDirect(inner, of[0], of[1]), zero, one);
   });
-  auto getSquare = [](ImplicitLocOpBuilder &inner, ValueRange row) -> SmallVector<Value> {
-    Value rest = arith::SubFOp::create(inner, center(inner, row[0], row[1], row[2]), row[3]);
-    return {arith::MulFOp::create(inner, rest, rest)};
+  auto getSquare = [](Code &inner, ValueRange row) -> SmallVector<Value> {
+    Value rest = inner.subtract(center(inner, row[0], row[1], row[2]), row[3]);
+    return {inner.multiply(rest, rest)};
   };
   Value squares = createMeans({statistics.scale, statistics.k, e}, 1, getSquare, isAny(cancels)).front();
-  return mapColumns({e, q, squares}, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
+  return mapColumns({e, q, squares}, [&](Code &inner, ValueRange of) -> Value {
     Value direct = scalars.createDirectVariance(inner, of[0], of[1]);
-    return arith::SelectOp::create(inner, scalars.isDirect(inner, of[0], of[1]), direct, of[2]);
+    return inner.select(scalars.isDirect(inner, of[0], of[1]), direct, of[2]);
   });
 }
 
 SmallVector<Value> BatchNormLowering::createStored(const Statistics &statistics, unsigned count) {
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange of) {
+  auto body = [&](Code &inner, ValueRange of) {
     SmallVector<Value> row = scalars.createStored(inner, of[0], of[1], of[2], of[4]);
     // One division at a time: scale² alone could leave the range.
-    Value variance = arith::DivFOp::create(inner, arith::DivFOp::create(inner, of[3], of[0]), of[0]);
+    Value variance = inner.divide(inner.divide(of[3], of[0]), of[0]);
     row.insert(row.begin() + 1, variance);
     row.truncate(count);
     return row;
@@ -238,37 +231,37 @@ SmallVector<Value> BatchNormLowering::createStored(const Statistics &statistics,
 
 /// x̂ of an element that has lost a part of the mean, or none: of `rest`, all but the last, which is rstd, are parts
 /// too.
-static Value normalize(ImplicitLocOpBuilder &inner, Value element, ValueRange rest) {
+static Value normalize(Code &inner, Value element, ValueRange rest) {
   for (Value part : rest.drop_back())
-    element = arith::SubFOp::create(inner, element, part);
-  return arith::MulFOp::create(inner, element, rest.back());
+    element = inner.subtract(element, part);
+  return inner.multiply(element, rest.back());
 }
 
-static Value applyAffine(ImplicitLocOpBuilder &inner, Value xhat, Value gamma, Value beta) {
+static Value applyAffine(Code &inner, Value xhat, Value gamma, Value beta) {
   if (beta)
-    return math::FmaOp::create(inner, xhat, gamma, beta);
-  return gamma ? Value(arith::MulFOp::create(inner, xhat, gamma)) : xhat;
+    return inner.fma(xhat, gamma, beta);
+  return gamma ? inner.multiply(xhat, gamma) : xhat;
 }
 
 Value BatchNormLowering::createNormalized(const Statistics &statistics, Value gamma, Value beta, Type resultType) {
-  auto body = [](ImplicitLocOpBuilder &inner, ValueRange of) -> SmallVector<Value> {
+  auto body = [](Code &inner, ValueRange of) {
     Value xhat = normalize(inner, center(inner, of[0], of[1], of[2]), of.slice(3, 2));
-    return {applyAffine(inner, xhat, of[5], of[6])};
+    return applyAffine(inner, xhat, of[5], of[6]);
   };
   SmallVector<ElementwiseOperand> operands{{x, identity}};
   for (Value numbers : {statistics.scale, statistics.k, statistics.e, statistics.rstd, gamma, beta})
     operands.push_back({numbers, column});
-  return createElementwise(builder, operands, sizes, resultType, arithmetic, body).front();
+  return createElementwise(builder, operands, sizes, resultType, arithmetic, body);
 }
 
 Value BatchNormLowering::createNormalized(ValueRange given, Value gamma, Value beta, Type resultType) {
-  auto body = [](ImplicitLocOpBuilder &inner, ValueRange of) -> SmallVector<Value> {
-    return {applyAffine(inner, normalize(inner, of[0], of.slice(1, 2)), of[3], of[4])};
+  auto body = [](Code &inner, ValueRange of) {
+    return applyAffine(inner, normalize(inner, of[0], of.slice(1, 2)), of[3], of[4]);
   };
   SmallVector<ElementwiseOperand> operands{{x, identity}};
   for (Value numbers : {given[0], createReciprocalRoot(given[1]), gamma, beta})
     operands.push_back({numbers, column});
-  return createElementwise(builder, operands, sizes, resultType, arithmetic, body).front();
+  return createElementwise(builder, operands, sizes, resultType, arithmetic, body);
 }
 
 //===------------------------------------------- backward ---------------------------------------------------------===//
@@ -283,12 +276,12 @@ SmallVector<Value> BatchNormLowering::createSums(Value dy, ValueRange statistics
   SmallVector<ElementwiseOperand> operands{{dy, identity}, {x, identity}};
   for (Value numbers : getCenters(statistics))
     operands.push_back({numbers, column});
-  Value products = createColumnSum(
-      builder, operands, sizes, /*columns=*/1, arithmetic, [](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
-        return arith::MulFOp::create(inner, of[0], normalize(inner, of[1], of.drop_front(2)));
+  Value products =
+      createColumnSum(builder, operands, sizes, /*columns=*/1, arithmetic, [](Code &inner, ValueRange of) -> Value {
+        return inner.multiply(of[0], normalize(inner, of[1], of.drop_front(2)));
       });
   Value sum = createColumnSum(builder, {{dy, identity}}, sizes, /*columns=*/1, arithmetic,
-                              [](ImplicitLocOpBuilder &, ValueRange of) { return of[0]; });
+                              [](Code &, ValueRange of) { return of[0]; });
   return {products, sum};
 }
 
@@ -297,20 +290,17 @@ Value BatchNormLowering::createDx(Value dy, ValueRange statistics, ValueRange su
   Value means[2];
   if (!sums.empty())
     for (auto [mean, sum] : llvm::zip_equal(means, sums))
-      mean = mapColumns(sum, [&](ImplicitLocOpBuilder &inner, ValueRange of) -> Value {
-        return arith::DivFOp::create(inner, of[0], rowCount);
-      });
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+      mean = mapColumns(sum, [&](Code &inner, ValueRange of) -> Value { return inner.divide(of[0], rowCount); });
+  auto body = [&](Code &inner, ValueRange elements) {
     Value u = elements[Dy], factor = elements.back();
     if (!sums.empty()) {
       Value xhat = normalize(inner, elements[X], elements.drop_front(Centers));
-      u = arith::SubFOp::create(inner, u, elements[ScaledMean]);
-      u = math::FmaOp::create(inner, arith::NegFOp::create(inner, xhat), elements[ProductMean], u);
+      u = inner.subtract(u, elements[ScaledMean]);
+      u = inner.fma(inner.negate(xhat), elements[ProductMean], u);
     }
     if (elements[Gamma])
-      factor = arith::MulFOp::create(inner, elements[Gamma], factor);
-    return {elements[Dsum] ? Value(math::FmaOp::create(inner, factor, u, elements[Dsum]))
-                           : Value(arith::MulFOp::create(inner, factor, u))};
+      factor = inner.multiply(elements[Gamma], factor);
+    return elements[Dsum] ? inner.fma(factor, u, elements[Dsum]) : inner.multiply(factor, u);
   };
   // Fixed statistics make dx of dy and rstd alone.
   SmallVector<Value> centers = getCenters(statistics);
@@ -319,14 +309,14 @@ Value BatchNormLowering::createDx(Value dy, ValueRange statistics, ValueRange su
                                            {gamma, column},    {dsum, identity}};
   for (Value numbers : sums.empty() ? ArrayRef(centers).take_back() : ArrayRef(centers))
     operands.push_back({numbers, column});
-  return createElementwise(builder, operands, sizes, type, arithmetic, body).front();
+  return createElementwise(builder, operands, sizes, type, arithmetic, body);
 }
 
 namespace {
 struct LowerBatchNorm : OpConversionPattern<BatchNormOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(BatchNormOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     BatchNormLowering lowering(builder, adaptor.getX(), op.getEpsilon());
     Value gamma = adaptor.getGamma(), beta = adaptor.getBeta();
     Type type = op.getResult().getType();
@@ -349,7 +339,7 @@ struct LowerBatchNormGrad : OpConversionPattern<BatchNormGradOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(BatchNormGradOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     BatchNormLowering lowering(builder, adaptor.getX(), op.getEpsilon());
     SmallVector<Value> sums = lowering.createSums(adaptor.getDy(), adaptor.getStatistics()), results;
     results.push_back(lowering.createDx(adaptor.getDy(), adaptor.getStatistics(),

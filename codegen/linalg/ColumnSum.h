@@ -9,21 +9,18 @@
 
 namespace mlir::resid {
 
-/// What is added for one element: as an ElementwiseBody with one result.
-using TermBody = function_ref<Value(ImplicitLocOpBuilder &builder, ValueRange elements)>;
-
 /// Sums over all loops but the last `columns`, in the arithmetic type, of as many terms as `body` gives. `sizes` are
 /// those of the loops. Where a condition (i1) is given and false, the sums are +0, and no row is gone through.
-SmallVector<Value> createColumnSums(ImplicitLocOpBuilder &builder, ArrayRef<ElementwiseOperand> operands,
-                                    ArrayRef<OpFoldResult> sizes, int64_t columns, FloatType arithmeticType,
-                                    unsigned count, ElementwiseBody body, Value condition = {});
+SmallVector<Value> createColumnSums(Code &builder, ArrayRef<ElementwiseOperand> operands, ArrayRef<OpFoldResult> sizes,
+                                    int64_t columns, FloatType arithmeticType, unsigned count, ElementwiseBody body,
+                                    Value condition = {});
 
 /// One such sum, always.
-Value createColumnSum(ImplicitLocOpBuilder &builder, ArrayRef<ElementwiseOperand> operands,
-                      ArrayRef<OpFoldResult> sizes, int64_t columns, FloatType arithmeticType, TermBody body);
+Value createColumnSum(Code &builder, ArrayRef<ElementwiseOperand> operands, ArrayRef<OpFoldResult> sizes,
+                      int64_t columns, FloatType arithmeticType, TermBody body);
 
 /// Such a sum, rounded to its type in storage.
-Value roundColumnSum(ImplicitLocOpBuilder &builder, Value sum, Type resultType);
+Value roundColumnSum(Code &builder, Value sum, Type resultType);
 
 } // namespace mlir::resid
 

@@ -43,7 +43,7 @@ static bool followsFromSizes(Value condition) {
 static LogicalResult lowerAssertion(cf::AssertOp op) {
   auto elements = op->getParentOfType<linalg::GenericOp>();
   bool isAvailable = elements ? elements.hasPureTensorSemantics() && hasStatus(elements) : hasStatus(op);
-  ImplicitLocOpBuilder builder(op.getLoc(), elements ? elements.getOperation() : op.getOperation());
+  Code builder(OpBuilder(elements ? elements.getOperation() : op.getOperation()), op.getLoc());
   Value condition = op.getArg();
   if (elements && isAvailable)
     condition = holdsForAllElements(builder, elements, holdsWhere(op, elements, condition));
@@ -62,13 +62,11 @@ static LogicalResult lowerAssertion(cf::AssertOp op) {
 static void requireStep(scf::ForOp loop) {
   if (getConstantIntValue(loop.getStep()))
     return;
-  ImplicitLocOpBuilder builder(loop.getLoc(), loop);
+  Code builder(OpBuilder(loop), loop.getLoc());
   Value step = loop.getStep();
   Type type = step.getType();
-  Value zero = arith::ConstantOp::create(builder, builder.getIntegerAttr(type, 0));
-  Value one = arith::ConstantOp::create(builder, builder.getIntegerAttr(type, 1));
   auto predicate = loop.getUnsignedCmp() ? arith::CmpIPredicate::ne : arith::CmpIPredicate::sgt;
-  Value isForward = arith::CmpIOp::create(builder, predicate, step, zero);
+  Value isForward = builder.compare(predicate, step, 0);
   Type i64 = builder.getI64Type();
   Value number = step;
   if (type.isIndex())
@@ -76,10 +74,10 @@ static void requireStep(scf::ForOp loop) {
   else if (type.getIntOrFloatBitWidth() < 64)
     number = arith::ExtSIOp::create(builder, i64, step);
   else if (type != i64)
-    number = arith::TruncIOp::create(builder, i64, step);
+    number = builder.castInteger(step, i64);
   rows::RequireOp::create(builder, isForward, RESID_BAD_VALUE, "step of scf.for is {0}, expected 1 or more", number);
-  loop.setStep(arith::SelectOp::create(builder, isForward, step, one));
-  loop.setUpperBound(arith::SelectOp::create(builder, isForward, loop.getUpperBound(), loop.getLowerBound()));
+  loop.setStep(builder.select(isForward, step, 1));
+  loop.setUpperBound(builder.select(isForward, loop.getUpperBound(), loop.getLowerBound()));
 }
 
 LogicalResult resid::lowerConditions(Operation *root) {

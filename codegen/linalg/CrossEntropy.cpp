@@ -17,7 +17,7 @@ using namespace mlir::resid;
 namespace {
 /// What the lowerings of both ops share.
 struct LabelledRows {
-  LabelledRows(ImplicitLocOpBuilder &builder, Value logits, Value labels, std::optional<int64_t> ignoreIndex)
+  LabelledRows(Code &builder, Value logits, Value labels, std::optional<int64_t> ignoreIndex)
       : builder(builder), logits(logits), labels(labels), ignoreIndex(ignoreIndex),
         type(cast<RankedTensorType>(logits.getType())), arithmetic(getArithmeticType(type.getElementType())),
         identity(getIdentityMap(builder.getContext(), type.getRank())),
@@ -27,10 +27,10 @@ struct LabelledRows {
   /// The number of each column, as an operand of an op over the logits.
   ElementwiseOperand createColumns() const;
   /// In the body of an op over the logits, or over rows.
-  Value isLabel(ImplicitLocOpBuilder &inner, Value column, Value label) const;
-  Value zeroIfIgnored(ImplicitLocOpBuilder &inner, Value label, Value value) const;
+  Value isLabel(Code &inner, Value column, Value label) const;
+  Value zeroIfIgnored(Code &inner, Value label, Value value) const;
 
-  ImplicitLocOpBuilder &builder;
+  Code &builder;
   Value logits, labels;
   std::optional<int64_t> ignoreIndex;
   RankedTensorType type;
@@ -45,8 +45,7 @@ void LabelledRows::requireLabels() const {
   if (type.isDynamicDim(type.getRank() - 1)) {
     // Columns are compared with labels as numbers of 32 bits.
     Value count = toI64(builder, sizes.back());
-    Value limit = arith::ConstantIntOp::create(builder, int64_t(1) << 31, 64);
-    Value fits = arith::CmpIOp::create(builder, arith::CmpIPredicate::sle, count, limit);
+    Value fits = builder.isAtMost(count, int64_t(1) << 31);
     rows::RequireOp::create(builder, fits, RESID_BAD_VALUE,
                             "a row of cross_entropy has {0} logits, expected 2147483648 or less", count);
   }
@@ -60,18 +59,16 @@ ElementwiseOperand LabelledRows::createColumns() const {
   return {rows::ColumnNumbersOp::create(builder, numbers, size), getColumnMap(builder.getContext(), type.getRank(), 1)};
 }
 
-Value LabelledRows::isLabel(ImplicitLocOpBuilder &inner, Value column, Value label) const {
+Value LabelledRows::isLabel(Code &inner, Value column, Value label) const {
   if (label.getType() != column.getType())
-    label = arith::TruncIOp::create(inner, column.getType(), label);
-  return arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, column, label);
+    label = inner.castInteger(label, column.getType());
+  return inner.isEqual(column, label);
 }
 
-Value LabelledRows::zeroIfIgnored(ImplicitLocOpBuilder &inner, Value label, Value value) const {
+Value LabelledRows::zeroIfIgnored(Code &inner, Value label, Value value) const {
   if (!ignoreIndex)
     return value;
-  Value ignored = arith::ConstantOp::create(inner, inner.getIntegerAttr(label.getType(), *ignoreIndex));
-  Value isIgnored = arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, label, ignored);
-  return arith::SelectOp::create(inner, isIgnored, createConstant(inner, arithmetic, 0.0), value);
+  return inner.select(inner.isEqual(label, *ignoreIndex), 0.0, value);
 }
 
 namespace {
@@ -79,22 +76,20 @@ struct LowerCrossEntropy : OpConversionPattern<CrossEntropyOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(CrossEntropyOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     LabelledRows rows(builder, adaptor.getLogits(), adaptor.getLabels(), op.getIgnoreIndex());
     rows.requireLabels();
     Type wide = rows.type.clone(rows.arithmetic), perRow = getStatisticsType(rows.type, 1);
-    auto pick = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+    auto pick = [&](Code &inner, ValueRange elements) {
       Value isLabel = rows.isLabel(inner, elements[2], elements[1]);
-      return {arith::SelectOp::create(inner, isLabel, elements[0], createConstant(inner, rows.arithmetic, 0.0))};
+      return inner.select(isLabel, elements[0], createConstant(inner, rows.arithmetic, 0.0));
     };
     Value terms =
         createElementwise(builder, {{rows.logits, rows.identity}, {rows.labels, rows.row}, rows.createColumns()},
-                          rows.sizes, wide, rows.arithmetic, pick)
-            .front();
-    auto widen = [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return {elements.front()}; };
+                          rows.sizes, wide, rows.arithmetic, pick);
     Value x = rows.logits;
     if (x.getType() != wide)
-      x = createElementwise(builder, {{x, rows.identity}}, rows.sizes, wide, rows.arithmetic, widen).front();
+      x = createElementwise(builder, {{x, rows.identity}}, rows.sizes, wide, rows.arithmetic, takeElement);
     auto statistics = rows::SoftmaxStatisticsOp::create(builder, perRow, perRow, perRow, x, terms, 1);
     rewriter.replaceOp(op, createResults(op, rows, statistics));
     return success();
@@ -105,24 +100,22 @@ struct LowerCrossEntropy : OpConversionPattern<CrossEntropyOp> {
                                           rows::SoftmaxStatisticsOp statistics) {
     AffineMap each = getIdentityMap(op.getContext(), rows.type.getRank() - 1);
     ArrayRef<OpFoldResult> sizes = ArrayRef(rows.sizes).drop_back();
-    auto create = [&](Value result, ElementwiseBody body) -> Value {
+    auto create = [&](Value result, TermBody body) -> Value {
       if (result.use_empty())
         return {};
       SmallVector<ElementwiseOperand> operands;
       for (Value operand :
            {Value(statistics.getMax()), Value(statistics.getLog()), Value(statistics.getPicked()), rows.labels})
         operands.push_back({operand, each});
-      return createElementwise(rows.builder, operands, sizes, result.getType(), rows.arithmetic, body).front();
+      return createElementwise(rows.builder, operands, sizes, result.getType(), rows.arithmetic, body);
     };
-    SmallVector<Value> results{create(op.getLoss(), [&](ImplicitLocOpBuilder &inner, ValueRange row) {
-      Value distance = arith::SubFOp::create(inner, row[0], row[2]);
-      Value loss = arith::AddFOp::create(inner, distance, row[1]);
-      return SmallVector<Value>{rows.zeroIfIgnored(inner, row[3], loss)};
+    SmallVector<Value> results{create(op.getLoss(), [&](Code &inner, ValueRange row) {
+      Value distance = inner.subtract(row[0], row[2]);
+      return rows.zeroIfIgnored(inner, row[3], inner.add(distance, row[1]));
     })};
     if (op.getLogsumexp())
-      results.push_back(create(op.getLogsumexp(), [&](ImplicitLocOpBuilder &inner, ValueRange row) {
-        return SmallVector<Value>{arith::AddFOp::create(inner, row[0], row[1])};
-      }));
+      results.push_back(
+          create(op.getLogsumexp(), [&](Code &inner, ValueRange row) { return inner.add(row[0], row[1]); }));
     return results;
   }
 };
@@ -131,15 +124,15 @@ struct LowerCrossEntropyGrad : OpConversionPattern<CrossEntropyGradOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(CrossEntropyGradOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     LabelledRows rows(builder, adaptor.getLogits(), adaptor.getLabels(), op.getIgnoreIndex());
     rows.requireLabels();
-    auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-      Value p = math::ExpOp::create(inner, arith::SubFOp::create(inner, elements[0], elements[2]));
-      Value less = arith::SubFOp::create(inner, p, createConstant(inner, rows.arithmetic, 1.0));
-      p = arith::SelectOp::create(inner, rows.isLabel(inner, elements[4], elements[1]), less, p);
-      Value product = arith::MulFOp::create(inner, p, elements[3]);
-      return {rows.zeroIfIgnored(inner, elements[1], product)};
+    auto body = [&](Code &inner, ValueRange elements) {
+      Value p = math::ExpOp::create(inner, inner.subtract(elements[0], elements[2]));
+      Value less = inner.subtract(p, createConstant(inner, rows.arithmetic, 1.0));
+      p = inner.select(rows.isLabel(inner, elements[4], elements[1]), less, p);
+      Value product = inner.multiply(p, elements[3]);
+      return rows.zeroIfIgnored(inner, elements[1], product);
     };
     rewriter.replaceOp(op, createElementwise(builder,
                                              {{rows.logits, rows.identity},

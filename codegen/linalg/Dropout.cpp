@@ -13,65 +13,50 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-static Value createI64(ImplicitLocOpBuilder &builder, int64_t value) {
-  return arith::ConstantIntOp::create(builder, value, 64);
-}
-
-static Value compare(ImplicitLocOpBuilder &builder, arith::CmpIPredicate predicate, Value left, Value right) {
-  return arith::CmpIOp::create(builder, predicate, left, right);
-}
-
-static void require(ImplicitLocOpBuilder &builder, Value condition, const Twine &what, const Twine &expected,
-                    Value value) {
+static void require(Code &builder, Value condition, const Twine &what, const Twine &expected, Value value) {
   std::string text = (what + " of dropout is {0}, expected " + expected).str();
   rows::RequireOp::create(builder, condition, RESID_BAD_VALUE, text, value);
 }
 
 /// Requires 0 ≤ value < limit: one unsigned comparison, since a negative value is a large unsigned one.
-static void requireBelow(ImplicitLocOpBuilder &builder, StringRef what, Value value, int64_t limit) {
-  Value inside = compare(builder, arith::CmpIPredicate::ult, value, createI64(builder, limit));
+static void requireBelow(Code &builder, StringRef what, Value value, int64_t limit) {
+  Value inside = builder.compare(arith::CmpIPredicate::ult, value, limit);
   require(builder, inside, what, "0 to " + Twine(limit - 1), value);
 }
 
 /// A product of sizes as i64: of the leading ones the number of rows.
-static Value createCount(ImplicitLocOpBuilder &builder, ArrayRef<OpFoldResult> sizes) {
-  Value count = createI64(builder, 1);
-  for (OpFoldResult size : sizes) {
-    Value index = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size);
-    Value extent = arith::IndexCastOp::create(builder, builder.getI64Type(), index);
-    count = arith::MulIOp::create(builder, count, extent);
-  }
+static Value createCount(Code &builder, ArrayRef<OpFoldResult> sizes) {
+  Value count = builder.constant(1);
+  for (OpFoldResult size : sizes)
+    count = builder.multiply(count, toI64(builder, size));
   return count;
 }
 
 /// Requires 1 ≤ local ≤ global ≤ 2^32, and gives back an extent by which can be divided even if they are not.
-static std::pair<Value, Value> requireExtent(ImplicitLocOpBuilder &builder, const DropoutOrigin &origin) {
-  using arith::CmpIPredicate;
-  Value one = createI64(builder, 1), limit = createI64(builder, dropoutWordLimit);
-  Value isLarge = compare(builder, CmpIPredicate::sge, origin.local, one);
+static std::pair<Value, Value> requireExtent(Code &builder, const DropoutOrigin &origin) {
+  Value isLarge = builder.compare(arith::CmpIPredicate::sge, origin.local, 1);
   require(builder, isLarge, "local extent", "1 or more", origin.local);
-  Value isSmall = compare(builder, CmpIPredicate::sle, origin.local, origin.global);
+  Value isSmall = builder.isAtMost(origin.local, origin.global);
   require(builder, isSmall, "local extent", "the global extent at most", origin.local);
-  Value fits = compare(builder, CmpIPredicate::sle, origin.global, limit);
+  Value fits = builder.isAtMost(origin.global, dropoutWordLimit);
   require(builder, fits, "global extent", Twine(dropoutWordLimit) + " at most", origin.global);
-  return {arith::MaxSIOp::create(builder, origin.local, one), arith::MaxSIOp::create(builder, origin.global, one)};
+  return {builder.max(origin.local, 1), builder.max(origin.global, 1)};
 }
 
 /// Rows after the first one of the site: where the last of `count` rows of a shard stands in the whole. Requires that
 /// it can be told in 64 bits.
-static Value createLastRow(ImplicitLocOpBuilder &builder, const DropoutWords &words, Value count) {
-  Value one = createI64(builder, 1);
-  Value last = arith::SubIOp::create(builder, arith::MaxSIOp::create(builder, count, one), one);
-  Value group = arith::DivUIOp::create(builder, last, words.local);
-  Value groups = arith::DivUIOp::create(builder, createI64(builder, dropoutWordLimit - 1), words.global);
-  require(builder, compare(builder, arith::CmpIPredicate::ule, group, groups), "number of rows",
+static Value createLastRow(Code &builder, const DropoutWords &words, Value count) {
+  Value last = builder.subtract(builder.max(count, 1), 1);
+  Value group = builder.divide(last, words.local);
+  Value groups = builder.divide(dropoutWordLimit - 1, words.global);
+  require(builder, builder.compare(arith::CmpIPredicate::ule, group, groups), "number of rows",
           "a whole of " + Twine(dropoutWordLimit) + " rows at most", count);
-  Value before = arith::MulIOp::create(builder, group, words.global);
-  return arith::AddIOp::create(builder, before, arith::RemUIOp::create(builder, last, words.local));
+  Value before = builder.multiply(group, words.global);
+  return builder.add(before, builder.remainder(last, words.local));
 }
 
 /// Step, site and every row must fit the generator's 32-bit counter words.
-static void requireCounters(ImplicitLocOpBuilder &builder, const DropoutSite &site, const DropoutWords &words,
+static void requireCounters(Code &builder, const DropoutSite &site, const DropoutWords &words,
                             ArrayRef<OpFoldResult> leading) {
   requireBelow(builder, "step", site.step, dropoutWordLimit);
   if (site.origin.site)
@@ -84,29 +69,27 @@ static void requireCounters(ImplicitLocOpBuilder &builder, const DropoutSite &si
   // With addends below 2^47 the sum cannot wrap; one past the last row may be 2^32 itself.
   Value end = createCount(builder, leading);
   if (words.local)
-    end = arith::AddIOp::create(builder, createLastRow(builder, words, end), createI64(builder, 1));
-  requireBelow(builder, "end of the rows", arith::AddIOp::create(builder, words.row, end), dropoutWordLimit + 1);
+    end = builder.add(createLastRow(builder, words, end), 1);
+  requireBelow(builder, "end of the rows", builder.add(words.row, end), dropoutWordLimit + 1);
 }
 
 /// The first column must begin a call, and all of them must fit the counter word of calls. Gives the first call.
-static Value requireColumns(ImplicitLocOpBuilder &builder, Value column, OpFoldResult columns) {
-  Value within = arith::AndIOp::create(builder, column, createI64(builder, dropoutColumnsPerCall - 1));
-  require(builder, compare(builder, arith::CmpIPredicate::eq, within, createI64(builder, 0)), "first column",
-          "a multiple of " + Twine(dropoutColumnsPerCall), column);
+static Value requireColumns(Code &builder, Value column, OpFoldResult columns) {
+  Value within = builder.both(column, dropoutColumnsPerCall - 1);
+  require(builder, builder.isEqual(within, 0), "first column", "a multiple of " + Twine(dropoutColumnsPerCall), column);
   requireBelow(builder, "first column", column, dropoutColumnLimit);
-  Value end = arith::AddIOp::create(builder, column, createCount(builder, columns));
+  Value end = builder.add(column, createCount(builder, columns));
   requireBelow(builder, "end of the columns", end, dropoutColumnLimit + 1);
-  return arith::ShRUIOp::create(builder, column, createI64(builder, llvm::Log2_64(dropoutColumnsPerCall)));
+  return builder.shiftRight(column, llvm::Log2_64(dropoutColumnsPerCall));
 }
 
-DropoutWords resid::lowerDropoutWords(ImplicitLocOpBuilder &builder, const DropoutSite &site,
-                                      ArrayRef<OpFoldResult> sizes) {
+DropoutWords resid::lowerDropoutWords(Code &builder, const DropoutSite &site, ArrayRef<OpFoldResult> sizes) {
   const DropoutOrigin &origin = site.origin;
   DropoutWords words;
-  words.row = origin.row ? origin.row : createI64(builder, 0);
-  words.site = createI64(builder, site.site);
+  words.row = origin.row ? origin.row : builder.constant(0);
+  words.site = builder.constant(site.site);
   if (origin.site)
-    words.site = arith::AddIOp::create(builder, words.site, origin.site);
+    words.site = builder.add(words.site, origin.site);
   if (origin.local)
     std::tie(words.local, words.global) = requireExtent(builder, origin);
   requireCounters(builder, site, words, sizes.drop_back());
@@ -115,7 +98,7 @@ DropoutWords resid::lowerDropoutWords(ImplicitLocOpBuilder &builder, const Dropo
   return words;
 }
 
-Value resid::lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutSite &site) {
+Value resid::lowerDropout(Code &builder, Value x, const DropoutSite &site) {
   // p so small that nothing is dropped: the identity, as the op's fold has it.
   if (site.threshold == 0)
     return x;
@@ -126,7 +109,7 @@ Value resid::lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutS
 
   AffineMap identity = getIdentityMap(builder.getContext(), type.getRank());
   if (site.threshold == dropoutDropsAll) {
-    auto zeros = [&](ImplicitLocOpBuilder &inner, ValueRange) -> SmallVector<Value> {
+    auto zeros = [&](Code &inner, ValueRange) -> SmallVector<Value> {
       return {createConstant(inner, arithmetic, 0.0)};
     };
     return createElementwise(builder, {}, sizes, type, arithmetic, zeros).front();
@@ -138,21 +121,19 @@ Value resid::lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutS
       dims.push_back(getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size));
   Value halves = rows::RandomHalvesOp::create(builder, type.clone(builder.getI32Type()), site.seed, site.step,
                                               words.row, words.site, words.call, words.local, words.global, dims);
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    Value threshold = arith::ConstantIntOp::create(inner, site.threshold, 32);
-    Value keep = arith::CmpIOp::create(inner, arith::CmpIPredicate::uge, elements[1], threshold);
-    Value scale = createConstant(inner, arithmetic, getDropoutScale(site.threshold));
-    Value kept = arith::MulFOp::create(inner, elements[0], scale);
-    return {arith::SelectOp::create(inner, keep, kept, createConstant(inner, arithmetic, 0.0))};
+  auto body = [&](Code &inner, ValueRange elements) {
+    Value keep = inner.compare(arith::CmpIPredicate::uge, elements[1], site.threshold);
+    Value kept = inner.multiply(elements[0], getDropoutScale(site.threshold));
+    return inner.select(keep, kept, 0.0);
   };
-  return createElementwise(builder, {{x, identity}, {halves, identity}}, sizes, type, arithmetic, body).front();
+  return createElementwise(builder, {{x, identity}, {halves, identity}}, sizes, type, arithmetic, body);
 }
 
 namespace {
 struct LowerDropout : OpConversionPattern<DropoutOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(DropoutOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     DropoutSite site{adaptor.getSeed(), adaptor.getStep(), getDropoutOrigin(adaptor),
                      static_cast<int64_t>(op.getSite()), op.getThreshold()};
     rewriter.replaceOp(op, lowerDropout(builder, adaptor.getX(), site));

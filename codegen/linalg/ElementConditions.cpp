@@ -29,7 +29,7 @@ public:
   explicit ConditionSlice(linalg::GenericOp op) : op(op) {}
 
   bool add(Value value);
-  Value compute(ImplicitLocOpBuilder &builder, ArrayRef<ElementCondition> conditions);
+  Value compute(Code &builder, ArrayRef<ElementCondition> conditions);
 
 private:
   bool addOperation(Operation *operation);
@@ -101,7 +101,7 @@ bool ConditionSlice::coverLoops() {
   }
 }
 
-Value ConditionSlice::compute(ImplicitLocOpBuilder &builder, ArrayRef<ElementCondition> conditions) {
+Value ConditionSlice::compute(Code &builder, ArrayRef<ElementCondition> conditions) {
   if (!llvm::all_of(conditions, [&](ElementCondition condition) { return add(condition.value); }) || !coverLoops())
     return {};
   MLIRContext *context = builder.getContext();
@@ -123,7 +123,8 @@ Value ConditionSlice::compute(ImplicitLocOpBuilder &builder, ArrayRef<ElementCon
   maps.push_back(AffineMap::get(count, 0, context));
   auto flagType = RankedTensorType::get({}, builder.getI1Type());
   Value start = arith::ConstantOp::create(builder, DenseElementsAttr::get(flagType, true));
-  auto body = [&](OpBuilder &inner, Location loc, ValueRange elements) {
+  auto body = [&](OpBuilder &nested, Location loc, ValueRange elements) {
+    Code inner(nested, loc);
     IRMapping mapping;
     for (auto [operand, element] : llvm::zip(operands, elements))
       mapping.map(op.getMatchingBlockArgument(operand), element);
@@ -132,22 +133,19 @@ Value ConditionSlice::compute(ImplicitLocOpBuilder &builder, ArrayRef<ElementCon
       if (auto index = dyn_cast<linalg::IndexOp>(clone))
         index.setDim(numbers[index.getDim()]);
     }
-    Value holds = arith::ConstantIntOp::create(inner, loc, 0, 1);
+    Value holds = inner.truth(false);
     for (ElementCondition condition : conditions) {
       Value value = mapping.lookupOrDefault(condition.value);
-      if (!condition.expected)
-        value = arith::XOrIOp::create(inner, loc, value, arith::ConstantIntOp::create(inner, loc, 1, 1));
-      holds = arith::OrIOp::create(inner, loc, holds, value);
+      holds = inner.either(holds, condition.expected ? value : inner.exclusiveOr(value, true));
     }
-    linalg::YieldOp::create(inner, loc, arith::AndIOp::create(inner, loc, elements.back(), holds).getResult());
+    linalg::YieldOp::create(inner, inner.both(elements.back(), holds));
   };
   SmallVector<utils::IteratorType> kinds(count, utils::IteratorType::reduction);
   Value all = linalg::GenericOp::create(builder, flagType, inputs, start, maps, kinds, body).getResult(0);
   return tensor::ExtractOp::create(builder, all, ValueRange());
 }
 
-Value resid::holdsForAllElements(ImplicitLocOpBuilder &builder, linalg::GenericOp op,
-                                 ArrayRef<ElementCondition> conditions) {
+Value resid::holdsForAllElements(Code &builder, linalg::GenericOp op, ArrayRef<ElementCondition> conditions) {
   return ConditionSlice(op).compute(builder, conditions);
 }
 

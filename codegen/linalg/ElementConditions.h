@@ -6,8 +6,8 @@
 #ifndef RESID_CODEGEN_LINALG_ELEMENTCONDITIONS_H
 #define RESID_CODEGEN_LINALG_ELEMENTCONDITIONS_H
 
+#include "codegen/builder/Code.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::resid {
 
@@ -23,7 +23,7 @@ struct ElementCondition {
 /// Whether for each element of `op` one of `conditions` is as expected (i1, true where there are no elements). Made
 /// where `builder` stands, before `op`. Null where they cannot be computed apart from the op: they read its own
 /// results, or would run what may not run everywhere.
-Value holdsForAllElements(ImplicitLocOpBuilder &builder, linalg::GenericOp op, ArrayRef<ElementCondition> conditions);
+Value holdsForAllElements(Code &builder, linalg::GenericOp op, ArrayRef<ElementCondition> conditions);
 
 /// `condition`, which is computed where `place` stands, or that one of the branches around `place` is not taken.
 SmallVector<ElementCondition> holdsWhere(Operation *place, linalg::GenericOp op, Value condition);

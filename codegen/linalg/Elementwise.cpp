@@ -11,12 +11,12 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-Value resid::toI64(ImplicitLocOpBuilder &builder, OpFoldResult size) {
+Value resid::toI64(Code &builder, OpFoldResult size) {
   Value index = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size);
   return arith::IndexCastOp::create(builder, builder.getI64Type(), index);
 }
 
-Value resid::convertFloat(ImplicitLocOpBuilder &builder, Value value, Type type) {
+Value resid::convertFloat(Code &builder, Value value, Type type) {
   unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
   if (value.getType() == type)
     return value;
@@ -25,11 +25,11 @@ Value resid::convertFloat(ImplicitLocOpBuilder &builder, Value value, Type type)
   return arith::TruncFOp::create(builder, type, value);
 }
 
-Value resid::createConstant(ImplicitLocOpBuilder &builder, FloatType type, const APFloat &value) {
+Value resid::createConstant(Code &builder, FloatType type, const APFloat &value) {
   return arith::ConstantFloatOp::create(builder, type, roundToArithmetic(value, type));
 }
 
-Value resid::createConstant(ImplicitLocOpBuilder &builder, FloatType type, double value) {
+Value resid::createConstant(Code &builder, FloatType type, double value) {
   return createConstant(builder, type, APFloat(value));
 }
 
@@ -67,7 +67,7 @@ static Value getShapeSource(Value tensor) {
   return tensor;
 }
 
-SmallVector<OpFoldResult> resid::getSizes(ImplicitLocOpBuilder &builder, Value tensor) {
+SmallVector<OpFoldResult> resid::getSizes(Code &builder, Value tensor) {
   Value source = getShapeSource(tensor);
   if (auto empty = source.getDefiningOp<tensor::EmptyOp>())
     return empty.getMixedSizes();
@@ -75,8 +75,8 @@ SmallVector<OpFoldResult> resid::getSizes(ImplicitLocOpBuilder &builder, Value t
 }
 
 /// Fills the body of an elementwise op: storage to arithmetic, the computation, arithmetic to storage.
-static void buildBody(ImplicitLocOpBuilder &builder, ArrayRef<ElementwiseOperand> operands, ValueRange arguments,
-                      TypeRange resultTypes, FloatType arithmeticType, ElementwiseBody body) {
+static void buildBody(Code &builder, ArrayRef<ElementwiseOperand> operands, ValueRange arguments, TypeRange resultTypes,
+                      FloatType arithmeticType, ElementwiseBody body) {
   SmallVector<Value> elements;
   unsigned next = 0;
   for (const ElementwiseOperand &operand : operands) {
@@ -91,7 +91,7 @@ static void buildBody(ImplicitLocOpBuilder &builder, ArrayRef<ElementwiseOperand
   linalg::YieldOp::create(builder, results);
 }
 
-SmallVector<Value> resid::createElementwise(ImplicitLocOpBuilder &builder, ArrayRef<ElementwiseOperand> operands,
+SmallVector<Value> resid::createElementwise(Code &builder, ArrayRef<ElementwiseOperand> operands,
                                             ArrayRef<OpFoldResult> sizes, TypeRange resultTypes,
                                             FloatType arithmeticType, ElementwiseBody body) {
   SmallVector<Value> inputs, inits;
@@ -109,7 +109,7 @@ SmallVector<Value> resid::createElementwise(ImplicitLocOpBuilder &builder, Array
   SmallVector<utils::IteratorType> iterators(sizes.size(), utils::IteratorType::parallel);
   auto generic = linalg::GenericOp::create(builder, TypeRange(ValueRange(inits)), inputs, inits, maps, iterators,
                                            [&](OpBuilder &nested, Location location, ValueRange arguments) {
-                                             ImplicitLocOpBuilder inner(location, nested);
+                                             Code inner(nested, location);
                                              buildBody(inner, operands, arguments, resultTypes, arithmeticType, body);
                                            });
   // The sizes may be known better than the declared type says; users see the declared one.
@@ -117,4 +117,10 @@ SmallVector<Value> resid::createElementwise(ImplicitLocOpBuilder &builder, Array
   for (auto [result, type] : llvm::zip_equal(generic.getResults(), resultTypes))
     results.push_back(result.getType() == type ? Value(result) : tensor::CastOp::create(builder, type, result));
   return results;
+}
+
+Value resid::createElementwise(Code &builder, ArrayRef<ElementwiseOperand> operands, ArrayRef<OpFoldResult> sizes,
+                               Type resultType, FloatType arithmeticType, TermBody body) {
+  auto single = [&](Code &inner, ValueRange elements) { return SmallVector<Value>{body(inner, elements)}; };
+  return createElementwise(builder, operands, sizes, TypeRange(resultType), arithmeticType, single).front();
 }

@@ -6,10 +6,10 @@
 #ifndef RESID_CODEGEN_LINALG_ELEMENTWISE_H
 #define RESID_CODEGEN_LINALG_ELEMENTWISE_H
 
+#include "codegen/builder/Code.h"
 #include "dialect/Shapes.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::resid {
 
@@ -22,26 +22,32 @@ struct ElementwiseOperand {
 
 /// The computation on one element: gets one value per operand, floats already in the arithmetic type, null for absent
 /// operands; gives one value per result in the arithmetic type.
-using ElementwiseBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &builder, ValueRange elements)>;
+using ElementwiseBody = function_ref<SmallVector<Value>(Code &builder, ValueRange elements)>;
 
 /// Builds one `linalg.generic` that rounds each result to its storage type once. The loops are the dimensions of the
 /// results, whose sizes are `sizes`. Arithmetic is in `arithmeticType`.
-SmallVector<Value> createElementwise(ImplicitLocOpBuilder &builder, ArrayRef<ElementwiseOperand> operands,
-                                     ArrayRef<OpFoldResult> sizes, TypeRange resultTypes, FloatType arithmeticType,
-                                     ElementwiseBody body);
+SmallVector<Value> createElementwise(Code &builder, ArrayRef<ElementwiseOperand> operands, ArrayRef<OpFoldResult> sizes,
+                                     TypeRange resultTypes, FloatType arithmeticType, ElementwiseBody body);
+
+/// The computation of a single result.
+using TermBody = function_ref<Value(Code &builder, ValueRange elements)>;
+Value createElementwise(Code &builder, ArrayRef<ElementwiseOperand> operands, ArrayRef<OpFoldResult> sizes,
+                        Type resultType, FloatType arithmeticType, TermBody body);
+/// An element as it is.
+inline Value takeElement(Code &, ValueRange elements) { return elements.front(); }
 
 /// The sizes of a tensor, read where they come from: never from the result of an elementwise op.
-SmallVector<OpFoldResult> getSizes(ImplicitLocOpBuilder &builder, Value tensor);
+SmallVector<OpFoldResult> getSizes(Code &builder, Value tensor);
 
 /// A size as an i64.
-Value toI64(ImplicitLocOpBuilder &builder, OpFoldResult size);
+Value toI64(Code &builder, OpFoldResult size);
 
 /// The value in another float type: extf, truncf or nothing.
-Value convertFloat(ImplicitLocOpBuilder &builder, Value value, Type type);
+Value convertFloat(Code &builder, Value value, Type type);
 
 /// A float constant, rounded once to `type`.
-Value createConstant(ImplicitLocOpBuilder &builder, FloatType type, const APFloat &value);
-Value createConstant(ImplicitLocOpBuilder &builder, FloatType type, double value);
+Value createConstant(Code &builder, FloatType type, const APFloat &value);
+Value createConstant(Code &builder, FloatType type, double value);
 
 /// Maps from the loops over a tensor of rank `rank`: to all dimensions, to those before the last `columns`, to these.
 AffineMap getIdentityMap(MLIRContext *context, int64_t rank);

@@ -21,13 +21,12 @@ static constexpr StringLiteral outside = "an id of embedding lies outside of its
 
 /// An id as an index, and whether it is below `size`: one unsigned comparison, since a negative number is a large
 /// unsigned one.
-static std::pair<Value, Value> readId(ImplicitLocOpBuilder &builder, Value id, Value size) {
+static std::pair<Value, Value> readId(Code &builder, Value id, Value size) {
   Value index = arith::IndexCastOp::create(builder, builder.getIndexType(), id);
-  return {index, arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, index, size)};
+  return {index, builder.compare(arith::CmpIPredicate::ult, index, size)};
 }
 
-void resid::requireIds(ImplicitLocOpBuilder &builder, Value ids, Value size, std::optional<int64_t> other,
-                       StringRef text) {
+void resid::requireIds(Code &builder, Value ids, Value size, std::optional<int64_t> other, StringRef text) {
   int64_t rank = cast<RankedTensorType>(ids.getType()).getRank();
   auto flagType = RankedTensorType::get({}, builder.getI1Type());
   Value start = arith::ConstantOp::create(builder, DenseElementsAttr::get(flagType, true));
@@ -35,14 +34,11 @@ void resid::requireIds(ImplicitLocOpBuilder &builder, Value ids, Value size, std
                               AffineMap::get(rank, 0, builder.getContext())};
   SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::reduction);
   auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
-    ImplicitLocOpBuilder inner(location, nested);
+    Code inner(nested, location);
     Value holds = readId(inner, elements[0], size).second;
-    if (other) {
-      Value constant = arith::ConstantOp::create(inner, inner.getIntegerAttr(elements[0].getType(), *other));
-      Value isOther = arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, elements[0], constant);
-      holds = arith::OrIOp::create(inner, holds, isOther);
-    }
-    linalg::YieldOp::create(inner, Value(arith::AndIOp::create(inner, elements[1], holds)));
+    if (other)
+      holds = inner.either(holds, inner.isEqual(elements[0], *other));
+    linalg::YieldOp::create(inner, inner.both(elements[1], holds));
   };
   Value all = linalg::GenericOp::create(builder, flagType, ids, start, maps, loops, body).getResult(0);
   rows::RequireOp::create(builder, tensor::ExtractOp::create(builder, all, ValueRange()), RESID_BAD_VALUE, text,
@@ -50,29 +46,27 @@ void resid::requireIds(ImplicitLocOpBuilder &builder, Value ids, Value size, std
 }
 
 /// A size as an index.
-static Value getSize(ImplicitLocOpBuilder &builder, Value tensor, int64_t dimension) {
+static Value getSize(Code &builder, Value tensor, int64_t dimension) {
   return getValueOrCreateConstantIndexOp(builder, builder.getLoc(), getSizes(builder, tensor)[dimension]);
 }
 
 /// Requires that the table has a row, or that none is looked up. Sizes tell, so a call where it is not so is refused at
 /// once, and nothing is read.
-static void requireRows(ImplicitLocOpBuilder &builder, Value count, ArrayRef<OpFoldResult> sizes) {
+static void requireRows(Code &builder, Value count, ArrayRef<OpFoldResult> sizes) {
   if (matchPattern(count, m_NonZero()))
     return;
-  Value zero = arith::ConstantIndexOp::create(builder, 0), elements = arith::ConstantIndexOp::create(builder, 1);
+  Value elements = arith::ConstantIndexOp::create(builder, 1);
   for (OpFoldResult size : sizes)
-    elements =
-        arith::MulIOp::create(builder, elements, getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size));
-  Value isEmpty = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, elements, zero);
-  Value hasRows = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, count, zero);
-  rows::RequireOp::create(builder, arith::OrIOp::create(builder, isEmpty, hasRows), RESID_BAD_VALUE, outside, Value());
+    elements = builder.multiply(elements, getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size));
+  Value isEmpty = builder.isEqual(elements, 0), hasRows = builder.compare(arith::CmpIPredicate::ne, count, 0);
+  rows::RequireOp::create(builder, builder.either(isEmpty, hasRows), RESID_BAD_VALUE, outside, Value());
 }
 
 namespace {
 struct LowerEmbedding : OpConversionPattern<EmbeddingOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(EmbeddingOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     Value table = adaptor.getTable(), ids = adaptor.getIds();
     int64_t rank = op.getType().getRank();
     Value count = getSize(builder, table, 0);
@@ -84,10 +78,9 @@ struct LowerEmbedding : OpConversionPattern<EmbeddingOp> {
     SmallVector<AffineMap> maps{getRowMap(getContext(), rank, 1), getIdentityMap(getContext(), rank)};
     SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
     auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
-      ImplicitLocOpBuilder inner(location, nested);
+      Code inner(nested, location);
       auto [index, isInside] = readId(inner, elements[0], count);
-      Value row = arith::SelectOp::create(inner, isInside, index, arith::ConstantIndexOp::create(inner, 0));
-      Value column = linalg::IndexOp::create(inner, rank - 1);
+      Value row = inner.select(isInside, index, 0), column = linalg::IndexOp::create(inner, rank - 1);
       linalg::YieldOp::create(inner, Value(tensor::ExtractOp::create(inner, table, ValueRange{row, column})));
     };
     Value found = linalg::GenericOp::create(builder, empty.getType(), ids, empty, maps, loops, body).getResult(0);
@@ -108,7 +101,7 @@ struct LowerEmbeddingGrad : OpConversionPattern<EmbeddingGradOp> {
 } // namespace
 
 /// All dimensions but the last `columns` as one.
-static Value flattenRows(ImplicitLocOpBuilder &builder, Value tensor, int64_t columns) {
+static Value flattenRows(Code &builder, Value tensor, int64_t columns) {
   int64_t rows = cast<RankedTensorType>(tensor.getType()).getRank() - columns;
   if (rows == 1)
     return tensor;
@@ -120,7 +113,7 @@ static Value flattenRows(ImplicitLocOpBuilder &builder, Value tensor, int64_t co
 
 LogicalResult LowerEmbeddingGrad::matchAndRewrite(EmbeddingGradOp op, OpAdaptor adaptor,
                                                   ConversionPatternRewriter &rewriter) const {
-  ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+  Code builder(rewriter, op.getLoc());
   Value table = adaptor.getTable();
   Value count = getSize(builder, table, 0), width = getSize(builder, table, 1);
   requireIds(builder, adaptor.getIds(), count, std::nullopt, outside);
@@ -132,28 +125,22 @@ LogicalResult LowerEmbeddingGrad::matchAndRewrite(EmbeddingGradOp op, OpAdaptor 
       linalg::FillOp::create(builder, zero, Value(tensor::EmptyOp::create(builder, sizes, arithmetic))).getResult(0);
   // A table without rows takes none.
   Value first = arith::ConstantIndexOp::create(builder, 0), one = arith::ConstantIndexOp::create(builder, 1);
-  Value hasRows = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, count, first);
-  Value end = arith::SelectOp::create(builder, hasRows, getSize(builder, ids, 0), first);
-  auto addRow = [&](OpBuilder &nested, Location location, Value row, ValueRange sums) {
-    ImplicitLocOpBuilder outer(location, nested);
-    auto [index, isInside] = readId(outer, tensor::ExtractOp::create(outer, ids, row), count);
-    Value target = arith::SelectOp::create(outer, isInside, index, first);
-    auto addElement = [&](OpBuilder &innermost, Location inLocation, Value column, ValueRange sum) {
-      ImplicitLocOpBuilder inner(inLocation, innermost);
-      Value old = tensor::ExtractOp::create(inner, sum.front(), ValueRange{target, column});
-      Value term = tensor::ExtractOp::create(inner, dy, ValueRange{row, column});
-      Value added = arith::AddFOp::create(inner, old, convertFloat(inner, term, arithmetic));
-      scf::YieldOp::create(inner,
-                           Value(tensor::InsertOp::create(inner, added, sum.front(), ValueRange{target, column})));
-    };
-    auto columns = scf::ForOp::create(outer, first, width, one, sums, addElement);
-    scf::YieldOp::create(outer, columns.getResults());
+  Value hasRows = builder.compare(arith::CmpIPredicate::ne, count, first);
+  Value end = builder.select(hasRows, getSize(builder, ids, 0), first);
+  auto addRow = [&](Value row, ValueRange sums) {
+    auto [index, isInside] = readId(builder, builder.create<tensor::ExtractOp>(ids, row), count);
+    Value target = builder.select(isInside, index, first);
+    return builder.loop(first, width, one, sums, [&](Value column, ValueRange sum) -> SmallVector<Value> {
+      Value old = builder.create<tensor::ExtractOp>(sum.front(), ValueRange{target, column});
+      Value term = builder.create<tensor::ExtractOp>(dy, ValueRange{row, column});
+      Value added = builder.add(old, convertFloat(builder, term, arithmetic));
+      return {builder.create<tensor::InsertOp>(added, sum.front(), ValueRange{target, column})};
+    });
   };
-  Value sum = scf::ForOp::create(builder, first, end, one, start, addRow).getResult(0);
-  auto round = [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return {elements.front()}; };
+  Value sum = builder.loop(first, end, one, start, addRow).front();
   if (op.getType().getElementType() != arithmetic)
-    sum = createElementwise(builder, {{sum, getIdentityMap(getContext(), 2)}}, sizes, op.getType(), arithmetic, round)
-              .front();
+    sum = createElementwise(builder, {{sum, getIdentityMap(getContext(), 2)}}, sizes, op.getType(), arithmetic,
+                            takeElement);
   else if (sum.getType() != op.getType())
     sum = tensor::CastOp::create(builder, op.getType(), sum);
   rewriter.replaceOp(op, sum);

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::resid;
 
 /// The branch as it reaches the residual add: bias, then dropout.
-static Value lowerBranch(ImplicitLocOpBuilder &builder, AddNormOp op, AddNormOp::Adaptor adaptor) {
+static Value lowerBranch(Code &builder, AddNormOp op, AddNormOp::Adaptor adaptor) {
   Value branch = adaptor.getF();
   if (adaptor.getBias())
     branch = lowerAddBias(builder, branch, adaptor.getBias());
@@ -24,7 +24,7 @@ namespace {
 struct LowerAddNorm : OpConversionPattern<AddNormOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(AddNormOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     Value branch = lowerBranch(builder, op, adaptor);
     Value sum = lowerAdd(builder, adaptor.getX(), branch, adaptor.getGate(), op.getSkipScale(), op.getBranchScale(),
                          op.getSum().getType());

@@ -19,7 +19,7 @@ namespace {
 /// The backward of one norm. x̂ and g are made anew from x and dy wherever they are read.
 class NormGradLowering {
 public:
-  NormGradLowering(ImplicitLocOpBuilder &builder, const NormGradParts &norm);
+  NormGradLowering(Code &builder, const NormGradParts &norm);
 
   Value createDx();
   /// Σ dy·x̂ or Σ dy, rounded to `type` after the arithmetic type. `dy` has its groups joined.
@@ -29,15 +29,15 @@ private:
   /// Where elements stand among those of the operands.
   enum Place { Dy, X, Gamma, Statistics };
   /// x̂ from the elements of the operands.
-  Value createNormalized(ImplicitLocOpBuilder &inner, ValueRange elements) const;
+  Value createNormalized(Code &inner, ValueRange elements) const;
   /// g = dy·γ'.
-  Value createScaled(ImplicitLocOpBuilder &inner, ValueRange elements) const;
+  Value createScaled(Code &inner, ValueRange elements) const;
   SmallVector<Value> createMeans();
   /// The terms of a sum whose rows have several statistics, in rows of all groups: a sum down the rows goes along all
   /// columns or none. Without a term they are dy.
   SmallVector<ElementwiseOperand> joinTerms(Value dy, TermBody term);
 
-  ImplicitLocOpBuilder &builder;
+  Code &builder;
   const NormGradParts &norm;
   RankedTensorType type;
   FloatType arithmetic;
@@ -50,7 +50,7 @@ private:
 
 } // namespace
 
-NormGradLowering::NormGradLowering(ImplicitLocOpBuilder &builder, const NormGradParts &norm)
+NormGradLowering::NormGradLowering(Code &builder, const NormGradParts &norm)
     : builder(builder), norm(norm), type(cast<RankedTensorType>(norm.x.getType())),
       arithmetic(getArithmeticType(type.getElementType())),
       columns(norm.groups ? norm.rank + 1 : norm.getParameterRank()),
@@ -62,28 +62,28 @@ NormGradLowering::NormGradLowering(ImplicitLocOpBuilder &builder, const NormGrad
     operands.push_back({statistic, row});
 }
 
-Value NormGradLowering::createNormalized(ImplicitLocOpBuilder &inner, ValueRange elements) const {
+Value NormGradLowering::createNormalized(Code &inner, ValueRange elements) const {
   Value centered = elements[X];
   // All statistics but the last are parts of the mean.
   for (Value mean : elements.slice(Statistics, norm.statistics.size() - 1))
-    centered = arith::SubFOp::create(inner, centered, mean);
-  return arith::MulFOp::create(inner, centered, elements[Statistics + norm.statistics.size() - 1]);
+    centered = inner.subtract(centered, mean);
+  return inner.multiply(centered, elements[Statistics + norm.statistics.size() - 1]);
 }
 
-Value NormGradLowering::createScaled(ImplicitLocOpBuilder &inner, ValueRange elements) const {
+Value NormGradLowering::createScaled(Code &inner, ValueRange elements) const {
   Value gamma = elements[Gamma];
   if (gamma && norm.zeroCenteredGamma)
-    gamma = arith::AddFOp::create(inner, createConstant(inner, arithmetic, 1.0), gamma);
-  return gamma ? Value(arith::MulFOp::create(inner, elements[Dy], gamma)) : elements[Dy];
+    gamma = inner.add(1.0, gamma);
+  return gamma ? inner.multiply(elements[Dy], gamma) : elements[Dy];
 }
 
 /// avg(g·x̂), and avg(g) where the norm takes the mean away.
 SmallVector<Value> NormGradLowering::createMeans() {
   Type wide = type.clone(arithmetic);
   bool centers = getNormRule(norm.kind).centersRows;
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+  auto body = [&](Code &inner, ValueRange elements) -> SmallVector<Value> {
     Value scaled = createScaled(inner, elements);
-    SmallVector<Value> results{arith::MulFOp::create(inner, scaled, createNormalized(inner, elements))};
+    SmallVector<Value> results{inner.multiply(scaled, createNormalized(inner, elements))};
     if (centers)
       results.push_back(scaled);
     return results;
@@ -101,37 +101,33 @@ Value NormGradLowering::createDx() {
   for (Value mean : means)
     all.push_back({mean, row});
   all.push_back({norm.dsum, identity});
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+  auto body = [&](Code &inner, ValueRange elements) {
     size_t firstMean = Statistics + norm.statistics.size();
     Value u = createScaled(inner, elements);
     if (means.size() > 1)
-      u = arith::SubFOp::create(inner, u, elements[firstMean + 1]);
-    Value negated = arith::NegFOp::create(inner, createNormalized(inner, elements));
-    u = math::FmaOp::create(inner, negated, elements[firstMean], u);
+      u = inner.subtract(u, elements[firstMean + 1]);
+    Value negated = inner.negate(createNormalized(inner, elements));
+    u = inner.fma(negated, elements[firstMean], u);
     Value rstd = elements[firstMean - 1], dsum = elements.back();
-    return {dsum ? Value(math::FmaOp::create(inner, rstd, u, dsum)) : Value(arith::MulFOp::create(inner, rstd, u))};
+    return dsum ? inner.fma(rstd, u, dsum) : inner.multiply(rstd, u);
   };
-  return createElementwise(builder, all, sizes, type, arithmetic, body).front();
+  return createElementwise(builder, all, sizes, type, arithmetic, body);
 }
 
 SmallVector<ElementwiseOperand> NormGradLowering::joinTerms(Value dy, TermBody term) {
   AffineMap whole = getIdentityMap(builder.getContext(), cast<RankedTensorType>(dy.getType()).getRank());
   if (!term)
     return {{dy, whole}};
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    return {term(inner, elements)};
-  };
-  Value terms = createElementwise(builder, operands, sizes, type.clone(arithmetic), arithmetic, body).front();
+  Value terms = createElementwise(builder, operands, sizes, type.clone(arithmetic), arithmetic, term);
   if (norm.groups)
     terms = joinGroups(builder, terms, cast<RankedTensorType>(dy.getType()).clone(arithmetic));
   return {{terms, whole}};
 }
 
 Value NormGradLowering::createParameter(bool isGamma, Type resultType, Value dy) {
-  auto product = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
-    return arith::MulFOp::create(inner, elements[Dy], createNormalized(inner, elements));
+  auto product = [&](Code &inner, ValueRange elements) {
+    return inner.multiply(elements[Dy], createNormalized(inner, elements));
   };
-  auto first = [](ImplicitLocOpBuilder &, ValueRange elements) -> Value { return elements.front(); };
   // dγ reads all that x̂ is made of, dβ dy alone.
   SmallVector<ElementwiseOperand> used(operands);
   used[Gamma].tensor = Value();
@@ -144,12 +140,12 @@ Value NormGradLowering::createParameter(bool isGamma, Type resultType, Value dy)
     loops = getSizes(builder, dy);
   }
   Value sum = createColumnSum(builder, used, loops, norm.groups ? norm.rank : columns, arithmetic,
-                              isGamma && !isJoined ? TermBody(product) : TermBody(first));
+                              isGamma && !isJoined ? TermBody(product) : TermBody(takeElement));
   return roundColumnSum(builder, sum, resultType);
 }
 
 /// The same norm of the groups as rows; gamma has a row per group.
-static NormGradParts splitIntoGroups(ImplicitLocOpBuilder &builder, const NormGradParts &norm) {
+static NormGradParts splitIntoGroups(Code &builder, const NormGradParts &norm) {
   NormGradParts grouped = norm;
   if (!norm.groups)
     return grouped;
@@ -164,7 +160,7 @@ template <typename NormGradOp> struct LowerNormGrad : OpConversionPattern<NormGr
   using OpConversionPattern<NormGradOp>::OpConversionPattern;
   LogicalResult matchAndRewrite(NormGradOp op, typename NormGradOp::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     NormGradParts given = getNormGradParts(op)->withOperands(op->getOperands(), adaptor.getOperands());
     NormGradParts norm = splitIntoGroups(builder, given);
     NormGradLowering lowering(builder, norm);

@@ -32,29 +32,27 @@ static bool isKnownInside(OpFoldResult index, Value tensor, int64_t dimension) {
 }
 
 /// Whether the op has no elements, or `size` is not 0. Sizes tell, so a call where it is not so is refused at once.
-static Value hasRoom(ImplicitLocOpBuilder &builder, linalg::GenericOp op, Value size) {
-  Value zero = arith::ConstantIndexOp::create(builder, 0), count = arith::ConstantIndexOp::create(builder, 1);
+static Value hasRoom(Code &builder, linalg::GenericOp op, Value size) {
+  Value count = arith::ConstantIndexOp::create(builder, 1);
   for (int64_t loop = 0, e = op.getNumLoops(); loop < e; ++loop) {
     SmallVector<std::pair<Value, unsigned>> dimensions;
     op.mapIterationSpaceDimToAllOperandDims(loop, dimensions);
     if (dimensions.empty())
       continue;
     auto [operand, dimension] = dimensions.front();
-    count = arith::MulIOp::create(builder, count, builder.createOrFold<tensor::DimOp>(operand, dimension));
+    count = builder.multiply(count, builder.createOrFold<tensor::DimOp>(operand, dimension));
   }
-  Value isEmpty = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, count, zero);
-  Value hasPlaces = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, size, zero);
-  return arith::OrIOp::create(builder, isEmpty, hasPlaces);
+  return builder.either(builder.isEqual(count, 0), builder.compare(arith::CmpIPredicate::ne, size, 0));
 }
 
 /// Requires that all indices are inside, and keeps the op inside where they are not. One unsigned comparison: a
 /// negative number is a large unsigned one.
 static LogicalResult requireInside(linalg::GenericOp op, Lookup lookup) {
   tensor::ExtractOp extract = lookup.extract;
-  ImplicitLocOpBuilder outside(extract.getLoc(), op), inside(extract.getLoc(), extract);
+  Code outside(OpBuilder(op), extract.getLoc()), inside(OpBuilder(extract), extract.getLoc());
   Value size = outside.createOrFold<tensor::DimOp>(extract.getTensor(), lookup.dimension);
   Value index = extract.getIndices()[lookup.dimension];
-  Value isInside = arith::CmpIOp::create(inside, arith::CmpIPredicate::ult, index, size);
+  Value isInside = inside.compare(arith::CmpIPredicate::ult, index, size);
   constexpr StringLiteral text = "an index of tensor.extract lies outside of its tensor";
   if (cast<RankedTensorType>(extract.getTensor().getType()).getDimSize(lookup.dimension) <= 0)
     rows::RequireOp::create(outside, hasRoom(outside, op, size), RESID_BAD_VALUE, text, Value());
@@ -62,7 +60,7 @@ static LogicalResult requireInside(linalg::GenericOp op, Lookup lookup) {
   if (!areInside)
     return extract.emitOpError("is not available on any target: expected indices that can be computed ahead");
   rows::RequireOp::create(outside, areInside, RESID_BAD_VALUE, text, Value());
-  Value kept = arith::SelectOp::create(inside, isInside, index, arith::ConstantIndexOp::create(inside, 0));
+  Value kept = inside.select(isInside, index, 0);
   extract.getIndicesMutable().slice(lookup.dimension, 1).assign(kept);
   return success();
 }

@@ -2,6 +2,7 @@
 //
 // The pass resid-lower-imported-ops: what exporters of models write, in ops that all further passes know.
 
+#include "codegen/builder/Code.h"
 #include "codegen/linalg/Passes.h"
 #include "dialect/Slices.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -12,7 +13,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::resid {
@@ -23,7 +23,7 @@ namespace mlir::resid {
 using namespace mlir;
 
 /// The sizes of a tensor's dimensions from `first` up to `end`.
-static SmallVector<OpFoldResult> getSizes(ImplicitLocOpBuilder &builder, Value tensor, int64_t first, int64_t end) {
+static SmallVector<OpFoldResult> getSizes(Code &builder, Value tensor, int64_t first, int64_t end) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), tensor);
   return SmallVector<OpFoldResult>(ArrayRef(sizes).slice(first, end - first));
 }
@@ -45,7 +45,7 @@ static SmallVector<int64_t> getSpanned(int64_t rank, ArrayRef<int64_t> indexed, 
 }
 
 /// Column number `column` of the indices, as an array over what comes before the columns.
-static Value takeColumn(ImplicitLocOpBuilder &builder, Value indices, int64_t column) {
+static Value takeColumn(Code &builder, Value indices, int64_t column) {
   auto type = cast<RankedTensorType>(indices.getType());
   int64_t batch = type.getRank() - 1;
   SmallVector<OpFoldResult> offsets(batch, builder.getIndexAttr(0)), strides(batch + 1, builder.getIndexAttr(1));
@@ -58,7 +58,7 @@ static Value takeColumn(ImplicitLocOpBuilder &builder, Value indices, int64_t co
 
 /// A loop over the result that looks each element up.
 static void lowerGather(tensor::GatherOp op) {
-  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  Code builder(OpBuilder(op), op.getLoc());
   Value table = op.getSource(), indices = op.getIndices();
   RankedTensorType type = op.getResultType();
   int64_t rank = type.getRank(), batch = op.getIndicesType().getRank() - 1, tableRank = op.getSourceType().getRank();
@@ -95,7 +95,7 @@ static void lowerGather(tensor::GatherOp op) {
 }
 
 /// The slice of the scatter's source for one place among the indices.
-static Value takeSlice(ImplicitLocOpBuilder &builder, tensor::ScatterOp op, ValueRange place) {
+static Value takeSlice(Code &builder, tensor::ScatterOp op, ValueRange place) {
   auto type = op.getSourceType();
   int64_t batch = place.size(), rank = type.getRank();
   SmallVector<OpFoldResult> offsets(place), sizes(batch, builder.getIndexAttr(1));
@@ -108,7 +108,7 @@ static Value takeSlice(ImplicitLocOpBuilder &builder, tensor::ScatterOp op, Valu
 
 /// One insertion per slice. No two of them meet, so their order does not matter.
 static void lowerScatter(tensor::ScatterOp op) {
-  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  Code builder(OpBuilder(op), op.getLoc());
   ArrayRef<int64_t> scattered = op.getScatterDims();
   int64_t batch = op.getIndicesType().getRank() - 1, rank = op.getDestType().getRank();
   SmallVector<Value> uppers;
@@ -117,7 +117,7 @@ static void lowerScatter(tensor::ScatterOp op) {
   SmallVector<Value> lowers(batch, arith::ConstantIndexOp::create(builder, 0));
   SmallVector<Value> steps(batch, arith::ConstantIndexOp::create(builder, 1));
   auto insert = [&](OpBuilder &inner, Location loc, ValueRange place, ValueRange carried) {
-    ImplicitLocOpBuilder here(loc, inner);
+    Code here(OpBuilder(inner), loc);
     SmallVector<OpFoldResult> offsets(rank, here.getIndexAttr(0)), strides(rank, here.getIndexAttr(1));
     SmallVector<OpFoldResult> sizes = getSizes(here, carried.front(), 0, rank);
     for (auto [column, dimension] : llvm::enumerate(scattered)) {
@@ -138,7 +138,7 @@ static void lowerScatter(tensor::ScatterOp op) {
 
 /// The body of tensor.generate as one of linalg, which knows lookups and assertions.
 static void lowerGenerate(tensor::GenerateOp op) {
-  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  Code builder(OpBuilder(op), op.getLoc());
   RankedTensorType type = op.getType();
   Value empty = tensor::EmptyOp::create(builder, type, op.getDynamicExtents());
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);

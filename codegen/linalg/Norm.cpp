@@ -32,28 +32,28 @@ struct NormMaps {
 
 /// y = fma(x̂, γ, β), or x̂·γ, or x̂; γ' = 1+γ takes γ's place where the norm is zero-centred. A narrow affine part
 /// starts from x̂ rounded to the result's type.
-static Value applyAffine(ImplicitLocOpBuilder &builder, Value normalized, Value gamma, Value beta,
-                         const NormParts &norm, Type resultElement) {
+static Value applyAffine(Code &builder, Value normalized, Value gamma, Value beta, const NormParts &norm,
+                         Type resultElement) {
   auto arithmetic = cast<FloatType>(normalized.getType());
   if (norm.narrowAffine && (gamma || beta))
     normalized = convertFloat(builder, convertFloat(builder, normalized, resultElement), arithmetic);
   if (gamma && norm.zeroCenteredGamma)
-    gamma = arith::AddFOp::create(builder, createConstant(builder, arithmetic, 1.0), gamma);
+    gamma = builder.add(1.0, gamma);
   if (gamma && beta)
-    return math::FmaOp::create(builder, normalized, gamma, beta);
+    return builder.fma(normalized, gamma, beta);
   if (gamma)
-    return arith::MulFOp::create(builder, normalized, gamma);
-  return beta ? Value(arith::AddFOp::create(builder, normalized, beta)) : normalized;
+    return builder.multiply(normalized, gamma);
+  return beta ? builder.add(normalized, beta) : normalized;
 }
 
 /// The row statistics that the user asked for: those of x itself, where they were taken on x·scale.
-static SmallVector<Value> lowerLayerStatistics(ImplicitLocOpBuilder &builder, rows::LayerStatisticsOp statistics) {
+static SmallVector<Value> lowerLayerStatistics(Code &builder, rows::LayerStatisticsOp statistics) {
   auto type = cast<RankedTensorType>(statistics.getRstd().getType());
   AffineMap map = getIdentityMap(builder.getContext(), type.getRank());
   SmallVector<OpFoldResult> sizes = getSizes(builder, statistics.getX());
   sizes.truncate(type.getRank());
   rows::StatisticsArithmetic arithmetic(cast<FloatType>(type.getElementType()), statistics.getEpsilon());
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+  auto body = [&](Code &inner, ValueRange elements) -> SmallVector<Value> {
     return arithmetic.createStored(inner, elements[0], elements[1], elements[2], elements[3]);
   };
   return createElementwise(
@@ -62,8 +62,7 @@ static SmallVector<Value> lowerLayerStatistics(ImplicitLocOpBuilder &builder, ro
       sizes, {type, type, type}, cast<FloatType>(type.getElementType()), body);
 }
 
-static SmallVector<Value> lowerLayerNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
-                                         bool withStatistics) {
+static SmallVector<Value> lowerLayerNorm(Code &builder, const NormParts &norm, Type resultType, bool withStatistics) {
   Value x = norm.x;
   auto type = cast<RankedTensorType>(x.getType());
   FloatType arithmetic = getArithmeticType(type.getElementType());
@@ -72,11 +71,9 @@ static SmallVector<Value> lowerLayerNorm(ImplicitLocOpBuilder &builder, const No
   auto statistics = rows::LayerStatisticsOp::create(builder, rowType, rowType, rowType, rowType, x, norm.epsilon,
                                                     builder.getI64IntegerAttr(norm.rank));
   // d = x·scale - k in one rounding: where scale is 1, which is nearly always, exactly x - k.
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    Value negated = arith::NegFOp::create(inner, elements[2]);
-    Value d = math::FmaOp::create(inner, elements[0], elements[1], negated);
-    Value centered = arith::SubFOp::create(inner, d, elements[3]);
-    Value normalized = arith::MulFOp::create(inner, centered, elements[4]);
+  auto body = [&](Code &inner, ValueRange elements) -> SmallVector<Value> {
+    Value d = inner.fma(elements[0], elements[1], inner.negate(elements[2]));
+    Value normalized = inner.multiply(inner.subtract(d, elements[3]), elements[4]);
     return {applyAffine(inner, normalized, elements[5], elements[6], norm, getElementTypeOrSelf(resultType))};
   };
   SmallVector<Value> results = createElementwise(builder,
@@ -93,8 +90,7 @@ static SmallVector<Value> lowerLayerNorm(ImplicitLocOpBuilder &builder, const No
   return results;
 }
 
-static SmallVector<Value> lowerRMSNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
-                                       bool withStatistics) {
+static SmallVector<Value> lowerRMSNorm(Code &builder, const NormParts &norm, Type resultType, bool withStatistics) {
   Value x = norm.x;
   auto type = cast<RankedTensorType>(x.getType());
   FloatType arithmetic = getArithmeticType(type.getElementType());
@@ -102,9 +98,8 @@ static SmallVector<Value> lowerRMSNorm(ImplicitLocOpBuilder &builder, const Norm
   NormMaps maps(norm);
   auto statistics =
       rows::RMSStatisticsOp::create(builder, rowType, rowType, x, norm.epsilon, builder.getI64IntegerAttr(norm.rank));
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    Value scaled = arith::MulFOp::create(inner, elements[0], elements[1]);
-    Value normalized = arith::MulFOp::create(inner, scaled, elements[2]);
+  auto body = [&](Code &inner, ValueRange elements) -> SmallVector<Value> {
+    Value normalized = inner.multiply(inner.multiply(elements[0], elements[1]), elements[2]);
     return {applyAffine(inner, normalized, elements[3], elements[4], norm, getElementTypeOrSelf(resultType))};
   };
   SmallVector<OpFoldResult> sizes = getSizes(builder, x);
@@ -118,23 +113,21 @@ static SmallVector<Value> lowerRMSNorm(ImplicitLocOpBuilder &builder, const Norm
   if (!withStatistics)
     return results;
   AffineMap rowIdentity = getIdentityMap(builder.getContext(), rowType.getRank());
-  auto unscale = [](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    return {arith::MulFOp::create(inner, elements[1], elements[0])};
-  };
+  auto unscale = [](Code &inner, ValueRange elements) { return inner.multiply(elements[1], elements[0]); };
   sizes.truncate(rowType.getRank());
-  llvm::append_range(
-      results, createElementwise(builder, {{statistics.getScale(), rowIdentity}, {statistics.getRstd(), rowIdentity}},
-                                 sizes, rowType, arithmetic, unscale));
+  results.push_back(createElementwise(builder,
+                                      {{statistics.getScale(), rowIdentity}, {statistics.getRstd(), rowIdentity}},
+                                      sizes, rowType, arithmetic, unscale));
   return results;
 }
 
-static SmallVector<Value> lowerDyT(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType) {
+static SmallVector<Value> lowerDyT(Code &builder, const NormParts &norm, Type resultType) {
   Value x = norm.x;
   auto type = cast<RankedTensorType>(x.getType());
   NormMaps maps(norm);
   AffineMap scalar = AffineMap::get(type.getRank(), 0, builder.getContext());
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    Value normalized = math::TanhOp::create(inner, arith::MulFOp::create(inner, elements[1], elements[0]));
+  auto body = [&](Code &inner, ValueRange elements) -> SmallVector<Value> {
+    Value normalized = inner.create<math::TanhOp>(inner.multiply(elements[1], elements[0]));
     return {applyAffine(inner, normalized, elements[2], elements[3], norm, getElementTypeOrSelf(resultType))};
   };
   return createElementwise(
@@ -159,7 +152,7 @@ static SmallVector<ReassociationIndices> getGroupDimensions(int64_t rank) {
   return dimensions;
 }
 
-Value resid::splitGroups(ImplicitLocOpBuilder &builder, Value tensor, int64_t groups) {
+Value resid::splitGroups(Code &builder, Value tensor, int64_t groups) {
   if (!tensor)
     return tensor;
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -172,36 +165,31 @@ Value resid::splitGroups(ImplicitLocOpBuilder &builder, Value tensor, int64_t gr
       sizes.push_back(
           getValueOrCreateConstantIndexOp(builder, builder.getLoc(), known[std::min(dim, known.size() - 1)]));
   if (type.isDynamicDim(type.getRank() - 1))
-    sizes.back() =
-        arith::DivUIOp::create(builder, cast<Value>(sizes.back()), arith::ConstantIndexOp::create(builder, groups))
-            .getResult();
+    sizes.back() = builder.divide(cast<Value>(sizes.back()), groups);
   auto split = tensor::ExpandShapeOp::create(builder, grouped, tensor, getGroupDimensions(type.getRank()), sizes);
   markGroupReshape(split);
   return split;
 }
 
-Value resid::joinGroups(ImplicitLocOpBuilder &builder, Value tensor, Type type) {
+Value resid::joinGroups(Code &builder, Value tensor, Type type) {
   int64_t rank = cast<RankedTensorType>(type).getRank();
   auto joined = tensor::CollapseShapeOp::create(builder, type, tensor, getGroupDimensions(rank));
   markGroupReshape(joined);
   return joined;
 }
 
-void resid::requireWholeGroups(ImplicitLocOpBuilder &builder, Value x, int64_t groups) {
+void resid::requireWholeGroups(Code &builder, Value x, int64_t groups) {
   auto size = dyn_cast<Value>(getSizes(builder, x).back());
   if (!size)
     return;
-  Value rest = arith::RemUIOp::create(builder, size, arith::ConstantIndexOp::create(builder, groups));
-  Value isWhole =
-      arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, rest, arith::ConstantIndexOp::create(builder, 0));
+  Value isWhole = builder.isEqual(builder.remainder(size, groups), 0);
   std::string text = "features of group_norm are {0}, expected a multiple of " + std::to_string(groups);
   Value number = arith::IndexCastOp::create(builder, builder.getI64Type(), size);
   rows::RequireOp::create(builder, isWhole, RESID_BAD_SHAPE, text, number);
 }
 
 /// Layer norm of the groups as rows, one after another; gamma and beta have a row per group.
-static SmallVector<Value> lowerGroupNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
-                                         bool withStatistics) {
+static SmallVector<Value> lowerGroupNorm(Code &builder, const NormParts &norm, Type resultType, bool withStatistics) {
   int64_t groups = norm.getGroupCount();
   requireWholeGroups(builder, norm.x, groups);
   NormParts grouped = norm;
@@ -212,8 +200,7 @@ static SmallVector<Value> lowerGroupNorm(ImplicitLocOpBuilder &builder, const No
   return results;
 }
 
-SmallVector<Value> resid::lowerNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
-                                    bool withStatistics) {
+SmallVector<Value> resid::lowerNorm(Code &builder, const NormParts &norm, Type resultType, bool withStatistics) {
   switch (norm.kind) {
   case NormKind::Layer:
     return lowerLayerNorm(builder, norm, resultType, withStatistics);
@@ -232,7 +219,7 @@ struct LowerNorm : OpInterfaceConversionPattern<NormOpInterface> {
   using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
   LogicalResult matchAndRewrite(NormOpInterface op, ArrayRef<Value> operands,
                                 ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     NormParts norm = op.getNormParts().withOperands(op->getOperands(), operands);
     rewriter.replaceOp(op, lowerNorm(builder, norm, op->getResult(0).getType(), op->getNumResults() > 1));
     return success();

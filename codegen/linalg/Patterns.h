@@ -6,8 +6,8 @@
 #ifndef RESID_CODEGEN_LINALG_PATTERNS_H
 #define RESID_CODEGEN_LINALG_PATTERNS_H
 
+#include "codegen/builder/Code.h"
 #include "dialect/ResidDialect.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace mlir::resid {
@@ -37,17 +37,17 @@ LogicalResult lowerConditions(Operation *root);
 LogicalResult requireLookups(Operation *root);
 
 /// Requires 0 <= id < size of each id of a tensor, or that it is `other` where that is given.
-void requireIds(ImplicitLocOpBuilder &builder, Value ids, Value size, std::optional<int64_t> other, StringRef text);
+void requireIds(Code &builder, Value ids, Value size, std::optional<int64_t> other, StringRef text);
 
 /// Requires the same of slices and elements that are taken from tensors, or put into them, outside of linalg ops.
 void requireSlices(Operation *root);
 
 /// y = skip_scale·x + branch_scale·(gate ⊙ f), rounded to the result's element type once; gate may be null.
-Value lowerAdd(ImplicitLocOpBuilder &builder, Value x, Value f, Value gate, const APFloat &skipScale,
-               const APFloat &branchScale, Type resultType);
+Value lowerAdd(Code &builder, Value x, Value f, Value gate, const APFloat &skipScale, const APFloat &branchScale,
+               Type resultType);
 
 /// f + b along the feature axis.
-Value lowerAddBias(ImplicitLocOpBuilder &builder, Value f, Value bias);
+Value lowerAddBias(Code &builder, Value f, Value bias);
 
 /// A dropout site: what its mask depends on.
 struct DropoutSite {
@@ -56,7 +56,7 @@ struct DropoutSite {
   int64_t site;
   int64_t threshold;
 };
-Value lowerDropout(ImplicitLocOpBuilder &builder, Value x, const DropoutSite &site);
+Value lowerDropout(Code &builder, Value x, const DropoutSite &site);
 
 /// What the counters of a site have in common beside the step (i64): its first row and its site; where they are given,
 /// the call of the first column, and the extent.
@@ -64,21 +64,20 @@ struct DropoutWords {
   Value row, site, call, local, global;
 };
 /// Requires that they, the step, and as many rows and columns as `sizes` amount to, fit into the counters.
-DropoutWords lowerDropoutWords(ImplicitLocOpBuilder &builder, const DropoutSite &site, ArrayRef<OpFoldResult> sizes);
+DropoutWords lowerDropoutWords(Code &builder, const DropoutSite &site, ArrayRef<OpFoldResult> sizes);
 
 /// The normalised value of `norm.x`, then the statistics of its kind where `withStatistics`.
-SmallVector<Value> lowerNorm(ImplicitLocOpBuilder &builder, const NormParts &norm, Type resultType,
-                             bool withStatistics);
+SmallVector<Value> lowerNorm(Code &builder, const NormParts &norm, Type resultType, bool withStatistics);
 
 /// Requires that the number of groups divides the features of x, where that is known at run time only.
-void requireWholeGroups(ImplicitLocOpBuilder &builder, Value x, int64_t groups);
+void requireWholeGroups(Code &builder, Value x, int64_t groups);
 
 /// The type whose last dimension is split into groups.
 RankedTensorType getGroupedType(Type type, int64_t groups);
 
 /// The tensor with its last dimension split into groups; null stays null. And back, to that type.
-Value splitGroups(ImplicitLocOpBuilder &builder, Value tensor, int64_t groups);
-Value joinGroups(ImplicitLocOpBuilder &builder, Value tensor, Type type);
+Value splitGroups(Code &builder, Value tensor, int64_t groups);
+Value joinGroups(Code &builder, Value tensor, Type type);
 
 /// Notes that a reshape splits rows into the groups of a norm, or joins them, for resid-absorb-group-reshapes.
 void markGroupReshape(Operation *reshape);

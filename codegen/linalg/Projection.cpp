@@ -21,7 +21,7 @@ namespace {
 /// A product of all streams after their norm.
 class ProjectLowering {
 public:
-  ProjectLowering(ImplicitLocOpBuilder &builder, ProjectOp op, Value x, Value weight)
+  ProjectLowering(Code &builder, ProjectOp op, Value x, Value weight)
       : builder(builder), op(op), x(x), weight(weight), arithmetic(op.getArithmeticType()),
         rowType(op.getZ().getType().clone(op.getZ().getType().getShape().drop_back())), sizes(getSizes(builder, x)),
         row(getIdentityMap(builder.getContext(), rowType.getRank())) {}
@@ -35,7 +35,7 @@ private:
   Value expandWeight();
   SmallVector<OpFoldResult> getRowSizes() const { return llvm::to_vector(ArrayRef(sizes).drop_back(2)); }
 
-  ImplicitLocOpBuilder &builder;
+  Code &builder;
   ProjectOp op;
   Value x, weight;
   FloatType arithmetic;
@@ -45,9 +45,7 @@ private:
 };
 } // namespace
 
-static SmallVector<Value> multiply(ImplicitLocOpBuilder &builder, ValueRange elements) {
-  return {arith::MulFOp::create(builder, elements[0], elements[1])};
-}
+static Value multiply(Code &builder, ValueRange elements) { return builder.multiply(elements[0], elements[1]); }
 
 Value ProjectLowering::expandWeight() {
   ArrayRef<int64_t> features = typeOf(x).getShape().take_back(2);
@@ -66,10 +64,8 @@ Value ProjectLowering::createProduct(Value scale, Value root) {
   outputSizes.push_back(builder.getIndexAttr(typeOf(weight).getDimSize(0)));
   if (features == 0) {
     AffineMap map = getRowMap(context, rows + 1, 1);
-    auto scaleZero = [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
-      return multiply(inner, {zero, elements[0]});
-    };
-    return createElementwise(builder, {{root, map}}, outputSizes, op.getZ().getType(), arithmetic, scaleZero).front();
+    auto scaleZero = [&](Code &inner, ValueRange elements) { return multiply(inner, {zero, elements[0]}); };
+    return createElementwise(builder, {{root, map}}, outputSizes, op.getZ().getType(), arithmetic, scaleZero);
   }
   // The loops: rows, outputs, and contracted streams and features.
   AffineMap all = getIdentityMap(context, loops), ofRow = getRowMap(context, loops, 3);
@@ -85,7 +81,7 @@ Value ProjectLowering::createProduct(Value scale, Value root) {
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&kernel.getBody(), {}, TypeRange{arithmetic, arithmetic},
                                     {builder.getLoc(), builder.getLoc()});
-  contraction::YieldOp::create(builder, multiply(builder, body->getArguments()).front());
+  contraction::YieldOp::create(builder, multiply(builder, body->getArguments()));
   return kernel.getResult();
 }
 
@@ -96,8 +92,8 @@ SmallVector<Value> ProjectLowering::create() {
   auto statistics = rows::StreamStatisticsOp::create(builder, rowType, rowType, streams, op.getEpsilon(), 1);
   SmallVector<Value> results{createProduct(statistics.getScale(), statistics.getRstd())};
   if (op.getRstd())
-    llvm::append_range(results, createElementwise(builder, {{statistics.getRstd(), row}, {statistics.getScale(), row}},
-                                                  getRowSizes(), rowType, arithmetic, multiply));
+    results.push_back(createElementwise(builder, {{statistics.getRstd(), row}, {statistics.getScale(), row}},
+                                        getRowSizes(), rowType, arithmetic, multiply));
   return results;
 }
 
@@ -105,7 +101,7 @@ namespace {
 struct LowerProject : OpConversionPattern<ProjectOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ProjectOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     rewriter.replaceOp(op, ProjectLowering(builder, op, adaptor.getX(), adaptor.getWeight()).create());
     return success();
   }

@@ -19,7 +19,7 @@ namespace {
 /// Lowers one op. Its steps are in the order in which they are called.
 class RotaryLowering {
 public:
-  RotaryLowering(ImplicitLocOpBuilder &builder, RotaryOp op, RotaryOp::Adaptor operands)
+  RotaryLowering(Code &builder, RotaryOp op, RotaryOp::Adaptor operands)
       : builder(builder), op(op), x(operands.getX()), cos(operands.getCos()), sin(operands.getSin()),
         offset(operands.getOffset()), type(cast<RankedTensorType>(x.getType())), pairs(op.getPairs()),
         sizes(getSizes(builder, x)), start(builder.getIndexAttr(0)), count(sizes[sizes.size() - 2]) {}
@@ -32,7 +32,7 @@ private:
   Value sliceColumns(int64_t first, int64_t columns, int64_t stride, OpFoldResult positions);
   Value turn();
 
-  ImplicitLocOpBuilder &builder;
+  Code &builder;
   RotaryOp op;
   Value x, cos, sin, offset;
   RankedTensorType type;
@@ -48,21 +48,18 @@ private:
 } // namespace
 
 void RotaryLowering::requireRows() {
-  Value zero = arith::ConstantIntOp::create(builder, 0, 64);
-  Value isInside = arith::CmpIOp::create(builder, arith::CmpIPredicate::sge, offset, zero);
+  Value isInside = builder.compare(arith::CmpIPredicate::sge, offset, 0);
   for (Value table : {cos, sin}) {
-    Value last = arith::SubIOp::create(builder, toI64(builder, getSizes(builder, table)[0]), toI64(builder, count));
-    Value hasRows = arith::CmpIOp::create(builder, arith::CmpIPredicate::sle, offset, last);
-    isInside = arith::AndIOp::create(builder, isInside, hasRows);
+    Value last = builder.subtract(toI64(builder, getSizes(builder, table)[0]), toI64(builder, count));
+    isInside = builder.both(isInside, builder.isAtMost(offset, last));
   }
   rows::RequireOp::create(builder, isInside, RESID_BAD_VALUE,
                           "offset of rotary is {0}, expected 0 or more, and a row of the tables for each position",
                           offset);
-  Value none = arith::ConstantIndexOp::create(builder, 0);
   Value first = arith::IndexCastOp::create(builder, builder.getIndexType(), offset);
   Value all = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), count);
-  start = Value(arith::SelectOp::create(builder, isInside, first, none));
-  count = Value(arith::SelectOp::create(builder, isInside, all, none));
+  start = builder.select(isInside, first, 0);
+  count = builder.select(isInside, all, 0);
 }
 
 /// The rows of the table that are used.
@@ -108,28 +105,22 @@ Value RotaryLowering::turn() {
     isFirst = arith::ConstantOp::create(builder, DenseElementsAttr::get(sideType, ArrayRef<bool>{true, false}));
   }
   // x1·c - x2·s has the bits of x1·c + (-x2)·s.
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+  auto body = [&](Code &inner, ValueRange elements) {
     Value isFirstOfPair = elements[4];
     if (!isFirstOfPair)
-      isFirstOfPair = arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, linalg::IndexOp::create(inner, rank),
-                                            arith::ConstantIndexOp::create(inner, 0));
-    Value own = arith::SelectOp::create(inner, isFirstOfPair, elements[0], elements[1]);
-    Value other = arith::SelectOp::create(inner, isFirstOfPair, arith::NegFOp::create(inner, elements[1]), elements[0]);
-    Value straight = arith::MulFOp::create(inner, own, elements[2]);
-    return {arith::AddFOp::create(inner, straight, arith::MulFOp::create(inner, other, elements[3]))};
+      isFirstOfPair = inner.isEqual(Value(linalg::IndexOp::create(inner, rank)), 0);
+    Value own = inner.select(isFirstOfPair, elements[0], elements[1]);
+    Value other = inner.select(isFirstOfPair, inner.negate(elements[1]), elements[0]);
+    return inner.add(inner.multiply(own, elements[2]), inner.multiply(other, elements[3]));
   };
   SmallVector<int64_t> shape;
   SmallVector<Value> dynamic;
   dispatchIndexOpFoldResults(turnedSizes, dynamic, shape);
   auto result = RankedTensorType::get(shape, type.getElementType());
-  return createElementwise(builder,
-                           {{x1, element},
-                            {x2, element},
-                            {sliceTable(cos), angle},
-                            {sliceTable(sin), angle},
-                            {isFirst, getMap({side})}},
-                           turnedSizes, result, getArithmeticType(type.getElementType()), body)
-      .front();
+  return createElementwise(
+      builder,
+      {{x1, element}, {x2, element}, {sliceTable(cos), angle}, {sliceTable(sin), angle}, {isFirst, getMap({side})}},
+      turnedSizes, result, getArithmeticType(type.getElementType()), body);
 }
 
 Value RotaryLowering::lower() {
@@ -162,7 +153,7 @@ namespace {
 struct LowerRotary : OpConversionPattern<RotaryOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(RotaryOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     rewriter.replaceOp(op, RotaryLowering(builder, op, adaptor).lower());
     return success();
   }

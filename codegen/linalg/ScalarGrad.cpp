@@ -13,22 +13,17 @@ using namespace mlir;
 using namespace mlir::resid;
 
 /// S of each row of a tensor in the arithmetic type.
-static Value createRowSums(ImplicitLocOpBuilder &builder, Value terms) {
+static Value createRowSums(Code &builder, Value terms) {
   RankedTensorType type = getStatisticsType(cast<RankedTensorType>(terms.getType()), /*normalizedRank=*/1);
   return rows::RowSumsOp::create(builder, TypeRange(type), terms, builder.getI64IntegerAttr(1)).getSums().front();
 }
 
-/// The element itself.
-static Value takeElement(ImplicitLocOpBuilder &, ValueRange elements) { return elements.front(); }
-
 /// The only element of a tensor of rank 1, as one of rank 0.
-static Value dropUnit(ImplicitLocOpBuilder &builder, Value tensor) {
+static Value dropUnit(Code &builder, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  auto single = [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return {elements.front()}; };
   AffineMap first = AffineMap::get(0, 0, builder.getAffineConstantExpr(0));
   return createElementwise(builder, {{tensor, first}}, {}, type.clone(ArrayRef<int64_t>()),
-                           cast<FloatType>(type.getElementType()), single)
-      .front();
+                           cast<FloatType>(type.getElementType()), takeElement);
 }
 
 //===----------------------------------------------------------------------===//
@@ -40,7 +35,7 @@ namespace {
 /// The sum of one tensor over the dimensions along which a gate broadcasts.
 class GateSum {
 public:
-  GateSum(ImplicitLocOpBuilder &builder, RankedTensorType gate, int64_t rank);
+  GateSum(Code &builder, RankedTensorType gate, int64_t rank);
 
   /// Whether the gate has an element for each column: else rows are summed before.
   bool keepsColumns() const { return !kept.empty() && kept.back() == rank - 1; }
@@ -53,7 +48,7 @@ private:
                       FloatType arithmetic, TermBody body);
   Value expand(Value sum);
 
-  ImplicitLocOpBuilder &builder;
+  Code &builder;
   RankedTensorType gate;
   int64_t rank;
   /// Of the dimensions of the branch, those that the gate has.
@@ -62,8 +57,7 @@ private:
 
 } // namespace
 
-GateSum::GateSum(ImplicitLocOpBuilder &builder, RankedTensorType gate, int64_t rank)
-    : builder(builder), gate(gate), rank(rank) {
+GateSum::GateSum(Code &builder, RankedTensorType gate, int64_t rank) : builder(builder), gate(gate), rank(rank) {
   for (auto [dimension, size] : llvm::enumerate(gate.getShape()))
     if (size != 1)
       kept.push_back(rank - gate.getRank() + dimension);
@@ -74,10 +68,7 @@ Value GateSum::createOrdered(ArrayRef<ElementwiseOperand> operands, ArrayRef<OpF
                              FloatType arithmetic, TermBody body) {
   SmallVector<int64_t> shape = llvm::map_to_vector(
       sizes, [](OpFoldResult size) { return getConstantIntValue(size).value_or(ShapedType::kDynamic); });
-  auto single = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    return {body(inner, elements)};
-  };
-  return createElementwise(builder, operands, sizes, RankedTensorType::get(shape, element), arithmetic, single).front();
+  return createElementwise(builder, operands, sizes, RankedTensorType::get(shape, element), arithmetic, body);
 }
 
 Value GateSum::create(ArrayRef<Value> operands, SmallVector<OpFoldResult> sizes, FloatType arithmetic, TermBody body) {
@@ -143,15 +134,13 @@ namespace {
 struct LowerGateGrad : OpConversionPattern<GateGradOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(GateGradOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     RankedTensorType type = op.getF().getType();
     FloatType arithmetic = getArithmeticType(type.getElementType());
     APFloat scale = op.getBranchScale();
-    auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
-      Value term = arith::MulFOp::create(inner, elements[1], elements[0]);
-      return scale.isExactlyValue(1.0)
-                 ? term
-                 : Value(arith::MulFOp::create(inner, createConstant(inner, arithmetic, scale), term));
+    auto body = [&](Code &inner, ValueRange elements) -> Value {
+      Value term = inner.multiply(elements[1], elements[0]);
+      return scale.isExactlyValue(1.0) ? term : inner.multiply(createConstant(inner, arithmetic, scale), term);
     };
     GateSum sum(builder, op.getDgate().getType(), type.getRank());
     SmallVector<OpFoldResult> sizes = getSizes(builder, adaptor.getF());
@@ -159,13 +148,9 @@ struct LowerGateGrad : OpConversionPattern<GateGradOp> {
       rewriter.replaceOp(op, sum.create({adaptor.getDy(), adaptor.getF()}, sizes, arithmetic, body));
       return success();
     }
-    auto single = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-      return {body(inner, elements)};
-    };
     AffineMap identity = getIdentityMap(getContext(), type.getRank());
     Value terms = createElementwise(builder, {{adaptor.getDy(), identity}, {adaptor.getF(), identity}}, sizes,
-                                    type.clone(arithmetic), arithmetic, single)
-                      .front();
+                                    type.clone(arithmetic), arithmetic, body);
     sizes.pop_back();
     rewriter.replaceOp(op, sum.create(createRowSums(builder, terms), sizes, arithmetic, takeElement));
     return success();
@@ -182,7 +167,7 @@ namespace {
 /// What is made of dy, x and the tanh.
 class DyTGradLowering {
 public:
-  DyTGradLowering(ImplicitLocOpBuilder &builder, DyTGradOp op, DyTGradOp::Adaptor adaptor);
+  DyTGradLowering(Code &builder, DyTGradOp op, DyTGradOp::Adaptor adaptor);
 
   Value createDx();
   Value createDalpha(RankedTensorType resultType);
@@ -193,9 +178,9 @@ private:
   /// Where elements stand among those of the operands.
   enum Place { Dy, X, T, Alpha, Gamma, Dsum };
   /// h = (1 - t²)·g.
-  Value createSlope(ImplicitLocOpBuilder &inner, ValueRange elements) const;
+  Value createSlope(Code &inner, ValueRange elements) const;
 
-  ImplicitLocOpBuilder &builder;
+  Code &builder;
   RankedTensorType type;
   FloatType arithmetic;
   bool zeroCenteredGamma;
@@ -206,18 +191,17 @@ private:
 
 } // namespace
 
-DyTGradLowering::DyTGradLowering(ImplicitLocOpBuilder &builder, DyTGradOp op, DyTGradOp::Adaptor adaptor)
+DyTGradLowering::DyTGradLowering(Code &builder, DyTGradOp op, DyTGradOp::Adaptor adaptor)
     : builder(builder), type(op.getX().getType()), arithmetic(getArithmeticType(type.getElementType())),
       zeroCenteredGamma(op.getZeroCenteredGamma()), columns(op.getGamma() ? op.getGamma().getType().getRank() : 0),
       sizes(getSizes(builder, adaptor.getX())) {
   MLIRContext *context = builder.getContext();
   AffineMap identity = getIdentityMap(context, type.getRank()), number = AffineMap::get(type.getRank(), 0, context);
-  auto squash = [](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    return {math::TanhOp::create(inner, arith::MulFOp::create(inner, elements[1], elements[0]))};
+  auto squash = [](Code &inner, ValueRange elements) {
+    return math::TanhOp::create(inner, inner.multiply(elements[1], elements[0]));
   };
   Value t = createElementwise(builder, {{adaptor.getX(), identity}, {adaptor.getAlpha(), number}}, sizes,
-                              type.clone(arithmetic), arithmetic, squash)
-                .front();
+                              type.clone(arithmetic), arithmetic, squash);
   operands = {{adaptor.getDy(), identity},
               {adaptor.getX(), identity},
               {t, identity},
@@ -226,34 +210,32 @@ DyTGradLowering::DyTGradLowering(ImplicitLocOpBuilder &builder, DyTGradOp op, Dy
               {adaptor.getDsum(), identity}};
 }
 
-Value DyTGradLowering::createSlope(ImplicitLocOpBuilder &inner, ValueRange elements) const {
-  Value one = createConstant(inner, arithmetic, 1.0), scaled = elements[Dy];
+Value DyTGradLowering::createSlope(Code &inner, ValueRange elements) const {
+  Value scaled = elements[Dy];
   if (Value gamma = elements[Gamma]) {
     if (zeroCenteredGamma)
-      gamma = arith::AddFOp::create(inner, one, gamma);
-    scaled = arith::MulFOp::create(inner, scaled, gamma);
+      gamma = inner.add(1.0, gamma);
+    scaled = inner.multiply(scaled, gamma);
   }
-  Value negated = arith::NegFOp::create(inner, elements[T]);
-  return arith::MulFOp::create(inner, math::FmaOp::create(inner, negated, elements[T], one), scaled);
+  return inner.multiply(inner.fma(inner.negate(elements[T]), elements[T], 1.0), scaled);
 }
 
 Value DyTGradLowering::createDx() {
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+  auto body = [&](Code &inner, ValueRange elements) {
     Value slope = createSlope(inner, elements), alpha = elements[Alpha], dsum = elements[Dsum];
-    return {dsum ? Value(math::FmaOp::create(inner, alpha, slope, dsum))
-                 : Value(arith::MulFOp::create(inner, alpha, slope))};
+    return dsum ? inner.fma(alpha, slope, dsum) : inner.multiply(alpha, slope);
   };
-  return createElementwise(builder, operands, sizes, type, arithmetic, body).front();
+  return createElementwise(builder, operands, sizes, type, arithmetic, body);
 }
 
 Value DyTGradLowering::createDalpha(RankedTensorType resultType) {
   // Without alpha and the sum, which the terms are not made of.
   SmallVector<ElementwiseOperand> used(operands);
   used[Alpha].tensor = used[Dsum].tensor = Value();
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    return {arith::MulFOp::create(inner, elements[X], createSlope(inner, elements))};
+  auto body = [&](Code &inner, ValueRange elements) {
+    return inner.multiply(elements[X], createSlope(inner, elements));
   };
-  Value terms = createElementwise(builder, used, sizes, type.clone(arithmetic), arithmetic, body).front();
+  Value terms = createElementwise(builder, used, sizes, type.clone(arithmetic), arithmetic, body);
   GateSum sum(builder, resultType, type.getRank());
   return sum.create(createRowSums(builder, terms), llvm::to_vector(ArrayRef(sizes).drop_back()), arithmetic,
                     takeElement);
@@ -263,8 +245,8 @@ Value DyTGradLowering::createParameter(bool isGamma, Type resultType) {
   SmallVector<ElementwiseOperand> used{operands[Dy]};
   if (isGamma)
     used.push_back(operands[T]);
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
-    return isGamma ? Value(arith::MulFOp::create(inner, elements[0], elements[1])) : elements[0];
+  auto body = [&](Code &inner, ValueRange elements) -> Value {
+    return isGamma ? inner.multiply(elements[0], elements[1]) : elements[0];
   };
   Value sum = createColumnSum(builder, used, sizes, columns, arithmetic, body);
   return roundColumnSum(builder, sum, resultType);
@@ -274,7 +256,7 @@ namespace {
 struct LowerDyTGrad : OpConversionPattern<DyTGradOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(DyTGradOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     DyTGradLowering lowering(builder, op, adaptor);
     // What nobody reads would still be a kernel's work.
     auto unless = [](Value result, llvm::function_ref<Value()> create) {

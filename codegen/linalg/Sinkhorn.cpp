@@ -19,7 +19,7 @@ using Numbers = SmallVector<Value>;
 namespace {
 /// Arithmetic on the numbers of one matrix, row by row.
 struct Matrix {
-  ImplicitLocOpBuilder &builder;
+  Code &builder;
   FloatType type;
   int64_t size;
   Value epsilon;
@@ -41,8 +41,7 @@ struct Matrix {
 } // namespace
 
 Numbers Matrix::createSoftmax(ArrayRef<Value> logits) const {
-  Value smallest = arith::ConstantOp::create(
-      builder, FloatAttr::get(type, APFloat::getSmallestNormalized(type.getFloatSemantics())));
+  Value smallest = createConstant(builder, type, APFloat::getSmallestNormalized(type.getFloatSemantics()));
   Numbers result(logits);
   for (int64_t i = 0; i < size; ++i) {
     Value largest = logits[at(true, i, 0)], sum;
@@ -50,20 +49,20 @@ Numbers Matrix::createSoftmax(ArrayRef<Value> logits) const {
       largest = arith::MaximumFOp::create(builder, largest, logits[at(true, i, j)]);
     for (int64_t j = 0; j < size; ++j) {
       Value &element = result[at(true, i, j)];
-      Value power = math::ExpOp::create(builder, arith::SubFOp::create(builder, element, largest));
-      Value isSmall = arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, power, smallest);
-      element = arith::SelectOp::create(builder, isSmall, number(0.0), power);
-      sum = sum ? Value(arith::AddFOp::create(builder, sum, element)) : element;
+      Value power = math::ExpOp::create(builder, builder.subtract(element, largest));
+      Value isSmall = builder.isBelow(power, smallest);
+      element = builder.select(isSmall, number(0.0), power);
+      sum = sum ? builder.add(sum, element) : element;
     }
     for (int64_t j = 0; j < size; ++j)
-      result[at(true, i, j)] = arith::DivFOp::create(builder, result[at(true, i, j)], sum);
+      result[at(true, i, j)] = builder.divide(result[at(true, i, j)], sum);
   }
   return result;
 }
 
 Numbers Matrix::addEpsilon(Numbers numbers) const {
   for (Value &element : numbers)
-    element = arith::AddFOp::create(builder, element, epsilon);
+    element = builder.add(element, epsilon);
   return numbers;
 }
 
@@ -72,12 +71,12 @@ Numbers Matrix::divide(ArrayRef<Value> numbers, bool isRows, Numbers *divisors) 
   for (int64_t line = 0; line < size; ++line) {
     Value sum = numbers[at(isRows, line, 0)];
     for (int64_t k = 1; k < size; ++k)
-      sum = arith::AddFOp::create(builder, sum, numbers[at(isRows, line, k)]);
-    sum = arith::AddFOp::create(builder, sum, epsilon);
+      sum = builder.add(sum, numbers[at(isRows, line, k)]);
+    sum = builder.add(sum, epsilon);
     if (divisors)
       divisors->push_back(sum);
     for (int64_t k = 0; k < size; ++k)
-      result[at(isRows, line, k)] = arith::DivFOp::create(builder, numbers[at(isRows, line, k)], sum);
+      result[at(isRows, line, k)] = builder.divide(numbers[at(isRows, line, k)], sum);
   }
   return result;
 }
@@ -87,23 +86,23 @@ Numbers Matrix::differentiate(ArrayRef<Value> gradient, ArrayRef<Value> quotient
   Numbers result(gradient);
   for (int64_t line = 0; line < size; ++line) {
     int64_t start = at(isRows, line, 0);
-    Value sum = arith::MulFOp::create(builder, gradient[start], quotients[start]);
+    Value sum = builder.multiply(gradient[start], quotients[start]);
     for (int64_t k = 1; k < size; ++k) {
       int64_t place = at(isRows, line, k);
-      sum = math::FmaOp::create(builder, gradient[place], quotients[place], sum);
+      sum = builder.fma(gradient[place], quotients[place], sum);
     }
     for (int64_t k = 0; k < size; ++k) {
       int64_t place = at(isRows, line, k);
-      Value rest = arith::SubFOp::create(builder, gradient[place], sum);
-      result[place] = divisors.empty() ? Value(arith::MulFOp::create(builder, quotients[place], rest))
-                                       : Value(arith::DivFOp::create(builder, rest, divisors[line]));
+      Value rest = builder.subtract(gradient[place], sum);
+      result[place] =
+          divisors.empty() ? builder.multiply(quotients[place], rest) : builder.divide(rest, divisors[line]);
     }
   }
   return result;
 }
 
 /// Reads, or writes, all numbers of a matrix: those of a tensor at some leading indices.
-static Numbers readNumbers(ImplicitLocOpBuilder &builder, Value tensor, ValueRange leading, int64_t count) {
+static Numbers readNumbers(Code &builder, Value tensor, ValueRange leading, int64_t count) {
   Numbers numbers;
   for (int64_t place = 0; place < count; ++place) {
     SmallVector<Value> indices(leading);
@@ -113,7 +112,7 @@ static Numbers readNumbers(ImplicitLocOpBuilder &builder, Value tensor, ValueRan
   return numbers;
 }
 
-static Value writeNumbers(ImplicitLocOpBuilder &builder, ArrayRef<Value> numbers, Value tensor, ValueRange leading) {
+static Value writeNumbers(Code &builder, ArrayRef<Value> numbers, Value tensor, ValueRange leading) {
   for (auto [place, number] : llvm::enumerate(numbers)) {
     SmallVector<Value> indices(leading);
     indices.push_back(arith::ConstantIndexOp::create(builder, place));
@@ -122,25 +121,17 @@ static Value writeNumbers(ImplicitLocOpBuilder &builder, ArrayRef<Value> numbers
   return tensor;
 }
 
-/// What a step of a loop gives, from its number and from what the one before gave.
-using Step = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)>;
-
-static SmallVector<Value> createLoop(ImplicitLocOpBuilder &builder, OpFoldResult count, ValueRange carried, Step step) {
+static SmallVector<Value> createLoop(Code &builder, OpFoldResult count, ValueRange carried, Code::CarryingBody step) {
   Value first = arith::ConstantIndexOp::create(builder, 0), one = arith::ConstantIndexOp::create(builder, 1);
   Value end = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), count);
-  auto loop = scf::ForOp::create(builder, first, end, one, carried,
-                                 [&](OpBuilder &nested, Location location, Value number, ValueRange values) {
-                                   ImplicitLocOpBuilder inner(location, nested);
-                                   scf::YieldOp::create(inner, step(inner, number, values));
-                                 });
-  return loop.getResults();
+  return builder.loop(first, end, one, carried, step);
 }
 
 namespace {
 /// What both ops say, and how the numbers of one matrix become those of the result.
 class SinkhornLowering {
 public:
-  SinkhornLowering(ImplicitLocOpBuilder &builder, RankedTensorType type, int64_t iterations, const APFloat &epsilon)
+  SinkhornLowering(Code &builder, RankedTensorType type, int64_t iterations, const APFloat &epsilon)
       : builder(builder), type(type), arithmetic(cast<FloatType>(type.getElementType())), size(type.getShape().back()),
         iterations(iterations), epsilon(createConstant(builder, arithmetic, epsilon)) {}
 
@@ -148,7 +139,7 @@ public:
   Value createBackward(Value logits, Value gradient);
 
 private:
-  Matrix getMatrix(ImplicitLocOpBuilder &inner) const { return {inner, arithmetic, size, epsilon}; }
+  Matrix getMatrix() const { return {builder, arithmetic, size, epsilon}; }
   /// All matrices as rows of numbers; and back, with the sizes of the logits.
   Value flatten(Value tensor);
   Value restore(Value flat, Value logits);
@@ -161,7 +152,7 @@ private:
     return {llvm::to_vector(llvm::seq<int64_t>(0, rank - 2)), {rank - 2, rank - 1}};
   }
 
-  ImplicitLocOpBuilder &builder;
+  Code &builder;
   RankedTensorType type;
   FloatType arithmetic;
   int64_t size, iterations;
@@ -189,16 +180,14 @@ Value SinkhornLowering::restore(Value flat, Value logits) {
 Value SinkhornLowering::createForward(Value logits) {
   Value flat = flatten(logits);
   OpFoldResult count = getSizes(builder, flat).front();
-  auto createMatrix = [&](ImplicitLocOpBuilder &outer, Value row, ValueRange results) -> SmallVector<Value> {
-    Matrix matrix = getMatrix(outer);
-    Numbers softmax = matrix.createSoftmax(readNumbers(outer, flat, row, size * size));
+  auto createMatrix = [&](Value row, ValueRange results) -> SmallVector<Value> {
+    Matrix matrix = getMatrix();
+    Numbers softmax = matrix.createSoftmax(readNumbers(builder, flat, row, size * size));
     Numbers numbers = matrix.divide(matrix.addEpsilon(softmax), /*isRows=*/false);
-    auto iterate = [&](ImplicitLocOpBuilder &inner, Value, ValueRange values) {
-      return getMatrix(inner).iterate(llvm::to_vector(values));
-    };
+    auto iterate = [&](Value, ValueRange values) { return matrix.iterate(llvm::to_vector(values)); };
     if (iterations > 1)
-      numbers = createLoop(outer, outer.getIndexAttr(iterations - 1), numbers, iterate);
-    return {writeNumbers(outer, numbers, results.front(), row)};
+      numbers = createLoop(builder, builder.getIndexAttr(iterations - 1), numbers, iterate);
+    return {writeNumbers(builder, numbers, results.front(), row)};
   };
   return restore(createLoop(builder, count, createRows(count, size * size), createMatrix).front(), logits);
 }
@@ -209,38 +198,38 @@ Value SinkhornLowering::createBackward(Value logits, Value gradient) {
   // Of each iteration after the first what both divisions gave, and what they divided by.
   int64_t elements = size * size, division = elements + size;
   Value steps = createRows(builder.getIndexAttr(std::max<int64_t>(iterations - 1, 1)), 2 * division);
-  auto differentiateMatrix = [&](ImplicitLocOpBuilder &outer, Value row, ValueRange results) -> SmallVector<Value> {
-    Matrix matrix = getMatrix(outer);
-    Numbers softmax = matrix.createSoftmax(readNumbers(outer, flat, row, elements)), firstSums;
+  auto differentiateMatrix = [&](Value row, ValueRange results) -> SmallVector<Value> {
+    Matrix matrix = getMatrix();
+    Numbers softmax = matrix.createSoftmax(readNumbers(builder, flat, row, elements)), firstSums;
     Numbers first = matrix.divide(matrix.addEpsilon(softmax), /*isRows=*/false, &firstSums);
-    auto iterate = [&](ImplicitLocOpBuilder &inner, Value number, ValueRange values) -> SmallVector<Value> {
+    auto iterate = [&](Value number, ValueRange values) -> SmallVector<Value> {
       Numbers kept, sums, numbers = llvm::to_vector(values.drop_back());
       for (bool isRows : {true, false}) {
         sums.clear();
-        numbers = getMatrix(inner).divide(numbers, isRows, &sums);
+        numbers = matrix.divide(numbers, isRows, &sums);
         llvm::append_range(kept, numbers);
         llvm::append_range(kept, sums);
       }
-      numbers.push_back(writeNumbers(inner, kept, values.back(), number));
+      numbers.push_back(writeNumbers(builder, kept, values.back(), number));
       return numbers;
     };
-    Numbers carried(first), gradients = readNumbers(outer, given, row, elements);
+    Numbers carried(first), gradients = readNumbers(builder, given, row, elements);
     carried.push_back(results.back());
-    carried = createLoop(outer, outer.getIndexAttr(iterations - 1), carried, iterate);
-    Value kept = carried.back(), last = arith::ConstantIndexOp::create(outer, iterations - 2);
-    auto goBack = [&](ImplicitLocOpBuilder &inner, Value number, ValueRange values) -> SmallVector<Value> {
-      Numbers numbers = readNumbers(inner, kept, Value(arith::SubIOp::create(inner, last, number)), 2 * division);
+    carried = createLoop(builder, builder.getIndexAttr(iterations - 1), carried, iterate);
+    Value kept = carried.back();
+    auto goBack = [&](Value number, ValueRange values) -> SmallVector<Value> {
+      Numbers numbers = readNumbers(builder, kept, builder.subtract(iterations - 2, number), 2 * division);
       Numbers result = llvm::to_vector(values);
       for (bool isRows : {false, true}) {
         ArrayRef<Value> step = ArrayRef<Value>(numbers).slice(isRows ? 0 : division, division);
-        result = getMatrix(inner).differentiate(result, step.take_front(elements), step.take_back(size), isRows);
+        result = matrix.differentiate(result, step.take_front(elements), step.take_back(size), isRows);
       }
       return result;
     };
-    gradients = createLoop(outer, outer.getIndexAttr(iterations - 1), gradients, goBack);
+    gradients = createLoop(builder, builder.getIndexAttr(iterations - 1), gradients, goBack);
     gradients = matrix.differentiate(gradients, first, firstSums, /*isRows=*/false);
     gradients = matrix.differentiate(gradients, softmax, {}, /*isRows=*/true);
-    return {writeNumbers(outer, gradients, results.front(), row), kept};
+    return {writeNumbers(builder, gradients, results.front(), row), kept};
   };
   return restore(createLoop(builder, count, {createRows(count, elements), steps}, differentiateMatrix).front(), logits);
 }
@@ -249,7 +238,7 @@ namespace {
 struct LowerSinkhorn : OpConversionPattern<SinkhornOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(SinkhornOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     SinkhornLowering lowering(builder, op.getType(), op.getIterations(), op.getEpsilon());
     rewriter.replaceOp(op, lowering.createForward(adaptor.getLogits()));
     return success();
@@ -260,7 +249,7 @@ struct LowerSinkhornGrad : OpConversionPattern<SinkhornGradOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(SinkhornGradOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     SinkhornLowering lowering(builder, op.getType(), op.getIterations(), op.getEpsilon());
     rewriter.replaceOp(op, lowering.createBackward(adaptor.getLogits(), adaptor.getDmix()));
     return success();

@@ -27,7 +27,7 @@ struct Range {
 /// Requires that the ranges of one op lie in their dimensions.
 class RangeChecks {
 public:
-  explicit RangeChecks(Operation *op) : op(op), builder(op->getLoc(), op) {}
+  explicit RangeChecks(Operation *op) : op(op), builder(OpBuilder(op), op->getLoc()) {}
 
   /// An offset that keeps the op inside where the call is refused; the range's own where nothing is to be checked.
   OpFoldResult require(const Range &range);
@@ -38,7 +38,7 @@ private:
   void add(Value condition, resid_status status);
 
   Operation *op;
-  ImplicitLocOpBuilder builder;
+  Code builder;
 };
 
 } // namespace
@@ -69,27 +69,24 @@ OpFoldResult RangeChecks::require(const Range &range) {
   if (isKnownInside(range))
     return range.offset;
   constexpr auto isAtMost = arith::CmpIPredicate::ule;
-  Value offset = toValue(range.offset), size = toValue(range.size), zero = toValue(builder.getIndexAttr(0));
+  Value offset = toValue(range.offset), size = toValue(range.size), stride = toValue(range.stride);
   Value limit = builder.createOrFold<tensor::DimOp>(range.tensor, range.dimension);
-  Value isEmpty = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, size, zero);
+  Value isEmpty = builder.isEqual(size, 0);
   // The distance from the first element to after the last; the product cannot overflow where the factors are sizes.
-  Value one = toValue(builder.getIndexAttr(1)), stride = toValue(range.stride);
-  Value steps = arith::SubIOp::create(builder, size, one);
-  Value extent = arith::AddIOp::create(builder, arith::MulIOp::create(builder, steps, stride), one);
-  extent = arith::SelectOp::create(builder, isEmpty, zero, extent);
-  auto isSize = [&](Value number) { return arith::CmpIOp::create(builder, isAtMost, number, limit); };
-  Value fits = arith::AndIOp::create(builder, isSize(size), isSize(extent));
+  Value extent = builder.add(builder.multiply(builder.subtract(size, 1), stride), 1);
+  extent = builder.select(isEmpty, 0, extent);
+  auto isSize = [&](Value number) { return builder.compare(isAtMost, number, limit); };
+  Value fits = builder.both(isSize(size), isSize(extent));
   if (!getConstantIntValue(range.stride))
-    fits = arith::AndIOp::create(builder, fits, arith::OrIOp::create(builder, isEmpty, isSize(stride)));
+    fits = builder.both(fits, builder.either(isEmpty, isSize(stride)));
   if (!isKnownInside({builder.getIndexAttr(0), range.size, range.stride, range.tensor, range.dimension}))
     add(fits, RESID_BAD_SHAPE);
   if (getConstantIntValue(range.offset) == 0)
     return range.offset;
-  Value room = arith::SubIOp::create(builder, limit, extent);
-  Value isInside =
-      arith::AndIOp::create(builder, isSize(offset), arith::CmpIOp::create(builder, isAtMost, offset, room));
+  Value room = builder.subtract(limit, extent);
+  Value isInside = builder.both(isSize(offset), builder.compare(isAtMost, offset, room));
   add(isInside, RESID_BAD_VALUE);
-  return arith::SelectOp::create(builder, isInside, offset, zero).getResult();
+  return builder.select(isInside, offset, 0);
 }
 
 /// Checks the slice that `op` takes from `tensor`, or puts into it.
@@ -119,10 +116,9 @@ template <typename OpTy> static void requireElement(OpTy op, Value tensor) {
 
 /// Padding that is known when a call begins must not be negative: it says where the padded array is put.
 static void requirePadding(tensor::PadOp op) {
-  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  Code builder(OpBuilder(op), op.getLoc());
   for (Value number : llvm::concat<Value>(SmallVector<Value>(op.getLow()), SmallVector<Value>(op.getHigh()))) {
-    Value zero = arith::ConstantIndexOp::create(builder, 0);
-    Value isCount = arith::CmpIOp::create(builder, arith::CmpIPredicate::sge, number, zero);
+    Value isCount = builder.compare(arith::CmpIPredicate::sge, number, 0);
     rows::RequireOp::create(builder, isCount, RESID_BAD_SHAPE, "padding of tensor.pad is negative", Value());
   }
 }

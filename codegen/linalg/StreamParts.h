@@ -10,13 +10,13 @@
 namespace mlir::resid {
 
 /// One stream of x, or of what broadcasts to it. Of streams that were joined, it is the one that was there before.
-Value takeStream(ImplicitLocOpBuilder &builder, Value tensor, int64_t stream);
+Value takeStream(Code &builder, Value tensor, int64_t stream);
 
 /// Whether there is nothing to take a slice of: not even an empty one of static size is allowed then.
 inline bool hasNoElements(RankedTensorType type) { return llvm::is_contained(type.getShape(), 0); }
 
 /// sum + factor·value with one rounding. Without a factor it is 1; without a sum there is only the product.
-Value addProduct(ImplicitLocOpBuilder &builder, Value factor, Value value, Value sum);
+Value addProduct(Code &builder, Value factor, Value value, Value sum);
 
 } // namespace mlir::resid
 

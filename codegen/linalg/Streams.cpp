@@ -16,7 +16,7 @@ using namespace mlir::resid;
 static RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
 
 /// Part `number` of a tensor along its dimension `dim`, without that dimension.
-static Value takePart(ImplicitLocOpBuilder &builder, Value tensor, int64_t dim, int64_t number) {
+static Value takePart(Code &builder, Value tensor, int64_t dim, int64_t number) {
   RankedTensorType type = typeOf(tensor);
   SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
       steps(type.getRank(), builder.getIndexAttr(1));
@@ -32,15 +32,14 @@ static Value takePart(ImplicitLocOpBuilder &builder, Value tensor, int64_t dim, 
   return tensor::ExtractSliceOp::create(builder, type.clone(shape), tensor, offsets, sizes, steps);
 }
 
-Value resid::takeStream(ImplicitLocOpBuilder &builder, Value tensor, int64_t stream) {
+Value resid::takeStream(Code &builder, Value tensor, int64_t stream) {
   if (auto joined = tensor.getDefiningOp<rows::JoinStreamsOp>())
     return joined.getStreams()[stream];
   return takePart(builder, tensor, typeOf(tensor).getRank() - 2, stream);
 }
 
 /// The same as an operand of an op over `shape`. Null stays null.
-static ElementwiseOperand takeStreamOver(ImplicitLocOpBuilder &builder, Value tensor, int64_t stream,
-                                         ArrayRef<int64_t> shape) {
+static ElementwiseOperand takeStreamOver(Code &builder, Value tensor, int64_t stream, ArrayRef<int64_t> shape) {
   if (!tensor)
     return {};
   Value part = takeStream(builder, tensor, stream);
@@ -48,25 +47,25 @@ static ElementwiseOperand takeStreamOver(ImplicitLocOpBuilder &builder, Value te
 }
 
 /// The sizes of one stream.
-static SmallVector<OpFoldResult> getStreamSizes(ImplicitLocOpBuilder &builder, Value x) {
+static SmallVector<OpFoldResult> getStreamSizes(Code &builder, Value x) {
   SmallVector<OpFoldResult> sizes = getSizes(builder, x);
   sizes.erase(sizes.end() - 2);
   return sizes;
 }
 
-Value resid::addProduct(ImplicitLocOpBuilder &builder, Value factor, Value value, Value sum) {
+Value resid::addProduct(Code &builder, Value factor, Value value, Value sum) {
   if (factor && sum)
-    return math::FmaOp::create(builder, factor, value, sum);
+    return builder.fma(factor, value, sum);
   if (factor)
-    return arith::MulFOp::create(builder, factor, value);
-  return sum ? Value(arith::AddFOp::create(builder, sum, value)) : value;
+    return builder.multiply(factor, value);
+  return sum ? builder.add(sum, value) : value;
 }
 
 //===----------------------------------------------------------------------===//
 // read, write, stream_dots
 //===----------------------------------------------------------------------===//
 
-static Value lowerRead(ImplicitLocOpBuilder &builder, ReadOp op, Value x, Value weights) {
+static Value lowerRead(Code &builder, ReadOp op, Value x, Value weights) {
   int64_t streams = typeOf(x).getShape().end()[-2];
   FloatType arithmetic = getArithmeticType(typeOf(x).getElementType());
   SmallVector<ElementwiseOperand> operands;
@@ -74,22 +73,22 @@ static Value lowerRead(ImplicitLocOpBuilder &builder, ReadOp op, Value x, Value 
     operands.push_back(takeStreamOver(builder, x, i, op.getType().getShape()));
     operands.push_back(takeStreamOver(builder, weights, i, op.getType().getShape()));
   }
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+  auto body = [&](Code &inner, ValueRange elements) {
     Value sum;
     for (int64_t i = 0; i < streams; ++i)
       sum = addProduct(inner, elements[2 * i + 1], elements[2 * i], sum);
     if (!op.getScale().isExactlyValue(1.0))
-      sum = arith::MulFOp::create(inner, createConstant(inner, arithmetic, op.getScale()), sum);
-    return {sum};
+      sum = inner.multiply(createConstant(inner, arithmetic, op.getScale()), sum);
+    return sum;
   };
-  return createElementwise(builder, operands, getStreamSizes(builder, x), op.getType(), arithmetic, body).front();
+  return createElementwise(builder, operands, getStreamSizes(builder, x), op.getType(), arithmetic, body);
 }
 
 namespace {
 /// A write makes one stream after the other, so that what needs a row of all of them finds its streams side by side.
 class WriteLowering {
 public:
-  WriteLowering(ImplicitLocOpBuilder &builder, WriteOp op, WriteOp::Adaptor operands)
+  WriteLowering(Code &builder, WriteOp op, WriteOp::Adaptor operands)
       : builder(builder), op(op), x(operands.getX()), y(operands.getY()), weights(operands.getWeights()),
         mix(operands.getMix()), sizes(getStreamSizes(builder, x)), shape(op.getType().getShape()) {
     shape.erase(shape.end() - 2);
@@ -102,7 +101,7 @@ private:
   ElementwiseOperand getMixed(int64_t from, int64_t to);
   Value createStream(int64_t stream);
 
-  ImplicitLocOpBuilder &builder;
+  Code &builder;
   WriteOp op;
   Value x, y, weights, mix;
   /// Of one stream.
@@ -136,16 +135,15 @@ Value WriteLowering::createStream(int64_t stream) {
       continue;
     operands.push_back({takeStream(builder, x, from), identity});
   }
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+  auto body = [&](Code &inner, ValueRange elements) {
     Value sum;
     for (size_t i = 0; i < elements.size(); i += 2)
       if (elements[i + 1])
         sum = addProduct(inner, elements[i], elements[i + 1], sum);
-    return {sum};
+    return sum;
   };
   return createElementwise(builder, operands, sizes, op.getType().clone(shape),
-                           getArithmeticType(typeOf(x).getElementType()), body)
-      .front();
+                           getArithmeticType(typeOf(x).getElementType()), body);
 }
 
 Value WriteLowering::create() {
@@ -159,7 +157,7 @@ Value WriteLowering::create() {
 }
 
 /// The products of all pairs as rows of their own, which are summed.
-static Value lowerStreamDots(ImplicitLocOpBuilder &builder, StreamDotsOp op, Value a, Value b) {
+static Value lowerStreamDots(Code &builder, StreamDotsOp op, Value a, Value b) {
   int64_t rank = op.getType().getRank();
   AffineMap all = getIdentityMap(builder.getContext(), rank + 1);
   SmallVector<OpFoldResult> sizes = getSizes(builder, a);
@@ -167,24 +165,21 @@ static Value lowerStreamDots(ImplicitLocOpBuilder &builder, StreamDotsOp op, Val
   SmallVector<int64_t> shape(op.getType().getShape());
   shape.push_back(typeOf(a).getShape().back());
   FloatType arithmetic = op.getArithmeticType();
-  auto body = [](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    return {arith::MulFOp::create(inner, elements[0], elements[1])};
-  };
+  auto body = [](Code &inner, ValueRange elements) { return inner.multiply(elements[0], elements[1]); };
   Value products = createElementwise(builder, {{a, all.dropResult(rank - 1)}, {b, all.dropResult(rank - 2)}}, sizes,
-                                     RankedTensorType::get(shape, arithmetic), arithmetic, body)
-                       .front();
+                                     RankedTensorType::get(shape, arithmetic), arithmetic, body);
   return rows::RowSumsOp::create(builder, TypeRange(op.getType()), products, builder.getI64IntegerAttr(1)).getSums()[0];
 }
 
-static SmallVector<Value> lower(ImplicitLocOpBuilder &builder, ReadOp op, ReadOp::Adaptor operands) {
+static SmallVector<Value> lower(Code &builder, ReadOp op, ReadOp::Adaptor operands) {
   return {lowerRead(builder, op, operands.getX(), operands.getWeights())};
 }
 
-static SmallVector<Value> lower(ImplicitLocOpBuilder &builder, WriteOp op, WriteOp::Adaptor operands) {
+static SmallVector<Value> lower(Code &builder, WriteOp op, WriteOp::Adaptor operands) {
   return {WriteLowering(builder, op, operands).create()};
 }
 
-static SmallVector<Value> lower(ImplicitLocOpBuilder &builder, StreamDotsOp op, StreamDotsOp::Adaptor operands) {
+static SmallVector<Value> lower(Code &builder, StreamDotsOp op, StreamDotsOp::Adaptor operands) {
   return {lowerStreamDots(builder, op, operands.getA(), operands.getB())};
 }
 
@@ -193,7 +188,7 @@ template <typename Op> struct LowerStreams : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult matchAndRewrite(Op op, typename Op::Adaptor operands,
                                 ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     rewriter.replaceOp(op, lower(builder, op, operands));
     return success();
   }

@@ -25,7 +25,7 @@ struct LinearOperands {
 } // namespace
 
 /// The chain of each element, in the arithmetic type. Only where no bias follows is it rounded to the result's type.
-static Value createChains(ImplicitLocOpBuilder &builder, const LinearOperands &layer, ArrayRef<OpFoldResult> sizes) {
+static Value createChains(Code &builder, const LinearOperands &layer, ArrayRef<OpFoldResult> sizes) {
   LinearOp op = layer.op;
   int64_t rank = layer.getRank();
   FloatType element =
@@ -49,10 +49,10 @@ static Value createChains(ImplicitLocOpBuilder &builder, const LinearOperands &l
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
   iterators.push_back(utils::IteratorType::reduction);
   auto body = [&](OpBuilder &nested, Location loc, ValueRange elements) {
-    ImplicitLocOpBuilder inner(loc, nested);
+    Code inner(nested, loc);
     SmallVector<Value> wide =
         llvm::map_to_vector(elements, [&](Value value) { return convertFloat(inner, value, layer.arithmetic); });
-    Value sum = math::FmaOp::create(inner, wide[0], wide[1], wide[2]);
+    Value sum = inner.fma(wide[0], wide[1], wide[2]);
     linalg::YieldOp::create(inner, convertFloat(inner, sum, element));
   };
   return linalg::GenericOp::create(builder, TypeRange(zeros.getType()), ValueRange{layer.x, layer.weight},
@@ -60,68 +60,58 @@ static Value createChains(ImplicitLocOpBuilder &builder, const LinearOperands &l
       .getResult(0);
 }
 
-static Value lowerLinear(ImplicitLocOpBuilder &builder, const LinearOperands &layer) {
+static Value lowerLinear(Code &builder, const LinearOperands &layer) {
   LinearOp op = layer.op;
   SmallVector<OpFoldResult> sizes = getSizes(builder, layer.x);
   sizes.back() = getSizes(builder, layer.weight)[op.getOutputAxis()];
   Value chains = createChains(builder, layer, sizes);
   if (!layer.bias)
     return chains.getType() == op.getType() ? chains : Value(tensor::CastOp::create(builder, op.getType(), chains));
-  auto addBias = [](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    return {arith::AddFOp::create(inner, elements[0], elements[1])};
-  };
+  auto addBias = [](Code &inner, ValueRange elements) { return inner.add(elements[0], elements[1]); };
   AffineMap identity = getIdentityMap(builder.getContext(), layer.getRank());
   AffineMap feature = getColumnMap(builder.getContext(), layer.getRank(), 1);
   return createElementwise(builder, {{chains, identity}, {layer.bias, feature}}, sizes, op.getType(), layer.arithmetic,
-                           addBias)
-      .front();
+                           addBias);
 }
 
 /// √(2/π), in more digits than f64 has.
 static constexpr double kTanhScale = 0.79788456080286535588;
 
 /// The steps of the op's definition.
-static Value applyFunction(ImplicitLocOpBuilder &builder, ActivationFunction function, Value x) {
-  auto type = cast<FloatType>(x.getType());
-  auto number = [&](double value) { return createConstant(builder, type, value); };
-  auto halfTimesOnePlus = [&](Value value) -> Value {
-    Value half = arith::MulFOp::create(builder, number(0.5), x);
-    return arith::MulFOp::create(builder, half, arith::AddFOp::create(builder, number(1.0), value));
+static Value applyFunction(Code &builder, ActivationFunction function, Value x) {
+  auto halfTimesOnePlus = [&](Value value) {
+    Value half = builder.multiply(0.5, x);
+    return builder.multiply(half, builder.add(1.0, value));
   };
   switch (function) {
   case ActivationFunction::ReLU: {
-    Value isKept = arith::CmpFOp::create(builder, arith::CmpFPredicate::UGT, x, number(0.0));
-    return arith::SelectOp::create(builder, isKept, x, number(0.0));
+    return builder.select(builder.compare(arith::CmpFPredicate::UGT, x, 0.0), x, 0.0);
   }
   case ActivationFunction::GELU:
-    return halfTimesOnePlus(
-        math::ErfOp::create(builder, arith::MulFOp::create(builder, x, number(llvm::numbers::inv_sqrt2))));
+    return halfTimesOnePlus(builder.create<math::ErfOp>(builder.multiply(x, llvm::numbers::inv_sqrt2)));
   case ActivationFunction::GELUTanh: {
-    Value square = arith::MulFOp::create(builder, x, x);
-    Value cube = arith::MulFOp::create(builder, square, x);
-    Value sum = arith::AddFOp::create(builder, x, arith::MulFOp::create(builder, number(0.044715), cube));
-    return halfTimesOnePlus(math::TanhOp::create(builder, arith::MulFOp::create(builder, number(kTanhScale), sum)));
+    Value cube = builder.multiply(builder.multiply(x, x), x);
+    Value sum = builder.add(x, builder.multiply(0.044715, cube));
+    return halfTimesOnePlus(builder.create<math::TanhOp>(builder.multiply(kTanhScale, sum)));
   }
   case ActivationFunction::SiLU:
   case ActivationFunction::Sigmoid: {
-    Value power = math::ExpOp::create(builder, arith::NegFOp::create(builder, x));
-    Value top = function == ActivationFunction::SiLU ? x : number(1.0);
-    return arith::DivFOp::create(builder, top, arith::AddFOp::create(builder, number(1.0), power));
+    Value power = builder.create<math::ExpOp>(builder.negate(x)), divisor = builder.add(1.0, power);
+    return function == ActivationFunction::SiLU ? builder.divide(x, divisor) : builder.divide(1.0, divisor);
   }
   }
   llvm_unreachable("an activation without a lowering");
 }
 
-static Value lowerActivation(ImplicitLocOpBuilder &builder, const ActivationRule &rule, Value x, Value up) {
+static Value lowerActivation(Code &builder, const ActivationRule &rule, Value x, Value up) {
   auto type = cast<RankedTensorType>(x.getType());
   AffineMap identity = getIdentityMap(builder.getContext(), type.getRank());
-  auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+  auto body = [&](Code &inner, ValueRange elements) {
     Value value = applyFunction(inner, rule.function, elements[0]);
-    return {elements[1] ? Value(arith::MulFOp::create(inner, value, elements[1])) : value};
+    return elements[1] ? inner.multiply(value, elements[1]) : value;
   };
   return createElementwise(builder, {{x, identity}, {up, identity}}, getSizes(builder, x), type,
-                           getArithmeticType(type.getElementType()), body)
-      .front();
+                           getArithmeticType(type.getElementType()), body);
 }
 
 namespace {
@@ -129,7 +119,7 @@ struct LowerActivation : OpConversionPattern<ActivationOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ActivationOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     rewriter.replaceOp(op, lowerActivation(builder, getActivationRule(op.getKind()), adaptor.getX(), adaptor.getUp()));
     return success();
   }
@@ -138,7 +128,7 @@ struct LowerActivation : OpConversionPattern<ActivationOp> {
 struct LowerLinear : OpConversionPattern<LinearOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(LinearOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    Code builder(rewriter, op.getLoc());
     LinearOperands layer{op, adaptor.getX(), adaptor.getWeight(), adaptor.getBias(), op.getArithmeticType()};
     rewriter.replaceOp(op, lowerLinear(builder, layer));
     return success();

@@ -13,12 +13,12 @@ using namespace mlir;
 using namespace mlir::resid::rows;
 
 KernelBuilder::KernelBuilder(const RowProgram &program, OpBuilder &builder, Location location)
-    : program(program), outer(location, builder), rowBuilder(location, builder) {}
+    : program(program), outer(builder, location), rowBuilder(builder, location) {}
 
 //===------------------------------------------- the kernel and its operands --------------------------------------===//
 
 /// The size of a dimension, read where the tensor's shape was made where that is simple.
-static Value createSize(ImplicitLocOpBuilder &builder, Value tensor, int64_t dim) {
+static Value createSize(Code &builder, Value tensor, int64_t dim) {
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     if (empty.getType().isDynamicDim(dim))
       return empty.getDynamicSize(dim);
@@ -28,7 +28,7 @@ static Value createSize(ImplicitLocOpBuilder &builder, Value tensor, int64_t dim
 }
 
 /// The sizes of the space: constants, or dimensions of inputs, of inits from outside, or those of what is generated.
-FailureOr<SmallVector<Value>> KernelBuilder::getSizes(ImplicitLocOpBuilder &builder) {
+FailureOr<SmallVector<Value>> KernelBuilder::getSizes(Code &builder) {
   SmallVector<Access> sources(program.getInputs());
   program.visitShapes([&](const Access &access) { sources.push_back(access); });
   SmallVector<Value> sizes;
@@ -59,8 +59,7 @@ FailureOr<SmallVector<Value>> KernelBuilder::getSizes(ImplicitLocOpBuilder &buil
 }
 
 /// The number of columns as a float of each type that statistics have.
-static DenseMap<Type, Value> createWidths(ImplicitLocOpBuilder &builder, ValueRange columns,
-                                          const RowProgram &program) {
+static DenseMap<Type, Value> createWidths(Code &builder, ValueRange columns, const RowProgram &program) {
   DenseMap<Type, Value> widths;
   for (StatisticsOpInterface statistics : program.getStatistics()) {
     Value &width = widths[getElementTypeOrSelf(statistics->getResult(0).getType())];
@@ -68,7 +67,7 @@ static DenseMap<Type, Value> createWidths(ImplicitLocOpBuilder &builder, ValueRa
       continue;
     Value count = columns.front();
     for (Value size : columns.drop_front())
-      count = arith::MulIOp::create(builder, count, size);
+      count = builder.multiply(count, size);
     Value integer = arith::IndexCastOp::create(builder, builder.getI64Type(), count);
     width = arith::SIToFPOp::create(builder, getElementTypeOrSelf(statistics->getResult(0).getType()), integer);
   }
@@ -140,16 +139,16 @@ FailureOr<KernelOp> KernelBuilder::build() {
 
 //===------------------------------------------- phases -----------------------------------------------------------===//
 
-ValueRange KernelBuilder::addPhase(ImplicitLocOpBuilder &builder, unsigned phase, ArrayRef<ReductionKind> kinds,
-                                   Type type, PhaseBody body) {
+ValueRange KernelBuilder::addPhase(Code &builder, unsigned phase, ArrayRef<ReductionKind> kinds, Type type,
+                                   PhaseBody body) {
   SmallVector<Attribute> attributes;
   for (ReductionKind kind : kinds)
     attributes.push_back(ReductionKindAttr::get(builder.getContext(), kind));
   SmallVector<Type> types(kinds.size(), type);
   auto phaseOp = PhaseOp::create(builder, types, builder.getArrayAttr(attributes));
-  ImplicitLocOpBuilder columnBuilder(builder.getLoc(), builder.getContext());
+  Code columnBuilder(OpBuilder(builder.getContext()), builder.getLoc());
   Block *block = columnBuilder.createBlock(&phaseOp.getBody(), {}, builder.getIndexType(), builder.getLoc());
-  ImplicitLocOpBuilder before(builder.getLoc(), phaseOp);
+  Code before(OpBuilder(phaseOp), builder.getLoc());
   // What is computed under a condition is not known after it.
   Memo columnMemo, savedMemo = rowMemo;
   Place place{&before, &columnBuilder, block->getArgument(0), phase, &columnMemo};
@@ -196,8 +195,7 @@ Value KernelBuilder::getRow(RowPlace row) {
 void KernelBuilder::addLastPhase() {
   if (program.getStores(program.getLastPhase()).empty())
     return;
-  addPhase(rowBuilder, program.getLastPhase(), {}, Type(),
-           [](ImplicitLocOpBuilder &, ValueRange) { return SmallVector<Value>(); });
+  addPhase(rowBuilder, program.getLastPhase(), {}, Type(), [](Code &, ValueRange) { return SmallVector<Value>(); });
 }
 
 void KernelBuilder::storeRowOutputs() {
@@ -295,14 +293,13 @@ Value KernelBuilder::createRandomRow(RandomHalvesOp halves, Place &place) {
   Value &row = rowMemo[{key, AffineMap()}];
   if (row)
     return row;
-  ImplicitLocOpBuilder &builder = *place.row;
+  Code &builder = *place.row;
   Value index = arith::IndexCastOp::create(builder, builder.getI64Type(), kernel.getBody().getArgument(0));
   if (local) {
-    Value group = arith::DivUIOp::create(builder, index, local);
-    index = arith::AddIOp::create(builder, arith::MulIOp::create(builder, group, global),
-                                  arith::RemUIOp::create(builder, index, local));
+    Value group = builder.divide(index, local);
+    index = builder.add(builder.multiply(group, global), builder.remainder(index, local));
   }
-  return row = arith::AddIOp::create(builder, index, halves.getOriginRow());
+  return row = builder.add(index, halves.getOriginRow());
 }
 
 Value KernelBuilder::createRandomHalf(RandomHalvesOp halves, Place &place) {

@@ -6,8 +6,8 @@
 #ifndef RESID_CODEGEN_ROWS_KERNELBUILDER_H
 #define RESID_CODEGEN_ROWS_KERNELBUILDER_H
 
+#include "codegen/builder/Code.h"
 #include "codegen/rows/RowProgram.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::resid::rows {
 
@@ -20,24 +20,23 @@ public:
   FailureOr<KernelOp> build();
 
   /// The values that one phase reduces, from an element of each operand of the statistics op.
-  using PhaseBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &builder, ValueRange elements)>;
+  using PhaseBody = function_ref<SmallVector<Value>(Code &builder, ValueRange elements)>;
   /// Adds a phase at the builder's place that runs over the operands of its statistics op, and does the stores that the
   /// plan puts there. `type` is that of the reduced values.
-  ValueRange addPhase(ImplicitLocOpBuilder &builder, unsigned phase, ArrayRef<ReductionKind> kinds, Type type,
-                      PhaseBody body);
+  ValueRange addPhase(Code &builder, unsigned phase, ArrayRef<ReductionKind> kinds, Type type, PhaseBody body);
 
 private:
   using Memo = DenseMap<std::pair<Value, AffineMap>, Value>;
   /// Where scalars go: those of the row before the current phase, those of a column into it.
   struct Place {
-    ImplicitLocOpBuilder *row;
-    ImplicitLocOpBuilder *column;
+    Code *row;
+    Code *column;
     Value columnIndex;
     unsigned phase;
     Memo *columnMemo;
   };
 
-  FailureOr<SmallVector<Value>> getSizes(ImplicitLocOpBuilder &builder);
+  FailureOr<SmallVector<Value>> getSizes(Code &builder);
   Value createInit(const RowOutput &output, ArrayRef<Value> sizes);
   FailureOr<KernelOp> createKernel();
   void addLastPhase();
@@ -54,8 +53,7 @@ private:
   bool isColumnScalar(Value value, const Place &place) const;
 
   const RowProgram &program;
-  ImplicitLocOpBuilder outer;
-  ImplicitLocOpBuilder rowBuilder;
+  Code outer, rowBuilder;
   KernelOp kernel;
   SmallVector<Value> localRows;
   DenseMap<Type, Value> widths;
@@ -71,7 +69,7 @@ public:
       : kernel(kernel), position(position), width(width) {}
 
   /// Adds a pass over the op's operands at the builder's place; the reduced values.
-  ValueRange add(ImplicitLocOpBuilder &builder, RowPass pass, ArrayRef<ReductionKind> kinds, Type type,
+  ValueRange add(Code &builder, RowPass pass, ArrayRef<ReductionKind> kinds, Type type,
                  KernelBuilder::PhaseBody body) const {
     return kernel.addPhase(builder, getPhase(position, pass), kinds, type, body);
   }

@@ -14,12 +14,12 @@
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-namespace mlir {
-class ImplicitLocOpBuilder;
-namespace resid::rows {
+namespace mlir::resid {
+class Code;
+namespace rows {
 class StatisticsPhases;
 }
-} // namespace mlir
+} // namespace mlir::resid
 
 #include "codegen/rows/RowsDialect.h.inc"
 

@@ -6,10 +6,6 @@
 #include "codegen/rows/KernelBuilder.h"
 #include "codegen/rows/StatisticsArithmetic.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::rows;
@@ -18,16 +14,20 @@ namespace {
 
 /// Expands one statistics op. A plain data holder for what all of its formulas use.
 struct Expansion : StatisticsArithmetic {
-  Expansion(const StatisticsPhases &phases, ImplicitLocOpBuilder &builder, Type type, const APFloat &epsilon)
-      : StatisticsArithmetic(cast<FloatType>(type), epsilon), phases(phases), one(createConstant(builder, 1.0)) {}
+  Expansion(const StatisticsPhases &phases, Code &builder, Type type, const APFloat &epsilon)
+      : StatisticsArithmetic(cast<FloatType>(type), epsilon), phases(phases), one(builder.constant(type, 1.0)) {}
 
   /// S(v)/n or S(v²)/n of values made from x, in a pass of its own.
-  SmallVector<Value> createMeans(ImplicitLocOpBuilder &builder, RowPass pass, ArrayRef<ReductionKind> kinds,
-                                 function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value)> values) const;
+  SmallVector<Value> createMeans(Code &builder, RowPass pass, ArrayRef<ReductionKind> kinds,
+                                 function_ref<SmallVector<Value>(Code &, Value)> values) const;
+  Value createMean(Code &builder, RowPass pass, ReductionKind kind, function_ref<Value(Code &, Value)> value) const {
+    auto single = [&](Code &inner, Value x) { return SmallVector<Value>{value(inner, x)}; };
+    return createMeans(builder, pass, kind, single).front();
+  }
 
   /// The scale followed by `means`; redone by `scaled` on x·scale where the row is finite and they are not usable.
-  using Means = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &builder, Value scale)>;
-  SmallVector<Value> rescue(ImplicitLocOpBuilder &builder, ArrayRef<Value> means, Means scaled) const;
+  SmallVector<Value> rescue(Code &builder, ArrayRef<Value> means,
+                            function_ref<SmallVector<Value>(Value scale)> scaled) const;
 
   const StatisticsPhases &phases;
   Value one;
@@ -35,99 +35,72 @@ struct Expansion : StatisticsArithmetic {
 
 } // namespace
 
-/// x as arithmetic sees it.
-static Value widen(ImplicitLocOpBuilder &builder, Value x, Type type) {
-  return x.getType() == type ? x : Value(arith::ExtFOp::create(builder, type, x));
-}
+static Value takeElement(Code &, Value x) { return x; }
 
-SmallVector<Value>
-Expansion::createMeans(ImplicitLocOpBuilder &builder, RowPass pass, ArrayRef<ReductionKind> kinds,
-                       function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value)> values) const {
-  ValueRange sums = phases.add(builder, pass, kinds, getType(), [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
-    return values(inner, widen(inner, elements.front(), getType()));
+SmallVector<Value> Expansion::createMeans(Code &builder, RowPass pass, ArrayRef<ReductionKind> kinds,
+                                          function_ref<SmallVector<Value>(Code &, Value)> values) const {
+  ValueRange sums = phases.add(builder, pass, kinds, getType(), [&](Code &inner, ValueRange elements) {
+    return values(inner, inner.castFloat(elements.front(), getType()));
   });
-  SmallVector<Value> means;
-  for (Value sum : sums)
-    means.push_back(arith::DivFOp::create(builder, sum, phases.getWidth()));
-  return means;
+  return llvm::map_to_vector(sums, [&](Value sum) { return builder.divide(sum, phases.getWidth()); });
 }
 
-SmallVector<Value> Expansion::rescue(ImplicitLocOpBuilder &builder, ArrayRef<Value> means, Means scaled) const {
+SmallVector<Value> Expansion::rescue(Code &builder, ArrayRef<Value> means,
+                                     function_ref<SmallVector<Value>(Value)> scaled) const {
   SmallVector<Value> unscaled{one};
   llvm::append_range(unscaled, means);
   SmallVector<Type> types(unscaled.size(), getType());
-  auto outer = scf::IfOp::create(builder, types, needsScale(builder, means), /*withElseRegion=*/true);
-  ImplicitLocOpBuilder rare(builder.getLoc(), outer.getThenBodyBuilder());
-  auto getMagnitude = [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
+  auto getMagnitude = [&](Code &inner, ValueRange elements) {
     Value largest;
     for (Value element : elements) {
-      Value magnitude = math::AbsFOp::create(inner, widen(inner, element, getType()));
-      largest = largest ? Value(arith::MaximumFOp::create(inner, largest, magnitude)) : magnitude;
+      Value magnitude = inner.absolute(inner.castFloat(element, getType()));
+      largest = largest ? Value(inner.create<arith::MaximumFOp>(largest, magnitude)) : magnitude;
     }
     return SmallVector<Value>{largest};
   };
-  Value largest = phases.add(rare, RowPass::Further, ReductionKind::Max, getType(), getMagnitude).front();
-  auto nested = scf::IfOp::create(rare, types, isFinite(rare, largest), /*withElseRegion=*/true);
-  ImplicitLocOpBuilder redo(builder.getLoc(), nested.getThenBodyBuilder());
-  Value scale = createPowerOfTwo(redo, largest);
-  SmallVector<Value> redone{scale};
-  llvm::append_range(redone, scaled(redo, scale));
-  scf::YieldOp::create(redo, redone);
-  ImplicitLocOpBuilder spoiled(builder.getLoc(), nested.getElseBodyBuilder());
-  scf::YieldOp::create(spoiled, unscaled);
-  scf::YieldOp::create(rare, nested.getResults());
-  ImplicitLocOpBuilder usual(builder.getLoc(), outer.getElseBodyBuilder());
-  scf::YieldOp::create(usual, unscaled);
-  return outer.getResults();
+  auto keep = [&] { return unscaled; };
+  auto emitRare = [&] {
+    Value largest = phases.add(builder, RowPass::Further, ReductionKind::Max, getType(), getMagnitude).front();
+    auto redo = [&] {
+      SmallVector<Value> redone{createPowerOfTwo(builder, largest)};
+      llvm::append_range(redone, scaled(redone.front()));
+      return redone;
+    };
+    return builder.choose(isFinite(builder, largest), types, redo, keep);
+  };
+  return builder.choose(needsScale(builder, means), types, emitRare, keep);
 }
 
 //===------------------------------------------- layer norm -------------------------------------------------------===//
 
 /// e = S(d)/n and q = S(d²)/n with d = x·scale - k.
-static SmallVector<Value> createCenteredMeans(ImplicitLocOpBuilder &builder, const Expansion &expansion, Value scale,
-                                              Value k) {
-  Value negated = arith::NegFOp::create(builder, k);
+static SmallVector<Value> createCenteredMeans(Code &builder, const Expansion &expansion, Value scale, Value k) {
+  Value negated = builder.negate(k);
   return expansion.createMeans(builder, RowPass::Further, {ReductionKind::Sum, ReductionKind::SumOfSquares},
-                               [&](ImplicitLocOpBuilder &inner, Value x) -> SmallVector<Value> {
-                                 Value d = scale ? Value(math::FmaOp::create(inner, x, scale, negated))
-                                                 : Value(arith::SubFOp::create(inner, x, k));
-                                 return {d, d};
+                               [&](Code &inner, Value x) {
+                                 Value d = scale ? inner.fma(x, scale, negated) : inner.subtract(x, k);
+                                 return SmallVector<Value>{d, d};
                                });
 }
 
 /// var = fma(-e, e, q) where q is finite and e² ≤ q/4; otherwise too many bits cancel, and var = S((d-e)²)/n.
-static Value createVariance(ImplicitLocOpBuilder &builder, const Expansion &expansion, Value scale, Value k, Value e,
-                            Value q) {
-  auto choice =
-      scf::IfOp::create(builder, expansion.getType(), expansion.isDirect(builder, e, q), /*withElseRegion=*/true);
-  ImplicitLocOpBuilder usual(builder.getLoc(), choice.getThenBodyBuilder());
-  scf::YieldOp::create(usual, expansion.createDirectVariance(usual, e, q));
-  ImplicitLocOpBuilder rare(builder.getLoc(), choice.getElseBodyBuilder());
-  Value minusK = arith::NegFOp::create(rare, k);
-  SmallVector<Value> variance = expansion.createMeans(rare, RowPass::Further, ReductionKind::SumOfSquares,
-                                                      [&](ImplicitLocOpBuilder &inner, Value x) -> SmallVector<Value> {
-                                                        Value d = math::FmaOp::create(inner, x, scale, minusK);
-                                                        return {arith::SubFOp::create(inner, d, e)};
-                                                      });
-  scf::YieldOp::create(rare, variance);
-  return choice.getResult(0);
+static Value createVariance(Code &builder, const Expansion &expansion, Value scale, Value k, Value e, Value q) {
+  auto emitUsual = [&] { return SmallVector<Value>{expansion.createDirectVariance(builder, e, q)}; };
+  auto emitRare = [&] {
+    Value minusK = builder.negate(k);
+    auto getRest = [&](Code &inner, Value x) { return inner.subtract(inner.fma(x, scale, minusK), e); };
+    return SmallVector<Value>{expansion.createMean(builder, RowPass::Further, ReductionKind::SumOfSquares, getRest)};
+  };
+  return builder.choose(expansion.isDirect(builder, e, q), expansion.getType(), emitUsual, emitRare).front();
 }
 
-static SmallVector<Value> expandLayer(const Expansion &expansion, ImplicitLocOpBuilder &builder) {
-  Value k = expansion
-                .createMeans(builder, RowPass::First, ReductionKind::Sum,
-                             [](ImplicitLocOpBuilder &, Value x) -> SmallVector<Value> { return {x}; })
-                .front();
+static SmallVector<Value> expandLayer(const Expansion &expansion, Code &builder) {
+  Value k = expansion.createMean(builder, RowPass::First, ReductionKind::Sum, takeElement);
   SmallVector<Value> means = createCenteredMeans(builder, expansion, /*scale=*/Value(), k);
-  auto redo = [&](ImplicitLocOpBuilder &inner, Value scale) {
-    Value scaledK = expansion
-                        .createMeans(inner, RowPass::Further, ReductionKind::Sum,
-                                     [&](ImplicitLocOpBuilder &column, Value x) -> SmallVector<Value> {
-                                       return {arith::MulFOp::create(column, x, scale)};
-                                     })
-                        .front();
-    SmallVector<Value> redone{scaledK};
-    llvm::append_range(redone, createCenteredMeans(inner, expansion, scale, scaledK));
+  auto redo = [&](Value scale) {
+    auto multiply = [&](Code &inner, Value x) { return inner.multiply(x, scale); };
+    SmallVector<Value> redone{expansion.createMean(builder, RowPass::Further, ReductionKind::Sum, multiply)};
+    llvm::append_range(redone, createCenteredMeans(builder, expansion, scale, redone.front()));
     return redone;
   };
   SmallVector<Value> usable = expansion.rescue(builder, {k, means[0], means[1]}, redo);
@@ -138,39 +111,31 @@ static SmallVector<Value> expandLayer(const Expansion &expansion, ImplicitLocOpB
 
 //===------------------------------------------- RMS norm ---------------------------------------------------------===//
 
-static SmallVector<Value> expandRMS(const Expansion &expansion, ImplicitLocOpBuilder &builder) {
-  Value q = expansion
-                .createMeans(builder, RowPass::First, ReductionKind::SumOfSquares,
-                             [](ImplicitLocOpBuilder &, Value x) -> SmallVector<Value> { return {x}; })
-                .front();
-  auto redo = [&](ImplicitLocOpBuilder &inner, Value scale) {
-    return expansion.createMeans(inner, RowPass::Further, ReductionKind::SumOfSquares,
-                                 [&](ImplicitLocOpBuilder &column, Value x) -> SmallVector<Value> {
-                                   return {arith::MulFOp::create(column, x, scale)};
-                                 });
+static SmallVector<Value> expandRMS(const Expansion &expansion, Code &builder) {
+  Value q = expansion.createMean(builder, RowPass::First, ReductionKind::SumOfSquares, takeElement);
+  auto redo = [&](Value scale) {
+    auto multiply = [&](Code &inner, Value x) { return inner.multiply(x, scale); };
+    return SmallVector<Value>{expansion.createMean(builder, RowPass::Further, ReductionKind::SumOfSquares, multiply)};
   };
   SmallVector<Value> usable = expansion.rescue(builder, q, redo);
   return {usable[0], expansion.createReciprocalRoot(builder, usable[1], usable[0])};
 }
 
 /// S(t)/n, where t adds up the squares of all streams times `scale`; without one it is 1.
-static Value createStreamMean(ImplicitLocOpBuilder &builder, const Expansion &expansion, RowPass pass, Value scale,
-                              size_t streams) {
-  auto addSquares = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
+static Value createStreamMean(Code &builder, const Expansion &expansion, RowPass pass, Value scale, size_t streams) {
+  auto addSquares = [&](Code &inner, ValueRange elements) {
     Value sum;
     for (Value element : elements) {
-      Value x = widen(inner, element, expansion.getType());
+      Value x = inner.castFloat(element, expansion.getType());
       if (scale)
-        x = arith::MulFOp::create(inner, x, scale);
-      sum = sum ? Value(math::FmaOp::create(inner, x, x, sum)) : Value(arith::MulFOp::create(inner, x, x));
+        x = inner.multiply(x, scale);
+      sum = sum ? inner.fma(x, x, sum) : inner.multiply(x, x);
     }
-    return {sum};
+    return SmallVector<Value>{sum};
   };
   const StatisticsPhases &phases = expansion.phases;
   Value sum = phases.add(builder, pass, ReductionKind::Sum, expansion.getType(), addSquares).front();
-  Value count = arith::MulFOp::create(builder, phases.getWidth(),
-                                      expansion.createConstant(builder, static_cast<double>(streams)));
-  return arith::DivFOp::create(builder, sum, count);
+  return builder.divide(sum, builder.multiply(phases.getWidth(), double(streams)));
 }
 
 //===------------------------------------------- the ops ----------------------------------------------------------===//
@@ -178,19 +143,19 @@ static Value createStreamMean(ImplicitLocOpBuilder &builder, const Expansion &ex
 /// k comes from the first pass, e and q from the second.
 unsigned LayerStatisticsOp::getUsualPasses() { return 2; }
 
-SmallVector<Value> LayerStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
+SmallVector<Value> LayerStatisticsOp::expand(Code &builder, StatisticsPhases &phases) {
   return expandLayer(Expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon()), builder);
 }
 
-SmallVector<Value> RMSStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
+SmallVector<Value> RMSStatisticsOp::expand(Code &builder, StatisticsPhases &phases) {
   return expandRMS(Expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon()), builder);
 }
 
-SmallVector<Value> StreamStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
+SmallVector<Value> StreamStatisticsOp::expand(Code &builder, StatisticsPhases &phases) {
   Expansion expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon());
   Value q = createStreamMean(builder, expansion, RowPass::First, /*scale=*/Value(), getStreams().size());
-  auto redo = [&](ImplicitLocOpBuilder &inner, Value scale) {
-    return SmallVector<Value>{createStreamMean(inner, expansion, RowPass::Further, scale, getStreams().size())};
+  auto redo = [&](Value scale) {
+    return SmallVector<Value>{createStreamMean(builder, expansion, RowPass::Further, scale, getStreams().size())};
   };
   SmallVector<Value> usable = expansion.rescue(builder, q, redo);
   return {usable[0], expansion.createReciprocalRoot(builder, usable[1], usable[0])};
@@ -199,33 +164,30 @@ SmallVector<Value> StreamStatisticsOp::expand(ImplicitLocOpBuilder &builder, Sta
 /// The exponentials need the largest element, which the first pass gives.
 unsigned SoftmaxStatisticsOp::getUsualPasses() { return 2; }
 
-SmallVector<Value> SoftmaxStatisticsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
+SmallVector<Value> SoftmaxStatisticsOp::expand(Code &builder, StatisticsPhases &phases) {
   Type type = getElementTypeOrSelf(getMax().getType());
-  ValueRange first =
-      phases.add(builder, RowPass::First, {ReductionKind::SignedMax, ReductionKind::Sum}, type,
-                 [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return elements; });
+  ValueRange first = phases.add(builder, RowPass::First, {ReductionKind::SignedMax, ReductionKind::Sum}, type,
+                                [](Code &, ValueRange elements) -> SmallVector<Value> { return elements; });
   Value largest = first[0];
-  auto getExponential = [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> SmallVector<Value> {
-    Value difference = arith::SubFOp::create(inner, elements.front(), largest);
-    return {math::ExpOp::create(inner, difference)};
+  auto getExponential = [&](Code &inner, ValueRange elements) -> SmallVector<Value> {
+    return {inner.create<math::ExpOp>(inner.subtract(elements.front(), largest))};
   };
   Value sum = phases.add(builder, RowPass::Further, ReductionKind::Sum, type, getExponential).front();
   return {largest, math::LogOp::create(builder, sum), first[1]};
 }
 
 /// S of each of so many tensors.
-static SmallVector<Value> createSums(ImplicitLocOpBuilder &builder, StatisticsPhases &phases, TypeRange results) {
+static SmallVector<Value> createSums(Code &builder, StatisticsPhases &phases, TypeRange results) {
   SmallVector<ReductionKind> kinds(results.size(), ReductionKind::Sum);
   return phases.add(builder, RowPass::First, kinds, getElementTypeOrSelf(results.front()),
-                    [](ImplicitLocOpBuilder &, ValueRange elements) -> SmallVector<Value> { return elements; });
+                    [](Code &, ValueRange elements) -> SmallVector<Value> { return elements; });
 }
 
-SmallVector<Value> RowMeansOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
-  return llvm::map_to_vector(createSums(builder, phases, getMeans().getTypes()), [&](Value sum) -> Value {
-    return arith::DivFOp::create(builder, sum, phases.getWidth());
-  });
+SmallVector<Value> RowMeansOp::expand(Code &builder, StatisticsPhases &phases) {
+  return llvm::map_to_vector(createSums(builder, phases, getMeans().getTypes()),
+                             [&](Value sum) { return builder.divide(sum, phases.getWidth()); });
 }
 
-SmallVector<Value> RowSumsOp::expand(ImplicitLocOpBuilder &builder, StatisticsPhases &phases) {
+SmallVector<Value> RowSumsOp::expand(Code &builder, StatisticsPhases &phases) {
   return createSums(builder, phases, getSums().getTypes());
 }

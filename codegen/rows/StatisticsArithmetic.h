@@ -6,7 +6,7 @@
 #ifndef RESID_CODEGEN_ROWS_STATISTICSARITHMETIC_H
 #define RESID_CODEGEN_ROWS_STATISTICSARITHMETIC_H
 
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "codegen/builder/Code.h"
 #include "llvm/ADT/APFloat.h"
 
 namespace mlir::resid::rows {
@@ -17,23 +17,22 @@ public:
   StatisticsArithmetic(FloatType type, const APFloat &epsilon);
 
   FloatType getType() const { return type; }
-  Value createConstant(ImplicitLocOpBuilder &builder, double value) const;
   /// Whether a value, or each of several, is neither infinite nor NaN.
-  Value isFinite(ImplicitLocOpBuilder &builder, ValueRange values) const;
+  Value isFinite(Code &builder, ValueRange values) const;
   /// Whether statistics have to be redone on a scaled copy: a mean is not finite, or, without an epsilon to hide it,
   /// squares are so small that their sum has lost its bits. The mean square is the last of `means`.
-  Value needsScale(ImplicitLocOpBuilder &builder, ValueRange means) const;
+  Value needsScale(Code &builder, ValueRange means) const;
   /// The power of two that brings `size` (finite, ≥ 0) into [1, 2).
-  Value createPowerOfTwo(ImplicitLocOpBuilder &builder, Value size) const;
+  Value createPowerOfTwo(Code &builder, Value size) const;
   /// Whether var = fma(-e, e, q) keeps its bits: q is finite, and e² ≤ q/4.
-  Value isDirect(ImplicitLocOpBuilder &builder, Value e, Value q) const;
-  Value createDirectVariance(ImplicitLocOpBuilder &builder, Value e, Value q) const;
+  Value isDirect(Code &builder, Value e, Value q) const;
+  Value createDirectVariance(Code &builder, Value e, Value q) const;
   /// 1/sqrt(variance + epsilon·scale²), where the smallest normal number stands in for an epsilon·scale² that
   /// underflows: constant elements of huge values must give β, and 0·(1/0) is NaN.
-  Value createReciprocalRoot(ImplicitLocOpBuilder &builder, Value variance, Value scale) const;
+  Value createReciprocalRoot(Code &builder, Value variance, Value scale) const;
   /// Mean, mean_correction and rstd of x itself, where k, e and rstd are those of x·scale. Dividing by a power of two,
   /// and multiplying by 1, changes no bit of a result that the type can hold.
-  SmallVector<Value> createStored(ImplicitLocOpBuilder &builder, Value scale, Value k, Value e, Value rstd) const;
+  SmallVector<Value> createStored(Code &builder, Value scale, Value k, Value e, Value rstd) const;
 
 private:
   FloatType type;

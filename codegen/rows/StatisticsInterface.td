@@ -26,7 +26,7 @@ def Rows_StatisticsOpInterface : OpInterface<"StatisticsOpInterface"> {
     InterfaceMethod<[{
       Writes its phases and the scalar code between them at the builder's place; the values of its results for the row.
     }], "::llvm::SmallVector<::mlir::Value>", "expand",
-        (ins "::mlir::ImplicitLocOpBuilder &":$builder, "::mlir::resid::rows::StatisticsPhases &":$phases)>];
+        (ins "::mlir::resid::Code &":$builder, "::mlir::resid::rows::StatisticsPhases &":$phases)>];
 }
 
 #endif

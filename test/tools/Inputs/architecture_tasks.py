@@ -59,7 +59,7 @@ PLANTED = {
     "teach the evaluator an op": "if (isa<EmbeddingOp>(op))",
     "add a micro-kernel for other registers": "{32, 1, {8, 3}},\n{32, 2, {6, 2}},\n{32, 4, {6, 1}},\n",
     "allow six norms in a kernel": "constexpr int kMaxNormsOfRow = 4;",
-    "add an int8 output to a norm": "Value resid::convertFloat(ImplicitLocOpBuilder &builder)",
+    "add an int8 output to a norm": "Value resid::convertFloat(Code &builder)",
     "add a sliding window (a new clause of attention)": "attention.getWindow()",
     "add an op to an importer": 'OPERATORS = ["CumSum"]',
 }
