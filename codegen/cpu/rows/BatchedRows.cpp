@@ -20,14 +20,10 @@ using namespace mlir::resid::rows;
 
 /// The room / width in whole chunks.
 Value cpu::emitBatchRows(VectorFunction &function, Location loc, int64_t room) {
-  OpBuilder &builder = function.builder;
+  Code &builder = function.builder;
   if (std::optional<int64_t> known = function.tail.getKnownWidth())
-    return constantI64(builder, loc,
-                       std::max<int64_t>(1, room / std::max<int64_t>(llvm::alignTo(*known, kLanes), kLanes)));
-  Value one = constantI64(builder, loc, 1), chunk = constantI64(builder, loc, kLanes);
-  Value columns = arith::MaxSIOp::create(builder, loc, function.getPaddedWidth(loc), chunk);
-  Value fitting = arith::DivUIOp::create(builder, loc, constantI64(builder, loc, room), columns);
-  return arith::MaxSIOp::create(builder, loc, fitting, one);
+    return builder.constant(std::max<int64_t>(1, room / std::max<int64_t>(llvm::alignTo(*known, kLanes), kLanes)));
+  return builder.max(builder.divide(room, builder.max(function.getPaddedWidth(loc), kLanes)), 1);
 }
 
 static bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
@@ -51,11 +47,10 @@ void cpu::emitBatchedRows(VectorRowEmitter &emitter, rows::KernelOp kernel, int6
       if (!isConstant(value) && !arrays.contains(value))
         arrays[value] = allocatePerRow(emitter.getFunction(), loc, value.getType(), mostRows);
   builder.rolledLoop(low, high, batchRows, [&](Value first) {
-    Value behind = arith::AddIOp::create(builder, loc, first, batchRows);
-    Value end = arith::MinSIOp::create(builder, loc, behind, high);
+    Value end = builder.min(builder.add(first, batchRows), high);
     for (const rows::Segment &segment : segments)
       builder.rolledLoop(first, end, 1, [&](Value row) {
-        Value place = arith::SubIOp::create(builder, loc, row, first);
+        Value place = builder.subtract(row, first);
         emitter.beginRow(kernel, row);
         emitter.getMemory().choosePlace(loc, place);
         for (Value value : segment.carried)

@@ -22,18 +22,11 @@ SmallVector<Value> ColumnLoops::emitInTail(std::optional<bool> isThere, Value fi
                                            function_ref<SmallVector<Value>()> emit) {
   if (isThere)
     return *isThere ? emit() : SmallVector<Value>(otherwise);
-  Location loc = first.getLoc();
-  Value hasTail = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, first, end);
-  auto choice = scf::IfOp::create(builder, loc, otherwise.getTypes(), hasTail, /*withElseRegion=*/!otherwise.empty());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  SmallVector<Value> results = emit();
-  if (otherwise.empty())
-    return {};
-  scf::YieldOp::create(builder, loc, results);
-  builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, otherwise);
-  return SmallVector<Value>(choice.getResults());
+  Value hasTail = builder.compare(arith::CmpIPredicate::slt, first, end);
+  if (!otherwise.empty())
+    return builder.choose(hasTail, otherwise.getTypes(), emit, [&] { return SmallVector<Value>(otherwise); });
+  builder.choose(hasTail, [&] { emit(); });
+  return {};
 }
 
 void ColumnLoops::emitElementwise(function_ref<void(Value, std::optional<PresentColumns>)> step) {
@@ -46,7 +39,7 @@ void ColumnLoops::emitElementwise(function_ref<void(Value, std::optional<Present
 void ColumnLoops::emitElementwise() {
   SmallVector<Value> first;
   if (body.drawsAhead())
-    first = body.draw(constantI64(builder, phase.getLoc(), 0));
+    first = body.draw(builder.constant(0));
   emitSteps(first, [&](Value column, std::optional<PresentColumns> present, ValueRange drawn) {
     return body.emit(column, present, drawn);
   });
@@ -54,15 +47,13 @@ void ColumnLoops::emitElementwise() {
 
 /// `last`: the random numbers of the first step, where they are drawn ahead.
 void ColumnLoops::emitSteps(SmallVector<Value> last, Step step) {
-  Location loc = phase.getLoc();
-  Value zero = constantI64(builder, loc, 0), width = function.addresses.width;
+  Value zero = builder.constant(0), width = function.addresses.width;
   int64_t columns = body.getColumns();
   std::optional<int64_t> known = tail.getKnownWidth();
-  Value full = known ? constantI64(builder, loc, *known / columns * columns)
-                     : arith::AndIOp::create(builder, loc, width, constantI64(builder, loc, -columns)).getResult();
+  Value full = known ? builder.constant(*known / columns * columns) : builder.both(width, -columns);
   if (!known || *known >= columns)
     last = builder.rolledLoop(zero, full, columns, last, [&](Value column, ValueRange drawn) {
-      Value following = arith::AddIOp::create(builder, loc, column, constantI64(builder, loc, columns));
+      Value following = builder.add(column, columns);
       SmallVector<Value> next = drawNext(following, width, drawn);
       step(column, {}, drawn);
       return next;
@@ -78,15 +69,9 @@ void ColumnLoops::emitSteps(SmallVector<Value> last, Step step) {
 SmallVector<Value> ColumnLoops::drawNext(Value column, Value end, ValueRange drawn) {
   if (drawn.empty())
     return {};
-  Location loc = column.getLoc();
-  Value isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, end);
-  auto choice = scf::IfOp::create(builder, loc, drawn.getTypes(), isAny, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(builder, loc, body.draw(column));
-  builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, drawn);
-  return choice.getResults();
+  Value isAny = builder.compare(arith::CmpIPredicate::slt, column, end);
+  return builder.choose(
+      isAny, drawn.getTypes(), [&] { return body.draw(column); }, [&] { return SmallVector<Value>(drawn); });
 }
 
 //===------------------------------------------- reductions -------------------------------------------------------===//
@@ -103,8 +88,7 @@ ColumnLoops::Accumulators ColumnLoops::createNeutral(int64_t parts) {
 /// The totals of all blocks: per reduction, the vectors that make up its 64 lanes. The lanes of one block alone are the
 /// totals: lanes begin at +0 and are never -0 after that, so to add them to zeros would change no bit.
 ColumnLoops::Accumulators ColumnLoops::emitBlocks(Step step) {
-  Location loc = phase.getLoc();
-  Value zero = constantI64(builder, loc, 0);
+  Value zero = builder.constant(0);
   if (std::optional<int64_t> known = tail.getKnownWidth(); known && *known <= kBlockColumns) {
     Accumulators totals(phase.getNumResults() * kLanes / body.getLanes());
     for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
@@ -112,30 +96,29 @@ ColumnLoops::Accumulators ColumnLoops::emitBlocks(Step step) {
     return totals;
   }
   Accumulators neutral = createNeutral(kLanes / body.getLanes());
-  return builder.rolledLoop(
-      zero, function.addresses.width, kBlockColumns, neutral, [&](Value first, ValueRange carried) {
-        Accumulators totals(carried);
-        Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, kBlockColumns));
-        Value end = arith::MinSIOp::create(builder, loc, next, function.addresses.width);
-        for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
-          emitSweep(step, first, end, lane, totals);
-        return totals;
-      });
+  return builder.rolledLoop(zero, function.addresses.width, kBlockColumns, neutral,
+                            [&](Value first, ValueRange carried) {
+                              Accumulators totals(carried);
+                              Value next = builder.add(first, kBlockColumns);
+                              Value end = builder.min(next, function.addresses.width);
+                              for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
+                                emitSweep(step, first, end, lane, totals);
+                              return totals;
+                            });
 }
 
 /// Adds what the lanes from `lane` on, as many as a step has, collect in the columns [first, end) to the totals; those
 /// that are null begin with it.
 void ColumnLoops::emitSweep(Step step, Value first, Value end, int64_t lane, Accumulators &totals) {
-  Location loc = phase.getLoc();
-  Value fullEnd = computeFullEnd(builder, loc, first, end), offset = constantI64(builder, loc, lane);
+  Value fullEnd = computeFullEnd(builder, first, end), offset = builder.constant(lane);
   Accumulators neutral = createNeutral(body.getParts());
   Accumulators carried = neutral;
   if (body.drawsAhead())
-    carried.append(body.draw(arith::AddIOp::create(builder, loc, first, offset)));
+    carried.append(body.draw(builder.add(first, offset)));
   carried = builder.rolledLoop(first, fullEnd, kLanes, carried, [&](Value chunk, ValueRange values) {
-    Value column = arith::AddIOp::create(builder, loc, chunk, offset);
+    Value column = builder.add(chunk, offset);
     ValueRange drawn = values.drop_front(neutral.size());
-    Value following = arith::AddIOp::create(builder, loc, column, constantI64(builder, loc, kLanes));
+    Value following = builder.add(column, kLanes);
     SmallVector<Value> next = drawNext(following, end, drawn);
     Accumulators sums = emitChunk(step, column, {}, values.take_front(neutral.size()), drawn);
     sums.append(next);
@@ -143,7 +126,7 @@ void ColumnLoops::emitSweep(Step step, Value first, Value end, int64_t lane, Acc
   });
   ValueRange sums = ValueRange(carried).take_front(neutral.size()),
              drawn = ValueRange(carried).drop_front(neutral.size());
-  Value column = arith::AddIOp::create(builder, loc, fullEnd, offset);
+  Value column = builder.add(fullEnd, offset);
   Accumulators all = emitTail(step, lane, column, end, sums, drawn);
   int64_t parts = body.getParts(), partsOfLanes = kLanes / body.getLanes(), firstPart = lane / body.getLanes();
   for (auto [i, kind] : llvm::enumerate(phase.getKinds().getAsRange<rows::ReductionKindAttr>()))
@@ -176,7 +159,7 @@ ColumnLoops::Accumulators ColumnLoops::emitChunk(Step step, Value column, std::o
     for (auto [part, value] : llvm::enumerate(parts)) {
       Value combined = combine(builder, kind.getValue(), accumulator[part], value);
       if (Value mask = body.getMask(part))
-        combined = arith::SelectOp::create(builder, phase.getLoc(), mask, combined, accumulator[part]);
+        combined = builder.select(mask, combined, accumulator[part]);
       accumulator[part] = combined;
     }
     accumulator += body.getParts();

@@ -48,68 +48,65 @@ static SmallVector<int32_t> takeTurns(int32_t count) {
   return numbers;
 }
 
-std::pair<Value, Value> cpu::separateEvenOdd(OpBuilder &builder, Location loc, Value first, Value second) {
-  auto count = static_cast<int32_t>(cast<VectorType>(first.getType()).getNumElements());
-  return {LLVM::ShuffleVectorOp::create(builder, loc, first, second, takeEvery(0, 2, count)),
-          LLVM::ShuffleVectorOp::create(builder, loc, first, second, takeEvery(1, 2, count))};
+static int32_t countLanes(Value vector) { return int32_t(cast<VectorType>(vector.getType()).getNumElements()); }
+
+static Value shuffle(Code &builder, Value first, Value second, ArrayRef<int32_t> mask) {
+  return builder.create<LLVM::ShuffleVectorOp>(first, second, mask);
 }
 
-std::pair<Value, Value> cpu::mergeEvenOdd(OpBuilder &builder, Location loc, Value even, Value odd) {
-  auto count = static_cast<int32_t>(cast<VectorType>(even.getType()).getNumElements());
-  SmallVector<int32_t> turns = takeTurns(count);
+std::pair<Value, Value> cpu::separateEvenOdd(Code &builder, Value first, Value second) {
+  int32_t count = countLanes(first);
+  return {shuffle(builder, first, second, takeEvery(0, 2, count)),
+          shuffle(builder, first, second, takeEvery(1, 2, count))};
+}
+
+std::pair<Value, Value> cpu::mergeEvenOdd(Code &builder, Value even, Value odd) {
+  SmallVector<int32_t> turns = takeTurns(countLanes(even));
   ArrayRef<int32_t> all = turns;
-  return {LLVM::ShuffleVectorOp::create(builder, loc, even, odd, all.take_front(count)),
-          LLVM::ShuffleVectorOp::create(builder, loc, even, odd, all.drop_front(count))};
+  return {shuffle(builder, even, odd, all.take_front(turns.size() / 2)),
+          shuffle(builder, even, odd, all.drop_front(turns.size() / 2))};
 }
 
 //===------------------------------------------- halves of words --------------------------------------------------===//
 
-Value cpu::splatWord(OpBuilder &builder, Location loc, Type type, uint32_t word) {
-  auto attribute = DenseElementsAttr::get(cast<ShapedType>(type), builder.getI32IntegerAttr(word).getValue());
-  return arith::ConstantOp::create(builder, loc, attribute);
+static Value toHalves(Code &builder, Value words) {
+  auto type = VectorType::get(2 * countLanes(words), builder.getI16Type());
+  return builder.create<LLVM::BitcastOp>(type, words);
 }
 
-Value cpu::joinHalves(OpBuilder &builder, Location loc, Value even, Value odd) {
-  int64_t count = cast<VectorType>(even.getType()).getNumElements();
-  auto halves = VectorType::get(count, builder.getI16Type()), words = VectorType::get(count, builder.getI32Type());
-  auto extend = [&](Value half) -> Value {
-    Value bits = LLVM::BitcastOp::create(builder, loc, halves, half);
-    return arith::ExtUIOp::create(builder, loc, words, bits);
+static Value toWords(Code &builder, Value joined) {
+  auto type = VectorType::get(countLanes(joined) / 2, builder.getI32Type());
+  return builder.create<LLVM::BitcastOp>(type, joined);
+}
+
+Value cpu::joinHalves(Code &builder, Value even, Value odd) {
+  auto halves = VectorType::get(countLanes(even), builder.getI16Type());
+  auto extend = [&](Value half) {
+    return builder.castInteger(builder.create<LLVM::BitcastOp>(halves, half), builder.getI32Type());
   };
-  Value high = arith::ShLIOp::create(builder, loc, extend(odd), splatWord(builder, loc, words, 16));
-  Value joined = arith::OrIOp::create(builder, loc, extend(even), high);
-  return LLVM::BitcastOp::create(builder, loc, VectorType::get(2 * count, builder.getI16Type()), joined);
+  Value high = builder.shiftLeft(extend(odd), 16);
+  return toHalves(builder, builder.either(extend(even), high));
 }
 
-Value cpu::blendHalves(OpBuilder &builder, Location loc, Value evenWords, Value oddWords) {
-  auto count = static_cast<int32_t>(2 * cast<VectorType>(evenWords.getType()).getNumElements());
-  auto type = VectorType::get(count, builder.getI16Type());
+Value cpu::blendHalves(Code &builder, Value evenWords, Value oddWords) {
+  int32_t count = 2 * countLanes(evenWords);
   SmallVector<int32_t> picks;
   for (int32_t place = 0; place < count; place += 2)
     picks.append({place, count + place + 1});
-  Value even = LLVM::BitcastOp::create(builder, loc, type, evenWords);
-  Value odd = LLVM::BitcastOp::create(builder, loc, type, oddWords);
-  return LLVM::ShuffleVectorOp::create(builder, loc, even, odd, picks);
+  Value even = toHalves(builder, evenWords), odd = toHalves(builder, oddWords);
+  return shuffle(builder, even, odd, picks);
 }
 
-Value cpu::interleaveHalves(OpBuilder &builder, Location loc, Value halves) {
-  auto count = static_cast<int32_t>(cast<VectorType>(halves.getType()).getNumElements());
-  return LLVM::ShuffleVectorOp::create(builder, loc, halves, halves, takeTurns(count / 2));
+Value cpu::interleaveHalves(Code &builder, Value halves) {
+  return shuffle(builder, halves, halves, takeTurns(countLanes(halves) / 2));
 }
 
-static Value toWords(OpBuilder &builder, Location loc, Value joined) {
-  int64_t count = cast<VectorType>(joined.getType()).getNumElements() / 2;
-  return LLVM::BitcastOp::create(builder, loc, VectorType::get(count, builder.getI32Type()), joined);
+std::pair<Value, Value> cpu::splitToLowerHalves(Code &builder, Value joined) {
+  Value words = toWords(builder, joined);
+  return {builder.both(words, 0xFFFF), builder.shiftRight(words, 16)};
 }
 
-std::pair<Value, Value> cpu::splitToLowerHalves(OpBuilder &builder, Location loc, Value joined) {
-  Value words = toWords(builder, loc, joined);
-  return {arith::AndIOp::create(builder, loc, words, splatWord(builder, loc, words.getType(), 0xFFFF)),
-          arith::ShRUIOp::create(builder, loc, words, splatWord(builder, loc, words.getType(), 16))};
-}
-
-std::pair<Value, Value> cpu::splitToUpperHalves(OpBuilder &builder, Location loc, Value joined) {
-  Value words = toWords(builder, loc, joined);
-  return {arith::ShLIOp::create(builder, loc, words, splatWord(builder, loc, words.getType(), 16)),
-          arith::AndIOp::create(builder, loc, words, splatWord(builder, loc, words.getType(), 0xFFFF0000))};
+std::pair<Value, Value> cpu::splitToUpperHalves(Code &builder, Value joined) {
+  Value words = toWords(builder, joined);
+  return {builder.shiftLeft(words, 16), builder.both(words, kUpperHalf)};
 }

@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_COLUMNORDER_H
 #define RESID_CODEGEN_CPU_ROWS_COLUMNORDER_H
 
+#include "codegen/builder/Code.h"
 #include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/IR/Builders.h"
@@ -22,23 +23,23 @@ enum class ColumnOrder {
 ColumnOrder chooseColumnOrder(rows::PhaseOp phase, int64_t lanes, const CPUTarget &target);
 
 /// The elements of `first` and `second`, one after the other, in even and odd places; and back.
-std::pair<Value, Value> separateEvenOdd(OpBuilder &builder, Location loc, Value first, Value second);
-std::pair<Value, Value> mergeEvenOdd(OpBuilder &builder, Location loc, Value even, Value odd);
+std::pair<Value, Value> separateEvenOdd(Code &builder, Value first, Value second);
+std::pair<Value, Value> mergeEvenOdd(Code &builder, Value even, Value odd);
 
-/// A vector of `type`, which is of 32-bit integers, that has `word` in every lane.
-Value splatWord(OpBuilder &builder, Location loc, Type type, uint32_t word);
+/// The upper half of a word.
+constexpr int32_t kUpperHalf = int32_t(0xFFFF0000);
 
 /// Vectors of 16-bit elements from and to one of twice as many, in which theirs take turns; in memory, the even ones
 /// are the lower halves of 32-bit words.
-Value joinHalves(OpBuilder &builder, Location loc, Value even, Value odd);
+Value joinHalves(Code &builder, Value even, Value odd);
 /// joinHalves() of one vector, whose lower half has the even elements and whose upper half the odd ones.
-Value interleaveHalves(OpBuilder &builder, Location loc, Value halves);
+Value interleaveHalves(Code &builder, Value halves);
 /// The same for elements in 32-bit words: the even ones in the lower halves of theirs, the odd ones in the upper
 /// halves. What the other halves hold does not matter.
-Value blendHalves(OpBuilder &builder, Location loc, Value evenWords, Value oddWords);
+Value blendHalves(Code &builder, Value evenWords, Value oddWords);
 /// The even and the odd elements as 32-bit words. They stand in the lower or the upper halves, and the rest is 0.
-std::pair<Value, Value> splitToLowerHalves(OpBuilder &builder, Location loc, Value joined);
-std::pair<Value, Value> splitToUpperHalves(OpBuilder &builder, Location loc, Value joined);
+std::pair<Value, Value> splitToLowerHalves(Code &builder, Value joined);
+std::pair<Value, Value> splitToUpperHalves(Code &builder, Value joined);
 
 } // namespace mlir::resid::cpu
 

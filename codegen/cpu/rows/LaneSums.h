@@ -16,14 +16,14 @@ namespace mlir::resid::cpu {
 
 /// The 64 lanes of a sum, in vectors of equal length, added up: lane l += lane l+32, l+16, l+8, l+4, l+2, l+1. On whole
 /// registers, so that LLVM need not keep the lanes in memory.
-Value reduceLanes(OpBuilder &builder, Location loc, rows::ReductionKind kind, SmallVector<Value> parts,
+Value reduceLanes(Code &builder, rows::ReductionKind kind, SmallVector<Value> parts,
                   ColumnOrder order = ColumnOrder::Consecutive);
 /// The elements [first, first + count) of a vector.
-Value extractLanes(OpBuilder &builder, Location loc, Value vector, int32_t first, int32_t count);
+Value extractLanes(Code &builder, Value vector, int32_t first, int32_t count);
 /// The elements of two vectors of one type, one after the other.
-Value concatenate(OpBuilder &builder, Location loc, Value low, Value high);
+Value concatenate(Code &builder, Value low, Value high);
 /// The end of the full chunks of 64 columns in [first, end).
-Value computeFullEnd(OpBuilder &builder, Location loc, Value first, Value end);
+Value computeFullEnd(Code &builder, Value first, Value end);
 /// The elements at `pointer` from number `first` on, as many as the vector has.
 Value loadVector(Code &code, VectorType type, Value pointer, int64_t first);
 

@@ -23,8 +23,8 @@ namespace {
 class RowPipeline {
 public:
   RowPipeline(VectorRowEmitter &emitter, rows::KernelOp kernel)
-      : emitter(emitter), builder(emitter.getBuilder()), kernel(kernel), loc(kernel.getLoc()),
-        phases(*rows::EndPhases::find(kernel)), crossing(phases.findCarried()) {}
+      : emitter(emitter), builder(emitter.getBuilder()), kernel(kernel), phases(*rows::EndPhases::find(kernel)),
+        crossing(phases.findCarried()) {}
 
   void emit(Value low, Value high);
 
@@ -36,7 +36,6 @@ private:
   VectorRowEmitter &emitter;
   Code &builder;
   rows::KernelOp kernel;
-  Location loc;
   rows::EndPhases phases;
   /// What the last phase of a row takes from the phases before it.
   SmallVector<Value> crossing;
@@ -51,21 +50,18 @@ void cpu::emitPipelinedRows(VectorRowEmitter &emitter, rows::KernelOp kernel, Va
 /// For each row, the last phase of the row before, if there is one, together with the first phase, and what stands
 /// between the two; the last phase of the last row. So only these two phases are emitted twice, alone and together.
 void RowPipeline::emit(Value low, Value high) {
-  Value isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, low, high);
-  auto choice = scf::IfOp::create(builder, loc, isAny, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  Value one = constantI64(builder, loc, 1);
-  SmallVector<Value> first = llvm::map_to_vector(crossing, [&](Value value) { return createPlaceholder(value); });
-  SmallVector<Value> carried = builder.rolledLoop(low, high, 1, first, [&](Value row, ValueRange before) {
-    Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, row, low);
-    beginRow(arith::SubIOp::create(builder, loc, row, one), before);
-    emitBothRows(row, isFirst);
-    return llvm::map_to_vector(crossing, [&](Value value) { return emitter.getState().mapping.lookup(value); });
+  builder.choose(builder.compare(arith::CmpIPredicate::slt, low, high), [&] {
+    SmallVector<Value> first = llvm::map_to_vector(crossing, [&](Value value) { return createPlaceholder(value); });
+    SmallVector<Value> carried = builder.rolledLoop(low, high, 1, first, [&](Value row, ValueRange before) {
+      Value isFirst = builder.isEqual(row, low);
+      beginRow(builder.subtract(row, 1), before);
+      emitBothRows(row, isFirst);
+      return llvm::map_to_vector(crossing, [&](Value value) { return emitter.getState().mapping.lookup(value); });
+    });
+    beginRow(builder.subtract(high, 1), carried);
+    for (Operation &op : llvm::make_range(phases.last->getIterator(), phases.getEnd().end()))
+      emitter.emitOperation(&op);
   });
-  beginRow(arith::SubIOp::create(builder, loc, high, one), carried);
-  for (Operation &op : llvm::make_range(phases.last->getIterator(), phases.getEnd().end()))
-    emitter.emitOperation(&op);
 }
 
 /// A row whose last phase comes next.
@@ -78,7 +74,7 @@ void RowPipeline::beginRow(Value row, ValueRange carried) {
 Value RowPipeline::createPlaceholder(Value value) {
   if (matchPattern(value, m_Constant()))
     return builder.clone(*value.getDefiningOp())->getResult(0);
-  return arith::ConstantOp::create(builder, value.getLoc(), cast<TypedAttr>(builder.getZeroAttr(value.getType())));
+  return builder.create<arith::ConstantOp>(cast<TypedAttr>(builder.getZeroAttr(value.getType())));
 }
 
 /// The row at hand from its last phase on, unless `row`, the next one, `isFirst`; and the next one up to there.
@@ -90,14 +86,13 @@ void RowPipeline::emitBothRows(Value row, Value isFirst) {
   for (Operation &op : phases.getBegin())
     &op == phases.first.getOperation() ? emitter.emitTogether(last, phases.first, isFirst) : emitter.emitOperation(&op);
   std::swap(emitter.getState(), before);
-  auto choice = scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(choice.elseBlock());
-    emitter.getMemory().endPhase(phases.last, emitter.getState().pointers);
-    for (Operation &op : phases.getEnd())
-      emitter.emitOperation(&op);
-  }
+  builder.choose(
+      isFirst, [] {},
+      [&] {
+        emitter.getMemory().endPhase(phases.last, emitter.getState().pointers);
+        for (Operation &op : phases.getEnd())
+          emitter.emitOperation(&op);
+      });
   std::swap(emitter.getState(), before);
   for (Operation &op : phases.getMiddle())
     emitter.emitOperation(&op);

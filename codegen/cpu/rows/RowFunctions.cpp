@@ -101,7 +101,7 @@ void RowFunctions::emitSums(Code &builder, KernelBody &body, Form form) {
     });
   }
   VectorFunction function(builder, body.entry, body.as<rows::KernelAddresses>(), target);
-  Value one = constantI64(builder, kernel.getLoc(), 1);
+  Value one = builder.constant(1);
   std::unique_ptr<RowMemory> memory = createMemory(function, form, one);
   VectorPrefetches prefetches(function, choosePrefetches(form), one);
   RareBranchCaller emitter(function, body.mapping, *memory, prefetches, rareFunctions);
@@ -128,8 +128,8 @@ void RowFunctions::emitVectorRows(Code &builder, KernelBody &body, Form form) {
   bool isStream = form == Form::Stream;
   RowOrder order = form == Form::LoneRow ? RowOrder::Single : plan.getOrder(isStream);
   VectorFunction function(builder, body.entry, body.as<rows::KernelAddresses>(), target);
-  Value batchRows = order == RowOrder::Batched ? emitBatchRows(function, loc, plan.getBatchColumns(isStream))
-                                               : constantI64(builder, loc, 1);
+  Value batchRows =
+      order == RowOrder::Batched ? emitBatchRows(function, loc, plan.getBatchColumns(isStream)) : builder.constant(1);
   std::unique_ptr<RowMemory> memory = createMemory(function, form, batchRows);
   VectorPrefetches prefetches(function, choosePrefetches(form), batchRows);
   RareBranchCaller emitter(function, body.mapping, *memory, prefetches, rareFunctions);

@@ -28,15 +28,12 @@ Value ScratchRows::add(Location loc, Value row, Value start) {
   Value columns = function.getPaddedWidth(loc);
   current[row] = first[row] = start;
   clearTails(loc, start, element, columns);
-  Value all = builder.createOrFold<arith::MulIOp>(loc, columns, batchRows);
-  return LLVM::GEPOp::create(builder, loc, start.getType(), element, start, ValueRange(all));
+  return builder.at(start, element, builder.multiply(columns, batchRows));
 }
 
 void ScratchRows::choosePlace(Location loc, Value place) {
   for (auto [row, start] : first) {
-    Value columns = arith::MulIOp::create(builder, loc, place, function.getPaddedWidth(loc));
-    current[row] =
-        LLVM::GEPOp::create(builder, loc, start.getType(), getRowMemoryType(row), start, ValueRange(columns));
+    current[row] = builder.at(start, getRowMemoryType(row), builder.multiply(place, function.getPaddedWidth(loc)));
   }
 }
 
@@ -44,10 +41,8 @@ void ScratchRows::choosePlace(Location loc, Value place) {
 void ScratchRows::clearTails(Location loc, Value first, Type element, Value columns) {
   if (matchPattern(batchRows, m_One()))
     return clearTail(loc, first, element, columns);
-  builder.rolledLoop(constantI64(builder, loc, 0), batchRows, 1, [&](Value place) {
-    Value offset = arith::MulIOp::create(builder, loc, place, columns);
-    Value row = LLVM::GEPOp::create(builder, loc, first.getType(), element, first, ValueRange(offset));
-    clearTail(loc, row, element, columns);
+  builder.rolledLoop(0, batchRows, 1, [&](Value place) {
+    clearTail(loc, builder.at(first, element, builder.multiply(place, columns)), element, columns);
   });
 }
 
@@ -55,14 +50,11 @@ void ScratchRows::clearTail(Location loc, Value row, Type element, Value columns
   std::optional<int64_t> known = function.tail.getKnownWidth();
   if (known && *known % kLanes == 0)
     return;
-  Value full = arith::AndIOp::create(builder, loc, function.addresses.width, constantI64(builder, loc, -kLanes));
+  Value full = builder.both(function.addresses.width, -kLanes);
   int64_t length = std::min<int64_t>(function.target.vectorBits / element.getIntOrFloatBitWidth(), kLanes);
-  auto type = VectorType::get(length, element);
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-  builder.rolledLoop(full, columns, length, [&](Value column) {
-    Value place = LLVM::GEPOp::create(builder, loc, row.getType(), element, row, ValueRange(column));
-    LLVM::StoreOp::create(builder, loc, zero, place, /*alignment=*/1);
-  });
+  Value zero = builder.constant(VectorType::get(length, element), 0);
+  builder.rolledLoop(full, columns, length,
+                     [&](Value column) { builder.store(zero, builder.at(row, element, column)); });
 }
 
 //===------------------------------------------- local rows -------------------------------------------------------===//
@@ -118,7 +110,7 @@ StreamedMemory::StreamedMemory(ScratchRows local, VectorFunction &function, cons
       kept(function, batchRows) {
   Location loc = function.entry->getParentOp()->getLoc();
   aligned = stream.getStagedCapacity() ? emitAlignment(builder, loc, function.addresses, stream.getOperands())
-                                       : arith::ConstantIntOp::create(builder, loc, 1, 1).getResult();
+                                       : builder.truth(true);
   Value columns = function.getPaddedWidth(loc);
   Value next =
       function.allocate(loc, LLVM::LLVMArrayType::get(builder.getI8Type(), stream.getScratchBytes() + kLineBytes));
@@ -126,7 +118,7 @@ StreamedMemory::StreamedMemory(ScratchRows local, VectorFunction &function, cons
     next = kept.add(loc, row, next);
   for (BlockArgument row : stream.getStaged()) {
     staged[row] = next;
-    next = LLVM::GEPOp::create(builder, loc, next.getType(), getRowMemoryType(row), next, ValueRange(columns));
+    next = builder.at(next, getRowMemoryType(row), columns);
   }
   if (!stream.getStagedCapacity())
     return;
@@ -167,11 +159,12 @@ void StreamedMemory::endPhase(rows::PhaseOp phase, const RowPointers &pointers) 
     if (writer == writers.end() || !stream.isLast(store))
       continue;
     int64_t size = kernels::getElementBytes(store.getValue().getType());
-    auto choice = scf::IfOp::create(builder, loc, aligned, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(choice.elseBlock());
-    Value bytes = arith::MulIOp::create(builder, loc, function.addresses.width, constantI64(builder, loc, size));
-    writer->second.emitWrite(builder, loc, pointers.lookup(store.getRow()), getScratch(store.getRow()), bytes);
+    builder.choose(
+        aligned, [] {},
+        [&] {
+          Value bytes = builder.multiply(function.addresses.width, size);
+          writer->second.emitWrite(builder, loc, pointers.lookup(store.getRow()), getScratch(store.getRow()), bytes);
+        });
   }
 }
 

@@ -16,7 +16,7 @@ using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
 using namespace mlir::resid::rows;
 
-RowTail::RowTail(OpBuilder &builder, Value width, bool hasMaskRegisters)
+RowTail::RowTail(Code &builder, Value width, bool hasMaskRegisters)
     : builder(builder), width(width), hasMaskRegisters(hasMaskRegisters) {
   APInt value;
   if (matchPattern(width, m_ConstantInt(&value)))
@@ -28,16 +28,15 @@ PresentColumns RowTail::getPresent(int64_t unit, int64_t lane) {
   PresentColumns &present = place->second;
   if (!isNew)
     return present;
-  Location loc = width.getLoc();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(width);
   if (knownWidth) {
     present.known = *knownWidth % unit - lane;
-    present.count = constantI64(builder, loc, *present.known);
+    present.count = builder.constant(*present.known);
     return present;
   }
-  Value rest = arith::AndIOp::create(builder, loc, width, constantI64(builder, loc, unit - 1));
-  present.count = lane ? arith::SubIOp::create(builder, loc, rest, constantI64(builder, loc, lane)).getResult() : rest;
+  Value rest = builder.both(width, unit - 1);
+  present.count = lane ? builder.subtract(rest, lane) : rest;
   return present;
 }
 
@@ -58,21 +57,19 @@ Value RowTail::getNumber(Value count) {
     return number;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(count);
-  number = arith::TruncIOp::create(builder, width.getLoc(), builder.getI32Type(), count);
+  number = builder.castInteger(count, builder.getI32Type());
   if (hasMaskRegisters)
     number = hideNumber(builder, width.getLoc(), number);
   return number;
 }
 
 Value RowTail::createMask(Value number, int64_t first, int64_t stride, int64_t lanes) {
-  Location loc = width.getLoc();
   auto type = VectorType::get(lanes, builder.getI32Type());
   SmallVector<int32_t> columns;
   for (int64_t lane = 0; lane < lanes; ++lane)
     columns.push_back(static_cast<int32_t>(first + lane * stride));
-  Value all = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(columns)));
-  Value limit = vector::BroadcastOp::create(builder, loc, type, number);
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, all, limit);
+  Value all = builder.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef<int32_t>(columns)));
+  return builder.compare(arith::CmpIPredicate::slt, all, builder.spread(number, lanes));
 }
 
 Value RowTail::getMask(const PresentColumns &present, int64_t first, int64_t stride, int64_t lanes) {

@@ -8,7 +8,7 @@
 #ifndef RESID_CODEGEN_CPU_ROWS_ROWTAIL_H
 #define RESID_CODEGEN_CPU_ROWS_ROWTAIL_H
 
-#include "mlir/IR/Builders.h"
+#include "codegen/builder/Code.h"
 #include <map>
 #include <optional>
 #include <tuple>
@@ -32,7 +32,7 @@ class RowTail {
 public:
   /// `width` (i64) is defined in the first block of the function. `hasMaskRegisters`: of
   /// the processor.
-  RowTail(OpBuilder &builder, Value width, bool hasMaskRegisters);
+  RowTail(Code &builder, Value width, bool hasMaskRegisters);
 
   /// The width of rows where it is known.
   std::optional<int64_t> getKnownWidth() const { return knownWidth; }
@@ -45,7 +45,7 @@ private:
   Value getNumber(Value count);
   Value createMask(Value number, int64_t first, int64_t stride, int64_t lanes);
 
-  OpBuilder &builder;
+  Code &builder;
   Value width;
   bool hasMaskRegisters;
   std::optional<int64_t> knownWidth;

@@ -64,7 +64,7 @@ void ScalarRowEmitter::allocateLocalRows(rows::KernelOp kernel) {
   for (auto row : kernel.getBody().front().getOps<rows::LocalRowOp>()) {
     auto array = LLVM::LLVMArrayType::get(row.getRow().getType().getElementType(), *getStaticWidth(kernel));
     state.pointers[row] = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), array,
-                                                 constantI64(builder, loc, 1), kLineBytes);
+                                                 builder.constant(1), kLineBytes);
   }
 }
 
@@ -76,7 +76,7 @@ Value ScalarRowEmitter::allocateLanes(Location loc, Type type) {
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(entry);
-    Value one = constantI64(builder, loc, 1);
+    Value one = builder.constant(1);
     buffer = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), array, one,
                                     /*alignment=*/64);
   }
@@ -117,14 +117,14 @@ void ScalarRowEmitter::fillRandomHalves(Value first) {
     Value target = buffer;
     Value firstCall = emitCounterOf(builder, loc, first);
     emitLanes(
-        constantI64(builder, loc, calls),
+        calls,
         [&](Value call) {
-          SmallVector<Value, 4> counter = counterOf(op, arith::AddIOp::create(builder, loc, firstCall, call));
+          SmallVector<Value, 4> counter = counterOf(op, builder.add(firstCall, call));
           SmallVector<Value, 4> words = emitPhilox(builder, loc, counter, state.mapping.lookup(op.getSeed()));
-          Value base = arith::MulIOp::create(builder, loc, call, constantI64(builder, loc, wordsPerCall));
+          Value base = builder.multiply(call, wordsPerCall);
           // Both platforms are little-endian: the low half of a word is the element before its high half.
           for (auto [i, word] : llvm::enumerate(words))
-            storeElement(word, target, arith::AddIOp::create(builder, loc, base, constantI64(builder, loc, i)));
+            storeElement(word, target, builder.add(base, i));
         },
         calls);
   }
@@ -136,7 +136,7 @@ void ScalarRowEmitter::emitChunk(rows::PhaseOp phase, Value first, Value count,
   Block &body = phase.getBody().front();
   fillRandomHalves(first);
   emitLanes(count, [&](Value lane) {
-    Value column = arith::AddIOp::create(builder, loc, first, lane);
+    Value column = builder.add(first, lane);
     position = Position{body.getArgument(0), column, lane};
     state.mapping.map(body.getArgument(0),
                       arith::IndexCastOp::create(builder, loc, builder.getIndexType(), column).getResult());
@@ -151,7 +151,7 @@ void ScalarRowEmitter::emitChunk(rows::PhaseOp phase, Value first, Value count,
 
 void ScalarRowEmitter::emitFullChunks(rows::PhaseOp phase, Value first, Value end) {
   builder.rolledLoop(first, end, kLanes, [&](Value chunk) {
-    emitChunk(phase, chunk, constantI64(builder, phase.getLoc(), kLanes), [&](Value lane, ArrayRef<Value> values) {
+    emitChunk(phase, chunk, builder.constant(kLanes), [&](Value lane, ArrayRef<Value> values) {
       for (auto [reduction, value] : llvm::zip_equal(reductions, values)) {
         Value accumulator = loadElement(reduction.type, reduction.lanes, lane);
         storeElement(combine(builder, reduction.kind, accumulator, value), reduction.lanes, lane);
@@ -165,9 +165,9 @@ void ScalarRowEmitter::emitFullChunks(rows::PhaseOp phase, Value first, Value en
 /// a sum is never -0.
 void ScalarRowEmitter::emitTail(rows::PhaseOp phase, Value first, Value end) {
   Location loc = phase.getLoc();
-  Value lanes = constantI64(builder, loc, kLanes);
-  Value count = arith::SubIOp::create(builder, loc, end, first);
-  auto emitBody = [&](OpBuilder &, Location) {
+  Value lanes = builder.constant(kLanes);
+  Value count = builder.subtract(end, first);
+  builder.choose(builder.compare(arith::CmpIPredicate::slt, first, end), [&] {
     for (Reduction &reduction : reductions) {
       Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
       emitLanes(lanes, [&](Value lane) { storeElement(neutral, reduction.tail, lane); });
@@ -182,18 +182,14 @@ void ScalarRowEmitter::emitTail(rows::PhaseOp phase, Value first, Value end) {
         Value accumulator = loadElement(reduction.type, reduction.lanes, lane);
         storeElement(combine(builder, reduction.kind, accumulator, value), reduction.lanes, lane);
       });
-    scf::YieldOp::create(builder, loc);
-  };
-  Value isNeeded = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, first, end);
-  scf::IfOp::create(builder, loc, isNeeded, emitBody);
+  });
 }
 
 void ScalarRowEmitter::emitColumnBlock(rows::PhaseOp phase, Value first) {
   Location loc = phase.getLoc();
-  Value lanes = constantI64(builder, loc, kLanes);
-  Value next = arith::AddIOp::create(builder, loc, first, constantI64(builder, loc, kBlockColumns));
-  Value end = arith::MinSIOp::create(builder, loc, next, addresses.width);
-  Value fullEnd = computeFullEnd(builder, loc, first, end);
+  Value lanes = builder.constant(kLanes);
+  Value end = builder.min(builder.add(first, kBlockColumns), addresses.width);
+  Value fullEnd = computeFullEnd(builder, first, end);
   for (Reduction &reduction : reductions) {
     Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
     emitLanes(lanes, [&](Value lane) { storeElement(neutral, reduction.lanes, lane); });
@@ -214,7 +210,7 @@ Value ScalarRowEmitter::reduceTotal(const Reduction &reduction) {
   SmallVector<Value> parts;
   for (int64_t first = 0; first < kLanes; first += width)
     parts.push_back(loadVector(builder, VectorType::get(width, reduction.type), reduction.total, first));
-  return reduceLanes(builder, reduction.total.getLoc(), reduction.kind, parts);
+  return reduceLanes(builder, reduction.kind, parts);
 }
 
 void ScalarRowEmitter::emitPhase(rows::PhaseOp phase) {
@@ -225,12 +221,12 @@ void ScalarRowEmitter::emitPhase(rows::PhaseOp phase) {
   if (reductions.empty()) {
     emitElementwisePhase(phase);
   } else {
-    Value lanes = constantI64(builder, loc, kLanes), zeroColumn = constantI64(builder, loc, 0);
+    Value lanes = builder.constant(kLanes);
     for (Reduction &reduction : reductions) {
       Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
       emitLanes(lanes, [&](Value lane) { storeElement(neutral, reduction.total, lane); });
     }
-    builder.rolledLoop(zeroColumn, addresses.width, kBlockColumns, [&](Value first) { emitColumnBlock(phase, first); });
+    builder.rolledLoop(0, addresses.width, kBlockColumns, [&](Value first) { emitColumnBlock(phase, first); });
   }
   for (auto [reduction, result] : llvm::zip_equal(reductions, phase.getResults()))
     state.mapping.map(result, reduceTotal(reduction));
@@ -240,9 +236,8 @@ void ScalarRowEmitter::emitPhase(rows::PhaseOp phase) {
 }
 
 void ScalarRowEmitter::emitElementwisePhase(rows::PhaseOp phase) {
-  Location loc = phase.getLoc();
-  Value zero = constantI64(builder, loc, 0);
-  Value fullEnd = computeFullEnd(builder, loc, zero, addresses.width);
+  Value zero = builder.constant(0);
+  Value fullEnd = computeFullEnd(builder, zero, addresses.width);
   emitFullChunks(phase, zero, fullEnd);
   emitTail(phase, fullEnd, addresses.width);
 }
@@ -278,7 +273,7 @@ void ScalarRowEmitter::emitRandomHalf(rows::RandomHalfOp half) {
     if (prepared != half)
       continue;
     Value number = loadElement(builder.getI16Type(), buffer, position->lane);
-    state.mapping.map(half.getResult(), arith::ExtUIOp::create(builder, loc, builder.getI32Type(), number).getResult());
+    state.mapping.map(half.getResult(), builder.castInteger(number, builder.getI32Type()));
     return;
   }
   // The row, site, step or seed changes along the columns: one generator call per element.

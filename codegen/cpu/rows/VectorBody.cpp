@@ -107,13 +107,12 @@ VectorBody::Parts VectorBody::evaluate(Value value) {
     return found->second;
   if (!joined.contains(value))
     return Parts(usedParts, spread.lookup(value));
-  auto type = VectorType::get(lanes, builder.getBF16Type());
   Parts narrow;
   for (Value pair : joined.lookup(value)) {
-    Value first = extractLanes(builder, loc, pair, 0, lanes), second = extractLanes(builder, loc, pair, lanes, lanes);
-    auto [even, odd] = separateEvenOdd(builder, loc, first, second);
+    Value first = extractLanes(builder, pair, 0, lanes), second = extractLanes(builder, pair, lanes, lanes);
+    auto [even, odd] = separateEvenOdd(builder, first, second);
     for (Value part : {even, odd})
-      narrow.push_back(arith::BitcastOp::create(builder, loc, type, part));
+      narrow.push_back(builder.castBits(part, builder.getBF16Type()));
   }
   return values[value] = narrow;
 }
@@ -124,7 +123,7 @@ VectorBody::Parts VectorBody::evaluateJoined(Value value) {
     return found->second;
   Parts narrow = evaluate(value), pairs;
   for (int64_t part = 0; part < usedParts; part += 2)
-    pairs.push_back(joinHalves(builder, loc, narrow[part], narrow[part + 1]));
+    pairs.push_back(joinHalves(builder, narrow[part], narrow[part + 1]));
   return joined[value] = pairs;
 }
 
@@ -160,15 +159,14 @@ void VectorBody::emitElementwise(Operation *op) {
 
 void VectorBody::emitColumnNumber(Operation *op) {
   auto type = VectorType::get(lanes, builder.getI32Type());
-  Value first = arith::TruncIOp::create(builder, loc, builder.getI32Type(), column);
-  first = vector::BroadcastOp::create(builder, loc, type, first);
+  Value first = builder.spread(builder.castInteger(column, builder.getI32Type()), lanes);
   bool isEvenOdd = order == ColumnOrder::EvenOdd;
   for (int64_t part = 0; part < usedParts; ++part) {
     SmallVector<int32_t> places;
     for (int64_t lane = 0; lane < lanes; ++lane)
       places.push_back(isEvenOdd ? part / 2 * 2 * lanes + 2 * lane + part % 2 : part * lanes + lane);
     Value step = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(places)));
-    values[op->getResult(0)].push_back(arith::AddIOp::create(builder, loc, first, step));
+    values[op->getResult(0)].push_back(builder.add(first, step));
   }
 }
 
@@ -180,7 +178,7 @@ void VectorBody::emitWidening(Operation *op) {
   if (order == ColumnOrder::EvenOdd) {
     Parts wide;
     for (Value pair : evaluateJoined(narrow)) {
-      auto [even, odd] = splitToUpperHalves(builder, loc, pair);
+      auto [even, odd] = splitToUpperHalves(builder, pair);
       for (Value words : {even, odd})
         wide.push_back(LLVM::BitcastOp::create(builder, loc, VectorType::get(lanes, builder.getF32Type()), words));
     }
@@ -205,9 +203,8 @@ bool VectorBody::hasPackedConversion() const { return target.hasPackedBF16 && ge
 /// Whether (i1) some lane of a mask is set.
 Value VectorBody::isAnyLane(Value mask) {
   auto bitsType = builder.getIntegerType(lanes);
-  Value bits = LLVM::BitcastOp::create(builder, loc, bitsType, mask);
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(bitsType, 0));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bits, zero);
+  Value bits = builder.create<LLVM::BitcastOp>(bitsType, mask);
+  return builder.compare(arith::CmpIPredicate::ne, bits, 0);
 }
 
 /// Whether (i1) some lane of some part is a subnormal number.
@@ -219,38 +216,27 @@ Value VectorBody::isAnySubnormal(const Parts &wide) {
   Value any;
   for (Value part : wide) {
     Value mask = LLVM::CallIntrinsicOp::create(builder, loc, maskType, name, ValueRange{part, subnormal}).getResult(0);
-    any = any ? Value(arith::OrIOp::create(builder, loc, any, mask)) : mask;
+    any = any ? builder.either(any, mask) : mask;
   }
   return isAnyLane(any);
 }
 
 /// A NaN as it is in bf16, with zeros below; another number as it is.
-static Value quietNaN(OpBuilder &builder, Location loc, Value part) {
-  auto words = VectorType::get(cast<VectorType>(part.getType()).getNumElements(), builder.getI32Type());
-  Value bits = arith::BitcastOp::create(builder, loc, words, part);
-  Value quiet = arith::OrIOp::create(builder, loc, bits, splatWord(builder, loc, words, 0x00400000));
-  quiet = arith::AndIOp::create(builder, loc, quiet, splatWord(builder, loc, words, 0xFFFF0000));
-  quiet = arith::BitcastOp::create(builder, loc, part.getType(), quiet);
-  Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, part, part);
-  return arith::SelectOp::create(builder, loc, isNaN, quiet, part);
+static Value quietNaN(Code &builder, Value part) {
+  Value quiet = builder.both(builder.either(builder.bits(part), 0x00400000), kUpperHalf);
+  return builder.select(builder.isNaN(part), builder.fromBits(quiet), part);
 }
 
 /// quietNaN() of all parts. NaNs are rare, and one comparison tells of two parts whether there is one.
 VectorBody::Parts VectorBody::quietNaNs(const Parts &wide) {
   Value any;
   for (int64_t part = 0; part < usedParts; part += 2) {
-    Value mask = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, wide[part], wide[part + 1]);
-    any = any ? Value(arith::OrIOp::create(builder, loc, any, mask)) : mask;
+    Value mask = builder.compare(arith::CmpFPredicate::UNO, wide[part], wide[part + 1]);
+    any = any ? builder.either(any, mask) : mask;
   }
   SmallVector<Type> types = llvm::map_to_vector(wide, [](Value part) { return part.getType(); });
-  auto choice = scf::IfOp::create(builder, loc, types, isAnyLane(any), /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  Parts quiet = llvm::map_to_vector<4>(wide, [&](Value part) { return quietNaN(builder, loc, part); });
-  scf::YieldOp::create(builder, loc, quiet);
-  builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, wide);
-  return Parts(choice.getResults());
+  auto quieten = [&] { return llvm::map_to_vector(wide, [&](Value part) { return quietNaN(builder, part); }); };
+  return Parts(builder.choose(isAnyLane(any), types, quieten, [&] { return llvm::to_vector_of<Value>(wide); }));
 }
 
 /// Two vectors of f32 to one of bf16, as i16, by the instruction for that.
@@ -261,59 +247,46 @@ Value VectorBody::packPair(Value first, Value second) {
   // The instruction has the later elements first.
   Value pair = LLVM::CallIntrinsicOp::create(builder, loc, type, name, ValueRange{second, first}).getResult(0);
   pair = LLVM::BitcastOp::create(builder, loc, bits, pair);
-  return order == ColumnOrder::EvenOdd ? interleaveHalves(builder, loc, pair) : pair;
+  return order == ColumnOrder::EvenOdd ? interleaveHalves(builder, pair) : pair;
 }
 
 /// Rounds a pair of vectors by integer arithmetic.
 Value VectorBody::roundPair(Value first, Value second) {
-  auto half = VectorType::get(lanes, builder.getI16Type());
-  for (Value *part : {&first, &second}) {
-    Value narrow = arith::TruncFOp::create(builder, loc, VectorType::get(lanes, builder.getBF16Type()), *part);
-    *part = arith::BitcastOp::create(builder, loc, half, narrow);
-  }
-  return order == ColumnOrder::EvenOdd ? joinHalves(builder, loc, first, second)
-                                       : concatenate(builder, loc, first, second);
+  for (Value *part : {&first, &second})
+    *part = builder.bits(builder.castFloat(*part, builder.getBF16Type()));
+  return order == ColumnOrder::EvenOdd ? joinHalves(builder, first, second) : concatenate(builder, first, second);
 }
 
 /// roundPair() of what quietNaNs() gives: a NaN has nothing below that would be rounded. Odd columns that are apart
 /// stay in the upper halves of their words, where the rounding leaves them.
 Value VectorBody::roundQuietPair(Value first, Value second) {
-  auto words = VectorType::get(lanes, builder.getI32Type()), halves = VectorType::get(lanes, builder.getI16Type());
-  Value sixteen = splatWord(builder, loc, words, 16);
   // Half a unit of what is kept, less a bit where that is even.
-  auto round = [&](Value part) -> Value {
-    Value bits = arith::BitcastOp::create(builder, loc, words, part);
-    Value kept = arith::ShRUIOp::create(builder, loc, bits, sixteen);
-    Value isOdd = arith::AndIOp::create(builder, loc, kept, splatWord(builder, loc, words, 1));
-    Value raised = arith::AddIOp::create(builder, loc, bits, splatWord(builder, loc, words, 0x7FFF));
-    return arith::AddIOp::create(builder, loc, raised, isOdd);
+  auto round = [&](Value part) {
+    Value bits = builder.bits(part);
+    Value isOdd = builder.both(builder.shiftRight(bits, 16), 1);
+    return builder.add(builder.add(bits, 0x7FFF), isOdd);
   };
-  auto shiftDown = [&](Value rounded) -> Value { return arith::ShRUIOp::create(builder, loc, rounded, sixteen); };
-  Value low = shiftDown(round(first)), high = round(second);
+  Value low = builder.shiftRight(round(first), 16), high = round(second);
   if (order == ColumnOrder::EvenOdd)
-    return blendHalves(builder, loc, low, high);
-  return concatenate(builder, loc, arith::TruncIOp::create(builder, loc, halves, low),
-                     arith::TruncIOp::create(builder, loc, halves, shiftDown(high)));
+    return blendHalves(builder, low, high);
+  Type half = builder.getI16Type();
+  return concatenate(builder, builder.castInteger(low, half), builder.castInteger(builder.shiftRight(high, 16), half));
 }
 
 /// Two parts at a time. The instruction takes subnormal numbers for zeros, so where there is one, integers do the work.
 VectorBody::Parts VectorBody::narrowPairs(const Parts &wide) {
   auto convert = [&](const Parts &parts, Value (VectorBody::*convertPair)(Value, Value)) {
-    Parts pairs;
+    SmallVector<Value> pairs;
     for (int64_t part = 0; part < usedParts; part += 2)
       pairs.push_back((this->*convertPair)(parts[part], parts[part + 1]));
     return pairs;
   };
   if (!hasPackedConversion())
-    return convert(quietNaNs(wide), &VectorBody::roundQuietPair);
+    return Parts(convert(quietNaNs(wide), &VectorBody::roundQuietPair));
   SmallVector<Type> types(usedParts / 2, VectorType::get(2 * lanes, builder.getI16Type()));
-  auto choice = scf::IfOp::create(builder, loc, types, isAnySubnormal(wide), /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(builder, loc, convert(wide, &VectorBody::roundPair));
-  builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, convert(wide, &VectorBody::packPair));
-  return Parts(choice.getResults());
+  return Parts(builder.choose(
+      isAnySubnormal(wide), types, [&] { return convert(wide, &VectorBody::roundPair); },
+      [&] { return convert(wide, &VectorBody::packPair); }));
 }
 
 void VectorBody::emitNarrowing(Operation *op) {
@@ -324,8 +297,8 @@ void VectorBody::emitNarrowing(Operation *op) {
   }
   Parts &narrow = values[op->getResult(0)];
   for (int64_t part = 0; part < usedParts; ++part) {
-    Value bits = extractLanes(builder, loc, pairs[part / 2], part % 2 * lanes, lanes);
-    narrow.push_back(arith::BitcastOp::create(builder, loc, VectorType::get(lanes, builder.getBF16Type()), bits));
+    Value bits = extractLanes(builder, pairs[part / 2], part % 2 * lanes, lanes);
+    narrow.push_back(builder.castBits(bits, builder.getBF16Type()));
   }
 }
 
@@ -336,7 +309,7 @@ SmallVector<Value> VectorBody::draw(Value start) {
   for (rows::RandomHalfOp half : draws) {
     Value call = emitCounterOf(builder, loc, start);
     if (Value first = half.getOriginCall())
-      call = arith::AddIOp::create(builder, loc, call, mapping.lookup(first));
+      call = builder.add(call, mapping.lookup(first));
     SmallVector<Value, 4> counter{call, mapping.lookup(half.getRow()), mapping.lookup(half.getSite()),
                                   mapping.lookup(half.getStep())};
     auto [first, second] = emitPhiloxColumns(builder, loc, counter, mapping.lookup(half.getSeed()), getColumns());
@@ -348,17 +321,16 @@ SmallVector<Value> VectorBody::draw(Value start) {
 void VectorBody::emitRandomHalf(rows::RandomHalfOp half) {
   int64_t position = llvm::find(draws, half) - draws.begin();
   Value first = drawn[2 * position], second = drawn[2 * position + 1];
-  auto type = VectorType::get(lanes, builder.getI32Type());
   int64_t middle = getColumns() / 2;
   Parts &wide = values[half.getResult()];
   for (int64_t start = 0; start < usedParts * lanes; start += 2 * lanes) {
-    Value pair = extractLanes(builder, loc, start < middle ? first : second, start % middle, 2 * lanes);
+    Value pair = extractLanes(builder, start < middle ? first : second, start % middle, 2 * lanes);
     if (order == ColumnOrder::EvenOdd) {
-      auto [even, odd] = splitToLowerHalves(builder, loc, pair);
+      auto [even, odd] = splitToLowerHalves(builder, pair);
       wide.append({even, odd});
       continue;
     }
     for (int64_t lane : {int64_t(0), lanes})
-      wide.push_back(arith::ExtUIOp::create(builder, loc, type, extractLanes(builder, loc, pair, lane, lanes)));
+      wide.push_back(builder.castInteger(extractLanes(builder, pair, lane, lanes), builder.getI32Type()));
   }
 }

@@ -44,16 +44,16 @@ void VectorBody::storeTerm(rows::AccumulateOp term, const Parts &values, bool is
   Parts ordered = values;
   if (order == ColumnOrder::EvenOdd)
     for (size_t part = 0; part + 1 < ordered.size(); part += 2)
-      std::tie(ordered[part], ordered[part + 1]) = mergeEvenOdd(builder, loc, ordered[part], ordered[part + 1]);
+      std::tie(ordered[part], ordered[part + 1]) = mergeEvenOdd(builder, ordered[part], ordered[part + 1]);
   Type element = term.getValue().getType();
   int64_t alignment = element.getIntOrFloatBitWidth() / 8;
   for (auto [part, value] : llvm::enumerate(ordered)) {
     Value place = address(places.chain(term), element, part * lanes);
     if (!isFirst) {
-      Value sum = LLVM::LoadOp::create(builder, loc, value.getType(), place, alignment);
-      value = combine(builder, rows::ReductionKind::Sum, sum, value);
+      Value sum = builder.create<LLVM::LoadOp>(value.getType(), place, alignment);
+      value = builder.add(sum, value);
     }
-    LLVM::StoreOp::create(builder, loc, value, place, alignment);
+    builder.create<LLVM::StoreOp>(value, place, alignment);
   }
 }
 
@@ -63,24 +63,21 @@ void VectorBody::storeTerm(rows::AccumulateOp term, const Parts &values, bool is
 /// of the cache.
 static SmallVector<Prefetch> getPrefetches(VectorFunction &function, rows::KernelOp kernel, const RowPointers &pointers,
                                            unsigned level) {
-  OpBuilder &builder = function.builder;
-  Location loc = kernel.getLoc();
+  Code &builder = function.builder;
   SmallVector<Prefetch> prefetches;
   for (unsigned operand = 0; operand < kernel.getInputs().size(); ++operand) {
     const OperandAddress &address = function.addresses.operands[operand];
     if (!kernel.isAlongColumns(operand) || !address.linearStride)
       continue;
-    Value ahead =
-        arith::MulIOp::create(builder, loc, address.linearStride, constantI64(builder, loc, rows::kChainRows));
-    Value row = pointers.lookup(kernel.getRowArgument(operand));
-    Value next = LLVM::GEPOp::create(builder, loc, row.getType(), address.elementType, row, ValueRange(ahead));
+    Value ahead = builder.multiply(address.linearStride, rows::kChainRows);
+    Value next = builder.at(pointers.lookup(kernel.getRowArgument(operand)), address.elementType, ahead);
     prefetches.push_back({next, address.elementType, level});
   }
   return prefetches;
 }
 
 /// One step of all rows: their terms, added up from +0.
-static SmallVector<VectorBody::Parts> addTerms(OpBuilder &builder, std::deque<VectorBody> &bodies, Value column,
+static SmallVector<VectorBody::Parts> addTerms(Code &builder, std::deque<VectorBody> &bodies, Value column,
                                                std::optional<PresentColumns> present) {
   SmallVector<VectorBody::Parts> sums;
   for (VectorBody &body : bodies) {
@@ -104,14 +101,13 @@ static void emitWholeChain(VectorRowEmitter &emitter, rows::KernelOp kernel, row
     RowState state;
     RowPlaces places;
   };
-  OpBuilder &builder = emitter.getBuilder();
+  Code &builder = emitter.getBuilder();
   VectorFunction &function = emitter.getFunction();
   std::deque<Row> rows;
   std::deque<VectorBody> bodies;
   Block &block = kernel.getBody().front();
   for (int64_t i = 0; i < rows::kChainRows; ++i) {
-    Value offset = constantI64(builder, kernel.getLoc(), i);
-    emitter.beginRow(kernel, arith::AddIOp::create(builder, kernel.getLoc(), low, offset));
+    emitter.beginRow(kernel, builder.add(low, i));
     for (Operation &op : llvm::make_range(block.begin(), phase->getIterator()))
       emitter.emitOperation(&op);
     Row &row = rows.emplace_back(Row{emitter.getState(), {}});
@@ -145,33 +141,23 @@ static void emitWholeChain(VectorRowEmitter &emitter, rows::KernelOp kernel, row
   int64_t shortColumns = countFirstLevelColumns(function, kernel);
   if (std::optional<int64_t> known = function.tail.getKnownWidth())
     return emitWholeChain(emitter, kernel, phase, low, *known <= shortColumns ? 1 : 2);
-  OpBuilder &builder = emitter.getBuilder();
-  Location loc = kernel.getLoc();
-  Value isShort = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, function.addresses.width,
-                                        constantI64(builder, loc, shortColumns));
-  auto choice = scf::IfOp::create(builder, loc, isShort, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  for (unsigned level : {1, 2}) {
+  auto emit = [&](unsigned level) {
     RowState before = emitter.getState();
-    builder.setInsertionPointToStart(level == 1 ? choice.thenBlock() : choice.elseBlock());
     emitWholeChain(emitter, kernel, phase, low, level);
     emitter.getState() = before;
-  }
+  };
+  Code &builder = emitter.getBuilder();
+  builder.choose(
+      builder.isAtMost(function.addresses.width, shortColumns), [&] { emit(1); }, [&] { emit(2); });
 }
 
 void cpu::emitVectorChain(VectorRowEmitter &emitter, rows::KernelOp kernel, Value low, Value high) {
-  OpBuilder &builder = emitter.getBuilder();
-  Location loc = kernel.getLoc();
   auto emitSingle = [&] { emitChain(emitter, kernel, emitter.getFunction().addresses.width, low, high); };
   rows::PhaseOp phase = findChainPhase(kernel);
   if (!phase)
     return emitSingle();
-  Value count = arith::SubIOp::create(builder, loc, high, low), all = constantI64(builder, loc, rows::kChainRows);
-  Value isWhole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, count, all);
-  auto choice = scf::IfOp::create(builder, loc, isWhole, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  emitWholeChain(emitter, kernel, phase, low);
-  builder.setInsertionPointToStart(choice.elseBlock());
-  emitSingle();
+  Code &builder = emitter.getBuilder();
+  Value isWhole = builder.isEqual(builder.subtract(high, low), rows::kChainRows);
+  builder.choose(
+      isWhole, [&] { emitWholeChain(emitter, kernel, phase, low); }, emitSingle);
 }

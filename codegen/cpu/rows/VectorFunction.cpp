@@ -15,13 +15,13 @@ using namespace mlir::resid::rows;
 Value VectorFunction::getPaddedWidth(Location loc) {
   if (paddedWidth)
     return paddedWidth;
-  Value widest = arith::AddIOp::create(builder, loc, addresses.width, constantI64(builder, loc, rows::kLanes - 1));
-  return paddedWidth = arith::AndIOp::create(builder, loc, widest, constantI64(builder, loc, -rows::kLanes));
+  Value widest = builder.add(addresses.width, rows::kLanes - 1);
+  return paddedWidth = builder.both(widest, -rows::kLanes);
 }
 
 Value VectorFunction::allocate(Location loc, Type type) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(entry);
   return LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), type,
-                                constantI64(builder, loc, 1), kLineBytes);
+                                builder.constant(1), kLineBytes);
 }

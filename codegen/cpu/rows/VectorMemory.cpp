@@ -62,7 +62,7 @@ void VectorBody::emitWideningLoad(rows::LoadOp load) {
       picks.append({static_cast<int32_t>(2 * lanes), static_cast<int32_t>(first + lane)});
     Value spread = LLVM::ShuffleVectorOp::create(builder, loc, pair, zero, picks);
     wide.push_back(LLVM::BitcastOp::create(builder, loc, wideType, spread));
-    Value bits = extractLanes(builder, loc, pair, first, lanes);
+    Value bits = extractLanes(builder, pair, first, lanes);
     narrow.push_back(arith::BitcastOp::create(builder, loc, narrowType, bits));
   }
   values[load.getResult()] = narrow;
@@ -111,7 +111,7 @@ void VectorBody::emitLoad(rows::LoadOp load) {
   Parts loaded = loadColumns(row, VectorType::get(lanes, memory));
   if (order == ColumnOrder::EvenOdd)
     for (int64_t part = 0; part < usedParts; part += 2)
-      std::tie(loaded[part], loaded[part + 1]) = separateEvenOdd(builder, loc, loaded[part], loaded[part + 1]);
+      std::tie(loaded[part], loaded[part + 1]) = separateEvenOdd(builder, loaded[part], loaded[part + 1]);
   for (Value &part : loaded)
     part = fromMemory(builder, loc, part, element);
   values[load.getResult()] = loaded;
@@ -127,7 +127,7 @@ VectorBody::Parts VectorBody::arrangeForMemory(Value value) {
     part = toMemory(builder, loc, part, memory);
   if (order == ColumnOrder::EvenOdd)
     for (int64_t part = 0; part < usedParts; part += 2)
-      std::tie(stored[part], stored[part + 1]) = mergeEvenOdd(builder, loc, stored[part], stored[part + 1]);
+      std::tie(stored[part], stored[part + 1]) = mergeEvenOdd(builder, stored[part], stored[part + 1]);
   return stored;
 }
 
@@ -162,7 +162,7 @@ VectorBody::Parts VectorBody::fillRegisters(const Parts &stored) {
     SmallVector<Value> pieces(ArrayRef<Value>(stored).slice(first, group));
     for (; pieces.size() > 1; pieces.truncate(pieces.size() / 2))
       for (size_t i = 0; i < pieces.size() / 2; ++i)
-        pieces[i] = concatenate(builder, loc, pieces[2 * i], pieces[2 * i + 1]);
+        pieces[i] = concatenate(builder, pieces[2 * i], pieces[2 * i + 1]);
     filled.push_back(pieces.front());
   }
   return filled;
@@ -260,7 +260,7 @@ Value VectorBody::loadPieces(Value pointer, VectorType type, int64_t first) {
 void VectorBody::storePieces(Value value, Value pointer, int64_t first) {
   auto type = cast<VectorType>(value.getType());
   forEachPiece(*present->known - first, type.getNumElements() / 2, [&](int64_t offset, int64_t length) {
-    LLVM::StoreOp::create(builder, loc, extractLanes(builder, loc, value, offset, length),
+    LLVM::StoreOp::create(builder, loc, extractLanes(builder, value, offset, length),
                           address(pointer, type.getElementType(), first + offset), /*alignment=*/1);
   });
 }
@@ -274,16 +274,16 @@ Value VectorBody::getBuffer(Type element) {
   builder.setInsertionPointToStart(function.entry);
   auto type = VectorType::get(getColumns(), element);
   Value buffer = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), type,
-                                        constantI64(builder, loc, 1), /*alignment=*/64);
+                                        builder.constant(1), /*alignment=*/64);
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   LLVM::StoreOp::create(builder, loc, zero, buffer, /*alignment=*/64);
   return known = buffer;
 }
 
 void VectorBody::copyPresent(Type element, Value from, Value to) {
-  Value columns = constantI64(builder, loc, getColumns());
-  Value count = arith::MinSIOp::create(builder, loc, present->count, columns);
-  builder.rolledLoop(constantI64(builder, loc, 0), count, 1, [&](Value i) {
+  Value columns = builder.constant(getColumns());
+  Value count = builder.min(present->count, columns);
+  builder.rolledLoop(builder.constant(0), count, 1, [&](Value i) {
     storeElement(builder, loc, loadElement(builder, loc, element, from, i, Alignment::None), to, i, Alignment::None);
   });
 }

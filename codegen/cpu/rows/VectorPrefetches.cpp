@@ -64,20 +64,15 @@ Value VectorPrefetches::getSumRowsAhead(ArrayRef<rows::PhaseOp> phases) {
   if (sumRowsAhead)
     return sumRowsAhead;
   Value width = function.addresses.width;
-  Location loc = width.getLoc();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(width);
-  Value none = constantI64(builder, loc, 0), one = constantI64(builder, loc, 1);
   int64_t bytesOfColumn = countBytesReadAgain(phases);
   if (bytesOfColumn == 0 || !cast<rows::KernelOp>(phases.front()->getParentOp()).hasAccumulated())
-    return sumRowsAhead = none;
-  Value some = builder.createOrFold<arith::MaxSIOp>(loc, width, one);
-  Value bytes = builder.createOrFold<arith::MulIOp>(loc, some, constantI64(builder, loc, bytesOfColumn));
-  Value all = constantI64(builder, loc, function.target.schedule.table.sumPrefetchBytes);
-  Value count = builder.createOrFold<arith::CeilDivUIOp>(loc, all, bytes);
-  Value stay = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, bytes,
-                                                   constantI64(builder, loc, kFirstLevelBytes));
-  return sumRowsAhead = builder.createOrFold<arith::SelectOp>(loc, stay, count, none);
+    return sumRowsAhead = builder.constant(0);
+  Value bytes = builder.multiply(builder.max(width, 1), bytesOfColumn);
+  Value all = builder.constant(function.target.schedule.table.sumPrefetchBytes);
+  Value count = builder.createOrFold<arith::CeilDivUIOp>(all, bytes);
+  return sumRowsAhead = builder.select(builder.isAtMost(bytes, kFirstLevelBytes), count, 0);
 }
 
 /// Memory would idle while the later phases of a row work on what the first one has read. So a phase that reads a row
@@ -86,14 +81,12 @@ Value VectorPrefetches::getSumRowsAhead(ArrayRef<rows::PhaseOp> phases) {
 /// by all rows are left alone.
 SmallVector<Prefetch> VectorPrefetches::getRowsAhead(rows::PhaseOp phase, const RowPointers &pointers,
                                                      int64_t bytesAhead) {
-  Location loc = phase.getLoc();
   auto kernel = cast<rows::KernelOp>(phase->getParentOp());
   auto phases = llvm::to_vector(kernel.getBody().front().getOps<rows::PhaseOp>());
   int64_t position = llvm::find(phases, phase) - phases.begin(), last = phases.size() - 1;
-  Value sumRows = getSumRowsAhead(phases), none = constantI64(builder, loc, 0);
+  Value sumRows = getSumRowsAhead(phases), none = builder.constant(0);
   std::optional<int64_t> knownRows = getConstantIntValue(sumRows);
-  Value hasNone = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, sumRows, none);
-  Value rowsAhead = builder.createOrFold<arith::SelectOp>(loc, hasNone, batchRows, sumRows);
+  Value hasNone = builder.isEqual(sumRows, none), rowsAhead = builder.select(hasNone, batchRows, sumRows);
   SmallVector<Prefetch> prefetches;
   for (unsigned operand = 0; operand < kernel.getInputs().size(); ++operand) {
     auto readers = findReaders(phases, operand);
@@ -105,12 +98,11 @@ SmallVector<Prefetch> VectorPrefetches::getRowsAhead(rows::PhaseOp phase, const 
                                    : position == last && (first < last || knownRows);
     if (!isForRow && (first != position || knownRows > 0))
       continue;
-    Value columns = constantI64(builder, loc, bytesAhead / kernels::getElementBytes(address.elementType));
+    Value columns = builder.constant(bytesAhead / kernels::getElementBytes(address.elementType));
     // Where the width decides, a phase asks for what it reads itself instead, which costs little.
-    Value offset = isForRow ? builder.createOrFold<arith::MulIOp>(loc, address.linearStride, rowsAhead)
-                            : builder.createOrFold<arith::SelectOp>(loc, hasNone, columns, none);
-    Value start = pointers.lookup(kernel.getRowArgument(operand));
-    Value pointer = LLVM::GEPOp::create(builder, loc, start.getType(), address.elementType, start, ValueRange(offset));
+    Value offset =
+        isForRow ? builder.multiply(address.linearStride, rowsAhead) : builder.select(hasNone, columns, none);
+    Value pointer = builder.at(pointers.lookup(kernel.getRowArgument(operand)), address.elementType, offset);
     prefetches.push_back({pointer, address.elementType, isForRow ? 2u : 1u});
   }
   return prefetches;
@@ -120,14 +112,11 @@ SmallVector<Prefetch> VectorPrefetches::getRowsAhead(rows::PhaseOp phase, const 
 Value VectorPrefetches::getBytesAheadOfNarrow() {
   if (bytesAheadOfNarrow)
     return bytesAheadOfNarrow;
-  Location loc = function.addresses.width.getLoc();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(function.addresses.width);
-  Value isNarrow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, function.addresses.width,
-                                         constantI64(builder, loc, kLanes));
-  return bytesAheadOfNarrow = arith::SelectOp::create(
-             builder, loc, isNarrow, constantI64(builder, loc, function.target.schedule.table.prefetchBytes),
-             constantI64(builder, loc, 0));
+  Value isNarrow = builder.isAtMost(function.addresses.width, kLanes);
+  return bytesAheadOfNarrow =
+             builder.select(isNarrow, builder.constant(function.target.schedule.table.prefetchBytes), 0);
 }
 
 /// A processor that fetches by itself what follows in memory does not see accesses under masks. So narrow rows, of
@@ -149,9 +138,7 @@ SmallVector<Prefetch> VectorPrefetches::getMaskedColumns(rows::PhaseOp phase, co
     });
     if (!isUsed || !kernel.isAlongColumns(operand) || !address.linearStride)
       continue;
-    Value start = pointers.lookup(row);
-    Value pointer = LLVM::GEPOp::create(builder, phase.getLoc(), start.getType(), builder.getI8Type(), start,
-                                        ValueRange(getBytesAheadOfNarrow()));
+    Value pointer = builder.at(pointers.lookup(row), builder.getI8Type(), getBytesAheadOfNarrow());
     prefetches.push_back({pointer, address.elementType, /*level=*/1, isForStore});
   }
   return prefetches;

@@ -76,6 +76,6 @@ void VectorRowEmitter::reduce(rows::PhaseOp phase, VectorBody &body, ArrayRef<Va
        llvm::zip_equal(phase.getKinds().getAsRange<rows::ReductionKindAttr>(), phase.getReduced())) {
     SmallVector<Value> parts(totals.take_front(partsOfLanes));
     totals = totals.drop_front(partsOfLanes);
-    state.mapping.map(result, reduceLanes(builder, phase.getLoc(), kind.getValue(), std::move(parts), body.getOrder()));
+    state.mapping.map(result, reduceLanes(builder, kind.getValue(), std::move(parts), body.getOrder()));
   }
 }
