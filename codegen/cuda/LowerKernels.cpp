@@ -71,12 +71,16 @@ static LogicalResult generalize(ModuleOp module) {
   return success();
 }
 
-/// Views and constants that only kernels needed, which make them anew.
+/// Views and constants of the host that only kernels needed, which make them anew.
 static void eraseDeadOps(ModuleOp module) {
-  module.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isOpTriviallyDead(op))
-      op->erase();
-  });
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function->hasAttr(cuda::kNumberAttribute))
+      continue;
+    function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isOpTriviallyDead(op))
+        op->erase();
+    });
+  }
 }
 
 namespace {
