@@ -39,7 +39,7 @@ Value RowPartition::getFirstGroup(Code &code, Value lane) const {
 
 RowUnits RowUnits::create(Code &code, const RowPartition &partition) {
   RowUnits units;
-  units.rows = code.min(partition.groupRows, kBlockRows);
+  units.rows = code.min(partition.groupRows, kRunRows);
   units.count = divideUp(code, partition.rows, units.rows);
   units.perGroup = code.createOrFold<arith::DivSIOp>(partition.groupRows, units.rows);
   return units;

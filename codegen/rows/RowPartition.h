@@ -21,7 +21,7 @@ struct RowPartition {
   Value getFirstGroup(Code &code, Value lane) const;
 };
 
-/// The units that a GPU runs side by side, since no order lies between their rows: chains of kBlockRows rows, or whole
+/// The units that a GPU runs side by side, since no order lies between their rows: chains of kRunRows rows, or whole
 /// groups where those are smaller.
 struct RowUnits {
   Value rows, count, perGroup;

@@ -12,14 +12,14 @@ namespace mlir::resid::rows {
 
 /// Column j is added to lane j mod kLanes. The lanes start at +0, and columns that are absent add nothing.
 constexpr int64_t kLanes = 64;
-/// After this many columns, and at the end of the row, the lanes are added to a second set of lanes. Then lane l takes
-/// lane l+32, l+16, l+8, l+4, l+2 and l+1, in this order; lane 0 is the sum.
-constexpr int64_t kBlockColumns = 1024;
+/// A span of columns: after it, and at the end of the row, the lanes are added to a second set of lanes. Then lane l
+/// takes lane l+32, l+16, l+8, l+4, l+2 and l+1, in this order; lane 0 is the sum.
+constexpr int64_t kSpanColumns = 1024;
 
 /// Down the rows, the terms of a column are added in f32 (f64 for f64) in chains of this many rows, from +0; as many
-/// results of chains make a chain again, and as many of those once more: a group.
+/// results of chains make a chain again, a run of 64 rows, and as many runs once more: a group.
 constexpr int64_t kChainRows = 8;
-constexpr int64_t kBlockRows = kChainRows * kChainRows, kLargestGroup = kBlockRows * kChainRows;
+constexpr int64_t kRunRows = kChainRows * kChainRows, kLargestGroup = kRunRows * kChainRows;
 /// M rows are cut into groups of U rows, the last of which may be shorter: U is the largest power of two from
 /// kChainRows to kLargestGroup with M >= U * kRowsPerGroupRow, else kChainRows.
 constexpr int64_t kRowsPerGroupRow = 512;

@@ -23,7 +23,7 @@ protected:
     /// Where a target keeps levels, if that is not where the memory begins.
     Value chains = {};
     /// Rows of memory for the partial sums at hand: level 0 takes the terms of a chain of 8 rows, level 1 the sums of
-    /// eight chains, level 2 those of eight such blocks.
+    /// eight chains, level 2 those of eight such runs.
     SmallVector<Value, 3> levels = {};
   };
 

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A step is a few vectors of columns. Where a step is a chunk of 64 lanes, a block of 1,024 columns is one loop over
-// its chunks; where registers are narrower, the block is swept several times, each time over the same lanes of every
+// A step is a few vectors of columns. Where a step is a chunk of 64 lanes, a span of 1,024 columns is one loop over
+// its chunks; where registers are narrower, the span is swept several times, each time over the same lanes of every
 // chunk, so that the accumulators always stay in registers.
 
 #include "codegen/cpu/rows/ColumnLoops.h"
@@ -85,21 +85,21 @@ ColumnLoops::Accumulators ColumnLoops::createNeutral(int64_t parts) {
   return neutral;
 }
 
-/// The totals of all blocks: per reduction, the vectors that make up its 64 lanes. The lanes of one block alone are the
+/// The totals of all spans: per reduction, the vectors that make up its 64 lanes. The lanes of one span alone are the
 /// totals: lanes begin at +0 and are never -0 after that, so to add them to zeros would change no bit.
-ColumnLoops::Accumulators ColumnLoops::emitBlocks(Step step) {
+ColumnLoops::Accumulators ColumnLoops::emitSpans(Step step) {
   Value zero = builder.constant(0);
-  if (std::optional<int64_t> known = tail.getKnownWidth(); known && *known <= kBlockColumns) {
+  if (std::optional<int64_t> known = tail.getKnownWidth(); known && *known <= kSpanColumns) {
     Accumulators totals(phase.getNumResults() * kLanes / body.getLanes());
     for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
       emitSweep(step, zero, function.addresses.width, lane, totals);
     return totals;
   }
   Accumulators neutral = createNeutral(kLanes / body.getLanes());
-  return builder.rolledLoop(zero, function.addresses.width, kBlockColumns, neutral,
+  return builder.rolledLoop(zero, function.addresses.width, kSpanColumns, neutral,
                             [&](Value first, ValueRange carried) {
                               Accumulators totals(carried);
-                              Value next = builder.add(first, kBlockColumns);
+                              Value next = builder.add(first, kSpanColumns);
                               Value end = builder.min(next, function.addresses.width);
                               for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
                                 emitSweep(step, first, end, lane, totals);
@@ -137,13 +137,13 @@ void ColumnLoops::emitSweep(Step step, Value first, Value end, int64_t lane, Acc
     }
 }
 
-/// Takes in the columns of the last chunk from lane `lane` on, which may be absent: in all blocks of a row but the
+/// Takes in the columns of the last chunk from lane `lane` on, which may be absent: in all spans of a row but the
 /// last.
 ColumnLoops::Accumulators ColumnLoops::emitTail(Step step, int64_t lane, Value column, Value end, ValueRange sums,
                                                 ValueRange drawn) {
   std::optional<int64_t> known = tail.getKnownWidth();
   std::optional<bool> isThere;
-  if (known && (*known % kLanes <= lane || *known <= kBlockColumns))
+  if (known && (*known % kLanes <= lane || *known <= kSpanColumns))
     isThere = *known % kLanes > lane;
   return emitInTail(isThere, column, end, sums,
                     [&] { return emitChunk(step, column, tail.getPresent(kLanes, lane), sums, drawn); });

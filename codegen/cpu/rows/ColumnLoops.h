@@ -26,7 +26,7 @@ public:
   /// The same, where `step` emits each step.
   void emitElementwise(function_ref<void(Value column, std::optional<PresentColumns> present)> step);
   /// Of a phase with sums: the totals, per reduction the vectors that make up its 64 lanes.
-  Accumulators emitBlocks(Step step);
+  Accumulators emitSpans(Step step);
 
 private:
   void emitSteps(SmallVector<Value> last, Step step);

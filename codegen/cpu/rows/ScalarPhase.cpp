@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Emits one phase of a row: blocks of 1,024 columns, chunks of 64 and the lanes of a chunk, sums in the fixed order.
+// Emits one phase of a row: spans of 1,024 columns, chunks of 64 and the lanes of a chunk, sums in the fixed order.
 
 #include "codegen/arithmetic/Philox.h"
 #include "codegen/cpu/choice/StepShape.h"
@@ -185,10 +185,10 @@ void ScalarRowEmitter::emitTail(rows::PhaseOp phase, Value first, Value end) {
   });
 }
 
-void ScalarRowEmitter::emitColumnBlock(rows::PhaseOp phase, Value first) {
+void ScalarRowEmitter::emitSpan(rows::PhaseOp phase, Value first) {
   Location loc = phase.getLoc();
   Value lanes = builder.constant(kLanes);
-  Value end = builder.min(builder.add(first, kBlockColumns), addresses.width);
+  Value end = builder.min(builder.add(first, kSpanColumns), addresses.width);
   Value fullEnd = computeFullEnd(builder, first, end);
   for (Reduction &reduction : reductions) {
     Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
@@ -226,7 +226,7 @@ void ScalarRowEmitter::emitPhase(rows::PhaseOp phase) {
       Value neutral = createNeutral(builder, loc, reduction.kind, reduction.type);
       emitLanes(lanes, [&](Value lane) { storeElement(neutral, reduction.total, lane); });
     }
-    builder.rolledLoop(0, addresses.width, kBlockColumns, [&](Value first) { emitColumnBlock(phase, first); });
+    builder.rolledLoop(0, addresses.width, kSpanColumns, [&](Value first) { emitSpan(phase, first); });
   }
   for (auto [reduction, result] : llvm::zip_equal(reductions, phase.getResults()))
     state.mapping.map(result, reduceTotal(reduction));

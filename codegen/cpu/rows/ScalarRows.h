@@ -40,7 +40,7 @@ private:
   Value columnOf(Value column);
 
   void emitElementwisePhase(rows::PhaseOp phase);
-  void emitColumnBlock(rows::PhaseOp phase, Value first);
+  void emitSpan(rows::PhaseOp phase, Value first);
   void emitFullChunks(rows::PhaseOp phase, Value first, Value end);
   void emitTail(rows::PhaseOp phase, Value first, Value end);
   void emitChunk(rows::PhaseOp phase, Value first, Value count,

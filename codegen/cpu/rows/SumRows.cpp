@@ -105,16 +105,16 @@ void SumRows::emitGroup(Value lane, Value firstGroup, Value group, EmitChain emi
 void SumRows::emitCascade(Value lane, Value isFirstGroup, Value begin, Value next, Value groupLow, Value groupHigh) {
   auto invert = [&](Value a) { return builder.exclusiveOr(a, true); };
   Value place = builder.subtract(begin, groupLow);
-  Value inBlock = builder.both(place, rows::kBlockRows - 1);
-  Value hasChain = builder.compare(arith::CmpIPredicate::ne, inBlock, 0);
-  Value hasBlock = builder.compare(arith::CmpIPredicate::sge, place, rows::kBlockRows);
+  Value inRun = builder.both(place, rows::kRunRows - 1);
+  Value hasChain = builder.compare(arith::CmpIPredicate::ne, inRun, 0);
+  Value hasRun = builder.compare(arith::CmpIPredicate::sge, place, rows::kRunRows);
   Value endsGroup = builder.isEqual(next, groupHigh), staysInGroup = invert(endsGroup);
-  Value endsBlock = builder.isEqual(inBlock, rows::kBlockRows - rows::kChainRows);
-  Value takesChains = builder.both(hasChain, builder.either(endsGroup, endsBlock));
+  Value endsRun = builder.isEqual(inRun, rows::kRunRows - rows::kChainRows);
+  Value takesChains = builder.both(hasChain, builder.either(endsGroup, endsRun));
   emitPass(takesChains, [&](const Sum &sum, Value column) {
     addToChain(sum, sum.levels[1], sum.levels[0], column, /*isFirst=*/false);
   });
-  emitPass(builder.both(hasBlock, endsGroup), [&](const Sum &sum, Value column) {
+  emitPass(builder.both(hasRun, endsGroup), [&](const Sum &sum, Value column) {
     addToChain(sum, sum.levels[2], sum.levels[0], column, /*isFirst=*/false);
   });
   for (bool isFirst : {true, false}) {
@@ -122,9 +122,9 @@ void SumRows::emitCascade(Value lane, Value isFirstGroup, Value begin, Value nex
     Value isLane = isFirst ? isFirstGroup : invert(isFirstGroup);
     emitPass(builder.both(endsGroup, isLane),
              [&](const Sum &sum, Value column) { addToLane(sum, lane, column, isFirst); });
-    emitPass(builder.both(builder.both(staysInGroup, endsBlock), isSo(hasBlock)),
+    emitPass(builder.both(builder.both(staysInGroup, endsRun), isSo(hasRun)),
              [&](const Sum &sum, Value column) { addToChain(sum, sum.levels[0], sum.levels[2], column, isFirst); });
-    emitPass(builder.both(builder.both(staysInGroup, invert(endsBlock)), isSo(hasChain)),
+    emitPass(builder.both(builder.both(staysInGroup, invert(endsRun)), isSo(hasChain)),
              [&](const Sum &sum, Value column) { addToChain(sum, sum.levels[0], sum.levels[1], column, isFirst); });
   }
 }

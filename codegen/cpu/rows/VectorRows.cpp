@@ -33,7 +33,7 @@ void VectorRowEmitter::emitPhase(rows::PhaseOp phase) {
   if (phase.getReduced().empty())
     loops.emitElementwise();
   else
-    reduce(phase, body, loops.emitBlocks([&](Value column, std::optional<PresentColumns> present, ValueRange drawn) {
+    reduce(phase, body, loops.emitSpans([&](Value column, std::optional<PresentColumns> present, ValueRange drawn) {
       return body.emit(column, present, drawn);
     }));
   memory.endPhase(phase, state.pointers);
@@ -61,9 +61,9 @@ void VectorRowEmitter::emitTogether(VectorBody &before, rows::PhaseOp phase, Val
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(choice.elseBlock());
-    scf::YieldOp::create(builder, loc, loops.emitBlocks(emitBoth));
+    scf::YieldOp::create(builder, loc, loops.emitSpans(emitBoth));
     builder.setInsertionPointToStart(choice.thenBlock());
-    scf::YieldOp::create(builder, loc, loops.emitBlocks(emitAlone));
+    scf::YieldOp::create(builder, loc, loops.emitSpans(emitAlone));
   }
   reduce(phase, body, SmallVector<Value>(choice.getResults()));
   memory.endPhase(phase, state.pointers);

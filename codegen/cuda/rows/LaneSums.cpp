@@ -28,11 +28,11 @@ RowThread::RowThread(Code &builder, const RegisterPlan &plan, Value openWidth) {
   bool hasSpans = plan.getSpans() > 1;
   row = hasSpans ? zero : group;
   span = hasSpans ? group : zero;
-  column = builder.add(builder.multiply(span, rows::kBlockColumns), builder.multiply(thread, plan.lanes));
+  column = builder.add(builder.multiply(span, rows::kSpanColumns), builder.multiply(thread, plan.lanes));
   width = plan.isOpen() ? openWidth : builder.constant(plan.width);
   spans = builder.constant(plan.getSpans());
   if (plan.isOpen())
-    spans = builder.ceilDivide(width, builder.constant(rows::kBlockColumns));
+    spans = builder.ceilDivide(width, builder.constant(rows::kSpanColumns));
   mask = builder.constant(i32, -1);
   // The last warp of a row of open width need not be whole, but its spans are.
   if ((hasSpans && !plan.isOpen()) || plan.getSpanThreads() == kWarpThreads)

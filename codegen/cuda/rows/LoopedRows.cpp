@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Emits one phase of a row on a warp: blocks of 1,024 columns, chunks of 64, sums in the fixed order.
+// Emits one phase of a row on a warp: spans of 1,024 columns, chunks of 64, sums in the fixed order.
 
 #include "codegen/cuda/rows/LoopedRows.h"
 
@@ -29,14 +29,14 @@ void LoopedRowEmitter::emitPhase(rows::PhaseOp phase) {
     return;
   }
   auto emitBlock = [&](Value first, ValueRange totals) {
-    Value next = builder.add(first, rows::kBlockColumns);
+    Value next = builder.add(first, rows::kSpanColumns);
     Value end = builder.min(next, addresses.width);
     Lanes lanes = emitColumns(phase, first, end, createNeutral(phase));
     for (auto [i, lane] : llvm::enumerate(lanes))
       lane = combine(builder, getCombiningKind(phase.getKind(i / kThreadLanes)), totals[i], lane);
     return lanes;
   };
-  Lanes totals = builder.rolledLoop(zero, addresses.width, rows::kBlockColumns, createNeutral(phase), emitBlock);
+  Lanes totals = builder.rolledLoop(zero, addresses.width, rows::kSpanColumns, createNeutral(phase), emitBlock);
   for (auto [i, result] : llvm::enumerate(phase.getResults()))
     state.mapping.map(result,
                       reduceLanes(builder, phase.getKind(i), totals[kThreadLanes * i], totals[kThreadLanes * i + 1]));

@@ -31,7 +31,7 @@ private:
   void emitColumnOperation(Operation *op) override;
   void emitRowStore(rows::StoreOp store) override;
 
-  /// The columns [first, end) of a block: `lanes` with their values taken in.
+  /// The columns [first, end) of a span: `lanes` with their values taken in.
   Lanes emitColumns(rows::PhaseOp phase, Value first, Value end, Lanes lanes);
   /// The thread's columns of the chunk at `chunk`; those from `end` on are absent, where it is given.
   Lanes emitChunk(rows::PhaseOp phase, Value chunk, Value end, Lanes lanes);

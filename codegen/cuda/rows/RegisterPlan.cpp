@@ -37,12 +37,12 @@ static constexpr int64_t kMostOperations = 16384;
 static constexpr int64_t kMostBlockThreads = 1024;
 static constexpr int64_t kRegisterBytes = 4;
 
-int64_t RegisterPlan::getChunks() const { return llvm::divideCeil(std::min(width, rows::kBlockColumns), rows::kLanes); }
+int64_t RegisterPlan::getChunks() const { return llvm::divideCeil(std::min(width, rows::kSpanColumns), rows::kLanes); }
 
 int64_t RegisterPlan::getFullChunks() const {
   if (isOpen())
     return getSpans() == 1 ? leastWidth / rows::kLanes : 0;
-  int64_t last = width - (getSpans() - 1) * rows::kBlockColumns;
+  int64_t last = width - (getSpans() - 1) * rows::kSpanColumns;
   return last / rows::kLanes;
 }
 
@@ -155,7 +155,7 @@ static int64_t chooseLanes(int64_t width, const Work &work, const RowSchedule &s
 }
 
 bool cuda::endsInWholeChunk(int64_t width) {
-  int64_t end = width % rows::kBlockColumns;
+  int64_t end = width % rows::kSpanColumns;
   return end == 0 || end >= rows::kLanes;
 }
 
@@ -264,10 +264,10 @@ SmallVector<RegisterPlan, 2> RegisterPlan::choose(rows::KernelOp kernel, const R
     return plans;
   }
   int64_t lanes = schedule.lanes > 0 ? schedule.lanes : kOpenAccessBytes / work.widestBytes;
-  add(lanes, rows::kLanes, [](int64_t) { return rows::kBlockColumns; });
+  add(lanes, rows::kLanes, [](int64_t) { return rows::kSpanColumns; });
   for (int64_t threads : kOpenThreads)
-    if (add(lanes, rows::kBlockColumns + rows::kLanes, [threads](int64_t lanes) {
-          return std::min(kMostColumns, threads * lanes / rows::kLanes * rows::kBlockColumns);
+    if (add(lanes, rows::kSpanColumns + rows::kLanes, [threads](int64_t lanes) {
+          return std::min(kMostColumns, threads * lanes / rows::kLanes * rows::kSpanColumns);
         }))
       break;
   return plans;

@@ -12,7 +12,7 @@
 
 namespace mlir::resid::cuda {
 
-/// A row is cut into spans of 1,024 columns, the blocks of the ordered sum. Thread t of a span has the lanes
+/// A row is cut into the spans of the ordered sum, of 1,024 columns. Thread t of a span has the lanes
 /// lanes·t, …, lanes·t + lanes - 1 of each of its chunks of 64 columns. So the chain of a lane stays in one thread, and
 /// a thread's columns of a chunk are one access.
 struct RegisterPlan {
@@ -46,11 +46,11 @@ struct RegisterPlan {
 
   /// Whether the width is known when the kernel runs only. It has to be one that a plan of that width would take.
   bool isOpen() const { return leastWidth < width; }
-  int64_t getSpans() const { return llvm::divideCeil(width, rows::kBlockColumns); }
+  int64_t getSpans() const { return llvm::divideCeil(width, rows::kSpanColumns); }
   int64_t getSpanThreads() const { return rows::kLanes / lanes; }
   int64_t getRowThreads() const { return getSpans() * getSpanThreads(); }
   /// Threads of the narrowest row.
-  int64_t getLeastRowThreads() const { return llvm::divideCeil(leastWidth, rows::kBlockColumns) * getSpanThreads(); }
+  int64_t getLeastRowThreads() const { return llvm::divideCeil(leastWidth, rows::kSpanColumns) * getSpanThreads(); }
   int64_t getBlockThreads() const { return blockRows * getRowThreads(); }
   /// Chunks of a thread.
   int64_t getChunks() const;

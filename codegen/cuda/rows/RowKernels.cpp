@@ -118,7 +118,7 @@ static Value emitSuits(Code builder, KernelUse &use, const RegisterPlan &plan) {
   if (plan.getSpans() == 1)
     return suits;
   // As endsInWholeChunk.
-  Value end = builder.remainder(width, rows::kBlockColumns);
+  Value end = builder.remainder(width, rows::kSpanColumns);
   Value isChunk = builder.compare(arith::CmpIPredicate::sge, end, rows::kLanes);
   return builder.both(suits, builder.either(builder.isEqual(end, 0), isChunk));
 }
@@ -159,7 +159,7 @@ static Value divideUp(Code &builder, Value value, int64_t divisor) {
 static Value countThreads(Code &builder, const RegisterPlan &plan, Value width) {
   if (!plan.isOpen() || plan.getSpans() == 1)
     return builder.constant(plan.getBlockThreads());
-  return builder.multiply(divideUp(builder, width, rows::kBlockColumns), plan.getSpanThreads());
+  return builder.multiply(divideUp(builder, width, rows::kSpanColumns), plan.getSpanThreads());
 }
 
 /// Rows go to the first kernel with registers that they suit, others to the one that takes any. All have as many units,
