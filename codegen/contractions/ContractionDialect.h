@@ -20,4 +20,11 @@
 #define GET_OP_CLASSES
 #include "codegen/contractions/ContractionOps.h.inc"
 
+namespace mlir::resid::contraction {
+
+/// Of so many columns at most, a product of long rows has all at once.
+inline constexpr int64_t kFewColumns = 64;
+
+} // namespace mlir::resid::contraction
+
 #endif // RESID_CODEGEN_CONTRACTIONS_CONTRACTIONDIALECT_H

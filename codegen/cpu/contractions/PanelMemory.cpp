@@ -42,7 +42,7 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
   memory.packsA = loops.hasRowScale ? !loops.hasContiguousRows() : !loops.readsAInPlace();
   const Extent &mSize = loops.m.size;
   memory.mayPackParts =
-      !loops.isPacked && loops.contracted.size() == 1 && (!mSize.isKnown() || mSize.known <= kFewRows);
+      !loops.isPacked && loops.contracted.size() == 1 && (!mSize.isKnown() || mSize.known <= kFewKnownRows);
   memory.packsB = !loops.isPacked && !(memory.mayPackParts && mSize.isKnown());
   auto number = [&](int64_t known) { return makeExtent(builder, loc, known); };
   auto times = [&](Extent a, Extent b) { return multiply(builder, loc, a, b); };

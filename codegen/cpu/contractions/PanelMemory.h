@@ -15,11 +15,11 @@ namespace mlir::resid::cpu {
 /// A product of so many rows at most reads b once and has little to do with it: packing all of b first would take
 /// longer. Its parts are packed where they are used.
 inline constexpr int64_t kFewRows = 8;
-/// Of so many columns at most, a product of long rows has all at once.
-inline constexpr int64_t kFewColumns = 64;
+/// The same where it is known how many there are: their sums then all wait, however many columns b has.
+inline constexpr int64_t kFewKnownRows = 32;
 
 struct PanelMemory {
-  /// With `mayPackParts`, b is packed only where the product has more than kFewRows rows.
+  /// With `mayPackParts`, b is packed only where the product has more than kFewRows rows, or kFewKnownRows.
   bool packsA = false, packsB = false, mayPackParts = false;
   /// The product of the contracted loops.
   kernels::Extent contracted;

@@ -16,6 +16,12 @@ using namespace mlir::resid::contraction;
 
 static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
 
+/// Whether the work on elements reads arrays that have one for each of them.
+static bool readsElements(const KernelLoops &loops) {
+  auto inputs = llvm::seq(loops.getFirstInput(), loops.hasRowScale ? loops.getRowScale() : loops.getInit());
+  return llvm::any_of(inputs, [&](unsigned i) { return !loops.m.strides[i].is(0) && !loops.n.strides[i].is(0); });
+}
+
 ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &loops) {
   MicroKernelShape shape = chooseMicroKernelShape(target, loops.arithmetic);
   int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
@@ -25,7 +31,17 @@ ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &lo
   int64_t panels = shape.panels;
   // A projection has few columns, and rows that may have to be copied for them.
   if (loops.hasRowScale && loops.n.size.isKnown())
-    panels = llvm::alignTo(llvm::divideCeil(std::min(loops.n.size.known, kFewColumns), kPanelColumns), shape.panels);
+    panels = llvm::alignTo(llvm::divideCeil(std::min(loops.n.size.known, contraction::kFewColumns), kPanelColumns),
+                           shape.panels);
+  // Of few terms, elements are computed about as fast as others are read beside them, in long runs of a row.
+  constexpr int64_t kRunBytes = 1024;
+  int64_t terms = 1;
+  for (const Loop &loop : loops.contracted)
+    terms *= loop.size.isKnown() ? loop.size.known : contraction::kFewColumns + 1;
+  if (!loops.hasRowScale && terms < contraction::kFewColumns && readsElements(loops))
+    panels = std::max<int64_t>(
+        llvm::alignDown(kRunBytes * 8 / loops.arithmetic.getIntOrFloatBitWidth() / kPanelColumns, shape.panels),
+        shape.panels);
   tiles.waitingRows =
       std::max(llvm::alignDown(tiles.waitingRows * shape.panels / panels, shape.rows), uint64_t(shape.rows));
   return {shape, tiles, panels};
@@ -34,13 +50,17 @@ ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &lo
 /// Memory is read in runs that are as long as the stack allows for what they become: either the columns of a term are
 /// contiguous, or the terms of a column.
 ProductCells ProductCells::chooseForFewRows(const CPUTarget &target, const KernelLoops &loops) {
-  constexpr int64_t kRunBytes = 2048, kPartBytes = 16 << 10;
+  constexpr int64_t kRunBytes = 2048, kPartBytes = 16 << 10, kWaitingBytes = 24 << 10;
   ProductCells cells = choose(target, loops);
   cells.packsParts = true;
-  cells.tiles.rows = cells.tiles.waitingRows = llvm::alignTo(kFewRows, cells.shape.rows);
+  int64_t rows = loops.m.size.isKnown() ? std::max(loops.m.size.known, kFewRows) : kFewRows;
+  cells.tiles.rows = cells.tiles.waitingRows = llvm::alignTo(rows, cells.shape.rows);
   int64_t sumBytes = loops.arithmetic.getIntOrFloatBitWidth() / 8;
   if (loops.n.strides[kB].is(1))
-    cells.panels = llvm::alignDown(kRunBytes / sumBytes / kPanelColumns, cells.shape.panels);
+    cells.panels = std::max<int64_t>(
+        llvm::alignDown(std::min(kRunBytes, kWaitingBytes / cells.tiles.rows) / sumBytes / kPanelColumns,
+                        cells.shape.panels),
+        cells.shape.panels);
   int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
   cells.tiles.terms = std::max<int64_t>(kPartBytes / (cells.getColumns() * elementBytes) / 2 * 2, 2);
   return cells;
