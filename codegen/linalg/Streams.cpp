@@ -156,19 +156,47 @@ Value WriteLowering::create() {
   return rows::JoinStreamsOp::create(builder, result.getType(), streams, result);
 }
 
-/// The products of all pairs as rows of their own, which are summed.
+/// The stream of a tensor that has one.
+static Value takeOnly(Code &builder, Value tensor) {
+  RankedTensorType type = typeOf(tensor);
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim + 1 < type.getRank(); ++dim)
+    groups.push_back({dim});
+  groups.back().push_back(type.getRank() - 1);
+  return builder.createOrFold<tensor::CollapseShapeOp>(tensor, groups);
+}
+
+/// The products of all pairs as rows of their own, which are summed. One stream of each is a row as it stands, so that
+/// what else is done to the row may join.
 static Value lowerStreamDots(Code &builder, StreamDotsOp op, Value a, Value b) {
   int64_t rank = op.getType().getRank();
-  AffineMap all = getIdentityMap(builder.getContext(), rank + 1);
+  bool isSingle = typeOf(a).getDimSize(rank - 2) == 1 && typeOf(b).getDimSize(rank - 2) == 1;
+  if (isSingle)
+    a = takeOnly(builder, a), b = takeOnly(builder, b);
+  AffineMap all = getIdentityMap(builder.getContext(), isSingle ? rank - 1 : rank + 1);
   SmallVector<OpFoldResult> sizes = getSizes(builder, a);
-  sizes.insert(sizes.end() - 1, getSizes(builder, b)[rank - 2]);
-  SmallVector<int64_t> shape(op.getType().getShape());
-  shape.push_back(typeOf(a).getShape().back());
+  SmallVector<int64_t> shape(typeOf(a).getShape());
+  if (!isSingle) {
+    sizes.insert(sizes.end() - 1, getSizes(builder, b)[rank - 2]);
+    shape.insert(shape.end() - 1, typeOf(b).getDimSize(rank - 2));
+  }
   FloatType arithmetic = op.getArithmeticType();
   auto body = [](Code &inner, ValueRange elements) { return inner.multiply(elements[0], elements[1]); };
-  Value products = createElementwise(builder, {{a, all.dropResult(rank - 1)}, {b, all.dropResult(rank - 2)}}, sizes,
-                                     RankedTensorType::get(shape, arithmetic), arithmetic, body);
-  return rows::RowSumsOp::create(builder, TypeRange(op.getType()), products, builder.getI64IntegerAttr(1)).getSums()[0];
+  AffineMap ofA = isSingle ? all : all.dropResult(rank - 1), ofB = isSingle ? all : all.dropResult(rank - 2);
+  Value products = createElementwise(builder, {{a, ofA}, {b, ofB}}, sizes, RankedTensorType::get(shape, arithmetic),
+                                     arithmetic, body);
+  auto type = RankedTensorType::get(ArrayRef(shape).drop_back(), arithmetic);
+  Value sums = rows::RowSumsOp::create(builder, TypeRange(type), products, builder.getI64IntegerAttr(1)).getSums()[0];
+  if (!isSingle)
+    return sums;
+  sizes.back() = builder.getIndexAttr(1);
+  sizes.push_back(builder.getIndexAttr(1));
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim + 2 < rank; ++dim)
+    groups.push_back({dim});
+  if (!groups.empty())
+    groups.back().append({rank - 2, rank - 1});
+  return tensor::ExpandShapeOp::create(builder, op.getType(), sums, groups, sizes);
 }
 
 static SmallVector<Value> lower(Code &builder, ReadOp op, ReadOp::Adaptor operands) {

@@ -138,8 +138,18 @@ public:
 private:
   /// dz·rstd.
   Value scaleByRoot();
-  /// Σ dz·z of each row, in order.
+  /// Σ dz·z of each row.
   Value createDots();
+  /// c of each row.
+  Value createFactor();
+  /// A tensor of `rank` dimensions, of which the last one becomes two.
+  static SmallVector<ReassociationIndices> getSplit(int64_t rank) {
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      groups.push_back({dim});
+    groups.back().push_back(rank);
+    return groups;
+  }
   /// All streams as one dimension of features.
   SmallVector<ReassociationIndices> getGroups() const {
     int64_t rank = typeOf(x).getRank();
@@ -175,18 +185,22 @@ Value ProjectGradient::scaleByRoot() {
 
 Value ProjectGradient::createDots() {
   RankedTensorType type = typeOf(dz);
-  unsigned rank = type.getRank();
-  AffineMap all = builder.getMultiDimIdentityMap(rank);
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), dz);
-  sizes.pop_back();
-  BodyBuilder body(builder);
-  Value element = body.read(dz, all), z = body.read(gradients.getPrimal(op.getZ()), all);
-  Value sum = body.addResult(createZeros(builder, sizes, arithmetic), all.dropResult(rank - 1));
-  ImplicitLocOpBuilder &inner = body.getBuilder();
-  Value next = arith::AddFOp::create(inner, sum, arith::MulFOp::create(inner, element, z));
-  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-  loops.back() = utils::IteratorType::reduction;
-  return body.finish(loops, next).getResult(0);
+  int64_t rank = type.getRank();
+  // Both as one stream of a row.
+  auto asStream = [&](Value tensor) {
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), tensor);
+    sizes.insert(sizes.end() - 1, builder.getIndexAttr(1));
+    SmallVector<int64_t> shape(typeOf(tensor).getShape());
+    shape.insert(shape.end() - 1, 1);
+    return tensor::ExpandShapeOp::create(builder, typeOf(tensor).clone(shape), tensor, getSplit(rank), sizes);
+  };
+  Value dots = StreamDotsOp::create(builder, asStream(dz), asStream(gradients.getPrimal(op.getZ())));
+  SmallVector<ReassociationIndices> rows;
+  if (rank > 1) {
+    rows = getSplit(rank - 1);
+    rows.back().push_back(rank);
+  }
+  return tensor::CollapseShapeOp::create(builder, dots, rows);
 }
 
 /// How many numbers all streams have.
@@ -200,28 +214,17 @@ Value ProjectGradient::createCount() {
   return arith::SIToFPOp::create(builder, arithmetic, arith::IndexCastOp::create(builder, builder.getI64Type(), all));
 }
 
-Value ProjectGradient::createDx() {
-  RankedTensorType type = typeOf(op.getX());
-  unsigned rank = type.getRank();
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), x);
-  Value product, dots, drstd = gradients.get(op.getRstd()), dsum = gradients.take(op.getX());
-  if (scaled) {
-    dots = createDots();
-    Value flat = LinearOp::create(builder, scaled, gradients.getPrimal(op.getWeight()), Value(), /*transposed=*/true);
-    RankedTensorType wide = type.clone(arithmetic);
-    flat = castTo(builder, flat, tensor::CollapseShapeOp::inferCollapsedType(wide, getGroups()));
-    product = tensor::ExpandShapeOp::create(builder, wide, flat, getGroups(), sizes);
-  }
+Value ProjectGradient::createFactor() {
+  Value dots = scaled ? createDots() : Value(), drstd = gradients.get(op.getRstd());
+  int64_t rank = typeOf(rstd).getRank();
   Value count = createCount();
-  AffineMap all = builder.getMultiDimIdentityMap(rank);
-  AffineMap row = AffineMap::get(rank, 0, all.getResults().drop_back(2), builder.getContext());
+  AffineMap row = builder.getMultiDimIdentityMap(rank);
   BodyBuilder body(builder);
   ImplicitLocOpBuilder &inner = body.getBuilder();
-  auto read = [&](Value tensor, AffineMap map) {
-    return tensor ? convertElements(inner, body.read(tensor, map), arithmetic) : Value();
+  auto read = [&](Value tensor) {
+    return tensor ? convertElements(inner, body.read(tensor, row), arithmetic) : Value();
   };
-  Value element = read(x, all), root = read(rstd, row), sum = read(dots, row), from = read(product, all);
-  Value change = read(drstd, row), given = read(dsum, all);
+  Value root = read(rstd), sum = read(dots), change = read(drstd);
   if (change) {
     change = arith::MulFOp::create(inner, change, root);
     sum = sum ? Value(arith::AddFOp::create(inner, sum, change)) : change;
@@ -229,14 +232,43 @@ Value ProjectGradient::createDx() {
   Value factor =
       arith::MulFOp::create(inner, arith::NegFOp::create(inner, sum), arith::MulFOp::create(inner, root, root));
   factor = arith::DivFOp::create(inner, factor, count);
-  Value dx = from ? Value(math::FmaOp::create(inner, factor, element, from))
-                  : Value(arith::MulFOp::create(inner, factor, element));
-  if (given)
-    dx = arith::AddFOp::create(inner, dx, given);
-  dx = convertElements(inner, dx, type.getElementType());
-  body.addResult(tensor::EmptyOp::create(builder, sizes, type.getElementType()), all);
+  body.addResult(tensor::EmptyOp::create(builder, tensor::getMixedSizes(builder, builder.getLoc(), rstd), arithmetic),
+                 row);
   SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-  return castTo(builder, body.finish(loops, dx).getResult(0), type);
+  return body.finish(loops, factor).getResult(0);
+}
+
+Value ProjectGradient::createDx() {
+  RankedTensorType type = typeOf(op.getX());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), x);
+  // The product knows features of all streams alike, and what comes after it on each element joins it.
+  auto flatten = [&](Value tensor) {
+    return tensor ? Value(tensor::CollapseShapeOp::create(builder, tensor, getGroups())) : Value();
+  };
+  Value factor = createFactor(), flat = flatten(x), given = flatten(gradients.take(op.getX())), product;
+  if (scaled)
+    product = LinearOp::create(builder, scaled, gradients.getPrimal(op.getWeight()), Value(), /*transposed=*/true);
+  unsigned rank = typeOf(flat).getRank();
+  AffineMap all = builder.getMultiDimIdentityMap(rank);
+  BodyBuilder body(builder);
+  ImplicitLocOpBuilder &inner = body.getBuilder();
+  auto read = [&](Value tensor, AffineMap map) {
+    return tensor ? convertElements(inner, body.read(tensor, map), arithmetic) : Value();
+  };
+  Value element = read(flat, all), scale = read(factor, all.dropResult(rank - 1)), from = read(product, all),
+        sum = read(given, all);
+  Value dx = from ? Value(math::FmaOp::create(inner, scale, element, from))
+                  : Value(arith::MulFOp::create(inner, scale, element));
+  if (sum)
+    dx = arith::AddFOp::create(inner, dx, sum);
+  dx = convertElements(inner, dx, type.getElementType());
+  RankedTensorType flatType = typeOf(flat).clone(type.getElementType());
+  body.addResult(tensor::EmptyOp::create(builder, tensor::getMixedSizes(builder, builder.getLoc(), flat),
+                                         flatType.getElementType()),
+                 all);
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  Value result = castTo(builder, body.finish(loops, dx).getResult(0), flatType);
+  return tensor::ExpandShapeOp::create(builder, type, result, getGroups(), sizes);
 }
 
 Value ProjectGradient::createDweight() {
