@@ -21,10 +21,19 @@ using namespace mlir::resid::blocks;
 
 namespace {
 
+/// A kernel that runs by blocks of rows.
+struct Member {
+  Operation *kernel;
+  SmallVector<BufferAccess> accesses;
+  /// How many of its rows are one row of the product.
+  int64_t rowCount = 1;
+};
+
 /// A product and the row kernels that join it, in the order they run in. Nothing stands between them.
 class RowBlocksFormer {
 public:
-  explicit RowBlocksFormer(contraction::KernelOp product) : product(product), members({product}) {}
+  explicit RowBlocksFormer(contraction::KernelOp product)
+      : product(product), members({{product, getKernelAccesses(product)}}) {}
 
   /// Puts the kernels into one op, if there are several.
   void form();
@@ -33,9 +42,11 @@ public:
 
 private:
   rows::KernelOp findReader() const;
-  rows::KernelOp findWriter();
+  rows::KernelOp findWriter() const;
+  std::optional<Member> matchRows(rows::KernelOp kernel) const;
   bool join(rows::KernelOp kernel, bool isAfter);
   bool bringNext(Operation *kernel, bool isAfter);
+  bool isRefused(rows::KernelOp kernel) const { return llvm::is_contained(refused, kernel); }
   void addLocals(contraction::RowBlocksOp blocks) const;
   bool refuse(StringRef reason) {
     refusal = reason;
@@ -43,7 +54,8 @@ private:
   }
 
   contraction::KernelOp product;
-  SmallVector<Operation *> members;
+  SmallVector<Member> members;
+  SmallVector<rows::KernelOp> refused;
   StringRef refusal;
 };
 
@@ -68,24 +80,28 @@ static SmallVector<rows::KernelOp> getRowKernels(Operation *op) {
 
 /// The first row kernel after the members that reads what one of them writes.
 rows::KernelOp RowBlocksFormer::findReader() const {
-  SmallVector<BufferAccess> written;
-  for (Operation *member : members)
-    llvm::append_range(written, getKernelAccesses(member));
-  for (Operation *op = members.back()->getNextNode(); op; op = op->getNextNode())
+  for (Operation *op = members.back().kernel->getNextNode(); op; op = op->getNextNode())
     for (rows::KernelOp kernel : getRowKernels(op))
-      if (isReadBy(written, getKernelAccesses(kernel)))
+      if (!isRefused(kernel) && llvm::any_of(members, [&](const Member &member) {
+            return isReadBy(member.accesses, getKernelAccesses(kernel));
+          }))
         return kernel;
   return nullptr;
 }
 
-/// The last row kernel before the product that writes one of its factors.
-rows::KernelOp RowBlocksFormer::findWriter() {
-  SmallVector<BufferAccess> accesses = getKernelAccesses(product);
-  ArrayRef<BufferAccess> factors = ArrayRef(accesses).take_front(2);
-  for (Operation *op = product->getPrevNode(); op; op = op->getPrevNode())
-    for (rows::KernelOp kernel : getRowKernels(op))
-      if (isReadBy(getKernelAccesses(kernel), factors))
+/// The last row kernel before the members that writes a factor of the product. What writes other operands of the
+/// members joins too where the product is thin: there it is rows that take the time.
+rows::KernelOp RowBlocksFormer::findWriter() const {
+  bool isThin = blocks::isThin(product);
+  for (Operation *op = members.front().kernel->getPrevNode(); op; op = op->getPrevNode())
+    for (rows::KernelOp kernel : getRowKernels(op)) {
+      SmallVector<BufferAccess> written = getKernelAccesses(kernel);
+      if (!isRefused(kernel) && llvm::any_of(members, [&](const Member &member) {
+            ArrayRef<BufferAccess> read = member.accesses;
+            return isThin ? isReadBy(written, read) : member.kernel == product && isReadBy(written, read.take_front(2));
+          }))
         return kernel;
+    }
   return nullptr;
 }
 
@@ -95,41 +111,68 @@ static bool mayBeSwapped(ArrayRef<BufferAccess> some, ArrayRef<BufferAccess> oth
   });
 }
 
-/// Moves what stands between the members and a kernel in front of both; or after both, where the kernel comes after the
-/// members. That changes nothing where it is done before, or after, what is skipped, or touches other memory.
+/// Moves what stands between the members and a kernel in front of both, or after both. That changes nothing where it is
+/// done before, or after, what is skipped, or touches other memory.
 bool RowBlocksFormer::bringNext(Operation *kernel, bool isAfter) {
-  Operation *first = isAfter ? members.front() : kernel, *after = isAfter ? members.back() : kernel;
-  Operation *end = isAfter ? kernel : members.front();
-  SmallVector<BufferAccess> skipped, kernelAccesses = getKernelAccesses(kernel), staying;
-  for (Operation *member : isAfter ? ArrayRef(members) : ArrayRef(kernel))
-    llvm::append_range(skipped, getKernelAccesses(member));
-  SmallVector<Operation *> front;
-  DenseSet<Operation *> back;
+  Operation *first = isAfter ? members.front().kernel : kernel, *last = isAfter ? kernel : members.back().kernel;
+  Operation *begin = isAfter ? members.back().kernel : kernel, *end = isAfter ? kernel : members.front().kernel;
+  // What runs before what stands between, and after it.
+  SmallVector<BufferAccess> before, after, staying;
+  for (const Member &member : members)
+    llvm::append_range(isAfter ? before : after, member.accesses);
+  llvm::append_range(isAfter ? after : before, getKernelAccesses(kernel));
+  SmallVector<Operation *> front, back;
   auto needsBack = [&](Operation *op) {
     return llvm::any_of(back, [&](Operation *other) {
       return llvm::any_of(other->getUsers(), [&](Operation *user) { return op->isAncestor(user); });
     });
   };
-  for (Operation *op = after->getNextNode(); op != end; op = op->getNextNode()) {
+  for (Operation *op = begin->getNextNode(); op != end; op = op->getNextNode()) {
     BufferAccesses accesses = isMemoryEffectFree(op) ? SmallVector<BufferAccess>() : getAccesses(op);
     if (!accesses)
       return false;
-    if (!needsBack(op) && ::mayBeSwapped(*accesses, skipped) && ::mayBeSwapped(*accesses, staying)) {
+    if (!needsBack(op) && ::mayBeSwapped(*accesses, before) && ::mayBeSwapped(*accesses, staying)) {
       front.push_back(op);
       continue;
     }
-    if (!isAfter || !::mayBeSwapped(*accesses, kernelAccesses))
+    if (!::mayBeSwapped(*accesses, after))
       return false;
-    back.insert(op);
+    back.push_back(op);
     llvm::append_range(staying, *accesses);
   }
-  if (needsBack(kernel))
+  for (const Member &member : members)
+    if (!isAfter && needsBack(member.kernel))
+      return false;
+  if (isAfter && needsBack(kernel))
     return false;
   for (Operation *op : front)
     op->moveBefore(first);
-  if (isAfter)
-    kernel->moveAfter(after);
+  for (Operation *op : llvm::reverse(back))
+    op->moveAfter(last);
   return true;
+}
+
+/// The kernel with all of its loops over rows, or with the first of them, so that its rows are those of the members.
+std::optional<Member> RowBlocksFormer::matchRows(rows::KernelOp kernel) const {
+  auto agree = [&](ArrayRef<BufferAccess> accesses) {
+    return llvm::all_of(accesses, [&](const BufferAccess &access) {
+      return llvm::all_of(members, [&](const Member &member) {
+        return llvm::all_of(member.accesses, [&](const BufferAccess &other) { return agreeOnRows(access, other); });
+      });
+    });
+  };
+  int64_t rowCount = 1;
+  OperandRange loops = kernel.getRowDims();
+  for (unsigned rowLoops = loops.size(); rowLoops > 0; --rowLoops) {
+    SmallVector<BufferAccess> accesses = getKernelAccesses(kernel, rowLoops);
+    if (agree(accesses))
+      return Member{kernel, accesses, rowCount};
+    std::optional<int64_t> size = getConstantIntValue(loops[rowLoops - 1]);
+    if (!size || *size == 0 || !blocks::isThin(product))
+      break;
+    rowCount *= *size;
+  }
+  return std::nullopt;
 }
 
 bool RowBlocksFormer::join(rows::KernelOp kernel, bool isAfter) {
@@ -139,14 +182,12 @@ bool RowBlocksFormer::join(rows::KernelOp kernel, bool isAfter) {
     return refuse("the product's result has no rows that one of its factors does not know");
   if (kernel.hasAccumulated())
     return refuse("a sum down the rows needs all of them");
-  for (const BufferAccess &access : getKernelAccesses(kernel))
-    for (Operation *member : members)
-      for (const BufferAccess &other : getKernelAccesses(member))
-        if (!agreeOnRows(access, other))
-          return refuse("a row of one needs other rows of the other");
+  std::optional<Member> member = matchRows(kernel);
+  if (!member)
+    return refuse("a row of one needs other rows of the other");
   if (!bringNext(kernel, isAfter))
     return refuse("what stands between uses the same memory");
-  members.insert(isAfter ? members.end() : members.begin(), kernel);
+  members.insert(isAfter ? members.end() : members.begin(), std::move(*member));
   return true;
 }
 
@@ -155,12 +196,12 @@ void RowBlocksFormer::addLocals(contraction::RowBlocksOp blocks) const {
   std::function<bool(Value)> isLocal = [&](Value buffer) {
     return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
       return user->getParentOp() == blocks || isa<memref::DimOp>(user) ||
-             (kernels::isReshape(user) && isLocal(user->getResult(0)));
+             ((kernels::isReshape(user) || isa<memref::SubViewOp>(user)) && isLocal(user->getResult(0)));
     });
   };
   llvm::MapVector<Value, int64_t> locals;
-  for (Operation *member : members)
-    for (const BufferAccess &access : getKernelAccesses(member)) {
+  for (const Member &member : members)
+    for (const BufferAccess &access : member.accesses) {
       Value buffer = kernels::skipReshapes(access.buffer);
       if (!access.isWrite || !access.rowDimensions || !buffer.getDefiningOp<memref::AllocOp>() || !isLocal(buffer))
         continue;
@@ -174,16 +215,22 @@ void RowBlocksFormer::addLocals(contraction::RowBlocksOp blocks) const {
 void RowBlocksFormer::form() {
   while (rows::KernelOp reader = findReader())
     if (!join(reader, /*isAfter=*/true))
-      break;
-  if (rows::KernelOp writer = findWriter())
-    join(writer, /*isAfter=*/false);
+      refused.push_back(reader);
+  while (rows::KernelOp writer = findWriter())
+    if (!join(writer, /*isAfter=*/false))
+      refused.push_back(writer);
   if (members.size() == 1)
     return;
-  OpBuilder builder(members.front());
+  OpBuilder builder(members.front().kernel);
   auto blocks = contraction::RowBlocksOp::create(builder, product.getLoc(), ValueRange());
   Block *body = builder.createBlock(&blocks.getBody());
-  for (Operation *member : members)
-    member->moveBefore(body, body->end());
+  SmallVector<int64_t> rowCounts;
+  for (const Member &member : members) {
+    member.kernel->moveBefore(body, body->end());
+    rowCounts.push_back(member.rowCount);
+  }
+  if (llvm::any_of(rowCounts, [](int64_t count) { return count != 1; }))
+    blocks.setRowCounts(rowCounts);
   addLocals(blocks);
 }
 

@@ -13,7 +13,11 @@ def FormRowBlocks : Pass<"resid-form-row-blocks"> {
     On buffers. A `contraction.kernel` whose result a `rows.kernel` reads row by row, or one of whose factors a
     `rows.kernel` writes row by row, goes with it into a `contraction.row_blocks`: linear, dropout, add, norm after a
     product, or a norm before one. Several row kernels may join one product; one that stands between two joins the
-    first. What stands between them moves in front of them where it does not touch what they write.
+    first. What stands between them moves in front of them, or after them, where that touches nothing they use.
+
+    A product of at most 64 columns or 64 terms takes little longer than to read and write its rows. All row kernels in
+    front of it join that write what it or another of them reads, and a kernel may have several rows for one of the
+    product: each of several streams, or each pair of them.
 
     With `record`, a product notes why a row kernel that reads its result or writes its factor did not join.
 

@@ -75,6 +75,21 @@ bool blocks::hasRows(contraction::KernelOp product) {
   return (holdsRows(a) && holdsColumns(b)) || (holdsRows(b) && holdsColumns(a));
 }
 
+bool blocks::isThin(contraction::KernelOp product) {
+  ArrayRef<int64_t> shape = cast<ShapedType>(product.getInit().getType()).getShape();
+  if (shape.empty())
+    return false;
+  int64_t columns = shape.back(), terms = 1;
+  for (unsigned loop = product.getParallelLoops(); loop < product.getNumLoops(); ++loop) {
+    AffineMap map = product.getMap(product.getAMutable());
+    std::optional<unsigned> dimension = map.getResultPosition(getAffineDimExpr(loop, map.getContext()));
+    int64_t size = dimension ? cast<ShapedType>(product.getA().getType()).getDimSize(*dimension) : ShapedType::kDynamic;
+    terms = ShapedType::isDynamic(size) || ShapedType::isDynamic(terms) ? ShapedType::kDynamic : terms * size;
+  }
+  auto areFew = [](int64_t count) { return !ShapedType::isDynamic(count) && count <= contraction::kFewColumns; };
+  return areFew(columns) || areFew(terms);
+}
+
 static SmallVector<BufferAccess> getProductAccesses(contraction::KernelOp product) {
   SmallVector<BufferAccess> accesses;
   unsigned rowLoops = product.getParallelLoops() - 1;
@@ -92,9 +107,9 @@ static SmallVector<BufferAccess> getProductAccesses(contraction::KernelOp produc
   return accesses;
 }
 
-static SmallVector<BufferAccess> getRowAccesses(rows::KernelOp kernel) {
+static SmallVector<BufferAccess> getRowAccesses(rows::KernelOp kernel, unsigned rowLoops) {
   SmallVector<BufferAccess> accesses;
-  unsigned rowLoops = kernel.getRowDims().size(), inputs = kernel.getInputs().size();
+  unsigned inputs = kernel.getInputs().size();
   SmallVector<Value> operands(kernel.getInputs());
   llvm::append_range(operands, kernel.getInits());
   for (auto [place, operand] : llvm::enumerate(operands))
@@ -104,9 +119,11 @@ static SmallVector<BufferAccess> getRowAccesses(rows::KernelOp kernel) {
   return accesses;
 }
 
-SmallVector<BufferAccess> blocks::getKernelAccesses(Operation *kernel) {
-  auto product = dyn_cast<contraction::KernelOp>(kernel);
-  return product ? getProductAccesses(product) : getRowAccesses(cast<rows::KernelOp>(kernel));
+SmallVector<BufferAccess> blocks::getKernelAccesses(Operation *kernel, std::optional<unsigned> rowLoops) {
+  if (auto product = dyn_cast<contraction::KernelOp>(kernel))
+    return getProductAccesses(product);
+  auto rows = cast<rows::KernelOp>(kernel);
+  return getRowAccesses(rows, rowLoops.value_or(rows.getRowDims().size()));
 }
 
 BufferAccesses blocks::getAccesses(Operation *op) {
@@ -131,8 +148,13 @@ BufferAccesses blocks::getAccesses(Operation *op) {
 /// The arguments of a function are arrays of their own: which results may lie in them is found out later, and never for
 /// kernels that run by blocks of rows (boundary/SharedBuffers.cpp).
 static bool areDifferentArguments(Value a, Value b) {
-  auto first = dyn_cast<BlockArgument>(kernels::skipReshapes(a)),
-       second = dyn_cast<BlockArgument>(kernels::skipReshapes(b));
+  auto findArgument = [](Value buffer) {
+    buffer = kernels::skipReshapes(buffer);
+    while (auto part = buffer.getDefiningOp<memref::SubViewOp>())
+      buffer = kernels::skipReshapes(part.getSource());
+    return dyn_cast<BlockArgument>(buffer);
+  };
+  BlockArgument first = findArgument(a), second = findArgument(b);
   return first && second && first != second && first.getOwner() == second.getOwner() &&
          first.getOwner()->isEntryBlock() && isa<func::FuncOp>(first.getOwner()->getParentOp());
 }

@@ -23,12 +23,17 @@ struct BufferAccess {
 using BufferAccesses = std::optional<SmallVector<BufferAccess>>;
 
 /// Of a contraction.kernel or rows.kernel on buffers. Work on a row of a product is work on all columns of its result,
-/// and rows are numbered by its other parallel loops.
-SmallVector<BufferAccess> getKernelAccesses(Operation *kernel);
+/// and rows are numbered by its other parallel loops. `rowLoops` is how many leading loops number the rows of a
+/// rows.kernel, all if not given; what is inside of them is work on one row.
+SmallVector<BufferAccess> getKernelAccesses(Operation *kernel, std::optional<unsigned> rowLoops = {});
 BufferAccesses getAccesses(Operation *op);
 
 /// Whether a product has rows: one factor knows each of its parallel loops but the last, the other that one alone.
 bool hasRows(contraction::KernelOp product);
+
+/// Whether a product has few columns, or few terms, next to rows of any length: it then takes little longer than to
+/// read and write these.
+bool isThin(contraction::KernelOp product);
 
 /// The bytes of one row of an access that has rows, where they are known and rows lie one after the other.
 std::optional<int64_t> countRowBytes(const BufferAccess &access);

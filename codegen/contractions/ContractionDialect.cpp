@@ -97,6 +97,9 @@ LogicalResult RowBlocksOp::verify() {
   if (getLocals().size() != getRowBytes().size())
     return emitOpError() << "expected the bytes of a row for each of " << getLocals().size() << " locals, but got "
                          << getRowBytes().size() << " numbers";
+  if (!getRowCounts().empty() && getRowCounts().size() != body.getOperations().size())
+    return emitOpError() << "expected how many rows each of " << body.getOperations().size() << " kernels has, but got "
+                         << getRowCounts().size() << " numbers";
   return success();
 }
 

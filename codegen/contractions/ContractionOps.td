@@ -93,10 +93,14 @@ def Contraction_RowBlocksOp : Contraction_Op<"row_blocks", [NoTerminator, NoRegi
     in the order they stand in, before or beside the next block; the results are those of running them whole, one after
     the other. So what one kernel writes of a row, others use for this row only.
 
+    A row of the product may be several of a row kernel: one for each stream, say. `row_counts` says how many, for each
+    kernel; without it each has one.
+
     `locals` are temporaries that nothing else reads: their rows need not outlive their block. They are contiguous, and
     `row_bytes` says for each how many bytes a row has.
   }];
-  let arguments = (ins Variadic<AnyMemRef>:$locals, DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$row_bytes);
+  let arguments = (ins Variadic<AnyMemRef>:$locals, DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$row_bytes,
+                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$row_counts);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "(`locals` `(` $locals^ `:` type($locals) `)`)? attr-dict-with-keyword $body";
   let hasVerifier = 1;

@@ -75,6 +75,21 @@ func.func @locals(%x: memref<4x8xf32>, %w: memref<8x6xf32>, %y: memref<4x6xf32>)
 
 // -----
 
+func.func @row_counts(%x: memref<4x8xf32>, %w: memref<8x6xf32>, %y: memref<4x6xf32>) {
+  %zero = arith.constant 0.0 : f32
+  // expected-error@+1 {{expected how many rows each of 1 kernels has, but got 2 numbers}}
+  contraction.row_blocks attributes {row_counts = array<i64: 1, 2>} {
+    contraction.kernel a(%x : memref<4x8xf32>) b(%w : memref<8x6xf32>) start(%zero : f32) outs(%y : memref<4x6xf32>)
+        attributes {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], parallel_loops = 2 : i64} {
+    ^bb0(%p: f32):
+      contraction.yield %p : f32
+    }
+  }
+  return
+}
+
+// -----
+
 func.func @scale_of_columns(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %s: tensor<6xf32>, %e: tensor<4x6xf32>) -> tensor<4x6xf32> {
   %zero = arith.constant 0.0 : f32
   // expected-error@+1 {{expected row_scale along loops of a alone, but got affine_map<(d0, d1, d2) -> (d1)>}}

@@ -15,24 +15,31 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::contraction;
 
-/// Whether two buffers begin at the same element.
-static bool beginTogether(Value a, Value b) {
-  Value first = kernels::findArgumentPointer(kernels::skipReshapes(a));
-  return kernels::skipReshapes(a) == kernels::skipReshapes(b) ||
-         (first && first == kernels::findArgumentPointer(kernels::skipReshapes(b)));
+/// Whether a buffer is a temporary, or a part of its rows.
+static bool isPartOf(Value buffer, Value whole) {
+  whole = kernels::skipReshapes(whole);
+  Value pointer = kernels::findArgumentPointer(whole);
+  while (true) {
+    buffer = kernels::skipReshapes(buffer);
+    if (buffer == whole || (pointer && pointer == kernels::findArgumentPointer(buffer)))
+      return true;
+    auto part = buffer.getDefiningOp<memref::SubViewOp>();
+    if (!part)
+      return false;
+    buffer = part.getSource();
+  }
 }
 
 int64_t cpu::countBlockRows(contraction::KernelOp product, int64_t microRows) {
   // The rows of a and what is computed of them are in the second level of the cache.
   constexpr int64_t kBlockBytes = 512 << 10, kLeastRows = 8;
-  int64_t columns = cast<ShapedType>(product.getInit().getType()).getShape().back();
-  if (ShapedType::isDynamic(columns) || columns > kFewColumns)
+  if (!blocks::isThin(product))
     return kBlockRows;
-  SmallVector<blocks::BufferAccess> accesses = blocks::getKernelAccesses(product);
-  int64_t fitting = kBlockRows;
-  for (const blocks::BufferAccess &factor : ArrayRef(accesses).take_front(2))
-    if (std::optional<int64_t> bytes = factor.rowDimensions ? blocks::countRowBytes(factor) : std::nullopt)
-      fitting = llvm::bit_floor(static_cast<uint64_t>(kBlockBytes / std::max<int64_t>(*bytes, 1)));
+  int64_t longest = 1;
+  for (const blocks::BufferAccess &access : blocks::getKernelAccesses(product))
+    if (std::optional<int64_t> bytes = access.rowDimensions ? blocks::countRowBytes(access) : std::nullopt)
+      longest = std::max(longest, *bytes);
+  int64_t fitting = llvm::bit_floor(static_cast<uint64_t>(kBlockBytes / longest));
   return llvm::alignTo(std::clamp(fitting, kLeastRows, kBlockRows), microRows);
 }
 
@@ -41,6 +48,8 @@ RowBlockCalls::RowBlockCalls(RowBlocksOp blocks) {
     locals.emplace_back(local, bytes);
   for (Operation &op : blocks.getBody().front())
     ops.push_back(&op);
+  rowCounts.assign(blocks.getRowCounts().begin(), blocks.getRowCounts().end());
+  rowCounts.resize(ops.size(), 1);
   for (Operation *op : ops)
     op->moveBefore(blocks);
   blocks.erase();
@@ -56,9 +65,9 @@ Value RowBlockCalls::hasManyBlocks(Code &code, int64_t leastBlocks) {
     return member.use.indexing->countWork(code, code.getLoc()).pieces;
   };
   Value rows = countRows(getProduct());
-  for (const kernels::LoweredKernel *member : members)
+  for (auto [member, count] : llvm::zip_equal(members, rowCounts))
     if (!isProduct(member))
-      rows = code.min(rows, countRows(*member));
+      rows = code.min(rows, code.divide(countRows(*member), code.constant(count)));
   return code.isAtMost(leastBlocks * getBlockRows(), rows);
 }
 
@@ -93,7 +102,7 @@ void RowBlockCalls::addPart(Record &record, ValueRange values, ArrayRef<BufferPo
   for (auto [index, value] : llvm::enumerate(values))
     for (auto [local, rowBytes] : locals)
       if (llvm::any_of(buffers, [&, value = value, local = local](const BufferPointer &buffer) {
-            return buffer.second == value && beginTogether(buffer.first, local);
+            return buffer.second == value && isPartOf(buffer.first, local);
           }))
         part.locals.emplace_back(index, rowBytes);
   record.parts.push_back(std::move(part));
@@ -152,12 +161,13 @@ void RowBlockCalls::callBlocks(Code &code, const Record &record, ValueRange visi
         taken[index] = code.at(taken[index], code.getI8Type(), code.multiply(back, rowBytes));
       return taken;
     };
-    for (auto [member, part] : llvm::zip_equal(members, record.parts)) {
+    for (auto [member, count, part] : llvm::zip_equal(members, rowCounts, record.parts)) {
       SmallVector<Value> values = take(part);
       if (isProduct(member))
         getProductFunctions().callBlock(code, values, numbers.blockRows, numbers.groups, block, first, end);
       else
-        static_cast<RowFunctions &>(*member->code).callRows(code, member->use.op->getLoc(), values, first, end);
+        static_cast<RowFunctions &>(*member->code)
+            .callRows(code, member->use.op->getLoc(), values, code.multiply(first, count), code.multiply(end, count));
     }
   });
 }

@@ -64,6 +64,8 @@ private:
   SmallVector<Operation *> ops;
   /// The same with their functions.
   SmallVector<kernels::LoweredKernel *> members;
+  /// How many rows of each are one row of the product.
+  SmallVector<int64_t> rowCounts;
   /// Temporaries whose rows live no longer than their block, and the bytes of such a row.
   SmallVector<std::pair<Value, int64_t>> locals;
 };
