@@ -6,7 +6,9 @@
 #include "codegen/cuda/Passes.h"
 #include "codegen/cuda/Transfers.h"
 #include "codegen/cuda/points/LoopNests.h"
+#include "codegen/cuda/points/MoveLoads.h"
 #include "codegen/cuda/points/Products.h"
+#include "codegen/cuda/points/SerialLoops.h"
 #include "codegen/cuda/rows/Guards.h"
 #include "codegen/cuda/rows/RowKernels.h"
 #include "codegen/kernels/ArgumentBuffers.h"
@@ -27,7 +29,8 @@ static bool isForHost(Operation *op) {
   if (isa<memref::MemRefDialect>(op->getDialect()))
     return isa<memref::GlobalOp>(op) || (isMemoryEffectFree(op) && !isa<memref::GetGlobalOp>(op));
   StringRef dialect = op->getName().getDialectNamespace();
-  return llvm::is_contained({"arith", "builtin", "cf", "func", "index", "llvm", "math", "rows", "scf", "ub"}, dialect);
+  return llvm::is_contained({"affine", "arith", "builtin", "cf", "func", "index", "llvm", "math", "rows", "scf", "ub"},
+                            dialect);
 }
 
 /// In the words of who wrote the program, not of stages.
@@ -37,7 +40,14 @@ static void refuse(Operation *op) {
     what = "attention is";
   if (isa<memref::GetGlobalOp>(op))
     what = "an array of constants is";
-  op->emitError(what) << " not available on CUDA targets";
+  if (isa<memref::ReshapeOp>(op))
+    what = "a shape in an array is";
+  StringRef expected = "";
+  if (isa<memref::LoadOp>(op)) {
+    what = "a number in an array is, where the host needs it,";
+    expected = ": expected conditions, bounds and places from arguments and sizes";
+  }
+  op->emitError(what) << " not available on CUDA targets" << expected;
 }
 
 /// Whether only loop nests read a constant, which have it in their code.
@@ -59,7 +69,9 @@ static void takeApart(contraction::RowBlocksOp blocks) {
 static LogicalResult generalize(ModuleOp module) {
   SmallVector<linalg::LinalgOp> named;
   module.walk([&](linalg::LinalgOp op) {
-    if (!isa<linalg::GenericOp>(op.getOperation()) && op.hasPureBufferSemantics() && !cuda::isTransfer(op))
+    bool isFilled = isa<linalg::FillOp>(op.getOperation()) && cuda::isFromMemory(op->getOperand(0));
+    bool isTransfer = cuda::isTransfer(op) && !isFilled;
+    if (!isa<linalg::GenericOp>(op.getOperation()) && op.hasPureBufferSemantics() && !isTransfer)
       named.push_back(op);
   });
   IRRewriter rewriter(module.getContext());
@@ -91,6 +103,7 @@ struct DeviceOps {
 
   SmallVector<Operation *> kernels, transfers, others;
   llvm::DenseMap<Operation *, cuda::LoopNest> nests;
+  llvm::DenseMap<Operation *, cuda::SerialLoops> loops;
 };
 
 class Lowering : public kernels::KernelLowering {
@@ -100,14 +113,19 @@ public:
 
   SmallVector<Operation *> findKernels(ModuleOp) override { return ops.kernels; }
   FailureOr<kernels::KernelUse> prepare(Operation *op) override {
-    auto nest = ops.nests.find(op);
-    return nest == ops.nests.end() ? KernelLowering::prepare(op) : nest->second.createUse();
+    if (auto nest = ops.nests.find(op); nest != ops.nests.end())
+      return nest->second.createUse();
+    if (auto loops = ops.loops.find(op); loops != ops.loops.end())
+      return loops->second.createUse();
+    return KernelLowering::prepare(op);
   }
   FailureOr<std::unique_ptr<kernels::KernelCode>> createCode(kernels::KernelUse use) override {
     if (isa<rows::KernelOp>(use.op))
       return create<cuda::RowKernel>(use, symbols, schedule, functions);
     if (isa<contraction::KernelOp>(use.op))
       return create<cuda::ProductKernel>(use, symbols, functions);
+    if (isa<scf::ForOp>(use.op))
+      return create<cuda::SerialLoopsKernel>(ops.loops.at(use.op), use, symbols, functions);
     return create<cuda::LoopNestKernel>(ops.nests.at(use.op), use, symbols, functions);
   }
 
@@ -137,8 +155,12 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
     module.walk([&](contraction::RowBlocksOp op) { blocks.push_back(op); });
     llvm::for_each(blocks, takeApart);
     cuda::guardKernels(module);
+    cuda::dropIndexConditions(module);
     if (failed(generalize(module)))
       return failure();
+    cuda::takeSlicesApart(module);
+    cuda::moveLoads(module);
+    eraseDeadOps(module);
     DeviceOps ops(module);
     llvm::for_each(ops.others, refuse);
     if (!ops.others.empty())
@@ -161,6 +183,11 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
 DeviceOps::DeviceOps(ModuleOp module) {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<contraction::KernelOp, rows::KernelOp>(op)) {
+      kernels.push_back(op);
+      return WalkResult::skip();
+    }
+    if (std::optional<cuda::SerialLoops> serial = cuda::SerialLoops::find(op)) {
+      loops.insert({op, *serial});
       kernels.push_back(op);
       return WalkResult::skip();
     }

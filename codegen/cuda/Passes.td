@@ -27,10 +27,11 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
     and return at once where the number is 0.
 
     Other linalg ops have a thread for each element of their results, which runs the loops that do not tell elements
-    apart in their order. So have products (`contraction.kernel`), which is slow.
+    apart in their order. Loops over single elements run in order in each thread, but for one whose iterations have
+    elements of their own. Reads of single elements move into the loop nests that need them. Products (`contraction.kernel`) have a thread for each element too, which is slow.
 
     Copies and fills of whole arrays become calls of `resid_cuda_copy_v1` and `resid_cuda_fill_v1`. What else touches
-    memory is an error that names the op: attention, loads and stores.
+    memory is an error that names the op: attention, and numbers that the host needs.
   }];
   let options = [
     Option<"lanes", "lanes", "int64_t", "0",

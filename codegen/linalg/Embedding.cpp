@@ -26,6 +26,12 @@ static std::pair<Value, Value> readId(Code &builder, Value id, Value size) {
   return {index, builder.compare(arith::CmpIPredicate::ult, index, size)};
 }
 
+Value resid::keepInside(Code &builder, Value isInside, Value index) {
+  auto kept = builder.create<arith::SelectOp>(isInside, index, builder.create<arith::ConstantIndexOp>(0));
+  kept->setAttr(rows::kKeptInsideAttribute, builder.getUnitAttr());
+  return kept;
+}
+
 void resid::requireIds(Code &builder, Value ids, Value size, std::optional<int64_t> other, StringRef text) {
   int64_t rank = cast<RankedTensorType>(ids.getType()).getRank();
   auto flagType = RankedTensorType::get({}, builder.getI1Type());
@@ -80,7 +86,7 @@ struct LowerEmbedding : OpConversionPattern<EmbeddingOp> {
     auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
       Code inner(nested, location);
       auto [index, isInside] = readId(inner, elements[0], count);
-      Value row = inner.select(isInside, index, 0), column = linalg::IndexOp::create(inner, rank - 1);
+      Value row = keepInside(inner, isInside, index), column = linalg::IndexOp::create(inner, rank - 1);
       linalg::YieldOp::create(inner, Value(tensor::ExtractOp::create(inner, table, ValueRange{row, column})));
     };
     Value found = linalg::GenericOp::create(builder, empty.getType(), ids, empty, maps, loops, body).getResult(0);
@@ -129,7 +135,7 @@ LogicalResult LowerEmbeddingGrad::matchAndRewrite(EmbeddingGradOp op, OpAdaptor 
   Value end = builder.select(hasRows, getSize(builder, ids, 0), first);
   auto addRow = [&](Value row, ValueRange sums) {
     auto [index, isInside] = readId(builder, builder.create<tensor::ExtractOp>(ids, row), count);
-    Value target = builder.select(isInside, index, first);
+    Value target = keepInside(builder, isInside, index);
     return builder.loop(first, width, one, sums, [&](Value column, ValueRange sum) -> SmallVector<Value> {
       Value old = builder.create<tensor::ExtractOp>(sum.front(), ValueRange{target, column});
       Value term = builder.create<tensor::ExtractOp>(dy, ValueRange{row, column});

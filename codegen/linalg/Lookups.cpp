@@ -6,6 +6,7 @@
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "runtime/resid.h"
@@ -60,12 +61,28 @@ static LogicalResult requireInside(linalg::GenericOp op, Lookup lookup) {
   if (!areInside)
     return extract.emitOpError("is not available on any target: expected indices that can be computed ahead");
   rows::RequireOp::create(outside, areInside, RESID_BAD_VALUE, text, Value());
-  Value kept = inside.select(isInside, index, 0);
-  extract.getIndicesMutable().slice(lookup.dimension, 1).assign(kept);
+  extract.getIndicesMutable().slice(lookup.dimension, 1).assign(keepInside(inside, isInside, index));
   return success();
 }
 
+/// Bodies of linalg.map and linalg.reduce look things up too.
+static LogicalResult generalizeLookups(Operation *root) {
+  SmallVector<linalg::LinalgOp> named;
+  root->walk([&](linalg::LinalgOp op) {
+    if (isa<linalg::MapOp, linalg::ReduceOp>(op.getOperation()) &&
+        op->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      named.push_back(op);
+  });
+  IRRewriter rewriter(root->getContext());
+  return success(llvm::all_of(named, [&](linalg::LinalgOp op) {
+    rewriter.setInsertionPoint(op);
+    return succeeded(linalg::generalizeNamedOp(rewriter, op));
+  }));
+}
+
 LogicalResult resid::requireLookups(Operation *root) {
+  if (failed(generalizeLookups(root)))
+    return failure();
   WalkResult result = root->walk([](linalg::GenericOp op) {
     SmallVector<Lookup> lookups;
     if (!op.hasPureTensorSemantics() || !hasStatus(op))

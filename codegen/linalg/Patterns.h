@@ -36,6 +36,9 @@ LogicalResult lowerConditions(Operation *root);
 /// sizes and loops.
 LogicalResult requireLookups(Operation *root);
 
+/// The index, or 0 where it lies outside; marked (rows::kKeptInsideAttribute), since devices go on without the check.
+Value keepInside(Code &builder, Value isInside, Value index);
+
 /// Requires 0 <= id < size of each id of a tensor, or that it is `other` where that is given.
 void requireIds(Code &builder, Value ids, Value size, std::optional<int64_t> other, StringRef text);
 

@@ -86,7 +86,7 @@ OpFoldResult RangeChecks::require(const Range &range) {
   Value room = builder.subtract(limit, extent);
   Value isInside = builder.both(isSize(offset), builder.compare(isAtMost, offset, room));
   add(isInside, RESID_BAD_VALUE);
-  return builder.select(isInside, offset, 0);
+  return keepInside(builder, isInside, offset);
 }
 
 /// Checks the slice that `op` takes from `tensor`, or puts into it.

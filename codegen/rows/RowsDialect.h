@@ -21,6 +21,12 @@ class StatisticsPhases;
 }
 } // namespace mlir::resid
 
+namespace mlir::resid::rows {
+/// A unit attribute on an arith.select that keeps an index inside of its array, where a call with another one is
+/// refused.
+constexpr llvm::StringLiteral kKeptInsideAttribute = "rows.kept_inside";
+} // namespace mlir::resid::rows
+
 #include "codegen/rows/RowsDialect.h.inc"
 
 #include "codegen/rows/RowsEnums.h.inc"

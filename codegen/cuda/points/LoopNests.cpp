@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/points/LoopNests.h"
 
+#include "codegen/cuda/points/GuardedElements.h"
 #include "codegen/kernels/ArgumentBuffers.h"
 #include "codegen/kernels/ElementAccess.h"
 #include "codegen/kernels/ElementMemory.h"
@@ -57,7 +58,9 @@ linalg::GenericOp LoopNest::rebuild(OpBuilder &builder, KernelBody &body) const 
   rebuildBuffers(builder, body);
   for (Value constant : constants)
     rebuildConstant(builder, body.mapping, constant);
-  return cast<linalg::GenericOp>(builder.clone(*op, body.mapping));
+  auto nest = cast<linalg::GenericOp>(builder.clone(*op, body.mapping));
+  guardElements(nest);
+  return nest;
 }
 
 //===------------------------------------------- elements --------------------------------------------------------===//

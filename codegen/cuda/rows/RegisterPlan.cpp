@@ -73,7 +73,8 @@ namespace {
 
 /// What the phases of a kernel do, as far as the choice hangs on it.
 struct Work {
-  /// Whether accesses stand where the emitter expects them, and nothing is wider than f32.
+  /// Whether accesses stand where the emitter expects them, nothing is wider than f32, and elements are in memory what
+  /// they are computed with.
   bool isSimple = true;
   /// Of the rows that every row of the grid has for itself, along the columns.
   int64_t widestBytes = 1;
@@ -131,7 +132,9 @@ static Work collectWork(rows::KernelOp kernel) {
     work.sums += kernel.isAccumulated(i);
   for (auto &[row, phases] : users) {
     auto argument = dyn_cast<BlockArgument>(row);
-    int64_t bytes = kernels::getElementBytes(cast<rows::RowType>(row.getType()).getElementType());
+    Type element = cast<rows::RowType>(row.getType()).getElementType();
+    work.isSimple &= kernels::getMemoryType(element) == element; // a bit, say, is a byte
+    int64_t bytes = kernels::getElementBytes(element);
     if (argument && !isOwnRow(kernel, argument.getArgNumber() - 1)) {
       work.weightBytes.push_back(bytes);
       work.hasSharedAgain |= phases.size() > 1;

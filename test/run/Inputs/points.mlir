@@ -123,3 +123,46 @@ func.func @batches(%a: tensor<3x?x8xf32>, %b: tensor<3x8x?xf32>, %c: tensor<3x?x
   %y = linalg.batch_matmul ins(%a, %b : tensor<3x?x8xf32>, tensor<3x8x?xf32>) outs(%c : tensor<3x?x?xf32>) -> tensor<3x?x?xf32>
   return %y : tensor<3x?x?xf32>
 }
+
+func.func @scatter(%rows: tensor<2x5xf32>, %into: tensor<?x5x2xf32>, %ids: tensor<2x2xi32>) -> tensor<?x5x2xf32> {
+  %y = tensor.scatter %rows into %into[%ids] scatter_dims([0, 2]) unique
+      : (tensor<2x5xf32>, tensor<?x5x2xf32>, tensor<2x2xi32>) -> tensor<?x5x2xf32>
+  return %y : tensor<?x5x2xf32>
+}
+
+func.func @look_up(%ids: tensor<4xindex>, %table: tensor<3xi32>) -> tensor<4xi32> {
+  %empty = tensor.empty() : tensor<4xi32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%ids : tensor<4xindex>) outs(%empty : tensor<4xi32>) {
+  ^bb0(%id: index, %old: i32):
+    %element = tensor.extract %table[%id] : tensor<3xi32>
+    linalg.yield %element : i32
+  } -> tensor<4xi32>
+  return %y : tensor<4xi32>
+}
+
+// The same in the body of linalg.map.
+func.func @map_lookup(%ids: tensor<4xindex>, %table: tensor<3xi32>) -> tensor<4xi32> {
+  %empty = tensor.empty() : tensor<4xi32>
+  %y = linalg.map ins(%ids : tensor<4xindex>) outs(%empty : tensor<4xi32>)
+    (%id: index, %old: i32) {
+      %element = tensor.extract %table[%id] : tensor<3xi32>
+      linalg.yield %element : i32
+    }
+  return %y : tensor<4xi32>
+}
+
+// The program itself takes element 0 for others, which is no mistake.
+func.func @clamped(%ids: tensor<4xindex>, %table: tensor<3xi32>) -> tensor<4xi32> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %empty = tensor.empty() : tensor<4xi32>
+  %y = linalg.map ins(%ids : tensor<4xindex>) outs(%empty : tensor<4xi32>)
+    (%id: index, %old: i32) {
+      %below = arith.cmpi ult, %id, %c3 : index
+      %kept = arith.select %below, %id, %c0 : index
+      %element = tensor.extract %table[%kept] : tensor<3xi32>
+      linalg.yield %element : i32
+    }
+  return %y : tensor<4xi32>
+}

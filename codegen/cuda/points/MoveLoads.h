@@ -1,0 +1,26 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the host of a device may not do, because arrays lie in the device's memory: reads and writes of single elements
+// move into loop nests, which become kernels.
+
+#ifndef RESID_CODEGEN_CUDA_POINTS_MOVELOADS_H
+#define RESID_CODEGEN_CUDA_POINTS_MOVELOADS_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::resid::cuda {
+
+/// Moves loads of elements, and what is computed from them, into the loop nests that need the numbers. Makes loop nests
+/// of stores of elements. What a load does not allow stays.
+void moveLoads(ModuleOp module);
+
+/// Drops conditions on numbers in memory that say whether indices lie in their arrays: a call returns before it could
+/// answer. Those of programs themselves, which cf.assert wrote, stay.
+void dropIndexConditions(ModuleOp module);
+
+/// Whether the value is computed from an element of an array.
+bool isFromMemory(Value value);
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_POINTS_MOVELOADS_H
