@@ -42,6 +42,17 @@ Value Code::castInteger(Value a, Type element) {
   return create<arith::TruncIOp>(type, a);
 }
 
+SmallVector<Value> Code::delinearize(Value number, ArrayRef<Value> sizes) {
+  SmallVector<Value> indices(sizes.size());
+  for (size_t i = sizes.size(); i-- > 1;) {
+    indices[i] = remainder(number, sizes[i]);
+    number = divide(number, sizes[i]);
+  }
+  if (!indices.empty())
+    indices.front() = number;
+  return indices;
+}
+
 Value Code::castFloat(Value a, Type element) {
   if (getElementTypeOrSelf(a) == element)
     return a;

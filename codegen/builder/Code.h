@@ -48,6 +48,9 @@ public:
   Value divide(Operand a, Operand b) { return emit<arith::DivFOp, arith::DivUIOp>(a, b); }
   Value remainder(Operand a, Operand b) { return emit<arith::RemUIOp>(a, b); }
   Value ceilDivide(Operand a, Value b) { return divide(add(a, subtract(b, 1)), b); }
+  /// The indices of element `number` of an array of these sizes, of which the last is the fastest. The first is not
+  /// looked at.
+  SmallVector<Value> delinearize(Value number, ArrayRef<Value> sizes);
   /// Of signed integers.
   Value min(Operand a, Operand b) { return emit<arith::MinSIOp>(a, b); }
   Value max(Operand a, Operand b) { return emit<arith::MaxSIOp>(a, b); }

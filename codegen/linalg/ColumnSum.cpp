@@ -29,7 +29,7 @@ static SmallVector<Value> addTerms(Code &builder, ArrayRef<ElementwiseOperand> o
     SmallVector<Value> elements, sums;
     unsigned next = 0;
     for (const ElementwiseOperand &operand : operands)
-      elements.push_back(operand.tensor ? convertFloat(inner, arguments[next++], arithmeticType) : Value());
+      elements.push_back(operand.tensor ? inner.castFloat(arguments[next++], arithmeticType) : Value());
     for (auto [element, term] : llvm::zip_equal(arguments.take_back(old.size()), body(inner, elements)))
       sums.push_back(inner.add(element, term));
     linalg::YieldOp::create(inner, sums);

@@ -16,15 +16,6 @@ Value resid::toI64(Code &builder, OpFoldResult size) {
   return arith::IndexCastOp::create(builder, builder.getI64Type(), index);
 }
 
-Value resid::convertFloat(Code &builder, Value value, Type type) {
-  unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
-  if (value.getType() == type)
-    return value;
-  if (from < to)
-    return arith::ExtFOp::create(builder, type, value);
-  return arith::TruncFOp::create(builder, type, value);
-}
-
 Value resid::createConstant(Code &builder, FloatType type, const APFloat &value) {
   return arith::ConstantFloatOp::create(builder, type, roundToArithmetic(value, type));
 }
@@ -82,12 +73,12 @@ static void buildBody(Code &builder, ArrayRef<ElementwiseOperand> operands, Valu
   for (const ElementwiseOperand &operand : operands) {
     Value element = operand.tensor ? arguments[next++] : Value();
     if (element && isa<FloatType>(element.getType()))
-      element = convertFloat(builder, element, arithmeticType);
+      element = builder.castFloat(element, arithmeticType);
     elements.push_back(element);
   }
   SmallVector<Value> results = body(builder, elements);
   for (auto [result, type] : llvm::zip_equal(results, resultTypes))
-    result = convertFloat(builder, result, getElementTypeOrSelf(type));
+    result = builder.castFloat(result, getElementTypeOrSelf(type));
   linalg::YieldOp::create(builder, results);
 }
 

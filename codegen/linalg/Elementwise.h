@@ -42,9 +42,6 @@ SmallVector<OpFoldResult> getSizes(Code &builder, Value tensor);
 /// A size as an i64.
 Value toI64(Code &builder, OpFoldResult size);
 
-/// The value in another float type: extf, truncf or nothing.
-Value convertFloat(Code &builder, Value value, Type type);
-
 /// A float constant, rounded once to `type`.
 Value createConstant(Code &builder, FloatType type, const APFloat &value);
 Value createConstant(Code &builder, FloatType type, double value);

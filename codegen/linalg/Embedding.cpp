@@ -139,7 +139,7 @@ LogicalResult LowerEmbeddingGrad::matchAndRewrite(EmbeddingGradOp op, OpAdaptor 
     return builder.loop(first, width, one, sums, [&](Value column, ValueRange sum) -> SmallVector<Value> {
       Value old = builder.create<tensor::ExtractOp>(sum.front(), ValueRange{target, column});
       Value term = builder.create<tensor::ExtractOp>(dy, ValueRange{row, column});
-      Value added = builder.add(old, convertFloat(builder, term, arithmetic));
+      Value added = builder.add(old, builder.castFloat(term, arithmetic));
       return {builder.create<tensor::InsertOp>(added, sum.front(), ValueRange{target, column})};
     });
   };

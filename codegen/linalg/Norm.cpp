@@ -36,7 +36,7 @@ static Value applyAffine(Code &builder, Value normalized, Value gamma, Value bet
                          Type resultElement) {
   auto arithmetic = cast<FloatType>(normalized.getType());
   if (norm.narrowAffine && (gamma || beta))
-    normalized = convertFloat(builder, convertFloat(builder, normalized, resultElement), arithmetic);
+    normalized = builder.castFloat(builder.castFloat(normalized, resultElement), arithmetic);
   if (gamma && norm.zeroCenteredGamma)
     gamma = builder.add(1.0, gamma);
   if (gamma && beta)

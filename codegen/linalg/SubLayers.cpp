@@ -51,9 +51,9 @@ static Value createChains(Code &builder, const LinearOperands &layer, ArrayRef<O
   auto body = [&](OpBuilder &nested, Location loc, ValueRange elements) {
     Code inner(nested, loc);
     SmallVector<Value> wide =
-        llvm::map_to_vector(elements, [&](Value value) { return convertFloat(inner, value, layer.arithmetic); });
+        llvm::map_to_vector(elements, [&](Value value) { return inner.castFloat(value, layer.arithmetic); });
     Value sum = inner.fma(wide[0], wide[1], wide[2]);
-    linalg::YieldOp::create(inner, convertFloat(inner, sum, element));
+    linalg::YieldOp::create(inner, inner.castFloat(sum, element));
   };
   return linalg::GenericOp::create(builder, TypeRange(zeros.getType()), ValueRange{layer.x, layer.weight},
                                    ValueRange(zeros), maps, iterators, body)

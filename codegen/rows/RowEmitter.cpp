@@ -17,23 +17,11 @@ void RowEmitter::beginRow(rows::KernelOp kernel, Value row) {
   computeRowPointers(kernel, row);
 }
 
-/// The indices of the row dimensions, from the last (fastest) to the first.
-static SmallVector<Value> splitRow(OpBuilder &builder, Location loc, Value row, ArrayRef<Value> dims) {
-  SmallVector<Value> indices(dims.size());
-  for (unsigned i = dims.size(); i-- > 1;) {
-    indices[i] = arith::RemUIOp::create(builder, loc, row, dims[i]);
-    row = arith::DivUIOp::create(builder, loc, row, dims[i]);
-  }
-  if (!indices.empty())
-    indices[0] = row;
-  return indices;
-}
-
 void RowEmitter::computeRowPointers(rows::KernelOp kernel, Value row) {
   Location loc = kernel.getLoc();
   SmallVector<Value> indices(addresses.rowDims.size(), row);
   if (addresses.needsRowIndices())
-    indices = splitRow(builder, loc, row, addresses.rowDims);
+    indices = builder.delinearize(row, addresses.rowDims);
   for (auto [i, operand] : llvm::enumerate(addresses.operands)) {
     if (Value chain = chains.lookup(kernel.getRowArgument(i))) {
       state.pointers[kernel.getRowArgument(i)] = chain;

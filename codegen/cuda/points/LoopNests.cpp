@@ -230,7 +230,7 @@ SmallVector<Value> PointEmitter::emitLoops(unsigned next, SmallVector<Value> ind
 void PointEmitter::emit(Value point) {
   SmallVector<Value> pointSizes = llvm::map_to_vector(points, [&](unsigned loop) { return sizes[loop]; });
   SmallVector<Value> indices(op.getNumLoops(), arith::ConstantIndexOp::create(code, 0));
-  for (auto [loop, index] : llvm::zip_equal(points, splitPoint(code, point, pointSizes)))
+  for (auto [loop, index] : llvm::zip_equal(points, code.delinearize(point, pointSizes)))
     indices[loop] = arith::IndexCastOp::create(code, code.getIndexType(), index);
   if (!isFixed) {
     emitLoops(0, indices, {});

@@ -4,6 +4,7 @@
 
 #include "codegen/cuda/Launch.h"
 #include "codegen/cuda/Passes.h"
+#include "codegen/cuda/rows/Shuffles.h"
 #include "codegen/kernels/Extent.h"
 
 using namespace mlir;
@@ -14,13 +15,12 @@ using namespace mlir::resid::kernels;
 /// A grid may have fewer threads than there are points, so threads take points in turn.
 void PointKernel::emit() {
   Operation *op = getFirst().op;
-  Type i64 = IntegerType::get(op->getContext(), 64), i32 = IntegerType::get(op->getContext(), 32);
+  Type i64 = IntegerType::get(op->getContext(), 64);
   func::FuncOp function = functions.outline("__points", i64, [&](OpBuilder &at, KernelBody &body) {
     Code code(at, op->getLoc());
     EmitPoint emitPoint = emitKernel(code, body);
-    Value thread = code.castInteger(NVVM::ThreadIdXOp::create(code, i32), i64);
-    Value block = code.castInteger(NVVM::BlockIdXOp::create(code, i32), i64);
-    Value blocks = code.castInteger(NVVM::GridDimXOp::create(code, i32), i64);
+    Value thread = getNumber<NVVM::ThreadIdXOp>(code), block = getNumber<NVVM::BlockIdXOp>(code);
+    Value blocks = getNumber<NVVM::GridDimXOp>(code);
     Value first = code.add(code.multiply(block, kPointThreads), thread);
     code.loop(first, body.getArgumentFromEnd(1), code.multiply(blocks, kPointThreads), emitPoint);
   });
@@ -38,14 +38,4 @@ LogicalResult PointKernel::launch(KernelUse &use) {
   Value blocks = code.ceilDivide(points, code.constant(kPointThreads));
   return launchKernel(use.op, use.enclosing,
                       {number, blocks, code.constant(kPointThreads), /*sharedBytes=*/0, arguments});
-}
-
-SmallVector<Value> cuda::splitPoint(Code &code, Value point, ArrayRef<Value> sizes) {
-  SmallVector<Value> indices(sizes.size());
-  for (size_t i = sizes.size(); i-- > 0;) {
-    indices[i] = i == 0 ? point : code.remainder(point, sizes[i]);
-    if (i > 0)
-      point = code.divide(point, sizes[i]);
-  }
-  return indices;
 }

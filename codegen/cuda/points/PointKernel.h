@@ -35,9 +35,6 @@ private:
   int64_t number = 0;
 };
 
-/// The indices of loops (i64) from the number of a point; the last loop's index changes fastest.
-SmallVector<Value> splitPoint(Code &code, Value point, ArrayRef<Value> sizes);
-
 } // namespace mlir::resid::cuda
 
 #endif // RESID_CODEGEN_CUDA_POINTS_POINTKERNEL_H

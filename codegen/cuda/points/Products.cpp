@@ -37,7 +37,7 @@ public:
     SmallVector<Value> sizes;
     for (const contraction::Loop *loop : getPointLoops(loops))
       sizes.push_back(loop->size.value);
-    indices = splitPoint(code, point, sizes);
+    indices = code.delinearize(point, sizes);
   }
 
   void emit();
@@ -99,7 +99,7 @@ Value ElementEmitter::addTerms(Value low, Value high, Value acc) {
   Value scale = loops.hasRowScale ? load(loops.getRowScale()) : Value();
   auto addTerm = [&](Value term, ValueRange sum) -> SmallVector<Value> {
     Value places[] = {code.constant(0), code.constant(0)};
-    for (auto [index, loop] : llvm::zip_equal(splitPoint(code, term, sizes), loops.contracted))
+    for (auto [index, loop] : llvm::zip_equal(code.delinearize(term, sizes), loops.contracted))
       for (unsigned factor : {KernelLoops::kA, KernelLoops::kB})
         places[factor] = code.add(places[factor], code.multiply(index, loop.strides[factor].value));
     if (loops.isPacked)
