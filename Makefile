@@ -38,7 +38,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights sweep bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index python-packages bench-python check-contractions check-full
+.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights sweep bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index python-packages python-test-packages bench-python check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -53,8 +53,8 @@ deb: all
 	cd $(BUILD) && cpack -G DEB
 
 demo: configure
-	cmake --build $(BUILD) --target residc resid_runtime
-	$(MAKE) --no-print-directory -C examples/post_norm_block run RESIDC=$(abspath $(BUILD))/bin/residc \
+	cmake --build $(BUILD) --target residc-alone resid_runtime
+	$(MAKE) --no-print-directory -C examples/post_norm_block run RESIDC=$(abspath $(BUILD))/demo/bin/residc \
 	  RUNTIME=$(abspath $(BUILD))/lib INCLUDE=$(CURDIR)/runtime OUT=$(abspath $(BUILD))/demo
 
 check: configure python-packages
@@ -208,6 +208,11 @@ has-package-index: setup
 
 check-python: wheel
 	test/python/run.sh $(abspath $(BUILD)) $(PYTEST)
+
+# What check-python tests with, so that it can be fetched while something else is built.
+python-test-packages: setup
+	@cmake/setup-packages.sh python3-venv
+	test/python/run.sh $(abspath $(BUILD)) --packages
 
 bench-python: wheel
 	@test -x $(BUILD)/test-venv/bin/python || test/python/run.sh $(abspath $(BUILD)) --co -q >/dev/null
