@@ -19,7 +19,8 @@ std::string makeIdentifier(llvm::StringRef name);
 /// linked into would call it in their place, or has other declarations of the name.
 std::string makeFunctionName(llvm::StringRef name);
 
-/// Whether C's or POSIX's headers declare the name, or define it as a macro in lower case.
+/// Whether C's or POSIX's headers declare the name, or define it as a macro in lower case. Without the names that LLVM's
+/// TargetLibraryInfo knows.
 bool isLibraryName(llvm::StringRef name);
 
 /// The words of a text.
