@@ -2,6 +2,8 @@
 //
 // What all ops of the dialect refuse in their text beside what MLIR does: attributes that an op does not define, and
 // numbers that MLIR does not know as such. Does not own the text itself (Assembly.h) or its other checks.
+// A custom directive serves neither: MLIR reads `1e-5` as the integer 1 and a word, in every place that takes a number,
+// and says "expected '}' in attribute dictionary".
 
 #ifndef RESID_DIALECT_TEXTHOOKS_H
 #define RESID_DIALECT_TEXTHOOKS_H

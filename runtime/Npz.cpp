@@ -2,7 +2,7 @@
 //
 // Archives of arrays; see Npz.h. Of ZIP: the central directory, also that of large files (ZIP64), and members that are
 // stored. Of .npy: versions 1 to 3, little-endian, rows first. An array of unsigned 16-bit integers is bf16, as
-// resid-run writes it.
+// resid-run writes it. The runtime links no LLVM, and LLVM reads no ZIP archives.
 
 #include "runtime/Npz.h"
 

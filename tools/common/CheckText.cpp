@@ -2,7 +2,8 @@
 //
 // The checks before parsing; see Parse.h. Reads the text once, with a memory that does not grow with it but for
 // aliases, and knows of MLIR's grammar only what nests: brackets, operators of affine expressions, and aliases in
-// aliases.
+// aliases. MLIR has no such limits: mlir-opt ends by SIGSEGV on 60,000 nested types (with the stack of the tools, on
+// 600,000), and prints 403 MB for 633 bytes of aliases.
 
 #include "tools/common/Parse.h"
 

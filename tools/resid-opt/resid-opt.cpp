@@ -1,7 +1,8 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // resid-opt: runs single passes and pipelines on a file, with everything that users of mlir-opt know, and with the exit
-// codes and the care for old outputs that all tools of resid share.
+// codes and the care for old outputs that all tools of resid share. MlirOptMain alone gives exit code 1 for wrong flags
+// (here 2) and for files that cannot be read or written (3).
 
 #include "codegen/PassDiagnostics.h"
 #include "dialect/DropoutScheme.h"
