@@ -109,6 +109,8 @@ endfunction()
 function(resid_share_headers target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${RESID_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 12)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND RESID_PRECOMPILED_HEADERS)
+    # The same header in another checkout is the same file, so that a cache of objects serves both.
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
     if(target STREQUAL "ResidDialect")
       target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/Precompiled.h")
     else()
