@@ -24,7 +24,8 @@ static constexpr int64_t kSinkhornIterations = 20;
 static bool sumsExactly(int64_t streams) { return streams == 2 || streams == 4; }
 
 RewriteClass resid::getWideningClass(ConnectionKind kind, int64_t streams) {
-  return kind == ConnectionKind::Static && sumsExactly(streams) ? RewriteClass::BitExact : RewriteClass::Exact;
+  bool isSum = kind == ConnectionKind::Static || kind == ConnectionKind::Gated;
+  return isSum && sumsExactly(streams) ? RewriteClass::BitExact : RewriteClass::Exact;
 }
 
 //===----------------------------------------------------------------------===//
@@ -47,15 +48,22 @@ static double getFirstColumnSum(int64_t streams) {
 
 FloatType ConnectionBuilder::getType() const { return getArithmeticType(streams.getElementType()); }
 
+Value ConnectionBuilder::addParameter(Type element, const std::string &parameter, StringRef place,
+                                      ArrayRef<int64_t> shape, ParameterChange initial) {
+  Value argument = addArgument(function, RankedTensorType::get(shape, element), parameter);
+  initial.name = getParameterName(argument);
+  initial.action = ParameterAction::New;
+  initial.to = place.str();
+  initial.shape.assign(shape.begin(), shape.end());
+  conversion.parameters.push_back(std::move(initial));
+  return argument;
+}
+
 Value ConnectionBuilder::addParameter(const std::string &parameter, StringRef place, ArrayRef<int64_t> shape,
                                       std::vector<double> initial) {
-  auto type = RankedTensorType::get(shape, getType());
-  Value argument = addArgument(function, type, parameter);
-  ParameterChange change{getParameterName(argument), ParameterAction::New, "", place.str()};
-  change.shape.assign(shape.begin(), shape.end());
+  ParameterChange change{};
   change.initial = std::move(initial);
-  conversion.parameters.push_back(std::move(change));
-  return argument;
+  return addParameter(getType(), parameter, place, shape, std::move(change));
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,12 +211,13 @@ ConnectionCoefficients ConnectionBuilder::create(OpBuilder &builder, Location lo
   case ConnectionKind::Gated:
     break;
   }
-  llvm_unreachable("a connection that no clause can state");
+  llvm_unreachable("a connection that no clause states");
 }
 
 Value ConnectionBuilder::createHead(OpBuilder &builder, Location loc, Value x, size_t count) {
   int64_t n = getCount();
-  if (kind == ConnectionKind::Static)
+  // The final norm that follows is what the read of gated would be.
+  if (kind == ConnectionKind::Static || kind == ConnectionKind::Gated)
     return addParameter(name + "head_read", "head", {n, 1}, getStaticRead(n));
   double decay = kind == ConnectionKind::MHC ? getFirstColumnSum(n) : 1.0;
   double share = 1.0 / (static_cast<double>(n) * std::pow(decay, static_cast<double>(count)));

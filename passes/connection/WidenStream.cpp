@@ -40,6 +40,19 @@ static BlockOp createBlock(OpBuilder &builder, BlockOp old, Value stream, const 
   return block;
 }
 
+/// The same for a gated connection: the row that it reads takes the place of the branch's argument and of the norm
+/// before it.
+static BlockOp createGatedBlock(OpBuilder &builder, BlockOp old, Value stream, const GatedConnection &connection) {
+  std::optional<NormParts> after = getNormAt(old, NormPosition::AfterBranch);
+  ConnectionCoefficients coefficients{Value(), connection.write, Value()};
+  Value argument = old.getBranch().getArgument(0);
+  argument.replaceAllUsesWith(connection.row);
+  BlockOp block = createBlock(builder, old, stream, &coefficients);
+  setNorms(block, after ? Placement::BranchPost : Placement::None,
+           after ? ArrayRef<NormParts>(*after) : ArrayRef<NormParts>());
+  return block;
+}
+
 /// Whoever asks for a size of one stream of `old` asks `like` instead, which has the same.
 static void redirectSizes(Value old, Value like) {
   for (OpOperand &use : llvm::make_early_inc_range(old.getUses()))
@@ -78,6 +91,15 @@ static void replaceBlocks(const Stack &stack, Value end) {
 // From one stream to several
 //===----------------------------------------------------------------------===//
 
+static LogicalResult checkGated(BlockOp block) {
+  std::optional<NormParts> norm = getNormAt(block, NormPosition::BeforeBranch);
+  if (!norm)
+    return refuse(block) << "expected placement pre or peri for connection gated, but got "
+                         << stringifyPlacement(block.getPlacement()) << ", which has no norm that the read could be";
+  std::string obstacle = findGatedObstacle(*norm);
+  return obstacle.empty() ? success() : LogicalResult(refuse(block) << obstacle);
+}
+
 static LogicalResult checkWidening(const Stack &stack, ConnectionKind kind) {
   for (BlockOp block : stack.blocks) {
     if (block.getStreams())
@@ -88,6 +110,8 @@ static LogicalResult checkWidening(const Stack &stack, ConnectionKind kind) {
                            << ", whose norm of the stream does not commute with reading one of several";
     if (!block.getSkipScale().isExactlyValue(1.0))
       return refuse(block) << "expected no skip_scale, but got one";
+    if (kind == ConnectionKind::Gated && failed(checkGated(block)))
+      return failure();
   }
   auto type = cast<RankedTensorType>(stack.entry.getType());
   if (kind != ConnectionKind::Static && ShapedType::isDynamic(type.getShape().back()))
@@ -112,6 +136,13 @@ static void widen(func::FuncOp function, const Stack &stack, int64_t streams, Co
   ConnectionBuilder connection(function, kind, cast<RankedTensorType>(stream.getType()), std::move(name), conversion);
   for (auto [index, old] : llvm::enumerate(stack.blocks)) {
     builder.setInsertionPoint(old);
+    if (kind == ConnectionKind::Gated) {
+      auto rowType = cast<RankedTensorType>(BlockOp(old).getBranch().getArgument(0).getType());
+      NormParts norm = *getNormAt(old, NormPosition::BeforeBranch);
+      GatedConnection gated = connection.createGated(builder, BlockOp(old).getLoc(), stream, index, norm, rowType);
+      stream = createGatedBlock(builder, old, stream, gated).getResult();
+      continue;
+    }
     ConnectionCoefficients coefficients = connection.create(builder, BlockOp(old).getLoc(), stream, index);
     stream = createBlock(builder, old, stream, &coefficients).getResult();
   }
@@ -225,11 +256,6 @@ struct WidenStream : resid::impl::WidenStreamBase<WidenStream> {
   void runOnOperation() override {
     if (streams < 1 || streams > kMaxStreams) {
       getOperation().emitError() << "expected streams from 1 to " << kMaxStreams << " but got " << streams.getValue();
-      return signalPassFailure();
-    }
-    if (streams != 1 && connection == ConnectionKind::Gated) {
-      getOperation().emitError() << "not converted: expected connection static, ihc or mhc, but got gated, whose read "
-                                    "is of normalised streams, which no clause states";
       return signalPassFailure();
     }
     bool isThere = false;

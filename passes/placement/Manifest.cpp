@@ -47,6 +47,18 @@ static SmallVector<DictionaryAttr> getConversions(ModuleOp module) {
   return llvm::to_vector(recorded.getAsRange<DictionaryAttr>());
 }
 
+/// Numbers, or what tells them.
+static Attribute makeInitial(Builder &builder, const ParameterChange &change) {
+  auto name = [&](StringRef key, Attribute value) { return builder.getNamedAttr(key, value); };
+  if (change.deviation != 0.0)
+    return builder.getDictionaryAttr({name("normal", builder.getF64FloatAttr(change.deviation))});
+  if (!change.of.empty())
+    return builder.getDictionaryAttr({name("of", builder.getStringAttr(change.of)),
+                                      name("factor", builder.getF64FloatAttr(change.factor)),
+                                      name("offset", builder.getF64FloatAttr(change.offset))});
+  return builder.getDenseF64ArrayAttr(change.initial);
+}
+
 void resid::recordConversion(ModuleOp module, const Conversion &conversion) {
   Builder builder(module.getContext());
   // What is empty here is null in JSON.
@@ -64,9 +76,9 @@ void resid::recordConversion(ModuleOp module, const Conversion &conversion) {
     NamedAttrList entry(makeEntry(
         {{"name", change.name}, {"action", stringifyAction(change.action)}, {"from", change.from}, {"to", change.to}},
         nullptr));
-    if (!change.initial.empty()) {
+    if (!change.shape.empty()) {
       entry.set("shape", builder.getDenseI64ArrayAttr(change.shape));
-      entry.set("initial", builder.getDenseF64ArrayAttr(change.initial));
+      entry.set("initial", makeInitial(builder, change));
     }
     parameters.push_back(entry.getDictionary(module.getContext()));
   }
@@ -89,13 +101,23 @@ static void printTexts(llvm::json::OStream &json, DictionaryAttr entry, ArrayRef
     json.attribute(key, toJSON(entry.getAs<StringAttr>(key)));
 }
 
-/// What a new parameter begins with: a number for all elements, or an array of all in order.
+/// What a new parameter begins with: a number for all elements, an array of all in order, or an object that tells them.
 static void printInitial(llvm::json::OStream &json, DictionaryAttr change) {
   auto shape = change.getAs<DenseI64ArrayAttr>("shape");
   auto initial = change.getAs<DenseF64ArrayAttr>("initial");
-  if (!shape || !initial)
+  auto rule = change.getAs<DictionaryAttr>("initial");
+  if (!shape || (!initial && !rule))
     return;
   json.attribute("shape", llvm::json::Array(shape.asArrayRef()));
+  if (rule) {
+    json.attributeObject("initial", [&] {
+      printTexts(json, rule, rule.contains("of") ? ArrayRef<StringRef>{"of"} : ArrayRef<StringRef>());
+      for (StringRef key : {"factor", "offset", "normal"})
+        if (auto number = rule.getAs<FloatAttr>(key))
+          json.attribute(key, number.getValueAsDouble());
+    });
+    return;
+  }
   ArrayRef<double> values = initial;
   if (values.size() == 1)
     json.attribute("initial", values.front());

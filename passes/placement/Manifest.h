@@ -33,6 +33,11 @@ struct ParameterChange {
   /// Of a new parameter with a value to begin with: its sizes, and its elements in order, or one for all of them.
   std::vector<int64_t> shape = {};
   std::vector<double> initial = {};
+  /// Or `factor` times the elements of this parameter, plus `offset`, repeated along the first dimension.
+  std::string of = "";
+  double factor = 1.0, offset = 0.0;
+  /// Or independent normal numbers of this standard deviation: the function does not depend on them.
+  double deviation = 0.0;
 };
 
 /// One conversion of one stack of blocks; `from` and `to` are placements, or say how many streams there are.

@@ -2,7 +2,7 @@
 #
 # Gives a program several residual streams by residc, fills the new parameters with the initial values of the manifest, and compares
 # what it computes with the program as it was, and with that of one stream again; and the gradients of both.
-# Usage: widen_values.py <program> <folder>. Prints a line for each case.
+# Usage: widen_values.py <program> <program of gated> <folder>. Prints a line for each case.
 
 import json
 import pathlib
@@ -23,9 +23,16 @@ def evaluate(program, arguments, out, *flags):
     return numpy.load(out)
 
 
-def initial(parameter, folder):
-    """The file of a new parameter as the manifest says it begins."""
-    values = numpy.array(parameter["initial"], dtype=numpy.float32)
+def initial(parameter, folder, known):
+    """The file of a new parameter as the manifest says it begins; `known` are arrays of other parameters."""
+    rule = parameter["initial"]
+    if isinstance(rule, dict) and "normal" in rule:
+        values = numpy.random.default_rng(5).normal(0.0, rule["normal"], parameter["shape"]).astype(numpy.float32)
+    elif isinstance(rule, dict):
+        row = (rule["factor"] * known[rule["of"]].astype(numpy.float64) + rule["offset"]).astype(numpy.float32)
+        values = numpy.broadcast_to(row, parameter["shape"])
+    else:
+        values = numpy.array(rule, dtype=numpy.float32)
     array = numpy.broadcast_to(values, parameter["shape"]) if values.ndim == 0 else values.reshape(parameter["shape"])
     path = folder / f"{parameter['name']}.npy"
     numpy.save(path, numpy.ascontiguousarray(array))
@@ -55,9 +62,44 @@ def compare_gradients(program, folder, arguments, given, parameters):
     print("gradients: close", flush=True)
 
 
+def make_gammas(folder):
+    """Files of arguments, by their names: gammas of all bits."""
+    random, known = numpy.random.default_rng(3), {}
+    for name in ("g0", "g1", "g2", "g3", "g"):
+        known[name] = random.normal(1.0, 0.3, WIDTH).astype(numpy.float32)
+        numpy.save(folder / f"{name}.npy", known[name])
+    return known
+
+
+def widen_gated(program, folder):
+    """γ of every bit: twice it is exact, so that 2 and 4 streams keep every bit, whatever the random weights are."""
+    known = make_gammas(folder)
+    arguments = [f"f32[{ROWS}x{WIDTH}]=random:1"] + [folder / f"{name}.npy" for name in known]
+    one = evaluate(program, arguments, folder / "one.npy")
+    for streams in (2, 3, 4):
+        wide, manifest = folder / "wide.mlir", folder / "manifest.json"
+        run("residc", program, f"--streams={streams}", "--connection=gated", "--emit=mlir", "-o", wide, f"--manifest={manifest}")
+        record = json.loads(manifest.read_text())
+        given = arguments + [initial(parameter, folder, known) for parameter in record["parameters"]]
+        several = evaluate(wide, given, folder / "wide.npy", "--check")
+        is_same = numpy.array_equal(one.view(numpy.uint32), several.view(numpy.uint32))
+        error = numpy.max(numpy.abs(one.astype(numpy.float64) - several))
+        assert error <= 5e-7 * numpy.max(numpy.abs(one)), (streams, error)
+        assert is_same or record["class"] == "exact", streams
+        print(f"gated {streams}: {record['class']}, {len(record['parameters'])} parameters,", "same bits" if is_same else "close", flush=True)
+    one = differentiate(program, arguments, folder)
+    several = differentiate(program, given, folder, "--streams=4", "--connection=gated")
+    # x's gradient is that of one stream. What is new learns, but for what stands before a weight of 0.
+    assert numpy.max(numpy.abs(one[1] - several[1])) <= 3e-6 * numpy.max(numpy.abs(one[1]))
+    for parameter, found in zip(record["parameters"], several[len(one):]):
+        assert numpy.any(found) == (not parameter["name"].endswith("_down")), parameter["name"]
+    print("gradients of gated: close", flush=True)
+
+
 def main():
-    program, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    program, gated, folder = (pathlib.Path(argument) for argument in sys.argv[1:4])
     folder.mkdir(parents=True, exist_ok=True)
+    widen_gated(gated, folder)
     arguments = [f"f32[{ROWS}x{WIDTH}]=random:1"] + [f"f32[{WIDTH}]=random:{2 + i}" for i in range(LAYERS + 1)]
     one = evaluate(program, arguments, folder / "one.npy")
     for streams, connection in ((2, "static"), (3, "static"), (4, "static"), (2, "ihc"), (4, "ihc"), (3, "mhc"), (4, "mhc")):
@@ -66,7 +108,7 @@ def main():
             f"--manifest={manifest}")
         record = json.loads(manifest.read_text())
         assert all(parameter["action"] == "new" for parameter in record["parameters"]), record
-        given = arguments + [initial(parameter, folder) for parameter in record["parameters"]]
+        given = arguments + [initial(parameter, folder, {}) for parameter in record["parameters"]]
         several = evaluate(wide, given, folder / "wide.npy", "--check")
         is_same = numpy.array_equal(one.view(numpy.uint32), several.view(numpy.uint32))
         error = numpy.max(numpy.abs(one.astype(numpy.float64) - several))
