@@ -38,6 +38,8 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager, std::shared_ptr
   oneShot.allowReturnAllocsFromLoops = true;
   manager.addPass(bufferization::createOneShotBufferizePass(oneShot));
   addCleanup(manager);
+  if (target->getDevice())
+    manager.addPass(createSpreadTemporaries());
   manager.addPass(createAllocateScratch(std::move(target)));
   addCleanup(manager);
   manager.addPass(blocks::createFormRowBlocks(blocks::FormRowBlocksOptions{options.record}));

@@ -66,6 +66,16 @@ def TrackDestinations : Pass<"resid-track-destinations"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def SpreadTemporaries : Pass<"resid-spread-temporaries"> {
+  let summary = "give each step of a loop memory of its own for its temporaries";
+  let description = [{
+    A temporary of known size that a step of a loop makes for itself becomes one for all steps, with the number of the
+    step as its last dimension. So steps that have nothing else in common may run at the same time. The loop works on
+    single elements alone. For devices; on a CPU, one step has the memory after the other. Bit-exact.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def PlaceStreams : Pass<"resid-place-streams"> {
   let summary = "let kernels write streams to where they are joined";
   let description = [{

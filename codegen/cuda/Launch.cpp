@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/Launch.h"
 
+#include "codegen/cuda/Passes.h"
 #include "codegen/kernels/CallerContext.h"
 #include "codegen/kernels/ElementCast.h"
 #include "codegen/kernels/ElementMemory.h"
@@ -86,6 +87,14 @@ static LogicalResult callFromHost(Operation *place, func::FuncOp host, StringRef
   memref::StoreOp::create(builder, loc, arith::SelectOp::create(builder, loc, isFirst, answer, before), status,
                           ValueRange());
   return success();
+}
+
+void cuda::markKernel(func::FuncOp function, int64_t number, int64_t threads, int64_t registers) {
+  OpBuilder builder(function);
+  function->setAttr(kKernelAttribute, builder.getI32IntegerAttr(threads));
+  if (registers > 0)
+    function->setAttr(kRegistersAttribute, builder.getI32IntegerAttr(registers));
+  function->setAttr(kNumberAttribute, builder.getI32IntegerAttr(number));
 }
 
 LogicalResult cuda::launchKernel(Operation *place, func::FuncOp host, const Launch &launch) {

@@ -17,6 +17,10 @@ constexpr llvm::StringLiteral kModuleName = "resid.cuda_module";
 constexpr llvm::StringLiteral kLoadName = "resid_cuda_load_v1", kLaunchName = "resid_cuda_launch_v1",
                               kCopyName = "resid_cuda_copy_v1", kFillName = "resid_cuda_fill_v1";
 
+/// Makes a function one that a GPU runs, with a number among the kernels of the object. `threads`: of a block.
+/// `registers`: what a thread may have at most, or 0 where the driver's compiler decides.
+void markKernel(func::FuncOp function, int64_t number, int64_t threads, int64_t registers = 0);
+
 struct Launch {
   /// The kernel's number in the object.
   int64_t kernel;

@@ -27,8 +27,12 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
     and return at once where the number is 0.
 
     Other linalg ops have a thread for each element of their results, which runs the loops that do not tell elements
-    apart in their order. Loops over single elements run in order in each thread, but for one whose iterations have
-    elements of their own. Reads of single elements move into the loop nests that need them. Products (`contraction.kernel`) have a thread for each element too, which is slow.
+    apart in their order. Loops over single elements run in order in each thread, but for one whose steps have no element
+    in common, which has a thread for each step. Reads of single elements move into the loop nests that need them.
+
+    A contraction.kernel is a function too. Neighbouring threads have neighbouring rows, or columns, of the result, and
+    each has up to eight elements along the other of the two. An element is one chain of terms in one thread. Chains of a
+    known length are shared by the eight warps of a block, which leave their sums in shared memory, and add them in order.
 
     Copies and fills of whole arrays become calls of `resid_cuda_copy_v1` and `resid_cuda_fill_v1`. What else touches
     memory is an error that names the op: attention, and numbers that the host needs.

@@ -52,7 +52,7 @@ static kernels::PlanDescription describeKernel(Operation *kernel, const Chip &ch
   kernels::PlanDescription plan{"chip", chip.name, {}, /*fallbackName=*/"scalar path", /*fallbackReason=*/""};
   auto rows = dyn_cast<rows::KernelOp>(kernel);
   if (isa<contraction::KernelOp>(kernel))
-    plan.decisions.push_back({"emitter", "points", "points emitter: a thread for each element, which is slow"});
+    plan.decisions.push_back({"emitter", "products", "products emitter: up to eight elements a thread, read from memory"});
   if (!rows)
     return plan;
   int64_t phases = 0;

@@ -197,8 +197,9 @@ Value SinkhornLowering::createBackward(Value logits, Value gradient) {
   OpFoldResult count = getSizes(builder, flat).front();
   // Of each iteration after the first what both divisions gave, and what they divided by.
   int64_t elements = size * size, division = elements + size;
-  Value steps = createRows(builder.getIndexAttr(std::max<int64_t>(iterations - 1, 1)), 2 * division);
   auto differentiateMatrix = [&](Value row, ValueRange results) -> SmallVector<Value> {
+    // Each matrix has its own: nothing says that one comes after the other.
+    Value history = createRows(builder.getIndexAttr(std::max<int64_t>(iterations - 1, 1)), 2 * division);
     Matrix matrix = getMatrix();
     Numbers softmax = matrix.createSoftmax(readNumbers(builder, flat, row, elements)), firstSums;
     Numbers first = matrix.divide(matrix.addEpsilon(softmax), /*isRows=*/false, &firstSums);
@@ -214,7 +215,7 @@ Value SinkhornLowering::createBackward(Value logits, Value gradient) {
       return numbers;
     };
     Numbers carried(first), gradients = readNumbers(builder, given, row, elements);
-    carried.push_back(results.back());
+    carried.push_back(history);
     carried = createLoop(builder, builder.getIndexAttr(iterations - 1), carried, iterate);
     Value kept = carried.back();
     auto goBack = [&](Value number, ValueRange values) -> SmallVector<Value> {
@@ -229,9 +230,9 @@ Value SinkhornLowering::createBackward(Value logits, Value gradient) {
     gradients = createLoop(builder, builder.getIndexAttr(iterations - 1), gradients, goBack);
     gradients = matrix.differentiate(gradients, first, firstSums, /*isRows=*/false);
     gradients = matrix.differentiate(gradients, softmax, {}, /*isRows=*/true);
-    return {writeNumbers(builder, gradients, results.front(), row), kept};
+    return {writeNumbers(builder, gradients, results.front(), row)};
   };
-  return restore(createLoop(builder, count, {createRows(count, elements), steps}, differentiateMatrix).front(), logits);
+  return restore(createLoop(builder, count, createRows(count, elements), differentiateMatrix).front(), logits);
 }
 
 namespace {

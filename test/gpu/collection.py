@@ -42,9 +42,16 @@ def write_grid(folder, few):
     return [(f"grid {file.stem}", file) for file in sorted(place.glob("*.mlir"))]
 
 
+def write_streams(folder):
+    """Ops on several streams, products, and what is no row program."""
+    place = folder / "streams"
+    subprocess.run([sys.executable, cases.INPUTS / "cuda_streams.py", place, "write"], check=True)
+    return [(f"streams {file.stem}", file) for file in sorted(place.glob("*.mlir"))]
+
+
 def write_all(folder, few=False):
     """(name, file) of each program; those that are written go to `folder`."""
     found = [(f"benchmarks {file.stem}", file) for file in sorted(BENCHMARKS.glob("*.mlir"))]
     found += [("open widths", cases.INPUTS / "open-widths.mlir")]
     found += [(f"embedded {file.stem}", file) for file in EMBEDDED]
-    return found + write_norm_grads(folder) + write_special(folder) + write_grid(folder, few)
+    return found + write_norm_grads(folder) + write_special(folder) + write_streams(folder) + write_grid(folder, few)

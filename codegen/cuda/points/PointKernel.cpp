@@ -24,10 +24,8 @@ void PointKernel::emit() {
     Value first = code.add(code.multiply(block, kPointThreads), thread);
     code.loop(first, body.getArgumentFromEnd(1), code.multiply(blocks, kPointThreads), emitPoint);
   });
-  OpBuilder builder(function);
-  function->setAttr(kKernelAttribute, builder.getI32IntegerAttr(kPointThreads));
   number = count++;
-  function->setAttr(kNumberAttribute, builder.getI32IntegerAttr(number));
+  markKernel(function, number, kPointThreads);
 }
 
 LogicalResult PointKernel::launch(KernelUse &use) {

@@ -4,8 +4,8 @@
 
 #include "codegen/cuda/points/GuardedElements.h"
 #include "codegen/cuda/points/MoveLoads.h"
-#include "codegen/kernels/DisjointBuffers.h"
 #include "codegen/kernels/Extent.h"
+#include "codegen/kernels/IndependentLoops.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
@@ -70,16 +70,8 @@ void cuda::takeSlicesApart(ModuleOp module) {
 //===------------------------------------------- which loops ------------------------------------------------------===//
 
 static bool isSerial(scf::ForOp loops) {
-  bool stores = false;
-  bool isOther = loops
-                     ->walk([&](Operation *op) {
-                       stores |= isa<memref::StoreOp>(op);
-                       bool isPart = isa<memref::LoadOp, memref::StoreOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op) ||
-                                     (isMemoryEffectFree(op) && !isa<memref::MemRefDialect>(op->getDialect()));
-                       return isPart ? WalkResult::advance() : WalkResult::interrupt();
-                     })
-                     .wasInterrupted();
-  return !isOther && stores && loops.getNumResults() == 0;
+  bool stores = loops->walk([](memref::StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return stores && loops.getNumResults() == 0 && hasElementsOnly(loops);
 }
 
 /// The outermost serial loops around the op.
@@ -93,40 +85,11 @@ static scf::ForOp findSerial(Operation *op) {
 
 bool SerialLoops::contain(Operation *op) { return findSerial(op) != nullptr; }
 
-/// Whether the iterations of a loop in `loops` have elements of their own in all that is written: one index of each
-/// access is the loop's.
+/// Whether threads may share out a loop in `loops`: how often it runs is known before them.
 static bool isShareable(scf::ForOp loops, scf::ForOp loop) {
-  if (loop.getNumResults() != 0 || !loop.getInductionVar().getType().isIndex())
-    return false;
-  for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
-    if (loops.getRegion().isAncestor(bound.getParentRegion()))
-      return false;
-  SmallVector<std::pair<Value, std::optional<int64_t>>> written;
-  auto findOwn = [&](ValueRange indices) -> std::optional<int64_t> {
-    for (auto [dimension, index] : llvm::enumerate(indices))
-      if (index == loop.getInductionVar())
-        return dimension;
-    return std::nullopt;
-  };
-  loops.walk([&](memref::StoreOp store) { written.push_back({store.getMemRef(), findOwn(store.getIndices())}); });
-  for (auto [buffer, dimension] : written)
-    if (!dimension)
-      return false;
-  bool isClash = loops
-                     ->walk([&](Operation *op) {
-                       auto load = dyn_cast<memref::LoadOp>(op);
-                       auto store = dyn_cast<memref::StoreOp>(op);
-                       if (!load && !store)
-                         return WalkResult::advance();
-                       Value buffer = load ? load.getMemRef() : store.getMemRef();
-                       std::optional<int64_t> own = findOwn(load ? load.getIndices() : store.getIndices());
-                       for (auto [other, dimension] : written)
-                         if (buffer == other ? own != dimension : !kernels::areDisjoint(buffer, other))
-                           return WalkResult::interrupt();
-                       return WalkResult::advance();
-                     })
-                     .wasInterrupted();
-  return !isClash;
+  auto isKnown = [&](Value bound) { return !loops.getRegion().isAncestor(bound.getParentRegion()); };
+  return loop.getNumResults() == 0 && loop.getInductionVar().getType().isIndex() && isKnown(loop.getLowerBound()) &&
+         isKnown(loop.getUpperBound()) && isKnown(loop.getStep()) && isIndependent(loop, loops);
 }
 
 SerialLoops::SerialLoops(scf::ForOp loops) : TakingOp(loops) {

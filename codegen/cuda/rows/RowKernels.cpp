@@ -123,12 +123,12 @@ static Value emitSuits(Code builder, KernelUse &use, const RegisterPlan &plan) {
   return builder.both(suits, builder.either(builder.isEqual(end, 0), isChunk));
 }
 
-void RowKernel::mark(func::FuncOp function, int64_t threads, int64_t registers) {
-  OpBuilder builder(function);
-  function->setAttr(kKernelAttribute, builder.getI32IntegerAttr(threads));
-  if (registers > 0)
-    function->setAttr(kRegistersAttribute, builder.getI32IntegerAttr(registers));
-  function->setAttr(kNumberAttribute, builder.getI32IntegerAttr(count++));
+/// Each operand has a pointer and numbers of the row, which several streams and their mix have many of.
+static int64_t getLoopedRegisters(rows::KernelOp kernel) {
+  constexpr size_t manyOperands = 16;
+  if (kernel.getIndexingMaps().size() > manyOperands)
+    return 0;
+  return kernel.hasAccumulated() ? kLoopedRegistersWithSums : kLoopedRegisters;
 }
 
 void RowKernel::emit() {
@@ -141,8 +141,11 @@ void RowKernel::emit() {
       emitGuarded(code, body, kernel, [&] { emit(code, body); });
     });
   };
+  auto mark = [&](func::FuncOp function, int64_t threads, int64_t registers) {
+    markKernel(function, count++, threads, registers);
+  };
   mark(create("__rows", [&](Code &builder, KernelBody &body) { emitRows(builder, body, kernel); }),
-       kBlockWarps * kWarpThreads, kernel.hasAccumulated() ? kLoopedRegistersWithSums : kLoopedRegisters);
+       kBlockWarps * kWarpThreads, getLoopedRegisters(kernel));
   if (kernel.hasAccumulated())
     mark(create("__sums", [&](Code &builder, KernelBody &body) { emitResults(builder, body, kernel); }), kResultThreads,
          kResultRegisters);

@@ -26,8 +26,6 @@ public:
 
 private:
   LogicalResult launchRows(kernels::KernelUse &use, Value units, ArrayRef<Value> arguments);
-  /// `threads`: of a block. `registers`: what a thread may have at most, or 0 where the driver's compiler decides.
-  void mark(func::FuncOp function, int64_t threads, int64_t registers);
 
   const RowSchedule &schedule;
   int64_t &count;

@@ -1,0 +1,75 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Gives each step of a loop memory of its own for what the steps keep to themselves.
+
+#include "codegen/buffers/Passes.h"
+#include "codegen/kernels/IndependentLoops.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::resid::buffers {
+#define GEN_PASS_DEF_SPREADTEMPORARIES
+#include "codegen/buffers/Passes.h.inc"
+} // namespace mlir::resid::buffers
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// Whether a temporary is loaded and stored element by element alone.
+static bool hasElementUsersOnly(memref::AllocOp temporary) {
+  return llvm::all_of(temporary->getUsers(),
+                      [](Operation *user) { return isa<memref::LoadOp, memref::StoreOp>(user); });
+}
+
+/// The temporaries of the steps of a loop that works on single elements; none where it does more.
+static SmallVector<memref::AllocOp> findTemporaries(scf::ForOp loop) {
+  SmallVector<memref::AllocOp> temporaries;
+  if (!loop.getInitArgs().empty() || !matchPattern(loop.getLowerBound(), m_Zero()) ||
+      !kernels::hasElementsOnly(loop, /*withTemporaries=*/true))
+    return temporaries;
+  loop.walk([&](memref::AllocOp temporary) { temporaries.push_back(temporary); });
+  if (!llvm::all_of(temporaries, hasElementUsersOnly))
+    temporaries.clear();
+  return temporaries;
+}
+
+/// The number of the step comes last, so that neighbouring steps have neighbouring elements.
+static void spread(memref::AllocOp temporary, scf::ForOp loop) {
+  OpBuilder builder(loop);
+  MemRefType type = temporary.getType();
+  SmallVector<int64_t> shape(type.getShape());
+  shape.push_back(ShapedType::kDynamic);
+  Value all = memref::AllocOp::create(builder, temporary.getLoc(), MemRefType::get(shape, type.getElementType()),
+                                      loop.getUpperBound());
+  for (Operation *user : llvm::make_early_inc_range(temporary->getUsers())) {
+    builder.setInsertionPoint(user);
+    if (auto load = dyn_cast<memref::LoadOp>(user)) {
+      SmallVector<Value> indices(load.getIndices());
+      indices.push_back(loop.getInductionVar());
+      load.replaceAllUsesWith(Value(memref::LoadOp::create(builder, load.getLoc(), all, indices)));
+    } else {
+      auto store = cast<memref::StoreOp>(user);
+      SmallVector<Value> indices(store.getIndices());
+      indices.push_back(loop.getInductionVar());
+      memref::StoreOp::create(builder, store.getLoc(), store.getValueToStore(), all, indices);
+    }
+    user->erase();
+  }
+  temporary.erase();
+}
+
+namespace {
+
+struct SpreadTemporaries : buffers::impl::SpreadTemporariesBase<SpreadTemporaries> {
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> loops;
+    getOperation()->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+      loops.push_back(loop);
+      return findTemporaries(loop).empty() ? WalkResult::advance() : WalkResult::skip();
+    });
+    for (scf::ForOp loop : loops)
+      for (memref::AllocOp temporary : findTemporaries(loop))
+        spread(temporary, loop);
+  }
+};
+
+} // namespace

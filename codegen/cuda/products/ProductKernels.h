@@ -1,0 +1,55 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The function of a GPU that a contraction kernel is outlined into, and its launch. Each element of the result is one
+// chain of terms in one thread, or chains of a known length that the warps of a block share. Not: tiles of the factors
+// in shared memory.
+
+#ifndef RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTKERNELS_H
+#define RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTKERNELS_H
+
+#include "codegen/contractions/ContractionLoops.h"
+#include "codegen/kernels/KernelLowering.h"
+
+namespace mlir::resid::cuda {
+
+/// How the elements of a product are dealt out to threads. Neighbouring threads go along the rows or the columns of the
+/// result, and each thread has `tile` elements along the other of the two.
+struct ProductShape {
+  bool goesAlongRows;
+  int64_t tile;
+  /// The warps of a block take the chains of the same elements in turn. Else each warp has elements of its own.
+  bool sharesChains;
+
+  static ProductShape choose(const contraction::KernelLoops &loops);
+
+  const contraction::Loop &getThreadLoop(const contraction::KernelLoops &loops) const {
+    return goesAlongRows ? loops.m : loops.n;
+  }
+  const contraction::Loop &getTileLoop(const contraction::KernelLoops &loops) const {
+    return goesAlongRows ? loops.n : loops.m;
+  }
+  /// Of a block.
+  int64_t getWarps() const;
+  int64_t getThreads() const;
+  /// A unit is the elements of one warp, or of a block whose warps share chains.
+  int64_t getUnitsOfBlock() const { return sharesChains ? 1 : getWarps(); }
+};
+
+class ProductKernel : public kernels::KernelCode {
+public:
+  /// `count`: how many functions the module's kernels have so far.
+  ProductKernel(kernels::KernelUse first, SymbolTable &symbols, int64_t &count)
+      : KernelCode(std::move(first), symbols), count(count) {}
+
+  bool takeIn(kernels::KernelUse &other) override;
+  void emit() override;
+  LogicalResult launch(kernels::KernelUse &use) override;
+
+private:
+  int64_t &count;
+  int64_t number = 0;
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTKERNELS_H

@@ -1,0 +1,70 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What one thread does of a product: its elements' chains of terms, and the work on each element after them. Not: which
+// elements a thread has (ProductKernels.h).
+
+#ifndef RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTTHREAD_H
+#define RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTTHREAD_H
+
+#include "codegen/builder/Code.h"
+#include "codegen/cuda/products/ProductKernels.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::resid::cuda {
+
+/// Emits into a function of a GPU, at the place of `code`.
+class ProductThread {
+public:
+  ProductThread(Code &code, kernels::KernelBody &body, contraction::KernelOp kernel);
+
+  /// Everything that the thread does.
+  void emit();
+
+  /// Units of all elements (i64).
+  static Value countUnits(Code &code, const contraction::KernelLoops &loops, const ProductShape &shape);
+
+private:
+  /// Elements that a thread has at a time: along the loop of threads the one at `thread`, along the other those from
+  /// `tile` on. All i64, one for each batch loop.
+  struct Elements {
+    SmallVector<Value> batch;
+    Value thread, isThere, tile;
+  };
+  using Sums = SmallVector<Value>;
+
+  Elements findElements(Value unit);
+  void emitUnit(const Elements &elements);
+  void emitSharedChains(const Elements &elements);
+  /// The sums of the terms from `first` to `end`, each from `sums` on.
+  Sums emitTerms(const Elements &elements, Value first, Value end, Sums sums);
+  Sums emitRun(const Elements &elements, ValueRange outer, Value first, Value end, Sums sums);
+  Value loadStart(const Elements &elements, Value tile);
+  /// What is done to an element that is there, and its store.
+  void finish(const Elements &elements, Value tile, Value sum);
+
+  /// Element number `number` of the thread, or the last one that there is.
+  Value getTile(const Elements &elements, int64_t number);
+  bool isAlongThreads(unsigned factor) const;
+  /// Where an operand's element is, without contracted loops, in elements.
+  Value getOffset(const Elements &elements, unsigned operand, Value tile);
+  Value loadOperand(unsigned operand, Value offset);
+  Value widen(Value element) { return code.castFloat(element, loops.arithmetic); }
+  Value countTerms();
+  /// Where an element of a packed b is.
+  Value locatePacked(Value column, Value term);
+  Value getSlot(Value warp, Value tile);
+
+  Code &code;
+  kernels::KernelBody &body;
+  contraction::KernelOp kernel;
+  const contraction::KernelLoops &loops;
+  ProductShape shape;
+  /// Of the thread in its warp, and of the warp in its block; i64.
+  Value warpThread, warp;
+  /// Sums of the chains that the warps of a block have at a time.
+  LLVM::GlobalOp shared;
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTTHREAD_H
