@@ -153,7 +153,7 @@ void FlatOps::drawCast() {
 }
 
 void FlatOps::draw() {
-  switch (random.below(12)) {
+  switch (random.below(13)) {
   case 0:
   case 1:
     return drawAdd();
@@ -173,6 +173,11 @@ void FlatOps::draw() {
   case 10: {
     Stream x = pick();
     return keep(drawBranchOps(scope, style, x, 1), x.dims);
+  }
+  case 11: {
+    Stream x = pick();
+    pool.push_back(drawStreams(scope, style, x, pickLike(x)));
+    return;
   }
   default:
     pool.push_back(drawBlock(scope, style, pick()));

@@ -75,6 +75,12 @@ Stream drawStack(Scope &scope, Style &style, Stream x, int64_t depth, SmallVecto
 /// A loop over blocks with stacked parameters.
 Stream drawLoop(Scope &scope, Style &style, Stream x, SmallVectorImpl<Value> &taps);
 
+// Several streams (Streams.cpp).
+
+/// Copies of `x` as streams, written to by `branch`, which is of the type of x, and perhaps by another branch; mixed, and
+/// read as one row again. Their number and weights are drawn.
+Stream drawStreams(Scope &scope, Style &style, const Stream &x, Value branch);
+
 // Flat ops (FlatOps.cpp).
 
 /// Ops on values that fan out at random; all results that the function shall return go to `results`.
