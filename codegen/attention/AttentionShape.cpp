@@ -45,9 +45,10 @@ ArrayAttr AttentionShape::getFacts() const {
 static int64_t countProducts(const AttentionShape &shape) { return shape.isBackward ? 5 : 2; }
 
 Extent AttentionShape::countSeenKeys(OpBuilder &builder, Location loc, int64_t rows) const {
-  if (window == 0)
+  SeenKeys one = getSeenKeys();
+  if (!one.first)
     return keys;
-  Extent seen = makeExtent(builder, loc, (isCausal ? window : 2 * window - 1) + rows - 1);
+  Extent seen = makeExtent(builder, loc, *one.end - *one.first + rows - 1);
   if (keys.isKnown())
     return keys.known < seen.known ? keys : seen;
   return {builder.createOrFold<arith::MinSIOp>(loc, keys.value, seen.value)};

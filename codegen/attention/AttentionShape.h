@@ -7,6 +7,7 @@
 
 #include "codegen/attention/AttentionDialect.h"
 #include "codegen/kernels/Extent.h"
+#include "dialect/SeenKeys.h"
 
 namespace mlir::resid::attention {
 
@@ -48,6 +49,7 @@ struct AttentionShape : kernels::KernelIndexing {
   SmallVector<Value> dropout;
 
   static constexpr unsigned kQ = 0, kK = 1, kV = 2, kMask = 3;
+  SeenKeys getSeenKeys() const { return {isCausal, window}; }
   unsigned getSink() const { return hasMask ? 4 : 3; }
   unsigned getResult() const { return getSink() + (hasSink ? 1 : 0); }
   /// Of a backward.

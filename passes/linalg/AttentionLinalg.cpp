@@ -2,6 +2,7 @@
 
 #include "passes/linalg/AttentionLinalg.h"
 
+#include "dialect/SeenKeys.h"
 #include "dialect/Slices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -192,19 +193,16 @@ Value AttentionLinalg::hide(Value score) {
   };
   if (filled)
     hideWhere(Predicate::sge, filled);
-  if (!op.getCausal() && !op.getWindow())
+  SeenKeys seen(op.getCausal(), op.getWindowOrZero());
+  if (!seen.first && !seen.end)
     return score;
   Value place = linalg::IndexOp::create(b, 2);
   if (past)
     place = arith::AddIOp::create(b, past, place);
-  if (op.getCausal())
-    hideWhere(Predicate::sgt, place);
-  if (!op.getWindow())
-    return score;
-  Value window = arith::ConstantIndexOp::create(b, op.getWindowOrZero());
-  hideWhere(Predicate::sle, arith::SubIOp::create(b, place, window));
-  if (!op.getCausal())
-    hideWhere(Predicate::sge, arith::AddIOp::create(b, place, window));
+  auto count = [&](int64_t keys) { return arith::AddIOp::create(b, place, arith::ConstantIndexOp::create(b, keys)); };
+  hideWhere(Predicate::sge, count(*seen.end));
+  if (seen.first)
+    hideWhere(Predicate::slt, count(*seen.first));
   return score;
 }
 

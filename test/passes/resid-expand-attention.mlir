@@ -52,7 +52,7 @@ func.func @plain(%q: tensor<1x2x3x4xbf16>, %k: tensor<1x2x5x4xbf16>, %v: tensor<
 // CHECK: linalg.generic {indexing_maps = [#[[ALL]], #[[MASK]], #[[ALL]]], {{.*}}} ins(%[[JOINED]], %[[M]] :
 // CHECK: arith.addf
 // CHECK: %[[J:.*]] = linalg.index 3
-// CHECK: arith.cmpi sgt, %[[J]],
+// CHECK: arith.cmpi sge, %[[J]],
 // CHECK: tensor.expand_shape {{.*}} into tensor<1x2x3x?x?xf64>
 // CHECK: tensor.collapse_shape {{.*}} into tensor<1x6x?x4xf64>
 func.func @grouped_and_masked(%q: tensor<1x6x?x4xf64>, %k: tensor<1x2x?x4xf64>, %m: tensor<6x1x?xf32>) -> tensor<1x6x?x4xf64> {

@@ -11,16 +11,16 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 
 KeyRange AttentionView::findSeen(Value low, Value high) {
-  int64_t window = shape.window;
+  SeenKeys keys = shape.getSeenKeys();
   KeyRange seen{{}, shape.keys.value};
   if (past) {
     seen.end = code.min(seen.end, code.add(past, shape.queries.value));
     low = code.add(low, past), high = code.add(high, past);
   }
-  if (shape.isCausal || window != 0)
-    seen.end = code.min(seen.end, code.add(high, shape.isCausal ? 1 : window));
-  if (window != 0)
-    seen.first = code.max(code.subtract(low, window - 1), 0);
+  if (keys.end)
+    seen.end = code.min(seen.end, code.add(high, *keys.end));
+  if (keys.first)
+    seen.first = code.max(code.add(low, *keys.first), 0);
   return seen;
 }
 

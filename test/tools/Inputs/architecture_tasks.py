@@ -59,7 +59,7 @@ PLANTED = {
     "teach the evaluator an op": "if (isa<EmbeddingOp>(op))",
     "add a micro-kernel for other registers": "{32, 1, {8, 3}},\n{32, 2, {6, 2}},\n{32, 4, {6, 1}},\n",
     "allow six norms in a kernel": "constexpr int kMaxNormsOfRow = 4;",
-    "add an int8 output to a norm": "Value resid::convertFloat(Code &builder)",
+    "add an int8 output to a norm": "Value Code::castFloat(Value a)",
     "add a sliding window (a new clause of attention)": "attention.getWindow()",
     "add an op to an importer": 'OPERATORS = ["CumSum"]',
 }
@@ -188,9 +188,9 @@ def find_files(source, sources, errors):
         "allow six norms in a kernel": sources.having(r"(?i)max\w*norms?\w*\s*=\s*\d")
         | sources.having(r"\bfour norms\b", among=documents),
         "add an int8 output to a norm": sources.having(
-            r"def Resid_RMSNormOp\b|Value resid::convertFloat\(|Interpreter::norm\("),
+            r"def Resid_RMSNormOp\b|Value Code::castFloat\(|Interpreter::norm\("),
         "add a sliding window (a new clause of attention)": sources.having(
-            r"(?i)\bwindow\b|getWindow", among={n: t for n, t in sources.code.items() if "ttention" in t}),
+            r"(?i)\bwindow\b|getWindow", among={n: t for n, t in sources.code.items() if "ttention" in t or "SeenKeys" in t}),
         "add an op to an importer": sources.having(r"[\"'`]CumSum\b") | sources.having("`CumSum`", among=documents),
     }
 
