@@ -104,3 +104,35 @@ def test_a_scale_gives_its_dimensions(rank: int) -> None:
     found = resid.compile(imported.text)[imported.function](*given.values(), *imported.weights.values())
     assert found.shape == expected.shape
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "clauses"),
+    [
+        ({"softcap": 0.5}, {"cap"}),
+        ({"softcap": -0.5}, None),
+        ({"is_causal": 1, "left_window_size": 1}, {"causal", "window"}),
+        ({"is_causal": 1, "left_window_size": 0, "softcap": 2.0}, {"causal", "window", "cap"}),
+        ({"left_window_size": 1, "right_window_size": 1}, {"window"}),
+        ({"left_window_size": 1, "right_window_size": 2}, {"mask"}),
+        ({"left_window_size": 2}, {"mask"}),
+    ],
+)
+def test_caps_and_windows_are_clauses(attributes: dict, clauses: set | None) -> None:
+    """Of ONNX's Attention, where resid.attention has a word for them; the others stay a mask, or steps."""
+    given = {name: array.astype(np.float32) for name, array in (("q", Q), ("k", K), ("v", V))}
+    arguments = [helper.make_tensor_value_info(name, 1, array.shape) for name, array in given.items()]
+    graph = helper.make_graph([node("Attention", "q k v", "y", **attributes)], "g", arguments, [onnx.ValueInfoProto(name="y")])
+    imported = from_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10))
+    line = next((line for line in imported.text.splitlines() if "resid.attention" in line), None)
+    found = None if line is None else {word for word in ("causal", "window", "cap", "mask") if f" {word}" in line or f"{{{word}" in line}
+    assert found == clauses
+    scores, cap = Q @ K.swapaxes(-1, -2) / 2, attributes.get("softcap", 0.0)
+    scores = cap * np.tanh(scores / cap) if cap else scores
+    distance = np.arange(5) - np.arange(3)[:, None]
+    upper = 0 if attributes.get("is_causal") else attributes.get("right_window_size", 5)
+    scores[..., (distance > upper) | (-distance > attributes.get("left_window_size", 5))] = -np.inf
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = weights / weights.sum(-1, keepdims=True) @ V
+    result = resid.compile(imported.text)[imported.function](*given.values())
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)

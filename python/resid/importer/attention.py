@@ -32,6 +32,7 @@ class Attention:
     mask: Tensor | None = None  # floats that are added
     allowed: Tensor | None = None  # true where a key takes part
     causal: bool = False  # key j of query i takes part where j <= i
+    window: int = 0  # with causal where i - j < window, else where |i - j| < window; 0 without one
     softcap: float = 0.0
     precision: str = ""  # the type to compute in, where it is not resid's
     wanted: int | None = None  # which scores are a result too: qk_matmul_output_mode of ONNX
@@ -62,14 +63,16 @@ def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
         a = dataclasses.replace(a, scale=1 / math.sqrt(a.q.dims[3]))
     size = a.q.dims[3]
     fits = isinstance(size, int) and 1 <= size <= MOST_HEAD_SIZE and a.v.dims[3] == size and _heads_divide(a)
-    if not fits or a.softcap or a.precision or a.wanted is not None:
+    if not fits or not 0 <= a.softcap < math.inf or a.precision or a.wanted is not None:
         return _written_out(p, a)
     mask = combined_mask(p, a)
     text, types = f"resid.attention {a.q.ssa}, {a.k.ssa}, {a.v.ssa}", [a.q.type, a.k.type, a.v.type]
     if mask is not None:
         mask = _droppable(p, mask)
         text, types = f"{text} mask({mask.ssa})", [*types, mask.type]
-    settings = (["causal"] if a.causal else []) + [f"scale = {literal(a.scale, 'f64')}"]
+    settings = (["causal"] if a.causal else []) + ([f"window = {a.window}"] if a.window else [])
+    settings += [f"cap = {literal(a.softcap, 'f64')}"] if a.softcap else []
+    settings += [f"scale = {literal(a.scale, 'f64')}"]
     return p.op(f"{text} {{{', '.join(settings)}}} : {', '.join(types)}", a.q.element, a.q.dims), None
 
 
@@ -158,8 +161,9 @@ def _written_out(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
         scores = elementwise(p, [scores], wide, body)
     capped = scores
     allowed = a.allowed
-    if a.causal:
-        allowed = both(p, allowed, places(p, scores.dims[2], scores.dims[3], upper=0))
+    if a.causal or a.window:
+        lower = a.window - 1 if a.window else None
+        allowed = both(p, allowed, places(p, scores.dims[2], scores.dims[3], upper=0 if a.causal else lower, lower=lower))
     mask = None if a.mask is None else cast(p, a.mask, wide)
     if mask is not None:
         scores = binary(p, "arith.addf", scores, mask)

@@ -82,13 +82,15 @@ def _attention(e: Emitter, node: Node) -> list[Tensor | None]:
         offset = elementwise(p, [lengths], kind, lambda n: p.inner(f"arith.subi {n}, {queries} : {kind}"))
     upper = _smaller(0 if node.flag("is_causal") else None, _window(node, "right_window_size"))
     lower = _window(node, "left_window_size")
-    plain = upper == 0 and lower is None and not isinstance(offset, Tensor) and offset == 0
+    # What resid.attention says itself: causality, and a window that reaches back, or as far to both sides.
+    plain = not isinstance(offset, Tensor) and offset == 0 and (upper == 0 or (upper is not None and upper == lower))
+    causal, window = plain and upper == 0, lower + 1 if plain and lower is not None else 0
     if (upper is not None or lower is not None) and not plain:
         allowed = both(p, allowed, places(p, q.dims[2], k.dims[2], offset=offset, upper=upper, lower=lower))
     wanted = e.attribute(node, "qk_matmul_output_mode", 0) if node.output(3) else None
     softcap = float(e.attribute(node, "softcap", 0.0))
     precision = _precision(node, q.element)
-    a = Attention(q, k, v, node.attributes.get("scale"), mask, allowed, plain, softcap, precision, wanted)
+    a = Attention(q, k, v, node.attributes.get("scale"), mask, allowed, causal, window, softcap, precision, wanted)
     context, scores = emit_attention(p, a)
     return [join_heads(p, context) if joined else context, k, v, scores]
 
