@@ -33,8 +33,9 @@ static bool isPartOf(Value buffer, Value whole) {
 int64_t cpu::countBlockRows(contraction::KernelOp product, int64_t microRows) {
   // The rows of a and what is computed of them are in the second level of the cache.
   constexpr int64_t kBlockBytes = 512 << 10, kLeastRows = 8;
+  // Products run through whole micro-kernels but for the last rows of all.
   if (!blocks::isThin(product))
-    return kBlockRows;
+    return llvm::alignDown(kBlockRows, microRows);
   int64_t longest = 1;
   for (const blocks::BufferAccess &access : blocks::getKernelAccesses(product))
     if (std::optional<int64_t> bytes = access.rowDimensions ? blocks::countRowBytes(access) : std::nullopt)

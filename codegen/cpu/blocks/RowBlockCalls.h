@@ -16,8 +16,8 @@ namespace mlir::resid::cpu {
 /// the cache: a processor of 32 multiply-adds a cycle then reads 1 byte a cycle of f32. The rows between the kernels
 /// are to stay there: 384 KiB of 768 columns.
 inline constexpr int64_t kBlockRows = 128;
-/// How many rows a block has: kBlockRows, or where few columns are made of long rows, as many as stay in a cache.
-/// Then they are whole micro-kernels, of `microRows` rows.
+/// How many rows a block has: kBlockRows, or where few columns are made of long rows, as many as stay in a cache. They
+/// are whole micro-kernels, of `microRows` rows: the emitter knows how many rows are left over at the end of all alone.
 int64_t countBlockRows(contraction::KernelOp product, int64_t microRows);
 
 /// A product and row kernels that ran in a contraction.row_blocks, which has been taken apart.
