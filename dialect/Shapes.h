@@ -5,6 +5,7 @@
 #ifndef RESID_DIALECT_SHAPES_H
 #define RESID_DIALECT_SHAPES_H
 
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
@@ -29,6 +30,10 @@ constexpr int64_t kMaxStreams = 16;
 
 /// One stream of several: the shape without the last dimension but one. Null where there is no such type.
 RankedTensorType getStreamType(Type streams);
+
+/// Dimensions of a tensor of this rank, 2 or more, of which the last two become one by `tensor.collapse_shape`, or come
+/// from one by `tensor.expand_shape`.
+SmallVector<ReassociationIndices> groupLastTwo(int64_t rank);
 
 /// `value`, which has one stream, without the dimension of streams. Null stays null.
 Value dropStream(OpBuilder &builder, Location loc, Value value);

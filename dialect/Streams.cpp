@@ -109,8 +109,7 @@ static void uniteStream(Value one, Value x, Unite unite) {
   unite(one, rank - 2, x, rank - 1);
 }
 
-/// The streams' dimension and that of the features as one, of a value that has both.
-static SmallVector<ReassociationIndices> joinStreams(int64_t rank) {
+SmallVector<ReassociationIndices> resid::groupLastTwo(int64_t rank) {
   SmallVector<ReassociationIndices> groups;
   for (int64_t dim = 0; dim + 2 < rank; ++dim)
     groups.push_back({dim});
@@ -122,7 +121,7 @@ Value resid::dropStream(OpBuilder &builder, Location loc, Value value) {
   if (!value)
     return {};
   return tensor::CollapseShapeOp::create(builder, loc, value,
-                                         joinStreams(cast<RankedTensorType>(value.getType()).getRank()));
+                                         groupLastTwo(cast<RankedTensorType>(value.getType()).getRank()));
 }
 
 Value resid::addStream(OpBuilder &builder, Location loc, Value row) {
@@ -133,7 +132,7 @@ Value resid::addStream(OpBuilder &builder, Location loc, Value row) {
   shape.insert(shape.end() - 1, 1);
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, row);
   sizes.insert(sizes.end() - 1, builder.getIndexAttr(1));
-  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), row, joinStreams(type.getRank() + 1), sizes);
+  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), row, groupLastTwo(type.getRank() + 1), sizes);
 }
 
 static bool hasOneStream(RankedTensorType x) { return x.getShape().end()[-2] == 1; }

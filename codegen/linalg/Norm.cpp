@@ -7,6 +7,7 @@
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
 #include "codegen/rows/StatisticsArithmetic.h"
+#include "dialect/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -143,15 +144,6 @@ RankedTensorType resid::getGroupedType(Type type, int64_t groups) {
   return tensor.clone(shape);
 }
 
-/// Which dimensions of the grouped tensor make up each one of a tensor of rank `rank`.
-static SmallVector<ReassociationIndices> getGroupDimensions(int64_t rank) {
-  SmallVector<ReassociationIndices> dimensions;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    dimensions.push_back({dim});
-  dimensions.back().push_back(rank);
-  return dimensions;
-}
-
 Value resid::splitGroups(Code &builder, Value tensor, int64_t groups) {
   if (!tensor)
     return tensor;
@@ -166,14 +158,14 @@ Value resid::splitGroups(Code &builder, Value tensor, int64_t groups) {
           getValueOrCreateConstantIndexOp(builder, builder.getLoc(), known[std::min(dim, known.size() - 1)]));
   if (type.isDynamicDim(type.getRank() - 1))
     sizes.back() = builder.divide(cast<Value>(sizes.back()), groups);
-  auto split = tensor::ExpandShapeOp::create(builder, grouped, tensor, getGroupDimensions(type.getRank()), sizes);
+  auto split = tensor::ExpandShapeOp::create(builder, grouped, tensor, groupLastTwo(type.getRank() + 1), sizes);
   markGroupReshape(split);
   return split;
 }
 
 Value resid::joinGroups(Code &builder, Value tensor, Type type) {
   int64_t rank = cast<RankedTensorType>(type).getRank();
-  auto joined = tensor::CollapseShapeOp::create(builder, type, tensor, getGroupDimensions(rank));
+  auto joined = tensor::CollapseShapeOp::create(builder, type, tensor, groupLastTwo(rank + 1));
   markGroupReshape(joined);
   return joined;
 }

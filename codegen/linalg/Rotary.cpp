@@ -5,6 +5,7 @@
 #include "codegen/linalg/Elementwise.h"
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
+#include "dialect/Shapes.h"
 #include "dialect/Slices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -136,11 +137,7 @@ Value RotaryLowering::lower() {
     Value whole = tensor::EmptyOp::create(builder, all, type.getElementType());
     turned = insertSlice(builder, builder.getLoc(), turned, whole, offsets, turnedSizes, strides);
   }
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    groups.push_back({dim});
-  groups.back().push_back(rank);
-  Value result = tensor::CollapseShapeOp::create(builder, turned, groups);
+  Value result = tensor::CollapseShapeOp::create(builder, turned, groupLastTwo(rank + 1));
   int64_t size = type.getShape().back();
   if (2 * pairs != size) {
     Value rest = sliceColumns(2 * pairs, size - 2 * pairs, 1, positions);

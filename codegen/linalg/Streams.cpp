@@ -6,6 +6,7 @@
 #include "codegen/linalg/Patterns.h"
 #include "codegen/linalg/StreamParts.h"
 #include "codegen/rows/RowsDialect.h"
+#include "dialect/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -158,12 +159,7 @@ Value WriteLowering::create() {
 
 /// The stream of a tensor that has one.
 static Value takeOnly(Code &builder, Value tensor) {
-  RankedTensorType type = typeOf(tensor);
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t dim = 0; dim + 1 < type.getRank(); ++dim)
-    groups.push_back({dim});
-  groups.back().push_back(type.getRank() - 1);
-  return builder.createOrFold<tensor::CollapseShapeOp>(tensor, groups);
+  return builder.createOrFold<tensor::CollapseShapeOp>(tensor, groupLastTwo(typeOf(tensor).getRank()));
 }
 
 /// The products of all pairs as rows of their own, which are summed. One stream of each is a row as it stands, so that

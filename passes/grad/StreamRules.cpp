@@ -3,6 +3,7 @@
 // The rules of the family Streams. Reads and writes are each other's adjoints, and weights are gates.
 
 #include "dialect/ResidDialect.h"
+#include "dialect/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -142,23 +143,8 @@ private:
   Value createDots();
   /// c of each row.
   Value createFactor();
-  /// A tensor of `rank` dimensions, of which the last one becomes two.
-  static SmallVector<ReassociationIndices> getSplit(int64_t rank) {
-    SmallVector<ReassociationIndices> groups;
-    for (int64_t dim = 0; dim < rank; ++dim)
-      groups.push_back({dim});
-    groups.back().push_back(rank);
-    return groups;
-  }
   /// All streams as one dimension of features.
-  SmallVector<ReassociationIndices> getGroups() const {
-    int64_t rank = typeOf(x).getRank();
-    SmallVector<ReassociationIndices> groups;
-    for (int64_t dim = 0; dim + 2 < rank; ++dim)
-      groups.push_back({dim});
-    groups.push_back({rank - 2, rank - 1});
-    return groups;
-  }
+  SmallVector<ReassociationIndices> getGroups() const { return groupLastTwo(typeOf(x).getRank()); }
   Value createCount();
 
   ProjectOp op;
@@ -184,20 +170,13 @@ Value ProjectGradient::scaleByRoot() {
 }
 
 Value ProjectGradient::createDots() {
-  RankedTensorType type = typeOf(dz);
-  int64_t rank = type.getRank();
+  int64_t rank = typeOf(dz).getRank();
   // Both as one stream of a row.
-  auto asStream = [&](Value tensor) {
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), tensor);
-    sizes.insert(sizes.end() - 1, builder.getIndexAttr(1));
-    SmallVector<int64_t> shape(typeOf(tensor).getShape());
-    shape.insert(shape.end() - 1, 1);
-    return tensor::ExpandShapeOp::create(builder, typeOf(tensor).clone(shape), tensor, getSplit(rank), sizes);
-  };
+  auto asStream = [&](Value tensor) { return addStream(builder, builder.getLoc(), tensor); };
   Value dots = StreamDotsOp::create(builder, asStream(dz), asStream(gradients.getPrimal(op.getZ())));
   SmallVector<ReassociationIndices> rows;
   if (rank > 1) {
-    rows = getSplit(rank - 1);
+    rows = groupLastTwo(rank);
     rows.back().push_back(rank);
   }
   return tensor::CollapseShapeOp::create(builder, dots, rows);
