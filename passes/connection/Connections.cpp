@@ -5,8 +5,8 @@
 #include "dialect/ResidDialect.h"
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/connection/RowArithmetic.h"
 #include "passes/placement/NormParameters.h"
 
 using namespace mlir;
@@ -80,41 +80,6 @@ static Value sliceLast(OpBuilder &builder, Location loc, Value value, int64_t fi
   return tensor::ExtractSliceOp::create(builder, loc, value, offsets, sizes, strides);
 }
 
-/// The last dimension as one of `rows` and one of `columns`.
-static Value splitLast(OpBuilder &builder, Location loc, Value value, int64_t rows, int64_t columns) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> shape(type.getShape().drop_back());
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
-  sizes.pop_back();
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t dim = 0; dim + 1 < type.getRank(); ++dim)
-    groups.push_back({dim});
-  groups.push_back({type.getRank() - 1, type.getRank()});
-  for (int64_t size : {rows, columns}) {
-    shape.push_back(size);
-    sizes.push_back(builder.getIndexAttr(size));
-  }
-  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), value, groups, sizes);
-}
-
-/// What `body` gives for each element of `z`, with values of `more`, whose maps are `maps`.
-static Value mapElements(OpBuilder &builder, Location loc, Value z, ValueRange more, ArrayRef<AffineMap> maps,
-                         function_ref<Value(OpBuilder &, ValueRange)> body) {
-  auto type = cast<RankedTensorType>(z.getType());
-  SmallVector<Value> inputs = {z};
-  llvm::append_range(inputs, more);
-  SmallVector<AffineMap> all = {builder.getMultiDimIdentityMap(type.getRank())};
-  llvm::append_range(all, maps);
-  all.push_back(all.front());
-  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, z), type.getElementType());
-  return linalg::GenericOp::create(builder, loc, type, inputs, empty, all,
-                                   SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
-                                   [&](OpBuilder &inner, Location, ValueRange values) {
-                                     linalg::YieldOp::create(inner, loc, body(inner, values));
-                                   })
-      .getResult(0);
-}
-
 /// z·scale + base, where the base runs along the last dimension.
 static Value scaleAndShift(OpBuilder &builder, Location loc, Value z, Value scale, Value base) {
   unsigned rank = cast<RankedTensorType>(z.getType()).getRank();
@@ -123,22 +88,6 @@ static Value scaleAndShift(OpBuilder &builder, Location loc, Value z, Value scal
   return mapElements(builder, loc, z, {scale, base}, maps, [&](OpBuilder &inner, ValueRange values) {
     Value product = arith::MulFOp::create(inner, loc, values[0], values[1]);
     return arith::AddFOp::create(inner, loc, product, values[2]).getResult();
-  });
-}
-
-/// factor·σ(t) + offset
-static Value squash(OpBuilder &builder, Location loc, Value t, double factor, double offset) {
-  Value sigmoid = ActivationOp::create(builder, loc, ActivationKind::Sigmoid, t, /*up=*/Value());
-  return mapElements(builder, loc, sigmoid, {}, {}, [&](OpBuilder &inner, ValueRange values) {
-    auto constant = [&](double number) {
-      return arith::ConstantOp::create(inner, loc, inner.getFloatAttr(values[0].getType(), number)).getResult();
-    };
-    Value value = values[0];
-    if (factor != 1.0)
-      value = arith::MulFOp::create(inner, loc, constant(factor), value);
-    if (offset != 0.0)
-      value = arith::AddFOp::create(inner, loc, value, constant(offset));
-    return value;
   });
 }
 
@@ -167,9 +116,9 @@ ConnectionCoefficients ConnectionBuilder::createProjected(OpBuilder &builder, Lo
     first += sizes[part];
   }
   double writeOffset = kind == ConnectionKind::IHC ? kCoefficientEpsilon : 0.0;
-  made[0] = squash(builder, loc, made[0], 1.0, kCoefficientEpsilon);
+  made[0] = squash(builder, loc, made[0], /*factor=*/1.0, kCoefficientEpsilon);
   if (made[1])
-    made[1] = squash(builder, loc, made[1], 2.0, writeOffset);
+    made[1] = squash(builder, loc, made[1], /*factor=*/2.0, writeOffset);
   if (made[2])
     made[2] =
         SinkhornOp::create(builder, loc, made[2].getType(), made[2], builder.getI64IntegerAttr(kSinkhornIterations),

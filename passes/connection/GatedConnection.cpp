@@ -6,11 +6,10 @@
 #include "dialect/NormKinds.h"
 #include "dialect/ResidDialect.h"
 #include "dialect/Shapes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/connection/Connections.h"
+#include "passes/connection/RowArithmetic.h"
 #include "passes/placement/NormParameters.h"
 
 using namespace mlir;
@@ -57,53 +56,6 @@ Value ConnectionBuilder::addGammas(const std::string &prefix, StringRef place, c
   return addParameter(element, prefix + "norm", place, shape, std::move(change));
 }
 
-/// What `body` gives for each element.
-static Value mapEach(OpBuilder &builder, Location loc, Value x, function_ref<Value(OpBuilder &, Value)> body) {
-  auto type = cast<RankedTensorType>(x.getType());
-  AffineMap all = builder.getMultiDimIdentityMap(type.getRank());
-  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, x), type.getElementType());
-  return linalg::GenericOp::create(builder, loc, type, x, empty, ArrayRef<AffineMap>{all, all},
-                                   SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
-                                   [&](OpBuilder &inner, Location, ValueRange values) {
-                                     linalg::YieldOp::create(inner, loc, body(inner, values[0]));
-                                   })
-      .getResult(0);
-}
-
-/// factor·x, in the arithmetic type.
-static Value scaleEach(OpBuilder &builder, Location loc, Value x, double factor) {
-  FloatType type = cast<FloatType>(getElementTypeOrSelf(x)), arithmetic = getArithmeticType(type);
-  return mapEach(builder, loc, x, [&](OpBuilder &inner, Value value) -> Value {
-    if (type != arithmetic)
-      value = arith::ExtFOp::create(inner, loc, arithmetic, value);
-    Value number = arith::ConstantOp::create(inner, loc, inner.getFloatAttr(arithmetic, factor));
-    value = arith::MulFOp::create(inner, loc, value, number);
-    return type == arithmetic ? value : Value(arith::TruncFOp::create(inner, loc, type, value));
-  });
-}
-
-/// The last two dimensions as one, and back.
-static SmallVector<ReassociationIndices> groupLastTwo(int64_t rank) {
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t dim = 0; dim + 2 < rank; ++dim)
-    groups.push_back({dim});
-  groups.push_back({rank - 2, rank - 1});
-  return groups;
-}
-
-static Value splitStreams(OpBuilder &builder, Location loc, Value flat, Value like, int64_t columns) {
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, like);
-  SmallVector<int64_t> shape(cast<RankedTensorType>(like.getType()).getShape());
-  shape.back() = columns;
-  sizes.back() = builder.getIndexAttr(columns);
-  auto type = RankedTensorType::get(shape, getElementTypeOrSelf(flat));
-  return tensor::ExpandShapeOp::create(builder, loc, type, flat, groupLastTwo(type.getRank()), sizes);
-}
-
-static Value applySigmoid(OpBuilder &builder, Location loc, Value x) {
-  return ActivationOp::create(builder, loc, ActivationKind::Sigmoid, x, /*up=*/Value());
-}
-
 /// h = norm(X), g = σ(up·silu(down·h/n)), row = mean(g ⊙ h), write = 2σ(write·h/n).
 GatedConnection ConnectionBuilder::createGated(OpBuilder &builder, Location loc, Value x, size_t index,
                                                const NormParts &norm, RankedTensorType rowType) {
@@ -126,9 +78,9 @@ GatedConnection ConnectionBuilder::createGated(OpBuilder &builder, Location loc,
     return LinearOp::create(builder, loc, rows, weight, Value(), /*transposed=*/false);
   };
   Value low = ActivationOp::create(builder, loc, ActivationKind::SiLU,
-                                   scaleEach(builder, loc, multiply(flat, down), share), /*up=*/Value());
-  Value gates = splitStreams(builder, loc, applySigmoid(builder, loc, multiply(low, up)), x, features);
+                                   scaleElements(builder, loc, multiply(flat, down), share), /*up=*/Value());
+  Value gates = splitLast(builder, loc, squash(builder, loc, multiply(low, up)), n, features);
   Value row = ReadOp::create(builder, loc, rowType, h, gates, builder.getF64FloatAttr(share));
-  Value injected = applySigmoid(builder, loc, scaleEach(builder, loc, multiply(flat, write), share));
-  return {row, splitStreams(builder, loc, scaleEach(builder, loc, injected, 2.0), x, 1)};
+  Value injected = squash(builder, loc, scaleElements(builder, loc, multiply(flat, write), share));
+  return {row, splitLast(builder, loc, scaleElements(builder, loc, injected, 2.0), n, 1)};
 }
