@@ -40,9 +40,10 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager, std::shared_ptr
   addCleanup(manager);
   if (target->getDevice())
     manager.addPass(createSpreadTemporaries());
-  manager.addPass(createAllocateScratch(std::move(target)));
+  manager.addPass(createAllocateScratch(target));
   addCleanup(manager);
-  manager.addPass(blocks::createFormRowBlocks(blocks::FormRowBlocksOptions{options.record}));
+  if (!target->getDevice())
+    manager.addPass(blocks::createFormRowBlocks(blocks::FormRowBlocksOptions{options.record}));
 }
 
 void buffers::registerBufferPassesAndPipelines(std::shared_ptr<const kernels::Target> target) {

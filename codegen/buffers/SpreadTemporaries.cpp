@@ -41,18 +41,10 @@ static void spread(memref::AllocOp temporary, scf::ForOp loop) {
   Value all = memref::AllocOp::create(builder, temporary.getLoc(), MemRefType::get(shape, type.getElementType()),
                                       loop.getUpperBound());
   for (Operation *user : llvm::make_early_inc_range(temporary->getUsers())) {
-    builder.setInsertionPoint(user);
-    if (auto load = dyn_cast<memref::LoadOp>(user)) {
-      SmallVector<Value> indices(load.getIndices());
-      indices.push_back(loop.getInductionVar());
-      load.replaceAllUsesWith(Value(memref::LoadOp::create(builder, load.getLoc(), all, indices)));
-    } else {
-      auto store = cast<memref::StoreOp>(user);
-      SmallVector<Value> indices(store.getIndices());
-      indices.push_back(loop.getInductionVar());
-      memref::StoreOp::create(builder, store.getLoc(), store.getValueToStore(), all, indices);
-    }
-    user->erase();
+    // A load's operands are the buffer and the places; a store has its value before them.
+    unsigned buffer = isa<memref::StoreOp>(user) ? 1 : 0;
+    user->setOperand(buffer, all);
+    user->insertOperands(user->getNumOperands(), loop.getInductionVar());
   }
   temporary.erase();
 }

@@ -58,13 +58,6 @@ static bool isForNests(Operation *op) {
          });
 }
 
-/// A product and the row kernels around it run one after the other.
-static void takeApart(contraction::RowBlocksOp blocks) {
-  for (Operation &op : llvm::make_early_inc_range(blocks.getBody().front()))
-    op.moveBefore(blocks);
-  blocks.erase();
-}
-
 /// Other linalg ops than transfers become generic ones.
 static LogicalResult generalize(ModuleOp module) {
   SmallVector<linalg::LinalgOp> named;
@@ -151,9 +144,6 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
 
   LogicalResult lower() {
     ModuleOp module = getOperation();
-    SmallVector<contraction::RowBlocksOp> blocks;
-    module.walk([&](contraction::RowBlocksOp op) { blocks.push_back(op); });
-    llvm::for_each(blocks, takeApart);
     cuda::guardKernels(module);
     cuda::dropIndexConditions(module);
     if (failed(generalize(module)))

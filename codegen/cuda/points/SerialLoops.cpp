@@ -126,18 +126,7 @@ void SerialLoops::rebuild(Code &code, KernelBody &body, Value point) const {
   if (!shared)
     return;
   // The iterations of the shared loop become the one of the point.
-  scf::ForOp loop;
-  int64_t number = 0, wanted = 0;
-  op->walk<WalkOrder::PreOrder>([&](scf::ForOp each) {
-    if (each == shared)
-      wanted = number;
-    ++number;
-  });
-  number = 0;
-  copy->walk<WalkOrder::PreOrder>([&](scf::ForOp each) {
-    if (number++ == wanted)
-      loop = each;
-  });
+  auto loop = cast<scf::ForOp>(mapping.lookup(scf::ForOp(shared).getOperation()));
   OpBuilder builder(loop);
   Location loc = loop.getLoc();
   Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), point);
